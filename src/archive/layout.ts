@@ -1,0 +1,57 @@
+import type { ItemIdentity, ItemKind } from '../domain/item.js';
+
+/**
+ * Where everything lies in the store: the contract with bucket readers (DESIGN section 4).
+ * All keys are relative to the store's prefix; `keyPrefix` is the source's own, empty or ending in `/`.
+ */
+const ARTEFACT_FILES: Record<Exclude<ItemKind, 'attachment'>, string> = {
+  'transcript.json-v2': 'transcript.json',
+  'transcript.txt': 'transcript.txt',
+  'transcript.srt': 'transcript.srt',
+  jobinfo: 'jobinfo.json',
+  data: 'data',
+};
+
+export function jobFolder(keyPrefix: string, jobId: string): string {
+  return `${keyPrefix}jobs/${jobId}/`;
+}
+
+/** Path of an artefact below its job's folder, e.g. `transcript.json` or `attachments/notes.bin`. */
+export function artefactPath(identity: ItemIdentity): string {
+  return identity.kind === 'attachment'
+    ? `attachments/${identity.attachmentName ?? 'unnamed'}`
+    : ARTEFACT_FILES[identity.kind];
+}
+
+/** The kind an artefact path stands for; the inverse of `artefactPath`, conflicts included. */
+export function kindOfPath(path: string): ItemKind {
+  const file = path.startsWith('conflicts/') ? path.slice('conflicts/'.length) : path;
+  for (const [kind, name] of Object.entries(ARTEFACT_FILES) as [ItemKind, string][]) {
+    if (path === name || (file !== path && file.startsWith(`${name}.`))) return kind;
+  }
+  return 'attachment';
+}
+
+/** Key for bytes that differ from what already lies at `path`; `mark` is their sha256 or, streamed, the delivery id. */
+export function conflictKey(folder: string, path: string, mark: string): string {
+  const fileName = path.slice(path.lastIndexOf('/') + 1);
+  return `${folder}conflicts/${fileName}.${mark}`;
+}
+
+/** Folder of the ledger partition of an instant, in UTC. */
+export function ledgerPartition(instant: string): string {
+  return `ledger/dt=${instant.slice(0, 10)}/hour=${instant.slice(11, 13)}/`;
+}
+
+export function quarantineFolder(deliveryId: string): string {
+  return `quarantine/${deliveryId}/`;
+}
+
+export function replayKey(replayId: string): string {
+  return `replays/${replayId}.json`;
+}
+
+/** Reports sort by time: `:` is kept out of keys because some file systems refuse it. */
+export function reconcileReportKey(startedAt: string): string {
+  return `reports/reconcile/${startedAt.replaceAll(':', '-')}.json`;
+}

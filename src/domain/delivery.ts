@@ -1,0 +1,61 @@
+import type { Origin, StoredItem } from './item.js';
+
+/** What a sender learns of a delivery that was taken (DESIGN: "Answers"). */
+export type DeliveryOutcome = 'stored' | 'duplicate' | 'conflict' | 'noted' | 'quarantined';
+
+/** Outcomes a ledger line can carry: taken deliveries, refusals, and operators' acts. */
+export type LedgerOutcome =
+  | DeliveryOutcome
+  | 'refused'
+  | 'recovered'
+  | 'unrecoverable'
+  | 'failed'
+  | 'erased'
+  | 'released'
+  | 'replayed'
+  | 'cancelled'
+  | (string & {});
+
+/** The wire format of a delivery as it arrived, so that the sender's habits can be learned from production. */
+export interface DeliveryShape {
+  readonly contentType: string | null;
+  readonly contentEncoding?: string;
+  readonly framing: 'none' | 'sized' | 'chunked';
+  readonly parts?: readonly {
+    readonly name: string | null;
+    readonly fileName?: string;
+    readonly contentType?: string;
+    readonly bytes: number;
+  }[];
+  /** True when a JSON body was stored without having been checked to parse. */
+  readonly unchecked?: boolean;
+}
+
+/** One line of the ledger (DESIGN section 4). Field order is the order on disk. */
+export interface LedgerLine {
+  readonly v: 1;
+  /** ULID; also identifies recoveries, replays, imports and erasures, each as a delivery of its own. */
+  readonly deliveryId: string;
+  /** ISO 8601 UTC with milliseconds: when the first line of the request had been read. */
+  readonly receivedAt: string;
+  readonly origin: Origin;
+  readonly source: string | null;
+  readonly region: string | null;
+  readonly clientIp: string | null;
+  readonly method: string | null;
+  readonly jobId: string | null;
+  readonly status: string | null;
+  readonly credential: string | null;
+  readonly outcome: LedgerOutcome;
+  /** Stable problem code or an operator's words; null when there is nothing to explain. */
+  readonly reason: string | null;
+  readonly items: readonly StoredItem[];
+  /** Body bytes as they came over the wire. */
+  readonly bytes: number;
+  readonly durationMs: number;
+  readonly shape: DeliveryShape | null;
+  /** Name of the admin token behind an operator's act. */
+  readonly actor?: string;
+  /** In report mode: why enforcement would have refused the address. */
+  readonly wouldRefuse?: string;
+}

@@ -1,0 +1,63 @@
+/** What a delivery carries, and what became of it in the archive. */
+
+/** Content items of a delivery. `attachment` is whatever no name and no content identifies. */
+export const ITEM_KINDS = [
+  'transcript.json-v2',
+  'transcript.txt',
+  'transcript.srt',
+  'jobinfo',
+  'data',
+  'attachment',
+] as const;
+export type ItemKind = (typeof ITEM_KINDS)[number];
+
+/** Where the bytes of an artefact came from. */
+export type Origin = 'callback' | 'recovery' | 'replay' | 'import' | 'realtime';
+
+/** What an item is, once its name and the beginning of its content are known. */
+export interface ItemIdentity {
+  readonly kind: ItemKind;
+  /** Content type to store it under; never a sender's word taken as truth for the known kinds. */
+  readonly contentType: string;
+  /** Safe last segment of the key; only for attachments, where the sender's name picks it. */
+  readonly attachmentName?: string;
+}
+
+/** How an incoming item presents itself before its content is known. */
+export interface ItemDescription {
+  /**
+   * Says what the item is. Called exactly once, by the archive, when the key has to be chosen: after the
+   * last byte (`whole` is true), or once the first `beginning.length` bytes of a larger item are in.
+   */
+  identify(beginning: Buffer, whole: boolean): ItemIdentity;
+  /** The sender's file name, kept as metadata only. */
+  readonly fileName?: string;
+  /** Exact size in bytes where the sender's framing tells it; lets buffers be sized right at once. */
+  readonly expectedBytes?: number;
+}
+
+/**
+ * Takes one item's bytes in order.
+ *
+ * `write` returns nothing when the chunk was taken at once, and a promise when the caller has to wait
+ * (back-pressure: no budget, or uploads in flight); it must not be called again before that settles.
+ * `end` settles when the item is held completely, though not yet visible to anyone.
+ */
+export interface IncomingItem {
+  write(chunk: Buffer): Promise<void> | undefined;
+  end(): Promise<void>;
+}
+
+/** Takes the items of one delivery, one after the other. */
+export interface ItemSink {
+  open(description: ItemDescription): IncomingItem;
+}
+
+/** One item as it now lies in the store. `outcome` tells what this delivery changed. */
+export interface StoredItem {
+  readonly kind: ItemKind;
+  readonly key: string;
+  readonly size: number;
+  readonly sha256: string;
+  readonly outcome: 'created' | 'identical' | 'conflict';
+}

@@ -1,0 +1,27 @@
+/**
+ * A job of the speech service, as far as a receiver knows it.
+ * Source of the shapes: the speech service's interface document, "Batch notification callback".
+ */
+
+/** Ids the service issues are short and URL-safe; anything else never becomes part of a key. */
+const JOB_ID = /^[A-Za-z0-9_-]{1,64}$/;
+const STATUS_TOKEN = /^[A-Za-z0-9_.-]{1,64}$/;
+
+/** The callback statuses the interface document names. An open set: others are archived and recorded as sent. */
+export const KNOWN_CALLBACK_STATUSES = ['success', 'error', 'fetch_error', 'trim_error'] as const;
+
+export function isJobId(text: string): boolean {
+  return JOB_ID.test(text);
+}
+
+export function isCallbackStatus(text: string): boolean {
+  return STATUS_TOKEN.test(text);
+}
+
+/** Regions of the batch API. All requests of a job go to the region that made it. */
+export const REGIONS = ['eu1', 'eu2', 'us1', 'us2', 'au1'] as const;
+export type Region = (typeof REGIONS)[number];
+
+export function isRegion(text: string): text is Region {
+  return (REGIONS as readonly string[]).includes(text);
+}

@@ -1,0 +1,67 @@
+/**
+ * Everything a sender or operator can be told went wrong: one stable code each, one table from code to
+ * status (DESIGN: "Answers"). Rendered as RFC 9457 problem+json in one place per app.
+ */
+const PROBLEMS = {
+  'query-invalid': [400, 'The query does not identify a job'],
+  'body-malformed': [400, 'The body could not be decoded and was not kept'],
+  'request-invalid': [400, 'The request is not valid'],
+  'credential-invalid': [401, 'The credential is missing or wrong'],
+  'address-refused': [403, 'The address is not allowed'],
+  'address-unreadable': [403, 'The client address cannot be read'],
+  'source-unknown': [404, 'No such source'],
+  'not-found': [404, 'No such resource'],
+  'method-not-allowed': [405, 'Callbacks are sent with POST or PUT'],
+  'body-too-slow': [408, 'The body stalled or came too slowly'],
+  conflict: [409, 'The state does not allow this'],
+  'body-too-large': [413, 'The body is larger than this source accepts'],
+  'expectation-failed': [417, 'The expectation cannot be met'],
+  internal: [500, 'Something went wrong here'],
+  'service-unreachable': [502, 'The speech service could not be asked'],
+  'store-unavailable': [503, 'The store cannot take it now'],
+  'write-race': [503, 'Another delivery wrote the same artefact at the same moment'],
+  overloaded: [503, 'Too much is being received right now'],
+  draining: [503, 'This replica is shutting down'],
+} as const satisfies Record<string, readonly [status: number, title: string]>;
+
+export type ProblemCode = keyof typeof PROBLEMS;
+
+/** A fault with a stable `code`; `message` is safe to tell the other side, `cause` is for the log only. */
+export class Problem extends Error {
+  readonly code: ProblemCode;
+
+  constructor(code: ProblemCode, detail: string, options?: { cause?: unknown }) {
+    super(detail, options);
+    this.name = 'Problem';
+    this.code = code;
+  }
+
+  get status(): number {
+    return PROBLEMS[this.code][0];
+  }
+
+  get title(): string {
+    return PROBLEMS[this.code][1];
+  }
+}
+
+/** RFC 9457 document of a problem; `extra` adds members such as the delivery id. */
+export function problemDocument(
+  problem: Problem,
+  extra: Record<string, unknown> = {},
+): Record<string, unknown> {
+  return {
+    type: `urn:transcript-receiver:problem:${problem.code}`,
+    title: problem.title,
+    status: problem.status,
+    code: problem.code,
+    detail: problem.message,
+    ...extra,
+  };
+}
+
+/** Every unknown error becomes `internal` and says nothing outward. */
+export function asProblem(error: unknown): Problem {
+  if (error instanceof Problem) return error;
+  return new Problem('internal', 'An internal error occurred; it has been logged.', { cause: error });
+}

@@ -1,0 +1,90 @@
+import type { Readable } from 'node:stream';
+
+/**
+ * The one thing this product needs of a store. Two implementations, one contract suite
+ * (`test/contract/object-store.ts`): files and S3. Absence is `null`, trouble throws `StoreError`.
+ *
+ * Keys are relative to the store's own prefix, `/`-separated, never starting with `/`.
+ */
+export interface ObjectStore {
+  /** Human-readable location without secrets, e.g. `s3://bucket/prefix` or `file:/var/data`. */
+  readonly location: string;
+
+  /** Bytes per part of a multipart upload; bodies up to this size are written with `create`. */
+  readonly partSize: number;
+
+  /**
+   * Writes an object if none is there, atomically across processes, durable when it resolves.
+   * `exists` means: something lies at that key now. After a lost answer that may be our own write,
+   * so callers who care read back and compare (the `delivery-id` in the metadata tells).
+   */
+  create(key: string, body: Buffer, headers: ObjectHeaders): Promise<CreateResult>;
+
+  /** Writes an object whether or not one is there. Only for documents of our own that have one writer. */
+  replace(key: string, body: Buffer, headers: ObjectHeaders): Promise<void>;
+
+  /** Begins an upload in parts that stays invisible until `complete`. */
+  startUpload(key: string, headers: ObjectHeaders): Promise<PendingUpload>;
+
+  head(key: string): Promise<ObjectInfo | null>;
+
+  /** Opens an object for reading; the caller consumes or destroys `body`. `range` is inclusive, in bytes. */
+  read(key: string, range?: { start: number; end: number }): Promise<ObjectReading | null>;
+
+  /** All objects below a prefix in key order, to the last page; a broken listing throws, it never ends early. */
+  list(prefix: string, options?: { startAfter?: string }): AsyncIterable<ListedObject>;
+
+  /** Immediate sub-folders of a prefix that ends in `/`, each ending in `/`, in order. */
+  folders(prefix: string): AsyncIterable<string>;
+
+  /** Removes an object; a missing one is no error. */
+  delete(key: string): Promise<void>;
+
+  /** Ends connections and timers. Idempotent. */
+  close(): Promise<void>;
+}
+
+export type CreateResult = 'created' | 'exists';
+
+/** Stored with the object. Metadata keys are lower case; values printable ASCII; 2 KB in total. */
+export interface ObjectHeaders {
+  readonly contentType: string;
+  readonly metadata: Readonly<Record<string, string>>;
+}
+
+export interface ListedObject {
+  readonly key: string;
+  readonly size: number;
+  readonly modifiedAt: Date;
+}
+
+export interface ObjectInfo extends ListedObject, ObjectHeaders {}
+
+export interface ObjectReading {
+  readonly info: ObjectInfo;
+  readonly body: Readable;
+}
+
+/**
+ * An upload in parts. Parts are written in call order; several `write` calls may be under way at once
+ * (the store bounds nothing, the caller does). All parts but the last are exactly `partSize` bytes.
+ */
+export interface PendingUpload {
+  /** Settles when the store holds the part; until then `part` must not be touched. Retried inside. */
+  write(part: Buffer): Promise<void>;
+  /** Makes the object visible if none lies at its key; see `create` for `exists`. */
+  complete(): Promise<CreateResult>;
+  /** Gives up the upload and its parts. Never throws; what cannot be removed now is swept later. */
+  abort(): Promise<void>;
+}
+
+/** The store could not do it: unreachable, refused, timed out, or answered nonsense. Nothing is known to be lost. */
+export class StoreError extends Error {
+  readonly operation: string;
+
+  constructor(operation: string, detail: string, options?: { cause?: unknown }) {
+    super(`${operation}: ${detail}`, options);
+    this.name = 'StoreError';
+    this.operation = operation;
+  }
+}

@@ -1,0 +1,38 @@
+import type { ItemIdentity } from '../domain/item.js';
+import type { ObjectHeaders } from '../store/object-store.js';
+import type { ArtefactContext } from './archive.js';
+
+/** S3 holds 2 KB of user metadata in all; what a sender named its file is the only part without a bound. */
+const LONGEST_FILE_NAME = 512;
+
+/** Headers an artefact is stored with: content type and user metadata (DESIGN section 4). */
+export function artefactHeaders(
+  context: ArtefactContext,
+  identity: ItemIdentity,
+  extra: { fileName?: string | undefined; sha256?: string },
+): ObjectHeaders {
+  const metadata: Record<string, string> = {
+    'job-id': context.jobId,
+    kind: identity.kind,
+    source: context.source,
+    'delivery-id': context.deliveryId,
+    'received-at': context.receivedAt,
+    origin: context.origin,
+  };
+  if (context.status !== null) metadata.status = context.status;
+  if (context.region !== null) metadata.region = context.region;
+  if (extra.sha256 !== undefined) metadata.sha256 = extra.sha256;
+  if (extra.fileName !== undefined) metadata['file-name'] = percentEncoded(extra.fileName);
+  return { contentType: identity.contentType, metadata };
+}
+
+function percentEncoded(name: string): string {
+  const encoded = encodeURIComponent(name.toWellFormed());
+  if (encoded.length <= LONGEST_FILE_NAME) return encoded;
+  // Never end inside an escape, nor inside the bytes of one character.
+  return encodeURIComponent(
+    Array.from(name.toWellFormed())
+      .slice(0, LONGEST_FILE_NAME / 12)
+      .join(''),
+  );
+}

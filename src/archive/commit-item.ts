@@ -1,0 +1,125 @@
+import type { ItemIdentity, StoredItem } from '../domain/item.js';
+import { Problem } from '../domain/problem.js';
+import { type ObjectStore, StoreError } from '../store/object-store.js';
+import type { ArtefactContext } from './archive.js';
+import { artefactHeaders } from './artefact-headers.js';
+import { artefactPath, conflictKey, jobFolder } from './layout.js';
+import { holdsBytes, readBack } from './read-back.js';
+import type { StagedItem, StreamTarget } from './staged-item.js';
+
+/**
+ * Makes one staged item visible by the rules of the archive, and proves what lies there when in doubt.
+ *
+ * @param repeated an earlier item of the same delivery went to the same path
+ */
+export async function commitItem(
+  store: ObjectStore,
+  context: ArtefactContext,
+  item: StagedItem,
+  repeated: boolean,
+): Promise<StoredItem> {
+  const { identity, target } = item;
+  if (identity === null) throw new Error('an item was committed that has not ended');
+  const place = {
+    store,
+    context,
+    item,
+    identity,
+    folder: jobFolder(context.keyPrefix, context.jobId),
+    path: artefactPath(identity),
+    repeated,
+  };
+  if (target === null) return commitHeld(place);
+  return target.beside ? commitStreamedBeside(place, target) : commitStreamed(place, target);
+}
+
+interface Place {
+  readonly store: ObjectStore;
+  readonly context: ArtefactContext;
+  readonly item: StagedItem;
+  readonly identity: ItemIdentity;
+  readonly folder: string;
+  readonly path: string;
+  readonly repeated: boolean;
+}
+
+function stored(place: Place, key: string, outcome: StoredItem['outcome']): StoredItem {
+  const { kind } = place.identity;
+  return { kind, key, size: place.item.size, sha256: place.item.sha256, outcome };
+}
+
+async function commitHeld(place: Place): Promise<StoredItem> {
+  const { store, context, item, identity } = place;
+  const key = place.folder + place.path;
+  const headers = artefactHeaders(context, identity, {
+    fileName: item.description.fileName,
+    sha256: item.sha256,
+  });
+  if ((await store.create(key, item.content(), headers)) === 'created') return stored(place, key, 'created');
+  const found = await readBack(store, key);
+  if (found === null) throw new StoreError('create', `${key} was there and is gone; it may be being erased`);
+  if (found.sha256 !== item.sha256) return keepConflict(place);
+  // A write whose answer was lost comes back as `exists`; the delivery's own mark tells it from a stranger's.
+  const ours = found.info.metadata['delivery-id'] === context.deliveryId && !place.repeated;
+  return stored(place, key, ours ? 'created' : 'identical');
+}
+
+/** Different bytes for a taken key: kept beside it under their own hash, so a repetition finds itself. */
+async function keepConflict(place: Place): Promise<StoredItem> {
+  const { store, context, item, identity } = place;
+  const key = conflictKey(place.folder, place.path, item.sha256);
+  const headers = artefactHeaders(context, identity, {
+    fileName: item.description.fileName,
+    sha256: item.sha256,
+  });
+  const result = await store.create(key, item.content(), headers);
+  if (result === 'exists' && !(await holdsBytes(store, key, item))) {
+    throw new StoreError('create', `${key} holds other bytes than its name says`);
+  }
+  return stored(place, key, 'conflict');
+}
+
+async function commitStreamed(place: Place, target: StreamTarget): Promise<StoredItem> {
+  const { store, context, item } = place;
+  if ((await target.upload.complete()) === 'created') return stored(place, target.key, 'created');
+  const found = await readBack(store, target.key);
+  if (found === null) throw new StoreError('complete', `${target.key} was there and is gone`);
+  await target.upload.abort();
+  if (found.sha256 !== item.sha256) {
+    throw new Problem(
+      'write-race',
+      'Another delivery stored different bytes for the same item; send it again.',
+    );
+  }
+  const ours = found.info.metadata['delivery-id'] === context.deliveryId;
+  return stored(place, target.key, ours ? 'created' : 'identical');
+}
+
+async function commitStreamedBeside(place: Place, target: StreamTarget): Promise<StoredItem> {
+  const { store, item } = place;
+  const ownKey = place.folder + place.path;
+  if (await holdsBytes(store, ownKey, item)) {
+    await target.upload.abort();
+    return stored(place, ownKey, 'identical');
+  }
+  const known = await knownConflict(place);
+  if (known !== null) {
+    await target.upload.abort();
+    return stored(place, known, 'conflict');
+  }
+  if ((await target.upload.complete()) === 'exists' && !(await holdsBytes(store, target.key, item))) {
+    throw new StoreError('complete', `${target.key} holds other bytes than were sent`);
+  }
+  return stored(place, target.key, 'conflict');
+}
+
+/** A conflict kept earlier with the same bytes: a sender that repeats itself must not fill the store. */
+async function knownConflict(place: Place): Promise<string | null> {
+  const prefix = conflictKey(place.folder, place.path, '');
+  for await (const candidate of place.store.list(prefix)) {
+    if (candidate.size === place.item.size && (await holdsBytes(place.store, candidate.key, place.item))) {
+      return candidate.key;
+    }
+  }
+  return null;
+}

@@ -1,0 +1,36 @@
+import { createHash } from 'node:crypto';
+import { type ObjectInfo, type ObjectStore, StoreError } from '../store/object-store.js';
+
+/** What really lies at a key: the answer to every doubt about a write. */
+export interface Found {
+  readonly info: ObjectInfo;
+  readonly size: number;
+  readonly sha256: string;
+}
+
+/** Reads an object whole and hashes it; null when there is none. Streams, so size does not matter. */
+export async function readBack(store: ObjectStore, key: string): Promise<Found | null> {
+  const reading = await store.read(key);
+  if (reading === null) return null;
+  const hash = createHash('sha256');
+  let size = 0;
+  for await (const chunk of reading.body as AsyncIterable<Buffer>) {
+    hash.update(chunk);
+    size += chunk.length;
+  }
+  if (size !== reading.info.size) {
+    throw new StoreError('read', `${key} ended after ${size} of ${reading.info.size} bytes`);
+  }
+  return { info: reading.info, size, sha256: hash.digest('hex') };
+}
+
+/** True when an object of that size lies at the key with exactly those bytes; reads only when the size fits. */
+export async function holdsBytes(
+  store: ObjectStore,
+  key: string,
+  expected: { size: number; sha256: string },
+): Promise<boolean> {
+  const info = await store.head(key);
+  if (info === null || info.size !== expected.size) return false;
+  return (await readBack(store, key))?.sha256 === expected.sha256;
+}

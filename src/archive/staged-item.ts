@@ -1,0 +1,148 @@
+import { createHash, hash } from 'node:crypto';
+import type { IncomingItem, ItemDescription, ItemIdentity } from '../domain/item.js';
+import type { PendingUpload } from '../store/object-store.js';
+import { artefactPath } from './layout.js';
+import { type Memory, PartBuffer } from './part-buffer.js';
+
+/** Parts of one item that may be under way to the store at once. */
+const PARTS_IN_FLIGHT = 4;
+
+/** Where a streamed item goes, decided when its first part is full. */
+export interface StreamTarget {
+  readonly key: string;
+  /** True when `key` is a conflict key, because something already lay at the item's own. */
+  readonly beside: boolean;
+  readonly upload: PendingUpload;
+}
+
+export interface StagingRules {
+  readonly partSize: number;
+  /** Opens the upload of an item that does not fit into one part, or that has to make room. */
+  openStream(identity: ItemIdentity): Promise<StreamTarget>;
+}
+
+/**
+ * One item between its first byte and the commit of its delivery. Up to one part it lives in memory; beyond
+ * that, or when its delivery needs the memory, in an upload that nobody can see yet.
+ */
+export class StagedItem implements IncomingItem {
+  readonly description: ItemDescription;
+  identity: ItemIdentity | null = null;
+  size = 0;
+  sha256 = '';
+  target: StreamTarget | null = null;
+
+  readonly #memory: Memory;
+  readonly #rules: StagingRules;
+  #part: PartBuffer;
+  #hash: ReturnType<typeof createHash> | null = null;
+  #ended = false;
+  readonly #inFlight = new Set<Promise<void>>();
+  #failure: { error: unknown } | null = null;
+
+  constructor(description: ItemDescription, memory: Memory, rules: StagingRules) {
+    this.description = description;
+    this.#memory = memory;
+    this.#rules = rules;
+    this.#part = new PartBuffer(memory, rules.partSize, description.expectedBytes ?? 0);
+  }
+
+  /** Path below the job's folder, once the item is identified. */
+  get path(): string {
+    return this.identity === null ? '' : artefactPath(this.identity);
+  }
+
+  /** The content, while it is held in memory; only to be asked for after `end` and without `target`. */
+  content(): Buffer {
+    return this.#part.bytes();
+  }
+
+  write(chunk: Buffer): Promise<void> | undefined {
+    this.size += chunk.length;
+    if (chunk.length <= this.#part.room) return this.#part.append(chunk);
+    return this.#writeAcrossParts(chunk);
+  }
+
+  async end(): Promise<void> {
+    this.#ended = true;
+    if (this.target === null) {
+      const content = this.#part.bytes();
+      this.identity = this.description.identify(content, true);
+      this.sha256 = hash('sha256', content, 'hex');
+      return;
+    }
+    this.#sendPart();
+    if (this.#hash !== null) this.sha256 = this.#hash.digest('hex');
+    await this.#settle();
+  }
+
+  /** Moves an ended item from memory into an upload, to make room. */
+  async spill(): Promise<void> {
+    if (!this.#ended || this.target !== null || this.identity === null || this.size === 0) return;
+    this.target = await this.#rules.openStream(this.identity);
+    this.#sendPart();
+    await this.#settle();
+  }
+
+  /** Gives memory back and gives up the upload if there is one. Never throws. */
+  async discard(): Promise<void> {
+    await Promise.allSettled(this.#inFlight);
+    this.#part.release();
+    await this.target?.upload.abort();
+  }
+
+  release(): void {
+    this.#part.release();
+  }
+
+  async #writeAcrossParts(chunk: Buffer): Promise<void> {
+    let rest = chunk;
+    while (rest.length > 0) {
+      if (this.#part.room === 0) await this.#sendFullPart();
+      const piece = rest.subarray(0, this.#part.room);
+      await this.#part.append(piece);
+      rest = rest.subarray(piece.length);
+    }
+  }
+
+  async #sendFullPart(): Promise<void> {
+    if (this.target === null) await this.#startStreaming();
+    this.#sendPart();
+    while (this.#inFlight.size >= PARTS_IN_FLIGHT) await Promise.race(this.#inFlight);
+    this.#throwFailure();
+  }
+
+  async #startStreaming(): Promise<void> {
+    this.identity = this.description.identify(this.#part.bytes(), false);
+    this.#hash = createHash('sha256');
+    this.target = await this.#rules.openStream(this.identity);
+  }
+
+  /** Hands the gathered part to the store and begins the next; its memory comes back when the store has it. */
+  #sendPart(): void {
+    const part = this.#part;
+    const upload = this.target?.upload;
+    if (upload === undefined || part.length === 0) return;
+    this.#hash?.update(part.bytes());
+    this.#part = new PartBuffer(this.#memory, this.#rules.partSize, this.#rules.partSize);
+    const sending = upload
+      .write(part.bytes())
+      .catch((error: unknown) => {
+        this.#failure ??= { error };
+      })
+      .finally(() => {
+        part.release();
+        this.#inFlight.delete(sending);
+      });
+    this.#inFlight.add(sending);
+  }
+
+  async #settle(): Promise<void> {
+    await Promise.all(this.#inFlight);
+    this.#throwFailure();
+  }
+
+  #throwFailure(): void {
+    if (this.#failure !== null) throw this.#failure.error;
+  }
+}

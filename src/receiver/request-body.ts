@@ -120,7 +120,9 @@ class Body implements RequestBody, AsyncIterator<Buffer, undefined> {
     if (waiting > idleTimeout) {
       this.#fail(new Problem('body-too-slow', `No byte of the body came for ${idleTimeout / 1000} s.`));
     } else if (waited > minRateGrace && this.bytes < (waited / 1000) * minBytesPerSecond) {
-      this.#fail(new Problem('body-too-slow', `The body came at less than ${minBytesPerSecond} bytes per second.`));
+      this.#fail(
+        new Problem('body-too-slow', `The body came at less than ${minBytesPerSecond} bytes per second.`),
+      );
     }
   }
 
@@ -139,12 +141,17 @@ class Body implements RequestBody, AsyncIterator<Buffer, undefined> {
   readonly #onData = (chunk: Buffer): void => {
     this.bytes += chunk.length;
     if (this.bytes > this.#limits.maxBytes) {
-      return this.#fail(new Problem('body-too-large', `This source accepts up to ${this.#limits.maxBytes} bytes.`));
+      return this.#fail(
+        new Problem('body-too-large', `This source accepts up to ${this.#limits.maxBytes} bytes.`),
+      );
     }
     const pending = this.#takePending();
-    if (pending !== null) return pending.resolve({ value: chunk, done: false });
-    this.#queue.push(chunk);
-    this.#request.pause();
+    if (pending === null) {
+      this.#queue.push(chunk);
+      this.#request.pause();
+    } else {
+      pending.resolve({ value: chunk, done: false });
+    }
   };
 
   readonly #onEnd = (): void => {

@@ -4,7 +4,8 @@ import type { Readable } from 'node:stream';
  * The one thing this product needs of a store. Two implementations, one contract suite
  * (`test/contract/object-store.ts`): files and S3. Absence is `null`, trouble throws `StoreError`.
  *
- * Keys are relative to the store's own prefix, `/`-separated, never starting with `/`.
+ * Keys are relative to the store's own prefix, `/`-separated, never starting with `/` or `.`; what else is
+ * refused says `object-key.ts`.
  */
 export interface ObjectStore {
   /** Human-readable location without secrets, e.g. `s3://bucket/prefix` or `file:/var/data`. */
@@ -28,7 +29,11 @@ export interface ObjectStore {
 
   head(key: string): Promise<ObjectInfo | null>;
 
-  /** Opens an object for reading; the caller consumes or destroys `body`. `range` is inclusive, in bytes. */
+  /**
+   * Opens an object for reading; the caller consumes or destroys `body`. A body cut short ends in an error,
+   * never in a clean end. `range` is inclusive, in bytes, and clipped to the object: one that begins beyond
+   * the end reads as empty. `info.size` is always the size of the whole object.
+   */
   read(key: string, range?: { start: number; end: number }): Promise<ObjectReading | null>;
 
   /** All objects below a prefix in key order, to the last page; a broken listing throws, it never ends early. */
@@ -39,6 +44,12 @@ export interface ObjectStore {
 
   /** Removes an object; a missing one is no error. */
   delete(key: string): Promise<void>;
+
+  /**
+   * Gives up uploads below this store's prefix that were begun before `olderThan` and never completed;
+   * resolves to their number. Meant for what dead processes left: pass an age no live upload reaches.
+   */
+  sweepUploads(olderThan: Date): Promise<number>;
 
   /** Ends connections and timers. Idempotent. */
   close(): Promise<void>;

@@ -1,0 +1,110 @@
+import { type FileHandle, link, lstat, open, rename } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { errnoOf, isAbsent } from './file-errors.js';
+import type { FileFolders } from './file-folders.js';
+import type { FileMeta } from './file-meta.js';
+import type { TempFile } from './file-temp.js';
+import { type CreateResult, type ObjectHeaders, StoreError } from './object-store.js';
+
+/** How often a parent may vanish under us (another process pruning emptied folders) before we give up. */
+const ATTEMPTS = 20;
+
+export interface FilePublisher {
+  /** Makes a complete temp file visible at `key` if nothing lies there; durable when it resolves. */
+  create(key: string, temp: TempFile, headers: ObjectHeaders): Promise<CreateResult>;
+  /** Makes a complete temp file visible at `key`, whatever lies there. */
+  replace(key: string, temp: TempFile, headers: ObjectHeaders): Promise<void>;
+}
+
+interface PublisherParts {
+  readonly root: string;
+  readonly folders: FileFolders;
+  readonly meta: FileMeta;
+  readonly fsync: boolean;
+}
+
+/**
+ * The order of steps is what makes an object atomic and durable: its bytes, then its metadata, then the
+ * link that makes it visible, then the folder entries. A crash at any point leaves the object whole or absent.
+ */
+export function createFilePublisher(parts: PublisherParts): FilePublisher {
+  const { root, folders, meta } = parts;
+
+  async function publish<T>(
+    key: string,
+    temp: TempFile,
+    headers: ObjectHeaders,
+    show: (target: string) => Promise<T>,
+  ): Promise<T> {
+    const target = join(root, key);
+    if (parts.fsync) await temp.handle.sync();
+    const { ino } = await temp.handle.stat({ bigint: true });
+    const result = await retryVanished(async () => {
+      await meta.write(key, ino, headers);
+      await folders.ensure(dirname(target));
+      return show(target);
+    }).catch(async (error: unknown) => {
+      await meta.remove(key, ino).catch(() => undefined);
+      throw error;
+    });
+    if (result === 'exists') await meta.remove(key, ino);
+    // Also when another process won: its link may not be durable yet, and our caller will say it is there.
+    await folders.sync(dirname(target));
+    return result;
+  }
+
+  return {
+    create: (key, temp, headers) => publish(key, temp, headers, (target) => linkNew(temp.path, target)),
+
+    async replace(key, temp, headers) {
+      // Kept open so that its inode, which names its metadata, cannot be used again meanwhile.
+      const old = await openIfThere(join(root, key));
+      try {
+        const oldMeta = old === null ? null : await meta.locate(key, (await old.stat({ bigint: true })).ino);
+        await publish(key, temp, headers, (target) => rename(temp.path, target));
+        if (oldMeta !== null) await meta.removeAt(oldMeta);
+      } finally {
+        await old?.close();
+      }
+    },
+  };
+}
+
+async function linkNew(from: string, target: string): Promise<CreateResult> {
+  try {
+    await link(from, target);
+    return 'created';
+  } catch (error) {
+    if (errnoOf(error) !== 'EEXIST') throw error;
+    await refuseFolder(target);
+    return 'exists';
+  }
+}
+
+/** A folder at the key makes link fail with EEXIST too, but it is no object. */
+async function refuseFolder(target: string): Promise<void> {
+  const there = await lstat(target).catch((error: unknown) => {
+    if (isAbsent(error)) return null;
+    throw error;
+  });
+  if (there?.isDirectory()) throw new StoreError('create', 'a folder lies at this key');
+}
+
+export async function openIfThere(path: string): Promise<FileHandle | null> {
+  try {
+    return await open(path, 'r');
+  } catch (error) {
+    if (isAbsent(error)) return null;
+    throw error;
+  }
+}
+
+async function retryVanished<T>(run: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await run();
+    } catch (error) {
+      if (errnoOf(error) !== 'ENOENT' || attempt >= ATTEMPTS) throw error;
+    }
+  }
+}

@@ -1,0 +1,75 @@
+import { type FileHandle, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { isAbsent } from './file-errors.js';
+import { type FileMeta, UNKNOWN_HEADERS } from './file-meta.js';
+import { openIfThere } from './file-publish.js';
+import type { ObjectHeaders, ObjectInfo } from './object-store.js';
+
+export interface OpenObject {
+  readonly handle: FileHandle;
+  readonly info: ObjectInfo;
+}
+
+/** Opens an object together with the metadata of exactly these bytes; null when there is none. */
+export async function openObject(root: string, key: string, meta: FileMeta): Promise<OpenObject | null> {
+  for (;;) {
+    const handle = await openIfThere(join(root, key));
+    if (handle === null) return null;
+    const info = await describe(handle, root, key, meta).catch(async (error: unknown) => {
+      await handle.close();
+      throw error;
+    });
+    if (info !== 'replaced' && info !== null) return { handle, info };
+    await handle.close();
+    if (info === null) return null;
+  }
+}
+
+async function describe(
+  handle: FileHandle,
+  root: string,
+  key: string,
+  meta: FileMeta,
+): Promise<ObjectInfo | 'replaced' | null> {
+  const file = await handle.stat({ bigint: true });
+  if (!file.isFile()) return null;
+  let headers: ObjectHeaders | null = await meta.readOwn(key, file.ino);
+  if (headers === null) {
+    // Replacing removes the old metadata after the rename, so a missing one may belong to old bytes.
+    if ((await inodeAt(join(root, key))) !== file.ino) return 'replaced';
+    headers = (await meta.readRestored(key)) ?? UNKNOWN_HEADERS;
+  }
+  return { key, size: Number(file.size), modifiedAt: file.mtime, ...headers };
+}
+
+async function inodeAt(path: string): Promise<bigint | null> {
+  try {
+    return (await stat(path, { bigint: true })).ino;
+  } catch (error) {
+    if (isAbsent(error)) return null;
+    throw error;
+  }
+}
+
+/** Streams an open object, or the bytes of a range clipped to it, and closes it at the end. */
+export function streamObject(object: OpenObject, range?: { start: number; end: number }): Readable {
+  const start = range?.start ?? 0;
+  const end = Math.min(range?.end ?? Number.POSITIVE_INFINITY, object.info.size - 1);
+  if (start <= end) return object.handle.createReadStream({ start, end });
+  return emptyBody(object.handle);
+}
+
+function emptyBody(handle: FileHandle): Readable {
+  return new Readable({
+    read() {
+      this.push(null);
+    },
+    destroy(error, done) {
+      handle.close().then(
+        () => done(error),
+        (trouble: Error) => done(error ?? trouble),
+      );
+    },
+  });
+}

@@ -1,0 +1,153 @@
+import { unlink } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { fileCall, fileTrouble, isAbsent } from './file-errors.js';
+import { createFileFolders, type FileFolders } from './file-folders.js';
+import { listFiles, listFolders } from './file-list.js';
+import { createFileMeta, type FileMeta } from './file-meta.js';
+import { createFilePublisher, type FilePublisher, openIfThere } from './file-publish.js';
+import { openObject, streamObject } from './file-read.js';
+import { openTempFile, sweepTempFiles, type TempFile, writeFully } from './file-temp.js';
+import { createFileUpload } from './file-upload.js';
+import { assertKey, assertPrefix } from './object-key.js';
+import { assertHeaders } from './object-metadata.js';
+import type { CreateResult, ObjectStore } from './object-store.js';
+
+export interface FileStoreOptions {
+  /** Made when missing. What is visible in it is exactly the key layout; `.meta` and `.tmp` are the store's own. */
+  readonly directory: string;
+  /** Bytes per part of an upload. */
+  readonly partSize: number;
+  /** False gives up durability across power loss; for tests and scratch stores. Default true. */
+  readonly fsync?: boolean;
+}
+
+interface Parts {
+  readonly root: string;
+  readonly temporary: string;
+  readonly folders: FileFolders;
+  readonly meta: FileMeta;
+  readonly publisher: FilePublisher;
+}
+
+/**
+ * A store in a folder of a POSIX file system with hard links (ext4, XFS, APFS, NFSv4). Safe for several
+ * processes on one folder.
+ */
+export function createFileStore(options: FileStoreOptions): ObjectStore {
+  const parts = createParts(options);
+  const { root, temporary } = parts;
+
+  return {
+    location: `file:${root}`,
+    partSize: options.partSize,
+
+    async create(key, body, headers) {
+      assertKey('create', key);
+      assertHeaders('create', headers);
+      return fileCall('create', key, () =>
+        withTempFile(
+          parts,
+          body,
+          (temp): Promise<CreateResult> => parts.publisher.create(key, temp, headers),
+        ),
+      );
+    },
+
+    async replace(key, body, headers) {
+      assertKey('replace', key);
+      assertHeaders('replace', headers);
+      await fileCall('replace', key, () =>
+        withTempFile(parts, body, (temp) => parts.publisher.replace(key, temp, headers)),
+      );
+    },
+
+    async startUpload(key, headers) {
+      assertKey('startUpload', key);
+      assertHeaders('startUpload', headers);
+      const temp = await fileCall('startUpload', key, () => openTempFile(temporary, parts.folders));
+      return createFileUpload(key, headers, temp, parts.publisher);
+    },
+
+    async head(key) {
+      assertKey('head', key);
+      const object = await fileCall('head', key, () => openObject(root, key, parts.meta));
+      await object?.handle.close();
+      return object?.info ?? null;
+    },
+
+    async read(key, range) {
+      assertKey('read', key);
+      const object = await fileCall('read', key, () => openObject(root, key, parts.meta));
+      return object === null ? null : { info: object.info, body: streamObject(object, range) };
+    },
+
+    list(prefix, { startAfter = '' } = {}) {
+      return listing(prefix, () => listFiles(root, prefix, startAfter));
+    },
+
+    folders(prefix) {
+      return listing(prefix, () => listFolders(root, prefix));
+    },
+
+    async delete(key) {
+      assertKey('delete', key);
+      await fileCall('delete', key, () => deleteObject(parts, key));
+    },
+
+    sweepUploads: (olderThan) => fileCall('sweep', '', () => sweepTempFiles(temporary, olderThan)),
+
+    async close() {},
+  };
+}
+
+function createParts(options: FileStoreOptions): Parts {
+  const root = resolve(options.directory);
+  const fsync = options.fsync ?? true;
+  const folders = createFileFolders(root, { fsync });
+  const meta = createFileMeta(join(root, '.meta'), folders, { fsync });
+  const publisher = createFilePublisher({ root, folders, meta, fsync });
+  return { root, temporary: join(root, '.tmp'), folders, meta, publisher };
+}
+
+async function withTempFile<T>(
+  parts: Parts,
+  body: Buffer,
+  publish: (temp: TempFile) => Promise<T>,
+): Promise<T> {
+  const temp = await openTempFile(parts.temporary, parts.folders);
+  try {
+    await writeFully(temp.handle, body, 0);
+    return await publish(temp);
+  } finally {
+    await temp.discard();
+  }
+}
+
+async function* listing<T>(prefix: string, start: () => AsyncGenerator<T>): AsyncGenerator<T> {
+  assertPrefix('list', prefix);
+  try {
+    yield* start();
+  } catch (error) {
+    throw fileTrouble('list', prefix, error);
+  }
+}
+
+async function deleteObject(parts: Parts, key: string): Promise<void> {
+  const path = join(parts.root, key);
+  // Kept open so that its inode, which names its metadata, cannot be used again meanwhile.
+  const object = await openIfThere(path);
+  if (object === null) return;
+  try {
+    const file = await object.stat({ bigint: true });
+    if (!file.isFile()) return;
+    const headers = await parts.meta.locate(key, file.ino);
+    await unlink(path).catch((error: unknown) => {
+      if (!isAbsent(error)) throw error;
+    });
+    await parts.folders.sync(dirname(path));
+    if (headers !== null) await parts.meta.removeAt(headers);
+  } finally {
+    await object.close();
+  }
+  await parts.folders.prune(dirname(path), parts.root);
+}

@@ -1,0 +1,12 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describeObjectStore } from './object-store.js';
+
+describeObjectStore('the file store', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'file-store-'));
+  return {
+    options: { url: `file:${folder}/store`, partSize: 64 * 1024 },
+    dispose: () => rm(folder, { recursive: true, force: true }),
+  };
+});

@@ -1,0 +1,436 @@
+import { randomBytes } from 'node:crypto';
+import { buffer } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type ObjectHeaders, type ObjectStore, StoreError } from '../../src/store/object-store.js';
+import { openStore, type StoreOptions } from '../../src/store/open-store.js';
+import { raceProcesses } from '../support/race-processes.js';
+
+/** A place to test in; `options.url` is fresh for the suite, `dispose` removes what is left of it. */
+export interface StoreUnderTest {
+  readonly options: StoreOptions;
+  dispose(): Promise<void>;
+}
+
+const TEXT: ObjectHeaders = { contentType: 'text/plain', metadata: { 'job-id': 'j1', origin: 'callback' } };
+
+/** What every store has to hold: one suite, run by the file store, S3 servers and the stand-in. */
+export function describeObjectStore(name: string, open: () => Promise<StoreUnderTest>): void {
+  describe(`${name} as an object store`, () => {
+    let place: StoreUnderTest;
+    let store: ObjectStore;
+    let part: number;
+
+    beforeAll(async () => {
+      place = await open();
+      store = await openStore(place.options);
+      part = store.partSize;
+    });
+    afterAll(async () => {
+      await store?.close();
+      await place?.dispose();
+    });
+
+    const put = (key: string, body: string | Buffer = key) => store.create(key, Buffer.from(body), TEXT);
+    const text = async (key: string): Promise<string | null> => {
+      const reading = await store.read(key);
+      return reading === null ? null : (await buffer(reading.body)).toString();
+    };
+    const keysBelow = async (prefix: string, startAfter?: string): Promise<string[]> => {
+      const keys: string[] = [];
+      const listing = store.list(prefix, startAfter === undefined ? {} : { startAfter });
+      for await (const { key } of listing) keys.push(key);
+      return keys;
+    };
+    const foldersBelow = async (prefix: string): Promise<string[]> => {
+      const folders: string[] = [];
+      for await (const folder of store.folders(prefix)) folders.push(folder);
+      return folders;
+    };
+
+    describe('create', () => {
+      it('writes an object that reads back byte for byte', async () => {
+        const body = randomBytes(70_000);
+        expect(await put('create/bytes', body)).toBe('created');
+        const reading = await store.read('create/bytes');
+        expect(reading && (await buffer(reading.body)).equals(body)).toBe(true);
+      });
+
+      it('writes an empty object', async () => {
+        expect(await put('create/empty', '')).toBe('created');
+        expect(await text('create/empty')).toBe('');
+        expect((await store.head('create/empty'))?.size).toBe(0);
+      });
+
+      it('leaves an object that is there as it is', async () => {
+        await put('create/first', 'first');
+        const other: ObjectHeaders = { contentType: 'text/html', metadata: { origin: 'second' } };
+        expect(await store.create('create/first', Buffer.from('second'), other)).toBe('exists');
+        expect(await text('create/first')).toBe('first');
+        expect(await store.head('create/first')).toMatchObject(TEXT);
+      });
+
+      it('lets exactly one of 20 concurrent creators win, with its own metadata', async () => {
+        for (let round = 0; round < 3; round += 1) {
+          const key = `create/race-${round}/object`;
+          const results = await Promise.all(
+            Array.from({ length: 20 }, (_, n) =>
+              store.create(key, Buffer.from(`body ${n}`), { ...TEXT, metadata: { writer: `${n}` } }),
+            ),
+          );
+          expect(results.filter((result) => result === 'created')).toHaveLength(1);
+          const winner = results.indexOf('created');
+          expect(await text(key)).toBe(`body ${winner}`);
+          expect((await store.head(key))?.metadata).toEqual({ writer: `${winner}` });
+        }
+      });
+
+      it('lets exactly one of two processes win each key', async () => {
+        const keys = Array.from({ length: 20 }, (_, n) => `create/processes/${n % 4}/${n}`);
+        const names = ['one', 'two'];
+        const results = await raceProcesses(place.options, keys, names);
+        for (const [index, key] of keys.entries()) {
+          const winners = names.filter((_, racer) => results[racer]?.[index] === 'created');
+          expect(winners).toHaveLength(1);
+          expect(await text(key)).toBe(`${winners[0]} wrote ${key}`);
+          expect((await store.head(key))?.metadata).toEqual({ writer: winners[0] });
+        }
+      });
+
+      it.each([
+        ['a plus, a space and percent signs', 'keys/a+b c%20d%.txt'],
+        ['characters of URLs', "keys/?q=1&x#y=;:@!$',()*~[].txt"],
+        ['unicode', 'keys/Ünïcödé 漢字 🎧.txt'],
+        ['dots', 'keys/..a/b../...'],
+        ['XML', 'keys/<a>&amp;"b\'.xml'],
+      ])('takes %s in a key', async (_, key) => {
+        expect(await put(key, 'here')).toBe('created');
+        expect(await put(key, 'again')).toBe('exists');
+        expect(await text(key)).toBe('here');
+        expect(await keysBelow(key)).toEqual([key]);
+        expect(await keysBelow('keys/')).toContain(key);
+      });
+
+      it.each([
+        ['nothing', ''],
+        ['an absolute path', '/etc/passwd'],
+        ['a parent segment', 'a/../../b'],
+        ['a dot segment', 'a/./b'],
+        ['an empty segment', 'a//b'],
+        ['a folder', 'a/'],
+        ['a dot-folder', '.meta/a'],
+        ['NUL', 'a\0b'],
+        ['a line break', 'a\nb'],
+        ['a backslash', 'a\\..\\b'],
+        ['broken unicode', 'a\ud800b'],
+        ['a name over 255 bytes', `a/${'ü'.repeat(128)}`],
+      ])('refuses %s as a key in every operation', async (_, key) => {
+        await expect(put(key)).rejects.toThrow(StoreError);
+        await expect(store.replace(key, Buffer.from(''), TEXT)).rejects.toThrow(StoreError);
+        await expect(store.startUpload(key, TEXT)).rejects.toThrow(StoreError);
+        await expect(store.head(key)).rejects.toThrow(StoreError);
+        await expect(store.read(key)).rejects.toThrow(StoreError);
+        await expect(store.delete(key)).rejects.toThrow(StoreError);
+      });
+
+      it('takes a name of 255 bytes', async () => {
+        const key = `long/${'n'.repeat(255)}`;
+        expect(await put(key, 'long')).toBe('created');
+        expect(await store.head(key)).toMatchObject({ key, size: 4, ...TEXT });
+      });
+    });
+
+    describe('headers', () => {
+      it('come back as they were given', async () => {
+        const headers = {
+          contentType: 'application/json; charset=utf-8',
+          metadata: { 'file-name': 'a%20b+c "quoted"; x=1, y', status: '', sha256: 'a'.repeat(64) },
+        };
+        await store.create('headers/all', Buffer.from('{}'), headers);
+        const info = await store.head('headers/all');
+        expect(info).toMatchObject({ contentType: headers.contentType, size: 2, key: 'headers/all' });
+        expect(info?.metadata['file-name']).toBe(headers.metadata['file-name']);
+        expect(info?.metadata['sha256']).toBe(headers.metadata.sha256);
+        expect(info?.metadata['status'] ?? '').toBe('');
+        expect(Math.abs(Date.now() - (info?.modifiedAt.getTime() ?? 0))).toBeLessThan(600_000);
+      });
+
+      it.each([
+        ['a value outside ASCII', { name: 'Müller' }],
+        ['a line break', { name: 'a\r\nx-amz-acl: public-read' }],
+        ['a value that ends in a blank', { name: 'a ' }],
+        ['an upper-case name', { Name: 'a' }],
+        ['more than 2 KB', { name: 'a'.repeat(2045) }],
+      ])('are refused rather than corrupted with %s', async (_, metadata) => {
+        const headers: ObjectHeaders = { contentType: 'text/plain', metadata };
+        await expect(store.create('headers/bad', Buffer.from(''), headers)).rejects.toThrow(StoreError);
+        await expect(store.replace('headers/bad', Buffer.from(''), headers)).rejects.toThrow(StoreError);
+        await expect(store.startUpload('headers/bad', headers)).rejects.toThrow(StoreError);
+        expect(await store.head('headers/bad')).toBeNull();
+      });
+    });
+
+    describe('read', () => {
+      it('gives null for what is not there', async () => {
+        await put('read/object');
+        expect(await store.read('read/none')).toBeNull();
+        expect(await store.head('read/none')).toBeNull();
+        expect(await store.head('read/object/below')).toBeNull();
+        expect(await store.head('read')).toBeNull();
+        expect(await store.read('read')).toBeNull();
+      });
+
+      it.each([
+        [{ start: 0, end: 0 }, '0'],
+        [{ start: 2, end: 5 }, '2345'],
+        [{ start: 8, end: 100 }, '89'],
+        [{ start: 10, end: 20 }, ''],
+      ])('gives the range %j, clipped to the object', async (range, expected) => {
+        await put('read/digits', '0123456789');
+        const reading = await store.read('read/digits', range);
+        expect(reading?.info).toMatchObject({ size: 10, ...TEXT });
+        expect(reading && (await buffer(reading.body)).toString()).toBe(expected);
+      });
+
+      it('can be given up half-way', async () => {
+        await put('read/large', Buffer.alloc(300_000, 'x'));
+        const reading = await store.read('read/large');
+        for await (const chunk of reading?.body ?? []) {
+          expect(chunk.length).toBeGreaterThan(0);
+          break;
+        }
+        expect(reading?.body.destroyed).toBe(true);
+      });
+    });
+
+    describe('replace', () => {
+      it('writes whether or not an object is there', async () => {
+        await store.replace('replace/a/doc', Buffer.from('one'), TEXT);
+        expect(await text('replace/a/doc')).toBe('one');
+        await store.replace('replace/a/doc', Buffer.from('two'), {
+          contentType: 'a/b',
+          metadata: { n: '2' },
+        });
+        expect(await text('replace/a/doc')).toBe('two');
+        expect(await store.head('replace/a/doc')).toMatchObject({ contentType: 'a/b', metadata: { n: '2' } });
+      });
+
+      it('shows a reader the old or the new object, never a mixture', async () => {
+        const write = (n: number) =>
+          store.replace('replace/mix', Buffer.from(`${n}`), { contentType: 'a/b', metadata: { n: `${n}` } });
+        await write(0);
+        const writing = (async () => {
+          for (let n = 1; n <= 20; n += 1) await write(n);
+        })();
+        for (let n = 0; n < 40; n += 1) {
+          const reading = await store.read('replace/mix');
+          const body = reading && (await buffer(reading.body)).toString();
+          expect(body).toBe(reading?.info.metadata['n']);
+        }
+        await writing;
+      });
+    });
+
+    describe('list', () => {
+      const ordered = [
+        'a',
+        'a!b',
+        'a-b',
+        'a.b',
+        'a/b',
+        'a/b-c',
+        'a/b/c',
+        'a/c',
+        'a0',
+        'b',
+        '\uffee',
+        '\u{1f3a7}',
+      ]
+        .filter((name) => name !== 'a' && name !== 'a/b')
+        .map((name) => `list/order/${name}`);
+
+      it('goes in the order of the bytes of whole keys', async () => {
+        for (const key of ordered.toReversed()) await put(key);
+        expect(await keysBelow('list/order/')).toEqual(ordered);
+      });
+
+      it('starts after any key, there or not', async () => {
+        for (const key of ordered) await put(key);
+        for (const [index, key] of ordered.entries())
+          expect(await keysBelow('list/order/', key)).toEqual(ordered.slice(index + 1));
+        expect(await keysBelow('list/order/', 'list/order/a/b0')).toEqual(
+          ordered.filter((key) => Buffer.compare(Buffer.from(key), Buffer.from('list/order/a/b0')) > 0),
+        );
+        expect(await keysBelow('list/order/', 'list')).toEqual(ordered);
+        expect(await keysBelow('list/order/', 'z')).toEqual([]);
+      });
+
+      it('takes the beginning of a name as prefix', async () => {
+        for (const key of ordered) await put(key);
+        expect(await keysBelow('list/order/a')).toEqual(
+          ordered.filter((key) => key.startsWith('list/order/a')),
+        );
+        expect(await keysBelow('list/order/a/b')).toEqual(['list/order/a/b-c', 'list/order/a/b/c']);
+        expect(await keysBelow('list/none')).toEqual([]);
+      });
+
+      it('follows all pages', async () => {
+        const keys = Array.from({ length: 2_105 }, (_, n) => `list/pages/${String(n).padStart(5, '0')}`);
+        for (let from = 0; from < keys.length; from += 40)
+          await Promise.all(keys.slice(from, from + 40).map((key) => put(key, 'x')));
+        expect(await keysBelow('list/pages/')).toEqual(keys);
+        expect(await keysBelow('list/pages/', keys[1_049])).toEqual(keys.slice(1_050));
+      }, 120_000);
+
+      it('tells size and time of each object', async () => {
+        await put('list/info/one', '12345');
+        for await (const object of store.list('list/info/')) {
+          expect(object).toMatchObject({ key: 'list/info/one', size: 5 });
+          expect(Number.isNaN(object.modifiedAt.getTime())).toBe(false);
+        }
+      });
+
+      it.each(['/', '../', '.meta/', 'a//', 'a/../'])('refuses the prefix %j', async (prefix) => {
+        await expect(keysBelow(prefix)).rejects.toThrow(StoreError);
+        await expect(foldersBelow(prefix)).rejects.toThrow(StoreError);
+      });
+    });
+
+    describe('folders', () => {
+      it('are the immediate ones, in order, without objects beside them', async () => {
+        for (const key of ['b/1', 'a-b/1', 'a/1', 'a/2/3', 'file', 'ü +/1']) await put(`folders/${key}`);
+        expect(await foldersBelow('folders/')).toEqual(
+          ['a-b/', 'a/', 'b/', 'ü +/'].map((folder) => `folders/${folder}`),
+        );
+        expect(await foldersBelow('folders/b/')).toEqual([]);
+        expect(await foldersBelow('folders/none/')).toEqual([]);
+      });
+
+      it('are found at the top, where nothing of the store itself shows', async () => {
+        await put('top/object');
+        const upload = await store.startUpload('top/pending', TEXT);
+        await upload.write(Buffer.from('x'));
+        const found = await foldersBelow('');
+        expect(found).toContain('top/');
+        expect(found.filter((folder) => folder.startsWith('.'))).toEqual([]);
+        expect((await keysBelow('')).filter((key) => key.startsWith('.'))).toEqual([]);
+        expect(await keysBelow('top/')).toEqual(['top/object']);
+        await upload.abort();
+      });
+    });
+
+    describe('delete', () => {
+      it('removes an object and its folders from sight', async () => {
+        await put('delete/a/b/c');
+        await store.delete('delete/a/b/c');
+        expect(await store.head('delete/a/b/c')).toBeNull();
+        expect(await foldersBelow('delete/')).toEqual([]);
+        expect(await put('delete/a/b/c', 'again')).toBe('created');
+        expect(await text('delete/a/b/c')).toBe('again');
+      });
+
+      it('does not mind a missing object', async () => {
+        await put('delete/object');
+        await store.delete('delete/none');
+        await store.delete('delete/object/none');
+        expect(await text('delete/object')).toBe('delete/object');
+      });
+
+      it('does not disturb creators in the same folder', async () => {
+        const rounds = Array.from({ length: 30 }, (_, n) => n);
+        await Promise.all([
+          (async () => {
+            for (const n of rounds) {
+              await put(`delete/busy/folder/${n}`);
+              await store.delete(`delete/busy/folder/${n}`);
+            }
+          })(),
+          (async () => {
+            for (const n of rounds) {
+              const key = `delete/busy/folder/other-${n}`;
+              expect(await put(key)).toBe('created');
+              expect(await store.head(key)).toMatchObject(TEXT);
+              await store.delete(key);
+            }
+          })(),
+        ]);
+        expect(await keysBelow('delete/busy/')).toEqual([]);
+      });
+    });
+
+    describe('an upload in parts', () => {
+      it('joins the parts in call order although they overlap', async () => {
+        const parts = [randomBytes(part), randomBytes(part), randomBytes(1_234)];
+        const upload = await store.startUpload('upload/joined', TEXT);
+        await Promise.all(parts.map((bytes) => upload.write(bytes)));
+        expect(await store.head('upload/joined')).toBeNull();
+        expect(await upload.complete()).toBe('created');
+        const reading = await store.read('upload/joined');
+        expect(reading?.info).toMatchObject({ ...TEXT, size: 2 * part + 1_234 });
+        expect(reading && (await buffer(reading.body)).equals(Buffer.concat(parts))).toBe(true);
+      });
+
+      it('may consist of one small part, or of none', async () => {
+        const small = await store.startUpload('upload/small', TEXT);
+        await small.write(Buffer.from('small'));
+        expect(await small.complete()).toBe('created');
+        expect(await text('upload/small')).toBe('small');
+        expect(await (await store.startUpload('upload/none', TEXT)).complete()).toBe('created');
+        expect(await text('upload/none')).toBe('');
+        expect(await store.head('upload/none')).toMatchObject(TEXT);
+      });
+
+      it('does not replace an object that is there', async () => {
+        const upload = await store.startUpload('upload/taken', TEXT);
+        await upload.write(Buffer.from('late'));
+        await put('upload/taken', 'early');
+        expect(await upload.complete()).toBe('exists');
+        expect(await text('upload/taken')).toBe('early');
+        expect(await store.head('upload/taken')).toMatchObject(TEXT);
+        await upload.abort();
+      });
+
+      it('is completed by exactly one of several uploaders', async () => {
+        const uploads = await Promise.all(
+          Array.from({ length: 6 }, async (_, n) => {
+            const upload = await store.startUpload('upload/race', TEXT);
+            await upload.write(Buffer.from(`body ${n}`));
+            return upload;
+          }),
+        );
+        const results = await Promise.all(uploads.map((upload) => upload.complete()));
+        expect(results.filter((result) => result === 'created')).toHaveLength(1);
+        expect(await text('upload/race')).toBe(`body ${results.indexOf('created')}`);
+      });
+
+      it('leaves nothing when aborted, also while parts are on their way', async () => {
+        const upload = await store.startUpload('upload/aborted', TEXT);
+        await upload.write(randomBytes(part));
+        const late = upload.write(randomBytes(part)).catch(() => undefined);
+        await upload.abort();
+        await late;
+        await upload.abort();
+        expect(await store.head('upload/aborted')).toBeNull();
+        expect(await store.sweepUploads(new Date(Date.now() + 3_600_000))).toBe(0);
+        await expect(upload.complete()).rejects.toThrow(StoreError);
+      });
+    });
+
+    describe('sweepUploads', () => {
+      it('gives up uploads begun before an instant, and only those', async () => {
+        const upload = await store.startUpload('sweep/abandoned', TEXT);
+        await upload.write(randomBytes(part));
+        expect(await store.sweepUploads(new Date(Date.now() - 3_600_000))).toBe(0);
+        expect(await store.sweepUploads(new Date(Date.now() + 3_600_000))).toBe(1);
+        expect(await store.sweepUploads(new Date(Date.now() + 3_600_000))).toBe(0);
+        await expect(upload.complete()).rejects.toThrow(StoreError);
+        expect(await store.head('sweep/abandoned')).toBeNull();
+      });
+    });
+
+    it('closes twice without complaint', async () => {
+      const another = await openStore(place.options);
+      await another.close();
+      await another.close();
+    });
+  });
+}

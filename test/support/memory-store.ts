@@ -107,6 +107,9 @@ export function createMemoryStore(before: BeforeCall = () => undefined): MemoryS
       await enter('delete', key);
       objects.delete(key);
     },
+    async sweepUploads() {
+      return 0;
+    },
     async close() {},
   };
 }

@@ -26,6 +26,9 @@ const PROBLEMS = {
 
 export type ProblemCode = keyof typeof PROBLEMS;
 
+/** All codes, e.g. to bound what can become a metric label. */
+export const PROBLEM_CODES = Object.keys(PROBLEMS) as readonly ProblemCode[];
+
 /** A fault with a stable `code`; `message` is safe to tell the other side, `cause` is for the log only. */
 export class Problem extends Error {
   readonly code: ProblemCode;

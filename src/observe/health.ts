@@ -1,0 +1,142 @@
+import { randomUUID } from 'node:crypto';
+import type { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+
+/** What the canary needs of a store; every `ObjectStore` fits. */
+export interface CanaryStore {
+  replace(
+    key: string,
+    body: Buffer,
+    headers: { readonly contentType: string; readonly metadata: Readonly<Record<string, string>> },
+  ): Promise<void>;
+  read(key: string): Promise<{ readonly body: Readable } | null>;
+}
+
+export interface CanaryOptions {
+  readonly store: CanaryStore;
+  /** Name of this replica: each has its own canary, `canary/<replica>`. */
+  readonly replica: string;
+  /** Milliseconds from the end of one check to the beginning of the next. Default 10,000. */
+  readonly interval?: number;
+  /** Milliseconds after which the last success no longer counts. Default 35,000: three missed checks. */
+  readonly maxAge?: number;
+  /** Milliseconds after which a check that has not ended has failed. Default 10,000. */
+  readonly timeout?: number;
+  /** Milliseconds since the epoch. Default `Date.now`. */
+  readonly clock?: () => number;
+}
+
+export interface CanaryStatus {
+  /** Whether the store was proven writable recently. */
+  readonly writable: boolean;
+  /** Milliseconds since the epoch, or null before the first success. */
+  readonly lastSuccessAt: number | null;
+  /** Why not writable, or what the latest check complained of; null when all is well. */
+  readonly reason: string | null;
+  /** Milliseconds the last successful check took. */
+  readonly latencyMs: number | null;
+}
+
+export interface Canary {
+  /** Checks now and then on the interval. */
+  start(): void;
+  stop(): void;
+  /** Checks once; a check under way is joined, never doubled. Never throws: the status tells. */
+  check(): Promise<CanaryStatus>;
+  status(): CanaryStatus;
+}
+
+/** Time-outs after which a call that never ended is given up for lost. */
+const PATIENCE = 6;
+
+/** Proves that the store takes writes: a fresh body is written, read back and compared. */
+export function createCanary(options: CanaryOptions): Canary {
+  const { store, interval = 10_000, maxAge = 35_000, timeout = 10_000, clock = Date.now } = options;
+  const key = `canary/${options.replica.replace(/[^A-Za-z0-9_-]+/g, '-')}`;
+  let last: { at: number; latencyMs: number } | null = null;
+  let complaint: string | null = 'the store has not been checked yet';
+  let checking: Promise<CanaryStatus> | null = null;
+  let unanswered: { since: number } | null = null;
+  let timer: NodeJS.Timeout | null = null;
+  let running = false;
+
+  function status(): CanaryStatus {
+    const writable = last !== null && clock() - last.at < maxAge;
+    const reason = complaint ?? (writable ? null : 'the last successful check is too old');
+    return { writable, lastSuccessAt: last?.at ?? null, reason, latencyMs: last?.latencyMs ?? null };
+  }
+
+  /** A write that still hangs could overwrite the next one, so it is waited for; not for ever, though. */
+  async function prove(): Promise<void> {
+    if (unanswered && clock() - unanswered.since < timeout * PATIENCE) {
+      throw new Error(`the store has not answered for ${clock() - unanswered.since} ms`);
+    }
+    const mine = { since: clock() };
+    unanswered = mine;
+    await proveWritable(store, key).finally(() => {
+      if (unanswered === mine) unanswered = null;
+    });
+  }
+
+  async function attempt(): Promise<CanaryStatus> {
+    const started = clock();
+    try {
+      await withTimeout(prove(), timeout);
+      last = { at: clock(), latencyMs: clock() - started };
+      complaint = null;
+    } catch (error) {
+      complaint = error instanceof Error ? error.message : 'the store failed';
+    }
+    return status();
+  }
+
+  function check(): Promise<CanaryStatus> {
+    checking ??= attempt().finally(() => {
+      checking = null;
+    });
+    return checking;
+  }
+
+  async function run(): Promise<void> {
+    await check();
+    if (running) timer = setTimeout(run, interval).unref();
+  }
+
+  return {
+    start() {
+      if (running) return;
+      running = true;
+      void run();
+    },
+    stop() {
+      running = false;
+      if (timer) clearTimeout(timer);
+    },
+    check,
+    status,
+  };
+}
+
+async function proveWritable(store: CanaryStore, key: string): Promise<void> {
+  const body = Buffer.from(JSON.stringify({ mark: randomUUID() }));
+  await store.replace(key, body, { contentType: 'application/json', metadata: {} });
+  const reading = await store.read(key);
+  if (reading === null) throw new Error('the canary was written but is not there');
+  if (!(await buffer(reading.body)).equals(body)) throw new Error('the canary reads back differently');
+}
+
+/** A hanging call stays pending in the store until its own time-out; its late end changes nothing here. */
+async function withTimeout(work: Promise<void>, milliseconds: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const expired = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(
+      () => reject(new Error(`the store did not answer within ${milliseconds} ms`)),
+      milliseconds,
+    );
+  });
+  try {
+    await Promise.race([work, expired]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,74 @@
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+
+/** The ledger and the quarantine. */
+export interface LedgerMetrics {
+  /** Records a segment that became durable. */
+  segmentWritten(segment: { lines: number; bytes: number; durationMs: number }): void;
+  /** Where the number of unreadable lines in the ledger is read at each scrape. */
+  watchBrokenLines(read: () => number): void;
+  /** Counts an undecodable body: kept, refused because too large, or released by an operator. */
+  quarantine(event: 'kept' | 'refused' | 'released', bytes: number): void;
+}
+
+export function createLedgerMetrics(registry: Registry): LedgerMetrics {
+  const metrics = defineMetrics(registry);
+  let brokenLines = () => 0;
+  new Gauge({
+    name: 'transcript_receiver_ledger_broken_lines',
+    help: 'Lines of the ledger in the window of the read model that cannot be parsed',
+    registers: [registry],
+    collect() {
+      this.set(brokenLines());
+    },
+  });
+  return {
+    segmentWritten({ lines, bytes, durationMs }) {
+      metrics.lines.observe(lines);
+      metrics.bytes.observe(bytes);
+      metrics.duration.observe(durationMs / 1000);
+    },
+    watchBrokenLines(read) {
+      brokenLines = read;
+    },
+    quarantine(event, bytes) {
+      metrics.quarantined.inc({ event });
+      metrics.quarantinedBytes.inc({ event }, bytes);
+    },
+  };
+}
+
+function defineMetrics(registry: Registry) {
+  const registers = [registry];
+  return {
+    lines: new Histogram({
+      name: 'transcript_receiver_ledger_segment_lines',
+      help: 'Lines per ledger segment: how well group commit gathers',
+      buckets: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000],
+      registers,
+    }),
+    bytes: new Histogram({
+      name: 'transcript_receiver_ledger_segment_bytes',
+      help: 'Bytes per ledger segment',
+      buckets: [1, 4, 16, 64, 256, 1024].map((kib) => kib * 1024),
+      registers,
+    }),
+    duration: new Histogram({
+      name: 'transcript_receiver_ledger_segment_write_seconds',
+      help: 'Duration of writing a ledger segment',
+      buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+      registers,
+    }),
+    quarantined: new Counter({
+      name: 'transcript_receiver_quarantine_bodies_total',
+      help: 'Undecodable bodies: kept, refused because too large, released',
+      labelNames: ['event'],
+      registers,
+    }),
+    quarantinedBytes: new Counter({
+      name: 'transcript_receiver_quarantine_bytes_total',
+      help: 'Bytes of undecodable bodies: kept, refused because too large, released',
+      labelNames: ['event'],
+      registers,
+    }),
+  };
+}

@@ -1,0 +1,58 @@
+import { Registry } from 'prom-client';
+import { createDeliveryMetrics, type DeliveryMetrics } from './delivery-metrics.js';
+import { createLedgerMetrics, type LedgerMetrics } from './ledger-metrics.js';
+import { createProcessMetrics, type ProcessMetrics } from './process-metrics.js';
+import { createRecoveryMetrics, type RecoveryMetrics } from './recovery-metrics.js';
+import { createStoreMetrics, type StoreMetrics } from './store-metrics.js';
+
+/**
+ * Everything `/metrics` tells; each metric is described in `docs/metrics.md`, which a test holds equal to this
+ * registry. Recorders take domain values and bound the labels themselves, so that no caller can leak a
+ * sender's text into a series.
+ */
+export interface Metrics {
+  readonly deliveries: DeliveryMetrics;
+  readonly store: StoreMetrics;
+  readonly ledger: LedgerMetrics;
+  readonly recovery: RecoveryMetrics;
+  readonly process: ProcessMetrics;
+  /** Content type of `expose()`. */
+  readonly contentType: string;
+  /** The registry in Prometheus' text format. */
+  expose(): Promise<string>;
+  /** Name, type and help of every metric, for documentation. */
+  describe(): Promise<{ name: string; type: string; help: string }[]>;
+  /** Ends the event-loop monitor. */
+  close(): void;
+}
+
+export interface MetricsOptions {
+  /** Names of the configured sources: the only ones that become label values. */
+  readonly sources: readonly string[];
+  /** Regions of the egress table and of the configuration. */
+  readonly regions: readonly string[];
+  readonly version?: string;
+  /** Milliseconds since the epoch. Default `Date.now`. */
+  readonly clock?: () => number;
+}
+
+/** Each call makes a registry of its own: nothing is shared between two services in one process. */
+export function createMetrics(options: MetricsOptions): Metrics {
+  const registry = new Registry();
+  const clock = options.clock ?? Date.now;
+  const process = createProcessMetrics(registry, { version: options.version ?? 'unknown' });
+  return {
+    deliveries: createDeliveryMetrics(registry, options),
+    store: createStoreMetrics(registry),
+    ledger: createLedgerMetrics(registry),
+    recovery: createRecoveryMetrics(registry, { regions: options.regions, clock }),
+    process,
+    contentType: registry.contentType,
+    expose: () => registry.metrics(),
+    async describe() {
+      const metrics = await registry.getMetricsAsJSON();
+      return metrics.map(({ name, type, help }) => ({ name, type: String(type), help }));
+    },
+    close: () => process.close(),
+  };
+}

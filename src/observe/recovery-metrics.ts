@@ -1,0 +1,77 @@
+import { Counter, Gauge, type Registry } from 'prom-client';
+import { boundedLabel } from './bounded-label.js';
+
+/** What reconciling with the speech service found. */
+export interface RecoveryMetrics {
+  /** Counts jobs a run looked at, by outcome. */
+  jobs(outcome: string, region: string | null, count: number): void;
+  /** Records the end of a run; `oldestUnrecovered` is when the oldest job still missing was made, or null. */
+  finished(run: { ok: boolean; durationMs: number; oldestUnrecovered: number | null }): void;
+}
+
+const OUTCOMES = ['matched', 'recovered', 'conflict', 'pending', 'unrecoverable', 'failed'];
+
+export interface RecoveryMetricsOptions {
+  readonly regions: readonly string[];
+  readonly clock: () => number;
+}
+
+export function createRecoveryMetrics(registry: Registry, options: RecoveryMetricsOptions): RecoveryMetrics {
+  const { clock } = options;
+  const metrics = defineMetrics(registry);
+  const outcomeOf = boundedLabel(OUTCOMES);
+  const regionOf = boundedLabel(options.regions);
+  let oldest: number | null = null;
+  new Gauge({
+    name: 'transcript_receiver_recovery_oldest_unrecovered_seconds',
+    help: 'Age of the oldest job that should be here and is not; 0 when none is missing',
+    registers: [registry],
+    collect() {
+      this.set(oldest === null ? 0 : Math.max(0, clock() - oldest) / 1000);
+    },
+  });
+  return {
+    jobs: (outcome, region, count) =>
+      metrics.jobs.inc({ outcome: outcomeOf(outcome), region: regionOf(region) }, count),
+    finished(run) {
+      oldest = run.oldestUnrecovered;
+      metrics.runs.inc({ result: run.ok ? 'ok' : 'failed' });
+      metrics.duration.set(run.durationMs / 1000);
+      metrics.lastRun.set(clock() / 1000);
+      if (run.ok) metrics.lastSuccess.set(clock() / 1000);
+    },
+  };
+}
+
+function defineMetrics(registry: Registry) {
+  const registers = [registry];
+  return {
+    jobs: new Counter({
+      name: 'transcript_receiver_recovery_jobs_total',
+      help: 'Jobs looked at by reconcile, by outcome and region',
+      labelNames: ['outcome', 'region'],
+      registers,
+    }),
+    runs: new Counter({
+      name: 'transcript_receiver_recovery_runs_total',
+      help: 'Runs of reconcile by result',
+      labelNames: ['result'],
+      registers,
+    }),
+    duration: new Gauge({
+      name: 'transcript_receiver_recovery_run_duration_seconds',
+      help: 'Duration of the last run of reconcile',
+      registers,
+    }),
+    lastRun: new Gauge({
+      name: 'transcript_receiver_recovery_last_run_timestamp_seconds',
+      help: 'When the last run of reconcile ended; 0 before the first',
+      registers,
+    }),
+    lastSuccess: new Gauge({
+      name: 'transcript_receiver_recovery_last_success_timestamp_seconds',
+      help: 'When the last run of reconcile without failures ended; 0 before the first',
+      registers,
+    }),
+  };
+}

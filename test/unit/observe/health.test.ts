@@ -1,0 +1,105 @@
+import { describe, expect, it } from '@jest/globals';
+import { createCanary } from '../../../src/observe/health.js';
+import { createMemoryStore } from '../../support/memory-store.js';
+
+describe('canary', () => {
+  it('is not writable before the first check, and says so', () => {
+    const canary = createCanary({ store: createMemoryStore(), replica: 'r' });
+    expect(canary.status()).toEqual({
+      writable: false,
+      lastSuccessAt: null,
+      reason: 'the store has not been checked yet',
+      latencyMs: null,
+    });
+  });
+
+  it('is writable after bytes came back as written, below a key of its replica', async () => {
+    const store = createMemoryStore();
+    const canary = createCanary({ store, replica: 'pod/1', clock: () => 5000 });
+    expect(await canary.check()).toEqual({ writable: true, lastSuccessAt: 5000, reason: null, latencyMs: 0 });
+    expect([...store.objects.keys()]).toEqual(['canary/pod-1']);
+    const first = store.objects.get('canary/pod-1')?.body.toString();
+    await canary.check();
+    expect(store.objects.get('canary/pod-1')?.body.toString()).not.toBe(first);
+  });
+
+  it('outlives failures until the last success is too old, and tells the cause all along', async () => {
+    let fail = false;
+    let now = 1000;
+    const store = createMemoryStore((operation) => {
+      if (fail && operation === 'replace') throw new Error('disk full');
+    });
+    const canary = createCanary({ store, replica: 'r', maxAge: 500, clock: () => now });
+    await canary.check();
+    fail = true;
+    now = 1400;
+    expect(await canary.check()).toMatchObject({ writable: true, reason: 'disk full' });
+    now = 1500;
+    expect(canary.status()).toMatchObject({ writable: false, lastSuccessAt: 1000, reason: 'disk full' });
+    fail = false;
+    expect(await canary.check()).toMatchObject({ writable: true, reason: null });
+  });
+
+  it.each([
+    ['other bytes', 'the canary reads back differently'],
+    ['nothing', 'the canary was written but is not there'],
+  ])('is not fooled by a store that reads back %s', async (what, reason) => {
+    const memory = createMemoryStore();
+    const store = {
+      ...memory,
+      replace: async (key: string) => (what === 'nothing' ? undefined : memory.put(key, 'stale')),
+    };
+    const canary = createCanary({ store, replica: 'r' });
+    expect(await canary.check()).toMatchObject({ writable: false, reason });
+  });
+
+  it('fails a check that hangs, and does not pile up behind it', async () => {
+    let release = () => {};
+    const hang = new Promise<void>((resolve) => (release = resolve));
+    const store = createMemoryStore((operation) => (operation === 'replace' ? hang : undefined));
+    const canary = createCanary({ store, replica: 'r', timeout: 20 });
+
+    const [one, two] = await Promise.all([canary.check(), canary.check()]);
+    expect(one).toEqual(two);
+    expect(one).toMatchObject({ writable: false, reason: 'the store did not answer within 20 ms' });
+    expect(await canary.check()).toMatchObject({ writable: false });
+    expect(store.calls.filter((call) => call.operation === 'replace')).toHaveLength(1);
+
+    release();
+    await new Promise(setImmediate);
+    expect(await canary.check()).toMatchObject({ writable: true });
+  });
+
+  it('gives a call that never ends up for lost', async () => {
+    let now = 0;
+    let calls = 0;
+    const store = createMemoryStore((operation) => {
+      if (operation !== 'replace') return undefined;
+      calls += 1;
+      return calls === 1 ? new Promise<void>(() => {}) : undefined;
+    });
+    const canary = createCanary({ store, replica: 'r', timeout: 20, clock: () => now });
+    expect(await canary.check()).toMatchObject({ writable: false });
+    now = 120;
+    expect(await canary.check()).toMatchObject({ writable: true });
+  });
+
+  it('checks on its interval until stopped', async () => {
+    let third = () => {};
+    const checked = new Promise<void>((resolve) => (third = resolve));
+    let writes = 0;
+    const store = createMemoryStore((operation) => {
+      if (operation === 'replace') writes += 1;
+      if (writes === 3) third();
+    });
+    const canary = createCanary({ store, replica: 'r', interval: 1 });
+    canary.start();
+    canary.start();
+    await checked;
+    canary.stop();
+    await canary.check();
+    const after = store.calls.length;
+    await new Promise((resolve) => setTimeout(resolve, 15));
+    expect(store.calls).toHaveLength(after);
+  });
+});

@@ -1,0 +1,78 @@
+import { describe, expect, it } from '@jest/globals';
+import { createLogger, type LoggerOptions } from '../../../src/observe/logger.js';
+
+function capture(options: Partial<LoggerOptions> = {}) {
+  const lines: string[] = [];
+  const log = createLogger({
+    level: 'info',
+    format: 'json',
+    destination: { write: (line: string) => void lines.push(line) },
+    ...options,
+  });
+  return { log, lines, text: () => lines.join('') };
+}
+
+describe('logger', () => {
+  it('writes one JSON object per line with level by name, ISO time and replica', () => {
+    const { log, lines } = capture({ replica: 'pod-1' });
+    log.info({ event: 'delivery', jobId: 'j1' }, 'delivered');
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({
+      level: 'info',
+      time: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
+      replica: 'pod-1',
+      event: 'delivery',
+      jobId: 'j1',
+      msg: 'delivered',
+    });
+  });
+
+  it('never writes fields that hold secrets or bodies', () => {
+    const { log, text } = capture();
+    log.info({ headers: { 'x-token': 'secret-1' }, authorization: 'secret-2', body: 'secret-3' });
+    log.info({ request: { headers: { a: 'secret-4' }, token: 'secret-5', body: 'secret-6' } });
+    log.info({ speech: { apiKey: 'secret-7' }, key_value: 'secret-8' });
+    expect(text()).not.toMatch(/secret-\d/);
+  });
+
+  it.each([
+    ['a bearer token in a message', 'sent Authorization: Bearer abcdef123456=='],
+    ['a bearer token in other case', 'authorization: bearer abcdef123456'],
+    ['a temporary key in an address', 'GET wss://host/v2?jwt=abcdef123456&x=1'],
+    ['a token parameter', '/?token=abcdef123456'],
+    ['a signed address', 'https://b/k?X-Amz-Signature=abcdef123456&X-Amz-Date=1'],
+    ['a naked JWT', 'key eyJhbGciOiJIUzI1NiJ9.abcdef123456.sig'],
+  ])('cuts out %s', (_name, message) => {
+    const { log, text } = capture();
+    log.info(message);
+    log.error(new Error(message), 'failed');
+    expect(text()).toContain('[redacted]');
+    expect(text()).not.toContain('abcdef123456');
+  });
+
+  it.each(['s3cr"et\\value', 'with space/and?more', 'caf\u00e9-\u{1f600}-key', 'a.*+b()c', 'lone\ud800half'])(
+    'cuts out the configured secret %j wherever it stands',
+    (secret) => {
+      const { log, text } = capture({ secrets: [secret, 'other-secret'] });
+      log.info({
+        reason: `got ${secret}`,
+        url: `/x?k=${encodeURIComponent(Buffer.from(secret).toString())}`,
+      });
+      const line = JSON.parse(text()) as { reason: string; url: string };
+      expect(line).toMatchObject({ reason: 'got [redacted]', url: '/x?k=[redacted]' });
+    },
+  );
+
+  it('leaves lines without secrets as they are', () => {
+    const { log, text } = capture({ secrets: ['hunter22'] });
+    log.info({ clientIp: '40.74.41.91', url: '/callbacks/default?id=j&status=success' }, 'basic auth is off');
+    expect(text()).not.toContain('[redacted]');
+  });
+
+  it('writes for people when asked', () => {
+    const { log, text } = capture({ format: 'pretty', secrets: ['hunter22'] });
+    log.warn({ key: 'hunter22' }, 'look here');
+    expect(text()).toContain('look here');
+    expect(text()).not.toContain('hunter22');
+    expect(() => JSON.parse(text())).toThrow();
+  });
+});

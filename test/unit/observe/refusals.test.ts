@@ -1,0 +1,71 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { createRefusalLog } from '../../../src/observe/refusal-log.js';
+import { createRefusalRing } from '../../../src/observe/refusal-ring.js';
+
+const entry = (reason: string) => ({ reason, source: null, clientIp: '203.0.113.9' });
+
+describe('refusal log', () => {
+  beforeEach(() => void jest.useFakeTimers());
+  afterEach(() => void jest.useRealTimers());
+
+  function create() {
+    const lines: Record<string, unknown>[] = [];
+    const refusals = createRefusalLog({
+      log: { warn: (fields: object) => void lines.push(fields as Record<string, unknown>) },
+      perSecond: 2,
+    });
+    return { refusals, lines };
+  }
+
+  it('logs so many per second and reason, and tells how many it held back', () => {
+    const { refusals, lines } = create();
+    for (let n = 0; n < 100; n += 1) refusals.refused(entry('credential-invalid'));
+    refusals.refused(entry('address-refused'));
+    expect(lines.map((line) => line.reason)).toEqual([
+      'credential-invalid',
+      'credential-invalid',
+      'address-refused',
+    ]);
+
+    jest.advanceTimersByTime(1000);
+    expect(lines.slice(3)).toEqual([
+      { event: 'refusals-suppressed', reason: 'credential-invalid', count: 98 },
+    ]);
+
+    refusals.refused(entry('credential-invalid'));
+    expect(lines.at(-1)).toMatchObject({ event: 'refused', reason: 'credential-invalid' });
+    expect(lines).toHaveLength(5);
+  });
+
+  it('tells what it held back when closed, and leaves no timer', () => {
+    const { refusals, lines } = create();
+    for (let n = 0; n < 3; n += 1) refusals.refused(entry('overloaded'));
+    refusals.close();
+    expect(lines.at(-1)).toMatchObject({ event: 'refusals-suppressed', count: 1 });
+    expect(jest.getTimerCount()).toBe(0);
+  });
+});
+
+describe('refusal ring', () => {
+  const refusal = (at: string, userAgent: string | null = null) => ({
+    at,
+    source: 'default',
+    clientIp: '203.0.113.9',
+    reason: 'credential-invalid',
+    userAgent,
+  });
+
+  it('keeps the newest, newest first', () => {
+    const ring = createRefusalRing(3);
+    for (const at of ['1', '2']) ring.add(refusal(at));
+    expect(ring.list().map((kept) => kept.at)).toEqual(['2', '1']);
+    for (const at of ['3', '4']) ring.add(refusal(at));
+    expect(ring.list().map((kept) => kept.at)).toEqual(['4', '3', '2']);
+  });
+
+  it('cuts what strangers send', () => {
+    const ring = createRefusalRing();
+    ring.add(refusal('1', 'x'.repeat(10_000)));
+    expect(ring.list()[0]?.userAgent).toHaveLength(200);
+  });
+});

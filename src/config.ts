@@ -1,0 +1,60 @@
+import { readFileSync } from 'node:fs';
+import os from 'node:os';
+import { ConfigError } from './config/faults.js';
+import { type Environment, loadSettingsTree } from './config/load.js';
+import { readSettings } from './config/read-settings.js';
+import type { Settings } from './config/schema.js';
+import type { Surroundings } from './config/secrets.js';
+
+type DeepReadonly<T> = T extends readonly (infer E)[]
+  ? readonly DeepReadonly<E>[]
+  : T extends object
+    ? { readonly [K in keyof T]: DeepReadonly<T[K]> }
+    : T;
+
+/** Sizes in bytes, durations in milliseconds, times in milliseconds since 1970; null means not set. */
+export type Config = DeepReadonly<Omit<Settings, 'replicaName'> & { replicaName: string }>;
+
+/** Nothing around: references to secrets cannot be resolved. */
+const NOWHERE: Surroundings = {
+  env: {},
+  readFile: () => {
+    throw new Error('no files here');
+  },
+  hostName: 'receiver',
+};
+
+/**
+ * The configuration of this process, from the package's `config/`, NODE_CONFIG_DIR, NODE_CONFIG and mapped
+ * environment variables. Throws `ConfigError` with every fault at once.
+ */
+export function loadConfig(env: Environment = process.env): Config {
+  return parseConfig(loadSettingsTree(env), {
+    env,
+    readFile: (file) => readFileSync(file, 'utf8'),
+    hostName: os.hostname(),
+  });
+}
+
+/**
+ * Turns a tree of settings, as YAML or JSON give it, into the frozen configuration. Null means "not set": the
+ * default applies, and an entry of a map is removed. Throws `ConfigError` with every fault at once.
+ */
+export function parseConfig(raw: unknown, surroundings: Surroundings = NOWHERE): Config {
+  const { settings, faults } = readSettings(raw, surroundings);
+  if (settings === null || faults.length > 0) throw new ConfigError(faults);
+  return freeze({ ...settings, replicaName: settings.replicaName ?? replicaName(surroundings.hostName) });
+}
+
+function replicaName(hostName: string): string {
+  const safe = hostName.replaceAll(/[^A-Za-z0-9.-]/g, '-').slice(0, 63);
+  return /^[A-Za-z0-9]/.test(safe) ? safe : `replica-${safe}`.slice(0, 63);
+}
+
+function freeze<T>(value: T): DeepReadonly<T> {
+  if (typeof value === 'object' && value !== null) {
+    for (const entry of Object.values(value)) freeze(entry);
+    Object.freeze(value);
+  }
+  return value as DeepReadonly<T>;
+}

@@ -1,0 +1,80 @@
+/** Path of a setting from the root: names of sections and entries, positions in lists. */
+export type SettingPath = readonly (string | number)[];
+
+/** One thing wrong with the configuration. */
+export interface ConfigFault {
+  readonly path: SettingPath;
+  /** What was found there, in words; null when there is nothing to show or showing it could reveal a secret. */
+  readonly found: string | null;
+  /** What is expected there instead. */
+  readonly expected: string;
+}
+
+/** The configuration cannot be used. Names every fault at once and never shows a secret. */
+export class ConfigError extends Error {
+  readonly faults: readonly ConfigFault[];
+
+  constructor(faults: readonly ConfigFault[]) {
+    const count = faults.length === 1 ? 'a fault' : `${faults.length} faults`;
+    super(`The configuration has ${count}:\n${faults.map((fault) => `  ${renderFault(fault)}`).join('\n')}`);
+    this.name = 'ConfigError';
+    this.faults = faults;
+  }
+}
+
+export function renderFault(fault: ConfigFault): string {
+  const found = fault.found === null ? '' : `found ${fault.found}, `;
+  const where = fault.path.length === 0 ? '' : `${renderPath(fault.path)}: `;
+  return `${where}${found}expected ${fault.expected}`;
+}
+
+/** `sources.default.allow[2]`; names with other characters are quoted. */
+export function renderPath(path: SettingPath): string {
+  return path
+    .map((segment, index) => {
+      if (typeof segment === 'number') return `[${segment}]`;
+      if (!/^[A-Za-z0-9_-]+$/.test(segment)) return `[${JSON.stringify(segment)}]`;
+      return index === 0 ? segment : `.${segment}`;
+    })
+    .join('');
+}
+
+/** Places below which nothing is ever shown, whatever was put there by mistake. */
+const SECRET_PLACES: readonly (readonly string[])[] = [
+  ['admin', 'tokens'],
+  ['store', 's3', 'accessKeyId'],
+  ['store', 's3', 'secretAccessKey'],
+  ['store', 's3', 'sessionToken'],
+  ['speech', 'apiKey'],
+  ['sources', '*', 'credentials'],
+];
+
+/** Fault text is copied into tickets: at most this much of a value. */
+const LONGEST_SHOWN = 80;
+
+/** Describes the value at `path` of the tree as the operator wrote it, before secrets were put in. */
+export function describeFound(written: unknown, path: SettingPath): string | null {
+  if (isSecretPlace(path)) return null;
+  const value = valueAt(written, path);
+  if (value === undefined) return 'nothing';
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'object') return value instanceof Date ? value.toISOString() : 'a map';
+  // An address with a user part may hold a password.
+  if (typeof value === 'string' && value.includes('@')) return null;
+  const shown = JSON.stringify(value);
+  return shown.length > LONGEST_SHOWN ? `${shown.slice(0, LONGEST_SHOWN)}…` : shown;
+}
+
+export function isSecretPlace(path: SettingPath): boolean {
+  return SECRET_PLACES.some((place) => place.every((name, index) => name === '*' || path[index] === name));
+}
+
+function valueAt(tree: unknown, path: SettingPath): unknown {
+  let value = tree;
+  for (const segment of path) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, segment)) return undefined;
+    value = (value as Record<string | number, unknown>)[segment];
+  }
+  return value;
+}

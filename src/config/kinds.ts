@@ -1,0 +1,158 @@
+import { parseHeaderLine } from '../domain/header-line.js';
+import { parseRange } from '../domain/ip-address.js';
+import { isRegion, REGIONS } from '../domain/job.js';
+import { leaf, Mismatch } from './setting.js';
+import { parseStoreUrl } from './store-url.js';
+import { formatDuration, formatSize, parseDuration, parseSize } from './units.js';
+
+/** The kinds of values settings have. Each reads what YAML, JSON and environment variables (always text) give. */
+
+export function size(min: number, max: number = Number.MAX_SAFE_INTEGER) {
+  const range =
+    max === Number.MAX_SAFE_INTEGER
+      ? `of at least ${formatSize(min)}`
+      : `from ${formatSize(min)} to ${formatSize(max)}`;
+  return leaf(`a size ${range}, such as 64MiB or a number of bytes`, (input) =>
+    within(parseSize(input), min, max),
+  );
+}
+
+/** Timers of Node hold 31 bits of milliseconds; anything longer would fire at once. */
+const LONGEST_TIMER = 24 * 86_400_000;
+
+export function duration(min: number, max: number = LONGEST_TIMER) {
+  return leaf(
+    `a duration from ${formatDuration(min)} to ${formatDuration(max)}, such as 30s or a number of milliseconds`,
+    (input) => within(parseDuration(input), min, max),
+  );
+}
+
+export function durationOrOff(min: number, max: number = LONGEST_TIMER) {
+  return leaf<number | null>(
+    `off, or a duration from ${formatDuration(min)} to ${formatDuration(max)}, such as 10m`,
+    (input) => (input === 'off' || input === false ? null : within(parseDuration(input), min, max)),
+  );
+}
+
+export function count(min: number, max: number) {
+  return leaf(`a whole number from ${min} to ${max}`, (input) => {
+    const value = typeof input === 'string' && /^\d{1,15}$/.test(input) ? Number(input) : input;
+    return typeof value === 'number' && Number.isInteger(value) ? within(value, min, max) : undefined;
+  });
+}
+
+export function flag() {
+  return leaf('true or false', (input) => {
+    if (typeof input === 'boolean') return input;
+    return input === 'true' ? true : input === 'false' ? false : undefined;
+  });
+}
+
+export function oneOf<const T extends string>(values: readonly T[]) {
+  return leaf(`one of ${values.join(', ')}`, (input) => values.find((value) => value === String(input)));
+}
+
+export function text(pattern: RegExp, expected: string) {
+  return leaf(expected, (input) => (typeof input === 'string' && pattern.test(input) ? input : undefined));
+}
+
+/** An address to listen on. */
+export function host() {
+  return text(/^[A-Za-z0-9.:_-]{1,255}$/, 'an IP address or host name to listen on');
+}
+
+/** An absolute address without credentials; a trailing slash is dropped so that paths can be appended. */
+export function url<const P extends string>(protocols: readonly P[]) {
+  const expected = `an absolute address beginning with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`;
+  return leaf(expected, (input) => {
+    if (typeof input !== 'string' || !URL.canParse(input)) return undefined;
+    const parsed = new URL(input);
+    if (!(protocols as readonly string[]).includes(parsed.protocol)) return undefined;
+    if (parsed.username !== '' || parsed.password !== '')
+      return new Mismatch('an address without user name and password');
+    if (parsed.search !== '' || parsed.hash !== '')
+      return new Mismatch('an address without query and fragment');
+    return parsed.href.replace(/\/+$/, '');
+  });
+}
+
+/** A path on the service with `{id}` standing for the job id where one is needed. */
+export function pathTemplate(withId: boolean) {
+  const expected = withId ? 'a path that begins with / and holds {id}' : 'a path that begins with /';
+  return leaf(expected, (input) =>
+    typeof input === 'string' && /^\/[^\s?#\\]*$/.test(input) && (!withId || input.includes('{id}'))
+      ? input
+      : undefined,
+  );
+}
+
+export function storeUrl() {
+  return leaf('file:<directory> or s3://<bucket>/<prefix>', (input) => {
+    if (typeof input !== 'string') return undefined;
+    const parsed = parseStoreUrl(input);
+    return 'fault' in parsed ? new Mismatch(parsed.fault) : parsed;
+  });
+}
+
+/** A CIDR or address, in canonical CIDR form. */
+export function range() {
+  return leaf('an address or CIDR', (input) => {
+    if (typeof input !== 'string') return undefined;
+    const parsed = parseRange(input);
+    return 'fault' in parsed ? new Mismatch(`an address or CIDR (${parsed.fault})`) : parsed.cidr;
+  });
+}
+
+/** An entry of a source's `allow`, kept as written because decisions name the rule that made them. */
+export function allowEntry() {
+  const expected = `a region (${REGIONS.join(', ')}), an address, a CIDR or any`;
+  return leaf(expected, (input) => {
+    if (typeof input !== 'string') return undefined;
+    if (input === 'any' || isRegion(input)) return input;
+    const parsed = parseRange(input);
+    return 'fault' in parsed ? new Mismatch(`${expected} (${parsed.fault})`) : input;
+  });
+}
+
+/** `<Header-Name>: <value>`, kept as written: it is also what `notification-config` prints. */
+export function headerLine() {
+  return leaf('a header line of the form "<Header-Name>: <value>"', (input) => {
+    if (typeof input !== 'string') return undefined;
+    const parsed = parseHeaderLine(input);
+    return 'fault' in parsed ? new Mismatch(`another header line: ${parsed.fault}`) : input;
+  });
+}
+
+/** An ISO 8601 instant or date (midnight UTC), as milliseconds since 1970. */
+export function instant() {
+  const shape = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2}))?$/;
+  return leaf('a time such as 2026-01-31T00:00:00Z', (input) => {
+    const written = input instanceof Date ? input.toISOString() : input;
+    if (typeof written !== 'string' || !shape.test(written)) return undefined;
+    const value = Date.parse(written);
+    return Number.isNaN(value) ? undefined : value;
+  });
+}
+
+const RESERVED_SEGMENTS = new Set(['jobs', 'ledger', 'quarantine', 'replays', 'reports']);
+
+/** Folders in front of a source's jobs: empty, or ending in `/`, which is added when it is missing. */
+export function keyPrefix() {
+  return leaf("a key prefix such as team-a/ (letters, digits and !_.*'()- in segments)", (input) => {
+    if (input === '') return '';
+    if (typeof input !== 'string' || input.length > 256) return undefined;
+    const segments = input.replace(/\/$/, '').split('/');
+    if (!segments.every((segment) => /^[A-Za-z0-9!_*'()-][A-Za-z0-9!_.*'()-]*$/.test(segment)))
+      return undefined;
+    const reserved = segments.find((segment) => RESERVED_SEGMENTS.has(segment));
+    if (reserved !== undefined)
+      return new Mismatch(
+        `a key prefix without the segment ${reserved}, which the store's layout uses itself`,
+      );
+    return `${segments.join('/')}/`;
+  });
+}
+
+function within(value: number | undefined, min: number, max: number): number | undefined {
+  return value !== undefined && value >= min && value <= max ? value : undefined;
+}

@@ -1,0 +1,215 @@
+import { isIP } from 'node:net';
+import { parseHeaderLine, secretPart } from '../domain/header-line.js';
+import { normaliseAddress } from '../domain/ip-address.js';
+import type { SettingPath } from './faults.js';
+import type { Settings } from './schema.js';
+import { formatSize } from './units.js';
+
+/** What only several settings together can get wrong. `also` names the other settings a rule looked at. */
+export interface BrokenRule {
+  readonly path: SettingPath;
+  readonly expected: string;
+  readonly also?: readonly SettingPath[];
+}
+
+/** S3 takes at most 10,000 parts per upload, each of at least 5 MiB but the last. */
+const S3_MAX_PARTS = 10_000;
+const S3_MIN_PART = 5 * 2 ** 20;
+
+/** A stranger must not be able to guess a credential, however fast he tries. */
+const SHORTEST_SECRET = 16;
+
+/** All rules across settings that `settings` breaks. */
+export function brokenRules(settings: Settings): BrokenRule[] {
+  return [
+    ...portRules(settings),
+    ...tokenRules(settings),
+    ...storeRules(settings),
+    ...limitRules(settings),
+    ...speechRules(settings),
+    ...sourceRules(settings),
+  ];
+}
+
+function* portRules({ receiver, admin }: Settings): Generator<BrokenRule> {
+  if (admin.port !== 0 && admin.port === receiver.port) {
+    yield {
+      path: ['admin', 'port'],
+      expected: 'another port than receiver.port',
+      also: [['receiver', 'port']],
+    };
+  }
+}
+
+function* tokenRules({ admin }: Settings): Generator<BrokenRule> {
+  if (!isLoopback(admin.host) && Object.keys(admin.tokens).length === 0) {
+    yield {
+      path: ['admin', 'tokens'],
+      expected: `at least one token, because admin.host ${admin.host} is not loopback`,
+      also: [['admin', 'host']],
+    };
+  }
+  for (const [first, second] of repeated(Object.entries(admin.tokens), ([, token]) => token)) {
+    yield { path: ['admin', 'tokens', second[0]], expected: `another token than ${first[0]} has` };
+  }
+}
+
+function* storeRules({ store, sources }: Settings): Generator<BrokenRule> {
+  const { s3, partSize } = store;
+  if ((s3.accessKeyId === null) !== (s3.secretAccessKey === null)) {
+    const missing = s3.accessKeyId === null ? 'accessKeyId' : 'secretAccessKey';
+    yield { path: ['store', 's3', missing], expected: 'to be set: the access key has two halves' };
+  }
+  if (s3.sessionToken !== null && s3.accessKeyId === null) {
+    yield { path: ['store', 's3', 'sessionToken'], expected: 'to be set only together with accessKeyId' };
+  }
+  if (s3.kmsKeyId !== null && s3.sse !== 'kms') {
+    yield {
+      path: ['store', 's3', 'kmsKeyId'],
+      expected: 'store.s3.sse to be kms',
+      also: [['store', 's3', 'sse']],
+    };
+  }
+  if (store.url.kind !== 's3') return;
+  if (partSize < S3_MIN_PART) {
+    yield { path: ['store', 'partSize'], expected: 'at least 5MiB on S3', also: [['store', 'url']] };
+    return;
+  }
+  for (const [name, source] of Object.entries(sources)) {
+    if (source.maxBytes <= partSize * S3_MAX_PARTS) continue;
+    yield {
+      path: ['sources', name, 'maxBytes'],
+      expected: `at most ${formatSize(partSize * S3_MAX_PARTS)}, 10,000 parts of store.partSize`,
+      also: [
+        ['store', 'partSize'],
+        ['store', 'url'],
+      ],
+    };
+  }
+}
+
+function* limitRules({ limits, store }: Settings): Generator<BrokenRule> {
+  if (limits.memoryBudget < 3 * store.partSize) {
+    yield {
+      path: ['limits', 'memoryBudget'],
+      expected: `at least ${formatSize(3 * store.partSize)}, three parts of store.partSize`,
+      also: [['store', 'partSize']],
+    };
+  }
+  if (limits.quarantineBytes > limits.memoryBudget) {
+    yield {
+      path: ['limits', 'quarantineBytes'],
+      expected: 'at most limits.memoryBudget',
+      also: [['limits', 'memoryBudget']],
+    };
+  }
+}
+
+function* speechRules({ speech, recovery }: Settings): Generator<BrokenRule> {
+  if (speech.retentionWarning >= speech.retention) {
+    yield {
+      path: ['speech', 'retentionWarning'],
+      expected: 'less than speech.retention',
+      also: [['speech', 'retention']],
+    };
+  }
+  if (recovery.grace >= recovery.window) {
+    yield {
+      path: ['recovery', 'grace'],
+      expected: 'less than recovery.window',
+      also: [['recovery', 'window']],
+    };
+  }
+  if (speech.auth === 'temporaryKey' && speech.keysUrl === null) {
+    yield {
+      path: ['speech', 'keysUrl'],
+      expected: 'an address, because speech.auth is temporaryKey',
+      also: [['speech', 'auth']],
+    };
+  }
+  if (recovery.interval === null) return;
+  if (speech.apiKey === null) {
+    yield {
+      path: ['speech', 'apiKey'],
+      expected: 'an API key, because recovery.interval is on',
+      also: [['recovery', 'interval']],
+    };
+  }
+  if (Object.values(speech.regions).every((region) => region.batchUrl === null)) {
+    yield {
+      path: ['speech', 'regions'],
+      expected: 'a batchUrl of at least one region, because recovery.interval is on',
+      also: [['recovery', 'interval']],
+    };
+  }
+}
+
+function* sourceRules({ sources }: Settings): Generator<BrokenRule> {
+  if (Object.keys(sources).length === 0) yield { path: ['sources'], expected: 'at least one source' };
+  for (const [name, source] of Object.entries(sources)) {
+    for (const [credentialName, credential] of Object.entries(source.credentials)) {
+      yield* credentialRules(credential, ['sources', name, 'credentials', credentialName]);
+    }
+    for (const [first, second] of repeated(Object.entries(source.credentials), ([, credential]) =>
+      fingerprint(credential),
+    )) {
+      yield {
+        path: ['sources', name, 'credentials', second[0]],
+        expected: `other header lines than the credential ${first[0]} has`,
+      };
+    }
+    for (const [, second] of repeated([...source.contents.entries()], ([, content]) => content)) {
+      yield { path: ['sources', name, 'contents', second[0]], expected: 'each content once' };
+    }
+  }
+}
+
+type Credential = Settings['sources'][string]['credentials'][string];
+
+function* credentialRules(credential: Credential, path: SettingPath): Generator<BrokenRule> {
+  const lines = headerLines(credential);
+  for (const [, second] of repeated([...lines.entries()], ([, line]) => line.name)) {
+    yield { path: [...path, 'headers', second[0]], expected: `the header ${second[1].name} only once` };
+  }
+  if (lines.length > 0 && !lines.some((line) => secretPart(line).length >= SHORTEST_SECRET)) {
+    yield { path: [...path, 'headers'], expected: `a secret of at least ${SHORTEST_SECRET} characters` };
+  }
+  if (
+    credential.notBefore !== null &&
+    credential.expires !== null &&
+    credential.expires <= credential.notBefore
+  ) {
+    yield { path: [...path, 'expires'], expected: 'a time after notBefore', also: [[...path, 'notBefore']] };
+  }
+}
+
+function headerLines(credential: Credential) {
+  return credential.headers.flatMap((line) => {
+    const parsed = parseHeaderLine(line);
+    return 'fault' in parsed ? [] : [parsed];
+  });
+}
+
+function fingerprint(credential: Credential): string {
+  return headerLines(credential)
+    .map((line) => `${line.name}: ${line.value}`)
+    .sort()
+    .join('\n');
+}
+
+/** Pairs of an entry and a later one with the same mark. */
+function* repeated<T>(entries: readonly T[], mark: (entry: T) => string): Generator<[first: T, second: T]> {
+  const seen = new Map<string, T>();
+  for (const entry of entries) {
+    const first = seen.get(mark(entry));
+    if (first === undefined) seen.set(mark(entry), entry);
+    else yield [first, entry];
+  }
+}
+
+/** Whether listening on `host` stays on this machine. */
+export function isLoopback(host: string): boolean {
+  if (host === 'localhost') return true;
+  const address = normaliseAddress(host);
+  return address !== null && (isIP(address) === 4 ? address.startsWith('127.') : address === '::1');
+}

@@ -1,0 +1,69 @@
+import { z } from 'zod';
+
+/** Building blocks of the schema: each kind of setting says once how it is read and what is expected of it. */
+
+/** What a reader gives back instead of a value when it can say more than the general expectation. */
+export class Mismatch {
+  readonly expected: string;
+
+  constructor(expected: string) {
+    this.expected = expected;
+  }
+}
+
+/** Documentation of one setting, read by the reference generator and by the did-you-mean. */
+export interface SettingMeta {
+  readonly description: string;
+  readonly type?: string;
+  /** The default as an operator would write it. */
+  readonly initial?: unknown;
+}
+
+export const settingMeta = z.registry<SettingMeta>();
+
+/** A value read by `read`; undefined or a `Mismatch` is a fault that says what was expected. */
+export function leaf<T>(expected: string, read: (input: unknown) => T | Mismatch | undefined) {
+  return z.unknown().transform((input, context): T => {
+    const value = read(input);
+    if (value !== undefined && !(value instanceof Mismatch)) return value as T;
+    const message = value instanceof Mismatch ? value.expected : expected;
+    context.issues.push({ code: 'custom', message, input });
+    return z.NEVER;
+  });
+}
+
+/** A setting with its default, given as an operator would write it, and its documentation. */
+export function setting<T extends z.ZodType>(schema: T, type: string, initial: unknown, description: string) {
+  // The default goes through the same reading as a given value, so it cannot be one that would be refused.
+  const withDefault = schema.prefault(initial as never);
+  settingMeta.add(withDefault, { description, type, initial });
+  return withDefault;
+}
+
+/** A setting whose default is null, meaning "not set". */
+export function optional<T extends z.ZodType>(schema: T, type: string, description: string) {
+  const nullable = schema.nullable().default(null as never);
+  settingMeta.add(nullable, { description, type, initial: null });
+  return nullable;
+}
+
+/** A setting that has to be given. */
+export function required<T extends z.ZodType>(schema: T, type: string, description: string): T {
+  settingMeta.add(schema, { description, type });
+  return schema;
+}
+
+/** A group of settings; leaving it out means all its defaults. */
+export function section<S extends z.ZodRawShape>(description: string, shape: S) {
+  const withDefault = z.strictObject(shape).prefault({} as never);
+  settingMeta.add(withDefault, { description });
+  return withDefault;
+}
+
+/** A map from names the operator chooses to values of one shape. */
+export function named<V extends z.ZodType>(names: RegExp, expectedName: string, value: V) {
+  return z.record(
+    z.string().refine((name) => names.test(name), { message: expectedName }),
+    value,
+  );
+}

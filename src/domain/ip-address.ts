@@ -1,0 +1,76 @@
+import { isIP } from 'node:net';
+
+/**
+ * Strict reading of addresses and ranges. Only what `node:net` takes for an IP is one: octal, hexadecimal
+ * and short forms, which range matchers take for addresses in silence, are refused here.
+ */
+
+const MAPPED_PREFIX = '::ffff:';
+
+/**
+ * The canonical text of an address, or null when the text is not exactly one IP address.
+ * IPv4-mapped IPv6 becomes its IPv4; other IPv6 is compressed lower case; zone ids are refused.
+ */
+export function normaliseAddress(text: string): string | null {
+  switch (isIP(text)) {
+    case 4:
+      return text;
+    case 6:
+      return text.includes('%') ? null : canonicalV6(text);
+    default:
+      return null;
+  }
+}
+
+export interface AddressRange {
+  /** Canonical `address/bits`; a mapped range is given as its IPv4 range. */
+  readonly cidr: string;
+  readonly family: 4 | 6;
+}
+
+/** Reads an address or CIDR; on failure says in words what is wrong with it. */
+export function parseRange(text: string): AddressRange | { readonly fault: string } {
+  const slash = text.indexOf('/');
+  const address = slash === -1 ? text : text.slice(0, slash);
+  const fault = addressFault(address);
+  const normalised = normaliseAddress(address);
+  if (fault !== null || normalised === null) return { fault: fault ?? 'not an IP address' };
+  const writtenFamily = isIP(address);
+  const family = isIP(normalised) === 4 ? 4 : 6;
+  const writtenBits = slash === -1 ? (writtenFamily === 4 ? 32 : 128) : readBits(text.slice(slash + 1));
+  if (writtenBits === null || writtenBits > (writtenFamily === 4 ? 32 : 128)) {
+    return { fault: `the prefix length must be 0 to ${writtenFamily === 4 ? 32 : 128}` };
+  }
+  if (writtenFamily === family) return { cidr: `${normalised}/${writtenBits}`, family };
+  // ::ffff:0:0/96 is all of IPv4; a shorter prefix would reach beyond it and has no IPv4 form.
+  if (writtenBits < 96)
+    return { fault: 'a range of IPv4-mapped addresses needs a prefix length of at least 96' };
+  return { cidr: `${normalised}/${writtenBits - 96}`, family };
+}
+
+function readBits(text: string): number | null {
+  return /^(?:0|[1-9]\d{0,2})$/.test(text) ? Number(text) : null;
+}
+
+/** Names the usual mistakes; null when the text may be an address. */
+function addressFault(text: string): string | null {
+  if (text === '') return 'empty';
+  if (/[,;\s]/.test(text)) return 'several values in one string; write a list with one entry each';
+  if (isIP(text) !== 0) return text.includes('%') ? 'addresses with a zone id are not accepted' : null;
+  if (/^\d{1,3}(\.\d{1,3}){3}:\d+$/.test(text) || /^\[.*\](:\d+)?$/.test(text)) {
+    return 'an address without port and brackets is expected';
+  }
+  if (/^[0-9a-fx.]+$/i.test(text) && !text.includes(':')) {
+    return 'not an IPv4 address in full decimal form (four numbers from 0 to 255 without leading zeros)';
+  }
+  return 'not an IP address';
+}
+
+function canonicalV6(text: string): string {
+  // The URL parser implements RFC 5952 and turns the dotted tail of a mapped address into two groups.
+  const canonical = new URL(`http://[${text}]/`).hostname.slice(1, -1);
+  if (!canonical.startsWith(MAPPED_PREFIX)) return canonical;
+  const [high, low] = canonical.slice(MAPPED_PREFIX.length).split(':');
+  const bits = (Number.parseInt(high ?? '', 16) * 2 ** 16 + Number.parseInt(low ?? '', 16)) >>> 0;
+  return [bits >>> 24, (bits >>> 16) & 255, (bits >>> 8) & 255, bits & 255].join('.');
+}

@@ -1,0 +1,20 @@
+import type { ApiFault } from './faults.js';
+import type { Answer } from './http-server.js';
+
+/** The answer a fault puts in place of the real one; null when it does not. */
+export function faultAnswer(fault: ApiFault | null): Answer | null {
+  if (fault?.kind !== 'answer') return null;
+  const headers = fault.retryAfter === undefined ? {} : { 'retry-after': fault.retryAfter };
+  if (typeof fault.body === 'string') return { status: fault.status, headers, html: fault.body };
+  return {
+    status: fault.status,
+    headers,
+    json: fault.body ?? { code: fault.status, error: 'Simulated fault' },
+  };
+}
+
+/** The answer as it is, or ended early. */
+export function cutAnswer(answer: Answer, fault: ApiFault | null): Answer {
+  if (fault?.kind !== 'cut-download' || !answer.content) return answer;
+  return { ...answer, cutAfter: Math.floor(answer.content.size * (fault.share ?? 0.5)) };
+}

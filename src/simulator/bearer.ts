@@ -1,0 +1,59 @@
+import { createSecretKey, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
+import { jwtVerify, SignJWT } from 'jose';
+import type { KeyType } from '../speech/wire.js';
+import type { Timing } from './timing.js';
+
+/** Who a request comes from. */
+export type Caller =
+  | { readonly kind: 'api-key' }
+  | { readonly kind: 'temporary-key'; readonly type: KeyType; readonly clientRef: string | null };
+
+export interface KeyRing {
+  /** Null when the header is missing, or its key is wrong or has expired. */
+  identify(authorization: string | undefined): Promise<Caller | null>;
+  /** A signed JWT whose `exp - iat` is `ttl` seconds. */
+  issue(type: KeyType, ttl: number, clientRef: string | null): Promise<string>;
+  /** Makes every temporary key issued so far worthless. */
+  revokeTemporaryKeys(): void;
+}
+
+export function createKeyRing(apiKeys: readonly string[], serviceName: string, timing: Timing): KeyRing {
+  let secret = createSecretKey(randomBytes(32));
+
+  const temporary = async (token: string): Promise<Caller | null> => {
+    try {
+      const { payload } = await jwtVerify(token, secret, { currentDate: new Date(timing.now()) });
+      const clientRef = typeof payload.client_ref === 'string' ? payload.client_ref : null;
+      return { kind: 'temporary-key', type: payload.type === 'rt' ? 'rt' : 'batch', clientRef };
+    } catch {
+      return null;
+    }
+  };
+
+  return {
+    async identify(authorization) {
+      const token = /^Bearer (\S+)$/i.exec(authorization ?? '')?.[1];
+      if (!token) return null;
+      if (apiKeys.some((key) => same(key, token))) return { kind: 'api-key' };
+      return temporary(token);
+    },
+    issue(type, ttl, clientRef) {
+      const issuedAt = Math.floor(timing.now() / 1000);
+      return new SignJWT({ type, ...(clientRef === null ? {} : { client_ref: clientRef }) })
+        .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
+        .setIssuer(`${serviceName}-key-service`)
+        .setJti(randomUUID())
+        .setIssuedAt(issuedAt)
+        .setExpirationTime(issuedAt + ttl)
+        .sign(secret);
+    },
+    revokeTemporaryKeys() {
+      secret = createSecretKey(randomBytes(32));
+    },
+  };
+}
+
+function same(one: string, other: string): boolean {
+  const [a, b] = [Buffer.from(one), Buffer.from(other)];
+  return a.length === b.length && timingSafeEqual(a, b);
+}

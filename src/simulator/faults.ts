@@ -1,0 +1,145 @@
+import { seededChance } from './seeded-random.js';
+
+/** Faults of notifications. */
+export type NotificationFault =
+  /** Never sent and nowhere recorded: the service believes in a callback nobody saw. */
+  | { readonly kind: 'drop' }
+  /** The attempt fails before it reaches the receiver; recorded and retried like any failure. */
+  | { readonly kind: 'unreachable' }
+  /** Sent again, `copies` times, after it was accepted. */
+  | { readonly kind: 'duplicate'; readonly copies?: number }
+  /** Held back until a later notification has been sent, at most `holdMs`. */
+  | { readonly kind: 'reorder'; readonly holdMs?: number }
+  /** The connection is destroyed after this share of the body (0 to 1, half by default). */
+  | { readonly kind: 'cut'; readonly share?: number }
+  | { readonly kind: 'slow'; readonly bytesPerSecond: number }
+  | { readonly kind: 'wrong-credential' }
+  | { readonly kind: 'delay'; readonly ms: number };
+
+export type ApiOperation =
+  | 'list'
+  | 'record'
+  | 'transcript'
+  | 'media'
+  | 'submit'
+  | 'delete'
+  | 'usage'
+  | 'keys';
+
+/** Faults of the service's own interfaces. */
+export type ApiFault =
+  /** Answers this instead; a string is sent as HTML, as proxies do, anything else as JSON. */
+  | {
+      readonly kind: 'answer';
+      readonly operation: ApiOperation;
+      readonly status: number;
+      readonly body?: unknown;
+      readonly retryAfter?: string;
+    }
+  /** Ends a download after this share of its bytes (half by default). */
+  | { readonly kind: 'cut-download'; readonly operation: 'transcript' | 'media'; readonly share?: number };
+
+/** Where and how often a fault strikes. Without any of these: always and everywhere. */
+export interface FaultScope {
+  readonly jobId?: string;
+  readonly region?: string;
+  /** Which entry of `notification_config`, from 0. */
+  readonly entry?: number;
+  /** Share of cases it strikes, drawn from the seed and the job, so that runs repeat. Default 1. */
+  readonly rate?: number;
+  /** Only the first so many attempts of a notification. Default: 1 for faults that fail an attempt. */
+  readonly attempts?: number;
+  /** Gone after it struck so often. */
+  readonly times?: number;
+}
+
+export type Fault = (NotificationFault | ApiFault) & FaultScope;
+
+export interface Faults {
+  /** Returns the name under which it can be removed. */
+  add(fault: Fault): string;
+  remove(name: string): boolean;
+  clear(): void;
+  list(): readonly { readonly name: string; readonly struck: number; readonly fault: Fault }[];
+  /** Faults that strike this attempt; counted as having struck. */
+  ofAttempt(attempt: AttemptPlace): NotificationFault[];
+  ofOperation(
+    operation: ApiOperation,
+    place: { region: string | null; jobId: string | null },
+  ): ApiFault | null;
+}
+
+export interface AttemptPlace {
+  readonly jobId: string;
+  readonly region: string;
+  readonly entry: number;
+  /** From 1. */
+  readonly attempt: number;
+}
+
+interface ActiveFault {
+  readonly name: string;
+  readonly fault: Fault;
+  struck: number;
+}
+
+/** Left to themselves these would fail every attempt of a notification; by default a retry cures them. */
+const CURED_BY_RETRY = new Set<string>(['unreachable', 'cut', 'wrong-credential', 'delay', 'reorder']);
+
+function isApiFault(fault: Fault): fault is ApiFault & FaultScope {
+  return fault.kind === 'answer' || fault.kind === 'cut-download';
+}
+
+export function createFaults(seed: string): Faults {
+  const active = new Map<string, ActiveFault>();
+  let added = 0;
+
+  /** Draws by place, not by order, so that parallel notifications do not change each other's luck. */
+  const strikes = (one: ActiveFault, place: string): boolean => {
+    if (one.struck >= (one.fault.times ?? Number.POSITIVE_INFINITY)) return false;
+    if (!seededChance(`${seed}:${one.name}:${place}`, one.fault.rate ?? 1)) return false;
+    one.struck += 1;
+    return true;
+  };
+
+  return {
+    add(fault) {
+      added += 1;
+      const name = `fault-${added}`;
+      active.set(name, { name, fault, struck: 0 });
+      return name;
+    },
+    remove: (name) => active.delete(name),
+    clear: () => active.clear(),
+    list: () => [...active.values()].map((one) => ({ ...one })),
+    ofAttempt(place) {
+      const found: NotificationFault[] = [];
+      for (const one of active.values()) {
+        const { fault } = one;
+        if (isApiFault(fault) || !concernsAttempt(fault, place)) continue;
+        if (strikes(one, `${place.jobId}:${place.entry}`)) found.push(fault);
+      }
+      return found;
+    },
+    ofOperation(operation, place) {
+      for (const one of active.values()) {
+        const { fault } = one;
+        if (!isApiFault(fault) || fault.operation !== operation) continue;
+        if (!concerns(fault, place)) continue;
+        if (strikes(one, `${operation}:${place.jobId ?? one.struck}`)) return fault;
+      }
+      return null;
+    },
+  };
+}
+
+function concernsAttempt(fault: NotificationFault & FaultScope, place: AttemptPlace): boolean {
+  const attempts = fault.attempts ?? (CURED_BY_RETRY.has(fault.kind) ? 1 : Number.POSITIVE_INFINITY);
+  if (place.attempt > attempts) return false;
+  return concerns(fault, place) && (fault.entry === undefined || fault.entry === place.entry);
+}
+
+function concerns(scope: FaultScope, place: { region: string | null; jobId: string | null }): boolean {
+  if (scope.jobId !== undefined && scope.jobId !== place.jobId) return false;
+  return scope.region === undefined || scope.region === place.region;
+}

@@ -1,0 +1,126 @@
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { type Content, contentStream } from './content/content.js';
+
+/** What a handler answers; a body of `Content` is streamed, anything else is JSON. */
+export interface Answer {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly json?: unknown;
+  readonly html?: string;
+  readonly content?: Content;
+  /** Ends the connection after so many bytes of `content`. */
+  readonly cutAfter?: number;
+}
+
+export interface Call {
+  readonly method: string;
+  /** Decoded path segments without empty ones: `/v2/jobs/` and `/v2/jobs` are the same. */
+  readonly path: readonly string[];
+  readonly query: URLSearchParams;
+  readonly headers: http.IncomingHttpHeaders;
+  readonly body: Readable;
+}
+
+export type Handler = (call: Call) => Promise<Answer>;
+
+export interface RunningServer {
+  readonly url: string;
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+/** Error body of the jobs API. */
+export function apiError(code: number, error: string, detail?: string): Answer {
+  return { status: code, json: { code, error, ...(detail === undefined ? {} : { detail }) } };
+}
+
+/** Serves `handler` on a port of its own; 0 picks a free one. */
+export async function startServer(handler: Handler, host: string, port: number): Promise<RunningServer> {
+  const server = http.createServer((request, response) => {
+    answerCall(handler, request, response).catch(() => response.destroy());
+  });
+  // Uploads may take as long as they take.
+  server.requestTimeout = 0;
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, resolve);
+  });
+  const bound = (server.address() as AddressInfo).port;
+  return {
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${bound}`,
+    port: bound,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+async function answerCall(handler: Handler, request: http.IncomingMessage, response: http.ServerResponse) {
+  const url = new URL(request.url ?? '/', 'http://simulator');
+  const call: Call = {
+    method: request.method ?? 'GET',
+    path: url.pathname.split('/').filter(Boolean).map(decodeURIComponent),
+    query: url.searchParams,
+    headers: request.headers,
+    body: request,
+  };
+  const answer = await handler(call).catch((error: unknown) =>
+    apiError(500, 'Internal Server Error', error instanceof Error ? error.message : undefined),
+  );
+  request.resume();
+  await send(answer, response);
+}
+
+async function send(answer: Answer, response: http.ServerResponse): Promise<void> {
+  const { content } = answer;
+  if (!content) {
+    const text = answer.html ?? (answer.json === undefined ? '' : JSON.stringify(answer.json));
+    const type = answer.html === undefined ? 'application/json' : 'text/html';
+    response.writeHead(answer.status, {
+      ...(text ? { 'content-type': type } : {}),
+      'content-length': Buffer.byteLength(text),
+      ...answer.headers,
+    });
+    response.end(text);
+    return;
+  }
+  response.writeHead(answer.status, {
+    'content-type': content.contentType,
+    'content-length': content.size,
+    ...answer.headers,
+  });
+  if (answer.cutAfter === undefined) return pipeline(contentStream(content), response);
+  await sendBeginning(content, answer.cutAfter, response);
+}
+
+async function sendBeginning(content: Content, bytes: number, response: http.ServerResponse): Promise<void> {
+  let left = bytes;
+  for await (const chunk of content.chunks()) {
+    if (left <= 0) break;
+    const piece = chunk.subarray(0, left);
+    left -= piece.length;
+    await new Promise((resolve) => response.write(piece, resolve));
+  }
+  response.destroy();
+}
+
+/** Reads a JSON body of at most 1 MiB; undefined when it is none. */
+export async function readJson(body: Readable): Promise<unknown> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > 1024 * 1024) return undefined;
+    chunks.push(chunk);
+  }
+  try {
+    return JSON.parse(Buffer.concat(chunks).toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}

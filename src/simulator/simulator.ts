@@ -1,0 +1,232 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { JobRecord, JobStatus, KeyType } from '../speech/wire.js';
+import { createKeyRing } from './bearer.js';
+import { type Content, contentBytes, contentSha256 } from './content/content.js';
+import { JOB_ITEMS, type JobItem, jobContent } from './content/job-contents.js';
+import { controlApi } from './control-api.js';
+import { createDeliveryLog, type DeliveryLog } from './delivery-log.js';
+import { createFaults, type Faults } from './faults.js';
+import { type RunningServer, startServer } from './http-server.js';
+import { asJobConfig } from './job-config.js';
+import { createJobStore, finalStatus, type NewJob } from './job-store.js';
+import { jobsApi } from './jobs-api.js';
+import { keyService } from './key-service.js';
+import {
+  createNotifier,
+  NOTIFIER_DEFAULTS,
+  type NotificationOutcome,
+  type NotifierOptions,
+} from './notifier.js';
+import { jobRecord, type SimulatedJob } from './simulated-job.js';
+import { scaledTiming, type Timing } from './timing.js';
+
+/** The batch regions of the interface document. */
+export const SIMULATED_REGIONS = ['eu1', 'eu2', 'us1', 'us2', 'au1'] as const;
+
+export interface SimulatorOptions {
+  /** Address all servers bind to. Default `127.0.0.1`. */
+  readonly host?: string;
+  /** Regions to simulate and their ports; 0 picks a free one. Default: all five, free ports. */
+  readonly regions?: Readonly<Record<string, number>>;
+  readonly keysPort?: number;
+  /** Port of the HTTP control interface; none by default. */
+  readonly controlPort?: number;
+  /** Long-lived API keys that are accepted. Default: one, made up. */
+  readonly apiKeys?: readonly string[];
+  /** Decides job ids, contents and which cases a fault with a `rate` strikes. Default: random. */
+  readonly seed?: string;
+  /** First part of the user agent `<service>-API/2.0`. */
+  readonly serviceName?: string;
+  /** Between submission and completion, in milliseconds. Default 0. */
+  readonly processingMs?: number;
+  /** After this a finished job is expired. Default 7 days. */
+  readonly retentionMs?: number;
+  /** Multiplies every wait (processing, retries, delays), e.g. 0.001 in tests. Default 1. */
+  readonly timeScale?: number;
+  /** Clock and sleep; overrides `timeScale`. */
+  readonly timing?: Timing;
+  readonly notifier?: Partial<Omit<NotifierOptions, 'serviceName'>>;
+}
+
+/** A job to simulate; everything but the configuration has a default. */
+export type Submission = Omit<NewJob, 'region'> & {
+  /** Default: the first simulated region. */
+  readonly region?: string;
+};
+
+export interface SubmittedJob {
+  readonly id: string;
+  readonly region: string;
+  /** Settles when every notification entry was delivered or given up; one outcome per entry. */
+  readonly notified: Promise<NotificationOutcome[]>;
+}
+
+/** What a job's item must be, byte by byte, wherever it turns up. */
+export interface ExpectedItem {
+  readonly size: number;
+  bytes(): Promise<Buffer>;
+  /** Lower-case hex, computed as a stream. */
+  sha256(): Promise<string>;
+  chunks(): AsyncIterable<Buffer>;
+}
+
+export interface Simulator {
+  readonly apiKey: string;
+  readonly keysUrl: string;
+  /** Base address of each region's jobs API, without `/v2`. */
+  readonly batchUrls: Readonly<Record<string, string>>;
+  readonly controlUrl: string | null;
+  readonly seed: string;
+  readonly faults: Faults;
+  /** Every attempt to send a notification, in order of starting. */
+  readonly deliveries: DeliveryLog;
+  /** Makes a job without the HTTP interface. Throws `RangeError` for a configuration the service would refuse. */
+  submit(submission: Submission): SubmittedJob;
+  /** Records of all jobs of all regions, oldest first. */
+  jobs(): readonly JobRecord[];
+  job(id: string): JobRecord | null;
+  regionOf(id: string): string | null;
+  /** Exact bytes of each item of a job, generated on demand. */
+  expected(id: string): Readonly<Record<JobItem, ExpectedItem>>;
+  /** Forces a status, e.g. `expired`. */
+  setStatus(id: string, status: JobStatus): void;
+  /** Issues a temporary key as the key service would. */
+  issueKey(type: KeyType, ttl: number, clientRef?: string): Promise<string>;
+  /** Makes every temporary key issued so far answer 401. */
+  revokeTemporaryKeys(): void;
+  /** Resolves when no job is being processed and no notification is under way. */
+  idle(): Promise<void>;
+  /** Ends servers, notifications and temporary files. Idempotent. */
+  close(): Promise<void>;
+}
+
+const WEEK_MS = 7 * 24 * 3600 * 1000;
+
+/** Starts a double of the speech service on ports of its own. */
+export async function createSimulator(options: SimulatorOptions = {}): Promise<Simulator> {
+  const timing = options.timing ?? scaledTiming(options.timeScale ?? 1);
+  const seed = options.seed ?? randomBytes(6).toString('hex');
+  const serviceName = options.serviceName ?? 'speech';
+  const apiKeys = options.apiKeys ?? [`simulated-${seed}`];
+  const host = options.host ?? '127.0.0.1';
+  const ports = options.regions ?? Object.fromEntries(SIMULATED_REGIONS.map((region) => [region, 0]));
+  const folder = await mkdtemp(join(tmpdir(), 'speech-simulator-'));
+  const stop = new AbortController();
+  const underWay = new Set<Promise<unknown>>();
+
+  const jobs = createJobStore({ seed, retentionMs: options.retentionMs ?? WEEK_MS, timing });
+  const faults = createFaults(seed);
+  const log = createDeliveryLog();
+  const keys = createKeyRing(apiKeys, serviceName, timing);
+  const notifier = createNotifier(
+    { ...NOTIFIER_DEFAULTS, ...options.notifier, serviceName },
+    { timing, faults, log },
+  );
+
+  const process = async (job: SimulatedJob): Promise<NotificationOutcome[]> => {
+    try {
+      await timing.sleep(options.processingMs ?? 0, stop.signal);
+    } catch {
+      return [];
+    }
+    if (job.status === 'running') job.status = finalStatus(job.outcome);
+    return job.status === 'deleted' ? [] : notifier.notify(job);
+  };
+
+  const start = (newJob: NewJob): { job: SimulatedJob; notified: Promise<NotificationOutcome[]> } => {
+    if (!Object.hasOwn(ports, newJob.region))
+      throw new RangeError(`Region ${newJob.region} is not simulated`);
+    const job = jobs.create({ ...newJob, config: asJobConfig(newJob.config) });
+    const notified = process(job);
+    underWay.add(notified);
+    notified.catch(() => {}).finally(() => underWay.delete(notified));
+    return { job, notified };
+  };
+
+  const known = (id: string): SimulatedJob => {
+    const job = jobs.get(id);
+    if (!job) throw new RangeError(`No job ${id}`);
+    return job;
+  };
+
+  const servers: RunningServer[] = [];
+  const serve = async (...args: Parameters<typeof startServer>): Promise<RunningServer> => {
+    const server = await startServer(...args);
+    servers.push(server);
+    return server;
+  };
+
+  const close = async (): Promise<void> => {
+    stop.abort();
+    notifier.close();
+    await Promise.all(servers.map((server) => server.close()));
+    await Promise.allSettled([...underWay]);
+    await rm(folder, { recursive: true, force: true });
+  };
+
+  const batchUrls: Record<string, string> = {};
+  let controlUrl: string | null = null;
+  let keysUrl = '';
+  const simulator: Omit<Simulator, 'controlUrl' | 'keysUrl'> = {
+    apiKey: apiKeys[0] ?? '',
+    batchUrls,
+    seed,
+    faults,
+    deliveries: log,
+    submit(submission) {
+      const region = submission.region ?? Object.keys(ports)[0] ?? '';
+      const { job, notified } = start({ ...submission, region });
+      return { id: job.id, region: job.region, notified };
+    },
+    jobs: () => jobs.all().map(jobRecord),
+    job: (id) => {
+      const job = jobs.get(id);
+      return job ? jobRecord(job) : null;
+    },
+    regionOf: (id) => jobs.get(id)?.region ?? null,
+    expected: (id) => expectedItems(known(id)),
+    setStatus(id, status) {
+      known(id).status = status;
+    },
+    issueKey: (type, ttl, clientRef) => keys.issue(type, ttl, clientRef ?? null),
+    revokeTemporaryKeys: () => keys.revokeTemporaryKeys(),
+    async idle() {
+      while (underWay.size > 0) await Promise.allSettled([...underWay]);
+    },
+    close,
+  };
+
+  try {
+    keysUrl = (await serve(keyService(keys, faults), host, options.keysPort ?? 0)).url;
+    for (const [region, port] of Object.entries(ports)) {
+      const submit = (job: NewJob) => start(job).job;
+      const api = jobsApi({ region, jobs, keys, faults, folder, submit });
+      batchUrls[region] = (await serve(api, host, port)).url;
+    }
+    if (options.controlPort !== undefined) {
+      const control = controlApi({ ...simulator, keysUrl, controlUrl: null });
+      controlUrl = (await serve(control, host, options.controlPort)).url;
+    }
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return { ...simulator, keysUrl, controlUrl };
+}
+
+function expectedItems(job: SimulatedJob): Record<JobItem, ExpectedItem> {
+  const items = JOB_ITEMS.map((item) => [item, expectedItem(jobContent(job, item))] as const);
+  return Object.fromEntries(items) as Record<JobItem, ExpectedItem>;
+}
+
+function expectedItem(content: Content): ExpectedItem {
+  return {
+    size: content.size,
+    bytes: () => contentBytes(content),
+    sha256: () => contentSha256(content),
+    chunks: () => content.chunks(),
+  };
+}

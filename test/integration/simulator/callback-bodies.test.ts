@@ -1,0 +1,130 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { createSimulator, type Simulator, type SimulatorOptions } from '../../../src/simulator/simulator.js';
+import type { CallbackStatus } from '../../../src/speech/wire.js';
+import {
+  partsOf,
+  type RecordedRequest,
+  type RecordingServer,
+  recordingServer,
+} from '../../support/recording-server.js';
+
+let simulator: Simulator;
+let receiver: RecordingServer;
+
+afterEach(async () => {
+  await simulator.close();
+  await receiver.close();
+});
+
+async function callback(
+  contents: readonly string[] | undefined,
+  outcome: CallbackStatus = 'success',
+  notifier: NonNullable<SimulatorOptions['notifier']> = {},
+): Promise<{ request: RecordedRequest; id: string }> {
+  receiver = await recordingServer();
+  simulator = await createSimulator({ regions: { eu1: 0 }, timeScale: 0.001, notifier });
+  const { id, notified } = simulator.submit({
+    config: {
+      type: 'transcription',
+      notification_config: [{ url: receiver.url, ...(contents ? { contents } : {}) }],
+    },
+    outcome,
+    mediaBytes: 200_001,
+  });
+  await notified;
+  const [request] = receiver.requests;
+  if (!request || receiver.requests.length > 1)
+    throw new Error(`${receiver.requests.length} callbacks arrived`);
+  return { request, id };
+}
+
+const item = (name: string) => (name === 'transcript' ? 'transcript.json-v2' : name) as 'data';
+
+describe('body rules of the interface document', () => {
+  it('sends nothing but id and status for empty contents (rule 1)', async () => {
+    const { request, id } = await callback([]);
+    expect(request.body).toHaveLength(0);
+    expect(request.headers['content-type']).toBeUndefined();
+    expect(request.headers['content-length']).toBe('0');
+    expect(request.url).toBe(`/?id=${id}&status=success`);
+  });
+
+  it.each(['error', 'fetch_error', 'trim_error'])('sends only jobinfo on %s (rule 2)', async (outcome) => {
+    const { request, id } = await callback(['transcript', 'data', 'jobinfo'], outcome);
+    expect(request.url).toBe(`/?id=${id}&status=${outcome}`);
+    expect(request.headers['content-type']).toBe('application/json');
+    expect(request.body.equals(await simulator.expected(id).jobinfo.bytes())).toBe(true);
+    expect(simulator.job(id)?.status).toBe('rejected');
+  });
+
+  it.each([
+    ['transcript', 'application/json'],
+    ['transcript.json-v2', 'application/json'],
+    ['jobinfo', 'application/json'],
+    ['transcript.txt', 'text/plain'],
+    ['transcript.srt', 'text/plain'],
+  ])('sends a lone %s as the body, as %s (rules 3, 4 and 6)', async (token, type) => {
+    const { request, id } = await callback([token]);
+    expect(request.headers['content-type']).toBe(type);
+    expect(request.body.equals(await simulator.expected(id)[item(token)].bytes())).toBe(true);
+  });
+
+  it('sends a lone data as a form of one attachment (rule 5)', async () => {
+    const { request, id } = await callback(['data']);
+    const parts = partsOf(request);
+    expect(parts).toHaveLength(1);
+    expect(parts[0]?.head).toContain('form-data; name="data"; filename="data.wav"');
+    expect(parts[0]?.body.equals(await simulator.expected(id).data.bytes())).toBe(true);
+  });
+
+  it('sends a lone data as it is where rule 6 is taken to win', async () => {
+    const { request, id } = await callback(['data'], 'success', { loneData: 'raw' });
+    expect(request.headers['content-type']).toBe('application/octet-stream');
+    expect(request.body.equals(await simulator.expected(id).data.bytes())).toBe(true);
+  });
+
+  it('sends two or more items as attachments, one each, in the order asked for (rule 5)', async () => {
+    const contents = ['transcript', 'transcript.txt', 'transcript.srt', 'jobinfo', 'data'];
+    const { request, id } = await callback(contents);
+    const parts = partsOf(request);
+    expect(parts.map(({ head }) => /name="([^"]+)"/.exec(head)?.[1])).toEqual(contents);
+    expect(parts.every(({ head }) => head.includes('Content-Type: application/octet-stream'))).toBe(true);
+    for (const [index, name] of contents.entries()) {
+      const expected = await simulator.expected(id)[item(name)].bytes();
+      expect(parts[index]?.body.equals(expected)).toBe(true);
+    }
+    expect(Number(request.headers['content-length'])).toBe(request.body.length);
+  });
+
+  it('sends the transcript as one attachment named data_file when contents is absent', async () => {
+    const { request, id } = await callback(undefined);
+    const parts = partsOf(request);
+    expect(parts).toHaveLength(1);
+    expect(parts[0]?.head).toContain('name="data_file"');
+    const expected = await simulator.expected(id)['transcript.json-v2'].bytes();
+    expect(parts[0]?.body.equals(expected)).toBe(true);
+  });
+
+  it('can form the error body as if all had been there, with what is left of it', async () => {
+    const one = await callback(['transcript', 'jobinfo'], 'error', { errorBody: 'remaining' });
+    expect(partsOf(one.request).map(({ head }) => /name="([^"]+)"/.exec(head)?.[1])).toEqual(['jobinfo']);
+    await simulator.close();
+    await receiver.close();
+    const none = await callback(['transcript', 'data'], 'error', { errorBody: 'remaining' });
+    expect(none.request.headers['content-type']).toMatch(/^multipart\/form-data; boundary=[0-9a-f]{60}$/);
+    expect(partsOf(none.request)).toEqual([]);
+  });
+
+  it('can send without a length and with true part types', async () => {
+    const { request } = await callback(['transcript', 'transcript.srt'], 'success', {
+      framing: 'chunked',
+      partTypes: 'true',
+    });
+    expect(request.headers['content-length']).toBeUndefined();
+    expect(request.headers['transfer-encoding']).toBe('chunked');
+    expect(partsOf(request).map(({ head }) => /Content-Type: (.+)$/.exec(head)?.[1])).toEqual([
+      'application/json',
+      'text/plain',
+    ]);
+  });
+});

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import http from 'node:http';
 import https from 'node:https';
 import type { NotificationConfig } from '../speech/wire.js';
@@ -50,6 +51,8 @@ export function createNotifier(
   surroundings: { timing: Timing; faults: Faults; log: WritableDeliveryLog },
 ): Notifier {
   const stop = new AbortController();
+  // Everything under way listens to it: one listener each is no leak.
+  setMaxListeners(0, stop.signal);
   const agents = { http: new http.Agent({ keepAlive: true }), https: new https.Agent({ keepAlive: true }) };
   const { timing, faults, log } = surroundings;
   const held = new Set<() => void>();

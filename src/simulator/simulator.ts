@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -115,6 +116,8 @@ export async function createSimulator(options: SimulatorOptions = {}): Promise<S
   const ports = options.regions ?? Object.fromEntries(SIMULATED_REGIONS.map((region) => [region, 0]));
   const folder = await mkdtemp(join(tmpdir(), 'speech-simulator-'));
   const stop = new AbortController();
+  // Everything under way listens to it: one listener each is no leak.
+  setMaxListeners(0, stop.signal);
   const underWay = new Set<Promise<unknown>>();
 
   const jobs = createJobStore({ seed, retentionMs: options.retentionMs ?? WEEK_MS, timing });

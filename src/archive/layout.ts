@@ -38,9 +38,11 @@ export function conflictKey(folder: string, path: string, mark: string): string 
   return `${folder}conflicts/${fileName}.${mark}`;
 }
 
+export const LEDGER_FOLDER = 'ledger/';
+
 /** Folder of the ledger partition of an instant, in UTC. */
 export function ledgerPartition(instant: string): string {
-  return `ledger/dt=${instant.slice(0, 10)}/hour=${instant.slice(11, 13)}/`;
+  return `${LEDGER_FOLDER}dt=${instant.slice(0, 10)}/hour=${instant.slice(11, 13)}/`;
 }
 
 export function quarantineFolder(deliveryId: string): string {

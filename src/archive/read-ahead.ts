@@ -1,0 +1,20 @@
+/**
+ * Works on several inputs at once and gives the results in the order of the inputs. At most `concurrency`
+ * works are begun and not yet taken by the consumer, so memory stays bounded when the consumer is slow.
+ */
+export async function* readAhead<Input, Result>(
+  inputs: AsyncIterable<Input> | Iterable<Input>,
+  concurrency: number,
+  work: (input: Input) => Promise<Result>,
+): AsyncGenerator<Result> {
+  const begun: Promise<Result>[] = [];
+  for await (const input of inputs) {
+    const result = work(input);
+    // Its rejection is met when its turn comes; until then it must not count as unhandled.
+    result.catch(() => undefined);
+    begun.push(result);
+    const first = begun.length >= concurrency ? begun.shift() : undefined;
+    if (first) yield await first;
+  }
+  for (const result of begun) yield await result;
+}

@@ -1,0 +1,42 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { createLedger } from '../../src/archive/ledger.js';
+import { readLedger } from '../../src/archive/ledger-reader.js';
+import { createCanary } from '../../src/observe/health.js';
+import { createFileStore } from '../../src/store/file-store.js';
+import type { ObjectStore } from '../../src/store/object-store.js';
+import { ledgerLine } from '../support/ledger-lines.js';
+
+describe('ledger on files', () => {
+  let folder: string;
+  let store: ObjectStore;
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'ledger-'));
+    store = createFileStore({ directory: folder, partSize: 64 * 1024 });
+  });
+  afterEach(async () => {
+    await store.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  it('gives back every line two replicas appended at once, exactly once', async () => {
+    const ledgers = ['a', 'b'].map((replica) => createLedger({ store, replica, maxSegmentBytes: 4000 }));
+    const lines = Array.from({ length: 200 }, (_, n) =>
+      ledgerLine({ receivedAt: `2026-03-04T0${n % 3}:00:00.000Z`, reason: `grüß ${n}` }),
+    );
+    await Promise.all(lines.map((line, n) => ledgers[n % 2]?.append(line)));
+    await Promise.all(ledgers.map((ledger) => ledger.close()));
+
+    const found: string[] = [];
+    for await (const line of readLedger(store)) found.push(JSON.stringify(line));
+    expect(found.sort()).toEqual(lines.map((line) => JSON.stringify(line)).sort());
+  });
+
+  it('is proven writable by the canary', async () => {
+    const canary = createCanary({ store, replica: 'r' });
+    expect(await canary.check()).toMatchObject({ writable: true, reason: null });
+  });
+});

@@ -51,8 +51,10 @@ export function parseLine(text: string): LedgerLine | null {
     return null;
   }
   if (!isRecord(value) || !hasTexts(value) || !isInstant(value.receivedAt)) return null;
-  const items = Array.isArray(value.items) ? value.items.filter(isRecord) : [];
-  return { ...ABSENT, ...value, items } as unknown as LedgerLine;
+  // Fields that are there keep their order: what is read back prints as it was written.
+  for (const [field, neutral] of Object.entries(ABSENT)) value[field] ??= neutral;
+  value.items = Array.isArray(value.items) ? value.items.filter(isRecord) : [];
+  return value as unknown as LedgerLine;
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

@@ -19,6 +19,11 @@ export function assertKey(operation: string, key: string): void {
   if (fault !== null) throw new StoreError(operation, `refused key ${JSON.stringify(key)}: ${fault}`);
 }
 
+/** True for what `assertKey` accepts. */
+export function isKey(text: string): boolean {
+  return keyFault(text) === null;
+}
+
 /** Like `assertKey` for listings: the empty prefix, a folder ending in `/`, or the beginning of a name. */
 export function assertPrefix(operation: string, prefix: string): void {
   if (prefix === '') return;

@@ -57,7 +57,11 @@ export interface ObjectStore {
 
 export type CreateResult = 'created' | 'exists';
 
-/** Stored with the object. Metadata keys are lower case; values printable ASCII; 2 KB in total. */
+/**
+ * Stored with the object. Metadata names are lower case; values printable ASCII; 2 KB in total.
+ * The name `sha256` is kept for the hex SHA-256 of the object's own bytes: a store may use it to prove that
+ * they arrived as they were received, and refuse others.
+ */
 export interface ObjectHeaders {
   readonly contentType: string;
   readonly metadata: Readonly<Record<string, string>>;

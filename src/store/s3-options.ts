@@ -19,16 +19,34 @@ export interface S3Settings {
   readonly sse?: S3Encryption | null | undefined;
   /** E.g. `STANDARD_IA`; default: the bucket's. */
   readonly storageClass?: string | null | undefined;
+  /**
+   * `native`: the server's own conditional writes, refused by the start-up probe where they do not hold.
+   * `emulated`: look first, then write unconditionally, for servers without them; two writers at the same
+   * moment can then overwrite each other. Default `native`.
+   */
+  readonly conditionalWrites?: 'native' | 'emulated' | undefined;
   /** Milliseconds to a connected socket. Default 3,000. */
   readonly connectTimeoutMs?: number | undefined;
-  /** Milliseconds a request may take, parts excepted. Default 15,000. */
+  /** Milliseconds one attempt may take, bodies over 1 MiB excepted. Default 10,000. */
   readonly requestTimeoutMs?: number | undefined;
-  /** Milliseconds one attempt to upload a part may take. Default 60,000. */
+  /** Milliseconds one attempt to send a part, or another body over 1 MiB, may take. Default 60,000. */
   readonly partTimeoutMs?: number | undefined;
   /** Further attempts after the first. Default 4. */
   readonly retries?: number | undefined;
+  /** Milliseconds before the first repetition, on average half of it; doubles each time. Default 200. */
+  readonly retryDelayMs?: number | undefined;
+  /** Milliseconds after which no further attempt begins. Default 45,000. */
+  readonly retryDeadlineMs?: number | undefined;
   /** Connections for writes; as many again for everything else. Default 64. */
   readonly maxSockets?: number | undefined;
+}
+
+export interface S3StoreOptions {
+  readonly bucket: string;
+  /** Key prefix, empty or ending in `/`. */
+  readonly prefix: string;
+  readonly partSize: number;
+  readonly settings: S3Settings;
 }
 
 export type S3ChecksumMode = 'sha256' | 'crc32';

@@ -1,0 +1,102 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  AbortMultipartUploadCommand,
+  ListMultipartUploadsCommand,
+  type ListMultipartUploadsCommandOutput,
+  ListPartsCommand,
+} from '@aws-sdk/client-s3';
+import { located, type S3Bucket } from './s3-bucket.js';
+import { asFailure, isMissing, s3Trouble } from './s3-errors.js';
+import { decodeKey } from './s3-list.js';
+
+export interface UploadAddress {
+  /** Relative to the store's prefix. */
+  readonly key: string;
+  readonly uploadId: string;
+}
+
+/** A part under way while the upload is aborted can land afterwards and bring the upload back. */
+const ATTEMPTS = 5;
+const PAUSE_MS = 100;
+
+/**
+ * Aborts an upload until no part of it is left. Never throws.
+ *
+ * @returns whether it is proven gone; if not, the sweep finds it later
+ */
+export async function abandonUpload(bucket: S3Bucket, upload: UploadAddress): Promise<boolean> {
+  try {
+    for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
+      await abortOnce(bucket, upload);
+      if (!(await hasParts(bucket, upload))) return true;
+      await sleep(PAUSE_MS * attempt);
+    }
+  } catch {
+    // The sweep is the answer to whatever this was.
+  }
+  return false;
+}
+
+async function abortOnce(bucket: S3Bucket, upload: UploadAddress): Promise<void> {
+  const input = { ...located(bucket, upload.key), UploadId: upload.uploadId };
+  await unlessMissing(bucket.client.send(new AbortMultipartUploadCommand(input)));
+}
+
+/** An aborted upload is NoSuchUpload to most servers and NoSuchKey to Ceph. */
+async function hasParts(bucket: S3Bucket, upload: UploadAddress): Promise<boolean> {
+  const input = { ...located(bucket, upload.key), UploadId: upload.uploadId, MaxParts: 1 };
+  const response = await unlessMissing(bucket.client.send(new ListPartsCommand(input)));
+  return (response?.Parts?.length ?? 0) > 0;
+}
+
+async function unlessMissing<T>(sending: Promise<T>): Promise<T | null> {
+  try {
+    return await sending;
+  } catch (error) {
+    if (isMissing(asFailure(error))) return null;
+    throw error;
+  }
+}
+
+/** Aborts uploads below the store's prefix begun before `olderThan`; resolves to the number proven gone. */
+export async function sweepS3Uploads(bucket: S3Bucket, olderThan: Date): Promise<number> {
+  let swept = 0;
+  for await (const { upload, begun } of pendingUploads(bucket)) {
+    if (begun < olderThan && (await abandonUpload(bucket, upload))) swept += 1;
+  }
+  return swept;
+}
+
+async function* pendingUploads(bucket: S3Bucket): AsyncGenerator<{ upload: UploadAddress; begun: Date }> {
+  let marker: { KeyMarker?: string | undefined; UploadIdMarker?: string | undefined } | null = {};
+  while (marker !== null) {
+    const page: ListMultipartUploadsCommandOutput = await listPage(bucket, marker);
+    const keyOf = (text: string | undefined): string => decodeKey(text ?? '', page.EncodingType);
+    for (const { Key, UploadId, Initiated } of page.Uploads ?? []) {
+      const key = keyOf(Key);
+      if (!UploadId || !Initiated || !key.startsWith(bucket.prefix)) continue;
+      yield { upload: { key: key.slice(bucket.prefix.length), uploadId: UploadId }, begun: Initiated };
+    }
+    marker = page.IsTruncated
+      ? { KeyMarker: keyOf(page.NextKeyMarker), UploadIdMarker: page.NextUploadIdMarker }
+      : null;
+  }
+}
+
+async function listPage(
+  bucket: S3Bucket,
+  marker: { KeyMarker?: string | undefined; UploadIdMarker?: string | undefined },
+): Promise<ListMultipartUploadsCommandOutput> {
+  try {
+    return await bucket.client.send(
+      new ListMultipartUploadsCommand({
+        ...marker,
+        Bucket: bucket.bucket,
+        Prefix: bucket.prefix,
+        EncodingType: 'url',
+      }),
+    );
+  } catch (error) {
+    throw s3Trouble('sweep', bucket.prefix, error);
+  }
+}

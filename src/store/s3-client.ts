@@ -1,0 +1,114 @@
+import { PutObjectCommand, S3Client, type S3ClientConfig } from '@aws-sdk/client-s3';
+import { StoreError } from './object-store.js';
+import type { S3Settings, S3StoreOptions } from './s3-options.js';
+
+/** Milliseconds an answer's body may stand still before the read counts as broken. */
+const IDLE_TIMEOUT_MS = 30_000;
+
+/** `S3Settings` with every default in place. */
+export interface S3Limits {
+  readonly connectTimeoutMs: number;
+  readonly requestTimeoutMs: number;
+  readonly partTimeoutMs: number;
+  readonly maxSockets: number;
+  readonly retry: { readonly retries: number; readonly delayMs: number; readonly deadlineMs: number };
+}
+
+export function s3Limits(settings: S3Settings): S3Limits {
+  return {
+    connectTimeoutMs: settings.connectTimeoutMs ?? 3_000,
+    requestTimeoutMs: settings.requestTimeoutMs ?? 10_000,
+    partTimeoutMs: settings.partTimeoutMs ?? 60_000,
+    maxSockets: settings.maxSockets ?? 64,
+    retry: {
+      retries: settings.retries ?? 4,
+      delayMs: settings.retryDelayMs ?? 200,
+      deadlineMs: settings.retryDeadlineMs ?? 45_000,
+    },
+  };
+}
+
+/**
+ * The SDK's client for everything but the bodies we write: control of uploads, listings, reads.
+ *
+ * Its defaults are dangerous here: no time-out at all, time-outs that only warn, checksums that several
+ * compatibles reject, and 100-continue outside the connection pool.
+ */
+export function createS3Client(settings: S3Settings, limits: S3Limits): S3Client {
+  const { endpoint, accessKeyId, secretAccessKey, sessionToken } = settings;
+  const config: S3ClientConfig = {
+    forcePathStyle: settings.forcePathStyle ?? false,
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+    expectContinueHeader: false,
+    maxAttempts: limits.retry.retries + 1,
+    requestHandler: {
+      connectionTimeout: limits.connectTimeoutMs,
+      requestTimeout: limits.requestTimeoutMs,
+      throwOnRequestTimeout: true,
+      socketTimeout: IDLE_TIMEOUT_MS,
+      httpAgent: { keepAlive: true, maxSockets: limits.maxSockets },
+      httpsAgent: { keepAlive: true, maxSockets: limits.maxSockets },
+    },
+  };
+  if (endpoint) config.endpoint = endpoint;
+  const region = settings.region ?? (endpoint ? 'us-east-1' : null);
+  if (region !== null) config.region = region;
+  if (accessKeyId && secretAccessKey)
+    config.credentials = { accessKeyId, secretAccessKey, ...(sessionToken ? { sessionToken } : {}) };
+  return new S3Client(config);
+}
+
+/** Where requests for keys of the bucket go; `path` ends in `/` and is already encoded. */
+export interface BucketAddress {
+  readonly origin: string;
+  readonly host: string;
+  readonly path: string;
+  readonly region: string;
+}
+
+/**
+ * Asks the SDK where it would send a write, so that the pool beside it agrees with it in every case:
+ * virtual hosts, path style, dual stack, other partitions, endpoints from the environment.
+ */
+export async function bucketAddress(client: S3Client, options: S3StoreOptions): Promise<BucketAddress> {
+  try {
+    const request = await requestFor(client, options.bucket);
+    const port = request.port === undefined ? '' : `:${request.port}`;
+    return {
+      origin: `${request.protocol}//${request.hostname}${port}`,
+      host: `${request.hostname}${port}`,
+      path: request.path.slice(0, -'x'.length),
+      region: await client.config.region(),
+    };
+  } catch (error) {
+    if (error instanceof StoreError) throw error;
+    const reason = (error as { message?: unknown }).message;
+    throw new StoreError('open', `the address of bucket ${options.bucket} cannot be told: ${reason}`, {
+      cause: error,
+    });
+  }
+}
+
+interface BuiltRequest {
+  readonly protocol: string;
+  readonly hostname: string;
+  readonly port?: number;
+  readonly path: string;
+}
+
+/** Lets the SDK build a request and stops it before it is signed or sent. */
+async function requestFor(client: S3Client, bucket: string): Promise<BuiltRequest> {
+  let built: BuiltRequest | null = null;
+  const command = new PutObjectCommand({ Bucket: bucket, Key: 'x' });
+  command.middlewareStack.add(
+    () => async (args) => {
+      built = args.request as BuiltRequest;
+      return { output: { $metadata: {} }, response: {} };
+    },
+    { step: 'build', name: 'captureAddress', priority: 'high' },
+  );
+  await client.send(command);
+  if (built === null) throw new StoreError('open', 'the SDK built no request');
+  return built;
+}

@@ -1,0 +1,68 @@
+import type { CreateResult, ObjectHeaders } from './object-store.js';
+import type { S3Bucket } from './s3-bucket.js';
+import { asFailure, s3Trouble } from './s3-errors.js';
+import { integrityHeaders, objectHeaders } from './s3-headers.js';
+import { headObject } from './s3-read.js';
+import { withRetries } from './s3-retry.js';
+
+/** Above this a body gets the time of a part. */
+const SMALL_BODY = 1024 * 1024;
+
+/**
+ * PutObject with `If-None-Match: *`. Every repetition is conditional again, so a write whose answer was lost
+ * ends as `exists` and the caller reads back; nothing is ever overwritten.
+ */
+export async function createObject(
+  bucket: S3Bucket,
+  key: string,
+  body: Buffer,
+  headers: ObjectHeaders,
+): Promise<CreateResult> {
+  if (bucket.settings.conditionalWrites === 'emulated') {
+    if ((await headObject(bucket, key)) !== null) return 'exists';
+    await replaceObject(bucket, key, body, headers);
+    return 'created';
+  }
+  try {
+    await put(bucket, key, body, headers, { 'if-none-match': '*' });
+    return 'created';
+  } catch (error) {
+    if (asFailure(error).status === 412) return 'exists';
+    throw s3Trouble('create', key, error);
+  }
+}
+
+/** PutObject without a condition. */
+export async function replaceObject(
+  bucket: S3Bucket,
+  key: string,
+  body: Buffer,
+  headers: ObjectHeaders,
+): Promise<void> {
+  try {
+    await put(bucket, key, body, headers, {});
+  } catch (error) {
+    throw s3Trouble('replace', key, error);
+  }
+}
+
+async function put(
+  bucket: S3Bucket,
+  key: string,
+  body: Buffer,
+  headers: ObjectHeaders,
+  condition: Record<string, string>,
+): Promise<void> {
+  const { sender, settings, limits } = bucket;
+  const request = {
+    key: bucket.prefix + key,
+    headers: {
+      ...objectHeaders(settings, headers),
+      ...integrityHeaders(settings, sender.secure, body, headers.metadata['sha256']),
+      ...condition,
+    },
+    body,
+    timeoutMs: body.length <= SMALL_BODY ? limits.requestTimeoutMs : limits.partTimeoutMs,
+  };
+  await withRetries(limits.retry, () => sender.put(request));
+}

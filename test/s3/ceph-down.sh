@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# Stops the instance that ceph-up.sh started with the same STATE_DIR, by the process groups it recorded, and removes
+# its data. The unpacked programs stay in the cache for the next start.
+#
+#   test/s3/ceph-down.sh [--keep-logs] [STATE_DIR]
+set -euo pipefail
+
+keep_logs=no
+[ "${1:-}" = --keep-logs ] && { keep_logs=yes; shift; }
+state=$(realpath -m "${1:-${XDG_CACHE_HOME:-$HOME/.cache}/transcript-receiver-ceph/default}")
+
+# A number from an old pid file may belong to somebody else by now: only a group whose leader names our state is ours.
+ours() { tr '\0' ' ' <"/proc/$1/environ" 2>/dev/null | grep -qF "state=$state "; }
+
+for name in rgw osd mon; do
+  file=$state/run/$name.pid
+  [ -f "$file" ] || continue
+  pid=$(cat "$file")
+  if ours "$pid"; then
+    kill -TERM -- "-$pid" 2>/dev/null || true
+    for _ in $(seq 100); do kill -0 -- "-$pid" 2>/dev/null || break; sleep 0.1; done
+    kill -KILL -- "-$pid" 2>/dev/null || true
+  fi
+  rm -f "$file"
+done
+
+[ -d "$state" ] || exit 0
+if [ "$keep_logs" = yes ]; then rm -rf "$state"/{mon,osd,rgw,run}; else rm -rf --one-file-system "$state"; fi

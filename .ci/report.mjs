@@ -32,4 +32,5 @@ for (const file of results?.testResults ?? []) {
   }
 }
 for (const fault of faults) console.log(`    ${fault}`);
-if (faults.length) console.log(indent(readFileSync(`${base}.log`, 'utf8').trimEnd().split('\n').slice(-60).join('\n')));
+if (faults.length)
+  console.log(indent(readFileSync(`${base}.log`, 'utf8').trimEnd().split('\n').slice(-60).join('\n')));

@@ -1,0 +1,118 @@
+import { randomUUID } from 'node:crypto';
+import type { S3Request } from './s3-stand-in.js';
+import { listObjectsXml, xml } from './s3-stand-in-listing.js';
+import { etagOf, type S3State } from './s3-stand-in-state.js';
+
+export interface S3Answer {
+  readonly status: number;
+  readonly headers: Record<string, string>;
+  readonly body: Buffer;
+}
+
+export function s3Error(status: number, code: string, headers: Record<string, string> = {}): S3Answer {
+  const body = `<?xml version="1.0"?><Error><Code>${code}</Code><Message>${code}</Message></Error>`;
+  return { status, headers: { 'content-type': 'application/xml', ...headers }, body: Buffer.from(body) };
+}
+
+function ok(body: Buffer | string = '', headers: Record<string, string> = {}, status = 200): S3Answer {
+  return { status, headers, body: Buffer.from(body) };
+}
+
+type Handler = (state: S3State, request: S3Request, conditional: boolean) => S3Answer;
+
+const HANDLERS: Record<string, Handler> = {
+  PutObject(state, { key, headers, body }, conditional) {
+    if (conditional && state.objects.has(key)) return s3Error(412, 'PreconditionFailed');
+    return ok('', { etag: state.put(key, body, keptHeaders(headers)).etag });
+  },
+
+  GetObject(state, { key, headers }) {
+    const object = state.objects.get(key);
+    if (!object) return s3Error(404, 'NoSuchKey');
+    const common = { ...object.headers, etag: object.etag, 'last-modified': object.modifiedAt.toUTCString() };
+    const [, from, to] = /^bytes=(\d+)-(\d+)$/.exec(headers.range ?? '') ?? [];
+    if (from === undefined) return ok(object.body, common);
+    const size = object.body.length;
+    if (Number(from) >= size) return s3Error(416, 'InvalidRange');
+    const slice = object.body.subarray(Number(from), Number(to) + 1);
+    const range = `bytes ${from}-${Number(from) + slice.length - 1}/${size}`;
+    return ok(slice, { ...common, 'content-range': range }, 206);
+  },
+
+  HeadObject(state, request) {
+    const answer = HANDLERS['GetObject']?.(state, request, false) ?? s3Error(500, 'InternalError');
+    return { ...answer, headers: { ...answer.headers, 'content-length': `${answer.body.length}` } };
+  },
+
+  DeleteObject(state, { key }) {
+    state.objects.delete(key);
+    return ok('', {}, 204);
+  },
+
+  ListObjects: (state, { query }) => ok(listObjectsXml(state, query)),
+
+  CreateUpload(state, { key, headers }) {
+    const id = randomUUID();
+    state.uploads.set(id, { key, headers: keptHeaders(headers), begun: new Date(), parts: new Map() });
+    return ok(xml('InitiateMultipartUploadResult', `<Key>k</Key><UploadId>${id}</UploadId>`));
+  },
+
+  UploadPart(state, { query, body }) {
+    const upload = state.uploads.get(query.get('uploadId') ?? '');
+    if (!upload) return s3Error(404, 'NoSuchUpload');
+    upload.parts.set(Number(query.get('partNumber')), body);
+    return ok('', { etag: etagOf(body) });
+  },
+
+  CompleteUpload(state, { key, query, body }, conditional) {
+    const id = query.get('uploadId') ?? '';
+    const upload = state.uploads.get(id);
+    if (!upload) return s3Error(404, 'NoSuchUpload');
+    if (conditional && state.objects.has(key)) return s3Error(412, 'PreconditionFailed');
+    const numbers = [...body.toString().matchAll(/<PartNumber>(\d+)<\/PartNumber>/g)].map((m) =>
+      Number(m[1]),
+    );
+    const parts = numbers.map((number) => upload.parts.get(number));
+    if (numbers.length === 0 || parts.includes(undefined)) return s3Error(400, 'InvalidPart');
+    state.put(key, Buffer.concat(parts as Buffer[]), upload.headers);
+    state.uploads.delete(id);
+    return ok(xml('CompleteMultipartUploadResult', '<ETag>"0"</ETag>'));
+  },
+
+  AbortUpload(state, { query }) {
+    return state.uploads.delete(query.get('uploadId') ?? '') ? ok('', {}, 204) : s3Error(404, 'NoSuchUpload');
+  },
+
+  ListParts(state, { query }) {
+    const upload = state.uploads.get(query.get('uploadId') ?? '');
+    if (!upload) return s3Error(404, 'NoSuchUpload');
+    const parts = [...upload.parts.keys()].map((n) => `<Part><PartNumber>${n}</PartNumber></Part>`);
+    return ok(xml('ListPartsResult', parts.join('')));
+  },
+
+  ListUploads(state, { query }) {
+    const found = [...state.uploads].filter(([, { key }]) => key.startsWith(query.get('prefix') ?? ''));
+    const uploads = found.map(
+      ([id, { key, begun }]) =>
+        `<Upload><Key>${encodeURIComponent(key)}</Key><UploadId>${id}</UploadId>` +
+        `<Initiated>${begun.toISOString()}</Initiated></Upload>`,
+    );
+    return ok(xml('ListMultipartUploadsResult', `<EncodingType>url</EncodingType>${uploads.join('')}`));
+  },
+};
+
+/** The honest answer to a request. */
+export function answerS3(state: S3State, request: S3Request, ignoreConditions: boolean): S3Answer {
+  const conditional = request.headers['if-none-match'] === '*' && !ignoreConditions;
+  return HANDLERS[request.operation]?.(state, request, conditional) ?? s3Error(501, 'NotImplemented');
+}
+
+/** What S3 stores of a write's headers and gives back with the object. */
+function keptHeaders(headers: S3Request['headers']): Record<string, string> {
+  const kept: Record<string, string> = {};
+  for (const [name, value] of Object.entries(headers)) {
+    const isKept = name === 'content-type' || name.startsWith('x-amz-meta-');
+    if (isKept && typeof value === 'string') kept[name] = value;
+  }
+  return kept;
+}

@@ -1,0 +1,51 @@
+import type { S3State } from './s3-stand-in-state.js';
+
+const PAGE = 1_000;
+
+export function xml(root: string, content: string): string {
+  return `<?xml version="1.0" encoding="UTF-8"?><${root}>${content}</${root}>`;
+}
+
+/** ListObjectsV2: prefix, delimiter, start-after, continuation, pages of 1,000 keys and folders together. */
+export function listObjectsXml(state: S3State, query: URLSearchParams): string {
+  const prefix = query.get('prefix') ?? '';
+  const token = query.get('continuation-token');
+  const after = token === null ? (query.get('start-after') ?? '') : Buffer.from(token, 'hex').toString();
+  const entries = entriesOf(state, prefix, query.get('delimiter')).filter((entry) => isAfter(entry, after));
+  const page = entries.slice(0, PAGE);
+  const last = page.at(-1);
+  const more = entries.length > PAGE && last !== undefined;
+  const next = more
+    ? `<NextContinuationToken>${Buffer.from(last).toString('hex')}</NextContinuationToken>`
+    : '';
+  return xml(
+    'ListBucketResult',
+    `<EncodingType>url</EncodingType><IsTruncated>${more}</IsTruncated>${next}` +
+      page.map((entry) => entryXml(state, entry)).join(''),
+  );
+}
+
+function entriesOf(state: S3State, prefix: string, delimiter: string | null): string[] {
+  const entries = new Set<string>();
+  for (const key of state.objects.keys()) {
+    if (!key.startsWith(prefix)) continue;
+    const end = delimiter === null ? -1 : key.indexOf(delimiter, prefix.length);
+    entries.add(end === -1 ? key : key.slice(0, end + 1));
+  }
+  return [...entries].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
+}
+
+function isAfter(entry: string, after: string): boolean {
+  return after === '' || Buffer.compare(Buffer.from(entry), Buffer.from(after)) > 0;
+}
+
+function entryXml(state: S3State, entry: string): string {
+  const name = encodeURIComponent(entry).replaceAll('%20', '+');
+  const object = state.objects.get(entry);
+  if (object === undefined) return `<CommonPrefixes><Prefix>${name}</Prefix></CommonPrefixes>`;
+  const { body, modifiedAt } = object;
+  return (
+    `<Contents><Key>${name}</Key><Size>${body.length}</Size>` +
+    `<LastModified>${modifiedAt.toISOString()}</LastModified></Contents>`
+  );
+}

@@ -1,0 +1,122 @@
+import { hash } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import { answerS3, type S3Answer, s3Error } from './s3-stand-in-answers.js';
+import { createS3State, type S3State } from './s3-stand-in-state.js';
+
+/** A request as the stand-in understands it. */
+export interface S3Request {
+  readonly operation: string;
+  readonly key: string;
+  readonly query: URLSearchParams;
+  readonly headers: IncomingMessage['headers'];
+  readonly body: Buffer;
+  /** How many of this operation on this key there were, this one included. */
+  readonly attempt: number;
+}
+
+/**
+ * What to do instead of the honest thing. `done` first does what was asked.
+ * `error200` is a 200 whose body is an error; `cut` drops the connection half-way through the answer's body.
+ */
+export type Misbehaviour =
+  | { kind: 'answer'; status: number; code: string; done?: boolean; headers?: Record<string, string> }
+  | { kind: 'error200'; code: string; done?: boolean }
+  | { kind: 'reset'; done?: boolean }
+  | { kind: 'hang'; done?: boolean }
+  | { kind: 'cut' };
+
+export interface S3StandIn {
+  readonly endpoint: string;
+  readonly state: S3State;
+  readonly requests: S3Request[];
+  /** Asked for every request; null is honest. */
+  misbehave: (request: S3Request) => Misbehaviour | null;
+  /** True makes `If-None-Match` mean nothing, as some compatibles do. */
+  ignoreConditions: boolean;
+  close(): Promise<void>;
+}
+
+/**
+ * A small honest S3 in memory at the network seam: one bucket (of any name), path style, conditional writes,
+ * multipart uploads, paged listings. Does not check signatures; checks announced body hashes.
+ */
+export async function startS3StandIn(): Promise<S3StandIn> {
+  const state = createS3State();
+  const attempts = new Map<string, number>();
+  const server = createServer((request, response) => {
+    handle(request, response).catch(() => response.destroy());
+  });
+
+  const standIn: S3StandIn = {
+    get endpoint() {
+      return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    },
+    state,
+    requests: [],
+    misbehave: () => null,
+    ignoreConditions: false,
+    close: () =>
+      new Promise((done) => {
+        server.close(() => done());
+        server.closeAllConnections();
+      }),
+  };
+
+  async function handle(message: IncomingMessage, response: ServerResponse): Promise<void> {
+    const request = describe(message, await buffer(message), attempts);
+    standIn.requests.push(request);
+    const fault = standIn.misbehave(request);
+    const isDone = fault === null || fault.kind === 'cut' || fault.done === true;
+    const honest = isDone ? checked(request) : null;
+    if (fault !== null) return misbehave(fault, honest, response);
+    if (honest !== null) send(response, honest);
+  }
+
+  function checked(request: S3Request): S3Answer {
+    const announced = request.headers['x-amz-content-sha256'];
+    const isHash = typeof announced === 'string' && /^[0-9a-f]{64}$/.test(announced);
+    if (isHash && announced !== hash('sha256', request.body))
+      return s3Error(400, 'XAmzContentSHA256Mismatch');
+    return answerS3(state, request, standIn.ignoreConditions);
+  }
+
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  return standIn;
+}
+
+function misbehave(fault: Misbehaviour, honest: S3Answer | null, response: ServerResponse): void {
+  if (fault.kind === 'reset') response.socket?.resetAndDestroy();
+  if (fault.kind === 'answer') send(response, s3Error(fault.status, fault.code, fault.headers));
+  if (fault.kind === 'error200') send(response, { ...s3Error(500, fault.code), status: 200 });
+  if (fault.kind === 'cut' && honest !== null) {
+    response.writeHead(honest.status, { ...honest.headers, 'content-length': honest.body.length });
+    response.write(honest.body.subarray(0, honest.body.length / 2), () => response.destroy());
+  }
+}
+
+function send(response: ServerResponse, answer: S3Answer): void {
+  response.writeHead(answer.status, { 'content-length': answer.body.length, ...answer.headers });
+  response.end(answer.body);
+}
+
+function describe(message: IncomingMessage, body: Buffer, attempts: Map<string, number>): S3Request {
+  const [path = '', search = ''] = (message.url ?? '').split('?');
+  const key = decodeURIComponent(path.split('/').slice(2).join('/'));
+  const query = new URLSearchParams(search);
+  const operation = operationOf(message.method ?? '', key, query);
+  const attempt = (attempts.get(`${operation} ${key}`) ?? 0) + 1;
+  attempts.set(`${operation} ${key}`, attempt);
+  return { operation, key, query, headers: message.headers, body, attempt };
+}
+
+function operationOf(method: string, key: string, query: URLSearchParams): string {
+  if (key === '') return query.has('uploads') ? 'ListUploads' : 'ListObjects';
+  if (method === 'POST') return query.has('uploads') ? 'CreateUpload' : 'CompleteUpload';
+  const part = query.has('uploadId');
+  if (method === 'PUT') return part ? 'UploadPart' : 'PutObject';
+  if (method === 'DELETE') return part ? 'AbortUpload' : 'DeleteObject';
+  if (method === 'HEAD') return 'HeadObject';
+  return part ? 'ListParts' : 'GetObject';
+}

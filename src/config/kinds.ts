@@ -2,7 +2,7 @@ import { parseHeaderLine } from '../domain/header-line.js';
 import { parseRange } from '../domain/ip-address.js';
 import { isRegion, REGIONS } from '../domain/job.js';
 import { leaf, Mismatch } from './setting.js';
-import { parseStoreUrl } from './store-url.js';
+import { storeUrlFault } from './store-url.js';
 import { formatDuration, formatSize, parseDuration, parseSize } from './units.js';
 
 /** The kinds of values settings have. Each reads what YAML, JSON and environment variables (always text) give. */
@@ -86,11 +86,12 @@ export function pathTemplate(withId: boolean) {
   );
 }
 
+/** Where the archive lies; kept as written, which is how the store opens it. */
 export function storeUrl() {
   return leaf('file:<directory> or s3://<bucket>/<prefix>', (input) => {
     if (typeof input !== 'string') return undefined;
-    const parsed = parseStoreUrl(input);
-    return 'fault' in parsed ? new Mismatch(parsed.fault) : parsed;
+    const fault = storeUrlFault(input);
+    return fault === null ? input : new Mismatch(fault);
   });
 }
 

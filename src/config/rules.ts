@@ -70,7 +70,7 @@ function* storeRules({ store, sources }: Settings): Generator<BrokenRule> {
       also: [['store', 's3', 'sse']],
     };
   }
-  if (store.url.kind !== 's3') return;
+  if (!store.url.startsWith('s3:')) return;
   if (partSize < S3_MIN_PART) {
     yield { path: ['store', 'partSize'], expected: 'at least 5MiB on S3', also: [['store', 'url']] };
     return;

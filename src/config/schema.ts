@@ -114,10 +114,10 @@ const s3 = section(
       'Session token of temporary credentials.',
     ),
     checksum: setting(
-      kinds.oneOf(['whenSupported', 'whenRequired']),
-      'whenSupported or whenRequired',
-      'whenSupported',
-      'Checksums on requests and answers. whenRequired for compatible stores that do not know them.',
+      kinds.oneOf(['sha256', 'crc32']),
+      'sha256 or crc32',
+      'sha256',
+      'sha256 signs the hash of every body, which every S3 checks. crc32 costs less CPU, needs https, and is kept by AWS with the object.',
     ),
     sse: setting(
       kinds.oneOf(['none', 's3', 'kms']),
@@ -135,14 +135,20 @@ const s3 = section(
       'text',
       'Storage class of artefacts.',
     ),
-    connectTimeout: setting(kinds.duration(100), 'duration', '5s', 'Time to open a connection.'),
+    connectTimeout: setting(kinds.duration(100), 'duration', '3s', 'Time to open a connection.'),
     requestTimeout: setting(
       kinds.duration(1_000),
       'duration',
-      '60s',
-      'Time for one request, a part included.',
+      '15s',
+      'Time for one request, parts excepted.',
     ),
-    maxSockets: setting(kinds.count(1, 10_000), 'number', 128, 'Connections to the store.'),
+    partTimeout: setting(kinds.duration(1_000), 'duration', '60s', 'Time for one attempt to upload a part.'),
+    maxSockets: setting(
+      kinds.count(1, 10_000),
+      'number',
+      64,
+      'Connections for writes; as many again for everything else.',
+    ),
     retries: setting(kinds.count(0, 20), 'number', 4, 'Further tries of a request that may be repeated.'),
     acceptWeakConditionalWrites: setting(
       kinds.flag(),
@@ -165,6 +171,12 @@ const store = section('Where everything is kept.', {
     'size',
     '8MiB',
     'Size of a buffer and of an upload part. Bodies up to this size are one PUT; on S3 at least 5MiB.',
+  ),
+  fsync: setting(
+    kinds.flag(),
+    'true or false',
+    true,
+    'Only for file: addresses. false gives up durability across power loss.',
   ),
   sweepUploadsAfter: setting(
     kinds.duration(3_600_000, 365 * DAY),

@@ -30,6 +30,7 @@ export interface AddressRange {
 
 /** Reads an address or CIDR; on failure says in words what is wrong with it. */
 export function parseRange(text: string): AddressRange | { readonly fault: string } {
+  if (/[,;\s]/.test(text)) return { fault: 'several values in one string; write a list with one entry each' };
   const slash = text.indexOf('/');
   const address = slash === -1 ? text : text.slice(0, slash);
   const fault = addressFault(address);
@@ -55,7 +56,6 @@ function readBits(text: string): number | null {
 /** Names the usual mistakes; null when the text may be an address. */
 function addressFault(text: string): string | null {
   if (text === '') return 'empty';
-  if (/[,;\s]/.test(text)) return 'several values in one string; write a list with one entry each';
   if (isIP(text) !== 0) return text.includes('%') ? 'addresses with a zone id are not accepted' : null;
   if (/^\d{1,3}(\.\d{1,3}){3}:\d+$/.test(text) || /^\[.*\](:\d+)?$/.test(text)) {
     return 'an address without port and brackets is expected';

@@ -1,0 +1,41 @@
+import { normaliseAddress } from '../domain/ip-address.js';
+import { compileRanges } from './range-matcher.js';
+
+/** Whose address counts, in canonical form, or why it cannot be told; the reason is safe to show. */
+export type ClientAddress = { readonly address: string } | { readonly unreadable: string };
+
+/**
+ * Finds the client behind trusted proxies. `forwardedFor` are the values of all X-Forwarded-For lines in the
+ * order they came (`headersDistinct`).
+ */
+export type ClientAddressReader = (
+  peer: string | undefined,
+  forwardedFor: readonly string[] | undefined,
+) => ClientAddress;
+
+/**
+ * The socket's peer; or, when the peer is a trusted proxy, the first untrusted entry of X-Forwarded-For from
+ * the right. Each trusted proxy appended what it saw, so everything further left is only a claim. No header:
+ * the peer; every entry trusted: the leftmost. An entry on the way that is not exactly an IP is unreadable.
+ */
+export function compileClientAddress(trustedProxies: readonly string[]): ClientAddressReader {
+  const trustedRange = compileRanges(trustedProxies);
+  const isTrusted = (address: string) => trustedRange(address) !== null;
+  return (peer, forwardedFor) => {
+    const peerAddress = normaliseAddress(peer ?? '');
+    if (peerAddress === null) return { unreadable: 'the peer of the connection has no IP address' };
+    if (!isTrusted(peerAddress) || forwardedFor === undefined) return { address: peerAddress };
+    return walk(forwardedFor.join(',').split(','), isTrusted);
+  };
+}
+
+function walk(entries: readonly string[], isTrusted: (address: string) => boolean): ClientAddress {
+  let leftmost: ClientAddress = { unreadable: 'X-Forwarded-For is empty' };
+  for (const entry of entries.toReversed()) {
+    const address = normaliseAddress(entry.replace(/^[ \t]+|[ \t]+$/g, ''));
+    if (address === null) return { unreadable: 'X-Forwarded-For holds an entry that is not an IP address' };
+    leftmost = { address };
+    if (!isTrusted(address)) return leftmost;
+  }
+  return leftmost;
+}

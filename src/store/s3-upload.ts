@@ -144,6 +144,8 @@ async function completeUpload(
         MultipartUpload: { Parts: parts },
         ...(!emulated && { IfNoneMatch: '*' }),
       }),
+      // Joining thousands of parts takes some servers long.
+      { requestTimeout: bucket.limits.partTimeoutMs },
     );
     return 'created';
   } catch (error) {

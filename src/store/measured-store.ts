@@ -1,0 +1,91 @@
+import type { CreateResult, ObjectStore, PendingUpload } from './object-store.js';
+import { StoreError } from './object-store.js';
+
+/** `exists` is a conditional write that found something; `absent` a read that found nothing. */
+export type StoreCallResult = 'ok' | 'exists' | 'absent' | 'error' | 'timeout';
+
+/** Told of every call that ended; `durationMs` includes the store's own repetitions. */
+export type OnStoreCall = (operation: string, result: StoreCallResult, durationMs: number) => void;
+
+/**
+ * The same store, with every call reported when it ends. A listing counts once, with the time the store
+ * took, not its reader. Of a read only the opening counts.
+ */
+export function measureStore(store: ObjectStore, onCall: OnStoreCall): ObjectStore {
+  async function timed<T>(
+    operation: string,
+    run: () => Promise<T>,
+    resultOf: (value: T) => StoreCallResult = () => 'ok',
+  ): Promise<T> {
+    const started = performance.now();
+    try {
+      const value = await run();
+      onCall(operation, resultOf(value), performance.now() - started);
+      return value;
+    } catch (error) {
+      onCall(operation, resultOfError(error), performance.now() - started);
+      throw error;
+    }
+  }
+
+  async function* timedListing<T>(operation: string, source: AsyncIterable<T>): AsyncGenerator<T> {
+    const iterator = source[Symbol.asyncIterator]();
+    let spent = 0;
+    let result: StoreCallResult = 'ok';
+    try {
+      for (;;) {
+        const started = performance.now();
+        const next = await iterator.next().finally(() => {
+          spent += performance.now() - started;
+        });
+        if (next.done) return;
+        yield next.value;
+      }
+    } catch (error) {
+      result = resultOfError(error);
+      throw error;
+    } finally {
+      onCall(operation, result, spent);
+      await iterator.return?.();
+    }
+  }
+
+  function measureUpload(upload: PendingUpload): PendingUpload {
+    return {
+      write: (part) => timed('writePart', () => upload.write(part)),
+      complete: () => timed('complete', () => upload.complete(), resultOfCreate),
+      abort: () => timed('abort', () => upload.abort()),
+    };
+  }
+
+  return {
+    location: store.location,
+    partSize: store.partSize,
+    create: (key, body, headers) => timed('create', () => store.create(key, body, headers), resultOfCreate),
+    replace: (key, body, headers) => timed('replace', () => store.replace(key, body, headers)),
+    startUpload: async (key, headers) =>
+      measureUpload(await timed('startUpload', () => store.startUpload(key, headers))),
+    head: (key) => timed('head', () => store.head(key), resultOfRead),
+    read: (key, range) => timed('read', () => store.read(key, range), resultOfRead),
+    list: (prefix, options) => timedListing('list', store.list(prefix, options)),
+    folders: (prefix) => timedListing('folders', store.folders(prefix)),
+    delete: (key) => timed('delete', () => store.delete(key)),
+    sweepUploads: (olderThan) => timed('sweepUploads', () => store.sweepUploads(olderThan)),
+    close: () => store.close(),
+  };
+}
+
+function resultOfCreate(result: CreateResult): StoreCallResult {
+  return result === 'exists' ? 'exists' : 'ok';
+}
+
+function resultOfRead(found: unknown): StoreCallResult {
+  return found === null ? 'absent' : 'ok';
+}
+
+/** Time-outs have a code of their own, from the network, the connection pool, the SDK or the server. */
+function resultOfError(error: unknown): StoreCallResult {
+  const cause = error instanceof StoreError ? error.cause : error;
+  const code = (cause as { code?: unknown } | undefined)?.code;
+  return typeof code === 'string' && /timed?_?out/i.test(code) ? 'timeout' : 'error';
+}

@@ -1,0 +1,163 @@
+import { randomUUID } from 'node:crypto';
+import { buffer } from 'node:stream/consumers';
+import type { CreateResult, ObjectHeaders, ObjectStore, PendingUpload } from './object-store.js';
+
+/**
+ * Whether a condition holds. `ignored`: an object was overwritten although nobody else was writing.
+ * `racy`: only writers at the same moment overwrote each other. `refused`: the store answered with an error.
+ */
+export type ConditionFinding = 'holds' | 'ignored' | 'racy' | 'refused' | 'untested';
+
+export interface ProbeReport {
+  /** An object was written, and read back with the same bytes and metadata. */
+  readonly writable: boolean;
+  /** `create` never replaces an object, also not under concurrency. */
+  readonly conditionalPut: ConditionFinding;
+  /** Completing an upload never replaces an object, also not under concurrency. */
+  readonly conditionalComplete: ConditionFinding;
+  /** All of the above: first write wins can be relied on. */
+  readonly trustworthy: boolean;
+  /** One sentence per finding, for the log and the operator. */
+  readonly findings: readonly string[];
+}
+
+const ROUNDS = 3;
+const CREATORS = 8;
+const UPLOADERS = 3;
+const HEADERS: ObjectHeaders = { contentType: 'text/plain', metadata: { probe: 'yes' } };
+
+/**
+ * Finds out what a store really does, by writing below `prefix` and removing it again. Never throws.
+ *
+ * @param options.prefix folder for the probe's objects, ending in `/`; default `probes/`
+ */
+export async function probeStore(
+  store: ObjectStore,
+  options: { prefix?: string } = {},
+): Promise<ProbeReport> {
+  const probe = createProbe(store, `${options.prefix ?? 'probes/'}${randomUUID()}/`);
+  try {
+    const trouble = await probe.writeAndReadBack();
+    if (trouble !== null) return report('untested', 'untested', `The store is not usable: ${trouble}.`);
+    const put = await finding(() => probe.conditionalPut());
+    const complete = await finding(() => probe.conditionalComplete());
+    return report(put, complete, null);
+  } finally {
+    await probe.cleanUp();
+  }
+}
+
+async function finding(run: () => Promise<ConditionFinding>): Promise<ConditionFinding> {
+  return run().catch(() => 'refused');
+}
+
+const WORDS: Readonly<Record<ConditionFinding, string>> = {
+  holds: 'never replace an object',
+  ignored: 'REPLACE objects: the store ignores the condition',
+  racy: 'REPLACE objects when two come at the same moment: the condition is not atomic',
+  refused: 'FAIL: the store refuses the condition',
+  untested: 'were not tested',
+};
+
+function report(
+  conditionalPut: ConditionFinding,
+  conditionalComplete: ConditionFinding,
+  trouble: string | null,
+): ProbeReport {
+  const findings =
+    trouble === null
+      ? [
+          'Objects are written and read back unchanged.',
+          `Conditional writes ${WORDS[conditionalPut]}.`,
+          `Conditional completions of uploads ${WORDS[conditionalComplete]}.`,
+        ]
+      : [trouble];
+  const trustworthy = conditionalPut === 'holds' && conditionalComplete === 'holds';
+  return { writable: trouble === null, conditionalPut, conditionalComplete, trustworthy, findings };
+}
+
+interface Probe {
+  /** What is wrong, or null. */
+  writeAndReadBack(): Promise<string | null>;
+  conditionalPut(): Promise<ConditionFinding>;
+  conditionalComplete(): Promise<ConditionFinding>;
+  cleanUp(): Promise<void>;
+}
+
+function createProbe(store: ObjectStore, folder: string): Probe {
+  const keys: string[] = [];
+  const uploads: PendingUpload[] = [];
+
+  function newKey(name: string): string {
+    const key = `${folder}${name}`;
+    keys.push(key);
+    return key;
+  }
+
+  async function contentOf(key: string): Promise<string | null> {
+    const reading = await store.read(key);
+    return reading && (await buffer(reading.body)).toString();
+  }
+
+  async function upload(key: string, text: string): Promise<PendingUpload> {
+    const pending = await store.startUpload(key, HEADERS);
+    uploads.push(pending);
+    await pending.write(Buffer.from(text));
+    return pending;
+  }
+
+  /** With an answer lost the winner may not know of itself; what counts is that nobody else claims to have won. */
+  async function isConsistent(key: string, results: readonly CreateResult[]): Promise<boolean> {
+    const content = await contentOf(key);
+    const winners = results.flatMap((result, index) => (result === 'created' ? [`body ${index}`] : []));
+    const isOneOfThem = results.some((_, index) => content === `body ${index}`);
+    return winners.length <= 1 && isOneOfThem && (winners.length === 0 || winners[0] === content);
+  }
+
+  return {
+    async writeAndReadBack() {
+      try {
+        const key = newKey('write');
+        const body = randomUUID();
+        await store.create(key, Buffer.from(body), HEADERS);
+        if ((await contentOf(key)) !== body) return 'it gave back other bytes than were written';
+        const metadata = (await store.head(key))?.metadata;
+        return metadata?.['probe'] === 'yes' ? null : 'it does not keep metadata';
+      } catch (error) {
+        return error instanceof Error ? error.message : 'it failed';
+      }
+    },
+
+    async conditionalPut() {
+      const key = newKey('twice');
+      await store.create(key, Buffer.from('first'), HEADERS);
+      const second = await store.create(key, Buffer.from('second'), HEADERS);
+      if (second !== 'exists' || (await contentOf(key)) !== 'first') return 'ignored';
+      for (let round = 0; round < ROUNDS; round += 1) {
+        const raced = newKey(`race-${round}`);
+        const bodies = Array.from({ length: CREATORS }, (_, n) => Buffer.from(`body ${n}`));
+        const results = await Promise.all(bodies.map((body) => store.create(raced, body, HEADERS)));
+        if (!(await isConsistent(raced, results))) return 'racy';
+      }
+      return 'holds';
+    },
+
+    async conditionalComplete() {
+      const key = newKey('upload-taken');
+      const late = await upload(key, 'late');
+      await store.create(key, Buffer.from('early'), HEADERS);
+      if ((await late.complete()) !== 'exists' || (await contentOf(key)) !== 'early') return 'ignored';
+      const raced = newKey('upload-race');
+      const names = Array.from({ length: UPLOADERS }, (_, n) => `body ${n}`);
+      const racers = await Promise.all(names.map((name) => upload(raced, name)));
+      const results = await Promise.all(racers.map((racer) => racer.complete()));
+      return (await isConsistent(raced, results)) ? 'holds' : 'racy';
+    },
+
+    async cleanUp() {
+      await Promise.all(uploads.map((pending) => pending.abort()));
+      // What cannot be removed now is a few bytes under a name nobody reads.
+      await Promise.allSettled(keys.map((key) => store.delete(key)));
+    },
+  };
+}

@@ -1,0 +1,59 @@
+/** Why something asked of the speech service did not happen. */
+export type SpeechErrorKind =
+  /** Options are missing or wrong: no address for a region, no API key. Nothing was sent. */
+  | 'configuration'
+  /** The request is wrong; the service said so (400, 422 and other 4xx) or it was not even sent. */
+  | 'invalid-request'
+  /** 401, also after a temporary key was renewed. */
+  | 'unauthorised'
+  | 'forbidden'
+  /** 404: unknown to this region, not visible to this key, or a transcript that is not ready yet. */
+  | 'not-found'
+  /** 409 and 423: the job is in use. */
+  | 'conflict'
+  /** 410: retention is over. */
+  | 'gone'
+  /** 429, still after the retries. */
+  | 'rate-limited'
+  /** 5xx, still after the retries. */
+  | 'unavailable'
+  /** Any 3xx: redirects are never followed, as the key would go along. */
+  | 'redirect'
+  | 'network'
+  | 'timeout'
+  /** A body ended before all of it had come. */
+  | 'truncated'
+  /** An answer that is not what the service would say, such as a proxy's page. */
+  | 'invalid-response'
+  /** The caller's signal. */
+  | 'aborted';
+
+export interface SpeechErrorDetails {
+  readonly cause?: unknown;
+  /** HTTP status, when there was an answer. */
+  readonly status?: number;
+  /** The service's own words, scrubbed and shortened. */
+  readonly said?: string;
+  /** From `Retry-After`. */
+  readonly retryAfterMs?: number;
+}
+
+/** The one error the clients throw. Its message holds no secret and no query string. */
+export class SpeechError extends Error {
+  readonly kind: SpeechErrorKind;
+  /** What was being done, e.g. `list jobs in eu1`. */
+  readonly operation: string;
+  readonly status: number | null;
+  readonly said: string | null;
+  readonly retryAfterMs: number | null;
+
+  constructor(kind: SpeechErrorKind, operation: string, text: string, details: SpeechErrorDetails = {}) {
+    super(`${operation}: ${text}`, details.cause === undefined ? {} : { cause: details.cause });
+    this.name = 'SpeechError';
+    this.kind = kind;
+    this.operation = operation;
+    this.status = details.status ?? null;
+    this.said = details.said ?? null;
+    this.retryAfterMs = details.retryAfterMs ?? null;
+  }
+}

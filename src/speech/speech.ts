@@ -1,0 +1,141 @@
+import { Agent, type Dispatcher } from 'undici';
+import type { Region } from '../domain/job.js';
+import { type Clock, systemClock } from './clock.js';
+import { apiKeyCredentials, type Credentials, temporaryKeyCredentials } from './credentials.js';
+import { createJobsClient, DEFAULT_PATHS, type JobPaths, type JobsClient } from './jobs-client.js';
+import { createKeysClient, type KeysClient } from './keys-client.js';
+import { createRateLimiter } from './rate-limiter.js';
+import { batchAddress, configuredRegions, type RegionAddresses, webAddress } from './regions.js';
+import { RETRY_DEFAULTS, type RetryPolicy } from './retry.js';
+import { SpeechError } from './speech-error.js';
+import { createTransport, type SpeechAttempt, type Transport } from './transport.js';
+
+export type { Region } from '../domain/job.js';
+export type { Clock } from './clock.js';
+export type { Download } from './download.js';
+export type { JobMedia } from './job-form.js';
+export type { JobPage } from './job-pages.js';
+export type { JobPaths, JobsClient, ListOptions } from './jobs-client.js';
+export type { KeysClient, TemporaryKey, TemporaryKeyOrder } from './keys-client.js';
+export { SpeechError, type SpeechErrorKind } from './speech-error.js';
+export type { SpeechAttempt } from './transport.js';
+export type * from './wire.js';
+
+/** Everything the clients need to know. Times in milliseconds. */
+export interface SpeechOptions {
+  /** Long-lived API key. */
+  readonly apiKey: string | null;
+  /** Call the jobs API with the key itself (the default) or with short-lived keys made from it. */
+  readonly auth?: 'apiKey' | 'temporaryKey';
+  /** Lifetime of temporary keys, 60 s to 24 h. Default 10 minutes. */
+  readonly temporaryKeyTtl?: number;
+  /** Binds temporary keys to one end-user: only that reference's jobs are visible. */
+  readonly clientRef?: string;
+  readonly keysUrl?: string | URL | null;
+  readonly regions: RegionAddresses;
+  readonly paths?: Partial<JobPaths>;
+  /** Per region. Default 20; the service advises to stay below 50. */
+  readonly maxRequestsPerSecond?: number;
+  /** Default 10 s. */
+  readonly connectTimeout?: number;
+  /** To the beginning of an answer, and of silence within one. Default 30 s. */
+  readonly requestTimeout?: number;
+  /** Further tries after 429, 5xx and network trouble. Default 4. */
+  readonly retries?: number;
+  readonly retry?: Partial<Omit<RetryPolicy, 'retries'>>;
+  readonly userAgent?: string;
+  /** Replaces the connection pool, e.g. by a proxy; stays the caller's to close. */
+  readonly dispatcher?: Dispatcher;
+  readonly clock?: Clock;
+  /** Told of every attempt. */
+  readonly onAttempt?: (attempt: SpeechAttempt) => void;
+}
+
+export interface SpeechClients {
+  /** Regions with an address. */
+  readonly regions: readonly Region[];
+  /** Client of the key service. Throws `SpeechError` (`configuration`) without `keysUrl` or API key. */
+  keys(): KeysClient;
+  /** Client of a region; the same one every time. Throws `SpeechError` (`configuration`) for regions unknown or without address. */
+  jobs(region: string): JobsClient;
+  /** Ends all connections, downloads included. Idempotent. */
+  close(): Promise<void>;
+}
+
+/** Clients of the speech service that share connections and credentials. Nothing is sent before the first call. */
+export function createSpeechClients(options: SpeechOptions): SpeechClients {
+  const clock = options.clock ?? systemClock;
+  const own = options.dispatcher
+    ? null
+    : new Agent({ connect: { timeout: options.connectTimeout ?? 10_000 }, connections: 32 });
+  const dispatcher = options.dispatcher ?? own;
+  if (!dispatcher) throw new Error('unreachable: a dispatcher is given or made');
+  const perSecond = options.maxRequestsPerSecond ?? 20;
+
+  const transportWith = (credentials: Credentials): Transport =>
+    createTransport({
+      dispatcher,
+      credentials,
+      limiter: createRateLimiter(perSecond, perSecond, clock),
+      retry: { ...RETRY_DEFAULTS, ...options.retry, retries: options.retries ?? RETRY_DEFAULTS.retries },
+      clock,
+      requestTimeout: options.requestTimeout ?? 30_000,
+      userAgent: options.userAgent ?? 'transcript-receiver',
+      onAttempt: options.onAttempt,
+    });
+
+  const keys = once(() => {
+    if (!options.keysUrl) throw missing('keysUrl');
+    const transport = transportWith(apiKeyCredentials(requireKey(options)));
+    return createKeysClient(webAddress(options.keysUrl, 'keysUrl'), transport);
+  });
+
+  const credentials = once((): Credentials => {
+    if (options.auth !== 'temporaryKey') return apiKeyCredentials(requireKey(options));
+    const order = {
+      type: 'batch' as const,
+      ttlSeconds: Math.floor((options.temporaryKeyTtl ?? 600_000) / 1000),
+      ...(options.clientRef === undefined ? {} : { clientRef: options.clientRef }),
+    };
+    return temporaryKeyCredentials(keys(), order, clock);
+  });
+
+  const clients = new Map<string, JobsClient>();
+  return {
+    regions: configuredRegions(options.regions),
+    keys,
+    jobs(region) {
+      const known = clients.get(region);
+      if (known) return known;
+      const made = createJobsClient({
+        region: region as Region,
+        batchUrl: batchAddress(region, options.regions),
+        paths: { ...DEFAULT_PATHS, ...options.paths },
+        transport: transportWith(credentials()),
+      });
+      clients.set(region, made);
+      return made;
+    },
+    close: async () => own?.destroy(),
+  };
+}
+
+function requireKey({ apiKey }: SpeechOptions): string {
+  if (!apiKey) throw missing('apiKey');
+  if (!/^[\x21-\x7e]+$/.test(apiKey)) {
+    throw new SpeechError('configuration', 'set up', 'apiKey holds characters no key can have');
+  }
+  return apiKey;
+}
+
+function missing(name: string): SpeechError {
+  return new SpeechError('configuration', 'set up', `${name} is not configured`);
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { value: T } | null = null;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}

@@ -1,0 +1,201 @@
+import { text } from 'node:stream/consumers';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { createSimulator, type Simulator } from '../../../src/simulator/simulator.js';
+import { createSpeechClients, type SpeechClients, type SpeechOptions } from '../../../src/speech/speech.js';
+import type { JobConfig, TranscriptFormat } from '../../../src/speech/wire.js';
+import { manualClock } from '../../support/manual-clock.js';
+
+const CONFIG: JobConfig = { type: 'transcription', transcription_config: { language: 'de' } };
+
+let simulator: Simulator;
+let clients: SpeechClients;
+
+function connect(options: Partial<SpeechOptions> = {}): SpeechClients {
+  const regions = Object.fromEntries(
+    Object.entries(simulator.batchUrls).map(([region, batchUrl]) => [region, { batchUrl }]),
+  );
+  return createSpeechClients({
+    apiKey: simulator.apiKey,
+    keysUrl: simulator.keysUrl,
+    regions,
+    clock: manualClock(),
+    ...options,
+  });
+}
+
+beforeEach(async () => {
+  simulator = await createSimulator({ regions: { eu1: 0, us1: 0 }, timeScale: 0.001, seed: 'jobs' });
+  clients = connect();
+});
+
+afterEach(async () => {
+  await clients.close();
+  await simulator.close();
+});
+
+async function done(region = 'eu1', options = {}): Promise<string> {
+  const { id, notified } = simulator.submit({ region, config: CONFIG, ...options });
+  await notified;
+  return id;
+}
+
+async function listed(client = clients, region = 'eu1', options = {}): Promise<string[]> {
+  const ids: string[] = [];
+  for await (const page of client.jobs(region).list(options)) ids.push(...page.jobs.map(({ id }) => id));
+  return ids;
+}
+
+async function bytesOf(stream: AsyncIterable<unknown>): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of stream) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks);
+}
+
+describe('the job list', () => {
+  it('comes whole, newest first, over pages whose borders fall into one millisecond', async () => {
+    const start = Date.now() - 60_000;
+    for (let index = 0; index < 47; index += 1) {
+      simulator.submit({ config: CONFIG, createdAt: start + Math.floor(index / 6) });
+    }
+    await simulator.idle();
+    const expected = simulator.jobs().map(({ id }) => id);
+    for (const pageSize of [4, 5, 6, 7, 46, 47, 100]) {
+      expect(await listed(clients, 'eu1', { pageSize })).toEqual([...expected].reverse());
+    }
+  });
+
+  it('ends at the window and leaves deleted jobs out unless asked', async () => {
+    const now = Date.now();
+    const old = await done('eu1', { createdAt: now - 5_000 });
+    const recent = await done('eu1', { createdAt: now - 1_000 });
+    const deleted = await done('eu1', { createdAt: now - 500 });
+    simulator.setStatus(deleted, 'deleted');
+    expect(await listed(clients, 'eu1', { since: new Date(now - 2_000) })).toEqual([recent]);
+    expect(await listed(clients, 'eu1', { before: new Date(now - 2_000) })).toEqual([old]);
+    expect(await listed(clients, 'eu1', { includeDeleted: true })).toEqual([deleted, recent, old]);
+  });
+
+  it('is empty where there are no jobs', async () => {
+    expect(await listed()).toEqual([]);
+  });
+});
+
+describe('a job', () => {
+  it('has a record with the failed attempts to notify', async () => {
+    const { id, notified } = simulator.submit({
+      config: { ...CONFIG, notification_config: [{ url: 'http://127.0.0.1:1/' }] },
+    });
+    await notified;
+    const job = await clients.jobs('eu1').record(id);
+    expect(job.status).toBe('done');
+    expect(job.config.notification_config?.[0]?.url).toBe('http://127.0.0.1:1/');
+    expect(job.errors?.at(-1)?.message).toBe('Sending notification failed');
+  });
+
+  it.each<[TranscriptFormat, 'transcript.json-v2' | 'transcript.txt' | 'transcript.srt']>([
+    ['json-v2', 'transcript.json-v2'],
+    ['txt', 'transcript.txt'],
+    ['srt', 'transcript.srt'],
+  ])('has a transcript as %s, byte by byte', async (format, item) => {
+    const id = await done();
+    const download = await clients.jobs('eu1').transcript(id, format);
+    const bytes = await bytesOf(download.body);
+    expect(bytes.equals(await simulator.expected(id)[item].bytes())).toBe(true);
+    expect(download.size).toBe(bytes.length);
+  });
+
+  it('has media, as a stream', async () => {
+    const id = await done('eu1', { mediaBytes: 3_000_001 });
+    const download = await clients.jobs('eu1').media(id);
+    expect(download.size).toBe(3_000_001);
+    const bytes = await bytesOf(download.body);
+    expect(bytes.equals(await simulator.expected(id).data.bytes())).toBe(true);
+  });
+
+  it('is unknown to every region but its own', async () => {
+    const id = await done('us1');
+    await expect(clients.jobs('eu1').record(id)).rejects.toMatchObject({ kind: 'not-found', status: 404 });
+    expect((await clients.jobs('us1').record(id)).id).toBe(id);
+  });
+
+  it('says not-found while running, gone when expired, and why in the words of the service', async () => {
+    const id = await done();
+    simulator.setStatus(id, 'running');
+    const early = clients.jobs('eu1').transcript(id, 'json-v2');
+    await expect(early).rejects.toMatchObject({ kind: 'not-found', said: 'Transcription not ready' });
+    simulator.setStatus(id, 'expired');
+    const late = clients.jobs('eu1').transcript(id, 'json-v2');
+    await expect(late).rejects.toMatchObject({ kind: 'gone', status: 410, said: 'Job Expired' });
+  });
+
+  it('is submitted with its media and can be deleted once it is done', async () => {
+    const media = Buffer.from('RIFF not really');
+    const id = await clients.jobs('eu1').submit(CONFIG, {
+      fileName: 'a "b" ü.wav',
+      contentType: 'audio/wav',
+      size: media.length,
+      open: async function* () {
+        yield media;
+      },
+    });
+    await simulator.idle();
+    expect((await clients.jobs('eu1').record(id)).config).toEqual(CONFIG);
+    const download = await clients.jobs('eu1').media(id);
+    expect(await text(download.body)).toBe('RIFF not really');
+    simulator.setStatus(id, 'running');
+    await expect(clients.jobs('eu1').delete(id)).rejects.toMatchObject({ kind: 'conflict', status: 423 });
+    await clients.jobs('eu1').delete(id, { force: true });
+    await expect(clients.jobs('eu1').record(id)).rejects.toMatchObject({ kind: 'not-found' });
+  });
+
+  it('is submitted with an address to fetch from, or refused with the reason', async () => {
+    const config = { ...CONFIG, fetch_data: { url: 'http://127.0.0.1/a.wav' } };
+    const id = await clients.jobs('eu1').submit(config);
+    expect(simulator.regionOf(id)).toBe('eu1');
+    await expect(clients.jobs('eu1').submit(CONFIG)).rejects.toMatchObject({ kind: 'invalid-request' });
+    const four = Array.from({ length: 4 }, () => ({ url: 'http://127.0.0.1/' }));
+    await expect(clients.jobs('eu1').submit({ ...config, notification_config: four })).rejects.toMatchObject({
+      kind: 'invalid-request',
+      status: 400,
+      said: expect.stringContaining('more than 3'),
+    });
+  });
+
+  it('whose id is none is refused before anything is sent', async () => {
+    const attempts: unknown[] = [];
+    const watched = connect({ onAttempt: (attempt) => attempts.push(attempt) });
+    await expect(watched.jobs('eu1').record('../usage')).rejects.toMatchObject({ kind: 'invalid-request' });
+    await watched.close();
+    expect(attempts).toEqual([]);
+  });
+});
+
+describe('a key made with client_ref', () => {
+  it('sees only jobs of that reference, and no usage', async () => {
+    const other = await done();
+    const bound = connect({ auth: 'temporaryKey', clientRef: 'user-7' });
+    const own = await bound.jobs('eu1').submit({ ...CONFIG, fetch_data: { url: 'http://127.0.0.1/a.wav' } });
+    await simulator.idle();
+    expect(await listed(bound)).toEqual([own]);
+    await expect(bound.jobs('eu1').record(other)).rejects.toMatchObject({ kind: 'not-found' });
+    await expect(bound.jobs('eu1').usage()).rejects.toMatchObject({ kind: 'forbidden', status: 403 });
+    await bound.close();
+    expect((await listed()).sort()).toEqual([own, other].sort());
+    expect((await clients.jobs('eu1').usage()).summary).toEqual([
+      expect.objectContaining({ mode: 'batch', count: 2 }),
+    ]);
+  });
+});
+
+describe('a wrong key', () => {
+  it('is said to be unauthorised by the jobs API and never shown', async () => {
+    const wrong = connect({ apiKey: 'not-the-right-key' });
+    const error = await wrong
+      .jobs('eu1')
+      .record('abc')
+      .catch((reason: unknown) => reason);
+    await wrong.close();
+    expect(error).toMatchObject({ kind: 'unauthorised', status: 401 });
+    expect(String(error)).not.toContain('not-the-right-key');
+  });
+});

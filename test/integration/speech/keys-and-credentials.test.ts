@@ -1,0 +1,144 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { decodeJwt } from 'jose';
+import { createSimulator, type Simulator } from '../../../src/simulator/simulator.js';
+import { createSpeechClients, type SpeechAttempt, type SpeechClients } from '../../../src/speech/speech.js';
+import { type ManualClock, manualClock } from '../../support/manual-clock.js';
+
+let clock: ManualClock;
+let simulator: Simulator;
+let clients: SpeechClients;
+let attempts: SpeechAttempt[];
+
+function connect(apiKey = simulator.apiKey): SpeechClients {
+  return createSpeechClients({
+    apiKey,
+    auth: 'temporaryKey',
+    temporaryKeyTtl: 100_000,
+    keysUrl: simulator.keysUrl,
+    regions: { eu1: { batchUrl: simulator.batchUrls.eu1 } },
+    retries: 0,
+    clock,
+    onAttempt: (attempt) => attempts.push(attempt),
+  });
+}
+
+beforeEach(async () => {
+  attempts = [];
+  clock = manualClock();
+  simulator = await createSimulator({ regions: { eu1: 0 }, timing: clock });
+  clients = connect();
+});
+
+afterEach(async () => {
+  await clients.close();
+  await simulator.close();
+});
+
+const usage = () => clients.jobs('eu1').usage();
+const renewals = () => attempts.filter(({ operation }) => operation === 'create temporary key').length;
+
+describe('temporary keys of a client', () => {
+  it('are made once for many requests at the same time', async () => {
+    await Promise.all(Array.from({ length: 20 }, usage));
+    expect(renewals()).toBe(1);
+  });
+
+  it('are renewed before they expire, so that no request is refused', async () => {
+    await usage();
+    clock.advance(79_000);
+    await usage();
+    expect(renewals()).toBe(1);
+    clock.advance(1_500);
+    await usage();
+    expect(renewals()).toBe(2);
+    expect(attempts.every(({ error }) => error === null)).toBe(true);
+  });
+
+  it('are replaced once when the service refuses them early', async () => {
+    await usage();
+    simulator.revokeTemporaryKeys();
+    await Promise.all([usage(), usage(), usage()]);
+    expect(renewals()).toBeLessThanOrEqual(4);
+    expect(attempts.every(({ error }) => error === null)).toBe(true);
+  });
+
+  it('are replaced once and no more when every key is refused', async () => {
+    simulator.faults.add({ kind: 'answer', operation: 'usage', status: 401 });
+    await expect(usage()).rejects.toMatchObject({ kind: 'unauthorised' });
+    expect(renewals()).toBe(2);
+  });
+
+  it('serve on until their end when renewal fails', async () => {
+    await usage();
+    simulator.faults.add({ kind: 'answer', operation: 'keys', status: 503, body: '<html>down</html>' });
+    clock.advance(90_000);
+    await usage();
+    clock.advance(11_000);
+    await expect(usage()).rejects.toMatchObject({ kind: 'unavailable', operation: 'create temporary key' });
+  });
+
+  it('are not lost to all when one caller gives up', async () => {
+    const stop = new AbortController();
+    const first = clients.jobs('eu1').usage({}, stop.signal);
+    const second = usage();
+    stop.abort();
+    await expect(first).rejects.toMatchObject({ kind: 'aborted' });
+    await second;
+    expect(renewals()).toBe(1);
+  });
+});
+
+describe('the key service', () => {
+  it('issues JWTs that live as long as asked, bound to an end-user where asked', async () => {
+    const key = await clients.keys().create({ type: 'batch', ttlSeconds: 60, clientRef: 'user-7' });
+    const { exp = 0, iat = 0, client_ref } = decodeJwt(key.value);
+    expect([exp - iat, client_ref, key.id]).toEqual([60, 'user-7', null]);
+  });
+
+  it('issues rt keys, which do not open the jobs API', async () => {
+    const key = await clients.keys().create({ type: 'rt', ttlSeconds: 86_400 });
+    const response = await fetch(`${simulator.batchUrls.eu1}/v2/jobs/`, {
+      headers: { authorization: `Bearer ${key.value}` },
+    });
+    expect(response.status).toBe(401);
+  });
+
+  it.each([
+    [{ type: 'batch', ttlSeconds: 59 }],
+    [{ type: 'batch', ttlSeconds: 86_401 }],
+    [{ type: 'batch', ttlSeconds: 60.5 }],
+    [{ type: 'rt', ttlSeconds: 60, clientRef: 'user-7' }],
+  ] as const)('is not bothered with %j', async (order) => {
+    await expect(clients.keys().create(order)).rejects.toMatchObject({
+      kind: 'invalid-request',
+      status: null,
+    });
+    expect(attempts).toEqual([]);
+  });
+
+  it('refuses a bad API key', async () => {
+    const wrong = connect('not-the-right-key');
+    const order = { type: 'batch', ttlSeconds: 60 } as const;
+    await expect(wrong.keys().create(order)).rejects.toMatchObject({ kind: 'forbidden', status: 403 });
+    await wrong.close();
+  });
+
+  it.each([
+    ['type=other', { ttl: 60 }, 422],
+    ['type=batch', { ttl: 59 }, 422],
+    ['type=rt', { ttl: 86_401 }, 422],
+    ['type=batch', { ttl: '60' }, 422],
+    ['type=batch', {}, 422],
+    ['', { ttl: 60, region: 'usa' }, 201],
+    ['type=rt', { ttl: 60, client_ref: 'ignored' }, 201],
+  ])('of the simulator answers %s %j with %d', async (query, body, status) => {
+    const response = await fetch(`${simulator.keysUrl}/v1/api_keys?${query}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${simulator.apiKey}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    const answer = (await response.json()) as Record<string, unknown>;
+    expect(response.status).toBe(status);
+    expect(Object.keys(answer)).toEqual(status === 201 ? ['apikey_id', 'key_value'] : ['code', 'message']);
+  });
+});

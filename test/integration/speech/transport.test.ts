@@ -1,0 +1,290 @@
+import http from 'node:http';
+import net, { type AddressInfo } from 'node:net';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { createSpeechClients, type SpeechClients, type SpeechOptions } from '../../../src/speech/speech.js';
+import { type ManualClock, manualClock } from '../../support/manual-clock.js';
+
+const KEY = 'a-secret-api-key';
+const closers: (() => unknown)[] = [];
+
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close();
+});
+
+interface Setup {
+  readonly jobs: ReturnType<SpeechClients['jobs']>;
+  readonly clock: ManualClock;
+  readonly seen: http.IncomingMessage[];
+  readonly url: string;
+}
+
+type Respond = (request: http.IncomingMessage, response: http.ServerResponse, index: number) => void;
+
+async function serve(respond: Respond, options: Partial<SpeechOptions> = {}): Promise<Setup> {
+  const seen: http.IncomingMessage[] = [];
+  const server = http.createServer((request, response) => {
+    seen.push(request);
+    request.resume();
+    respond(request, response, seen.length - 1);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const clock = manualClock();
+  const clients = createSpeechClients({
+    apiKey: KEY,
+    regions: { eu1: { batchUrl: url } },
+    clock,
+    retry: { random: () => 0 },
+    ...options,
+  });
+  closers.push(
+    () => clients.close(),
+    () => server.closeAllConnections(),
+    () => new Promise((resolve) => server.close(resolve)),
+  );
+  return { jobs: clients.jobs('eu1'), clock, seen, url };
+}
+
+const json = (response: http.ServerResponse, status: number, body: unknown, headers = {}) =>
+  response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
+const html = (response: http.ServerResponse, status: number) =>
+  response.writeHead(status, { 'content-type': 'text/html' }).end('<html><b>Sorry</b></html>');
+const failure = (work: Promise<unknown>): Promise<unknown> =>
+  work.then(
+    () => 'succeeded',
+    (error: unknown) => error,
+  );
+
+describe('retries', () => {
+  it('follow 429, 503 and broken connections with growing waits, then succeed', async () => {
+    const { jobs, clock, seen } = await serve((_request, response, index) => {
+      if (index === 0) return html(response, 429);
+      if (index === 1) return json(response, 503, { code: 503, error: 'busy' });
+      if (index === 2) return response.destroy();
+      return json(response, 200, { summary: [] });
+    });
+    expect(await jobs.usage()).toEqual({ summary: [] });
+    expect(seen).toHaveLength(4);
+    expect(clock.slept).toEqual([250, 500, 1_000]);
+  });
+
+  it('are bounded, and the last error is told', async () => {
+    const { jobs, seen } = await serve((_request, response) => html(response, 429));
+    expect(await failure(jobs.usage())).toMatchObject({ kind: 'rate-limited', status: 429, said: null });
+    expect(seen).toHaveLength(5);
+  });
+
+  it.each([
+    ['seconds', '7'],
+    ['a date', new Date(manualClock().now() + 7_000).toUTCString()],
+  ])('wait as long as Retry-After says in %s', async (_form, value) => {
+    const { jobs, clock } = await serve((_request, response, index) =>
+      json(response, index === 0 ? 503 : 200, {}, { 'retry-after': value }),
+    );
+    await jobs.usage();
+    expect(clock.slept).toEqual([7_000]);
+  });
+
+  it('end at once when Retry-After asks for more patience than there is', async () => {
+    const { jobs, seen } = await serve((_request, response) =>
+      json(response, 503, {}, { 'retry-after': '3600' }),
+    );
+    expect(await failure(jobs.usage())).toMatchObject({ kind: 'unavailable', retryAfterMs: 3_600_000 });
+    expect(seen).toHaveLength(1);
+  });
+
+  it.each([
+    [400, 'invalid-request'],
+    [401, 'unauthorised'],
+    [403, 'forbidden'],
+    [404, 'not-found'],
+    [410, 'gone'],
+    [422, 'invalid-request'],
+  ])('are not spent on %d (%s)', async (status, kind) => {
+    const { jobs, seen } = await serve((_request, response) => json(response, status, { code: status }));
+    expect(await failure(jobs.record('abc'))).toMatchObject({ kind, status });
+    expect(seen).toHaveLength(1);
+  });
+
+  it('never submit a job twice when it is unknown whether the first arrived', async () => {
+    const config = { type: 'transcription', fetch_data: { url: 'http://127.0.0.1/' } };
+    const cut = await serve((_request, response) => response.destroy());
+    expect(await failure(cut.jobs.submit(config))).toMatchObject({ kind: 'network' });
+    expect(cut.seen).toHaveLength(1);
+    const busy = await serve((_request, response, index) =>
+      json(response, index === 0 ? 503 : 201, { id: 'abc' }),
+    );
+    expect(await busy.jobs.submit(config)).toBe('abc');
+  });
+
+  it('stop when the caller gives up', async () => {
+    const stop = new AbortController();
+    const { jobs, seen } = await serve((_request, response) => {
+      stop.abort();
+      json(response, 503, {});
+    });
+    expect(await failure(jobs.usage({}, stop.signal))).toMatchObject({ kind: 'aborted' });
+    expect(seen).toHaveLength(1);
+  });
+});
+
+describe('answers that are not the service', () => {
+  it.each([404, 410])('a page that says %d proves nothing about a job', async (status) => {
+    const { jobs } = await serve((_request, response) => html(response, status));
+    expect(await failure(jobs.record('abc'))).toMatchObject({ kind: 'invalid-response', status });
+  });
+
+  it('a page with 200 is no list', async () => {
+    const { jobs } = await serve((_request, response) => html(response, 200));
+    expect(await failure(jobs.usage())).toMatchObject({ kind: 'invalid-response' });
+  });
+
+  it.each([301, 302, 307, 308])(
+    'a redirect with %d is not followed, whatever it points to',
+    async (status) => {
+      const other = await serve((_request, response) => json(response, 200, {}));
+      const { jobs } = await serve((_request, response) =>
+        response.writeHead(status, { location: `${other.url}/?token=t` }).end(),
+      );
+      const error = await failure(jobs.usage());
+      expect(error).toMatchObject({ kind: 'redirect', status });
+      expect(String(error)).not.toContain('token');
+      expect(other.seen).toHaveLength(0);
+    },
+  );
+
+  it.each([[{ jobs: 'none' }], [[]], [null], [{ jobs: [{ id: 7 }, 'x'] }]])(
+    'a list %j is an error',
+    async (list) => {
+      const { jobs } = await serve((_request, response) => json(response, 200, list));
+      const pages = (async () => {
+        for await (const _page of jobs.list()) void 0;
+      })();
+      expect(await failure(pages)).toMatchObject({ kind: 'invalid-response' });
+    },
+  );
+
+  it('entries of a list that are no jobs are counted, the others kept', async () => {
+    const good = { id: 'abc', status: 'done', created_at: '2026-01-01T00:00:00.000Z', news: 1 };
+    const { jobs } = await serve((_request, response, index) =>
+      json(response, 200, { jobs: index === 0 ? [good, { id: '../x', status: 'done' }, 7] : [] }),
+    );
+    for await (const page of jobs.list()) {
+      expect(page.malformed).toBe(2);
+      expect(page.jobs).toEqual([{ ...good, data_name: '', config: { type: 'unknown' } }]);
+    }
+  });
+
+  it('something that does not speak HTTP is said to be that', async () => {
+    const server = net.createServer((socket) => socket.resume().end('220 mail.example ESMTP\r\n'));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    closers.push(() => new Promise((resolve) => server.close(resolve)));
+    const batchUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const clients = createSpeechClients({ apiKey: KEY, regions: { eu1: { batchUrl } }, retries: 0 });
+    closers.push(() => clients.close());
+    expect(await failure(clients.jobs('eu1').usage())).toMatchObject({ kind: 'invalid-response' });
+  });
+
+  it('words of the service are scrubbed of the key it was asked with', async () => {
+    const { jobs } = await serve((_request, response) =>
+      json(response, 400, { code: 400, error: 'Bad', detail: `Bearer ${KEY}\n<b>` }),
+    );
+    const error = await failure(jobs.usage());
+    expect(error).toMatchObject({ said: 'Bad: Bearer [secret] <b>' });
+    expect(String(error)).not.toContain(KEY);
+  });
+});
+
+describe('patience', () => {
+  it('ends with a service that does not answer', async () => {
+    const { jobs } = await serve(() => {}, { requestTimeout: 50, retries: 0 });
+    expect(await failure(jobs.usage())).toMatchObject({ kind: 'timeout' });
+  });
+
+  it('ends with a body that stalls', async () => {
+    const { jobs } = await serve(
+      (_request, response) => {
+        response.writeHead(200, { 'content-length': 100 }).write('half');
+      },
+      { requestTimeout: 50, retries: 0 },
+    );
+    const { body } = await jobs.media('abc');
+    expect(await failure(body.forEach(() => {}))).toMatchObject({ kind: 'timeout' });
+  });
+});
+
+describe('downloads', () => {
+  const drain = async (jobs: Setup['jobs'], signal?: AbortSignal) =>
+    (await jobs.media('abc', signal)).body.forEach(() => {});
+
+  it('shorter than announced are truncated', async () => {
+    const { jobs } = await serve((_request, response) => {
+      response.writeHead(200, { 'content-length': 100_000 });
+      response.write(Buffer.alloc(50_000), () => response.destroy());
+    });
+    expect(await failure(drain(jobs))).toMatchObject({ kind: 'truncated' });
+  });
+
+  it('in chunks without the last one are truncated', async () => {
+    const { jobs } = await serve((_request, response) => {
+      response.writeHead(200);
+      response.write(Buffer.alloc(50_000), () => response.destroy());
+    });
+    expect(await failure(drain(jobs))).toMatchObject({ kind: 'truncated' });
+  });
+
+  it('whose end cannot be told from a broken connection are refused', async () => {
+    const { jobs } = await serve((_request, response) => {
+      response.removeHeader('connection');
+      response.socket?.end('HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nwhole or not?');
+    });
+    expect(await failure(drain(jobs))).toMatchObject({ kind: 'invalid-response' });
+  });
+
+  it('end when the caller gives up', async () => {
+    const stop = new AbortController();
+    const { jobs } = await serve((_request, response) => {
+      response.writeHead(200, { 'content-length': 100 }).write('half');
+    });
+    const { body } = await jobs.media('abc', stop.signal);
+    body.once('data', () => stop.abort());
+    expect(await failure(body.forEach(() => {}))).toMatchObject({ kind: 'aborted' });
+  });
+
+  it('release their connection when they are not wanted any more', async () => {
+    const { jobs, seen } = await serve((_request, response) => {
+      response.writeHead(200, { 'content-length': 1_000_000_000 }).write(Buffer.alloc(100_000));
+    });
+    const { body } = await jobs.media('abc');
+    const socket = seen[0]?.socket;
+    const closed = new Promise((resolve) => socket?.once('close', resolve));
+    body.destroy();
+    await closed;
+  });
+});
+
+describe('what is sent', () => {
+  it('goes below the path of the address, with key and user agent', async () => {
+    const { seen, url } = await serve((_request, response) => json(response, 200, {}));
+    const clients = createSpeechClients({
+      apiKey: KEY,
+      regions: { au1: { batchUrl: `${url}/proxy/` } },
+      paths: { record: '/jobs/{id}' },
+      userAgent: 'mine/1',
+    });
+    closers.push(() => clients.close());
+    await failure(clients.jobs('au1').record('abc'));
+    expect(seen[0]?.url).toBe('/proxy/jobs/abc');
+    expect(seen[0]?.headers).toMatchObject({ authorization: `Bearer ${KEY}`, 'user-agent': 'mine/1' });
+  });
+
+  it('keeps to the rate', async () => {
+    const { jobs, clock, seen } = await serve((_request, response) => json(response, 200, {}), {
+      maxRequestsPerSecond: 10,
+    });
+    const began = clock.now();
+    for (let request = 0; request < 40; request += 1) await jobs.usage();
+    expect(seen).toHaveLength(40);
+    expect(clock.now() - began).toBe(3_000);
+  });
+});

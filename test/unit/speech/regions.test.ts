@@ -1,0 +1,43 @@
+import { describe, expect, it } from '@jest/globals';
+import { batchAddress, configuredRegions, webAddress } from '../../../src/speech/regions.js';
+import { createSpeechClients } from '../../../src/speech/speech.js';
+
+describe('regions', () => {
+  it('in use are those with an address', () => {
+    expect(
+      configuredRegions({
+        us1: { batchUrl: 'http://b' },
+        eu1: { batchUrl: 'http://a' },
+        au1: { batchUrl: null },
+      }),
+    ).toEqual(['eu1', 'us1']);
+  });
+
+  it('unknown are named together with the known ones', () => {
+    expect(() => batchAddress('eu9', {})).toThrow('"eu9" is no region; there are eu1, eu2, us1, us2, au1');
+    expect(() => batchAddress('eu2', {})).toThrow('no batchUrl is configured for region eu2');
+  });
+
+  it.each(['ftp://a', 'a', 'http://user:secret@a', 'http://a/?token=secret'])(
+    'cannot be at %s',
+    (address) => {
+      let text = '';
+      try {
+        webAddress(address, 'batchUrl');
+      } catch (error) {
+        text = String(error);
+      }
+      expect(text).toContain('batchUrl');
+      expect(text).not.toContain('secret');
+    },
+  );
+
+  it('need an API key, and temporary keys an address to come from', () => {
+    const regions = { eu1: { batchUrl: 'http://a' } };
+    expect(() => createSpeechClients({ apiKey: null, regions }).jobs('eu1')).toThrow(
+      'apiKey is not configured',
+    );
+    const clients = createSpeechClients({ apiKey: 'k', auth: 'temporaryKey', regions });
+    expect(() => clients.jobs('eu1')).toThrow('keysUrl is not configured');
+  });
+});

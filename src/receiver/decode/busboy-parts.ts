@@ -1,0 +1,130 @@
+import { randomBytes } from 'node:crypto';
+import type { Readable } from 'node:stream';
+import busboy from 'busboy';
+import { UndecodableError } from './decode-error.js';
+import { headerField, type PartHead } from './part-head.js';
+
+/** Above every write, so that a file stream never holds a write back; it is emptied after each anyway. */
+const FILE_BUFFER_BYTES = 2 ** 30;
+const FIXED_TYPE = 'Content-Type: application/octet-stream\r\n';
+const FIXED_DISPOSITION = 'Content-Disposition: form-data\r\n';
+/**
+ * Leads every part's content and is taken off again. busboy holds back a line end at the end of a write, as it
+ * may begin a delimiter; with a byte behind it the header block counts as complete at once.
+ */
+const LEAD = '.';
+const IDENTITY_ENCODINGS = ['7bit', '8bit', 'binary'];
+
+/**
+ * busboy 1.6, made to give every part as a byte-exact stream, driven step by step.
+ *
+ * It is fed part by part under a boundary of our own, unguessable and therefore absent from the content,
+ * with the sender's header block behind a fixed type: busboy takes the first of repeated headers, and
+ * treats application/octet-stream as a file always. Otherwise a part without file name would become a
+ * string, cut at 1 MiB. Header blocks that it passes over in silence (other dispositions, none, broken
+ * parameters) are offered again under a plain disposition.
+ *
+ * Streams are read right after each write, in the same turn: there is nothing to wait for, so nothing
+ * that could hang when the other side fails.
+ */
+export class BusboyParts {
+  readonly #boundary = randomBytes(24).toString('hex');
+  readonly #busboy: busboy.Busboy;
+  #file: Readable | null = null;
+  #head: PartHead | null = null;
+  #error: unknown = null;
+
+  constructor() {
+    this.#busboy = busboy({
+      headers: { 'content-type': `multipart/form-data; boundary=${this.#boundary}` },
+      defParamCharset: 'utf8',
+      fileHwm: FILE_BUFFER_BYTES,
+    });
+    this.#busboy.on('error', (error) => {
+      this.#error ??= error;
+    });
+    this.#busboy.on('file', (name: string | undefined, file: Readable, info: busboy.FileInfo) => {
+      // Without a listener the error of a truncated part would end the process.
+      file.on('error', () => {});
+      this.#file = file;
+      this.#head = describe(name, info);
+    });
+    this.#busboy.write(`--${this.#boundary}`);
+  }
+
+  /** Begins a part with the sender's header block (lines with their ends, no blank line). */
+  begin(block: Buffer): PartHead {
+    const text = block.toString('latin1');
+    const offers = [
+      text,
+      text.replace(/^(content-disposition:)[^;\r\n]*/im, '$1 form-data'),
+      FIXED_DISPOSITION + text,
+    ];
+    for (const [attempt, offer] of offers.entries()) {
+      if (attempt > 0) this.#write(`\r\n--${this.#boundary}`);
+      this.#write(Buffer.from(`\r\n${FIXED_TYPE}${offer}\r\n${LEAD}`, 'latin1'));
+      if (this.#head !== null) return this.#takeHead(text, this.#head);
+    }
+    throw new UndecodableError('multipart-unaccounted', 'A part was passed over.');
+  }
+
+  /** Passes content on; returns what came out, which can lag behind by less than a delimiter's length. */
+  write(bytes: Buffer): Buffer | null {
+    this.#write(bytes);
+    return this.#read();
+  }
+
+  /** Ends the part; returns the bytes that were still held. */
+  end(): Buffer | null {
+    this.#write(`\r\n--${this.#boundary}`);
+    const bytes = this.#read();
+    this.#file = null;
+    return bytes;
+  }
+
+  /** To be called after the last part; settles once busboy agrees that the form is complete. */
+  async finish(): Promise<void> {
+    const closed = new Promise((resolve) => this.#busboy.once('close', resolve));
+    this.#busboy.end('--');
+    await closed;
+    if (this.#error === null) return;
+    throw new UndecodableError('multipart-unaccounted', 'The form ended differently.', {
+      cause: this.#error,
+    });
+  }
+
+  destroy(): void {
+    this.#file?.destroy();
+    this.#busboy.destroy();
+  }
+
+  #takeHead(block: string, head: PartHead): PartHead {
+    this.#head = null;
+    if (this.#read()?.toString() !== LEAD)
+      throw new UndecodableError('multipart-unaccounted', 'A part is shifted.');
+    const contentType = headerField(block, 'content-type');
+    return contentType ? { ...head, contentType } : head;
+  }
+
+  #write(bytes: Buffer | string): void {
+    this.#busboy.write(bytes);
+    this.#check();
+  }
+
+  #read(): Buffer | null {
+    return this.#file?.read() ?? null;
+  }
+
+  #check(): void {
+    if (this.#error === null) return;
+    throw new UndecodableError('multipart-header', 'A part header is malformed.', { cause: this.#error });
+  }
+}
+
+function describe(name: string | undefined, info: busboy.FileInfo): PartHead {
+  return {
+    name: name ?? null,
+    ...(info.filename ? { fileName: info.filename } : {}),
+    ...(IDENTITY_ENCODINGS.includes(info.encoding.trim()) ? {} : { transferEncoding: info.encoding }),
+  };
+}

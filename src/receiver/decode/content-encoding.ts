@@ -1,0 +1,66 @@
+import zlib from 'node:zlib';
+import type { ByteSource } from './byte-source.js';
+import { UndecodableError } from './decode-error.js';
+import { type Decompressor, InflatedSource } from './inflated-source.js';
+
+/** Each encoding multiplies what a small body can unfold to; nobody needs more. */
+const MAX_ENCODINGS = 3;
+const OUTPUT_CHUNK = 64 * 1024;
+
+type Open = (beginning: Buffer) => Decompressor;
+
+/** zstd came to Node with 22.15; where it is missing such a body is undecodable. */
+const createZstd = (zlib as { createZstdDecompress?: (options: object) => Decompressor })
+  .createZstdDecompress;
+
+const gunzip: Open = () => zlib.createGunzip({ chunkSize: OUTPUT_CHUNK });
+const DECODERS: Record<string, Open | undefined> = {
+  gzip: gunzip,
+  'x-gzip': gunzip,
+  br: () => zlib.createBrotliDecompress({ chunkSize: OUTPUT_CHUNK }),
+  deflate: (beginning) =>
+    hasZlibHeader(beginning)
+      ? zlib.createInflate({ chunkSize: OUTPUT_CHUNK })
+      : zlib.createInflateRaw({ chunkSize: OUTPUT_CHUNK }),
+  ...(createZstd ? { zstd: () => createZstd({ chunkSize: OUTPUT_CHUNK }) } : {}),
+};
+
+/** The encodings of a Content-Encoding value in the order they were applied, `identity` left out. */
+export function contentEncodings(header: string | null): string[] {
+  const tokens = (header ?? '').split(',').map((token) => token.trim().toLowerCase());
+  return tokens.filter((token) => token !== '' && token !== 'identity');
+}
+
+/**
+ * Undoes `encodings`, last applied first. Every layer counts against `maxBytes`, so that neither the body
+ * nor anything on the way to it unfolds beyond the limit. Throws UndecodableError for unknown encodings.
+ */
+export function decodedSource(
+  source: ByteSource,
+  encodings: readonly string[],
+  maxBytes: number,
+): InflatedSource[] {
+  if (encodings.length > MAX_ENCODINGS) {
+    throw new UndecodableError(
+      'encoding-unsupported',
+      `There are more than ${MAX_ENCODINGS} content encodings.`,
+    );
+  }
+  const opens = encodings.map((encoding) => {
+    const open = Object.hasOwn(DECODERS, encoding) ? DECODERS[encoding] : undefined;
+    if (open === undefined)
+      throw new UndecodableError('encoding-unsupported', 'The content encoding is not known.');
+    return open;
+  });
+  const layers: InflatedSource[] = [];
+  for (const open of opens.reverse()) {
+    layers.push(new InflatedSource(layers.at(-1) ?? source, open, maxBytes));
+  }
+  return layers;
+}
+
+/** `deflate` means the zlib format, but bare deflate data is sent under the name as well (RFC 9110, 8.4.1.2). */
+function hasZlibHeader(beginning: Buffer): boolean {
+  const [first = 0, second = 0] = beginning;
+  return (first & 0x0f) === 8 && ((first << 8) | second) % 31 === 0;
+}

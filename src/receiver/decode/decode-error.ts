@@ -1,0 +1,36 @@
+/** Why a body could not be decoded: stable words, for ledger lines, quarantine and metrics. */
+export type UndecodableReason =
+  | 'json-invalid'
+  | 'multipart-unsupported'
+  | 'multipart-boundary'
+  | 'multipart-header'
+  | 'multipart-unterminated'
+  | 'multipart-unaccounted'
+  | 'too-many-parts'
+  | 'encoding-unsupported'
+  | 'encoding-corrupt';
+
+/**
+ * The body arrived whole but does not hold what it claims to; its raw bytes belong in quarantine. The message
+ * is safe to tell the sender: it quotes nothing of the body.
+ */
+export class UndecodableError extends Error {
+  readonly reason: UndecodableReason;
+
+  constructor(reason: UndecodableReason, message: string, options?: { cause?: unknown }) {
+    super(message, options);
+    this.name = 'UndecodableError';
+    this.reason = reason;
+  }
+}
+
+/** The body, as it came or decoded, is larger than `limit` bytes. */
+export class BodyTooLargeError extends Error {
+  readonly limit: number;
+
+  constructor(limit: number) {
+    super(`The body is larger than ${limit} bytes`);
+    this.name = 'BodyTooLargeError';
+    this.limit = limit;
+  }
+}

@@ -1,0 +1,101 @@
+import type { ItemSink } from '../../domain/item.js';
+import { BusboyParts } from './busboy-parts.js';
+import type { ByteSource } from './byte-source.js';
+import { UndecodableError } from './decode-error.js';
+import { DelimiterScanner, type MultipartToken } from './delimiter-scanner.js';
+import { PlannedItem } from './item-plan.js';
+import type { PartHead } from './part-head.js';
+import { partPlan } from './part-plan.js';
+
+/** One part as it arrived, for the ledger. */
+export interface DecodedPart extends PartHead {
+  readonly bytes: number;
+}
+
+/** Names in the ledger are cut at this many characters. */
+const MAX_TEXT = 200;
+
+/**
+ * Streams every part of a form into the sink as an item of its own. Throws UndecodableError where
+ * scanner and busboy do not agree on what the body holds.
+ */
+export async function decodeMultipart(
+  source: ByteSource,
+  boundary: string,
+  sink: ItemSink,
+  maxParts: number,
+): Promise<DecodedPart[]> {
+  const scanner = new DelimiterScanner(boundary, maxParts);
+  const form = new FormReader(sink);
+  try {
+    for (let chunk = await source.next(); chunk !== null; chunk = await source.next()) {
+      for (const token of scanner.push(chunk)) await form.take(token);
+    }
+    for (const token of scanner.finish()) await form.take(token);
+    return await form.finish();
+  } finally {
+    form.destroy();
+  }
+}
+
+/** Leads the scanner's account through busboy into the sink and compares what comes out. */
+class FormReader {
+  readonly #sink: ItemSink;
+  readonly #busboy = new BusboyParts();
+  readonly #parts: DecodedPart[] = [];
+  #open: { head: PartHead; item: PlannedItem; expected: number } | null = null;
+
+  constructor(sink: ItemSink) {
+    this.#sink = sink;
+  }
+
+  async take(token: MultipartToken): Promise<void> {
+    if (token.type === 'head') this.#begin(token.block);
+    else if (token.type === 'data') await this.#write(token.bytes);
+    else await this.#end();
+  }
+
+  async finish(): Promise<DecodedPart[]> {
+    await this.#busboy.finish();
+    return this.#parts;
+  }
+
+  destroy(): void {
+    this.#busboy.destroy();
+  }
+
+  #begin(block: Buffer): void {
+    const head = this.#busboy.begin(block);
+    const details = head.fileName === undefined ? {} : { fileName: head.fileName };
+    this.#open = { head, item: new PlannedItem(this.#sink, partPlan(head), details), expected: 0 };
+  }
+
+  async #write(bytes: Buffer): Promise<void> {
+    const part = this.#current();
+    part.expected += bytes.length;
+    const given = this.#busboy.write(bytes);
+    if (given !== null) await part.item.write(given);
+  }
+
+  async #end(): Promise<void> {
+    const part = this.#current();
+    const given = this.#busboy.end();
+    if (given !== null) await part.item.write(given);
+    if (part.item.bytes !== part.expected) {
+      throw new UndecodableError('multipart-unaccounted', 'A part is not as long as what was read of it.');
+    }
+    await part.item.end();
+    this.#parts.push({ ...abridged(part.head), bytes: part.item.bytes });
+    this.#open = null;
+  }
+
+  #current() {
+    if (this.#open === null) throw new UndecodableError('multipart-unaccounted', 'Content without a part.');
+    return this.#open;
+  }
+}
+
+function abridged(head: PartHead): PartHead {
+  const entries = Object.entries(head).map(([key, text]) => [key, text?.slice(0, MAX_TEXT) ?? null]);
+  return Object.fromEntries(entries);
+}

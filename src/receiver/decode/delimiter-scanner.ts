@@ -1,0 +1,196 @@
+import { UndecodableError } from './decode-error.js';
+
+/** What a multipart body is made of, in order: each part is one `head`, any number of `data`, one `end`. */
+export type MultipartToken =
+  | { readonly type: 'head'; readonly block: Buffer }
+  | { readonly type: 'data'; readonly bytes: Buffer }
+  | { readonly type: 'end' };
+
+/** As busboy and Node have it. */
+export const MAX_HEAD_BYTES = 16 * 1024;
+/** Room around the parts. Nobody is known to use it; anything larger is a part we failed to see. */
+const MAX_ASIDE_BYTES = 16 * 1024;
+/** Spaces and tabs tolerated between a boundary and its line end. */
+const MAX_PADDING = 1024;
+
+const CRLF = Buffer.from('\r\n');
+const BLANK_LINE = Buffer.from('\r\n\r\n');
+const NOTHING = Buffer.alloc(0);
+const DASH = 0x2d;
+
+type Place = 'preamble' | 'head' | 'content' | 'epilogue';
+
+/** What stands where a boundary was found; `undecided` until more bytes come. */
+type Candidate = { kind: 'delimiter' | 'closing'; end: number } | { kind: 'content' } | { kind: 'undecided' };
+
+/**
+ * Finds the delimiters of a multipart body (RFC 2046, 5.1.1) under any chunking: our own account of what
+ * the body holds.
+ *
+ * A delimiter is a whole line: the boundary, `--` on the last one, padding, line end. A line that goes on
+ * otherwise is content, as for Go's reader; so content is never cut at something that only begins alike.
+ * Preamble and epilogue are tolerated while they are small and do not look like parts that got lost.
+ */
+export class DelimiterScanner {
+  readonly #needle: Buffer;
+  readonly #maxParts: number;
+  #place: Place = 'preamble';
+  /** Bytes of earlier chunks that may belong to a delimiter. A body's first line needs no line end before it. */
+  #held: Buffer = CRLF;
+  /** How many bytes at the beginning of what is looked at belong to what came before. */
+  #skip = CRLF.length;
+  #parts = 0;
+  #head = NOTHING;
+  #aside = '';
+
+  constructor(boundary: string, maxParts: number) {
+    this.#needle = Buffer.from(`\r\n--${boundary}`, 'latin1');
+    this.#maxParts = maxParts;
+  }
+
+  /** Tokens the next bytes complete, found as they are asked for. Throws UndecodableError. */
+  *push(chunk: Buffer): Generator<MultipartToken> {
+    let data = this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk]);
+    this.#held = NOTHING;
+    while (data.length > 0) {
+      if (this.#place === 'head') data = yield* this.#takeHead(data);
+      else if (this.#place === 'epilogue') data = this.#setAside(data);
+      else data = yield* this.#takeContent(data);
+    }
+  }
+
+  /** To be called after the last byte. */
+  *finish(): Generator<MultipartToken> {
+    const rest = this.#held;
+    if ((this.#place === 'preamble' || this.#place === 'content') && this.#isClosingAtEnd(rest)) {
+      if (this.#place === 'content') yield { type: 'end' };
+      this.#checkAside();
+      return;
+    }
+    if (this.#place !== 'epilogue') {
+      throw new UndecodableError('multipart-unterminated', 'The closing delimiter is missing.');
+    }
+    this.#checkAside();
+  }
+
+  *#takeContent(data: Buffer): Generator<MultipartToken, Buffer> {
+    let from = 0;
+    for (;;) {
+      const found = data.indexOf(this.#needle, from);
+      if (found === -1) {
+        yield* this.#hold(data, this.#possibleStart(data, from));
+        return NOTHING;
+      }
+      const candidate = this.#classify(data, found + this.#needle.length);
+      if (candidate.kind === 'undecided') {
+        yield* this.#hold(data, found);
+        return NOTHING;
+      }
+      if (candidate.kind !== 'content') {
+        yield* this.#emit(data, found);
+        yield* this.#delimit(candidate.kind);
+        return data.subarray(candidate.end);
+      }
+      from = found + this.#needle.length;
+    }
+  }
+
+  *#delimit(kind: 'delimiter' | 'closing'): Generator<MultipartToken> {
+    if (this.#place === 'content') yield { type: 'end' };
+    else this.#checkAside();
+    this.#place = kind === 'closing' ? 'epilogue' : 'head';
+    this.#skip = 0;
+    if (kind === 'closing') return;
+    if (++this.#parts > this.#maxParts) {
+      throw new UndecodableError('too-many-parts', `There are more than ${this.#maxParts} parts.`);
+    }
+    // The delimiter's own line end, so that an empty header block is found like any other.
+    this.#head = CRLF;
+  }
+
+  /** Collects the header block; what follows it is returned with the blank line's end before it. */
+  *#takeHead(data: Buffer): Generator<MultipartToken, Buffer> {
+    const before = this.#head.length;
+    const room = CRLF.length + MAX_HEAD_BYTES + CRLF.length;
+    const all = Buffer.concat([this.#head, data.subarray(0, room - before)]);
+    const end = all.indexOf(BLANK_LINE, Math.max(0, before - BLANK_LINE.length + 1));
+    if (end === -1) {
+      if (all.length >= room) throw new UndecodableError('multipart-header', 'A part header is too long.');
+      this.#head = all;
+      return NOTHING;
+    }
+    const block = all.subarray(CRLF.length, end + CRLF.length);
+    if (all.subarray(0, end + BLANK_LINE.length).includes(this.#needle)) {
+      throw new UndecodableError('multipart-header', 'A delimiter stands inside a part header.');
+    }
+    this.#head = NOTHING;
+    this.#place = 'content';
+    // Without content the blank line's end is also the beginning of the next delimiter.
+    this.#skip = CRLF.length;
+    yield { type: 'head', block };
+    const start = end + BLANK_LINE.length - before;
+    if (start >= CRLF.length) return data.subarray(start - CRLF.length);
+    return Buffer.concat([CRLF, data.subarray(start)]);
+  }
+
+  /** Where a delimiter may begin whose rest has not come yet; the end of `data` when nowhere. */
+  #possibleStart(data: Buffer, from: number): number {
+    const first = Math.max(from, data.length - this.#needle.length + 1);
+    for (let at = data.length - 1; at >= first; at--) {
+      // A boundary holds no CR, so only the last one can begin a delimiter.
+      if (data[at] !== 0x0d) continue;
+      const tail = data.subarray(at);
+      return tail.equals(this.#needle.subarray(0, tail.length)) ? at : data.length;
+    }
+    return data.length;
+  }
+
+  #classify(data: Buffer, after: number): Candidate {
+    let at = after;
+    if (data[at] === DASH) {
+      if (at + 1 === data.length) return { kind: 'undecided' };
+      if (data[at + 1] !== DASH) return { kind: 'content' };
+      at += 2;
+    }
+    const kind = at === after ? 'delimiter' : 'closing';
+    const most = at + MAX_PADDING;
+    while (at < most && (data[at] === 0x20 || data[at] === 0x09)) at++;
+    if (at === data.length || (data[at] === 0x0d && at + 1 === data.length)) return { kind: 'undecided' };
+    return data[at] === 0x0d && data[at + 1] === 0x0a ? { kind, end: at + 2 } : { kind: 'content' };
+  }
+
+  #isClosingAtEnd(rest: Buffer): boolean {
+    if (!rest.subarray(0, this.#needle.length).equals(this.#needle)) return false;
+    return /^--[ \t]*$/.test(rest.toString('latin1', this.#needle.length));
+  }
+
+  *#hold(data: Buffer, start: number): Generator<MultipartToken> {
+    yield* this.#emit(data, start);
+    this.#skip = start === 0 ? this.#skip : 0;
+    // A copy, so that a few bytes do not keep a whole chunk alive.
+    this.#held = start === data.length ? NOTHING : Buffer.from(data.subarray(start));
+  }
+
+  *#emit(data: Buffer, end: number): Generator<MultipartToken> {
+    if (end <= this.#skip) return;
+    const bytes = data.subarray(this.#skip, end);
+    if (this.#place === 'content') yield { type: 'data', bytes };
+    else this.#setAside(bytes);
+  }
+
+  #setAside(bytes: Buffer): Buffer {
+    this.#aside += bytes.toString('latin1');
+    if (this.#aside.length > MAX_ASIDE_BYTES) this.#unaccounted();
+    return NOTHING;
+  }
+
+  /** Whatever is not between delimiters must be nothing that a damaged delimiter could have been hiding. */
+  #checkAside(): void {
+    if (/(^|[\r\n])--|content-disposition|content-type/i.test(this.#aside)) this.#unaccounted();
+    this.#aside = '';
+  }
+
+  #unaccounted(): never {
+    throw new UndecodableError('multipart-unaccounted', 'There is content outside of the parts.');
+  }
+}

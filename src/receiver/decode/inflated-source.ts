@@ -1,0 +1,107 @@
+import type { Transform } from 'node:stream';
+import type { ByteSource } from './byte-source.js';
+import { BodyTooLargeError, UndecodableError } from './decode-error.js';
+
+/** A zlib stream; `bytesWritten` is how much of its input it made use of. */
+export type Decompressor = Transform & { readonly bytesWritten: number };
+
+/** Enough to tell the two forms of `deflate` apart. */
+const BEGINNING_BYTES = 2;
+
+/**
+ * One content encoding undone, pulled by its reader: a chunk is unfolded only as far as it is read, and
+ * the next one is taken only when it is used up. Ends in UndecodableError when the encoded form is broken,
+ * cut short, or followed by anything else.
+ */
+export class InflatedSource implements ByteSource {
+  readonly #source: ByteSource;
+  readonly #open: (beginning: Buffer) => Decompressor;
+  readonly #maxBytes: number;
+  #stream: Decompressor | null = null;
+  #hungry = true;
+  #sourceEnded = false;
+  #fed = 0;
+  #given = 0;
+  #error: unknown = null;
+  #ended = false;
+  #wake = () => {};
+
+  constructor(source: ByteSource, open: (beginning: Buffer) => Decompressor, maxBytes: number) {
+    this.#source = source;
+    this.#open = open;
+    this.#maxBytes = maxBytes;
+  }
+
+  async next(): Promise<Buffer | null> {
+    const stream = this.#stream ?? (await this.#begin());
+    for (;;) {
+      if (this.#error !== null) throw corrupt('does not decode', this.#error);
+      const bytes: Buffer | null = stream.read();
+      if (bytes !== null) return this.#counted(bytes);
+      if (this.#ended) return this.#expectNothingMore(stream);
+      if (this.#hungry) await this.#feed(stream, await this.#source.next());
+      else await new Promise<void>((resolve) => (this.#wake = resolve));
+    }
+  }
+
+  /** Lets go of the decompressor; to be called in every case. */
+  destroy(): void {
+    this.#stream?.destroy();
+  }
+
+  async #begin(): Promise<Decompressor> {
+    let beginning: Buffer = Buffer.alloc(0);
+    while (beginning.length < BEGINNING_BYTES && !this.#sourceEnded) {
+      const chunk = await this.#source.next();
+      if (chunk === null) this.#sourceEnded = true;
+      else beginning = beginning.length === 0 ? chunk : Buffer.concat([beginning, chunk]);
+    }
+    const stream = this.#open(beginning);
+    this.#stream = stream;
+    stream.on('readable', () => this.#wake());
+    stream.on('close', () => this.#wake());
+    stream.on('end', () => {
+      this.#ended = true;
+      this.#wake();
+    });
+    stream.on('error', (error) => {
+      this.#error ??= error;
+      this.#wake();
+    });
+    await this.#feed(stream, beginning);
+    return stream;
+  }
+
+  async #feed(stream: Decompressor, chunk: Buffer | null): Promise<void> {
+    this.#hungry = false;
+    if (chunk === null) {
+      this.#sourceEnded = true;
+      stream.end();
+      return;
+    }
+    this.#fed += chunk.length;
+    stream.write(chunk, () => {
+      this.#hungry = !this.#sourceEnded;
+      if (this.#sourceEnded && !stream.writableEnded) stream.end();
+      this.#wake();
+    });
+  }
+
+  async #expectNothingMore(stream: Decompressor): Promise<null> {
+    if (stream.bytesWritten !== this.#fed) throw corrupt('is followed by something else');
+    if (!this.#sourceEnded && (await this.#source.next()) !== null)
+      throw corrupt('is followed by something else');
+    this.#sourceEnded = true;
+    return null;
+  }
+
+  #counted(bytes: Buffer): Buffer {
+    this.#given += bytes.length;
+    if (this.#given > this.#maxBytes) throw new BodyTooLargeError(this.#maxBytes);
+    return bytes;
+  }
+}
+
+function corrupt(what: string, cause?: unknown): UndecodableError {
+  return new UndecodableError('encoding-corrupt', `The encoded body ${what}.`, { cause });
+}

@@ -1,0 +1,285 @@
+/**
+ * Deepest nesting that is accepted. JSON.parse has no limit of its own; this one keeps the memory for a
+ * hostile `[[[[…` at one byte per level, 100 kB in all. Transcripts nest less than ten levels.
+ */
+export const MAX_JSON_DEPTH = 100_000;
+
+// What the check waits for.
+const FAILED = -1;
+const VALUE = 0;
+const FIRST_ELEMENT = 1;
+const FIRST_KEY = 2;
+const NEXT_KEY = 3;
+const COLON = 4;
+const AFTER_VALUE = 5;
+const STRING = 6;
+const ESCAPE = 7;
+const HEX = 8;
+const LITERAL = 9;
+const NUMBER_SIGN = 10;
+const NUMBER_ZERO = 11;
+const NUMBER_INTEGER = 12;
+const NUMBER_POINT = 13;
+const NUMBER_FRACTION = 14;
+const NUMBER_E = 15;
+const NUMBER_E_SIGN = 16;
+const NUMBER_EXPONENT = 17;
+const BEGIN = 18;
+const BOM = 19;
+
+const ARRAY = 0;
+const OBJECT = 1;
+
+const OTHER_KEY = 0;
+const FORMAT_KEY = 1;
+const RESULTS_KEY = 2;
+/** `results` with each of its characters spelt as \uXXXX. */
+const LONGEST_SPELLING = 42;
+
+/** 1 for bytes that are neither quote, backslash nor control character. */
+const PLAIN = new Uint8Array(256).map((_, byte) => (byte >= 0x20 && byte !== 0x22 && byte !== 0x5c ? 1 : 0));
+const HEX_DIGIT = new Uint8Array(256).map((_, byte) =>
+  /[0-9a-fA-F]/.test(String.fromCharCode(byte)) ? 1 : 0,
+);
+const ESCAPABLE = new Uint8Array(256).map((_, byte) =>
+  '"\\/bfnrt'.includes(String.fromCharCode(byte)) ? 1 : 0,
+);
+const LITERALS: Record<number, Buffer> = {
+  116: Buffer.from('true'),
+  102: Buffer.from('false'),
+  110: Buffer.from('null'),
+};
+
+/**
+ * Checks a JSON text as it streams by, without building values and without recursion.
+ *
+ * Accepts what JSON.parse accepts of the UTF-8 decoded text, plus a byte order mark at the start, up to
+ * MAX_JSON_DEPTH. Notes on the way whether the top level is an object whose last `format` is a string and
+ * whose last `results` is an array: what tells a transcript from everything else.
+ */
+export class JsonCheck {
+  #state = BEGIN;
+  #stack = new Uint8Array(64);
+  #depth = 0;
+  /** Progress within a BOM, a literal or four hex digits. */
+  #step = 0;
+  #literal: Buffer = Buffer.alloc(0);
+  #inKey = false;
+  /** Raw spelling of a key of the top-level object, as far as it can still be one we look for. */
+  readonly #key = Buffer.allocUnsafe(LONGEST_SPELLING);
+  #keyLength = 0;
+  #topKey = OTHER_KEY;
+  #formatIsString = false;
+  #resultsIsArray = false;
+
+  get failed(): boolean {
+    return this.#state === FAILED;
+  }
+
+  /** A string `format` and an array `results`, both at the top level. */
+  get looksLikeTranscript(): boolean {
+    return this.#formatIsString && this.#resultsIsArray;
+  }
+
+  /** One of the two has been seen: the best guess while the text is still incomplete. */
+  get mayBeTranscript(): boolean {
+    return !this.failed && (this.#formatIsString || this.#resultsIsArray);
+  }
+
+  /** Takes the next bytes; false as soon as the text cannot be JSON any more. */
+  push(chunk: Uint8Array): boolean {
+    const length = chunk.length;
+    let state = this.#state;
+    if (state === FAILED) return false;
+    let at = 0;
+    while (at < length) {
+      let byte = chunk[at] as number;
+      if (state === STRING) {
+        const from = at;
+        while (PLAIN[byte] === 1 && ++at < length) byte = chunk[at] as number;
+        if (this.#inKey && this.#depth === 1) this.#spell(chunk, from, at);
+        if (at === length) break;
+        at++;
+        if (byte === 0x22) state = this.#closeString();
+        else if (byte === 0x5c) state = this.#escape(byte);
+        else state = FAILED;
+      } else if (byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09) {
+        at++;
+        if (state > AFTER_VALUE) state = this.#spaceWithin(state);
+      } else if (state === AFTER_VALUE) {
+        at++;
+        if (byte === 0x2c) state = this.#comma();
+        else if (byte === 0x5d) state = this.#close(ARRAY);
+        else if (byte === 0x7d) state = this.#close(OBJECT);
+        else state = FAILED;
+      } else if (state === COLON) {
+        at++;
+        state = byte === 0x3a ? VALUE : FAILED;
+      } else if (state === NEXT_KEY || state === FIRST_KEY) {
+        at++;
+        if (byte === 0x22) state = this.#openKey();
+        else state = byte === 0x7d && state === FIRST_KEY ? this.#close(OBJECT) : FAILED;
+      } else if (state === VALUE || state === FIRST_ELEMENT) {
+        at++;
+        state = this.#value(state, byte);
+      } else if (state === NUMBER_INTEGER || state === NUMBER_FRACTION || state === NUMBER_EXPONENT) {
+        while (byte >= 0x30 && byte <= 0x39 && ++at < length) byte = chunk[at] as number;
+        if (at === length) break;
+        const next = afterDigits(state, byte);
+        if (next !== AFTER_VALUE) at++;
+        state = next;
+      } else if (state === NUMBER_ZERO) {
+        state = afterDigits(state, byte);
+        if (state !== AFTER_VALUE) at++;
+      } else {
+        at++;
+        state = this.#within(state, byte);
+        if (state === BEGIN) {
+          // No mark: the byte already belongs to the value.
+          at--;
+          state = VALUE;
+        }
+      }
+      if (state === FAILED) break;
+    }
+    this.#state = state;
+    return state !== FAILED;
+  }
+
+  /** Whether what was pushed is one complete JSON text. */
+  finish(): boolean {
+    if (this.#state === NUMBER_ZERO || this.#state === NUMBER_INTEGER) this.#state = AFTER_VALUE;
+    if (this.#state === NUMBER_FRACTION || this.#state === NUMBER_EXPONENT) this.#state = AFTER_VALUE;
+    if (this.#state !== AFTER_VALUE || this.#depth !== 0) this.#state = FAILED;
+    return this.#state !== FAILED;
+  }
+
+  #value(state: number, byte: number): number {
+    if (this.#topKey !== OTHER_KEY) this.#noteTopValue(byte);
+    if (byte === 0x22) return STRING;
+    if (byte === 0x7b) return this.#open(OBJECT);
+    if (byte === 0x5b) return this.#open(ARRAY);
+    if (byte === 0x5d && state === FIRST_ELEMENT) return this.#close(ARRAY);
+    if (byte >= 0x31 && byte <= 0x39) return NUMBER_INTEGER;
+    if (byte === 0x30) return NUMBER_ZERO;
+    if (byte === 0x2d) return NUMBER_SIGN;
+    const literal = LITERALS[byte];
+    if (literal === undefined) return FAILED;
+    this.#literal = literal;
+    this.#step = 1;
+    return LITERAL;
+  }
+
+  /** The rarer places: inside a literal, an escape, the start of a number's parts, the very beginning. */
+  #within(state: number, byte: number): number {
+    switch (state) {
+      case LITERAL:
+        if (byte !== this.#literal[this.#step]) return FAILED;
+        return ++this.#step === this.#literal.length ? AFTER_VALUE : LITERAL;
+      case ESCAPE:
+        this.#spellByte(byte);
+        if (byte === 0x75) this.#step = 0;
+        return byte === 0x75 ? HEX : ESCAPABLE[byte] === 1 ? STRING : FAILED;
+      case HEX:
+        this.#spellByte(byte);
+        if (HEX_DIGIT[byte] !== 1) return FAILED;
+        return ++this.#step === 4 ? STRING : HEX;
+      case BEGIN:
+        this.#step = 1;
+        return byte === 0xef ? BOM : BEGIN;
+      case BOM:
+        if (byte !== (this.#step === 1 ? 0xbb : 0xbf)) return FAILED;
+        return ++this.#step === 3 ? VALUE : BOM;
+      default:
+        return withinNumber(state, byte);
+    }
+  }
+
+  /** White space ends a number, may precede the value, and is wrong everywhere else inside a token. */
+  #spaceWithin(state: number): number {
+    if (state === BEGIN) return VALUE;
+    if (state === NUMBER_ZERO || state === NUMBER_INTEGER) return AFTER_VALUE;
+    return state === NUMBER_FRACTION || state === NUMBER_EXPONENT ? AFTER_VALUE : FAILED;
+  }
+
+  #open(container: number): number {
+    if (this.#depth === MAX_JSON_DEPTH) return FAILED;
+    if (this.#depth + 1 === this.#stack.length) {
+      const larger = new Uint8Array(this.#stack.length * 2);
+      larger.set(this.#stack);
+      this.#stack = larger;
+    }
+    this.#stack[++this.#depth] = container;
+    return container === OBJECT ? FIRST_KEY : FIRST_ELEMENT;
+  }
+
+  #close(container: number): number {
+    if (this.#depth === 0 || this.#stack[this.#depth] !== container) return FAILED;
+    this.#depth--;
+    return AFTER_VALUE;
+  }
+
+  #comma(): number {
+    if (this.#depth === 0) return FAILED;
+    return this.#stack[this.#depth] === OBJECT ? NEXT_KEY : VALUE;
+  }
+
+  #openKey(): number {
+    this.#inKey = true;
+    this.#keyLength = 0;
+    return STRING;
+  }
+
+  #closeString(): number {
+    if (!this.#inKey) return AFTER_VALUE;
+    this.#inKey = false;
+    if (this.#depth === 1) this.#topKey = this.#whichKey();
+    return COLON;
+  }
+
+  #escape(byte: number): number {
+    this.#spellByte(byte);
+    return ESCAPE;
+  }
+
+  #spellByte(byte: number): void {
+    if (!this.#inKey || this.#depth !== 1) return;
+    if (this.#keyLength < LONGEST_SPELLING) this.#key[this.#keyLength] = byte;
+    this.#keyLength++;
+  }
+
+  #spell(chunk: Uint8Array, from: number, to: number): void {
+    for (let at = from; at < to && this.#keyLength <= LONGEST_SPELLING; at++)
+      this.#spellByte(chunk[at] as number);
+  }
+
+  #whichKey(): number {
+    if (this.#keyLength < 6 || this.#keyLength > LONGEST_SPELLING) return OTHER_KEY;
+    const raw = this.#key.toString('latin1', 0, this.#keyLength);
+    const key = raw.includes('\\') ? JSON.parse(`"${raw}"`) : raw;
+    if (key === 'format') return FORMAT_KEY;
+    return key === 'results' ? RESULTS_KEY : OTHER_KEY;
+  }
+
+  #noteTopValue(byte: number): void {
+    if (this.#topKey === FORMAT_KEY) this.#formatIsString = byte === 0x22;
+    else this.#resultsIsArray = byte === 0x5b;
+    this.#topKey = OTHER_KEY;
+  }
+}
+
+/** What follows a complete run of digits: more number, or whatever may come after a value. */
+function afterDigits(state: number, byte: number): number {
+  if (byte === 0x2e) return state === NUMBER_INTEGER || state === NUMBER_ZERO ? NUMBER_POINT : FAILED;
+  if (byte === 0x65 || byte === 0x45) return state === NUMBER_EXPONENT ? FAILED : NUMBER_E;
+  return AFTER_VALUE;
+}
+
+/** Places in a number where a digit must come next. */
+function withinNumber(state: number, byte: number): number {
+  const digit = byte >= 0x30 && byte <= 0x39;
+  if (state === NUMBER_SIGN) return byte === 0x30 ? NUMBER_ZERO : digit ? NUMBER_INTEGER : FAILED;
+  if (state === NUMBER_POINT) return digit ? NUMBER_FRACTION : FAILED;
+  if (digit) return NUMBER_EXPONENT;
+  return state === NUMBER_E && (byte === 0x2b || byte === 0x2d) ? NUMBER_E_SIGN : FAILED;
+}

@@ -1,0 +1,49 @@
+/** A Content-Type taken apart leniently: what cannot be read is left out rather than refused. */
+export interface MediaType {
+  /** `type/subtype` in lower case; empty when there is none. */
+  readonly essence: string;
+  /** Parameters in order, names in lower case, values unquoted. */
+  readonly params: readonly (readonly [name: string, value: string])[];
+}
+
+const PARAMETER = /;[ \t]*([^=;\s"]+)=(?:"((?:[^"\\]|\\.)*)"|([^;"]*))/g;
+const TOKEN = "[A-Za-z0-9!#$%&'*+.^_`|~-]{1,80}";
+const SAFE_ESSENCE = new RegExp(`^${TOKEN}/${TOKEN}$`);
+const SAFE_CHARSET = /^[A-Za-z0-9._:+-]{1,40}$/;
+
+/** Reads a header value; quoted values lose their quotes and backslashes, unquoted ones run to the next `;`. */
+export function parseMediaType(header: string | null): MediaType {
+  const value = header ?? '';
+  const end = value.indexOf(';');
+  const essence = (end === -1 ? value : value.slice(0, end)).trim().toLowerCase();
+  if (end === -1) return { essence, params: [] };
+  const params: [string, string][] = [];
+  for (const [, name = '', quoted, plain = ''] of value.slice(end).matchAll(PARAMETER)) {
+    params.push([name.toLowerCase(), quoted === undefined ? plain.trim() : quoted.replace(/\\(.)/g, '$1')]);
+  }
+  return { essence, params };
+}
+
+/** `application/json` and every `+json`. */
+export function isJson(type: MediaType): boolean {
+  return type.essence === 'application/json' || /^[^/]+\/[^/]+\+json$/.test(type.essence);
+}
+
+/** A sender's type fit to be stored: syntactically a media type, with its charset at most. */
+export function storableType(header: string | null): string {
+  const { essence, params } = parseMediaType(header);
+  if (!SAFE_ESSENCE.test(essence)) return 'application/octet-stream';
+  const charset = params.find(([name]) => name === 'charset')?.[1];
+  return charset !== undefined && SAFE_CHARSET.test(charset) ? `${essence}; charset=${charset}` : essence;
+}
+
+/**
+ * The boundary of a multipart type, or null when there is no usable one: RFC 2046 allows 1 to 70
+ * characters, the last not a space. Unquoted special characters are taken as meant.
+ */
+export function boundaryOf(type: MediaType): string | null {
+  const values = new Set(type.params.filter(([name]) => name === 'boundary').map(([, value]) => value));
+  const [boundary] = values;
+  if (boundary === undefined || values.size !== 1) return null;
+  return /^[\x20-\x7e]{0,69}[\x21-\x7e]$/.test(boundary) ? boundary : null;
+}

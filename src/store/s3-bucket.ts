@@ -18,7 +18,7 @@ export async function openBucket(options: S3StoreOptions): Promise<S3Bucket> {
   const { bucket, prefix, settings } = options;
   const limits = s3Limits(settings);
   const client = createS3Client(settings, limits);
-  const sender = createS3Sender(client, await bucketAddress(client, options), limits);
+  const sender = createS3Sender(client, await bucketAddress(settings, limits, bucket), limits);
   return { client, sender, bucket, prefix, settings, limits };
 }
 

@@ -1,6 +1,6 @@
 import { PutObjectCommand, S3Client, type S3ClientConfig } from '@aws-sdk/client-s3';
 import { StoreError } from './object-store.js';
-import type { S3Settings, S3StoreOptions } from './s3-options.js';
+import type { S3Settings } from './s3-options.js';
 
 /** Milliseconds an answer's body may stand still before the read counts as broken. */
 const IDLE_TIMEOUT_MS = 30_000;
@@ -71,9 +71,15 @@ export interface BucketAddress {
  * Asks the SDK where it would send a write, so that the pool beside it agrees with it in every case:
  * virtual hosts, path style, dual stack, other partitions, endpoints from the environment.
  */
-export async function bucketAddress(client: S3Client, options: S3StoreOptions): Promise<BucketAddress> {
+export async function bucketAddress(
+  settings: S3Settings,
+  limits: S3Limits,
+  bucket: string,
+): Promise<BucketAddress> {
+  // The real credentials may lie behind a network; opening a store must not wait for them.
+  const client = createS3Client({ ...settings, accessKeyId: 'none', secretAccessKey: 'none' }, limits);
   try {
-    const request = await requestFor(client, options.bucket);
+    const request = await requestFor(client, bucket);
     const port = request.port === undefined ? '' : `:${request.port}`;
     return {
       origin: `${request.protocol}//${request.hostname}${port}`,
@@ -82,11 +88,12 @@ export async function bucketAddress(client: S3Client, options: S3StoreOptions): 
       region: await client.config.region(),
     };
   } catch (error) {
-    if (error instanceof StoreError) throw error;
     const reason = (error as { message?: unknown }).message;
-    throw new StoreError('open', `the address of bucket ${options.bucket} cannot be told: ${reason}`, {
+    throw new StoreError('open', `the address of bucket ${bucket} cannot be told: ${reason}`, {
       cause: error,
     });
+  } finally {
+    client.destroy();
   }
 }
 
@@ -109,6 +116,6 @@ async function requestFor(client: S3Client, bucket: string): Promise<BuiltReques
     { step: 'build', name: 'captureAddress', priority: 'high' },
   );
   await client.send(command);
-  if (built === null) throw new StoreError('open', 'the SDK built no request');
+  if (built === null) throw new Error('the SDK built no request');
   return built;
 }

@@ -1,0 +1,104 @@
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import type { ObjectStore } from '../../../src/store/object-store.js';
+import { openStore } from '../../../src/store/open-store.js';
+import { probeStore } from '../../../src/store/probe.js';
+import { openStandInStore, type StandInStore } from '../../support/stand-in-store.js';
+
+describe('probing a store', () => {
+  const cleanUps: (() => Promise<unknown>)[] = [];
+  afterEach(async () => {
+    for (const cleanUp of cleanUps.splice(0)) await cleanUp();
+  });
+
+  async function standInStore(): Promise<StandInStore> {
+    const under = await openStandInStore({ retries: 0 });
+    cleanUps.push(under.close);
+    return under;
+  }
+
+  async function fileStore(): Promise<{ store: ObjectStore; folder: string }> {
+    const folder = await mkdtemp(join(tmpdir(), 'probe-'));
+    cleanUps.push(() => rm(folder, { recursive: true }));
+    return { store: await openStore({ url: `file:${folder}/store` }), folder };
+  }
+
+  it('trusts an honest S3 and leaves nothing behind', async () => {
+    const { store, standIn } = await standInStore();
+    const report = await probeStore(store);
+    expect(report).toMatchObject({
+      writable: true,
+      conditionalPut: 'holds',
+      conditionalComplete: 'holds',
+      trustworthy: true,
+    });
+    expect(report.findings).toHaveLength(3);
+    expect(standIn.state.objects.size + standIn.state.uploads.size).toBe(0);
+  });
+
+  it('trusts the file store and leaves no folder behind', async () => {
+    const { store, folder } = await fileStore();
+    expect((await probeStore(store, { prefix: 'here/' })).trustworthy).toBe(true);
+    expect((await readdir(`${folder}/store`)).filter((name) => !name.startsWith('.'))).toEqual([]);
+  });
+
+  it('names an S3 that ignores conditions', async () => {
+    const { store, standIn } = await standInStore();
+    standIn.ignoreConditions = true;
+    const report = await probeStore(store);
+    expect(report).toMatchObject({
+      writable: true,
+      conditionalPut: 'ignored',
+      conditionalComplete: 'ignored',
+      trustworthy: false,
+    });
+    expect(report.findings.join(' ')).toMatch(/ignores the condition/);
+    expect(standIn.state.objects.size + standIn.state.uploads.size).toBe(0);
+  });
+
+  it('names an S3 whose condition is not atomic', async () => {
+    const { store, standIn } = await standInStore();
+    // Looks when the request arrives and writes later, as a gateway over an eventually consistent store does.
+    const there = new Set<string>();
+    standIn.ignoreConditions = true;
+    standIn.misbehave = ({ operation, key, attempt }) => {
+      const isWrite = operation === 'PutObject' || operation === 'CompleteUpload';
+      if (!isWrite) return null;
+      if (there.has(key)) return { kind: 'answer', status: 412, code: 'PreconditionFailed' };
+      // Of each raced key, the first three get in.
+      if (attempt === 3 || !key.includes('race')) there.add(key);
+      return null;
+    };
+    const report = await probeStore(store);
+    expect(report).toMatchObject({ conditionalPut: 'racy', conditionalComplete: 'racy', trustworthy: false });
+  });
+
+  it('tells an S3 that refuses conditions from one that ignores them', async () => {
+    const { store, standIn } = await standInStore();
+    standIn.misbehave = ({ operation, attempt, key }) => {
+      const isFirst = operation !== 'PutObject' || (attempt === 1 && key.endsWith('/write'));
+      return isFirst ? null : { kind: 'answer', status: 501, code: 'NotImplemented' };
+    };
+    const report = await probeStore(store);
+    expect(report).toMatchObject({ writable: true, conditionalPut: 'refused', trustworthy: false });
+  });
+
+  it.each([
+    ['refuses', { kind: 'answer', status: 403, code: 'AccessDenied' } as const, /access denied/],
+    ['hangs up', { kind: 'reset' } as const, /create/],
+  ])('reports a store that %s instead of throwing', async (_, fault, message) => {
+    const { store, standIn } = await standInStore();
+    standIn.misbehave = () => fault;
+    const report = await probeStore(store);
+    expect(report).toMatchObject({ writable: false, conditionalPut: 'untested', trustworthy: false });
+    expect(report.findings[0]).toMatch(message);
+  });
+
+  it('reports a folder that cannot be one', async () => {
+    const { store, folder } = await fileStore();
+    await writeFile(`${folder}/store`, 'a file');
+    expect((await probeStore(store)).writable).toBe(false);
+  });
+});

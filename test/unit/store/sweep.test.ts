@@ -1,0 +1,47 @@
+import { mkdtemp, readdir, rm, utimes } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import type { ObjectStore } from '../../../src/store/object-store.js';
+import { openStore } from '../../../src/store/open-store.js';
+import { startSweeping, sweepStale } from '../../../src/store/sweep.js';
+
+const HOUR = 3_600_000;
+
+describe('sweeping', () => {
+  let folder: string;
+  let store: ObjectStore;
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'sweep-'));
+    store = await openStore({ url: `file:${folder}` });
+    for (const key of ['old', 'new'])
+      await (await store.startUpload(key, { contentType: 'a/b', metadata: {} })).write(Buffer.from(key));
+    const [first] = await readdir(`${folder}/.tmp`);
+    const old = new Date(Date.now() - 25 * HOUR);
+    await utimes(`${folder}/.tmp/${first}`, old, old);
+  });
+  afterEach(() => rm(folder, { recursive: true, force: true }));
+
+  it('gives up what is older than the age, once', async () => {
+    expect(await sweepStale(store, 24 * HOUR)).toBe(1);
+    expect(await sweepStale(store, 24 * HOUR)).toBe(0);
+    expect(await readdir(`${folder}/.tmp`)).toHaveLength(1);
+  });
+
+  it('begins at once and reports what it found', async () => {
+    const count = await new Promise<number>((onSwept, onError) => {
+      const stop = startSweeping(store, { maxAgeMs: 24 * HOUR, intervalMs: HOUR, onSwept, onError });
+      stop();
+    });
+    expect(count).toBe(1);
+  });
+
+  it('reports trouble instead of throwing', async () => {
+    const failing: ObjectStore = { ...store, sweepUploads: () => Promise.reject(new Error('no')) };
+    const error = await new Promise<unknown>((onError, reject) => {
+      startSweeping(failing, { maxAgeMs: HOUR, intervalMs: HOUR, onSwept: reject, onError })();
+    });
+    expect(error).toMatchObject({ message: 'no' });
+  });
+});

@@ -47,7 +47,7 @@ export interface StagedDelivery extends ItemSink {
    * with a `write-race` Problem when another delivery streamed different bytes to the same key meanwhile.
    */
   commit(): Promise<StoredItem[]>;
-  /** Gives up: nothing becomes visible, uploads are aborted. Never throws. */
+  /** Gives up: nothing more becomes visible, uploads are aborted. Nothing to do once settled. Never throws. */
   discard(): Promise<void>;
 }
 
@@ -72,6 +72,7 @@ class Staging implements StagedDelivery {
   /** Keys that streamed items of this delivery go to. */
   readonly #claimed = new Set<string>();
   #release: (() => void) | null = null;
+  #settled = false;
 
   constructor(parts: ArchiveParts, context: ArtefactContext) {
     this.#parts = parts;
@@ -108,7 +109,9 @@ class Staging implements StagedDelivery {
 
   async commit(): Promise<StoredItem[]> {
     try {
-      return await this.#commitAll();
+      const stored = await this.#commitAll();
+      this.#settled = true;
+      return stored;
     } catch (error) {
       await this.discard();
       throw error;
@@ -118,6 +121,8 @@ class Staging implements StagedDelivery {
   }
 
   async discard(): Promise<void> {
+    if (this.#settled) return;
+    this.#settled = true;
     await Promise.all(this.#items.map((item) => item.discard()));
     this.#close();
   }

@@ -1,0 +1,241 @@
+import type { Archive, StagedDelivery } from '../archive/archive.js';
+import type { Ledger } from '../archive/ledger.js';
+import type { Quarantine } from '../archive/quarantine.js';
+import type { LedgerLine } from '../domain/delivery.js';
+import { asProblem, Problem } from '../domain/problem.js';
+import { StoreError } from '../store/object-store.js';
+import { type Acknowledgement, outcomeOf } from './acknowledge.js';
+import type { Admission } from './admission.js';
+import { type Arrival, type LineResult, ledgerLine, newDeliveryId } from './arrival.js';
+import { type CallbackRequest, declaredLength, framing, header, storableHeaders } from './callback-request.js';
+import type { ClientAddressReader } from './client-address.js';
+import { BodyTooLargeError, decodeBody, UndecodableError } from './decode/decode-body.js';
+import { type CallbackQuery, parseCallbackQuery } from './query.js';
+import { createRawKeeper, type RawKeeper } from './raw-keeper.js';
+import { BodyAbortedError } from './request-body.js';
+import { checkSender, type Sender, type Source } from './sender.js';
+
+/*
+ * The story of a callback: source -> address -> credential -> query -> (body) decode -> archive -> ledger ->
+ * acknowledge. Nothing of the body is read before the query is known to be good, and nothing is acknowledged
+ * before artefacts and ledger line are durable.
+ */
+
+export interface ReceiverParts {
+  readonly sources: ReadonlyMap<string, Source>;
+  readonly readClientAddress: ClientAddressReader;
+  readonly admission: Admission;
+  readonly archive: Archive;
+  readonly quarantine: Quarantine;
+  readonly ledger: Ledger;
+  readonly limits: { readonly quarantineBytes: number; readonly maxParts: number };
+  readonly observer: ReceiverObserver;
+}
+
+/** What the receiver tells the operating side; must not throw. */
+export interface ReceiverObserver {
+  /** A delivery or an authenticated refusal came to its end; `problem` is set for the latter. */
+  delivered(line: LedgerLine, spent: Arrival['spent'], problem: Problem | null): void;
+  /** Somebody who did not authenticate was turned away. */
+  strangerRefused(request: CallbackRequest, problem: Problem): void;
+  /** A ledger line about a refusal could not be written; the refusal stands all the same. */
+  refusalUnrecorded(line: LedgerLine, error: unknown): void;
+}
+
+export interface Receiver {
+  /**
+   * Takes one callback. Resolves when everything is durable; otherwise rejects with a `Problem` to be told to
+   * the sender, or with `BodyAbortedError` when there is nobody left to tell.
+   */
+  receive(request: CallbackRequest): Promise<Acknowledgement>;
+}
+
+export function createReceiver(parts: ReceiverParts): Receiver {
+  async function receive(request: CallbackRequest): Promise<Acknowledgement> {
+    const arrival = arrive(request, senderOf(request));
+    try {
+      const query = parseCallbackQuery(request.rawQuery);
+      arrival.jobId = query.id;
+      arrival.status = query.status;
+      refuseDeclaredTooLarge(request, arrival.sender.source);
+      return await takeIn(request, arrival, query);
+    } catch (error) {
+      throw await recordRefusal(arrival, error);
+    }
+  }
+
+  function senderOf(request: CallbackRequest): Sender {
+    try {
+      return checkSender(parts.sources, parts.readClientAddress, request);
+    } catch (error) {
+      parts.observer.strangerRefused(request, asProblem(error));
+      throw error;
+    }
+  }
+
+  async function takeIn(request: CallbackRequest, arrival: Arrival, query: CallbackQuery): Promise<Acknowledgement> {
+    const leave = parts.admission.enter();
+    const staged = parts.archive.begin(artefactContext(arrival, query));
+    const kept = createRawKeeper(staged, parts.limits.quarantineBytes);
+    staged.beforeWaiting(kept.release);
+    try {
+      const result = await decodeAndArchive(request, arrival, query, staged, kept);
+      await record(arrival, result);
+      const { reason, ...told } = result;
+      const answer = { deliveryId: arrival.deliveryId, jobId: query.id, status: query.status, ...told };
+      return reason === null ? answer : { ...answer, reason };
+    } finally {
+      await atMost(CLEAN_UP_WAIT, staged.discard().finally(leave));
+    }
+  }
+
+  async function decodeAndArchive(
+    request: CallbackRequest,
+    arrival: Arrival,
+    query: CallbackQuery,
+    staged: StagedDelivery,
+    kept: RawKeeper,
+  ): Promise<LineResult & { outcome: Acknowledgement['outcome'] }> {
+    try {
+      await decode(request, arrival, query, staged, kept);
+    } catch (error) {
+      if (!(error instanceof UndecodableError)) throw error;
+      return await quarantineBody(request, arrival, query, error, kept.result());
+    }
+    kept.release();
+    arrival.spent.receive = performance.now() - arrival.startedAt;
+    const items = await staged.commit();
+    arrival.spent.store = performance.now() - arrival.startedAt - arrival.spent.receive;
+    return { outcome: outcomeOf(items), reason: null, items };
+  }
+
+  async function decode(
+    request: CallbackRequest,
+    arrival: Arrival,
+    query: CallbackQuery,
+    staged: StagedDelivery,
+    kept: RawKeeper,
+  ): Promise<void> {
+    const { source } = arrival.sender;
+    const body = request.openBody(source.maxBytes);
+    arrival.bytes = () => body.bytes;
+    const headers = {
+      contentType: header(request, 'content-type'),
+      contentEncoding: header(request, 'content-encoding'),
+      contentLength: declaredLength(request),
+      contents: query.contents.length > 0 ? query.contents : source.contents,
+    };
+    const limits = { maxBytes: source.maxBytes, maxParts: parts.limits.maxParts };
+    const { items: _count, ...shape } = await decodeBody(headers, kept.tee(body), staged, limits);
+    arrival.shape = { ...arrival.shape, ...shape };
+  }
+
+  async function quarantineBody(
+    request: CallbackRequest,
+    arrival: Arrival,
+    query: CallbackQuery,
+    fault: UndecodableError,
+    raw: Buffer | 'over-cap' | 'no-memory',
+  ): Promise<LineResult & { outcome: 'quarantined' }> {
+    if (raw === 'no-memory') throw new Problem('overloaded', 'Too much is being received to keep this body.');
+    if (raw === 'over-cap') throw new Problem('body-malformed', `${fault.message} (${fault.reason})`);
+    const { sender, deliveryId, receivedAt } = arrival;
+    await parts.quarantine.keep(
+      {
+        deliveryId,
+        receivedAt,
+        source: sender.source.name,
+        region: sender.region,
+        clientIp: sender.clientIp,
+        method: request.method,
+        jobId: query.id,
+        status: query.status,
+        query: request.rawQuery,
+        headers: storableHeaders(request, sender.source.authenticator.headerNames),
+        reason: fault.reason,
+        detail: fault.message,
+      },
+      raw,
+    );
+    return { outcome: 'quarantined', reason: fault.reason, items: [] };
+  }
+
+  async function record(arrival: Arrival, result: LineResult): Promise<void> {
+    const before = performance.now();
+    const line = ledgerLine(arrival, result);
+    await parts.ledger.append(line);
+    arrival.spent.acknowledge = performance.now() - before;
+    parts.observer.delivered(line, arrival.spent, null);
+  }
+
+  /** An authenticated refusal becomes a ledger line; the sender's answer does not hang on it. */
+  async function recordRefusal(arrival: Arrival, error: unknown): Promise<Problem | BodyAbortedError> {
+    const problem = asRefusal(error);
+    const code = problem instanceof Problem ? problem.code : 'body-incomplete';
+    const line = ledgerLine(arrival, { outcome: 'refused', reason: code, items: [] });
+    parts.observer.delivered(line, arrival.spent, problem instanceof Problem ? problem : null);
+    const writing = parts.ledger
+      .append(line)
+      .catch((failure: unknown) => parts.observer.refusalUnrecorded(line, failure));
+    if (problem instanceof Problem && problem.status < 500) await atMost(REFUSAL_LINE_WAIT, writing);
+    return problem;
+  }
+
+  return { receive };
+}
+
+/** Milliseconds that an answer waits for uploads to be aborted; the rest goes on behind it. */
+const CLEAN_UP_WAIT = 2000;
+
+/** Milliseconds that an answer waits for the ledger line of a refusal. */
+const REFUSAL_LINE_WAIT = 1000;
+
+function arrive(request: CallbackRequest, sender: Sender): Arrival {
+  const now = Date.now();
+  return {
+    deliveryId: newDeliveryId(now),
+    receivedAt: new Date(now).toISOString(),
+    startedAt: performance.now(),
+    method: request.method,
+    sender,
+    jobId: null,
+    status: null,
+    shape: { contentType: header(request, 'content-type'), framing: framing(request) },
+    spent: { receive: 0, store: 0, acknowledge: 0 },
+    bytes: () => 0,
+  };
+}
+
+function artefactContext(arrival: Arrival, query: CallbackQuery) {
+  const { source, region } = arrival.sender;
+  const { deliveryId, receivedAt } = arrival;
+  const { name, keyPrefix } = source;
+  const origin = 'callback' as const;
+  return { deliveryId, receivedAt, jobId: query.id, status: query.status, source: name, region, origin, keyPrefix };
+}
+
+function refuseDeclaredTooLarge(request: CallbackRequest, source: Source): void {
+  const length = declaredLength(request);
+  if (length === null || length <= source.maxBytes) return;
+  throw new Problem('body-too-large', `This source accepts up to ${source.maxBytes} bytes.`);
+}
+
+/** Our own trouble is never the sender's fault: what the store cannot do now is 503, so that the sender comes again. */
+function asRefusal(error: unknown): Problem | BodyAbortedError {
+  if (error instanceof BodyAbortedError) return error;
+  if (error instanceof StoreError) {
+    return new Problem('store-unavailable', 'The store cannot take it now; send it again.', { cause: error });
+  }
+  if (error instanceof BodyTooLargeError) {
+    return new Problem('body-too-large', `This source accepts up to ${error.limit} decoded bytes.`);
+  }
+  return asProblem(error);
+}
+
+function atMost(ms: number, work: Promise<unknown>): Promise<unknown> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  return Promise.race([work, timeout]).finally(() => clearTimeout(timer));
+}

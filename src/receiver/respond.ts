@@ -1,0 +1,88 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type Problem, problemDocument } from '../domain/problem.js';
+import { type Acknowledgement, statusOf } from './acknowledge.js';
+
+/** Seconds after which a refused sender may come again; the service retries by its own clock anyway. */
+const RETRY_AFTER = '5';
+
+/** How much of a refused body is read, so that the sender gets to read the answer. */
+export interface DrainLimits {
+  readonly bytes: number;
+  readonly ms: number;
+}
+
+export function respondAcknowledged(response: ServerResponse, answer: Acknowledgement): void {
+  const body = JSON.stringify(answer);
+  response.writeHead(statusOf(answer.outcome), {
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(body),
+  });
+  response.end(body);
+}
+
+/**
+ * Answers a refusal whose body has not been read to the end.
+ *
+ * A sender that is still writing must be able to read the answer: closing at once would reset the connection
+ * under it, reading on without bound would let it send for ever. So a little is drained, then the socket goes.
+ */
+export function respondProblem(
+  request: IncomingMessage,
+  response: ServerResponse,
+  problem: Problem,
+  drain: DrainLimits,
+): void {
+  if (response.headersSent || response.destroyed) return;
+  const body = JSON.stringify(problemDocument(problem));
+  const rest = restOf(request);
+  const mayKeepAlive = rest <= drain.bytes && response.shouldKeepAlive;
+  response.writeHead(problem.status, {
+    'content-type': 'application/problem+json',
+    'content-length': Buffer.byteLength(body),
+    ...headersFor(problem),
+    ...(mayKeepAlive ? {} : { connection: 'close' }),
+  });
+  if (rest === 0 || mayKeepAlive) response.end(body);
+  else response.write(body);
+  if (rest > 0) drainRequest(request, response, drain);
+}
+
+/** Bytes of the body that may still come; infinite for a chunked one. */
+function restOf(request: IncomingMessage): number {
+  if (request.complete || request.destroyed) return 0;
+  if (request.headers['transfer-encoding'] !== undefined) return Number.POSITIVE_INFINITY;
+  return Number(request.headers['content-length'] ?? 0);
+}
+
+function drainRequest(request: IncomingMessage, response: ServerResponse, limits: DrainLimits): void {
+  let drained = 0;
+  const stop = (): void => {
+    clearTimeout(timer);
+    request.off('data', count);
+    if (!response.writableEnded) response.end();
+    if (!request.complete) request.socket.destroySoon();
+  };
+  const count = (chunk: Buffer): void => {
+    drained += chunk.length;
+    if (drained > limits.bytes) stop();
+  };
+  const timer = setTimeout(stop, limits.ms);
+  request.on('error', () => {});
+  request.on('data', count);
+  request.once('end', stop);
+  request.once('close', stop);
+  request.resume();
+}
+
+function headersFor(problem: Problem): Record<string, string> {
+  switch (problem.status) {
+    case 401:
+      return { 'www-authenticate': 'Callback-Header realm="callbacks"' };
+    case 405:
+      return { allow: 'POST, PUT' };
+    case 503:
+      return { 'retry-after': RETRY_AFTER };
+    default:
+      return {};
+  }
+}

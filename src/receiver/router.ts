@@ -1,0 +1,97 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import express, { type ErrorRequestHandler, type Express } from 'express';
+import { asProblem, Problem } from '../domain/problem.js';
+import type { CallbackRequest } from './callback-request.js';
+import type { Receiver } from './receive.js';
+import { type BodyClock, BodyAbortedError, type BodyLimits } from './request-body.js';
+import { type DrainLimits, respondAcknowledged, respondProblem } from './respond.js';
+
+export interface CallbackRoutes {
+  readonly receiver: Receiver;
+  readonly bodyClock: BodyClock;
+  readonly bodyLimits: Omit<BodyLimits, 'maxBytes'>;
+  readonly drain: DrainLimits;
+  /** Told of errors that are nobody's contract: bugs. */
+  readonly onUnexpected: (error: unknown) => void;
+}
+
+/** Requests that wait for `100 Continue` before they send their body. */
+const awaitingContinue = new WeakSet<IncomingMessage>();
+
+/** To be installed as the server's `checkContinue` listener, so that all checks come before the 100. */
+export function deferContinue(app: Express) {
+  return (request: IncomingMessage, response: ServerResponse): void => {
+    awaitingContinue.add(request);
+    app(request as Parameters<Express>[0], response as Parameters<Express>[1]);
+  };
+}
+
+/** Mounts `/callbacks/<source>` on the public app, with and without a trailing slash. */
+export function mountCallbacks(app: Express, routes: CallbackRoutes): void {
+  app.all('/callbacks/:source', async (request, response) => {
+    try {
+      if (request.method !== 'POST' && request.method !== 'PUT') {
+        throw new Problem('method-not-allowed', `Use POST or PUT; ${request.method} does nothing here.`);
+      }
+      const callback = toCallback(request, response, String(request.params.source), routes);
+      respondAcknowledged(response, await routes.receiver.receive(callback));
+    } catch (error) {
+      refuse(request, response, error, routes);
+    }
+  });
+}
+
+/** Ends the public app: unknown paths, and whatever the framework itself objects to. */
+export function mountFallbacks(app: Express, routes: Pick<CallbackRoutes, 'drain' | 'onUnexpected'>): void {
+  app.use((request, response) => {
+    refuse(request, response, new Problem('not-found', 'There is nothing at this path.'), routes);
+  });
+  const onError: ErrorRequestHandler = (error: { status?: number }, request, response, _next) => {
+    const broken = error.status !== undefined && error.status < 500;
+    const problem = broken ? new Problem('not-found', 'The path is not well-formed.') : error;
+    refuse(request, response, problem, routes);
+  };
+  app.use(onError);
+}
+
+export function createPublicApp(): Express {
+  const app = express();
+  app.disable('x-powered-by').disable('etag').set('query parser', false).enable('case sensitive routing');
+  return app;
+}
+
+function refuse(
+  request: IncomingMessage,
+  response: ServerResponse,
+  error: unknown,
+  routes: Pick<CallbackRoutes, 'drain' | 'onUnexpected'>,
+): void {
+  if (error instanceof BodyAbortedError) return void response.destroy();
+  const problem = asProblem(error);
+  if (problem.code === 'internal') routes.onUnexpected(error);
+  respondProblem(request, response, problem, awaitingContinue.has(request) ? NOTHING : routes.drain);
+}
+
+/** Who was not told to continue sends nothing that could be drained. */
+const NOTHING: DrainLimits = { bytes: 0, ms: 0 };
+
+function toCallback(
+  request: IncomingMessage,
+  response: ServerResponse,
+  sourceName: string,
+  routes: CallbackRoutes,
+): CallbackRequest {
+  const url = request.url ?? '';
+  const mark = url.indexOf('?');
+  return {
+    sourceName,
+    method: request.method ?? '',
+    peer: request.socket.remoteAddress,
+    headers: request.headersDistinct,
+    rawQuery: mark < 0 ? '' : url.slice(mark + 1),
+    openBody: (maxBytes) =>
+      routes.bodyClock.read(request, { ...routes.bodyLimits, maxBytes }, () => {
+        if (awaitingContinue.delete(request)) response.writeContinue();
+      }),
+  };
+}

@@ -3,7 +3,7 @@ import { Problem } from '../domain/problem.js';
 /** Lets deliveries in while there is room for them; the rest hear 503 before their body is read. */
 export interface Admission {
   readonly active: number;
-  /** Throws `overloaded` or `draining`; otherwise the returned function gives the place back, once. */
+  /** Throws `overloaded`, `draining` or `store-unavailable`; otherwise the returned function gives the place back, once. */
   enter(): () => void;
   /** From now on nobody is let in. */
   close(): void;
@@ -17,7 +17,12 @@ export interface AdmissionLimits {
   readonly maxWaiters: number;
 }
 
-export function createAdmission(limits: AdmissionLimits, budget: { readonly waiters: number }): Admission {
+/** @param storeTrouble why nothing can be stored at all yet; null when it can */
+export function createAdmission(
+  limits: AdmissionLimits,
+  budget: { readonly waiters: number },
+  storeTrouble: () => string | null = () => null,
+): Admission {
   let active = 0;
   let closed = false;
   let waiting: (() => void)[] = [];
@@ -35,6 +40,7 @@ export function createAdmission(limits: AdmissionLimits, budget: { readonly wait
     },
     enter() {
       if (closed) throw new Problem('draining', 'This replica is shutting down; another one will take it.');
+      if (storeTrouble() !== null) throw new Problem('store-unavailable', 'The store cannot take it now.');
       if (active >= limits.maxConcurrent) {
         throw new Problem('overloaded', `${limits.maxConcurrent} deliveries are being received already.`);
       }

@@ -32,7 +32,13 @@ export function framing(request: CallbackRequest): DeliveryShape['framing'] {
 }
 
 /** Header names that carry secrets by convention, whatever a source's credentials are called. */
-const ALWAYS_SECRET = new Set(['authorization', 'proxy-authorization', 'cookie', 'x-api-key', 'x-amz-security-token']);
+const ALWAYS_SECRET = new Set([
+  'authorization',
+  'proxy-authorization',
+  'cookie',
+  'x-api-key',
+  'x-amz-security-token',
+]);
 
 /** Headers fit to be stored: without those that carry credentials. */
 export function storableHeaders(

@@ -7,7 +7,13 @@ import { StoreError } from '../store/object-store.js';
 import { type Acknowledgement, outcomeOf } from './acknowledge.js';
 import type { Admission } from './admission.js';
 import { type Arrival, type LineResult, ledgerLine, newDeliveryId } from './arrival.js';
-import { type CallbackRequest, declaredLength, framing, header, storableHeaders } from './callback-request.js';
+import {
+  type CallbackRequest,
+  declaredLength,
+  framing,
+  header,
+  storableHeaders,
+} from './callback-request.js';
 import type { ClientAddressReader } from './client-address.js';
 import { BodyTooLargeError, decodeBody, UndecodableError } from './decode/decode-body.js';
 import { type CallbackQuery, parseCallbackQuery } from './query.js';
@@ -73,7 +79,11 @@ export function createReceiver(parts: ReceiverParts): Receiver {
     }
   }
 
-  async function takeIn(request: CallbackRequest, arrival: Arrival, query: CallbackQuery): Promise<Acknowledgement> {
+  async function takeIn(
+    request: CallbackRequest,
+    arrival: Arrival,
+    query: CallbackQuery,
+  ): Promise<Acknowledgement> {
     const leave = parts.admission.enter();
     const staged = parts.archive.begin(artefactContext(arrival, query));
     const kept = createRawKeeper(staged, parts.limits.quarantineBytes);
@@ -211,7 +221,16 @@ function artefactContext(arrival: Arrival, query: CallbackQuery) {
   const { deliveryId, receivedAt } = arrival;
   const { name, keyPrefix } = source;
   const origin = 'callback' as const;
-  return { deliveryId, receivedAt, jobId: query.id, status: query.status, source: name, region, origin, keyPrefix };
+  return {
+    deliveryId,
+    receivedAt,
+    jobId: query.id,
+    status: query.status,
+    source: name,
+    region,
+    origin,
+    keyPrefix,
+  };
 }
 
 function refuseDeclaredTooLarge(request: CallbackRequest, source: Source): void {

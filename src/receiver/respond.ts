@@ -35,7 +35,7 @@ export function respondProblem(
   if (response.headersSent || response.destroyed) return;
   const body = JSON.stringify(problemDocument(problem));
   const rest = restOf(request);
-  const mayKeepAlive = rest <= drain.bytes && response.shouldKeepAlive;
+  const mayKeepAlive = rest <= drain.bytes && response.shouldKeepAlive && !response.hasHeader('connection');
   response.writeHead(problem.status, {
     'content-type': 'application/problem+json',
     'content-length': Buffer.byteLength(body),

@@ -3,7 +3,7 @@ import express, { type ErrorRequestHandler, type Express } from 'express';
 import { asProblem, Problem } from '../domain/problem.js';
 import type { CallbackRequest } from './callback-request.js';
 import type { Receiver } from './receive.js';
-import { type BodyClock, BodyAbortedError, type BodyLimits } from './request-body.js';
+import { BodyAbortedError, type BodyClock, type BodyLimits } from './request-body.js';
 import { type DrainLimits, respondAcknowledged, respondProblem } from './respond.js';
 
 export interface CallbackRoutes {
@@ -54,9 +54,14 @@ export function mountFallbacks(app: Express, routes: Pick<CallbackRoutes, 'drain
   app.use(onError);
 }
 
-export function createPublicApp(): Express {
+/** @param options.isDraining while it says yes, every answer asks its sender to reconnect elsewhere */
+export function createPublicApp(options: { isDraining: () => boolean }): Express {
   const app = express();
   app.disable('x-powered-by').disable('etag').set('query parser', false).enable('case sensitive routing');
+  app.use((_request, response, next) => {
+    if (options.isDraining()) response.setHeader('connection', 'close');
+    next();
+  });
   return app;
 }
 

@@ -1,0 +1,201 @@
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createAdminApp } from './admin/admin-app.js';
+import { createArchive } from './archive/archive.js';
+import { createLedger } from './archive/ledger.js';
+import { createQuarantine } from './archive/quarantine.js';
+import type { Config } from './config.js';
+import { createCanary } from './observe/health.js';
+import type { Logger } from './observe/logger.js';
+import { createMetrics } from './observe/metrics.js';
+import { createRefusalLog } from './observe/refusal-log.js';
+import { createRefusalRing } from './observe/refusal-ring.js';
+import { createAdmission } from './receiver/admission.js';
+import { createClientAddressReader } from './receiver/client-address.js';
+import { drainServer } from './receiver/drain-server.js';
+import { mountHealth, type Readiness } from './receiver/health-routes.js';
+import { createPublicServer } from './receiver/public-server.js';
+import { createReceiver } from './receiver/receive.js';
+import { createReport } from './receiver/report.js';
+import { createBodyClock } from './receiver/request-body.js';
+import { createPublicApp, mountCallbacks, mountFallbacks } from './receiver/router.js';
+import { createSources } from './receiver/sources.js';
+import { createBufferPool } from './store/buffer-pool.js';
+import { createByteBudget } from './store/byte-budget.js';
+import { measureStore } from './store/measured-store.js';
+import { openStore } from './store/open-store.js';
+import { probeStore } from './store/probe.js';
+import { createStoreProof } from './store/store-proof.js';
+import { createSweeper } from './store/sweep.js';
+import { storeOptions } from './store-options.js';
+
+/** Where a running service listens. */
+export interface Listening {
+  readonly publicUrl: string;
+  readonly adminUrl: string;
+}
+
+export interface Service {
+  /**
+   * Opens both ports once the store was tried. Rejects with `WeakStoreError` when the store cannot keep
+   * first-write-wins; a store that merely cannot be reached is tried again while `/readyz` says no.
+   */
+  start(): Promise<Listening>;
+  /**
+   * Drains: not ready at once, requests served for the drain delay, then no new ones; deliveries under way
+   * finish until the deadline; the rest is cut, its uploads aborted, the ledger flushed.
+   */
+  stop(): Promise<void>;
+}
+
+export interface ServiceOptions {
+  readonly config: Config;
+  readonly log: Logger;
+  readonly version: string;
+  /** Ends the process: the store turned out unfit after the start. */
+  readonly onFatal: (error: Error) => void;
+}
+
+/** Milliseconds that aborted deliveries get to clean up behind themselves. */
+const ABORT_WAIT = 5_000;
+
+/** The composition root: builds every part from the configuration and ties them together. */
+export async function createService({ config, log, version, onFatal }: ServiceOptions): Promise<Service> {
+  const { limits } = config;
+  const metrics = createMetrics({
+    sources: Object.keys(config.sources),
+    regions: Object.keys(config.egress),
+    version,
+  });
+
+  // Store, and the memory everything passes through.
+  const store = measureStore(await openStore(storeOptions(config)), metrics.store.called);
+  const budget = createByteBudget({ total: limits.memoryBudget, reserve: store.partSize });
+  const pool = createBufferPool({ largest: store.partSize, retain: limits.memoryBudget });
+  const proof = createStoreProof({
+    location: store.location,
+    probe: () => probeStore(store),
+    acceptWeak: config.store.s3.acceptWeakConditionalWrites,
+    retryAfter: config.store.canaryInterval,
+    onTrouble: (message, cause) => log.error({ event: 'store-probe', err: cause }, message),
+    onUnfit: onFatal,
+  });
+  const canary = createCanary({ store, replica: config.replicaName, interval: config.store.canaryInterval });
+  const sweeper = createSweeper({
+    store,
+    olderThan: config.store.sweepUploadsAfter,
+    onSwept: (count) => {
+      metrics.store.sweptStaleUploads(count);
+      log.info({ event: 'swept', count }, 'stale uploads aborted');
+    },
+    onTrouble: (error) => log.warn({ event: 'sweep-failed', err: error }, 'stale uploads could not be swept'),
+  });
+
+  // What is kept.
+  const archive = createArchive({ store, budget, pool });
+  const quarantine = createQuarantine(store);
+  const ledger = createLedger({
+    store,
+    replica: config.replicaName,
+    onSegment: metrics.ledger.segmentWritten,
+  });
+
+  // Receiving.
+  const refusals = createRefusalRing();
+  const refusalLog = createRefusalLog({ log });
+  const admission = createAdmission(
+    { maxConcurrent: limits.maxConcurrentDeliveries, maxWaiters: limits.maxBudgetWaiters },
+    budget,
+    () => proof.reason,
+  );
+  const bodyClock = createBodyClock();
+  const receiver = createReceiver({
+    sources: createSources(config),
+    readClientAddress: createClientAddressReader(config.receiver.trustedProxies),
+    admission,
+    archive,
+    quarantine,
+    ledger,
+    limits,
+    observer: createReport({
+      deliveries: metrics.deliveries,
+      ledger: metrics.ledger,
+      log,
+      refusalLog,
+      refusals,
+    }),
+  });
+
+  let draining = false;
+  const readiness = (): Readiness => {
+    if (draining) return { ready: false, reason: 'this replica is shutting down' };
+    if (!proof.proven) return { ready: false, reason: proof.reason };
+    const { writable, reason } = canary.status();
+    return { ready: writable, reason: writable ? null : reason };
+  };
+  metrics.deliveries.watchInFlight(() => admission.active);
+  metrics.store.watchBudget(() => ({ size: budget.total, used: budget.used, waiters: budget.waiters }));
+  metrics.process.watchHealth(() => ({
+    ready: readiness().ready,
+    draining,
+    lastSuccessAt: canary.status().lastSuccessAt,
+  }));
+
+  // Ports.
+  const drain = { bytes: limits.drainBytes, ms: limits.drainTime };
+  const onUnexpected = (error: unknown) => log.error({ event: 'unexpected', err: error }, 'unexpected error');
+  const app = createPublicApp({ isDraining: () => draining });
+  mountHealth(app, readiness);
+  mountCallbacks(app, { receiver, bodyClock, bodyLimits: limits, drain, onUnexpected });
+  mountFallbacks(app, { drain, onUnexpected });
+  const publicServer = createPublicServer(app, { ...config.receiver, maxHeaderBytes: limits.maxHeaderBytes });
+  const adminApp = createAdminApp({ metrics });
+  const adminServer = createPublicServer(adminApp, {
+    ...config.receiver,
+    maxHeaderBytes: limits.maxHeaderBytes,
+  });
+
+  return {
+    async start() {
+      await proof.start();
+      await canary.check();
+      canary.start();
+      sweeper.start();
+      return {
+        publicUrl: await listen(publicServer, config.receiver),
+        adminUrl: await listen(adminServer, config.admin),
+      };
+    },
+
+    async stop() {
+      draining = true;
+      if (publicServer.listening) await sleep(config.receiver.drainDelay);
+      admission.close();
+      await drainServer(publicServer, Promise.race([sleep(config.receiver.drainDeadline, null, { ref: false })]));
+      await Promise.race([admission.whenEmpty(), sleep(ABORT_WAIT, null, { ref: false })]);
+      await ledger.close();
+      await drainServer(adminServer, Promise.resolve());
+      proof.stop();
+      canary.stop();
+      sweeper.stop();
+      bodyClock.stop();
+      refusalLog.close();
+      metrics.close();
+      await store.close();
+    },
+  };
+}
+
+/** Resolves with the address as it can be typed into a browser. */
+function listen(server: Server, { host, port }: { host: string; port: number }): Promise<string> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      const { port: actual } = server.address() as AddressInfo;
+      const shown = host === '0.0.0.0' || host === '::' ? 'localhost' : host.includes(':') ? `[${host}]` : host;
+      resolve(`http://${shown}:${actual}`);
+    });
+  });
+}

@@ -1,0 +1,211 @@
+import { createHash } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { createFileStore } from '../../../src/store/file-store.js';
+import type { ObjectStore } from '../../../src/store/object-store.js';
+import {
+  archiveOver,
+  context,
+  keysOf,
+  MEDIA,
+  putItem,
+  randomContent,
+  readAll,
+  TRANSCRIPT,
+} from '../../support/archive-bench.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
+
+const PART = 256 * 1024;
+const LARGE = 3 * PART + 1234;
+
+let store: ObjectStore;
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+
+beforeEach(async () => {
+  folder = await temporaryFolder();
+  store = createFileStore({ directory: folder.path, partSize: PART, fsync: false });
+});
+
+afterEach(async () => {
+  await store.close();
+  await folder.remove();
+});
+
+function sha256(content: Buffer): string {
+  return createHash('sha256').update(content).digest('hex');
+}
+
+async function deliver(items: [identity: typeof MEDIA, content: Buffer][], more = {}) {
+  const { archive } = archiveOver(store);
+  const staged = archive.begin(context(more));
+  for (const [identity, content] of items) await putItem(staged, identity, content);
+  return staged.commit();
+}
+
+describe('the archive', () => {
+  it.each([
+    ['nothing', 0],
+    ['one byte', 1],
+    ['several chunks', 200_000],
+    ['exactly one part', PART],
+    ['one byte more than a part', PART + 1],
+    ['several parts', LARGE],
+  ])('stores an item of %s byte-exact and reports its hash', async (_, size) => {
+    const content = randomContent(size);
+    const [item] = await deliver([[MEDIA, content]]);
+    expect(item).toEqual({
+      kind: 'data',
+      key: 'jobs/job1/data',
+      size,
+      sha256: sha256(content),
+      outcome: 'created',
+    });
+    expect((await readAll(store, 'jobs/job1/data'))?.equals(content)).toBe(true);
+  });
+
+  it('stores metadata that tells where an artefact came from', async () => {
+    const { archive } = archiveOver(store);
+    const ctx = context({ keyPrefix: 'team/' });
+    const staged = archive.begin(ctx);
+    await putItem(staged, TRANSCRIPT, Buffer.from('{}'), 'Gespräch 1.json');
+    await staged.commit();
+    expect((await store.head('team/jobs/job1/transcript.json'))?.metadata).toEqual({
+      'job-id': 'job1',
+      kind: 'transcript.json-v2',
+      status: 'success',
+      source: 'default',
+      region: 'eu1',
+      'delivery-id': ctx.deliveryId,
+      'received-at': '2026-01-02T03:04:05.678Z',
+      origin: 'callback',
+      sha256: sha256(Buffer.from('{}')),
+      'file-name': 'Gespr%C3%A4ch%201.json',
+    });
+  });
+
+  it.each([
+    ['held in memory', 1000],
+    ['streamed', LARGE],
+  ])('shows nothing of a delivery before its commit, %s', async (_, size) => {
+    const { archive } = archiveOver(store);
+    const staged = archive.begin(context());
+    await putItem(staged, MEDIA, randomContent(size));
+    expect(await keysOf(store)).toEqual([]);
+    await staged.commit();
+    expect(await keysOf(store)).toEqual(['jobs/job1/data']);
+  });
+
+  it.each([
+    ['held in memory', 1000],
+    ['streamed', LARGE],
+  ])('leaves nothing behind and no memory taken after discard, %s', async (_, size) => {
+    const { archive, budget } = archiveOver(store);
+    const staged = archive.begin(context());
+    await putItem(staged, MEDIA, randomContent(size));
+    await staged.discard();
+    expect(await keysOf(store)).toEqual([]);
+    expect(budget.used).toBe(0);
+    expect(await store.sweepUploads(new Date(Date.now() + 60_000))).toBe(0);
+  });
+
+  it.each([
+    ['held in memory', 1000],
+    ['streamed', LARGE],
+  ])('calls identical bytes identical and writes no second object, %s', async (_, size) => {
+    const content = randomContent(size);
+    await deliver([[MEDIA, content]]);
+    const [again] = await deliver([[MEDIA, content]]);
+    expect(again?.outcome).toBe('identical');
+    expect(await keysOf(store)).toEqual(['jobs/job1/data']);
+  });
+
+  it('keeps different bytes beside the first under their hash, once', async () => {
+    const [first, second] = [randomContent(1000), randomContent(1000)];
+    await deliver([[TRANSCRIPT, first]]);
+    const key = `jobs/job1/conflicts/transcript.json.${sha256(second)}`;
+    for (let n = 0; n < 2; n++) {
+      expect((await deliver([[TRANSCRIPT, second]]))[0]).toMatchObject({ outcome: 'conflict', key });
+    }
+    expect(await keysOf(store)).toEqual([key, 'jobs/job1/transcript.json']);
+    expect((await readAll(store, 'jobs/job1/transcript.json'))?.equals(first)).toBe(true);
+  });
+
+  it('keeps a different streamed body beside the first under its delivery id, once', async () => {
+    const [first, second] = [randomContent(LARGE), randomContent(LARGE)];
+    await deliver([[MEDIA, first]]);
+    const [kept] = await deliver([[MEDIA, second]], { deliveryId: '01CONFLICT' });
+    expect(kept).toMatchObject({ outcome: 'conflict', key: 'jobs/job1/conflicts/data.01CONFLICT' });
+    const [again] = await deliver([[MEDIA, second]], { deliveryId: '01LATER' });
+    expect(again).toMatchObject({ outcome: 'conflict', key: 'jobs/job1/conflicts/data.01CONFLICT' });
+    expect(await keysOf(store)).toEqual(['jobs/job1/conflicts/data.01CONFLICT', 'jobs/job1/data']);
+  });
+
+  it.each([
+    ['small', 1000],
+    ['streamed', LARGE],
+  ])(
+    'keeps repeated names of one delivery apart: the first wins, a different second is a conflict, %s',
+    async (_, size) => {
+      const [first, second] = [randomContent(size), randomContent(size)];
+      const items = await deliver([
+        [MEDIA, first],
+        [MEDIA, second],
+        [MEDIA, first],
+      ]);
+      expect(items.map((item) => item.outcome)).toEqual(['created', 'conflict', 'identical']);
+      expect((await readAll(store, 'jobs/job1/data'))?.equals(first)).toBe(true);
+      expect((await readAll(store, items[1]?.key ?? ''))?.equals(second)).toBe(true);
+      expect(await keysOf(store)).toHaveLength(2);
+    },
+  );
+
+  it('lets exactly one of two racing streams win and sends the other back', async () => {
+    const { archive } = archiveOver(store, 16);
+    const contents = [randomContent(LARGE), randomContent(LARGE)];
+    const staged = contents.map(() => archive.begin(context()));
+    await Promise.all(staged.map((delivery, n) => putItem(delivery, MEDIA, contents[n] as Buffer)));
+    const results = await Promise.allSettled(staged.map((delivery) => delivery.commit()));
+    const winner = results.findIndex((result) => result.status === 'fulfilled');
+    expect(results[1 - winner]).toMatchObject({
+      status: 'rejected',
+      reason: { code: 'write-race', status: 503 },
+    });
+    expect(await keysOf(store)).toEqual(['jobs/job1/data']);
+    expect((await readAll(store, 'jobs/job1/data'))?.equals(contents[winner] as Buffer)).toBe(true);
+  });
+
+  it('knows its own write again when the answer to it was lost', async () => {
+    const ctx = context();
+    const content = randomContent(500);
+    const forgetful: ObjectStore = {
+      ...store,
+      create: async (key, body, headers) => {
+        await store.create(key, body, headers);
+        return 'exists';
+      },
+    };
+    const staged = archiveOver(forgetful).archive.begin(ctx);
+    await putItem(staged, MEDIA, content);
+    expect((await staged.commit())[0]?.outcome).toBe('created');
+  });
+
+  it('moves held items into uploads rather than wait for memory that it holds itself', async () => {
+    const { archive, budget } = archiveOver(store, 2);
+    const deliveries = Array.from({ length: 6 }, (_, n) => ({
+      staged: archive.begin(context({ jobId: `job${n}` })),
+      small: randomContent(PART - 1),
+      large: randomContent(LARGE),
+    }));
+    await Promise.all(
+      deliveries.map(async ({ staged, small, large }) => {
+        await putItem(staged, TRANSCRIPT, small);
+        await putItem(staged, MEDIA, large);
+        await staged.commit();
+      }),
+    );
+    for (const [n, { small, large }] of deliveries.entries()) {
+      expect((await readAll(store, `jobs/job${n}/transcript.json`))?.equals(small)).toBe(true);
+      expect((await readAll(store, `jobs/job${n}/data`))?.equals(large)).toBe(true);
+    }
+    expect(budget.used).toBe(0);
+  });
+});

@@ -14,7 +14,7 @@ export interface CanaryStore {
 
 export interface CanaryOptions {
   readonly store: CanaryStore;
-  /** Name of this replica: each has its own canary, `canary/<replica>`. */
+  /** Name of this replica: each has its own canary, `.canary/<replica>`. */
   readonly replica: string;
   /** Milliseconds from the end of one check to the beginning of the next. Default 10,000. */
   readonly interval?: number;
@@ -52,7 +52,7 @@ const PATIENCE = 6;
 /** Proves that the store takes writes: a fresh body is written, read back and compared. */
 export function createCanary(options: CanaryOptions): Canary {
   const { store, interval = 10_000, maxAge = 35_000, timeout = 10_000, clock = Date.now } = options;
-  const key = `canary/${options.replica.replace(/[^A-Za-z0-9_-]+/g, '-')}`;
+  const key = `.canary/${options.replica.replace(/[^A-Za-z0-9_-]+/g, '-')}`;
   let last: { at: number; latencyMs: number } | null = null;
   let complaint: string | null = 'the store has not been checked yet';
   let checking: Promise<CanaryStatus> | null = null;

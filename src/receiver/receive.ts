@@ -14,7 +14,6 @@ import {
   header,
   storableHeaders,
 } from './callback-request.js';
-import type { ClientAddressReader } from './client-address.js';
 import { BodyTooLargeError, decodeBody, UndecodableError } from './decode/decode-body.js';
 import { type CallbackQuery, parseCallbackQuery } from './query.js';
 import { createRawKeeper, type RawKeeper } from './raw-keeper.js';
@@ -29,7 +28,6 @@ import { checkSender, type Sender, type Source } from './sender.js';
 
 export interface ReceiverParts {
   readonly sources: ReadonlyMap<string, Source>;
-  readonly readClientAddress: ClientAddressReader;
   readonly admission: Admission;
   readonly archive: Archive;
   readonly quarantine: Quarantine;
@@ -61,7 +59,7 @@ export function createReceiver(parts: ReceiverParts): Receiver {
     const arrival = arrive(request, senderOf(request));
     try {
       const query = parseCallbackQuery(request.rawQuery);
-      arrival.jobId = query.id;
+      arrival.jobId = query.jobId;
       arrival.status = query.status;
       refuseDeclaredTooLarge(request, arrival.sender.source);
       return await takeIn(request, arrival, query);
@@ -72,7 +70,7 @@ export function createReceiver(parts: ReceiverParts): Receiver {
 
   function senderOf(request: CallbackRequest): Sender {
     try {
-      return checkSender(parts.sources, parts.readClientAddress, request);
+      return checkSender(parts.sources, request);
     } catch (error) {
       parts.observer.strangerRefused(request, asProblem(error));
       throw error;
@@ -92,7 +90,7 @@ export function createReceiver(parts: ReceiverParts): Receiver {
       const result = await decodeAndArchive(request, arrival, query, staged, kept);
       await record(arrival, result);
       const { reason, ...told } = result;
-      const answer = { deliveryId: arrival.deliveryId, jobId: query.id, status: query.status, ...told };
+      const answer = { deliveryId: arrival.deliveryId, jobId: query.jobId, status: query.status, ...told };
       return reason === null ? answer : { ...answer, reason };
     } finally {
       await atMost(CLEAN_UP_WAIT, staged.discard().finally(leave));
@@ -158,10 +156,10 @@ export function createReceiver(parts: ReceiverParts): Receiver {
         region: sender.region,
         clientIp: sender.clientIp,
         method: request.method,
-        jobId: query.id,
+        jobId: query.jobId,
         status: query.status,
         query: request.rawQuery,
-        headers: storableHeaders(request, sender.source.authenticator.headerNames),
+        headers: storableHeaders(request, sender.source.credentialHeaders),
         reason: fault.reason,
         detail: fault.message,
       },
@@ -224,7 +222,7 @@ function artefactContext(arrival: Arrival, query: CallbackQuery) {
   return {
     deliveryId,
     receivedAt,
-    jobId: query.id,
+    jobId: query.jobId,
     status: query.status,
     source: name,
     region,

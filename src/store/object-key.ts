@@ -8,6 +8,9 @@ const MAX_SEGMENT_BYTES = 255;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: refusing them is the point.
 const UNSAFE_CHARACTERS = /[\u0000-\u001f\u007f\\]|\p{Surrogate}/u;
 
+/** Dot-folders that hold the product's own working objects: kept out of what bucket readers see. */
+const OWN_FOLDERS = /^\.(?:canary|probe)\//;
+
 /**
  * Refuses keys that could leave the store's folder, reach its dot-folders, or mean different things to
  * different stores. Both stores accept exactly the same keys.
@@ -33,7 +36,7 @@ export function assertPrefix(operation: string, prefix: string): void {
 
 function keyFault(key: string): string | null {
   if (key === '') return 'it is empty';
-  if (key.startsWith('.')) return 'names beginning with a dot are kept for the store itself';
+  if (key.startsWith('.') && !OWN_FOLDERS.test(key)) return 'names beginning with a dot are kept for the store itself';
   if (UNSAFE_CHARACTERS.test(key)) return 'it holds a control character, a backslash or broken Unicode';
   if (Buffer.byteLength(key) > MAX_KEY_BYTES) return `it is longer than ${MAX_KEY_BYTES} bytes`;
   for (const segment of key.split('/')) {

@@ -17,10 +17,10 @@ describe('canary', () => {
     const store = createMemoryStore();
     const canary = createCanary({ store, replica: 'pod/1', clock: () => 5000 });
     expect(await canary.check()).toEqual({ writable: true, lastSuccessAt: 5000, reason: null, latencyMs: 0 });
-    expect([...store.objects.keys()]).toEqual(['canary/pod-1']);
-    const first = store.objects.get('canary/pod-1')?.body.toString();
+    expect([...store.objects.keys()]).toEqual(['.canary/pod-1']);
+    const first = store.objects.get('.canary/pod-1')?.body.toString();
     await canary.check();
-    expect(store.objects.get('canary/pod-1')?.body.toString()).not.toBe(first);
+    expect(store.objects.get('.canary/pod-1')?.body.toString()).not.toBe(first);
   });
 
   it('outlives failures until the last success is too old, and tells the cause all along', async () => {

@@ -1,0 +1,57 @@
+import type { LedgerLine } from '../domain/delivery.js';
+import type { Problem } from '../domain/problem.js';
+import type { DeliveryMetrics } from '../observe/delivery-metrics.js';
+import type { LedgerMetrics } from '../observe/ledger-metrics.js';
+import type { Logger } from '../observe/logger.js';
+import type { RefusalLog } from '../observe/refusal-log.js';
+import type { RefusalRing } from '../observe/refusal-ring.js';
+import { type CallbackRequest, header } from './callback-request.js';
+import type { ReceiverObserver } from './receive.js';
+
+export interface ReportTargets {
+  readonly deliveries: DeliveryMetrics;
+  readonly ledger: LedgerMetrics;
+  readonly log: Logger;
+  readonly refusalLog: RefusalLog;
+  readonly refusals: RefusalRing;
+}
+
+/** Tells metrics, log and the ring of refusals what the receiver did. */
+export function createReport(targets: ReportTargets): ReceiverObserver {
+  const { deliveries, ledger, log, refusalLog, refusals } = targets;
+  return {
+    delivered(line, spent, problem) {
+      deliveries.delivered(line);
+      if (line.wouldRefuse !== undefined) deliveries.wouldRefuse(line.wouldRefuse, line.source);
+      if (line.outcome === 'refused') deliveries.refused(line.reason ?? 'internal', line.source);
+      else deliveries.timed(spent);
+      if (line.outcome === 'quarantined') ledger.quarantine('kept', line.bytes);
+      if (problem?.code === 'body-malformed') ledger.quarantine('refused', line.bytes);
+      logDelivery(log, line, problem);
+    },
+    strangerRefused(request, problem) {
+      const refusal = {
+        at: new Date().toISOString(),
+        // The path is a stranger's text until a source of that name is known.
+        source: problem.code === 'source-unknown' ? null : request.sourceName,
+        clientIp: request.peer ?? null,
+        reason: problem.code,
+      };
+      deliveries.refused(problem.code, refusal.source);
+      refusals.add({ ...refusal, userAgent: header(request, 'user-agent') });
+      refusalLog.refused({ ...refusal, detail: problem.message });
+    },
+    refusalUnrecorded(line, error) {
+      log.warn({ event: 'refusal-unrecorded', deliveryId: line.deliveryId, err: error }, 'ledger line lost');
+    },
+  };
+}
+
+/** One event per delivery; fields are those of the ledger line, sizes in bytes, times in milliseconds. */
+function logDelivery(log: Logger, line: LedgerLine, problem: Problem | null): void {
+  const { v: _v, receivedAt: _receivedAt, items, shape: _shape, ...fields } = line;
+  const event = { event: 'delivery', ...fields, items: items.length };
+  if (problem === null) log.info(event, line.outcome);
+  else if (problem.status < 500) log.warn({ ...event, detail: problem.message }, 'refused');
+  else log.error({ ...event, detail: problem.message, err: problem.cause }, 'refused');
+}

@@ -12,7 +12,7 @@ import { createMetrics } from './observe/metrics.js';
 import { createRefusalLog } from './observe/refusal-log.js';
 import { createRefusalRing } from './observe/refusal-ring.js';
 import { createAdmission } from './receiver/admission.js';
-import { createClientAddressReader } from './receiver/client-address.js';
+import { compileClientAddress } from './receiver/client-address.js';
 import { drainServer } from './receiver/drain-server.js';
 import { mountHealth, type Readiness } from './receiver/health-routes.js';
 import { createPublicServer } from './receiver/public-server.js';
@@ -110,9 +110,10 @@ export async function createService({ config, log, version, onFatal }: ServiceOp
     () => proof.reason,
   );
   const bodyClock = createBodyClock();
+  const clientAddress = compileClientAddress(config.receiver.trustedProxies);
+  const sources = createSources(config.sources, config.egress, clientAddress);
   const receiver = createReceiver({
-    sources: createSources(config),
-    readClientAddress: createClientAddressReader(config.receiver.trustedProxies),
+    sources,
     admission,
     archive,
     quarantine,

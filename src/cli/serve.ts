@@ -1,0 +1,82 @@
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { type Config, loadConfig } from '../config.js';
+import { createLogger, type Logger } from '../observe/logger.js';
+import { createService, type Listening, type Service } from '../service.js';
+import { welcome } from './welcome.js';
+
+/** Name under which the token made at start appears in the ledger. */
+const START_TOKEN = 'start-link';
+
+/** Runs the receiver until a signal ends it. Exit code 0 after a clean drain, 1 when it cannot run. */
+export async function serve(): Promise<void> {
+  const config = loadConfig();
+  const log = createLogger({
+    level: config.log.level,
+    format: isPretty(config) ? 'pretty' : 'json',
+    replica: config.replicaName,
+    secrets: secretsOf(config),
+  });
+  const adminTokens = startTokens(config);
+  const service = await createService({ config, log, version: packageVersion(), adminTokens, onFatal });
+  stopOnSignal(service, log);
+  process.on('unhandledRejection', (error) => log.error({ event: 'unexpected', err: error }, 'unhandled rejection'));
+  try {
+    const listening = await service.start();
+    announce(config, listening, adminTokens, log);
+  } catch (error) {
+    onFatal(error as Error);
+  }
+
+  function onFatal(error: Error): void {
+    log.fatal({ event: 'cannot-run', err: error }, error.message);
+    log.flush(() => process.exit(1));
+  }
+}
+
+/** Without configured tokens one is made, so that the dashboard is never open to whoever finds the port. */
+function startTokens({ admin }: Config): Readonly<Record<string, string>> {
+  if (Object.keys(admin.tokens).length > 0) return admin.tokens;
+  return { [START_TOKEN]: randomBytes(24).toString('base64url') };
+}
+
+function announce(config: Config, listening: Listening, tokens: Readonly<Record<string, string>>, log: Logger): void {
+  const { publicUrl, adminUrl } = listening;
+  const sources = Object.keys(config.sources);
+  log.info({ event: 'listening', publicUrl, adminUrl, sources }, `listening on ${publicUrl}, admin on ${adminUrl}`);
+  for (const [name, source] of Object.entries(config.sources)) {
+    if (Object.keys(source.credentials).length > 0) continue;
+    log.warn(
+      { event: 'source-without-credentials', source: name },
+      `source ${name} has no credentials: it accepts whatever its allowlist admits`,
+    );
+  }
+  const startToken = tokens[START_TOKEN];
+  if (process.stdout.isTTY || !isProduction()) {
+    process.stdout.write(welcome({ ...listening, sources: config.sources, startToken, store: config.store.url }));
+  } else if (startToken !== undefined) {
+    log.warn({ event: 'no-admin-token' }, 'no admin token is configured: configure one to use the dashboard');
+  }
+}
+
+/** The first signal drains, the second ends at once. */
+function stopOnSignal(service: Service, log: Logger): void {
+  let stopping = false;
+  const onSignal = (signal: NodeJS.Signals): void => {
+    if (stopping) process.exit(1);
+    stopping = true;
+    log.info({ event: 'draining', signal }, 'draining; a second signal ends at once');
+    service.stop().then(
+      () => {
+        log.info({ event: 'stopped' }, 'stopped');
+        log.flush(() => process.exit(0));
+      },
+      (error: unknown) => {
+        log.error({ event: 'stop-failed', err: error }, 'could not stop cleanly');
+        log.flush(() => process.exit(1));
+      },
+    );
+  };
+  process.on('SIGTERM', onSignal);
+  process.on('SIGINT', onSignal);
+}

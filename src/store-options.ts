@@ -1,0 +1,42 @@
+import type { Config } from './config.js';
+import type { StoreOptions } from './store/open-store.js';
+
+/** Longest time one part of an upload may take, as a multiple of an ordinary request. */
+const PART_PATIENCE = 2;
+
+/** The store's settings as the store wants them. */
+export function storeOptions({ store }: Config): StoreOptions {
+  const { s3 } = store;
+  return {
+    url: store.url,
+    partSize: store.partSize,
+    s3: {
+      endpoint: s3.endpoint,
+      region: s3.region,
+      forcePathStyle: s3.forcePathStyle,
+      accessKeyId: s3.accessKeyId,
+      secretAccessKey: s3.secretAccessKey,
+      sessionToken: s3.sessionToken,
+      checksum: s3.checksum,
+      sse: encryption(s3),
+      storageClass: s3.storageClass,
+      conditionalWrites: s3.conditionalWrites,
+      connectTimeoutMs: s3.connectTimeout,
+      requestTimeoutMs: s3.requestTimeout,
+      partTimeoutMs: s3.requestTimeout * PART_PATIENCE,
+      retries: s3.retries,
+      maxSockets: s3.maxSockets,
+    },
+  };
+}
+
+function encryption({ sse, kmsKeyId }: Config['store']['s3']): NonNullable<StoreOptions['s3']>['sse'] {
+  switch (sse) {
+    case 'none':
+      return null;
+    case 's3':
+      return { mode: 'AES256' };
+    case 'kms':
+      return { mode: 'aws:kms', keyId: kmsKeyId };
+  }
+}

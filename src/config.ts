@@ -58,3 +58,8 @@ function freeze<T>(value: T): DeepReadonly<T> {
   }
   return value as DeepReadonly<T>;
 }
+
+/** True unless the environment says otherwise: the same word node-config reads `config/development.yaml` for. */
+export function isDevelopment(env: Environment = process.env): boolean {
+  return (env.NODE_CONFIG_ENV || env.NODE_ENV || 'development').split(',').includes('development');
+}

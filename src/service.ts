@@ -34,6 +34,8 @@ import { storeOptions } from './store-options.js';
 export interface Listening {
   readonly publicUrl: string;
   readonly adminUrl: string;
+  /** Location of the store, without secrets. */
+  readonly store: string;
 }
 
 export interface Service {
@@ -53,6 +55,8 @@ export interface ServiceOptions {
   readonly config: Config;
   readonly log: Logger;
   readonly version: string;
+  /** Bearer tokens of the admin port by name; at least one. */
+  readonly adminTokens: Readonly<Record<string, string>>;
   /** Ends the process: the store turned out unfit after the start. */
   readonly onFatal: (error: Error) => void;
 }
@@ -76,7 +80,7 @@ export async function createService({ config, log, version, onFatal }: ServiceOp
   const proof = createStoreProof({
     location: store.location,
     probe: () => probeStore(store),
-    acceptWeak: config.store.s3.acceptWeakConditionalWrites,
+    acceptWeak: config.store.s3.conditionalWrites === 'emulated',
     retryAfter: config.store.canaryInterval,
     onTrouble: (message, cause) => log.error({ event: 'store-probe', err: cause }, message),
     onUnfit: onFatal,
@@ -166,6 +170,7 @@ export async function createService({ config, log, version, onFatal }: ServiceOp
       return {
         publicUrl: await listen(publicServer, config.receiver),
         adminUrl: await listen(adminServer, config.admin),
+        store: store.location,
       };
     },
 

@@ -1,14 +1,12 @@
 import type { Config } from './config.js';
 import type { StoreOptions } from './store/open-store.js';
 
-/** Longest time one part of an upload may take, as a multiple of an ordinary request. */
-const PART_PATIENCE = 2;
 
 /** The store's settings as the store wants them. */
 export function storeOptions({ store }: Config): StoreOptions {
   const { s3 } = store;
   return {
-    url: store.url,
+    url: storeUrl(store.url),
     partSize: store.partSize,
     s3: {
       endpoint: s3.endpoint,
@@ -23,7 +21,7 @@ export function storeOptions({ store }: Config): StoreOptions {
       conditionalWrites: s3.conditionalWrites,
       connectTimeoutMs: s3.connectTimeout,
       requestTimeoutMs: s3.requestTimeout,
-      partTimeoutMs: s3.requestTimeout * PART_PATIENCE,
+      partTimeoutMs: s3.partTimeout,
       retries: s3.retries,
       maxSockets: s3.maxSockets,
     },
@@ -39,4 +37,8 @@ function encryption({ sse, kmsKeyId }: Config['store']['s3']): NonNullable<Store
     case 'kms':
       return { mode: 'aws:kms', keyId: kmsKeyId };
   }
+}
+
+function storeUrl(url: Config['store']['url']): string {
+  return url.kind === 'file' ? `file:${url.directory}` : `s3://${url.bucket}/${url.prefix}`;
 }

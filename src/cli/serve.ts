@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { type Config, loadConfig } from '../config.js';
+import { secretValues } from '../config/secret-values.js';
+import { type Config, isDevelopment, loadConfig } from '../config.js';
 import { createLogger, type Logger } from '../observe/logger.js';
 import { createService, type Listening, type Service } from '../service.js';
+import { packageVersion } from './package-version.js';
 import { welcome } from './welcome.js';
 
 /** Name under which the token made at start appears in the ledger. */
@@ -13,9 +14,9 @@ export async function serve(): Promise<void> {
   const config = loadConfig();
   const log = createLogger({
     level: config.log.level,
-    format: isPretty(config) ? 'pretty' : 'json',
+    format: isPretty(config.log.pretty) ? 'pretty' : 'json',
     replica: config.replicaName,
-    secrets: secretsOf(config),
+    secrets: secretValues(config),
   });
   const adminTokens = startTokens(config);
   const service = await createService({ config, log, version: packageVersion(), adminTokens, onFatal });
@@ -52,8 +53,8 @@ function announce(config: Config, listening: Listening, tokens: Readonly<Record<
     );
   }
   const startToken = tokens[START_TOKEN];
-  if (process.stdout.isTTY || !isProduction()) {
-    process.stdout.write(welcome({ ...listening, sources: config.sources, startToken, store: config.store.url }));
+  if (isDevelopment()) {
+    process.stdout.write(welcome({ ...listening, sources: config.sources, startToken }));
   } else if (startToken !== undefined) {
     log.warn({ event: 'no-admin-token' }, 'no admin token is configured: configure one to use the dashboard');
   }
@@ -79,4 +80,8 @@ function stopOnSignal(service: Service, log: Logger): void {
   };
   process.on('SIGTERM', onSignal);
   process.on('SIGINT', onSignal);
+}
+
+function isPretty(setting: Config['log']['pretty']): boolean {
+  return setting === 'auto' ? isDevelopment() && process.stdout.isTTY : setting === 'true';
 }

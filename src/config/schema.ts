@@ -150,11 +150,11 @@ const s3 = section(
       'Connections for writes; as many again for everything else.',
     ),
     retries: setting(kinds.count(0, 20), 'number', 4, 'Further tries of a request that may be repeated.'),
-    acceptWeakConditionalWrites: setting(
-      kinds.flag(),
-      'true or false',
-      false,
-      'Start even when the store was found to ignore conditional writes. Two deliveries of one artefact at the same moment may then overwrite each other.',
+    conditionalWrites: setting(
+      kinds.oneOf(['native', 'emulated']),
+      'native or emulated',
+      'native',
+      'emulated accepts a store without atomic conditional writes: it looks first and writes then, and two deliveries of one artefact at the same moment may overwrite each other.',
     ),
   },
 );

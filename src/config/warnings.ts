@@ -10,9 +10,9 @@ const SOON = 7 * 86_400_000;
 export function configWarnings(config: Config, now: number): string[] {
   return [
     ...Object.entries(config.sources).flatMap(([name, source]) => sourceWarnings(name, source, now)),
-    ...(config.store.s3.acceptWeakConditionalWrites
+    ...(config.store.s3.conditionalWrites === 'emulated'
       ? [
-          'store.s3.acceptWeakConditionalWrites is on: simultaneous deliveries of one artefact may overwrite each other',
+          'store.s3.conditionalWrites is emulated: simultaneous deliveries of one artefact may overwrite each other',
         ]
       : []),
   ];

@@ -13,7 +13,7 @@ export class WeakStoreError extends Error {
   constructor(location: string, findings: readonly string[]) {
     super(
       `${location} does not keep first-write-wins: ${findings.join('; ')}. Use a store with atomic conditional ` +
-        'writes, or accept the weaker guarantee with store.s3.acceptWeakConditionalWrites: true.',
+        'writes, or accept the weaker guarantee with store.s3.conditionalWrites: emulated.',
     );
     this.name = 'WeakStoreError';
   }

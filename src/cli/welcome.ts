@@ -1,0 +1,36 @@
+/** What a person who starts the receiver wants to know: where to send, how to try, where to look. */
+export interface WelcomeFacts {
+  readonly publicUrl: string;
+  readonly adminUrl: string;
+  readonly store: string;
+  readonly sources: Readonly<Record<string, { readonly credentials: Readonly<Record<string, unknown>> }>>;
+  /** Token made at this start; undefined when tokens are configured. */
+  readonly startToken: string | undefined;
+}
+
+export function welcome(facts: WelcomeFacts): string {
+  const names = Object.keys(facts.sources);
+  const dashboard = facts.startToken === undefined ? `${facts.adminUrl}/` : `${facts.adminUrl}/#token=${facts.startToken}`;
+  const lines = [
+    '',
+    'Transcript Receiver is ready.',
+    '',
+    ...names.map((name) => `  Callback URL   ${facts.publicUrl}/callbacks/${name}`),
+    `  Store          ${facts.store}`,
+    `  Dashboard      ${dashboard}`,
+    '',
+    ...tryIt(facts, names[0]),
+    '',
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+/** The credential itself is not printed: whoever configured it knows it. */
+function tryIt(facts: WelcomeFacts, source: string | undefined): string[] {
+  if (source === undefined) return ['No source is configured: see docs/configuration.md.'];
+  const needsCredential = Object.keys(facts.sources[source]?.credentials ?? {}).length > 0;
+  const url = `${facts.publicUrl}/callbacks/${source}?id=job1&status=success`;
+  const header = needsCredential ? `-H '<the credential of ${source}>' ` : '';
+  const body = `{"format":"2.9","job":{"id":"job1"},"metadata":{},"results":[]}`;
+  return ['Try it:', '', `  curl ${header}-H 'Content-Type: application/json' -d '${body}' '${url}'`];
+}

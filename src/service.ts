@@ -27,7 +27,7 @@ import { measureStore } from './store/measured-store.js';
 import { openStore } from './store/open-store.js';
 import { probeStore } from './store/probe.js';
 import { createStoreProof } from './store/store-proof.js';
-import { createSweeper } from './store/sweep.js';
+import { startSweeping } from './store/sweep.js';
 import { storeOptions } from './store-options.js';
 
 /** Where a running service listens. */
@@ -61,6 +61,9 @@ export interface ServiceOptions {
   readonly onFatal: (error: Error) => void;
 }
 
+/** Milliseconds between looks for stale uploads; each costs a listing. */
+const SWEEP_EVERY = 3_600_000;
+
 /** Milliseconds that aborted deliveries get to clean up behind themselves. */
 const ABORT_WAIT = 5_000;
 
@@ -69,7 +72,7 @@ export async function createService({ config, log, version, onFatal }: ServiceOp
   const { limits } = config;
   const metrics = createMetrics({
     sources: Object.keys(config.sources),
-    regions: Object.keys(config.egress),
+    regions: Object.keys(config.egress.regions),
     version,
   });
 
@@ -79,23 +82,13 @@ export async function createService({ config, log, version, onFatal }: ServiceOp
   const pool = createBufferPool({ largest: store.partSize, retain: limits.memoryBudget });
   const proof = createStoreProof({
     location: store.location,
-    probe: () => probeStore(store),
+    probe: () => probeStore(store, { prefix: '.probe/' }),
     acceptWeak: config.store.s3.conditionalWrites === 'emulated',
     retryAfter: config.store.canaryInterval,
     onTrouble: (message, cause) => log.error({ event: 'store-probe', err: cause }, message),
     onUnfit: onFatal,
   });
   const canary = createCanary({ store, replica: config.replicaName, interval: config.store.canaryInterval });
-  const sweeper = createSweeper({
-    store,
-    olderThan: config.store.sweepUploadsAfter,
-    onSwept: (count) => {
-      metrics.store.sweptStaleUploads(count);
-      log.info({ event: 'swept', count }, 'stale uploads aborted');
-    },
-    onTrouble: (error) => log.warn({ event: 'sweep-failed', err: error }, 'stale uploads could not be swept'),
-  });
-
   // What is kept.
   const archive = createArchive({ store, budget, pool });
   const quarantine = createQuarantine(store);
@@ -115,7 +108,7 @@ export async function createService({ config, log, version, onFatal }: ServiceOp
   );
   const bodyClock = createBodyClock();
   const clientAddress = compileClientAddress(config.receiver.trustedProxies);
-  const sources = createSources(config.sources, config.egress, clientAddress);
+  const sources = createSources(config.sources, config.egress.regions, clientAddress);
   const receiver = createReceiver({
     sources,
     admission,
@@ -133,6 +126,7 @@ export async function createService({ config, log, version, onFatal }: ServiceOp
   });
 
   let draining = false;
+  let stopSweeping = () => {};
   const readiness = (): Readiness => {
     if (draining) return { ready: false, reason: 'this replica is shutting down' };
     if (!proof.proven) return { ready: false, reason: proof.reason };
@@ -166,7 +160,15 @@ export async function createService({ config, log, version, onFatal }: ServiceOp
       await proof.start();
       await canary.check();
       canary.start();
-      sweeper.start();
+      stopSweeping = startSweeping(store, {
+        maxAgeMs: config.store.sweepUploadsAfter,
+        intervalMs: SWEEP_EVERY,
+        onSwept: (count) => {
+          metrics.store.sweptStaleUploads(count);
+          log.info({ event: 'swept', count }, 'stale uploads aborted');
+        },
+        onError: (error) => log.warn({ event: 'sweep-failed', err: error }, 'stale uploads were not swept'),
+      });
       return {
         publicUrl: await listen(publicServer, config.receiver),
         adminUrl: await listen(adminServer, config.admin),
@@ -178,13 +180,16 @@ export async function createService({ config, log, version, onFatal }: ServiceOp
       draining = true;
       if (publicServer.listening) await sleep(config.receiver.drainDelay);
       admission.close();
-      await drainServer(publicServer, Promise.race([sleep(config.receiver.drainDeadline, null, { ref: false })]));
+      await drainServer(
+        publicServer,
+        sleep(config.receiver.drainDeadline, null, { ref: false }),
+      );
       await Promise.race([admission.whenEmpty(), sleep(ABORT_WAIT, null, { ref: false })]);
       await ledger.close();
       await drainServer(adminServer, Promise.resolve());
       proof.stop();
       canary.stop();
-      sweeper.stop();
+      stopSweeping();
       bodyClock.stop();
       refusalLog.close();
       metrics.close();
@@ -200,7 +205,8 @@ function listen(server: Server, { host, port }: { host: string; port: number }):
     server.listen(port, host, () => {
       server.off('error', reject);
       const { port: actual } = server.address() as AddressInfo;
-      const shown = host === '0.0.0.0' || host === '::' ? 'localhost' : host.includes(':') ? `[${host}]` : host;
+      const shown =
+        host === '0.0.0.0' || host === '::' ? 'localhost' : host.includes(':') ? `[${host}]` : host;
       resolve(`http://${shown}:${actual}`);
     });
   });

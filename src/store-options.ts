@@ -1,12 +1,11 @@
 import type { Config } from './config.js';
 import type { StoreOptions } from './store/open-store.js';
 
-
 /** The store's settings as the store wants them. */
 export function storeOptions({ store }: Config): StoreOptions {
   const { s3 } = store;
   return {
-    url: storeUrl(store.url),
+    url: store.url,
     partSize: store.partSize,
     s3: {
       endpoint: s3.endpoint,
@@ -37,8 +36,4 @@ function encryption({ sse, kmsKeyId }: Config['store']['s3']): NonNullable<Store
     case 'kms':
       return { mode: 'aws:kms', keyId: kmsKeyId };
   }
-}
-
-function storeUrl(url: Config['store']['url']): string {
-  return url.kind === 'file' ? `file:${url.directory}` : `s3://${url.bucket}/${url.prefix}`;
 }

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { secretValues } from '../config/secret-values.js';
+import { configWarnings } from '../config/warnings.js';
 import { type Config, isDevelopment, loadConfig } from '../config.js';
 import { createLogger, type Logger } from '../observe/logger.js';
 import { createService, type Listening, type Service } from '../service.js';
@@ -21,7 +22,9 @@ export async function serve(): Promise<void> {
   const adminTokens = startTokens(config);
   const service = await createService({ config, log, version: packageVersion(), adminTokens, onFatal });
   stopOnSignal(service, log);
-  process.on('unhandledRejection', (error) => log.error({ event: 'unexpected', err: error }, 'unhandled rejection'));
+  process.on('unhandledRejection', (error) =>
+    log.error({ event: 'unexpected', err: error }, 'unhandled rejection'),
+  );
   try {
     const listening = await service.start();
     announce(config, listening, adminTokens, log);
@@ -41,17 +44,19 @@ function startTokens({ admin }: Config): Readonly<Record<string, string>> {
   return { [START_TOKEN]: randomBytes(24).toString('base64url') };
 }
 
-function announce(config: Config, listening: Listening, tokens: Readonly<Record<string, string>>, log: Logger): void {
+function announce(
+  config: Config,
+  listening: Listening,
+  tokens: Readonly<Record<string, string>>,
+  log: Logger,
+): void {
   const { publicUrl, adminUrl } = listening;
   const sources = Object.keys(config.sources);
-  log.info({ event: 'listening', publicUrl, adminUrl, sources }, `listening on ${publicUrl}, admin on ${adminUrl}`);
-  for (const [name, source] of Object.entries(config.sources)) {
-    if (Object.keys(source.credentials).length > 0) continue;
-    log.warn(
-      { event: 'source-without-credentials', source: name },
-      `source ${name} has no credentials: it accepts whatever its allowlist admits`,
-    );
-  }
+  log.info(
+    { event: 'listening', publicUrl, adminUrl, sources },
+    `listening on ${publicUrl}, admin on ${adminUrl}`,
+  );
+  for (const warning of configWarnings(config, Date.now())) log.warn({ event: 'configuration' }, warning);
   const startToken = tokens[START_TOKEN];
   if (isDevelopment()) {
     process.stdout.write(welcome({ ...listening, sources: config.sources, startToken }));

@@ -10,7 +10,8 @@ export interface WelcomeFacts {
 
 export function welcome(facts: WelcomeFacts): string {
   const names = Object.keys(facts.sources);
-  const dashboard = facts.startToken === undefined ? `${facts.adminUrl}/` : `${facts.adminUrl}/#token=${facts.startToken}`;
+  const dashboard =
+    facts.startToken === undefined ? `${facts.adminUrl}/` : `${facts.adminUrl}/#token=${facts.startToken}`;
   const lines = [
     '',
     'Transcript Receiver is ready.',

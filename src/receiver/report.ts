@@ -5,7 +5,7 @@ import type { LedgerMetrics } from '../observe/ledger-metrics.js';
 import type { Logger } from '../observe/logger.js';
 import type { RefusalLog } from '../observe/refusal-log.js';
 import type { RefusalRing } from '../observe/refusal-ring.js';
-import { type CallbackRequest, header } from './callback-request.js';
+import { header } from './callback-request.js';
 import type { ReceiverObserver } from './receive.js';
 
 export interface ReportTargets {

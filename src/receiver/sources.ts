@@ -15,7 +15,10 @@ export function createSources(
   clientAddress: ClientAddressReader,
 ): ReadonlyMap<string, Source> {
   return new Map(
-    Object.entries(settings).map(([name, source]) => [name, compileSource(name, source, egress, clientAddress)]),
+    Object.entries(settings).map(([name, source]) => [
+      name,
+      compileSource(name, source, egress, clientAddress),
+    ]),
   );
 }
 

@@ -36,7 +36,8 @@ export function assertPrefix(operation: string, prefix: string): void {
 
 function keyFault(key: string): string | null {
   if (key === '') return 'it is empty';
-  if (key.startsWith('.') && !OWN_FOLDERS.test(key)) return 'names beginning with a dot are kept for the store itself';
+  if (key.startsWith('.') && !OWN_FOLDERS.test(key))
+    return 'names beginning with a dot are kept for the store itself';
   if (UNSAFE_CHARACTERS.test(key)) return 'it holds a control character, a backslash or broken Unicode';
   if (Buffer.byteLength(key) > MAX_KEY_BYTES) return `it is longer than ${MAX_KEY_BYTES} bytes`;
   for (const segment of key.split('/')) {

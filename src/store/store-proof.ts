@@ -1,18 +1,10 @@
-/** What a probe of the store found; see `probe.ts`. */
-export interface ProofReport {
-  /** Whether writes came back as they were written. */
-  readonly writable: boolean;
-  /** Whether conditional writes and completions held under concurrency. */
-  readonly exclusive: boolean;
-  /** What is wrong, in words, one finding each. */
-  readonly findings: readonly string[];
-}
+import type { ProbeReport } from './probe.js';
 
 /** The store would let two deliveries overwrite each other, and nobody said that this is accepted. */
 export class WeakStoreError extends Error {
-  constructor(location: string, findings: readonly string[]) {
+  constructor(location: string, findings: string) {
     super(
-      `${location} does not keep first-write-wins: ${findings.join('; ')}. Use a store with atomic conditional ` +
+      `${location} does not keep first-write-wins: ${findings} Use a store with atomic conditional ` +
         'writes, or accept the weaker guarantee with store.s3.conditionalWrites: emulated.',
     );
     this.name = 'WeakStoreError';
@@ -34,7 +26,7 @@ export interface StoreProof {
 
 export interface StoreProofOptions {
   readonly location: string;
-  readonly probe: () => Promise<ProofReport>;
+  readonly probe: () => Promise<ProbeReport>;
   readonly acceptWeak: boolean;
   /** Milliseconds between attempts. */
   readonly retryAfter: number;
@@ -52,11 +44,11 @@ export function createStoreProof(options: StoreProofOptions): StoreProof {
 
   async function attempt(): Promise<void> {
     const report = await options.probe();
-    if (!report.writable) throw new Error(report.findings.join('; '));
-    if (!report.exclusive) {
-      if (!options.acceptWeak) throw new WeakStoreError(options.location, report.findings);
-      options.onTrouble(`weaker guarantee accepted: ${report.findings.join('; ')}`);
-    }
+    const said = report.findings.join(' ');
+    if (!report.writable) throw new Error(said);
+    if (!report.trustworthy && options.acceptWeak) options.onTrouble(`weaker guarantee accepted: ${said}`);
+    else if (isWeak(report)) throw new WeakStoreError(options.location, said);
+    else if (!report.trustworthy) throw new Error(said);
     proven = true;
     reason = null;
   }
@@ -89,4 +81,9 @@ export function createStoreProof(options: StoreProofOptions): StoreProof {
       if (timer !== null) clearTimeout(timer);
     },
   };
+}
+
+/** A store that answers with an error may only have trouble now; one that overwrites is unfit for good. */
+function isWeak({ conditionalPut, conditionalComplete }: ProbeReport): boolean {
+  return [conditionalPut, conditionalComplete].some((finding) => finding === 'ignored' || finding === 'racy');
 }

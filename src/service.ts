@@ -180,10 +180,7 @@ export async function createService({ config, log, version, onFatal }: ServiceOp
       draining = true;
       if (publicServer.listening) await sleep(config.receiver.drainDelay);
       admission.close();
-      await drainServer(
-        publicServer,
-        sleep(config.receiver.drainDeadline, null, { ref: false }),
-      );
+      await drainServer(publicServer, sleep(config.receiver.drainDeadline, null, { ref: false }));
       await Promise.race([admission.whenEmpty(), sleep(ABORT_WAIT, null, { ref: false })]);
       await ledger.close();
       await drainServer(adminServer, Promise.resolve());

@@ -1,0 +1,247 @@
+import { readFile } from 'node:fs/promises';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { ledgerOf, visibleKeys } from '../support/ledger-of.js';
+import { type RunningService, startService } from '../support/running-service.js';
+
+/*
+ * The answer table of DESIGN section 3, row by row, over HTTP. What needs a socket of its own (slow bodies,
+ * Expect, drains) is in connection.test.ts; a store in trouble is in store-trouble.test.ts.
+ */
+
+const TOKEN = 'correct-horse-battery-staple';
+const TRANSCRIPT = JSON.stringify({ format: '2.9', job: { id: 'j' }, metadata: {}, results: [] });
+
+let service: RunningService;
+
+beforeAll(async () => {
+  service = await startService({
+    sources: {
+      default: { maxBytes: '100KiB' },
+      guarded: { credentials: { main: { headers: [`X-Callback-Token: ${TOKEN}`] } } },
+      elsewhere: { allow: ['eu1'] },
+      watched: { allow: ['eu1'], allowMode: 'report' },
+      mixed: { keyPrefix: 'team/' },
+    },
+    limits: { quarantineBytes: '20KiB' },
+  });
+});
+
+afterAll(() => service.stop());
+
+interface Call {
+  path?: string;
+  query?: string;
+  method?: string;
+  headers?: Record<string, string>;
+  body?: string | Buffer;
+}
+
+async function call({ path = '/callbacks/default', query = 'id=j&status=success', ...init }: Call) {
+  const response = await fetch(`${service.publicUrl}${path}${query === '' ? '' : `?${query}`}`, {
+    method: 'POST',
+    redirect: 'manual',
+    ...init,
+  });
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, json: text === '' ? null : JSON.parse(text) };
+}
+
+const JSON_TYPE = { 'content-type': 'application/json' };
+
+describe('what a sender is answered', () => {
+  it.each<[situation: string, call: Call, status: number, outcome: string]>([
+    ['a transcript', { query: 'id=t1&status=success', headers: JSON_TYPE, body: TRANSCRIPT }, 200, 'stored'],
+    [
+      'the same again',
+      { query: 'id=t1&status=success', headers: JSON_TYPE, body: TRANSCRIPT },
+      200,
+      'duplicate',
+    ],
+    [
+      'another for the same job',
+      { query: 'id=t1&status=success', headers: JSON_TYPE, body: `${TRANSCRIPT} ` },
+      200,
+      'conflict',
+    ],
+    ['no body', { query: 'id=t2&status=success' }, 200, 'noted'],
+    [
+      'PUT',
+      { query: 'id=t3&status=success', method: 'PUT', headers: JSON_TYPE, body: TRANSCRIPT },
+      200,
+      'stored',
+    ],
+    [
+      'a trailing slash',
+      { path: '/callbacks/default/', query: 'id=t4&status=success', headers: JSON_TYPE, body: TRANSCRIPT },
+      200,
+      'stored',
+    ],
+    ['an error status without a body', { query: 'id=t5&status=fetch_error' }, 200, 'noted'],
+    [
+      'a status nobody knows',
+      { query: 'id=t6&status=brand_new', headers: JSON_TYPE, body: TRANSCRIPT },
+      200,
+      'stored',
+    ],
+    [
+      "the submitter's own parameters",
+      { query: 'tenant=a&tenant=b&id=t7&x[y]=1&status=success' },
+      200,
+      'noted',
+    ],
+    [
+      'the right credential',
+      { path: '/callbacks/guarded', headers: { 'x-callback-token': TOKEN } },
+      200,
+      'noted',
+    ],
+    ['an address that only would be refused', { path: '/callbacks/watched' }, 200, 'noted'],
+    ['broken JSON', { headers: JSON_TYPE, body: '{"format"' }, 202, 'quarantined'],
+    [
+      'a broken form',
+      { headers: { 'content-type': 'multipart/form-data; boundary=x' }, body: '--x\r\nContent-Disp' },
+      202,
+      'quarantined',
+    ],
+    [
+      'an encoding nobody knows',
+      { headers: { 'content-encoding': 'snappy' }, body: 'x' },
+      202,
+      'quarantined',
+    ],
+  ])('%s: %#', async (_, request, status, outcome) => {
+    const answer = await call(request);
+    expect(answer.status).toBe(status);
+    expect(answer.headers.get('content-type')).toBe('application/json');
+    expect(answer.json).toMatchObject({
+      outcome,
+      deliveryId: expect.stringMatching(/^[0-9A-HJKMNP-TV-Z]{26}$/),
+    });
+  });
+
+  it.each<[situation: string, call: Call, status: number, code: string]>([
+    ['no id', { query: 'status=success' }, 400, 'query-invalid'],
+    ['no status', { query: 'id=j' }, 400, 'query-invalid'],
+    ['no query at all', { query: '' }, 400, 'query-invalid'],
+    ['a repeated id', { query: 'id=j&id=j&status=success' }, 400, 'query-invalid'],
+    ['a repeated status', { query: 'id=j&status=success&status=error' }, 400, 'query-invalid'],
+    ['an id that is a path', { query: 'id=../etc&status=success' }, 400, 'query-invalid'],
+    ['an id that is too long', { query: `id=${'a'.repeat(65)}&status=success` }, 400, 'query-invalid'],
+    ['an empty id', { query: 'id=&status=success' }, 400, 'query-invalid'],
+    ['a status with a line break', { query: 'id=j&status=a%0Ab' }, 400, 'query-invalid'],
+    [
+      'broken and too large for quarantine',
+      { headers: JSON_TYPE, body: `{"a": ${'1'.repeat(30_000)}` },
+      400,
+      'body-malformed',
+    ],
+    ['no credential', { path: '/callbacks/guarded' }, 401, 'credential-invalid'],
+    [
+      'a wrong credential',
+      { path: '/callbacks/guarded', headers: { 'x-callback-token': `${TOKEN}x` } },
+      401,
+      'credential-invalid',
+    ],
+    ['an address from elsewhere', { path: '/callbacks/elsewhere' }, 403, 'address-refused'],
+    ['an unknown source', { path: '/callbacks/nobody' }, 404, 'source-unknown'],
+    ['an inherited name', { path: '/callbacks/__proto__' }, 404, 'source-unknown'],
+    ['an unknown path', { path: '/elsewhere' }, 404, 'not-found'],
+    ['a path below a source', { path: '/callbacks/default/more' }, 404, 'not-found'],
+    ['a path that is not well-formed', { path: '/callbacks/%ff' }, 404, 'not-found'],
+    ['another method', { method: 'DELETE' }, 405, 'method-not-allowed'],
+    ['a body larger than the limit', { body: Buffer.alloc(100 * 1024 + 1) }, 413, 'body-too-large'],
+    [
+      'a body that grows beyond the limit',
+      { headers: { 'content-encoding': 'gzip' }, body: gzipSync(Buffer.alloc(100 * 1024 + 1)) },
+      413,
+      'body-too-large',
+    ],
+  ])('%s: %#', async (_, request, status, code) => {
+    const answer = await call(request);
+    expect(answer.status).toBe(status);
+    expect(answer.headers.get('content-type')).toBe('application/problem+json');
+    expect(answer.json).toMatchObject({
+      status,
+      code,
+      title: expect.any(String),
+      detail: expect.any(String),
+    });
+  });
+
+  it('names the methods it takes', async () => {
+    const response = await fetch(`${service.publicUrl}/callbacks/default`);
+    expect(response.status).toBe(405);
+    expect(response.headers.get('allow')).toBe('POST, PUT');
+  });
+
+  it('never redirects', async () => {
+    for (const path of ['//callbacks/default', '/callbacks', '/callbacks/', '/callbacks/default//', '/']) {
+      expect((await call({ path })).status).toBe(404);
+    }
+  });
+
+  it('reports each item with kind, key, size, hash and outcome', async () => {
+    const { json } = await call({
+      path: '/callbacks/mixed',
+      query: 'id=k1&status=success',
+      headers: JSON_TYPE,
+      body: TRANSCRIPT,
+    });
+    expect(json.items).toEqual([
+      {
+        kind: 'transcript.json-v2',
+        key: 'team/jobs/k1/transcript.json',
+        size: TRANSCRIPT.length,
+        sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
+        outcome: 'created',
+      },
+    ]);
+  });
+
+  it('writes a ledger line for what is taken and for authenticated refusals, none for strangers', async () => {
+    const before = (await ledgerOf(service.folder)).length;
+    await call({ query: 'id=led1&status=success', headers: JSON_TYPE, body: TRANSCRIPT });
+    await call({ query: 'id=led1' });
+    await call({ path: '/callbacks/guarded' });
+    await call({ path: '/callbacks/elsewhere' });
+    await call({ path: '/callbacks/watched', query: 'id=led2&status=success' });
+    const lines = (await ledgerOf(service.folder)).slice(before);
+    expect(lines.map(({ jobId, outcome, reason }) => ({ jobId, outcome, reason }))).toEqual([
+      { jobId: 'led1', outcome: 'stored', reason: null },
+      { jobId: null, outcome: 'refused', reason: 'query-invalid' },
+      { jobId: 'led2', outcome: 'noted', reason: null },
+    ]);
+    expect(lines[2]).toMatchObject({ wouldRefuse: 'address-refused', clientIp: '127.0.0.1' });
+    expect(lines[0]).toMatchObject({
+      v: 1,
+      origin: 'callback',
+      source: 'default',
+      method: 'POST',
+      credential: null,
+      bytes: TRANSCRIPT.length,
+      shape: { contentType: 'application/json', framing: 'sized' },
+    });
+  });
+
+  it('keeps an undecodable body byte for byte, and its request without the credential', async () => {
+    const { json } = await call({
+      path: '/callbacks/guarded',
+      query: 'id=q1&status=success',
+      headers: { ...JSON_TYPE, 'x-callback-token': TOKEN, authorization: 'Bearer something-else' },
+      body: '{"broken"',
+    });
+    const keys = await visibleKeys(service.folder, `quarantine/${json.deliveryId}/`);
+    expect(keys.map((key) => key.split('/').at(-1))).toEqual(['body', 'request.json']);
+    expect(await readFile(`${service.folder}/${keys[0]}`, 'utf8')).toBe('{"broken"');
+    const request = await readFile(`${service.folder}/${keys[1]}`, 'utf8');
+    expect(JSON.parse(request)).toMatchObject({
+      jobId: 'q1',
+      source: 'guarded',
+      reason: 'json-invalid',
+      bytes: 9,
+    });
+    expect(request).not.toContain(TOKEN);
+    expect(request).not.toContain('something-else');
+  });
+});

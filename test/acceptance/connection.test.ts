@@ -1,0 +1,174 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { ledgerOf, visibleKeys } from '../support/ledger-of.js';
+import { type RawClient, rawClient } from '../support/raw-http.js';
+import { type RunningService, startService } from '../support/running-service.js';
+import { until } from '../support/until.js';
+
+/* What only shows on a bare connection: when the body is read, how refusals reach a sender that still writes. */
+
+const TOKEN = 'correct-horse-battery-staple';
+
+let service: RunningService;
+const clients: RawClient[] = [];
+
+beforeAll(async () => {
+  service = await startService({
+    sources: {
+      default: { maxBytes: '1MiB' },
+      guarded: { credentials: { main: { headers: [`X-Callback-Token: ${TOKEN}`] } } },
+    },
+    limits: {
+      idleTimeout: '300ms',
+      minBytesPerSecond: 10_000,
+      minRateGrace: '1s',
+      drainBytes: '64KiB',
+      drainTime: '300ms',
+      maxConcurrentDeliveries: 3,
+    },
+  });
+});
+
+afterAll(async () => {
+  for (const client of clients) client.close();
+  await service.stop();
+});
+
+async function open(): Promise<RawClient> {
+  const client = await rawClient(service.publicUrl);
+  clients.push(client);
+  return client;
+}
+
+function head(path: string, ...lines: string[]): string {
+  return [`POST ${path} HTTP/1.1`, 'Host: receiver', ...lines, '', ''].join('\r\n');
+}
+
+const CALLBACK = '/callbacks/default?id=c1&status=success';
+
+describe('before the first body byte', () => {
+  it('answers 100 Continue only after every check, then takes the body', async () => {
+    const client = await open();
+    await client.send(
+      head(CALLBACK, 'Content-Length: 2', 'Content-Type: application/json', 'Expect: 100-continue'),
+    );
+    expect((await client.answer()).status).toBe(100);
+    await client.send('{}');
+    expect((await client.answer()).status).toBe(200);
+  });
+
+  it.each([
+    ['a wrong credential', '/callbacks/guarded?id=c1&status=success', 10, 401],
+    ['a bad query', '/callbacks/default?status=success', 10, 400],
+    ['an unknown source', '/callbacks/nobody?id=c1&status=success', 10, 404],
+    ['a declared size over the limit', CALLBACK, 2 ** 40, 413],
+  ])('refuses %s without a 100 and closes', async (_, path, length, status) => {
+    const client = await open();
+    await client.send(head(path, `Content-Length: ${length}`, 'Expect: 100-continue'));
+    const answer = await client.answer();
+    expect(answer.status).toBe(status);
+    expect(answer.headers.connection).toBe('close');
+  });
+
+  it('refuses while the body is still to come', async () => {
+    const client = await open();
+    await client.send(head('/callbacks/guarded?id=c1&status=success', 'Content-Length: 1000000'));
+    expect((await client.answer()).status).toBe(401);
+  });
+});
+
+describe('a refused sender that is still writing', () => {
+  it('can read the answer, and its connection ends after a bounded drain', async () => {
+    const client = await open();
+    await client.send(head('/callbacks/guarded?id=c1&status=success', 'Transfer-Encoding: chunked'));
+    const answering = client.answer();
+    const chunk = `${(16 * 1024).toString(16)}\r\n${'x'.repeat(16 * 1024)}\r\n`;
+    for (let sent = 0; sent < 64 && !client.socket.destroyed; sent++) await client.send(chunk);
+    expect((await answering).status).toBe(401);
+    await until(() => client.socket.destroyed);
+  });
+
+  it('keeps its connection when the rest of the body is small', async () => {
+    const client = await open();
+    for (let n = 0; n < 2; n++) {
+      await client.send(`${head('/callbacks/guarded?id=c1&status=success', 'Content-Length: 5')}hello`);
+      expect((await client.answer()).status).toBe(401);
+    }
+    await client.send(
+      `${head('/callbacks/guarded?id=c1&status=success', `X-Callback-Token: ${TOKEN}`, 'Content-Length: 0')}`,
+    );
+    expect((await client.answer()).status).toBe(200);
+  });
+
+  it('is cut when it promises a little and never sends it', async () => {
+    const client = await open();
+    await client.send(head('/callbacks/guarded?id=c1&status=success', 'Content-Length: 5'));
+    expect((await client.answer()).status).toBe(401);
+    await until(() => client.socket.destroyed);
+  });
+});
+
+describe('a slow sender', () => {
+  it('is told 408 when it falls silent', async () => {
+    const client = await open();
+    await client.send(`${head('/callbacks/default?id=slow1&status=success', 'Content-Length: 100')}abc`);
+    const answer = await client.answer();
+    expect(answer.status).toBe(408);
+    expect(JSON.parse(answer.body).code).toBe('body-too-slow');
+    expect(await visibleKeys(service.folder, 'jobs/slow1')).toEqual([]);
+  });
+
+  it('is told 408 when it drips below the minimum rate', async () => {
+    const client = await open();
+    await client.send(head('/callbacks/default?id=slow2&status=success', 'Content-Length: 100000'));
+    const drip = setInterval(() => client.send('x'), 50);
+    const answer = await client.answer().finally(() => clearInterval(drip));
+    expect(answer.status).toBe(408);
+    expect(JSON.parse(answer.body).detail).toContain('10000 bytes per second');
+  });
+});
+
+describe('a body that does not arrive whole', () => {
+  it.each([
+    ['sized', 'Content-Length: 100000', 'x'.repeat(70_000)],
+    ['chunked', 'Transfer-Encoding: chunked', `11170\r\n${'x'.repeat(70_000)}\r\n`],
+    ['with broken chunk framing', 'Transfer-Encoding: chunked', `5\r\nhello\r\nZZ\r\n`],
+  ])('leaves nothing but a ledger line, %s', async (name, framing, part) => {
+    const id = `cut-${name.replaceAll(' ', '-')}`;
+    const client = await open();
+    await client.send(head(`/callbacks/default?id=${id}&status=success`, framing));
+    await client.send(part);
+    client.socket.end();
+    await until(async () => (await ledgerOf(service.folder)).some((line) => line.jobId === id));
+    const [line] = (await ledgerOf(service.folder)).filter(({ jobId }) => jobId === id);
+    expect(line).toMatchObject({ outcome: 'refused', reason: 'body-incomplete', items: [] });
+    expect(await visibleKeys(service.folder, `jobs/${id}`)).toEqual([]);
+  });
+});
+
+describe('too many deliveries at once', () => {
+  it('are told 503 with Retry-After before their body is read', async () => {
+    const held = await Promise.all([1, 2, 3].map(() => open()));
+    for (const [n, client] of held.entries()) {
+      const path = `/callbacks/default?id=held${n}&status=success`;
+      await client.send(head(path, 'Content-Length: 3', 'Expect: 100-continue'));
+      expect((await client.answer()).status).toBe(100);
+    }
+    const late = await open();
+    await late.send(head(CALLBACK, 'Content-Length: 3', 'Expect: 100-continue'));
+    const answer = await late.answer();
+    expect(answer.status).toBe(503);
+    expect(answer.headers['retry-after']).toMatch(/^\d+$/);
+    expect(JSON.parse(answer.body).code).toBe('overloaded');
+    for (const client of held) {
+      await client.send('abc');
+      expect((await client.answer()).status).toBe(200);
+    }
+  });
+});
+
+describe('health', () => {
+  it('is alive and ready once the store was proven', async () => {
+    expect((await fetch(`${service.publicUrl}/healthz`)).status).toBe(200);
+    expect((await fetch(`${service.publicUrl}/readyz`)).status).toBe(200);
+  });
+});

@@ -1,0 +1,4 @@
+/** Waits until a condition holds; the test's own time-out is the limit. */
+export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 10));
+}

@@ -1,0 +1,127 @@
+import type { LedgerRow } from './ledger-row.js';
+import { comparePositions, type RowPosition } from './row-position.js';
+
+/** Rows held in memory, in order, by hour of receipt so that old hours go cheaply. */
+export interface RowWindow {
+  readonly size: number;
+  /** Takes rows in any order; one that is there already is dropped. */
+  add(rows: LedgerRow[]): void;
+  /**
+   * Rows before a place: hours newest first, each with its rows oldest first, of which the first `count` lie
+   * before the place. By the hour, because a step of a generator per row would cost more than the looking.
+   */
+  hoursBefore(
+    before?: RowPosition,
+  ): Generator<{ readonly rows: readonly LedgerRow[]; readonly count: number }>;
+  /** Drops what was received before an instant. */
+  dropBefore(time: number): void;
+  /** Drops the oldest rows over a number; gives the instant from which on all are still there, or null. */
+  dropOver(count: number): number | null;
+}
+
+const HOUR = 3_600_000;
+
+export function createRowWindow(): RowWindow {
+  const hours = new Map<number, LedgerRow[]>();
+  let size = 0;
+
+  const hoursDescending = () => [...hours.keys()].sort((a, b) => b - a);
+
+  function setHour(hour: number, rows: LedgerRow[], oldLength = hours.get(hour)?.length ?? 0): void {
+    size += rows.length - oldLength;
+    if (rows.length > 0) hours.set(hour, rows);
+    else hours.delete(hour);
+  }
+
+  return {
+    get size() {
+      return size;
+    },
+    add(rows) {
+      for (const [hour, added] of groupByHour(rows)) {
+        const held = hours.get(hour) ?? [];
+        const oldLength = held.length;
+        setHour(hour, mergeRows(held, added.sort(comparePositions)), oldLength);
+      }
+    },
+    *hoursBefore(before) {
+      for (const hour of hoursDescending()) {
+        if (before && hour * HOUR > before.time) continue;
+        const rows = hours.get(hour) ?? [];
+        yield { rows, count: before ? countBefore(rows, before) : rows.length };
+      }
+    },
+    dropBefore(time) {
+      for (const hour of [...hours.keys()]) {
+        if ((hour + 1) * HOUR <= time) setHour(hour, []);
+        else if (hour * HOUR < time)
+          setHour(
+            hour,
+            (hours.get(hour) ?? []).filter((row) => row.time >= time),
+          );
+      }
+    },
+    dropOver(count) {
+      let complete: number | null = null;
+      for (const hour of hoursDescending().reverse()) {
+        const excess = size - count;
+        if (excess <= 0) break;
+        const rows = hours.get(hour) ?? [];
+        complete = (rows[Math.min(excess, rows.length) - 1]?.time ?? 0) + 1;
+        const from = complete;
+        setHour(
+          hour,
+          rows.filter((row) => row.time >= from),
+        );
+      }
+      return complete;
+    },
+  };
+}
+
+function groupByHour(rows: readonly LedgerRow[]): Map<number, LedgerRow[]> {
+  const groups = new Map<number, LedgerRow[]>();
+  for (const row of rows) {
+    const hour = Math.floor(row.time / HOUR);
+    const group = groups.get(hour);
+    if (group) group.push(row);
+    else groups.set(hour, [row]);
+  }
+  return groups;
+}
+
+/** Number of rows in front of a place, by bisection. */
+function countBefore(rows: readonly LedgerRow[], place: RowPosition): number {
+  let low = 0;
+  let high = rows.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    const row = rows[middle];
+    if (row && comparePositions(row, place) < 0) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** Merges sorted lists into the first without repeating equal places. The tail's usual case, all newer, costs only the new. */
+export function mergeRows(old: LedgerRow[], added: readonly LedgerRow[]): LedgerRow[] {
+  const first = added[0];
+  if (!first) return old;
+  const untouched = countBefore(old, first);
+  const rest = old.splice(untouched);
+  let index = 0;
+  for (const row of added) {
+    for (let next = rest[index]; next && comparePositions(next, row) < 0; next = rest[index]) {
+      old.push(next);
+      index += 1;
+    }
+    const last = old.at(-1);
+    const isThere = (place?: LedgerRow) => place !== undefined && comparePositions(place, row) === 0;
+    if (!isThere(last) && !isThere(rest[index])) old.push(row);
+  }
+  for (; index < rest.length; index += 1) {
+    const row = rest[index];
+    if (row) old.push(row);
+  }
+  return old;
+}

@@ -1,3 +1,5 @@
+import { TopLevelShape } from './top-level-shape.js';
+
 /**
  * Deepest nesting that is accepted. JSON.parse has no limit of its own; this one keeps the memory for a
  * hostile `[[[[…` at one byte per level, 100 kB in all. Transcripts nest less than ten levels.
@@ -30,12 +32,6 @@ const BOM = 19;
 const ARRAY = 0;
 const OBJECT = 1;
 
-const OTHER_KEY = 0;
-const FORMAT_KEY = 1;
-const RESULTS_KEY = 2;
-/** `results` with each of its characters spelt as \uXXXX. */
-const LONGEST_SPELLING = 42;
-
 /** 1 for bytes that are neither quote, backslash nor control character. */
 const PLAIN = new Uint8Array(256).map((_, byte) => (byte >= 0x20 && byte !== 0x22 && byte !== 0x5c ? 1 : 0));
 const HEX_DIGIT = new Uint8Array(256).map((_, byte) =>
@@ -65,12 +61,7 @@ export class JsonCheck {
   #step = 0;
   #literal: Buffer = Buffer.alloc(0);
   #inKey = false;
-  /** Raw spelling of a key of the top-level object, as far as it can still be one we look for. */
-  readonly #key = Buffer.allocUnsafe(LONGEST_SPELLING);
-  #keyLength = 0;
-  #topKey = OTHER_KEY;
-  #formatIsString = false;
-  #resultsIsArray = false;
+  readonly #shape = new TopLevelShape();
 
   get failed(): boolean {
     return this.#state === FAILED;
@@ -78,15 +69,18 @@ export class JsonCheck {
 
   /** A string `format` and an array `results`, both at the top level. */
   get looksLikeTranscript(): boolean {
-    return this.#formatIsString && this.#resultsIsArray;
+    return this.#shape.formatIsString && this.#shape.resultsIsArray;
   }
 
   /** One of the two has been seen: the best guess while the text is still incomplete. */
   get mayBeTranscript(): boolean {
-    return !this.failed && (this.#formatIsString || this.#resultsIsArray);
+    return !this.failed && (this.#shape.formatIsString || this.#shape.resultsIsArray);
   }
 
-  /** Takes the next bytes; false as soon as the text cannot be JSON any more. */
+  /**
+   * Takes the next bytes; false as soon as the text cannot be JSON any more. One loop over plain bytes, with
+   * what a transcript is mostly made of first: several times as fast as JSON.parse.
+   */
   push(chunk: Uint8Array): boolean {
     const length = chunk.length;
     let state = this.#state;
@@ -97,19 +91,30 @@ export class JsonCheck {
       if (state === STRING) {
         const from = at;
         while (PLAIN[byte] === 1 && ++at < length) byte = chunk[at] as number;
-        if (this.#inKey && this.#depth === 1) this.#spell(chunk, from, at);
+        if (this.#inKey && this.#depth === 1) this.#shape.spell(chunk, from, at);
         if (at === length) break;
         at++;
-        if (byte === 0x22) state = this.#closeString();
-        else if (byte === 0x5c) state = this.#escape(byte);
+        if (byte === 0x22) {
+          state = this.#closeString();
+          // What nearly always follows; saves a round each.
+          if (at < length && state === COLON && chunk[at] === 0x3a) {
+            at++;
+            state = VALUE;
+          }
+        } else if (byte === 0x5c) state = this.#escape(byte);
         else state = FAILED;
       } else if (byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09) {
         at++;
         if (state > AFTER_VALUE) state = this.#spaceWithin(state);
       } else if (state === AFTER_VALUE) {
         at++;
-        if (byte === 0x2c) state = this.#comma();
-        else if (byte === 0x5d) state = this.#close(ARRAY);
+        if (byte === 0x2c) {
+          state = this.#comma();
+          if (at < length && state === NEXT_KEY && chunk[at] === 0x22) {
+            at++;
+            state = this.#openKey();
+          }
+        } else if (byte === 0x5d) state = this.#close(ARRAY);
         else if (byte === 0x7d) state = this.#close(OBJECT);
         else state = FAILED;
       } else if (state === COLON) {
@@ -125,9 +130,8 @@ export class JsonCheck {
       } else if (state === NUMBER_INTEGER || state === NUMBER_FRACTION || state === NUMBER_EXPONENT) {
         while (byte >= 0x30 && byte <= 0x39 && ++at < length) byte = chunk[at] as number;
         if (at === length) break;
-        const next = afterDigits(state, byte);
-        if (next !== AFTER_VALUE) at++;
-        state = next;
+        state = afterDigits(state, byte);
+        if (state !== AFTER_VALUE) at++;
       } else if (state === NUMBER_ZERO) {
         state = afterDigits(state, byte);
         if (state !== AFTER_VALUE) at++;
@@ -155,7 +159,7 @@ export class JsonCheck {
   }
 
   #value(state: number, byte: number): number {
-    if (this.#topKey !== OTHER_KEY) this.#noteTopValue(byte);
+    this.#shape.beginValue(byte);
     if (byte === 0x22) return STRING;
     if (byte === 0x7b) return this.#open(OBJECT);
     if (byte === 0x5b) return this.#open(ARRAY);
@@ -226,14 +230,14 @@ export class JsonCheck {
 
   #openKey(): number {
     this.#inKey = true;
-    this.#keyLength = 0;
+    this.#shape.beginKey();
     return STRING;
   }
 
   #closeString(): number {
     if (!this.#inKey) return AFTER_VALUE;
     this.#inKey = false;
-    if (this.#depth === 1) this.#topKey = this.#whichKey();
+    if (this.#depth === 1) this.#shape.endKey();
     return COLON;
   }
 
@@ -243,28 +247,7 @@ export class JsonCheck {
   }
 
   #spellByte(byte: number): void {
-    if (!this.#inKey || this.#depth !== 1) return;
-    if (this.#keyLength < LONGEST_SPELLING) this.#key[this.#keyLength] = byte;
-    this.#keyLength++;
-  }
-
-  #spell(chunk: Uint8Array, from: number, to: number): void {
-    for (let at = from; at < to && this.#keyLength <= LONGEST_SPELLING; at++)
-      this.#spellByte(chunk[at] as number);
-  }
-
-  #whichKey(): number {
-    if (this.#keyLength < 6 || this.#keyLength > LONGEST_SPELLING) return OTHER_KEY;
-    const raw = this.#key.toString('latin1', 0, this.#keyLength);
-    const key = raw.includes('\\') ? JSON.parse(`"${raw}"`) : raw;
-    if (key === 'format') return FORMAT_KEY;
-    return key === 'results' ? RESULTS_KEY : OTHER_KEY;
-  }
-
-  #noteTopValue(byte: number): void {
-    if (this.#topKey === FORMAT_KEY) this.#formatIsString = byte === 0x22;
-    else this.#resultsIsArray = byte === 0x5b;
-    this.#topKey = OTHER_KEY;
+    if (this.#inKey && this.#depth === 1) this.#shape.spellByte(byte);
   }
 }
 

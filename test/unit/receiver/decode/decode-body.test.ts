@@ -525,6 +525,7 @@ describe('decodeBody: content encodings', () => {
     let taken = 0;
     const onWrite = (_: unknown, chunk: Buffer) => {
       taken += chunk.length;
+      expect(chunk.length).toBeLessThanOrEqual(256 * 1024);
       return undefined;
     };
     const outcome = decode({ ...sent, contentEncoding: 'gzip', body: bomb, habits: { onWrite } });
@@ -613,6 +614,34 @@ describe('decodeBody: limits and failures', () => {
         failure,
       );
     }
+  });
+
+  it.each(forms)('leaves nothing behind that fails later when %s breaks off', async (_, given, whole) => {
+    const late: unknown[] = [];
+    const note = (error: unknown) => late.push(error);
+    process.on('unhandledRejection', note).on('uncaughtException', note);
+    const failure = new Error('aborted');
+    const onWrite = () => Promise.reject(failure);
+    for (const length of [1, 7, 30]) {
+      const pieces = cut(whole).slice(0, length);
+      await decodeBody(
+        { ...headers, ...given },
+        watched(pieces, failure).body,
+        new RecordingSink(),
+        LIMITS,
+      ).catch(note);
+      await decodeBody(
+        { ...headers, ...given },
+        watched(pieces).body,
+        new RecordingSink({ onWrite }),
+        LIMITS,
+      ).catch(note);
+    }
+    const told = late.splice(0);
+    for (let turn = 0; turn < 10; turn++) await new Promise(setImmediate);
+    process.off('unhandledRejection', note).off('uncaughtException', note);
+    expect(told).toHaveLength(6);
+    expect(late).toEqual([]);
   });
 
   it.each(forms)('stops at once and lets go of %s when the sink throws', async (_, given, whole) => {

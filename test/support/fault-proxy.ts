@@ -1,0 +1,167 @@
+import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { PassThrough, type Readable, Transform } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { pipeline } from 'node:stream/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** What happens to one request on its way. */
+export type ProxyFault =
+  /** Answered by the proxy; the server never hears of it. */
+  | { readonly kind: 'answer'; readonly status: number; readonly code?: string }
+  /** The connection is reset before anything is forwarded. */
+  | { readonly kind: 'reset' }
+  /** The connection is reset once so many body bytes have come; the server sees a broken request. */
+  | { readonly kind: 'resetAfter'; readonly bytes: number }
+  /** The server does its work, and the connection is reset instead of its answer. */
+  | { readonly kind: 'loseAnswer' }
+  /** The connection is reset after so many bytes of the answer's body. */
+  | { readonly kind: 'cutAnswer'; readonly bytes: number }
+  /** Nothing is forwarded and nothing is answered, until the sender gives up. */
+  | { readonly kind: 'hang' }
+  /** Forwarded after a while. */
+  | { readonly kind: 'delay'; readonly ms: number }
+  /** The body is forwarded at no more than this rate. */
+  | { readonly kind: 'slow'; readonly bytesPerSecond: number };
+
+export interface ProxiedRequest {
+  readonly method: string;
+  readonly url: string;
+  /** Requests through this proxy so far, this one included. */
+  readonly count: number;
+}
+
+export interface FaultProxy {
+  /** Address to use instead of the server's own; stays the same over `refuse` and `accept`. */
+  readonly url: string;
+  /** Asked for every request; null lets it pass. */
+  fault: (request: ProxiedRequest) => ProxyFault | null;
+  /** Ends all connections and refuses new ones. */
+  refuse(): Promise<void>;
+  /** Takes connections again. */
+  accept(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/**
+ * A proxy in front of any HTTP server that lets requests fail the way networks and servers do. Host and all
+ * other headers pass unchanged, so signatures made for the proxy's address hold.
+ */
+export async function startFaultProxy(target: string): Promise<FaultProxy> {
+  const agent = new Agent({ keepAlive: true, maxSockets: Number.POSITIVE_INFINITY });
+  let count = 0;
+  const server = createServer({ requestTimeout: 0 }, (incoming, outgoing) => {
+    count += 1;
+    const fault = proxy.fault({ method: incoming.method ?? '', url: incoming.url ?? '', count });
+    pass(target, agent, incoming, outgoing, fault).catch(() => outgoing.socket?.resetAndDestroy());
+  });
+  const listen = (port: number): Promise<void> =>
+    new Promise((done, failed) => {
+      server.once('error', failed);
+      server.listen(port, '127.0.0.1', () => done());
+    });
+  const refuse = (): Promise<void> =>
+    new Promise((done) => {
+      server.close(() => done());
+      server.closeAllConnections();
+    });
+
+  await listen(0);
+  const { port } = server.address() as AddressInfo;
+  const proxy: FaultProxy = {
+    url: `http://127.0.0.1:${port}`,
+    fault: () => null,
+    refuse,
+    accept: () => listen(port),
+    async close() {
+      if (server.listening) await refuse();
+      agent.destroy();
+    },
+  };
+  return proxy;
+}
+
+async function pass(
+  target: string,
+  agent: Agent,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  fault: ProxyFault | null,
+): Promise<void> {
+  if (fault?.kind === 'hang') return;
+  if (fault?.kind === 'reset') throw new Error('reset');
+  if (fault?.kind === 'answer')
+    return answer(incoming, outgoing, fault.status, fault.code ?? 'InternalError');
+  if (fault?.kind === 'delay') await sleep(fault.ms);
+  const response = await forward(target, agent, incoming, throttle(incoming, fault));
+  if (fault?.kind === 'loseAnswer') {
+    await buffer(response);
+    throw new Error('lost');
+  }
+  outgoing.writeHead(response.statusCode ?? 502, response.rawHeaders);
+  await pipeline(response, cut(fault?.kind === 'cutAnswer' ? fault.bytes : null), outgoing);
+}
+
+async function answer(
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  status: number,
+  code: string,
+): Promise<void> {
+  await buffer(incoming);
+  outgoing.writeHead(status, { 'content-type': 'application/xml' });
+  outgoing.end(`<?xml version="1.0"?><Error><Code>${code}</Code><Message>${code}</Message></Error>`);
+}
+
+function forward(
+  target: string,
+  agent: Agent,
+  incoming: IncomingMessage,
+  body: Readable,
+): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const { method = 'GET', url = '/' } = incoming;
+    const upstream = request(target + url, { method, agent, headers: headersOf(incoming) }, resolve);
+    upstream.on('error', reject);
+    incoming.on('close', () => {
+      if (!incoming.complete) upstream.destroy(new Error('the sender is gone'));
+    });
+    pipeline(body, upstream).catch(reject);
+  });
+}
+
+/** All headers as they came; repeated ones stay repeated. */
+function headersOf(incoming: IncomingMessage): Record<string, string | string[]> {
+  const headers: Record<string, string | string[]> = {};
+  for (const [name, values] of Object.entries(incoming.headersDistinct)) {
+    const [only, ...more] = values ?? [];
+    if (values !== undefined && only !== undefined) headers[name] = more.length === 0 ? only : values;
+  }
+  return headers;
+}
+
+function throttle(incoming: IncomingMessage, fault: ProxyFault | null): Readable {
+  if (fault?.kind === 'resetAfter') return incoming.pipe(cut(fault.bytes));
+  if (fault?.kind !== 'slow') return incoming;
+  const { bytesPerSecond } = fault;
+  return incoming.pipe(
+    new Transform({
+      transform(chunk: Buffer, _encoding, done) {
+        setTimeout(() => done(null, chunk), (chunk.length / bytesPerSecond) * 1_000);
+      },
+    }),
+  );
+}
+
+/** Fails after so many bytes; passes everything when null. */
+function cut(bytes: number | null): Transform {
+  if (bytes === null) return new PassThrough();
+  let left = bytes;
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      left -= chunk.length;
+      if (left < 0) done(new Error('cut'));
+      else done(null, chunk);
+    },
+  });
+}

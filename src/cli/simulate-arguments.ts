@@ -1,0 +1,65 @@
+import { InvalidArgumentError } from 'commander';
+import type { Fault } from '../simulator/faults.js';
+import { SIMULATED_REGIONS } from '../simulator/simulator.js';
+import { CONTENT_TOKENS } from '../speech/wire.js';
+
+/** Faults a rate on the command line can ask for, with what else they need. */
+export const RATED_FAULTS: Readonly<Record<string, Fault>> = {
+  drop: { kind: 'drop' },
+  unreachable: { kind: 'unreachable' },
+  duplicate: { kind: 'duplicate' },
+  reorder: { kind: 'reorder' },
+  cut: { kind: 'cut' },
+  slow: { kind: 'slow', bytesPerSecond: 50_000 },
+  'wrong-credential': { kind: 'wrong-credential' },
+  delay: { kind: 'delay', ms: 2_000 },
+};
+
+export function readContents(text: string): string[] | undefined {
+  if (text === 'absent') return undefined;
+  if (text === 'none') return [];
+  const tokens = text.split(',').map((token) => token.trim());
+  const unknown = tokens.find((token) => !(CONTENT_TOKENS as readonly string[]).includes(token));
+  if (unknown !== undefined) {
+    throw new InvalidArgumentError(`"${unknown}" is none of ${CONTENT_TOKENS.join(', ')}, none, absent.`);
+  }
+  return tokens;
+}
+
+export function readFault(text: string): Fault {
+  const [kind = '', rate = '1'] = text.split('=', 2);
+  const template = RATED_FAULTS[kind];
+  if (!template)
+    throw new InvalidArgumentError(`"${kind}" is none of ${Object.keys(RATED_FAULTS).join(', ')}.`);
+  return { ...template, rate: readShare(rate) };
+}
+
+export function readRegion(text: string): Record<string, number> {
+  const [name = '', port = '0'] = text.split('=', 2);
+  if (!(SIMULATED_REGIONS as readonly string[]).includes(name)) {
+    throw new InvalidArgumentError(`"${name}" is none of ${SIMULATED_REGIONS.join(', ')}.`);
+  }
+  return { [name]: readWhole(port) };
+}
+
+export function readMethod(text: string): string {
+  if (!/^(POST|PUT)$/i.test(text)) throw new InvalidArgumentError('POST or PUT is expected.');
+  return text.toUpperCase();
+}
+
+export function readWhole(text: string): number {
+  if (!/^\d+$/.test(text)) throw new InvalidArgumentError('A whole number is expected.');
+  return Number(text);
+}
+
+export function readPositive(text: string): number {
+  const value = Number(text);
+  if (!(value > 0 && Number.isFinite(value))) throw new InvalidArgumentError('A number above 0 is expected.');
+  return value;
+}
+
+export function readShare(text: string): number {
+  const value = Number(text);
+  if (!(value >= 0 && value <= 1)) throw new InvalidArgumentError('A number from 0 to 1 is expected.');
+  return value;
+}

@@ -1,0 +1,149 @@
+import { Command } from 'commander';
+import type { Fault } from '../simulator/faults.js';
+import { type Load, runLoad, type SettledJob } from '../simulator/load.js';
+import { createSimulator, type Simulator } from '../simulator/simulator.js';
+import { scaledTiming } from '../simulator/timing.js';
+import {
+  RATED_FAULTS,
+  readContents,
+  readFault,
+  readMethod,
+  readPositive,
+  readRegion,
+  readShare,
+  readWhole,
+} from './simulate-arguments.js';
+
+interface SimulateOptions {
+  readonly callback?: string;
+  readonly authHeader: string[];
+  readonly method: 'POST' | 'PUT';
+  readonly contents: (string[] | undefined)[];
+  readonly jobs?: number;
+  readonly rate: number;
+  readonly failures: number;
+  readonly fault: Fault[];
+  readonly mediaBytes?: number;
+  readonly region: Record<string, number>;
+  readonly host: string;
+  readonly keysPort: number;
+  readonly controlPort: number;
+  readonly apiKey?: string;
+  readonly seed?: string;
+  readonly timeScale: number;
+  readonly exit: boolean;
+  readonly json: boolean;
+}
+
+export function createCommand(): Command {
+  return new Command('simulate')
+    .description('run a double of the speech service: key service, jobs API per region, callbacks')
+    .option('--callback <url>', 'submit jobs that notify this address')
+    .option(
+      '--auth-header <line>',
+      'header line of the callbacks, "<Header-Name>: <value>"; repeatable',
+      (line, lines: string[]) => [...lines, line],
+      [] as string[],
+    )
+    .option('--method <method>', 'POST or PUT', readMethod, 'POST')
+    .option(
+      '--contents <list>',
+      'contents of a job, comma-separated; "none" for empty, "absent" to leave out; repeat for a mix',
+      (text, mix: SimulateOptions['contents']) => [...mix, readContents(text)],
+      [] as SimulateOptions['contents'],
+    )
+    .option('--jobs <number>', 'how many jobs to submit (default: until interrupted)', readWhole)
+    .option('--rate <number>', 'jobs per second', readPositive, 1)
+    .option('--failures <share>', 'share of jobs that end in an error, 0 to 1', readShare, 0)
+    .option(
+      '--fault <kind=share>',
+      `share of callbacks hit by ${Object.keys(RATED_FAULTS).join(', ')}; repeatable`,
+      (text, faults: Fault[]) => [...faults, readFault(text)],
+      [] as Fault[],
+    )
+    .option('--media-bytes <number>', 'size of the media (default: varied)', readWhole)
+    .option(
+      '--region <name=port>',
+      'simulate this region on this port; repeatable (default: all, on free ports)',
+      (text, regions: Record<string, number>) => ({ ...regions, ...readRegion(text) }),
+      {},
+    )
+    .option('--host <address>', 'address to listen on', '127.0.0.1')
+    .option('--keys-port <port>', 'port of the key service', readWhole, 0)
+    .option('--control-port <port>', 'port of the control interface', readWhole, 0)
+    .option('--api-key <key>', 'API key to accept (default: made up and shown)')
+    .option('--seed <text>', 'same seed, same jobs and faults (default: random)')
+    .option('--time-scale <factor>', 'multiplies the waits between retries, e.g. 0.01', readPositive, 1)
+    .option('--exit', 'end when all jobs are settled instead of serving the API on', false)
+    .option('--json', 'print one JSON object per event', false)
+    .action(simulate);
+}
+
+async function simulate(options: SimulateOptions): Promise<void> {
+  const simulator = await createSimulator({
+    host: options.host,
+    keysPort: options.keysPort,
+    controlPort: options.controlPort,
+    timeScale: options.timeScale,
+    ...(Object.keys(options.region).length > 0 ? { regions: options.region } : {}),
+    ...(options.apiKey === undefined ? {} : { apiKeys: [options.apiKey] }),
+    ...(options.seed === undefined ? {} : { seed: options.seed }),
+  });
+  const stop = new AbortController();
+  const interrupt = () => stop.abort();
+  process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
+  try {
+    for (const one of options.fault) simulator.faults.add(one);
+    print(options, 'started', addresses(simulator));
+    if (options.callback) await submit(simulator, options, options.callback, stop.signal);
+    if (!(options.exit && options.callback)) await aborted(stop.signal);
+  } finally {
+    process.off('SIGINT', interrupt).off('SIGTERM', interrupt);
+    await simulator.close();
+  }
+}
+
+async function submit(
+  simulator: Simulator,
+  options: SimulateOptions,
+  callbackUrl: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const load: Load = {
+    callbackUrl,
+    jobs: options.jobs ?? null,
+    perSecond: options.rate,
+    authHeaders: options.authHeader,
+    method: options.method,
+    contents: options.contents.length > 0 ? options.contents : [['transcript']],
+    failureRate: options.failures,
+    mediaBytes: options.mediaBytes ?? null,
+  };
+  const onSettled = (job: SettledJob) => print(options, 'job', { ...job });
+  // Interrupted notifications would otherwise be waited for until their last retry.
+  signal.addEventListener('abort', () => void simulator.close(), { once: true });
+  const summary = await runLoad(simulator, load, { timing: scaledTiming(1), signal, onSettled });
+  print(options, 'finished', { ...summary });
+}
+
+function addresses(simulator: Simulator): Record<string, unknown> {
+  const { apiKey, keysUrl, batchUrls, controlUrl, seed } = simulator;
+  return { apiKey, keysUrl, batchUrls, controlUrl, seed };
+}
+
+function print(options: SimulateOptions, event: string, fields: Record<string, unknown>): void {
+  if (options.json) return console.log(JSON.stringify({ event, ...fields }));
+  const words = Object.entries(fields).map(([name, value]) => `${name}=${plain(value)}`);
+  console.log(event === 'started' ? `started\n  ${words.join('\n  ')}` : `${event}  ${words.join('  ')}`);
+}
+
+function plain(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}

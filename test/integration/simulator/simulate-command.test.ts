@@ -1,0 +1,64 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { createCommand } from '../../../src/cli/simulate.js';
+import { type RecordingServer, recordingServer } from '../../support/recording-server.js';
+
+let receiver: RecordingServer;
+
+beforeEach(async () => {
+  receiver = await recordingServer();
+});
+
+afterEach(async () => {
+  jest.restoreAllMocks();
+  await receiver.close();
+});
+
+async function run(...args: string[]): Promise<Record<string, unknown>[]> {
+  const printed = jest.spyOn(console, 'log').mockImplementation(() => {});
+  await createCommand()
+    .exitOverride()
+    .configureOutput({ writeErr: () => {} })
+    .parseAsync(args, { from: 'user' });
+  return printed.mock.calls.map(([line]) => JSON.parse(String(line)) as Record<string, unknown>);
+}
+
+describe('simulate', () => {
+  it('submits a load, tells how each job went and what came of all', async () => {
+    const load = ['--jobs', '12', '--rate', '1000', '--failures', '0.3', '--fault', 'drop=0.3'];
+    const mix = ['--contents', 'transcript,jobinfo', '--contents', 'none', '--contents', 'absent'];
+    const events = await run(
+      '--callback',
+      `${receiver.url}/callbacks/default`,
+      '--auth-header',
+      'X-Token: s',
+      ...load,
+      ...mix,
+      '--seed',
+      'a',
+      '--exit',
+      '--json',
+    );
+    expect(events[0]).toMatchObject({ event: 'started', seed: 'a', apiKey: 'simulated-a' });
+    const jobs = events.filter(({ event }) => event === 'job');
+    const finished = events.at(-1) as { notifications: Record<string, number>; failed: number };
+    expect(jobs).toHaveLength(12);
+    expect(finished).toMatchObject({ event: 'finished', jobs: 12 });
+    expect(finished.failed).toBe(jobs.filter(({ status }) => status !== 'success').length);
+    expect(finished.failed).toBeGreaterThan(0);
+    expect(finished.notifications.dropped).toBeGreaterThan(0);
+    expect(receiver.requests).toHaveLength(finished.notifications.delivered ?? -1);
+    expect(receiver.requests.every(({ headers }) => headers['x-token'] === 's')).toBe(true);
+  });
+
+  it.each([
+    ['--fault', 'explode=1'],
+    ['--fault', 'drop=2'],
+    ['--contents', 'pdf'],
+    ['--region', 'mars=0'],
+    ['--rate', '0'],
+    ['--jobs', '-1'],
+    ['--method', 'GET'],
+  ])('refuses %s %s', async (...args) => {
+    await expect(run(...args)).rejects.toMatchObject({ code: 'commander.invalidArgument' });
+  });
+});

@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# build-image.sh FOLDER: builds the Dockerfile with buildah, over a base made locally from Debian's packages (no registry
+# of images is needed), and leaves in FOLDER the root file system as rootfs/ and the image's configuration as image.json.
+# Needs root, buildah, mmdebstrap and npm. The base is kept in the cache.
+set -euo pipefail
+
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+project=$(realpath "$here/../..")
+cache=${XDG_CACHE_HOME:-$HOME/.cache}/transcript-receiver-ci
+out=$(realpath -m "$1")
+mkdir -p "$cache" "$out"
+
+# A storage of its own: no image or container of the machine is touched, and removing the folder removes everything.
+driver=overlay
+buildah --storage-driver overlay --root "$out/storage" --runroot "$out/run" info >/dev/null 2>&1 || driver=vfs
+buildah=(buildah --storage-driver $driver --root "$out/storage" --runroot "$out/run")
+
+base=$cache/image-base.tar
+if [ ! -f "$base" ]; then
+  mmdebstrap --quiet --variant=essential --include=ca-certificates,libstdc++6 \
+    --aptopt='Acquire::Retries "3"' --aptopt='Acquire::Check-Valid-Until "false"' --aptopt='Acquire::Check-Date "false"' \
+    bookworm "$base.new.tar" "$("$project/scripts/debian-mirror.sh")"
+  mv "$base.new.tar" "$base"
+fi
+
+node24=$cache/node24
+[ -d "$node24/node_modules/node" ] || npm install --prefix "$node24" --no-save --no-audit --no-fund node@24
+node=$(find "$node24/node_modules" -path '*/bin/node' -type f -print -quit)
+npm=$(npm root --global)/npm
+
+runtime=$("${buildah[@]}" from scratch)
+"${buildah[@]}" add -q "$runtime" "$base" / >/dev/null
+"${buildah[@]}" copy -q "$runtime" "$node" /usr/local/bin/node >/dev/null
+"${buildah[@]}" commit -q "$runtime" localhost/base:node24 >/dev/null
+"${buildah[@]}" copy -q "$runtime" "$npm" /usr/local/lib/node_modules/npm >/dev/null
+# The machine's certificate authorities, so that npm gets through a network that opens TLS. Only where the image is built.
+"${buildah[@]}" copy -q "$runtime" /etc/ssl/certs/ca-certificates.crt /usr/local/share/build-ca.crt >/dev/null
+"${buildah[@]}" config --env NODE_EXTRA_CA_CERTS=/usr/local/share/build-ca.crt "$runtime"
+"${buildah[@]}" run --isolation chroot "$runtime" ln -s ../lib/node_modules/npm/bin/npm-cli.js /usr/local/bin/npm
+"${buildah[@]}" commit -q "$runtime" localhost/base:node24-npm >/dev/null
+
+"${buildah[@]}" bud -q --isolation chroot --format docker --build-arg BASE=localhost/base:node24 \
+  --build-arg BUILD_BASE=localhost/base:node24-npm -t localhost/transcript-receiver:check "$project" >"$out/build.log"
+
+"${buildah[@]}" inspect --type image localhost/transcript-receiver:check >"$out/image.json"
+container=$("${buildah[@]}" from --pull-never localhost/transcript-receiver:check)
+mounted=$("${buildah[@]}" mount "$container")
+cp -a "$mounted" "$out/rootfs"
+"${buildah[@]}" umount "$container" >/dev/null
+"${buildah[@]}" rm --all >/dev/null
+rm -rf "$out/storage" "$out/run"

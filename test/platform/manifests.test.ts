@@ -1,0 +1,74 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { inProject, type Manifest, OVERLAYS, readManifest, renderOverlay } from '../support/manifests.js';
+
+const CASES: [string, Manifest[]][] = [
+  ...OVERLAYS.map((overlay): [string, Manifest[]] => [`overlays/${overlay}`, renderOverlay(overlay)]),
+  ['ingress/nginx.yaml', [readManifest('k8s/ingress/nginx.yaml')]],
+  ['ingress/alb.yaml', [readManifest('k8s/ingress/alb.yaml')]],
+  ['secret.example.yaml', [readManifest('k8s/secret.example.yaml')]],
+];
+
+/** Where the models of an API group are: the Kubernetes API's own, or the Prometheus operator's. */
+function moduleOf({ apiVersion }: Manifest): string {
+  return apiVersion.startsWith('monitoring.coreos.com/')
+    ? `@kubernetes-models/prometheus-operator/${apiVersion}`
+    : `kubernetes-models/${apiVersion}`;
+}
+
+describe.each(CASES)('k8s/%s', (_name, manifests) => {
+  it.each(manifests.map((each): [string, Manifest] => [`${each.kind} ${each.metadata.name}`, each]))(
+    '%s is valid by its schema',
+    async (_label, manifest) => {
+      const models = (await import(moduleOf(manifest))) as Record<
+        string,
+        new (
+          data: Manifest,
+        ) => { validate(): void }
+      >;
+      const Model = models[manifest.kind];
+      if (Model === undefined) throw new Error(`no schema for ${manifest.apiVersion} ${manifest.kind}`);
+      expect(() => new Model(manifest).validate()).not.toThrow();
+    },
+  );
+
+  // The schemas let unknown fields pass, as the API server does with a warning. Types do not.
+  it('has no field that the API does not know', () => {
+    expect(typeFaults(manifests)).toBe('');
+  });
+});
+
+it('notices a field that the API does not know', () => {
+  const [first] = renderOverlay('production').filter((each) => each.kind === 'Deployment');
+  if (first === undefined) throw new Error('no Deployment');
+  const misspelt = { ...first, spec: { ...first.spec, replicaz: 3 } };
+  expect(typeFaults([misspelt])).toContain('replicaz');
+});
+
+/** What the TypeScript compiler says about the objects as literals of their API types. */
+function typeFaults(manifests: readonly Manifest[]): string {
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'manifest-types-'));
+  try {
+    symlinkSync(inProject('node_modules'), path.join(folder, 'node_modules'));
+    const source = manifests.map(
+      (manifest, index) =>
+        `import type { I${manifest.kind} as T${index} } from '${moduleOf(manifest)}';\n` +
+        `export const object${index}: T${index} = ${JSON.stringify(manifest, null, 2)};\n`,
+    );
+    writeFileSync(path.join(folder, 'objects.mts'), source.join('\n'));
+    const flags = ['--noEmit', '--strict', '--skipLibCheck', '--module', 'nodenext', '--target', 'es2022'];
+    execFileSync(process.execPath, [inProject('node_modules/typescript/bin/tsc'), ...flags, 'objects.mts'], {
+      cwd: folder,
+      encoding: 'utf8',
+      stdio: 'pipe',
+    });
+    return '';
+  } catch (error) {
+    return String((error as { stdout?: string }).stdout ?? error);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}

@@ -1,6 +1,7 @@
-import { mkdir, open, rmdir } from 'node:fs/promises';
+import { mkdir, rmdir } from 'node:fs/promises';
 import { dirname, sep } from 'node:path';
 import { errnoOf } from './file-errors.js';
+import { openIfThere } from './file-open.js';
 
 /** Enough for the folders a busy store returns to; forgetting one costs an fsync, nothing else. */
 const REMEMBERED_FOLDERS = 2_000;
@@ -22,7 +23,9 @@ export function createFileFolders(root: string, options: { fsync: boolean }): Fi
 
   async function sync(folder: string): Promise<void> {
     if (!options.fsync) return;
-    const handle = await open(folder, 'r');
+    const handle = await openIfThere(folder);
+    // Pruned meanwhile: it has no entries left to make durable, and whoever needs it makes it again.
+    if (handle === null) return;
     try {
       await handle.sync();
     } finally {

@@ -2,12 +2,13 @@ import type { Dirent } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isAbsent } from './file-errors.js';
-import { compareKeys } from './object-key.js';
+import { compareKeys, isKey } from './object-key.js';
 import type { ListedObject } from './object-store.js';
 
 /**
  * Objects below a prefix in S3's order, one folder's names in memory at a time. Folders that lie wholly
- * before `startAfter` or outside the prefix are not read.
+ * before `startAfter` or outside the prefix are not read. Names no key of ours can have are left out, which
+ * hides the store's own dot-folders.
  */
 export async function* listFiles(
   root: string,
@@ -59,9 +60,7 @@ interface Entry {
 async function sortedEntries(root: string, folder: string): Promise<Entry[]> {
   const entries = await entriesOf(join(root, folder));
   return entries
-    .filter(
-      (entry) => (entry.isFile() || entry.isDirectory()) && !(folder === '' && entry.name.startsWith('.')),
-    )
+    .filter((entry) => (entry.isFile() || entry.isDirectory()) && isKey(folder + entry.name))
     .map((entry) => ({
       name: entry.isDirectory() ? `${entry.name}/` : entry.name,
       folder: entry.isDirectory(),

@@ -1,8 +1,9 @@
-import { type FileHandle, link, lstat, open, rename } from 'node:fs/promises';
+import { link, lstat, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { errnoOf, isAbsent } from './file-errors.js';
 import type { FileFolders } from './file-folders.js';
 import type { FileMeta } from './file-meta.js';
+import { openIfThere } from './file-open.js';
 import type { TempFile } from './file-temp.js';
 import { type CreateResult, type ObjectHeaders, StoreError } from './object-store.js';
 
@@ -10,6 +11,8 @@ import { type CreateResult, type ObjectHeaders, StoreError } from './object-stor
 const ATTEMPTS = 20;
 
 export interface FilePublisher {
+  /** Whether an object lies at `key`, durably so when it resolves to true. */
+  isThere(key: string): Promise<boolean>;
   /** Makes a complete temp file visible at `key` if nothing lies there; durable when it resolves. */
   create(key: string, temp: TempFile, headers: ObjectHeaders): Promise<CreateResult>;
   /** Makes a complete temp file visible at `key`, whatever lies there. */
@@ -54,6 +57,13 @@ export function createFilePublisher(parts: PublisherParts): FilePublisher {
   }
 
   return {
+    async isThere(key) {
+      const target = join(root, key);
+      if (!(await isObject(target))) return false;
+      await folders.sync(dirname(target));
+      return true;
+    },
+
     create: (key, temp, headers) => publish(key, temp, headers, (target) => linkNew(temp.path, target)),
 
     async replace(key, temp, headers) {
@@ -76,25 +86,19 @@ async function linkNew(from: string, target: string): Promise<CreateResult> {
     return 'created';
   } catch (error) {
     if (errnoOf(error) !== 'EEXIST') throw error;
-    await refuseFolder(target);
+    await isObject(target);
     return 'exists';
   }
 }
 
 /** A folder at the key makes link fail with EEXIST too, but it is no object. */
-async function refuseFolder(target: string): Promise<void> {
-  const there = await lstat(target).catch((error: unknown) => {
-    if (isAbsent(error)) return null;
-    throw error;
-  });
-  if (there?.isDirectory()) throw new StoreError('create', 'a folder lies at this key');
-}
-
-export async function openIfThere(path: string): Promise<FileHandle | null> {
+async function isObject(target: string): Promise<boolean> {
   try {
-    return await open(path, 'r');
+    const there = await lstat(target);
+    if (there.isDirectory()) throw new StoreError('create', 'a folder lies at this key');
+    return true;
   } catch (error) {
-    if (isAbsent(error)) return null;
+    if (isAbsent(error)) return false;
     throw error;
   }
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { isAbsent } from './file-errors.js';
 import { type FileMeta, UNKNOWN_HEADERS } from './file-meta.js';
-import { openIfThere } from './file-publish.js';
+import { openIfThere } from './file-open.js';
 import type { ObjectHeaders, ObjectInfo } from './object-store.js';
 
 export interface OpenObject {

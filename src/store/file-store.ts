@@ -4,13 +4,14 @@ import { fileCall, fileTrouble, isAbsent } from './file-errors.js';
 import { createFileFolders, type FileFolders } from './file-folders.js';
 import { listFiles, listFolders } from './file-list.js';
 import { createFileMeta, type FileMeta } from './file-meta.js';
-import { createFilePublisher, type FilePublisher, openIfThere } from './file-publish.js';
+import { openIfThere } from './file-open.js';
+import { createFilePublisher, type FilePublisher } from './file-publish.js';
 import { openObject, streamObject } from './file-read.js';
 import { openTempFile, sweepTempFiles, type TempFile, writeFully } from './file-temp.js';
 import { createFileUpload } from './file-upload.js';
 import { assertKey, assertPrefix } from './object-key.js';
 import { assertHeaders } from './object-metadata.js';
-import type { CreateResult, ObjectStore } from './object-store.js';
+import type { CreateResult, ObjectHeaders, ObjectStore } from './object-store.js';
 
 export interface FileStoreOptions {
   /** Made when missing. What is visible in it is exactly the key layout; `.meta` and `.tmp` are the store's own. */
@@ -44,13 +45,7 @@ export function createFileStore(options: FileStoreOptions): ObjectStore {
     async create(key, body, headers) {
       assertKey('create', key);
       assertHeaders('create', headers);
-      return fileCall('create', key, () =>
-        withTempFile(
-          parts,
-          body,
-          (temp): Promise<CreateResult> => parts.publisher.create(key, temp, headers),
-        ),
-      );
+      return fileCall('create', key, () => createObject(parts, key, body, headers));
     },
 
     async replace(key, body, headers) {
@@ -107,6 +102,17 @@ function createParts(options: FileStoreOptions): Parts {
   const meta = createFileMeta(join(root, '.meta'), folders, { fsync });
   const publisher = createFilePublisher({ root, folders, meta, fsync });
   return { root, temporary: join(root, '.tmp'), folders, meta, publisher };
+}
+
+async function createObject(
+  parts: Parts,
+  key: string,
+  body: Buffer,
+  headers: ObjectHeaders,
+): Promise<CreateResult> {
+  // Senders repeat themselves: what is there already is not written to be thrown away.
+  if (await parts.publisher.isThere(key)) return 'exists';
+  return withTempFile(parts, body, (temp) => parts.publisher.create(key, temp, headers));
 }
 
 async function withTempFile<T>(

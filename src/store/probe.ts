@@ -122,7 +122,7 @@ function createProbe(store: ObjectStore, folder: string): Probe {
         await store.create(key, Buffer.from(body), HEADERS);
         if ((await contentOf(key)) !== body) return 'it gave back other bytes than were written';
         const metadata = (await store.head(key))?.metadata;
-        return metadata?.['probe'] === 'yes' ? null : 'it does not keep metadata';
+        return metadata?.probe === 'yes' ? null : 'it does not keep metadata';
       } catch (error) {
         return error instanceof Error ? error.message : 'it failed';
       }

@@ -58,7 +58,7 @@ async function put(
     key: bucket.prefix + key,
     headers: {
       ...objectHeaders(settings, headers),
-      ...integrityHeaders(settings, sender.secure, body, headers.metadata['sha256']),
+      ...integrityHeaders(settings, sender.secure, body, headers.metadata.sha256),
       ...condition,
     },
     body,

@@ -149,8 +149,8 @@ export function describeObjectStore(name: string, open: () => Promise<StoreUnder
         const info = await store.head('headers/all');
         expect(info).toMatchObject({ contentType: headers.contentType, size: 2, key: 'headers/all' });
         expect(info?.metadata['file-name']).toBe(headers.metadata['file-name']);
-        expect(info?.metadata['sha256']).toBe(headers.metadata.sha256);
-        expect(info?.metadata['status'] ?? '').toBe('');
+        expect(info?.metadata.sha256).toBe(headers.metadata.sha256);
+        expect(info?.metadata.status ?? '').toBe('');
         expect(Math.abs(Date.now() - (info?.modifiedAt.getTime() ?? 0))).toBeLessThan(600_000);
       });
 
@@ -224,7 +224,7 @@ export function describeObjectStore(name: string, open: () => Promise<StoreUnder
         for (let n = 0; n < 40; n += 1) {
           const reading = await store.read('replace/mix');
           const body = reading && (await buffer(reading.body)).toString();
-          expect(body).toBe(reading?.info.metadata['n']);
+          expect(body).toBe(reading?.info.metadata.n);
         }
         await writing;
       });

@@ -14,8 +14,8 @@ function required(name: string): string {
 export function realS3Settings(): S3Settings & { endpoint: string } {
   return {
     endpoint: required('S3_ENDPOINT'),
-    region: process.env['S3_REGION'] ?? 'us-east-1',
-    forcePathStyle: process.env['S3_VIRTUAL_HOSTS'] !== 'true',
+    region: process.env.S3_REGION ?? 'us-east-1',
+    forcePathStyle: process.env.S3_VIRTUAL_HOSTS !== 'true',
     accessKeyId: required('S3_ACCESS_KEY_ID'),
     secretAccessKey: required('S3_SECRET_ACCESS_KEY'),
   };

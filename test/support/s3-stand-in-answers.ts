@@ -40,7 +40,7 @@ const HANDLERS: Record<string, Handler> = {
   },
 
   HeadObject(state, request) {
-    const answer = HANDLERS['GetObject']?.(state, request, false) ?? s3Error(500, 'InternalError');
+    const answer = HANDLERS.GetObject?.(state, request, false) ?? s3Error(500, 'InternalError');
     return { ...answer, headers: { ...answer.headers, 'content-length': `${answer.body.length}` } };
   },
 

@@ -18,7 +18,7 @@ export interface CanaryOptions {
   readonly replica: string;
   /** Milliseconds from the end of one check to the beginning of the next. Default 10,000. */
   readonly interval?: number;
-  /** Milliseconds after which the last success no longer counts. Default 35,000: three missed checks. */
+  /** Milliseconds after which the last success no longer counts. Default: three intervals and five seconds. */
   readonly maxAge?: number;
   /** Milliseconds after which a check that has not ended has failed. Default 10,000. */
   readonly timeout?: number;
@@ -51,7 +51,13 @@ const PATIENCE = 6;
 
 /** Proves that the store takes writes: a fresh body is written, read back and compared. */
 export function createCanary(options: CanaryOptions): Canary {
-  const { store, interval = 10_000, maxAge = 35_000, timeout = 10_000, clock = Date.now } = options;
+  const {
+    store,
+    interval = 10_000,
+    maxAge = interval * 3 + 5000,
+    timeout = 10_000,
+    clock = Date.now,
+  } = options;
   const key = `.canary/${options.replica.replace(/[^A-Za-z0-9_-]+/g, '-')}`;
   let last: { at: number; latencyMs: number } | null = null;
   let complaint: string | null = 'the store has not been checked yet';

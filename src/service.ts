@@ -144,10 +144,11 @@ export async function createService({ config, log, version, onFatal }: ServiceOp
   // Ports.
   const drain = { bytes: limits.drainBytes, ms: limits.drainTime };
   const onUnexpected = (error: unknown) => log.error({ event: 'unexpected', err: error }, 'unexpected error');
-  const app = createPublicApp({ isDraining: () => draining });
+  const app = createPublicApp();
   mountHealth(app, readiness);
-  mountCallbacks(app, { receiver, bodyClock, bodyLimits: limits, drain, onUnexpected });
-  mountFallbacks(app, { drain, onUnexpected });
+  const answering = { drain, isDraining: () => draining, onUnexpected };
+  mountCallbacks(app, { receiver, bodyClock, bodyLimits: limits, ...answering });
+  mountFallbacks(app, answering);
   const publicServer = createPublicServer(app, { ...config.receiver, maxHeaderBytes: limits.maxHeaderBytes });
   const adminApp = createAdminApp({ metrics });
   const adminServer = createPublicServer(adminApp, {

@@ -1,6 +1,6 @@
 import { setImmediate as immediate } from 'node:timers/promises';
-import { monotonicFactory } from 'ulid';
 import type { LedgerLine } from '../domain/delivery.js';
+import { ulidMaker } from '../domain/ulid-maker.js';
 import { type ObjectStore, StoreError } from '../store/object-store.js';
 import { ledgerPartition } from './layout.js';
 import { createPace } from './ledger-pace.js';
@@ -55,7 +55,7 @@ export function createLedger(options: LedgerOptions): Ledger {
   const maxWaitingLines = options.maxWaitingLines ?? 10_000;
   const maxWaitingBytes = options.maxWaitingBytes ?? 32 * 1024 * 1024;
   const pace = createPace(options.maxLinger ?? 20);
-  const nextUlid = monotonicFactory();
+  const nextUlid = ulidMaker();
   const replica = sanitiseReplica(options.replica);
   const queue = createLineQueue(options.maxSegmentBytes ?? 1024 * 1024);
   let writing: Promise<void> | null = null;

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { Command } from 'commander';
 import { secretValues } from '../config/secret-values.js';
 import { configWarnings } from '../config/warnings.js';
 import { type Config, isDevelopment, loadConfig } from '../config.js';
@@ -10,8 +11,12 @@ import { welcome } from './welcome.js';
 /** Name under which the token made at start appears in the ledger. */
 const START_TOKEN = 'start-link';
 
+export function createCommand(): Command {
+  return new Command('serve').description('receive callbacks until told to stop').action(serve);
+}
+
 /** Runs the receiver until a signal ends it. Exit code 0 after a clean drain, 1 when it cannot run. */
-export async function serve(): Promise<void> {
+async function serve(): Promise<void> {
   const config = loadConfig();
   const log = createLogger({
     level: config.log.level,

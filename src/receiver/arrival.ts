@@ -1,6 +1,6 @@
-import { monotonicFactory } from 'ulid';
 import type { DeliveryShape, LedgerLine, LedgerOutcome } from '../domain/delivery.js';
 import type { StoredItem } from '../domain/item.js';
+import { ulidMaker } from '../domain/ulid-maker.js';
 import type { Sender } from './sender.js';
 
 /** What is known of a delivery while it is being received; grows until it becomes a ledger line. */
@@ -19,7 +19,7 @@ export interface Arrival {
   bytes(): number;
 }
 
-const nextId = monotonicFactory();
+const nextId = ulidMaker();
 
 /** ULIDs of one process sort by arrival. */
 export function newDeliveryId(now: number = Date.now()): string {

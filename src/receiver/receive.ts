@@ -57,14 +57,18 @@ export interface Receiver {
 export function createReceiver(parts: ReceiverParts): Receiver {
   async function receive(request: CallbackRequest): Promise<Acknowledgement> {
     const arrival = arrive(request, senderOf(request));
+    let leave = (): void => {};
     try {
       const query = parseCallbackQuery(request.rawQuery);
       arrival.jobId = query.jobId;
       arrival.status = query.status;
       refuseDeclaredTooLarge(request, arrival.sender.source);
+      leave = parts.admission.enter();
       return await takeIn(request, arrival, query);
     } catch (error) {
       throw await recordRefusal(arrival, error);
+    } finally {
+      leave();
     }
   }
 
@@ -82,7 +86,6 @@ export function createReceiver(parts: ReceiverParts): Receiver {
     arrival: Arrival,
     query: CallbackQuery,
   ): Promise<Acknowledgement> {
-    const leave = parts.admission.enter();
     const staged = parts.archive.begin(artefactContext(arrival, query));
     const kept = createRawKeeper(staged, parts.limits.quarantineBytes);
     staged.beforeWaiting(kept.release);
@@ -93,7 +96,7 @@ export function createReceiver(parts: ReceiverParts): Receiver {
       const answer = { deliveryId: arrival.deliveryId, jobId: query.jobId, status: query.status, ...told };
       return reason === null ? answer : { ...answer, reason };
     } finally {
-      await atMost(CLEAN_UP_WAIT, staged.discard().finally(leave));
+      await atMost(CLEAN_UP_WAIT, staged.discard());
     }
   }
 
@@ -185,7 +188,7 @@ export function createReceiver(parts: ReceiverParts): Receiver {
     const writing = parts.ledger
       .append(line)
       .catch((failure: unknown) => parts.observer.refusalUnrecorded(line, failure));
-    if (problem instanceof Problem && problem.status < 500) await atMost(REFUSAL_LINE_WAIT, writing);
+    if (!(problem instanceof Problem) || problem.status < 500) await atMost(REFUSAL_LINE_WAIT, writing);
     return problem;
   }
 

@@ -11,11 +11,17 @@ export interface DrainLimits {
   readonly ms: number;
 }
 
-export function respondAcknowledged(response: ServerResponse, answer: Acknowledgement): void {
+/** @param closing the server is draining: the sender should reconnect, to another replica */
+export function respondAcknowledged(
+  response: ServerResponse,
+  answer: Acknowledgement,
+  closing: boolean,
+): void {
   const body = JSON.stringify(answer);
   response.writeHead(statusOf(answer.outcome), {
     'content-type': 'application/json',
     'content-length': Buffer.byteLength(body),
+    ...(closing ? { connection: 'close' } : {}),
   });
   response.end(body);
 }
@@ -31,11 +37,12 @@ export function respondProblem(
   response: ServerResponse,
   problem: Problem,
   drain: DrainLimits,
+  closing: boolean,
 ): void {
   if (response.headersSent || response.destroyed) return;
   const body = JSON.stringify(problemDocument(problem));
   const rest = restOf(request);
-  const mayKeepAlive = rest <= drain.bytes && response.shouldKeepAlive && !response.hasHeader('connection');
+  const mayKeepAlive = rest <= drain.bytes && response.shouldKeepAlive && !closing;
   response.writeHead(problem.status, {
     'content-type': 'application/problem+json',
     'content-length': Buffer.byteLength(body),

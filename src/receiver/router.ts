@@ -6,13 +6,19 @@ import type { Receiver } from './receive.js';
 import { BodyAbortedError, type BodyClock, type BodyLimits } from './request-body.js';
 import { type DrainLimits, respondAcknowledged, respondProblem } from './respond.js';
 
-export interface CallbackRoutes {
+/** How the public app answers, whatever the path. */
+export interface Answering {
+  readonly drain: DrainLimits;
+  /** While it says yes, every answer asks its sender to reconnect elsewhere. */
+  readonly isDraining: () => boolean;
+  /** Told of errors that are nobody's contract: bugs. */
+  readonly onUnexpected: (error: unknown) => void;
+}
+
+export interface CallbackRoutes extends Answering {
   readonly receiver: Receiver;
   readonly bodyClock: BodyClock;
   readonly bodyLimits: Omit<BodyLimits, 'maxBytes'>;
-  readonly drain: DrainLimits;
-  /** Told of errors that are nobody's contract: bugs. */
-  readonly onUnexpected: (error: unknown) => void;
 }
 
 /** Requests that wait for `100 Continue` before they send their body. */
@@ -34,7 +40,8 @@ export function mountCallbacks(app: Express, routes: CallbackRoutes): void {
         throw new Problem('method-not-allowed', `Use POST or PUT; ${request.method} does nothing here.`);
       }
       const callback = toCallback(request, response, String(request.params.source), routes);
-      respondAcknowledged(response, await routes.receiver.receive(callback));
+      const answer = await routes.receiver.receive(callback);
+      respondAcknowledged(response, answer, routes.isDraining());
     } catch (error) {
       refuse(request, response, error, routes);
     }
@@ -42,7 +49,7 @@ export function mountCallbacks(app: Express, routes: CallbackRoutes): void {
 }
 
 /** Ends the public app: unknown paths, and whatever the framework itself objects to. */
-export function mountFallbacks(app: Express, routes: Pick<CallbackRoutes, 'drain' | 'onUnexpected'>): void {
+export function mountFallbacks(app: Express, routes: Answering): void {
   app.use((request, response) => {
     refuse(request, response, new Problem('not-found', 'There is nothing at this path.'), routes);
   });
@@ -54,27 +61,18 @@ export function mountFallbacks(app: Express, routes: Pick<CallbackRoutes, 'drain
   app.use(onError);
 }
 
-/** @param options.isDraining while it says yes, every answer asks its sender to reconnect elsewhere */
-export function createPublicApp(options: { isDraining: () => boolean }): Express {
+export function createPublicApp(): Express {
   const app = express();
   app.disable('x-powered-by').disable('etag').set('query parser', false).enable('case sensitive routing');
-  app.use((_request, response, next) => {
-    if (options.isDraining()) response.setHeader('connection', 'close');
-    next();
-  });
   return app;
 }
 
-function refuse(
-  request: IncomingMessage,
-  response: ServerResponse,
-  error: unknown,
-  routes: Pick<CallbackRoutes, 'drain' | 'onUnexpected'>,
-): void {
+function refuse(request: IncomingMessage, response: ServerResponse, error: unknown, routes: Answering): void {
   if (error instanceof BodyAbortedError) return void response.destroy();
   const problem = asProblem(error);
   if (problem.code === 'internal') routes.onUnexpected(error);
-  respondProblem(request, response, problem, awaitingContinue.has(request) ? NOTHING : routes.drain);
+  const drain = awaitingContinue.has(request) ? NOTHING : routes.drain;
+  respondProblem(request, response, problem, drain, routes.isDraining());
 }
 
 /** Who was not told to continue sends nothing that could be drained. */

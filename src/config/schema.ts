@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { CONTENT_TOKENS } from '../speech/wire.js';
 import { EGRESS } from './egress.js';
 import * as kinds from './kinds.js';
 import { named, optional, required, section, setting } from './setting.js';
@@ -15,18 +16,14 @@ const SECRET = /^[\x21-\x7e]{16,4096}$/;
 const PORT = 'port number; 0 takes a free one';
 const DAY = 86_400_000;
 
-export const CONTENTS = [
-  'transcript',
-  'transcript.json-v2',
-  'transcript.txt',
-  'transcript.srt',
-  'data',
-  'jobinfo',
-] as const;
-
 const receiver = section('The public port: callbacks, /healthz and /readyz.', {
   host: setting(kinds.host(), 'host', '0.0.0.0', 'Address to listen on.'),
   port: setting(kinds.count(0, 65_535), 'port', 8080, `Public ${PORT}.`),
+  publicUrl: optional(
+    kinds.url(['http:', 'https:']),
+    'address',
+    'Address under which senders reach /callbacks; notification-config prints it and recovery knows our entries by it.',
+  ),
   trustedProxies: setting(
     z.array(kinds.range()),
     'list of CIDRs or addresses',
@@ -223,7 +220,7 @@ const source = z.strictObject({
     'report lets refused addresses pass, but counts and records what would have been refused.',
   ),
   contents: setting(
-    z.array(kinds.oneOf(CONTENTS)),
+    z.array(kinds.oneOf(CONTENT_TOKENS)),
     'list of content names',
     ['transcript'],
     'What jobs of this source ask for; used by notification-config, for lone bodies and by recovery.',

@@ -67,6 +67,10 @@ function addressFault(text: string): string | null {
 }
 
 function canonicalV6(text: string): string {
+  // How Node writes IPv4 peers of a dual-stack socket: worth a short cut on every request.
+  if (text.startsWith(MAPPED_PREFIX) && isIP(text.slice(MAPPED_PREFIX.length)) === 4) {
+    return text.slice(MAPPED_PREFIX.length);
+  }
   // The URL parser implements RFC 5952 and turns the dotted tail of a mapped address into two groups.
   const canonical = new URL(`http://[${text}]/`).hostname.slice(1, -1);
   if (!canonical.startsWith(MAPPED_PREFIX)) return canonical;

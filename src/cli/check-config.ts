@@ -1,0 +1,41 @@
+import { Command } from 'commander';
+import { ConfigError, renderPath } from '../config/faults.js';
+import { configWarnings } from '../config/warnings.js';
+import { type Config, loadConfig } from '../config.js';
+import { EXIT } from './exit-codes.js';
+import { printJson, printLines } from './print.js';
+
+export function createCommand(): Command {
+  return new Command('check-config')
+    .description('read the configuration, name every fault and warning')
+    .option('--json', 'print one JSON document')
+    .action(({ json }: { json?: true }) => checkConfig(json === true));
+}
+
+function checkConfig(json: boolean): void {
+  try {
+    const config = loadConfig();
+    const warnings = configWarnings(config, Date.now());
+    if (json) printJson({ valid: true, faults: [], warnings });
+    else printLines([...summary(config), ...warnings.map((warning) => `warning: ${warning}`)]);
+  } catch (error) {
+    if (!(error instanceof ConfigError) || !json) throw error;
+    const faults = error.faults.map((fault) => ({ ...fault, path: renderPath(fault.path) }));
+    printJson({ valid: false, faults, warnings: [] });
+    process.exitCode = EXIT.usage;
+  }
+}
+
+function summary(config: Config): string[] {
+  const sources = Object.entries(config.sources).map(([name, source]) => {
+    const credentials = Object.keys(source.credentials).join(', ') || 'none';
+    const report = source.allowMode === 'report' ? ' (report only)' : '';
+    return `  /callbacks/${name}: credentials ${credentials}; allow ${source.allow.join(', ') || 'nobody'}${report}`;
+  });
+  return [
+    'The configuration is valid.',
+    `  callbacks on ${config.receiver.host} port ${config.receiver.port}, admin on ${config.admin.host} port ${config.admin.port}`,
+    `  store ${config.store.url}`,
+    ...sources,
+  ];
+}

@@ -1,0 +1,20 @@
+/** Exit codes of the command line; docs/cli.md lists them. */
+export const EXIT = {
+  ok: 0,
+  /** Something failed that is no fault of what was asked. */
+  failed: 1,
+  /** Wrong usage, or a configuration with faults. */
+  usage: 2,
+  /** `reconcile` and `refetch`: some jobs can never be recovered. */
+  unrecoverable: 3,
+  /** `reconcile` and `refetch`: some jobs failed and may succeed next time. */
+  incomplete: 4,
+} as const;
+
+/** What was asked cannot be done as it was asked. The message goes to standard error; exit code 2. */
+export class UsageError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'UsageError';
+  }
+}

@@ -1,0 +1,71 @@
+import { Command } from 'commander';
+import { type Config, loadConfig } from '../config.js';
+import { compileClientAddress } from '../receiver/client-address.js';
+import { type Explanation, explain } from '../receiver/explain.js';
+import { compileGate, type Gate } from '../receiver/gate.js';
+import { UsageError } from './exit-codes.js';
+import { printJson, printLines } from './print.js';
+import { repeatable } from './repeatable.js';
+
+interface Options {
+  readonly address: string;
+  readonly header?: readonly string[];
+  readonly json?: true;
+}
+
+export function createCommand(): Command {
+  return new Command('explain')
+    .description('say what would happen to a callback, and why')
+    .argument('[source]', 'name of the source', 'default')
+    .requiredOption(
+      '--address <ip>',
+      "address of the connection's other end: the sender, or the proxy in front",
+    )
+    .option('-H, --header <line>', 'header of the request, "<Name>: <value>"; repeatable', repeatable)
+    .option('--json', 'print one JSON document')
+    .action((source: string, options: Options) => {
+      const explanation = explain(compileGates(loadConfig()), {
+        source,
+        peer: options.address,
+        headers: readHeaders(options.header ?? []),
+        now: Date.now(),
+      });
+      if (options.json) printJson(explanation);
+      else printLines(inWords(explanation));
+    });
+}
+
+/** The gates of all sources, as the receiver builds them. */
+function compileGates(config: Config): ReadonlyMap<string, Gate> {
+  const clientAddress = compileClientAddress(config.receiver.trustedProxies);
+  const egress = config.egress.regions;
+  return new Map(
+    Object.entries(config.sources).map(([name, source]) => [
+      name,
+      compileGate({ ...source, egress, clientAddress }),
+    ]),
+  );
+}
+
+function readHeaders(lines: readonly string[]): Record<string, string[]> {
+  const headers = new Map<string, string[]>();
+  for (const line of lines) {
+    const colon = line.indexOf(':');
+    if (colon <= 0) throw new UsageError('--header expects "<Name>: <value>"');
+    const name = line.slice(0, colon).trim().toLowerCase();
+    headers.set(name, [...(headers.get(name) ?? []), line.slice(colon + 1).trim()]);
+  }
+  return Object.fromEntries(headers);
+}
+
+function inWords(explanation: Explanation): string[] {
+  const { decision, status, reason, clientIp, region, rule, credential } = explanation;
+  return [
+    decision === 'accept' ? 'It would be accepted.' : `It would be refused with ${status}.`,
+    `  reason      ${reason}`,
+    `  client      ${clientIp ?? 'unreadable'}`,
+    `  region      ${region ?? 'none of the service'}`,
+    `  rule        ${rule ?? 'none'}`,
+    `  credential  ${credential ?? 'none'}`,
+  ];
+}

@@ -1,0 +1,91 @@
+import { Command, Option } from 'commander';
+import { type Config, loadConfig } from '../config.js';
+import {
+  buildNotificationConfig,
+  type NotificationRequest,
+  notificationFaults,
+} from '../speech/notification-config.js';
+import { UsageError } from './exit-codes.js';
+import { printJson } from './print.js';
+import { repeatable } from './repeatable.js';
+
+interface Options {
+  readonly url?: string;
+  readonly contents?: readonly string[];
+  readonly credential?: string;
+  readonly method?: 'POST' | 'PUT';
+}
+
+type Source = Config['sources'][string];
+
+export function createCommand(): Command {
+  return new Command('notification-config')
+    .description('print the notification_config that makes a job report to a source, secrets included')
+    .argument('[source]', 'name of the source', 'default')
+    .option('--url <address>', 'public address of the receiver; default: receiver.publicUrl')
+    .option(
+      '--contents <list>',
+      "comma-separated contents; once per entry, default: the source's",
+      repeatable,
+    )
+    .option('--credential <name>', 'credential to use; default: the valid one that lasts longest')
+    .addOption(new Option('--method <method>', 'method of the callback').choices(['POST', 'PUT']))
+    .option('--json', 'accepted for uniformity: the output is JSON anyway')
+    .action((name: string, options: Options) => {
+      printJson({ notification_config: notificationConfig(loadConfig(), name, options, Date.now()) });
+    });
+}
+
+function notificationConfig(config: Config, name: string, options: Options, now: number) {
+  const source = config.sources[name];
+  if (source === undefined || !Object.hasOwn(config.sources, name)) {
+    throw new UsageError(
+      `there is no source ${name}; configured are ${Object.keys(config.sources).join(', ')}`,
+    );
+  }
+  const headers = credentialHeaders(source, options.credential, now);
+  const url = callbackUrl(options.url ?? config.receiver.publicUrl, name);
+  const contents = options.contents === undefined ? [source.contents] : options.contents.map(tokens);
+  const entries = buildNotificationConfig(
+    contents.map(
+      (list): NotificationRequest => ({
+        url,
+        headers,
+        contents: list,
+        ...(options.method === undefined ? {} : { method: options.method }),
+      }),
+    ),
+  );
+  const faults = notificationFaults(entries);
+  if (faults.length > 0) throw new UsageError(`the service would not take this:\n  ${faults.join('\n  ')}`);
+  return entries;
+}
+
+function callbackUrl(base: string | null, source: string): string {
+  if (base === null) throw new UsageError('say --url <public address>, or set receiver.publicUrl');
+  if (!URL.canParse(base))
+    throw new UsageError('--url expects an absolute address such as https://transcripts.example.org');
+  return `${base.replace(/\/+$/, '')}/callbacks/${source}`;
+}
+
+function credentialHeaders(source: Source, wanted: string | undefined, now: number): readonly string[] {
+  if (wanted !== undefined) {
+    const credential = Object.hasOwn(source.credentials, wanted) ? source.credentials[wanted] : undefined;
+    if (credential === undefined) throw new UsageError(`the source has no credential ${wanted}`);
+    return credential.headers;
+  }
+  const all = Object.values(source.credentials);
+  const valid = all.filter(
+    ({ notBefore, expires }) => (notBefore ?? now) <= now && now < (expires ?? Infinity),
+  );
+  if (all.length > 0 && valid.length === 0) throw new UsageError('no credential of the source is valid now');
+  const lasting = valid.toSorted((a, b) => (b.expires ?? Infinity) - (a.expires ?? Infinity) || 0);
+  return lasting[0]?.headers ?? [];
+}
+
+function tokens(list: string): string[] {
+  return list
+    .split(',')
+    .map((token) => token.trim())
+    .filter((token) => token !== '');
+}

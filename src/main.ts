@@ -1,0 +1,83 @@
+#!/usr/bin/env node
+import { Command, CommanderError } from 'commander';
+import { EXIT, UsageError } from './cli/exit-codes.js';
+import { packageVersion } from './cli/package-version.js';
+import { ConfigError } from './config/faults.js';
+import { nearest } from './config/nearest.js';
+
+interface CommandEntry {
+  readonly summary: string;
+  readonly load: () => Promise<{ readonly createCommand: () => Command }>;
+}
+
+/** Each command is one file, loaded only when it is the one asked for: starting stays fast. */
+const COMMANDS: Readonly<Record<string, CommandEntry>> = {
+  serve: { summary: 'receive callbacks until told to stop (default)', load: loadServe },
+  'check-config': {
+    summary: 'read the configuration, name every fault and warning',
+    load: () => import('./cli/check-config.js'),
+  },
+  explain: {
+    summary: 'say what would happen to a callback, and why',
+    load: () => import('./cli/explain.js'),
+  },
+  'notification-config': {
+    summary: 'print the notification_config that makes a job report to a source',
+    load: () => import('./cli/notification-config.js'),
+  },
+};
+
+const DEFAULT_COMMAND = 'serve';
+
+async function main(args: readonly string[]): Promise<void> {
+  const wanted = commandNamed(args);
+  const program = new Command('transcript-receiver')
+    .description('The callback URL that never loses a transcript.')
+    .version(packageVersion(), '-V, --version')
+    .helpCommand('help [command]', 'say more about a command');
+  for (const [name, { summary, load }] of Object.entries(COMMANDS)) {
+    if (name === wanted)
+      program.addCommand((await load()).createCommand(), { isDefault: name === DEFAULT_COMMAND });
+    else program.command(name).summary(summary).description(summary);
+  }
+  exitByThrowing(program);
+  await program.parseAsync(args, { from: 'user' });
+}
+
+/** The command the arguments name, also behind `help`; the default one when they name none. */
+function commandNamed(args: readonly string[]): string {
+  const named = args.find((argument) => argument !== 'help' && !argument.startsWith('-'));
+  if (named === undefined) return DEFAULT_COMMAND;
+  if (Object.hasOwn(COMMANDS, named)) return named;
+  const guess = nearest(named, Object.keys(COMMANDS));
+  throw new UsageError(
+    `unknown command ${named}${guess === null ? '; see --help' : `; did you mean ${guess}?`}`,
+  );
+}
+
+/** commander would exit with 1 for wrong usage; here that is 2. */
+function exitByThrowing(command: Command): void {
+  command.exitOverride();
+  for (const subcommand of command.commands) exitByThrowing(subcommand);
+}
+
+async function loadServe() {
+  const { serve } = await import('./cli/serve.js');
+  return {
+    createCommand: () =>
+      new Command('serve').description('receive callbacks until told to stop').action(serve),
+  };
+}
+
+function exitCodeOf(error: unknown): number {
+  // commander has said everything already.
+  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+  process.stderr.write(`transcript-receiver: ${error instanceof Error ? error.message : String(error)}\n`);
+  return error instanceof ConfigError || error instanceof UsageError ? EXIT.usage : EXIT.failed;
+}
+
+try {
+  await main(process.argv.slice(2));
+} catch (error) {
+  process.exitCode = exitCodeOf(error);
+}

@@ -1,0 +1,180 @@
+import os from 'node:os';
+import { afterAll, describe, expect, it } from '@jest/globals';
+import { configFolder } from '../../support/config-folder.js';
+import { runCli } from '../../support/run-cli.js';
+
+const SECRET = 'a-secret-of-good-length';
+const folder = configFolder({
+  'default.yaml': `
+receiver: { publicUrl: "https://transcripts.example/", trustedProxies: [10.0.0.0/8] }
+sources:
+  default: null
+  intake:
+    allow: [eu1]
+    contents: [transcript, jobinfo]
+    credentials:
+      first: { headers: ["X-Token: ${SECRET}-1"], expires: "2999-01-01" }
+      lasting: { headers: ["X-Token: ${SECRET}-2"] }
+      over: { headers: ["X-Token: ${SECRET}-3"], expires: "2020-01-01" }
+`,
+});
+const env = { NODE_CONFIG_DIR: folder.path };
+
+afterAll(() => folder.remove());
+
+describe('check-config', () => {
+  it('says that the shipped configuration is valid, from any working directory', async () => {
+    const result = await runCli(['check-config'], {}, os.tmpdir());
+    expect(result).toMatchObject({ code: 0, stderr: '' });
+    expect(result.stdout).toMatch(/valid/);
+    expect(result.stdout).toMatch(/warning: sources\.default has no credentials/);
+  });
+
+  it('names all faults on standard error and exits with 2', async () => {
+    const result = await runCli(['check-config'], { NODE_CONFIG: '{"receiver":{"prot":1,"port":"x"}}' });
+    expect(result).toMatchObject({ code: 2, stdout: '' });
+    expect(result.stderr).toMatch(/2 faults/);
+    expect(result.stderr).toMatch(/receiver\.prot: .*did you mean port\?/);
+    expect(result.stderr).not.toMatch(/ at .*\.js:/);
+  });
+
+  it('prints faults as JSON when asked', async () => {
+    const result = await runCli(['check-config', '--json'], { TR_PORT: 'x', TR_ADMIN_TOKEN: 'geheim' });
+    expect(result.code).toBe(2);
+    expect(JSON.parse(result.stdout)).toMatchObject({
+      valid: false,
+      faults: [
+        { path: 'receiver.port', found: '"x"' },
+        { path: 'admin.tokens.environment', found: null },
+      ],
+    });
+    expect(result.stdout).not.toContain('geheim');
+  });
+
+  it('prints validity and warnings as JSON when asked', async () => {
+    const result = await runCli(['check-config', '--json'], env);
+    expect(result.code).toBe(0);
+    const warning = expect.stringMatching(/sources\.intake\.credentials\.over expired/);
+    expect(JSON.parse(result.stdout)).toEqual({ valid: true, faults: [], warnings: [warning] });
+  });
+});
+
+describe('explain', () => {
+  it('explains an accepted request in the shape of the admin API', async () => {
+    const headers = ['-H', 'X-Forwarded-For: 40.74.41.91', '-H', `X-Token: ${SECRET}-1`];
+    const result = await runCli(['explain', 'intake', '--address', '10.0.0.1', ...headers, '--json'], env);
+    expect(result.code).toBe(0);
+    expect(JSON.parse(result.stdout)).toEqual({
+      decision: 'accept',
+      status: 200,
+      reason: expect.any(String),
+      clientIp: '40.74.41.91',
+      region: 'eu1',
+      rule: 'eu1',
+      credential: 'first',
+    });
+  });
+
+  it('explains a refusal in words, which is an answer and no failure', async () => {
+    const result = await runCli(
+      ['explain', 'intake', '--address', '40.74.41.91', '-H', `X-Token: ${SECRET}-3`],
+      env,
+    );
+    expect(result.code).toBe(0);
+    expect(result.stdout).toMatch(/refused with 401/);
+    expect(result.stdout).toMatch(/has expired/);
+    expect(result.stdout).not.toContain(SECRET);
+  });
+
+  it.each([
+    [['explain']],
+    [['explain', '--address', '10.0.0.1', '-H', 'nonsense']],
+    [['explain', '--adress', '10.0.0.1']],
+  ])('exits with 2 for wrong usage: %j', async (args) => {
+    expect(await runCli(args)).toMatchObject({ code: 2, stdout: '' });
+  });
+});
+
+describe('notification-config', () => {
+  it('prints what to submit with a job, with the valid credential that lasts longest', async () => {
+    const result = await runCli(['notification-config', 'intake'], env);
+    expect(result).toMatchObject({ code: 0, stderr: '' });
+    expect(JSON.parse(result.stdout)).toEqual({
+      notification_config: [
+        {
+          url: 'https://transcripts.example/callbacks/intake',
+          auth_headers: [`X-Token: ${SECRET}-2`],
+          contents: ['transcript', 'jobinfo'],
+        },
+      ],
+    });
+  });
+
+  it('makes an entry of each --contents, with the credential and method asked for', async () => {
+    const options = [
+      '--contents',
+      'transcript.srt',
+      '--contents',
+      'data, jobinfo',
+      '--credential',
+      'first',
+      '--method',
+      'PUT',
+    ];
+    const result = await runCli(['notification-config', 'intake', ...options], env);
+    const [first, second] = JSON.parse(result.stdout).notification_config;
+    expect(first).toMatchObject({
+      url: 'https://transcripts.example/callbacks/intake?contents=transcript.srt',
+      method: 'PUT',
+      auth_headers: [`X-Token: ${SECRET}-1`],
+    });
+    expect(second.contents).toEqual(['data', 'jobinfo']);
+  });
+
+  it.each<[string[], RegExp]>([
+    [['nobody'], /no source nobody; configured are intake/],
+    [['__proto__'], /no source __proto__/],
+    [['intake', '--credential', 'nix'], /no credential nix/],
+    [['intake', '--contents', 'pdf'], /"pdf"; known are/],
+    [
+      ['intake', '--contents', 'data', '--contents', 'data', '--contents', 'data', '--contents', 'data'],
+      /at most 3/,
+    ],
+    [['intake', '--url', 'nowhere'], /absolute address/],
+    [['intake', '--method', 'PATCH'], /PATCH/],
+  ])('exits with 2 for %j', async (args, message) => {
+    const result = await runCli(['notification-config', ...args], env);
+    expect(result).toMatchObject({ code: 2, stdout: '' });
+    expect(result.stderr).toMatch(message);
+    expect(result.stderr).not.toContain(SECRET);
+  });
+
+  it('asks for the public address when none is known', async () => {
+    const result = await runCli(['notification-config']);
+    expect(result.code).toBe(2);
+    expect(result.stderr).toMatch(/--url/);
+  });
+});
+
+describe('the command line', () => {
+  it('lists its commands', async () => {
+    const result = await runCli(['--help']);
+    expect(result.code).toBe(0);
+    for (const command of ['serve', 'check-config', 'explain', 'notification-config']) {
+      expect(result.stdout).toContain(command);
+    }
+  });
+
+  it('suggests the command that was meant', async () => {
+    const result = await runCli(['chekc-config']);
+    expect(result).toMatchObject({ code: 2, stdout: '' });
+    expect(result.stderr).toMatch(/did you mean check-config\?/);
+  });
+
+  it('prints its version', async () => {
+    expect(await runCli(['--version'])).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^\d+\.\d+\.\d+/),
+    });
+  });
+});

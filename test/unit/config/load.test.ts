@@ -1,0 +1,182 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { configSchema } from '../../../src/config/schema.js';
+import { unwrap } from '../../../src/config/schema-faults.js';
+import { loadConfig, parseConfig } from '../../../src/config.js';
+import { configFolder } from '../../support/config-folder.js';
+
+const folders: { remove(): void }[] = [];
+
+function folder(files: Record<string, string>): string {
+  const made = configFolder(files);
+  folders.push(made);
+  return made.path;
+}
+
+afterEach(() => {
+  for (const made of folders.splice(0)) made.remove();
+});
+
+const packageFile = (name: string): unknown =>
+  parse(readFileSync(new URL(`../../../config/${name}`, import.meta.url), 'utf8'));
+
+/** Paths of all settings: everything that is neither a section nor a map of the operator's own names. */
+function leaves(schema: unknown, at: string[] = []): string[] {
+  const inner = unwrap(schema);
+  if (!(inner instanceof z.ZodObject)) return [at.join('.')];
+  return Object.entries(inner.shape).flatMap(([name, below]) => leaves(below, [...at, name]));
+}
+
+function spelledOut(tree: unknown, settings: readonly string[], at: string[] = []): string[] {
+  if (settings.includes(at.join('.')) || typeof tree !== 'object' || tree === null) return [at.join('.')];
+  return Object.entries(tree).flatMap(([name, below]) => spelledOut(below, settings, [...at, name]));
+}
+
+describe("the package's config folder", () => {
+  it('spells out every setting of the schema, and nothing else', () => {
+    const settings = leaves(configSchema);
+    const files = { ...(packageFile('default.yaml') as object), ...(packageFile('egress.yaml') as object) };
+    expect(spelledOut(files, settings).sort()).toEqual(settings.sort());
+  });
+
+  it('spells out every setting of a source', () => {
+    const { sources } = packageFile('default.yaml') as { sources: { default: object } };
+    const map = unwrap(configSchema.shape.sources);
+    const settings = map instanceof z.ZodRecord ? leaves(map.valueType) : [];
+    expect(Object.keys(sources.default).sort()).toEqual(settings.sort());
+  });
+
+  it('gives the defaults of the schema', () => {
+    const files = { ...(packageFile('default.yaml') as object), ...(packageFile('egress.yaml') as object) };
+    expect(parseConfig(files)).toEqual(parseConfig({}));
+  });
+
+  it('maps only settings that exist, from variables of our own', () => {
+    const names: string[] = [];
+    const collect = (tree: unknown): void => {
+      if (typeof tree === 'string') names.push(tree);
+      else for (const [key, value] of Object.entries(tree as object)) if (key !== '__format') collect(value);
+    };
+    collect(packageFile('custom-environment-variables.yaml'));
+    expect(names.every((name) => /^TR_[A-Z0-9_]+$/.test(name))).toBe(true);
+    expect(new Set(names).size).toBe(names.length);
+  });
+});
+
+describe('loadConfig', () => {
+  it('serves this machine only unless the environment says otherwise', () => {
+    expect(loadConfig({}).receiver.host).toBe('127.0.0.1');
+    expect(loadConfig({ NODE_ENV: 'development' }).receiver.host).toBe('127.0.0.1');
+    expect(loadConfig({ NODE_ENV: 'production' }).receiver.host).toBe('0.0.0.0');
+  });
+
+  it("takes from an operator's folder only what it holds", () => {
+    const config = loadConfig({ NODE_CONFIG_DIR: folder({ 'default.yaml': 'limits: { maxParts: 7 }' }) });
+    expect(config.limits).toMatchObject({ maxParts: 7, maxConcurrentDeliveries: 256 });
+    expect(config.receiver.host).toBe('127.0.0.1');
+  });
+
+  it("lets the operator's default.yaml win over the package's development.yaml", () => {
+    const config = loadConfig({
+      NODE_CONFIG_DIR: folder({ 'default.yaml': 'receiver: { host: 192.0.2.1 }' }),
+    });
+    expect(config.receiver.host).toBe('192.0.2.1');
+  });
+
+  it("orders the operator's files as node-config does", () => {
+    const files = {
+      'default.yaml': 'log: { level: debug }\nlimits: { maxParts: 1 }\nreplicaName: a',
+      'production.yml': 'log: { level: warn }\nlimits: { maxParts: 2 }',
+      'local.json': '{"log": {"level": "error"}}',
+    };
+    const config = loadConfig({ NODE_CONFIG_DIR: folder(files), NODE_ENV: 'production' });
+    expect([config.log.level, config.limits.maxParts, config.replicaName]).toEqual(['error', 2, 'a']);
+  });
+
+  it('goes from files to NODE_CONFIG to mapped variables', () => {
+    const env = { NODE_CONFIG_DIR: folder({ 'default.yaml': 'receiver: { port: 1, host: 192.0.2.1 }' }) };
+    expect(loadConfig({ ...env, NODE_CONFIG: '{"receiver":{"port":2}}' }).receiver).toMatchObject({
+      port: 2,
+      host: '192.0.2.1',
+    });
+    expect(loadConfig({ ...env, NODE_CONFIG: '{"receiver":{"port":2}}', TR_PORT: '3' }).receiver.port).toBe(
+      3,
+    );
+  });
+
+  it("reads the operator's own mapping of variables", () => {
+    const mapping = 'limits: { maxParts: PARTS }';
+    expect(
+      loadConfig({ NODE_CONFIG_DIR: folder({ 'custom-environment-variables.yaml': mapping }), PARTS: '9' })
+        .limits.maxParts,
+    ).toBe(9);
+  });
+
+  it('maps lists and header lines', () => {
+    const config = loadConfig({
+      TR_ALLOW: 'eu1, 10.0.0.0/8',
+      TR_CREDENTIAL: 'X-Tenant: a, b\nX-Token: 0123456789abcdef\n',
+      TR_TRUSTED_PROXIES: '10.0.0.1',
+    });
+    expect(config.sources.default?.allow).toEqual(['eu1', '10.0.0.0/8']);
+    expect(config.sources.default?.credentials.environment?.headers).toEqual([
+      'X-Tenant: a, b',
+      'X-Token: 0123456789abcdef',
+    ]);
+    expect(config.receiver.trustedProxies).toEqual(['10.0.0.1/32']);
+  });
+
+  it('takes empty variables for absent ones', () => {
+    expect(loadConfig({ TR_PORT: '', NODE_CONFIG: '', NODE_CONFIG_DIR: '' }).receiver.port).toBe(8080);
+  });
+
+  it('replaces lists and merges maps, also of the egress table', () => {
+    const files = { 'egress.yaml': 'egress: { regions: { eu1: [192.0.2.1] } }' };
+    const { regions } = loadConfig({ NODE_CONFIG_DIR: folder(files) }).egress;
+    expect([regions.eu1, regions.us1.length]).toEqual([['192.0.2.1/32'], 5]);
+  });
+
+  it('reads secrets from real files', () => {
+    const place = folder({ token: '0123456789abcdef\n' });
+    writeFileSync(path.join(place, 'default.yaml'), `admin: { tokens: { ops: "\${file:${place}/token}" } }`);
+    expect(loadConfig({ NODE_CONFIG_DIR: place }).admin.tokens.ops).toBe('0123456789abcdef');
+  });
+
+  it('refuses a folder that is not there, which node-config would pass over', () => {
+    expect(() => loadConfig({ NODE_CONFIG_DIR: '/nowhere/at/all' })).toThrow(
+      /NODE_CONFIG_DIR \/nowhere\/at\/all/,
+    );
+  });
+
+  it('refuses a folder without any file it could read', () => {
+    const place = folder({ 'settings.txt': '' });
+    mkdirSync(path.join(place, 'sub'));
+    expect(() => loadConfig({ NODE_CONFIG_DIR: place })).toThrow(/such as default\.yaml/);
+  });
+
+  it('refuses malformed NODE_CONFIG without showing it, where node-config would go on without it', () => {
+    const attempt = () => loadConfig({ NODE_CONFIG: '{"speech":{"apiKey":"geheim"' });
+    expect(attempt).toThrow(/NODE_CONFIG/);
+    expect(attempt).not.toThrow(/geheim/);
+  });
+
+  it.each([
+    ['default.yaml', 'admin:\n  tokens: { a: geheim: geheim }\n'],
+    ['default.yaml', 'speech:\n  apiKey: geheim\n  apiKey: geheim\n'],
+    ['default.json', '{"speech": {"apiKey": "geheim" x'],
+  ])('names a broken %s without showing what is in it', (name, content) => {
+    const place = folder({ [name]: content });
+    const attempt = () => loadConfig({ NODE_CONFIG_DIR: place });
+    expect(attempt).toThrow(new RegExp(name));
+    expect(attempt).not.toThrow(/geheim/);
+  });
+
+  it('survives an empty file', () => {
+    expect(loadConfig({ NODE_CONFIG_DIR: folder({ 'default.yaml': '# nothing yet\n' }) }).receiver.port).toBe(
+      8080,
+    );
+  });
+});

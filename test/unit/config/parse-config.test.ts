@@ -1,0 +1,367 @@
+import { describe, expect, it } from '@jest/globals';
+import { ConfigError, renderFault, renderPath } from '../../../src/config/faults.js';
+import { type Config, parseConfig } from '../../../src/config.js';
+
+const SECRET = 'a-secret-of-good-length';
+
+/** Faults as `path: rest`, so that a case shows both. */
+function faultsOf(raw: unknown, env: Record<string, string> = {}): string[] {
+  try {
+    parseConfig(raw, {
+      env,
+      readFile: () => {
+        throw Object.assign(new Error('no such file'), { code: 'ENOENT' });
+      },
+      hostName: 'here',
+    });
+    return [];
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return error.faults.map(renderFault);
+  }
+}
+
+const source = (settings: Record<string, unknown>) => ({ sources: { default: settings } });
+const credential = (settings: Record<string, unknown>) => source({ credentials: { main: settings } });
+
+describe('parseConfig', () => {
+  it('gives every default, with sizes in bytes and durations in milliseconds', () => {
+    const config = parseConfig({});
+    expect(config.receiver).toMatchObject({ host: '0.0.0.0', port: 8080, keepAliveTimeout: 620_000 });
+    expect(config.admin).toEqual({ host: '127.0.0.1', port: 8081, tokens: {} });
+    expect(config.store).toMatchObject({ url: 'file:./data', partSize: 8 * 2 ** 20 });
+    expect(config.sources).toEqual({
+      default: {
+        credentials: {},
+        allow: ['127.0.0.0/8', '::1'],
+        allowMode: 'enforce',
+        contents: ['transcript'],
+        maxBytes: 5 * 2 ** 30,
+        keyPrefix: '',
+      },
+    });
+    expect(config.limits).toMatchObject({ memoryBudget: 64 * 2 ** 20, idleTimeout: 30_000 });
+    expect(config.recovery).toMatchObject({ interval: null, window: 172_800_000 });
+  });
+
+  it('is frozen to the bottom', () => {
+    const config: Config = parseConfig({});
+    expect(() => Object.assign(config, { log: null })).toThrow(TypeError);
+    expect(() => (config.sources.default as { allow: string[] }).allow.push('any')).toThrow(TypeError);
+    expect(() => Object.assign(config.sources, { other: null })).toThrow(TypeError);
+  });
+
+  it('reads what environment variables give as text', () => {
+    const config = parseConfig({
+      receiver: { port: '9000' },
+      store: { s3: { forcePathStyle: 'true' } },
+      limits: { maxParts: '7' },
+    });
+    expect([config.receiver.port, config.store.s3.forcePathStyle, config.limits.maxParts]).toEqual([
+      9000,
+      true,
+      7,
+    ]);
+  });
+
+  it('takes null for "not set": defaults apply and entries of maps are removed', () => {
+    const config = parseConfig({
+      receiver: null,
+      limits: { memoryBudget: null },
+      sources: { default: null, intake: { credentials: { old: null }, allow: null } },
+    });
+    expect(config.receiver.port).toBe(8080);
+    expect(config.limits.memoryBudget).toBe(64 * 2 ** 20);
+    expect(Object.keys(config.sources)).toEqual(['intake']);
+    expect(config.sources.intake).toMatchObject({ credentials: {}, allow: ['127.0.0.0/8', '::1'] });
+  });
+
+  it('names every fault at once, across shapes, secrets and rules', () => {
+    const faults = faultsOf({
+      receiver: { prot: 1 },
+      limits: { maxParts: 'many', memoryBudget: '1MiB' },
+      store: { url: 's3://bucket', partSize: '1MiB' },
+      sources: {
+        a: { credentials: { x: { headers: ['X-Token: short'] } }, allow: ['10.5'] },
+        b: { credentials: { y: { header: ['X-Token: 1'] }, z: { headers: [`X: \${env:MISSING}`] } } },
+      },
+    });
+    expect(faults.map((fault) => fault.split(': ')[0])).toEqual(
+      expect.arrayContaining([
+        'receiver.prot',
+        'limits.maxParts',
+        'limits.memoryBudget',
+        'store.partSize',
+        'sources.a.credentials.x.headers',
+        'sources.a.allow[0]',
+        'sources.b.credentials.y.header',
+        'sources.b.credentials.z.headers[0]',
+      ]),
+    );
+    expect(new Set(faults).size).toBe(faults.length);
+  });
+
+  it.each<[string, unknown, RegExp]>([
+    ['an unknown setting', { receiver: { prot: 1 } }, /^receiver\.prot: .*did you mean port\?/],
+    ['an unknown section', { limit: {} }, /^limit: .*did you mean limits\?/],
+    ['a differently written setting', { limits: { 'max-parts': 5 } }, /did you mean maxParts\?/],
+    ['a far-off setting, listing what there is', { log: { colour: 1 } }, /known setting \(level, pretty\)/],
+    ['a text where a map belongs', { receiver: 'x' }, /^receiver: found "x", expected a map/],
+    ['a list where the root belongs', [], /expected a map/],
+    ['a port out of range', { receiver: { port: 65_536 } }, /0 to 65535/],
+    ['a port with a fraction', { receiver: { port: 80.5 } }, /whole number/],
+    ['a size without a known unit', { limits: { memoryBudget: '64mb' } }, /found "64mb", expected a size/],
+    ['a negative size', source({ maxBytes: -1 }), /^sources\.default\.maxBytes: /],
+    ['a duration of weeks', { limits: { idleTimeout: '1w' } }, /expected a duration/],
+    ['a duration no timer can hold', { limits: { totalTimeout: '25d' } }, /to 24d/],
+    ['a source name with capitals', { sources: { Default: {} } }, /^sources\.Default: found that name/],
+    ['a source name with a slash', { sources: { 'a/b': {} } }, /^sources\["a\/b"\]: /],
+    ['no source at all', { sources: { default: null } }, /at least one source/],
+    ['a token without name', { admin: { tokens: [SECRET] } }, /^admin\.tokens: expected a map/],
+    ['a short token', { admin: { tokens: { ops: 'short' } } }, /^admin\.tokens\.ops: expected a token of 16/],
+    ['a token with a space', { admin: { tokens: { ops: `${SECRET} x` } } }, /without spaces/],
+    [
+      'equal tokens',
+      { admin: { tokens: { a: SECRET, b: SECRET } } },
+      /^admin\.tokens\.b: expected another token than a/,
+    ],
+    ['an open admin port without tokens', { admin: { host: '0.0.0.0' } }, /^admin\.tokens: .*not loopback/],
+    ['an admin port on all of IPv6', { admin: { host: '::' } }, /not loopback/],
+    ['one port for both', { admin: { port: 8080 } }, /^admin\.port: found 8080, expected another port/],
+    [
+      'a trusted proxy "true"',
+      { receiver: { trustedProxies: [true] } },
+      /^receiver\.trustedProxies\[0\]: found true/,
+    ],
+    ['trusted proxies as a text', { receiver: { trustedProxies: '10.0.0.0/8' } }, /expected a list/],
+    ['another kind of store', { store: { url: 'gs://bucket' } }, /file:<directory> or s3:/],
+    ['a bare s3', { store: { url: 's3://' } }, /valid bucket name/],
+    ['an s3 prefix with a double slash', { store: { url: 's3://bucket/a//b' } }, /single slashes/],
+    ['an s3 prefix with dots', { store: { url: 's3://bucket/../b' } }, /single slashes/],
+    ['file: with a host', { store: { url: 'file://data' } }, /three slashes/],
+    [
+      'half an access key',
+      { store: { s3: { accessKeyId: 'AKIA' } } },
+      /^store\.s3\.secretAccessKey: .*two halves/,
+    ],
+    [
+      'a KMS key without KMS',
+      { store: { s3: { kmsKeyId: 'key' } } },
+      /^store\.s3\.kmsKeyId: .*sse to be kms/,
+    ],
+    ['small parts on S3', { store: { url: 's3://bucket', partSize: '1MiB' } }, /at least 5MiB/],
+    [
+      'bodies of more than 10,000 parts',
+      { store: { url: 's3://bucket' }, ...source({ maxBytes: '1TiB' }) },
+      /^sources\.default\.maxBytes: found "1TiB", expected at most 80000MiB/,
+    ],
+    ['a budget below three parts', { limits: { memoryBudget: '20MiB' } }, /at least 24MiB/],
+    [
+      'a quarantine beyond the budget',
+      { limits: { quarantineBytes: '65MiB' } },
+      /at most limits\.memoryBudget/,
+    ],
+    ['an unknown region', source({ allow: ['eu9'] }), /^sources\.default\.allow\[0\]: found "eu9"/],
+    ['joined ranges', source({ allow: ['10.0.0.0/8, 11.0.0.0/8'] }), /one entry each/],
+    ['an octal address', source({ allow: ['012.0.0.1'] }), /leading zeros/],
+    [
+      'an address YAML took for a number',
+      source({ allow: [10.5] }),
+      /^sources\.default\.allow\[0\]: found 10\.5/,
+    ],
+    ['an empty entry of a list', source({ allow: [null] }), /found null/],
+    ['an unknown mode', source({ allowMode: 'off' }), /one of enforce, report/],
+    ['unknown contents', source({ contents: ['transcript.doc'] }), /one of transcript, /],
+    ['contents twice', source({ contents: ['data', 'data'] }), /^sources\.default\.contents\[1\]: .*once/],
+    ['a climbing key prefix', source({ keyPrefix: '../x/' }), /^sources\.default\.keyPrefix: /],
+    ['an absolute key prefix', source({ keyPrefix: '/x/' }), /^sources\.default\.keyPrefix: /],
+    ['a hidden key prefix', source({ keyPrefix: '.meta/' }), /^sources\.default\.keyPrefix: /],
+    [
+      "a key prefix inside the store's own folders",
+      source({ keyPrefix: 'ledger/' }),
+      /without the segment ledger/,
+    ],
+    ['a key prefix that looks like a job', source({ keyPrefix: 'a/jobs/' }), /without the segment jobs/],
+    ['a credential without lines', credential({ headers: [] }), /at least one header line/],
+    [
+      'a credential that is a text',
+      credential('X-Token: x' as never),
+      /^sources\.default\.credentials\.main: expected a map/,
+    ],
+    ['a line without colon', credential({ headers: [`X-Token ${SECRET}`] }), /<Header-Name>: <value>/],
+    ['a line without name', credential({ headers: [`: ${SECRET}`] }), /<Header-Name>: <value>/],
+    ['a line without value', credential({ headers: ['X-Token:  '] }), /has no value/],
+    [
+      'a name with a space',
+      credential({ headers: [`X Token: ${SECRET}`] }),
+      /characters that header names cannot/,
+    ],
+    ['a line break', credential({ headers: [`X-Token: ${SECRET}\r\nX-Other: 1`] }), /line breaks/],
+    ['a value beyond ASCII', credential({ headers: [`X-Token: ${SECRET}ü`] }), /printable ASCII/],
+    [
+      'a framing header',
+      credential({ headers: [`Content-Length: ${SECRET}`] }),
+      /cannot serve as a credential/,
+    ],
+    ['the user agent as credential', credential({ headers: [`User-Agent: ${SECRET}`] }), /cannot serve/],
+    [
+      'a short secret',
+      credential({ headers: ['X-Token: fifteen-chars-x'.slice(0, -1)] }),
+      /at least 16 characters/,
+    ],
+    [
+      'a short secret behind a scheme',
+      credential({ headers: ['Authorization: Bearer short'] }),
+      /at least 16/,
+    ],
+    ['one header twice', credential({ headers: [`X-T: ${SECRET}`, `x-t: ${SECRET}`] }), /x-t only once/],
+    [
+      'a time nobody can read',
+      credential({ headers: [`X: ${SECRET}`], expires: 'soon' }),
+      /^sources\.default\.credentials\.main\.expires: /,
+    ],
+    [
+      'a time without zone',
+      credential({ headers: [`X: ${SECRET}`], expires: '2026-01-01T00:00:00' }),
+      /a time such as/,
+    ],
+    [
+      'an end before the beginning',
+      credential({ headers: [`X: ${SECRET}`], notBefore: '2026-02-01', expires: '2026-01-01' }),
+      /after notBefore/,
+    ],
+    [
+      'one credential under two names',
+      source({ credentials: { a: { headers: [`X-T: ${SECRET}`] }, b: { headers: [`x-t:   ${SECRET}`] } } }),
+      /^sources\.default\.credentials\.b: expected other header lines than the credential a/,
+    ],
+    ['an address with a password', { speech: { keysUrl: 'https://u:p@host' } }, /without user name/],
+    ['another protocol', { speech: { realtime: { eu: 'https://host' } } }, /ws:\/\/ or wss:\/\//],
+    ['a path without the job', { speech: { paths: { record: '/v2/jobs' } } }, /holds \{id\}/],
+    ['temporary keys without key service', { speech: { auth: 'temporaryKey' } }, /^speech\.keysUrl: /],
+    ['a warning after the end', { speech: { retentionWarning: '8d' } }, /less than speech\.retention/],
+    ['a grace beyond the window', { recovery: { grace: '3d' } }, /^recovery\.grace: /],
+    [
+      'recovery without a key',
+      { recovery: { interval: '10m' } },
+      /^speech\.apiKey: .*recovery\.interval is on/,
+    ],
+    ['recovery without a region', { recovery: { interval: '10m' } }, /^speech\.regions: /],
+    ['a wrong egress entry', { egress: { regions: { eu1: ['1.2.3'] } } }, /^egress\.regions\.eu1\[0\]: /],
+  ])('refuses %s', (_, raw, expected) => {
+    const faults = faultsOf(raw);
+    expect(faults.join('\n')).toMatch(new RegExp(expected.source, 'm'));
+  });
+
+  it('takes a secret of sixteen characters, and short lines beside it', () => {
+    expect(faultsOf(credential({ headers: ['X-Tenant: a', 'X-Token: 0123456789abcdef'] }))).toEqual([]);
+  });
+
+  it('takes one port for both when both are free ones', () => {
+    expect(faultsOf({ receiver: { port: 0 }, admin: { port: 0 } })).toEqual([]);
+  });
+
+  it('adds the slash a key prefix lacks', () => {
+    expect(parseConfig(source({ keyPrefix: 'team-a/in' })).sources.default?.keyPrefix).toBe('team-a/in/');
+  });
+
+  it('reads times as instants', () => {
+    const config = parseConfig(
+      credential({
+        headers: [`X: ${SECRET}`],
+        notBefore: '2026-01-01',
+        expires: '2026-02-01T01:00:00+01:00',
+      }),
+    );
+    expect(config.sources.default?.credentials.main).toMatchObject({
+      notBefore: Date.UTC(2026, 0, 1),
+      expires: Date.UTC(2026, 1, 1),
+    });
+  });
+
+  it('names the replica after the host unless told otherwise', () => {
+    const around = { env: {}, readFile: () => '', hostName: 'node_7.example' };
+    expect(parseConfig({}, around).replicaName).toBe('node-7.example');
+    expect(parseConfig({ replicaName: 'r1' }, around).replicaName).toBe('r1');
+  });
+});
+
+describe('secrets', () => {
+  it('come from the environment and from files, within longer texts', () => {
+    const config = parseConfig(
+      {
+        speech: { apiKey: `\${file:/run/key}` },
+        ...credential({ headers: [`Authorization: Bearer \${env:TOKEN}`] }),
+      },
+      {
+        env: { TOKEN: SECRET },
+        readFile: (file) => `content of ${file}\n`.replaceAll(' ', '-'),
+        hostName: 'h',
+      },
+    );
+    expect(config.speech.apiKey).toBe('content-of-/run/key');
+    expect(config.sources.default?.credentials.main?.headers).toEqual([`Authorization: Bearer ${SECRET}`]);
+  });
+
+  it('lose exactly one newline at the end of a file', () => {
+    const read = (content: string) =>
+      parseConfig(
+        { admin: { tokens: { a: `\${file:/t}` } } },
+        { env: {}, readFile: () => content, hostName: 'h' },
+      );
+    expect(read(`${SECRET}\r\n`).admin.tokens.a).toBe(SECRET);
+    expect(() => read(`${SECRET}\n\n`)).toThrow(/without spaces/);
+  });
+
+  it('are not looked for again in what was put in', () => {
+    const nested = { env: { A: `\${env:B}-0123456789`, B: 'x' }, readFile: () => '', hostName: 'h' };
+    expect(parseConfig({ admin: { tokens: { a: `\${env:A}` } } }, nested).admin.tokens.a).toBe(
+      `\${env:B}-0123456789`,
+    );
+  });
+
+  it.each([
+    [`\${env:NOPE}`, /NOPE to be set/],
+    [`\${env:EMPTY}`, /EMPTY not to be empty/],
+    [`\${file:/nowhere}`, /file \/nowhere to be readable \(ENOENT\)/],
+    [`\${file:relative}`, /absolute/],
+    [`\${NOPE}`, /\$\{env:NAME\}/],
+    [`\${vault:x}`, /\$\{env:NAME\}/],
+  ])('that cannot be found are named: %s', (reference, expected) => {
+    const faults = faultsOf({ speech: { apiKey: reference } }, { EMPTY: '' });
+    expect(faults).toEqual([expect.stringMatching(expected)]);
+    expect(faults[0]).toMatch(/^speech\.apiKey: /);
+  });
+
+  it.each<[string, unknown]>([
+    ['a token', { admin: { tokens: { a: 'geheim' } } }],
+    ['tokens as a list', { admin: { tokens: ['geheim'] } }],
+    ['tokens as a text', { admin: { tokens: 'geheim' } }],
+    ['a credential as a text', { sources: { default: { credentials: 'X-Token: geheim' } } }],
+    ['a line', credential({ headers: ['X-Token: geheim'] })],
+    ['a line in the wrong place', credential({ header: 'X-Token: geheim' })],
+    ['a malformed line', credential({ headers: ['geheim'] })],
+    ['an unknown setting', { speech: { apikey: 'geheim' } }],
+    ['an API key', { speech: { apiKey: 'geheim' } }],
+    ['S3 keys', { store: { s3: { accessKeyId: 'geheim geheim', secretAccessKey: 'geheim geheim' } } }],
+    ['a password in an address', { store: { url: 's3://AK:geheim@bucket' } }],
+    ['a password in another address', { speech: { keysUrl: 'ftp://u:geheim@host' } }],
+    ['an equal token', { admin: { tokens: { a: 'geheim-geheim-geheim', b: 'geheim-geheim-geheim' } } }],
+  ])('are never shown: %s', (_, raw) => {
+    const faults = faultsOf(raw);
+    expect(faults).not.toEqual([]);
+    expect(faults.join()).not.toContain('geheim');
+  });
+
+  it('put into a faulty setting are not shown either', () => {
+    const faults = faultsOf({ receiver: { host: `\${env:PASSWORD}` } }, { PASSWORD: 'geheim geheim' });
+    expect(faults).toEqual([expect.stringContaining(`found "\${env:PASSWORD}"`)]);
+  });
+});
+
+describe('renderPath', () => {
+  it('writes paths as they read in YAML', () => {
+    expect(renderPath(['sources', 'default', 'allow', 2])).toBe('sources.default.allow[2]');
+    expect(renderPath(['sources', 'a b', 'allow'])).toBe('sources["a b"].allow');
+  });
+});

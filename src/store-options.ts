@@ -7,6 +7,7 @@ export function storeOptions({ store }: Config): StoreOptions {
   return {
     url: store.url,
     partSize: store.partSize,
+    fsync: store.fsync,
     s3: {
       endpoint: s3.endpoint,
       region: s3.region,

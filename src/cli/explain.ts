@@ -2,7 +2,8 @@ import { Command } from 'commander';
 import { type Config, loadConfig } from '../config.js';
 import { compileClientAddress } from '../receiver/client-address.js';
 import { type Explanation, explain } from '../receiver/explain.js';
-import { compileGate, type Gate } from '../receiver/gate.js';
+import type { Source } from '../receiver/sender.js';
+import { createSources } from '../receiver/sources.js';
 import { UsageError } from './exit-codes.js';
 import { printJson, printLines } from './print.js';
 import { repeatable } from './repeatable.js';
@@ -24,7 +25,7 @@ export function createCommand(): Command {
     .option('-H, --header <line>', 'header of the request, "<Name>: <value>"; repeatable', repeatable)
     .option('--json', 'print one JSON document')
     .action((source: string, options: Options) => {
-      const explanation = explain(compileGates(loadConfig()), {
+      const explanation = explain(compileSources(loadConfig()), {
         source,
         peer: options.address,
         headers: readHeaders(options.header ?? []),
@@ -35,16 +36,9 @@ export function createCommand(): Command {
     });
 }
 
-/** The gates of all sources, as the receiver builds them. */
-function compileGates(config: Config): ReadonlyMap<string, Gate> {
-  const clientAddress = compileClientAddress(config.receiver.trustedProxies);
-  const egress = config.egress.regions;
-  return new Map(
-    Object.entries(config.sources).map(([name, source]) => [
-      name,
-      compileGate({ ...source, egress, clientAddress }),
-    ]),
-  );
+/** The sources, as the receiver builds them. */
+function compileSources({ receiver, egress, sources }: Config): ReadonlyMap<string, Source> {
+  return createSources(sources, egress.regions, compileClientAddress(receiver.trustedProxies));
 }
 
 function readHeaders(lines: readonly string[]): Record<string, string[]> {

@@ -35,8 +35,11 @@ const FAILURES: Record<AuthenticationFailure, string> = {
 };
 
 /** Asks the gates that guard the receiver itself; there is no second logic that could differ. */
-export function explain(gates: ReadonlyMap<string, Gate>, request: ExplainRequest): Explanation {
-  const gate = gates.get(request.source);
+export function explain(
+  sources: ReadonlyMap<string, { readonly gate: Gate }>,
+  request: ExplainRequest,
+): Explanation {
+  const gate = sources.get(request.source)?.gate;
   if (gate === undefined) return unknownSource(request.source);
   const headers = byLowerCaseName(request.headers);
   const decision = gate({ peer: request.peer, headers, now: request.now });

@@ -14,7 +14,8 @@ import {
   header,
   storableHeaders,
 } from './callback-request.js';
-import { BodyTooLargeError, decodeBody, UndecodableError } from './decode/decode-body.js';
+import { decodeBody } from './decode/decode-body.js';
+import { BodyTooLargeError, UndecodableError } from './decode/decode-error.js';
 import { type CallbackQuery, parseCallbackQuery } from './query.js';
 import { createRawKeeper, type RawKeeper } from './raw-keeper.js';
 import { BodyAbortedError } from './request-body.js';

@@ -8,8 +8,6 @@ import { PlannedItem } from './item-plan.js';
 import { lonePlan } from './lone-plan.js';
 import { boundaryOf, type MediaType, parseMediaType } from './media-type.js';
 
-export { BodyTooLargeError, UndecodableError } from './decode-error.js';
-
 /** What the request says about its body. */
 export interface BodyHeaders {
   readonly contentType: string | null;

@@ -47,7 +47,7 @@ describe('parseConfig', () => {
   it('is frozen to the bottom', () => {
     const config: Config = parseConfig({});
     expect(() => Object.assign(config, { log: null })).toThrow(TypeError);
-    expect(() => (config.sources.default as { allow: string[] }).allow.push('any')).toThrow(TypeError);
+    expect(() => Object.assign(config.sources.default?.allow ?? [], ['any'])).toThrow(TypeError);
     expect(() => Object.assign(config.sources, { other: null })).toThrow(TypeError);
   });
 

@@ -20,9 +20,10 @@ const gates = new Map([
   ['trial', compileGate({ ...options, allowMode: 'report' })],
   ['open', compileGate({ ...options, credentials: {} })],
 ]);
+const sources = new Map([...gates].map(([name, gate]) => [name, { gate }]));
 const good = { 'X-Token': ['main-secret-main-secret'] };
 const ask = (source: string, peer: string, headers: Record<string, string[]>) =>
-  explain(gates, { source, peer, headers, now: NOW });
+  explain(sources, { source, peer, headers, now: NOW });
 
 describe('explain', () => {
   it('says which rule and which credential let a request in', () => {

@@ -1,11 +1,7 @@
 import zlib from 'node:zlib';
 import { describe, expect, it } from '@jest/globals';
-import {
-  type BodyHeaders,
-  BodyTooLargeError,
-  decodeBody,
-  UndecodableError,
-} from '../../../../src/receiver/decode/decode-body.js';
+import { type BodyHeaders, decodeBody } from '../../../../src/receiver/decode/decode-body.js';
+import { BodyTooLargeError, UndecodableError } from '../../../../src/receiver/decode/decode-error.js';
 import { BOUNDARY, chunksOf, formBody, formType, type PartSpec } from '../../../support/multipart.js';
 import { RecordingSink, type SinkHabits } from '../../../support/recording-sink.js';
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { decodeBody, UndecodableError } from '../../../../src/receiver/decode/decode-body.js';
+import { decodeBody } from '../../../../src/receiver/decode/decode-body.js';
+import { UndecodableError } from '../../../../src/receiver/decode/decode-error.js';
 import {
   BOUNDARY,
   chunksOf,

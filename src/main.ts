@@ -12,7 +12,7 @@ interface CommandEntry {
 
 /** Each command is one file, loaded only when it is the one asked for: starting stays fast. */
 const COMMANDS: Readonly<Record<string, CommandEntry>> = {
-  serve: { summary: 'receive callbacks until told to stop (default)', load: loadServe },
+  serve: { summary: 'receive callbacks until told to stop (default)', load: () => import('./cli/serve.js') },
   'check-config': {
     summary: 'read the configuration, name every fault and warning',
     load: () => import('./cli/check-config.js'),
@@ -24,6 +24,10 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
   'notification-config': {
     summary: 'print the notification_config that makes a job report to a source',
     load: () => import('./cli/notification-config.js'),
+  },
+  simulate: {
+    summary: 'run a double of the speech service',
+    load: () => import('./cli/simulate.js'),
   },
 };
 
@@ -59,14 +63,6 @@ function commandNamed(args: readonly string[]): string {
 function exitByThrowing(command: Command): void {
   command.exitOverride();
   for (const subcommand of command.commands) exitByThrowing(subcommand);
-}
-
-async function loadServe() {
-  const { serve } = await import('./cli/serve.js');
-  return {
-    createCommand: () =>
-      new Command('serve').description('receive callbacks until told to stop').action(serve),
-  };
 }
 
 function exitCodeOf(error: unknown): number {

@@ -1,0 +1,21 @@
+import type { AddPartialTranscript, AddTranscript, ServerMessage } from '../../speech/realtime/wire.js';
+
+/** Says what an agent session says in place of transcripts: turns, speech and segments. */
+export class AgentVoice {
+  #speaking = false;
+
+  messagesFor({ message, metadata }: AddTranscript | AddPartialTranscript): ServerMessage[] {
+    const { start_time, end_time, transcript } = metadata;
+    const body = {
+      metadata: { start_time, end_time },
+      segment: { speaker: 'S1', transcript: transcript.trim() },
+    };
+    const opening: ServerMessage[] = this.#speaking
+      ? []
+      : [{ message: 'StartOfTurn' }, { message: 'SpeechStarted' }];
+    this.#speaking = message === 'AddPartialTranscript';
+    if (this.#speaking) return [...opening, { message: 'AddPartialSegment', ...body }];
+    const closing: ServerMessage[] = [{ message: 'SpeechEnded' }, { message: 'EndOfTurn' }];
+    return [...opening, { message: 'AddSegment', ...body }, ...closing];
+  }
+}

@@ -1,0 +1,116 @@
+import type { DocumentedErrorType, StartRecognition } from '../../speech/realtime/wire.js';
+
+/** A message the service does not take, and the Error it answers. */
+export class Violation extends Error {
+  readonly type: DocumentedErrorType;
+
+  constructor(type: DocumentedErrorType, reason: string) {
+    super(reason);
+    this.name = 'Violation';
+    this.type = type;
+  }
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const isObject = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const isText = (value: unknown): value is string => typeof value === 'string';
+const isFlag = (value: unknown): boolean => typeof value === 'boolean';
+const inRange = (value: unknown, low: number, high: number): boolean =>
+  typeof value === 'number' && value >= low && value <= high;
+
+const CONFIG_RULES: Readonly<Record<string, (value: unknown) => boolean>> = {
+  language: (value) => isText(value) && value !== '',
+  additional_vocab: (value) => Array.isArray(value) && value.every(isAdditionalWord),
+  diarization: (value) => value === 'none' || value === 'speaker_change',
+  enable_partials: isFlag,
+  max_delay: (value) => inRange(value, 2, 20),
+  output_locale: isText,
+  punctuation_overrides: isOverrides,
+  speaker_change_sensitivity: (value) => inRange(value, 0, 1),
+};
+
+/** Reads a text frame into an object with a name; else `invalid_message`. */
+export function parseClientMessage(text: string): Fields & { readonly message: string } {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new Violation('invalid_message', 'Not JSON');
+  }
+  if (!isObject(value) || !isText(value.message)) throw new Violation('invalid_message', 'No message name');
+  return value as Fields & { readonly message: string };
+}
+
+export function checkStartRecognition(message: Fields, languages: ReadonlySet<string>): StartRecognition {
+  only(message, ['message', 'audio_format', 'transcription_config'], 'invalid_message');
+  checkAudioFormat(message.audio_format);
+  const config = checkTranscriptionConfig(message.transcription_config);
+  if (!languages.has(config.language))
+    throw new Violation('invalid_model', `No model for ${config.language}`);
+  return message as unknown as StartRecognition;
+}
+
+export function checkTranscriptionConfig(config: unknown): Fields & { readonly language: string } {
+  if (!isObject(config)) throw new Violation('invalid_config', 'transcription_config is missing');
+  if (config.language === undefined) throw new Violation('invalid_config', 'language is missing');
+  only(config, Object.keys(CONFIG_RULES), 'invalid_config');
+  for (const [field, rule] of Object.entries(CONFIG_RULES)) {
+    const value = config[field];
+    if (value !== undefined && !rule(value)) throw new Violation('invalid_config', `${field} is not valid`);
+  }
+  return config as Fields & { readonly language: string };
+}
+
+export function checkEndOfStream(message: Fields): number {
+  only(message, ['message', 'last_seq_no'], 'invalid_message');
+  const last = message.last_seq_no;
+  if (!Number.isSafeInteger(last)) throw new Violation('invalid_message', 'last_seq_no is not an integer');
+  return last as number;
+}
+
+function checkAudioFormat(format: unknown): void {
+  if (!isObject(format)) throw new Violation('invalid_audio_type', 'audio_format is missing');
+  if (format.type !== 'raw' && format.type !== 'file') {
+    throw new Violation('invalid_audio_type', 'type is neither raw nor file');
+  }
+  if (format.type === 'raw') checkRawFormat(format);
+  else only(format, ['type'], 'invalid_audio_type');
+}
+
+function checkRawFormat(format: Fields): void {
+  only(format, ['type', 'encoding', 'sample_rate'], 'invalid_audio_type');
+  if (!isText(format.encoding) || !['pcm_f32le', 'pcm_s16le', 'mulaw'].includes(format.encoding)) {
+    throw new Violation('invalid_audio_type', 'encoding is not supported');
+  }
+  if (!Number.isSafeInteger(format.sample_rate) || (format.sample_rate as number) <= 0) {
+    throw new Violation('invalid_audio_type', 'sample_rate is not an integer');
+  }
+}
+
+function only(object: Fields, known: readonly string[], type: DocumentedErrorType): void {
+  const extra = Object.keys(object).find((field) => !known.includes(field));
+  if (extra !== undefined) throw new Violation(type, `${extra} is not a field`);
+}
+
+/** A plain string is its own `sounds_like`, and no `sounds_like` may hold blanks. */
+function isAdditionalWord(word: unknown): boolean {
+  if (isText(word)) return word !== '' && !/\s/.test(word);
+  if (!isObject(word) || !isText(word.content) || word.content.trim() === '') return false;
+  if (Object.keys(word).some((field) => field !== 'content' && field !== 'sounds_like')) return false;
+  const sounds = word.sounds_like;
+  if (sounds === undefined) return true;
+  return (
+    Array.isArray(sounds) && sounds.length > 0 && sounds.every((each) => isText(each) && /^\S+$/.test(each))
+  );
+}
+
+function isOverrides(overrides: unknown): boolean {
+  if (!isObject(overrides)) return false;
+  const { permitted_marks: marks, sensitivity, ...others } = overrides;
+  const marksFit = marks === undefined || marks === 'all' || (Array.isArray(marks) && marks.every(isText));
+  return (
+    marksFit && (sensitivity === undefined || inRange(sensitivity, 0, 1)) && Object.keys(others).length === 0
+  );
+}

@@ -1,0 +1,147 @@
+import { createServer, type IncomingMessage, STATUS_CODES } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { WebSocketServer } from 'ws';
+import type { AudioBufferLimits } from './audio-buffer.js';
+import type { SessionScript } from './session-script.js';
+import { type KeyVerdict, SimulatedSession, type SimulatedSessionOptions } from './simulated-session.js';
+
+export interface RealtimeSimulatorOptions {
+  /** Judges the key of a connection: an API key from the header, or a temporary key from `jwt`. */
+  verifyKey(token: string, placement: 'header' | 'jwt'): KeyVerdict | Promise<KeyVerdict>;
+  /** Default 127.0.0.1. */
+  readonly host?: string;
+  /** Default 0: any free port. */
+  readonly port?: number;
+  readonly languages?: readonly string[];
+  readonly limits?: Partial<AudioBufferLimits>;
+  /** Default `instant`. */
+  readonly processing?: SimulatedSessionOptions['processing'];
+  /** Default: none. */
+  readonly durationLimitSeconds?: number;
+  /** How the session of the n-th upgrade request (from 0) goes, where it does not simply go well. */
+  script?(index: number): SessionScript | undefined;
+}
+
+export interface RealtimeSimulator {
+  /** Origin for a client's `hosts`, e.g. `ws://127.0.0.1:40123`. */
+  readonly origin: string;
+  /** Sessions in the order of their connections. */
+  readonly sessions: readonly SimulatedSession[];
+  /** Upgrade requests so far, refused ones too. */
+  readonly upgrades: readonly IncomingMessage[];
+  /** Settles with the n-th session (from 0) as soon as it is connected. */
+  session(index: number): Promise<SimulatedSession>;
+  close(): Promise<void>;
+}
+
+const SERVICES: Readonly<Record<string, 'realtime' | 'agent'>> = { '/v2': 'realtime', '/v2/agent': 'agent' };
+const LANGUAGES = ['en', 'en-US', 'en-GB', 'en-AU', 'de', 'es', 'fr', 'ja'];
+const LIMITS: AudioBufferLimits = {
+  bufferSeconds: 5,
+  aheadSeconds: 10,
+  aheadFrames: 500,
+  frameBytes: 1024 * 1024,
+};
+
+/** Starts a double of the realtime and agent hosts of one region, which keeps the document's rules strictly. */
+export async function startRealtimeSimulator(options: RealtimeSimulatorOptions): Promise<RealtimeSimulator> {
+  const server = createServer((_request, response) => response.writeHead(426).end());
+  const sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false });
+  const sessions: SimulatedSession[] = [];
+  const upgrades: IncomingMessage[] = [];
+  const connections = new Set<Duplex>();
+  const waiting: { readonly index: number; readonly resolve: (session: SimulatedSession) => void }[] = [];
+
+  server.on('connection', (socket) => {
+    connections.add(socket);
+    socket.on('close', () => connections.delete(socket));
+  });
+  server.on('upgrade', (request, socket, head) => {
+    const script = options.script?.(upgrades.length) ?? {};
+    upgrades.push(request);
+    if (script.ignoreUpgrade === true) return;
+    const entry = admit(request, script);
+    if (typeof entry === 'number') return refuse(socket, entry);
+    sockets.handleUpgrade(request, socket, head, (webSocket) => {
+      const verdict = judge(options, entry);
+      const session = new SimulatedSession(
+        webSocket,
+        sessionOptions(options, entry.service, verdict, script),
+      );
+      sessions.push(session);
+      for (const { index, resolve } of waiting) if (index === sessions.length - 1) resolve(session);
+    });
+  });
+
+  await new Promise<void>((resolve) =>
+    server.listen(options.port ?? 0, options.host ?? '127.0.0.1', () => resolve()),
+  );
+  const { address, port } = server.address() as AddressInfo;
+  return {
+    origin: `ws://${address}:${port}`,
+    sessions,
+    upgrades,
+    session: (index) =>
+      new Promise((resolve) => {
+        const session = sessions[index];
+        if (session === undefined) waiting.push({ index, resolve });
+        else resolve(session);
+      }),
+    close: async () => {
+      for (const socket of connections) socket.destroy();
+      await new Promise<void>((resolve) => server.close(() => resolve()));
+    },
+  };
+}
+
+interface Entry {
+  readonly service: 'realtime' | 'agent';
+  readonly token: string;
+  readonly placement: 'header' | 'jwt';
+}
+
+/** The entry of a connection, or the status its upgrade is refused with. */
+function admit(request: IncomingMessage, script: SessionScript): Entry | number {
+  if (script.refuseUpgrade !== undefined) return script.refuseUpgrade;
+  const url = new URL(request.url ?? '/', 'ws://simulator');
+  const service = SERVICES[url.pathname];
+  if (service === undefined) return 404;
+  if (request.method !== 'GET') return 405;
+  const bearer = /^Bearer (\S+)$/.exec(request.headers.authorization ?? '')?.[1];
+  const jwt = url.searchParams.get('jwt');
+  if (bearer !== undefined && jwt !== null) return 400;
+  if (bearer !== undefined) return { service, token: bearer, placement: 'header' };
+  return jwt === null || jwt === '' ? 401 : { service, token: jwt, placement: 'jwt' };
+}
+
+async function judge(options: RealtimeSimulatorOptions, { token, placement }: Entry): Promise<KeyVerdict> {
+  try {
+    return await options.verifyKey(token, placement);
+  } catch {
+    return 'not_authorised';
+  }
+}
+
+function refuse(socket: Duplex, status: number): void {
+  socket.end(
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`,
+  );
+}
+
+function sessionOptions(
+  options: RealtimeSimulatorOptions,
+  service: 'realtime' | 'agent',
+  verdict: Promise<KeyVerdict>,
+  script: SessionScript,
+): SimulatedSessionOptions {
+  return {
+    service,
+    verdict,
+    languages: new Set(options.languages ?? LANGUAGES),
+    limits: { ...LIMITS, ...options.limits },
+    processing: options.processing ?? 'instant',
+    durationLimitSeconds: options.durationLimitSeconds ?? Number.POSITIVE_INFINITY,
+    script,
+  };
+}

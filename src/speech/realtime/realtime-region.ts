@@ -1,0 +1,6 @@
+/** Realtime and agent hosts (interface document, "Regional hosts"). `global` may route to any region. */
+export const REALTIME_REGIONS = ['global', 'eu1', 'us1', 'au1'] as const;
+export type RealtimeRegion = (typeof REALTIME_REGIONS)[number];
+
+/** Which interface a session talks to; both live on the same hosts. */
+export type SessionService = 'realtime' | 'agent';

@@ -1,0 +1,150 @@
+/**
+ * Realtime and agent sessions of the speech service, as a library: `transcript-receiver/realtime`.
+ *
+ * ```ts
+ * const session = await startSession({
+ *   hosts: { eu1: 'eu.rt.example.com' },
+ *   region: 'eu1',
+ *   credential: { apiKey },
+ *   audioFormat: { type: 'raw', encoding: 'pcm_s16le', sample_rate: 16_000 },
+ *   transcriptionConfig: { language: 'en', enable_partials: true },
+ * });
+ * session.on('segment', (segment) => console.log(segment.kind, segment.text));
+ * const report = await session.stream(createReadStream('speech.pcm'));
+ * console.log(transcriptText(report.segments));
+ * ```
+ */
+import { type AudioLimits, DEFAULT_AUDIO_LIMITS } from './audio-pipe.js';
+import { checkStart, type UnknownFields } from './check-config.js';
+import { connect, type RealtimeCredential } from './connect.js';
+import type { EndpointOptions } from './endpoint.js';
+import { type ConfigFault, RealtimeConfigError } from './realtime-error.js';
+import { RealtimeSession } from './session.js';
+import type { SocketConnector } from './socket.js';
+import type { ResultTimes } from './transcript-segment.js';
+import type { AudioFormat, TranscriptionConfig } from './wire.js';
+
+export { type AudioLimits, DEFAULT_AUDIO_LIMITS } from './audio-pipe.js';
+export type { UnknownFields } from './check-config.js';
+export type { RealtimeCredential } from './connect.js';
+export type { EndpointOptions } from './endpoint.js';
+export type { ReceivedMessage, UnknownMessage } from './read-message.js';
+export {
+  type ConfigFault,
+  type FailedAttempt,
+  RealtimeConfigError,
+  RealtimeConnectError,
+  RealtimeError,
+  RealtimeProtocolError,
+  RealtimeSessionError,
+  type RefusalCode,
+  type SessionDeath,
+} from './realtime-error.js';
+export { REALTIME_REGIONS, type RealtimeRegion, type SessionService } from './realtime-region.js';
+export type { RealtimeSession } from './session.js';
+export { CLOSE_CODES } from './session-death.js';
+export type { SessionEventMap, SessionEventName } from './session-events.js';
+export type { AudioTally, SessionReport, SessionState } from './session-report.js';
+export {
+  adaptWebSocket,
+  type RealtimeSocket,
+  type SocketConnector,
+  type SocketEvents,
+  type SocketRequest,
+  UpgradeRefused,
+  type WebSocketLike,
+} from './socket.js';
+export { type RealtimeTranscript, transcriptJson } from './transcript-json.js';
+export type { ResultTimes, TranscriptSegment } from './transcript-segment.js';
+export { transcriptSrt } from './transcript-srt.js';
+export { transcriptText } from './transcript-text.js';
+export { connectWithWebSocket } from './web-socket.js';
+export type * from './wire.js';
+
+export interface SessionOptions extends EndpointOptions {
+  /** A function is asked anew for every connection attempt, so that temporary keys can be fresh. */
+  readonly credential: RealtimeCredential | (() => Promise<RealtimeCredential>);
+  /** Default: the library `ws`, for Node.js. In browsers `connectWithWebSocket(WebSocket)`. */
+  readonly connector?: SocketConnector;
+  /** How far audio may run ahead; the document's limits are the defaults and the ceilings. */
+  readonly audio?: Partial<AudioLimits>;
+  /** Of one connection attempt. Default 10 s. */
+  readonly handshakeTimeoutMs?: number;
+  /** From StartRecognition to RecognitionStarted. Default 30 s, with `additional_vocab` 60 s. */
+  readonly startTimeoutMs?: number;
+  /** Silence of the service while it owes an answer. Default 60 s. */
+  readonly inactivityTimeoutMs?: number;
+  /** For the closing handshake, before the connection is cut. Default 5 s. */
+  readonly closeTimeoutMs?: number;
+  /** Configuration fields the document does not name. Default: refused in realtime, passed in agent sessions. */
+  readonly unknownFields?: UnknownFields;
+  /** Default `segment-start`, as the document says. */
+  readonly resultTimes?: ResultTimes;
+  /** Gives up connecting and starting; a session that has started is ended by `end` or `abort`. */
+  readonly signal?: AbortSignal;
+}
+
+export interface StartOptions extends SessionOptions {
+  readonly audioFormat: AudioFormat;
+  readonly transcriptionConfig: TranscriptionConfig;
+}
+
+/**
+ * Connects; the session is `connected` and waits for `start`. Throws `RealtimeConfigError` for wrong options
+ * and `RealtimeConnectError` when no region takes the connection.
+ */
+export async function connectSession(options: SessionOptions): Promise<RealtimeSession> {
+  const audio = { ...DEFAULT_AUDIO_LIMITS, ...options.audio };
+  checkOptions(options, audio);
+  const service = options.service ?? 'realtime';
+  const { socket, region } = await connect({
+    ...options,
+    connector: options.connector ?? (await import('./ws-socket.js')).connectWithWs,
+    handshakeTimeoutMs: options.handshakeTimeoutMs ?? 10_000,
+  });
+  return new RealtimeSession(socket, {
+    service,
+    region,
+    audio,
+    startTimeoutMs: options.startTimeoutMs ?? null,
+    inactivityTimeoutMs: options.inactivityTimeoutMs ?? 60_000,
+    closeTimeoutMs: options.closeTimeoutMs ?? 5_000,
+    unknownFields: options.unknownFields ?? (service === 'agent' ? 'passed' : 'refused'),
+    resultTimes: options.resultTimes ?? 'segment-start',
+  });
+}
+
+/** Connects and starts; throws what `connectSession` and `RealtimeSession.start` throw, and leaves no socket. */
+export async function startSession(options: StartOptions): Promise<RealtimeSession> {
+  checkStart(
+    options.audioFormat,
+    options.transcriptionConfig,
+    options.unknownFields ?? (options.service === 'agent' ? 'passed' : 'refused'),
+  );
+  const session = await connectSession(options);
+  const giveUp = (): void => session.abort('aborted by the caller while starting');
+  options.signal?.addEventListener('abort', giveUp, { once: true });
+  try {
+    await session.start(options.audioFormat, options.transcriptionConfig);
+  } finally {
+    options.signal?.removeEventListener('abort', giveUp);
+  }
+  return session;
+}
+
+const TIMEOUTS = ['handshakeTimeoutMs', 'startTimeoutMs', 'inactivityTimeoutMs', 'closeTimeoutMs'] as const;
+
+function checkOptions(options: SessionOptions, audio: AudioLimits): void {
+  const faults: ConfigFault[] = [];
+  for (const [name, value] of Object.entries(audio) as [keyof AudioLimits, number][]) {
+    const most = name.startsWith('unacknowledged') ? DEFAULT_AUDIO_LIMITS[name] : Number.MAX_SAFE_INTEGER;
+    const ceiling = name === 'unacknowledgedFileBytes' ? Number.MAX_SAFE_INTEGER : most;
+    if (!(value > 0 && value <= ceiling))
+      faults.push({ path: `audio.${name}`, expected: `above 0, at most ${ceiling}` });
+  }
+  for (const name of TIMEOUTS) {
+    const value = options[name];
+    if (value !== undefined && !(value > 0)) faults.push({ path: name, expected: 'milliseconds above 0' });
+  }
+  if (faults.length > 0) throw new RealtimeConfigError(faults);
+}

@@ -224,7 +224,7 @@ export class SimulatedSession {
     const before = this.#heard;
     const limit = this.#options.durationLimitSeconds;
     this.#heard += seconds;
-    if (before >= limit) return;
+    if (before === Number.POSITIVE_INFINITY) return;
     this.#say(this.#recogniser?.hear(Math.min(this.#heard, limit) - before) ?? []);
     if (this.#heard <= limit) return;
     const reason = `Audio beyond ${limit} s is ignored`;

@@ -65,7 +65,7 @@ export function readMessage(text: string): ReceivedMessage {
   if (!isText(name)) throw new MalformedMessage('A message of the service has no name');
   const shape = Object.hasOwn(SHAPES, name) ? SHAPES[name as ServerMessage['message']] : undefined;
   if (shape === undefined) return { message: 'unknown', name, raw };
-  const whole = name.endsWith('Transcript') && raw.results === undefined ? { ...raw, results: [] } : raw;
+  const whole = shape === isTranscript && raw.results === undefined ? { ...raw, results: [] } : raw;
   if (!shape(whole)) throw new MalformedMessage(`${name} of the service lacks fields the protocol requires`);
   return whole as unknown as ServerMessage;
 }

@@ -1,0 +1,195 @@
+import { createServer } from 'node:net';
+import { describe, expect, it } from '@jest/globals';
+import { WebSocket as BrowserLikeWebSocket } from 'undici';
+import type { SessionScript } from '../../../src/simulator/realtime/session-script.js';
+import {
+  connectSession,
+  connectWithWebSocket,
+  RealtimeConfigError,
+  RealtimeConnectError,
+  type WebSocketLike,
+} from '../../../src/speech/realtime/realtime.js';
+import {
+  API_KEY,
+  failure,
+  PCM,
+  RT_KEY,
+  sessionOptions,
+  silence,
+  withSimulator,
+} from '../../support/realtime.js';
+
+/** A port nobody listens on. */
+async function deadOrigin(): Promise<string> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => server.close(resolve));
+  return `ws://127.0.0.1:${port}`;
+}
+
+const browser = connectWithWebSocket(BrowserLikeWebSocket as unknown as new (url: string) => WebSocketLike);
+
+describe('connecting', () => {
+  it('sends an API key in the Authorization header of the upgrade to /v2', () =>
+    withSimulator({}, async (simulator) => {
+      const session = await connectSession(sessionOptions(simulator));
+      expect(simulator.upgrades[0]).toMatchObject({
+        url: '/v2',
+        headers: { authorization: `Bearer ${API_KEY}` },
+      });
+      session.abort();
+    }));
+
+  it('sends a temporary key in the query parameter jwt, and no header', () =>
+    withSimulator({}, async (simulator) => {
+      const session = await connectSession(sessionOptions(simulator, { credential: { jwt: RT_KEY } }));
+      expect(simulator.upgrades[0]?.url).toBe(`/v2?jwt=${RT_KEY}`);
+      expect(simulator.upgrades[0]?.headers.authorization).toBeUndefined();
+      session.abort();
+    }));
+
+  it('asks for a fresh credential at each attempt', () =>
+    withSimulator(
+      { script: (index) => (index === 0 ? { refuseUpgrade: 503 } : undefined) },
+      async (simulator) => {
+        let asked = 0;
+        const credential = async () => {
+          asked += 1;
+          return { jwt: `${RT_KEY}${asked}` };
+        };
+        const hosts = { global: simulator.origin, eu1: simulator.origin };
+        (await connectSession({ hosts, credential })).abort();
+        expect(simulator.upgrades.map(({ url }) => url)).toEqual([
+          `/v2?jwt=${RT_KEY}1`,
+          `/v2?jwt=${RT_KEY}2`,
+        ]);
+      },
+    ));
+
+  it('runs a whole session over a WHATWG WebSocket with a temporary key', () =>
+    withSimulator({}, async (simulator) => {
+      const options = sessionOptions(simulator, { credential: { jwt: RT_KEY }, connector: browser });
+      const session = await connectSession(options);
+      await session.start(PCM, { language: 'en' });
+      const report = await session.stream([silence(1), silence(2)]);
+      expect(report).toMatchObject({ complete: true, acknowledged: { seconds: 3 } });
+      await session.closed;
+    }));
+
+  it('cannot send an API key with a WHATWG WebSocket, and says so', () =>
+    withSimulator({}, async (simulator) => {
+      const options = sessionOptions(simulator, { connector: browser });
+      const error = await failure(RealtimeConnectError, connectSession(options));
+      expect(error.message).toContain('use a temporary key');
+      expect(error.retryable).toBe(false);
+    }));
+
+  it('reports a refused WHATWG WebSocket without a status', () =>
+    withSimulator({ first: { refuseUpgrade: 403 } }, async (simulator) => {
+      const options = sessionOptions(simulator, { credential: { jwt: RT_KEY }, connector: browser });
+      const error = await failure(RealtimeConnectError, connectSession(options));
+      expect(error.attempts).toEqual([{ region: 'global', status: null, detail: 'cannot connect' }]);
+    }));
+
+  it.each([400, 401, 403, 404, 405])('does not try another region after HTTP %i', (status) =>
+    withSimulator({ script: () => ({ refuseUpgrade: status }) }, async (simulator) => {
+      const hosts = { global: simulator.origin, eu1: simulator.origin };
+      const error = await failure(RealtimeConnectError, connectSession(sessionOptions(simulator, { hosts })));
+      expect(error).toMatchObject({ status, retryable: false });
+      expect(simulator.upgrades).toHaveLength(1);
+    }),
+  );
+
+  const troubles: readonly [string, SessionScript][] = [
+    ['HTTP 429', { refuseUpgrade: 429 }],
+    ['HTTP 503', { refuseUpgrade: 503 }],
+    ['silence', { ignoreUpgrade: true }],
+  ];
+  it.each(troubles)('fails over to another region after %s', (_name, script) =>
+    withSimulator({ script: (index) => (index < 2 ? script : undefined) }, async (simulator) => {
+      const hosts = { us1: simulator.origin, global: simulator.origin, eu1: simulator.origin };
+      const options = sessionOptions(simulator, { hosts, handshakeTimeoutMs: 300 });
+      const session = await connectSession(options);
+      expect(session.region).toBe('us1');
+      session.abort();
+    }),
+  );
+
+  it('fails over when nobody listens, global host first', () =>
+    withSimulator({}, async (simulator) => {
+      const hosts = { au1: simulator.origin, global: await deadOrigin() };
+      const session = await connectSession(sessionOptions(simulator, { hosts }));
+      expect(session.region).toBe('au1');
+      session.abort();
+    }));
+
+  it('never leaves a pinned region', () =>
+    withSimulator({}, async (simulator) => {
+      const hosts = { global: simulator.origin, eu1: await deadOrigin(), us1: simulator.origin };
+      const options = sessionOptions(simulator, { hosts, region: 'eu1' });
+      const error = await failure(RealtimeConnectError, connectSession(options));
+      expect(error.attempts).toEqual([
+        { region: 'eu1', status: null, detail: 'cannot connect (ECONNREFUSED)' },
+      ]);
+      expect(error.retryable).toBe(true);
+      expect(simulator.upgrades).toEqual([]);
+    }));
+
+  it('does not follow a redirect, which would take key and audio elsewhere', () =>
+    withSimulator({ first: { refuseUpgrade: 307 } }, async (simulator) => {
+      const error = await failure(RealtimeConnectError, connectSession(sessionOptions(simulator)));
+      expect(error.status).toBe(307);
+      expect(simulator.upgrades).toHaveLength(1);
+    }));
+
+  it('does not fail over once connected', () =>
+    withSimulator({ first: { faults: [{ at: 'start', act: { do: 'drop' } }] } }, async (simulator) => {
+      const hosts = { global: simulator.origin, eu1: simulator.origin };
+      const session = await connectSession(sessionOptions(simulator, { hosts }));
+      await expect(session.start(PCM, { language: 'en' })).rejects.toThrow('1006');
+      expect(simulator.upgrades).toHaveLength(1);
+    }));
+
+  it('gets 401 for a connection without a key', () =>
+    withSimulator({}, async (simulator) => {
+      const response = await fetch(`${simulator.origin.replace('ws', 'http')}/v2`).then(
+        ({ status }) => status,
+      );
+      expect(response).toBe(426);
+      const error = await failure(
+        RealtimeConnectError,
+        connectSession(sessionOptions(simulator, { connector: keyless })),
+      );
+      expect(error.status).toBe(401);
+    }));
+
+  it('keeps keys out of its errors', () =>
+    withSimulator({ first: { refuseUpgrade: 503 } }, async (simulator) => {
+      const options = sessionOptions(simulator, { credential: { jwt: RT_KEY } });
+      const error = await failure(RealtimeConnectError, connectSession(options));
+      expect(JSON.stringify(error) + error.message).not.toContain(RT_KEY);
+    }));
+
+  it('stops trying when the caller gives up', () =>
+    withSimulator({ script: () => ({ ignoreUpgrade: true }) }, async (simulator) => {
+      const abort = new AbortController();
+      const hosts = { global: simulator.origin, eu1: simulator.origin };
+      const connecting = connectSession(sessionOptions(simulator, { hosts, signal: abort.signal }));
+      setTimeout(() => abort.abort(new Error('no patience')), 20);
+      await expect(connecting).rejects.toThrow('no patience');
+      expect(simulator.upgrades.length).toBeLessThanOrEqual(1);
+    }));
+
+  it('refuses a key that is no header value before connecting', () =>
+    withSimulator({}, async (simulator) => {
+      const options = sessionOptions(simulator, { credential: { apiKey: 'two words' } });
+      await failure(RealtimeConfigError, connectSession(options));
+      expect(simulator.upgrades).toEqual([]);
+    }));
+});
+
+const keyless: NonNullable<Parameters<typeof connectSession>[0]['connector']> = async (request) => {
+  const { connectWithWs } = await import('../../../src/speech/realtime/ws-socket.js');
+  return connectWithWs({ ...request, headers: {} });
+};

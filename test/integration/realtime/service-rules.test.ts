@@ -1,0 +1,322 @@
+import { describe, expect, it } from '@jest/globals';
+import type { RealtimeSimulatorOptions } from '../../../src/simulator/realtime/realtime-simulator.js';
+import type { SessionScript } from '../../../src/simulator/realtime/session-script.js';
+import { PCM, type RawClient, rawClient, withSimulator } from '../../support/realtime.js';
+
+/** What the service answers to clients that break the protocol: the interface document, row by row. */
+const START = { message: 'StartRecognition', audio_format: PCM, transcription_config: { language: 'en' } };
+const started = async (client: RawClient, start: object = START): Promise<void> => {
+  client.send(start);
+  await client.until('RecognitionStarted');
+};
+const startWith = (config: object) => ({ ...START, transcription_config: { language: 'en', ...config } });
+const endOf = (frames: number) => ({ message: 'EndOfStream', last_seq_no: frames });
+
+interface Refusal {
+  readonly name: string;
+  readonly error: string;
+  readonly close: number;
+  readonly options?: Partial<RealtimeSimulatorOptions> & { first?: SessionScript };
+  readonly key?: string;
+  act(client: RawClient): Promise<void> | void;
+}
+
+const REFUSALS: readonly Refusal[] = [
+  {
+    name: 'audio before StartRecognition is a protocol_error',
+    error: 'protocol_error',
+    close: 1003,
+    act: (client) => client.send(new Uint8Array(2)),
+  },
+  {
+    name: 'audio before RecognitionStarted is a protocol_error',
+    error: 'protocol_error',
+    close: 1003,
+    options: { first: { startAfter: new Promise(() => {}) } },
+    act: (client) => {
+      client.send(START);
+      client.send(new Uint8Array(2));
+    },
+  },
+  {
+    name: 'a second StartRecognition is a protocol_error',
+    error: 'protocol_error',
+    close: 1003,
+    act: async (client) => {
+      await started(client);
+      client.send(START);
+    },
+  },
+  {
+    name: 'SetRecognitionConfig before StartRecognition is a protocol_error',
+    error: 'protocol_error',
+    close: 1003,
+    act: (client) =>
+      client.send({ message: 'SetRecognitionConfig', transcription_config: { language: 'en' } }),
+  },
+  {
+    name: 'EndOfStream before StartRecognition is a protocol_error',
+    error: 'protocol_error',
+    close: 1003,
+    act: (client) => client.send(endOf(0)),
+  },
+  {
+    name: 'audio after EndOfStream is a protocol_error',
+    error: 'protocol_error',
+    close: 1003,
+    options: { processing: 'manual' },
+    act: async (client) => {
+      await started(client);
+      client.send(new Uint8Array(2));
+      client.send(endOf(1));
+      client.send(new Uint8Array(2));
+    },
+  },
+  {
+    name: 'SetRecognitionConfig after EndOfStream is a protocol_error',
+    error: 'protocol_error',
+    close: 1003,
+    options: { processing: 'manual' },
+    act: async (client) => {
+      await started(client);
+      client.send(new Uint8Array(2));
+      client.send(endOf(1));
+      client.send({ message: 'SetRecognitionConfig', transcription_config: { language: 'en' } });
+    },
+  },
+  {
+    name: 'a second EndOfStream is a protocol_error',
+    error: 'protocol_error',
+    close: 1003,
+    options: { processing: 'manual' },
+    act: async (client) => {
+      await started(client);
+      client.send(new Uint8Array(2));
+      client.send(endOf(1));
+      client.send(endOf(1));
+    },
+  },
+  {
+    name: 'a last_seq_no that is not the number of frames is a protocol_error',
+    error: 'protocol_error',
+    close: 1003,
+    act: async (client) => {
+      await started(client);
+      client.send(new Uint8Array(2));
+      client.send(endOf(2));
+    },
+  },
+  {
+    name: 'audio that ends inside a sample is a data_error at EndOfStream',
+    error: 'data_error',
+    close: 1008,
+    act: async (client) => {
+      await started(client);
+      client.send(new Uint8Array(3));
+      client.send(endOf(1));
+    },
+  },
+  {
+    name: 'a last_seq_no that is not an integer is an invalid_message',
+    error: 'invalid_message',
+    close: 1003,
+    act: async (client) => {
+      await started(client);
+      client.send({ message: 'EndOfStream', last_seq_no: '1' });
+    },
+  },
+  {
+    name: 'text that is not JSON is an invalid_message',
+    error: 'invalid_message',
+    close: 1003,
+    act: (client) => client.send('StartRecognition'),
+  },
+  {
+    name: 'a message without a name is an invalid_message',
+    error: 'invalid_message',
+    close: 1003,
+    act: (client) => client.send({ audio_format: PCM }),
+  },
+  {
+    name: 'a message of an unknown name is an invalid_message',
+    error: 'invalid_message',
+    close: 1003,
+    act: (client) => client.send({ message: 'AddAudio' }),
+  },
+  {
+    name: 'a missing audio_format is an invalid_audio_type',
+    error: 'invalid_audio_type',
+    close: 1003,
+    act: (client) => client.send({ ...START, audio_format: undefined }),
+  },
+  {
+    name: 'raw audio without encoding is an invalid_audio_type',
+    error: 'invalid_audio_type',
+    close: 1003,
+    act: (client) => client.send({ ...START, audio_format: { type: 'raw', sample_rate: 8000 } }),
+  },
+  {
+    name: 'raw audio without sample_rate is an invalid_audio_type',
+    error: 'invalid_audio_type',
+    close: 1003,
+    act: (client) => client.send({ ...START, audio_format: { type: 'raw', encoding: 'mulaw' } }),
+  },
+  {
+    name: 'an audio type other than raw and file is an invalid_audio_type',
+    error: 'invalid_audio_type',
+    close: 1003,
+    act: (client) => client.send({ ...START, audio_format: { type: 'stream' } }),
+  },
+  {
+    name: 'a configuration without language is an invalid_config',
+    error: 'invalid_config',
+    close: 1003,
+    act: (client) => client.send({ ...START, transcription_config: {} }),
+  },
+  {
+    name: 'a field the document does not know is an invalid_config',
+    error: 'invalid_config',
+    close: 1003,
+    act: (client) => client.send(startWith({ voice: 'loud' })),
+  },
+  {
+    name: 'a max_delay outside 2 to 20 is an invalid_config',
+    error: 'invalid_config',
+    close: 1003,
+    act: (client) => client.send(startWith({ max_delay: 1 })),
+  },
+  {
+    name: 'sounds_like with a blank is an invalid_config',
+    error: 'invalid_config',
+    close: 1003,
+    act: (client) => client.send(startWith({ additional_vocab: [{ content: 'x', sounds_like: ['ex ex'] }] })),
+  },
+  {
+    name: 'a change of more than max_delay and enable_partials is an invalid_config',
+    error: 'invalid_config',
+    close: 1003,
+    act: async (client) => {
+      await started(client);
+      client.send({
+        message: 'SetRecognitionConfig',
+        transcription_config: { language: 'en', diarization: 'speaker_change' },
+      });
+    },
+  },
+  {
+    name: 'a language without a model is an invalid_model',
+    error: 'invalid_model',
+    close: 4004,
+    act: (client) => client.send(startWith({ language: 'tlh' })),
+  },
+  {
+    name: 'an unknown key is not_authorised',
+    error: 'not_authorised',
+    close: 4001,
+    key: 'stolen',
+    act: (client) => client.send(START),
+  },
+  {
+    name: 'an account that cannot be charged gets insufficient_funds',
+    error: 'insufficient_funds',
+    close: 1008,
+    options: { verifyKey: () => 'insufficient_funds' },
+    act: (client) => client.send(START),
+  },
+  {
+    name: 'a user without the right gets not_allowed',
+    error: 'not_allowed',
+    close: 4003,
+    options: { verifyKey: () => 'not_allowed' },
+    act: (client) => client.send(START),
+  },
+  {
+    name: 'a key check that fails is not_authorised',
+    error: 'not_authorised',
+    close: 4001,
+    options: {
+      verifyKey: () => {
+        throw new Error('the key service is down');
+      },
+    },
+    act: (client) => client.send(START),
+  },
+  {
+    name: 'more than 10 s of raw audio ahead of AudioAdded is a buffer_error',
+    error: 'buffer_error',
+    close: 1008,
+    options: { processing: 'manual', limits: { bufferSeconds: 1 } },
+    act: async (client) => {
+      await started(client);
+      for (let second = 0; second < 12; second += 1) client.send(new Uint8Array(32_000));
+    },
+  },
+  {
+    name: 'more than 500 frames ahead of AudioAdded is a buffer_error',
+    error: 'buffer_error',
+    close: 1008,
+    options: { processing: 'manual', limits: { bufferSeconds: 0.0001 } },
+    act: async (client) => {
+      await started(client);
+      for (let frame = 0; frame < 502; frame += 1) client.send(new Uint8Array(4));
+    },
+  },
+  {
+    name: 'too much data in one frame is a data_error',
+    error: 'data_error',
+    close: 1008,
+    options: { limits: { frameBytes: 1000 } },
+    act: async (client) => {
+      await started(client);
+      client.send(new Uint8Array(1002));
+    },
+  },
+];
+
+describe('the simulated service refuses', () => {
+  it.each(REFUSALS)('$name', ({ options = {}, key, act, error, close }) =>
+    withSimulator(options, async (simulator) => {
+      const client = await rawClient(simulator, '/v2', key);
+      await act(client);
+      const message = await client.until('Error');
+      expect(message).toMatchObject({ type: error, reason: expect.any(String) });
+      expect(await client.closed).toBe(close);
+    }),
+  );
+});
+
+describe('the simulated service', () => {
+  it('reads audio only while its buffer has room, and acknowledges it then', () =>
+    withSimulator({ processing: 'manual', limits: { bufferSeconds: 2 } }, async (simulator) => {
+      const client = await rawClient(simulator);
+      await started(client);
+      for (let second = 0; second < 3; second += 1) client.send(new Uint8Array(32_000));
+      expect(await client.until('AudioAdded')).toEqual({ message: 'AudioAdded', seq_no: 1 });
+      expect(await client.next()).toEqual({ message: 'AudioAdded', seq_no: 2 });
+      const session = await simulator.session(0);
+      expect(session.ahead.frames).toBeLessThanOrEqual(1);
+      session.process(1);
+      expect(await client.until('AudioAdded')).toEqual({ message: 'AudioAdded', seq_no: 3 });
+    }));
+
+  it('reads a frame larger than its buffer once the buffer is empty', () =>
+    withSimulator({ processing: 'manual', limits: { bufferSeconds: 1 } }, async (simulator) => {
+      const client = await rawClient(simulator);
+      await started(client);
+      client.send(new Uint8Array(16_000));
+      client.send(new Uint8Array(64_000));
+      expect(await client.until('AudioAdded')).toMatchObject({ seq_no: 1 });
+      (await simulator.session(0)).process(0.5);
+      expect(await client.until('AudioAdded')).toMatchObject({ seq_no: 2 });
+    }));
+
+  it('sends all transcripts before EndOfTranscript, and nothing after it', () =>
+    withSimulator({}, async (simulator) => {
+      const client = await rawClient(simulator);
+      await started(client);
+      client.send(new Uint8Array(32_000));
+      client.send(endOf(1));
+      expect(await client.until('AddTranscript')).toMatchObject({ metadata: { transcript: 'Welcome to ' } });
+      expect(await client.next()).toEqual({ message: 'EndOfTranscript' });
+    }));
+});

@@ -1,0 +1,374 @@
+import { describe, expect, it } from '@jest/globals';
+import {
+  connectSession,
+  RealtimeConfigError,
+  RealtimeProtocolError,
+  type SessionState,
+  startSession,
+  type TranscriptSegment,
+  transcriptText,
+} from '../../../src/speech/realtime/realtime.js';
+import {
+  failure,
+  PCM,
+  sessionOptions,
+  silence,
+  startOptions,
+  withSimulator,
+} from '../../support/realtime.js';
+
+const CONFIG = { language: 'en' } as const;
+
+const jsonOf = (received: readonly (string | number)[]): unknown[] =>
+  received.filter((each) => typeof each === 'string').map((text) => JSON.parse(String(text)));
+
+describe('a session', () => {
+  it('moves Connected, Started, Ending, Finished, Closed', () =>
+    withSimulator({}, async (simulator) => {
+      const states: SessionState[] = [];
+      const session = await connectSession(sessionOptions(simulator));
+      session.on('state', (state) => states.push(state));
+      expect(session.state).toBe('connected');
+      await session.start(PCM, CONFIG);
+      await session.sendAudio(silence(1));
+      await session.end();
+      await session.closed;
+      expect(states).toEqual(['started', 'ending', 'finished', 'closed']);
+    }));
+
+  it('takes its id from RecognitionStarted', () =>
+    withSimulator({}, async (simulator, start) => {
+      const session = await start();
+      expect(session.id).toBe(simulator.sessions[0]?.id);
+      await session.end();
+    }));
+
+  it('sends StartRecognition first and once, with audio_format and transcription_config as given', () =>
+    withSimulator({}, async (simulator, start) => {
+      const config = {
+        language: 'en',
+        additional_vocab: ['gnocchi', { content: 'CEO', sounds_like: ['seeoh'] as [string] }],
+        diarization: 'speaker_change',
+        enable_partials: true,
+        max_delay: 5,
+        output_locale: 'en-GB',
+        punctuation_overrides: { permitted_marks: ['.', ','], sensitivity: 0.4 },
+        speaker_change_sensitivity: 0.6,
+      } as const;
+      await (await start({ transcriptionConfig: config })).end();
+      const sent = { message: 'StartRecognition', audio_format: PCM, transcription_config: config };
+      expect(jsonOf(simulator.sessions[0]?.received ?? [])[0]).toEqual(sent);
+    }));
+
+  it('sends a phrase given as plain string as an object with content alone', () =>
+    withSimulator({}, async (simulator, start) => {
+      await (await start({ transcriptionConfig: { ...CONFIG, additional_vocab: ['soft skills'] } })).end();
+      expect(jsonOf(simulator.sessions[0]?.received ?? [])[0]).toMatchObject({
+        transcription_config: { additional_vocab: [{ content: 'soft skills' }] },
+      });
+    }));
+
+  it('counts its frames in last_seq_no', () =>
+    withSimulator({}, async (simulator, start) => {
+      const session = await start({ audio: { frameBytes: 3200 } });
+      await session.sendAudio(silence(1));
+      const report = await session.end();
+      expect(report.sent).toEqual({ frames: 10, bytes: 32_000, seconds: 1 });
+      expect(report.acknowledged).toEqual(report.sent);
+      expect(jsonOf(simulator.sessions[0]?.received ?? []).at(-1)).toEqual({
+        message: 'EndOfStream',
+        last_seq_no: 10,
+      });
+    }));
+
+  it('ends a stream without audio with last_seq_no 0', () =>
+    withSimulator({}, async (simulator, start) => {
+      const report = await (await start()).end();
+      expect(report).toMatchObject({ complete: true, segments: [] });
+      expect(jsonOf(simulator.sessions[0]?.received ?? []).at(-1)).toEqual({
+        message: 'EndOfStream',
+        last_seq_no: 0,
+      });
+    }));
+
+  it('changes max_delay and enable_partials while started', () =>
+    withSimulator({}, async (simulator, start) => {
+      const session = await start({ transcriptionConfig: { ...CONFIG, max_delay: 4 } });
+      const partials: TranscriptSegment[] = [];
+      session.on('segment', (segment) => segment.kind === 'partial' && partials.push(segment));
+      session.setRecognitionConfig({ enable_partials: true });
+      await session.sendAudio(silence(2));
+      const report = await session.end();
+      expect(partials.length).toBeGreaterThan(0);
+      expect(jsonOf(simulator.sessions[0]?.received ?? [])[1]).toEqual({
+        message: 'SetRecognitionConfig',
+        transcription_config: { language: 'en', max_delay: 4, enable_partials: true },
+      });
+      expect(report.transcriptionConfig).toEqual({ ...CONFIG, max_delay: 4, enable_partials: true });
+    }));
+
+  it('hands every final and partial to its iterator, in order, with absolute times', () =>
+    withSimulator({}, async (_simulator, start) => {
+      const session = await start({ transcriptionConfig: { ...CONFIG, enable_partials: true } });
+      const seen: TranscriptSegment[] = [];
+      const reading = (async () => {
+        for await (const segment of session.transcripts()) seen.push(segment);
+      })();
+      for (let second = 0; second < 8; second += 1) await session.sendAudio(silence(1));
+      const report = await session.end();
+      await reading;
+      expect(seen.filter((segment) => segment.kind === 'final')).toEqual(report.segments);
+      const words = report.segments
+        .flatMap((segment) => segment.results)
+        .filter(({ type }) => type === 'word');
+      expect(words.map((word) => word.start_time)).toEqual(
+        Array.from({ length: 20 }, (_, index) => Math.round(index * 400) / 1000),
+      );
+    }));
+
+  it('gives partial transcripts confidence 0, and sends none unless asked', () =>
+    withSimulator({}, async (_simulator, start) => {
+      const silent = await start();
+      const partials: number[] = [];
+      silent.on('AddPartialTranscript', () => partials.push(-1));
+      await silent.stream([silence(4)]);
+      expect(partials).toEqual([]);
+      const session = await start({ transcriptionConfig: { ...CONFIG, enable_partials: true } });
+      session.on('AddPartialTranscript', ({ results }) =>
+        partials.push(
+          ...results.flatMap((result) => result.alternatives ?? []).map((each) => each.confidence),
+        ),
+      );
+      await session.stream([silence(4)]);
+      expect(new Set(partials)).toEqual(new Set([0]));
+    }));
+
+  it('makes a segment final after max_delay where no sentence ends', () =>
+    withSimulator({}, async (_simulator, start) => {
+      const session = await start({ transcriptionConfig: { ...CONFIG, max_delay: 2 } });
+      const report = await session.stream([silence(2.1)]);
+      expect(report.segments[0]).toMatchObject({ start: 0, text: 'Welcome to this call we ' });
+    }));
+
+  it('shows speaker changes when diarization asks for them', () =>
+    withSimulator({}, async (_simulator, start) => {
+      const session = await start({ transcriptionConfig: { ...CONFIG, diarization: 'speaker_change' } });
+      const { segments } = await session.stream([silence(6)]);
+      expect(segments.map(({ results }) => results[0]?.type)).toEqual(['word', 'speaker_change', 'word']);
+      expect(segments[1]?.results[0]).toMatchObject({ start_time: 2.8, end_time: 2.8, alternatives: [] });
+    }));
+
+  it('marks the end of a sentence on its punctuation', () =>
+    withSimulator({}, async (_simulator, start) => {
+      const { segments } = await (await start()).stream([silence(3)]);
+      expect(segments[0]?.results.at(-1)).toMatchObject({
+        type: 'punctuation',
+        is_eos: true,
+        start_time: 2.75,
+      });
+      expect(transcriptText(segments)).toBe('Welcome to this call we are glad.\n');
+    }));
+
+  it.each([
+    ['broadcast', 12_000],
+    ['telephony', 8000],
+  ])('passes on Info recognition_quality %s at %i Hz', (quality, sample_rate) =>
+    withSimulator({}, async (_simulator, start) => {
+      const session = await start({ audioFormat: { ...PCM, sample_rate } });
+      const { notices } = await session.end();
+      expect(notices).toEqual([
+        expect.objectContaining({ message: 'Info', type: 'recognition_quality', quality }),
+      ]);
+    }),
+  );
+
+  it('passes on Info model_redirect and deprecated', () =>
+    withSimulator({ first: { deprecated: 'diarization will go' } }, async (_simulator, start) => {
+      const { notices } = await (await start({ transcriptionConfig: { language: 'en-GB' } })).end();
+      expect(notices.map(({ type }) => type)).toEqual([
+        'recognition_quality',
+        'model_redirect',
+        'deprecated',
+      ]);
+    }));
+
+  it('passes messages of unknown names through raw', () => {
+    const frame = JSON.stringify({ message: 'AudioEventStarted', event: { type: 'music' } });
+    const first = { faults: [{ at: 1, act: { do: 'send', frame } }] } as const;
+    return withSimulator({ first }, async (_simulator, start) => {
+      const session = await start();
+      const unknown: unknown[] = [];
+      session.on('unknown', (message) => unknown.push(message));
+      await session.stream([silence(0.1)]);
+      expect(unknown).toEqual([{ message: 'unknown', name: 'AudioEventStarted', raw: JSON.parse(frame) }]);
+    });
+  });
+
+  it('hands every message to its message iterator until EndOfTranscript', () =>
+    withSimulator({}, async (simulator) => {
+      const session = await connectSession(sessionOptions(simulator));
+      const names: string[] = [];
+      const reading = (async () => {
+        for await (const message of session.messages()) names.push(message.message);
+      })();
+      await session.start(PCM, CONFIG);
+      await session.stream([silence(0.4)]);
+      await reading;
+      expect(names).toEqual(['RecognitionStarted', 'Info', 'AudioAdded', 'AddTranscript', 'EndOfTranscript']);
+    }));
+
+  it.each([
+    ['pcm_f32le', 4],
+    ['pcm_s16le', 2],
+    ['mulaw', 1],
+  ] as const)('streams %s in whole samples of %i bytes, however the chunks are cut', (encoding, size) =>
+    withSimulator({}, async (simulator, start) => {
+      const session = await start({ audioFormat: { type: 'raw', encoding, sample_rate: 8000 } });
+      for (const bytes of [1, 2, 3, 5, 13]) await session.sendAudio(new Uint8Array(bytes));
+      const { acknowledged } = await session.end();
+      expect(acknowledged).toMatchObject({ bytes: 24, seconds: 24 / size / 8000 });
+      const frames = simulator.sessions[0]?.received.filter((each) => typeof each === 'number') ?? [];
+      expect(frames.every((bytes) => Number(bytes) % size === 0)).toBe(true);
+    }),
+  );
+
+  it('sends a file as it is, in frames of bounded size, and knows no seconds', () =>
+    withSimulator({}, async (simulator, start) => {
+      const session = await start({ audioFormat: { type: 'file' } });
+      const { acknowledged } = await session.stream([new Uint8Array(40_001)]);
+      expect(acknowledged).toEqual({ frames: 3, bytes: 40_001, seconds: null });
+      const frames = simulator.sessions[0]?.received.filter((each) => typeof each === 'number');
+      expect(frames).toEqual([16_384, 16_384, 7233]);
+    }));
+
+  it('stops at duration_limit_exceeded, and reports what was ignored', () =>
+    withSimulator({ durationLimitSeconds: 2 }, async (_simulator, start) => {
+      const session = await start();
+      const report = await session.stream([silence(1), silence(1), silence(1), silence(1), silence(1)]);
+      expect(report).toMatchObject({ complete: true, durationLimit: 2 });
+      expect(report.acknowledged.seconds).toBeGreaterThan(2);
+      expect(report.notices).toContainEqual(
+        expect.objectContaining({ type: 'duration_limit_exceeded', duration_limit: 2 }),
+      );
+    }));
+});
+
+describe('a session refuses before sending', () => {
+  const startedOnly = ['StartRecognition'];
+  const sentTo = (received: readonly (string | number)[]) =>
+    received.map((each) =>
+      typeof each === 'number' ? each : String((JSON.parse(each) as { message: unknown }).message),
+    );
+
+  it('audio before start', () =>
+    withSimulator({}, async (simulator) => {
+      const session = await connectSession(sessionOptions(simulator));
+      const error = await failure(RealtimeProtocolError, session.sendAudio(silence(1)));
+      expect(error.code).toBe('not-started');
+      session.abort();
+      await session.closed;
+      expect(simulator.sessions[0]?.received).toEqual([]);
+    }));
+
+  it('audio between StartRecognition and RecognitionStarted', () =>
+    withSimulator({ first: { startAfter: new Promise(() => {}) } }, async (simulator) => {
+      const session = await connectSession(sessionOptions(simulator));
+      const starting = session.start(PCM, CONFIG);
+      const error = await failure(RealtimeProtocolError, session.sendAudio(silence(1)));
+      expect(error.code).toBe('not-started');
+      session.abort();
+      await expect(starting).rejects.toThrow('aborted');
+      await session.closed;
+      expect(sentTo(simulator.sessions[0]?.received ?? [])).toEqual(startedOnly);
+    }));
+
+  it('a second start', () =>
+    withSimulator({}, async (simulator, start) => {
+      const session = await start();
+      expect((await failure(RealtimeProtocolError, session.start(PCM, CONFIG))).code).toBe('start-repeated');
+      await session.end();
+      expect(sentTo(simulator.sessions[0]?.received ?? [])).toEqual(['StartRecognition', 'EndOfStream']);
+    }));
+
+  it('an end before the start', () =>
+    withSimulator({}, async (simulator) => {
+      const session = await connectSession(sessionOptions(simulator));
+      expect((await failure(RealtimeProtocolError, session.end())).code).toBe('not-started');
+      session.abort();
+    }));
+
+  it('audio, an end and a configuration after the end', () =>
+    withSimulator({}, async (simulator, start) => {
+      const session = await start();
+      const ended = session.end();
+      for (const late of [session.sendAudio(silence(1)), session.end()]) {
+        expect((await failure(RealtimeProtocolError, late)).code).toBe('stream-ended');
+      }
+      expect(() => session.setRecognitionConfig({ max_delay: 3 })).toThrow(RealtimeProtocolError);
+      await ended;
+      expect(sentTo(simulator.sessions[0]?.received ?? [])).toEqual(['StartRecognition', 'EndOfStream']);
+    }));
+
+  it('a partial sample at the end of raw audio, until it is completed or discarded', () =>
+    withSimulator({}, async (_simulator, start) => {
+      const session = await start();
+      await session.sendAudio(new Uint8Array(3));
+      expect((await failure(RealtimeProtocolError, session.end())).code).toBe('partial-sample');
+      await session.sendAudio(new Uint8Array(2));
+      expect((await failure(RealtimeProtocolError, session.end())).message).toContain('1 bytes over');
+      const report = await session.end({ partialSample: 'discard' });
+      expect(report.acknowledged.bytes).toBe(4);
+    }));
+
+  it('a configuration change of more than max_delay and enable_partials', () =>
+    withSimulator({}, async (simulator, start) => {
+      const session = await start();
+      for (const change of [
+        { language: 'de' },
+        { diarization: 'speaker_change' },
+        { output_locale: 'en-GB' },
+      ]) {
+        expect(() => session.setRecognitionConfig(change as { language: string })).toThrow(
+          `(${Object.keys(change)[0]})`,
+        );
+      }
+      expect(() => session.setRecognitionConfig({ max_delay: 21 })).toThrow(RealtimeConfigError);
+      session.setRecognitionConfig({ language: 'en', max_delay: 20 });
+      await session.end();
+      expect(sentTo(simulator.sessions[0]?.received ?? [])).toEqual([
+        'StartRecognition',
+        'SetRecognitionConfig',
+        'EndOfStream',
+      ]);
+    }));
+
+  it('a configuration change before the start', () =>
+    withSimulator({}, async (simulator) => {
+      const session = await connectSession(sessionOptions(simulator));
+      expect(() => session.setRecognitionConfig({ max_delay: 3 })).toThrow('RecognitionStarted');
+      session.abort();
+    }));
+
+  it('a wrong configuration before even connecting', () =>
+    withSimulator({}, async (simulator) => {
+      const options = startOptions(simulator, { transcriptionConfig: { language: '', max_delay: 1 } });
+      const error = await failure(RealtimeConfigError, startSession(options));
+      expect(error.faults.map(({ path }) => path)).toEqual([
+        'transcription_config.language',
+        'transcription_config.max_delay',
+      ]);
+      expect(simulator.upgrades).toEqual([]);
+    }));
+
+  it('audio after the duration limit', () =>
+    withSimulator({ durationLimitSeconds: 1 }, async (_simulator, start) => {
+      const session = await start();
+      const limited = new Promise((resolve) => session.on('Warning', resolve));
+      await session.sendAudio(silence(2));
+      await limited;
+      expect(['duration-limit', 'stream-ended']).toContain(
+        (await failure(RealtimeProtocolError, session.sendAudio(silence(1)))).code,
+      );
+      expect(await session.finished).toMatchObject({ complete: true, durationLimit: 1 });
+    }));
+});

@@ -1,0 +1,33 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+
+const root = join(import.meta.dirname, '../../../../src');
+
+function importsOf(folder: string): { file: string; line: string; from: string }[] {
+  return readdirSync(join(root, folder)).flatMap((file) =>
+    [
+      ...readFileSync(join(root, folder, file), 'utf8').matchAll(
+        /^(?:import|export)[^;]*? from '([^']+)';/gm,
+      ),
+    ].map(([line, from]) => ({ file, line, from: from ?? '' })),
+  );
+}
+
+describe('the realtime client', () => {
+  it('stands on nothing of Node.js outside ws-socket, so that browsers can load it', () => {
+    const outside = importsOf('speech/realtime').filter(({ from }) => !from.startsWith('./'));
+    expect(outside.map(({ file, from }) => `${file}: ${from}`)).toEqual(['ws-socket.ts: ws']);
+  });
+});
+
+describe('the realtime simulator', () => {
+  it('shares wire types with the client, and nothing else', () => {
+    const shared = importsOf('simulator/realtime').filter(({ from }) => from.includes('/speech/'));
+    expect(shared.length).toBeGreaterThan(0);
+    for (const { line, from } of shared) {
+      expect(from).toBe('../../speech/realtime/wire.js');
+      expect(line).toMatch(/^import type/);
+    }
+  });
+});

@@ -386,6 +386,14 @@ describe('decodeBody: hazards of forms', () => {
     for (const sizes of [[], [1], [13]]) await expect(raw(body, { sizes })).rejects.toMatchObject({ reason });
   });
 
+  it('takes no delimiter for a header, even where the boundary makes it look like one', async () => {
+    const body =
+      '--a:b\r\nX: y\r\n--a:b\r\nContent-Disposition: form-data; name="data"\r\n\r\nRIFF\r\n--a:b--';
+    await expect(raw(body, { contentType: formType('a:b') })).rejects.toMatchObject({
+      reason: 'multipart-header',
+    });
+  });
+
   it('counts parts', async () => {
     const parts = Array.from({ length: 4 }, () => ({ name: 'data', body: 'x' }));
     await expect(form(parts, { maxParts: 3 })).rejects.toMatchObject({ reason: 'too-many-parts' });

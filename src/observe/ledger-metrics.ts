@@ -7,8 +7,11 @@ export interface LedgerMetrics {
   /** Where the number of unreadable lines in the ledger is read at each scrape. */
   watchBrokenLines(read: () => number): void;
   /** Counts an undecodable body: kept, refused because too large, or released by an operator. */
-  quarantine(event: 'kept' | 'refused' | 'released', bytes: number): void;
+  quarantine(event: QuarantineEvent, bytes: number): void;
 }
+
+const QUARANTINE_EVENTS = ['kept', 'refused', 'released'] as const;
+type QuarantineEvent = (typeof QUARANTINE_EVENTS)[number];
 
 export function createLedgerMetrics(registry: Registry): LedgerMetrics {
   const metrics = defineMetrics(registry);
@@ -21,6 +24,8 @@ export function createLedgerMetrics(registry: Registry): LedgerMetrics {
       this.set(brokenLines());
     },
   });
+  // There from the start: a series that begins at 1 has never increased, and an alert on increase() would miss it.
+  for (const event of QUARANTINE_EVENTS) metrics.quarantined.inc({ event }, 0);
   return {
     segmentWritten({ lines, bytes, durationMs }) {
       metrics.lines.observe(lines);

@@ -30,6 +30,10 @@ export function createRecoveryMetrics(registry: Registry, options: RecoveryMetri
       this.set(oldest === null ? 0 : Math.max(0, clock() - oldest) / 1000);
     },
   });
+  // There from the start: a run counts many jobs at once, and increase() does not see a series' first value.
+  for (const region of options.regions) {
+    for (const outcome of OUTCOMES) metrics.jobs.inc({ outcome, region }, 0);
+  }
   return {
     jobs: (outcome, region, count) =>
       metrics.jobs.inc({ outcome: outcomeOf(outcome), region: regionOf(region) }, count),

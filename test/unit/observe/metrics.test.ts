@@ -48,6 +48,15 @@ describe('metrics', () => {
     ]);
   });
 
+  it('shows what alerts watch for an increase before the first time', async () => {
+    expect(await samples('quarantine_bodies_total{event="kept"')).toEqual([
+      'transcript_receiver_quarantine_bodies_total{event="kept"} 0',
+    ]);
+    expect(await samples('recovery_jobs_total{outcome="recovered"')).toEqual([
+      'transcript_receiver_recovery_jobs_total{outcome="recovered",region="eu1"} 0',
+    ]);
+  });
+
   it('makes no series out of what senders make up', async () => {
     for (let n = 0; n < 50; n += 1) {
       metrics.deliveries.delivered(
@@ -74,7 +83,8 @@ describe('metrics', () => {
       'transcript_receiver_would_refuse_total{reason="other",source="none"} 50',
     ]);
     expect(await samples('store_calls_total')).toHaveLength(1);
-    expect(await samples('recovery_jobs_total')).toHaveLength(1);
+    const recovered = await samples('recovery_jobs_total');
+    expect(recovered.filter((line) => !line.endsWith(' 0'))).toHaveLength(1);
     expect(await samples('credential_last_use')).toHaveLength(0);
   });
 

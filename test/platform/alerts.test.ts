@@ -1,0 +1,121 @@
+import { execFileSync } from 'node:child_process';
+import { copyFileSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { parse, stringify } from 'yaml';
+import { PROBLEM_CODES } from '../../src/domain/problem.js';
+import { createMetrics } from '../../src/observe/metrics.js';
+import { inProject, readManifest, readProjectFile } from '../support/manifests.js';
+
+interface Rule {
+  readonly alert: string;
+  readonly expr: string;
+  readonly annotations: Record<string, string>;
+}
+
+const groups: { name: string; rules: Rule[] }[] = readManifest(
+  'k8s/components/monitoring/prometheus-rule.yaml',
+).spec.groups;
+const rules = groups.flatMap((group) => group.rules);
+
+const scratch = mkdtempSync(path.join(os.tmpdir(), 'alerts-'));
+afterAll(() => rmSync(scratch, { recursive: true, force: true }));
+
+/** What promtool says; throws with its output when it finds a fault. */
+function promtool(...args: string[]): string {
+  return execFileSync('promtool', args, { cwd: scratch, encoding: 'utf8', stdio: 'pipe' });
+}
+
+describe('alert rules', () => {
+  it('are accepted by Prometheus', () => {
+    writeFileSync(path.join(scratch, 'alerts.yaml'), stringify({ groups }));
+    expect(promtool('check', 'rules', 'alerts.yaml')).toContain(`${rules.length} rules found`);
+  });
+
+  // Annotations are wording: the unit tests are about when an alert fires and for whom.
+  it('fire when they should and only then', () => {
+    const bare = groups.map((group) => ({
+      ...group,
+      rules: group.rules.map(({ annotations: _wording, ...rule }) => rule),
+    }));
+    writeFileSync(path.join(scratch, 'rules.yaml'), stringify({ groups: bare }));
+    const unitTests = 'transcript-receiver.test.yaml';
+    copyFileSync(inProject(`test/platform/alerts/${unitTests}`), path.join(scratch, unitTests));
+    expect(promtool('test', 'rules', unitTests)).toContain('SUCCESS');
+  });
+
+  it.each(rules.map((rule) => rule.alert))('%s has a case where it fires', (alert) => {
+    const { tests } = parse(readProjectFile('test/platform/alerts/transcript-receiver.test.yaml')) as {
+      tests: { alert_rule_test: { alertname: string; exp_alerts: unknown[] }[] }[];
+    };
+    const cases = tests.flatMap((test) => test.alert_rule_test).filter((each) => each.alertname === alert);
+    expect(cases.some((each) => each.exp_alerts.length > 0)).toBe(true);
+  });
+});
+
+describe('runbooks', () => {
+  it.each(rules)('$alert has a page that says what it means, how to confirm and what to do', (rule) => {
+    const page = readProjectFile(rule.annotations['runbook'] ?? 'no runbook');
+    const [title] = page.split('\n');
+    expect(title).toBe(`# ${rule.alert}`);
+    expect(page.match(/^## .*$/gm)).toEqual(['## What it means', '## Confirm', '## Do']);
+  });
+
+  it('are all for an alert', () => {
+    const linked = rules.map((rule) => path.basename(rule.annotations['runbook'] ?? ''));
+    const pages = readdirSync(inProject('docs/runbooks')).filter((page) => page !== 'README.md');
+    expect(pages.sort()).toEqual(linked.sort());
+  });
+});
+
+describe('names', () => {
+  const dashboard = readProjectFile('k8s/components/monitoring/dashboard.json');
+  const panels: { title: string; targets: { expr: string }[] }[] = JSON.parse(dashboard).panels;
+  const runbooks = readdirSync(inProject('docs/runbooks')).map((page): [string, string] => [
+    `runbook ${page}`,
+    readProjectFile(`docs/runbooks/${page}`),
+  ]);
+  let known: ReadonlySet<string>;
+
+  beforeAll(async () => {
+    const metrics = createMetrics({ sources: [], regions: [] });
+    const described = await metrics.describe();
+    metrics.close();
+    known = new Set(
+      described.flatMap(({ name, type }) =>
+        type === 'histogram' ? [name, `${name}_bucket`, `${name}_sum`, `${name}_count`] : [name],
+      ),
+    );
+  });
+
+  it.each<[string, string]>([
+    ...rules.map((rule): [string, string] => [`alert ${rule.alert}`, rule.expr]),
+    ['the dashboard', dashboard],
+    ...runbooks,
+  ])('%s uses metrics that exist', (_name, text) => {
+    const used = text.match(/\btranscript_receiver_[a-z0-9_]+/g) ?? [];
+    expect(used.filter((name) => !known.has(name))).toEqual([]);
+  });
+
+  it('reasons in alerts are problem codes', () => {
+    const reasons = rules.flatMap((rule) =>
+      [...rule.expr.matchAll(/reason=~?"([^"]+)"/g)].flatMap((match) => (match[1] ?? '').split('|')),
+    );
+    expect(reasons.length).toBeGreaterThan(5);
+    expect(PROBLEM_CODES).toEqual(expect.arrayContaining(reasons));
+  });
+
+  it('panels hold queries that Prometheus understands', () => {
+    const queries = panels.flatMap((panel) => panel.targets).map((target) => target.expr);
+    const recorded = queries.map((expr, index) => ({
+      record: `panel:${index}`,
+      expr: expr.replaceAll('$__rate_interval', '5m').replaceAll('$namespace', 'any'),
+    }));
+    writeFileSync(
+      path.join(scratch, 'panels.yaml'),
+      stringify({ groups: [{ name: 'panels', rules: recorded }] }),
+    );
+    expect(promtool('check', 'rules', 'panels.yaml')).toContain(`${queries.length} rules found`);
+  });
+});

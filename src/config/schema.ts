@@ -319,7 +319,7 @@ const speech = section("The speech service's own API, for recovery and realtime.
     au: realtimeHost('AU1'),
   }),
   paths: section('Paths below a batch address; `{id}` stands for the job.', {
-    list: setting(kinds.pathTemplate(false), 'path', '/v2/jobs', 'Job list.'),
+    list: setting(kinds.pathTemplate(false), 'path', '/v2/jobs/', 'Job list.'),
     record: setting(kinds.pathTemplate(true), 'path', '/v2/jobs/{id}', 'Job record.'),
     transcript: setting(kinds.pathTemplate(true), 'path', '/v2/jobs/{id}/transcript', 'Transcript.'),
     media: setting(kinds.pathTemplate(true), 'path', '/v2/jobs/{id}/data', 'Media of the job.'),

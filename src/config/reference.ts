@@ -1,0 +1,88 @@
+import { z } from 'zod';
+import { configSchema } from './schema.js';
+import { unwrap } from './schema-faults.js';
+import { settingMeta } from './setting.js';
+
+/** Environment variables by the path of the setting they override. */
+export type VariableNames = ReadonlyMap<string, string>;
+
+/** The reference of all settings as Markdown, in the order of the schema. */
+export function configReference(variables: VariableNames): string {
+  return [...sectionLines([], configSchema, variables)].join('\n');
+}
+
+/** A heading per section, a table of its own settings, then its sections. */
+function* sectionLines(
+  path: readonly string[],
+  schema: unknown,
+  variables: VariableNames,
+): Generator<string> {
+  const entries = Object.entries(shapeOf(schema));
+  const rows = entries.filter(([, entry]) => !isGroup(entry));
+  const description = path.length === 0 ? 'Settings at the top.' : descriptionOf(schema);
+  if (rows.length > 0 || path.length === 1) {
+    yield `\n## ${path.length === 0 ? 'Top' : `\`${path.join('.')}\``}\n\n${description}`;
+  }
+  if (rows.length > 0) {
+    yield '\n| setting | type | default | meaning |\n|---|---|---|---|';
+    for (const [name, entry] of rows) yield row([...path, name], entry, variables);
+  }
+  for (const [name, entry] of entries) {
+    const below = [...path, name];
+    if (!isGroup(entry)) yield* namedLines(below, entry, variables);
+    else yield* sectionLines(below, entry, variables);
+  }
+}
+
+/** The settings of each entry of a map whose names the operator chooses. */
+function* namedLines(path: readonly string[], schema: unknown, variables: VariableNames): Generator<string> {
+  const map = unwrap(schema);
+  if (map instanceof z.ZodRecord && isGroup(map.valueType)) {
+    yield* sectionLines([...path, '<name>'], map.valueType, variables);
+  }
+}
+
+function row(path: readonly string[], schema: unknown, variables: VariableNames): string {
+  const meta = settingMeta.get(schema as z.ZodType);
+  const variable = variables.get(path.join('.'));
+  const meaning =
+    variable === undefined ? meta?.description : `${meta?.description} Variable: \`${variable}\`.`;
+  const initial = meta?.initial === undefined ? 'required' : `\`${spelled(meta.initial)}\``;
+  return `| \`${path.at(-1)}\` | ${meta?.type} | ${initial} | ${escaped(meaning ?? '')} |`;
+}
+
+/** `|` ends a cell, and `<` outside of code begins a tag. */
+function escaped(text: string): string {
+  const pieces = text.split('`');
+  return pieces
+    .map((piece, index) => (index % 2 === 0 ? piece.replaceAll('<', '&lt;') : piece))
+    .join('`')
+    .replaceAll('|', '\\|');
+}
+
+function spelled(value: unknown): string {
+  return typeof value === 'string' && value !== '' ? value : JSON.stringify(value);
+}
+
+function descriptionOf(schema: unknown): string {
+  return settingMeta.get(schema as z.ZodType)?.description ?? 'One entry per name.';
+}
+
+function isGroup(schema: unknown): boolean {
+  return unwrap(schema) instanceof z.ZodObject;
+}
+
+function shapeOf(schema: unknown): Readonly<Record<string, unknown>> {
+  const group = unwrap(schema);
+  return group instanceof z.ZodObject ? group.shape : {};
+}
+
+/** Reads the variables of a custom-environment-variables tree. */
+export function variableNames(mapping: unknown, path: readonly string[] = []): VariableNames {
+  if (typeof mapping === 'string') return new Map([[path.join('.'), mapping]]);
+  if (typeof mapping !== 'object' || mapping === null) return new Map();
+  if ('__name' in mapping) return new Map([[path.join('.'), String(mapping.__name)]]);
+  return new Map(
+    Object.entries(mapping).flatMap(([name, below]) => [...variableNames(below, [...path, name])]),
+  );
+}

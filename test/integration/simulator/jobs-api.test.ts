@@ -134,6 +134,17 @@ describe('the simulated jobs API', () => {
     expect((await ask(`/v2/jobs/${id}/data`)).body).toBe('RIFF');
   });
 
+  it('lists jobs created before a time, those at that very time left out', async () => {
+    const at = now - 3600_000;
+    const config = { type: 'transcription' };
+    const older = simulator.submit({ config, createdAt: at - 1 });
+    simulator.submit({ config, createdAt: at });
+    await simulator.idle();
+    const before = new Date(at).toISOString();
+    const { jobs } = JSON.parse((await ask(`/v2/jobs?limit=1&created_before=${before}`)).body);
+    expect(jobs.map(({ id }: { id: string }) => id)).toEqual([older.id]);
+  });
+
   it('expires what is older than retention', async () => {
     const { id, notified } = simulator.submit({ config: { type: 'transcription' } });
     await notified;

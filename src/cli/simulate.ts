@@ -1,8 +1,10 @@
 import { Command } from 'commander';
 import type { Fault } from '../simulator/faults.js';
+import { configFault } from '../simulator/job-config.js';
 import { type Load, runLoad, type SettledJob } from '../simulator/load.js';
 import { createSimulator, type Simulator } from '../simulator/simulator.js';
 import { scaledTiming } from '../simulator/timing.js';
+import { UsageError } from './exit-codes.js';
 import {
   RATED_FAULTS,
   readContents,
@@ -80,6 +82,7 @@ export function createCommand(): Command {
 }
 
 async function simulate(options: SimulateOptions): Promise<void> {
+  checkCallback(options);
   const simulator = await createSimulator({
     host: options.host,
     keysPort: options.keysPort,
@@ -101,6 +104,14 @@ async function simulate(options: SimulateOptions): Promise<void> {
     process.off('SIGINT', interrupt).off('SIGTERM', interrupt);
     await simulator.close();
   }
+}
+
+/** Says at once what the service would say to every job. */
+function checkCallback({ callback, authHeader }: SimulateOptions): void {
+  if (callback === undefined) return;
+  const notification = { url: callback, auth_headers: authHeader };
+  const fault = configFault({ type: 'transcription', notification_config: [notification] });
+  if (fault) throw new UsageError(`--callback or --auth-header: ${fault}`);
 }
 
 async function submit(

@@ -33,23 +33,21 @@ export interface DeliveryLog {
 
 export interface WritableDeliveryLog extends DeliveryLog {
   begin(attempt: Omit<DeliveryAttempt, 'number' | 'answer' | 'error'>): DeliveryAttempt;
-  clear(): void;
 }
 
 export function createDeliveryLog(): WritableDeliveryLog {
   let begun = 0;
   const attempts: DeliveryAttempt[] = [];
+  const byJob = new Map<string, DeliveryAttempt[]>();
   return {
     attempts,
-    ofJob: (jobId) => attempts.filter((attempt) => attempt.jobId === jobId),
+    ofJob: (jobId) => [...(byJob.get(jobId) ?? [])],
     begin(attempt) {
       begun += 1;
       const entry: DeliveryAttempt = { number: begun, ...attempt, answer: null, error: null };
       attempts.push(entry);
+      byJob.set(entry.jobId, [...(byJob.get(entry.jobId) ?? []), entry]);
       return entry;
-    },
-    clear: () => {
-      attempts.length = 0;
     },
   };
 }

@@ -51,6 +51,14 @@ describe('simulate', () => {
   });
 
   it.each([
+    ['nowhere', 'X-Token: s'],
+    ['http://127.0.0.1/', 'no header line'],
+  ])('refuses to call %s with %s before it starts', async (callback, line) => {
+    const work = run('--callback', callback, '--auth-header', line, '--jobs', '1', '--exit');
+    await expect(work).rejects.toMatchObject({ name: 'UsageError' });
+  });
+
+  it.each([
     ['--fault', 'explode=1'],
     ['--fault', 'drop=2'],
     ['--contents', 'pdf'],

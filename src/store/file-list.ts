@@ -2,13 +2,12 @@ import type { Dirent } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isAbsent } from './file-errors.js';
-import { compareKeys, isKey } from './object-key.js';
+import { compareKeys, isListed } from './object-key.js';
 import type { ListedObject } from './object-store.js';
 
 /**
  * Objects below a prefix in S3's order, one folder's names in memory at a time. Folders that lie wholly
- * before `startAfter` or outside the prefix are not read. Names no key of ours can have are left out, which
- * hides the store's own dot-folders.
+ * before `startAfter` or outside the prefix are not read.
  */
 export async function* listFiles(
   root: string,
@@ -20,7 +19,7 @@ export async function* listFiles(
 
 /** Immediate sub-folders of `prefix` (empty or ending in `/`) that hold anything, in order. */
 export async function* listFolders(root: string, prefix: string): AsyncGenerator<string> {
-  for (const { name, folder } of await sortedEntries(root, prefix)) {
+  for (const { name, folder } of await sortedEntries(root, prefix, prefix)) {
     if (!folder) continue;
     // An emptied folder is being pruned, or about to be used: for a bucket reader it is not there.
     const first = await listFiles(root, `${prefix}${name}`, '').next();
@@ -34,7 +33,7 @@ async function* walk(
   prefix: string,
   startAfter: string,
 ): AsyncGenerator<ListedObject> {
-  for (const entry of await sortedEntries(root, folder)) {
+  for (const entry of await sortedEntries(root, folder, prefix)) {
     const key = `${folder}${entry.name}`;
     if (!key.startsWith(prefix) && !(entry.folder && prefix.startsWith(key))) continue;
     if (entry.folder) {
@@ -57,10 +56,10 @@ interface Entry {
   readonly folder: boolean;
 }
 
-async function sortedEntries(root: string, folder: string): Promise<Entry[]> {
+async function sortedEntries(root: string, folder: string, prefix: string): Promise<Entry[]> {
   const entries = await entriesOf(join(root, folder));
   return entries
-    .filter((entry) => (entry.isFile() || entry.isDirectory()) && isKey(folder + entry.name))
+    .filter((entry) => (entry.isFile() || entry.isDirectory()) && isListed(folder + entry.name, prefix))
     .map((entry) => ({
       name: entry.isDirectory() ? `${entry.name}/` : entry.name,
       folder: entry.isDirectory(),

@@ -4,15 +4,14 @@ import { StoreError } from './object-store.js';
 const MAX_KEY_BYTES = 896;
 /** What ext4, XFS, APFS and NTFS allow for one name; S3 has no such limit, but both stores take the same keys. */
 const MAX_SEGMENT_BYTES = 255;
+/** Where the file store keeps metadata and uploads; without regard to case because some file systems have none. */
+const STORES_OWN = /^\.(?:meta|tmp)(?:\/|$)/i;
 /** Control characters cannot be told in S3's XML listings; a backslash is a separator on some systems. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: refusing them is the point.
 const UNSAFE_CHARACTERS = /[\u0000-\u001f\u007f\\]|\p{Surrogate}/u;
 
-/** Dot-folders that hold the product's own working objects: kept out of what bucket readers see. */
-const OWN_FOLDERS = /^\.(?:canary|probe)\//;
-
 /**
- * Refuses keys that could leave the store's folder, reach its dot-folders, or mean different things to
+ * Refuses keys that could leave the store's folder, reach its own folders, or mean different things to
  * different stores. Both stores accept exactly the same keys.
  *
  * @throws StoreError naming the operation and what is wrong
@@ -27,6 +26,15 @@ export function isKey(text: string): boolean {
   return keyFault(text) === null;
 }
 
+/**
+ * Whether a listing of `prefix` shows a key. What no key of ours can name stays out, e.g. consoles' folder
+ * markers, and so do dot-folders (canary, probe) unless the prefix asks for them: what a listing of
+ * everything shows is exactly the key layout.
+ */
+export function isListed(key: string, prefix: string): boolean {
+  return isKey(key) && (!key.startsWith('.') || prefix.startsWith('.'));
+}
+
 /** Like `assertKey` for listings: the empty prefix, a folder ending in `/`, or the beginning of a name. */
 export function assertPrefix(operation: string, prefix: string): void {
   if (prefix === '') return;
@@ -36,8 +44,7 @@ export function assertPrefix(operation: string, prefix: string): void {
 
 function keyFault(key: string): string | null {
   if (key === '') return 'it is empty';
-  if (key.startsWith('.') && !OWN_FOLDERS.test(key))
-    return 'names beginning with a dot are kept for the store itself';
+  if (STORES_OWN.test(key)) return 'this folder is kept for the store itself';
   if (UNSAFE_CHARACTERS.test(key)) return 'it holds a control character, a backslash or broken Unicode';
   if (Buffer.byteLength(key) > MAX_KEY_BYTES) return `it is longer than ${MAX_KEY_BYTES} bytes`;
   for (const segment of key.split('/')) {

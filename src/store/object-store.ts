@@ -4,8 +4,9 @@ import type { Readable } from 'node:stream';
  * The one thing this product needs of a store. Two implementations, one contract suite
  * (`test/contract/object-store.ts`): files and S3. Absence is `null`, trouble throws `StoreError`.
  *
- * Keys are relative to the store's own prefix, `/`-separated, never starting with `/` or `.`; what else is
- * refused says `object-key.ts`.
+ * Keys are relative to the store's own prefix, `/`-separated, never starting with `/`; what else is refused
+ * says `object-key.ts`. Objects in dot-folders at the top (`.canary/`, `.probe/`) are written and read like
+ * others, but listings show them only to a prefix that begins with a dot.
  */
 export interface ObjectStore {
   /** Human-readable location without secrets, e.g. `s3://bucket/prefix` or `file:/var/data`. */

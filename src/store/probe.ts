@@ -29,13 +29,13 @@ const HEADERS: ObjectHeaders = { contentType: 'text/plain', metadata: { probe: '
 /**
  * Finds out what a store really does, by writing below `prefix` and removing it again. Never throws.
  *
- * @param options.prefix folder for the probe's objects, ending in `/`; default `probes/`
+ * @param options.prefix folder for the probe's objects, ending in `/`; default `.probe/`
  */
 export async function probeStore(
   store: ObjectStore,
   options: { prefix?: string } = {},
 ): Promise<ProbeReport> {
-  const probe = createProbe(store, `${options.prefix ?? 'probes/'}${randomUUID()}/`);
+  const probe = createProbe(store, `${options.prefix ?? '.probe/'}${randomUUID()}/`);
   try {
     const trouble = await probe.writeAndReadBack();
     if (trouble !== null) return report('untested', 'untested', `The store is not usable: ${trouble}.`);

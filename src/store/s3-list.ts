@@ -1,10 +1,10 @@
 import { ListObjectsV2Command, type ListObjectsV2CommandOutput } from '@aws-sdk/client-s3';
-import { isKey } from './object-key.js';
+import { isListed } from './object-key.js';
 import { type ListedObject, StoreError } from './object-store.js';
 import type { S3Bucket } from './s3-bucket.js';
 import { s3Trouble } from './s3-errors.js';
 
-/** Objects below a prefix, to the last page. Skips what no key of ours can name, e.g. consoles' folder markers. */
+/** Objects below a prefix, to the last page. */
 export async function* listObjects(
   bucket: S3Bucket,
   prefix: string,
@@ -14,7 +14,7 @@ export async function* listObjects(
   for await (const page of pages(bucket, prefix, start)) {
     for (const object of page.Contents ?? []) {
       const key = ownKey(bucket, page, object.Key);
-      if (!isKey(key)) continue;
+      if (!isListed(key, prefix)) continue;
       yield { key, size: object.Size ?? 0, modifiedAt: object.LastModified ?? new Date(0) };
     }
   }
@@ -25,7 +25,7 @@ export async function* listFolders(bucket: S3Bucket, prefix: string): AsyncGener
   for await (const page of pages(bucket, prefix, { Delimiter: '/' })) {
     for (const common of page.CommonPrefixes ?? []) {
       const folder = ownKey(bucket, page, common.Prefix);
-      if (isKey(folder.slice(0, -1))) yield folder;
+      if (isListed(folder.slice(0, -1), prefix)) yield folder;
     }
   }
 }

@@ -62,7 +62,10 @@ function infoOf(operation: string, key: string, found: Described): ObjectInfo {
   };
 }
 
-/** A connection that ends early must not look like the end of the object. */
+/**
+ * A connection that ends early must not look like the end of the object. Besides, a reader who stops half-way
+ * destroys this stream and with it the connection, which leaving an answer of Node's client alone does not.
+ */
 function wholeBody(source: Readable, expected: number, key: string): Readable {
   let received = 0;
   const counted = new Transform({

@@ -117,7 +117,8 @@ export function describeObjectStore(name: string, open: () => Promise<StoreUnder
         ['a dot segment', 'a/./b'],
         ['an empty segment', 'a//b'],
         ['a folder', 'a/'],
-        ['a dot-folder', '.meta/a'],
+        ['the metadata folder', '.meta/a'],
+        ['the folder of uploads', '.TMP/a'],
         ['NUL', 'a\0b'],
         ['a line break', 'a\nb'],
         ['a backslash', 'a\\..\\b'],
@@ -218,15 +219,18 @@ export function describeObjectStore(name: string, open: () => Promise<StoreUnder
         const write = (n: number) =>
           store.replace('replace/mix', Buffer.from(`${n}`), { contentType: 'a/b', metadata: { n: `${n}` } });
         await write(0);
-        const writing = (async () => {
-          for (let n = 1; n <= 20; n += 1) await write(n);
-        })();
-        for (let n = 0; n < 40; n += 1) {
-          const reading = await store.read('replace/mix');
-          const body = reading && (await buffer(reading.body)).toString();
-          expect(body).toBe(reading?.info.metadata.n);
-        }
-        await writing;
+        let isWriting = true;
+        const read = async (): Promise<void> => {
+          while (isWriting) {
+            const reading = await store.read('replace/mix');
+            const body = reading && (await buffer(reading.body)).toString();
+            expect(body).toBe(reading?.info.metadata.n);
+          }
+        };
+        const reading = Promise.all([read(), read(), read()]);
+        for (let n = 1; n <= 30; n += 1) await write(n);
+        isWriting = false;
+        await reading;
       });
     });
 
@@ -289,7 +293,7 @@ export function describeObjectStore(name: string, open: () => Promise<StoreUnder
         }
       });
 
-      it.each(['/', '../', '.meta/', 'a//', 'a/../'])('refuses the prefix %j', async (prefix) => {
+      it.each(['/', '../', '.meta/', '.tmp', 'a//', 'a/../'])('refuses the prefix %j', async (prefix) => {
         await expect(keysBelow(prefix)).rejects.toThrow(StoreError);
         await expect(foldersBelow(prefix)).rejects.toThrow(StoreError);
       });
@@ -316,6 +320,14 @@ export function describeObjectStore(name: string, open: () => Promise<StoreUnder
         expect(await keysBelow('top/')).toEqual(['top/object']);
         await upload.abort();
       });
+
+      it('are hidden with what is in them when they begin with a dot, unless asked for', async () => {
+        await put('.canary/one');
+        expect(await text('.canary/one')).toBe('.canary/one');
+        expect(await keysBelow('')).not.toContain('.canary/one');
+        expect(await foldersBelow('')).not.toContain('.canary/');
+        expect(await keysBelow('.canary/')).toEqual(['.canary/one']);
+      });
     });
 
     describe('delete', () => {
@@ -336,23 +348,15 @@ export function describeObjectStore(name: string, open: () => Promise<StoreUnder
       });
 
       it('does not disturb creators in the same folder', async () => {
-        const rounds = Array.from({ length: 30 }, (_, n) => n);
-        await Promise.all([
-          (async () => {
-            for (const n of rounds) {
-              await put(`delete/busy/folder/${n}`);
-              await store.delete(`delete/busy/folder/${n}`);
-            }
-          })(),
-          (async () => {
-            for (const n of rounds) {
-              const key = `delete/busy/folder/other-${n}`;
-              expect(await put(key)).toBe('created');
-              expect(await store.head(key)).toMatchObject(TEXT);
-              await store.delete(key);
-            }
-          })(),
-        ]);
+        const createAndDelete = async (name: string): Promise<void> => {
+          for (let n = 0; n < 30; n += 1) {
+            const key = `delete/busy/folder/${name}-${n}`;
+            expect(await put(key)).toBe('created');
+            expect(await store.head(key)).toMatchObject(TEXT);
+            await store.delete(key);
+          }
+        };
+        await Promise.all(['a', 'b', 'c', 'd'].map(createAndDelete));
         expect(await keysBelow('delete/busy/')).toEqual([]);
       });
     });

@@ -73,8 +73,9 @@ function canonicalV6(text: string): string {
   }
   // The URL parser implements RFC 5952 and turns the dotted tail of a mapped address into two groups.
   const canonical = new URL(`http://[${text}]/`).hostname.slice(1, -1);
-  if (!canonical.startsWith(MAPPED_PREFIX)) return canonical;
-  const [high, low] = canonical.slice(MAPPED_PREFIX.length).split(':');
-  const bits = (Number.parseInt(high ?? '', 16) * 2 ** 16 + Number.parseInt(low ?? '', 16)) >>> 0;
+  // Exactly two groups follow: ::ffff:0:a00:5 is another address, which must not pass for 10.0.0.5.
+  const [, high, low] = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(canonical) ?? [];
+  if (high === undefined || low === undefined) return canonical;
+  const bits = (Number.parseInt(high, 16) * 2 ** 16 + Number.parseInt(low, 16)) >>> 0;
   return [bits >>> 24, (bits >>> 16) & 255, (bits >>> 8) & 255, bits & 255].join('.');
 }

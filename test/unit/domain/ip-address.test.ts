@@ -13,6 +13,11 @@ describe('normaliseAddress', () => {
     ['0:0:0:0:0:ffff:10.0.0.5', '10.0.0.5'],
     ['::ffff:0:0', '0.0.0.0'],
     ['::ffff:255.255.255.255', '255.255.255.255'],
+    // Close to mapped, but not: found by the property test of the allowlist.
+    ['::ffff:0:10.0.0.5', '::ffff:0:a00:5'],
+    ['::ffff:0:0:0:1', '::ffff:0:0:0:1'],
+    ['::ffff:1', '::ffff:1'],
+    ['::10.0.0.5', '::a00:5'],
     ['64:ff9b::10.0.0.5', '64:ff9b::a00:5'],
   ])('reads %s as %s', (text, canonical) => {
     expect(normaliseAddress(text)).toBe(canonical);

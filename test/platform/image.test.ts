@@ -1,0 +1,174 @@
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chown, readFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createMetrics } from '../../src/observe/metrics.js';
+import { buildImage, type Container, type Image, startContainer } from '../support/container.js';
+import { inProject, pick, readManifest, renderOverlay } from '../support/manifests.js';
+import { until } from '../support/until.js';
+
+/*
+ * The image as the single-node overlay runs it: built from the Dockerfile, root file system read-only, the image's
+ * own user, the overlay's configuration and the example secrets mounted, asked by the overlay's probes.
+ */
+
+const scratch = mkdtempSync(path.join(os.tmpdir(), 'image-'));
+const overlay = renderOverlay('single-node');
+const pod = pick(overlay, 'Deployment').spec.template.spec.containers[0];
+const secrets: Record<string, string> = readManifest('k8s/secret.example.yaml').stringData;
+const ports = { public: 0, admin: 0 };
+const transcript = JSON.stringify({ format: '2.9', job: { id: 'image1' }, metadata: {}, results: [] });
+
+let image: Image;
+let container: Container;
+
+beforeAll(async () => {
+  image = buildImage(inProject('test/platform/build-image.sh'), path.join(scratch, 'image'));
+  ports.public = await freePort();
+  ports.admin = await freePort();
+  const data = folderOf('data', {});
+  await chown(data, 10_001, 10_001);
+  container = await startContainer(image, {
+    volumes: {
+      '/data': data,
+      '/etc/transcript-receiver': folderOf('config', pick(overlay, 'ConfigMap').data),
+      '/run/secrets/transcript-receiver': folderOf('secrets', secrets),
+    },
+    env: {
+      ...Object.fromEntries(pod.env.map(({ name, value }: Record<string, string>) => [name, value])),
+      TR_PORT: String(ports.public),
+      TR_ADMIN_PORT: String(ports.admin),
+      TR_ALLOW: '127.0.0.0/8',
+    },
+    args: pod.args,
+  });
+  await until(async () => (await probe('readinessProbe')) === 200 || ended());
+  if (ended()) throw new Error(container.output());
+}, 300_000);
+
+afterAll(async () => {
+  if (container && !ended()) process.kill(container.pid, 'SIGKILL');
+  await container?.ended;
+  rmSync(scratch, { recursive: true, force: true });
+});
+
+function folderOf(name: string, files: Record<string, string>): string {
+  const folder = path.join(scratch, name);
+  mkdirSync(folder);
+  for (const [file, content] of Object.entries(files)) writeFileSync(path.join(folder, file), content);
+  return folder;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+const ended = () => !existsSync(`/proc/${container.pid}`);
+
+/** Status of what a probe of the overlay asks for; 0 when nobody listens. */
+async function probe(name: string): Promise<number> {
+  const { path: target, port } = pod[name].httpGet as { path: string; port: 'public' };
+  return fetch(`http://127.0.0.1:${ports[port]}${target}`).then(
+    (answer) => answer.status,
+    () => 0,
+  );
+}
+
+describe('the image', () => {
+  it('runs without root, says where it listens and what it is', () => {
+    expect(image.config).toMatchObject({
+      User: '10001:10001',
+      StopSignal: 'SIGTERM',
+      ExposedPorts: { '8080/tcp': {}, '8081/tcp': {} },
+      Labels: { 'org.opencontainers.image.licenses': 'MIT' },
+    });
+  });
+
+  it('holds production dependencies and no sources', () => {
+    const app = path.join(image.rootfs, 'app');
+    expect(readdirSync(app).sort()).toEqual([
+      'LICENSE',
+      'config',
+      'data',
+      'dist',
+      'node_modules',
+      'package.json',
+    ]);
+    expect(existsSync(path.join(app, 'node_modules/express'))).toBe(true);
+    for (const tool of ['typescript', 'jest', '@biomejs', '@swc']) {
+      expect(existsSync(path.join(app, 'node_modules', tool))).toBe(false);
+    }
+  });
+
+  it('runs as the user of the pod, without privileges', async () => {
+    const status = await readFile(`/proc/${container.pid}/status`, 'utf8');
+    expect(status).toMatch(/^Uid:\s+10001\s+10001\s+10001\s+10001$/m);
+    expect(status).toMatch(/^CapEff:\s+0+$/m);
+    expect(status).toMatch(/^NSpid:\s+\d+\s+1$/m);
+  });
+
+  it('cannot write outside of its volume', async () => {
+    expect(await container.exec(['touch', '/app/dist/x'])).not.toBe(0);
+    expect(await container.exec(['touch', '/tmp/x'])).not.toBe(0);
+    expect(await container.exec(['touch', '/data/.probe'])).toBe(0);
+  });
+
+  it('answers the probes of the overlay and its own health check', async () => {
+    for (const name of ['startupProbe', 'livenessProbe', 'readinessProbe'])
+      expect(await probe(name)).toBe(200);
+    const [kind, ...command] = image.config.Healthcheck.Test;
+    expect(kind).toBe('CMD');
+    expect(await container.exec(command)).toBe(0);
+  });
+
+  it('says by its health check when nobody answers', async () => {
+    const [, ...command] = image.config.Healthcheck.Test;
+    expect(await container.exec(['env', 'TR_PORT=1', ...command])).toBe(1);
+  });
+
+  it.each(['a', 'b'])('takes a callback with credential %s and keeps it in the volume', async (slot) => {
+    const id = `image-${slot}`;
+    const answer = await fetch(`http://127.0.0.1:${ports.public}/callbacks/default?id=${id}&status=success`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        authorization: `Bearer ${secrets[`callback-token-${slot}`]}`,
+      },
+      body: transcript,
+    });
+    expect([answer.status, await answer.json()]).toMatchObject([200, { outcome: 'stored' }]);
+    expect(await readFile(path.join(scratch, `data/jobs/${id}/transcript.json`), 'utf8')).toBe(transcript);
+  });
+
+  it('refuses a callback without one', async () => {
+    const answer = await fetch(`http://127.0.0.1:${ports.public}/callbacks/default?id=x&status=success`, {
+      method: 'POST',
+    });
+    expect(answer.status).toBe(401);
+  });
+
+  it('shows every documented metric where the service monitor looks', async () => {
+    const [{ path: target, port }] = readManifest('k8s/components/monitoring/service-monitor.yaml').spec
+      .endpoints;
+    const answer = await fetch(`http://127.0.0.1:${ports[port as 'admin']}${target}`);
+    const text = await answer.text();
+    const metrics = createMetrics({ sources: [], regions: [] });
+    const names = (await metrics.describe()).map(({ name }) => name);
+    metrics.close();
+    expect(names.filter((name) => !text.includes(`# TYPE ${name} `))).toEqual([]);
+  });
+
+  // Last: process 1 gets no default action for signals from the kernel, so this shows that its own is in place.
+  it('ends with 0 after SIGTERM, and serves while it drains', async () => {
+    process.kill(container.pid, 'SIGTERM');
+    await until(async () => (await probe('readinessProbe')) === 503);
+    expect(await probe('livenessProbe')).toBe(200);
+    expect(await container.ended).toBe(0);
+  }, 60_000);
+});

@@ -18,17 +18,20 @@ export interface UploadAddress {
 /** A part under way while the upload is aborted can land afterwards and bring the upload back. */
 const ATTEMPTS = 5;
 const PAUSE_MS = 100;
+/** A sender waits for its answer meanwhile, and a store that hangs is not worth its patience. */
+const TIME_LIMIT_MS = 10_000;
 
 /**
- * Aborts an upload until no part of it is left. Never throws.
+ * Aborts an upload until no part of it is left, within a bounded time. Never throws.
  *
  * @returns whether it is proven gone; if not, the sweep finds it later
  */
 export async function abandonUpload(bucket: S3Bucket, upload: UploadAddress): Promise<boolean> {
+  const abortSignal = AbortSignal.timeout(TIME_LIMIT_MS);
   try {
     for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
-      await abortOnce(bucket, upload);
-      if (!(await hasParts(bucket, upload))) return true;
+      await abortOnce(bucket, upload, abortSignal);
+      if (!(await hasParts(bucket, upload, abortSignal))) return true;
       await sleep(PAUSE_MS * attempt);
     }
   } catch {
@@ -37,15 +40,15 @@ export async function abandonUpload(bucket: S3Bucket, upload: UploadAddress): Pr
   return false;
 }
 
-async function abortOnce(bucket: S3Bucket, upload: UploadAddress): Promise<void> {
+async function abortOnce(bucket: S3Bucket, upload: UploadAddress, abortSignal: AbortSignal): Promise<void> {
   const input = { ...located(bucket, upload.key), UploadId: upload.uploadId };
-  await unlessMissing(bucket.client.send(new AbortMultipartUploadCommand(input)));
+  await unlessMissing(bucket.client.send(new AbortMultipartUploadCommand(input), { abortSignal }));
 }
 
 /** An aborted upload is NoSuchUpload to most servers and NoSuchKey to Ceph. */
-async function hasParts(bucket: S3Bucket, upload: UploadAddress): Promise<boolean> {
+async function hasParts(bucket: S3Bucket, upload: UploadAddress, abortSignal: AbortSignal): Promise<boolean> {
   const input = { ...located(bucket, upload.key), UploadId: upload.uploadId, MaxParts: 1 };
-  const response = await unlessMissing(bucket.client.send(new ListPartsCommand(input)));
+  const response = await unlessMissing(bucket.client.send(new ListPartsCommand(input), { abortSignal }));
   return (response?.Parts?.length ?? 0) > 0;
 }
 

@@ -17,7 +17,7 @@ export interface S3Limits {
 export function s3Limits(settings: S3Settings): S3Limits {
   return {
     connectTimeoutMs: settings.connectTimeoutMs ?? 3_000,
-    requestTimeoutMs: settings.requestTimeoutMs ?? 10_000,
+    requestTimeoutMs: settings.requestTimeoutMs ?? 15_000,
     partTimeoutMs: settings.partTimeoutMs ?? 60_000,
     maxSockets: settings.maxSockets ?? 64,
     retry: {

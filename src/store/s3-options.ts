@@ -27,7 +27,7 @@ export interface S3Settings {
   readonly conditionalWrites?: 'native' | 'emulated' | undefined;
   /** Milliseconds to a connected socket. Default 3,000. */
   readonly connectTimeoutMs?: number | undefined;
-  /** Milliseconds one attempt may take, bodies over 1 MiB excepted. Default 10,000. */
+  /** Milliseconds one attempt may take, bodies over 1 MiB excepted. Default 15,000. */
   readonly requestTimeoutMs?: number | undefined;
   /** Milliseconds one attempt to send a part, or another body over 1 MiB, may take. Default 60,000. */
   readonly partTimeoutMs?: number | undefined;

@@ -121,7 +121,7 @@ describe('overlay single-node', () => {
     const manifests = renderOverlay('single-node');
     const pod = pick(manifests, 'Deployment').spec.template.spec;
     const { store } = configOf(manifests, pod.containers[0]);
-    expect(store.url).toMatchObject({ kind: 'file', directory: '/data' });
+    expect(store.url).toBe('file:/data');
     expect(pod.containers[0].volumeMounts).toContainEqual({ name: 'data', mountPath: '/data' });
   });
 });

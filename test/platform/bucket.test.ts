@@ -1,0 +1,93 @@
+import { readdirSync } from 'node:fs';
+import { describe, expect, it } from '@jest/globals';
+import { ledgerPartition, quarantineFolder, reconcileReportKey } from '../../src/archive/layout.js';
+import { parseConfig } from '../../src/config.js';
+import { inProject, readManifest, readProjectFile } from '../support/manifests.js';
+
+/** Which permission a command of the S3 client needs (AWS, "Actions, resources, and condition keys for Amazon S3"). */
+const PERMISSION: Readonly<Record<string, string>> = {
+  PutObject: 's3:PutObject',
+  CreateMultipartUpload: 's3:PutObject',
+  UploadPart: 's3:PutObject',
+  CompleteMultipartUpload: 's3:PutObject',
+  AbortMultipartUpload: 's3:AbortMultipartUpload',
+  ListParts: 's3:ListMultipartUploadParts',
+  ListMultipartUploads: 's3:ListBucketMultipartUploads',
+  GetObject: 's3:GetObject',
+  HeadObject: 's3:GetObject',
+  ListObjectsV2: 's3:ListBucket',
+  HeadBucket: 's3:ListBucket',
+  DeleteObject: 's3:DeleteObject',
+  DeleteObjects: 's3:DeleteObject',
+  GetBucketLifecycleConfiguration: 's3:GetLifecycleConfiguration',
+};
+
+interface Statement {
+  readonly Effect: string;
+  readonly Action: string | string[];
+  readonly Resource: string | string[];
+  readonly Condition?: object;
+}
+
+const statementsOf = (file: string): Statement[] => JSON.parse(readProjectFile(file)).Statement;
+
+describe('k8s/s3/iam-policy.json', () => {
+  const allowed = statementsOf('k8s/s3/iam-policy.json').flatMap((each) => each.Action);
+
+  it('allows all that the store asks for', () => {
+    const sources = readdirSync(inProject('src/store')).map((file) => readProjectFile(`src/store/${file}`));
+    const commands = new Set(
+      sources.flatMap((source) => [...source.matchAll(/new (\w+)Command\b/g)].map((match) => match[1] ?? '')),
+    );
+    expect(commands.size).toBeGreaterThan(5);
+    for (const command of commands)
+      expect([command, allowed]).toEqual([command, expect.arrayContaining([PERMISSION[command]])]);
+  });
+
+  it('allows nothing else', () => {
+    for (const action of allowed) expect(Object.values(PERMISSION)).toContain(action);
+  });
+
+  it('names the bucket of the production overlay', () => {
+    const { store } = readManifest('k8s/overlays/production/config/production.yaml');
+    const { url } = parseConfig({ store }).store;
+    const resources = ['k8s/s3/iam-policy.json', 'k8s/s3/bucket-policy.json']
+      .flatMap(statementsOf)
+      .flatMap((each) => each.Resource);
+    for (const resource of resources)
+      expect(resource.replace(/\/.*$/, '')).toBe(url.replace('s3://', 'arn:aws:s3:::'));
+  });
+});
+
+describe('k8s/s3/lifecycle.json', () => {
+  const rules: {
+    ID: string;
+    Filter: { Prefix: string };
+    Expiration?: object;
+    AbortIncompleteMultipartUpload?: { DaysAfterInitiation: number };
+  }[] = JSON.parse(readProjectFile('k8s/s3/lifecycle.json')).Rules;
+
+  it('expires nothing of the archive', () => {
+    for (const { Filter, Expiration } of rules)
+      if (Expiration) expect(Filter.Prefix).not.toMatch(/^(jobs.*)?$/);
+  });
+
+  it.each([
+    ['quarantine', quarantineFolder('01ARZ3NDEKTSV4RRFFQ69G5FAV')],
+    ['ledger', ledgerPartition('2026-01-31T00:00:00Z')],
+    ['reports', reconcileReportKey('2026-01-31T00:00:00Z')],
+  ])('the rule %s covers the keys it is meant for', (id, key) => {
+    const rule = rules.find((each) => each.ID === id);
+    expect(key.startsWith(rule?.Filter.Prefix ?? 'no rule')).toBe(true);
+  });
+
+  it('leaves uploads under way alone', () => {
+    const { limits, store } = parseConfig({});
+    const days =
+      rules.find((each) => each.AbortIncompleteMultipartUpload)?.AbortIncompleteMultipartUpload
+        ?.DaysAfterInitiation ?? 0;
+    expect(days * 86_400_000).toBeGreaterThan(limits.totalTimeout);
+    // The receiver's own sweep comes first and counts what it finds.
+    expect(days * 86_400_000).toBeGreaterThan(store.sweepUploadsAfter);
+  });
+});

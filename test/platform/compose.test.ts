@@ -1,0 +1,57 @@
+import { describe, expect, it } from '@jest/globals';
+import { createCommand } from '../../src/cli/simulate.js';
+import { loadSettingsTree } from '../../src/config/load.js';
+import { parseConfig } from '../../src/config.js';
+import { readManifest } from '../support/manifests.js';
+
+const { receiver, simulator, s3 } = readManifest('docker-compose.yml').services;
+
+describe('docker-compose.yml', () => {
+  const env: Record<string, string> = { ...receiver.environment, NODE_ENV: 'production' };
+  const known = JSON.stringify(readManifest('config/custom-environment-variables.yaml'));
+  const config = parseConfig(loadSettingsTree(env));
+
+  it('sets only variables that mean something', () => {
+    for (const name of Object.keys(receiver.environment)) expect(known).toContain(`"${name}"`);
+  });
+
+  it('gives the receiver the store, a credential and a service to reconcile with', () => {
+    expect(config.store).toMatchObject({
+      url: 's3://transcripts',
+      s3: { forcePathStyle: true },
+    });
+    expect(config.store.s3.accessKeyId).toBe(s3.environment.MINIO_ROOT_USER);
+    expect(config.store.s3.secretAccessKey).toBe(s3.environment.MINIO_ROOT_PASSWORD);
+    expect(config.recovery.interval).not.toBeNull();
+    expect(config.speech.regions.eu1.batchUrl).toBe('http://simulator:9100');
+  });
+
+  it('publishes on loopback only, and the ports the receiver listens on', () => {
+    const { port } = config.receiver;
+    expect(receiver.ports).toEqual([
+      `127.0.0.1:${port}:${port}`,
+      `127.0.0.1:${config.admin.port}:${config.admin.port}`,
+    ]);
+  });
+
+  it('lets the receiver drain before it is killed', () => {
+    const { drainDelay, drainDeadline } = config.receiver;
+    expect(Number.parseInt(receiver.stop_grace_period, 10) * 1000).toBeGreaterThan(
+      drainDelay + drainDeadline,
+    );
+  });
+
+  it('tells the simulator only what it understands, and the receiver the same secrets', () => {
+    const [name, ...args] = simulator.command as string[];
+    const command = createCommand().exitOverride();
+    expect(command.name()).toBe(name);
+    command.parseOptions(args);
+    expect(command.opts()).toMatchObject({
+      apiKey: config.speech.apiKey,
+      authHeader: config.sources.default?.credentials.environment?.headers,
+      callback: `http://receiver:${config.receiver.port}/callbacks/default`,
+      region: { eu1: 9100 },
+    });
+    expect(command.parseOptions(args).unknown).toEqual([]);
+  });
+});

@@ -1,6 +1,6 @@
-import type { IncomingItem, ItemDescription, ItemIdentity, ItemKind, ItemSink } from '../../domain/item.js';
+import type { JsonCheck } from '../../archive/json-check.js';
+import type { IncomingItem, ItemDescription, ItemIdentity, ItemSink } from '../../domain/item.js';
 import { UndecodableError } from './decode-error.js';
-import type { JsonCheck } from './json-check.js';
 
 /** What is known of an item before its bytes: how the sink finds out what it is, and what to watch for. */
 export interface ItemPlan {
@@ -8,19 +8,6 @@ export interface ItemPlan {
   readonly json?: JsonCheck;
   /** Whether broken JSON makes the delivery undecodable; asked when it turns out broken. */
   mustBeJson?(): boolean;
-}
-
-const JSON_TYPE = 'application/json';
-const STORED_TYPES: Partial<Record<ItemKind, string>> = {
-  'transcript.json-v2': JSON_TYPE,
-  jobinfo: JSON_TYPE,
-  'transcript.txt': 'text/plain; charset=utf-8',
-  'transcript.srt': 'application/x-subrip; charset=utf-8',
-};
-
-/** Identity of a kind that goes by one content type; `senderType` counts for the kinds that do not. */
-export function identityOf(kind: ItemKind, senderType = 'application/octet-stream'): ItemIdentity {
-  return { kind, contentType: STORED_TYPES[kind] ?? senderType };
 }
 
 /** Hands one item's bytes to the sink, having looked at them first. */

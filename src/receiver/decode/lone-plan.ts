@@ -1,5 +1,6 @@
-import { type ItemPlan, identityOf } from './item-plan.js';
-import { JsonCheck } from './json-check.js';
+import { identityOf } from '../../archive/item-identity.js';
+import { JsonCheck } from '../../archive/json-check.js';
+import type { ItemPlan } from './item-plan.js';
 import { isJson, type MediaType, storableType } from './media-type.js';
 import { looksLikeSrt } from './text-shape.js';
 

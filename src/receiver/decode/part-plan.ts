@@ -1,7 +1,8 @@
+import { identityOf } from '../../archive/item-identity.js';
+import { JsonCheck } from '../../archive/json-check.js';
 import type { ItemIdentity, ItemKind } from '../../domain/item.js';
 import { attachmentName } from './attachment-name.js';
-import { type ItemPlan, identityOf } from './item-plan.js';
-import { JsonCheck } from './json-check.js';
+import type { ItemPlan } from './item-plan.js';
 import { storableType } from './media-type.js';
 import type { PartHead } from './part-head.js';
 import { looksLikeSrt } from './text-shape.js';

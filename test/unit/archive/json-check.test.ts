@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { JsonCheck, MAX_JSON_DEPTH } from '../../../../src/receiver/decode/json-check.js';
+import { JsonCheck, MAX_JSON_DEPTH } from '../../../src/archive/json-check.js';
 
 function check(text: string | Buffer, size = Number.POSITIVE_INFINITY) {
   const json = new JsonCheck();

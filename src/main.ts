@@ -25,6 +25,10 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     summary: 'print the notification_config that makes a job report to a source',
     load: () => import('./cli/notification-config.js'),
   },
+  capture: {
+    summary: 'transcribe a file or standard input live and archive the transcript',
+    load: () => import('./cli/capture.js'),
+  },
   simulate: {
     summary: 'run a double of the speech service',
     load: () => import('./cli/simulate.js'),

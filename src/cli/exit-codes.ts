@@ -7,7 +7,7 @@ export const EXIT = {
   usage: 2,
   /** `reconcile` and `refetch`: some jobs can never be recovered. */
   unrecoverable: 3,
-  /** `reconcile` and `refetch`: some jobs failed and may succeed next time. */
+  /** `reconcile` and `refetch`: some jobs failed and may succeed next time. `capture`: archived, but incomplete. */
   incomplete: 4,
 } as const;
 

@@ -74,6 +74,7 @@ export class SimulatedSession {
   #recogniser: Recogniser | null = null;
   #config: TranscriptionConfig | null = null;
   #heard = 0;
+  #audioBytes = 0;
   #ticker: ReturnType<typeof setInterval> | undefined;
 
   constructor(socket: WebSocket, options: SimulatedSessionOptions) {
@@ -93,6 +94,13 @@ export class SimulatedSession {
     return this.#buffer?.ahead ?? { frames: 0, seconds: 0 };
   }
 
+  /** Settles when so many bytes of audio have come. */
+  async whenReceived(bytes: number): Promise<void> {
+    while (this.#audioBytes < bytes) {
+      await new Promise<void>((resolve) => this.#socket.once('message', () => resolve()));
+    }
+  }
+
   /** Works off buffered audio; for `processing: 'manual'`. */
   process(seconds: number): void {
     if (this.#stalled || this.#buffer === null || this.#recogniser === null) return;
@@ -109,6 +117,7 @@ export class SimulatedSession {
 
   #message(data: Buffer, isBinary: boolean): void {
     this.received.push(isBinary ? data.length : data.toString());
+    if (isBinary) this.#audioBytes += data.length;
     if (this.#stalled || this.#state === 'closed') return;
     try {
       if (isBinary) this.#audio(data.length);

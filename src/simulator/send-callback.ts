@@ -89,17 +89,25 @@ async function writeBody(
 ): Promise<void> {
   let left = conditions.cutAfter ?? Number.POSITIVE_INFINITY;
   const step = conditions.bytesPerSecond ? Math.max(1, Math.ceil(conditions.bytesPerSecond / 10)) : undefined;
+  let sent = () => {};
+  const allSent = new Promise<void>((resolve) => {
+    sent = resolve;
+    outgoing.once('close', resolve);
+  });
   outgoing.flushHeaders();
   for await (const chunk of pieces(content, step)) {
     const piece = chunk.subarray(0, left);
     left -= piece.length;
     if (outgoing.destroyed) return;
-    if (!outgoing.write(piece)) await drained(outgoing);
-    if (left <= 0) break;
+    const last = left <= 0;
+    if (!outgoing.write(piece, last ? sent : undefined)) await drained(outgoing);
+    if (last) break;
     if (step) await conditions.timing.sleep(100, conditions.signal);
   }
   if (conditions.cutAfter === undefined) return void outgoing.end();
-  await flushed(outgoing);
+  // A cut is only a cut when the bytes before it were really sent. `drain` would not tell: it comes only after a
+  // write that found the buffer full. A body that ended before was cut nowhere.
+  if (left <= 0 && content && content.size > 0) await allSent;
   outgoing.destroy(new Error('write: broken pipe'));
 }
 
@@ -120,12 +128,6 @@ function drained(outgoing: http.ClientRequest): Promise<void> {
     };
     outgoing.on('drain', done).on('close', done);
   });
-}
-
-/** A cut is only a cut when the bytes before it were really sent. */
-async function flushed(outgoing: http.ClientRequest): Promise<void> {
-  if (outgoing.writableLength > 0) await drained(outgoing);
-  await new Promise((resolve) => setImmediate(resolve));
 }
 
 const GO_WORDS: Readonly<Record<string, string>> = {

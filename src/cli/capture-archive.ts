@@ -46,6 +46,8 @@ export interface CaptureDelivery {
    * throws `StoreError` when they cannot be stored.
    */
   finish(files: readonly CapturedFile[], end: CaptureEnd): Promise<LedgerLine>;
+  /** Gives up what is not visible yet. Nothing to do once finished; never throws. */
+  discard(): Promise<void>;
 }
 
 export interface CaptureEnd {
@@ -57,6 +59,13 @@ export interface CaptureEnd {
 
 const ATTEMPTS = 4;
 const PAUSE_MS = 500;
+
+export interface CaptureParts {
+  readonly archive: Archive;
+  readonly ledger: Ledger;
+  /** Milliseconds before another attempt at what failed; grows with each. */
+  readonly pauseMs: number;
+}
 
 /** Opens the store and tries it, before anybody talks for an hour into one that keeps nothing. */
 export async function openCaptureArchive(config: Config): Promise<CaptureArchive> {
@@ -75,12 +84,21 @@ export async function openCaptureArchive(config: Config): Promise<CaptureArchive
   });
   const ledger = createLedger({ store, replica: config.replicaName });
   return {
-    begin: (context, recording) => new Delivery(archive, ledger, context, recording),
+    begin: (context, recording) => beginCapture({ archive, ledger, pauseMs: PAUSE_MS }, context, recording),
     async close() {
       await ledger.close();
       await store.close();
     },
   };
+}
+
+/** Begins one session's delivery; with `recording` its audio is kept too. */
+export function beginCapture(
+  parts: CaptureParts,
+  context: Omit<ArtefactContext, 'status'>,
+  recording: Recording | null,
+): CaptureDelivery {
+  return new Delivery(parts, context, recording);
 }
 
 interface KeptAudio {
@@ -89,25 +107,18 @@ interface KeptAudio {
 }
 
 class Delivery implements CaptureDelivery {
-  readonly #archive: Archive;
-  readonly #ledger: Ledger;
+  readonly #parts: CaptureParts;
   readonly #context: Omit<ArtefactContext, 'status'>;
   readonly #startedAt = performance.now();
   #audio: KeptAudio | null = null;
   audioLost = false;
 
-  constructor(
-    archive: Archive,
-    ledger: Ledger,
-    context: Omit<ArtefactContext, 'status'>,
-    recording: Recording | null,
-  ) {
-    this.#archive = archive;
-    this.#ledger = ledger;
+  constructor(parts: CaptureParts, context: Omit<ArtefactContext, 'status'>, recording: Recording | null) {
+    this.#parts = parts;
     this.#context = context;
     if (recording === null) return;
     // A delivery of its own: transcripts must not wait for gigabytes of audio, nor be lost with them.
-    const staged = archive.begin({ ...context, status: null });
+    const staged = parts.archive.begin({ ...context, status: null });
     const identify = () => ({ kind: 'data' as const, contentType: 'application/octet-stream' });
     const { fileName } = recording;
     this.#audio = { staged, item: staged.open({ identify, ...(fileName === null ? {} : { fileName }) }) };
@@ -118,18 +129,22 @@ class Delivery implements CaptureDelivery {
   }
 
   async finish(files: readonly CapturedFile[], end: CaptureEnd): Promise<LedgerLine> {
-    const items = await persistently(() => this.#storeFiles(files, end.status));
+    const items = await this.#persistently(() => this.#storeFiles(files, end.status));
     await this.#orLoseAudio(async ({ staged, item }) => {
       await item.end();
       items.push(...(await staged.commit()));
     });
     const line = this.#line(items, end);
-    await persistently(() => this.#ledger.append(line));
+    await this.#persistently(() => this.#parts.ledger.append(line));
     return line;
   }
 
+  async discard(): Promise<void> {
+    await this.#audio?.staged.discard();
+  }
+
   async #storeFiles(files: readonly CapturedFile[], status: string): Promise<StoredItem[]> {
-    const staged = this.#archive.begin({ ...this.#context, status });
+    const staged = this.#parts.archive.begin({ ...this.#context, status });
     try {
       for (const { kind, contentType, content } of files) {
         const item = staged.open({ identify: () => ({ kind, contentType }) });
@@ -177,16 +192,16 @@ class Delivery implements CaptureDelivery {
       shape: null,
     };
   }
-}
 
-/** A live session cannot be had again: a store that stumbles gets some more chances. */
-async function persistently<T>(work: () => Promise<T>): Promise<T> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await work();
-    } catch (error) {
-      if (!(error instanceof StoreError) || attempt === ATTEMPTS) throw error;
-      await sleep(PAUSE_MS * attempt);
+  /** A live session cannot be had again: a store that stumbles gets some more chances. */
+  async #persistently<T>(work: () => Promise<T>): Promise<T> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await work();
+      } catch (error) {
+        if (!(error instanceof StoreError) || attempt === ATTEMPTS) throw error;
+        await sleep(this.#parts.pauseMs * attempt);
+      }
     }
   }
 }

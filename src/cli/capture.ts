@@ -1,3 +1,5 @@
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { loadConfig } from '../config.js';
 import type { LedgerLine } from '../domain/delivery.js';
@@ -114,19 +116,30 @@ async function captureSession({
   // Whatever ends the stream ends the reading, also while nothing comes out of a pipe.
   const over = new AbortController();
   session.on('state', () => over.abort());
-  const end = await runSession(
-    session,
-    readAudio(audio.stream, plan.pace, AbortSignal.any([stop, over.signal])),
-    (chunk) => delivery.keepAudio(chunk),
-    screen.note,
-  );
-  screen.end();
-  const line = await delivery.finish(filesOf(end, createdAt, audio.name), {
-    status: end.reason === null ? 'success' : 'incomplete',
-    reason: end.reason,
-    bytes: end.report.acknowledged.bytes,
-  });
-  tell(line, end, delivery, flags, screen);
+  const chunks = readAudio(audio.stream, plan.pace, AbortSignal.any([stop, over.signal]));
+  try {
+    const end = await runSession(session, chunks, (chunk) => delivery.keepAudio(chunk), screen.note);
+    screen.end();
+    const files = filesOf(end, createdAt, audio.name);
+    const status = end.reason === null ? 'success' : 'incomplete';
+    const { bytes } = end.report.acknowledged;
+    const line = await delivery
+      .finish(files, { status, reason: end.reason, bytes })
+      .catch(rescue(files, screen));
+    tell(line, end, delivery, flags, screen);
+  } finally {
+    await delivery.discard();
+  }
+}
+
+/** The session cannot be had again: what the archive did not take is left in the working folder. */
+function rescue(files: readonly CapturedFile[], screen: Screen): (error: unknown) => Promise<never> {
+  return async (error) => {
+    const folder = await mkdtemp('capture-');
+    for (const { kind, content } of files) await writeFile(join(folder, kind), content);
+    screen.note(`The archive did not take the transcript; it is in ${folder}.`);
+    throw error;
+  };
 }
 
 function filesOf({ report, detail }: SessionEnd, createdAt: Date, name: string | null): CapturedFile[] {

@@ -29,6 +29,7 @@ interface SimulateOptions {
   readonly region: Record<string, number>;
   readonly host: string;
   readonly keysPort: number;
+  readonly realtimePort: number;
   readonly controlPort: number;
   readonly apiKey?: string;
   readonly seed?: string;
@@ -72,6 +73,7 @@ export function createCommand(): Command {
     )
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--keys-port <port>', 'port of the key service', readWhole, 0)
+    .option('--realtime-port <port>', 'port of the realtime and agent host', readWhole, 0)
     .option('--control-port <port>', 'port of the control interface', readWhole, 0)
     .option('--api-key <key>', 'API key to accept (default: made up and shown)')
     .option('--seed <text>', 'same seed, same jobs and faults (default: random)')
@@ -86,6 +88,7 @@ async function simulate(options: SimulateOptions): Promise<void> {
   const simulator = await createSimulator({
     host: options.host,
     keysPort: options.keysPort,
+    realtimePort: options.realtimePort,
     controlPort: options.controlPort,
     timeScale: options.timeScale,
     ...(Object.keys(options.region).length > 0 ? { regions: options.region } : {}),
@@ -138,8 +141,8 @@ async function submit(
 }
 
 function addresses(simulator: Simulator): Record<string, unknown> {
-  const { apiKey, keysUrl, batchUrls, controlUrl, seed } = simulator;
-  return { apiKey, keysUrl, batchUrls, controlUrl, seed };
+  const { apiKey, keysUrl, batchUrls, realtimeUrl, controlUrl, seed } = simulator;
+  return { apiKey, keysUrl, batchUrls, realtimeUrl, controlUrl, seed };
 }
 
 function print(options: SimulateOptions, event: string, fields: Record<string, unknown>): void {

@@ -21,6 +21,8 @@ import {
   type NotificationOutcome,
   type NotifierOptions,
 } from './notifier.js';
+import { realtimeKeyCheck } from './realtime/key-check.js';
+import { startRealtimeSimulator } from './realtime/realtime-simulator.js';
 import { jobRecord, type SimulatedJob } from './simulated-job.js';
 import { scaledTiming, type Timing } from './timing.js';
 
@@ -33,6 +35,8 @@ export interface SimulatorOptions {
   /** Regions to simulate and their ports; 0 picks a free one. Default: all five, free ports. */
   readonly regions?: Readonly<Record<string, number>>;
   readonly keysPort?: number;
+  /** Port of the realtime and agent host; none by default. */
+  readonly realtimePort?: number;
   /** Port of the HTTP control interface; none by default. */
   readonly controlPort?: number;
   /** Long-lived API keys that are accepted. Default: one, made up. */
@@ -79,6 +83,8 @@ export interface Simulator {
   readonly keysUrl: string;
   /** Base address of each region's jobs API, without `/v2`. */
   readonly batchUrls: Readonly<Record<string, string>>;
+  /** Realtime and agent host, `ws://host:port`, without `/v2`; null unless `realtimePort` was given. */
+  readonly realtimeUrl: string | null;
   readonly controlUrl: string | null;
   readonly seed: string;
   readonly faults: Faults;
@@ -155,7 +161,7 @@ export async function createSimulator(options: SimulatorOptions = {}): Promise<S
     return job;
   };
 
-  const servers: RunningServer[] = [];
+  const servers: Pick<RunningServer, 'close'>[] = [];
   const serve = async (...args: Parameters<typeof startServer>): Promise<RunningServer> => {
     const server = await startServer(...args);
     servers.push(server);
@@ -172,8 +178,9 @@ export async function createSimulator(options: SimulatorOptions = {}): Promise<S
 
   const batchUrls: Record<string, string> = {};
   let controlUrl: string | null = null;
+  let realtimeUrl: string | null = null;
   let keysUrl = '';
-  const simulator: Omit<Simulator, 'controlUrl' | 'keysUrl'> = {
+  const simulator: Omit<Simulator, 'controlUrl' | 'keysUrl' | 'realtimeUrl'> = {
     apiKey: apiKeys[0] ?? '',
     batchUrls,
     seed,
@@ -209,15 +216,21 @@ export async function createSimulator(options: SimulatorOptions = {}): Promise<S
       const api = jobsApi({ region, jobs, keys, faults, folder, submit });
       batchUrls[region] = (await serve(api, host, port)).url;
     }
+    if (options.realtimePort !== undefined) {
+      const port = options.realtimePort;
+      const realtime = await startRealtimeSimulator({ host, port, verifyKey: realtimeKeyCheck(keys) });
+      servers.push(realtime);
+      realtimeUrl = realtime.origin;
+    }
     if (options.controlPort !== undefined) {
-      const control = controlApi({ ...simulator, keysUrl, controlUrl: null });
+      const control = controlApi({ ...simulator, keysUrl, realtimeUrl, controlUrl: null });
       controlUrl = (await serve(control, host, options.controlPort)).url;
     }
   } catch (error) {
     await close();
     throw error;
   }
-  return { ...simulator, keysUrl, controlUrl };
+  return { ...simulator, keysUrl, realtimeUrl, controlUrl };
 }
 
 function expectedItems(job: SimulatedJob): Record<JobItem, ExpectedItem> {

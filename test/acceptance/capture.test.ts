@@ -1,5 +1,5 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
@@ -235,6 +235,21 @@ describe('capture', () => {
       const { code } = await run.done;
       expect(code).toBe(EXIT_INCOMPLETE);
       expect((await ledgerOf(data))[0]).toMatchObject({ status: 'incomplete', reason: 'duration-limit' });
+    }));
+
+  it('leaves the transcript in the working folder when the store is gone at the end', () =>
+    withSimulator({}, async (simulator) => {
+      const run = capture(simulator, ['-', '--language', 'en', ...RAW]);
+      await run.said('Session');
+      await rename(data, `${data}.gone`);
+      await writeFile(data, 'a file where the folder was');
+      run.child.stdin.end(silence(3));
+      const { code, stderr } = await run.done;
+      const rescued = /it is in (capture-\w+)/.exec(stderr)?.[1] ?? '';
+      expect(code).toBe(1);
+      expect(await readFile(join(folder.path, rescued, 'transcript.txt'), 'utf8')).toBe(
+        'Welcome to this call we are glad.\n',
+      );
     }));
 
   it('says when the audio ends inside a sample', () =>

@@ -1,0 +1,14 @@
+import type { KeyRing } from '../bearer.js';
+import type { RealtimeSimulatorOptions } from './realtime-simulator.js';
+
+/**
+ * Who may start sessions: an API key from the upgrade header, or a temporary `rt` key, on any host. An API key
+ * in an address would be on show, and a `batch` key is for the jobs API (interface document, "Authentication").
+ */
+export function realtimeKeyCheck(keys: KeyRing): RealtimeSimulatorOptions['verifyKey'] {
+  return async (token, placement) => {
+    const caller = await keys.identify(`Bearer ${token}`);
+    if (caller?.kind === 'api-key') return placement === 'header' ? 'ok' : 'not_authorised';
+    return caller?.kind === 'temporary-key' && caller.type === 'rt' ? 'ok' : 'not_authorised';
+  };
+}

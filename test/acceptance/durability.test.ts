@@ -1,0 +1,7 @@
+import { describeDurability } from '../support/durability.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
+
+describeDurability('the file store', async () => {
+  const folder = await temporaryFolder();
+  return { options: { url: `file:${folder.path}/store`, partSize: 5 * 1024 * 1024 }, dispose: folder.remove };
+});

@@ -1,0 +1,92 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { ledgerOf, visibleKeys } from '../support/ledger-of.js';
+import { rawClient } from '../support/raw-http.js';
+import { type ReceiverProcess, startProcess } from '../support/receiver-process.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
+import { until } from '../support/until.js';
+
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+let receiver: ReceiverProcess;
+
+beforeEach(async () => {
+  folder = await temporaryFolder();
+});
+
+afterEach(async () => {
+  await receiver.destroy();
+  await folder.remove();
+});
+
+async function start(drainDelay: string, drainDeadline: string): Promise<void> {
+  receiver = await startProcess({
+    receiver: { host: '127.0.0.1', port: 0, drainDelay, drainDeadline },
+    admin: { port: 0 },
+    store: { url: `file:${folder.path}` },
+  });
+}
+
+/** A delivery whose body is half there: one part's worth sent, the rest to come. */
+async function beginDelivery(id: string, size: number) {
+  const client = await rawClient(receiver.publicUrl);
+  await client.send(
+    `POST /callbacks/default?id=${id}&status=success HTTP/1.1\r\nHost: r\r\nContent-Length: ${size}\r\nExpect: 100-continue\r\n\r\n`,
+  );
+  expect((await client.answer()).status).toBe(100);
+  await client.send('x'.repeat(size - 1));
+  return client;
+}
+
+describe('SIGTERM', () => {
+  it('finishes deliveries under way, takes no new ones, and exits 0', async () => {
+    await start('0s', '20s');
+    const client = await beginDelivery('underway', 1000);
+    receiver.signal('SIGTERM');
+    await until(async () => {
+      const late = await fetch(`${receiver.publicUrl}/readyz`).catch(() => null);
+      return late === null;
+    });
+    await client.send('x');
+    const answer = await client.answer();
+    expect(answer.status).toBe(200);
+    expect(answer.headers.connection).toBe('close');
+    expect(await receiver.ended).toBe(0);
+    expect(await visibleKeys(folder.path, 'jobs/')).toEqual(['jobs/underway/data']);
+    expect((await ledgerOf(folder.path)).map(({ jobId, outcome }) => [jobId, outcome])).toEqual([
+      ['underway', 'stored'],
+    ]);
+  });
+
+  it('is not ready but still serves during the drain delay', async () => {
+    await start('3s', '5s');
+    receiver.signal('SIGTERM');
+    await until(async () => (await fetch(`${receiver.publicUrl}/readyz`)).status === 503);
+    const response = await fetch(`${receiver.publicUrl}/callbacks/default?id=late&status=success`, {
+      method: 'POST',
+    });
+    expect(response.status).toBe(200);
+    expect(response.headers.get('connection')).toBe('close');
+    expect(await receiver.ended).toBe(0);
+  });
+
+  it('cuts what is not done by the deadline, leaves nothing of it, and exits 0', async () => {
+    await start('0s', '300ms');
+    const client = await beginDelivery('stuck', 20 * 1024 * 1024);
+    receiver.signal('SIGTERM');
+    expect(await receiver.ended).toBe(0);
+    client.close();
+    expect(await visibleKeys(folder.path, 'jobs/')).toEqual([]);
+    expect(
+      (await ledgerOf(folder.path)).map(({ jobId, outcome, reason }) => [jobId, outcome, reason]),
+    ).toEqual([['stuck', 'refused', 'body-incomplete']]);
+  });
+
+  it('ends at once at a second signal', async () => {
+    await start('0s', '60s');
+    const client = await beginDelivery('stuck', 1000);
+    receiver.signal('SIGTERM');
+    await until(() => receiver.log.some(({ event }) => event === 'draining'));
+    receiver.signal('SIGTERM');
+    expect(await receiver.ended).toBe(1);
+    client.close();
+  });
+});

@@ -30,7 +30,14 @@ export function sha256(content: Buffer | string): string {
 
 /** A transcript whose content is the job's alone. */
 export function transcriptOf(jobId: string): string {
-  const results = [{ alternatives: [{ confidence: 1, content: `word of ${jobId}` }], start_time: 0, end_time: 1, type: 'word' }];
+  const results = [
+    {
+      alternatives: [{ confidence: 1, content: `word of ${jobId}` }],
+      start_time: 0,
+      end_time: 1,
+      type: 'word',
+    },
+  ];
   return JSON.stringify({ format: '2.9', job: { id: jobId }, metadata: { type: 'transcription' }, results });
 }
 
@@ -80,7 +87,8 @@ function lone(jobId: string) {
 
 function formOf(jobId: string, bytes: number) {
   const [transcript, media] = [transcriptOf(jobId), mediaOf(jobId, bytes)];
-  const head = (name: string) => `--b\r\nContent-Disposition: form-data; name="${name}"; filename="${name}"\r\n\r\n`;
+  const head = (name: string) =>
+    `--b\r\nContent-Disposition: form-data; name="${name}"; filename="${name}"\r\n\r\n`;
   const pieces = [head('transcript'), transcript, '\r\n', head('data'), media, '\r\n--b--\r\n'];
   const body = Buffer.concat(pieces.map((piece) => Buffer.from(piece)));
   return { body, type: 'multipart/form-data; boundary=b', sent: [sha256(transcript), sha256(media)] };

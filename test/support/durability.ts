@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { readBack } from '../../src/archive/read-back.js';
 import { readLedger } from '../../src/archive/ledger-reader.js';
+import { readBack } from '../../src/archive/read-back.js';
 import type { LedgerLine } from '../../src/domain/delivery.js';
 import type { ObjectStore } from '../../src/store/object-store.js';
 import { openStore } from '../../src/store/open-store.js';
@@ -42,7 +42,6 @@ export function describeDurability(name: string, open: () => Promise<StoreUnderT
         receiver: { host: '127.0.0.1', port: 0, drainDelay: 0, drainDeadline: '20s' },
         admin: { port: 0 },
         store: storeSettings({ ...underTest.options, partSize: PART }),
-        log: { level: 'warn' },
       });
       replicas.push(replica);
       return replica;
@@ -67,7 +66,11 @@ export function describeDurability(name: string, open: () => Promise<StoreUnderT
 
       // After a restart the sender comes again with everything: what was there is identical, the rest is stored.
       const again = await start('second');
-      const retried = await sendLoad(again.publicUrl, { jobs: jobs.slice(0, 600), concurrency: 16, media: MEDIA });
+      const retried = await sendLoad(again.publicUrl, {
+        jobs: jobs.slice(0, 600),
+        concurrency: 16,
+        media: MEDIA,
+      });
       expect(retried.refused).toEqual({});
       expect(retried.acknowledged.map(({ answer }) => answer.outcome)).not.toContain('conflict');
       await expectAllThere(store, [...acknowledged, ...retried.acknowledged]);
@@ -80,10 +83,14 @@ export function describeDurability(name: string, open: () => Promise<StoreUnderT
       const results = await Promise.all([sendLoad(one.publicUrl, plan), sendLoad(two.publicUrl, plan)]);
       const acknowledged = results.flatMap((result) => result.acknowledged);
       expect(results.map(({ refused }) => refused)).toEqual([{}, {}]);
-      const created = acknowledged.flatMap(({ answer }) => answer.items.filter(({ outcome }) => outcome === 'created'));
+      const created = acknowledged.flatMap(({ answer }) =>
+        answer.items.filter(({ outcome }) => outcome === 'created'),
+      );
       expect(created).toHaveLength(new Set(created.map(({ key }) => key)).size);
       expect(created).toHaveLength(jobs.length + jobs.length / 15);
-      expect(acknowledged.flatMap(({ answer }) => answer.items).filter(({ outcome }) => outcome === 'conflict')).toEqual([]);
+      expect(
+        acknowledged.flatMap(({ answer }) => answer.items).filter(({ outcome }) => outcome === 'conflict'),
+      ).toEqual([]);
       await expectAllThere(store, acknowledged);
     });
 
@@ -100,7 +107,9 @@ export function describeDurability(name: string, open: () => Promise<StoreUnderT
         expect(response.status).toBe(200);
         return { answer: await response.json(), sent: [sha256(body)] } as Acknowledged;
       };
-      const answers = await Promise.all(jobs.flatMap((job) => [send(one, job, 'one of'), send(two, job, 'two of')]));
+      const answers = await Promise.all(
+        jobs.flatMap((job) => [send(one, job, 'one of'), send(two, job, 'two of')]),
+      );
       const outcomes = answers.map(({ answer }) => answer.outcome);
       expect(outcomes.filter((outcome) => outcome === 'stored')).toHaveLength(jobs.length);
       expect(outcomes.filter((outcome) => outcome === 'conflict')).toHaveLength(jobs.length);
@@ -115,7 +124,8 @@ async function expectAllThere(store: ObjectStore, acknowledged: readonly Acknowl
   for await (const line of readLedger(store, {})) lines.set(line.deliveryId, line);
   const missing: string[] = [];
   for (const { answer, sent } of acknowledged) {
-    if (lines.get(answer.deliveryId)?.outcome !== answer.outcome) missing.push(`ledger line of ${answer.jobId}`);
+    if (lines.get(answer.deliveryId)?.outcome !== answer.outcome)
+      missing.push(`ledger line of ${answer.jobId}`);
     if (answer.items.length !== sent.length) missing.push(`item of ${answer.jobId}`);
     const found = await Promise.all(answer.items.map((item) => readBack(store, item.key)));
     for (const [n, object] of found.entries()) {

@@ -133,6 +133,11 @@ export async function createService({ config, log, version, onFatal }: ServiceOp
     const { writable, reason } = canary.status();
     return { ready: writable, reason: writable ? null : reason };
   };
+  for (const [name, source] of Object.entries(config.sources)) {
+    for (const [credential, { expires }] of Object.entries(source.credentials)) {
+      if (expires !== null) metrics.deliveries.credentialExpires(name, credential, expires);
+    }
+  }
   metrics.deliveries.watchInFlight(() => admission.active);
   metrics.store.watchBudget(() => ({ size: budget.total, used: budget.used, waiters: budget.waiters }));
   metrics.process.watchHealth(() => ({

@@ -19,7 +19,7 @@ import { BodyTooLargeError, UndecodableError } from './decode/decode-error.js';
 import { type CallbackQuery, parseCallbackQuery } from './query.js';
 import { createRawKeeper, type RawKeeper } from './raw-keeper.js';
 import { BodyAbortedError } from './request-body.js';
-import { checkSender, type Sender, type Source } from './sender.js';
+import { checkSender, type Sender, type Source, type Stranger } from './sender.js';
 
 /*
  * The story of a callback: source -> address -> credential -> query -> (body) decode -> archive -> ledger ->
@@ -42,7 +42,7 @@ export interface ReceiverObserver {
   /** A delivery or an authenticated refusal came to its end; `problem` is set for the latter. */
   delivered(line: LedgerLine, spent: Arrival['spent'], problem: Problem | null): void;
   /** Somebody who did not authenticate was turned away. */
-  strangerRefused(request: CallbackRequest, problem: Problem): void;
+  strangerRefused(stranger: Stranger, request: CallbackRequest): void;
   /** A ledger line about a refusal could not be written; the refusal stands all the same. */
   refusalUnrecorded(line: LedgerLine, error: unknown): void;
 }
@@ -74,12 +74,10 @@ export function createReceiver(parts: ReceiverParts): Receiver {
   }
 
   function senderOf(request: CallbackRequest): Sender {
-    try {
-      return checkSender(parts.sources, request);
-    } catch (error) {
-      parts.observer.strangerRefused(request, asProblem(error));
-      throw error;
-    }
+    const caller = checkSender(parts.sources, request);
+    if (!('problem' in caller)) return caller;
+    parts.observer.strangerRefused(caller, request);
+    throw caller.problem;
   }
 
   async function takeIn(

@@ -29,17 +29,12 @@ export function createReport(targets: ReportTargets): ReceiverObserver {
       if (problem?.code === 'body-malformed') ledger.quarantine('refused', line.bytes);
       logDelivery(log, line, problem);
     },
-    strangerRefused(request, problem) {
-      const refusal = {
-        at: new Date().toISOString(),
-        // The path is a stranger's text until a source of that name is known.
-        source: problem.code === 'source-unknown' ? null : request.sourceName,
-        clientIp: request.peer ?? null,
-        reason: problem.code,
-      };
-      deliveries.refused(problem.code, refusal.source);
-      refusals.add({ ...refusal, userAgent: header(request, 'user-agent') });
-      refusalLog.refused({ ...refusal, detail: problem.message });
+    strangerRefused({ problem, source, clientIp, cause }, request) {
+      const reason = problem.code;
+      const userAgent = header(request, 'user-agent');
+      deliveries.refused(reason, source);
+      refusals.add({ at: new Date().toISOString(), source, clientIp, reason, userAgent });
+      refusalLog.refused({ reason, source, clientIp, detail: cause ?? problem.message });
     },
     refusalUnrecorded(line, error) {
       log.warn({ event: 'refusal-unrecorded', deliveryId: line.deliveryId, err: error }, 'ledger line lost');

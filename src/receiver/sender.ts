@@ -27,12 +27,28 @@ export interface Sender {
   readonly wouldRefuse: string | null;
 }
 
+/** Somebody who was turned away before authenticating, as far as they could be made out. */
+export interface Stranger {
+  readonly problem: Problem;
+  /** Name of a configured source; null when there is none of the name they used. */
+  readonly source: string | null;
+  readonly clientIp: string | null;
+  /** For the operator alone: what the sender is told says no more than it must. */
+  readonly cause: string | null;
+}
+
 /** Source, then address, then credential; each failure is a Problem by the answer table. */
-export function checkSender(sources: ReadonlyMap<string, Source>, request: CallbackRequest): Sender {
+export function checkSender(
+  sources: ReadonlyMap<string, Source>,
+  request: CallbackRequest,
+): Sender | Stranger {
   const source = sources.get(request.sourceName);
-  if (source === undefined) throw new Problem('source-unknown', 'No source of that name is configured here.');
+  if (source === undefined) {
+    const problem = new Problem('source-unknown', 'No source of that name is configured here.');
+    return { problem, source: null, clientIp: request.peer ?? null, cause: null };
+  }
   const decision = source.gate({ peer: request.peer, headers: request.headers, now: Date.now() });
-  if (decision.problem !== null) throw decision.problem;
-  const { clientIp, region, credential, wouldRefuse } = decision;
+  const { problem, clientIp, region, credential, credentialFailure, wouldRefuse } = decision;
+  if (problem !== null) return { problem, source: source.name, clientIp, cause: credentialFailure };
   return { source, clientIp, region, credential, wouldRefuse };
 }

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import pLimit from 'p-limit';
 import { readLedger } from '../../src/archive/ledger-reader.js';
 import { readBack } from '../../src/archive/read-back.js';
 import type { LedgerLine } from '../../src/domain/delivery.js';
@@ -15,6 +16,9 @@ import { storeSettings } from './store-settings.js';
  */
 
 const PART = 5 * 1024 * 1024;
+/** Milliseconds a test may take on a busy machine with a slow store. */
+const PATIENCE = 180_000;
+
 /** Larger than a part, so that it streams. */
 const MEDIA = { every: 40, bytes: PART + 100_000 };
 
@@ -47,74 +51,86 @@ export function describeDurability(name: string, open: () => Promise<StoreUnderT
       return replica;
     }
 
-    it('keeps every acknowledged delivery through kill -9 under load, with its ledger line', async () => {
-      const replica = await start('first');
-      const jobs = Array.from({ length: 2000 }, (_, n) => `kill${n}`);
-      const { acknowledged, refused } = await sendLoad(replica.publicUrl, {
-        jobs,
-        concurrency: 24,
-        media: MEDIA,
-        onAcknowledged: (count) => {
-          if (count === 300) replica.signal('SIGKILL');
-        },
-      });
-      expect(await replica.ended).toBe('SIGKILL');
-      expect(acknowledged.length).toBeGreaterThanOrEqual(300);
-      expect(refused[0]).toBeGreaterThan(0);
-      await expectAllThere(store, acknowledged);
-      await expectNothingHalfVisible(store, jobs);
-
-      // After a restart the sender comes again with everything: what was there is identical, the rest is stored.
-      const again = await start('second');
-      const retried = await sendLoad(again.publicUrl, {
-        jobs: jobs.slice(0, 600),
-        concurrency: 16,
-        media: MEDIA,
-      });
-      expect(retried.refused).toEqual({});
-      expect(retried.acknowledged.map(({ answer }) => answer.outcome)).not.toContain('conflict');
-      await expectAllThere(store, [...acknowledged, ...retried.acknowledged]);
-    });
-
-    it('stores each artefact once when two replicas receive the same deliveries at the same moment', async () => {
-      const [one, two] = [await start('one'), await start('two')];
-      const jobs = Array.from({ length: 150 }, (_, n) => `race${n}`);
-      const plan = { jobs, concurrency: 16, media: { every: 15, bytes: PART + 50_000 } };
-      const results = await Promise.all([sendLoad(one.publicUrl, plan), sendLoad(two.publicUrl, plan)]);
-      const acknowledged = results.flatMap((result) => result.acknowledged);
-      expect(results.map(({ refused }) => refused)).toEqual([{}, {}]);
-      const created = acknowledged.flatMap(({ answer }) =>
-        answer.items.filter(({ outcome }) => outcome === 'created'),
-      );
-      expect(created).toHaveLength(new Set(created.map(({ key }) => key)).size);
-      expect(created).toHaveLength(jobs.length + jobs.length / 15);
-      expect(
-        acknowledged.flatMap(({ answer }) => answer.items).filter(({ outcome }) => outcome === 'conflict'),
-      ).toEqual([]);
-      await expectAllThere(store, acknowledged);
-    });
-
-    it('lets one win and keeps the other beside it when two replicas receive different bytes for one job', async () => {
-      const [one, two] = [await start('one'), await start('two')];
-      const jobs = Array.from({ length: 40 }, (_, n) => `differ${n}`);
-      const send = async (replica: ReceiverProcess, job: string, word: string) => {
-        const body = transcriptOf(job).replace('word of', word);
-        const response = await fetch(`${replica.publicUrl}/callbacks/default?id=${job}&status=success`, {
-          method: 'POST',
-          headers: { 'content-type': 'application/json' },
-          body,
+    it(
+      'keeps every acknowledged delivery through kill -9 under load, with its ledger line',
+      async () => {
+        const replica = await start('first');
+        const jobs = Array.from({ length: 2000 }, (_, n) => `kill${n}`);
+        const { acknowledged, refused } = await sendLoad(replica.publicUrl, {
+          jobs,
+          concurrency: 24,
+          media: MEDIA,
+          onAcknowledged: (count) => {
+            if (count === 300) replica.signal('SIGKILL');
+          },
         });
-        expect(response.status).toBe(200);
-        return { answer: await response.json(), sent: [sha256(body)] } as Acknowledged;
-      };
-      const answers = await Promise.all(
-        jobs.flatMap((job) => [send(one, job, 'one of'), send(two, job, 'two of')]),
-      );
-      const outcomes = answers.map(({ answer }) => answer.outcome);
-      expect(outcomes.filter((outcome) => outcome === 'stored')).toHaveLength(jobs.length);
-      expect(outcomes.filter((outcome) => outcome === 'conflict')).toHaveLength(jobs.length);
-      await expectAllThere(store, answers);
-    });
+        expect(await replica.ended).toBe('SIGKILL');
+        expect(acknowledged.length).toBeGreaterThanOrEqual(300);
+        expect(refused[0]).toBeGreaterThan(0);
+        await expectAllThere(store, acknowledged);
+        await expectNothingHalfVisible(store, jobs);
+
+        // After a restart the sender comes again with everything: what was there is identical, the rest is stored.
+        const again = await start('second');
+        const retried = await sendLoad(again.publicUrl, {
+          jobs: jobs.slice(0, 600),
+          concurrency: 16,
+          media: MEDIA,
+        });
+        expect(retried.refused).toEqual({});
+        expect(retried.acknowledged.map(({ answer }) => answer.outcome)).not.toContain('conflict');
+        await expectAllThere(store, [...acknowledged, ...retried.acknowledged]);
+      },
+      PATIENCE,
+    );
+
+    it(
+      'stores each artefact once when two replicas receive the same deliveries at the same moment',
+      async () => {
+        const [one, two] = [await start('one'), await start('two')];
+        const jobs = Array.from({ length: 150 }, (_, n) => `race${n}`);
+        const plan = { jobs, concurrency: 16, media: { every: 15, bytes: PART + 50_000 } };
+        const results = await Promise.all([sendLoad(one.publicUrl, plan), sendLoad(two.publicUrl, plan)]);
+        const acknowledged = results.flatMap((result) => result.acknowledged);
+        expect(results.map(({ refused }) => refused)).toEqual([{}, {}]);
+        const created = acknowledged.flatMap(({ answer }) =>
+          answer.items.filter(({ outcome }) => outcome === 'created'),
+        );
+        expect(created).toHaveLength(new Set(created.map(({ key }) => key)).size);
+        expect(created).toHaveLength(jobs.length + jobs.length / 15);
+        expect(
+          acknowledged.flatMap(({ answer }) => answer.items).filter(({ outcome }) => outcome === 'conflict'),
+        ).toEqual([]);
+        await expectAllThere(store, acknowledged);
+      },
+      PATIENCE,
+    );
+
+    it(
+      'lets one win and keeps the other beside it when two replicas receive different bytes for one job',
+      async () => {
+        const [one, two] = [await start('one'), await start('two')];
+        const jobs = Array.from({ length: 40 }, (_, n) => `differ${n}`);
+        const send = async (replica: ReceiverProcess, job: string, word: string) => {
+          const body = transcriptOf(job).replace('word of', word);
+          const response = await fetch(`${replica.publicUrl}/callbacks/default?id=${job}&status=success`, {
+            method: 'POST',
+            headers: { 'content-type': 'application/json' },
+            body,
+          });
+          expect(response.status).toBe(200);
+          return { answer: await response.json(), sent: [sha256(body)] } as Acknowledged;
+        };
+        const answers = await Promise.all(
+          jobs.flatMap((job) => [send(one, job, 'one of'), send(two, job, 'two of')]),
+        );
+        const outcomes = answers.map(({ answer }) => answer.outcome);
+        expect(outcomes.filter((outcome) => outcome === 'stored')).toHaveLength(jobs.length);
+        expect(outcomes.filter((outcome) => outcome === 'conflict')).toHaveLength(jobs.length);
+        await expectAllThere(store, answers);
+      },
+      PATIENCE,
+    );
   });
 }
 
@@ -123,7 +139,7 @@ async function expectAllThere(store: ObjectStore, acknowledged: readonly Acknowl
   const lines = new Map<string, LedgerLine>();
   for await (const line of readLedger(store, {})) lines.set(line.deliveryId, line);
   const missing: string[] = [];
-  for (const { answer, sent } of acknowledged) {
+  const check = async ({ answer, sent }: Acknowledged): Promise<void> => {
     if (lines.get(answer.deliveryId)?.outcome !== answer.outcome)
       missing.push(`ledger line of ${answer.jobId}`);
     if (answer.items.length !== sent.length) missing.push(`item of ${answer.jobId}`);
@@ -131,7 +147,8 @@ async function expectAllThere(store: ObjectStore, acknowledged: readonly Acknowl
     for (const [n, object] of found.entries()) {
       if (object?.sha256 !== sent[n]) missing.push(answer.items[n]?.key ?? '');
     }
-  }
+  };
+  await allOf(acknowledged, check);
   expect(missing).toEqual([]);
 }
 
@@ -139,10 +156,18 @@ async function expectAllThere(store: ObjectStore, acknowledged: readonly Acknowl
 async function expectNothingHalfVisible(store: ObjectStore, jobs: readonly string[]): Promise<void> {
   const media = jobs.filter((_, n) => n % MEDIA.every === 0).map((job) => sha256(mediaOf(job, MEDIA.bytes)));
   const whole = new Set([...jobs.map((job) => sha256(transcriptOf(job))), ...media]);
+  const keys: string[] = [];
+  for await (const { key } of store.list('jobs/')) keys.push(key);
   const damaged: string[] = [];
-  for await (const { key } of store.list('jobs/')) {
+  await allOf(keys, async (key) => {
     const found = await readBack(store, key);
     if (found !== null && !whole.has(found.sha256)) damaged.push(key);
-  }
+  });
   expect(damaged).toEqual([]);
+}
+
+/** Reads of a real store take their time: many at once. */
+async function allOf<T>(items: readonly T[], check: (item: T) => Promise<void>): Promise<void> {
+  const limit = pLimit(32);
+  await Promise.all(items.map((item) => limit(check, item)));
 }

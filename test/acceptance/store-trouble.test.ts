@@ -1,0 +1,145 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.js';
+import { type ReceiverProcess, startProcess } from '../support/receiver-process.js';
+import { type S3StandIn, startS3StandIn } from '../support/s3-stand-in.js';
+import { until } from '../support/until.js';
+
+/* What a sender and a balancer see while the store is in trouble: 503, never 2xx and never 4xx. */
+
+const TRANSCRIPT = JSON.stringify({ format: '2.9', job: {}, metadata: {}, results: [] });
+
+let server: S3StandIn;
+let proxy: FaultProxy;
+let receiver: ReceiverProcess | null;
+
+beforeEach(async () => {
+  server = await startS3StandIn();
+  proxy = await startFaultProxy(server.endpoint);
+  receiver = null;
+});
+
+afterEach(async () => {
+  await receiver?.destroy();
+  await proxy.close();
+  await server.close();
+});
+
+async function start(): Promise<ReceiverProcess> {
+  receiver = await startProcess({
+    receiver: { host: '127.0.0.1', port: 0, drainDelay: 0 },
+    admin: { port: 0 },
+    store: {
+      url: 's3://bucket/prefix',
+      canaryInterval: '1s',
+      s3: {
+        endpoint: proxy.url,
+        region: 'us-east-1',
+        forcePathStyle: true,
+        accessKeyId: 'test',
+        secretAccessKey: 'test-secret',
+        connectTimeout: '1s',
+        requestTimeout: '1s',
+        retries: 1,
+      },
+    },
+  });
+  return receiver;
+}
+
+function deliver(url: string, id: string, body = TRANSCRIPT, type = 'application/json') {
+  return fetch(`${url}/callbacks/default?id=${id}&status=success`, {
+    method: 'POST',
+    headers: { 'content-type': type },
+    body,
+  });
+}
+
+function keysStored(): string[] {
+  return [...server.state.objects.keys()].filter((key) => key.includes('/jobs/'));
+}
+
+describe('a store in trouble', () => {
+  it.each([
+    ['refuses connections', 'refuse'],
+    ['answers 500', { kind: 'answer', status: 500 }],
+    ['answers 403', { kind: 'answer', status: 403, code: 'AccessDenied' }],
+    ['hangs', { kind: 'hang' }],
+    ['resets', { kind: 'reset' }],
+  ] as const)(
+    'that %s is a 503 with Retry-After, and a stored delivery once it is well',
+    async (_, fault) => {
+      const { publicUrl } = await start();
+      if (fault === 'refuse') await proxy.refuse();
+      else proxy.fault = () => fault;
+      const refused = await deliver(publicUrl, 'job1');
+      expect(refused.status).toBe(503);
+      expect(refused.headers.get('retry-after')).toMatch(/^\d+$/);
+      const problem = await refused.json();
+      expect(problem).toMatchObject({ code: 'store-unavailable' });
+      expect(JSON.stringify(problem)).not.toContain(proxy.url);
+      expect(keysStored()).toEqual([]);
+
+      if (fault === 'refuse') await proxy.accept();
+      proxy.fault = () => null;
+      const taken = await deliver(publicUrl, 'job1');
+      expect(await taken.json()).toMatchObject({ outcome: 'stored' });
+      expect(keysStored()).toEqual(['prefix/jobs/job1/transcript.json']);
+    },
+  );
+
+  it('that loses answers is asked again, and the delivery acknowledged as what it is', async () => {
+    const { publicUrl } = await start();
+    let lost = 0;
+    proxy.fault = ({ method, url }) => {
+      if (method !== 'PUT' || !url.includes('/jobs/') || lost > 0) return null;
+      lost += 1;
+      return { kind: 'loseAnswer' };
+    };
+    const taken = await deliver(publicUrl, 'job1');
+    expect(taken.status).toBe(200);
+    expect(await taken.json()).toMatchObject({ outcome: 'stored', items: [{ outcome: 'created' }] });
+    expect(lost).toBe(1);
+  });
+
+  it('that takes artefacts but no ledger line is a 503, because what is not recorded is not taken', async () => {
+    const { publicUrl } = await start();
+    proxy.fault = ({ url }) => (url.includes('/ledger/') ? { kind: 'answer', status: 500 } : null);
+    expect((await deliver(publicUrl, 'job1')).status).toBe(503);
+    proxy.fault = () => null;
+    expect(await (await deliver(publicUrl, 'job1')).json()).toMatchObject({ outcome: 'duplicate' });
+  });
+
+  it('that cannot keep a broken body is a 503, not a 202', async () => {
+    const { publicUrl } = await start();
+    proxy.fault = ({ url }) => (url.includes('/quarantine/') ? { kind: 'answer', status: 500 } : null);
+    expect((await deliver(publicUrl, 'job1', '{"broken')).status).toBe(503);
+  });
+
+  it('makes the replica unready until a canary comes back', async () => {
+    const { publicUrl } = await start();
+    const ready = async () => (await fetch(`${publicUrl}/readyz`)).status;
+    expect(await ready()).toBe(200);
+    await proxy.refuse();
+    await until(async () => (await ready()) === 503);
+    expect((await fetch(`${publicUrl}/healthz`)).status).toBe(200);
+    await proxy.accept();
+    await until(async () => (await ready()) === 200);
+  });
+
+  it('at the start keeps a replica waiting, not ending; it takes deliveries once the store is there', async () => {
+    await proxy.refuse();
+    const { publicUrl } = await start();
+    expect((await fetch(`${publicUrl}/readyz`)).status).toBe(503);
+    expect((await deliver(publicUrl, 'job1')).status).toBe(503);
+    await proxy.accept();
+    await until(async () => (await fetch(`${publicUrl}/readyz`)).status === 200);
+    expect((await deliver(publicUrl, 'job1')).status).toBe(200);
+  });
+});
+
+describe('a store that ignores conditional writes', () => {
+  it('is named and refused at the start', async () => {
+    server.ignoreConditions = true;
+    await expect(start()).rejects.toThrow(/does not keep first-write-wins.*conditionalWrites: emulated/s);
+  });
+});

@@ -1,7 +1,8 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createAdminApp } from './admin/admin-app.js';
+import { createAdmin } from './admin/admin.js';
+import { createAdminServer } from './admin/admin-server.js';
 import { createArchive } from './archive/archive.js';
 import { createLedger } from './archive/ledger.js';
 import { createQuarantine } from './archive/quarantine.js';
@@ -21,6 +22,8 @@ import { createReport } from './receiver/report.js';
 import { createBodyClock } from './receiver/request-body.js';
 import { createPublicApp, mountCallbacks, mountFallbacks } from './receiver/router.js';
 import { createSources } from './receiver/sources.js';
+import { createSpeechClients } from './speech/speech.js';
+import { speechOptions } from './speech-options.js';
 import { createBufferPool } from './store/buffer-pool.js';
 import { createByteBudget } from './store/byte-budget.js';
 import { measureStore } from './store/measured-store.js';
@@ -68,7 +71,8 @@ const SWEEP_EVERY = 3_600_000;
 const ABORT_WAIT = 5_000;
 
 /** The composition root: builds every part from the configuration and ties them together. */
-export async function createService({ config, log, version, onFatal }: ServiceOptions): Promise<Service> {
+export async function createService(options: ServiceOptions): Promise<Service> {
+  const { config, log, version, onFatal } = options;
   const { limits } = config;
   const metrics = createMetrics({
     sources: Object.keys(config.sources),
@@ -146,17 +150,45 @@ export async function createService({ config, log, version, onFatal }: ServiceOp
     lastSuccessAt: canary.status().lastSuccessAt,
   }));
 
+  const onUnexpected = (error: unknown) => log.error({ event: 'unexpected', err: error }, 'unexpected error');
+
+  // Seeing and repairing.
+  const speech = createSpeechClients(speechOptions(config));
+  const admin = createAdmin({
+    store,
+    sources,
+    refusals,
+    metrics,
+    readiness,
+    version,
+    limits,
+    onUnexpected,
+    tokens: options.adminTokens,
+    replica: config.replicaName,
+    draining: () => draining,
+    storeStatus: () => canary.status(),
+    memory: () => ({ total: budget.total, used: budget.used, waiters: budget.waiters }),
+    activeDeliveries: () => admission.active,
+    regions: speech.regions,
+    credentials: Object.entries(config.sources).map(([source, { credentials }]) => ({
+      source,
+      credentials: Object.entries(credentials).map(([name, credential]) => ({ name, ...credential })),
+    })),
+    records: {
+      regions: speech.regions,
+      record: (region, jobId, signal) => speech.jobs(region).record(jobId, signal),
+    },
+  });
+
   // Ports.
   const drain = { bytes: limits.drainBytes, ms: limits.drainTime };
-  const onUnexpected = (error: unknown) => log.error({ event: 'unexpected', err: error }, 'unexpected error');
   const app = createPublicApp();
   mountHealth(app, readiness);
   const answering = { drain, isDraining: () => draining, onUnexpected };
   mountCallbacks(app, { receiver, bodyClock, bodyLimits: limits, ...answering });
   mountFallbacks(app, answering);
   const publicServer = createPublicServer(app, { ...config.receiver, maxHeaderBytes: limits.maxHeaderBytes });
-  const adminApp = createAdminApp({ metrics });
-  const adminServer = createPublicServer(adminApp, {
+  const adminServer = createAdminServer(admin.app, {
     ...config.receiver,
     maxHeaderBytes: limits.maxHeaderBytes,
   });
@@ -164,6 +196,7 @@ export async function createService({ config, log, version, onFatal }: ServiceOp
   return {
     async start() {
       await proof.start();
+      admin.start();
       await canary.check();
       canary.start();
       stopSweeping = startSweeping(store, {
@@ -190,6 +223,8 @@ export async function createService({ config, log, version, onFatal }: ServiceOp
       await Promise.race([admission.whenEmpty(), sleep(ABORT_WAIT, null, { ref: false })]);
       await ledger.close();
       await drainServer(adminServer, Promise.resolve());
+      await admin.stop();
+      await speech.close();
       proof.stop();
       canary.stop();
       stopSweeping();

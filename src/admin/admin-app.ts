@@ -1,18 +1,59 @@
+import { fileURLToPath } from 'node:url';
 import express, { type Express } from 'express';
 import helmet from 'helmet';
+import { Problem } from '../domain/problem.js';
 import type { Metrics } from '../observe/metrics.js';
+import { respondProblem } from '../receiver/respond.js';
+import { type AdminRouterOptions, createAdminRouter } from './admin-router.js';
 
-export interface AdminAppParts {
+export interface AdminAppParts extends AdminRouterOptions {
   readonly metrics: Pick<Metrics, 'contentType' | 'expose'>;
 }
 
-/** The app of the admin port. Everything here can be reached by a browser, so helmet guards it all. */
+const PAGE = fileURLToPath(new URL('./dashboard/page/', import.meta.url));
+const DRAIN = { bytes: 64 * 1024, ms: 1000 };
+
+/** The app of the admin port: metrics, the API, the dashboard. All of it can be reached by a browser. */
 export function createAdminApp(parts: AdminAppParts): Express {
   const app = express();
-  app.disable('x-powered-by').disable('etag');
-  app.use(helmet());
+  app.disable('x-powered-by').disable('etag').set('query parser', false).enable('case sensitive routing');
+  app.use(guard());
   app.get('/metrics', async (_request, response) => {
     response.set('content-type', parts.metrics.contentType).send(await parts.metrics.expose());
   });
+  app.use('/admin/api', createAdminRouter(parts));
+  app.use(express.static(PAGE, { redirect: false, setHeaders: (response) => response.set(PAGE_CACHING) }));
+  app.use((request, response) => {
+    const problem = new Problem('not-found', 'There is nothing at this path.');
+    respondProblem(request, response, problem, DRAIN, false, {});
+  });
   return app;
+}
+
+/** Revalidated every time, so that an upgrade never mixes two versions of the page. */
+const PAGE_CACHING = { 'cache-control': 'no-cache' };
+
+/**
+ * The page brings all it needs from here and shows hostile text: no other origin, nothing inline, never framed.
+ * HSTS is for whoever ends TLS in front of this port.
+ */
+function guard() {
+  return helmet({
+    contentSecurityPolicy: {
+      useDefaults: false,
+      directives: {
+        defaultSrc: ["'none'"],
+        scriptSrc: ["'self'"],
+        styleSrc: ["'self'"],
+        imgSrc: ["'self'", 'data:'],
+        mediaSrc: ["'self'", 'blob:'],
+        connectSrc: ["'self'"],
+        frameAncestors: ["'none'"],
+        baseUri: ["'none'"],
+        formAction: ["'none'"],
+      },
+    },
+    referrerPolicy: { policy: 'no-referrer' },
+    strictTransportSecurity: false,
+  });
 }

@@ -5,18 +5,18 @@ import { beforeInstant, decodeCursor, type RowPosition } from './row-position.js
 /** Filters of the list of deliveries; absent ones let everything pass. */
 export interface DeliveryQuery {
   /** ISO 8601; received at or after it. */
-  readonly since?: string;
+  readonly since?: string | undefined;
   /** ISO 8601; received before it. */
-  readonly until?: string;
-  readonly job?: string;
-  readonly source?: string;
-  readonly region?: string;
-  readonly status?: string;
-  readonly outcome?: string;
-  readonly origin?: string;
+  readonly until?: string | undefined;
+  readonly job?: string | undefined;
+  readonly source?: string | undefined;
+  readonly region?: string | undefined;
+  readonly status?: string | undefined;
+  readonly outcome?: string | undefined;
+  readonly origin?: string | undefined;
   /** Rows per page, 1 to 500. Default 50. */
-  readonly limit?: number;
-  readonly cursor?: string;
+  readonly limit?: number | undefined;
+  readonly cursor?: string | undefined;
 }
 
 /** A query made ready to run. */

@@ -14,6 +14,7 @@ export interface LedgerRow {
   readonly status: string | null;
   readonly outcome: string;
   readonly origin: string;
+  readonly credential: string | null;
   readonly bytes: number;
   readonly durationMs: number;
   readonly segment: PackedSegment;
@@ -50,6 +51,7 @@ function rowOf(line: LedgerLine, segment: PackedSegment, index: number): LedgerR
     status: shared(line.status),
     outcome: shared(line.outcome) ?? '',
     origin: shared(line.origin) ?? '',
+    credential: shared(line.credential),
     bytes: Number(line.bytes) || 0,
     durationMs: Number(line.durationMs) || 0,
     segment,

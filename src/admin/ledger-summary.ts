@@ -13,6 +13,8 @@ export interface LedgerSummary {
   /** Last delivery taken (not refused) by region and by source, over all that is held in memory. */
   readonly lastByRegion: Readonly<Record<string, string>>;
   readonly lastBySource: Readonly<Record<string, string>>;
+  /** The same by `<source>/<credential>`. */
+  readonly lastByCredential: Readonly<Record<string, string>>;
 }
 
 export interface SummaryRange {
@@ -30,6 +32,7 @@ export async function summarise(window: RowWindow, range: SummaryRange): Promise
   const figures = Array.from({ length: buckets }, createFigures);
   const lastByRegion = new Map<string, number>();
   const lastBySource = new Map<string, number>();
+  const lastByCredential = new Map<string, number>();
   let seen = 0;
   for (const { rows } of window.hoursBefore()) {
     for (let index = rows.length - 1; index >= 0; index -= 1) {
@@ -38,6 +41,7 @@ export async function summarise(window: RowWindow, range: SummaryRange): Promise
       if (row.outcome !== 'refused' && row.origin === 'callback') {
         noteFirst(lastByRegion, row.region, row.time);
         noteFirst(lastBySource, row.source, row.time);
+        if (row.credential !== null) noteFirst(lastByCredential, `${row.source}/${row.credential}`, row.time);
       }
       if (row.time >= since && row.time < until) figures[Math.floor((row.time - since) / width)]?.add(row);
       seen += 1;
@@ -53,6 +57,7 @@ export async function summarise(window: RowWindow, range: SummaryRange): Promise
     buckets: figures.map((figure, index) => ({ start: iso(since + index * width), ...figure.result() })),
     lastByRegion: instants(lastByRegion),
     lastBySource: instants(lastBySource),
+    lastByCredential: instants(lastByCredential),
   };
 }
 

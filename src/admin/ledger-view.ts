@@ -34,11 +34,11 @@ export interface DeliveryPage {
 
 export interface SummaryQuery {
   /** ISO 8601. Default: 24 hours before `until`. */
-  readonly since?: string;
+  readonly since?: string | undefined;
   /** ISO 8601. Default: now. */
-  readonly until?: string;
+  readonly until?: string | undefined;
   /** Number of equal stretches, 1 to 500. Default 48. */
-  readonly buckets?: number;
+  readonly buckets?: number | undefined;
 }
 
 export interface LedgerViewStatus {

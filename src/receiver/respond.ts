@@ -31,6 +31,8 @@ export function respondAcknowledged(
  *
  * A sender that is still writing must be able to read the answer: closing at once would reset the connection
  * under it, reading on without bound would let it send for ever. So a little is drained, then the socket goes.
+ *
+ * @param headers further headers that belong to the problem; by default those of callbacks
  */
 export function respondProblem(
   request: IncomingMessage,
@@ -38,6 +40,7 @@ export function respondProblem(
   problem: Problem,
   drain: DrainLimits,
   closing: boolean,
+  headers: Readonly<Record<string, string>> = headersFor(problem),
 ): void {
   if (response.headersSent || response.destroyed) return;
   const body = JSON.stringify(problemDocument(problem));
@@ -46,7 +49,7 @@ export function respondProblem(
   response.writeHead(problem.status, {
     'content-type': 'application/problem+json',
     'content-length': Buffer.byteLength(body),
-    ...headersFor(problem),
+    ...headers,
     ...(mayKeepAlive ? {} : { connection: 'close' }),
   });
   if (rest === 0 || mayKeepAlive) response.end(body);

@@ -1,0 +1,137 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import express, { type Request, type Response, Router } from 'express';
+import { asProblem, Problem } from '../domain/problem.js';
+import { respondProblem } from '../receiver/respond.js';
+import { StoreError } from '../store/object-store.js';
+import type { AdminAnswer, AdminCall, AdminRoute } from './admin-route.js';
+import type { SignIn } from './sign-in.js';
+
+export interface AdminRouterOptions {
+  readonly routes: readonly AdminRoute[];
+  readonly signIn: SignIn;
+  /** Told of errors that are nobody's contract: bugs. */
+  readonly onUnexpected: (error: unknown) => void;
+}
+
+const MAX_JSON = 1024 * 1024;
+/** How much of a refused form is read, so that its sender gets to read the answer. */
+const DRAIN = { bytes: 1024 * 1024, ms: 5000 };
+const HEADERS_BY_STATUS: Readonly<Record<number, Record<string, string>>> = {
+  401: { 'www-authenticate': 'Bearer realm="transcript-receiver"' },
+  429: { 'retry-after': '60' },
+  503: { 'retry-after': '5' },
+};
+
+/** Mounts the routes: who is not signed in learns nothing, not even which paths there are. */
+export function createAdminRouter(options: AdminRouterOptions): Router {
+  const router = Router({ caseSensitive: true });
+  router.use((_request, response, next) => {
+    response.set('cache-control', 'no-store');
+    next();
+  });
+  for (const path of new Set(options.routes.map((route) => route.path))) {
+    mountPath(router, path, options);
+  }
+  router.use((request, response) => {
+    options.signIn.bearer(request);
+    refuse(request, response, new Problem('not-found', 'There is nothing at this path.'), options);
+  });
+  router.use((error: unknown, request: Request, response: ServerResponse, _next: unknown) => {
+    refuse(request, response, error, options);
+  });
+  return router;
+}
+
+function mountPath(router: Router, path: string, options: AdminRouterOptions): void {
+  const { signIn } = options;
+  const routes = options.routes.filter((route) => route.path === path);
+  const parseJson = express.json({ limit: MAX_JSON, type: () => true, strict: false });
+  for (const route of routes) {
+    const handlers = route.takes === 'json' ? [parseJson] : [];
+    router[lowerCase(route.method)](
+      path,
+      (request, response, next) => {
+        response.locals.actor = signInTo(route, request, signIn);
+        next();
+      },
+      ...handlers,
+      async (request, response) => answer(response, await route.handle(callOf(request, response))),
+    );
+  }
+  const allow = routes.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).join(', ');
+  router.all(path, (request, response) => {
+    signIn.bearer(request);
+    const problem = new Problem('method-not-allowed', `Use ${allow}.`);
+    respondProblem(request, response, problem, DRAIN, false, { allow });
+  });
+}
+
+function lowerCase(method: AdminRoute['method']): 'get' | 'post' | 'delete' {
+  return method.toLowerCase() as 'get' | 'post' | 'delete';
+}
+
+function signInTo(route: AdminRoute, request: Request, signIn: SignIn): string {
+  const ticket = route.ticket === true ? queryOf(request).get('ticket') : null;
+  return ticket === null
+    ? signIn.bearer(request)
+    : signIn.ticket(ticket, paramsOf(request).id ?? '', request);
+}
+
+function callOf(request: Request, response: Response): AdminCall {
+  return {
+    params: paramsOf(request),
+    query: queryOf(request),
+    body: request.body as unknown,
+    actor: String(response.locals.actor),
+    request,
+    response,
+  };
+}
+
+function paramsOf(request: Request): Record<string, string> {
+  const params = Object.entries(request.params as Record<string, string | string[]>);
+  return Object.fromEntries(
+    params.map(([name, value]) => [name, Array.isArray(value) ? value.join('/') : value]),
+  );
+}
+
+function queryOf(request: IncomingMessage): URLSearchParams {
+  const url = request.url ?? '';
+  const mark = url.indexOf('?');
+  return new URLSearchParams(mark < 0 ? '' : url.slice(mark + 1));
+}
+
+function answer(response: ServerResponse, given: AdminAnswer | null): void {
+  if (given === null) return;
+  const body = JSON.stringify(given.body);
+  response.writeHead(given.status, {
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(body),
+  });
+  response.end(body);
+}
+
+function refuse(
+  request: IncomingMessage,
+  response: ServerResponse,
+  error: unknown,
+  { onUnexpected }: AdminRouterOptions,
+): void {
+  const problem = asRefusal(error);
+  if (problem.code === 'internal') onUnexpected(error);
+  // An answer that was begun cannot become another one: cut off, so that nobody takes it for whole.
+  if (response.headersSent) return void response.destroy();
+  respondProblem(request, response, problem, DRAIN, false, HEADERS_BY_STATUS[problem.status] ?? {});
+}
+
+/** What the framework objects to carries a status below 500; the store's trouble is nobody's fault. */
+function asRefusal(error: unknown): Problem {
+  if (error instanceof StoreError) {
+    return new Problem('store-unavailable', 'The store cannot be asked now; try again.', { cause: error });
+  }
+  const { status, type } = (error ?? {}) as { status?: number; type?: string };
+  if (error instanceof Problem || status === undefined || status >= 500) return asProblem(error);
+  if (status === 413) return new Problem('body-too-large', `JSON bodies may have up to ${MAX_JSON} bytes.`);
+  if (type === undefined) return new Problem('not-found', 'The path is not well-formed.');
+  return new Problem('request-invalid', 'The body is not valid JSON.', { cause: error });
+}

@@ -1,0 +1,27 @@
+import type { AdminRoute } from './admin-route.js';
+import { type DeliveriesRouteParts, deliveriesRoutes } from './routes/deliveries-routes.js';
+import { type ExplainRouteParts, explainRoutes } from './routes/explain-routes.js';
+import { type HealthRouteParts, healthRoutes } from './routes/health-routes.js';
+import { type JobsRouteParts, jobsRoutes } from './routes/jobs-routes.js';
+import { type QuarantineRouteParts, quarantineRoutes } from './routes/quarantine-routes.js';
+
+/** What the health summary calls by a name that means something else elsewhere. */
+type HealthOnly = 'store' | 'quarantine' | 'sources' | 'lastReconcile';
+
+export type AdminRouteParts = Omit<HealthRouteParts, HealthOnly> & {
+  readonly health: Pick<HealthRouteParts, HealthOnly>;
+} & DeliveriesRouteParts &
+  JobsRouteParts &
+  QuarantineRouteParts &
+  ExplainRouteParts;
+
+/** Everything below `/admin/api`. */
+export function adminRoutes(parts: AdminRouteParts): AdminRoute[] {
+  return [
+    ...healthRoutes({ ...parts, ...parts.health }),
+    ...deliveriesRoutes(parts),
+    ...jobsRoutes(parts),
+    ...quarantineRoutes(parts),
+    ...explainRoutes(parts),
+  ];
+}

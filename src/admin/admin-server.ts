@@ -1,0 +1,26 @@
+import { createServer, type Server } from 'node:http';
+import type { Express } from 'express';
+
+export interface AdminServerOptions {
+  readonly keepAliveTimeout: number;
+  readonly headersTimeout: number;
+  readonly maxHeaderBytes: number;
+}
+
+/** A connection on which nothing moves for so long is given up. */
+const IDLE = 120_000;
+
+/** The HTTP server of the admin port. No total time-out: imports and downloads of many gigabytes take their time. */
+export function createAdminServer(app: Express, options: AdminServerOptions): Server {
+  const server = createServer(
+    {
+      requestTimeout: 0,
+      headersTimeout: options.headersTimeout,
+      keepAliveTimeout: options.keepAliveTimeout,
+      maxHeaderSize: options.maxHeaderBytes,
+    },
+    app,
+  );
+  server.setTimeout(IDLE);
+  return server;
+}

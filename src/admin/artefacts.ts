@@ -1,0 +1,80 @@
+import pLimit from 'p-limit';
+import { jobFolder, kindOfPath } from '../archive/layout.js';
+import type { LedgerLine } from '../domain/delivery.js';
+import type { ItemKind } from '../domain/item.js';
+import type { ListedObject, ObjectInfo, ObjectStore } from '../store/object-store.js';
+
+/** One object of a job (DESIGN section 6, "Shapes"). */
+export interface Artefact {
+  readonly key: string;
+  readonly kind: ItemKind;
+  readonly size: number;
+  /** Null when neither the object nor a ledger line tells it. */
+  readonly sha256: string | null;
+  readonly contentType: string;
+  readonly origin: string | null;
+  /** ISO 8601. */
+  readonly storedAt: string;
+}
+
+/** A job has a handful; a sender may repeat attachments at will. */
+const MAX_ARTEFACTS = 1000;
+const HEADS_AT_ONCE = 16;
+
+/** Objects of a job below all sources' prefixes, in key order. */
+export async function* listJobObjects(
+  store: ObjectStore,
+  keyPrefixes: Iterable<string>,
+  jobId: string,
+): AsyncGenerator<ListedObject & { readonly folder: string }> {
+  for (const prefix of new Set(keyPrefixes)) {
+    const folder = jobFolder(prefix, jobId);
+    for await (const object of store.list(folder)) yield { ...object, folder };
+  }
+}
+
+/** The artefacts of a job with what the store says of each. Empty when there are none. */
+export async function readArtefacts(
+  store: ObjectStore,
+  keyPrefixes: Iterable<string>,
+  jobId: string,
+): Promise<{ readonly info: ObjectInfo; readonly kind: ItemKind }[]> {
+  const limit = pLimit(HEADS_AT_ONCE);
+  const heads: Promise<{ info: ObjectInfo; kind: ItemKind } | null>[] = [];
+  for await (const { key, folder } of listJobObjects(store, keyPrefixes, jobId)) {
+    if (heads.length >= MAX_ARTEFACTS) break;
+    const kind = kindOfPath(key.slice(folder.length));
+    heads.push(
+      limit(async () => {
+        const info = await store.head(key);
+        return info === null ? null : { info, kind };
+      }),
+    );
+  }
+  return (await Promise.all(heads)).filter((head) => head !== null);
+}
+
+/** Streamed objects were stored before their hash was known; the ledger has it. */
+export function describeArtefact(
+  { info, kind }: { readonly info: ObjectInfo; readonly kind: ItemKind },
+  timeline: readonly LedgerLine[],
+): Artefact {
+  const { metadata } = info;
+  return {
+    key: info.key,
+    kind,
+    size: info.size,
+    sha256: metadata.sha256 ?? hashFromLedger(info, timeline),
+    contentType: info.contentType,
+    origin: metadata.origin ?? null,
+    storedAt: info.modifiedAt.toISOString(),
+  };
+}
+
+function hashFromLedger(info: ObjectInfo, timeline: readonly LedgerLine[]): string | null {
+  for (const line of timeline) {
+    const item = line.items.find(({ key, size }) => key === info.key && size === info.size);
+    if (item !== undefined && item.sha256 !== '') return item.sha256;
+  }
+  return null;
+}

@@ -1,0 +1,72 @@
+/** The credentials of a source, as configured; times in milliseconds since the epoch. */
+export interface CredentialSettings {
+  readonly source: string;
+  readonly credentials: readonly {
+    readonly name: string;
+    readonly notBefore: number | null;
+    readonly expires: number | null;
+  }[];
+}
+
+/** A credential and whether it wants attention. */
+export interface CredentialNotice {
+  readonly source: string;
+  readonly credential: string;
+  readonly state: 'in-use' | 'unused' | 'not-yet-valid' | 'expiring' | 'expired';
+  /** ISO 8601, over the ledger held in memory; null when it was not used within that. */
+  readonly lastUsedAt: string | null;
+  readonly notBefore: string | null;
+  readonly expires: string | null;
+  /** What to do, in words; null when nothing has to be done soon. */
+  readonly advice: string | null;
+}
+
+/** Rotating takes people: say it two weeks ahead. */
+const NOTICE = 14 * 24 * 3_600_000;
+
+/** @param lastUse ISO 8601 by `<source>/<credential>` */
+export function credentialNotices(
+  sources: readonly CredentialSettings[],
+  lastUse: Readonly<Record<string, string>>,
+  now: number,
+): CredentialNotice[] {
+  return sources.flatMap(({ source, credentials }) =>
+    credentials.map(({ name, notBefore, expires }) => {
+      const lastUsedAt = lastUse[`${source}/${name}`] ?? null;
+      const state = stateOf({ notBefore, expires, used: lastUsedAt !== null, now });
+      return {
+        source,
+        credential: name,
+        state,
+        lastUsedAt,
+        notBefore: instant(notBefore),
+        expires: instant(expires),
+        advice: adviceOf(state, `${source}/${name}`, expires),
+      };
+    }),
+  );
+}
+
+function stateOf(facts: {
+  notBefore: number | null;
+  expires: number | null;
+  used: boolean;
+  now: number;
+}): CredentialNotice['state'] {
+  const { notBefore, expires, used, now } = facts;
+  if (expires !== null && expires <= now) return 'expired';
+  if (notBefore !== null && notBefore > now) return 'not-yet-valid';
+  if (expires !== null && expires - now < NOTICE) return 'expiring';
+  return used ? 'in-use' : 'unused';
+}
+
+function adviceOf(state: CredentialNotice['state'], name: string, expires: number | null): string | null {
+  if (state === 'expired') return `The credential ${name} has expired: remove it.`;
+  if (state === 'expiring')
+    return `The credential ${name} expires ${instant(expires)}: add its successor now.`;
+  return null;
+}
+
+function instant(time: number | null): string | null {
+  return time === null ? null : new Date(time).toISOString();
+}

@@ -1,0 +1,76 @@
+import type { LedgerLine } from '../domain/delivery.js';
+import type { ObjectStore } from '../store/object-store.js';
+import { type Artefact, describeArtefact, readArtefacts } from './artefacts.js';
+import type { FreshView } from './fresh-view.js';
+import type { LedgerView } from './ledger-view.js';
+import { findServiceRecord, type RecordSource, type ServiceRecord } from './service-record.js';
+
+/** Everything known of one job (DESIGN section 6, "Shapes"). */
+export interface JobStory {
+  readonly jobId: string;
+  readonly artefacts: readonly Artefact[];
+  /** Oldest first. */
+  readonly timeline: readonly LedgerLine[];
+  readonly service: ServiceRecord | null;
+}
+
+export interface InspectParts {
+  readonly store: ObjectStore;
+  readonly keyPrefixes: readonly string[];
+  readonly view: Pick<LedgerView, 'deliveries' | 'status'>;
+  readonly fresh: FreshView;
+  readonly records: RecordSource;
+}
+
+/** Lines of one job in its story; a sender that repeats itself for days has more, and the list shows those. */
+const MAX_TIMELINE = 500;
+const HOUR = 3_600_000;
+
+/** Asks the store itself, the ledger and the service. Null when none of them knows the job. */
+export async function inspectJob(parts: InspectParts, jobId: string): Promise<JobStory | null> {
+  const [found] = await Promise.all([readArtefacts(parts.store, parts.keyPrefixes, jobId), parts.fresh()]);
+  const timeline = await timelineOf(
+    parts,
+    jobId,
+    found.map(({ info }) => info.metadata['received-at']),
+  );
+  const regions = [
+    ...found.map(({ info }) => info.metadata.region),
+    ...timeline.map(({ region }) => region ?? undefined),
+  ];
+  const region = regions.find((name) => name !== undefined) ?? null;
+  const service = await findServiceRecord(parts.records, jobId, region);
+  if (found.length === 0 && timeline.length === 0 && service === null) return null;
+  const artefacts = found.map((artefact) => describeArtefact(artefact, timeline));
+  return { jobId, artefacts, timeline, service };
+}
+
+/** What is in memory, and the hours in which artefacts say they were received when those are older. */
+async function timelineOf(
+  { view }: InspectParts,
+  jobId: string,
+  receivedAt: readonly (string | undefined)[],
+): Promise<LedgerLine[]> {
+  const { deliveries } = await view.deliveries({ job: jobId, limit: MAX_TIMELINE });
+  const lines = [...deliveries];
+  const known = new Set(lines.map(identityOf));
+  const completeSince = view.status().completeSince ?? '~';
+  const oldHours = new Set(
+    receivedAt.flatMap((at) => (at !== undefined && at < completeSince ? hourOf(at) : [])),
+  );
+  for (const hour of [...oldHours].slice(0, 24)) {
+    const range = { since: new Date(hour).toISOString(), until: new Date(hour + HOUR).toISOString() };
+    const older = await view.deliveries({ job: jobId, limit: MAX_TIMELINE, ...range });
+    lines.push(...older.deliveries.filter((line) => !known.has(identityOf(line))));
+  }
+  return lines.sort((a, b) => (a.receivedAt < b.receivedAt ? -1 : a.receivedAt > b.receivedAt ? 1 : 0));
+}
+
+function identityOf({ deliveryId, outcome, receivedAt }: LedgerLine): string {
+  return `${receivedAt} ${deliveryId} ${outcome}`;
+}
+
+function hourOf(instant: string): number[] {
+  const time = Date.parse(instant);
+  return Number.isNaN(time) ? [] : [Math.floor(time / HOUR) * HOUR];
+}

@@ -1,0 +1,87 @@
+import { buffer } from 'node:stream/consumers';
+import { quarantineFolder } from '../archive/layout.js';
+import type { QuarantinedRequest } from '../archive/quarantine.js';
+import type { StoredItem } from '../domain/item.js';
+import { type ObjectStore, StoreError } from '../store/object-store.js';
+import { isUlid } from './list-cursor.js';
+import { readDocument } from './read-document.js';
+
+/** A quarantined body as the listing tells of it. */
+export interface ShelfEntry {
+  readonly id: string;
+  readonly bytes: number;
+  readonly state: 'waiting' | 'released';
+}
+
+/** What became of a body; lies beside it as `released.json`, and the body stays. */
+export interface ReleaseRecord {
+  readonly v: 1;
+  readonly deliveryId: string;
+  readonly releasedAt: string;
+  readonly actor: string;
+  readonly reason: string | null;
+  readonly outcome: string;
+  readonly items: readonly StoredItem[];
+}
+
+/** The quarantine of all replicas, as it lies in the store. */
+export interface QuarantineShelf {
+  /** Newest first. Bodies whose `request.json` is missing were never acknowledged and are left out. */
+  entries(): Promise<ShelfEntry[]>;
+  request(id: string): Promise<QuarantinedRequest | null>;
+  /** The whole body; bounded, because `limits.quarantineBytes` bounds what is kept. */
+  body(id: string): Promise<Buffer | null>;
+  release(id: string): Promise<ReleaseRecord | null>;
+  /** The first mark stays; gives the one that counts. */
+  markReleased(id: string, record: ReleaseRecord): Promise<ReleaseRecord>;
+}
+
+const NAME = /^quarantine\/([^/]+)\/(body|request\.json|released\.json)$/;
+const JSON_HEADERS = { contentType: 'application/json', metadata: {} } as const;
+
+export function createQuarantineShelf(store: ObjectStore): QuarantineShelf {
+  const keyOf = (id: string, name: string) => `${quarantineFolder(id)}${name}`;
+  const document = async (id: string, name: string) =>
+    isUlid(id) ? await readDocument(store, keyOf(id, name)) : null;
+  const release = async (id: string) =>
+    (await document(id, 'released.json')) as unknown as ReleaseRecord | null;
+
+  return {
+    entries: () => listEntries(store),
+    request: async (id) => (await document(id, 'request.json')) as unknown as QuarantinedRequest | null,
+    release,
+    async body(id) {
+      const reading = isUlid(id) ? await store.read(keyOf(id, 'body')) : null;
+      if (reading === null) return null;
+      return buffer(reading.body).catch((cause: unknown) => {
+        throw new StoreError('read', `the quarantined body ${id} could not be read to its end`, { cause });
+      });
+    },
+    async markReleased(id, record) {
+      const body = Buffer.from(JSON.stringify(record));
+      if ((await store.create(keyOf(id, 'released.json'), body, JSON_HEADERS)) === 'created') return record;
+      return (await release(id)) ?? record;
+    },
+  };
+}
+
+async function listEntries(store: ObjectStore): Promise<ShelfEntry[]> {
+  const found = new Map<string, { bytes: number; request: boolean; released: boolean }>();
+  for await (const { key, size } of store.list('quarantine/')) {
+    const [, id = '', name] = NAME.exec(key) ?? [];
+    if (!isUlid(id)) continue;
+    const entry = found.get(id) ?? { bytes: 0, request: false, released: false };
+    found.set(id, entry);
+    if (name === 'body') entry.bytes = size;
+    else if (name === 'request.json') entry.request = true;
+    else entry.released = true;
+  }
+  return [...found]
+    .filter(([, { request }]) => request)
+    .map(([id, { bytes, released }]) => ({
+      id,
+      bytes,
+      state: released ? ('released' as const) : ('waiting' as const),
+    }))
+    .reverse();
+}

@@ -1,0 +1,26 @@
+import { buffer } from 'node:stream/consumers';
+import { type ObjectStore, StoreError } from '../store/object-store.js';
+
+/** A JSON document of our own; null when there is none, or none that can be understood. */
+export async function readDocument(
+  store: ObjectStore,
+  key: string,
+  maxBytes = 16 * 1024 * 1024,
+): Promise<Record<string, unknown> | null> {
+  const reading = await store.read(key);
+  if (reading === null) return null;
+  if (reading.info.size > maxBytes) {
+    reading.body.destroy();
+    return null;
+  }
+  const bytes = await buffer(reading.body).catch((cause: unknown) => {
+    throw new StoreError('read', `${key} could not be read to its end`, { cause });
+  });
+  try {
+    const value: unknown = JSON.parse(bytes.toString());
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+    return isObject ? (value as Record<string, unknown>) : null;
+  } catch {
+    return null;
+  }
+}

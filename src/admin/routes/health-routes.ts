@@ -1,0 +1,50 @@
+import { z } from 'zod';
+import { type AdminRoute, ok } from '../admin-route.js';
+import { brieflyCached } from '../briefly-cached.js';
+import type { FreshView } from '../fresh-view.js';
+import { type HealthParts, readHealth } from '../health.js';
+import type { LedgerView } from '../ledger-view.js';
+import { instant, readQuery, whole } from '../read-input.js';
+
+export interface HealthRouteParts extends HealthParts {
+  readonly view: LedgerView;
+  readonly fresh: FreshView;
+}
+
+/** Listings cost money, and the page asks every few seconds on every screen. */
+const QUARANTINE_CACHED = 2000;
+const RECONCILE_CACHED = 10_000;
+
+const SUMMARY_QUERY = z.strictObject({
+  since: instant.optional(),
+  until: instant.optional(),
+  buckets: whole(1, 500).optional(),
+});
+
+export function healthRoutes(parts: HealthRouteParts): AdminRoute[] {
+  const health = {
+    ...parts,
+    quarantine: brieflyCached(QUARANTINE_CACHED, parts.quarantine),
+    lastReconcile: brieflyCached(RECONCILE_CACHED, parts.lastReconcile),
+  };
+  return [
+    {
+      method: 'GET',
+      path: '/health',
+      async handle({ query }) {
+        readQuery(z.strictObject({}), query);
+        await parts.fresh();
+        return ok(await readHealth(health, Date.now()));
+      },
+    },
+    {
+      method: 'GET',
+      path: '/summary',
+      async handle({ query }) {
+        const range = readQuery(SUMMARY_QUERY, query);
+        await parts.fresh();
+        return ok(await parts.view.summary(range));
+      },
+    },
+  ];
+}

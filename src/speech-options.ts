@@ -1,0 +1,18 @@
+import type { Config } from './config.js';
+import type { SpeechOptions } from './speech/speech.js';
+
+/** The speech service's settings as its clients want them. */
+export function speechOptions({ speech }: Config): SpeechOptions {
+  return {
+    apiKey: speech.apiKey,
+    auth: speech.auth,
+    temporaryKeyTtl: speech.temporaryKeyTtl,
+    keysUrl: speech.keysUrl,
+    regions: speech.regions,
+    paths: speech.paths,
+    maxRequestsPerSecond: speech.maxRequestsPerSecond,
+    connectTimeout: speech.connectTimeout,
+    requestTimeout: speech.requestTimeout,
+    retries: speech.retries,
+  };
+}

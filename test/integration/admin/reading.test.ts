@@ -1,0 +1,312 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type AdminApi, adminApi, sendCallback } from '../../support/admin-api.js';
+import { type RunningService, startService } from '../../support/running-service.js';
+
+const JSON_TYPE = { 'content-type': 'application/json' };
+const TRANSCRIPT = JSON.stringify({ format: '2.9', job: { id: 'j1' }, metadata: {}, results: [] });
+const SECRET = 'correct-horse-battery-staple';
+
+let service: RunningService;
+let api: AdminApi;
+let quarantined: string;
+
+beforeAll(async () => {
+  service = await startService({
+    sources: {
+      default: {},
+      team: { keyPrefix: 'team/' },
+      guarded: { credentials: { main: { headers: [`X-Callback-Token: ${SECRET}`] } } },
+    },
+  });
+  api = adminApi(service);
+  await sendCallback(service, 'id=j1&status=success', TRANSCRIPT, JSON_TYPE);
+  await sendCallback(service, 'id=j1&status=success', `${TRANSCRIPT} `, JSON_TYPE);
+  await sendCallback(service, 'id=t1&status=error', undefined, {}, 'team');
+  await sendCallback(service, 'id=t1&status=success', 'hello', { 'content-type': 'text/plain' }, 'team');
+  await sendCallback(service, 'id=j2', undefined);
+  await sendCallback(service, 'id=j2&status=success', undefined, {}, 'guarded');
+  const broken = await sendCallback(service, 'id=q1&status=success', '{"broken\u0000"', JSON_TYPE);
+  quarantined = String(broken.json.deliveryId);
+});
+
+afterAll(() => service.stop());
+
+describe('signing in', () => {
+  it.each<[string, Record<string, string>]>([
+    ['no token', {}],
+    ['a wrong token', { authorization: 'Bearer wrong-wrong-wrong-wrong' }],
+    ['another scheme', { authorization: 'Basic YTpi' }],
+    ['an empty token', { authorization: 'Bearer ' }],
+  ])('refuses %s', async (_, headers) => {
+    for (const path of ['/health', '/nothing-here', '/jobs/j1/refetch']) {
+      const answer = await api(path, { token: null, headers });
+      expect(answer.status).toBe(401);
+      expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer/);
+      expect(answer.headers.get('content-type')).toBe('application/problem+json');
+      expect(answer.json).toMatchObject({ code: 'credential-invalid', status: 401 });
+    }
+  });
+
+  it('is asked for before a body is looked at', async () => {
+    const answer = await api('/explain', { method: 'POST', body: '{nonsense', token: null });
+    expect(answer.status).toBe(401);
+  });
+});
+
+describe('health', () => {
+  it('sums up', async () => {
+    const { status, json, headers } = await api('/health');
+    expect(status).toBe(200);
+    expect(headers.get('cache-control')).toBe('no-store');
+    expect(json).toMatchObject({
+      status: 'warning',
+      problems: ['1 undecodable body waits in quarantine.'],
+      version: 'test',
+      ready: true,
+      draining: false,
+      store: { writable: true, reason: null },
+      budget: { used: 0, waiters: 0 },
+      quarantine: { waiting: 1, released: 0 },
+      reconcile: null,
+      credentials: [{ source: 'guarded', credential: 'main', state: 'unused', lastUsedAt: null }],
+    });
+    expect(json.last24h.outcomes).toMatchObject({ stored: 2, conflict: 1, noted: 1, quarantined: 1 });
+    expect(json.sources).toContainEqual({ source: 'team', lastDeliveryAt: expect.any(String) });
+  });
+
+  it('draws charts', async () => {
+    const { status, json } = await api('/summary?buckets=4');
+    expect(status).toBe(200);
+    expect(json.buckets).toHaveLength(4);
+    expect((await api('/summary?buckets=0')).json.code).toBe('request-invalid');
+  });
+});
+
+describe('deliveries', () => {
+  it('lists ledger lines, newest first, with filters and cursor', async () => {
+    const all = await api('/deliveries');
+    expect(all.json.deliveries.map((line: { jobId: string }) => line.jobId)).toEqual([
+      'q1',
+      null,
+      't1',
+      't1',
+      'j1',
+      'j1',
+    ]);
+    const team = await api('/deliveries?source=team&limit=1');
+    expect(team.json.deliveries).toEqual([expect.objectContaining({ jobId: 't1', status: 'success' })]);
+    const next = await api(`/deliveries?source=team&limit=1&cursor=${team.json.nextCursor}`);
+    expect(next.json).toEqual({
+      deliveries: [expect.objectContaining({ status: 'error', outcome: 'noted' })],
+      nextCursor: null,
+    });
+  });
+
+  it.each([
+    'limit=0',
+    'limit=501',
+    'limit=x',
+    'cursor=nonsense',
+    'since=yesterday',
+    'colour=blue',
+    'job=a&job=b',
+    `job=${'a'.repeat(300)}`,
+  ])('refuses %s', async (query) => {
+    const { status, json } = await api(`/deliveries?${query}`);
+    expect(status).toBe(400);
+    expect(json).toMatchObject({ code: 'request-invalid', detail: expect.any(String) });
+  });
+});
+
+describe('a job', () => {
+  it('is told whole', async () => {
+    const { status, json } = await api('/jobs/j1');
+    expect(status).toBe(200);
+    expect(json).toMatchObject({ jobId: 'j1', service: null });
+    expect(json.artefacts).toEqual([
+      expect.objectContaining({
+        key: expect.stringMatching(/^jobs\/j1\/conflicts\/transcript\.json\.[0-9a-f]{64}$/),
+        kind: 'transcript.json-v2',
+      }),
+      {
+        key: 'jobs/j1/transcript.json',
+        kind: 'transcript.json-v2',
+        size: TRANSCRIPT.length,
+        sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
+        contentType: 'application/json',
+        origin: 'callback',
+        storedAt: expect.stringMatching(/Z$/),
+      },
+    ]);
+    expect(json.timeline.map(({ outcome }: { outcome: string }) => outcome)).toEqual(['stored', 'conflict']);
+  });
+
+  it('is found below the prefix of its source', async () => {
+    const { json } = await api('/jobs/t1');
+    expect(json.artefacts.map(({ key }: { key: string }) => key)).toEqual(['team/jobs/t1/transcript.txt']);
+  });
+
+  it.each([
+    '/jobs/unknown',
+    '/jobs/..%2f..',
+    '/jobs/a%20b',
+    '/jobs/j1/artefacts/nothing',
+    '/jobs/j1/artefacts/..%2f..%2fetc',
+  ])('is not found: %s', async (path) => {
+    const { status, json } = await api(path);
+    expect(status).toBe(404);
+    expect(json.code).toBe('not-found');
+  });
+});
+
+describe('an artefact', () => {
+  const path = '/jobs/j1/artefacts/transcript.json';
+
+  it('is downloaded byte for byte, as a file and never as a page', async () => {
+    const { status, bytes, headers } = await api(path);
+    expect(status).toBe(200);
+    expect(bytes.toString()).toBe(TRANSCRIPT);
+    expect(headers.get('content-disposition')).toMatch(/^attachment; filename="j1-transcript.json"/);
+    expect(headers.get('x-content-type-options')).toBe('nosniff');
+    expect(headers.get('content-security-policy')).toContain('sandbox');
+    expect((await api('/jobs/t1/artefacts/team/jobs/t1/transcript.txt')).bytes.toString()).toBe('hello');
+  });
+
+  it.each([
+    ['bytes=0-3', 206, 0, 4],
+    ['bytes=5-', 206, 5, TRANSCRIPT.length],
+    ['bytes=-6', 206, TRANSCRIPT.length - 6, TRANSCRIPT.length],
+    ['bytes=0-999999', 206, 0, TRANSCRIPT.length],
+    ['bytes=3-1', 200, 0, TRANSCRIPT.length],
+    ['bytes=0-1,3-4', 200, 0, TRANSCRIPT.length],
+    ['lines=0-1', 200, 0, TRANSCRIPT.length],
+  ])('is read in ranges: %s', async (range, status, start, end) => {
+    const answer = await api(path, { headers: { range } });
+    expect(answer.status).toBe(status);
+    expect(answer.bytes.toString()).toBe(TRANSCRIPT.slice(start, end));
+    if (status === 206) {
+      expect(answer.headers.get('content-range')).toBe(`bytes ${start}-${end - 1}/${TRANSCRIPT.length}`);
+    }
+  });
+
+  it('says when a range lies outside', async () => {
+    const answer = await api(path, { headers: { range: 'bytes=5000-' } });
+    expect(answer.status).toBe(416);
+    expect(answer.headers.get('content-range')).toBe(`bytes */${TRANSCRIPT.length}`);
+    expect(answer.json.code).toBe('range-not-satisfiable');
+  });
+
+  it('is asked about without being sent', async () => {
+    const head = await api(path, { method: 'HEAD' });
+    expect(head.status).toBe(200);
+    expect(head.headers.get('content-length')).toBe(String(TRANSCRIPT.length));
+    const etag = head.headers.get('etag') ?? '';
+    expect((await api(path, { headers: { 'if-none-match': etag } })).status).toBe(304);
+    expect((await api(path, { headers: { 'if-none-match': '"other"' } })).status).toBe(200);
+    const changed = { range: 'bytes=0-3', 'if-range': '"other"' };
+    expect((await api(path, { headers: changed })).status).toBe(200);
+    expect((await api(path, { headers: { ...changed, 'if-range': etag } })).status).toBe(206);
+  });
+
+  it('opens with a ticket of its own job only', async () => {
+    const { json } = await api('/jobs/j1/ticket', { method: 'POST' });
+    const open = (job: string, ticket: string) =>
+      api(`/jobs/${job}/artefacts/transcript.json?ticket=${ticket}`, { token: null });
+    expect((await open('j1', json.ticket)).bytes.toString()).toBe(TRANSCRIPT);
+    expect((await open('t1', json.ticket)).status).toBe(401);
+    expect((await open('j1', json.ticket.replace(/\.\d+\./, '.9999999999999.'))).status).toBe(401);
+    expect((await api(`/jobs/j1?ticket=${json.ticket}`, { token: null })).status).toBe(401);
+  });
+});
+
+describe('quarantine', () => {
+  it('lists what waits', async () => {
+    const { json } = await api('/quarantine');
+    expect(json).toEqual({
+      quarantine: [
+        expect.objectContaining({
+          deliveryId: quarantined,
+          jobId: 'q1',
+          reason: 'json-invalid',
+          state: 'waiting',
+        }),
+      ],
+      nextCursor: null,
+    });
+    expect((await api('/quarantine?state=released')).json.quarantine).toEqual([]);
+    expect((await api('/quarantine?job=other')).json.quarantine).toEqual([]);
+    expect((await api('/quarantine?cursor=xyz')).status).toBe(400);
+    expect((await api('/quarantine?state=gone')).status).toBe(400);
+  });
+
+  it('shows a body safely and says whether it would decode today', async () => {
+    const { json } = await api(`/quarantine/${quarantined}`);
+    expect(json).toMatchObject({
+      preview: { text: '{"broken\ufffd"', truncated: false, binary: true },
+      decodes: { ok: false, reason: 'json-invalid' },
+    });
+    const body = await api(`/quarantine/${quarantined}/body`);
+    expect(body.bytes.toString()).toBe('{"broken\u0000"');
+    expect(body.headers.get('content-type')).toBe('application/octet-stream');
+  });
+
+  it.each(['/quarantine/01ARZ3NDEKTSV4RRFFQ69G5FAV', '/quarantine/..%2fjobs', '/quarantine/x/body'])(
+    'does not find %s',
+    async (path) => expect((await api(path)).status).toBe(404),
+  );
+});
+
+describe('refusals', () => {
+  it('lists strangers and authenticated refusals together, page by page', async () => {
+    const { json } = await api('/refusals');
+    expect(json.refusals).toEqual([
+      expect.objectContaining({ reason: 'credential-invalid', source: 'guarded', authenticated: false }),
+      expect.objectContaining({ reason: 'query-invalid', source: 'default', authenticated: true }),
+    ]);
+    expect(json.nextCursor).toBeNull();
+    const first = await api('/refusals?limit=1');
+    const second = await api(`/refusals?limit=1&cursor=${first.json.nextCursor}`);
+    expect([...first.json.refusals, ...second.json.refusals]).toEqual(json.refusals);
+    expect(second.json.nextCursor).toBeNull();
+    expect((await api('/refusals?cursor=bm9uc2Vuc2U')).status).toBe(400);
+  });
+});
+
+describe('explain', () => {
+  it('says what would happen and why', async () => {
+    const explain = (json: unknown) => api('/explain', { method: 'POST', json });
+    expect((await explain({ address: '127.0.0.1' })).json).toMatchObject({
+      decision: 'accept',
+      status: 200,
+      rule: '127.0.0.0/8',
+    });
+    const headers = { 'X-Callback-Token': SECRET };
+    expect((await explain({ source: 'guarded', address: '::1', headers })).json).toMatchObject({
+      decision: 'accept',
+      credential: 'main',
+    });
+    expect((await explain({ source: 'guarded', address: '10.0.0.1' })).json).toMatchObject({ status: 403 });
+    expect((await explain({})).status).toBe(400);
+    expect((await explain({ address: 5 })).status).toBe(400);
+    expect((await explain([])).status).toBe(400);
+  });
+
+  it('refuses bodies that are no JSON or too large', async () => {
+    const post = (body: string) => api('/explain', { method: 'POST', body });
+    expect((await post('{nonsense')).json).toMatchObject({ status: 400, code: 'request-invalid' });
+    expect((await post(`"${'x'.repeat(1024 * 1024)}"`)).json).toMatchObject({ status: 413 });
+  });
+});
+
+describe('everything else', () => {
+  it('is not found, or not allowed', async () => {
+    expect((await api('/nothing')).json).toMatchObject({ status: 404, code: 'not-found' });
+    expect((await api('/%ff')).status).toBe(404);
+    const wrong = await api('/health', { method: 'DELETE' });
+    expect(wrong.json).toMatchObject({ status: 405, code: 'method-not-allowed' });
+    expect(wrong.headers.get('allow')).toBe('GET, HEAD');
+    const elsewhere = await fetch(`${service.adminUrl}/elsewhere`);
+    expect(elsewhere.status).toBe(404);
+    expect(elsewhere.headers.get('content-security-policy')).toContain("default-src 'none'");
+  });
+});

@@ -19,5 +19,6 @@ fi
 export DEBIAN_FRONTEND=noninteractive
 apt=(apt-get -y -q -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3)
 here=$(dirname "${BASH_SOURCE[0]}")
-"$here/retry.sh" 3 "${apt[@]}" update
+# A foreign source that is away must not stand in the way of Debian's packages.
+"$here/retry.sh" 3 "${apt[@]}" update || echo 'going on with the package lists there are'
 "$here/retry.sh" 3 "${apt[@]}" install --no-install-recommends "${missing[@]}"

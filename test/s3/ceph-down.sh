@@ -12,13 +12,16 @@ state=$(realpath -m "${1:-${XDG_CACHE_HOME:-$HOME/.cache}/transcript-receiver-ce
 # A number from an old pid file may belong to somebody else by now: only a group whose leader names our state is ours.
 ours() { tr '\0' ' ' <"/proc/$1/environ" 2>/dev/null | grep -qF "state=$state "; }
 
+# A zombie nobody reaps (a container without init) is not waited for.
+running() { kill -0 -- "-$1" 2>/dev/null && ! grep -q '^State:.Z' "/proc/$1/status" 2>/dev/null; }
+
 for name in rgw osd mon; do
   file=$state/run/$name.pid
   [ -f "$file" ] || continue
   pid=$(cat "$file")
   if ours "$pid"; then
     kill -TERM -- "-$pid" 2>/dev/null || true
-    for _ in $(seq 100); do kill -0 -- "-$pid" 2>/dev/null || break; sleep 0.1; done
+    for _ in $(seq 100); do running "$pid" || break; sleep 0.1; done
     kill -KILL -- "-$pid" 2>/dev/null || true
   fi
   rm -f "$file"

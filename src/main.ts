@@ -13,6 +13,11 @@ interface CommandEntry {
 /** Each command is one file, loaded only when it is the one asked for: starting stays fast. */
 const COMMANDS: Readonly<Record<string, CommandEntry>> = {
   serve: { summary: 'receive callbacks until told to stop (default)', load: () => import('./cli/serve.js') },
+  reconcile: {
+    summary: 'compare with the service and fetch what is missing',
+    load: () => import('./cli/reconcile.js'),
+  },
+  refetch: { summary: 'fetch what is missing of one job', load: () => import('./cli/refetch.js') },
   'check-config': {
     summary: 'read the configuration, name every fault and warning',
     load: () => import('./cli/check-config.js'),

@@ -3,10 +3,9 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createAdmin } from './admin/admin.js';
 import { createAdminServer } from './admin/admin-server.js';
-import { createArchive } from './archive/archive.js';
-import { createLedger } from './archive/ledger.js';
 import { createQuarantine } from './archive/quarantine.js';
 import type { Config } from './config.js';
+import { openCore, storeProof } from './core.js';
 import { createCanary } from './observe/health.js';
 import type { Logger } from './observe/logger.js';
 import { createMetrics } from './observe/metrics.js';
@@ -22,16 +21,8 @@ import { createReport } from './receiver/report.js';
 import { createBodyClock } from './receiver/request-body.js';
 import { createPublicApp, mountCallbacks, mountFallbacks } from './receiver/router.js';
 import { createSources } from './receiver/sources.js';
-import { createSpeechClients } from './speech/speech.js';
-import { speechOptions } from './speech-options.js';
-import { createBufferPool } from './store/buffer-pool.js';
-import { createByteBudget } from './store/byte-budget.js';
-import { measureStore } from './store/measured-store.js';
-import { openStore } from './store/open-store.js';
-import { probeStore } from './store/probe.js';
-import { createStoreProof } from './store/store-proof.js';
+import { reconcileRegularly } from './recovery/reconcile-regularly.js';
 import { startSweeping } from './store/sweep.js';
-import { storeOptions } from './store-options.js';
 
 /** Where a running service listens. */
 export interface Listening {
@@ -80,27 +71,18 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     version,
   });
 
-  // Store, and the memory everything passes through.
-  const store = measureStore(await openStore(storeOptions(config)), metrics.store.called);
-  const budget = createByteBudget({ total: limits.memoryBudget, reserve: store.partSize });
-  const pool = createBufferPool({ largest: store.partSize, retain: limits.memoryBudget });
-  const proof = createStoreProof({
-    location: store.location,
-    probe: () => probeStore(store, { prefix: '.probe/' }),
-    acceptWeak: config.store.s3.conditionalWrites === 'emulated',
-    retryAfter: config.store.canaryInterval,
+  // Store, archive, ledger, and the memory everything passes through.
+  const core = await openCore(config, {
+    onStoreCall: metrics.store.called,
+    onSegment: metrics.ledger.segmentWritten,
+  });
+  const { store, budget, archive, ledger, speech } = core;
+  const quarantine = createQuarantine(store);
+  const proof = storeProof(config, store, {
     onTrouble: (message, cause) => log.error({ event: 'store-probe', err: cause }, message),
     onUnfit: onFatal,
   });
   const canary = createCanary({ store, replica: config.replicaName, interval: config.store.canaryInterval });
-  // What is kept.
-  const archive = createArchive({ store, budget, pool });
-  const quarantine = createQuarantine(store);
-  const ledger = createLedger({
-    store,
-    replica: config.replicaName,
-    onSegment: metrics.ledger.segmentWritten,
-  });
 
   // Receiving.
   const refusals = createRefusalRing();
@@ -131,6 +113,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
 
   let draining = false;
   let stopSweeping = () => {};
+  let reconciling: { stop(): Promise<void> } | null = null;
   const readiness = (): Readiness => {
     if (draining) return { ready: false, reason: 'this replica is shutting down' };
     if (!proof.proven) return { ready: false, reason: proof.reason };
@@ -153,7 +136,6 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const onUnexpected = (error: unknown) => log.error({ event: 'unexpected', err: error }, 'unexpected error');
 
   // Seeing and repairing.
-  const speech = createSpeechClients(speechOptions(config));
   const admin = createAdmin({
     store,
     sources,
@@ -208,6 +190,10 @@ export async function createService(options: ServiceOptions): Promise<Service> {
         },
         onError: (error) => log.warn({ event: 'sweep-failed', err: error }, 'stale uploads were not swept'),
       });
+      const { interval } = config.recovery;
+      if (interval !== null) {
+        reconciling = reconcileRegularly({ parts: core.recovery, interval, metrics: metrics.recovery, log });
+      }
       return {
         publicUrl: await listen(publicServer, config.receiver),
         adminUrl: await listen(adminServer, config.admin),
@@ -217,21 +203,22 @@ export async function createService(options: ServiceOptions): Promise<Service> {
 
     async stop() {
       draining = true;
+      const recoveryStopped = reconciling?.stop();
       if (publicServer.listening) await sleep(config.receiver.drainDelay);
       admission.close();
       await drainServer(publicServer, sleep(config.receiver.drainDeadline, null, { ref: false }));
       await Promise.race([admission.whenEmpty(), sleep(ABORT_WAIT, null, { ref: false })]);
+      await Promise.race([recoveryStopped, sleep(ABORT_WAIT, null, { ref: false })]);
       await ledger.close();
       await drainServer(adminServer, Promise.resolve());
       await admin.stop();
-      await speech.close();
       proof.stop();
       canary.stop();
       stopSweeping();
       bodyClock.stop();
       refusalLog.close();
       metrics.close();
-      await store.close();
+      await core.close();
     },
   };
 }

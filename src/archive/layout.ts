@@ -53,7 +53,14 @@ export function replayKey(replayId: string): string {
   return `replays/${replayId}.json`;
 }
 
+/** Says that a job was erased here on purpose: recovery does not fetch it again. */
+export function erasureKey(jobId: string): string {
+  return `erasures/${jobId}.json`;
+}
+
+export const REPORTS_FOLDER = 'reports/reconcile/';
+
 /** Reports sort by time: `:` is kept out of keys because some file systems refuse it. */
 export function reconcileReportKey(startedAt: string): string {
-  return `reports/reconcile/${startedAt.replaceAll(':', '-')}.json`;
+  return `${REPORTS_FOLDER}${startedAt.replaceAll(':', '-')}.json`;
 }

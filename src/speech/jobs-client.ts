@@ -46,6 +46,8 @@ export interface JobsClient {
   /** The list from new to old, page by page; no job twice, none lost at page borders. */
   list(options?: ListOptions): AsyncIterable<JobPage>;
   record(jobId: string, signal?: AbortSignal): Promise<JobRecord>;
+  /** The record as the service sends it, byte for byte. */
+  recordDocument(jobId: string, signal?: AbortSignal): Promise<Download>;
   /** `not-found` also while the transcript is not ready yet. */
   transcript(jobId: string, format: TranscriptFormat, signal?: AbortSignal): Promise<Download>;
   media(jobId: string, signal?: AbortSignal): Promise<Download>;
@@ -80,6 +82,8 @@ export function createJobsClient(options: JobsClientOptions): JobsClient {
       if (!job || job.id !== jobId) throw invalid(request, 'the answer is no record of this job');
       return job;
     },
+    recordDocument: async (jobId, signal) =>
+      transport.download(ask('record', `fetch the record of ${jobId}`, { jobId, signal })),
     async transcript(jobId, format, signal) {
       const query = { format };
       return transport.download(

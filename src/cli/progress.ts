@@ -1,0 +1,27 @@
+/** One line on standard error that tells how far long work is; nothing unless somebody watches. */
+export interface Progress {
+  show(text: string): void;
+  /** Removes the line. */
+  end(): void;
+}
+
+/** More often than this nobody reads. */
+const EVERY_MS = 100;
+
+export function createProgress(stream: NodeJS.WriteStream = process.stderr): Progress {
+  let shownAt = 0;
+  let shown = false;
+  return {
+    show(text) {
+      const now = performance.now();
+      if (!stream.isTTY || (shown && now - shownAt < EVERY_MS)) return;
+      stream.write(`\r\x1b[K${text}`);
+      shownAt = now;
+      shown = true;
+    },
+    end() {
+      if (shown) stream.write('\r\x1b[K');
+      shown = false;
+    },
+  };
+}

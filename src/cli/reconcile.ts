@@ -1,0 +1,73 @@
+import { Command } from 'commander';
+import { parseDuration } from '../config/units.js';
+import { reconcile } from '../recovery/reconcile.js';
+import type { RecoveryReport } from '../recovery/recovery-report.js';
+import { UsageError } from './exit-codes.js';
+import { printJson, printLines } from './print.js';
+import { createProgress } from './progress.js';
+import { reportInWords } from './recovery-words.js';
+import { repeatable } from './repeatable.js';
+import { checkRegions, checkSource, exitCodeOf, type RecoveryWork, withRecovery } from './with-recovery.js';
+
+interface Options {
+  readonly since?: Date;
+  readonly region?: readonly string[];
+  readonly source?: string;
+  readonly job?: readonly string[];
+  readonly dryRun?: true;
+  readonly json?: true;
+}
+
+export function createCommand(): Command {
+  return new Command('reconcile')
+    .description('compare what the service finished with what lies in the store, and fetch what is missing')
+    .option('--since <time>', 'how far back: 48h, 7d, or a time; default: recovery.window', readSince)
+    .option('--region <name>', 'only this region; repeatable', repeatable)
+    .option('--source <name>', 'only this source; also takes jobs that notify nobody', readName)
+    .option('--job <id>', 'only this job, whatever its age; repeatable', repeatable)
+    .option('--dry-run', 'say what would be fetched, change nothing')
+    .option('--json', 'print the report as one JSON document')
+    .action(async (options: Options) => {
+      const report = await withRecovery(options.dryRun === true, (work) => run(work, options));
+      if (options.json) printJson(report);
+      else printLines(reportInWords(report, options.dryRun === true));
+      process.exitCode = exitCodeOf(report);
+    });
+}
+
+async function run({ config, parts, signal }: RecoveryWork, options: Options): Promise<RecoveryReport> {
+  checkSource(config, options.source);
+  checkRegions(parts);
+  const progress = createProgress();
+  let looked = 0;
+  let fetched = 0;
+  try {
+    return await reconcile(parts, {
+      since: options.since,
+      regions: options.region,
+      source: options.source,
+      jobs: options.job,
+      dryRun: options.dryRun === true,
+      signal,
+      onJob({ outcome }) {
+        looked += 1;
+        if (outcome === 'recovered' || outcome === 'conflict') fetched += 1;
+        progress.show(`${looked} jobs looked at, ${fetched} recovered`);
+      },
+    });
+  } finally {
+    progress.end();
+  }
+}
+
+function readSince(text: string): Date {
+  const back = parseDuration(text);
+  const time = back === undefined ? Date.parse(text) : Date.now() - back;
+  if (Number.isNaN(time)) throw new UsageError('--since expects a duration such as 48h or a time');
+  return new Date(time);
+}
+
+function readName(text: string): string {
+  if (text === '') throw new UsageError('--source expects the name of a source');
+  return text;
+}

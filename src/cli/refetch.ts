@@ -1,0 +1,54 @@
+import { Command } from 'commander';
+import { isJobId } from '../domain/job.js';
+import type { RecoveredJob } from '../recovery/recovery-report.js';
+import { refetch } from '../recovery/refetch.js';
+import { EXIT, UsageError } from './exit-codes.js';
+import { printJson, printLines } from './print.js';
+import { jobInWords } from './recovery-words.js';
+import { checkRegions, checkSource, withRecovery } from './with-recovery.js';
+
+interface Options {
+  readonly region?: string;
+  readonly source?: string;
+  readonly again?: true;
+  readonly dryRun?: true;
+  readonly json?: true;
+}
+
+export function createCommand(): Command {
+  return new Command('refetch')
+    .description('fetch what is missing of one job, whatever its age')
+    .argument('<job>', 'id of the job')
+    .option('--region <name>', 'the region that made it; default: ask all')
+    .option('--source <name>', 'the source it belongs to, when its entries do not say')
+    .option('--again', 'also fetch what is here, and keep what differs as conflict')
+    .option('--dry-run', 'say what would be fetched, change nothing')
+    .option('--json', 'print what became of it as one JSON document')
+    .action(async (jobId: string, options: Options) => {
+      const told = await fetchOne(jobId, options);
+      if (options.json) printJson(told);
+      else printLines([jobInWords(told)]);
+      process.exitCode = exitCodeOf(told);
+    });
+}
+
+function fetchOne(jobId: string, options: Options): Promise<RecoveredJob> {
+  if (!isJobId(jobId)) throw new UsageError('this is no job id: letters, digits, - and _, at most 64');
+  return withRecovery(options.dryRun === true, ({ config, parts, signal }) => {
+    checkSource(config, options.source);
+    checkRegions(parts);
+    return refetch(parts, {
+      jobId,
+      regions: options.region === undefined ? undefined : [options.region],
+      source: options.source,
+      again: options.again === true,
+      dryRun: options.dryRun === true,
+      signal,
+    });
+  });
+}
+
+function exitCodeOf({ outcome }: RecoveredJob): number {
+  if (outcome === 'failed') return EXIT.incomplete;
+  return outcome === 'unrecoverable' ? EXIT.unrecoverable : EXIT.ok;
+}

@@ -1,0 +1,102 @@
+import type { ArtefactContext } from '../archive/archive.js';
+import type { StoredItem } from '../domain/item.js';
+import { Problem } from '../domain/problem.js';
+import type { JobsClient } from '../speech/jobs-client.js';
+import { SpeechError } from '../speech/speech-error.js';
+import { StoreError } from '../store/object-store.js';
+import type { ExpectedItem } from './expectation.js';
+import { fetchItem, UnfitContentError } from './fetch-item.js';
+import type { RecoveryParts } from './recovery-parts.js';
+import type { RecoveredItem } from './recovery-report.js';
+
+/** One expected item and what became of it. */
+export interface ItemResult {
+  readonly item: ExpectedItem;
+  /** What lies in the store now, when it was fetched. */
+  readonly stored: StoredItem | null;
+  readonly outcome: RecoveredItem['outcome'];
+  readonly reason: string | null;
+}
+
+/** Fetches items of one job one after the other; a failure of one leaves the others alone. */
+export async function fetchMissing(
+  parts: RecoveryParts,
+  client: JobsClient,
+  missing: readonly ExpectedItem[],
+  contextOf: (source: string) => ArtefactContext,
+  signal: AbortSignal | undefined,
+): Promise<ItemResult[]> {
+  const results: ItemResult[] = [];
+  for (const item of missing) {
+    const context = contextOf(item.source);
+    try {
+      const stored = await fetchItem({ client, archive: parts.archive, kind: item.kind, context, signal });
+      results.push({ item, stored, outcome: stored.outcome, reason: noteOn(item) });
+    } catch (error) {
+      signal?.throwIfAborted();
+      results.push(await failure(client, item, context.jobId, error, signal));
+    }
+  }
+  return results;
+}
+
+export function notFetched(
+  item: ExpectedItem,
+  outcome: RecoveredItem['outcome'],
+  reason: string | null,
+): ItemResult {
+  return { item, stored: null, outcome, reason };
+}
+
+function noteOn({ kind }: ExpectedItem): string | null {
+  return kind === 'jobinfo' ? 'jobinfo is the job record: the API offers no other' : null;
+}
+
+async function failure(
+  client: JobsClient,
+  item: ExpectedItem,
+  jobId: string,
+  error: unknown,
+  signal: AbortSignal | undefined,
+): Promise<ItemResult> {
+  const gone = await goneForGood(client, item, jobId, error, signal);
+  return gone === null ? notFetched(item, 'failed', inWords(error)) : notFetched(item, 'unrecoverable', gone);
+}
+
+/** Why the item can never be fetched, or null when another try may succeed. 404 alone says neither. */
+async function goneForGood(
+  client: JobsClient,
+  item: ExpectedItem,
+  jobId: string,
+  error: unknown,
+  signal: AbortSignal | undefined,
+): Promise<string | null> {
+  if (!(error instanceof SpeechError)) return null;
+  if (error.kind === 'gone') return 'the service no longer keeps the results (410)';
+  if (error.kind !== 'not-found') return null;
+  const known = await isKnown(client, jobId, signal);
+  if (known === false) return 'the job vanished from the service';
+  return known && item.kind === 'data' ? 'the service does not hand out the media of this job' : null;
+}
+
+/** Null when the service does not say. */
+async function isKnown(
+  client: JobsClient,
+  jobId: string,
+  signal: AbortSignal | undefined,
+): Promise<boolean | null> {
+  try {
+    const { status } = await client.record(jobId, signal);
+    return status !== 'deleted' && status !== 'expired';
+  } catch (error) {
+    signal?.throwIfAborted();
+    return error instanceof SpeechError && ['not-found', 'gone'].includes(error.kind) ? false : null;
+  }
+}
+
+/** Our own errors are written to be read; what is unknown says nothing. */
+export function inWords(error: unknown): string {
+  if (error instanceof StoreError) return `the store failed: ${error.message}`;
+  const ours = error instanceof SpeechError || error instanceof Problem || error instanceof UnfitContentError;
+  return ours ? error.message : 'an unexpected error occurred';
+}

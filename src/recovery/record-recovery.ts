@@ -1,0 +1,65 @@
+import type { ArtefactContext } from '../archive/archive.js';
+import type { Ledger } from '../archive/ledger.js';
+import type { LedgerLine } from '../domain/delivery.js';
+import { outcomeOfItems } from './conclude.js';
+import type { ItemResult } from './fetch-missing.js';
+import type { JobOrder } from './recovery-parts.js';
+import type { RecoveredJob, RecoveryOutcome } from './recovery-report.js';
+
+export interface RecoveryRecord {
+  readonly told: RecoveredJob;
+  readonly results: readonly ItemResult[];
+  readonly contextOf: (source: string) => ArtefactContext;
+  readonly order: Pick<JobOrder, 'actor' | 'alreadyRecorded'>;
+  readonly durationMs: number;
+}
+
+/**
+ * Writes what became of a job into the ledger, a line per source. Jobs that were found complete leave no
+ * line, and what could not be fetched leaves one line, not one per run.
+ */
+export async function recordRecovery(ledger: Ledger, record: RecoveryRecord): Promise<void> {
+  const sources = new Set(record.results.map(({ item }) => item.source));
+  await Promise.all(
+    [...sources].map(async (source) => {
+      const results = record.results.filter(({ item }) => item.source === source);
+      const outcome = outcomeOfItems(results);
+      if (outcome === 'matched' || isRepetition(record, outcome)) return;
+      await ledger.append(line(record, record.contextOf(source), outcome, results));
+    }),
+  );
+}
+
+function isRepetition({ told, order }: RecoveryRecord, outcome: RecoveryOutcome): boolean {
+  const changesNothing = outcome === 'unrecoverable' || outcome === 'failed';
+  return changesNothing && order.alreadyRecorded(told.jobId, outcome);
+}
+
+function line(
+  { told, order, durationMs }: RecoveryRecord,
+  context: ArtefactContext,
+  outcome: RecoveryOutcome,
+  results: readonly ItemResult[],
+): LedgerLine {
+  const items = results.flatMap(({ stored }) => (stored === null ? [] : [stored]));
+  return {
+    v: 1,
+    deliveryId: context.deliveryId,
+    receivedAt: context.receivedAt,
+    origin: context.origin,
+    source: context.source,
+    region: context.region,
+    clientIp: null,
+    method: null,
+    jobId: context.jobId,
+    status: context.status,
+    credential: null,
+    outcome,
+    reason: told.reason,
+    items,
+    bytes: items.reduce((sum, { size }) => sum + size, 0),
+    durationMs,
+    shape: null,
+    ...(order.actor === null ? {} : { actor: order.actor }),
+  };
+}

@@ -1,0 +1,47 @@
+import type { Archive } from '../archive/archive.js';
+import type { Ledger } from '../archive/ledger.js';
+import type { SpeechClients } from '../speech/speech.js';
+import type { ObjectStore } from '../store/object-store.js';
+import type { RecoverySources } from './own-entries.js';
+import type { RecoveryOutcome } from './recovery-report.js';
+
+/** What recovery works with. Times in milliseconds. */
+export interface RecoveryParts {
+  readonly store: ObjectStore;
+  readonly archive: Archive;
+  readonly ledger: Ledger;
+  readonly speech: SpeechClients;
+  readonly sources: RecoverySources;
+  /** Address senders use, when it is known. */
+  readonly publicUrl: string | null;
+  /** How far back jobs are looked at. */
+  readonly window: number;
+  /** How long a callback may be on its way. */
+  readonly grace: number;
+  /** Jobs worked on at a time. */
+  readonly concurrency: number;
+  /** How long the service keeps results, and how long before that end to warn. */
+  readonly retention: number;
+  readonly retentionWarning: number;
+  /** Milliseconds since the epoch. Default `Date.now`. */
+  readonly clock?: () => number;
+}
+
+/** How to go about one job. */
+export interface JobOrder {
+  /** Only what should have come to this source. */
+  readonly source: string | null;
+  /** The job was named: it is wanted whatever its entries say. */
+  readonly insist: boolean;
+  readonly grace: number;
+  /** Fetch what is here as well, and compare. */
+  readonly again: boolean;
+  /** Look and tell, change nothing. */
+  readonly dryRun: boolean;
+  readonly origin: 'recovery' | 'replay';
+  /** Name of the admin token behind it. */
+  readonly actor: string | null;
+  readonly signal: AbortSignal | undefined;
+  /** Whether the ledger says already that this job came to this outcome. */
+  readonly alreadyRecorded: (jobId: string, outcome: RecoveryOutcome) => boolean;
+}

@@ -1,0 +1,83 @@
+import type { StoredItem } from '../domain/item.js';
+
+export const RECOVERY_OUTCOMES = [
+  'matched',
+  'recovered',
+  'conflict',
+  'pending',
+  'unrecoverable',
+  'failed',
+] as const;
+export type RecoveryOutcome = (typeof RECOVERY_OUTCOMES)[number];
+
+/** What became of one item; `missing` was not fetched, `failed` may succeed next time. */
+export interface RecoveredItem {
+  readonly kind: StoredItem['kind'];
+  readonly key: string;
+  readonly outcome: StoredItem['outcome'] | 'missing' | 'unrecoverable' | 'failed';
+}
+
+export interface RecoveredJob {
+  readonly jobId: string;
+  /** Null when no region knows the job. */
+  readonly region: string | null;
+  readonly outcome: RecoveryOutcome;
+  readonly reason: string | null;
+  readonly items: readonly RecoveredItem[];
+}
+
+/** Something that kept a run from seeing everything. */
+export interface RunFault {
+  /** Null when it concerns the whole run. */
+  readonly region: string | null;
+  readonly reason: string;
+}
+
+/** What a run found and did; printed by `--json` and kept in the store (DESIGN section 5). */
+export interface RecoveryReport {
+  readonly startedAt: string;
+  readonly finishedAt: string;
+  readonly window: { readonly since: string; readonly until: string };
+  readonly outcomes: Readonly<Record<RecoveryOutcome, number>>;
+  /** All but the matched ones, which are only counted. */
+  readonly jobs: readonly RecoveredJob[];
+  /** Jobs that were seen and are none of ours. */
+  readonly ignored: number;
+  /** Empty when every region was listed whole. */
+  readonly faults: readonly RunFault[];
+}
+
+export interface ReportBuilder {
+  add(job: RecoveredJob): void;
+  ignore(): void;
+  fault(region: string | null, reason: string): void;
+  finish(finishedAt: Date): RecoveryReport;
+}
+
+export function buildReport(startedAt: Date, since: Date, keep: readonly RecoveryOutcome[]): ReportBuilder {
+  const jobs: RecoveredJob[] = [];
+  const faults: RunFault[] = [];
+  const outcomes = Object.fromEntries(RECOVERY_OUTCOMES.map((outcome) => [outcome, 0]));
+  let ignored = 0;
+  return {
+    add(job) {
+      outcomes[job.outcome] = (outcomes[job.outcome] ?? 0) + 1;
+      if (keep.includes(job.outcome)) jobs.push(job);
+    },
+    ignore() {
+      ignored += 1;
+    },
+    fault(region, reason) {
+      faults.push({ region, reason });
+    },
+    finish: (finishedAt) => ({
+      startedAt: startedAt.toISOString(),
+      finishedAt: finishedAt.toISOString(),
+      window: { since: since.toISOString(), until: startedAt.toISOString() },
+      outcomes: outcomes as Record<RecoveryOutcome, number>,
+      jobs,
+      ignored,
+      faults,
+    }),
+  };
+}

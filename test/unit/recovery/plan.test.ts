@@ -1,0 +1,184 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { expectationOf } from '../../../src/recovery/expectation.js';
+import { needsLook, type Plan, planJob, type Situation } from '../../../src/recovery/plan.js';
+import { CONTENT_TOKENS, type JobError, type JobRecord } from '../../../src/speech/wire.js';
+
+const MINUTE = 60_000;
+const NOW = Date.parse('2026-03-04T12:00:00.000Z');
+const SOURCES = { default: { contents: ['transcript'], keyPrefix: '' } };
+const URL = 'https://receiver.example/callbacks/default';
+const JSON_KEY = 'jobs/job1/transcript.json';
+const TXT_KEY = 'jobs/job1/transcript.txt';
+const ALL_KEYS = [
+  JSON_KEY,
+  TXT_KEY,
+  'jobs/job1/transcript.srt',
+  'jobs/job1/jobinfo.json',
+  'jobs/job1/data',
+] as const;
+
+interface Case {
+  readonly status?: string;
+  /** Minutes since its creation. */
+  readonly age?: number;
+  readonly contents?: readonly string[];
+  readonly entries?: number;
+  readonly errors?: readonly JobError[];
+  readonly present?: readonly string[];
+  readonly grace?: number;
+}
+
+function situation(given: Case): Situation {
+  const { status = 'done', age = 60, errors, present = [], grace = 10 * MINUTE } = given;
+  const entry = { url: URL, ...(given.contents ? { contents: given.contents } : {}) };
+  const job: JobRecord = {
+    id: 'job1',
+    status,
+    created_at: new Date(NOW - age * MINUTE).toISOString(),
+    data_name: '',
+    config: {
+      type: 'transcription',
+      notification_config: Array.from({ length: given.entries ?? 1 }, () => entry),
+    },
+    ...(errors ? { errors } : {}),
+  };
+  const expectation = expectationOf(job, { sources: SOURCES, publicUrl: null, source: null, insist: false });
+  if (expectation === null) throw new Error('the job should be ours');
+  return { job, expectation, present: new Set(present), now: NOW, grace };
+}
+
+function at(minutesAgo: number): string {
+  return new Date(NOW - minutesAgo * MINUTE).toISOString();
+}
+
+function attempt(minutesAgo: number, status = 503): JobError {
+  const message = `Error in sending notification: unable to send notification: Response status: ${status}, retrying`;
+  return { message, timestamp: at(minutesAgo) };
+}
+
+function givenUp(minutesAgo: number): JobError {
+  return { message: 'Sending notification failed', timestamp: at(minutesAgo) };
+}
+
+const NOT_OURS: JobError = { message: 'The audio was noisy', timestamp: at(1) };
+
+const TABLE: readonly [name: string, given: Case, step: Plan['step'], missing: readonly string[]][] = [
+  ['a running job', { status: 'running', age: 5000 }, 'pending', []],
+  ['a rejected job: nothing is required', { status: 'rejected', contents: ['jobinfo'] }, 'matched', []],
+  ['a done job with everything here', { present: [JSON_KEY] }, 'matched', []],
+  ['a young job with everything here', { age: 1, present: [JSON_KEY] }, 'matched', []],
+  ['a done job that only notifies', { contents: [] }, 'matched', []],
+  ['a done job without its transcript', {}, 'fetch', [JSON_KEY]],
+  [
+    'a done job of which a part is missing',
+    { contents: ['transcript', 'transcript.txt'], present: [JSON_KEY] },
+    'fetch',
+    [TXT_KEY],
+  ],
+  ['other artefacts than those asked for', { present: [TXT_KEY] }, 'fetch', [JSON_KEY]],
+  ['a job younger than grace', { age: 9 }, 'pending', [JSON_KEY]],
+  ['a job as old as grace', { age: 10 }, 'fetch', [JSON_KEY]],
+  ['a callback still being tried', { errors: [attempt(2), attempt(1)] }, 'pending', [JSON_KEY]],
+  ['a callback last tried before grace', { errors: [attempt(11)] }, 'fetch', [JSON_KEY]],
+  ['a young job given up', { age: 2, errors: [attempt(1), givenUp(1)] }, 'fetch', [JSON_KEY]],
+  ['one of two entries given up', { age: 2, entries: 2, errors: [givenUp(1)] }, 'pending', [JSON_KEY]],
+  ['both of two given up', { age: 2, entries: 2, errors: [givenUp(1), givenUp(1)] }, 'fetch', [JSON_KEY]],
+  ['errors about something else', { errors: [NOT_OURS] }, 'fetch', [JSON_KEY]],
+  ['an error without readable time', { errors: [{ ...attempt(1), timestamp: 'now' }] }, 'fetch', [JSON_KEY]],
+  ['a deleted job with something missing', { status: 'deleted' }, 'unrecoverable', [JSON_KEY]],
+  ['an expired job with something missing', { status: 'expired' }, 'unrecoverable', [JSON_KEY]],
+  ['a young deleted job', { status: 'deleted', age: 1 }, 'unrecoverable', [JSON_KEY]],
+  ['an expired job with everything here', { status: 'expired', present: [JSON_KEY] }, 'matched', []],
+  ['a status nobody knows yet', { status: 'paused' }, 'pending', [JSON_KEY]],
+  ['the same with everything here', { status: 'paused', present: [JSON_KEY] }, 'matched', []],
+  ['contents the API does not offer', { contents: ['alignment'] }, 'matched', []],
+];
+
+describe('the plan for', () => {
+  it.each(TABLE)('%s', (_name, given, step, missing) => {
+    const plan = planJob(situation(given));
+    expect(plan.step).toBe(step);
+    expect(plan.missing.map(({ key }) => key)).toEqual(missing);
+  });
+
+  it('a lost callback says what the service recorded, without its address', () => {
+    const secret = { ...attempt(20), message: `Post "https://x/?token=secret": ${attempt(20).message}` };
+    const plan = planJob(situation({ errors: [attempt(21, 500), secret, givenUp(20)] }));
+    expect(plan.reason).toBe('Sending notification failed (last answer 503)');
+    expect(planJob(situation({ errors: [attempt(20, 500)] })).reason).toMatch(/trouble.*500/);
+    expect(planJob(situation({})).reason).toBeNull();
+  });
+
+  it('an expired job says so, and that its callback had failed', () => {
+    const plan = planJob(situation({ status: 'expired', errors: [givenUp(20)] }));
+    expect(plan.reason).toBe('the job is expired; Sending notification failed');
+  });
+
+  it('contents nobody can judge names them', () => {
+    expect(planJob(situation({ contents: ['alignment'] })).reason).toMatch(/alignment/);
+  });
+});
+
+const anyError = fc.oneof(
+  fc.integer({ min: 0, max: 30 }).map((ago) => attempt(ago)),
+  fc.constantFrom(givenUp(1), NOT_OURS),
+);
+
+const anyCase = fc.record({
+  status: fc.constantFrom('running', 'done', 'rejected', 'deleted', 'expired', 'new-status'),
+  age: fc.integer({ min: 0, max: 20_000 }),
+  contents: fc.uniqueArray(fc.constantFrom(...CONTENT_TOKENS, 'alignment')),
+  entries: fc.integer({ min: 1, max: 3 }),
+  errors: fc.array(anyError),
+  present: fc.uniqueArray(fc.constantFrom(...ALL_KEYS)),
+  grace: fc.integer({ min: 0, max: 60 * MINUTE }),
+});
+
+describe('any plan', () => {
+  it('misses exactly what is expected and not here, and fetches only finished jobs', () => {
+    fc.assert(
+      fc.property(anyCase, (given) => {
+        const asked = situation(given);
+        const { step, missing } = planJob(asked);
+        const absent = asked.expectation.items.filter(({ key }) => !asked.present.has(key));
+        const finished = given.status !== 'running' && given.status !== 'rejected';
+        expect(missing).toEqual(finished ? absent : []);
+        if (step === 'fetch') expect(given.status).toBe('done');
+        if (step === 'unrecoverable') expect(['deleted', 'expired']).toContain(given.status);
+        if (finished) expect(step === 'matched').toBe(absent.length === 0);
+      }),
+    );
+  });
+
+  it('comes to an end: what was fetched is matched, whatever the time', () => {
+    fc.assert(
+      fc.property(anyCase, (given) => {
+        const asked = situation(given);
+        const { step, missing } = planJob(asked);
+        if (step !== 'fetch') return;
+        const present = new Set([...asked.present, ...missing.map(({ key }) => key)]);
+        expect(planJob({ ...asked, present }).step).toBe('matched');
+      }),
+    );
+  });
+
+  it('only ever waits for a time: without grace no finished job stays pending', () => {
+    fc.assert(
+      fc.property(anyCase, (given) => {
+        const { step } = planJob(situation({ ...given, status: 'done', grace: 0 }));
+        expect(step).not.toBe('pending');
+      }),
+    );
+  });
+
+  it('does not depend on the archive where that need not be looked at', () => {
+    fc.assert(
+      fc.property(anyCase, (given) => {
+        const asked = situation(given);
+        if (needsLook(asked)) return;
+        expect(planJob(asked).step).toBe(planJob({ ...asked, present: new Set() }).step);
+      }),
+    );
+  });
+});

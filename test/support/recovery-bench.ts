@@ -26,8 +26,8 @@ export interface RecoveryBench {
   lose(entry?: Partial<NotificationConfig>, more?: LostJob): Promise<string>;
   /** What lies at a key. */
   content(key: string): Promise<Buffer>;
-  /** What the service has for an item. */
-  expected(jobId: string, item: JobItem): Promise<Buffer>;
+  /** Whether that is byte by byte what the service has for an item. */
+  isExact(key: string, jobId: string, item: JobItem): Promise<boolean>;
   close(): Promise<void>;
 }
 
@@ -66,6 +66,7 @@ export async function recoveryBench(options: BenchOptions = {}): Promise<Recover
     retry: { baseDelayMs: 1 },
   });
   simulator.faults.add({ kind: 'drop' });
+  const content = (key: string) => readFile(join(folder.path, key));
   return {
     simulator,
     store,
@@ -98,8 +99,9 @@ export async function recoveryBench(options: BenchOptions = {}): Promise<Recover
       await notified;
       return id;
     },
-    content: (key) => readFile(join(folder.path, key)),
-    expected: (jobId, item) => simulator.expected(jobId)[item].bytes(),
+    content,
+    isExact: async (key, jobId, item) =>
+      (await content(key)).equals(await simulator.expected(jobId)[item].bytes()),
     async close() {
       await ledger.close();
       await speech.close();

@@ -1,0 +1,496 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { erasureKey } from '../../../src/archive/layout.js';
+import { reconcile } from '../../../src/recovery/reconcile.js';
+import type { RecoveryReport } from '../../../src/recovery/recovery-report.js';
+import { type ObjectStore, StoreError } from '../../../src/store/object-store.js';
+import { ledgerOf, visibleKeys } from '../../support/ledger-of.js';
+import {
+  type BenchOptions,
+  CALLBACK_URL,
+  type RecoveryBench,
+  recoveryBench,
+} from '../../support/recovery-bench.js';
+
+const HOUR = 3_600_000;
+const NONE = { matched: 0, recovered: 0, conflict: 0, pending: 0, unrecoverable: 0, failed: 0 };
+
+let bench: RecoveryBench;
+
+async function begin(options: BenchOptions = {}): Promise<RecoveryBench> {
+  bench = await recoveryBench(options);
+  return bench;
+}
+
+afterEach(() => bench.close());
+
+async function artefacts(): Promise<string[]> {
+  return visibleKeys(bench.folder, 'jobs/');
+}
+
+async function temporaryFiles(): Promise<string[]> {
+  return readdir(join(bench.folder, '.tmp')).catch(() => []);
+}
+
+function only(report: RecoveryReport) {
+  expect(report.jobs).toHaveLength(1);
+  return report.jobs[0];
+}
+
+describe('reconcile', () => {
+  it('fetches every kind of artefact byte-exact, with where it came from', async () => {
+    const { simulator, parts, store, lose, isExact } = await begin();
+    const contents = ['transcript', 'transcript.txt', 'transcript.srt', 'data'];
+    const id = await lose({ contents }, { region: 'us1', mediaBytes: 300_000 });
+    const report = await reconcile(parts);
+    expect(report).toMatchObject({ outcomes: { ...NONE, recovered: 1 }, faults: [], ignored: 0 });
+    expect(await isExact(`jobs/${id}/transcript.json`, id, 'transcript.json-v2')).toBe(true);
+    expect(await isExact(`jobs/${id}/transcript.txt`, id, 'transcript.txt')).toBe(true);
+    expect(await isExact(`jobs/${id}/transcript.srt`, id, 'transcript.srt')).toBe(true);
+    expect(await isExact(`jobs/${id}/data`, id, 'data')).toBe(true);
+    const info = await store.head(`jobs/${id}/data`);
+    expect(info?.metadata).toMatchObject({
+      origin: 'recovery',
+      region: 'us1',
+      status: 'success',
+      source: 'default',
+    });
+    const [line] = await ledgerOf(bench.folder);
+    expect(line).toMatchObject({
+      origin: 'recovery',
+      region: 'us1',
+      jobId: id,
+      outcome: 'recovered',
+      clientIp: null,
+    });
+    expect(line?.items.map((item) => item.outcome)).toEqual(Array(4).fill('created'));
+    expect(line?.bytes).toBe(line?.items.reduce((sum, item) => sum + item.size, 0));
+    expect(info?.metadata['delivery-id']).toBe(line?.deliveryId);
+    expect(simulator.deliveries.attempts).toHaveLength(0);
+  });
+
+  it('reports in the documented shape, the same in the store', async () => {
+    const { parts, lose, content } = await begin();
+    const id = await lose();
+    const report = await reconcile(parts);
+    const key = `jobs/${id}/transcript.json`;
+    expect(report).toEqual({
+      startedAt: expect.stringMatching(/Z$/),
+      finishedAt: expect.stringMatching(/Z$/),
+      window: { since: expect.stringMatching(/Z$/), until: report.startedAt },
+      outcomes: { ...NONE, recovered: 1 },
+      jobs: [
+        {
+          jobId: id,
+          region: 'eu1',
+          outcome: 'recovered',
+          reason: null,
+          items: [{ kind: 'transcript.json-v2', key, outcome: 'created' }],
+        },
+      ],
+      ignored: 0,
+      faults: [],
+    });
+    const [stored, ...others] = await visibleKeys(bench.folder, 'reports/');
+    expect(others).toEqual([]);
+    expect(JSON.parse((await content(stored ?? '')).toString())).toEqual(report);
+  });
+
+  it('finds everything matched the second time, and writes no second line', async () => {
+    const { parts, lose } = await begin();
+    for (let n = 0; n < 5; n += 1) await lose({ contents: ['transcript', 'transcript.srt'] });
+    expect((await reconcile(parts)).outcomes.recovered).toBe(5);
+    const before = await artefacts();
+    const second = await reconcile(parts);
+    expect(second).toMatchObject({ outcomes: { ...NONE, matched: 5 }, jobs: [] });
+    expect(await artefacts()).toEqual(before);
+    expect(await ledgerOf(bench.folder)).toHaveLength(5);
+  });
+
+  it('fetches only what is missing of a job', async () => {
+    const { parts, store, lose } = await begin();
+    const id = await lose({ contents: ['transcript', 'transcript.txt'] });
+    const headers = { contentType: 'application/json', metadata: {} };
+    await store.create(`jobs/${id}/transcript.json`, Buffer.from('{"came":"by callback"}'), headers);
+    const report = await reconcile(parts);
+    expect(only(report)?.items).toEqual([
+      { kind: 'transcript.txt', key: `jobs/${id}/transcript.txt`, outcome: 'created' },
+    ]);
+    expect((await bench.content(`jobs/${id}/transcript.json`)).toString()).toContain('by callback');
+  });
+
+  it('asks for nothing of failed, running, foreign and bodiless jobs', async () => {
+    const { simulator, parts, lose } = await begin();
+    await lose({}, { outcome: 'error' });
+    await lose({ contents: [] });
+    await lose({ url: 'http://127.0.0.1:9/somebody/else' });
+    await lose({}, { notify: [] });
+    simulator.setStatus(await lose(), 'running');
+    const report = await reconcile(parts);
+    expect(report).toMatchObject({ outcomes: { ...NONE, matched: 2, pending: 1 }, ignored: 2 });
+    expect(await artefacts()).toEqual([]);
+    expect(await ledgerOf(bench.folder)).toEqual([]);
+  });
+
+  it('waits out the grace period, unless the service has given up', async () => {
+    const { simulator, parts, lose } = await begin({ parts: { grace: HOUR } });
+    const silent = await lose();
+    simulator.faults.clear();
+    const refused = await lose();
+    const { jobs } = await reconcile(parts);
+    expect(jobs).toHaveLength(2);
+    expect(jobs.find(({ jobId }) => jobId === silent)).toMatchObject({ outcome: 'pending' });
+    expect(jobs.find(({ jobId }) => jobId === refused)).toMatchObject({
+      outcome: 'recovered',
+      reason: expect.stringMatching(/^Sending notification failed/),
+    });
+  });
+
+  it('looks back over the window, or as far as asked', async () => {
+    const { parts, lose } = await begin();
+    await lose({}, { createdAt: Date.now() - 60 * HOUR });
+    expect((await reconcile(parts)).outcomes).toEqual(NONE);
+    const report = await reconcile(parts, { since: new Date(Date.now() - 72 * HOUR) });
+    expect(report.outcomes.recovered).toBe(1);
+  });
+
+  it('walks every page of every region once', async () => {
+    const { parts, lose } = await begin();
+    const ids = await Promise.all(
+      Array.from({ length: 230 }, (_, n) =>
+        lose({}, { region: n % 20 === 0 ? 'us1' : 'eu1', createdAt: Date.now() - n * 1000 }),
+      ),
+    );
+    const report = await reconcile(parts);
+    expect(report.outcomes).toEqual({ ...NONE, recovered: 230 });
+    expect(await artefacts()).toEqual(ids.map((id) => `jobs/${id}/transcript.json`).sort());
+  });
+
+  it('keeps to a region, a source or named jobs when asked', async () => {
+    const sources = {
+      default: { contents: ['transcript'], keyPrefix: '' },
+      legal: { contents: ['transcript.txt'], keyPrefix: 'legal/' },
+    };
+    const { parts, lose } = await begin({ parts: { sources } });
+    const [eu, us] = [await lose(), await lose({}, { region: 'us1' })];
+    const legal = await lose({ url: CALLBACK_URL.replace('default', 'legal') });
+    const silent = await lose({}, { notify: [] });
+    expect((await reconcile(parts, { regions: ['us1'] })).jobs.map(({ jobId }) => jobId)).toEqual([us]);
+    const bySource = await reconcile(parts, { source: 'legal' });
+    expect(bySource.jobs.map(({ jobId }) => jobId).sort()).toEqual([legal, silent].sort());
+    expect(await artefacts()).toEqual([`jobs/${us}/transcript.json`]);
+    const named = await reconcile(parts, { jobs: [eu, eu, us] });
+    expect(named.outcomes).toEqual({ ...NONE, recovered: 1, matched: 1 });
+  });
+
+  it('tells in a dry run what it would fetch, and changes nothing', async () => {
+    const { parts, lose } = await begin();
+    const id = await lose();
+    const report = await reconcile(parts, { dryRun: true });
+    expect(only(report)).toEqual({
+      jobId: id,
+      region: 'eu1',
+      outcome: 'pending',
+      reason: 'would be fetched',
+      items: [{ kind: 'transcript.json-v2', key: `jobs/${id}/transcript.json`, outcome: 'missing' }],
+    });
+    expect(await visibleKeys(bench.folder)).toEqual([]);
+  });
+
+  it('takes the job record for a missing jobinfo, and says so', async () => {
+    const { simulator, parts, lose, content } = await begin();
+    const id = await lose({ contents: ['jobinfo'] });
+    expect(only(await reconcile(parts))).toMatchObject({
+      outcome: 'recovered',
+      reason: expect.stringMatching(/record/),
+    });
+    expect(JSON.parse((await content(`jobs/${id}/jobinfo.json`)).toString())).toEqual({
+      job: simulator.job(id),
+    });
+    expect((await reconcile(parts)).outcomes).toEqual({ ...NONE, matched: 1 });
+  });
+
+  it('does not bring back what was erased on purpose', async () => {
+    const { parts, store, lose } = await begin();
+    const id = await lose();
+    await store.create(erasureKey(id), Buffer.from('{}'), { contentType: 'application/json', metadata: {} });
+    expect((await reconcile(parts)).outcomes).toEqual({ ...NONE, matched: 1 });
+    expect(await artefacts()).toEqual([]);
+  });
+
+  it('does no harm when two run at once', async () => {
+    const { parts, lose, isExact } = await begin();
+    const ids = await Promise.all(
+      Array.from({ length: 20 }, () => lose({ contents: ['transcript', 'data'] }, { mediaBytes: 150_000 })),
+    );
+    const runs = await Promise.all([reconcile(parts), reconcile(parts)]);
+    for (const { outcomes, faults } of runs) {
+      expect(outcomes.failed + outcomes.unrecoverable + outcomes.conflict).toBe(0);
+      expect(faults).toEqual([]);
+    }
+    expect(await artefacts()).toEqual(
+      ids.flatMap((id) => [`jobs/${id}/data`, `jobs/${id}/transcript.json`]).sort(),
+    );
+    for (const id of ids) expect(await isExact(`jobs/${id}/data`, id, 'data')).toBe(true);
+    expect(await visibleKeys(bench.folder, 'reports/')).toHaveLength(2);
+  });
+
+  it('ends when told to, says so, and goes on from there the next time', async () => {
+    const { parts, lose } = await begin({ parts: { concurrency: 1 } });
+    for (let n = 0; n < 10; n += 1) await lose();
+    const stop = new AbortController();
+    let settled = 0;
+    const report = await reconcile(parts, {
+      signal: stop.signal,
+      onJob: () => {
+        settled += 1;
+        if (settled === 3) stop.abort();
+      },
+    });
+    expect(report.faults).toEqual([{ region: null, reason: 'the run was interrupted' }]);
+    expect(report.outcomes).toEqual({ ...NONE, recovered: 3 });
+    expect((await reconcile(parts)).outcomes).toEqual({ ...NONE, recovered: 7, matched: 3 });
+    expect(await temporaryFiles()).toEqual([]);
+  });
+
+  it('gives up a download at once when told to', async () => {
+    const { parts, lose } = await begin();
+    await lose({ contents: ['data'] }, { mediaBytes: 200_000_000 });
+    const stop = new AbortController();
+    const running = reconcile({ ...parts, store: abortingAt(parts.store, stop) }, { signal: stop.signal });
+    expect(await running).toMatchObject({ outcomes: NONE, faults: [{ reason: 'the run was interrupted' }] });
+    expect(await artefacts()).toEqual([]);
+  });
+});
+
+/** Aborts soon after the store was asked what is here: the download is under way then. */
+function abortingAt(store: ObjectStore, stop: AbortController): ObjectStore {
+  return {
+    ...store,
+    head: async (key) => {
+      const found = await store.head(key);
+      if (key.endsWith('/data')) setTimeout(() => stop.abort(), 20);
+      return found;
+    },
+  };
+}
+
+describe('what goes wrong at the service', () => {
+  it('retries a download that broke off, and never archives half of one', async () => {
+    const { simulator, parts, lose, isExact } = await begin();
+    const id = await lose({ contents: ['transcript', 'data'] }, { mediaBytes: 500_000 });
+    simulator.faults.add({ kind: 'cut-download', operation: 'media', times: 1 });
+    expect((await reconcile(parts)).outcomes.recovered).toBe(1);
+    expect(await isExact(`jobs/${id}/data`, id, 'data')).toBe(true);
+
+    const lost = await lose({ contents: ['transcript', 'data'] }, { mediaBytes: 500_000 });
+    simulator.faults.add({ kind: 'cut-download', operation: 'media' });
+    const report = await reconcile(parts);
+    expect(only(report)).toMatchObject({
+      jobId: lost,
+      outcome: 'failed',
+      reason: expect.stringMatching(/ended after \d+ of 500000 bytes/),
+      items: [
+        { kind: 'transcript.json-v2', outcome: 'created' },
+        { kind: 'data', outcome: 'failed' },
+      ],
+    });
+    expect(await artefacts()).not.toContain(`jobs/${lost}/data`);
+    expect(await temporaryFiles()).toEqual([]);
+    simulator.faults.clear();
+    expect((await reconcile(parts)).outcomes).toEqual({ ...NONE, recovered: 1, matched: 1 });
+  });
+
+  it('does not take for a transcript what is no JSON', async () => {
+    const { simulator, parts, lose } = await begin();
+    await lose();
+    simulator.faults.add({
+      kind: 'answer',
+      operation: 'transcript',
+      status: 200,
+      body: '<html>Sign in</html>',
+    });
+    expect(only(await reconcile(parts))).toMatchObject({
+      outcome: 'failed',
+      reason: expect.stringMatching(/not JSON/),
+    });
+    expect(await artefacts()).toEqual([]);
+  });
+
+  it('says unrecoverable of what expired or was deleted, once in the ledger', async () => {
+    const { simulator, parts, lose } = await begin();
+    simulator.setStatus(await lose(), 'expired');
+    simulator.setStatus(await lose(), 'deleted');
+    const report = await reconcile(parts);
+    expect(report.outcomes).toEqual({ ...NONE, unrecoverable: 2 });
+    expect(report.jobs.map(({ reason }) => reason).sort()).toEqual([
+      'the job is deleted',
+      'the job is expired',
+    ]);
+    expect((await reconcile(parts)).outcomes).toEqual({ ...NONE, unrecoverable: 2 });
+    const lines = await ledgerOf(bench.folder);
+    expect(lines.map(({ outcome }) => outcome)).toEqual(['unrecoverable', 'unrecoverable']);
+  });
+
+  it('says unrecoverable of what vanishes between list and fetch', async () => {
+    const { simulator, parts, lose } = await begin();
+    const [deleted, expired] = [await lose(), await lose()];
+    const vanishing: ObjectStore = {
+      ...parts.store,
+      head: (key) => {
+        if (key.includes(deleted)) simulator.setStatus(deleted, 'deleted');
+        if (key.includes(expired)) simulator.setStatus(expired, 'expired');
+        return parts.store.head(key);
+      },
+    };
+    const report = await reconcile({ ...parts, store: vanishing });
+    expect(report.outcomes).toEqual({ ...NONE, unrecoverable: 2 });
+    const reasons = Object.fromEntries(report.jobs.map(({ jobId, reason }) => [jobId, reason]));
+    expect(reasons[deleted]).toMatch(/vanished/);
+    expect(reasons[expired]).toMatch(/410/);
+  });
+
+  it('says failed, not unrecoverable, of a transcript that a finished job merely does not show', async () => {
+    const { simulator, parts, lose } = await begin();
+    await lose();
+    simulator.faults.add({ kind: 'answer', operation: 'transcript', status: 404 });
+    expect(only(await reconcile(parts))).toMatchObject({
+      outcome: 'failed',
+      reason: expect.stringMatching(/404/),
+    });
+  });
+
+  it('goes on when one job fails, and tells of the end of retention', async () => {
+    const { simulator, parts, lose } = await begin();
+    const createdAt = Date.now() - 150 * HOUR;
+    const [good, bad] = [await lose(), await lose({}, { createdAt })];
+    simulator.faults.add({ kind: 'answer', operation: 'transcript', status: 500, jobId: bad });
+    const report = await reconcile(parts, { since: new Date(createdAt - HOUR) });
+    expect(report.outcomes).toEqual({ ...NONE, recovered: 1, failed: 1 });
+    const failed = report.jobs.find(({ jobId }) => jobId === bad);
+    const end = new Date(createdAt + 168 * HOUR).toISOString();
+    expect(failed?.reason).toContain(`keeps it only until ${end}`);
+    expect(await artefacts()).toEqual([`jobs/${good}/transcript.json`]);
+  });
+
+  it.each([
+    ['is down', { status: 503 }, /answered 503/],
+    ['refuses the key', { status: 401, body: { code: 401, error: 'Permission Denied' } }, /401/],
+    ['lists nonsense', { status: 200, body: { jobs: 'many' } }, /no list of jobs/],
+    ['is hidden by a page of a proxy', { status: 200, body: '<html>Welcome</html>' }, /not JSON/],
+  ])('goes on with other regions when one %s', async (_name, answer, reason) => {
+    const { simulator, parts, lose } = await begin();
+    await lose({}, { region: 'us1' });
+    simulator.faults.add({ kind: 'answer', operation: 'list', region: 'eu1', ...answer });
+    const report = await reconcile(parts);
+    expect(report.outcomes.recovered).toBe(1);
+    expect(report.faults).toEqual([{ region: 'eu1', reason: expect.stringMatching(reason) }]);
+  });
+
+  it('says when a list held entries that are no jobs', async () => {
+    const { simulator, parts, lose } = await begin();
+    const id = await lose();
+    const record = simulator.job(id);
+    const body = { jobs: [record, { id: '../../etc/passwd' }, null] };
+    simulator.faults.add({ kind: 'answer', operation: 'list', region: 'eu1', status: 200, body, times: 1 });
+    const report = await reconcile(parts);
+    expect(report.outcomes.recovered).toBe(1);
+    expect(report.faults).toEqual([{ region: 'eu1', reason: expect.stringMatching(/2 entries/) }]);
+  });
+
+  it('reads the record where the list leaves the configuration out', async () => {
+    const { simulator, parts, lose } = await begin();
+    const id = await lose();
+    const { config: _config, ...bare } = simulator.job(id) ?? { config: null };
+    const body = { jobs: [bare] };
+    simulator.faults.add({ kind: 'answer', operation: 'list', region: 'eu1', status: 200, body, times: 1 });
+    expect((await reconcile(parts)).outcomes.recovered).toBe(1);
+  });
+
+  it.each([['mars1'], ['eu2']])('refuses region %s before asking anything', async (region) => {
+    const { parts } = await begin();
+    await expect(reconcile(parts, { regions: ['eu1', region] })).rejects.toMatchObject({
+      kind: 'configuration',
+    });
+    expect(await visibleKeys(bench.folder)).toEqual([]);
+  });
+});
+
+describe('what goes wrong in the store', () => {
+  it('fails the job and reports it, and nothing is lost by trying again', async () => {
+    let broken = true;
+    const { parts, lose } = await begin({
+      wrapStore: (store) => ({
+        ...store,
+        create: (key, body, headers) => {
+          if (broken && key.startsWith('jobs/')) throw new StoreError('create', 'no space left');
+          return store.create(key, body, headers);
+        },
+      }),
+    });
+    await lose();
+    expect(only(await reconcile(parts))).toMatchObject({
+      outcome: 'failed',
+      reason: expect.stringMatching(/no space/),
+    });
+    broken = false;
+    expect((await reconcile(parts)).outcomes.recovered).toBe(1);
+    expect((await ledgerOf(bench.folder)).map(({ outcome }) => outcome)).toEqual(['failed', 'recovered']);
+  });
+
+  it('says so when the ledger did not take the line', async () => {
+    const { parts, lose } = await begin({
+      wrapStore: (store) => ({
+        ...store,
+        create: (key, body, headers) => {
+          if (key.startsWith('ledger/')) throw new StoreError('create', 'no space left');
+          return store.create(key, body, headers);
+        },
+      }),
+    });
+    await lose();
+    expect(only(await reconcile(parts))).toMatchObject({
+      outcome: 'failed',
+      reason: expect.stringMatching(/missing in the ledger/),
+      items: [{ outcome: 'created' }],
+    });
+  });
+
+  it('is honest about a report that could not be stored', async () => {
+    const { parts, lose } = await begin({
+      wrapStore: (store) => ({
+        ...store,
+        create: (key, body, headers) => {
+          if (key.startsWith('reports/')) throw new StoreError('create', 'no space left');
+          return store.create(key, body, headers);
+        },
+      }),
+    });
+    await lose();
+    const report = await reconcile(parts);
+    expect(report.outcomes.recovered).toBe(1);
+    expect(report.faults).toEqual([{ region: null, reason: expect.stringMatching(/report was not stored/) }]);
+  });
+
+  it('keeps what differs as conflict when a callback came in between', async () => {
+    const { parts, lose } = await begin();
+    const id = await lose();
+    const key = `jobs/${id}/transcript.json`;
+    const racing: ObjectStore = {
+      ...parts.store,
+      head: async (asked) => {
+        const found = await parts.store.head(asked);
+        if (asked === key && found === null) {
+          const headers = { contentType: 'application/json', metadata: {} };
+          await parts.store.create(key, Buffer.from('{"came":"first"}'), headers);
+        }
+        return found;
+      },
+    };
+    const report = await reconcile({ ...parts, store: racing });
+    expect(only(report)).toMatchObject({ outcome: 'conflict', items: [{ outcome: 'conflict' }] });
+    expect((await bench.content(key)).toString()).toBe('{"came":"first"}');
+    expect(await artefacts()).toHaveLength(2);
+  });
+});

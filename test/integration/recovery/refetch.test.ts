@@ -1,0 +1,107 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { refetch } from '../../../src/recovery/refetch.js';
+import { ledgerOf, visibleKeys } from '../../support/ledger-of.js';
+import { type RecoveryBench, recoveryBench } from '../../support/recovery-bench.js';
+
+let bench: RecoveryBench;
+
+beforeEach(async () => {
+  bench = await recoveryBench({ parts: { grace: 3_600_000 } });
+});
+
+afterEach(() => bench.close());
+
+describe('refetch', () => {
+  it('finds the region by itself and waits for no grace period', async () => {
+    const { parts, lose, isExact } = bench;
+    const jobId = await lose({}, { region: 'us1' });
+    expect(await refetch(parts, { jobId })).toMatchObject({ jobId, region: 'us1', outcome: 'recovered' });
+    expect(await isExact(`jobs/${jobId}/transcript.json`, jobId, 'transcript.json-v2')).toBe(true);
+  });
+
+  it('does nothing for a job that is complete', async () => {
+    const { parts, lose } = bench;
+    const jobId = await lose();
+    await refetch(parts, { jobId });
+    expect(await refetch(parts, { jobId })).toMatchObject({ outcome: 'matched', items: [] });
+    expect(await ledgerOf(bench.folder)).toHaveLength(1);
+  });
+
+  it('compares what is here when asked to fetch again, and keeps what differs', async () => {
+    const { parts, store, lose } = bench;
+    const jobId = await lose({ contents: ['transcript', 'transcript.txt', 'jobinfo'] });
+    const headers = { contentType: 'text/plain', metadata: {} };
+    await store.create(`jobs/${jobId}/transcript.txt`, Buffer.from('something else'), headers);
+    await refetch(parts, { jobId });
+    const again = await refetch(parts, { jobId, again: true });
+    expect(again).toMatchObject({
+      outcome: 'conflict',
+      items: [
+        { kind: 'transcript.json-v2', outcome: 'identical' },
+        { kind: 'transcript.txt', outcome: 'conflict' },
+      ],
+    });
+    expect((await bench.content(`jobs/${jobId}/transcript.txt`)).toString()).toBe('something else');
+    expect(await bench.isExact(again.items[1]?.key ?? '', jobId, 'transcript.txt')).toBe(true);
+  });
+
+  it('takes a job whose entries lead elsewhere: it was named', async () => {
+    const { parts, lose } = bench;
+    const jobId = await lose({ url: 'https://elsewhere.example/hook' });
+    expect(await refetch(parts, { jobId })).toMatchObject({ outcome: 'recovered' });
+  });
+
+  it('asks for the source when there are several and the job names none', async () => {
+    const { lose } = bench;
+    const sources = {
+      default: { contents: ['transcript'], keyPrefix: '' },
+      legal: { contents: ['transcript.txt'], keyPrefix: 'legal/' },
+    };
+    const parts = { ...bench.parts, sources };
+    const jobId = await lose({}, { notify: [] });
+    expect(await refetch(parts, { jobId })).toMatchObject({
+      outcome: 'failed',
+      reason: expect.stringMatching(/source/),
+    });
+    expect(await refetch(parts, { jobId, source: 'legal' })).toMatchObject({ outcome: 'recovered' });
+    expect(await visibleKeys(bench.folder, 'legal/')).toEqual([`legal/jobs/${jobId}/transcript.txt`]);
+  });
+
+  it('records replays as such, with the name behind them', async () => {
+    const { parts, store, lose } = bench;
+    const jobId = await lose();
+    await refetch(parts, { jobId, origin: 'replay', actor: 'ada' });
+    expect(await ledgerOf(bench.folder)).toMatchObject([
+      { origin: 'replay', actor: 'ada', outcome: 'recovered' },
+    ]);
+    const info = await store.head(`jobs/${jobId}/transcript.json`);
+    expect(info?.metadata.origin).toBe('replay');
+  });
+
+  it('says unrecoverable of a job nobody knows, unless it lies here whole', async () => {
+    const { parts, store } = bench;
+    expect(await refetch(parts, { jobId: 'nobody-knows' })).toMatchObject({
+      region: null,
+      outcome: 'unrecoverable',
+      reason: 'no configured region knows this job',
+    });
+    const headers = { contentType: 'application/json', metadata: {} };
+    await store.create('jobs/nobody-knows/transcript.json', Buffer.from('{}'), headers);
+    expect(await refetch(parts, { jobId: 'nobody-knows' })).toMatchObject({ outcome: 'matched' });
+  });
+
+  it('says failed when a region that may know the job cannot be asked', async () => {
+    const { parts, simulator } = bench;
+    simulator.faults.add({ kind: 'answer', operation: 'record', region: 'us1', status: 503 });
+    expect(await refetch(parts, { jobId: 'nobody-knows' })).toMatchObject({
+      region: null,
+      outcome: 'failed',
+      reason: expect.stringMatching(/us1.*503/),
+    });
+  });
+
+  it('sends nothing for an id that is none', async () => {
+    const { parts } = bench;
+    expect(await refetch(parts, { jobId: '../../etc' })).toMatchObject({ outcome: 'failed' });
+  });
+});

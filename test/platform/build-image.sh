@@ -14,7 +14,7 @@ mkdir -p "$cache" "$out"
 # A storage of its own: no image or container of the machine is touched, and removing the folder removes everything.
 driver=overlay
 buildah --storage-driver overlay --root "$out/storage" --runroot "$out/run" info >/dev/null 2>&1 || driver=vfs
-buildah=(buildah --storage-driver $driver --root "$out/storage" --runroot "$out/run")
+buildah=(buildah --storage-driver "$driver" --root "$out/storage" --runroot "$out/run")
 
 base=$cache/image-base.tar
 if [ ! -f "$base" ]; then

@@ -1,0 +1,7 @@
+import { describeLostCallbacks } from '../support/lost-callbacks.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
+
+describeLostCallbacks('the file store', async () => {
+  const folder = await temporaryFolder();
+  return { options: { url: `file:${folder.path}/store`, partSize: 5 * 1024 * 1024 }, dispose: folder.remove };
+});

@@ -154,6 +154,7 @@ export function describeLostCallbacks(name: string, open: () => Promise<StoreUnd
     async function reconcile(): Promise<RecoveryReport> {
       const { code, stdout, stderr } = await runCli(['reconcile', '--json'], {
         NODE_CONFIG: JSON.stringify(settings('cron')),
+        NODE_NO_WARNINGS: '1',
       });
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
       return JSON.parse(stdout) as RecoveryReport;

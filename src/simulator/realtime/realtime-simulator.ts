@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
+import { createArrivals } from './arrivals.js';
 import type { AudioBufferLimits } from './audio-buffer.js';
 import type { SessionScript } from './session-script.js';
 import { type KeyVerdict, SimulatedSession, type SimulatedSessionOptions } from './simulated-session.js';
@@ -32,6 +33,8 @@ export interface RealtimeSimulator {
   readonly upgrades: readonly IncomingMessage[];
   /** Settles with the n-th session (from 0) as soon as it is connected. */
   session(index: number): Promise<SimulatedSession>;
+  /** Settles with the n-th upgrade request (from 0) as soon as it came. */
+  upgrade(index: number): Promise<IncomingMessage>;
   close(): Promise<void>;
 }
 
@@ -48,29 +51,27 @@ const LIMITS: AudioBufferLimits = {
 export async function startRealtimeSimulator(options: RealtimeSimulatorOptions): Promise<RealtimeSimulator> {
   const server = createServer((_request, response) => response.writeHead(426).end());
   const sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false });
-  const sessions: SimulatedSession[] = [];
-  const upgrades: IncomingMessage[] = [];
+  const sessions = createArrivals<SimulatedSession>();
+  const upgrades = createArrivals<IncomingMessage>();
   const connections = new Set<Duplex>();
-  const waiting: { readonly index: number; readonly resolve: (session: SimulatedSession) => void }[] = [];
 
   server.on('connection', (socket) => {
     connections.add(socket);
     socket.on('close', () => connections.delete(socket));
   });
   server.on('upgrade', (request, socket, head) => {
-    const script = options.script?.(upgrades.length) ?? {};
-    upgrades.push(request);
-    if (script.ignoreUpgrade === true) return;
+    const script = options.script?.(upgrades.all.length) ?? {};
+    upgrades.add(request);
+    if (script.ignoreUpgrade === true) {
+      // Read on, or the client's leaving would go unnoticed.
+      socket.on('error', () => {}).resume();
+      return;
+    }
     const entry = admit(request, script);
     if (typeof entry === 'number') return refuse(socket, entry);
     sockets.handleUpgrade(request, socket, head, (webSocket) => {
       const verdict = judge(options, entry);
-      const session = new SimulatedSession(
-        webSocket,
-        sessionOptions(options, entry.service, verdict, script),
-      );
-      sessions.push(session);
-      for (const { index, resolve } of waiting) if (index === sessions.length - 1) resolve(session);
+      sessions.add(new SimulatedSession(webSocket, sessionOptions(options, entry.service, verdict, script)));
     });
   });
 
@@ -80,14 +81,10 @@ export async function startRealtimeSimulator(options: RealtimeSimulatorOptions):
   const { address, port } = server.address() as AddressInfo;
   return {
     origin: `ws://${address}:${port}`,
-    sessions,
-    upgrades,
-    session: (index) =>
-      new Promise((resolve) => {
-        const session = sessions[index];
-        if (session === undefined) waiting.push({ index, resolve });
-        else resolve(session);
-      }),
+    sessions: sessions.all,
+    upgrades: upgrades.all,
+    session: sessions.nth,
+    upgrade: upgrades.nth,
     close: async () => {
       for (const socket of connections) socket.destroy();
       await new Promise<void>((resolve) => server.close(() => resolve()));

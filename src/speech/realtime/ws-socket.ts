@@ -31,7 +31,6 @@ export const connectWithWs: SocketConnector = ({ url, headers, signal }) =>
     socket.once('unexpected-response', (_request, response) => {
       done();
       reject(new UpgradeRefused(response.statusCode ?? 0));
-      response.destroy();
       socket.terminate();
     });
     socket.once('error', (error) => {

@@ -1,4 +1,5 @@
-import { createServer } from 'node:net';
+import { once } from 'node:events';
+import { createServer, type Socket } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
 import { WebSocket as BrowserLikeWebSocket } from 'undici';
 import type { SessionScript } from '../../../src/simulator/realtime/session-script.js';
@@ -143,6 +144,24 @@ describe('connecting', () => {
       expect(simulator.upgrades).toHaveLength(1);
     }));
 
+  it('leaves no connection behind when a refusal does not end', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const connected = once(server, 'connection');
+    const { port } = server.address() as { port: number };
+    const connecting = connectSession({
+      hosts: { global: `ws://127.0.0.1:${port}` },
+      credential: { apiKey: API_KEY },
+    });
+    const [socket] = (await connected) as [Socket];
+    const gone = once(socket, 'close');
+    socket.on('error', () => {}).resume();
+    socket.write('HTTP/1.1 403 Forbidden\r\nContent-Length: 1000000\r\n\r\nnot all of it');
+    expect(await failure(RealtimeConnectError, connecting)).toMatchObject({ status: 403 });
+    await gone;
+    server.close();
+  });
+
   it('does not fail over once connected', () =>
     withSimulator({ first: { faults: [{ at: 'start', act: { do: 'drop' } }] } }, async (simulator) => {
       const hosts = { global: simulator.origin, eu1: simulator.origin };
@@ -176,9 +195,12 @@ describe('connecting', () => {
       const abort = new AbortController();
       const hosts = { global: simulator.origin, eu1: simulator.origin };
       const connecting = connectSession(sessionOptions(simulator, { hosts, signal: abort.signal }));
-      setTimeout(() => abort.abort(new Error('no patience')), 20);
+      const request = await simulator.upgrade(0);
+      const gone = once(request.socket, 'close');
+      abort.abort(new Error('no patience'));
       await expect(connecting).rejects.toThrow('no patience');
-      expect(simulator.upgrades.length).toBeLessThanOrEqual(1);
+      await gone;
+      expect(simulator.upgrades).toHaveLength(1);
     }));
 
   it('refuses a key that is no header value before connecting', () =>

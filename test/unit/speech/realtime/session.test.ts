@@ -13,8 +13,11 @@ class FakeSocket implements RealtimeSocket {
     this.sent.push(data);
   }
 
+  /** Whether the service answers the closing handshake. */
+  answersClose = true;
+
   close(code: number): void {
-    this.events?.close(code, '');
+    if (this.answersClose) this.events?.close(code, '');
   }
 
   terminate(): void {
@@ -78,6 +81,25 @@ describe('a session in time', () => {
     await expect(session.finished).rejects.toMatchObject({ kind: 'timeout' });
   });
 
+  it('counts silence anew when something is owed again', async () => {
+    const { socket, session } = await startedSession();
+    await session.sendAudio(new Uint8Array(100));
+    socket.say({ message: 'AudioAdded', seq_no: 1 });
+    await jest.advanceTimersByTimeAsync(50_000);
+    await session.sendAudio(new Uint8Array(100));
+    await jest.advanceTimersByTimeAsync(59_000);
+    expect(session.state).toBe('started');
+    session.abort();
+  });
+
+  it('cuts the connection when the closing handshake is not answered', async () => {
+    const { socket, session } = await startedSession();
+    socket.answersClose = false;
+    session.abort();
+    await jest.advanceTimersByTimeAsync(1001);
+    await expect(session.closed).resolves.toBeUndefined();
+  });
+
   it('notices silence also while audio waits for room', async () => {
     const { session } = await startedSession();
     const sending = session.sendAudio(new Uint8Array(200_000));
@@ -135,12 +157,41 @@ describe('a session and odd services', () => {
 
   it('ignores what follows EndOfTranscript', async () => {
     const { socket, session } = await startedSession();
+    socket.answersClose = false;
     const ending = session.end();
-    await Promise.resolve();
-    await Promise.resolve();
+    await new Promise(setImmediate);
     socket.say({ message: 'EndOfTranscript' });
-    socket.say({ message: 'Error', type: 'job_error', reason: 'too late' });
+    const metadata = { start_time: 0, end_time: 1, transcript: 'late' };
+    socket.say({ message: 'AddTranscript', metadata, results: [] });
     expect(await ending).toMatchObject({ state: 'finished', complete: true });
+    expect(session.report().segments).toEqual([]);
+    socket.terminate();
+  });
+
+  it('ends an iterator that is opened after the end', async () => {
+    const { socket, session } = await startedSession();
+    const ending = session.end();
+    await new Promise(setImmediate);
+    socket.say({ message: 'EndOfTranscript' });
+    await ending;
+    expect(await session.transcripts().next()).toEqual({ done: true, value: undefined });
+    expect(await session.messages().next()).toEqual({ done: true, value: undefined });
+  });
+
+  it('sends EndOfStream after all audio, also after audio nobody awaited', async () => {
+    const { socket, session } = await startedSession();
+    const sending = session.sendAudio(new Uint8Array(120_000));
+    const ending = session.end();
+    await new Promise(setImmediate);
+    expect(socket.sent.filter((data) => typeof data === 'string')).toHaveLength(1);
+    for (let frame = 1; frame <= 15; frame += 1) {
+      socket.say({ message: 'AudioAdded', seq_no: frame });
+      await new Promise(setImmediate);
+    }
+    await sending;
+    expect(socket.sent.at(-1)).toBe('{"message":"EndOfStream","last_seq_no":15}');
+    socket.say({ message: 'EndOfTranscript' });
+    await ending;
   });
 
   it('tells which of the acknowledged audio the duration limit made worthless', async () => {

@@ -64,7 +64,10 @@ export async function startRealtimeSimulator(options: RealtimeSimulatorOptions):
     upgrades.add(request);
     if (script.ignoreUpgrade === true) {
       // Read on, or the client's leaving would go unnoticed.
-      socket.on('error', () => {}).resume();
+      socket
+        .on('error', () => {})
+        .on('end', () => socket.destroy())
+        .resume();
       return;
     }
     const entry = admit(request, script);

@@ -1,0 +1,130 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { cpuMs, pathOf, peakRss } from './processes.mjs';
+import { PATH, TARGETS } from './targets.mjs';
+
+let serial = 0;
+
+/** One contestant, started fresh, measured once, stopped. */
+export async function measure({ scenario, name, store, scratch, node, seconds, profile }) {
+  await store.reset({ latency: scenario.latency ?? 0, keep: scenario.keep ?? '' });
+  const target = TARGETS[name];
+  const server = await target.start({ store, scratch, node, profile: name === 'product' ? profile : null });
+  try {
+    const groups = target.alone ? null : groupsOf(scenario, name, target, server.port);
+    if (groups === null) return await measureAlone(scenario, target, server, seconds);
+    return await measureServed(scenario, server, store, groups, seconds);
+  } finally {
+    await server.stop();
+  }
+}
+
+function groupsOf(scenario, name, target, port) {
+  serial += 1;
+  const common = {
+    port,
+    path: target.path ?? PATH,
+    headers: { ...target.headers },
+    idPrefix: `b${serial}x${Date.now().toString(36)}`,
+  };
+  if (name === 'tus')
+    Object.assign(common.headers, { 'Tus-Resumable': '1.0.0', 'Upload-Length': scenario.bytes });
+  if (scenario.kind === 'flood') {
+    const body = { kind: 'transcript', bytes: scenario.bytes };
+    return [
+      { ...common, headers: {}, connections: 48, body },
+      { ...common, connections: 4, body },
+    ];
+  }
+  const { connections, count, distinct, bytes } = scenario;
+  return [{ ...common, connections, count, distinct, body: { kind: scenario.body(name), bytes } }];
+}
+
+async function measureServed(scenario, server, store, groups, seconds) {
+  const isTimed = scenario.kind !== 'large';
+  if (scenario.kind === 'flood') {
+    // The good callbacks alone first: what the flood costs them is the ratio.
+    server.quiet = (await generate({ groups: [groups[1]], warmUpMs: 700, measureMs: 1500 }, () => {}))[0];
+    groups[1] = { ...groups[1], idPrefix: `${groups[1].idPrefix}q` };
+  }
+  let before = null;
+  const order = { groups, warmUpMs: isTimed ? 2000 : 0, measureMs: isTimed ? seconds * 1000 : null };
+  const began = async () => {
+    before = { cpu: cpuMs(server.pid), store: await store.counts() };
+  };
+  const results = await generate(order, began);
+  const after = { cpu: cpuMs(server.pid), store: await store.counts(), rss: peakRss(server.pid) };
+  const [main, good] = results;
+  const total = results.reduce((sum, { count }) => sum + count, 0);
+  return {
+    perSecond: main.count / main.seconds,
+    p50: main.p50,
+    p99: main.p99,
+    megabytesPerSecond: main.bytes / 1e6 / main.seconds,
+    cpuMs: (after.cpu - before.cpu) / total,
+    cpuSeconds: (after.cpu - before.cpu) / 1000,
+    writes: writes(before.store, after.store) === null ? null : writes(before.store, after.store) / total,
+    peakRss: after.rss,
+    statuses: main.statuses,
+    ...(good ? { goodP99: good.p99, quietP99: server.quiet.p99, goodStatuses: good.statuses } : {}),
+  };
+}
+
+function writes(before, after) {
+  if (before === null || after === null) return null;
+  return after.puts.artefact + after.puts.ledger - before.puts.artefact - before.puts.ledger;
+}
+
+async function measureAlone(scenario, target, server, seconds) {
+  const order = { mode: target.alone, bytes: scenario.bytes, connections: scenario.connections, seconds };
+  if (target.alone === 'put-loop') await run(server.port, { ...order, seconds: 1 });
+  const cpu = cpuMs(server.pid);
+  const result = await run(server.port, order);
+  const spent = cpuMs(server.pid) - cpu;
+  return {
+    perSecond: result.count / result.seconds,
+    p50: result.p50 ?? null,
+    p99: result.p99 ?? null,
+    megabytesPerSecond: (result.bytes ?? result.count * scenario.bytes) / 1e6 / result.seconds,
+    cpuMs: spent / result.count,
+    cpuSeconds: spent / 1000,
+    writes: null,
+    peakRss: peakRss(server.pid),
+    statuses: {},
+  };
+}
+
+async function run(port, order) {
+  const response = await fetch(`http://127.0.0.1:${port}/run`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(order),
+  });
+  if (!response.ok) throw new Error(await response.text());
+  return response.json();
+}
+
+async function generate(order, onMeasuring) {
+  const child = fork(pathOf('load/generator.mjs'), { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  const gone = once(child, 'exit');
+  try {
+    child.send(order);
+    let reading = Promise.resolve();
+    for (;;) {
+      const [message] = await Promise.race([
+        once(child, 'message'),
+        gone.then(() => [{ kind: 'failed', message: 'the load generator died' }]),
+      ]);
+      if (message.kind === 'measuring') reading = onMeasuring();
+      if (message.kind === 'failed') throw new Error(message.message);
+      if (message.kind === 'done') {
+        await reading;
+        return message.results;
+      }
+    }
+  } finally {
+    child.disconnect();
+    await Promise.race([gone, sleep(2000)]);
+  }
+}

@@ -138,6 +138,10 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   // Seeing and repairing.
   const admin = createAdmin({
     store,
+    archive,
+    ledger,
+    recovery: core.recovery,
+    busy: () => budget.waiters > 0 || admission.active >= limits.maxConcurrentDeliveries / 2,
     sources,
     refusals,
     metrics,
@@ -203,7 +207,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
 
     async stop() {
       draining = true;
-      const recoveryStopped = reconciling?.stop();
+      const recoveryStopped = Promise.all([reconciling?.stop(), admin.letGo()]);
       if (publicServer.listening) await sleep(config.receiver.drainDelay);
       admission.close();
       await drainServer(publicServer, sleep(config.receiver.drainDeadline, null, { ref: false }));

@@ -2,8 +2,11 @@ import type { AdminRoute } from './admin-route.js';
 import { type DeliveriesRouteParts, deliveriesRoutes } from './routes/deliveries-routes.js';
 import { type ExplainRouteParts, explainRoutes } from './routes/explain-routes.js';
 import { type HealthRouteParts, healthRoutes } from './routes/health-routes.js';
+import { type ImportRouteParts, importRoutes } from './routes/import-routes.js';
 import { type JobsRouteParts, jobsRoutes } from './routes/jobs-routes.js';
 import { type QuarantineRouteParts, quarantineRoutes } from './routes/quarantine-routes.js';
+import { type RepairRouteParts, repairRoutes } from './routes/repair-routes.js';
+import { type ReplaysRouteParts, replaysRoutes } from './routes/replays-routes.js';
 
 /** What the health summary calls by a name that means something else elsewhere. */
 type HealthOnly = 'store' | 'quarantine' | 'sources' | 'lastReconcile';
@@ -13,6 +16,9 @@ export type AdminRouteParts = Omit<HealthRouteParts, HealthOnly> & {
 } & DeliveriesRouteParts &
   JobsRouteParts &
   QuarantineRouteParts &
+  RepairRouteParts &
+  ReplaysRouteParts &
+  ImportRouteParts &
   ExplainRouteParts;
 
 /** Everything below `/admin/api`. */
@@ -22,6 +28,9 @@ export function adminRoutes(parts: AdminRouteParts): AdminRoute[] {
     ...deliveriesRoutes(parts),
     ...jobsRoutes(parts),
     ...quarantineRoutes(parts),
+    ...repairRoutes(parts),
+    ...replaysRoutes(parts),
+    ...importRoutes(parts),
     ...explainRoutes(parts),
   ];
 }

@@ -1,18 +1,20 @@
 import type { Express } from 'express';
+import type { Archive } from '../archive/archive.js';
+import type { Ledger } from '../archive/ledger.js';
 import type { CanaryStatus } from '../observe/health.js';
 import type { Metrics } from '../observe/metrics.js';
 import type { RefusalRing } from '../observe/refusal-ring.js';
 import type { Source } from '../receiver/sender.js';
+import type { RecoveryParts } from '../recovery/recovery-parts.js';
 import type { ObjectStore } from '../store/object-store.js';
 import { createAdminApp } from './admin-app.js';
 import { adminRoutes } from './admin-routes.js';
 import type { CredentialSettings } from './credential-notices.js';
 import { createFreshView } from './fresh-view.js';
 import type { HealthParts } from './health.js';
-import { createLedgerView } from './ledger-view.js';
-import { createQuarantineShelf } from './quarantine-shelf.js';
 import { createTrialDecoder } from './quarantine-view.js';
 import { lastReconcile } from './reconcile-reports.js';
+import { createRepairs } from './repairs.js';
 import type { RecordSource } from './service-record.js';
 import { createSignIn } from './sign-in.js';
 
@@ -31,6 +33,11 @@ export interface AdminOptions
   readonly tokens: Readonly<Record<string, string>>;
   readonly records: RecordSource;
   readonly limits: { readonly maxParts: number };
+  readonly archive: Archive;
+  readonly ledger: Ledger;
+  readonly recovery: RecoveryParts;
+  /** Whether live traffic needs what a replay would take. */
+  readonly busy: () => boolean;
   /** Told of errors that are nobody's contract: bugs. */
   readonly onUnexpected: (error: unknown) => void;
 }
@@ -38,22 +45,28 @@ export interface AdminOptions
 /** Everything of the admin port. */
 export interface Admin {
   readonly app: Express;
-  /** Begins to follow the ledger. */
+  /** Begins to follow the ledger, and to run replays. */
   start(): void;
+  /** Stops the replays of this replica, while the ledger still takes lines; another one goes on with them. */
+  letGo(): Promise<void>;
   stop(): Promise<void>;
 }
 
 export function createAdmin(options: AdminOptions): Admin {
   const { store, sources, metrics } = options;
-  const view = createLedgerView({ store });
+  const repairs = createRepairs({
+    ...options,
+    maxParts: options.limits.maxParts,
+    onReleased: (bytes) => metrics.ledger.quarantine('released', bytes),
+    onError: options.onUnexpected,
+  });
+  const { view, shelf, replays } = repairs;
   metrics.ledger.watchBrokenLines(() => view.status().broken.count);
-  const shelf = createQuarantineShelf(store);
   const signIn = createSignIn({ tokens: options.tokens });
   const routes = adminRoutes({
     ...options,
-    view,
+    ...repairs,
     fresh: createFreshView({ view }),
-    shelf,
     signIn,
     keyPrefixes: [...sources.values()].map(({ keyPrefix }) => keyPrefix),
     trial: createTrialDecoder(sources, options.limits.maxParts),
@@ -66,7 +79,11 @@ export function createAdmin(options: AdminOptions): Admin {
   });
   return {
     app: createAdminApp({ metrics, routes, signIn, onUnexpected: options.onUnexpected }),
-    start: view.start,
+    start() {
+      view.start();
+      replays.start();
+    },
+    letGo: replays.stop,
     stop: view.stop,
   };
 }

@@ -1,6 +1,6 @@
 import type { LedgerLine } from '../domain/delivery.js';
 import type { ObjectStore } from '../store/object-store.js';
-import { type Artefact, describeArtefact, readArtefacts } from './artefacts.js';
+import { type Artefact, describeArtefact, listJobObjects, readArtefacts } from './artefacts.js';
 import type { FreshView } from './fresh-view.js';
 import type { LedgerView } from './ledger-view.js';
 import { findServiceRecord, type RecordSource, type ServiceRecord } from './service-record.js';
@@ -43,6 +43,13 @@ export async function inspectJob(parts: InspectParts, jobId: string): Promise<Jo
   if (found.length === 0 && timeline.length === 0 && service === null) return null;
   const artefacts = found.map((artefact) => describeArtefact(artefact, timeline));
   return { jobId, artefacts, timeline, service };
+}
+
+/** Whether there are artefacts or ledger lines of the job, without asking the service. */
+export async function isKnownHere(parts: InspectParts, jobId: string): Promise<boolean> {
+  for await (const _object of listJobObjects(parts.store, parts.keyPrefixes, jobId)) return true;
+  await parts.fresh();
+  return (await parts.view.deliveries({ job: jobId, limit: 1 })).deliveries.length > 0;
 }
 
 /** What is in memory, and the hours in which artefacts say they were received when those are older. */

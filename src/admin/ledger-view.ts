@@ -4,7 +4,7 @@ import type { ObjectStore } from '../store/object-store.js';
 import { type DeliveryQuery, instantOf, prepareSearch } from './delivery-query.js';
 import { searchRows } from './delivery-search.js';
 import { createLedgerHistory } from './ledger-history.js';
-import { linesOf } from './ledger-row.js';
+import { type LedgerRow, linesOf } from './ledger-row.js';
 import { type LedgerSummary, summarise } from './ledger-summary.js';
 import { createLedgerTail } from './ledger-tail.js';
 import { encodeCursor } from './row-position.js';
@@ -65,6 +65,11 @@ export interface LedgerView {
   refresh(): Promise<void>;
   /** Newest first. Rejects with `Problem` `request-invalid` for bad filters and cursors. */
   deliveries(query?: DeliveryQuery): Promise<DeliveryPage>;
+  /**
+   * The same in pages to the end, for who needs no more of a line than its row. Without `since` it looks back
+   * over the window only: what is older the service has forgotten as well.
+   */
+  rows(query?: Omit<DeliveryQuery, 'limit' | 'cursor'>): AsyncGenerator<readonly LedgerRow[]>;
   /** Over what is in memory. Rejects with `Problem` `request-invalid` for bad instants. */
   summary(query?: SummaryQuery): Promise<LedgerSummary>;
   status(): LedgerViewStatus;
@@ -73,7 +78,7 @@ export interface LedgerView {
 const DAY = 24 * 3_600_000;
 
 export function createLedgerView(options: LedgerViewOptions): LedgerView {
-  const { store, clock = Date.now } = options;
+  const { store, clock = Date.now, windowMs = 7 * DAY } = options;
   const intake = createSegmentIntake(store, options.concurrency ?? 16);
   const window = createRowWindow();
   const history = createLedgerHistory({ store, intake, maxCachedRows: 50_000 });
@@ -82,7 +87,7 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
     intake,
     window,
     clock,
-    windowMs: options.windowMs ?? 7 * DAY,
+    windowMs,
     maxRows: options.maxRows ?? 200_000,
     onProgress: () => schedule.progressed(),
   });
@@ -102,6 +107,19 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
     async deliveries(query = {}) {
       const { rows, next } = await searchRows(ground, prepareSearch(query));
       return { deliveries: linesOf(rows), nextCursor: next && encodeCursor(next) };
+    },
+    async *rows(query = {}) {
+      const until = instantOf('until', query.until) ?? clock();
+      const since = query.since ?? new Date(until - windowMs).toISOString();
+      let cursor: string | undefined;
+      do {
+        const { rows, next } = await searchRows(
+          ground,
+          prepareSearch({ ...query, since, limit: 500, cursor }),
+        );
+        yield rows;
+        cursor = next === null ? undefined : encodeCursor(next);
+      } while (cursor !== undefined);
     },
     summary: async (query = {}) => summarise(window, summaryRange(query, clock())),
     status() {

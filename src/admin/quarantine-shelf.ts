@@ -1,5 +1,5 @@
 import { buffer } from 'node:stream/consumers';
-import { quarantineFolder } from '../archive/layout.js';
+import { QUARANTINE_FOLDER, quarantineFolder } from '../archive/layout.js';
 import type { QuarantinedRequest } from '../archive/quarantine.js';
 import type { StoredItem } from '../domain/item.js';
 import { type ObjectStore, StoreError } from '../store/object-store.js';
@@ -67,7 +67,7 @@ export function createQuarantineShelf(store: ObjectStore): QuarantineShelf {
 
 async function listEntries(store: ObjectStore): Promise<ShelfEntry[]> {
   const found = new Map<string, { bytes: number; request: boolean; released: boolean }>();
-  for await (const { key, size } of store.list('quarantine/')) {
+  for await (const { key, size } of store.list(QUARANTINE_FOLDER)) {
     const [, id = '', name] = NAME.exec(key) ?? [];
     if (!isUlid(id)) continue;
     const entry = found.get(id) ?? { bytes: 0, request: false, released: false };

@@ -1,4 +1,4 @@
-import { reconcileReportKey } from '../archive/layout.js';
+import { REPORTS_FOLDER, reconcileReportKey } from '../archive/layout.js';
 import type { ObjectStore } from '../store/object-store.js';
 import { readDocument } from './read-document.js';
 
@@ -16,7 +16,6 @@ export interface ReconcileFigures {
   readonly missing: number;
 }
 
-const FOLDER = 'reports/reconcile/';
 const DAYS = 24 * 3_600_000;
 
 /** Null before the first run. */
@@ -33,7 +32,7 @@ export async function lastReconcile(
 
 async function lastKey(store: ObjectStore, startAfter?: string): Promise<string | null> {
   let last: string | null = null;
-  for await (const { key } of store.list(FOLDER, startAfter === undefined ? {} : { startAfter })) {
+  for await (const { key } of store.list(REPORTS_FOLDER, startAfter === undefined ? {} : { startAfter })) {
     if (key.endsWith('.json')) last = key;
   }
   return last;

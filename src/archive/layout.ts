@@ -45,12 +45,16 @@ export function ledgerPartition(instant: string): string {
   return `${LEDGER_FOLDER}dt=${instant.slice(0, 10)}/hour=${instant.slice(11, 13)}/`;
 }
 
+export const QUARANTINE_FOLDER = 'quarantine/';
+
 export function quarantineFolder(deliveryId: string): string {
-  return `quarantine/${deliveryId}/`;
+  return `${QUARANTINE_FOLDER}${deliveryId}/`;
 }
 
+export const REPLAYS_FOLDER = 'replays/';
+
 export function replayKey(replayId: string): string {
-  return `replays/${replayId}.json`;
+  return `${REPLAYS_FOLDER}${replayId}.json`;
 }
 
 /** Says that a job was erased here on purpose: recovery does not fetch it again. */

@@ -1,0 +1,114 @@
+import pLimit from 'p-limit';
+import { erasureKey, jobFolder, QUARANTINE_FOLDER } from '../archive/layout.js';
+import type { Ledger } from '../archive/ledger.js';
+import { type ObjectStore, StoreError } from '../store/object-store.js';
+import { listJobObjects } from './artefacts.js';
+import { newActId, type Order, operatorLine } from './operator-line.js';
+
+export interface EraseParts {
+  readonly store: ObjectStore;
+  /** Of all sources. */
+  readonly keyPrefixes: readonly string[];
+  readonly ledger: Pick<Ledger, 'append'>;
+}
+
+/** What was erased of a job. */
+export interface Erasure {
+  readonly jobId: string;
+  /** Id of the ledger line that says so. */
+  readonly deliveryId: string;
+  readonly erased: {
+    readonly artefacts: number;
+    readonly conflicts: number;
+    /** Quarantined bodies. */
+    readonly quarantined: number;
+    readonly bytes: number;
+  };
+}
+
+const DELETES_AT_ONCE = 16;
+/** Rounds of looking and deleting: writers that go on for longer than this are no accident. */
+const MAX_ROUNDS = 10;
+
+/**
+ * Erases all that is kept of a job: artefacts, conflicts and quarantined bodies, below all prefixes. Deliveries
+ * that end meanwhile are erased, too; an upload that ends later is not seen, so senders have to be stopped first.
+ * The ledger keeps that it happened; its lines hold no content. Harmless when repeated.
+ */
+export async function eraseJob(parts: EraseParts, jobId: string, order: Order): Promise<Erasure> {
+  const started = performance.now();
+  const deliveryId = newActId();
+  // Before anything goes: recovery must not fetch again what is being erased.
+  await parts.store.replace(erasureKey(jobId), erasureMark(jobId, order), MARK_HEADERS);
+  const counts = { artefacts: 0, conflicts: 0, quarantined: 0, bytes: 0 };
+  for (let round = 1; ; round += 1) {
+    const erased = await eraseRound(parts, jobId, counts);
+    if (erased === 0) break;
+    if (round === MAX_ROUNDS) throw new StoreError('erase', `${jobId} is being written to all the time`);
+  }
+  const { artefacts, conflicts, quarantined, bytes } = counts;
+  const summary = `${artefacts} artefacts, ${conflicts} conflicts, ${quarantined} quarantined bodies erased`;
+  await parts.ledger.append(
+    operatorLine(
+      { ...order, reason: order.reason === null ? summary : `${order.reason} (${summary})` },
+      {
+        deliveryId,
+        outcome: 'erased',
+        origin: 'replay',
+        jobId,
+        bytes,
+        durationMs: Math.round(performance.now() - started),
+      },
+    ),
+  );
+  return { jobId, deliveryId, erased: counts };
+}
+
+const MARK_HEADERS = { contentType: 'application/json', metadata: {} } as const;
+
+function erasureMark(jobId: string, order: Order): Buffer {
+  return Buffer.from(JSON.stringify({ v: 1, jobId, erasedAt: new Date().toISOString(), ...order }));
+}
+
+type Counts = { -readonly [name in keyof Erasure['erased']]: number };
+
+/** One look at everything; gives the number of objects that were deleted. */
+async function eraseRound(
+  { store, keyPrefixes }: EraseParts,
+  jobId: string,
+  counts: Counts,
+): Promise<number> {
+  const limit = pLimit(DELETES_AT_ONCE);
+  const deleting: Promise<void>[] = [];
+  for await (const { key, size } of listJobObjects(store, keyPrefixes, jobId)) {
+    const isConflict = keyPrefixes.some((prefix) => key.startsWith(`${jobFolder(prefix, jobId)}conflicts/`));
+    counts[isConflict ? 'conflicts' : 'artefacts'] += 1;
+    counts.bytes += size;
+    deleting.push(limit(() => store.delete(key)));
+  }
+  for await (const { keys, bytes } of quarantinedOf(store, jobId)) {
+    counts.quarantined += 1;
+    counts.bytes += bytes;
+    deleting.push(...keys.map((key) => limit(() => store.delete(key))));
+  }
+  await Promise.all(deleting);
+  return deleting.length;
+}
+
+/** Every folder is asked whose it is: the ledger may not remember it any more. */
+async function* quarantinedOf(store: ObjectStore, jobId: string) {
+  const folders: string[] = [];
+  for await (const folder of store.folders(QUARANTINE_FOLDER)) folders.push(folder);
+  const limit = pLimit(DELETES_AT_ONCE);
+  const found = await Promise.all(folders.map((folder) => limit(() => folderOf(store, folder, jobId))));
+  for (const each of found) if (each !== null) yield each;
+}
+
+async function folderOf(store: ObjectStore, folder: string, jobId: string) {
+  const body = await store.head(`${folder}body`);
+  const owner = body ?? (await store.head(`${folder}request.json`));
+  if (owner?.metadata['job-id'] !== jobId) return null;
+  const keys: string[] = [];
+  for await (const { key } of store.list(folder)) keys.push(key);
+  return { keys, bytes: body?.size ?? 0 };
+}

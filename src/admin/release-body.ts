@@ -1,0 +1,100 @@
+import type { Archive } from '../archive/archive.js';
+import type { Ledger } from '../archive/ledger.js';
+import type { QuarantinedRequest } from '../archive/quarantine.js';
+import type { StoredItem } from '../domain/item.js';
+import { Problem } from '../domain/problem.js';
+import { type Acknowledgement, outcomeOf } from '../receiver/acknowledge.js';
+import { newActId, type Order, operatorLine } from './operator-line.js';
+import type { QuarantineShelf } from './quarantine-shelf.js';
+import { type DecodingSource, decodeStored, failureOf } from './quarantine-view.js';
+
+/** What a source's settings say today of decoding and placing its bodies. */
+export interface ReleasingSource extends DecodingSource {
+  readonly keyPrefix: string;
+}
+
+export interface ReleaseParts {
+  readonly shelf: QuarantineShelf;
+  readonly sources: ReadonlyMap<string, ReleasingSource>;
+  readonly archive: Archive;
+  readonly ledger: Pick<Ledger, 'append'>;
+  readonly maxParts: number;
+  /** Told of every body that was released, for metrics. */
+  readonly onReleased?: (bytes: number) => void;
+}
+
+/**
+ * Runs a quarantined body through today's decoder and configuration into the archive. The body stays, marked as
+ * released; doing it again changes nothing and gives the same answer.
+ *
+ * Rejects with `not-found`, or with `conflict` when it still cannot be decoded.
+ */
+export async function releaseBody(parts: ReleaseParts, id: string, order: Order): Promise<Acknowledgement> {
+  const [request, body, released] = await Promise.all([
+    parts.shelf.request(id),
+    parts.shelf.body(id),
+    parts.shelf.release(id),
+  ]);
+  if (request === null || body === null) {
+    throw new Problem('not-found', 'Nothing of this id is in quarantine.');
+  }
+  if (released !== null) return answer(request, released.deliveryId, released.items);
+  const started = performance.now();
+  const deliveryId = newActId();
+  const receivedAt = new Date().toISOString();
+  const items = await archiveBody(parts, request, body, { deliveryId, receivedAt });
+  const { source, region, clientIp, method, jobId, status } = request;
+  const told = { source, region, clientIp, method, jobId, status, deliveryId, receivedAt, items };
+  const durationMs = Math.round(performance.now() - started);
+  await parts.ledger.append(
+    operatorLine(order, { ...told, outcome: 'released', origin: 'replay', bytes: body.length, durationMs }),
+  );
+  const mark = await parts.shelf.markReleased(id, {
+    v: 1,
+    deliveryId,
+    releasedAt: receivedAt,
+    ...order,
+    outcome: outcomeOf(items),
+    items,
+  });
+  parts.onReleased?.(body.length);
+  return answer(request, mark.deliveryId, mark.items);
+}
+
+async function archiveBody(
+  parts: ReleaseParts,
+  request: QuarantinedRequest,
+  body: Buffer,
+  act: { readonly deliveryId: string; readonly receivedAt: string },
+): Promise<StoredItem[]> {
+  const source = parts.sources.get(request.source);
+  if (source === undefined) {
+    throw new Problem('conflict', `The source ${request.source} is no longer configured.`);
+  }
+  const staged = parts.archive.begin({
+    ...act,
+    jobId: request.jobId,
+    status: request.status,
+    source: request.source,
+    region: request.region,
+    origin: 'replay',
+    keyPrefix: source.keyPrefix,
+  });
+  try {
+    await decodeStored(request, body, staged, source, parts.maxParts);
+    return await staged.commit();
+  } catch (error) {
+    const { detail, reason } = failureOf(error);
+    throw new Problem('conflict', `It still cannot be decoded: ${detail} (${reason})`, { cause: error });
+  } finally {
+    await staged.discard();
+  }
+}
+
+function answer(
+  { jobId, status }: QuarantinedRequest,
+  deliveryId: string,
+  items: readonly StoredItem[],
+): Acknowledgement {
+  return { deliveryId, jobId, status, outcome: outcomeOf(items), items };
+}

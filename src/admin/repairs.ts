@@ -1,0 +1,114 @@
+import type { Archive } from '../archive/archive.js';
+import type { Ledger } from '../archive/ledger.js';
+import { Problem } from '../domain/problem.js';
+import type { RecoveryParts } from '../recovery/recovery-parts.js';
+import type { RecoveredJob } from '../recovery/recovery-report.js';
+import { refetch } from '../recovery/refetch.js';
+import { SpeechError } from '../speech/speech-error.js';
+import type { ObjectStore } from '../store/object-store.js';
+import { createLedgerView, type LedgerView } from './ledger-view.js';
+import type { Order } from './operator-line.js';
+import { createQuarantineShelf, type QuarantineShelf } from './quarantine-shelf.js';
+import { type ReleaseParts, type ReleasingSource, releaseBody } from './release-body.js';
+import { createReplayShelf } from './replay-shelf.js';
+import type { ReplayState } from './replay-state.js';
+import { createReplays, type Replays } from './replays.js';
+import type { ItemOutcome } from './run-replay.js';
+
+export interface RepairOptions {
+  readonly store: ObjectStore;
+  readonly archive: Archive;
+  readonly ledger: Ledger;
+  readonly sources: ReadonlyMap<string, ReleasingSource>;
+  readonly recovery: RecoveryParts;
+  readonly maxParts: number;
+  /** Name of this replica. */
+  readonly replica: string;
+  /** Whether live traffic needs what a replay would take. */
+  readonly busy: () => boolean;
+  readonly onReleased?: (bytes: number) => void;
+  readonly onError?: (error: unknown) => void;
+  /** Milliseconds after which an abandoned replay is taken up. */
+  readonly lease?: number;
+}
+
+/** What can be done about what went wrong; for the admin API and the command line alike. */
+export interface Repairs {
+  readonly view: LedgerView;
+  readonly shelf: QuarantineShelf;
+  readonly release: ReleaseParts;
+  readonly replays: Replays;
+  /** Rejects with `conflict` when the service's API is not configured. */
+  refetchJob(jobId: string, order: RefetchJobOrder): Promise<RecoveredJob>;
+}
+
+export interface RefetchJobOrder extends Order {
+  readonly region?: string | undefined;
+  readonly source?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export function createRepairs(options: RepairOptions): Repairs {
+  const { store, archive, ledger, sources, maxParts, onReleased, onError, lease } = options;
+  const view = createLedgerView({ store });
+  const shelf = createQuarantineShelf(store);
+  const release = { shelf, sources, archive, ledger, maxParts, ...(onReleased ? { onReleased } : {}) };
+  const refetchJob = (jobId: string, order: RefetchJobOrder) => refetchOne(options.recovery, jobId, order);
+  const replays = createReplays({
+    view,
+    shelf,
+    replays: createReplayShelf(store),
+    ledger,
+    owner: options.replica,
+    busy: options.busy,
+    concurrency: options.recovery.concurrency,
+    ...(onError ? { onError } : {}),
+    ...(lease === undefined ? {} : { lease }),
+    work: (state, item, signal) =>
+      state.selector.kind === 'refetch'
+        ? workOnJob(refetchJob, state, item, signal)
+        : workOnBody(release, state, item),
+  });
+  return { view, shelf, release, replays, refetchJob };
+}
+
+async function refetchOne(
+  recovery: RecoveryParts,
+  jobId: string,
+  { actor, region, source, signal }: RefetchJobOrder,
+): Promise<RecoveredJob> {
+  if (recovery.speech.regions.length === 0) {
+    throw new Problem('conflict', 'No region can be asked: set speech.regions.<region>.batchUrl.');
+  }
+  const regions = region === undefined ? undefined : [region];
+  try {
+    return await refetch(recovery, { jobId, regions, source, actor, signal, origin: 'replay' });
+  } catch (error) {
+    if (!(error instanceof SpeechError) || error.kind !== 'configuration') throw error;
+    throw new Problem('conflict', error.message, { cause: error });
+  }
+}
+
+/** The region of the selector filters what is selected; each job is asked for where it was made. */
+async function workOnJob(
+  refetchJob: Repairs['refetchJob'],
+  state: ReplayState,
+  jobId: string,
+  signal: AbortSignal,
+): Promise<ItemOutcome> {
+  const { actor, reason, selector } = state;
+  const { outcome } = await refetchJob(jobId, { actor, reason, source: selector.source, signal });
+  return { outcome, failed: outcome === 'failed' || outcome === 'unrecoverable' };
+}
+
+async function workOnBody(parts: ReleaseParts, state: ReplayState, id: string): Promise<ItemOutcome> {
+  try {
+    const { outcome } = await releaseBody(parts, id, { actor: state.actor, reason: state.reason });
+    return { outcome, failed: false };
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    // Erased meanwhile: there is nothing left to release.
+    if (error.code === 'not-found') return { outcome: 'gone', failed: false };
+    return { outcome: error.code === 'conflict' ? 'undecodable' : 'failed', failed: true };
+  }
+}

@@ -1,0 +1,88 @@
+import { randomUUID } from 'node:crypto';
+import { REPLAYS_FOLDER, replayKey } from '../archive/layout.js';
+import { type ObjectStore, StoreError } from '../store/object-store.js';
+import { isUlid } from './list-cursor.js';
+import type { Order } from './operator-line.js';
+import { readDocument } from './read-document.js';
+import type { ReplayState } from './replay-state.js';
+
+/** A replay as it lies in the store. */
+export interface StoredReplay {
+  readonly state: ReplayState;
+  readonly cancelled: boolean;
+}
+
+/**
+ * The replays of all replicas: the state in `replays/<id>.json`; beside it, in `replays/<id>/`, the items, one
+ * object per claim, and the mark of a cancellation.
+ */
+export interface ReplayShelf {
+  /** The items first: a state promises that they are there. */
+  create(state: ReplayState, items: readonly string[]): Promise<void>;
+  read(id: string): Promise<StoredReplay | null>;
+  items(id: string): Promise<readonly string[]>;
+  /** Only for whoever holds the latest claim. */
+  save(state: ReplayState): Promise<void>;
+  /** Creates the claim; false when somebody else did. */
+  claim(id: string, claim: number, owner: string): Promise<boolean>;
+  /** Whether a later claim than this one was made. */
+  isSuperseded(id: string, claim: number): Promise<boolean>;
+  cancel(id: string, order: Order): Promise<void>;
+  isCancelled(id: string): Promise<boolean>;
+  /** Ids, newest first. */
+  list(): Promise<string[]>;
+}
+
+const HEADERS = { contentType: 'application/json', metadata: {} } as const;
+
+export function createReplayShelf(store: ObjectStore): ReplayShelf {
+  const beside = (id: string, name: string) => `${REPLAYS_FOLDER}${id}/${name}.json`;
+  const claimKey = (id: string, claim: number) => beside(id, `claim-${String(claim).padStart(6, '0')}`);
+  const put = (key: string, value: unknown) => store.create(key, jsonOf(value), HEADERS);
+
+  return {
+    async create(state, items) {
+      await put(beside(state.replayId, 'items'), { items });
+      await put(claimKey(state.replayId, state.claim), { owner: state.owner });
+      await put(replayKey(state.replayId), state);
+    },
+    async read(id) {
+      if (!isUlid(id)) return null;
+      const [state, cancelled] = await Promise.all([
+        readDocument(store, replayKey(id)),
+        store.head(beside(id, 'cancelled')),
+      ]);
+      if (state === null) return null;
+      return { state: state as unknown as ReplayState, cancelled: cancelled !== null };
+    },
+    async items(id) {
+      const document = await readDocument(store, beside(id, 'items'));
+      if (!Array.isArray(document?.items)) throw new StoreError('read', `the items of replay ${id} are gone`);
+      return document.items as string[];
+    },
+    save: async (state) => store.replace(replayKey(state.replayId), jsonOf(state), HEADERS),
+    async claim(id, claim, owner) {
+      const mark = randomUUID();
+      if ((await put(claimKey(id, claim), { owner, mark })) === 'created') return true;
+      // It may be our own write whose answer got lost.
+      return (await readDocument(store, claimKey(id, claim)))?.mark === mark;
+    },
+    isSuperseded: async (id, claim) => (await store.head(claimKey(id, claim + 1))) !== null,
+    async cancel(id, order) {
+      await put(beside(id, 'cancelled'), { ...order, at: new Date().toISOString() });
+    },
+    isCancelled: async (id) => (await store.head(beside(id, 'cancelled'))) !== null,
+    async list() {
+      const ids: string[] = [];
+      for await (const { key } of store.list(REPLAYS_FOLDER)) {
+        const [, id = ''] = /^replays\/([^/]+)\.json$/.exec(key) ?? [];
+        if (isUlid(id)) ids.push(id);
+      }
+      return ids.reverse();
+    },
+  };
+}
+
+function jsonOf(value: unknown): Buffer {
+  return Buffer.from(JSON.stringify(value));
+}

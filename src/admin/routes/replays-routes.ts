@@ -1,0 +1,84 @@
+import { z } from 'zod';
+import { isJobId } from '../../domain/job.js';
+import { Problem } from '../../domain/problem.js';
+import { type AdminRoute, ok } from '../admin-route.js';
+import type { FreshView } from '../fresh-view.js';
+import { cursorText, instant, readBody, readQuery, reasonText, text, whole } from '../read-input.js';
+import type { Replays } from '../replays.js';
+
+export interface ReplaysRouteParts {
+  readonly replays: Replays;
+  readonly fresh: FreshView;
+}
+
+const PREVIEWED_JOBS = 100;
+const MAX_NAMED_JOBS = 10_000;
+
+const REPLAY_BODY = z.strictObject({
+  selector: z.strictObject({
+    kind: z.enum(['refetch', 'release']),
+    jobs: z
+      .array(z.string().refine(isJobId, 'is no job id'))
+      .max(MAX_NAMED_JOBS)
+      // An empty list beside filters is a form nobody filled in.
+      .transform((jobs) => (jobs.length === 0 ? undefined : jobs))
+      .optional(),
+    since: instant.optional(),
+    until: instant.optional(),
+    source: text.optional(),
+    region: text.optional(),
+    status: text.optional(),
+    outcome: text.optional(),
+  }),
+  dryRun: z.boolean().optional(),
+  reason: reasonText,
+});
+const LIST_QUERY = z.strictObject({ limit: whole(1, 500).optional(), cursor: cursorText.optional() });
+const REASON = z.strictObject({ reason: reasonText });
+
+export function replaysRoutes({ replays, fresh }: ReplaysRouteParts): AdminRoute[] {
+  return [
+    {
+      method: 'POST',
+      path: '/replays',
+      takes: 'json',
+      async handle({ body, actor }) {
+        const { selector, dryRun = false, reason = null } = readBody(REPLAY_BODY, body);
+        await fresh();
+        if (!dryRun) return ok({ replayId: await replays.order(selector, { actor, reason }) }, 202);
+        const { items, bytes, jobs } = await replays.preview(selector);
+        return ok({ count: items.length, bytes, jobs: jobs.slice(0, PREVIEWED_JOBS) });
+      },
+    },
+    {
+      method: 'GET',
+      path: '/replays',
+      async handle({ query }) {
+        const { limit = 50, cursor } = readQuery(LIST_QUERY, query);
+        return ok(await replays.page({ limit, cursor }));
+      },
+    },
+    {
+      method: 'GET',
+      path: '/replays/:id',
+      async handle({ params: { id = '' }, query }) {
+        readQuery(z.strictObject({}), query);
+        return ok((await replays.view(id)) ?? unknownReplay());
+      },
+    },
+    {
+      method: 'DELETE',
+      path: '/replays/:id',
+      takes: 'json',
+      async handle({ params: { id = '' }, query, body, actor }) {
+        const asked = readQuery(REASON, query).reason;
+        const { reason = asked ?? null } = readBody(REASON, body);
+        return ok((await replays.cancel(id, { actor, reason })) ?? unknownReplay());
+      },
+    },
+  ];
+}
+
+function unknownReplay(): never {
+  throw new Problem('not-found', 'There is no such replay.');
+}

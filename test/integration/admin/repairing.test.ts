@@ -1,0 +1,293 @@
+import { randomBytes } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type AdminApi, adminApi, sendCallback } from '../../support/admin-api.js';
+import { ledgerOf, visibleKeys } from '../../support/ledger-of.js';
+import { type LostJobs, lostJobs } from '../../support/lost-jobs.js';
+import { type RunningService, startService } from '../../support/running-service.js';
+
+const JSON_TYPE = { 'content-type': 'application/json' };
+const TRANSCRIPT = JSON.stringify({ format: '2.9', job: { id: 'j1' }, metadata: {}, results: [] });
+
+let lost: LostJobs;
+let service: RunningService;
+let api: AdminApi;
+
+beforeAll(async () => {
+  lost = await lostJobs();
+  service = await startService({
+    sources: { default: { maxBytes: '300KiB' }, team: { keyPrefix: 'team/', maxBytes: '1KiB' } },
+    ...lost.settings,
+  });
+  api = adminApi(service);
+});
+
+afterAll(async () => {
+  await service.stop();
+  await lost.simulator.close();
+});
+
+const post = (path: string, json?: unknown) => api(path, { method: 'POST', json });
+
+async function linesOf(jobId: string) {
+  return (await ledgerOf(service.folder)).filter((line) => line.jobId === jobId);
+}
+
+describe('refetch', () => {
+  it('fetches what got lost, says who ordered it and why, and is harmless when repeated', async () => {
+    const id = await lost.lose();
+    expect((await api(`/jobs/${id}`)).json).toMatchObject({ artefacts: [], timeline: [] });
+    const { status, json } = await post(`/jobs/${id}/refetch`, { reason: 'a customer asked' });
+    expect(status).toBe(200);
+    expect(json).toMatchObject({ jobId: id, region: 'eu1', outcome: 'recovered' });
+    expect((await post(`/jobs/${id}/refetch`)).json).toMatchObject({ outcome: 'matched' });
+    const story = (await api(`/jobs/${id}`)).json;
+    expect(story.artefacts).toEqual([expect.objectContaining({ origin: 'replay' })]);
+    expect(story.timeline).toContainEqual(
+      expect.objectContaining({ outcome: 'replayed', actor: 'tester', reason: 'a customer asked' }),
+    );
+    expect(story.timeline).toContainEqual(expect.objectContaining({ outcome: 'recovered', actor: 'tester' }));
+  });
+
+  it("shows the service's record without its secrets", async () => {
+    const id = await lost.lose();
+    const { json } = await api(`/jobs/${id}`);
+    expect(json.service).toMatchObject({ region: 'eu1', record: { id, status: 'done' } });
+    expect(json.service.record.config.notification_config[0].auth_headers).toEqual(['X-Token: [redacted]']);
+    expect(JSON.stringify(json)).not.toMatch(/header-secret|presigned-secret/);
+  });
+
+  it('says what cannot be asked for', async () => {
+    expect((await post('/jobs/nobody-knows-it/refetch')).status).toBe(404);
+    const id = await lost.lose();
+    expect((await post(`/jobs/${id}/refetch`, { region: 'mars1' })).status).toBe(400);
+    expect((await post(`/jobs/${id}/refetch`, { source: 'nobody' })).status).toBe(400);
+    expect((await post(`/jobs/${id}/refetch`, { colour: 'blue' })).status).toBe(400);
+    lost.simulator.faults.add({ kind: 'answer', operation: 'record', status: 500, times: 2 });
+    expect((await post(`/jobs/${id}/refetch`)).json).toMatchObject({
+      status: 502,
+      code: 'service-unreachable',
+    });
+  });
+});
+
+describe('import', () => {
+  const send = (id: string, form: FormData, headers = {}) =>
+    api(`/jobs/${id}/artefacts`, { method: 'POST', body: form, headers });
+  function form(parts: Record<string, string | Blob>, fileName = 'from disk.bin'): FormData {
+    const made = new FormData();
+    for (const [name, value] of Object.entries(parts)) {
+      if (typeof value === 'string') made.append(name, value);
+      else made.append(name, value, fileName);
+    }
+    return made;
+  }
+
+  it('keeps files byte for byte, answers like a callback, and knows what it has', async () => {
+    const media = randomBytes(200_000);
+    const files = () =>
+      form({
+        reason: 'from the backup',
+        status: 'success',
+        transcript: new Blob([TRANSCRIPT]),
+        data: new Blob([media]),
+      });
+    const { status, json } = await send('i1', files());
+    expect(status).toBe(200);
+    expect(json).toMatchObject({ jobId: 'i1', status: 'success', outcome: 'stored' });
+    expect(json.items.map(({ kind, outcome }: Record<string, string>) => [kind, outcome])).toEqual([
+      ['transcript.json-v2', 'created'],
+      ['data', 'created'],
+    ]);
+    expect((await readFile(join(service.folder, 'jobs/i1/data'))).equals(media)).toBe(true);
+    expect((await send('i1', files())).json).toMatchObject({ outcome: 'duplicate' });
+    const [line] = await linesOf('i1');
+    expect(line).toMatchObject({
+      origin: 'import',
+      outcome: 'stored',
+      actor: 'tester',
+      reason: 'from the backup',
+      bytes: media.length + TRANSCRIPT.length,
+    });
+  });
+
+  it('goes by kind and source when the form says so', async () => {
+    const srt = new Blob(['not even srt']);
+    await send('i2', form({ source: 'team', kind: 'transcript.srt', file: srt }));
+    await send(
+      'i2',
+      form({ source: 'team', kind: 'attachment', file: new Blob([TRANSCRIPT]) }, 'a"b\r\nc.json'),
+    );
+    expect(await visibleKeys(service.folder, 'team/jobs/i2/')).toEqual([
+      expect.stringMatching(/^team\/jobs\/i2\/attachments\/a_b/),
+      'team/jobs/i2/transcript.srt',
+    ]);
+    const { json } = await api('/jobs/i2');
+    expect(json.artefacts).toHaveLength(2);
+  });
+
+  it('never lets a hostile file become a page', async () => {
+    const html = new Blob(['<script>alert(1)</script>'], { type: 'text/html' });
+    await send('i3', form({ kind: 'attachment', file: html }, '"><script>\r\nX: y.html'));
+    const { json } = await api('/jobs/i3');
+    const download = await api(`/jobs/i3/artefacts/${json.artefacts[0].key}`);
+    expect(download.headers.get('content-type')).toBe('application/octet-stream');
+    expect(download.headers.get('content-disposition')).toMatch(
+      /^attachment; filename="[^"\r\n<>]*" *;|^attachment; /,
+    );
+    expect(download.headers.get('x')).toBeNull();
+  });
+
+  it.each<[string, () => FormData, number, string]>([
+    ['no file', () => form({ reason: 'x' }), 400, 'request-invalid'],
+    ['a transcript as text', () => form({ transcript: TRANSCRIPT }), 400, 'request-invalid'],
+    ['an unknown kind', () => form({ kind: 'video', file: new Blob(['x']) }), 400, 'request-invalid'],
+    ['an unknown source', () => form({ source: 'nobody', file: new Blob(['x']) }), 400, 'request-invalid'],
+    [
+      'a source that comes late',
+      () => form({ file: new Blob([randomBytes(250_000)]), source: 'team' }),
+      400,
+      'request-invalid',
+    ],
+    ['a field that nests', () => form({ 'a[b][c]': 'x', file: new Blob(['x']) }), 400, 'request-invalid'],
+    ['a transcript that is none', () => form({ transcript: new Blob(['{"a"']) }), 400, 'body-malformed'],
+    [
+      "more than the source's limit",
+      () => form({ source: 'team', kind: 'data', file: new Blob([randomBytes(2000)]) }),
+      413,
+      'body-too-large',
+    ],
+    [
+      'more than any limit',
+      () => form({ kind: 'data', file: new Blob([randomBytes(310_000)]) }),
+      413,
+      'body-too-large',
+    ],
+    [
+      'a body declared far too large',
+      () => form({ kind: 'data', file: new Blob([randomBytes(700_000)]) }),
+      413,
+      'body-too-large',
+    ],
+  ])('refuses %s, and keeps nothing', async (_, made, status, code) => {
+    const { json } = await send('i4', made());
+    expect(json).toMatchObject({ status, code });
+    expect(await visibleKeys(service.folder, 'jobs/i4/')).toEqual([]);
+    expect((await api('/health')).json.budget).toMatchObject({ used: 0, waiters: 0 });
+  });
+
+  it.each([
+    ['cut off', '--b\r\nContent-Disposition: form-data; name="data"; filename="x"\r\n\r\nabc'],
+    ['no form at all', 'nonsense'],
+    [
+      'a file without a name',
+      '--b\r\nContent-Disposition: form-data; name="data"\r\nContent-Type: application/octet-stream\r\n\r\nabc\r\n--b--\r\n',
+    ],
+  ])('refuses a form that is %s', async (_, body) => {
+    const headers = { 'content-type': 'multipart/form-data; boundary=b' };
+    const { json } = await api('/jobs/i5/artefacts', { method: 'POST', body, headers });
+    expect(json).toMatchObject({ status: 400, code: 'request-invalid' });
+    expect(await visibleKeys(service.folder, 'jobs/i5/')).toEqual([]);
+  });
+
+  it('takes nothing but forms, for ids that can be', async () => {
+    expect((await post('/jobs/i6/artefacts', {})).json).toMatchObject({ status: 400 });
+    expect((await send('not%20an%20id', form({ data: new Blob(['x']) }))).status).toBe(404);
+  });
+});
+
+describe('release', () => {
+  it('decodes after the configuration was fixed, marks the body, and repeats its answer', async () => {
+    // A body that needs more parts than today's limit allows.
+    const first = await startService({ limits: { maxParts: 1 }, sources: { default: {} } });
+    const two = new FormData();
+    two.append('transcript', new Blob([TRANSCRIPT]), 'a.json');
+    two.append('data', new Blob(['sound']), 'a.wav');
+    const { json: told, status } = await sendCallback(first, 'id=r1&status=success', two);
+    expect(status).toBe(202);
+    const id = String(told.deliveryId);
+    const still = await adminApi(first)(`/quarantine/${id}/release`, { method: 'POST' });
+    expect(still.json).toMatchObject({
+      status: 409,
+      code: 'conflict',
+      detail: expect.stringMatching(/parts/),
+    });
+    expect((await adminApi(first)('/quarantine')).json.quarantine).toHaveLength(1);
+
+    const second = await startService({ store: { url: `file:${first.folder}` }, sources: { default: {} } });
+    const fixed = adminApi(second);
+    expect((await fixed(`/quarantine/${id}`)).json.decodes).toEqual({
+      ok: true,
+      items: ['transcript.json-v2', 'data'],
+    });
+    const release = () =>
+      fixed(`/quarantine/${id}/release`, { method: 'POST', json: { reason: 'limit raised' } });
+    const released = await release();
+    expect(released.json).toMatchObject({ jobId: 'r1', status: 'success', outcome: 'stored' });
+    expect(await readFile(join(first.folder, 'jobs/r1/transcript.json'), 'utf8')).toBe(TRANSCRIPT);
+    expect((await release()).json).toEqual(released.json);
+    expect((await fixed('/quarantine')).json.quarantine).toEqual([]);
+    expect((await fixed('/quarantine?state=released')).json.quarantine).toEqual([
+      expect.objectContaining({ deliveryId: id, release: expect.objectContaining({ actor: 'tester' }) }),
+    ]);
+    const lines = (await ledgerOf(first.folder)).filter(({ outcome }) => outcome === 'released');
+    expect(lines).toEqual([
+      expect.objectContaining({ jobId: 'r1', origin: 'replay', actor: 'tester', reason: 'limit raised' }),
+    ]);
+    await second.stop();
+    await first.stop();
+  });
+
+  it('does not know what is not there', async () => {
+    expect((await post('/quarantine/01ARZ3NDEKTSV4RRFFQ69G5FAV/release')).status).toBe(404);
+  });
+});
+
+describe('erase', () => {
+  it('leaves nothing of a job but the fact', async () => {
+    for (const source of ['default', 'team']) {
+      await sendCallback(service, 'id=e1&status=success', TRANSCRIPT, JSON_TYPE, source);
+      await sendCallback(service, 'id=e1&status=success', `${TRANSCRIPT} `, JSON_TYPE, source);
+      await sendCallback(service, 'id=e1&status=success', '{"broken', JSON_TYPE, source);
+    }
+    await sendCallback(service, 'id=e12&status=success', TRANSCRIPT, JSON_TYPE);
+    const kept = await sendCallback(service, 'id=e12&status=success', '{"other', JSON_TYPE);
+    const { status, json } = await api('/jobs/e1', {
+      method: 'DELETE',
+      json: { reason: 'asked to be forgotten' },
+    });
+    expect(status).toBe(200);
+    expect(json).toMatchObject({ jobId: 'e1', erased: { artefacts: 2, conflicts: 2, quarantined: 2 } });
+    const keys = await visibleKeys(service.folder);
+    expect(keys.filter((key) => key.includes('/e1/'))).toEqual([]);
+    expect(keys.filter((key) => key.startsWith('quarantine/'))).toEqual([
+      `quarantine/${kept.json.deliveryId}/body`,
+      `quarantine/${kept.json.deliveryId}/request.json`,
+    ]);
+    expect(keys).toContain('jobs/e12/transcript.json');
+    const lines = await linesOf('e1');
+    expect(lines.at(-1)).toMatchObject({
+      outcome: 'erased',
+      actor: 'tester',
+      reason: expect.stringMatching(/^asked to be forgotten/),
+      deliveryId: json.deliveryId,
+    });
+    expect((await api('/jobs/e1')).json.artefacts).toEqual([]);
+    const again = await api('/jobs/e1?reason=again', { method: 'DELETE' });
+    expect(again.json).toMatchObject({ erased: { artefacts: 0, conflicts: 0, quarantined: 0, bytes: 0 } });
+  });
+
+  it('keeps recovery from fetching it again', async () => {
+    const id = await lost.lose();
+    await post(`/jobs/${id}/refetch`);
+    await api(`/jobs/${id}`, { method: 'DELETE' });
+    expect((await post(`/jobs/${id}/refetch`)).json).toMatchObject({ outcome: 'matched' });
+    expect(await visibleKeys(service.folder, `jobs/${id}/`)).toEqual([]);
+  });
+
+  it('does not know jobs nobody heard of', async () => {
+    expect((await api('/jobs/never-heard', { method: 'DELETE' })).status).toBe(404);
+    expect((await api('/jobs/a%20b', { method: 'DELETE' })).status).toBe(404);
+  });
+});

@@ -1,0 +1,288 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { createLedgerView } from '../../../src/admin/ledger-view.js';
+import { createQuarantineShelf } from '../../../src/admin/quarantine-shelf.js';
+import { createReplayShelf } from '../../../src/admin/replay-shelf.js';
+import { createReplays, type ReplaysOptions } from '../../../src/admin/replays.js';
+import { createLedger } from '../../../src/archive/ledger.js';
+import { createFileStore } from '../../../src/store/file-store.js';
+import { type ObjectStore, StoreError } from '../../../src/store/object-store.js';
+import { type AdminApi, adminApi, sendCallback } from '../../support/admin-api.js';
+import { ledgerOf, visibleKeys } from '../../support/ledger-of.js';
+import { type LostJobs, lostJobs } from '../../support/lost-jobs.js';
+import { type RunningService, startService } from '../../support/running-service.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
+import { until } from '../../support/until.js';
+
+const JSON_TYPE = { 'content-type': 'application/json' };
+const ORDER = { actor: 'tester', reason: null };
+
+describe('replays over HTTP', () => {
+  let lost: LostJobs;
+  let service: RunningService;
+  let api: AdminApi;
+
+  beforeEach(async () => {
+    // Jobs the service is asked to be patient with take long enough to be interrupted.
+    lost = await lostJobs({ retries: 10 });
+    service = await startService({
+      sources: { default: {} },
+      recovery: { concurrency: 2 },
+      ...lost.settings,
+    });
+    api = adminApi(service);
+  });
+  afterEach(async () => {
+    await service.stop();
+    await lost.simulator.close();
+  });
+
+  const order = (selector: object, more: object = {}) =>
+    api('/replays', { method: 'POST', json: { selector, ...more } });
+
+  async function finished(id: string, from = api) {
+    // biome-ignore lint/suspicious/noExplicitAny: tests look at what came, whatever it is
+    let view: any;
+    await until(async () => {
+      view = (await from(`/replays/${id}`)).json;
+      return view.state !== 'running';
+    });
+    return view;
+  }
+
+  it('previews, then refetches what was selected, and does no harm a second time', async () => {
+    const ids = await Promise.all([lost.lose(), lost.lose(), lost.lose()]);
+    await sendCallback(service, `id=${ids[0]}&status=error`);
+    const named = await order({ kind: 'refetch', jobs: ids }, { dryRun: true });
+    expect(named.status).toBe(200);
+    expect(named.json).toEqual({ count: 3, bytes: 0, jobs: ids });
+    const filtered = await order({ kind: 'refetch', outcome: 'noted', status: 'error' }, { dryRun: true });
+    expect(filtered.json).toEqual({ count: 1, bytes: 0, jobs: [ids[0]] });
+    expect(await visibleKeys(service.folder, 'replays/')).toEqual([]);
+
+    const started = await order({ kind: 'refetch', jobs: ids }, { reason: 'outage of the 5th' });
+    expect(started.status).toBe(202);
+    const { replayId } = started.json;
+    const view = await finished(replayId);
+    expect(view).toMatchObject({ replayId, state: 'done', total: 3, done: 3, failed: 0 });
+    expect(view).toMatchObject({ outcomes: { recovered: 3 }, actor: 'tester', reason: 'outage of the 5th' });
+    const again = await order({ kind: 'refetch', jobs: ids });
+    expect(await finished(again.json.replayId)).toMatchObject({ state: 'done', outcomes: { matched: 3 } });
+    const listed = await api('/replays?limit=1');
+    expect(listed.json.replays).toEqual([expect.objectContaining({ replayId: again.json.replayId })]);
+    const next = await api(`/replays?cursor=${listed.json.nextCursor}`);
+    expect(next.json).toEqual({ replays: [expect.objectContaining({ replayId })], nextCursor: null });
+    const line = (await ledgerOf(service.folder)).find(({ deliveryId }) => deliveryId === replayId);
+    expect(line).toMatchObject({ outcome: 'replayed', actor: 'tester', reason: 'outage of the 5th' });
+  });
+
+  it('releases bodies in bulk, and counts what stays undecodable', async () => {
+    for (const id of ['b1', 'b2'])
+      await sendCallback(service, `id=${id}&status=success`, '{"broken', JSON_TYPE);
+    const preview = await order({ kind: 'release' }, { dryRun: true });
+    expect(preview.json).toEqual({ count: 2, bytes: 16, jobs: ['b1', 'b2'] });
+    expect((await order({ kind: 'release', jobs: ['b2'] }, { dryRun: true })).json.count).toBe(1);
+    expect((await order({ kind: 'release', region: 'eu1' }, { dryRun: true })).json.count).toBe(0);
+    const { json } = await order({ kind: 'release' });
+    expect(await finished(json.replayId)).toMatchObject({ done: 0, failed: 2, outcomes: { undecodable: 2 } });
+  });
+
+  it('is cancelled, stays so, and says who did it', async () => {
+    const ids = await Promise.all(Array.from({ length: 40 }, () => lost.lose()));
+    lost.simulator.faults.add({ kind: 'answer', operation: 'record', status: 429, retryAfter: '1' });
+    const { json } = await order({ kind: 'refetch', jobs: ids });
+    const cancel = () =>
+      api(`/replays/${json.replayId}`, { method: 'DELETE', json: { reason: 'wrong selection' } });
+    const cancelled = await cancel();
+    expect(cancelled.json).toMatchObject({ state: 'cancelled' });
+    expect((await cancel()).status).toBe(200);
+    const lines = (await ledgerOf(service.folder)).filter(({ outcome }) => outcome === 'cancelled');
+    expect(lines).toEqual([
+      expect.objectContaining({ deliveryId: json.replayId, actor: 'tester', reason: 'wrong selection' }),
+    ]);
+    expect((await api(`/replays/${json.replayId}`)).json.state).toBe('cancelled');
+  });
+
+  it('is interrupted by a shutdown and taken up by the next replica', async () => {
+    const ids = await Promise.all(Array.from({ length: 6 }, () => lost.lose()));
+    const fault = lost.simulator.faults.add({
+      kind: 'answer',
+      operation: 'transcript',
+      status: 429,
+      retryAfter: '1',
+    });
+    const first = await startService({
+      store: { url: `file:${service.folder}` },
+      sources: { default: {} },
+      replicaName: 'first',
+      ...lost.settings,
+    });
+    const { json } = await adminApi(first)('/replays', {
+      method: 'POST',
+      json: { selector: { kind: 'refetch', jobs: ids } },
+    });
+    await first.stop();
+    expect((await api(`/replays/${json.replayId}`)).json).toMatchObject({
+      state: 'interrupted',
+      owner: 'first',
+    });
+    lost.simulator.faults.remove(fault);
+    const second = await startService({
+      store: { url: `file:${service.folder}` },
+      sources: { default: {} },
+      replicaName: 'second',
+      ...lost.settings,
+    });
+    await until(async () => (await api(`/replays/${json.replayId}`)).json.state === 'done');
+    const view = (await api(`/replays/${json.replayId}`)).json;
+    expect(view.done + view.failed).toBe(6);
+    expect(view.owner).toBe('second');
+    await second.stop();
+  });
+
+  it.each<[string, unknown]>([
+    ['no selector', {}],
+    ['an unknown kind', { selector: { kind: 'everything' } }],
+    ['a refetch of everything', { selector: { kind: 'refetch' } }],
+    ['an unknown filter', { selector: { kind: 'release', colour: 'blue' } }],
+    ['ids that are none', { selector: { kind: 'refetch', jobs: ['../x'] } }],
+    ['an instant that is none', { selector: { kind: 'refetch', since: 'yesterday' } }],
+    ['a dryRun that is no boolean', { selector: { kind: 'release' }, dryRun: 'yes' }],
+    [
+      'too many ids',
+      { selector: { kind: 'refetch', jobs: Array.from({ length: 10_001 }, (_, n) => `j${n}`) } },
+    ],
+  ])('refuses %s', async (_, json) => {
+    const answer = await api('/replays', { method: 'POST', json });
+    expect(answer.json).toMatchObject({ status: 400, code: 'request-invalid' });
+  });
+
+  it('does not know others, and ends once', async () => {
+    expect((await api('/replays/01ARZ3NDEKTSV4RRFFQ69G5FAV')).status).toBe(404);
+    expect((await api('/replays/x', { method: 'DELETE' })).status).toBe(404);
+    expect((await api('/replays?cursor=x')).status).toBe(400);
+    const { json } = await order({ kind: 'release' });
+    expect(await finished(json.replayId)).toMatchObject({ state: 'done', total: 0 });
+    const late = await api(`/replays/${json.replayId}`, { method: 'DELETE' });
+    expect(late.json).toMatchObject({ status: 409, code: 'conflict' });
+  });
+});
+
+describe('replays among replicas', () => {
+  const cleanUp: (() => Promise<void>)[] = [];
+  afterEach(async () => {
+    for (const each of cleanUp.splice(0).reverse()) await each();
+  });
+
+  async function replicas() {
+    const folder = await temporaryFolder();
+    cleanUp.push(() => folder.remove());
+    const store = createFileStore({ directory: folder.path, partSize: 65_536, fsync: false });
+    const ledger = createLedger({ store, replica: 'r' });
+    cleanUp.push(() => ledger.close());
+    const view = createLedgerView({ store });
+    const replica = (options: Partial<ReplaysOptions>) => {
+      const replays = createReplays({
+        view,
+        shelf: createQuarantineShelf(store),
+        replays: createReplayShelf(store),
+        ledger,
+        owner: 'someone',
+        busy: () => false,
+        concurrency: 2,
+        heartbeat: 20,
+        lease: 200,
+        work: async () => ({ outcome: 'matched', failed: false }),
+        ...options,
+      });
+      cleanUp.push(() => replays.stop());
+      return replays;
+    };
+    return { replica, store };
+  }
+  const jobs = Array.from({ length: 8 }, (_, n) => `j${n}`);
+
+  it('goes on where a dead replica was, without counting anything twice', async () => {
+    const { replica, store } = await replicas();
+    const worked: string[] = [];
+    const grave = new AbortController();
+    const buried = new Promise<void>((resolve) => grave.signal.addEventListener('abort', () => resolve()));
+    cleanUp.push(async () => grave.abort());
+    let alive = true;
+    const mortal = new Proxy(store, {
+      get: (target, name: keyof ObjectStore) => {
+        if (!alive) throw new StoreError('use', 'dead');
+        const member = target[name];
+        return typeof member === 'function' ? member.bind(target) : member;
+      },
+    });
+    const dying = replica({
+      owner: 'dying',
+      concurrency: 1,
+      replays: createReplayShelf(mortal),
+      work: async (_state, item) => {
+        if (worked.length === 3) await buried;
+        worked.push(item);
+        return { outcome: 'recovered', failed: false };
+      },
+    });
+    const id = await dying.order({ kind: 'refetch', jobs }, ORDER);
+    void dying.run(id, grave.signal, () => {}).catch(() => undefined);
+    await until(async () => (await dying.view(id))?.done === 3);
+    alive = false;
+
+    const work = async (_state: unknown, item: string) => {
+      worked.push(item);
+      return { outcome: 'matched', failed: false };
+    };
+    const others = [replica({ owner: 'other', work }), replica({ owner: 'third', work })];
+    for (const other of others) other.start();
+    await until(async () => (await others[0]?.view(id))?.state === 'done');
+    expect(await others[0]?.view(id)).toMatchObject({
+      state: 'done',
+      total: 8,
+      done: 8,
+      outcomes: { recovered: 3, matched: 5 },
+      owner: expect.stringMatching(/other|third/),
+    });
+    expect(worked.toSorted()).toEqual(jobs);
+  });
+
+  it('waits while live traffic needs the room', async () => {
+    const { replica } = await replicas();
+    let busy = true;
+    let worked = 0;
+    const replays = replica({
+      busy: () => busy,
+      work: async () => {
+        worked += 1;
+        return { outcome: 'matched', failed: false };
+      },
+    });
+    replays.start();
+    const id = await replays.order({ kind: 'refetch', jobs }, ORDER);
+    await until(async () => (await replays.view(id))?.state === 'running');
+    expect(worked).toBe(0);
+    busy = false;
+    await until(async () => (await replays.view(id))?.state === 'done');
+    expect(worked).toBe(8);
+  });
+
+  it('stops working when it is cancelled on another replica', async () => {
+    const { replica } = await replicas();
+    let worked = 0;
+    const runner = replica({
+      concurrency: 1,
+      work: async (_state, _item, signal) => {
+        worked += 1;
+        if (worked > 2) await new Promise((resolve) => signal.addEventListener('abort', resolve));
+        return { outcome: 'failed', failed: true };
+      },
+    });
+    const id = await runner.order({ kind: 'refetch', jobs }, ORDER);
+    const run = runner.run(id, new AbortController().signal, () => {});
+    await until(() => worked > 2);
+    await replica({}).cancel(id, ORDER);
+    expect(await run).toBe('cancelled');
+    expect(await runner.view(id)).toMatchObject({ state: 'cancelled', done: 0, failed: 2 });
+  });
+});

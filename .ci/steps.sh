@@ -3,6 +3,7 @@
 
 passed=0
 failed=0
+current=
 
 # Name as a file name.
 slug() { tr -cs 'a-zA-Z0-9' '-' <<<"$1" | sed 's/-*$//'; }
@@ -21,7 +22,13 @@ timed() {
   seconds=$(limit "$1")
   local log=$2
   shift 2
-  timeout --kill-after=20 "$seconds" "$@" >"$log" 2>&1 </dev/null
+  # In the background and waited for: only so does a signal to .ci/run end the step at once instead of after it.
+  timeout --kill-after=20 "$seconds" "$@" >"$log" 2>&1 </dev/null &
+  current=$!
+  local code=0
+  wait "$current" || code=$?
+  current=
+  return "$code"
 }
 
 explain_exit() { [ "$1" = 124 ] || [ "$1" = 137 ] && echo 'ran out of time' || echo "exit code $1"; }
@@ -87,6 +94,8 @@ await_background() {
 # shellcheck disable=SC2317 # called by a trap
 clean_up() {
   local pid
+  # `timeout` hands the signal on to all that the step started.
+  [ -z "$current" ] || { kill -TERM "$current"; wait "$current"; } 2>/dev/null
   for pid in "${background[@]}"; do kill -TERM -- "-$pid" 2>/dev/null; done
   test/s3/ceph-down.sh --keep-logs "$ceph_state" 2>/dev/null
 }

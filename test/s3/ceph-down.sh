@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Stops the instance that ceph-up.sh started with the same STATE_DIR, by the process groups it recorded, and removes
-# its data; with the data gone there is nothing to shut down gently for, so two seconds are enough. The unpacked programs stay in the cache for the next start.
+# its data; with the data gone there is nothing to shut down gently for, so two seconds are enough. The unpacked programs
+# stay in the cache for the next start.
 #
 #   test/s3/ceph-down.sh [--keep-logs] [STATE_DIR]
 set -euo pipefail

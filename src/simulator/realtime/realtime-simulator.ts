@@ -74,7 +74,12 @@ export async function startRealtimeSimulator(options: RealtimeSimulatorOptions):
     if (typeof entry === 'number') return refuse(socket, entry);
     sockets.handleUpgrade(request, socket, head, (webSocket) => {
       const verdict = judge(options, entry);
-      sessions.add(new SimulatedSession(webSocket, sessionOptions(options, entry.service, verdict, script)));
+      sessions.add(
+        new SimulatedSession(webSocket, {
+          ...sessionOptions(options, entry.service, verdict, script),
+          cut: () => socket.end(),
+        }),
+      );
     });
   });
 
@@ -134,7 +139,7 @@ function sessionOptions(
   service: 'realtime' | 'agent',
   verdict: Promise<KeyVerdict>,
   script: SessionScript,
-): SimulatedSessionOptions {
+): Omit<SimulatedSessionOptions, 'cut'> {
   return {
     service,
     verdict,

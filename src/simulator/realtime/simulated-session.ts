@@ -34,6 +34,8 @@ export interface SimulatedSessionOptions {
   /** Audio beyond it is ignored and ends the session. */
   readonly durationLimitSeconds: number;
   readonly script: SessionScript;
+  /** Ends the TCP connection without a closing handshake, after what was written. */
+  cut(): void;
 }
 
 type State = 'connected' | 'starting' | 'started' | 'ending' | 'finished' | 'closed';
@@ -266,7 +268,9 @@ export class SimulatedSession {
   #act(act: FaultAct): void {
     switch (act.do) {
       case 'drop':
-        this.#socket.terminate();
+        // Not terminate(): a reset could take back transcripts that were already sent.
+        this.#options.cut();
+        this.#gone();
         break;
       case 'stall':
         this.#stalled = true;

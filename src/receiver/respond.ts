@@ -29,8 +29,9 @@ export function respondAcknowledged(
 /**
  * Answers a refusal whose body has not been read to the end.
  *
- * A sender that is still writing must be able to read the answer: closing at once would reset the connection
- * under it, reading on without bound would let it send for ever. So a little is drained, then the socket goes.
+ * A sender that is still writing must be able to read the answer: closing would reset the connection under it, and
+ * a balancer in between would say 502; reading on without bound would let it send for ever. So a little is drained,
+ * then nothing is read any more, which holds the sender up without cutting it, and after a time the socket goes.
  *
  * @param headers further headers that belong to the problem; by default those of callbacks
  */
@@ -74,7 +75,7 @@ function drainRequest(request: IncomingMessage, response: ServerResponse, limits
   };
   const count = (chunk: Buffer): void => {
     drained += chunk.length;
-    if (drained > limits.bytes) stop();
+    if (drained > limits.bytes) request.pause();
   };
   const timer = setTimeout(stop, limits.ms);
   request.on('error', () => {});

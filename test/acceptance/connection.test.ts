@@ -43,6 +43,13 @@ function head(path: string, ...lines: string[]): string {
   return [`POST ${path} HTTP/1.1`, 'Host: receiver', ...lines, '', ''].join('\r\n');
 }
 
+/** Refusals for want of a credential so far, by the receiver's own count. */
+async function refusalCount(adminUrl: string): Promise<number> {
+  const metrics = await (await fetch(`${adminUrl}/metrics`)).text();
+  const line = /^transcript_receiver_refusals_total\{[^}]*reason="credential-invalid"[^}]*\} (\d+)/m.exec(metrics);
+  return Number(line?.[1] ?? 0);
+}
+
 const CALLBACK = '/callbacks/default?id=c1&status=success';
 
 describe('before the first body byte', () => {
@@ -85,6 +92,21 @@ describe('a refused sender that is still writing', () => {
     for (let sent = 0; sent < 64 && !client.socket.destroyed; sent++) await client.send(chunk);
     expect((await answering).status).toBe(401);
     await until(() => client.socket.destroyed);
+  });
+
+  it('is held up rather than cut, so that it can read the answer later', async () => {
+    for (let turn = 0; turn < 10; turn++) {
+      const client = await open();
+      client.socket.pause();
+      const refusals = () => refusalCount(service.adminUrl);
+      const before = await refusals();
+      await client.send(head('/callbacks/guarded?id=c1&status=success', 'Transfer-Encoding: chunked'));
+      const chunk = `${(16 * 1024).toString(16)}\r\n${'x'.repeat(16 * 1024)}\r\n`;
+      for (let sent = 0; sent < 512; sent++) void client.send(chunk);
+      await until(async () => (await refusals()) > before);
+      client.socket.resume();
+      expect((await client.answer()).status).toBe(401);
+    }
   });
 
   it('keeps its connection when the rest of the body is small', async () => {

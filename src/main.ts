@@ -22,6 +22,10 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     summary: 'read the configuration, name every fault and warning',
     load: () => import('./cli/check-config.js'),
   },
+  doctor: {
+    summary: 'check configuration, store, service and public address, and say what to do',
+    load: () => import('./cli/doctor.js'),
+  },
   explain: {
     summary: 'say what would happen to a callback, and why',
     load: () => import('./cli/explain.js'),

@@ -8,6 +8,7 @@ import {
 import { UsageError } from './exit-codes.js';
 import { printJson } from './print.js';
 import { repeatable } from './repeatable.js';
+import { credentialHeaders, sourceNamed } from './source-credential.js';
 
 interface Options {
   readonly url?: string;
@@ -15,8 +16,6 @@ interface Options {
   readonly credential?: string;
   readonly method?: 'POST' | 'PUT';
 }
-
-type Source = Config['sources'][string];
 
 export function createCommand(): Command {
   return new Command('notification-config')
@@ -37,12 +36,7 @@ export function createCommand(): Command {
 }
 
 function notificationConfig(config: Config, name: string, options: Options, now: number) {
-  const source = config.sources[name];
-  if (source === undefined || !Object.hasOwn(config.sources, name)) {
-    throw new UsageError(
-      `there is no source ${name}; configured are ${Object.keys(config.sources).join(', ')}`,
-    );
-  }
+  const source = sourceNamed(config, name);
   const headers = credentialHeaders(source, options.credential, now);
   const url = callbackUrl(options.url ?? config.receiver.publicUrl, name);
   const contents = options.contents === undefined ? [source.contents] : options.contents.map(tokens);
@@ -66,21 +60,6 @@ function callbackUrl(base: string | null, source: string): string {
   if (!URL.canParse(base))
     throw new UsageError('--url expects an absolute address such as https://transcripts.example.org');
   return `${base.replace(/\/+$/, '')}/callbacks/${source}`;
-}
-
-function credentialHeaders(source: Source, wanted: string | undefined, now: number): readonly string[] {
-  if (wanted !== undefined) {
-    const credential = Object.hasOwn(source.credentials, wanted) ? source.credentials[wanted] : undefined;
-    if (credential === undefined) throw new UsageError(`the source has no credential ${wanted}`);
-    return credential.headers;
-  }
-  const all = Object.values(source.credentials);
-  const valid = all.filter(
-    ({ notBefore, expires }) => (notBefore ?? now) <= now && now < (expires ?? Infinity),
-  );
-  if (all.length > 0 && valid.length === 0) throw new UsageError('no credential of the source is valid now');
-  const lasting = valid.toSorted((a, b) => (b.expires ?? Infinity) - (a.expires ?? Infinity) || 0);
-  return lasting[0]?.headers ?? [];
 }
 
 function tokens(list: string): string[] {

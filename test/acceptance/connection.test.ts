@@ -46,7 +46,9 @@ function head(path: string, ...lines: string[]): string {
 /** Refusals for want of a credential so far, by the receiver's own count. */
 async function refusalCount(adminUrl: string): Promise<number> {
   const metrics = await (await fetch(`${adminUrl}/metrics`)).text();
-  const line = /^transcript_receiver_refusals_total\{[^}]*reason="credential-invalid"[^}]*\} (\d+)/m.exec(metrics);
+  const line = /^transcript_receiver_refusals_total\{[^}]*reason="credential-invalid"[^}]*\} (\d+)/m.exec(
+    metrics,
+  );
   return Number(line?.[1] ?? 0);
 }
 

@@ -20,6 +20,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   receiver: ['domain', 'store', 'speech', 'observe', 'archive'],
   recovery: ['domain', 'store', 'speech', 'observe', 'archive'],
   admin: ['domain', 'store', 'speech', 'observe', 'archive', 'receiver', 'recovery'],
+  doctor: ['domain', 'store', 'speech', 'archive'],
   // A double of the service may know how it speaks, and nothing of how we listen.
   simulator: ['domain'],
   config: ['domain'],

@@ -1,0 +1,48 @@
+import type { SpeechClients } from '../speech/speech.js';
+import { SpeechError } from '../speech/speech-error.js';
+import { errorText, type Finding, failed, ok, skipped } from './finding.js';
+
+export interface ServiceCheckOptions {
+  readonly speech: SpeechClients;
+  readonly hasKey: boolean;
+}
+
+/** Asks each configured region for its newest job. Never throws. */
+export async function checkService({ speech, hasKey }: ServiceCheckOptions): Promise<Finding[]> {
+  const check = 'service';
+  if (!hasKey)
+    return [skipped(check, 'No speech.apiKey is configured, so lost callbacks cannot be recovered.')];
+  if (speech.regions.length === 0) {
+    return [skipped(check, 'No region has a batchUrl, so lost callbacks cannot be recovered.')];
+  }
+  return Promise.all(speech.regions.map((region) => checkRegion(speech, region)));
+}
+
+async function checkRegion(speech: SpeechClients, region: string): Promise<Finding> {
+  const check = `service ${region}`;
+  try {
+    for await (const page of speech.jobs(region).list({ pageSize: 1 })) {
+      const seen = page.jobs.length === 0 ? 'it knows no jobs yet' : `its newest job is ${page.jobs[0]?.id}`;
+      return ok(check, `It answers and takes the key; ${seen}.`);
+    }
+    return ok(check, 'It answers and takes the key; it knows no jobs yet.');
+  } catch (error) {
+    return failed(check, errorText(error), adviceFor(error, region));
+  }
+}
+
+function adviceFor(error: unknown, region: string): string {
+  switch (error instanceof SpeechError ? error.kind : null) {
+    case 'unauthorised':
+    case 'forbidden':
+      return 'Check speech.apiKey: it must be of this account and valid now.';
+    case 'configuration':
+      return 'Complete the settings below speech.';
+    case 'redirect':
+    case 'invalid-response':
+    case 'not-found':
+      return `Check speech.regions.${region}.batchUrl and speech.paths.list: what answers there is not the jobs API.`;
+    default:
+      return `Check speech.regions.${region}.batchUrl, name service, firewall and proxies from this machine.`;
+  }
+}

@@ -1,0 +1,136 @@
+import { hash, randomBytes, randomUUID } from 'node:crypto';
+import { buffer } from 'node:stream/consumers';
+import type { ObjectStore } from '../store/object-store.js';
+import { type ConditionFinding, type ProbeReport, probeStore } from '../store/probe.js';
+import type { BucketFacts } from '../store/s3-inspect.js';
+import { errorText, type Finding, failed, ok, skipped, warning } from './finding.js';
+
+export interface StoreCheckOptions {
+  readonly store: ObjectStore;
+  /** The configuration takes a store without atomic conditions. */
+  readonly acceptWeak: boolean;
+  /** Facts about the bucket; null for a store that is none. */
+  readonly inspect: (() => Promise<BucketFacts>) | null;
+}
+
+const PLAIN = { contentType: 'application/octet-stream', metadata: {} };
+
+/** AWS refuses requests whose clock is 15 minutes off; ledger and expiries are wrong long before. */
+const SKEW = { warn: 30_000, fail: 300_000 };
+
+/** Does with the store what the receiver does, below dot-folders, and removes it again. Never throws. */
+export async function checkStore(options: StoreCheckOptions): Promise<Finding[]> {
+  const { store, acceptWeak, inspect } = options;
+  const bucket = inspect === null ? [] : bucketFindings(await inspect());
+  const report = await probeStore(store);
+  if (!report.writable) return [unusable(store, report), ...bucket];
+  const folder = `.doctor/${randomUUID()}/`;
+  return [
+    ok('store', `${store.location}: an object was written, read back and compared.`),
+    conditions(report, acceptWeak),
+    await inOneWord('store multipart', () => multipart(store, `${folder}upload`)),
+    await inOneWord('store listing', () => listing(store, folder)),
+    ...bucket,
+  ];
+}
+
+function unusable(store: ObjectStore, report: ProbeReport): Finding {
+  return failed(
+    'store',
+    `${store.location}: ${report.findings.join(' ')}`,
+    'Check address, bucket, credentials and permissions (docs/stores.md, "Permissions").',
+  );
+}
+
+function conditions(report: ProbeReport, acceptWeak: boolean): Finding {
+  const check = 'store conditional writes';
+  if (report.trustworthy) {
+    return ok(check, 'Nothing is overwritten, also not by writers at the same moment.');
+  }
+  const found = report.findings.slice(1).join(' ');
+  const isWeak = (finding: ConditionFinding) => finding === 'ignored' || finding === 'racy';
+  const onlyWeak = [report.conditionalPut, report.conditionalComplete].every(
+    (finding) => finding === 'holds' || isWeak(finding),
+  );
+  const advice = 'Use a store with atomic conditional writes; docs/stores.md lists some.';
+  return acceptWeak && onlyWeak
+    ? warning(check, `${found} The configuration accepts this (emulated).`, advice)
+    : failed(check, found, advice);
+}
+
+/** One part and a bit, as a streamed artefact would be. */
+async function multipart(store: ObjectStore, key: string): Promise<Finding> {
+  const check = 'store multipart';
+  const parts = [randomBytes(store.partSize), randomBytes(1000)];
+  const upload = await store.startUpload(key, PLAIN);
+  try {
+    for (const part of parts) await upload.write(part);
+    if ((await store.head(key)) !== null) {
+      return failed(check, 'An upload is visible before it is complete.', 'This store cannot be used.');
+    }
+    await upload.complete();
+    const reading = await store.read(key);
+    const same =
+      reading !== null && hash('sha256', await buffer(reading.body)) === hash('sha256', Buffer.concat(parts));
+    return same
+      ? ok(check, 'An upload in two parts stayed invisible until it was complete, and reads back the same.')
+      : failed(check, 'An upload in two parts reads back differently.', 'This store cannot be used.');
+  } finally {
+    await upload.abort();
+    await store.delete(key);
+  }
+}
+
+async function listing(store: ObjectStore, folder: string): Promise<Finding> {
+  const check = 'store listing';
+  const keys = [`${folder}a/1`, `${folder}b`];
+  try {
+    for (const key of keys) await store.create(key, Buffer.from('doctor'), PLAIN);
+    const listed: string[] = [];
+    for await (const { key } of store.list(folder)) listed.push(key);
+    const folders: string[] = [];
+    for await (const name of store.folders(folder)) folders.push(name);
+    return listed.join() === keys.join() && folders.join() === `${folder}a/`
+      ? ok(check, 'New objects are listed at once and in order.')
+      : failed(
+          check,
+          `Of ${keys.length} new objects the listing shows ${listed.length}.`,
+          'The dashboard, reconcile and replays need listings that are true at once.',
+        );
+  } finally {
+    await Promise.allSettled(keys.map((key) => store.delete(key)));
+  }
+}
+
+async function inOneWord(check: string, look: () => Promise<Finding>): Promise<Finding> {
+  return look().catch((error: unknown) =>
+    failed(check, errorText(error), 'Check the permissions (docs/stores.md, "Permissions").'),
+  );
+}
+
+function bucketFindings({ clockAheadMs, endsIncompleteUploads }: BucketFacts): Finding[] {
+  return [clock(clockAheadMs), lifecycle(endsIncompleteUploads)];
+}
+
+function clock(aheadMs: number | null): Finding {
+  const check = 'clock';
+  if (aheadMs === null) return skipped(check, 'The store did not say what time it is.');
+  const off = `This machine's clock is ${Math.round(Math.abs(aheadMs) / 1000)} s ${aheadMs < 0 ? 'behind' : 'ahead of'} the store's.`;
+  const advice = 'Run a time service (chrony, systemd-timesyncd) on this machine.';
+  if (Math.abs(aheadMs) >= SKEW.fail) return failed(check, off, advice);
+  return Math.abs(aheadMs) >= SKEW.warn ? warning(check, off, advice) : ok(check, off);
+}
+
+function lifecycle(ends: BucketFacts['endsIncompleteUploads']): Finding {
+  const check = 'store lifecycle';
+  if (typeof ends === 'object') {
+    return skipped(check, `The bucket's lifecycle rules cannot be read (${ends.unknown}).`);
+  }
+  return ends
+    ? ok(check, 'A lifecycle rule ends incomplete uploads.')
+    : warning(
+        check,
+        'No lifecycle rule ends incomplete uploads: what a dead replica leaves costs money until a sweep finds it.',
+        'Add the rule in docs/stores.md, "Lifecycle"; k8s/s3/lifecycle.json holds it.',
+      );
+}

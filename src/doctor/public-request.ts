@@ -1,0 +1,93 @@
+import { once } from 'node:events';
+import {
+  type ClientRequest,
+  request as httpRequest,
+  type IncomingMessage,
+  type RequestOptions,
+} from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import type { TLSSocket } from 'node:tls';
+
+export interface PublicRequest {
+  readonly url: URL;
+  readonly method: 'GET' | 'POST';
+  /** Complete header lines. */
+  readonly headers: readonly string[];
+  /** Body size to announce with `Expect: 100-continue`; nothing of it is ever sent. Default: an empty body. */
+  readonly announce?: number;
+  /** Milliseconds to the answer. */
+  readonly timeout: number;
+}
+
+export interface PublicAnswer {
+  readonly status: number;
+  readonly location: string | null;
+  /** Body of problem documents and acknowledgements, which only the receiver makes; null for others' answers. */
+  readonly own: Readonly<Record<string, unknown>> | null;
+  readonly certificateEnds: Date | null;
+}
+
+/** An answer longer than this is none of ours. */
+const LARGEST = 64 * 1024;
+
+/** One request over a connection of its own; redirects are told, not followed. Rejects without an answer. */
+export async function askPublic(wanted: PublicRequest): Promise<PublicAnswer> {
+  const outgoing = open(wanted);
+  outgoing.on('error', () => {});
+  const timer = setTimeout(
+    () => outgoing.destroy(new Error(`no answer within ${wanted.timeout / 1000} s`)),
+    wanted.timeout,
+  );
+  try {
+    if (wanted.announce === undefined) outgoing.end();
+    else outgoing.flushHeaders();
+    const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
+    return {
+      status: response.statusCode ?? 0,
+      location: response.headers.location ?? null,
+      own: ownDocument(await beginningOf(response)),
+      certificateEnds: certificateEnd(response),
+    };
+  } finally {
+    clearTimeout(timer);
+    outgoing.destroy();
+  }
+}
+
+function open({ url, method, headers, announce }: PublicRequest): ClientRequest {
+  const options: RequestOptions = { method, agent: false };
+  const outgoing = url.protocol === 'https:' ? httpsRequest(url, options) : httpRequest(url, options);
+  for (const line of headers) {
+    const colon = line.indexOf(':');
+    outgoing.setHeader(line.slice(0, colon), line.slice(colon + 1).trim());
+  }
+  outgoing.setHeader('User-Agent', 'transcript-receiver-doctor');
+  outgoing.setHeader('Content-Length', announce ?? 0);
+  if (announce !== undefined) outgoing.setHeader('Expect', '100-continue');
+  return outgoing;
+}
+
+async function beginningOf(response: IncomingMessage): Promise<string> {
+  let text = '';
+  for await (const chunk of response.setEncoding('utf8')) {
+    text += chunk;
+    if (text.length > LARGEST) break;
+  }
+  return text;
+}
+
+function ownDocument(text: string): Record<string, unknown> | null {
+  try {
+    const value = JSON.parse(text) as Record<string, unknown> | null;
+    const isOwn = typeof value?.code === 'string' || typeof value?.deliveryId === 'string';
+    return isOwn ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+function certificateEnd({ socket }: IncomingMessage): Date | null {
+  const { getPeerCertificate } = socket as Partial<TLSSocket>;
+  const ends = getPeerCertificate?.call(socket).valid_to;
+  return ends === undefined ? null : new Date(ends);
+}

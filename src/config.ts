@@ -63,3 +63,8 @@ function freeze<T>(value: T): DeepReadonly<T> {
 export function isDevelopment(env: Environment = process.env): boolean {
   return (env.NODE_CONFIG_ENV || env.NODE_ENV || 'development').split(',').includes('development');
 }
+
+/** True where nobody watches: build servers set `CI`. */
+export function isContinuousIntegration(env: Environment = process.env): boolean {
+  return !['', '0', 'false'].includes(env.CI ?? '');
+}

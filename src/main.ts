@@ -7,6 +7,8 @@ import { nearest } from './config/nearest.js';
 
 interface CommandEntry {
   readonly summary: string;
+  /** Not listed in the help. */
+  readonly hidden?: true;
   readonly load: () => Promise<{ readonly createCommand: () => Command }>;
 }
 
@@ -42,6 +44,11 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     summary: 'run a double of the speech service',
     load: () => import('./cli/simulate.js'),
   },
+  demo: {
+    summary: 'receiver and simulator side by side on loopback: a tour',
+    hidden: true,
+    load: () => import('./cli/demo.js'),
+  },
 };
 
 const DEFAULT_COMMAND = 'serve';
@@ -52,10 +59,10 @@ async function main(args: readonly string[]): Promise<void> {
     .description('The callback URL that never loses a transcript.')
     .version(packageVersion(), '-V, --version')
     .helpCommand('help [command]', 'say more about a command');
-  for (const [name, { summary, load }] of Object.entries(COMMANDS)) {
+  for (const [name, { summary, hidden = false, load }] of Object.entries(COMMANDS)) {
     if (name === wanted)
-      program.addCommand((await load()).createCommand(), { isDefault: name === DEFAULT_COMMAND });
-    else program.command(name).summary(summary).description(summary);
+      program.addCommand((await load()).createCommand(), { isDefault: name === DEFAULT_COMMAND, hidden });
+    else program.command(name, { hidden }).summary(summary).description(summary);
   }
   exitByThrowing(program);
   await program.parseAsync(args, { from: 'user' });

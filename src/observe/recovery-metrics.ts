@@ -24,7 +24,7 @@ export function createRecoveryMetrics(registry: Registry, options: RecoveryMetri
   let oldest: number | null = null;
   new Gauge({
     name: 'transcript_receiver_recovery_oldest_unrecovered_seconds',
-    help: 'Age of the oldest job that should be here and is not; 0 when none is missing',
+    help: 'Age of the oldest job that should be here, is not, and may still be fetched; 0 when there is none',
     registers: [registry],
     collect() {
       this.set(oldest === null ? 0 : Math.max(0, clock() - oldest) / 1000);

@@ -1,0 +1,114 @@
+import { once } from 'node:events';
+import { relative } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Command } from 'commander';
+import { isContinuousIntegration } from '../config.js';
+import { reconcile } from '../recovery/reconcile.js';
+import type { RecoveredJob } from '../recovery/recovery-report.js';
+import { type DemoJob, type DemoWork, demoWork } from './demo-jobs.js';
+import { createPaint, type Paint } from './demo-paint.js';
+import { type DemoStage, openDemoStage } from './demo-stage.js';
+
+export function createCommand(): Command {
+  return new Command('demo')
+    .description('receiver and simulator side by side on loopback: a tour')
+    .option('--once', 'end after the tour instead of going on until Ctrl-C')
+    .action(async ({ once: onlyOnce }: { once?: true }) => {
+      await demo(onlyOnce === true || isContinuousIntegration());
+    });
+}
+
+/** Tells the story of recovery with everything real but the speech service. */
+async function demo(onlyOnce: boolean): Promise<void> {
+  const paint = createPaint(process.stdout);
+  const stop = new AbortController();
+  const interrupt = () => stop.abort();
+  process.on('SIGINT', interrupt).on('SIGTERM', interrupt);
+  const stage = await openDemoStage();
+  try {
+    const work = demoWork(stage);
+    await tour(stage, work, paint);
+    if (!onlyOnce && !stop.signal.aborted) await goOn(stage, work, paint, stop.signal);
+  } finally {
+    process.off('SIGINT', interrupt).off('SIGTERM', interrupt);
+    await stage.close();
+  }
+}
+
+async function tour(stage: DemoStage, work: DemoWork, paint: Paint): Promise<void> {
+  paint.heading('A receiver, and a double of the speech service, on this machine only');
+  paint.say(`callbacks to  ${stage.listening.publicUrl}/callbacks/default`);
+  paint.say(`kept in       ${stage.dataFolder}`);
+
+  paint.heading('Jobs are done, and the service calls back');
+  for (const job of await work.goodTimes()) paint.row(...jobRow(job));
+  paint.say('Each body was streamed into the store and answered 2xx once it was durable.');
+
+  paint.heading('The network has a bad minute, and callbacks get lost');
+  for (const job of await work.badMinute()) paint.row(...jobRow(job));
+  paint.say('The service tries four times, then gives up for good. It keeps results for seven days.');
+
+  paint.heading('What should be here and is not? (reconcile --dry-run)');
+  const missing = await reconcile(stage.core.recovery, { dryRun: true });
+  for (const job of missing.jobs) paint.row('note', recoveryRow(job));
+  paint.say(`${missing.outcomes.matched} jobs are complete, ${missing.jobs.length} are not.`);
+
+  paint.heading('Bring it back (reconcile)');
+  const report = await reconcile(stage.core.recovery);
+  for (const job of report.jobs) paint.row(job.outcome === 'recovered' ? 'good' : 'bad', recoveryRow(job));
+
+  paint.heading('Is it all here, byte by byte?');
+  const { exact, expected, extra } = await work.compare();
+  const complete = exact === expected && extra === 0;
+  paint.row(complete ? 'good' : 'bad', [
+    `${exact} of ${expected} artefacts of finished jobs are here exactly as the service has them, each once.`,
+  ]);
+  if (!complete) process.exitCode = 1;
+}
+
+async function goOn(stage: DemoStage, work: DemoWork, paint: Paint, signal: AbortSignal): Promise<void> {
+  const { listening, adminToken, configFolder, dataFolder } = stage;
+  const command = `node ${relative('', process.argv[1] ?? '')}`;
+  paint.heading('Look around: it goes on until Ctrl-C');
+  paint.copy('The dashboard:', `${listening.adminUrl}/#token=${adminToken}`);
+  paint.copy('The ledger, a line per event:', `cat ${dataFolder}/ledger/*/*/*.ndjson`);
+  paint.copy(
+    'Lose an artefact yourself, then fetch it again:',
+    `rm ${dataFolder}/jobs/${work.example()}/transcript.json; NODE_CONFIG_DIR=${configFolder} ${command} reconcile`,
+  );
+  paint.copy(
+    'Why would a callback be refused?',
+    `NODE_CONFIG_DIR=${configFolder} ${command} explain --address 8.8.8.8`,
+  );
+  paint.say('');
+  while (!signal.aborted) {
+    for (const job of await work.oneMore()) paint.row(...jobRow(job));
+    const { jobs } = await reconcile(stage.core.recovery, { signal });
+    for (const job of jobs) paint.row(job.outcome === 'recovered' ? 'good' : 'note', recoveryRow(job));
+    if (!signal.aborted) await Promise.race([sleep(3000, null, { ref: false }), once(signal, 'abort')]);
+  }
+  paint.say('Cleaning up.');
+}
+
+function jobRow({ id, region, contents, status, fate }: DemoJob): Parameters<Paint['row']> {
+  const mark = fate.lost ? 'bad' : status === 'success' ? 'good' : 'note';
+  return [
+    mark,
+    [id, region, status === 'success' ? shortNames(contents) : `no result: ${status}`, fate.words],
+  ];
+}
+
+/** As people call them: json, txt, srt, data. */
+function shortNames(kinds: readonly string[]): string {
+  return kinds.map((kind) => kind.replace(/^transcript\.(json)?(-v2)?/, '$1')).join(', ');
+}
+
+function recoveryRow({ jobId, region, items, outcome, reason }: RecoveredJob): string[] {
+  const kinds = shortNames(items.map(({ kind }) => kind));
+  return [
+    jobId,
+    region ?? '',
+    kinds,
+    [outcome === 'pending' ? null : outcome, reason].filter(Boolean).join('; '),
+  ];
+}

@@ -1,0 +1,53 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from '@jest/globals';
+import { runCli } from '../../support/run-cli.js';
+import { until } from '../../support/until.js';
+
+const BINARY = fileURLToPath(new URL('../../../dist/main.js', import.meta.url));
+
+describe('the demo', () => {
+  it('tells its story to the end, plain when nobody watches, and leaves nothing behind', async () => {
+    const { code, stdout, stderr } = await runCli(['demo', '--once']);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(/given up after 4 attempts/);
+    expect(stdout).toMatch(/9 jobs are complete, 4 are not/);
+    expect(stdout.match(/ recovered/g)).toHaveLength(4);
+    expect(stdout).toMatch(/18 of 18 artefacts/);
+    expect(stdout).not.toContain('\x1b');
+    const folder = /kept in +(\S+)/.exec(stdout)?.[1] ?? '/';
+    expect(existsSync(folder)).toBe(false);
+  });
+
+  it('ends by itself on a build server', async () => {
+    expect(await runCli(['demo'], { CI: 'true' })).toMatchObject({ code: 0 });
+  });
+
+  it('goes on until told to stop, and what it offers to try works', async () => {
+    const child = spawn(process.execPath, [BINARY, 'demo'], {
+      env: { PATH: process.env.PATH ?? '' },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const ended = once(child, 'exit');
+    try {
+      let said = '';
+      child.stdout.setEncoding('utf8').on('data', (text: string) => {
+        said += text;
+      });
+      await until(() => /Why would a callback[\s\S]+explain.*\n/.test(said));
+      const [, transcript = '', folder = ''] = /rm (\S+); NODE_CONFIG_DIR=(\S+) node/.exec(said) ?? [];
+      expect(existsSync(transcript)).toBe(true);
+      const explained = await runCli(['explain', '--address', '8.8.8.8'], { NODE_CONFIG_DIR: folder });
+      expect(explained).toMatchObject({ code: 0, stdout: expect.stringMatching(/refused with 403/) });
+      const reconciled = await runCli(['reconcile'], { NODE_CONFIG_DIR: folder });
+      expect(reconciled).toMatchObject({ code: 0, stdout: expect.stringMatching(/matched/) });
+      child.kill('SIGINT');
+      expect(await ended).toEqual([0, null]);
+      expect(existsSync(folder)).toBe(false);
+    } finally {
+      child.kill('SIGKILL');
+    }
+  });
+});

@@ -20,6 +20,11 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     load: () => import('./cli/reconcile.js'),
   },
   refetch: { summary: 'fetch what is missing of one job', load: () => import('./cli/refetch.js') },
+  replay: {
+    summary: 'refetch many jobs, or decode quarantined bodies again',
+    load: () => import('./cli/replay.js'),
+  },
+  erase: { summary: 'erase all that is kept of a job', load: () => import('./cli/erase.js') },
   'check-config': {
     summary: 'read the configuration, name every fault and warning',
     load: () => import('./cli/check-config.js'),

@@ -1,10 +1,10 @@
 import { Command } from 'commander';
-import { parseDuration } from '../config/units.js';
 import { reconcile } from '../recovery/reconcile.js';
 import type { RecoveryReport } from '../recovery/recovery-report.js';
 import { UsageError } from './exit-codes.js';
 import { printJson, printLines } from './print.js';
 import { createProgress } from './progress.js';
+import { readTime } from './read-time.js';
 import { reportInWords } from './recovery-words.js';
 import { repeatable } from './repeatable.js';
 import { checkRegions, checkSource, exitCodeOf, type RecoveryWork, withRecovery } from './with-recovery.js';
@@ -21,7 +21,11 @@ interface Options {
 export function createCommand(): Command {
   return new Command('reconcile')
     .description('compare what the service finished with what lies in the store, and fetch what is missing')
-    .option('--since <time>', 'how far back: 48h, 7d, or a time; default: recovery.window', readSince)
+    .option(
+      '--since <time>',
+      'how far back: 48h, 7d, or a time; default: recovery.window',
+      readTime('--since'),
+    )
     .option('--region <name>', 'only this region; repeatable', repeatable)
     .option('--source <name>', 'only this source; also takes jobs that notify nobody', readName)
     .option('--job <id>', 'only this job, whatever its age; repeatable', repeatable)
@@ -58,13 +62,6 @@ async function run({ config, parts, signal }: RecoveryWork, options: Options): P
   } finally {
     progress.end();
   }
-}
-
-function readSince(text: string): Date {
-  const back = parseDuration(text);
-  const time = back === undefined ? Date.parse(text) : Date.now() - back;
-  if (Number.isNaN(time)) throw new UsageError('--since expects a duration such as 48h or a time');
-  return new Date(time);
 }
 
 function readName(text: string): string {

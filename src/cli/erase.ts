@@ -1,0 +1,55 @@
+import { createInterface } from 'node:readline/promises';
+import { Command } from 'commander';
+import { type Erasure, eraseJob } from '../admin/erase-job.js';
+import { isJobId } from '../domain/job.js';
+import { UsageError } from './exit-codes.js';
+import { printJson, printLines } from './print.js';
+import { CLI_ACTOR } from './replay.js';
+import { withRecovery } from './with-recovery.js';
+
+interface Options {
+  readonly yes?: true;
+  readonly reason?: string;
+  readonly json?: true;
+}
+
+export function createCommand(): Command {
+  return new Command('erase')
+    .description(
+      'erase artefacts, conflicts and quarantined bodies of a job; the ledger keeps that it happened',
+    )
+    .argument('<job>', 'id of the job')
+    .option('--reason <words>', 'why, for the ledger')
+    .option('--yes', 'do not ask at a terminal whether it is meant')
+    .option('--json', 'print what was erased as one JSON document')
+    .action(async (jobId: string, options: Options) => {
+      if (!isJobId(jobId)) throw new UsageError('this is no job id: letters, digits, - and _, at most 64');
+      if (!options.yes && !(await isMeant(jobId))) throw new UsageError('nothing was erased');
+      const erasure = await erase(jobId, options.reason ?? null);
+      if (options.json) printJson(erasure);
+      else printLines(inWords(erasure));
+    });
+}
+
+/** Nothing can bring it back, so a person is asked; a script has said what it wants. */
+async function isMeant(jobId: string): Promise<boolean> {
+  if (!process.stdin.isTTY || !process.stderr.isTTY) return true;
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  const said = await terminal.question(`Erase all that is kept of ${jobId}, for good? [y/N] `);
+  terminal.close();
+  return /^y(es)?$/i.test(said.trim());
+}
+
+function erase(jobId: string, reason: string | null): Promise<Erasure> {
+  return withRecovery(false, ({ config, parts }) => {
+    const keyPrefixes = Object.values(config.sources).map(({ keyPrefix }) => keyPrefix);
+    return eraseJob({ ...parts, keyPrefixes }, jobId, { actor: CLI_ACTOR, reason });
+  });
+}
+
+function inWords({ jobId, erased }: Erasure): string[] {
+  const { artefacts, conflicts, quarantined, bytes } = erased;
+  return [
+    `Erased ${jobId}: ${artefacts} artefacts, ${conflicts} conflicts, ${quarantined} quarantined bodies, ${bytes} bytes`,
+  ];
+}

@@ -1,0 +1,124 @@
+import { Argument, Command, Option } from 'commander';
+import { createRepairs } from '../admin/repairs.js';
+import type { ReplaySelector } from '../admin/replay-selector.js';
+import type { ReplayState, ReplayView } from '../admin/replay-state.js';
+import type { Replays } from '../admin/replays.js';
+import { isJobId } from '../domain/job.js';
+import { Problem } from '../domain/problem.js';
+import { EXIT, UsageError } from './exit-codes.js';
+import { printJson, printLines } from './print.js';
+import { createProgress } from './progress.js';
+import { readTime } from './read-time.js';
+import { repeatable } from './repeatable.js';
+import { checkSource, type RecoveryWork, withRecovery } from './with-recovery.js';
+
+interface Options {
+  readonly kind?: ReplaySelector['kind'];
+  readonly job?: readonly string[];
+  readonly since?: Date;
+  readonly until?: Date;
+  readonly source?: string;
+  readonly region?: string;
+  readonly status?: string;
+  readonly outcome?: string;
+  readonly reason?: string;
+  readonly dryRun?: true;
+  readonly json?: true;
+}
+
+/** Name under which the ledger knows who sits at the command line. */
+export const CLI_ACTOR = 'command-line';
+
+const KINDS = ['refetch', 'release'];
+
+export function createCommand(): Command {
+  return new Command('replay')
+    .description('refetch many jobs from the service, or run quarantined bodies through the decoder again')
+    .addArgument(new Argument('[kind]', 'what to do').choices(KINDS))
+    .addOption(new Option('--kind <kind>', 'the same as an option; default: refetch').choices(KINDS))
+    .option('--job <id>', 'only this job; repeatable', repeatable)
+    .option('--since <time>', 'received since: 48h, 7d, or a time', readTime('--since'))
+    .option('--until <time>', 'received before', readTime('--until'))
+    .option('--source <name>', 'only of this source')
+    .option('--region <name>', 'only of this region')
+    .option('--status <status>', 'only with this callback status')
+    .option('--outcome <outcome>', 'only with this outcome, such as failed or noted')
+    .option('--reason <words>', 'why, for the ledger')
+    .option('--dry-run', 'say what would be replayed, change nothing')
+    .option('--json', 'print one JSON document')
+    .action(async (kind: ReplaySelector['kind'] | undefined, options: Options) => {
+      const selector = readSelector(kind ?? options.kind ?? 'refetch', options);
+      await withRecovery(options.dryRun === true, (work) => replay(work, selector, options));
+    });
+}
+
+function readSelector(kind: ReplaySelector['kind'], options: Options): ReplaySelector {
+  const { job, since, until, source, region, status, outcome } = options;
+  const wrong = job?.find((id) => !isJobId(id));
+  if (wrong !== undefined) throw new UsageError(`${JSON.stringify(wrong)} is no job id`);
+  return {
+    kind,
+    jobs: job,
+    since: since?.toISOString(),
+    until: until?.toISOString(),
+    ...{ source, region, status, outcome },
+  };
+}
+
+async function replay(work: RecoveryWork, selector: ReplaySelector, options: Options): Promise<void> {
+  const { config, parts } = work;
+  checkSource(config, options.source);
+  const { view, replays } = createRepairs({
+    ...parts,
+    recovery: parts,
+    sources: new Map(Object.entries(config.sources)),
+    maxParts: config.limits.maxParts,
+    replica: `${config.replicaName}-${CLI_ACTOR}`,
+    busy: () => false,
+  });
+  await view.refresh();
+  try {
+    if (options.dryRun) await preview(replays, selector, options.json === true);
+    else await run(replays, selector, options, work.signal);
+  } catch (error) {
+    throw error instanceof Problem && error.status < 500 ? new UsageError(error.message) : error;
+  }
+}
+
+async function preview(replays: Replays, selector: ReplaySelector, json: boolean): Promise<void> {
+  const { items, bytes, jobs } = await replays.preview(selector);
+  if (json) printJson({ count: items.length, bytes, jobs: jobs.slice(0, 100) });
+  else
+    printLines([
+      `${items.length} would be replayed, ${bytes} bytes`,
+      ...jobs.slice(0, 100).map((id) => `  ${id}`),
+    ]);
+}
+
+async function run(
+  replays: Replays,
+  selector: ReplaySelector,
+  { reason = null, json }: { readonly reason?: string | null; readonly json?: true },
+  signal: AbortSignal,
+): Promise<void> {
+  const id = await replays.order(selector, { actor: CLI_ACTOR, reason });
+  const progress = createProgress();
+  const show = ({ done, failed, total }: ReplayState) =>
+    progress.show(`${done + failed} of ${total} replayed, ${failed} failed`);
+  await replays.run(id, signal, show).finally(() => progress.end());
+  const view = await replays.view(id);
+  if (view === null) throw new Error('the replay is gone');
+  if (json) printJson(view);
+  else printLines(inWords(view));
+  process.exitCode = view.state === 'done' && view.failed === 0 ? EXIT.ok : EXIT.incomplete;
+}
+
+function inWords({ replayId, state, total, done, failed, outcomes }: ReplayView): string[] {
+  return [
+    `Replay ${replayId} is ${state}: ${done} of ${total} done, ${failed} failed`,
+    ...Object.entries(outcomes).map(([outcome, count]) => `  ${outcome.padEnd(14)} ${count}`),
+    ...(state === 'interrupted'
+      ? ['Any receiver on the same store goes on with it, unless it is cancelled.']
+      : []),
+  ];
+}

@@ -1,0 +1,94 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { sendCallback } from '../../support/admin-api.js';
+import { ledgerOf, visibleKeys } from '../../support/ledger-of.js';
+import { type LostJobs, lostJobs } from '../../support/lost-jobs.js';
+import { runCli } from '../../support/run-cli.js';
+import { type RunningService, startService } from '../../support/running-service.js';
+
+let lost: LostJobs;
+let service: RunningService;
+
+beforeEach(async () => {
+  lost = await lostJobs();
+  service = await startService({ sources: { default: {} } });
+});
+
+afterEach(async () => {
+  await service.stop();
+  await lost.simulator.close();
+});
+
+function cli(args: readonly string[]) {
+  const settings = {
+    store: { url: `file:${service.folder}`, partSize: '64KiB' },
+    limits: { memoryBudget: '1MiB', quarantineBytes: '128KiB' },
+    ...lost.settings,
+  };
+  return runCli([...args], { NODE_CONFIG: JSON.stringify(settings) });
+}
+
+describe('replay on the command line', () => {
+  it('previews, then refetches what the ledger shows as empty', async () => {
+    const ids = [await lost.lose(), await lost.lose()];
+    for (const id of ids) await sendCallback(service, `id=${id}&status=success`);
+    const preview = await cli(['replay', 'refetch', '--outcome', 'noted', '--dry-run', '--json']);
+    expect(preview).toMatchObject({ code: 0, stderr: '' });
+    expect(JSON.parse(preview.stdout)).toMatchObject({ count: 2, jobs: expect.arrayContaining(ids) });
+    expect(await visibleKeys(service.folder, 'replays/')).toEqual([]);
+    const done = await cli([
+      'replay',
+      '--kind',
+      'refetch',
+      '--since',
+      '1h',
+      '--reason',
+      'empty callbacks',
+      '--json',
+    ]);
+    expect(done).toMatchObject({ code: 0, stderr: '' });
+    expect(JSON.parse(done.stdout)).toMatchObject({
+      state: 'done',
+      total: 2,
+      done: 2,
+      outcomes: { recovered: 2 },
+      actor: 'command-line',
+    });
+    expect(await visibleKeys(service.folder, 'jobs/')).toHaveLength(2);
+    expect(await ledgerOf(service.folder)).toContainEqual(
+      expect.objectContaining({ outcome: 'replayed', actor: 'command-line', reason: 'empty callbacks' }),
+    );
+  });
+
+  it('exits with 4 when something stays undone', async () => {
+    await sendCallback(service, 'id=q1&status=success', '{"broken', { 'content-type': 'application/json' });
+    const result = await cli(['replay', 'release']);
+    expect(result.code).toBe(4);
+    expect(result.stdout).toMatch(/is done: 0 of 1 done, 1 failed\n {2}undecodable +1/);
+  });
+
+  it.each([
+    [['replay', 'everything'], /Allowed choices are refetch, release/],
+    [['replay', 'refetch'], /needs jobs or at least one filter/],
+    [['replay', 'refetch', '--job', '../x'], /is no job id/],
+    [['replay', 'refetch', '--since', 'yesterday'], /--since expects/],
+    [['replay', 'release', '--source', 'nobody'], /no source nobody/],
+    [['erase', 'not an id'], /no job id/],
+    [['erase'], /missing required argument/],
+  ])('refuses %j with 2', async (args, message) => {
+    const result = await cli(args);
+    expect(result.code).toBe(2);
+    expect(result.stderr).toMatch(message);
+  });
+});
+
+describe('erase on the command line', () => {
+  it('erases and says what', async () => {
+    await sendCallback(service, 'id=e1&status=success', 'hello', { 'content-type': 'text/plain' });
+    const result = await cli(['erase', 'e1', '--reason', 'asked to', '--json']);
+    expect(result).toMatchObject({ code: 0, stderr: '' });
+    expect(JSON.parse(result.stdout)).toMatchObject({ jobId: 'e1', erased: { artefacts: 1, bytes: 5 } });
+    expect(await visibleKeys(service.folder, 'jobs/')).toEqual([]);
+    const again = await cli(['erase', 'e1']);
+    expect(again.stdout).toMatch(/^Erased e1: 0 artefacts/);
+  });
+});

@@ -61,29 +61,22 @@ function openItem({ client, kind, context: { jobId }, signal }: ItemOrder): Prom
   }
 }
 
-/** Each item is a delivery of its own to the archive: what arrived whole is kept, whatever becomes of the rest. */
+/**
+ * Each item is a delivery of its own to the archive: what arrived whole is kept, whatever becomes of the rest.
+ * An abort ends the download, and with it the pump; the delivery is discarded only then, because an upload
+ * that is just being opened could not be found and given up.
+ */
 async function archiveDownload(order: ItemOrder, download: Download): Promise<StoredItem> {
   const staged = order.archive.begin(order.context);
   try {
-    await stage(order, download, staged);
+    await pump(order.kind, download, staged);
+    order.signal?.throwIfAborted();
     const [stored] = await staged.commit();
     if (stored === undefined) throw new Error('an item was staged and not stored');
     return stored;
   } finally {
     await staged.discard();
   }
-}
-
-async function stage(order: ItemOrder, download: Download, staged: StagedDelivery): Promise<void> {
-  // Ends a wait for memory too, which knows of no signal.
-  const giveUp = () => void staged.discard();
-  order.signal?.addEventListener('abort', giveUp, { once: true });
-  try {
-    await pump(order.kind, download, staged);
-  } finally {
-    order.signal?.removeEventListener('abort', giveUp);
-  }
-  order.signal?.throwIfAborted();
 }
 
 async function pump(kind: RetrievableKind, download: Download, staged: StagedDelivery): Promise<void> {

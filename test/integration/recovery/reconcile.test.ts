@@ -254,27 +254,25 @@ describe('reconcile', () => {
     expect(await temporaryFiles()).toEqual([]);
   });
 
-  it('gives up a download at once when told to', async () => {
-    const { parts, lose } = await begin();
-    await lose({ contents: ['data'] }, { mediaBytes: 200_000_000 });
+  it('gives up a download when told to, also while its upload is just being opened', async () => {
     const stop = new AbortController();
-    const running = reconcile({ ...parts, store: abortingAt(parts.store, stop) }, { signal: stop.signal });
-    expect(await running).toMatchObject({ outcomes: NONE, faults: [{ reason: 'the run was interrupted' }] });
+    const { parts, lose } = await begin({
+      wrapStore: (store) => ({
+        ...store,
+        startUpload: async (key, headers) => {
+          stop.abort();
+          await new Promise((resolve) => setImmediate(resolve));
+          return store.startUpload(key, headers);
+        },
+      }),
+    });
+    await lose({ contents: ['data'] }, { mediaBytes: 200_000_000 });
+    const report = await reconcile(parts, { signal: stop.signal });
+    expect(report).toMatchObject({ outcomes: NONE, faults: [{ reason: 'the run was interrupted' }] });
     expect(await artefacts()).toEqual([]);
+    expect(await temporaryFiles()).toEqual([]);
   });
 });
-
-/** Aborts soon after the store was asked what is here: the download is under way then. */
-function abortingAt(store: ObjectStore, stop: AbortController): ObjectStore {
-  return {
-    ...store,
-    head: async (key) => {
-      const found = await store.head(key);
-      if (key.endsWith('/data')) setTimeout(() => stop.abort(), 20);
-      return found;
-    },
-  };
-}
 
 describe('what goes wrong at the service', () => {
   it('retries a download that broke off, and never archives half of one', async () => {
@@ -302,19 +300,15 @@ describe('what goes wrong at the service', () => {
     expect((await reconcile(parts)).outcomes).toEqual({ ...NONE, recovered: 1, matched: 1 });
   });
 
-  it('does not take for a transcript what is no JSON', async () => {
+  it.each([
+    ['is no JSON', '<html>Sign in</html>'],
+    ['is only the beginning of JSON', '{"format":"2.9","results":['],
+  ])('does not take for a transcript what %s', async (_name, body) => {
     const { simulator, parts, lose } = await begin();
     await lose();
-    simulator.faults.add({
-      kind: 'answer',
-      operation: 'transcript',
-      status: 200,
-      body: '<html>Sign in</html>',
-    });
-    expect(only(await reconcile(parts))).toMatchObject({
-      outcome: 'failed',
-      reason: expect.stringMatching(/not JSON/),
-    });
+    simulator.faults.add({ kind: 'answer', operation: 'transcript', status: 200, body });
+    const told = only(await reconcile(parts));
+    expect(told).toMatchObject({ outcome: 'failed', reason: expect.stringMatching(/not JSON/) });
     expect(await artefacts()).toEqual([]);
   });
 

@@ -1,5 +1,6 @@
 import type { AdminRoute } from './admin-route.js';
 import { type DeliveriesRouteParts, deliveriesRoutes } from './routes/deliveries-routes.js';
+import { descriptionRoutes } from './routes/description-routes.js';
 import { type ExplainRouteParts, explainRoutes } from './routes/explain-routes.js';
 import { type HealthRouteParts, healthRoutes } from './routes/health-routes.js';
 import { type ImportRouteParts, importRoutes } from './routes/import-routes.js';
@@ -32,5 +33,6 @@ export function adminRoutes(parts: AdminRouteParts): AdminRoute[] {
     ...replaysRoutes(parts),
     ...importRoutes(parts),
     ...explainRoutes(parts),
+    ...descriptionRoutes(parts),
   ];
 }

@@ -1,3 +1,4 @@
+import { undescribed } from './described.js';
 import type { RunningService } from './running-service.js';
 
 export interface ApiCall {
@@ -20,7 +21,10 @@ export interface ApiAnswer {
 
 export type AdminApi = (path: string, call?: ApiCall) => Promise<ApiAnswer>;
 
-/** Speaks to the admin API of a service; `path` is below `/admin/api`. */
+/**
+ * Speaks to the admin API of a service; `path` is below `/admin/api`. Throws when an answer is not as the API's
+ * description says.
+ */
 export function adminApi(service: Pick<RunningService, 'adminUrl' | 'adminToken'>): AdminApi {
   return async (path, { method = 'GET', json, body, headers = {}, token = service.adminToken } = {}) => {
     const response = await fetch(`${service.adminUrl}/admin/api${path}`, {
@@ -33,16 +37,20 @@ export function adminApi(service: Pick<RunningService, 'adminUrl' | 'adminToken'
       ...(json === undefined ? (body === undefined ? {} : { body }) : { body: JSON.stringify(json) }),
     });
     const bytes = Buffer.from(await response.arrayBuffer());
-    return {
-      status: response.status,
-      headers: response.headers,
-      bytes,
-      json: parsed(bytes),
-    };
+    const { status, headers: given } = response;
+    const answered = parsed(bytes);
+    const fault = undescribed(method, path, {
+      status,
+      type: given.get('content-type') ?? '',
+      json: answered,
+    });
+    if (fault !== null) throw new Error(fault);
+    return { status, headers: given, bytes, json: answered };
   };
 }
 
-function parsed(bytes: Buffer): unknown {
+// biome-ignore lint/suspicious/noExplicitAny: tests look at what came, whatever it is
+function parsed(bytes: Buffer): any {
   try {
     return JSON.parse(bytes.toString());
   } catch {

@@ -1,9 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { LedgerLine } from '../../../src/domain/delivery.js';
 import { type AdminApi, adminApi, sendCallback } from '../../support/admin-api.js';
+import { ledgerOf } from '../../support/ledger-of.js';
 import { type RunningService, startService } from '../../support/running-service.js';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 const TRANSCRIPT = JSON.stringify({ format: '2.9', job: { id: 'j1' }, metadata: {}, results: [] });
+const idOf = ({ deliveryId }: LedgerLine) => deliveryId;
 const SECRET = 'correct-horse-battery-staple';
 
 let service: RunningService;
@@ -100,6 +103,26 @@ describe('deliveries', () => {
       deliveries: [expect.objectContaining({ status: 'error', outcome: 'noted' })],
       nextCursor: null,
     });
+  });
+
+  it('filters as a look at every line of the ledger would', async () => {
+    const lines = (await ledgerOf(service.folder)).toReversed();
+    const values = (of: (line: LedgerLine) => string | null) =>
+      [undefined, 'nothing', ...new Set(lines.map(of))].filter((value) => value !== null);
+    for (const source of values((line) => line.source)) {
+      for (const status of values((line) => line.status)) {
+        for (const outcome of values((line) => line.outcome)) {
+          const filters = Object.entries({ source, status, outcome }).filter(
+            ([, value]) => value !== undefined,
+          );
+          const { json } = await api(`/deliveries?${new URLSearchParams(filters as [string, string][])}`);
+          const expected = lines.filter((line) =>
+            filters.every(([name, value]) => line[name as 'source' | 'status' | 'outcome'] === value),
+          );
+          expect(json.deliveries.map(idOf).toSorted()).toEqual(expected.map(idOf).toSorted());
+        }
+      }
+    }
   });
 
   it.each([

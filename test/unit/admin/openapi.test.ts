@@ -1,0 +1,40 @@
+import { describe, expect, it } from '@jest/globals';
+import { type AdminRouteParts, adminRoutes } from '../../../src/admin/admin-routes.js';
+import { describeApi } from '../../../src/admin/openapi/description.js';
+import { OPERATIONS } from '../../../src/admin/openapi/operations.js';
+import { SCHEMAS } from '../../../src/admin/openapi/schemas.js';
+
+// Making the routes takes no more of the parts than the sources; handling takes the rest.
+const routes = adminRoutes({ sources: new Map(), version: 'test' } as unknown as AdminRouteParts);
+
+describe('the description of the admin API', () => {
+  it('has every route, and no other', () => {
+    const routed = routes.map(({ method, path }) => `${method} ${path}`);
+    expect(Object.keys(OPERATIONS).toSorted()).toEqual(routed.toSorted());
+  });
+
+  it('says which routes take a body', () => {
+    for (const { method, path, takes = 'none' } of routes) {
+      const body = OPERATIONS[`${method} ${path}`]?.body;
+      expect([path, body === undefined ? 'none' : body === 'form' ? 'form' : 'json']).toEqual([path, takes]);
+    }
+  });
+
+  it('refers only to schemas that are there, and uses all of them', () => {
+    const text = JSON.stringify(describeApi('1.2.3'));
+    const used = [...text.matchAll(/#\/components\/schemas\/(\w+)/g)].map(([, name = '']) => name);
+    expect([...new Set(used)].toSorted()).toEqual(Object.keys(SCHEMAS).toSorted());
+  });
+
+  it('names every parameter of a path', () => {
+    const { paths } = describeApi('1.2.3') as {
+      paths: Record<string, Record<string, { parameters?: { name: string; in: string }[] }>>;
+    };
+    for (const [path, operations] of Object.entries(paths)) {
+      const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+      for (const { parameters = [] } of Object.values(operations)) {
+        expect(parameters.filter((each) => each.in === 'path').map(({ name }) => name)).toEqual(inPath);
+      }
+    }
+  });
+});

@@ -1,0 +1,55 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { type ReplayState, viewOf, withItem } from '../../../src/admin/replay-state.js';
+
+const NEW: ReplayState = {
+  v: 1,
+  replayId: '01ARZ3NDEKTSV4RRFFQ69G5FAV',
+  createdAt: '2026-03-04T12:00:00.000Z',
+  actor: 'a',
+  reason: null,
+  selector: { kind: 'refetch' },
+  total: 10,
+  bytes: 0,
+  next: 0,
+  ahead: [],
+  done: 0,
+  failed: 0,
+  outcomes: {},
+  claim: 1,
+  owner: 'r',
+  heartbeatAt: '2026-03-04T12:00:00.000Z',
+  finishedAt: null,
+};
+
+describe('the progress of a replay', () => {
+  it('knows exactly which items are left, in whatever order they end', () => {
+    const order = fc.shuffledSubarray([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    fc.assert(
+      fc.property(order, (worked) => {
+        const state = worked.reduce(
+          (before, index) => withItem(before, index, 'matched', index % 3 === 0),
+          NEW,
+        );
+        const left = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9].filter(
+          (n) => n >= state.next && !state.ahead.includes(n),
+        );
+        expect(left).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9].filter((n) => !worked.includes(n)));
+        expect(state.done + state.failed).toBe(worked.length);
+        expect(state.failed).toBe(worked.filter((n) => n % 3 === 0).length);
+        expect(state.outcomes.matched ?? 0).toBe(worked.length);
+      }),
+    );
+  });
+
+  it.each<[Partial<ReplayState>, boolean, string]>([
+    [{}, false, 'running'],
+    [{ heartbeatAt: null }, false, 'interrupted'],
+    [{ heartbeatAt: '2026-03-04T11:59:00.000Z' }, false, 'interrupted'],
+    [{ heartbeatAt: null }, true, 'cancelled'],
+    [{ finishedAt: '2026-03-04T12:00:00.000Z' }, true, 'done'],
+  ])('is told in one word: %j, cancelled %s', (part, cancelled, expected) => {
+    const now = Date.parse('2026-03-04T12:00:10.000Z');
+    expect(viewOf({ ...NEW, ...part }, cancelled, now, 30_000).state).toBe(expected);
+  });
+});

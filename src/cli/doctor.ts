@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { ConfigError, renderPath } from '../config/faults.js';
+import { ConfigError, type ConfigFault, renderPath } from '../config/faults.js';
 import { configWarnings } from '../config/warnings.js';
 import { type Config, loadConfig } from '../config.js';
 import { checkEgress } from '../doctor/check-egress.js';
@@ -39,11 +39,11 @@ export function createCommand(): Command {
     .option('--credential <name>', 'credential they carry; default: the valid one that lasts longest')
     .option('--json', 'print one JSON document')
     .action(async (options: Options) => {
-      const findings = await examine(options);
+      const { code, findings } = await examine(options);
       const verdict = worst(findings);
       if (options.json) printJson({ verdict, findings });
       else printLines([...findings.flatMap(inWords), conclusion(findings)]);
-      if (verdict === 'failed') process.exitCode = EXIT.failed;
+      process.exitCode = code ?? (verdict === 'failed' ? EXIT.failed : EXIT.ok);
     });
 }
 
@@ -55,20 +55,25 @@ function readUrl(text: string): URL {
   return url;
 }
 
-async function examine(options: Options): Promise<Finding[]> {
-  let config: Config;
+/** Without a configuration nothing else can be looked at: that has an exit code of its own. */
+async function examine(options: Options): Promise<{ code?: number; findings: Finding[] }> {
   try {
-    config = loadConfig();
+    return { findings: await examineAll(loadConfig(), options) };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    return error.faults.map(({ path, found, expected }) =>
-      failed(
-        'configuration',
-        `${renderPath(path)}: found ${found ?? 'something unusable'}, expected ${expected}.`,
-        'Correct it; docs/configuration.md describes every setting.',
-      ),
-    );
+    return { code: EXIT.usage, findings: error.faults.map(faultFinding) };
   }
+}
+
+function faultFinding({ path, found, expected }: ConfigFault): Finding {
+  return failed(
+    'configuration',
+    `${renderPath(path)}: found ${found ?? 'something unusable'}, expected ${expected}.`,
+    'Correct it; docs/configuration.md describes every setting.',
+  );
+}
+
+async function examineAll(config: Config, options: Options): Promise<Finding[]> {
   const target = options.url === undefined ? null : publicTarget(config, options);
   const here = [...configuration(config), egress(config)];
   const store = await openStore(storeOptions(config)).catch(errorText);

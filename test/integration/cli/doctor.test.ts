@@ -1,0 +1,305 @@
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Finding } from '../../../src/doctor/finding.js';
+import { createSimulator, type Simulator } from '../../../src/simulator/simulator.js';
+import { visibleKeys } from '../../support/ledger-of.js';
+import { runCli } from '../../support/run-cli.js';
+import { type RunningService, startService } from '../../support/running-service.js';
+import { type S3StandIn, startS3StandIn } from '../../support/s3-stand-in.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
+
+const TOKEN = 'correct-horse-battery-staple';
+const CREDENTIALS = { main: { headers: [`X-Callback-Token: ${TOKEN}`] } };
+
+async function doctor(settings: Record<string, unknown>, ...args: string[]) {
+  const env = { NODE_CONFIG: JSON.stringify(settings), NODE_NO_WARNINGS: '1' };
+  const { code, stdout, stderr } = await runCli(['doctor', '--json', ...args], env);
+  const { verdict, findings } = (stdout === '' ? {} : JSON.parse(stdout)) as {
+    verdict?: string;
+    findings?: Finding[];
+  };
+  const about = (check: string) => (findings ?? []).filter((finding) => finding.check === check);
+  return { code, stdout, stderr, verdict, about, one: (check: string) => about(check)[0] };
+}
+
+describe('doctor', () => {
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let fileStore: Record<string, unknown>;
+
+  beforeAll(async () => {
+    folder = await temporaryFolder();
+    fileStore = { store: { url: `file:${folder.path}`, partSize: '64KiB' } };
+  });
+
+  afterAll(() => folder.remove());
+
+  it('finds a healthy file store healthy and leaves nothing behind', async () => {
+    const { code, stderr, one } = await doctor(fileStore);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    for (const check of ['store', 'store conditional writes', 'store multipart', 'store listing']) {
+      expect(one(check)).toMatchObject({ verdict: 'ok', advice: null });
+    }
+    expect(await visibleKeys(folder.path, '')).toEqual([]);
+  });
+
+  it('says the same in plain words, with what to do', async () => {
+    const { stdout, code } = await runCli(['doctor'], { NODE_CONFIG: JSON.stringify(fileStore) });
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^ok {6} store multipart: /m);
+    expect(stdout).toMatch(/^warning {2}configuration: sources\.default has no credentials.*\n +-> /m);
+    expect(stdout).toMatch(/^0 failed, 1 warnings, \d+ ok, \d+ skipped\.$/m);
+  });
+
+  it('fails for a store that cannot be written', async () => {
+    const { code, one, verdict } = await doctor({ store: { url: 'file:/etc/passwd/none' } });
+    expect(code).toBe(1);
+    expect(verdict).toBe('failed');
+    expect(one('store')).toMatchObject({ verdict: 'failed', advice: expect.stringContaining('permissions') });
+  });
+
+  it('names faults of the configuration and exits with 2', async () => {
+    const { code, one } = await doctor({ receiver: { prot: 1 } });
+    expect(code).toBe(2);
+    expect(one('configuration')).toMatchObject({
+      verdict: 'failed',
+      message: expect.stringContaining('receiver.prot'),
+    });
+  });
+
+  it('warns of an old egress table and of a credential about to expire', async () => {
+    const expires = new Date(Date.now() + 86_400_000).toISOString();
+    const { one, about } = await doctor({
+      ...fileStore,
+      egress: { takenOn: '2020-01-01' },
+      sources: { default: { allow: ['eu1'], credentials: { main: { ...CREDENTIALS.main, expires } } } },
+    });
+    expect(one('egress table')).toMatchObject({ verdict: 'warning' });
+    const texts = about('configuration').map(({ message }) => message);
+    expect(texts).toContainEqual(expect.stringMatching(/credentials\.main expires within/));
+  });
+
+  it.each([
+    [['--url', 'nowhere']],
+    [['--url', 'https://a.example/?x=1']],
+    [['--url', 'http://127.0.0.1:1', '--source', 'nobody']],
+    [['--urll', 'x']],
+  ])('exits with 2 for wrong usage: %j', async (args) => {
+    expect(await doctor(fileStore, ...args)).toMatchObject({ code: 2, stdout: '' });
+  });
+});
+
+describe('doctor before S3', () => {
+  let standIn: S3StandIn;
+
+  beforeAll(async () => {
+    standIn = await startS3StandIn();
+  });
+
+  afterEach(() => {
+    standIn.misbehave = () => null;
+    standIn.ignoreConditions = false;
+  });
+
+  afterAll(() => standIn.close());
+
+  const settings = () => ({
+    store: {
+      url: 's3://bucket/prefix',
+      partSize: '5MiB',
+      s3: {
+        endpoint: standIn.endpoint,
+        forcePathStyle: true,
+        accessKeyId: 'a',
+        secretAccessKey: 'b',
+        retries: 0,
+      },
+    },
+  });
+
+  it('finds no lifecycle rule and says what it is for', async () => {
+    const { code, one } = await doctor(settings());
+    expect(code).toBe(0);
+    expect(one('store multipart')).toMatchObject({ verdict: 'ok' });
+    expect(one('store lifecycle')).toMatchObject({
+      verdict: 'warning',
+      advice: expect.stringContaining('lifecycle.json'),
+    });
+    expect(one('clock')).toMatchObject({ verdict: 'ok' });
+    expect([...standIn.state.objects.keys()]).toEqual([]);
+    expect(standIn.state.uploads.size).toBe(0);
+  });
+
+  it('fails for a store that ignores conditions, unless that was accepted', async () => {
+    standIn.ignoreConditions = true;
+    const strict = await doctor(settings());
+    expect(strict.code).toBe(1);
+    expect(strict.one('store conditional writes')).toMatchObject({ verdict: 'failed' });
+  });
+
+  it('tells a clock that is far off, also when the store refuses everything for it', async () => {
+    const date = new Date(Date.now() + 3_600_000).toUTCString();
+    standIn.misbehave = () => ({
+      kind: 'answer',
+      status: 403,
+      code: 'RequestTimeTooSkewed',
+      headers: { date },
+    });
+    const { code, one } = await doctor(settings());
+    expect(code).toBe(1);
+    expect(one('clock')).toMatchObject({
+      verdict: 'failed',
+      message: expect.stringMatching(/clock is 3[56]\d\d s behind/),
+    });
+  });
+});
+
+describe('doctor and the service', () => {
+  let simulator: Simulator;
+
+  beforeAll(async () => {
+    simulator = await createSimulator({ regions: { eu1: 0, us1: 0 } });
+  });
+
+  afterAll(() => simulator.close());
+
+  it('asks each region, and tells a good key from a bad one', async () => {
+    const regions = {
+      eu1: { batchUrl: simulator.batchUrls.eu1 },
+      us1: { batchUrl: `${simulator.keysUrl}/elsewhere` },
+    };
+    const good = await doctor({ speech: { apiKey: simulator.apiKey, regions } });
+    expect(good.one('service eu1')).toMatchObject({ verdict: 'ok' });
+    expect(good.one('service us1')).toMatchObject({
+      verdict: 'failed',
+      advice: expect.stringContaining('batchUrl'),
+    });
+    const bad = await doctor({ speech: { apiKey: 'not-the-right-key', regions } });
+    expect(bad.code).toBe(1);
+    expect(bad.one('service eu1')).toMatchObject({
+      verdict: 'failed',
+      advice: expect.stringContaining('apiKey'),
+    });
+    expect(bad.stdout).not.toContain('not-the-right-key');
+  });
+});
+
+describe('doctor through the public address', () => {
+  let service: RunningService;
+  const fronts: Server[] = [];
+  const sources = {
+    default: { credentials: CREDENTIALS, maxBytes: '1MiB' },
+    elsewhere: { allow: ['eu1'], credentials: CREDENTIALS },
+  };
+
+  beforeAll(async () => {
+    service = await startService({ receiver: { trustedProxies: ['127.0.0.1'] }, sources });
+  });
+
+  afterAll(async () => {
+    for (const front of fronts) front.close().closeAllConnections();
+    await service.stop();
+  });
+
+  const settings = () => ({ store: { url: `file:${service.folder}`, partSize: '64KiB' }, sources });
+
+  async function front(listener: RequestListener): Promise<string> {
+    const server = createServer(listener);
+    server.on('checkContinue', listener);
+    fronts.push(server);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  }
+
+  it('finds its own callback in the ledger, with the address and credential the receiver saw', async () => {
+    const { code, one, stdout } = await doctor(settings(), '--url', service.publicUrl);
+    expect(one('public callback')).toMatchObject({
+      verdict: 'ok',
+      message: expect.stringMatching(/client address 127\.0\.0\.1, credential main, body none/),
+    });
+    expect(one('public body size')).toMatchObject({
+      verdict: 'ok',
+      message: expect.stringContaining('1048576'),
+    });
+    expect(one('public surface')).toMatchObject({ verdict: 'ok' });
+    expect(stdout).not.toContain(TOKEN);
+    expect(await visibleKeys(service.folder, 'jobs')).toEqual([]);
+    // Whoever connects from a trusted proxy's address can claim anything: here that is doctor itself.
+    expect(one('public client address')).toMatchObject({
+      verdict: 'failed',
+      advice: expect.stringContaining('trustedProxies'),
+    });
+    expect(code).toBe(1);
+  });
+
+  it('explains a refusal by address instead of failing', async () => {
+    const { one } = await doctor(settings(), '--url', service.publicUrl, '--source', 'elsewhere');
+    expect(one('public callback')).toMatchObject({
+      verdict: 'warning',
+      message: expect.stringContaining('127.0.0.1'),
+    });
+  });
+
+  it('fails when the service runs with another credential', async () => {
+    const other = { default: { credentials: { main: { headers: [`X-Callback-Token: ${TOKEN}-other`] } } } };
+    const { code, one } = await doctor({ ...settings(), sources: other }, '--url', service.publicUrl);
+    expect(code).toBe(1);
+    expect(one('public callback')).toMatchObject({
+      verdict: 'failed',
+      message: expect.stringContaining('401'),
+    });
+  });
+
+  it('notices that the ledger is elsewhere', async () => {
+    const folder = await temporaryFolder();
+    const elsewhere = { ...settings(), store: { url: `file:${folder.path}`, partSize: '64KiB' } };
+    const { one } = await doctor(elsewhere, '--url', service.publicUrl);
+    expect(one('public callback')).toMatchObject({ verdict: 'warning' });
+    await folder.remove();
+  });
+
+  it.each<[string, RequestListener, string, RegExp]>([
+    [
+      'redirects',
+      (_request, response) => response.writeHead(308, { location: 'https://x.example/' }).end(),
+      'public address',
+      /redirects to https:\/\/x\.example\//,
+    ],
+    [
+      'has no replica',
+      (_request, response) => response.writeHead(502).end('<html>Bad Gateway</html>'),
+      'public address',
+      /answered 502/,
+    ],
+  ])('names a front that %s', async (_, listener, check, message) => {
+    const { code, one } = await doctor(settings(), '--url', await front(listener));
+    expect(code).toBe(1);
+    expect(one(check)).toMatchObject({ verdict: 'failed', message: expect.stringMatching(message) });
+  });
+
+  it('names a front with a size limit of its own, and metrics that are in reach', async () => {
+    const url = await front((request, response) => {
+      if (request.method === 'GET') return response.writeHead(200).end('metrics');
+      if (Number(request.headers['content-length']) > 0) return response.writeHead(413).end('<html>');
+      return response.writeHead(403).end(JSON.stringify({ code: 'address-refused', detail: 'x' }));
+    });
+    const { one } = await doctor(settings(), '--url', url);
+    expect(one('public body size')).toMatchObject({
+      verdict: 'failed',
+      message: expect.stringContaining('413'),
+    });
+    expect(one('public surface')).toMatchObject({
+      verdict: 'failed',
+      message: expect.stringContaining('/metrics'),
+    });
+  });
+
+  it('fails for an address where nobody listens', async () => {
+    const { code, one } = await doctor(settings(), '--url', 'http://127.0.0.1:1');
+    expect(code).toBe(1);
+    expect(one('public address')).toMatchObject({
+      verdict: 'failed',
+      message: expect.stringContaining('cannot be reached'),
+    });
+  });
+});

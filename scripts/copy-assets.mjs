@@ -1,6 +1,14 @@
-// tsc emits TypeScript only; the dashboard's static files travel beside it.
-import { cpSync, existsSync } from 'node:fs';
+// tsc emits TypeScript only; the dashboard's static files travel beside it. Its chart library comes out of the
+// installed package, into the source folder as well, so that the page is whole when run from source.
+import { cpSync, mkdirSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
 
-for (const folder of ['admin/dashboard/page']) {
-  if (existsSync(`src/${folder}`)) cpSync(`src/${folder}`, `dist/${folder}`, { recursive: true });
-}
+const PAGE = 'admin/dashboard/page';
+const uplot = dirname(createRequire(import.meta.url).resolve('uplot'));
+const vendor = join('src', PAGE, 'vendor');
+
+mkdirSync(vendor, { recursive: true });
+cpSync(join(uplot, 'uPlot.esm.js'), join(vendor, 'uplot.js'));
+cpSync(join(uplot, 'uPlot.min.css'), join(vendor, 'uplot.css'));
+cpSync(join('src', PAGE), join('dist', PAGE), { recursive: true });

@@ -1,0 +1,48 @@
+import { h } from './dom.js';
+import { field } from './panels.js';
+
+/**
+ * Asks before something is done. `typed` is a text the reader has to type first. Resolves with `{reason}`, or
+ * null when the reader turns back. Escape turns back; focus returns to where it was.
+ */
+export function ask({ title, body, confirm, typed, danger = false, askReason = true }) {
+  return new Promise((resolve) => {
+    const reason = h('input', { name: 'reason', maxlength: 500, autocomplete: 'off' });
+    const proof = h('input', { name: 'proof', autocomplete: 'off', spellcheck: 'false', required: true });
+    const go = h(
+      'button',
+      { type: 'submit', class: danger ? 'danger' : null, disabled: typed !== undefined },
+      confirm,
+    );
+    proof.oninput = () => {
+      go.disabled = proof.value.trim() !== typed;
+    };
+    const dialog = h(
+      'dialog',
+      { 'aria-labelledby': 'dialog-title' },
+      h(
+        'form',
+        { onsubmit: (event) => finish(event, true) },
+        h('h2', { id: 'dialog-title' }, title),
+        body,
+        typed !== undefined && field('dialog-proof', `Type ${typed} to confirm`, proof),
+        askReason && field('dialog-reason', 'Reason (kept in the ledger)', reason),
+        h(
+          'div',
+          { class: 'buttons' },
+          go,
+          h('button', { type: 'button', class: 'plain', onclick: () => finish(null, false) }, 'Cancel'),
+        ),
+      ),
+    );
+    function finish(event, agreed) {
+      event?.preventDefault();
+      dialog.close();
+      dialog.remove();
+      resolve(agreed ? { reason: reason.value.trim() || undefined } : null);
+    }
+    dialog.oncancel = (event) => finish(event, false);
+    document.body.append(dialog);
+    dialog.showModal();
+  });
+}

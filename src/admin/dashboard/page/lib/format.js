@@ -1,0 +1,77 @@
+/** Numbers, sizes and times as people read them. */
+
+const COUNT = new Intl.NumberFormat('en');
+const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
+
+export function count(number, one, many = `${one}s`) {
+  return one === undefined ? COUNT.format(number) : `${COUNT.format(number)} ${number === 1 ? one : many}`;
+}
+
+export function bytes(number) {
+  let value = number;
+  let unit = 0;
+  while (value >= 1024 && unit < UNITS.length - 1) {
+    value /= 1024;
+    unit += 1;
+  }
+  return `${unit === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${UNITS[unit]}`;
+}
+
+export function milliseconds(number) {
+  if (number < 1000) return `${Math.round(number)} ms`;
+  return number < 60_000 ? `${(number / 1000).toFixed(1)} s` : span(number);
+}
+
+/** A stretch of time in its largest unit: "3 min". */
+export function span(number) {
+  const seconds = Math.max(0, Math.round(number / 1000));
+  if (seconds < 60) return `${seconds} s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min`;
+  if (seconds < 48 * 3600) return `${Math.floor(seconds / 3600)} h`;
+  return `${Math.floor(seconds / 86_400)} days`;
+}
+
+/** "12 s ago", "in 3 days"; small differences of clocks count as now. */
+export function ago(instant, now = Date.now()) {
+  const difference = now - Date.parse(instant);
+  if (Number.isNaN(difference)) return 'at an unknown time';
+  if (Math.abs(difference) < 2000) return 'just now';
+  return difference > 0 ? `${span(difference)} ago` : `in ${span(-difference)}`;
+}
+
+const TIME = { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' };
+const DAY = { day: 'numeric', month: 'short' };
+
+/** Today's as a time, others with their day, in the reader's own time zone. */
+export function clock(instant, now = Date.now()) {
+  const date = new Date(instant);
+  if (Number.isNaN(date.getTime())) return String(instant);
+  const time = date.toLocaleTimeString('en-GB', TIME);
+  if (date.toDateString() === new Date(now).toDateString()) return time;
+  const sameYear = date.getFullYear() === new Date(now).getFullYear();
+  return `${date.toLocaleDateString('en-GB', sameYear ? DAY : { ...DAY, year: 'numeric' })} ${time}`;
+}
+
+/** Place in a recording: "1:02:03". */
+export function position(seconds) {
+  const whole = Math.max(0, Math.floor(seconds));
+  const two = (value) => String(value).padStart(2, '0');
+  const minutes = Math.floor(whole / 60);
+  return whole < 3600
+    ? `${minutes}:${two(whole % 60)}`
+    : `${Math.floor(whole / 3600)}:${two(minutes % 60)}:${two(whole % 60)}`;
+}
+
+/** A value of a `datetime-local` field as the API takes it. */
+export function instantOfLocal(text) {
+  const date = new Date(text);
+  return text === '' || Number.isNaN(date.getTime()) ? undefined : date.toISOString();
+}
+
+/** And back, for the field. */
+export function localOfInstant(text) {
+  const date = new Date(text ?? '');
+  if (Number.isNaN(date.getTime())) return '';
+  const shifted = new Date(date.getTime() - date.getTimezoneOffset() * 60_000);
+  return shifted.toISOString().slice(0, 19);
+}

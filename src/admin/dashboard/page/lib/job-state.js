@@ -1,0 +1,83 @@
+import { count } from './format.js';
+import { callbackStatusInWords, reasonInWords } from './words.js';
+
+/** Where a job stands, in a sentence: `{tone, word, text, repair}`; `repair` names the action that helps most. */
+export function jobState({ artefacts, timeline, service }) {
+  const transcripts = artefacts.filter(isTranscript).filter((artefact) => !isConflict(artefact));
+  const conflicts = artefacts.filter(isConflict);
+  if (conflicts.length > 0) {
+    return state(
+      'notice',
+      'Conflict',
+      `Different bytes came for the same artefact. The first are kept, and ${count(conflicts.length, 'other')} beside them: compare them below.`,
+      null,
+    );
+  }
+  if (transcripts.length > 0) return state('good', 'Stored', 'The transcript is here.', null);
+  return withoutTranscript(artefacts, timeline, service);
+}
+
+function withoutTranscript(artefacts, timeline, service) {
+  const last = timeline.at(-1);
+  if (last?.outcome === 'erased')
+    return state('neutral', 'Erased', 'Everything stored for this job was erased.', null);
+  const failed = timeline.findLast(
+    ({ status, origin }) => origin === 'callback' && status !== null && status !== 'success',
+  );
+  if (failed)
+    return state(
+      'notice',
+      'No transcript',
+      `The service reports ${callbackStatusInWords(failed.status)}.`,
+      null,
+    );
+  if (timeline.some(({ outcome }) => outcome === 'quarantined')) {
+    return state(
+      'notice',
+      'In quarantine',
+      'Its body could not be decoded and waits in quarantine: release it, or refetch the job.',
+      'refetch',
+    );
+  }
+  if (last && ['refused', 'failed', 'unrecoverable'].includes(last.outcome)) {
+    const reason = reasonInWords(last.reason);
+    return state(
+      'bad',
+      'Missing',
+      `The last attempt did not succeed${reason ? `: ${reason}` : ''}.`,
+      last.outcome === 'unrecoverable' ? 'import' : 'refetch',
+    );
+  }
+  if (gaveUp(service))
+    return state(
+      'bad',
+      'Missing',
+      'The service gave up sending its callback. It still has the results.',
+      'refetch',
+    );
+  if (artefacts.length > 0)
+    return state(
+      'neutral',
+      'No transcript',
+      'Something is stored for this job, but no transcript.',
+      'refetch',
+    );
+  return state('neutral', 'Nothing stored', 'Nothing is stored for this job.', 'refetch');
+}
+
+function state(tone, word, text, repair) {
+  return { tone, word, text, repair };
+}
+
+function gaveUp(service) {
+  const errors = service?.record?.errors;
+  return Array.isArray(errors) && errors.some((error) => /notification/i.test(String(error?.message)));
+}
+
+export function isTranscript({ kind }) {
+  return kind.startsWith('transcript.');
+}
+
+export function isConflict({ key }) {
+  return /(^|\/)jobs\/[^/]+\/conflicts\//.test(key);
+}

@@ -1,0 +1,114 @@
+import { adviceFor } from './advice.js';
+import { h, link } from './dom.js';
+import { ago, clock } from './format.js';
+import { shape, status } from './status.js';
+import { outcomeOf } from './words.js';
+
+/** Pieces that several views are made of. */
+
+export function heading(text, ...beside) {
+  return h('div', { class: 'heading', 'data-key': 'heading' }, h('h1', { tabindex: '-1' }, text), ...beside);
+}
+
+export function outcomeBadge(name) {
+  const { tone, word } = outcomeOf(name);
+  return status(tone, word);
+}
+
+/** The moment in the reader's zone, with how long ago it is. */
+export function moment(instant, now = Date.now()) {
+  if (!instant) return h('span', { class: 'quiet' }, 'never');
+  return h(
+    'time',
+    { datetime: instant, title: String(instant) },
+    clock(instant, now),
+    ' ',
+    h('span', { class: 'quiet' }, ago(instant, now)),
+  );
+}
+
+/** What the API said and what to do about it. */
+export function problemPanel(error, ...actions) {
+  return h(
+    'div',
+    { class: 'panel bad', role: 'alert', 'data-key': 'problem' },
+    h('p', { class: 'lead' }, shape('bad'), error.title ?? 'Something went wrong'),
+    error.message !== error.title && h('p', {}, error.message),
+    h('p', {}, adviceFor(error)),
+    actions,
+  );
+}
+
+/** Nothing here, and what to do next. */
+export function emptyPanel(title, ...body) {
+  return h('div', { class: 'panel empty', 'data-key': 'empty' }, h('p', { class: 'lead' }, title), ...body);
+}
+
+export function loadingPanel() {
+  return h('p', { class: 'quiet', 'data-key': 'loading' }, 'Loading…');
+}
+
+/** A term with its value, for `<dl class="facts">`. */
+export function fact(term, ...value) {
+  return h('div', {}, h('dt', {}, term), h('dd', {}, ...value));
+}
+
+export function jobLink(jobId) {
+  if (jobId === null || jobId === undefined) return h('span', { class: 'quiet' }, 'no job');
+  return link(`#/jobs/${encodeURIComponent(jobId)}`, h('span', { class: 'mono' }, jobId));
+}
+
+/**
+ * A table that becomes a list of cards on narrow screens. The roles are written out because browsers drop them
+ * when a table is not laid out as one.
+ */
+export function table({ caption, columns, rows, key = caption }) {
+  return h(
+    'table',
+    { role: 'table', class: 'cards', 'data-key': key },
+    h('caption', { class: 'unseen' }, caption),
+    h(
+      'thead',
+      { role: 'rowgroup' },
+      h(
+        'tr',
+        { role: 'row' },
+        columns.map((name) => h('th', { role: 'columnheader', scope: 'col' }, name)),
+      ),
+    ),
+    h(
+      'tbody',
+      { role: 'rowgroup' },
+      rows.map((row) => tableRow(columns, row)),
+    ),
+  );
+}
+
+function tableRow(columns, { key, cells }) {
+  return h(
+    'tr',
+    { role: 'row', 'data-key': key },
+    cells.map((cell, index) => h('td', { role: 'cell', 'data-label': columns[index] }, cell)),
+  );
+}
+
+/** A labelled field; `control` gets the id the label points to. */
+export function field(id, label, control, hint) {
+  control.id = id;
+  if (hint) control.setAttribute('aria-describedby', `${id}-hint`);
+  return h(
+    'div',
+    { class: 'field' },
+    h('label', { for: id }, label),
+    control,
+    hint && h('p', { class: 'hint', id: `${id}-hint` }, hint),
+  );
+}
+
+export function choices(name, options, chosen = '') {
+  return h(
+    'select',
+    { name },
+    options.map(([value, label]) => h('option', { value, selected: value === chosen }, label)),
+  );
+}

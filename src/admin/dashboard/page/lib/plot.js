@@ -1,0 +1,127 @@
+import uPlot from '../vendor/uplot.js';
+import { clock } from './format.js';
+
+/** Draws a chart into an element, or brings the one that is there up to date. */
+
+const HEIGHT = 150;
+const plots = new WeakMap();
+const dark = matchMedia('(prefers-color-scheme: dark)');
+
+export function draw(host, chart, readout) {
+  const before = plots.get(host);
+  const look = `${dark.matches} ${chart.series.map(({ name }) => name).join()}`;
+  if (before?.look === look) {
+    before.chart = chart;
+    before.plot.setData(dataOf(chart));
+    return;
+  }
+  before?.end();
+  const state = { look, chart };
+  state.plot = new uPlot(optionsOf(host, state, readout), dataOf(chart), host);
+  const watcher = new ResizeObserver(() => state.plot.setSize({ width: host.clientWidth, height: HEIGHT }));
+  watcher.observe(host);
+  state.end = () => {
+    watcher.disconnect();
+    state.plot.destroy();
+  };
+  plots.set(host, state);
+}
+
+/** Bars stand on each other: the tallest sum is drawn first and the others over it. */
+function dataOf({ kind, times, series }) {
+  if (kind === 'lines') return [times, ...series.map(({ values }) => values)];
+  const sums = [];
+  let below = times.map(() => 0);
+  for (const { values } of series) {
+    below = below.map((sum, index) => sum + values[index]);
+    sums.unshift(below);
+  }
+  return [times, ...sums];
+}
+
+function optionsOf(host, state, readout) {
+  const { chart } = state;
+  const series = chart.kind === 'lines' ? chart.series : [...chart.series].reverse();
+  const ink = colour(host, '--quiet');
+  const grid = { stroke: colour(host, '--line'), width: 1 };
+  const axis = { stroke: ink, grid, ticks: { show: false }, font: '11px system-ui, sans-serif' };
+  return {
+    width: host.clientWidth,
+    height: HEIGHT,
+    padding: [8, 8, 0, 0],
+    legend: { show: false },
+    cursor: { drag: { x: false, y: false }, points: { show: chart.kind === 'lines' }, y: false },
+    scales: { y: { range: (_plot, _min, max) => [0, max > 0 ? max * 1.1 : 1] } },
+    axes: [
+      {
+        ...axis,
+        grid: { show: false },
+        space: 70,
+        size: 26,
+        values: (_plot, ticks) => ticks.map(timeLabel(ticks)),
+      },
+      {
+        ...axis,
+        size: 56,
+        space: 36,
+        incrs: INCREMENTS[chart.id],
+        values: (_plot, ticks) => ticks.map((tick) => state.chart.show(tick)),
+      },
+    ],
+    series: [{}, ...series.map((one) => seriesOf(host, chart.kind, one))],
+    hooks: { setCursor: [(plot) => tellPlace(plot.cursor.idx, state.chart, readout)] },
+  };
+}
+
+/** Counts have no halves, sizes go by powers of two. */
+const WHOLE = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 2e4, 5e4, 1e5, 1e6, 1e7];
+const INCREMENTS = {
+  outcomes: WHOLE,
+  regions: WHOLE,
+  latency: WHOLE,
+  volume: Array.from({ length: 50 }, (_, power) => 2 ** power),
+};
+
+function seriesOf(host, kind, { name }) {
+  const stroke = colour(host, `--series-${name}`) || colour(host, '--series-other');
+  if (kind === 'lines')
+    return {
+      stroke,
+      width: 2,
+      points: { size: 5 },
+      dash: name === 'p95' ? [6, 4] : undefined,
+      spanGaps: false,
+    };
+  return {
+    stroke,
+    fill: stroke,
+    width: 0,
+    paths: uPlot.paths.bars({ size: [0.8, 40], align: 1 }),
+    points: { show: false },
+  };
+}
+
+function colour(host, name) {
+  return getComputedStyle(host).getPropertyValue(name).trim();
+}
+
+function timeLabel(ticks) {
+  const days = ticks.length > 1 && ticks[1] - ticks[0] >= 43_200;
+  return (tick) => {
+    const date = new Date(tick * 1000);
+    return days
+      ? date.toLocaleDateString('en-GB', { day: 'numeric', month: 'short' })
+      : date.toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' });
+  };
+}
+
+function tellPlace(index, { times, series, show }, readout) {
+  if (index === null || index === undefined || times[index] === undefined) {
+    readout.textContent = '';
+    return;
+  }
+  const told = series
+    .filter(({ values }) => values[index])
+    .map(({ label, values }) => `${show(values[index])} ${label.toLowerCase()}`);
+  readout.textContent = `From ${clock(times[index] * 1000)}: ${told.join(', ') || 'nothing'}`;
+}

@@ -1,0 +1,33 @@
+import { h, svg } from './dom.js';
+
+/**
+ * A state as shape, word and colour together. Tones: `good`, `notice` (look at it), `bad` (act), `neutral`,
+ * `busy`.
+ */
+export function status(tone, word) {
+  return h('span', { class: `status ${tone}` }, shape(tone), word);
+}
+
+/** The shape alone; whoever uses it writes the word beside it. */
+export function shape(tone) {
+  return svg(
+    'svg',
+    { class: `shape ${tone}`, viewBox: '0 0 16 16', 'aria-hidden': 'true' },
+    ...(SHAPES[tone] ?? SHAPES.neutral)(),
+  );
+}
+
+const SHAPES = {
+  good: () => [svg('circle', { cx: 8, cy: 8, r: 7 }), line('m4.6 8.3 2.3 2.3 4.5-4.9')],
+  notice: () => [svg('path', { d: 'M8 1.2 15.4 14.6H.6Z' }), line('M8 6v4M8 12.2v.2')],
+  bad: () => [
+    svg('path', { d: 'M5.1 1h5.8L15 5.1v5.8L10.9 15H5.1L1 10.9V5.1Z' }),
+    line('m5.4 5.4 5.2 5.2m0-5.2-5.2 5.2'),
+  ],
+  neutral: () => [svg('circle', { class: 'ring', cx: 8, cy: 8, r: 5.6 })],
+  busy: () => [svg('circle', { class: 'ring dashed', cx: 8, cy: 8, r: 5.6 })],
+};
+
+function line(d) {
+  return svg('path', { class: 'mark', d });
+}

@@ -1,0 +1,123 @@
+/** Outcomes, reasons, kinds and origins of the ledger in words. All these sets are open. */
+
+const OUTCOMES = {
+  stored: ['good', 'Stored'],
+  duplicate: ['good', 'Duplicate'],
+  recovered: ['good', 'Recovered'],
+  released: ['good', 'Released'],
+  matched: ['good', 'Complete'],
+  noted: ['neutral', 'Noted'],
+  replayed: ['neutral', 'Replayed'],
+  cancelled: ['neutral', 'Cancelled'],
+  erased: ['neutral', 'Erased'],
+  pending: ['neutral', 'Pending'],
+  conflict: ['notice', 'Conflict'],
+  quarantined: ['notice', 'Quarantined'],
+  refused: ['bad', 'Refused'],
+  unrecoverable: ['bad', 'Unrecoverable'],
+  failed: ['bad', 'Failed'],
+  undecodable: ['bad', 'Still undecodable'],
+};
+
+/** Outcomes to choose from in filters. */
+export const OUTCOME_NAMES = Object.keys(OUTCOMES).filter(
+  (name) => !['matched', 'pending', 'undecodable'].includes(name),
+);
+export const ORIGIN_NAMES = ['callback', 'recovery', 'replay', 'import', 'realtime'];
+
+export function outcomeOf(name) {
+  const [tone, word] = Object.hasOwn(OUTCOMES, name) ? OUTCOMES[name] : ['neutral', String(name)];
+  return { tone, word };
+}
+
+const REASONS = {
+  'json-invalid': 'the body says it is JSON and does not parse',
+  'multipart-unsupported': 'it is a kind of multipart other than form-data',
+  'multipart-boundary': 'the multipart boundary is missing or not usable',
+  'multipart-header': 'a part has headers that cannot be read',
+  'multipart-unterminated': 'the multipart body has no closing delimiter',
+  'multipart-unaccounted': 'the parts that were found do not account for all bytes of the body',
+  'too-many-parts': 'the body has more parts than limits.maxParts',
+  'encoding-unsupported': 'the Content-Encoding is not one that can be decoded',
+  'encoding-corrupt': 'the compressed body is damaged',
+  'query-invalid': 'the address carried no usable id and status',
+  'body-malformed': 'the body could not be decoded and was too large, or not whole, to keep',
+  'credential-invalid': 'the credential was missing, wrong or given twice',
+  'address-refused': 'the address is not on the source’s allowlist',
+  'address-unreadable': 'the client address could not be read; look at trustedProxies',
+  'source-unknown': 'there is no source of that name',
+  'method-not-allowed': 'the method was neither POST nor PUT',
+  'body-too-slow': 'the body stalled or came more slowly than limits.minBytesPerSecond',
+  'body-too-large': 'the body was larger than the source’s maxBytes',
+  'store-unavailable': 'the store could not take it',
+  'write-race': 'another delivery wrote the same artefact at that moment',
+  overloaded: 'too much was being received at that moment',
+  draining: 'the replica was shutting down',
+  'client-gone': 'the sender broke off',
+  internal: 'something went wrong in the receiver; its log says what',
+};
+
+/** What to change so that it does not happen again; null where nothing of ours is at fault. */
+const REMEDIES = {
+  'too-many-parts': 'Raise limits.maxParts, restart, and release it.',
+  'body-too-large': 'Raise maxBytes of the source, restart, and refetch the job.',
+  'body-malformed': 'Refetch the job from the service.',
+  'body-too-slow': 'Refetch the job from the service.',
+  'credential-invalid':
+    'Compare the credential with auth_headers of the job; Explain tells which header is wrong.',
+  'address-refused':
+    'If the address is the service’s, add it to allow of the source. Explain tells what it is.',
+  'address-unreadable': 'Correct receiver.trustedProxies; Explain tells how the address is read.',
+  'store-unavailable':
+    'See the Store tile of the overview; the service tries again, and reconcile closes the gap.',
+};
+
+/** A stable code in words; an operator's or the service's own words as they are. Null stays null. */
+export function reasonInWords(reason) {
+  if (reason === null || reason === undefined || reason === '') return null;
+  return Object.hasOwn(REASONS, reason) ? REASONS[reason] : String(reason);
+}
+
+export function remedyFor(reason) {
+  return Object.hasOwn(REMEDIES, reason ?? '') ? REMEDIES[reason] : null;
+}
+
+const KINDS = {
+  'transcript.json-v2': 'transcript (json-v2)',
+  'transcript.txt': 'transcript (text)',
+  'transcript.srt': 'transcript (SRT)',
+  jobinfo: 'job information',
+  data: 'media',
+  attachment: 'attachment',
+};
+
+export function kindInWords(kind) {
+  return Object.hasOwn(KINDS, kind) ? KINDS[kind] : String(kind);
+}
+
+const STATUSES = {
+  success: 'success',
+  error: 'error: something went wrong processing the job',
+  fetch_error: 'fetch_error: the service could not fetch the media from its address',
+  trim_error: 'trim_error: the audio could not be processed before transcription',
+};
+
+/** Status of a callback, which is the service's word on the job. */
+export function callbackStatusInWords(status) {
+  return Object.hasOwn(STATUSES, status) ? STATUSES[status] : String(status);
+}
+
+export function originInWords(origin) {
+  const words = {
+    callback: 'callback',
+    recovery: 'fetched from the service',
+    replay: 'replay',
+    import: 'import',
+  };
+  return Object.hasOwn(words, origin) ? words[origin] : String(origin);
+}
+
+/** "a, b and c" */
+export function listed(texts) {
+  return texts.length < 2 ? texts.join('') : `${texts.slice(0, -1).join(', ')} and ${texts.at(-1)}`;
+}

@@ -1,0 +1,88 @@
+import { onSignedOut } from './lib/api.js';
+import { clock } from './lib/format.js';
+import { announce, dismissNotice } from './lib/notice.js';
+import { setPaused } from './lib/poll.js';
+import { parseRoute, toJob } from './lib/route.js';
+import { createScreen } from './lib/screen.js';
+import { forgetToken, takeTokenFromAddress, token } from './lib/session.js';
+import { signInView } from './views/sign-in.js';
+import { VIEWS } from './views.js';
+
+/** The page's frame: sign-in, navigation, and one view at a time. */
+
+const content = document.getElementById('content');
+const top = document.getElementById('top');
+const freshness = document.getElementById('freshness');
+let screen = null;
+
+function open({ moveFocus }) {
+  takeTokenFromAddress();
+  const signedIn = token() !== null;
+  const route = signedIn ? parseRoute(location.hash) : { name: 'sign-in', query: new URLSearchParams() };
+  const sameView = screen?.route.name === route.name && screen.route.id === route.id;
+  screen?.close();
+  if (!sameView) content.replaceChildren();
+  top.hidden = !signedIn;
+  markSection(route.section);
+  screen = createScreen({ root: content, route, onFreshness: showFreshness });
+  const view = signedIn ? VIEWS[route.name] : signInView(() => open({ moveFocus: true }));
+  view(screen);
+  if (moveFocus && !sameView) focusHeading();
+}
+
+function focusHeading() {
+  scrollTo(0, 0);
+  (content.querySelector('h1') ?? content).focus({ preventScroll: true });
+}
+
+function markSection(section) {
+  for (const anchor of top.querySelectorAll('nav a')) {
+    if (anchor.dataset.view === section) anchor.setAttribute('aria-current', 'page');
+    else anchor.removeAttribute('aria-current');
+  }
+}
+
+function showFreshness(error) {
+  freshness.classList.toggle('trouble', error !== null);
+  if (error === null) freshness.textContent = `Updated ${clock(new Date().toISOString())}`;
+  else freshness.textContent = `Not up to date: ${error.title ?? error.message}`;
+}
+
+function pauseOrResume() {
+  const button = document.getElementById('pause');
+  const paused = button.getAttribute('aria-pressed') !== 'true';
+  button.setAttribute('aria-pressed', String(paused));
+  setPaused(paused);
+}
+
+function find(event) {
+  event.preventDefault();
+  const jobId = event.target.elements.job.value.trim();
+  if (jobId !== '') location.hash = toJob(jobId);
+}
+
+document.querySelector('.skip').onclick = (event) => {
+  event.preventDefault();
+  content.focus();
+};
+document.getElementById('find').onsubmit = find;
+document.getElementById('pause').onclick = pauseOrResume;
+document.getElementById('notice-close').onclick = () => {
+  dismissNotice();
+  content.focus();
+};
+document.getElementById('sign-out').onclick = () => {
+  forgetToken();
+  open({ moveFocus: true });
+};
+addEventListener('hashchange', () => {
+  dismissNotice();
+  open({ moveFocus: true });
+});
+onSignedOut(() => {
+  if (screen.route.name === 'sign-in') return;
+  announce('You were signed out: the token is not valid (any more).', 'notice');
+  open({ moveFocus: true });
+});
+
+open({ moveFocus: false });

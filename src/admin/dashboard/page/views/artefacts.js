@@ -1,0 +1,70 @@
+import { h } from '../lib/dom.js';
+import { bytes } from '../lib/format.js';
+import { isConflict } from '../lib/job-state.js';
+import { announce } from '../lib/notice.js';
+import { moment, table } from '../lib/panels.js';
+import { status } from '../lib/status.js';
+import { kindInWords, originInWords } from '../lib/words.js';
+
+/** What is stored for a job. */
+export function artefactsSection(artefacts, downloads) {
+  return h(
+    'section',
+    { 'aria-labelledby': 'artefacts', 'data-key': 'artefacts' },
+    h('h2', { id: 'artefacts' }, 'Artefacts'),
+    artefacts.length === 0
+      ? h('p', { class: 'quiet' }, 'Nothing is stored.')
+      : table({
+          caption: 'Artefacts',
+          columns: ['What', 'Size', 'SHA-256', 'Stored', 'Download'],
+          rows: artefacts.map((artefact) => ({ key: artefact.key, cells: cellsOf(artefact, downloads) })),
+        }),
+  );
+}
+
+function cellsOf(artefact, downloads) {
+  const { key, kind, size, sha256, origin, storedAt } = artefact;
+  const name = key.slice(key.lastIndexOf('/') + 1);
+  return [
+    h(
+      'div',
+      {},
+      kindInWords(kind),
+      isConflict(artefact) && [' ', status('notice', 'Conflict')],
+      h('p', { class: 'detail mono' }, key),
+    ),
+    h('span', { class: 'number' }, bytes(size)),
+    sha256 ? hash(sha256, name) : h('span', { class: 'quiet' }, 'not known'),
+    h(
+      'div',
+      {},
+      moment(storedAt),
+      h('p', { class: 'detail' }, origin ? originInWords(origin) : 'origin not known'),
+    ),
+    h(
+      'a',
+      { href: downloads.address(key), download: name },
+      'Download',
+      h('span', { class: 'unseen' }, ` ${name}`),
+    ),
+  ];
+}
+
+function hash(sha256, name) {
+  const copy = async () => {
+    await navigator.clipboard.writeText(sha256);
+    announce(`SHA-256 of ${name} copied.`);
+  };
+  return h(
+    'div',
+    { class: 'hash' },
+    h('code', { title: sha256 }, `${sha256.slice(0, 12)}…`),
+    navigator.clipboard &&
+      h(
+        'button',
+        { type: 'button', class: 'plain small', onclick: copy },
+        'Copy',
+        h('span', { class: 'unseen' }, ` SHA-256 of ${name}`),
+      ),
+  );
+}

@@ -1,0 +1,109 @@
+import { chartsOf, RANGES, sentenceOf } from '../lib/chart-data.js';
+import { h } from '../lib/dom.js';
+import { clock } from '../lib/format.js';
+import { to } from '../lib/route.js';
+
+/** Charts over time. Drawn on canvas for the eye; a sentence and a table say the same in text. */
+
+export function rangeOf(query) {
+  return RANGES.find(({ name }) => name === query.get('range')) ?? RANGES[2];
+}
+
+export function chartsSection(summary, range) {
+  return h(
+    'section',
+    { 'aria-labelledby': 'over-time', 'data-key': 'charts' },
+    h('div', { class: 'heading' }, h('h2', { id: 'over-time' }, 'Over time'), rangeLinks(range)),
+    h(
+      'div',
+      { class: 'charts' },
+      chartsOf(summary).map((chart) => figure(chart, range)),
+    ),
+  );
+}
+
+function rangeLinks(chosen) {
+  return h(
+    'nav',
+    { class: 'switch', 'aria-label': 'Stretch of time' },
+    RANGES.map(({ name, label }) =>
+      h('a', { href: to('', { range: name }), 'aria-current': name === chosen.name && 'true' }, label),
+    ),
+  );
+}
+
+function figure(chart, range) {
+  const { id, title, series } = chart;
+  return h(
+    'figure',
+    { 'data-key': id, class: 'chart', 'aria-labelledby': `chart-${id}` },
+    h('figcaption', { id: `chart-${id}` }, title),
+    h(
+      'ul',
+      { class: 'legend' },
+      series.map(({ name, label }) =>
+        h('li', { 'data-series': name }, h('span', { class: 'swatch' }), label),
+      ),
+    ),
+    h('div', {
+      class: 'plot',
+      id: `plot-${id}`,
+      'data-keep': `${id}-${range.name}`,
+      'data-key': range.name,
+      'aria-hidden': 'true',
+    }),
+    h('p', { class: 'readout quiet', id: `readout-${id}`, 'data-keep': 'readout' }),
+    h('details', {}, h('summary', {}, `${title} as text`), h('p', {}, sentenceOf(chart)), chartTable(chart)),
+  );
+}
+
+/** Only stretches in which something happened. */
+function chartTable({ title, series, times, show }) {
+  const busy = times.flatMap((time, index) =>
+    series.some(({ values }) => values[index]) ? [[time, index]] : [],
+  );
+  if (busy.length === 0) return null;
+  return h(
+    'div',
+    { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': `${title}: table` },
+    h(
+      'table',
+      {},
+      h(
+        'thead',
+        {},
+        h(
+          'tr',
+          {},
+          h('th', { scope: 'col' }, 'From'),
+          series.map(({ label }) => h('th', { scope: 'col' }, label)),
+        ),
+      ),
+      h(
+        'tbody',
+        {},
+        busy.map(([time, index]) =>
+          h(
+            'tr',
+            {},
+            h('th', { scope: 'row' }, clock(time * 1000)),
+            series.map(({ values }) => h('td', {}, values[index] === null ? '–' : show(values[index]))),
+          ),
+        ),
+      ),
+    ),
+  );
+}
+
+/** The library comes on its own: without it the page loses the pictures and nothing else. */
+let painter = null;
+
+export async function drawCharts(summary, signal) {
+  painter ??= import('../lib/plot.js').catch(() => null);
+  const drawing = await painter;
+  if (drawing === null || signal.aborted) return;
+  for (const chart of chartsOf(summary)) {
+    const host = document.getElementById(`plot-${chart.id}`);
+    if (host !== null) drawing.draw(host, chart, document.getElementById(`readout-${chart.id}`));
+  }
+}

@@ -1,0 +1,79 @@
+import { h } from '../lib/dom.js';
+import { bytes, milliseconds } from '../lib/format.js';
+import { emptyPanel, jobLink, moment, outcomeBadge, table } from '../lib/panels.js';
+import { status } from '../lib/status.js';
+import { capital, itemsOf } from '../lib/story.js';
+import { originInWords, reasonInWords } from '../lib/words.js';
+
+const COLUMNS = ['When', 'Job', 'Outcome', 'Status', 'From', 'What', 'Size', 'Took'];
+
+/** Ledger lines, newest first. */
+export function deliveryTable(lines, caption, now) {
+  return table({
+    caption,
+    columns: COLUMNS,
+    key: 'deliveries',
+    rows: lines.map((line) => ({ key: identityOf(line), cells: cellsOf(line, now) })),
+  });
+}
+
+/** An act and the delivery it concerns share an id. */
+export function identityOf({ deliveryId, outcome, receivedAt }) {
+  return `${deliveryId} ${outcome} ${receivedAt}`;
+}
+
+function cellsOf(line, now) {
+  return [
+    moment(line.receivedAt, now),
+    jobLink(line.jobId),
+    outcomeBadge(line.outcome),
+    statusOf(line.status),
+    fromOf(line),
+    whatOf(line),
+    h('span', { class: 'number' }, bytes(line.bytes)),
+    h('span', { class: 'number' }, milliseconds(line.durationMs)),
+  ];
+}
+
+/** The service's word on the job; everything but success is worth a look. */
+function statusOf(text) {
+  if (text === null) return '–';
+  return text === 'success' ? text : status('notice', text);
+}
+
+function fromOf({ origin, source, region, actor }) {
+  const place = [source, region].filter(Boolean).join(' · ');
+  const how = actor ? `${originInWords(origin)} by ${actor}` : originInWords(origin);
+  return origin === 'callback' ? place || 'callback' : [how, place].filter(Boolean).join(' · ');
+}
+
+function whatOf(line) {
+  const reason = reasonInWords(line.reason);
+  if (line.items.length === 0 && reason) return capital(reason);
+  return line.items.length === 0 ? 'Nothing to store' : capital(itemsOf(line));
+}
+
+const EXAMPLE = '{"format":"2.9","job":{"id":"first-job"},"metadata":{},"results":[]}';
+
+/** Nothing has arrived yet: how to send a first callback. */
+export function firstCallback(health) {
+  const source = health.sources[0]?.source ?? 'default';
+  const guarded = health.credentials.some((credential) => credential.source === source);
+  const base = health.publicUrl ?? `${location.protocol}//${location.hostname}:8080`;
+  const credential = guarded ? ` -H '<the credential of ${source}>'` : '';
+  return emptyPanel(
+    'Nothing has arrived yet.',
+    h('p', {}, 'Send a first callback to see it here:'),
+    h(
+      'pre',
+      { class: 'command', tabindex: '0' },
+      `curl${credential} -H 'Content-Type: application/json' \\\n  -d '${EXAMPLE}' \\\n  '${base}/callbacks/${source}?id=first-job&status=success'`,
+    ),
+    h(
+      'p',
+      {},
+      'For jobs of the speech service, this prints what to submit with them: ',
+      h('code', {}, `transcript-receiver notification-config ${source}`),
+    ),
+  );
+}

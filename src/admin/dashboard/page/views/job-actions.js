@@ -1,0 +1,155 @@
+import { act } from '../lib/actions.js';
+import { send } from '../lib/api.js';
+import { ask } from '../lib/dialog.js';
+import { h } from '../lib/dom.js';
+import { count } from '../lib/format.js';
+import { field } from '../lib/panels.js';
+import { itemsOf } from '../lib/story.js';
+import { listed, outcomeOf, reasonInWords } from '../lib/words.js';
+
+/** The orders one can give about a job. */
+export function jobActions(jobId, repair, again) {
+  return h(
+    'div',
+    { class: 'buttons', 'data-key': 'actions' },
+    h(
+      'button',
+      {
+        type: 'button',
+        class: repair === 'refetch' ? null : 'plain',
+        onclick: (event) => refetchJob(event.currentTarget, jobId, again),
+      },
+      'Refetch from the service',
+    ),
+    h(
+      'button',
+      { type: 'button', class: repair === 'import' ? null : 'plain', onclick: openImport },
+      'Import files…',
+    ),
+    h(
+      'button',
+      { type: 'button', class: 'plain danger', onclick: (event) => erase(event.currentTarget, jobId, again) },
+      'Erase…',
+    ),
+  );
+}
+
+/** Fetches what is missing of a job; harmless to repeat. */
+export async function refetchJob(button, jobId, again) {
+  await act(button, async () =>
+    refetched(jobId, await send('POST', `/jobs/${encodeURIComponent(jobId)}/refetch`)),
+  );
+  await again();
+}
+
+function refetched(jobId, result) {
+  const outcome = result?.outcome ?? 'done';
+  const { tone, word } = outcomeOf(outcome);
+  const reason = reasonInWords(result?.reason ?? null);
+  const text = outcome === 'matched' ? 'everything is already here' : word.toLowerCase();
+  return { tone, text: `Job ${jobId}: ${text}${reason ? `: ${reason}` : ''}.` };
+}
+
+function openImport() {
+  const section = document.getElementById('import');
+  section.open = true;
+  section.querySelector('input, select')?.focus();
+}
+
+async function erase(button, jobId, again) {
+  const agreed = await ask({
+    title: `Erase job ${jobId}?`,
+    body: h(
+      'p',
+      {},
+      'Its artefacts, conflicts and quarantined bodies are deleted from the store, for good. The ledger keeps that it happened, when and by whom. Recovery will not fetch it again; a callback that is still on its way could bring it back.',
+    ),
+    confirm: 'Erase for good',
+    typed: jobId,
+    danger: true,
+  });
+  if (agreed === null) return;
+  await act(button, async () => {
+    const result = await send('DELETE', `/jobs/${encodeURIComponent(jobId)}`, agreed);
+    return `Job ${jobId} was erased: ${erasedInWords(result?.erased ?? {})}.`;
+  });
+  await again();
+}
+
+function erasedInWords({ artefacts = 0, conflicts = 0, quarantined = 0 }) {
+  return listed([
+    count(artefacts, 'artefact'),
+    count(conflicts, 'conflict'),
+    count(quarantined, 'quarantined body', 'quarantined bodies'),
+  ]);
+}
+
+const KINDS = [
+  ['', 'By its content'],
+  ['transcript.json-v2', 'Transcript, json-v2'],
+  ['transcript.txt', 'Transcript, plain text'],
+  ['transcript.srt', 'Transcript, SRT'],
+  ['jobinfo', 'Job information'],
+  ['data', 'Media'],
+  ['attachment', 'Something else'],
+];
+
+/** Files that came some other way, through the same rules as a callback. */
+export function importSection(jobId, again) {
+  const form = h(
+    'form',
+    { class: 'filters', 'data-keep': 'import', onsubmit: (event) => importFiles(event, jobId, again) },
+    field('import-file', 'File', h('input', { type: 'file', name: 'file', required: true })),
+    field(
+      'import-kind',
+      'What it is',
+      h(
+        'select',
+        { name: 'kind' },
+        KINDS.map(([value, label]) => h('option', { value }, label)),
+      ),
+    ),
+    field(
+      'import-source',
+      'Source',
+      h('input', { name: 'source', size: 10, autocomplete: 'off', placeholder: 'default' }),
+    ),
+    field('import-reason', 'Reason', h('input', { name: 'reason', maxlength: 500, autocomplete: 'off' })),
+    h('div', { class: 'buttons' }, h('button', { type: 'submit' }, 'Import')),
+  );
+  return h(
+    'details',
+    { id: 'import', class: 'panel', 'data-key': 'import' },
+    h('summary', {}, 'Import files by hand'),
+    h(
+      'p',
+      { class: 'quiet' },
+      'For results the service no longer keeps. What is stored already stays; different bytes are kept beside it as a conflict.',
+    ),
+    form,
+  );
+}
+
+async function importFiles(event, jobId, again) {
+  event.preventDefault();
+  const form = event.currentTarget;
+  const done = await act(form.querySelector('button'), async () => {
+    const result = await send('POST', `/jobs/${encodeURIComponent(jobId)}/artefacts`, importForm(form));
+    const { tone, word } = outcomeOf(result?.outcome ?? 'stored');
+    return { tone, text: `Import: ${word.toLowerCase()}, ${itemsOf({ items: result?.items ?? [] })}.` };
+  });
+  if (done) form.reset();
+  await again();
+}
+
+/** Fields first: the receiver reads the form as a stream and has to know them before the file comes. */
+function importForm({ elements }) {
+  const data = new FormData();
+  for (const name of ['source', 'kind', 'reason']) {
+    const value = elements[name].value.trim();
+    if (value !== '') data.append(name, value);
+  }
+  const [file] = elements.file.files;
+  data.append('file', file, file.name);
+  return data;
+}

@@ -1,0 +1,74 @@
+import { get } from '../lib/api.js';
+import { h } from '../lib/dom.js';
+import { createDownloads } from '../lib/downloads.js';
+import { jobState } from '../lib/job-state.js';
+import { emptyPanel, heading } from '../lib/panels.js';
+import { status } from '../lib/status.js';
+import { artefactsSection } from './artefacts.js';
+import { importSection, jobActions } from './job-actions.js';
+import { serviceSection } from './service-record.js';
+import { timelineSection } from './timeline.js';
+import { createTranscriptReader } from './transcript-reader.js';
+
+/** One job's story. The service is asked along with it, so it is looked at less often than lists. */
+export function jobView(screen) {
+  const jobId = screen.route.id;
+  const downloads = createDownloads(jobId);
+  const draw = (story) => screen.render(...pageOf(story, reader, downloads, again));
+  const reader = createTranscriptReader(jobId, downloads, screen.signal, () => again());
+  screen.start(`Job ${jobId}`);
+  const again = screen.keepFresh(8000, async (signal) => {
+    const story = await get(`/jobs/${encodeURIComponent(jobId)}`, { signal }).catch((error) => {
+      if (error.code !== 'not-found') throw error;
+      return null;
+    });
+    if (story === null) screen.render(...unknownJob(jobId, () => again()));
+    else {
+      await downloads.renew();
+      draw(story);
+    }
+  });
+}
+
+function pageOf(story, reader, downloads, again) {
+  const { jobId, artefacts, timeline, service } = story;
+  const { tone, word, text, repair } = jobState(story);
+  return [
+    heading(`Job ${jobId}`, status(tone, word)),
+    h('p', { class: 'prose', 'data-key': 'state' }, text),
+    jobActions(jobId, repair, again),
+    h(
+      'div',
+      { class: 'story', 'data-key': 'story' },
+      h(
+        'div',
+        { class: 'column', 'data-key': 'left' },
+        timelineSection(timeline),
+        artefactsSection(artefacts, downloads),
+      ),
+      h(
+        'div',
+        { class: 'column', 'data-key': 'right' },
+        reader.section(artefacts, service),
+        serviceSection(service),
+      ),
+    ),
+    importSection(jobId, again),
+  ];
+}
+
+function unknownJob(jobId, again) {
+  return [
+    heading(`Job ${jobId}`, status('neutral', 'Not known')),
+    emptyPanel(
+      'Nothing is known of this job here.',
+      h(
+        'p',
+        {},
+        'If it is the service’s, fetch it; if you have its files, import them below. It may also have been erased, or belong to another receiver.',
+      ),
+    ),
+    jobActions(jobId, 'refetch', again),
+    importSection(jobId, again),
+  ];
+}

@@ -1,0 +1,10 @@
+import { link } from '../lib/dom.js';
+import { emptyPanel, heading } from '../lib/panels.js';
+
+export function lostView(screen) {
+  screen.start('Not found');
+  screen.render(
+    heading('There is nothing here'),
+    emptyPanel('This address leads to no page.', link('#/', 'Go to the overview')),
+  );
+}

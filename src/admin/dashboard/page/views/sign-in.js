@@ -1,0 +1,56 @@
+import { get } from '../lib/api.js';
+import { h } from '../lib/dom.js';
+import { field, heading } from '../lib/panels.js';
+import { forgetToken, keepToken } from '../lib/session.js';
+
+/** Asks for a token and tries it before letting the reader in. */
+export function signInView(onSignedIn) {
+  return (screen) => {
+    screen.start('Sign in');
+    const input = h('input', {
+      type: 'password',
+      name: 'token',
+      autocomplete: 'current-password',
+      required: true,
+      spellcheck: 'false',
+    });
+    const fault = h('p', { class: 'fault', role: 'alert' });
+    const form = h(
+      'form',
+      {
+        class: 'panel narrow',
+        'data-key': 'sign-in',
+        'data-keep': 'sign-in',
+        onsubmit: (event) => attempt(event, input, fault, onSignedIn),
+      },
+      field(
+        'token',
+        'Token',
+        input,
+        'One of admin.tokens in the configuration. Without any configured, the receiver prints a link at its start that opens this page signed in.',
+      ),
+      fault,
+      h('button', { type: 'submit' }, 'Sign in'),
+    );
+    screen.render(heading('Sign in'), form);
+    input.focus();
+  };
+}
+
+async function attempt(event, input, fault, onSignedIn) {
+  event.preventDefault();
+  fault.textContent = '';
+  keepToken(input.value.trim());
+  try {
+    await get('/health');
+    onSignedIn();
+  } catch (error) {
+    forgetToken();
+    fault.textContent =
+      error.code === 'credential-invalid'
+        ? 'This token is not known here. Check for missing characters.'
+        : error.message;
+    input.focus();
+    input.select();
+  }
+}

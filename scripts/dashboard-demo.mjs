@@ -1,0 +1,209 @@
+// A receiver with a day of made-up history, a simulated speech service and troubles of every kind: for screenshots,
+// and to look at the dashboard by hand (`node scripts/dashboard-demo.mjs`). Needs `npm run build`.
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { encodeTime } from 'ulid';
+import { parseConfig } from '../dist/config.js';
+import { createLogger } from '../dist/observe/logger.js';
+import { createService } from '../dist/service.js';
+import { createSimulator } from '../dist/simulator/simulator.js';
+
+const HOUR = 3_600_000;
+const CREDENTIAL = 'X-Callback-Token: a-token-for-demonstrations';
+const TOKEN = 'a-token-to-look-around-with';
+
+/** Starts it; `troubled: false` leaves the troubles out. */
+export async function startDemo({ troubled = true } = {}) {
+  const folder = mkdtempSync(join(tmpdir(), 'transcript-receiver-demo-'));
+  const now = Date.now();
+  writeHistory(folder, now, troubled);
+  writeReconcileReport(folder, now, troubled);
+  const simulator = await createSimulator({ seed: 'demonstration', timeScale: 0.001 });
+  const service = await createService({
+    config: demoConfig(folder, simulator, now),
+    version: '0.1.0',
+    adminTokens: { 'on-call': TOKEN },
+    log: createLogger({ level: 'fatal', format: 'json', destination: { write() {} } }),
+    onFatal: (error) => {
+      throw error;
+    },
+  });
+  const { publicUrl, adminUrl } = await service.start();
+  const jobs = await sendJobs(simulator, publicUrl, troubled);
+  return {
+    publicUrl,
+    adminUrl,
+    token: TOKEN,
+    jobs,
+    async stop() {
+      await service.stop();
+      await simulator.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function demoConfig(folder, simulator, now) {
+  return parseConfig({
+    receiver: { host: '127.0.0.1', port: 0, drainDelay: 0, drainDeadline: '2s' },
+    admin: { host: '127.0.0.1', port: 0 },
+    store: { url: `file:${folder}` },
+    replicaName: 'receiver-0',
+    egress: { regions: { eu1: ['127.0.0.1'] } },
+    sources: {
+      default: {
+        allow: ['eu1', 'us1', 'au1'],
+        contents: ['transcript', 'data'],
+        credentials: {
+          primary: { headers: [CREDENTIAL], expires: new Date(now + 9 * 24 * HOUR).toISOString() },
+          next: { headers: ['X-Callback-Token: the-token-that-comes-after'] },
+        },
+      },
+    },
+    speech: {
+      apiKey: simulator.apiKey,
+      keysUrl: simulator.keysUrl,
+      regions: Object.fromEntries(
+        ['eu1', 'us1', 'au1'].map((name) => [name, { batchUrl: simulator.batchUrls[name] }]),
+      ),
+    },
+  });
+}
+
+async function sendJobs(simulator, publicUrl, troubled) {
+  const url = `${publicUrl}/callbacks/default`;
+  const submit = (contents, rest = {}) =>
+    simulator.submit({
+      region: 'eu1',
+      config: {
+        type: 'transcription',
+        transcription_config: { language: 'en' },
+        notification_config: [{ url, auth_headers: [CREDENTIAL], contents }],
+      },
+      ...rest,
+    });
+  const whole = submit(['transcript', 'transcript.txt', 'transcript.srt', 'data'], {
+    mediaBytes: 700_000,
+    dataName: 'weekly-call.wav',
+  });
+  simulator.faults.add({ kind: 'duplicate', jobId: whole.id });
+  await whole.notified;
+  if (!troubled) return { whole: whole.id };
+  await submit([], { outcome: 'fetch_error' }).notified;
+  const query = `id=${whole.id}x&status=success`;
+  const headers = { 'content-type': 'application/json', 'x-callback-token': 'a-token-for-demonstrations' };
+  await fetch(`${url}?${query}`, { method: 'POST', headers, body: '{"format":"2.9","job":{"id":"' });
+  await fetch(`${url}?id=stranger&status=success`, {
+    method: 'POST',
+    headers: { 'x-callback-token': 'guessing' },
+  });
+  return { whole: whole.id, quarantined: `${whole.id}x` };
+}
+
+/** Ledger lines of the last day, busier by day than by night. */
+function writeHistory(folder, now, troubled) {
+  const random = seeded(7);
+  for (let quarter = 96; quarter > 0; quarter -= 1) {
+    const start = now - quarter * (HOUR / 4);
+    const busy = 4 + Math.round(16 * (1 + Math.sin((quarter / 96) * 2 * Math.PI)) * (0.7 + random() * 0.6));
+    const lines = Array.from({ length: busy }, () =>
+      madeUpLine(start + random() * (HOUR / 4 - 60_000), random, troubled),
+    );
+    const at = new Date(start).toISOString();
+    const name = `${encodeTime(start)}${String(quarter).padStart(16, '0')}-receiver-1.ndjson`;
+    const file = join(folder, 'ledger', `dt=${at.slice(0, 10)}`, `hour=${at.slice(11, 13)}`, name);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+  }
+}
+
+function madeUpLine(time, random, troubled) {
+  const dice = random();
+  const jobId = `j${Math.floor(random() * 1e9).toString(36)}`;
+  const outcome = troubled ? outcomeFor(dice) : dice < 0.06 ? 'duplicate' : 'stored';
+  const recovered = ['recovered', 'failed', 'unrecoverable'].includes(outcome);
+  const size = Math.round(4000 + random() * 60_000);
+  return {
+    v: 1,
+    deliveryId: `${encodeTime(Math.round(time))}${String(Math.floor(random() * 1e15)).padStart(16, '0')}`,
+    receivedAt: new Date(time).toISOString(),
+    origin: recovered ? 'recovery' : 'callback',
+    source: 'default',
+    region: ['eu1', 'eu1', 'eu1', 'us1', 'us1', 'au1'][Math.floor(random() * 6)],
+    clientIp: recovered ? null : '40.74.41.91',
+    method: recovered ? null : 'POST',
+    jobId,
+    status: outcome === 'noted' ? 'fetch_error' : 'success',
+    credential: recovered ? null : 'primary',
+    outcome,
+    reason: REASONS[outcome] ?? null,
+    items: ['stored', 'recovered'].includes(outcome)
+      ? [
+          {
+            kind: 'transcript.json-v2',
+            key: `jobs/${jobId}/transcript.json`,
+            size,
+            sha256: '',
+            outcome: 'created',
+          },
+        ]
+      : [],
+    bytes: outcome === 'noted' ? 0 : size,
+    durationMs: Math.round(8 + random() ** 4 * 240),
+    shape: null,
+  };
+}
+
+const REASONS = {
+  refused: 'body-too-large',
+  failed: 'the service answered 503 to every attempt',
+  unrecoverable: 'the service no longer keeps the results (410)',
+};
+
+function outcomeFor(dice) {
+  if (dice < 0.05) return 'duplicate';
+  if (dice < 0.08) return 'noted';
+  if (dice < 0.1) return 'recovered';
+  if (dice < 0.1025) return 'refused';
+  if (dice < 0.1045) return 'failed';
+  return 'stored';
+}
+
+function writeReconcileReport(folder, now, troubled) {
+  const startedAt = new Date(now - 11 * 60_000).toISOString();
+  const outcomes = {
+    matched: 1846,
+    recovered: 38,
+    conflict: 0,
+    pending: 2,
+    unrecoverable: 0,
+    failed: troubled ? 3 : 0,
+  };
+  const report = {
+    startedAt,
+    finishedAt: new Date(now - 10 * 60_000).toISOString(),
+    window: { since: new Date(now - 48 * HOUR).toISOString(), until: startedAt },
+    outcomes,
+    jobs: [],
+  };
+  const file = join(folder, 'reports', 'reconcile', `${startedAt.replaceAll(':', '-')}.json`);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, JSON.stringify(report));
+}
+
+/** A small generator of its own, so that every run draws the same picture. */
+function seeded(seed) {
+  let state = seed;
+  return () => {
+    state = (state * 1_664_525 + 1_013_904_223) % 4_294_967_296;
+    return state / 4_294_967_296;
+  };
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const demo = await startDemo({ troubled: !process.argv.includes('--well') });
+  console.log(`${demo.adminUrl}/#token=${demo.token}`);
+  process.once('SIGINT', () => demo.stop());
+}

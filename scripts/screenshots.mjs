@@ -1,0 +1,54 @@
+// Draws docs/images/*.png from the demo: light, dark and phone. `npm run screenshots`
+import { mkdirSync } from 'node:fs';
+import { launchChromium } from './chromium.mjs';
+import { startDemo } from './dashboard-demo.mjs';
+
+const FOLDER = process.argv[2] ?? 'docs/images';
+const DESK = { viewport: { width: 1280, height: 800 } };
+const PHONE = { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true };
+
+const LOOKS = [
+  { name: 'light', colorScheme: 'light', ...DESK },
+  { name: 'dark', colorScheme: 'dark', ...DESK },
+  { name: 'phone', colorScheme: 'light', ...PHONE },
+];
+
+mkdirSync(FOLDER, { recursive: true });
+const demo = await startDemo();
+const browser = await launchChromium();
+try {
+  for (const look of LOOKS) await draw(look);
+} finally {
+  await browser.close();
+  await demo.stop();
+}
+
+async function draw({ name, ...options }) {
+  const context = await browser.newContext({
+    ...options,
+    locale: 'en-GB',
+    timezoneId: 'UTC',
+    reducedMotion: 'reduce',
+  });
+  const page = await context.newPage();
+  page.on('console', (message) => message.type() === 'error' && console.error(name, message.text()));
+  page.on('pageerror', (error) => console.error(name, error));
+  await page.goto(`${demo.adminUrl}/#token=${demo.token}`);
+  await shoot(page, `overview-${name}`, '', '.u-over');
+  await shoot(page, `job-${name}`, `jobs/${demo.jobs.whole}`, '.transcript .word');
+  await shoot(page, `deliveries-${name}`, 'deliveries', 'table.cards tbody tr');
+  await shoot(page, `failures-${name}`, 'failures', '#quarantine');
+  await context.close();
+}
+
+async function shoot(page, name, path, ready) {
+  await page.evaluate((hash) => {
+    location.hash = hash;
+  }, `#/${path}`);
+  await page.waitForSelector(ready);
+  await page.waitForLoadState('networkidle').catch(() => {});
+  await page.screenshot({
+    path: `${FOLDER}/${name}.png`,
+    fullPage: name.endsWith('-phone') ? false : process.env.FULL === '1',
+  });
+}

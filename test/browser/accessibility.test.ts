@@ -1,0 +1,121 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Browser } from 'playwright-core';
+import { sendCallback } from '../support/admin-api.js';
+import { openBrowser, openDashboard } from '../support/dashboard.js';
+import { type LostJobs, lostJobs } from '../support/lost-jobs.js';
+import { type RunningService, startService } from '../support/running-service.js';
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const JSON_TYPE = { 'content-type': 'application/json' };
+
+interface Finding {
+  readonly id: string;
+  readonly impact: string | null;
+  readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[];
+}
+
+let browser: Browser;
+let lost: LostJobs;
+let service: RunningService;
+let jobId: string;
+let quarantined: string;
+
+beforeAll(async () => {
+  [browser, lost] = await Promise.all([openBrowser(), lostJobs()]);
+  service = await startService({
+    sources: { default: {}, guarded: { credentials: { main: { headers: ['X-T: a-secret-of-sixteen'] } } } },
+    ...lost.settings,
+  });
+  lost.simulator.faults.clear();
+  const url = `${service.publicUrl}/callbacks/default`;
+  const made = lost.simulator.submit({
+    mediaBytes: 100_000,
+    config: {
+      type: 'transcription',
+      notification_config: [{ url, contents: ['transcript', 'transcript.txt', 'data'] }],
+    },
+  });
+  await made.notified;
+  jobId = made.id;
+  await sendCallback(service, `id=${jobId}&status=success`, '{"format":"2.9","results":[]}', JSON_TYPE);
+  await sendCallback(service, 'id=poor&status=fetch_error');
+  quarantined = String(
+    (await sendCallback(service, 'id=q1&status=success', '{"broken', JSON_TYPE)).json.deliveryId,
+  );
+  await sendCallback(service, 'id=s1&status=success', '', {}, 'guarded');
+});
+afterAll(async () => {
+  await browser.close();
+  await service.stop();
+  await lost.simulator.close();
+});
+
+const LOOKS = [
+  { name: 'light', colorScheme: 'light', viewport: { width: 1280, height: 900 } },
+  { name: 'dark', colorScheme: 'dark', viewport: { width: 1280, height: 900 } },
+  { name: 'phone', colorScheme: 'light', viewport: { width: 360, height: 740 } },
+] as const;
+
+const places = (): [string, string][] => [
+  ['', '.u-over'],
+  ['deliveries', 'tbody tr'],
+  [`jobs/${jobId}`, '.transcript .word, .transcript p'],
+  ['jobs/unknown', '.empty'],
+  ['failures', '#quarantine ~ table'],
+  [`quarantine/${quarantined}`, 'pre.raw'],
+  ['replays', 'form textarea'],
+  ['refusals', 'tbody tr'],
+  ['explain', 'textarea'],
+  ['help/store', '.steps'],
+];
+
+describe.each(LOOKS)('in $name', ({ name, ...look }) => {
+  it('every place is free of serious findings and fits the width', async () => {
+    const dashboard = await openDashboard(browser, service, look);
+    const { page } = dashboard;
+    // Through the debugger, which the page's own policy does not bind.
+    await page.evaluate(AXE);
+    for (const [path, ready] of places()) {
+      await dashboard.go(path);
+      await page.locator(ready).first().waitFor();
+      expect([path, await seriousFindings(page)]).toEqual([path, []]);
+      const [content, width] = (await page.evaluate(
+        '[document.documentElement.scrollWidth, innerWidth]',
+      )) as [number, number];
+      expect([path, content]).toEqual([path, Math.min(content, width)]);
+      expect([path, await page.getByRole('heading', { level: 1 }).count()]).toEqual([path, 1]);
+    }
+    expect(dashboard.trouble).toEqual([]);
+    await dashboard.close();
+  });
+
+  it('the sign-in form and a question before erasing are, too', async () => {
+    const dashboard = await openDashboard(browser, service, { ...look, signedIn: false });
+    const { page } = dashboard;
+    await page.evaluate(AXE);
+    await page.getByLabel('Token').fill(service.adminToken);
+    expect([name, await seriousFindings(page)]).toEqual([name, []]);
+    await page.keyboard.press('Enter');
+    await page.locator('.verdict').waitFor();
+    await dashboard.go(`jobs/${jobId}`);
+    await page.getByRole('button', { name: 'Erase…' }).click();
+    expect([name, await seriousFindings(page)]).toEqual([name, []]);
+    await dashboard.close();
+  });
+});
+
+async function seriousFindings(page: { evaluate(script: string): Promise<unknown> }): Promise<string[]> {
+  const { violations } = (await page.evaluate('axe.run(document, { resultTypes: ["violations"] })')) as {
+    violations: Finding[];
+  };
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, nodes }) =>
+      `${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary}`).join(' | ')}`.slice(
+        0,
+        800,
+      ),
+    );
+}

@@ -1,0 +1,119 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type { Browser } from 'playwright-core';
+import { sendCallback } from '../support/admin-api.js';
+import { type Dashboard, openBrowser, openDashboard } from '../support/dashboard.js';
+import { type RunningService, startService } from '../support/running-service.js';
+
+const JSON_TYPE = { 'content-type': 'application/json' };
+const TRANSCRIPT = JSON.stringify({ format: '2.9', job: { id: 'j' }, metadata: {}, results: [] });
+
+let browser: Browser;
+let service: RunningService;
+let dashboard: Dashboard;
+
+beforeAll(async () => {
+  browser = await openBrowser();
+});
+beforeEach(async () => {
+  service = await startService({ sources: { default: {} } });
+  dashboard = await openDashboard(browser, service);
+});
+afterEach(async () => {
+  expect(dashboard.trouble).toEqual([]);
+  await dashboard.close();
+  await service.stop();
+});
+afterAll(() => browser.close());
+
+describe('the overview', () => {
+  it('says how to send a first callback, and shows it once it came', async () => {
+    const { page } = dashboard;
+    await page.getByText('Nothing has arrived yet.').waitFor();
+    expect(await page.locator('pre.command').textContent()).toMatch(
+      /^curl .*\/callbacks\/default\?id=first-job&status=success'$/s,
+    );
+    await sendCallback(service, 'id=first-job&status=success', TRANSCRIPT, JSON_TYPE);
+    await page.getByRole('cell', { name: 'first-job' }).waitFor();
+    await page.getByText('1 delivery in the last 24 hours').waitFor();
+    await page.getByText('1 stored. Most at').waitFor({ state: 'attached' });
+    expect(await page.locator('.plot canvas').count()).toBe(4);
+  });
+
+  it('turns to a warning when a body goes to quarantine, and leads to it', async () => {
+    const { page } = dashboard;
+    await page.getByText('All is well').waitFor();
+    await sendCallback(service, 'id=q1&status=success', '{"broken', JSON_TYPE);
+    await page.getByText('1 body that could not be decoded waits in quarantine.').waitFor();
+    await page.getByRole('link', { name: 'See why and release' }).click();
+    await page.getByText('The body says it is JSON and does not parse.').waitFor();
+  });
+
+  it('keeps focus and what is opened while it updates itself', async () => {
+    const { page } = dashboard;
+    const summary = page.getByText('Deliveries by outcome as text');
+    await summary.click();
+    await page.getByRole('link', { name: '6 hours' }).focus();
+    await sendCallback(service, 'id=j1&status=success', TRANSCRIPT, JSON_TYPE);
+    await page.getByRole('cell', { name: 'j1' }).waitFor();
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('6 hours');
+    expect(await page.getByRole('rowheader').count()).toBe(1);
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/range=6h$/);
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('6 hours');
+  });
+
+  it('rests while paused, and says when the receiver cannot be reached', async () => {
+    const { page } = dashboard;
+    await page.getByText('All is well').waitFor();
+    await page.getByRole('button', { name: 'Pause updates' }).click();
+    await sendCallback(service, 'id=j1&status=success', TRANSCRIPT, JSON_TYPE);
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(request.url()));
+    await page.getByRole('link', { name: 'Explain' }).click();
+    await page.getByRole('link', { name: 'Overview' }).click();
+    await page.getByRole('cell', { name: 'j1' }).waitFor();
+    expect(asked.filter((url) => url.endsWith('/summary'))).toHaveLength(0);
+    await page.route('**/admin/api/**', (route) => route.abort());
+    await page.getByRole('button', { name: 'Pause updates' }).click();
+    await page.getByText('Not up to date: The receiver cannot be reached').waitFor();
+    await page.getByRole('cell', { name: 'j1' }).waitFor();
+    (dashboard.trouble as string[]).length = 0;
+  });
+});
+
+describe('deliveries', () => {
+  it('are filtered by an address that can be passed on, and the way back works', async () => {
+    const { page } = dashboard;
+    await sendCallback(service, 'id=good&status=success', TRANSCRIPT, JSON_TYPE);
+    await sendCallback(service, 'id=poor&status=error');
+    await dashboard.go('deliveries');
+    await page.getByRole('cell', { name: 'good' }).waitFor();
+    await page.getByLabel('Outcome').selectOption('noted');
+    await page.waitForURL(/outcome=noted$/);
+    await page.getByRole('cell', { name: 'good' }).waitFor({ state: 'detached' });
+    expect(await page.getByRole('row').count()).toBe(2);
+    await page.reload();
+    await page.getByRole('cell', { name: 'poor' }).waitFor();
+    expect(await page.getByLabel('Outcome').inputValue()).toBe('noted');
+    await page.getByRole('link', { name: 'poor' }).click();
+    await page.getByRole('heading', { name: 'Job poor' }).waitFor();
+    await page.goBack();
+    await page.getByRole('link', { name: 'Clear' }).click();
+    await page.getByRole('cell', { name: 'good' }).waitFor();
+    expect(await page.getByLabel('Outcome').inputValue()).toBe('');
+    await page.getByLabel('Job', { exact: true }).fill('nobody');
+    await page.keyboard.press('Enter');
+    await page.getByText('Nothing matches these filters.').waitFor();
+  });
+
+  it('show what arrives while one looks on', async () => {
+    const { page } = dashboard;
+    await dashboard.go('deliveries');
+    await page.getByText('Nothing has arrived yet.').waitFor();
+    await sendCallback(service, 'id=live1&status=success', TRANSCRIPT, JSON_TYPE);
+    await page.getByRole('cell', { name: 'live1' }).waitFor();
+    await sendCallback(service, 'id=live2&status=success', TRANSCRIPT, JSON_TYPE);
+    await page.getByRole('cell', { name: 'live2' }).waitFor();
+    expect(await page.locator('tbody tr').first().textContent()).toContain('live2');
+  });
+});

@@ -1,0 +1,187 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type { Browser } from 'playwright-core';
+import { sendCallback } from '../support/admin-api.js';
+import { type Dashboard, openBrowser, openDashboard } from '../support/dashboard.js';
+import { type LostJobs, lostJobs } from '../support/lost-jobs.js';
+import { type RunningService, startService } from '../support/running-service.js';
+
+const JSON_TYPE = { 'content-type': 'application/json' };
+const TRANSCRIPT = JSON.stringify({
+  format: '2.9',
+  metadata: {},
+  results: [
+    {
+      type: 'word',
+      start_time: 0.5,
+      end_time: 1,
+      alternatives: [{ content: 'Welcome', confidence: 1, speaker: 'S1' }],
+    },
+    {
+      type: 'word',
+      start_time: 65,
+      end_time: 66,
+      alternatives: [{ content: 'Thanks', confidence: 1, speaker: 'S2' }],
+    },
+  ],
+});
+
+let browser: Browser;
+let lost: LostJobs;
+let service: RunningService;
+let dashboard: Dashboard;
+
+beforeAll(async () => {
+  browser = await openBrowser();
+});
+beforeEach(async () => {
+  lost = await lostJobs();
+  service = await startService({ sources: { default: {} }, ...lost.settings });
+  dashboard = await openDashboard(browser, service);
+});
+afterEach(async () => {
+  expect(dashboard.trouble).toEqual([]);
+  await dashboard.close();
+  await service.stop();
+  await lost.simulator.close();
+});
+afterAll(() => browser.close());
+
+describe('a job that failed', () => {
+  it('is seen, refetched, and turns good', async () => {
+    const { page } = dashboard;
+    const id = await lost.lose();
+    lost.simulator.faults.add({ kind: 'answer', operation: 'transcript', status: 500, body: {} });
+    await dashboard.go(`jobs/${id}`);
+    await page.getByRole('button', { name: 'Refetch from the service' }).click();
+    await page.locator('#notice').getByText(`Job ${id}: failed`).waitFor();
+    await page.getByRole('link', { name: 'Overview' }).click();
+    await page.locator('.verdict').getByText('1 job is failing: 1 not fetched.').waitFor();
+    await page.getByRole('link', { name: 'See why and repair' }).click();
+    const row = page.getByRole('row').filter({ hasText: id });
+    await row.getByText('Failed').waitFor();
+    lost.simulator.faults.clear();
+    await row.getByRole('button', { name: `Refetch ${id}` }).click();
+    await page.locator('#notice').getByText(`Job ${id}: recovered`).waitFor();
+    await page.getByText('No job is failing.').waitFor();
+    await page.getByRole('link', { name: 'Overview' }).click();
+    await page.locator('.verdict').getByText('All is well').waitFor();
+    await dashboard.go(`jobs/${id}`);
+    await page.locator('.transcript .word').first().waitFor();
+  });
+
+  it('tells in words when neither side knows it, or the service cannot be asked', async () => {
+    const { page } = dashboard;
+    await dashboard.go('jobs/nobody');
+    await page.getByText('Nothing is known of this job here.').waitFor();
+    await page.getByRole('button', { name: 'Refetch from the service' }).click();
+    await page.locator('#notice').getByText('Neither this receiver nor the speech service').waitFor();
+    lost.simulator.faults.add({ kind: 'answer', operation: 'record', status: 500, body: {} });
+    await page.getByRole('button', { name: 'Refetch from the service' }).click();
+    await page.locator('#notice').getByText('transcript-receiver doctor').waitFor();
+  });
+});
+
+describe('a quarantined body', () => {
+  it('is released after the configuration was corrected', async () => {
+    const { page } = dashboard;
+    const form = new FormData();
+    form.append('transcript', new Blob([TRANSCRIPT]), 'transcript.json');
+    form.append('jobinfo', new Blob(['{"id":"r1"}']), 'jobinfo.json');
+    const strict = await startService({
+      sources: { default: {} },
+      limits: { maxParts: 1 },
+      store: { url: `file:${service.folder}` },
+    });
+    await sendCallback(strict, 'id=r1&status=success', form);
+    await strict.stop();
+    await dashboard.go('failures');
+    await page.getByText('The body has more parts than limits.maxParts.').waitFor();
+    await page.getByRole('link', { name: 'Look' }).click();
+    await page.getByText('Can be decoded today').waitFor();
+    await page.getByText('Releasing it gives: transcript (json-v2) and job information.').waitFor();
+    await page.getByRole('button', { name: 'Release', exact: true }).click();
+    await page.getByRole('dialog').getByLabel('Reason').fill('limit raised');
+    await page.getByRole('dialog').getByRole('button', { name: 'Release' }).click();
+    await page.locator('#notice').getByText('Released: 2 items stored.').waitFor();
+    await page.getByText('Released by tester').waitFor();
+    await page.getByRole('link', { name: 'r1' }).click();
+    await page.getByText('The quarantined body was released').waitFor();
+    await page.getByText('Welcome').waitFor();
+  });
+});
+
+describe('a transcript that came some other way', () => {
+  it('is imported, read with its speakers, and downloaded', async () => {
+    const { page } = dashboard;
+    await dashboard.go('jobs/by-hand');
+    await page.getByRole('button', { name: 'Import files…' }).click();
+    const buffer = Buffer.from(TRANSCRIPT);
+    await page
+      .getByLabel('File', { exact: true })
+      .setInputFiles({ name: 'from-backup.json', mimeType: 'application/json', buffer });
+    await page.getByLabel('Reason').fill('from the backup');
+    await page.getByRole('button', { name: 'Import', exact: true }).click();
+    await page.locator('#notice').getByText('Import: stored, transcript (json-v2).').waitFor();
+    await page.getByText('Imported by hand: transcript (json-v2)').waitFor();
+    await page.getByText('By tester.').waitFor();
+    await page.locator('.transcript .turn').first().waitFor();
+    expect(await page.locator('.transcript .turn').allTextContents()).toEqual([
+      '0:00 Speaker S1 Welcome',
+      '1:05 Speaker S2 Thanks',
+    ]);
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('link', { name: 'Download transcript.json' }).click(),
+    ]);
+    const chunks: Buffer[] = [];
+    for await (const chunk of await download.createReadStream()) chunks.push(chunk as Buffer);
+    expect(Buffer.concat(chunks).equals(buffer)).toBe(true);
+  });
+
+  it('is erased only when its id was typed', async () => {
+    const { page } = dashboard;
+    await sendCallback(service, 'id=gone1&status=success', TRANSCRIPT, JSON_TYPE);
+    await dashboard.go('jobs/gone1');
+    await page.getByRole('button', { name: 'Erase…' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Type gone1 to confirm').fill('gone2');
+    expect(await dialog.getByRole('button', { name: 'Erase for good' }).isDisabled()).toBe(true);
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Erase…');
+    await page.keyboard.press('Enter');
+    await dialog.getByLabel('Type gone1 to confirm').fill('gone1');
+    await page.keyboard.press('Enter');
+    await page.locator('#notice').getByText('Job gone1 was erased: 1 artefact').waitFor();
+    await page.getByText('Everything stored for this job was erased', { exact: true }).waitFor();
+    await page.getByText('Nothing is stored.').waitFor();
+  });
+});
+
+describe('media', () => {
+  it('play beside the transcript, from the word that is clicked', async () => {
+    const { page } = dashboard;
+    lost.simulator.faults.clear();
+    const { id, notified } = lost.simulator.submit({
+      mediaBytes: 400_000,
+      config: {
+        type: 'transcription',
+        notification_config: [
+          { url: `${service.publicUrl}/callbacks/default`, contents: ['transcript', 'data'] },
+        ],
+      },
+    });
+    await notified;
+    await dashboard.go(`jobs/${id}`);
+    await page.locator('.transcript .word').nth(12).click();
+    const start = Number(await page.locator('.transcript .word').nth(12).getAttribute('data-start'));
+    await page.waitForFunction(
+      `document.getElementById('media').currentTime >= ${start} && document.querySelector('.word.now')`,
+    );
+    await page
+      .getByRole('button', { name: /^Play from/ })
+      .first()
+      .press('Enter');
+    await page.waitForFunction(`document.getElementById('media').currentTime < ${start}`);
+  });
+});

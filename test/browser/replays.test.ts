@@ -1,0 +1,96 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type { Browser } from 'playwright-core';
+import { type Dashboard, openBrowser, openDashboard } from '../support/dashboard.js';
+import { type LostJobs, lostJobs } from '../support/lost-jobs.js';
+import { type RunningService, startService } from '../support/running-service.js';
+
+let browser: Browser;
+let lost: LostJobs;
+let service: RunningService;
+let dashboard: Dashboard;
+
+beforeAll(async () => {
+  browser = await openBrowser();
+});
+beforeEach(async () => {
+  lost = await lostJobs();
+  service = await startService({ sources: { default: {} }, ...lost.settings, recovery: { concurrency: 1 } });
+  dashboard = await openDashboard(browser, service);
+});
+afterEach(async () => {
+  expect(dashboard.trouble).toEqual([]);
+  await dashboard.close();
+  await service.stop();
+  await lost.simulator.close();
+});
+afterAll(() => browser.close());
+
+async function preview(jobs: readonly string[]) {
+  const { page } = dashboard;
+  await dashboard.go('replays');
+  await page.getByText('No replay was ordered yet.').waitFor();
+  await page.getByLabel('Job ids').fill(jobs.join('\n'));
+  await page.getByRole('button', { name: 'Preview' }).click();
+  await page.getByText(`Would refetch ${jobs.length} jobs`).waitFor();
+}
+
+describe('a replay of many jobs', () => {
+  it('is previewed, started with a reason, and watched to its end', async () => {
+    const { page } = dashboard;
+    const jobs = await Promise.all(Array.from({ length: 5 }, () => lost.lose()));
+    await preview(jobs);
+    await page.getByLabel('Reason').fill('outage of the 5th');
+    await page.getByRole('button', { name: 'Start with 5 jobs' }).click();
+    await page.getByText('5 of 5').waitFor();
+    await page.locator('h1 + .status').getByText('Done').waitFor();
+    await page.getByText('Recovered').waitFor();
+    await page.getByText('outage of the 5th').waitFor();
+    await dashboard.go(`jobs/${jobs[0]}`);
+    await page.getByText('A replay fetched from the service: transcript (json-v2)').waitFor();
+  });
+
+  it('can be cancelled while it runs', async () => {
+    const { page } = dashboard;
+    const silent = createServer();
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+    const { port } = silent.address() as AddressInfo;
+    const batchUrl = `http://127.0.0.1:${port}`;
+    const waiting = await startService({
+      sources: { default: {} },
+      speech: { apiKey: 'any-key-will-do', regions: { eu1: { batchUrl } } },
+    });
+    try {
+      await page.goto(`${waiting.adminUrl}/#token=${waiting.adminToken}`);
+      await preview(Array.from({ length: 40 }, (_, index) => `job${index}`));
+      await page.getByLabel('Reason').fill('too much');
+      await page.getByRole('button', { name: 'Start with 40 jobs' }).click();
+      await page.getByText('0 of 40').waitFor();
+      await page.getByRole('button', { name: 'Cancel replay…' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Cancel the replay' }).click();
+      await page.locator('h1 + .status').getByText('Cancelled').waitFor();
+      expect(await page.getByRole('button', { name: 'Cancel replay…' }).count()).toBe(0);
+      await page.getByRole('link', { name: 'All replays' }).click();
+      await page.getByRole('row').filter({ hasText: 'Cancelled' }).getByText('too much').waitFor();
+      expect(dashboard.trouble.filter((text) => !text.includes(waiting.adminUrl))).toEqual([]);
+      (dashboard.trouble as string[]).length = 0;
+    } finally {
+      silent.closeAllConnections();
+      silent.close();
+      await page.goto('about:blank');
+      await waiting.stop();
+      (dashboard.trouble as string[]).length = 0;
+    }
+  });
+
+  it('says so when nothing matches, and what is wrong with the form', async () => {
+    const { page } = dashboard;
+    await dashboard.go('replays');
+    await page.getByRole('button', { name: 'Preview' }).click();
+    await page.getByText('A refetch needs jobs or at least one filter.').waitFor();
+    await page.getByLabel('Region').fill('au1');
+    await page.getByRole('button', { name: 'Preview' }).click();
+    await page.getByText('Nothing would be done.').waitFor();
+  });
+});

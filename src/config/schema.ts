@@ -275,7 +275,12 @@ const limits = section('What one replica takes on.', {
     '1MiB',
     'How much of a refused body is read so that the sender sees the answer.',
   ),
-  drainTime: setting(kinds.duration(0), 'duration', '5s', 'How long a refused body is read.'),
+  drainTime: setting(
+    kinds.duration(0),
+    'duration',
+    '5s',
+    'How long a refused sender has to read its answer before the connection is cut.',
+  ),
   maxHeaderBytes: setting(kinds.size(1024, 2 ** 20), 'size', '16KiB', 'Request line and headers together.'),
 });
 

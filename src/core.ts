@@ -2,6 +2,7 @@ import { type Archive, createArchive } from './archive/archive.js';
 import { createLedger, type Ledger } from './archive/ledger.js';
 import type { SegmentInfo } from './archive/ledger-segment.js';
 import type { Config } from './config.js';
+import { createYoungGarbage } from './observe/young-garbage.js';
 import type { RecoveryParts } from './recovery/recovery-parts.js';
 import { createSpeechClients, type SpeechClients } from './speech/speech.js';
 import { speechOptions } from './speech-options.js';
@@ -38,7 +39,12 @@ export async function openCore(config: Config, observer?: CoreObserver): Promise
   const store = observer ? measureStore(opened, observer.onStoreCall) : opened;
   const { memoryBudget } = config.limits;
   const budget = createByteBudget({ total: memoryBudget, reserve: store.partSize });
-  const pool = createBufferPool({ largest: store.partSize, retain: memoryBudget });
+  const garbage = createYoungGarbage();
+  const pool = createBufferPool({
+    largest: store.partSize,
+    retain: memoryBudget,
+    onReturned: garbage.passed,
+  });
   const archive = createArchive({ store, budget, pool });
   const ledger = createLedger({
     store,

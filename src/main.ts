@@ -4,6 +4,7 @@ import { EXIT, UsageError } from './cli/exit-codes.js';
 import { packageVersion } from './cli/package-version.js';
 import { ConfigError } from './config/faults.js';
 import { nearest } from './config/nearest.js';
+import { holdYoungGeneration } from './observe/young-garbage.js';
 
 interface CommandEntry {
   readonly summary: string;
@@ -97,6 +98,7 @@ function exitCodeOf(error: unknown): number {
   return error instanceof ConfigError || error instanceof UsageError ? EXIT.usage : EXIT.failed;
 }
 
+holdYoungGeneration();
 try {
   await main(process.argv.slice(2));
 } catch (error) {

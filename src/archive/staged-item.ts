@@ -5,7 +5,7 @@ import { artefactPath } from './layout.js';
 import { type Memory, PartBuffer } from './part-buffer.js';
 
 /** Parts of one item that may be under way to the store at once. */
-const PARTS_IN_FLIGHT = 4;
+const PARTS_IN_FLIGHT = 3;
 
 /** Where a streamed item goes, decided when its first part is full. */
 export interface StreamTarget {

@@ -15,8 +15,16 @@ export interface BufferPool {
 
 const SMALLEST = 64 * 1024;
 
-/** @param options.largest size of the largest buffer; @param options.retain bytes kept for reuse at most */
-export function createBufferPool(options: { largest: number; retain: number }): BufferPool {
+/**
+ * @param options.largest size of the largest buffer
+ * @param options.retain bytes kept for reuse at most
+ * @param options.onReturned told of the size of every buffer that comes back
+ */
+export function createBufferPool(options: {
+  readonly largest: number;
+  readonly retain: number;
+  readonly onReturned?: (bytes: number) => void;
+}): BufferPool {
   const free = new Map<number, Buffer[]>();
   let retained = 0;
 
@@ -39,6 +47,7 @@ export function createBufferPool(options: { largest: number; retain: number }): 
     },
     give(buffer) {
       const whole = buffer.length;
+      options.onReturned?.(whole);
       if (retained + whole > options.retain) return;
       const sameSize = free.get(whole);
       if (sameSize === undefined) free.set(whole, [buffer]);

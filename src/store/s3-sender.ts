@@ -1,9 +1,8 @@
-import { createHash, createHmac, type Hash, type Hmac } from 'node:crypto';
 import type { S3Client } from '@aws-sdk/client-s3';
-import { SignatureV4 } from '@smithy/signature-v4';
 import { Pool } from 'undici';
 import type { BucketAddress, S3Limits } from './s3-client.js';
 import { failureOf, S3Failure } from './s3-errors.js';
+import { createS3Signer } from './s3-signature.js';
 
 /** A PUT of a body that is in memory. */
 export interface SignedPut {
@@ -21,7 +20,7 @@ export type ResponseHeaders = Readonly<Record<string, string | string[] | undefi
 
 /**
  * Sends bodies past the SDK's command layer, which costs ten times the CPU of a signed request over a pooled
- * connection. Signer, credentials and address are the SDK's own.
+ * connection. Credentials and address are the SDK's own.
  */
 export interface S3Sender {
   readonly secure: boolean;
@@ -40,29 +39,17 @@ export function createS3Sender(client: S3Client, address: BucketAddress, limits:
     keepAliveTimeout: KEEP_ALIVE_MS,
     connect: { timeout: limits.connectTimeoutMs },
   });
-  const signer = new SignatureV4({
-    service: 's3',
-    region: address.region,
-    credentials: client.config.credentials,
-    sha256: NodeSha256,
-    // The path is sent and signed as it was encoded once; S3 is the one service that wants it so.
-    uriEscapePath: false,
-  });
+  const signer = createS3Signer(address.region);
 
   async function put(request: SignedPut): Promise<ResponseHeaders> {
     const path = address.path + encodeKey(request.key);
-    const signed = await signer.sign({
-      method: 'PUT',
-      protocol: 'https:',
-      hostname: address.host,
-      path,
-      query: { ...request.query },
-      headers: { ...request.headers, host: address.host },
-    });
+    const query = encodedQuery(request.query);
+    const headers = { ...request.headers, host: address.host };
+    const holder = await client.config.credentials();
     const response = await pool.request({
       method: 'PUT',
-      path: path + encodeQuery(request.query),
-      headers: signed.headers,
+      path: query.length === 0 ? path : `${path}?${query.join('&')}`,
+      headers: signer.sign({ method: 'PUT', path, query, headers }, holder, new Date()),
       body: request.body,
       headersTimeout: request.timeoutMs,
       bodyTimeout: request.timeoutMs,
@@ -101,39 +88,7 @@ function encodeSegment(text: string): string {
   );
 }
 
-function encodeQuery(query: Readonly<Record<string, string>> | undefined): string {
-  if (query === undefined) return '';
-  return `?${Object.entries(query)
-    .map(([name, value]) => `${encodeSegment(name)}=${encodeSegment(value)}`)
-    .join('&')}`;
-}
-
-type Bytes = string | ArrayBuffer | ArrayBufferView;
-
-/** The signer's notion of a hash over node:crypto, which is faster than the portable one by far. */
-class NodeSha256 {
-  readonly #hash: Hash | Hmac;
-
-  constructor(secret?: Bytes) {
-    this.#hash = secret === undefined ? createHash('sha256') : createHmac('sha256', asView(secret));
-  }
-
-  update(data: Bytes): void {
-    this.#hash.update(asView(data));
-  }
-
-  async digest(): Promise<Uint8Array> {
-    return this.#hash.digest();
-  }
-
-  reset(): void {
-    throw new Error('the signer never resets a hash');
-  }
-}
-
-function asView(data: Bytes): string | Uint8Array {
-  if (typeof data === 'string' || data instanceof Uint8Array) return data;
-  return ArrayBuffer.isView(data)
-    ? new Uint8Array(data.buffer, data.byteOffset, data.byteLength)
-    : new Uint8Array(data);
+function encodedQuery(query: Readonly<Record<string, string>> | undefined): string[] {
+  if (query === undefined) return [];
+  return Object.entries(query).map(([name, value]) => `${encodeSegment(name)}=${encodeSegment(value)}`);
 }

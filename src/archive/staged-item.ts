@@ -1,5 +1,6 @@
 import { createHash, hash } from 'node:crypto';
 import type { IncomingItem, ItemDescription, ItemIdentity } from '../domain/item.js';
+import { LeaseClosedError } from '../store/byte-budget.js';
 import type { PendingUpload } from '../store/object-store.js';
 import { artefactPath } from './layout.js';
 import { type Memory, PartBuffer } from './part-buffer.js';
@@ -37,6 +38,9 @@ export class StagedItem implements IncomingItem {
   #part: PartBuffer;
   #hash: ReturnType<typeof createHash> | null = null;
   #ended = false;
+  /** The upload being opened; a discard must wait for it, or it would be left behind. */
+  #opening: Promise<StreamTarget> | null = null;
+  #discarded = false;
   readonly #inFlight = new Set<Promise<void>>();
   #failure: { error: unknown } | null = null;
 
@@ -79,16 +83,18 @@ export class StagedItem implements IncomingItem {
   /** Moves an ended item from memory into an upload, to make room. */
   async spill(): Promise<void> {
     if (!this.#ended || this.target !== null || this.identity === null || this.size === 0) return;
-    this.target = await this.#rules.openStream(this.identity);
+    await this.#openStream(this.identity);
     this.#sendPart();
     await this.#settle();
   }
 
   /** Gives memory back and gives up the upload if there is one. Never throws. */
   async discard(): Promise<void> {
+    this.#discarded = true;
+    const [opened] = await Promise.allSettled([this.#opening]);
     await Promise.allSettled(this.#inFlight);
     this.#part.release();
-    await this.target?.upload.abort();
+    if (opened.status === 'fulfilled') await opened.value?.upload.abort();
   }
 
   release(): void {
@@ -115,7 +121,13 @@ export class StagedItem implements IncomingItem {
   async #startStreaming(): Promise<void> {
     this.identity = this.description.identify(this.#part.bytes(), false);
     this.#hash = createHash('sha256');
-    this.target = await this.#rules.openStream(this.identity);
+    await this.#openStream(this.identity);
+  }
+
+  async #openStream(identity: ItemIdentity): Promise<void> {
+    if (this.#discarded) throw new LeaseClosedError();
+    this.#opening = this.#rules.openStream(identity);
+    this.target = await this.#opening;
   }
 
   /** Hands the gathered part to the store and begins the next; its memory comes back when the store has it. */

@@ -107,6 +107,14 @@ describe('the archive', () => {
     expect(await store.sweepUploads(new Date(Date.now() + 60_000))).toBe(0);
   });
 
+  it('leaves no upload behind when it is discarded while one is being opened', async () => {
+    const staged = archiveOver(store).archive.begin(context());
+    const item = staged.open({ identify: () => MEDIA });
+    const writing = item.write(randomContent(PART + 1));
+    await Promise.all([staged.discard(), writing?.catch(() => {})]);
+    expect(await store.sweepUploads(new Date(Date.now() + 60_000))).toBe(0);
+  });
+
   it.each([
     ['held in memory', 1000],
     ['streamed', LARGE],

@@ -35,9 +35,8 @@ async function draw({ name, ...options }) {
   page.on('pageerror', (error) => console.error(name, error));
   await page.goto(`${demo.adminUrl}/#token=${demo.token}`);
   await shoot(page, `overview-${name}`, '', '.u-over');
-  await shoot(page, `job-${name}`, `jobs/${demo.jobs.whole}`, '.transcript .word');
-  await shoot(page, `deliveries-${name}`, 'deliveries', 'table.cards tbody tr');
-  await shoot(page, `failures-${name}`, 'failures', '#quarantine');
+  if (name === 'dark') await shoot(page, `job-${name}`, `jobs/${demo.jobs.whole}`, '.transcript .word');
+  if (name === 'light') await shoot(page, `failures-${name}`, 'failures', '#quarantine ~ table');
   await context.close();
 }
 
@@ -47,8 +46,5 @@ async function shoot(page, name, path, ready) {
   }, `#/${path}`);
   await page.waitForSelector(ready);
   await page.waitForLoadState('networkidle').catch(() => {});
-  await page.screenshot({
-    path: `${FOLDER}/${name}.png`,
-    fullPage: name.endsWith('-phone') ? false : process.env.FULL === '1',
-  });
+  await page.screenshot({ path: `${FOLDER}/${name}.png` });
 }

@@ -88,6 +88,7 @@ describe('the verdict', () => {
     const found = verdict(health, NOW, failing);
     expect(found.tone).toBe(tone);
     expect(found.sentence).toMatch(sentence);
+    expect(found.href).toMatch(/^#\/(failures|help\/\w+)$/);
     expect(
       tilesOf(health, NOW, failing).some(
         (tile: { tone: string }) => tile.tone !== 'good' && tile.tone !== 'neutral',

@@ -16,7 +16,7 @@ export function deliveriesView(screen) {
   const state = { latest: [], older: [], olderCursor: undefined, nextCursor: null, health: null };
   screen.start('Deliveries');
   const draw = () =>
-    screen.render(heading('Deliveries'), filterForm(filters), list(screen, filters, state, draw));
+    screen.render(heading('Deliveries'), filterBox(filters), list(screen, filters, state, draw));
   setForm(screen.root, filters);
   screen.keepFresh(3000, async (signal) => {
     state.health ??= await get('/health', { signal });
@@ -62,6 +62,18 @@ function empty(filters, health) {
   return emptyPanel(
     'Nothing matches these filters.',
     h('p', {}, 'Widen the time, or ', link('#/deliveries', 'clear all filters'), '.'),
+  );
+}
+
+/** Open where there is room for it, or when something is chosen. */
+function filterBox(filters) {
+  const chosen = Object.values(filters).filter((value) => value !== '').length;
+  const open = chosen > 0 || matchMedia('(min-width: 821px)').matches;
+  return h(
+    'details',
+    { 'data-key': 'filter-box', open },
+    h('summary', {}, chosen > 0 ? `Filters (${chosen} set)` : 'Filters'),
+    filterForm(filters),
   );
 }
 

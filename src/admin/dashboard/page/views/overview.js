@@ -35,6 +35,12 @@ export function overviewView(screen) {
   });
 }
 
+function wayOut(href, about) {
+  if (href === undefined) return null;
+  const text = href === '#/failures' ? 'Repair' : 'What to do';
+  return [' ', h('a', { href }, text, h('span', { class: 'unseen' }, `: ${about}`))];
+}
+
 /** Asking after each failing job takes several questions, so it is done less often than the rest. */
 const FAILURES_EVERY = 12_000;
 
@@ -49,7 +55,7 @@ function createFailing() {
   };
 }
 
-function verdictBanner({ tone, word, sentence, more }) {
+function verdictBanner({ tone, word, sentence, href, more }) {
   // Figures change all the time: only a change of the verdict is worth interrupting for.
   sayOnce(word);
   return h(
@@ -60,12 +66,12 @@ function verdictBanner({ tone, word, sentence, more }) {
       'div',
       {},
       h('p', { class: 'word' }, word),
-      h('p', { class: 'sentence' }, sentence),
+      h('p', { class: 'sentence' }, sentence, wayOut(href, sentence)),
       more.length > 0 &&
         h(
           'ul',
           {},
-          more.map(({ text }) => h('li', {}, text)),
+          more.map(({ text, href: way }) => h('li', {}, text, wayOut(way, text))),
         ),
     ),
   );

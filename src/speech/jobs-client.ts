@@ -146,7 +146,7 @@ function listJobs(ask: Ask, transport: Transport, options: ListOptions): AsyncIt
       include_deleted: options.includeDeleted ? 'true' : undefined,
     };
     const request = ask('list', 'list jobs', { query, signal: options.signal });
-    const list = readJobList(await transport.json(request));
+    const list = readJobList(await eitherSpelling(transport, request));
     if (!list) throw invalid(request, 'the answer is no list of jobs');
     return list;
   };
@@ -155,6 +155,24 @@ function listJobs(ask: Ask, transport: Transport, options: ListOptions): AsyncIt
     before: options.before?.getTime() ?? null,
     since: options.since?.getTime() ?? null,
   });
+}
+
+/**
+ * The interface document writes the list's path with a slash at its end, public documentation without; a server
+ * may know only one of them, and a list that exists is never absent.
+ */
+async function eitherSpelling(transport: Transport, request: SpeechRequest): Promise<unknown> {
+  try {
+    return await transport.json(request);
+  } catch (error) {
+    if (!(error instanceof SpeechError) || (error.kind !== 'not-found' && error.kind !== 'redirect'))
+      throw error;
+    const url = new URL(request.url);
+    url.pathname = url.pathname.endsWith('/') ? url.pathname.slice(0, -1) : `${url.pathname}/`;
+    return await transport.json({ ...request, url }).catch(() => {
+      throw error;
+    });
+  }
 }
 
 async function submitJob(

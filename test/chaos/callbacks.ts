@@ -1,0 +1,144 @@
+import { createHash } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
+import type { Random } from '../support/random.js';
+
+/** How an attempt is spoiled on the sender's side. */
+export type Spoiling = 'none' | 'abort' | 'truncate' | 'drip' | 'wrong-credential';
+
+export interface SentItem {
+  /** File below the job's folder, as the contract names it. */
+  readonly file: string;
+  readonly sha256: string;
+  readonly size: number;
+}
+
+/** One body that a sender wants to bring across, with what must lie in the store once it was acknowledged. */
+export interface Callback {
+  readonly jobId: string;
+  readonly status: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+  readonly items: readonly SentItem[];
+  /** The receiver cannot make sense of it: at best the raw body is kept in quarantine. */
+  readonly malformed: boolean;
+  /** For the attempts in turn; the last one stands for all further ones. */
+  readonly spoilings: readonly Spoiling[];
+  /** Sent once more after it was acknowledged. */
+  readonly repeat: boolean;
+}
+
+export interface Sizes {
+  /** Bytes of media that make it stream in parts. */
+  readonly media: readonly [number, number];
+  readonly mediaShare: number;
+}
+
+/** The callbacks of one job, one after the other: usually one, sometimes a second with other bytes. */
+export function jobCallbacks(random: Random, jobId: string, sizes: Sizes): Callback[] {
+  const first = callback(random, jobId, sizes);
+  const differs = random.chance(0.06) && !first.malformed && first.items.length > 0;
+  return differs ? [first, { ...callback(random, jobId, sizes, 'json'), spoilings: ['none'] }] : [first];
+}
+
+type Kind = 'json' | 'form' | 'media' | 'text' | 'empty' | 'gzip' | 'broken-json' | 'broken-form';
+
+function callback(random: Random, jobId: string, sizes: Sizes, fixed?: Kind): Callback {
+  const kind = fixed ?? drawKind(random, sizes.mediaShare);
+  const spoilt = random.chance(0.2);
+  const spoiling = random.pick<Spoiling>(['abort', 'abort', 'truncate', 'drip', 'wrong-credential']);
+  return {
+    jobId,
+    ...BODIES[kind](random, sizes),
+    status: kind === 'empty' ? random.pick(['error', 'fetch_error', 'trim_error']) : 'success',
+    malformed: kind.startsWith('broken'),
+    spoilings: spoilt ? [spoiling, 'none'] : ['none'],
+    repeat: random.chance(0.12),
+  };
+}
+
+function drawKind(random: Random, mediaShare: number): Kind {
+  if (random.chance(mediaShare)) return 'media';
+  return random.pick<Kind>([
+    ...(['json', 'json', 'json', 'json', 'form', 'form', 'form'] as const),
+    ...(['text', 'empty', 'gzip', 'broken-json', 'broken-form'] as const),
+  ]);
+}
+
+type Body = Pick<Callback, 'headers' | 'body' | 'items'>;
+
+const BODIES: Record<Kind, (random: Random, sizes: Sizes) => Body> = {
+  json(random) {
+    const body = transcript(random);
+    return { headers: { 'content-type': 'application/json' }, body, items: [item('transcript.json', body)] };
+  },
+  text(random) {
+    const body = Buffer.from(`words ${random.bytes(random.whole(10, 4_000)).toString('hex')}`);
+    return { headers: { 'content-type': 'text/plain' }, body, items: [item('transcript.txt', body)] };
+  },
+  empty: () => ({ headers: {}, body: Buffer.alloc(0), items: [] }),
+  gzip(random) {
+    const body = transcript(random);
+    const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' };
+    return { headers, body: gzipSync(body), items: [item('transcript.json', body)] };
+  },
+  form: (random) =>
+    form(random, {
+      'transcript.json-v2': transcript(random),
+      'transcript.txt': Buffer.from(random.bytes(random.whole(1, 3_000)).toString('base64')),
+      jobinfo: Buffer.from(JSON.stringify({ id: 'x', nonce: random.next() })),
+    }),
+  media: (random, { media }) =>
+    form(random, {
+      'transcript.json-v2': transcript(random),
+      data: random.bytes(random.whole(media[0], media[1])),
+    }),
+  'broken-json'(random) {
+    const body = transcript(random);
+    return {
+      headers: { 'content-type': 'application/json' },
+      body: body.subarray(0, body.length - 2),
+      items: [],
+    };
+  },
+  'broken-form'(random) {
+    const { headers, body } = form(random, { 'transcript.txt': Buffer.from('never ended') });
+    return { headers, body: body.subarray(0, body.length - 6), items: [] };
+  },
+};
+
+const FILES: Readonly<Record<string, string>> = {
+  'transcript.json-v2': 'transcript.json',
+  'transcript.txt': 'transcript.txt',
+  jobinfo: 'jobinfo.json',
+  data: 'data',
+};
+
+function form(random: Random, parts: Readonly<Record<string, Buffer>>): Body {
+  const boundary = `chaos${random.bytes(12).toString('hex')}`;
+  const chunks = Object.entries(parts).flatMap(([name, content]) => [
+    Buffer.from(
+      `--${boundary}\r\nContent-Disposition: form-data; name="${name}"; filename="${name}.bin"\r\n` +
+        'Content-Type: application/octet-stream\r\n\r\n',
+    ),
+    content,
+    Buffer.from('\r\n'),
+  ]);
+  return {
+    headers: { 'content-type': `multipart/form-data; boundary=${boundary}` },
+    body: Buffer.concat([...chunks, Buffer.from(`--${boundary}--\r\n`)]),
+    items: Object.entries(parts).map(([name, content]) => item(FILES[name] ?? name, content)),
+  };
+}
+
+function transcript(random: Random): Buffer {
+  const content = random.bytes(random.whole(20, 8_000)).toString('base64');
+  return Buffer.from(JSON.stringify({ format: '2.9', job: {}, metadata: {}, results: [{ content }] }));
+}
+
+function item(file: string, content: Buffer): SentItem {
+  return { file, sha256: sha256(content), size: content.length };
+}
+
+export function sha256(bytes: Buffer): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}

@@ -1,0 +1,186 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.js';
+import { createRandom } from '../support/random.js';
+import { type Account, createAccount } from './account.js';
+import { burstCallbacks } from './burst.js';
+import { check } from './checker.js';
+import { disturb, type Surroundings } from './disturbances.js';
+import { gaugesAtRest, watchGrowth } from './growth.js';
+import { runLoad } from './load.js';
+import { openPlace, type Place } from './place.js';
+import { createReplica, type Replica } from './replica.js';
+import { printVerdict } from './report.js';
+import { send } from './send.js';
+import { startSimulatedJobs } from './simulated-jobs.js';
+
+export interface ChaosOptions {
+  readonly seed: number;
+  readonly minutes: number;
+  readonly store: 'file' | 's3';
+  readonly jobsPerSecond: number;
+  /** Leaves logs and store where they are. */
+  readonly keep: boolean;
+}
+
+const TOKEN = 'chaos-credential-of-32-characters';
+const CLOCK_FILE = 'clock';
+/** Beyond `sweepUploadsAfter` of the places. */
+const SWEEP_CLOCK_MS = 3 * 3_600_000;
+
+/** True when nothing was lost, damaged, double, half-visible or left over, and nothing grew. */
+export async function runChaos(options: ChaosOptions): Promise<boolean> {
+  const folder = await mkdtemp(join(tmpdir(), 'receiver-chaos-'));
+  const place = await openPlace(options.store, folder, options.seed);
+  const cleanUp: (() => Promise<unknown>)[] = [];
+  try {
+    return await play(options, folder, place, cleanUp);
+  } finally {
+    for (const one of cleanUp.reverse()) await one().catch((error: unknown) => console.error(error));
+    if (!options.keep) {
+      await place.remove();
+      await rm(folder, { recursive: true, force: true });
+    } else console.log(`kept: ${folder}`);
+  }
+}
+
+async function play(
+  options: ChaosOptions,
+  folder: string,
+  place: Place,
+  cleanUp: (() => Promise<unknown>)[],
+): Promise<boolean> {
+  const began = performance.now();
+  const account = createAccount();
+  const disturbances = new Map<string, number>();
+  const proxied = async (target: string): Promise<FaultProxy> => {
+    const proxy = await startFaultProxy(target);
+    cleanUp.push(() => proxy.close());
+    return proxy;
+  };
+  const storeProxies =
+    place.endpoint === null ? [] : [await proxied(place.endpoint), await proxied(place.endpoint)];
+  const replicas = await startReplicas(place, storeProxies, folder, cleanUp);
+  const senderProxies = [];
+  for (const { url } of replicas) senderProxies.push(await proxied(url));
+  const growth = watchGrowth(replicas);
+  cleanUp.push(async () => growth.stop());
+
+  const until = began + options.minutes * 60_000;
+  const addresses = senderProxies.map(({ url }) => url);
+  let calm = false;
+  const around: Surroundings = {
+    replicas,
+    senderProxies,
+    storeProxies,
+    disk: place.disk,
+    setClock: (shift) => writeFile(join(folder, CLOCK_FILE), `${shift}`),
+    clockRangeMs: place.clockRangeMs,
+    burst: () => burst(options, addresses, place, account),
+  };
+  const simulated = await startSimulatedJobs(addresses[0] ?? '', {
+    seed: options.seed,
+    token: TOKEN,
+    jobs: Math.max(5, Math.floor(options.minutes * 60 * 2)),
+    perSecond: 3,
+  });
+  cleanUp.push(() => simulated.end());
+  const load = runLoad(
+    { ...options, addresses, token: TOKEN, sizes: place.sizes, until, isCalm: () => calm },
+    account,
+  );
+  await disturb(createRandom(options.seed, 'disturbances'), around, until, disturbances);
+  await around.setClock(0);
+  calm = true;
+  const jobs = await load;
+  await simulated.finished;
+  const rest = await gaugesAtRest(replicas);
+  growth.stop();
+  for (const replica of replicas) await replica.end('SIGTERM');
+  const leftovers = await sweep(place, storeProxies, folder);
+  const [verdict, fromSimulator] = [await check(account, place.view), await simulated.check(place.view)];
+  return printVerdict({
+    options,
+    seconds: (performance.now() - began) / 1000,
+    jobs,
+    account,
+    disturbances,
+    verdict,
+    fromSimulator,
+    leftovers,
+    growth: growth.findings(),
+    rest,
+    crashes: replicas.flatMap(({ crashes }) => crashes),
+  });
+}
+
+async function startReplicas(
+  place: Place,
+  storeProxies: readonly FaultProxy[],
+  folder: string,
+  cleanUp: (() => Promise<unknown>)[],
+): Promise<Replica[]> {
+  const replicas: Replica[] = [];
+  for (const [index, name] of ['one', 'two'].entries()) {
+    const settings = place.settings(storeProxies[index]?.url ?? null, TOKEN);
+    const replica = await createReplica(name, settings, folder);
+    cleanUp.push(() => replica.end('SIGKILL'));
+    await replica.start();
+    replicas.push(replica);
+  }
+  return replicas;
+}
+
+/** Many large bodies at the same moment, more than the budget holds. They are retried like others, later. */
+async function burst(
+  options: ChaosOptions,
+  addresses: readonly string[],
+  place: Place,
+  account: Account,
+): Promise<void> {
+  const number = account.sent.size;
+  const random = createRandom(options.seed, `burst-${number}`);
+  const callbacks = burstCallbacks(random, `burst-${options.seed}-${number}`, place.sizes, place.burst);
+  await Promise.all(
+    callbacks.map(async (callback, index) => {
+      account.sent.set(callback.jobId, [callback]);
+      account.whole.add(callback);
+      for (let tries = 0; tries < 40; tries += 1) {
+        const answer = await send(
+          addresses[(index + tries) % addresses.length] ?? '',
+          callback,
+          'none',
+          TOKEN,
+        );
+        if (answer?.status === 200) {
+          account.acknowledged.push({ callback, acknowledgement: JSON.parse(answer.body) });
+          return;
+        }
+        await sleep(500);
+      }
+      account.givenUp.push(callback);
+    }),
+  );
+}
+
+/** A fresh replica whose clock is past the age of dead uploads sweeps; what is left after that is an orphan. */
+async function sweep(place: Place, storeProxies: readonly FaultProxy[], folder: string): Promise<string[]> {
+  const swept = join(folder, 'sweeper');
+  await mkdir(swept);
+  await writeFile(join(swept, CLOCK_FILE), `${SWEEP_CLOCK_MS}`);
+  const settings = place.settings(storeProxies[0]?.url ?? null, TOKEN);
+  const sweeper = await createReplica('sweeper', settings, swept);
+  await sweeper.start();
+  try {
+    for (let tries = 0; tries < 60; tries += 1) {
+      const left = await place.view.leftovers();
+      if (left.length === 0) return [];
+      await sleep(500);
+    }
+    return await place.view.leftovers();
+  } finally {
+    await sweeper.end('SIGTERM');
+  }
+}

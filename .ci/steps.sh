@@ -68,6 +68,22 @@ suite() {
   failed=$((failed + counts[1]))
 }
 
+# verdict NAME SECONDS COMMAND...: a run that judges itself by a line `verdict: passed...`; counts as one test.
+verdict() {
+  local name=$1 seconds=$2 log began=$SECONDS code=0
+  shift 2
+  log=$logs/$(slug "$name").log
+  timed "$seconds" "$log" "$@" || code=$?
+  if [ $code = 0 ] && grep -q '^verdict: passed' "$log"; then
+    echo "ok      $name: $(grep '^verdict: ' "$log") ($((SECONDS - began)) s)"
+    passed=$((passed + 1))
+  else
+    echo "FAILED  $name: $(explain_exit $code) after $((SECONDS - began)) s"
+    show_log "$log" 60
+    failed=$((failed + 1))
+  fi
+}
+
 # in_background NAME SECONDS COMMAND...: starts a step whose outcome await_background reports.
 in_background() {
   local name=$1 seconds

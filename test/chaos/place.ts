@@ -1,0 +1,106 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Sizes } from './callbacks.js';
+import { mountSmallDisk } from './small-disk.js';
+import { type StoreView, viewOfBucket, viewOfFolder } from './store-view.js';
+
+/** Where the replicas of a run store, and how the checker looks at it. */
+export interface Place {
+  readonly view: StoreView;
+  /** Of the S3; null for files. */
+  readonly endpoint: string | null;
+  readonly disk: { fill(): Promise<void>; free(): Promise<void> } | null;
+  readonly sizes: Sizes;
+  /** Uploads at once that are more than the memory budget holds. */
+  readonly burst: number;
+  readonly clockRangeMs: number;
+  settings(endpoint: string | null, token: string): object;
+  remove(): Promise<void>;
+}
+
+const DAY = 86_400_000;
+
+function common(token: string) {
+  return {
+    sources: { default: { credentials: { chaos: { headers: [`X-Chaos-Token: ${token}`] } } } },
+    log: { level: 'warn' },
+  };
+}
+
+export function openPlace(store: 'file' | 's3', folder: string, seed: number): Promise<Place> {
+  return store === 'file' ? openFiles(folder) : openBucket(seed);
+}
+
+async function openFiles(folder: string): Promise<Place> {
+  const data = join(folder, 'data');
+  await mkdir(data);
+  const disk = await mountSmallDisk(data, 4 * 2 ** 30);
+  return {
+    view: viewOfFolder(data),
+    endpoint: null,
+    disk,
+    sizes: { media: [100_000, 1_500_000], mediaShare: 0.05 },
+    burst: 30,
+    clockRangeMs: 2 * DAY,
+    settings: (_endpoint, token) => ({
+      ...common(token),
+      store: { url: `file:${data}`, partSize: '256KiB', canaryInterval: '2s', sweepUploadsAfter: '2h' },
+      limits: {
+        memoryBudget: '2MiB',
+        quarantineBytes: '1MiB',
+        maxConcurrentDeliveries: 64,
+        idleTimeout: '3s',
+      },
+    }),
+    async remove() {
+      await disk?.unmount();
+    },
+  };
+}
+
+async function openBucket(seed: number): Promise<Place> {
+  const place = {
+    endpoint: required('S3_ENDPOINT'),
+    accessKeyId: required('S3_ACCESS_KEY_ID'),
+    secretAccessKey: required('S3_SECRET_ACCESS_KEY'),
+    bucket: process.env.S3_BUCKET ?? 'receiver-chaos',
+    prefix: `chaos-${seed}-${Date.now().toString(36)}/`,
+  };
+  const { accessKeyId, secretAccessKey, bucket, prefix } = place;
+  const view = await viewOfBucket(place);
+  return {
+    view,
+    endpoint: place.endpoint,
+    disk: null,
+    sizes: { media: [100_000, 13_000_000], mediaShare: 0.02 },
+    burst: 12,
+    // S3 refuses signatures that are a quarter of an hour off.
+    clockRangeMs: 240_000,
+    settings: (endpoint, token) => ({
+      ...common(token),
+      store: {
+        url: `s3://${bucket}/${prefix}`,
+        partSize: '5MiB',
+        canaryInterval: '2s',
+        sweepUploadsAfter: '2h',
+        s3: {
+          ...{ endpoint, region: 'us-east-1', forcePathStyle: true, accessKeyId, secretAccessKey },
+          ...{ connectTimeout: '1s', requestTimeout: '3s', partTimeout: '5s', retries: 2 },
+        },
+      },
+      limits: {
+        memoryBudget: '20MiB',
+        quarantineBytes: '1MiB',
+        maxConcurrentDeliveries: 64,
+        idleTimeout: '3s',
+      },
+    }),
+    remove: () => view.wipe(),
+  };
+}
+
+function required(name: string): string {
+  const value = process.env[name];
+  if (!value) throw new Error(`chaos on S3 needs ${name}`);
+  return value;
+}

@@ -1,0 +1,125 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+
+const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
+const CLOCK = new URL('./clock.mjs', import.meta.url).href;
+
+/** A receiver at a fixed address, whose process comes and goes. */
+export interface Replica {
+  readonly name: string;
+  readonly url: string;
+  readonly adminUrl: string;
+  readonly pid: number | null;
+  /** Ends that nobody asked for. */
+  readonly crashes: readonly string[];
+  /** Memory of the process that runs now, in bytes; null when none does. */
+  rss(): number | null;
+  start(): Promise<void>;
+  signal(name: NodeJS.Signals): void;
+  /** Sends the signal and waits for the end; SIGKILL after `patienceMs`. Tells the exit code or signal. */
+  end(name: NodeJS.Signals, patienceMs?: number): Promise<number | string | null>;
+}
+
+export async function createReplica(name: string, settings: object, folder: string): Promise<Replica> {
+  const port = await freePort();
+  let adminPort = await freePort();
+  while (adminPort === port) adminPort = await freePort();
+  const config = JSON.stringify({
+    ...settings,
+    replicaName: name,
+    receiver: { host: '127.0.0.1', port, drainDelay: '100ms', drainDeadline: '4s' },
+    admin: { host: '127.0.0.1', port: adminPort, tokens: { chaos: 'chaos-admin-token-of-some-length' } },
+  });
+  const logFile = join(folder, `${name}.log`);
+  const clockFile = join(folder, 'clock');
+  const crashes: string[] = [];
+  let child: ChildProcess | null = null;
+  let ending: ChildProcess | null = null;
+
+  async function start(): Promise<void> {
+    const log = openSync(logFile, 'a');
+    const started = spawn(process.execPath, ['--import', CLOCK, MAIN, 'serve'], {
+      env: {
+        PATH: process.env.PATH ?? '',
+        NODE_ENV: 'production',
+        NODE_NO_WARNINGS: '1',
+        NODE_CONFIG: config,
+        CHAOS_CLOCK: clockFile,
+        AWS_EC2_METADATA_DISABLED: 'true',
+      },
+      stdio: ['ignore', log, log],
+    });
+    closeSync(log);
+    child = started;
+    started.once('exit', (code, signal) => {
+      if (child === started) child = null;
+      if (ending !== started) crashes.push(`${name} ended by itself (${signal ?? code}), see ${logFile}`);
+    });
+    for (let waited = 0; child === started && waited < 20_000; waited += 50) {
+      if (await isAlive(`http://127.0.0.1:${port}/healthz`)) return;
+      await sleep(50);
+    }
+    throw new Error(`${name} did not come up: ${readFileSync(logFile, 'utf8').slice(-2_000)}`);
+  }
+
+  return {
+    name,
+    crashes,
+    url: `http://127.0.0.1:${port}`,
+    adminUrl: `http://127.0.0.1:${adminPort}`,
+    get pid() {
+      return child?.pid ?? null;
+    },
+    rss: () => residentBytes(child?.pid),
+    start,
+    signal: (signal) => child?.kill(signal),
+    async end(signal, patienceMs = 15_000) {
+      const last = child;
+      if (last === null) return null;
+      ending = last;
+      const gone = once(last, 'exit');
+      last.kill(signal);
+      const timer = setTimeout(() => last.kill('SIGKILL'), patienceMs);
+      const [code, by] = await gone;
+      clearTimeout(timer);
+      return by ?? code;
+    },
+  };
+}
+
+async function isAlive(url: string): Promise<boolean> {
+  return fetch(url, { signal: AbortSignal.timeout(1_000) }).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+}
+
+function residentBytes(pid: number | undefined): number | null {
+  try {
+    // A process that is ending has no VmRSS any more.
+    return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) * 1024;
+  } catch {
+    return null;
+  }
+}
+
+/** Below the range that outgoing connections take theirs from: the port must still be free after a restart. */
+async function freePort(): Promise<number> {
+  for (;;) {
+    const port = 20_000 + Math.floor(Math.random() * 12_000);
+    const server = createServer().listen(port, '127.0.0.1');
+    const isFree = await once(server, 'listening').then(
+      () => true,
+      () => false,
+    );
+    if (!isFree) continue;
+    server.close();
+    await once(server, 'close');
+    return port;
+  }
+}

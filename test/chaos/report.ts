@@ -1,0 +1,62 @@
+import type { Account } from './account.js';
+import type { ChaosOptions } from './chaos.js';
+import type { Verdict } from './checker.js';
+
+export interface Outcome {
+  readonly options: ChaosOptions;
+  readonly seconds: number;
+  readonly jobs: number;
+  readonly account: Account;
+  readonly disturbances: ReadonlyMap<string, number>;
+  readonly verdict: Verdict;
+  readonly fromSimulator: { readonly delivered: number; readonly missing: readonly string[] };
+  readonly leftovers: readonly string[];
+  readonly growth: { readonly peakBytes: number; readonly grown: readonly string[] };
+  readonly rest: readonly string[];
+  readonly crashes: readonly string[];
+}
+
+/** Prints everything somebody needs to judge the run, and to repeat it. True when nothing is wrong. */
+export function printVerdict(outcome: Outcome): boolean {
+  const { options, account, verdict, fromSimulator } = outcome;
+  const faults: Record<string, readonly string[]> = {
+    lost: [...verdict.lost, ...fromSimulator.missing],
+    damaged: verdict.damaged,
+    double: verdict.double,
+    'half-visible': verdict.halfVisible,
+    orphaned: outcome.leftovers,
+    grown: outcome.growth.grown,
+    'held at rest': outcome.rest,
+    crashed: outcome.crashes,
+    'against the contract': account.oddities,
+    'given up in calm': account.givenUp.map(({ jobId }) => jobId),
+  };
+  const counted = (map: ReadonlyMap<string, number>): string =>
+    [...map]
+      .sort()
+      .map(([name, count]) => `${name} ${count}`)
+      .join(', ');
+  console.log(
+    `seed ${options.seed}, store ${options.store}, ${Math.round(outcome.seconds)} s, ${outcome.jobs} jobs`,
+  );
+  console.log(`disturbances: ${counted(outcome.disturbances)}`);
+  console.log(`answers: ${counted(account.answers)}`);
+  console.log(
+    `acknowledged ${account.acknowledged.length}, by the simulator's account ${fromSimulator.delivered}; ` +
+      `objects ${verdict.objects}, ledger lines ${verdict.ledgerLines}, peak RSS ${Math.round(outcome.growth.peakBytes / 1e6)} MB`,
+  );
+  for (const [name, found] of Object.entries(faults)) {
+    for (const one of found.slice(0, 20)) console.log(`  ${name}: ${one}`);
+  }
+  const passed =
+    Object.values(faults).every((found) => found.length === 0) &&
+    account.acknowledged.length > 0 &&
+    fromSimulator.delivered > 0;
+  const sums = Object.entries(faults).map(([name, found]) => `${name} ${found.length}`);
+  console.log(`verdict: ${passed ? 'passed' : 'FAILED'}: ${sums.join(', ')}`);
+  if (!passed)
+    console.log(
+      `again: npm run chaos -- --seed ${options.seed} --minutes ${options.minutes} --store ${options.store}`,
+    );
+  return passed;
+}

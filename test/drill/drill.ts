@@ -201,6 +201,8 @@ async function drill(): Promise<number> {
     await replicas.stop();
     await simulator.close();
     await network.close();
+    // Dot-folders are listed only to those who ask for them.
+    for await (const { key } of direct.list('.canary/')) await direct.delete(key);
     await direct.close();
     await bucket.dispose();
   }

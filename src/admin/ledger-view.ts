@@ -7,6 +7,7 @@ import { createLedgerHistory } from './ledger-history.js';
 import { type LedgerRow, linesOf } from './ledger-row.js';
 import { type LedgerSummary, summarise } from './ledger-summary.js';
 import { createLedgerTail } from './ledger-tail.js';
+import { findOpenFailures } from './open-failures.js';
 import { encodeCursor } from './row-position.js';
 import { createRowWindow } from './row-window.js';
 import { type BrokenLines, createSegmentIntake } from './segment-intake.js';
@@ -30,6 +31,12 @@ export interface LedgerViewOptions {
 export interface DeliveryPage {
   readonly deliveries: readonly LedgerLine[];
   readonly nextCursor: string | null;
+}
+
+/** Failing jobs: a line of each, newest first, and how many there are by outcome. */
+export interface FailurePage {
+  readonly failures: readonly LedgerLine[];
+  readonly counts: Readonly<Record<string, number>>;
 }
 
 export interface SummaryQuery {
@@ -70,6 +77,8 @@ export interface LedgerView {
    * over the window only: what is older the service has forgotten as well.
    */
   rows(query?: Omit<DeliveryQuery, 'limit' | 'cursor'>): AsyncGenerator<readonly LedgerRow[]>;
+  /** Jobs whose last word is a failure, over what is in memory. */
+  openFailures(limit: number): Promise<FailurePage>;
   /** Over what is in memory. Rejects with `Problem` `request-invalid` for bad instants. */
   summary(query?: SummaryQuery): Promise<LedgerSummary>;
   status(): LedgerViewStatus;
@@ -120,6 +129,10 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
         yield rows;
         cursor = next === null ? undefined : encodeCursor(next);
       } while (cursor !== undefined);
+    },
+    async openFailures(limit) {
+      const { rows, counts } = await findOpenFailures(window, limit);
+      return { failures: linesOf(rows), counts };
     },
     summary: async (query = {}) => summarise(window, summaryRange(query, clock())),
     status() {

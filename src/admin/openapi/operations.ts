@@ -46,6 +46,12 @@ export const OPERATIONS: Readonly<Record<`${AdminRoute['method']} ${string}`, Op
     },
     answers: { 200: 'Deliveries' },
   },
+  'GET /failures': {
+    tag: 'Deliveries',
+    summary: 'Jobs whose last word is a failure and that nothing settled since, newest first',
+    query: { limit: 'jobs to tell of, 1 to 500; default 100' },
+    answers: { 200: 'Failures' },
+  },
   'GET /refusals': {
     tag: 'Deliveries',
     summary: 'Refused requests, newest first: strangers this replica saw, and authenticated ones of all',

@@ -157,6 +157,10 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
   ),
   StoredItem: open({ kind: text, key: text, size: count, sha256: text, outcome: text }),
   Deliveries: page('deliveries', 'LedgerLine'),
+  Failures: closed({
+    failures: list(ref('LedgerLine')),
+    counts: { type: 'object', description: 'by outcome, of all of them', additionalProperties: count },
+  }),
   Refusals: page('refusals', 'Refusal'),
   Refusal: closed({
     at: instant,

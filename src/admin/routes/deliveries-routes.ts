@@ -39,6 +39,15 @@ export function deliveriesRoutes({ view, fresh, refusals }: DeliveriesRouteParts
     },
     {
       method: 'GET',
+      path: '/failures',
+      async handle({ query }) {
+        const { limit = 100 } = readQuery(z.strictObject({ limit: PAGE.limit }), query);
+        await fresh();
+        return ok(await view.openFailures(limit));
+      },
+    },
+    {
+      method: 'GET',
       path: '/refusals',
       async handle({ query }) {
         const { limit = 50, cursor } = readQuery(z.strictObject(PAGE), query);

@@ -41,48 +41,42 @@ describe('the verdict', () => {
     );
   });
 
-  it.each<[string, object, object[], string, RegExp]>([
+  it.each<[string, object, object, string, RegExp]>([
     [
       'a store that cannot be written',
       { ready: false, store: { ...WELL.store, writable: false, reason: 'disk full' } },
-      [],
+      {},
       'bad',
       /disk full/,
     ],
-    ['a replica that is not ready', { ready: false, problems: ['why'] }, [], 'bad', /why/],
-    ['a replica that leaves', { ready: false, draining: true }, [], 'notice', /shutting down/],
+    ['a replica that is not ready', { ready: false, problems: ['why'] }, {}, 'bad', /why/],
+    ['a replica that leaves', { ready: false, draining: true }, {}, 'notice', /shutting down/],
     [
       'a ledger that cannot be followed',
       { ledger: { ...WELL.ledger, error: 'no list' } },
-      [],
+      {},
       'bad',
       /no list/,
     ],
-    [
-      'failing jobs',
-      {},
-      [{ outcome: 'failed' }, { outcome: 'refused' }],
-      'bad',
-      /2 jobs are failing: 1 not fetched, 1 refused/,
-    ],
+    ['failing jobs', {}, { failed: 1, refused: 1 }, 'bad', /2 jobs are failing: 1 not fetched, 1 refused/],
     [
       'a full quarantine',
       { quarantine: { ...WELL.quarantine, waiting: 2 } },
-      [],
+      {},
       'notice',
       /2 bodies .* wait in/,
     ],
-    ['a credential that expires', { credentials: [EXPIRING] }, [], 'notice', /s\/c expires in 3 days/],
+    ['a credential that expires', { credentials: [EXPIRING] }, {}, 'notice', /s\/c expires in 3 days/],
     [
       'a credential that expired',
       { credentials: [{ ...EXPIRING, state: 'expired' }] },
-      [],
+      {},
       'bad',
       /has expired/,
     ],
-    ['a reconcile that missed jobs', { reconcile: RECONCILED }, [], 'notice', /missed 2 jobs/],
-    ['deliveries that wait', { budget: { ...WELL.budget, waiters: 1 } }, [], 'notice', /memory/],
-    ['damaged lines', { ledger: { ...WELL.ledger, broken: { count: 3 } } }, [], 'notice', /3 lines/],
+    ['a reconcile that missed jobs', { reconcile: RECONCILED }, {}, 'notice', /missed 2 jobs/],
+    ['deliveries that wait', { budget: { ...WELL.budget, waiters: 1 } }, {}, 'notice', /memory/],
+    ['damaged lines', { ledger: { ...WELL.ledger, broken: { count: 3 } } }, {}, 'notice', /3 lines/],
   ])('tells of %s', (_, overrides, failing, tone, sentence) => {
     const health = { ...WELL, ...overrides };
     const found = verdict(health, NOW, failing);
@@ -97,7 +91,7 @@ describe('the verdict', () => {
   });
 
   it('puts the worst first', () => {
-    const { tone, more } = verdict({ ...WELL, credentials: [EXPIRING] }, NOW, [{ outcome: 'failed' }]);
+    const { tone, more } = verdict({ ...WELL, credentials: [EXPIRING] }, NOW, { failed: 1 });
     expect(tone).toBe('bad');
     expect(more).toHaveLength(1);
   });

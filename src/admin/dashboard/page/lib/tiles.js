@@ -1,10 +1,11 @@
 import { ago, bytes, count, milliseconds } from './format.js';
+import { failingJobs } from './verdict.js';
 
 /**
  * The facts behind the verdict, a tile each: `{id, title, tone, word, figure, details, action}`. `action` is
  * what to do about it; `details` are lines of text.
  */
-export function tilesOf(health, now, failing = []) {
+export function tilesOf(health, now, failing = {}) {
   return [
     storeTile(health, now),
     receivingTile(health),
@@ -66,17 +67,18 @@ function quarantineTile({ quarantine }) {
 
 function failuresTile({ last24h: { outcomes } }, failing) {
   const refused = outcomes.refused ?? 0;
+  const jobs = failingJobs(failing);
   return {
     id: 'failures',
     title: 'Failing jobs',
-    tone: failing.length > 0 ? 'bad' : 'good',
-    word: failing.length > 0 ? 'To repair' : 'None',
-    figure: count(failing.length),
+    tone: jobs > 0 ? 'bad' : 'good',
+    word: jobs > 0 ? 'To repair' : 'None',
+    figure: count(jobs),
     details: [
       `${count(refused, 'authenticated refusal')} in 24 h`,
       `${count(outcomes.recovered ?? 0, 'recovery', 'recoveries')} in 24 h`,
     ],
-    action: failing.length > 0 ? { href: '#/failures', text: 'See why and repair' } : help('failures'),
+    action: jobs > 0 ? { href: '#/failures', text: 'See why and repair' } : help('failures'),
   };
 }
 

@@ -3,9 +3,9 @@ import { ago, count } from './format.js';
 /**
  * Is all well? One sentence out of the facts of `GET health`, the worst first: `{tone, word, sentence, href, more}`;
  * `href` leads to
- * what to do, `more` are the further troubles. `failing` are the jobs whose last word is a failure.
+ * what to do, `more` are the further troubles. `failing` counts the jobs whose last word is a failure, by outcome.
  */
-export function verdict(health, now, failing = []) {
+export function verdict(health, now, failing = {}) {
   const troubles = troublesOf(health, failing, now);
   if (troubles.length === 0) return well(health);
   const [first, ...more] = troubles;
@@ -37,6 +37,7 @@ export function troublesOf(health, failing, now) {
   const expired = credentials.filter(({ state }) => state === 'expired');
   const expiring = credentials.filter(({ state }) => state === 'expiring');
   const missing = reconcile?.missing ?? 0;
+  const jobs = failingJobs(failing);
   return [
     bad(
       !store.writable,
@@ -55,12 +56,12 @@ export function troublesOf(health, failing, now) {
       '#/help/ledger',
     ),
     bad(
-      failing.length > 0,
-      `${failing.length === 1 ? '1 job is' : `${count(failing.length)} jobs are`} failing: ${wordsFor(failing)}.`,
+      jobs > 0,
+      `${jobs === 1 ? '1 job is' : `${count(jobs)} jobs are`} failing: ${wordsFor(failing)}.`,
       '#/failures',
     ),
     notice(
-      failing.length === 0 && missing > 0,
+      jobs === 0 && missing > 0,
       `The last reconcile missed ${count(missing, 'job')}; nothing is failing since. Run it again to be sure.`,
       '#/help/expected',
     ),
@@ -93,11 +94,13 @@ export function troublesOf(health, failing, now) {
   ].filter(Boolean);
 }
 
+export function failingJobs(failing) {
+  return Object.values(failing).reduce((sum, number) => sum + number, 0);
+}
+
 /** "3 not fetched, 1 refused" */
 function wordsFor(failing) {
-  const counts = new Map();
-  for (const { outcome } of failing) counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
-  return [...counts]
+  return Object.entries(failing)
     .map(
       ([outcome, number]) =>
         `${count(number)} ${Object.hasOwn(FAILING, outcome) ? FAILING[outcome] : outcome}`,

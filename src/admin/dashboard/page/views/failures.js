@@ -3,10 +3,10 @@ import { get, send } from '../lib/api.js';
 import { ask } from '../lib/dialog.js';
 import { h, link } from '../lib/dom.js';
 import { bytes, count } from '../lib/format.js';
-import { openFailures } from '../lib/open-failures.js';
 import { emptyPanel, heading, jobLink, moment, outcomeBadge, table } from '../lib/panels.js';
 import { to, toJob } from '../lib/route.js';
 import { capital } from '../lib/story.js';
+import { failingJobs } from '../lib/verdict.js';
 import { reasonInWords, remedyFor } from '../lib/words.js';
 import { refetchJob } from './job-actions.js';
 
@@ -14,13 +14,13 @@ import { refetchJob } from './job-actions.js';
 export function failuresView(screen) {
   screen.start('Failures');
   const again = screen.keepFresh(6000, async (signal) => {
-    const [quarantine, { failures, more }] = await Promise.all([
+    const [quarantine, { failures, counts }] = await Promise.all([
       get('/quarantine', { query: { limit: 100 }, signal }),
-      openFailures(signal),
+      get('/failures', { query: { limit: 50 }, signal }),
     ]);
     screen.render(
       heading('Failures'),
-      failedSection(failures, more, () => again()),
+      failedSection(failures, failingJobs(counts) > failures.length, () => again()),
       quarantineSection(quarantine, () => again()),
     );
   });

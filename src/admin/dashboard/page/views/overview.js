@@ -2,7 +2,6 @@ import { get } from '../lib/api.js';
 import { h, link } from '../lib/dom.js';
 import { ago } from '../lib/format.js';
 import { sayOnce } from '../lib/notice.js';
-import { openFailures } from '../lib/open-failures.js';
 import { shape, status } from '../lib/status.js';
 import { tilesOf } from '../lib/tiles.js';
 import { verdict } from '../lib/verdict.js';
@@ -13,20 +12,19 @@ import { deliveryTable, firstCallback } from './delivery-table.js';
 export function overviewView(screen) {
   screen.start('Overview');
   const range = rangeOf(screen.route.query);
-  const failing = createFailing();
   screen.keepFresh(4000, async (signal) => {
     const since = new Date(Date.now() - range.ms).toISOString();
     const [health, summary, latest, failures] = await Promise.all([
       get('/health', { signal }),
       get('/summary', { query: { since, buckets: range.buckets }, signal }),
       get('/deliveries', { query: { limit: 8 }, signal }),
-      failing(signal),
+      get('/failures', { query: { limit: 1 }, signal }),
     ]);
     const now = Date.parse(health.at);
     screen.render(
       h('h1', { class: 'unseen', tabindex: '-1', 'data-key': 'heading' }, 'Overview'),
-      verdictBanner(verdict(health, now, failures)),
-      tileGrid(health, now, failures),
+      verdictBanner(verdict(health, now, failures.counts)),
+      tileGrid(health, now, failures.counts),
       chartsSection(summary, range),
       latestSection(latest.deliveries, health, now),
     );
@@ -39,20 +37,6 @@ function wayOut(href, about) {
   if (href === undefined) return null;
   const text = href === '#/failures' ? 'Repair' : 'What to do';
   return [' ', h('a', { href }, text, h('span', { class: 'unseen' }, `: ${about}`))];
-}
-
-/** Asking after each failing job takes several questions, so it is done less often than the rest. */
-const FAILURES_EVERY = 12_000;
-
-function createFailing() {
-  let at = 0;
-  let known = [];
-  return async (signal) => {
-    if (Date.now() - at < FAILURES_EVERY) return known;
-    known = (await openFailures(signal)).failures;
-    at = Date.now();
-    return known;
-  };
 }
 
 function verdictBanner({ tone, word, sentence, href, more }) {
@@ -77,11 +61,11 @@ function verdictBanner({ tone, word, sentence, href, more }) {
   );
 }
 
-function tileGrid(health, now, failures) {
+function tileGrid(health, now, failing) {
   return h(
     'section',
     { 'aria-label': 'The facts', 'data-key': 'tiles' },
-    h('ul', { class: 'tiles' }, tilesOf(health, now, failures).map(tile), regionsTile(health, now)),
+    h('ul', { class: 'tiles' }, tilesOf(health, now, failing).map(tile), regionsTile(health, now)),
   );
 }
 

@@ -169,9 +169,9 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   // Ports.
   const drain = { bytes: limits.drainBytes, ms: limits.drainTime };
   const app = createPublicApp();
-  mountHealth(app, readiness);
   const answering = { drain, isDraining: () => draining, onUnexpected };
   mountCallbacks(app, { receiver, bodyClock, bodyLimits: limits, ...answering });
+  mountHealth(app, readiness);
   mountFallbacks(app, answering);
   const publicServer = createPublicServer(app, { ...config.receiver, maxHeaderBytes: limits.maxHeaderBytes });
   const adminServer = createAdminServer(admin.app, {

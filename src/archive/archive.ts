@@ -47,6 +47,8 @@ export interface StagedDelivery extends ItemSink {
    * with a `write-race` Problem when another delivery streamed different bytes to the same key meanwhile.
    */
   commit(): Promise<StoredItem[]>;
+  /** True once it was committed or discarded. */
+  readonly settled: boolean;
   /** Gives up: nothing more becomes visible, uploads are aborted. Nothing to do once settled. Never throws. */
   discard(): Promise<void>;
 }
@@ -83,6 +85,10 @@ class Staging implements StagedDelivery {
       lease,
       take: (bytes) => (lease.tryTake(bytes) ? undefined : this.#waitFor(bytes)),
     };
+  }
+
+  get settled(): boolean {
+    return this.#settled;
   }
 
   beforeWaiting(release: () => void): void {

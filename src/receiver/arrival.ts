@@ -1,6 +1,9 @@
+import type { ArtefactContext } from '../archive/archive.js';
 import type { DeliveryShape, LedgerLine, LedgerOutcome } from '../domain/delivery.js';
 import type { StoredItem } from '../domain/item.js';
 import { ulidMaker } from '../domain/ulid-maker.js';
+import { type CallbackRequest, framing, header } from './callback-request.js';
+import type { CallbackQuery } from './query.js';
 import type { Sender } from './sender.js';
 
 /** What is known of a delivery while it is being received; grows until it becomes a ledger line. */
@@ -21,9 +24,29 @@ export interface Arrival {
 
 const nextId = ulidMaker();
 
-/** ULIDs of one process sort by arrival. */
-export function newDeliveryId(now: number = Date.now()): string {
-  return nextId(now);
+/** Begins the record of a delivery: from here on it has an id. */
+export function arrive(request: CallbackRequest, sender: Sender): Arrival {
+  const now = Date.now();
+  return {
+    deliveryId: nextId(now),
+    receivedAt: new Date(now).toISOString(),
+    startedAt: performance.now(),
+    method: request.method,
+    sender,
+    jobId: null,
+    status: null,
+    shape: { contentType: header(request, 'content-type'), framing: framing(request) },
+    spent: { receive: 0, store: 0, acknowledge: 0 },
+    bytes: () => 0,
+  };
+}
+
+/** Where the delivery's artefacts go, and what their metadata says. */
+export function artefactContext(arrival: Arrival, { jobId, status }: CallbackQuery): ArtefactContext {
+  const { deliveryId, receivedAt } = arrival;
+  const { source, region } = arrival.sender;
+  const { name, keyPrefix } = source;
+  return { deliveryId, jobId, status, source: name, region, origin: 'callback', receivedAt, keyPrefix };
 }
 
 export interface LineResult {

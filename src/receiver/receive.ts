@@ -1,24 +1,19 @@
 import type { Archive, StagedDelivery } from '../archive/archive.js';
 import type { Ledger } from '../archive/ledger.js';
 import type { Quarantine } from '../archive/quarantine.js';
+import { atMost } from '../domain/at-most.js';
 import type { LedgerLine } from '../domain/delivery.js';
-import { asProblem, Problem } from '../domain/problem.js';
-import { StoreError } from '../store/object-store.js';
+import { Problem } from '../domain/problem.js';
 import { type Acknowledgement, outcomeOf } from './acknowledge.js';
 import type { Admission } from './admission.js';
-import { type Arrival, type LineResult, ledgerLine, newDeliveryId } from './arrival.js';
-import {
-  type CallbackRequest,
-  declaredLength,
-  framing,
-  header,
-  storableHeaders,
-} from './callback-request.js';
+import { type Arrival, arrive, artefactContext, type LineResult, ledgerLine } from './arrival.js';
+import { type CallbackRequest, declaredLength, header } from './callback-request.js';
 import { decodeBody } from './decode/decode-body.js';
-import { BodyTooLargeError, UndecodableError } from './decode/decode-error.js';
+import { UndecodableError } from './decode/decode-error.js';
+import { quarantineBody } from './quarantine-body.js';
 import { type CallbackQuery, parseCallbackQuery } from './query.js';
 import { createRawKeeper, type RawKeeper } from './raw-keeper.js';
-import { BodyAbortedError } from './request-body.js';
+import { asRefusal, recordRefusal } from './refusal.js';
 import { checkSender, type Sender, type Source, type Stranger } from './sender.js';
 
 /*
@@ -67,7 +62,9 @@ export function createReceiver(parts: ReceiverParts): Receiver {
       leave = parts.admission.enter();
       return await takeIn(request, arrival, query);
     } catch (error) {
-      throw await recordRefusal(arrival, error);
+      const refusal = asRefusal(error);
+      await recordRefusal(parts, arrival, refusal);
+      throw refusal;
     } finally {
       leave();
     }
@@ -95,7 +92,7 @@ export function createReceiver(parts: ReceiverParts): Receiver {
       const answer = { deliveryId: arrival.deliveryId, jobId: query.jobId, status: query.status, ...told };
       return reason === null ? answer : { ...answer, reason };
     } finally {
-      await atMost(CLEAN_UP_WAIT, staged.discard());
+      if (!staged.settled) await atMost(CLEAN_UP_WAIT, staged.discard());
     }
   }
 
@@ -110,7 +107,8 @@ export function createReceiver(parts: ReceiverParts): Receiver {
       await decode(request, arrival, query, staged, kept);
     } catch (error) {
       if (!(error instanceof UndecodableError)) throw error;
-      return await quarantineBody(request, arrival, query, error, kept.result());
+      await quarantineBody(parts.quarantine, request, arrival, query, kept, error);
+      return { outcome: 'quarantined', reason: error.reason, items: [] };
     }
     kept.release();
     arrival.spent.receive = performance.now() - arrival.startedAt;
@@ -140,36 +138,6 @@ export function createReceiver(parts: ReceiverParts): Receiver {
     arrival.shape = { ...arrival.shape, ...shape };
   }
 
-  async function quarantineBody(
-    request: CallbackRequest,
-    arrival: Arrival,
-    query: CallbackQuery,
-    fault: UndecodableError,
-    raw: Buffer | 'over-cap' | 'no-memory',
-  ): Promise<LineResult & { outcome: 'quarantined' }> {
-    if (raw === 'no-memory') throw new Problem('overloaded', 'Too much is being received to keep this body.');
-    if (raw === 'over-cap') throw new Problem('body-malformed', `${fault.message} (${fault.reason})`);
-    const { sender, deliveryId, receivedAt } = arrival;
-    await parts.quarantine.keep(
-      {
-        deliveryId,
-        receivedAt,
-        source: sender.source.name,
-        region: sender.region,
-        clientIp: sender.clientIp,
-        method: request.method,
-        jobId: query.jobId,
-        status: query.status,
-        query: request.rawQuery,
-        headers: storableHeaders(request, sender.source.credentialHeaders),
-        reason: fault.reason,
-        detail: fault.message,
-      },
-      raw,
-    );
-    return { outcome: 'quarantined', reason: fault.reason, items: [] };
-  }
-
   async function record(arrival: Arrival, result: LineResult): Promise<void> {
     const before = performance.now();
     const line = ledgerLine(arrival, result);
@@ -178,83 +146,14 @@ export function createReceiver(parts: ReceiverParts): Receiver {
     parts.observer.delivered(line, arrival.spent, null);
   }
 
-  /** An authenticated refusal becomes a ledger line; the sender's answer does not hang on it. */
-  async function recordRefusal(arrival: Arrival, error: unknown): Promise<Problem | BodyAbortedError> {
-    const problem = asRefusal(error);
-    const code = problem instanceof Problem ? problem.code : 'body-incomplete';
-    const line = ledgerLine(arrival, { outcome: 'refused', reason: code, items: [] });
-    parts.observer.delivered(line, arrival.spent, problem instanceof Problem ? problem : null);
-    const writing = parts.ledger
-      .append(line)
-      .catch((failure: unknown) => parts.observer.refusalUnrecorded(line, failure));
-    if (!(problem instanceof Problem) || problem.status < 500) await atMost(REFUSAL_LINE_WAIT, writing);
-    return problem;
-  }
-
   return { receive };
 }
 
 /** Milliseconds that an answer waits for uploads to be aborted; the rest goes on behind it. */
 const CLEAN_UP_WAIT = 2000;
 
-/** Milliseconds that an answer waits for the ledger line of a refusal. */
-const REFUSAL_LINE_WAIT = 1000;
-
-function arrive(request: CallbackRequest, sender: Sender): Arrival {
-  const now = Date.now();
-  return {
-    deliveryId: newDeliveryId(now),
-    receivedAt: new Date(now).toISOString(),
-    startedAt: performance.now(),
-    method: request.method,
-    sender,
-    jobId: null,
-    status: null,
-    shape: { contentType: header(request, 'content-type'), framing: framing(request) },
-    spent: { receive: 0, store: 0, acknowledge: 0 },
-    bytes: () => 0,
-  };
-}
-
-function artefactContext(arrival: Arrival, query: CallbackQuery) {
-  const { source, region } = arrival.sender;
-  const { deliveryId, receivedAt } = arrival;
-  const { name, keyPrefix } = source;
-  const origin = 'callback' as const;
-  return {
-    deliveryId,
-    receivedAt,
-    jobId: query.jobId,
-    status: query.status,
-    source: name,
-    region,
-    origin,
-    keyPrefix,
-  };
-}
-
 function refuseDeclaredTooLarge(request: CallbackRequest, source: Source): void {
   const length = declaredLength(request);
   if (length === null || length <= source.maxBytes) return;
   throw new Problem('body-too-large', `This source accepts up to ${source.maxBytes} bytes.`);
-}
-
-/** Our own trouble is never the sender's fault: what the store cannot do now is 503, so that the sender comes again. */
-function asRefusal(error: unknown): Problem | BodyAbortedError {
-  if (error instanceof BodyAbortedError) return error;
-  if (error instanceof StoreError) {
-    return new Problem('store-unavailable', 'The store cannot take it now; send it again.', { cause: error });
-  }
-  if (error instanceof BodyTooLargeError) {
-    return new Problem('body-too-large', `This source accepts up to ${error.limit} decoded bytes.`);
-  }
-  return asProblem(error);
-}
-
-function atMost(ms: number, work: Promise<unknown>): Promise<unknown> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
-  return Promise.race([work, timeout]).finally(() => clearTimeout(timer));
 }

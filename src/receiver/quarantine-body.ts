@@ -1,0 +1,41 @@
+import type { Quarantine } from '../archive/quarantine.js';
+import { Problem } from '../domain/problem.js';
+import type { Arrival } from './arrival.js';
+import { type CallbackRequest, storableHeaders } from './callback-request.js';
+import type { UndecodableError } from './decode/decode-error.js';
+import type { CallbackQuery } from './query.js';
+import type { RawKeeper } from './raw-keeper.js';
+
+/**
+ * Puts the raw body of an undecodable delivery into quarantine. Throws `body-malformed` when it was too large to
+ * keep, and `overloaded` when there was no memory to keep it: the sender may have more luck next time.
+ */
+export async function quarantineBody(
+  quarantine: Quarantine,
+  request: CallbackRequest,
+  { sender, deliveryId, receivedAt }: Arrival,
+  query: CallbackQuery,
+  kept: RawKeeper,
+  fault: UndecodableError,
+): Promise<void> {
+  const raw = kept.result();
+  if (raw === 'no-memory') throw new Problem('overloaded', 'Too much is being received to keep this body.');
+  if (raw === 'over-cap') throw new Problem('body-malformed', `${fault.message} (${fault.reason})`);
+  await quarantine.keep(
+    {
+      deliveryId,
+      receivedAt,
+      source: sender.source.name,
+      region: sender.region,
+      clientIp: sender.clientIp,
+      method: request.method,
+      jobId: query.jobId,
+      status: query.status,
+      query: request.rawQuery,
+      headers: storableHeaders(request, sender.source.credentialHeaders),
+      reason: fault.reason,
+      detail: fault.message,
+    },
+    raw,
+  );
+}

@@ -28,6 +28,14 @@ describe('the dashboard’s page', () => {
     expect(text(file)).not.toMatch(/createElement|setAttribute\(\s*['"](href|src|style|on)/);
   });
 
+  it('announces its modules at once, so that they are not found one after the other', () => {
+    const announced = [...text('index.html').matchAll(/rel="modulepreload" href="([^"]+)"/g)].map(
+      ([, href]) => href,
+    );
+    const lazy = ['main.js', 'lib/plot.js'];
+    expect(announced.toSorted()).toEqual(scripts.filter((file) => !lazy.includes(file)).toSorted());
+  });
+
   it('has nothing inline and loads nothing from elsewhere', () => {
     const html = text('index.html');
     expect(html).not.toMatch(/<style|\sstyle=|\son\w+=|<script(?![^>]*\ssrc=)/i);

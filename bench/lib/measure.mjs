@@ -105,7 +105,7 @@ async function run(port, order) {
   return response.json();
 }
 
-async function generate(order, onMeasuring) {
+export async function generate(order, onMeasuring) {
   const child = fork(pathOf('load/generator.mjs'), { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   const gone = once(child, 'exit');
   try {

@@ -42,6 +42,7 @@ export const SCENARIOS = {
     connections: 50,
     count: 50,
     latency: 300,
+    rounds: 1,
     targets: ['product', 'multer-s3', 'lib-storage'],
   }),
   'file-json-10k': small('callbacks of 10 KB JSON into the file store, 48 connections', {

@@ -27,6 +27,7 @@ async function run({ groups, warmUpMs, measureMs }) {
 }
 
 async function runGroup(group, name, from, until) {
+  const start = performance.now();
   const latencies = [];
   const statuses = {};
   const body = bodyOf(group.body);
@@ -37,6 +38,7 @@ async function runGroup(group, name, from, until) {
     const connection = createConnection(group.port);
     while (performance.now() < until && sent < (group.count ?? Number.POSITIVE_INFINITY)) {
       const number = sent++;
+      if (group.perSecond) await due(start + (number * 1000) / group.perSecond);
       const id = `${group.idPrefix}${name}-${group.distinct ? number % group.distinct : number}`;
       const began = performance.now();
       const { status } = await send(connection, group, body, id);
@@ -63,6 +65,12 @@ async function runGroup(group, name, from, until) {
     seconds: (Math.min(finished, until) - from) / 1000,
     bytes: latencies.length * body.length,
   };
+}
+
+/** At a steady rate a late request is sent at once: the rate holds on average. */
+function due(time) {
+  const wait = time - performance.now();
+  return wait > 1 ? new Promise((resolve) => setTimeout(resolve, wait)) : null;
 }
 
 function send(connection, group, body, id) {

@@ -41,6 +41,16 @@ export function createProcessMetrics(registry: Registry, options: { version: str
     process.memoryUsage.rss(),
   );
   define(
+    'transcript_receiver_process_heap_used_bytes',
+    'Used part of the JavaScript heap',
+    () => process.memoryUsage().heapUsed,
+  );
+  define(
+    'transcript_receiver_process_active_resources',
+    'Sockets, timers, file requests and other resources that keep the event loop busy',
+    () => process.getActiveResourcesInfo().length,
+  );
+  define(
     'transcript_receiver_process_cpu_seconds',
     'CPU time of the process since its start, user and system; only grows',
     () => cpuSeconds(process.cpuUsage()),

@@ -38,13 +38,16 @@ export interface DeliveryMetricsOptions {
   readonly regions: readonly string[];
 }
 
+/** Every problem code, and what is recorded when nobody was left to be told a problem. */
+const REFUSAL_REASONS = [...PROBLEM_CODES, 'body-incomplete'];
+
 export function createDeliveryMetrics(registry: Registry, options: DeliveryMetricsOptions): DeliveryMetrics {
   const metrics = defineMetrics(registry);
   const sourceOf = boundedLabel(options.sources);
   const regionOf = boundedLabel(options.regions);
   const statusOf = boundedLabel(KNOWN_CALLBACK_STATUSES);
   const outcomeOf = boundedLabel(OUTCOMES);
-  const reasonOf = boundedLabel(PROBLEM_CODES);
+  const reasonOf = boundedLabel(REFUSAL_REASONS);
   const countItems = createItemCounter(metrics, boundedLabel(ITEM_KINDS));
   let inFlight = () => 0;
   new Gauge({

@@ -84,6 +84,8 @@ function toCallback(
   sourceName: string,
   routes: CallbackRoutes,
 ): CallbackRequest {
+  // Gone before we looked: no address to judge, and nobody to be told.
+  if (request.socket.remoteAddress === undefined) throw new BodyAbortedError();
   const url = request.url ?? '';
   const mark = url.indexOf('?');
   return {

@@ -25,6 +25,17 @@ export function declaredLength(request: CallbackRequest): number | null {
   return text === null ? null : Number(text);
 }
 
+/**
+ * What was done to the body, first applied first, as a Content-Encoding value: all lines of that header, then the
+ * transfer codings other than `chunked`, which Node undoes itself. Null when there is nothing to undo.
+ */
+export function bodyEncodings(request: CallbackRequest): string | null {
+  const { 'content-encoding': encodings = [], 'transfer-encoding': codings = [] } = request.headers;
+  const transfer = codings.flatMap((value) => value.split(',')).map((coding) => coding.trim());
+  const all = [...encodings, ...transfer.filter((coding) => coding.toLowerCase() !== 'chunked')];
+  return all.length === 0 ? null : all.join(', ');
+}
+
 export function framing(request: CallbackRequest): DeliveryShape['framing'] {
   if (request.headers['transfer-encoding'] !== undefined) return 'chunked';
   const length = declaredLength(request);

@@ -25,5 +25,14 @@ export function createPublicServer(app: Express, options: PublicServerOptions): 
     app,
   );
   server.on('checkContinue', deferContinue(app));
-  return server;
+  return answerHalfClosed(server);
+}
+
+/**
+ * Who has sent a whole request may close its own side of the connection and still read the answer (RFC 9112, 9.6).
+ * Node cuts such connections unless told otherwise by this property, which every release has and no type names.
+ * A body that was not whole by then is an error of the parser either way.
+ */
+function answerHalfClosed(server: Server): Server {
+  return Object.assign(server, { httpAllowHalfOpen: true });
 }

@@ -7,7 +7,7 @@ import { Problem } from '../domain/problem.js';
 import { type Acknowledgement, outcomeOf } from './acknowledge.js';
 import type { Admission } from './admission.js';
 import { type Arrival, arrive, artefactContext, type LineResult, ledgerLine } from './arrival.js';
-import { type CallbackRequest, declaredLength, header } from './callback-request.js';
+import { bodyEncodings, type CallbackRequest, declaredLength, header } from './callback-request.js';
 import { decodeBody } from './decode/decode-body.js';
 import { UndecodableError } from './decode/decode-error.js';
 import { quarantineBody } from './quarantine-body.js';
@@ -129,7 +129,7 @@ export function createReceiver(parts: ReceiverParts): Receiver {
     arrival.bytes = () => body.bytes;
     const headers = {
       contentType: header(request, 'content-type'),
-      contentEncoding: header(request, 'content-encoding'),
+      contentEncoding: bodyEncodings(request),
       contentLength: declaredLength(request),
       contents: query.contents.length > 0 ? query.contents : source.contents,
     };

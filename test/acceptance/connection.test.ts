@@ -1,3 +1,6 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ledgerOf, visibleKeys } from '../support/ledger-of.js';
 import { type RawClient, rawClient } from '../support/raw-http.js';
@@ -166,6 +169,72 @@ describe('a body that does not arrive whole', () => {
     const [line] = (await ledgerOf(service.folder)).filter(({ jobId }) => jobId === id);
     expect(line).toMatchObject({ outcome: 'refused', reason: 'body-incomplete', items: [] });
     expect(await visibleKeys(service.folder, `jobs/${id}`)).toEqual([]);
+    const metrics = await (await fetch(`${service.adminUrl}/metrics`)).text();
+    expect(metrics).toContain('refusals_total{reason="body-incomplete",source="default"}');
+  });
+});
+
+describe('a sender that is gone before it was looked at', () => {
+  it('is no refusal of its address', async () => {
+    for (let n = 0; n < 30; n++) {
+      const client = await open();
+      client.socket.write(`${head('/callbacks/default?id=gone&status=success', 'Content-Length: 9')}hello`);
+      client.socket.resetAndDestroy();
+    }
+    const client = await open();
+    await client.send(head('/callbacks/guarded?id=c1&status=success', 'Content-Length: 0'));
+    expect((await client.answer()).status).toBe(401);
+    const metrics = await (await fetch(`${service.adminUrl}/metrics`)).text();
+    expect(metrics).toContain('refusals_total{reason="credential-invalid"');
+    expect(metrics).not.toContain('refusals_total{reason="address-unreadable"');
+  });
+});
+
+describe('a sender that closes its side once all is said', () => {
+  it('is answered all the same', async () => {
+    const client = await open();
+    await client.send(`${head('/callbacks/default?id=half1&status=success', 'Content-Length: 5')}hello`);
+    client.socket.end();
+    const answer = await client.answer();
+    expect(answer.status).toBe(200);
+    expect(JSON.parse(answer.body).outcome).toBe('stored');
+    await until(() => client.socket.destroyed);
+  });
+
+  it('is answered for every request it pipelined', async () => {
+    const client = await open();
+    const path = (n: number) => `/callbacks/default?id=half2-${n}&status=success`;
+    await client.send([1, 2].map((n) => `${head(path(n), 'Content-Length: 5')}hello`).join(''));
+    client.socket.end();
+    for (const id of ['half2-1', 'half2-2']) {
+      expect(JSON.parse((await client.answer()).body).jobId).toBe(id);
+    }
+  });
+});
+
+describe('a body that says in more than one line how it is encoded', () => {
+  const data = 'as it was before';
+  const once = gzipSync(data);
+  const twice = gzipSync(once);
+
+  it.each([
+    ['two content encodings', twice, ['Content-Encoding: gzip', 'Content-Encoding: gzip']],
+    ['identity first', once, ['Content-Encoding: identity', 'Content-Encoding: gzip']],
+    ['a transfer coding', once, ['Transfer-Encoding: gzip, chunked']],
+    ['both', twice, ['Content-Encoding: gzip', 'Transfer-Encoding: gzip, chunked']],
+  ])('is stored as it was before: %s', async (name, body, lines) => {
+    const id = `encoded-${name.replaceAll(' ', '-')}`;
+    const client = await open();
+    const chunked = lines.some((line) => line.endsWith('chunked'));
+    const framing = chunked ? [] : [`Content-Length: ${body.length}`];
+    await client.send(head(`/callbacks/default?id=${id}&status=success`, ...lines, ...framing));
+    await client.send(
+      chunked
+        ? Buffer.concat([Buffer.from(`${body.length.toString(16)}\r\n`), body, Buffer.from('\r\n0\r\n\r\n')])
+        : body,
+    );
+    expect((await client.answer()).status).toBe(200);
+    expect(await readFile(join(service.folder, 'jobs', id, 'data'), 'utf8')).toBe(data);
   });
 });
 

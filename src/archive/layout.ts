@@ -57,9 +57,9 @@ export function replayKey(replayId: string): string {
   return `${REPLAYS_FOLDER}${replayId}.json`;
 }
 
-/** Says that a job was erased here on purpose: recovery does not fetch it again. */
+/** Says that a job was erased here on purpose: recovery does not fetch it again. No part of what bucket readers see. */
 export function erasureKey(jobId: string): string {
-  return `erasures/${jobId}.json`;
+  return `.erasures/${jobId}.json`;
 }
 
 export const REPORTS_FOLDER = 'reports/reconcile/';

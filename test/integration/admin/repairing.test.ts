@@ -266,6 +266,8 @@ describe('erase', () => {
       `quarantine/${kept.json.deliveryId}/request.json`,
     ]);
     expect(keys).toContain('jobs/e12/transcript.json');
+    const known = /^(team\/)?jobs\/|^(ledger|quarantine|replays|reports\/reconcile)\//;
+    expect(keys.filter((key) => !known.test(key))).toEqual([]);
     const lines = await linesOf('e1');
     expect(lines.at(-1)).toMatchObject({
       outcome: 'erased',

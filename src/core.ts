@@ -2,7 +2,7 @@ import { type Archive, createArchive } from './archive/archive.js';
 import { createLedger, type Ledger } from './archive/ledger.js';
 import type { SegmentInfo } from './archive/ledger-segment.js';
 import type { Config } from './config.js';
-import { createYoungGarbage } from './observe/young-garbage.js';
+import { collectAsBytesPass } from './observe/young-generation.js';
 import type { RecoveryParts } from './recovery/recovery-parts.js';
 import { createSpeechClients, type SpeechClients } from './speech/speech.js';
 import { speechOptions } from './speech-options.js';
@@ -39,11 +39,10 @@ export async function openCore(config: Config, observer?: CoreObserver): Promise
   const store = observer ? measureStore(opened, observer.onStoreCall) : opened;
   const { memoryBudget } = config.limits;
   const budget = createByteBudget({ total: memoryBudget, reserve: store.partSize });
-  const garbage = createYoungGarbage();
   const pool = createBufferPool({
     largest: store.partSize,
     retain: memoryBudget,
-    onReturned: garbage.passed,
+    onReturned: collectAsBytesPass(),
   });
   const archive = createArchive({ store, budget, pool });
   const ledger = createLedger({

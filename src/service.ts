@@ -11,6 +11,7 @@ import type { Logger } from './observe/logger.js';
 import { createMetrics } from './observe/metrics.js';
 import { createRefusalLog } from './observe/refusal-log.js';
 import { createRefusalRing } from './observe/refusal-ring.js';
+import { releaseYoungGeneration } from './observe/young-generation.js';
 import { createAdmission } from './receiver/admission.js';
 import { compileClientAddress } from './receiver/client-address.js';
 import { drainServer } from './receiver/drain-server.js';
@@ -198,6 +199,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       if (interval !== null) {
         reconciling = reconcileRegularly({ parts: core.recovery, interval, metrics: metrics.recovery, log });
       }
+      releaseYoungGeneration();
       return {
         publicUrl: await listen(publicServer, config.receiver),
         adminUrl: await listen(adminServer, config.admin),

@@ -8,7 +8,7 @@
  */
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { encodeTime } from 'ulid';
+import { decodeTime, encodeTime } from 'ulid';
 import { createLedgerView } from '../dist/admin/ledger-view.js';
 import { createLedger } from '../dist/archive/ledger.js';
 
@@ -117,14 +117,13 @@ function computedStore(stepMs, linesPerSegment, now) {
     async read(key) {
       counts.reads += 1;
       const name = key.slice(key.lastIndexOf('/') + 1);
-      const [, day, hour] = /dt=([\d-]+)\/hour=(\d\d)/.exec(key);
-      const time = Date.parse(`${day}T${hour}:00:00Z`);
+      const time = decodeTime(name.slice(0, 26));
       const seed = [...name.slice(0, 30)].reduce(
         (sum, letter) => (sum * 33 + letter.charCodeAt(0)) % 2 ** 40,
         7,
       );
       const lines = Array.from({ length: linesPerSegment }, (_, index) =>
-        JSON.stringify(line(seed * 100 + index, Math.max(time, now() - 60_000))),
+        JSON.stringify(line(seed * 100 + index, time - (index % 20))),
       );
       const body = Buffer.from(`${lines.join('\n')}\n`);
       counts.bytes += body.length;

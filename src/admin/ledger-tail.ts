@@ -2,6 +2,7 @@ import { decodeTime, encodeTime } from 'ulid';
 import { ledgerPartition } from '../archive/layout.js';
 import { listPartition, listPartitions } from '../archive/ledger-reader.js';
 import type { ObjectStore } from '../store/object-store.js';
+import type { LedgerRow } from './ledger-row.js';
 import type { RowWindow } from './row-window.js';
 import type { SegmentIntake } from './segment-intake.js';
 
@@ -61,10 +62,17 @@ export function createLedgerTail(options: LedgerTailOptions): LedgerTail {
     for (let start = 0; start < fresh.length; start += STEP) {
       if (window.size >= maxRows * 2) return false;
       const step = fresh.slice(start, start + STEP);
-      for await (const { key, rows } of intake.read(step)) {
-        seen.keys.add(key);
-        seen.newest = Math.max(seen.newest, writtenAt(key) ?? 0);
-        window.add(rows);
+      // Added together: every addition goes through the rows of its hour, and segments of busy replicas are small.
+      const added: LedgerRow[][] = [];
+      try {
+        for await (const { key, rows } of intake.read(step)) {
+          seen.keys.add(key);
+          seen.newest = Math.max(seen.newest, writtenAt(key) ?? 0);
+          added.push(rows);
+        }
+      } finally {
+        // What was read before the store failed is known now and not read again.
+        window.add(added.flat());
       }
       const last = step.at(-1);
       if (last !== undefined) onStep?.(last);

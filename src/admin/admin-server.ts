@@ -7,8 +7,8 @@ export interface AdminServerOptions {
   readonly maxHeaderBytes: number;
 }
 
-/** A connection on which nothing moves for so long is given up. */
-const IDLE = 120_000;
+/** A connection on which nothing moves for so long is given up; fetching a large recording may be silent for minutes. */
+const IDLE = 600_000;
 
 /** The HTTP server of the admin port. No total time-out: imports and downloads of many gigabytes take their time. */
 export function createAdminServer(app: Express, options: AdminServerOptions): Server {

@@ -1,0 +1,91 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { rename, rm, writeFile } from 'node:fs/promises';
+import { request } from 'node:http';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type AdminApi, adminApi, sendCallback } from '../../support/admin-api.js';
+import { visibleKeys } from '../../support/ledger-of.js';
+import { type RunningService, startService } from '../../support/running-service.js';
+import { until } from '../../support/until.js';
+
+let service: RunningService;
+let api: AdminApi;
+
+beforeAll(async () => {
+  service = await startService({ sources: { default: { maxBytes: '20MiB' } } });
+  api = adminApi(service);
+});
+
+afterAll(() => service.stop());
+
+const HEAD = '--b\r\nContent-Disposition: form-data; name="data"; filename="a.wav"\r\n\r\n';
+
+function upload(id: string) {
+  const outgoing = request(`${service.adminUrl}/admin/api/jobs/${id}/artefacts`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${service.adminToken}`,
+      'content-type': 'multipart/form-data; boundary=b',
+    },
+  });
+  outgoing.on('error', () => {});
+  return outgoing;
+}
+
+describe('an import', () => {
+  it('streams more than the memory budget, byte for byte', async () => {
+    const media = randomBytes(5 * 1024 * 1024);
+    const form = new FormData();
+    form.append('data', new Blob([media]), 'a.wav');
+    const { status, json } = await api('/jobs/large/artefacts', { method: 'POST', body: form });
+    expect(status).toBe(200);
+    expect(json.items).toEqual([expect.objectContaining({ kind: 'data', size: media.length })]);
+    const { bytes } = await api('/jobs/large/artefacts/data');
+    expect(bytes.equals(media)).toBe(true);
+    const tail = await api('/jobs/large/artefacts/data', { headers: { range: 'bytes=-100000' } });
+    expect(tail.bytes.equals(media.subarray(-100_000))).toBe(true);
+    expect((await api('/jobs/large')).json.artefacts[0].sha256).toBe(json.items[0].sha256);
+  });
+
+  it('leaves nothing behind when its sender goes away', async () => {
+    const outgoing = upload('gone');
+    outgoing.write(HEAD);
+    outgoing.write(randomBytes(300_000));
+    await until(async () => (await api('/health')).json.budget.used > 0);
+    outgoing.destroy();
+    await until(async () => (await api('/health')).json.budget.used === 0);
+    expect(await visibleKeys(service.folder, 'jobs/gone/')).toEqual([]);
+  });
+
+  it('is refused before its body is read when nobody is signed in', async () => {
+    const outgoing = upload('stranger');
+    outgoing.setHeader('authorization', 'Bearer wrong');
+    outgoing.write(HEAD);
+    const [response] = await once(outgoing, 'response');
+    expect(response.statusCode).toBe(401);
+    expect(response.headers.connection).toBe('close');
+    outgoing.destroy();
+  });
+});
+
+describe('a store in trouble', () => {
+  it('is told as such, and health still answers', async () => {
+    await sendCallback(service, 'id=s1&status=success', 'x', { 'content-type': 'text/plain' });
+    expect((await api('/jobs/s1')).status).toBe(200);
+    const aside = `${service.folder}-aside`;
+    await rename(service.folder, aside);
+    await writeFile(service.folder, 'no folder any more');
+    try {
+      const form = new FormData();
+      form.append('data', new Blob(['x']), 'a.wav');
+      const answer = await api('/jobs/s2/artefacts', { method: 'POST', body: form });
+      expect([answer.status, answer.json.code]).toEqual([503, 'store-unavailable']);
+      expect(answer.headers.get('retry-after')).toBe('5');
+      expect((await api('/health')).status).toBe(200);
+    } finally {
+      await rm(service.folder);
+      await rename(aside, service.folder);
+    }
+    expect((await api('/jobs/s1')).json.artefacts).toHaveLength(1);
+  });
+});

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type AdminApi, adminApi, sendCallback } from '../../support/admin-api.js';
 import { ledgerOf, visibleKeys } from '../../support/ledger-of.js';
 import { type LostJobs, lostJobs } from '../../support/lost-jobs.js';
@@ -198,9 +198,19 @@ describe('import', () => {
 });
 
 describe('release', () => {
+  const own: RunningService[] = [];
+  const startOwn = async (settings: Parameters<typeof startService>[0]) => {
+    const started = await startService(settings);
+    own.push(started);
+    return started;
+  };
+  afterEach(async () => {
+    for (const each of own.splice(0).reverse()) await each.stop();
+  });
+
   it('decodes after the configuration was fixed, marks the body, and repeats its answer', async () => {
     // A body that needs more parts than today's limit allows.
-    const first = await startService({ limits: { maxParts: 1 }, sources: { default: {} } });
+    const first = await startOwn({ limits: { maxParts: 1 }, sources: { default: {} } });
     const two = new FormData();
     two.append('transcript', new Blob([TRANSCRIPT]), 'a.json');
     two.append('data', new Blob(['sound']), 'a.wav');
@@ -215,7 +225,7 @@ describe('release', () => {
     });
     expect((await adminApi(first)('/quarantine')).json.quarantine).toHaveLength(1);
 
-    const second = await startService({ store: { url: `file:${first.folder}` }, sources: { default: {} } });
+    const second = await startOwn({ store: { url: `file:${first.folder}` }, sources: { default: {} } });
     const fixed = adminApi(second);
     expect((await fixed(`/quarantine/${id}`)).json.decodes).toEqual({
       ok: true,
@@ -235,8 +245,6 @@ describe('release', () => {
     expect(lines).toEqual([
       expect.objectContaining({ jobId: 'r1', origin: 'replay', actor: 'tester', reason: 'limit raised' }),
     ]);
-    await second.stop();
-    await first.stop();
   });
 
   it('does not know what is not there', async () => {

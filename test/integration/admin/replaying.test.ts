@@ -31,7 +31,14 @@ describe('replays over HTTP', () => {
     });
     api = adminApi(service);
   });
+  const own: RunningService[] = [];
+  const startOwn = async (settings: Parameters<typeof startService>[0]) => {
+    const started = await startService(settings);
+    own.push(started);
+    return started;
+  };
   afterEach(async () => {
+    for (const each of own.splice(0).reverse()) await each.stop();
     await service.stop();
     await lost.simulator.close();
   });
@@ -110,7 +117,7 @@ describe('replays over HTTP', () => {
       status: 429,
       retryAfter: '1',
     });
-    const first = await startService({
+    const first = await startOwn({
       store: { url: `file:${service.folder}` },
       sources: { default: {} },
       replicaName: 'first',
@@ -126,7 +133,7 @@ describe('replays over HTTP', () => {
       owner: 'first',
     });
     lost.simulator.faults.remove(fault);
-    const second = await startService({
+    await startOwn({
       store: { url: `file:${service.folder}` },
       sources: { default: {} },
       replicaName: 'second',
@@ -136,7 +143,6 @@ describe('replays over HTTP', () => {
     const view = (await api(`/replays/${json.replayId}`)).json;
     expect(view.done + view.failed).toBe(6);
     expect(view.owner).toBe('second');
-    await second.stop();
   });
 
   it.each<[string, unknown]>([
@@ -250,9 +256,13 @@ describe('replays among replicas', () => {
   it('waits while live traffic needs the room', async () => {
     const { replica } = await replicas();
     let busy = true;
+    let asked = 0;
     let worked = 0;
     const replays = replica({
-      busy: () => busy,
+      busy: () => {
+        asked += 1;
+        return busy;
+      },
       work: async () => {
         worked += 1;
         return { outcome: 'matched', failed: false };
@@ -260,7 +270,7 @@ describe('replays among replicas', () => {
     });
     replays.start();
     const id = await replays.order({ kind: 'refetch', jobs }, ORDER);
-    await until(async () => (await replays.view(id))?.state === 'running');
+    await until(() => asked > 4);
     expect(worked).toBe(0);
     busy = false;
     await until(async () => (await replays.view(id))?.state === 'done');

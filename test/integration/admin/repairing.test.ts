@@ -181,8 +181,9 @@ describe('import', () => {
     ['cut off', '--b\r\nContent-Disposition: form-data; name="data"; filename="x"\r\n\r\nabc'],
     ['no form at all', 'nonsense'],
     [
-      'a file without a name',
-      '--b\r\nContent-Disposition: form-data; name="data"\r\nContent-Type: application/octet-stream\r\n\r\nabc\r\n--b--\r\n',
+      'partly a file without a name',
+      '--b\r\nContent-Disposition: form-data; name="data"; filename="a"\r\n\r\nabc\r\n' +
+        '--b\r\nContent-Disposition: form-data; name="data"\r\nContent-Type: application/octet-stream\r\n\r\nabc\r\n--b--\r\n',
     ],
   ])('refuses a form that is %s', async (_, body) => {
     const headers = { 'content-type': 'multipart/form-data; boundary=b' };

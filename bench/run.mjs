@@ -1,9 +1,9 @@
 /**
  * The product and what it is compared with, in turn, on one machine, against one store stand-in.
  *
- *   npm run bench [-- --quick] [--only name,name] [--rounds n] [--seconds n] [--profile folder] [--no-write]
+ *   npm run bench [-- --quick] [--only name,name] [--rounds n] [--seconds n] [--profile folder] [--no-write | --write]
  *
- * Prints Markdown; writes results/latest.md and latest.json after a run of everything. docs/performance.md explains.
+ * Prints Markdown; writes results/latest.md and latest.json after a run of everything, or when told to. docs/performance.md explains.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -25,6 +25,7 @@ const { values: options } = parseArgs({
     seconds: { type: 'string' },
     profile: { type: 'string' },
     'no-write': { type: 'boolean', default: false },
+    write: { type: 'boolean', default: false },
   },
 });
 const rounds = Number(options.rounds ?? (options.quick ? 1 : 3));
@@ -70,7 +71,7 @@ async function main() {
     console.log(text);
     results.push({ name, title: scenario.title, rows, measured });
   }
-  if (!options['no-write'] && options.only === undefined) {
+  if (options.write || (!options['no-write'] && options.only === undefined)) {
     writeFileSync(pathOf('results/latest.md'), say.join('\n'));
     writeFileSync(
       pathOf('results/latest.json'),
@@ -97,7 +98,7 @@ async function measureRounds(name, scenario, store) {
     const results = {};
     for (const target of turned) {
       process.stderr.write(`${name}, round ${round + 1} of ${count}: ${target}\n`);
-      results[target] = await measure({
+      results[target] = await attempt(target, {
         scenario,
         name: target,
         store,
@@ -110,6 +111,16 @@ async function measureRounds(name, scenario, store) {
     measured.push(results);
   }
   return measured;
+}
+
+/** A contestant that breaks is told of and left out; the others go on. */
+async function attempt(target, order) {
+  try {
+    return await measure(order);
+  } catch (error) {
+    console.error(`${target} failed: ${String(error.message).slice(0, 300)}`);
+    return null;
+  }
 }
 
 /** Node 24 comes as an npm package and is kept in the cache folder. */

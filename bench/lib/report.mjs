@@ -32,7 +32,8 @@ export function summarise(scenario, rounds) {
   });
 }
 
-const number = (value, digits) => (value === null || value === undefined ? '-' : value.toFixed(digits));
+const number = (value, digits) =>
+  value === null || value === undefined || Number.isNaN(value) ? '-' : value.toFixed(digits);
 const COLUMNS = {
   small: [
     ['callbacks/s', (row) => number(row.perSecond, 0)],

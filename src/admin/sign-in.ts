@@ -41,7 +41,7 @@ export function createSignIn(options: SignInOptions): SignIn {
 
   /**
    * The right token always passes: behind a proxy all peers are one, and nobody may lock the operators out.
-   * Tokens have 16 characters at least, so what is bounded here is noise, not the chance of guessing.
+   * Tokens are long, and the start warns of short ones, so what is bounded here is noise, not the chance of guessing.
    */
   function refuse(request: IncomingMessage, detail: string): never {
     const peer = request.socket.remoteAddress ?? '';

@@ -16,8 +16,8 @@ export interface BrokenRule {
 const S3_MAX_PARTS = 10_000;
 const S3_MIN_PART = 5 * 2 ** 20;
 
-/** A stranger must not be able to guess a credential, however fast he tries. */
-const SHORTEST_SECRET = 16;
+/** Shorter ones are typing errors or jokes; those below 16 are warned of (`warnings.ts`). */
+const SHORTEST_SECRET = 8;
 
 /** All rules across settings that `settings` breaks. */
 export function brokenRules(settings: Settings): BrokenRule[] {

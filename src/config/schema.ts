@@ -12,7 +12,7 @@ import { named, optional, required, section, setting } from './setting.js';
 const NAME = /^[a-z0-9][a-z0-9-]{0,62}$/;
 const NAME_EXPECTED =
   'a name of lower-case letters, digits and hyphens, at most 63, beginning with a letter or digit';
-const SECRET = /^[\x21-\x7e]{16,4096}$/;
+const SECRET = /^[\x21-\x7e]{8,4096}$/;
 const PORT = 'port number; 0 takes a free one';
 const DAY = 86_400_000;
 
@@ -68,7 +68,7 @@ const admin = section('The admin port: metrics, admin API and dashboard.', {
     named(
       NAME,
       NAME_EXPECTED,
-      kinds.text(SECRET, 'a token of 16 to 4096 printable characters without spaces'),
+      kinds.text(SECRET, 'a token of 8 to 4096 printable characters without spaces'),
     ),
     'map of name to token',
     {},

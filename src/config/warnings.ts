@@ -1,4 +1,5 @@
 import type { Config } from '../config.js';
+import { parseHeaderLine, secretPart } from '../domain/header-line.js';
 import { formatDuration } from './units.js';
 
 type Source = Config['sources'][string];
@@ -6,10 +7,18 @@ type Source = Config['sources'][string];
 /** A credential that ends within this time is worth a word at start. */
 const SOON = 7 * 86_400_000;
 
+/** A stranger must not be able to guess a secret, however fast he tries; in characters. */
+const STRONG = 16;
+
 /** What is allowed but deserves an operator's attention, in sentences; `now` in milliseconds since 1970. */
 export function configWarnings(config: Config, now: number): string[] {
   return [
     ...Object.entries(config.sources).flatMap(([name, source]) => sourceWarnings(name, source, now)),
+    ...Object.entries(config.admin.tokens).flatMap(([name, token]) =>
+      token.length < STRONG
+        ? [`admin.tokens.${name} is shorter than ${STRONG} characters: easy to guess`]
+        : [],
+    ),
     ...(config.store.s3.conditionalWrites === 'emulated'
       ? [
           'store.s3.conditionalWrites is emulated: simultaneous deliveries of one artefact may overwrite each other',
@@ -38,7 +47,12 @@ function sourceWarnings(name: string, source: Source, now: number): string[] {
   }
   if (source.allowMode === 'report')
     warnings.push(`${place}.allowMode is report: addresses are not enforced`);
-  for (const [credentialName, { expires }] of credentials) {
+  for (const [credentialName, { headers, expires }] of credentials) {
+    if (headers.every((line) => secretLength(line) < STRONG)) {
+      warnings.push(
+        `${place}.credentials.${credentialName} is shorter than ${STRONG} characters: easy to guess`,
+      );
+    }
     if (expires === null || expires - now > SOON) continue;
     const end = new Date(expires).toISOString();
     warnings.push(
@@ -46,4 +60,9 @@ function sourceWarnings(name: string, source: Source, now: number): string[] {
     );
   }
   return warnings;
+}
+
+function secretLength(line: string): number {
+  const parsed = parseHeaderLine(line);
+  return 'fault' in parsed ? 0 : secretPart(parsed).length;
 }

@@ -14,6 +14,11 @@ describe('configWarnings', () => {
     ['no credentials for any address', { allow: ['any'] }, /admits every address: anyone/],
     ['no credentials in report mode', { allowMode: 'report' }, /admits every address: anyone/],
     ['report mode', { allowMode: 'report', credentials: { a: { headers } } }, /not enforced/],
+    [
+      'a credential that is easy to guess',
+      { credentials: { a: { headers: ['X-Token: only-14-chars-'] } } },
+      /credentials\.a is shorter than 16/,
+    ],
     ['an empty allowlist', { allow: [], credentials: { a: { headers } } }, /allow is empty/],
     [
       'only expired credentials',

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { eraseJob } from '../../../src/admin/erase-job.js';
+import { erasureKey } from '../../../src/archive/layout.js';
 import type { LedgerLine } from '../../../src/domain/delivery.js';
 import { createMemoryStore } from '../../support/memory-store.js';
 
@@ -15,7 +16,7 @@ describe('erasing a job', () => {
     let late = 2;
     const store = createMemoryStore((operation, key) => {
       if (operation !== 'delete' || late === 0) return;
-      expect(store.objects.has('erasures/j1.json')).toBe(true);
+      expect(store.objects.has(erasureKey('j1'))).toBe(true);
       late -= 1;
       store.put(`${key}.late${late}`, 'x');
     });
@@ -23,7 +24,7 @@ describe('erasing a job', () => {
     store.put('jobs/j10/transcript.json', 'x');
     const { lines, append } = ledger();
     const result = await eraseJob({ store, keyPrefixes: ['', ''], ledger: { append } }, 'j1', ORDER);
-    expect([...store.objects.keys()].toSorted()).toEqual(['erasures/j1.json', 'jobs/j10/transcript.json']);
+    expect([...store.objects.keys()].toSorted()).toEqual([erasureKey('j1'), 'jobs/j10/transcript.json']);
     expect(result.erased).toEqual({ artefacts: 3, conflicts: 0, quarantined: 0, bytes: 3 });
     expect(lines).toEqual([expect.objectContaining({ outcome: 'erased', jobId: 'j1', bytes: 3 })]);
   });

@@ -34,7 +34,7 @@ export function createFileFolders(root: string, options: { fsync: boolean }): Fi
   }
 
   async function ensure(folder: string): Promise<void> {
-    const made = await mkdir(folder, { recursive: true });
+    const made = await makeFolders(folder);
     const isNew = (each: string): boolean =>
       made !== undefined && (each === made || each.startsWith(made + sep));
     // Below the root another process may have made it a moment ago and not synced it yet, so unknown counts
@@ -60,4 +60,25 @@ export function createFileFolders(root: string, options: { fsync: boolean }): Fi
   }
 
   return { ensure, sync, prune };
+}
+
+/** Somebody may prune a parent between our making it and using it, again and again; not for ever, though. */
+const ATTEMPTS = 20;
+
+/**
+ * Makes a folder and its parents; resolves with the topmost one made. Node's own recursive mkdir is not used: below
+ * a folder that is there but takes no entries (procfs) it spins for ever.
+ */
+async function makeFolders(folder: string): Promise<string | undefined> {
+  let topmost: string | undefined;
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await mkdir(folder);
+      return topmost ?? folder;
+    } catch (error) {
+      if (errnoOf(error) === 'EEXIST') return topmost;
+      if (errnoOf(error) !== 'ENOENT' || attempt === ATTEMPTS || dirname(folder) === folder) throw error;
+      topmost = (await makeFolders(dirname(folder))) ?? topmost;
+    }
+  }
 }

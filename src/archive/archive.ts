@@ -25,7 +25,8 @@ export interface ArtefactContext {
  * delivery is visible before `commit`.
  */
 export interface Archive {
-  begin(context: ArtefactContext): StagedDelivery;
+  /** @param expectedBytes size of the whole delivery as far as its sender says: lets buffers be sized right at once */
+  begin(context: ArtefactContext, expectedBytes?: number | null): StagedDelivery;
 }
 
 /**
@@ -63,12 +64,13 @@ export interface ArchiveParts {
 const WRITES_AT_ONCE = 4;
 
 export function createArchive(parts: ArchiveParts): Archive {
-  return { begin: (context) => new Staging(parts, context) };
+  return { begin: (context, expectedBytes) => new Staging(parts, context, expectedBytes ?? 0) };
 }
 
 class Staging implements StagedDelivery {
   readonly #parts: ArchiveParts;
   readonly #context: ArtefactContext;
+  readonly #expectedBytes: number;
   readonly #memory: Memory;
   readonly #items: StagedItem[] = [];
   /** Keys that streamed items of this delivery go to. */
@@ -76,7 +78,8 @@ class Staging implements StagedDelivery {
   #release: (() => void) | null = null;
   #settled = false;
 
-  constructor(parts: ArchiveParts, context: ArtefactContext) {
+  constructor(parts: ArchiveParts, context: ArtefactContext, expectedBytes: number) {
+    this.#expectedBytes = expectedBytes;
     this.#parts = parts;
     this.#context = context;
     const lease = parts.budget.lease();
@@ -106,6 +109,7 @@ class Staging implements StagedDelivery {
   open(description: ItemDescription): IncomingItem {
     const item = new StagedItem(description, this.#memory, {
       partSize: this.#parts.store.partSize,
+      expectedBytes: this.#expectedBytes,
       openStream: (identity) =>
         openStreamTarget(this.#parts.store, this.#context, identity, description.fileName, this.#claimed),
     });

@@ -10,8 +10,14 @@ export interface Memory {
 }
 
 /**
+ * An item of unknown size pays for a whole part once it holds more than this. Growing step by step would let many
+ * uploads hold half a part each and none a whole one, and a part that is not whole cannot be handed to the store.
+ */
+const SMALL_ITEM = 256 * 1024;
+
+/**
  * Gathers at most one part of an item in memory that was paid for. A single chunk is kept as it came, without
- * a copy (most callbacks are one); more are copied together into a pooled buffer that grows by doubling.
+ * a copy (most callbacks are one); more are copied together into a pooled buffer.
  */
 export class PartBuffer {
   #chunk: Buffer | null = null;
@@ -23,7 +29,7 @@ export class PartBuffer {
 
   /**
    * @param limit bytes of one part
-   * @param expected bytes the item will have, as far as the sender says; 0 when unknown
+   * @param expected bytes the item will have at most, as far as the sender says; 0 when unknown
    */
   constructor(memory: Memory, limit: number, expected: number) {
     this.#memory = memory;
@@ -57,6 +63,17 @@ export class PartBuffer {
     return waiting.then(() => this.#place(chunk));
   }
 
+  /** Gives back what the content does not need: it came to less than was expected. */
+  shrink(): void {
+    const roomy = this.#pooled;
+    const size = this.#length === 0 ? 0 : this.#memory.pool.sizeFor(this.#length);
+    if (roomy === null || size === 0 || size >= roomy.length) return;
+    this.#pooled = this.#memory.pool.take(size);
+    roomy.copy(this.#pooled, 0, 0, this.#length);
+    this.#memory.pool.give(roomy);
+    this.#memory.lease.give(roomy.length - size);
+  }
+
   /** Gives the memory back. */
   release(): void {
     const paid = this.#paid();
@@ -79,7 +96,8 @@ export class PartBuffer {
   #sizeAfter(more: number): number {
     const needed = this.#length + more;
     if (this.#pooled !== null && needed <= this.#pooled.length) return this.#pooled.length;
-    return this.#memory.pool.sizeFor(Math.max(needed, this.#expected));
+    if (needed <= this.#expected) return this.#memory.pool.sizeFor(this.#expected);
+    return this.#memory.pool.sizeFor(needed > SMALL_ITEM ? this.#limit : needed);
   }
 
   #place(chunk: Buffer): void {

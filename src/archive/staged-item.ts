@@ -18,6 +18,8 @@ export interface StreamTarget {
 
 export interface StagingRules {
   readonly partSize: number;
+  /** Bytes of the whole delivery, as far as the sender says; an item that does not say its own has no more. */
+  readonly expectedBytes: number;
   /** Opens the upload of an item that does not fit into one part, or that has to make room. */
   openStream(identity: ItemIdentity): Promise<StreamTarget>;
 }
@@ -48,7 +50,7 @@ export class StagedItem implements IncomingItem {
     this.description = description;
     this.#memory = memory;
     this.#rules = rules;
-    this.#part = new PartBuffer(memory, rules.partSize, description.expectedBytes ?? 0);
+    this.#part = new PartBuffer(memory, rules.partSize, description.expectedBytes ?? rules.expectedBytes);
   }
 
   /** Path below the job's folder, once the item is identified. */
@@ -70,6 +72,7 @@ export class StagedItem implements IncomingItem {
   async end(): Promise<void> {
     this.#ended = true;
     if (this.target === null) {
+      this.#part.shrink();
       const content = this.#part.bytes();
       this.identity = this.description.identify(content, true);
       this.sha256 = hash('sha256', content, 'hex');

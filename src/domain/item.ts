@@ -32,7 +32,7 @@ export interface ItemDescription {
   identify(beginning: Buffer, whole: boolean): ItemIdentity;
   /** The sender's file name, kept as metadata only. */
   readonly fileName?: string;
-  /** Exact size in bytes where the sender's framing tells it; lets buffers be sized right at once. */
+  /** Most bytes it can have where the sender's framing tells; lets buffers be sized right at once. */
   readonly expectedBytes?: number;
 }
 

@@ -82,7 +82,7 @@ export function createReceiver(parts: ReceiverParts): Receiver {
     arrival: Arrival,
     query: CallbackQuery,
   ): Promise<Acknowledgement> {
-    const staged = parts.archive.begin(artefactContext(arrival, query));
+    const staged = parts.archive.begin(artefactContext(arrival, query), declaredLength(request));
     const kept = createRawKeeper(staged, parts.limits.quarantineBytes);
     staged.beforeWaiting(kept.release);
     try {

@@ -1,8 +1,12 @@
 import { pipeline, Readable, Transform } from 'node:stream';
-import { DeleteObjectCommand, GetObjectCommand, HeadObjectCommand } from '@aws-sdk/client-s3';
+import { DeleteObjectCommand, HeadObjectCommand } from '@aws-sdk/client-s3';
 import { type ObjectInfo, type ObjectReading, StoreError } from './object-store.js';
 import { located, type S3Bucket } from './s3-bucket.js';
 import { asFailure, isMissing, s3Trouble } from './s3-errors.js';
+import { withRetries } from './s3-retry.js';
+import type { ResponseHeaders } from './s3-sender.js';
+
+const METADATA = 'x-amz-meta-';
 
 interface Described {
   readonly ContentLength?: number | undefined;
@@ -26,11 +30,14 @@ export async function readObject(
   key: string,
   range?: { start: number; end: number },
 ): Promise<ObjectReading | null> {
+  const { requestTimeoutMs: timeoutMs, partTimeoutMs: idleMs, retry } = bucket.limits;
+  const headers: Record<string, string> = range ? { range: `bytes=${range.start}-${range.end}` } : {};
+  const request = { key: bucket.prefix + key, headers, timeoutMs, idleMs };
   try {
-    const input = { ...located(bucket, key), ...(range && { Range: `bytes=${range.start}-${range.end}` }) };
-    const response = await bucket.client.send(new GetObjectCommand(input));
-    const info = infoOf('read', key, response);
-    return { info, body: wholeBody(response.Body as Readable, response.ContentLength ?? info.size, key) };
+    const answer = await withRetries(retry, () => bucket.sender.get(request));
+    const described = describedBy(answer.headers);
+    const info = infoOf('read', key, described);
+    return { info, body: wholeBody(answer.body, described.ContentLength ?? info.size, key) };
   } catch (error) {
     const failure = asFailure(error);
     if (isMissing(failure)) return null;
@@ -47,6 +54,27 @@ export async function deleteObject(bucket: S3Bucket, key: string): Promise<void>
   } catch (error) {
     if (!isMissing(asFailure(error))) throw s3Trouble('delete', key, error);
   }
+}
+
+/** What the SDK would make of the headers. */
+function describedBy(headers: ResponseHeaders): Described {
+  const text = (name: string): string | undefined => {
+    const value = headers[name];
+    return Array.isArray(value) ? value.join(', ') : value;
+  };
+  const metadata: Record<string, string> = {};
+  for (const name of Object.keys(headers)) {
+    if (name.startsWith(METADATA)) metadata[name.slice(METADATA.length)] = text(name) ?? '';
+  }
+  const length = text('content-length');
+  const modified = text('last-modified');
+  return {
+    ContentLength: length === undefined ? undefined : Number(length),
+    ContentRange: text('content-range'),
+    ContentType: text('content-type'),
+    LastModified: modified === undefined ? undefined : new Date(modified),
+    Metadata: metadata,
+  };
 }
 
 function infoOf(operation: string, key: string, found: Described): ObjectInfo {

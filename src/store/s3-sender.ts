@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import type { S3Client } from '@aws-sdk/client-s3';
 import { Pool } from 'undici';
 import type { BucketAddress, S3Limits } from './s3-client.js';
@@ -16,29 +17,54 @@ export interface SignedPut {
   readonly signal?: AbortSignal;
 }
 
+/** A GET whose answer is a stream. */
+export interface SignedGet {
+  /** Whole key, prefix included, not encoded. */
+  readonly key: string;
+  /** Lower-case names; all are signed. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Milliseconds to the beginning of the answer. */
+  readonly timeoutMs: number;
+  /** Longest silence within its body, in milliseconds. */
+  readonly idleMs: number;
+}
+
+export interface OpenAnswer {
+  readonly headers: ResponseHeaders;
+  /** To be consumed or destroyed. */
+  readonly body: Readable;
+}
+
 export type ResponseHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
 /**
- * Sends bodies past the SDK's command layer, which costs ten times the CPU of a signed request over a pooled
+ * Sends and fetches bodies past the SDK's command layer, which costs ten times the CPU of a signed request over a pooled
  * connection. Credentials and address are the SDK's own.
  */
 export interface S3Sender {
   readonly secure: boolean;
   /** One attempt. @throws S3Failure */
   put(request: SignedPut): Promise<ResponseHeaders>;
+  /** One attempt; connections of its own, so that slow readers hold up no write. @throws S3Failure */
+  get(request: SignedGet): Promise<OpenAnswer>;
   close(): Promise<void>;
 }
+
+/** SHA-256 of nothing, which a request without a body is signed with. */
+const NO_BODY = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
 
 /** Milliseconds an unused connection is kept; most servers close theirs after 5 to 60 seconds. */
 const KEEP_ALIVE_MS = 4_000;
 
 export function createS3Sender(client: S3Client, address: BucketAddress, limits: S3Limits): S3Sender {
-  const pool = new Pool(address.origin, {
+  const options = {
     connections: limits.maxSockets,
     pipelining: 1,
     keepAliveTimeout: KEEP_ALIVE_MS,
     connect: { timeout: limits.connectTimeoutMs },
-  });
+  };
+  const pool = new Pool(address.origin, options);
+  const readers = new Pool(address.origin, options);
   const signer = createS3Signer(address.region);
 
   async function put(request: SignedPut): Promise<ResponseHeaders> {
@@ -62,10 +88,28 @@ export function createS3Sender(client: S3Client, address: BucketAddress, limits:
     return response.headers;
   }
 
+  async function get(request: SignedGet): Promise<OpenAnswer> {
+    const path = address.path + encodeKey(request.key);
+    const headers = { ...request.headers, host: address.host, 'x-amz-content-sha256': NO_BODY };
+    const holder = await client.config.credentials();
+    const response = await readers.request({
+      method: 'GET',
+      path,
+      headers: signer.sign({ method: 'GET', path, query: [], headers }, holder, new Date()),
+      headersTimeout: request.timeoutMs,
+      bodyTimeout: request.idleMs,
+    });
+    if (response.statusCode === 200 || response.statusCode === 206) return response;
+    throw failureOf(response.statusCode, await response.body.text(), response.headers);
+  }
+
   return {
     secure: address.origin.startsWith('https:'),
     put: (request) => put(request).catch(rethrowAsFailure),
-    close: () => (pool.destroyed ? Promise.resolve() : pool.destroy()),
+    get: (request) => get(request).catch(rethrowAsFailure),
+    close: async () => {
+      await Promise.all([pool, readers].filter((each) => !each.destroyed).map((each) => each.destroy()));
+    },
   };
 }
 

@@ -9,6 +9,7 @@ import { type Dashboard, openBrowser, openDashboard } from '../support/dashboard
 import { ledgerLine } from '../support/ledger-lines.js';
 import { type LostJobs, lostJobs } from '../support/lost-jobs.js';
 import { type RunningService, startService } from '../support/running-service.js';
+import { until } from '../support/until.js';
 
 /** What strangers would send to whoever looks at the page. Each tells by `window.hit` when it ran. */
 const CORPUS = [
@@ -221,7 +222,7 @@ describe('hostile input', () => {
     await page.evaluate(
       `document.body.insertAdjacentHTML('beforeend', '<img src=x onerror="window.hit=1"><a style="color:red" id=probe>')`,
     );
-    await page.waitForFunction("document.querySelector('body > img').complete");
+    await until(() => page.evaluate<boolean>("document.querySelector('body > img').complete"));
     expect(await page.evaluate('window.hit')).toBeUndefined();
     expect(dashboard.trouble.join()).toMatch(/Content Security Policy/);
     (dashboard.trouble as string[]).length = 0;

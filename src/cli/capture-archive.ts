@@ -1,22 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  type Archive,
-  type ArtefactContext,
-  createArchive,
-  type StagedDelivery,
-} from '../archive/archive.js';
-import { createLedger, type Ledger } from '../archive/ledger.js';
+import type { Archive, ArtefactContext, StagedDelivery } from '../archive/archive.js';
+import type { Ledger } from '../archive/ledger.js';
 import type { Config } from '../config.js';
+import { openCore } from '../core.js';
 import type { LedgerLine } from '../domain/delivery.js';
 import type { IncomingItem, ItemKind, StoredItem } from '../domain/item.js';
 import { outcomeOf } from '../receiver/acknowledge.js';
-import { createBufferPool } from '../store/buffer-pool.js';
-import { createByteBudget } from '../store/byte-budget.js';
 import { StoreError } from '../store/object-store.js';
-import { openStore } from '../store/open-store.js';
 import { probeStore } from '../store/probe.js';
 import { WeakStoreError } from '../store/store-proof.js';
-import { storeOptions } from '../store-options.js';
 
 /** The archive and ledger of the receiver, opened for captures. */
 export interface CaptureArchive {
@@ -69,26 +61,17 @@ export interface CaptureParts {
 
 /** Opens the store and tries it, before anybody talks for an hour into one that keeps nothing. */
 export async function openCaptureArchive(config: Config): Promise<CaptureArchive> {
-  const store = await openStore(storeOptions(config));
+  const core = await openCore(config);
+  const { store, archive, ledger } = core;
   const { writable, trustworthy, findings } = await probeStore(store, { prefix: '.probe/' });
   if (!writable || (!trustworthy && config.store.s3.conditionalWrites !== 'emulated')) {
-    await store.close();
+    await core.close();
     const said = findings.join(' ');
     throw writable ? new WeakStoreError(store.location, said) : new StoreError('probe', said);
   }
-  const total = config.limits.memoryBudget;
-  const archive = createArchive({
-    store,
-    budget: createByteBudget({ total, reserve: store.partSize }),
-    pool: createBufferPool({ largest: store.partSize, retain: total }),
-  });
-  const ledger = createLedger({ store, replica: config.replicaName });
   return {
     begin: (context, recording) => beginCapture({ archive, ledger, pauseMs: PAUSE_MS }, context, recording),
-    async close() {
-      await ledger.close();
-      await store.close();
-    },
+    close: () => core.close(),
   };
 }
 

@@ -1,4 +1,4 @@
-import { createServer, type Server } from 'node:http';
+import { createServer, IncomingMessage, type Server, ServerResponse } from 'node:http';
 import type { Express } from 'express';
 import { deferContinue } from './router.js';
 
@@ -16,6 +16,7 @@ export interface PublicServerOptions {
 export function createPublicServer(app: Express, options: PublicServerOptions): Server {
   const server = createServer(
     {
+      ...messagesOf(app),
       requestTimeout: 0,
       headersTimeout: options.headersTimeout,
       keepAliveTimeout: options.keepAliveTimeout,
@@ -26,6 +27,19 @@ export function createPublicServer(app: Express, options: PublicServerOptions): 
   );
   server.on('checkContinue', deferContinue(app));
   return answerHalfClosed(server);
+}
+
+/**
+ * Express gives every request and response another prototype when it gets them, which costs them the fast
+ * property access of everything that touches them afterwards: a fifth of the CPU time of a small callback.
+ * Messages that are made with Express's prototypes from the start have nothing to be given.
+ */
+function messagesOf(app: Express) {
+  class ReceivedRequest extends IncomingMessage {}
+  class SentResponse extends ServerResponse<ReceivedRequest> {}
+  app.request = Object.setPrototypeOf(ReceivedRequest.prototype, app.request);
+  app.response = Object.setPrototypeOf(SentResponse.prototype, app.response);
+  return { IncomingMessage: ReceivedRequest, ServerResponse: SentResponse };
 }
 
 /**

@@ -1,9 +1,11 @@
 import type { CreateResult, ObjectHeaders } from './object-store.js';
 import type { S3Bucket } from './s3-bucket.js';
 import { asFailure, s3Trouble } from './s3-errors.js';
-import { integrityHeaders, objectHeaders } from './s3-headers.js';
+import { addObjectLines, type HeaderLines, integrityLines, integrityOf } from './s3-headers.js';
 import { headObject } from './s3-read.js';
 import { withRetries } from './s3-retry.js';
+
+const NOT_THERE_YET: HeaderLines = ['if-none-match', '*'];
 
 /** Above this a body gets the time of a part. */
 const SMALL_BODY = 1024 * 1024;
@@ -24,7 +26,7 @@ export async function createObject(
     return 'created';
   }
   try {
-    await put(bucket, key, body, headers, { 'if-none-match': '*' });
+    await put(bucket, key, body, headers, NOT_THERE_YET);
     return 'created';
   } catch (error) {
     if (asFailure(error).status === 412) return 'exists';
@@ -40,7 +42,7 @@ export async function replaceObject(
   headers: ObjectHeaders,
 ): Promise<void> {
   try {
-    await put(bucket, key, body, headers, {});
+    await put(bucket, key, body, headers, []);
   } catch (error) {
     throw s3Trouble('replace', key, error);
   }
@@ -51,16 +53,15 @@ async function put(
   key: string,
   body: Buffer,
   headers: ObjectHeaders,
-  condition: Record<string, string>,
+  condition: HeaderLines,
 ): Promise<void> {
   const { sender, settings, limits } = bucket;
+  const lines = integrityLines(integrityOf(settings, sender.secure, body, headers.metadata.sha256));
+  addObjectLines(lines, settings, headers);
+  lines.push(...condition);
   const request = {
     key: bucket.prefix + key,
-    headers: {
-      ...objectHeaders(settings, headers),
-      ...integrityHeaders(settings, sender.secure, body, headers.metadata.sha256),
-      ...condition,
-    },
+    headers: lines,
     body,
     timeoutMs: body.length <= SMALL_BODY ? limits.requestTimeoutMs : limits.partTimeoutMs,
   };

@@ -3,10 +3,9 @@ import { DeleteObjectCommand, HeadObjectCommand } from '@aws-sdk/client-s3';
 import { type ObjectInfo, type ObjectReading, StoreError } from './object-store.js';
 import { located, type S3Bucket } from './s3-bucket.js';
 import { asFailure, isMissing, s3Trouble } from './s3-errors.js';
+import { type HeaderLines, METADATA } from './s3-headers.js';
 import { withRetries } from './s3-retry.js';
 import type { ResponseHeaders } from './s3-sender.js';
-
-const METADATA = 'x-amz-meta-';
 
 interface Described {
   readonly ContentLength?: number | undefined;
@@ -31,7 +30,7 @@ export async function readObject(
   range?: { start: number; end: number },
 ): Promise<ObjectReading | null> {
   const { requestTimeoutMs: timeoutMs, partTimeoutMs: idleMs, retry } = bucket.limits;
-  const headers: Record<string, string> = range ? { range: `bytes=${range.start}-${range.end}` } : {};
+  const headers: HeaderLines = range ? ['range', `bytes=${range.start}-${range.end}`] : [];
   const request = { key: bucket.prefix + key, headers, timeoutMs, idleMs };
   try {
     const answer = await withRetries(retry, () => bucket.sender.get(request));

@@ -3,6 +3,8 @@ import type { S3Client } from '@aws-sdk/client-s3';
 import { Pool } from 'undici';
 import type { BucketAddress, S3Limits } from './s3-client.js';
 import { failureOf, S3Failure } from './s3-errors.js';
+import { exchange } from './s3-exchange.js';
+import type { HeaderLines } from './s3-headers.js';
 import { createS3Signer } from './s3-signature.js';
 
 /** A PUT of a body that is in memory. */
@@ -10,8 +12,8 @@ export interface SignedPut {
   /** Whole key, prefix included, not encoded. */
   readonly key: string;
   readonly query?: Readonly<Record<string, string>>;
-  /** Lower-case names; all are signed. `x-amz-content-sha256` has to be among them. */
-  readonly headers: Readonly<Record<string, string>>;
+  /** All are signed; `x-amz-content-sha256` has to be among them. */
+  readonly headers: HeaderLines;
   readonly body: Buffer;
   readonly timeoutMs: number;
   readonly signal?: AbortSignal;
@@ -21,8 +23,8 @@ export interface SignedPut {
 export interface SignedGet {
   /** Whole key, prefix included, not encoded. */
   readonly key: string;
-  /** Lower-case names; all are signed. */
-  readonly headers: Readonly<Record<string, string>>;
+  /** All are signed. */
+  readonly headers: HeaderLines;
   /** Milliseconds to the beginning of the answer. */
   readonly timeoutMs: number;
   /** Longest silence within its body, in milliseconds. */
@@ -67,37 +69,36 @@ export function createS3Sender(client: S3Client, address: BucketAddress, limits:
   const readers = new Pool(address.origin, options);
   const signer = createS3Signer(address.region);
 
-  async function put(request: SignedPut): Promise<ResponseHeaders> {
-    const path = address.path + encodeKey(request.key);
-    const query = encodedQuery(request.query);
-    const headers = { ...request.headers, host: address.host };
+  async function put({ key, query, body, timeoutMs, headers, signal }: SignedPut): Promise<ResponseHeaders> {
+    const path = address.path + encodeKey(key);
+    const pairs = encodedQuery(query);
     const holder = await client.config.credentials();
-    const response = await pool.request({
-      method: 'PUT',
-      path: query.length === 0 ? path : `${path}?${query.join('&')}`,
-      headers: signer.sign({ method: 'PUT', path, query, headers }, holder, new Date()),
-      body: request.body,
-      headersTimeout: request.timeoutMs,
-      bodyTimeout: request.timeoutMs,
-      signal: request.signal ?? null,
-    });
-    const text = await response.body.text();
+    const unsigned = { method: 'PUT', path, query: pairs, headers: headers.concat('host', address.host) };
+    const request = {
+      method: 'PUT' as const,
+      path: pairs.length === 0 ? path : `${path}?${pairs.join('&')}`,
+      headers: signer.sign(unsigned, holder, new Date()),
+      body,
+      headersTimeout: timeoutMs,
+      bodyTimeout: timeoutMs,
+    };
+    const answer = await exchange(pool, request, signal);
     // A 200 can carry an error: the status was sent before the work was done.
-    if (response.statusCode !== 200 || text.includes('<Error'))
-      throw failureOf(response.statusCode, text, response.headers);
-    return response.headers;
+    if (answer.status !== 200 || answer.text.includes('<Error'))
+      throw failureOf(answer.status, answer.text, answer.headers);
+    return answer.headers;
   }
 
-  async function get(request: SignedGet): Promise<OpenAnswer> {
-    const path = address.path + encodeKey(request.key);
-    const headers = { ...request.headers, host: address.host, 'x-amz-content-sha256': NO_BODY };
+  async function get({ key, headers, timeoutMs, idleMs }: SignedGet): Promise<OpenAnswer> {
+    const path = address.path + encodeKey(key);
+    const lines = headers.concat('host', address.host, 'x-amz-content-sha256', NO_BODY);
     const holder = await client.config.credentials();
     const response = await readers.request({
       method: 'GET',
       path,
-      headers: signer.sign({ method: 'GET', path, query: [], headers }, holder, new Date()),
-      headersTimeout: request.timeoutMs,
-      bodyTimeout: request.idleMs,
+      headers: signer.sign({ method: 'GET', path, query: [], headers: lines }, holder, new Date()),
+      headersTimeout: timeoutMs,
+      bodyTimeout: idleMs,
     });
     if (response.statusCode === 200 || response.statusCode === 206) return response;
     throw failureOf(response.statusCode, await response.body.text(), response.headers);
@@ -120,6 +121,8 @@ function rethrowAsFailure(error: unknown): never {
   throw new S3Failure({ status: null, code: word }, { cause: error });
 }
 
+const NO_QUERY: readonly string[] = [];
+
 /** As the signature wants it: everything but unreserved characters as UTF-8 in percent signs, `/` kept. */
 function encodeKey(key: string): string {
   return /^[A-Za-z0-9_.~/-]*$/.test(key) ? key : key.split('/').map(encodeSegment).join('/');
@@ -132,7 +135,7 @@ function encodeSegment(text: string): string {
   );
 }
 
-function encodedQuery(query: Readonly<Record<string, string>> | undefined): string[] {
-  if (query === undefined) return [];
+function encodedQuery(query: Readonly<Record<string, string>> | undefined): readonly string[] {
+  if (query === undefined) return NO_QUERY;
   return Object.entries(query).map(([name, value]) => `${encodeSegment(name)}=${encodeSegment(value)}`);
 }

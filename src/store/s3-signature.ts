@@ -1,4 +1,5 @@
 import { createHmac, hash } from 'node:crypto';
+import type { HeaderLines } from './s3-headers.js';
 
 /*
  * AWS Signature Version 4 for requests with headers, as S3 wants it: the path is encoded once and signed as it is
@@ -19,14 +20,14 @@ export interface UnsignedRequest {
   readonly path: string;
   /** Encoded `name=value` pairs, without the `?`; empty for none. */
   readonly query: readonly string[];
-  /** Lower-case names, `host` and `x-amz-content-sha256` among them; all are signed. */
-  readonly headers: Readonly<Record<string, string>>;
+  /** `host` and `x-amz-content-sha256` among them; all are signed. */
+  readonly headers: HeaderLines;
 }
 
 /** Signs for one region; keeps the day's key, which takes four rounds of HMAC to derive. */
 export interface S3Signer {
   /** The headers to send: those given, date, token and signature. */
-  sign(request: UnsignedRequest, holder: SigningKeyHolder, now: Date): Record<string, string>;
+  sign(request: UnsignedRequest, holder: SigningKeyHolder, now: Date): string[];
 }
 
 export function createS3Signer(region: string): S3Signer {
@@ -43,37 +44,64 @@ export function createS3Signer(region: string): S3Signer {
     sign(request, holder, now) {
       const time = now.toISOString().replace(/[-:]|\.\d{3}/g, '');
       const day = time.slice(0, 8);
-      const headers: Record<string, string> = { ...request.headers, 'x-amz-date': time };
-      if (holder.sessionToken !== undefined) headers['x-amz-security-token'] = holder.sessionToken;
-      const names = Object.keys(headers).sort();
+      const lines = request.headers.concat('x-amz-date', time);
+      if (holder.sessionToken !== undefined) lines.push('x-amz-security-token', holder.sessionToken);
+      const order = orderOf(lines);
       const scope = `${day}/${region}/s3/aws4_request`;
-      const text = `AWS4-HMAC-SHA256\n${time}\n${scope}\n${hash('sha256', canonical(request, headers, names), 'hex')}`;
+      const text = `AWS4-HMAC-SHA256\n${time}\n${scope}\n${hash('sha256', canonical(request, lines, order), 'hex')}`;
       const signature = createHmac('sha256', keyFor(holder.secretAccessKey, day)).update(text).digest('hex');
-      headers.authorization =
+      lines.push(
+        'authorization',
         `AWS4-HMAC-SHA256 Credential=${holder.accessKeyId}/${scope}, ` +
-        `SignedHeaders=${names.join(';')}, Signature=${signature}`;
-      return headers;
+          `SignedHeaders=${order.signedHeaders}, Signature=${signature}`,
+      );
+      return lines;
     },
   };
+}
+
+/** In which order header lines are signed. */
+interface Order {
+  /** Indexes of the names. */
+  readonly at: readonly number[];
+  readonly signedHeaders: string;
+}
+
+/** Requests come with one of a few sets of names, which need not be sorted each time. */
+const orders = new Map<string, Order>();
+const MAX_ORDERS = 100;
+
+function orderOf(lines: HeaderLines): Order {
+  let names = '';
+  for (let at = 0; at < lines.length; at += 2) names += `${lines[at]};`;
+  const known = orders.get(names);
+  if (known !== undefined) return known;
+  const nameAt = (at: number): string => lines[at] ?? '';
+  const at = Array.from({ length: lines.length / 2 }, (_, n) => n * 2);
+  at.sort((a, b) => (nameAt(a) < nameAt(b) ? -1 : 1));
+  const order = { at, signedHeaders: at.map(nameAt).join(';') };
+  if (orders.size === MAX_ORDERS) orders.clear();
+  orders.set(names, order);
+  return order;
 }
 
 function hmac(key: Buffer, text: string): Buffer {
   return createHmac('sha256', key).update(text).digest();
 }
 
-function canonical(
-  { method, path, query }: UnsignedRequest,
-  headers: Readonly<Record<string, string>>,
-  names: readonly string[],
-): string {
-  let lines = '';
-  for (const name of names) lines += `${name}:${canonicalValue(headers[name] ?? '')}\n`;
+function canonical({ method, path, query }: UnsignedRequest, lines: HeaderLines, order: Order): string {
+  let signed = '';
+  let payload = '';
+  for (const at of order.at) {
+    const value = canonicalValue(lines[at + 1] ?? '');
+    signed += `${lines[at]}:${value}\n`;
+    if (lines[at] === 'x-amz-content-sha256') payload = value;
+  }
   const sorted = query.length > 1 ? [...query].sort() : query;
-  const payload = headers['x-amz-content-sha256'] ?? '';
-  return `${method}\n${path}\n${sorted.join('&')}\n${lines}\n${names.join(';')}\n${payload}`;
+  return `${method}\n${path}\n${sorted.join('&')}\n${signed}\n${order.signedHeaders}\n${payload}`;
 }
 
+/** Blanks at the ends go, several become one. */
 function canonicalValue(value: string): string {
-  const trimmed = value.trim();
-  return /\s\s/.test(trimmed) ? trimmed.replace(/\s+/g, ' ') : trimmed;
+  return /^\s|\s\s|\s$/.test(value) ? value.trim().replace(/\s+/g, ' ') : value;
 }

@@ -7,7 +7,7 @@ import { type CreateResult, type ObjectHeaders, type PendingUpload, StoreError }
 import { abandonUpload, type UploadAddress } from './s3-abandon.js';
 import { located, type S3Bucket } from './s3-bucket.js';
 import { asFailure, isMissing, isRetryable, type S3Failure, s3Trouble } from './s3-errors.js';
-import { integrityHeaders } from './s3-headers.js';
+import { integrityLines, integrityOf } from './s3-headers.js';
 import { headObject } from './s3-read.js';
 import { withRetries } from './s3-retry.js';
 
@@ -104,11 +104,11 @@ async function uploadPart(
   signal: AbortSignal,
 ): Promise<CompletedPart> {
   const { sender, settings, limits } = bucket;
-  const integrity = integrityHeaders(settings, sender.secure, body);
+  const integrity = integrityOf(settings, sender.secure, body);
   const request = {
     key: bucket.prefix + upload.key,
     query: { partNumber: `${number}`, uploadId: upload.uploadId },
-    headers: integrity,
+    headers: integrityLines(integrity),
     body,
     timeoutMs: limits.partTimeoutMs,
     signal,
@@ -117,8 +117,8 @@ async function uploadPart(
     const headers = await withRetries(limits.retry, () => sender.put(request), signal);
     const { etag } = headers;
     if (typeof etag !== 'string') throw new StoreError('write', 'the answer tells no ETag of the part');
-    const crc32 = integrity['x-amz-checksum-crc32'];
-    return { PartNumber: number, ETag: etag, ...(crc32 !== undefined && { ChecksumCRC32: crc32 }) };
+    const { crc32 } = integrity;
+    return { PartNumber: number, ETag: etag, ...(crc32 !== null && { ChecksumCRC32: crc32 }) };
   } catch (error) {
     throw s3Trouble('write', upload.key, error);
   }

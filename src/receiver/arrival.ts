@@ -3,6 +3,7 @@ import type { DeliveryShape, LedgerLine, LedgerOutcome } from '../domain/deliver
 import type { StoredItem } from '../domain/item.js';
 import { ulidMaker } from '../domain/ulid-maker.js';
 import { type CallbackRequest, framing, header } from './callback-request.js';
+import type { DecodedShape } from './decode/decode-body.js';
 import type { CallbackQuery } from './query.js';
 import type { Sender } from './sender.js';
 
@@ -57,7 +58,7 @@ export interface LineResult {
 
 export function ledgerLine(arrival: Arrival, result: LineResult): LedgerLine {
   const { sender } = arrival;
-  return {
+  const line: LedgerLine = {
     v: 1,
     deliveryId: arrival.deliveryId,
     receivedAt: arrival.receivedAt,
@@ -75,6 +76,18 @@ export function ledgerLine(arrival: Arrival, result: LineResult): LedgerLine {
     bytes: arrival.bytes(),
     durationMs: Math.round(performance.now() - arrival.startedAt),
     shape: arrival.shape,
-    ...(sender.wouldRefuse === null ? {} : { wouldRefuse: sender.wouldRefuse }),
+  };
+  return sender.wouldRefuse === null ? line : { ...line, wouldRefuse: sender.wouldRefuse };
+}
+
+/** The shape of a delivery once its body is decoded; properties in the order they are written in. */
+export function decodedShape({ shape }: Arrival, decoded: DecodedShape): DeliveryShape {
+  const { contentType, contentEncoding, parts } = decoded;
+  const plain = { contentType, framing: shape.framing };
+  if (contentEncoding === undefined && parts === undefined) return plain;
+  return {
+    ...plain,
+    ...(contentEncoding !== undefined && { contentEncoding }),
+    ...(parts !== undefined && { parts }),
   };
 }

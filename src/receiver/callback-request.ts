@@ -12,7 +12,7 @@ export interface CallbackRequest {
   /** Query string without its `?`. */
   readonly rawQuery: string;
   /** Starts reading; bytes on the wire are limited to `maxBytes`. To be called at most once. */
-  readonly openBody: (maxBytes: number) => RequestBody;
+  readonly openBody: (maxBytes: number, declared: number | null) => RequestBody;
 }
 
 export function header(request: CallbackRequest, name: string): string | null {

@@ -53,13 +53,19 @@ export function compileGate(options: GateOptions): Gate {
   const allowlist = compileAllowlist(options.allow, options.egress);
   const authenticator = compileAuthenticator(options.credentials);
   return (knock) => {
-    const address = checkAddress(knock, options.clientAddress, allowlist);
-    const { problem: refusal, ...facts } = address;
+    const {
+      problem: refusal,
+      clientIp,
+      region,
+      rule,
+    } = checkAddress(knock, options.clientAddress, allowlist);
     if (refusal !== null && options.allowMode === 'enforce') {
-      return { ...facts, problem: refusal, credential: null, credentialFailure: null, wouldRefuse: null };
+      const nothing = { credential: null, credentialFailure: null, wouldRefuse: null };
+      return { problem: refusal, clientIp, region, rule, ...nothing };
     }
+    const { problem, credential, credentialFailure } = checkCredential(knock, authenticator);
     const wouldRefuse = refusal === null ? null : (refusal.code as 'address-refused' | 'address-unreadable');
-    return { ...facts, ...checkCredential(knock, authenticator), wouldRefuse };
+    return { problem, clientIp, region, rule, credential, credentialFailure, wouldRefuse };
   };
 }
 

@@ -36,12 +36,24 @@ export function createRawKeeper(account: KeepingAccount, cap: number): RawKeeper
     kept += chunk.length;
   }
 
-  async function* tee(body: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-    for await (const chunk of body) {
-      keep(chunk);
-      yield chunk;
-    }
+  function tee(body: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
+    return { [Symbol.asyncIterator]: () => teeing(body[Symbol.asyncIterator](), keep) };
   }
 
   return { tee, result: () => lost ?? Buffer.concat(chunks), release: () => lose('no-memory') };
+}
+
+/** By hand: an async generator between sender and decoder takes a turn of the event loop more for every chunk. */
+function teeing(source: AsyncIterator<Buffer>, keep: (chunk: Buffer) => void): AsyncIterator<Buffer> {
+  return {
+    async next() {
+      const result = await source.next();
+      if (!result.done) keep(result.value);
+      return result;
+    },
+    async return() {
+      await source.return?.();
+      return { value: undefined, done: true };
+    },
+  };
 }

@@ -6,7 +6,14 @@ import type { LedgerLine } from '../domain/delivery.js';
 import { Problem } from '../domain/problem.js';
 import { type Acknowledgement, outcomeOf } from './acknowledge.js';
 import type { Admission } from './admission.js';
-import { type Arrival, arrive, artefactContext, type LineResult, ledgerLine } from './arrival.js';
+import {
+  type Arrival,
+  arrive,
+  artefactContext,
+  decodedShape,
+  type LineResult,
+  ledgerLine,
+} from './arrival.js';
 import { bodyEncodings, type CallbackRequest, declaredLength, header } from './callback-request.js';
 import { decodeBody } from './decode/decode-body.js';
 import { UndecodableError } from './decode/decode-error.js';
@@ -88,8 +95,14 @@ export function createReceiver(parts: ReceiverParts): Receiver {
     try {
       const result = await decodeAndArchive(request, arrival, query, staged, kept);
       await record(arrival, result);
-      const { reason, ...told } = result;
-      const answer = { deliveryId: arrival.deliveryId, jobId: query.jobId, status: query.status, ...told };
+      const { outcome, items, reason } = result;
+      const answer = {
+        deliveryId: arrival.deliveryId,
+        jobId: query.jobId,
+        status: query.status,
+        outcome,
+        items,
+      };
       return reason === null ? answer : { ...answer, reason };
     } finally {
       if (!staged.settled) await atMost(CLEAN_UP_WAIT, staged.discard());
@@ -125,17 +138,17 @@ export function createReceiver(parts: ReceiverParts): Receiver {
     kept: RawKeeper,
   ): Promise<void> {
     const { source } = arrival.sender;
-    const body = request.openBody(source.maxBytes);
+    const contentLength = declaredLength(request);
+    const body = request.openBody(source.maxBytes, contentLength);
     arrival.bytes = () => body.bytes;
     const headers = {
       contentType: header(request, 'content-type'),
       contentEncoding: bodyEncodings(request),
-      contentLength: declaredLength(request),
+      contentLength,
       contents: query.contents.length > 0 ? query.contents : source.contents,
     };
     const limits = { maxBytes: source.maxBytes, maxParts: parts.limits.maxParts };
-    const { items: _count, ...shape } = await decodeBody(headers, kept.tee(body), staged, limits);
-    arrival.shape = { ...arrival.shape, ...shape };
+    arrival.shape = decodedShape(arrival, await decodeBody(headers, kept.tee(body), staged, limits));
   }
 
   async function record(arrival: Arrival, result: LineResult): Promise<void> {

@@ -46,8 +46,25 @@ export function createReport(targets: ReportTargets): ReceiverObserver {
 
 /** One event per delivery; fields are those of the ledger line, sizes in bytes, times in milliseconds. */
 function logDelivery(log: Logger, line: LedgerLine, problem: Problem | null): void {
-  const { v: _v, receivedAt: _receivedAt, items, shape: _shape, ...fields } = line;
-  const event = { event: 'delivery', ...fields, items: items.length };
+  const event = {
+    event: 'delivery',
+    deliveryId: line.deliveryId,
+    origin: line.origin,
+    source: line.source,
+    region: line.region,
+    clientIp: line.clientIp,
+    method: line.method,
+    jobId: line.jobId,
+    status: line.status,
+    credential: line.credential,
+    outcome: line.outcome,
+    reason: line.reason,
+    items: line.items.length,
+    bytes: line.bytes,
+    durationMs: line.durationMs,
+    // Left out of the line when there is nothing to say.
+    wouldRefuse: line.wouldRefuse,
+  };
   if (problem === null) log.info(event, line.outcome);
   else if (problem.status < 500) log.warn({ ...event, detail: problem.message }, 'refused');
   else log.error({ ...event, detail: problem.message, err: problem.cause }, 'refused');

@@ -19,7 +19,15 @@ export interface BodyLimits {
   readonly minRateGrace: number;
   /** Milliseconds for the whole body, our own waiting included. */
   readonly totalTimeout: number;
+  /** Bytes the sender declared; null when it did not. */
+  readonly declared: number | null;
 }
+
+/**
+ * A body declared to be no larger is handed over in one piece. The stream would hold as much of it anyway, and
+ * every piece costs its way through decoder and archive.
+ */
+const SMALL_BODY = 64 * 1024;
 
 /** A body being read: an async iterable that counts, and that ends with an error when the sender breaks a limit. */
 export interface RequestBody extends AsyncIterable<Buffer> {
@@ -68,9 +76,10 @@ class Body implements RequestBody, AsyncIterator<Buffer, undefined> {
   #ended = false;
   #started = 0;
   #pending: Pending | null = null;
-  /** When the reader began to wait for the sender; meaningless while nothing is pending. */
+  /** Since when nothing came that the reader waits for; meaningless while nothing is pending. */
   #waitingSince = 0;
   #waited = 0;
+  readonly #inOnePiece: boolean;
 
   constructor(
     request: IncomingMessage,
@@ -84,6 +93,7 @@ class Body implements RequestBody, AsyncIterator<Buffer, undefined> {
     this.#all = all;
     this.#now = now;
     this.#onStart = onStart;
+    this.#inOnePiece = limits.declared !== null && limits.declared <= SMALL_BODY;
   }
 
   [Symbol.asyncIterator](): AsyncIterator<Buffer, undefined> {
@@ -145,6 +155,7 @@ class Body implements RequestBody, AsyncIterator<Buffer, undefined> {
         new Problem('body-too-large', `This source accepts up to ${this.#limits.maxBytes} bytes.`),
       );
     }
+    if (this.#inOnePiece) return this.#gather(chunk);
     const pending = this.#takePending();
     if (pending === null) {
       this.#queue.push(chunk);
@@ -157,8 +168,19 @@ class Body implements RequestBody, AsyncIterator<Buffer, undefined> {
   readonly #onEnd = (): void => {
     this.#ended = true;
     this.#finish();
-    this.#takePending()?.resolve({ value: undefined, done: true });
+    const pending = this.#takePending();
+    if (pending === null) return;
+    const rest = this.#queue.length > 1 ? Buffer.concat(this.#queue) : this.#queue[0];
+    this.#queue = [];
+    pending.resolve(rest === undefined ? { value: undefined, done: true } : { value: rest, done: false });
   };
+
+  #gather(chunk: Buffer): void {
+    this.#queue.push(chunk);
+    const instant = this.#now();
+    this.#waited += instant - this.#waitingSince;
+    this.#waitingSince = instant;
+  }
 
   readonly #onError = (error: Error): void => this.#fail(new BodyAbortedError({ cause: error }));
 

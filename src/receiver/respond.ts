@@ -18,11 +18,8 @@ export function respondAcknowledged(
   closing: boolean,
 ): void {
   const body = JSON.stringify(answer);
-  response.writeHead(statusOf(answer.outcome), {
-    'content-type': 'application/json',
-    'content-length': Buffer.byteLength(body),
-    ...(closing ? { connection: 'close' } : {}),
-  });
+  const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
+  response.writeHead(statusOf(answer.outcome), closing ? { ...headers, connection: 'close' } : headers);
   response.end(body);
 }
 

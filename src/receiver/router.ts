@@ -18,7 +18,7 @@ export interface Answering {
 export interface CallbackRoutes extends Answering {
   readonly receiver: Receiver;
   readonly bodyClock: BodyClock;
-  readonly bodyLimits: Omit<BodyLimits, 'maxBytes'>;
+  readonly bodyLimits: Omit<BodyLimits, 'maxBytes' | 'declared'>;
 }
 
 /** Requests that wait for `100 Continue` before they send their body. */
@@ -94,8 +94,8 @@ function toCallback(
     peer: request.socket.remoteAddress,
     headers: request.headersDistinct,
     rawQuery: mark < 0 ? '' : url.slice(mark + 1),
-    openBody: (maxBytes) =>
-      routes.bodyClock.read(request, { ...routes.bodyLimits, maxBytes }, () => {
+    openBody: (maxBytes, declared) =>
+      routes.bodyClock.read(request, { ...routes.bodyLimits, maxBytes, declared }, () => {
         if (awaitingContinue.delete(request)) response.writeContinue();
       }),
   };

@@ -24,16 +24,19 @@ export class RawBody implements ByteSource {
 
   async next(): Promise<Buffer | null> {
     if (this.#pending !== null) return this.#nextSlice(this.#pending);
-    const chunk = await this.#pull();
-    if (chunk === null || chunk.length <= SLICE_BYTES) return chunk;
-    this.#pending = chunk.subarray(SLICE_BYTES);
-    return chunk.subarray(0, SLICE_BYTES);
+    while (!this.#over) {
+      const chunk = await this.#pull();
+      if (chunk === null) return null;
+      if (chunk.length > SLICE_BYTES) return this.#firstSlice(chunk);
+      if (chunk.length > 0) return chunk;
+    }
+    return null;
   }
 
   /** Reads what is left and forgets it; the limit still holds. */
   async drain(): Promise<void> {
     this.#pending = null;
-    while ((await this.#pull()) !== null);
+    while (!this.#over) await this.#pull();
   }
 
   /** Tells the sender's side that no more is wanted, as leaving a `for await` early would. */
@@ -47,6 +50,11 @@ export class RawBody implements ByteSource {
     }
   }
 
+  #firstSlice(chunk: Buffer): Buffer {
+    this.#pending = chunk.subarray(SLICE_BYTES);
+    return chunk.subarray(0, SLICE_BYTES);
+  }
+
   async #nextSlice(rest: Buffer): Promise<Buffer> {
     await nextTurn();
     this.#pending = rest.length > SLICE_BYTES ? rest.subarray(SLICE_BYTES) : null;
@@ -54,26 +62,19 @@ export class RawBody implements ByteSource {
   }
 
   async #pull(): Promise<Buffer | null> {
-    while (!this.#over) {
-      const chunk = await this.#step();
-      if (chunk === null) return null;
-      this.#received += chunk.length;
-      if (this.#received > this.#maxBytes) throw new BodyTooLargeError(this.#maxBytes);
-      if (chunk.length > 0) return chunk;
-    }
-    return null;
-  }
-
-  async #step(): Promise<Buffer | null> {
     try {
       const result = await this.#iterator.next();
-      if (!result.done) return result.value;
-      this.#over = true;
-      return null;
+      if (result.done) {
+        this.#over = true;
+        return null;
+      }
+      this.#received += result.value.length;
+      if (this.#received <= this.#maxBytes) return result.value;
     } catch (error) {
       this.#over = true;
       throw error;
     }
+    throw new BodyTooLargeError(this.#maxBytes);
   }
 }
 

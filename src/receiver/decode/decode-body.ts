@@ -57,8 +57,14 @@ export async function decodeBody(
   const raw = new RawBody(body, limits.maxBytes);
   try {
     const first = await raw.next();
-    if (first === null) return shapeOf(headers, { items: 0 });
-    return shapeOf(headers, await decodeEncoded(headers, withFirst(first, raw), sink, limits));
+    if (first === null) return shapeOf(headers, NOTHING);
+    const source = withFirst(first, raw);
+    const encodings = contentEncodings(headers.contentEncoding);
+    const found =
+      encodings.length === 0
+        ? await decodePlain(headers, source, headers.contentLength, sink, limits)
+        : await decodeEncoded(headers, source, encodings, sink, limits);
+    return shapeOf(headers, found);
   } catch (error) {
     if (error instanceof UndecodableError) await raw.drain();
     throw error;
@@ -68,15 +74,16 @@ export async function decodeBody(
 }
 
 type Found = Pick<DecodedShape, 'items' | 'parts'>;
+const NOTHING: Found = { items: 0 };
+const ONE_ITEM: Found = { items: 1 };
 
 async function decodeEncoded(
   headers: BodyHeaders,
   source: ByteSource,
+  encodings: readonly string[],
   sink: ItemSink,
   limits: DecodeLimits,
 ): Promise<Found> {
-  const encodings = contentEncodings(headers.contentEncoding);
-  if (encodings.length === 0) return decodePlain(headers, source, headers.contentLength, sink, limits);
   const layers = decodedSource(source, encodings, limits.maxBytes);
   try {
     return await decodePlain(headers, layers.at(-1) ?? source, null, sink, limits);
@@ -85,7 +92,7 @@ async function decodeEncoded(
   }
 }
 
-async function decodePlain(
+function decodePlain(
   headers: BodyHeaders,
   source: ByteSource,
   expectedBytes: number | null,
@@ -93,9 +100,17 @@ async function decodePlain(
   limits: DecodeLimits,
 ): Promise<Found> {
   const type = parseMediaType(headers.contentType);
-  if (!type.essence.startsWith('multipart/')) {
-    return { items: await decodeLone(headers, type, source, expectedBytes, sink) };
-  }
+  return type.essence.startsWith('multipart/')
+    ? decodeForm(type, source, sink, limits)
+    : decodeLone(headers, type, source, expectedBytes, sink);
+}
+
+async function decodeForm(
+  type: MediaType,
+  source: ByteSource,
+  sink: ItemSink,
+  limits: DecodeLimits,
+): Promise<Found> {
   const parts = await decodeMultipart(source, formBoundary(type), sink, limits.maxParts ?? DEFAULT_MAX_PARTS);
   return { parts, items: parts.length };
 }
@@ -106,9 +121,9 @@ async function decodeLone(
   source: ByteSource,
   expectedBytes: number | null,
   sink: ItemSink,
-): Promise<number> {
+): Promise<Found> {
   let chunk = await source.next();
-  if (chunk === null) return 0;
+  if (chunk === null) return NOTHING;
   const plan = lonePlan(type, headers.contentType, headers.contents);
   const item = new PlannedItem(sink, plan, expectedBytes === null ? {} : { expectedBytes });
   for (; chunk !== null; chunk = await source.next()) {
@@ -116,7 +131,7 @@ async function decodeLone(
     if (taken !== undefined) await taken;
   }
   await item.end();
-  return 1;
+  return ONE_ITEM;
 }
 
 function formBoundary(type: MediaType): string {
@@ -128,12 +143,12 @@ function formBoundary(type: MediaType): string {
   return boundary;
 }
 
-function shapeOf(headers: BodyHeaders, found: Found): DecodedShape {
+function shapeOf({ contentType, contentEncoding }: BodyHeaders, { parts, items }: Found): DecodedShape {
+  const plain = { contentType: contentType?.slice(0, MAX_TEXT) ?? null, items };
+  if (contentEncoding === null && parts === undefined) return plain;
   return {
-    contentType: headers.contentType?.slice(0, MAX_TEXT) ?? null,
-    ...(headers.contentEncoding === null
-      ? {}
-      : { contentEncoding: headers.contentEncoding.slice(0, MAX_TEXT) }),
-    ...found,
+    ...plain,
+    ...(contentEncoding !== null && { contentEncoding: contentEncoding.slice(0, MAX_TEXT) }),
+    ...(parts !== undefined && { parts }),
   };
 }

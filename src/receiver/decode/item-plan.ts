@@ -28,9 +28,10 @@ export class PlannedItem {
     return this.#item.write(chunk);
   }
 
-  async end(): Promise<void> {
+  /** Throws, as `write` does, what makes the delivery undecodable. */
+  end(): Promise<void> {
     if (this.#plan.json?.finish() === false) this.#refuseIfJson();
-    await this.#item.end();
+    return this.#item.end();
   }
 
   #refuseIfJson(): void {

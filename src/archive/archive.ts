@@ -139,6 +139,9 @@ class Staging implements StagedDelivery {
 
   /** Streamed items first: only they can lose a race, and then nothing small has become visible yet. */
   async #commitAll(): Promise<StoredItem[]> {
+    const [only, ...others] = this.#items;
+    if (only === undefined) return [];
+    if (others.length === 0) return [await commitItem(this.#parts.store, this.#context, only, false)];
     const outcomes = new Map<StagedItem, StoredItem>();
     const written = new Set<string>();
     const commit = async (item: StagedItem) => {

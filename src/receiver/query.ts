@@ -11,6 +11,7 @@ export interface CallbackQuery {
 
 /** More tokens than contents exist help nobody. */
 const MAX_CONTENTS = 16;
+const NO_CONTENTS: readonly string[] = [];
 
 /**
  * Reads the raw query, without its `?`. `id` and `status` come exactly once; `contents` is a hint; all other
@@ -39,6 +40,7 @@ function single(parameters: URLSearchParams, name: string): string {
 }
 
 function contentsOf(parameters: URLSearchParams): readonly string[] {
+  if (!parameters.has('contents')) return NO_CONTENTS;
   const tokens = parameters.getAll('contents').flatMap((value) => value.split(','));
   const known = tokens.map((token) => token.trim()).filter((token) => /^[A-Za-z0-9_.:-]{1,64}$/.test(token));
   return [...new Set(known)].slice(0, MAX_CONTENTS);

@@ -4,8 +4,8 @@
  * first thing to be let go.
  */
 export interface RawKeeper {
-  /** Passes the body through, keeping what it sees. */
-  tee(body: AsyncIterable<Buffer>): AsyncIterable<Buffer>;
+  /** To be told of every chunk of the body. */
+  keep(chunk: Buffer): void;
   /** The whole raw body; or why it is not there. */
   result(): Buffer | 'over-cap' | 'no-memory';
   release(): void;
@@ -36,24 +36,5 @@ export function createRawKeeper(account: KeepingAccount, cap: number): RawKeeper
     kept += chunk.length;
   }
 
-  function tee(body: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
-    return { [Symbol.asyncIterator]: () => teeing(body[Symbol.asyncIterator](), keep) };
-  }
-
-  return { tee, result: () => lost ?? Buffer.concat(chunks), release: () => lose('no-memory') };
-}
-
-/** By hand: an async generator between sender and decoder takes a turn of the event loop more for every chunk. */
-function teeing(source: AsyncIterator<Buffer>, keep: (chunk: Buffer) => void): AsyncIterator<Buffer> {
-  return {
-    async next() {
-      const result = await source.next();
-      if (!result.done) keep(result.value);
-      return result;
-    },
-    async return() {
-      await source.return?.();
-      return { value: undefined, done: true };
-    },
-  };
+  return { keep, result: () => lost ?? Buffer.concat(chunks), release: () => lose('no-memory') };
 }

@@ -148,7 +148,7 @@ export function createReceiver(parts: ReceiverParts): Receiver {
       contents: query.contents.length > 0 ? query.contents : source.contents,
     };
     const limits = { maxBytes: source.maxBytes, maxParts: parts.limits.maxParts };
-    arrival.shape = decodedShape(arrival, await decodeBody(headers, kept.tee(body), staged, limits));
+    arrival.shape = decodedShape(arrival, await decodeBody(headers, body, staged, limits, kept.keep));
   }
 
   async function record(arrival: Arrival, result: LineResult): Promise<void> {

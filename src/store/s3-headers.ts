@@ -47,7 +47,7 @@ function crc32Base64(body: Buffer): string {
 /** Appends the headers of a PUT that makes an object of ours. */
 export function addObjectLines(lines: string[], settings: S3Settings, headers: ObjectHeaders): void {
   lines.push('content-type', headers.contentType);
-  for (const [name, value] of Object.entries(headers.metadata)) lines.push(METADATA + name, value);
+  for (const name of Object.keys(headers.metadata)) lines.push(METADATA + name, headers.metadata[name] ?? '');
   if (settings.storageClass) lines.push('x-amz-storage-class', settings.storageClass);
   const { sse } = settings;
   if (sse) lines.push('x-amz-server-side-encryption', sse.mode);

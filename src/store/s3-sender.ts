@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import type { S3Client } from '@aws-sdk/client-s3';
 import { Pool } from 'undici';
 import type { BucketAddress, S3Limits } from './s3-client.js';
-import { failureOf, S3Failure } from './s3-errors.js';
+import { failureOf } from './s3-errors.js';
 import { exchange } from './s3-exchange.js';
 import type { HeaderLines } from './s3-headers.js';
 import { createS3Signer } from './s3-signature.js';
@@ -45,9 +45,9 @@ export type ResponseHeaders = Readonly<Record<string, string | string[] | undefi
  */
 export interface S3Sender {
   readonly secure: boolean;
-  /** One attempt. @throws S3Failure */
+  /** One attempt. @throws S3Failure for an answer that is none of success; what the connection throws, as it is */
   put(request: SignedPut): Promise<ResponseHeaders>;
-  /** One attempt; connections of its own, so that slow readers hold up no write. @throws S3Failure */
+  /** One attempt, with the errors of `put`; connections of its own, so that slow readers hold up no write. */
   get(request: SignedGet): Promise<OpenAnswer>;
   close(): Promise<void>;
 }
@@ -106,19 +106,12 @@ export function createS3Sender(client: S3Client, address: BucketAddress, limits:
 
   return {
     secure: address.origin.startsWith('https:'),
-    put: (request) => put(request).catch(rethrowAsFailure),
-    get: (request) => get(request).catch(rethrowAsFailure),
+    put,
+    get,
     close: async () => {
       await Promise.all([pool, readers].filter((each) => !each.destroyed).map((each) => each.destroy()));
     },
   };
-}
-
-function rethrowAsFailure(error: unknown): never {
-  if (error instanceof S3Failure) throw error;
-  const { code, name } = error as { code?: unknown; name?: unknown };
-  const word = typeof code === 'string' ? code : String(name);
-  throw new S3Failure({ status: null, code: word }, { cause: error });
 }
 
 const NO_QUERY: readonly string[] = [];

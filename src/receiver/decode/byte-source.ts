@@ -13,19 +13,22 @@ const SLICE_BYTES = 256 * 1024;
 export class RawBody implements ByteSource {
   readonly #iterator: AsyncIterator<Buffer>;
   readonly #maxBytes: number;
+  readonly #onRaw: (chunk: Buffer) => void;
   #pending: Buffer | null = null;
   #received = 0;
   #over = false;
 
-  constructor(body: AsyncIterable<Buffer>, maxBytes: number) {
+  /** @param onRaw told of every chunk as it came */
+  constructor(body: AsyncIterable<Buffer>, maxBytes: number, onRaw: (chunk: Buffer) => void) {
     this.#iterator = body[Symbol.asyncIterator]();
     this.#maxBytes = maxBytes;
+    this.#onRaw = onRaw;
   }
 
   async next(): Promise<Buffer | null> {
     if (this.#pending !== null) return this.#nextSlice(this.#pending);
     while (!this.#over) {
-      const chunk = await this.#pull();
+      const chunk = this.#taken(await this.#pull());
       if (chunk === null) return null;
       if (chunk.length > SLICE_BYTES) return this.#firstSlice(chunk);
       if (chunk.length > 0) return chunk;
@@ -36,7 +39,7 @@ export class RawBody implements ByteSource {
   /** Reads what is left and forgets it; the limit still holds. */
   async drain(): Promise<void> {
     this.#pending = null;
-    while (!this.#over) await this.#pull();
+    while (!this.#over) this.#taken(await this.#pull());
   }
 
   /** Tells the sender's side that no more is wanted, as leaving a `for await` early would. */
@@ -61,20 +64,23 @@ export class RawBody implements ByteSource {
     return rest.subarray(0, SLICE_BYTES);
   }
 
-  async #pull(): Promise<Buffer | null> {
-    try {
-      const result = await this.#iterator.next();
-      if (result.done) {
-        this.#over = true;
-        return null;
-      }
-      this.#received += result.value.length;
-      if (this.#received <= this.#maxBytes) return result.value;
-    } catch (error) {
+  /** The next chunk of the sender; after an error there is none to come. */
+  #pull(): Promise<IteratorResult<Buffer>> {
+    return this.#iterator.next().catch((error: unknown) => {
       this.#over = true;
       throw error;
+    });
+  }
+
+  #taken(result: IteratorResult<Buffer>): Buffer | null {
+    if (result.done) {
+      this.#over = true;
+      return null;
     }
-    throw new BodyTooLargeError(this.#maxBytes);
+    this.#received += result.value.length;
+    if (this.#received > this.#maxBytes) throw new BodyTooLargeError(this.#maxBytes);
+    this.#onRaw(result.value);
+    return result.value;
   }
 }
 

@@ -40,21 +40,24 @@ const MAX_TEXT = 200;
  *
  * Throws
  * - UndecodableError when the body does not hold what it claims to. What is left of `body` has been read
- *   to its end by then, so that a caller who copies the raw bytes as they pass has all of them. Items may
- *   have been opened and even ended: nothing of them may be published.
+ *   to its end by then, so that `onRaw` was told of all of it. Items may have been opened and even ended:
+ *   nothing of them may be published.
  * - BodyTooLargeError as soon as a limit is passed, be it while reading that rest.
  * - What `body` or `sink` throw, unchanged, at once.
  *
  * In the last two cases `body` is left as `for await` leaves it: its iterator's `return` is called, which
  * destroys a bare stream. Pass a request as `request.iterator({ destroyOnReturn: false })` to answer on it.
+ *
+ * @param onRaw told of every chunk as it came, before anything is undone
  */
 export async function decodeBody(
   headers: BodyHeaders,
   body: AsyncIterable<Buffer>,
   sink: ItemSink,
   limits: DecodeLimits,
+  onRaw: (chunk: Buffer) => void = ignore,
 ): Promise<DecodedShape> {
-  const raw = new RawBody(body, limits.maxBytes);
+  const raw = new RawBody(body, limits.maxBytes, onRaw);
   try {
     const first = await raw.next();
     if (first === null) return shapeOf(headers, NOTHING);
@@ -72,6 +75,8 @@ export async function decodeBody(
     await raw.close();
   }
 }
+
+function ignore(): void {}
 
 type Found = Pick<DecodedShape, 'items' | 'parts'>;
 const NOTHING: Found = { items: 0 };

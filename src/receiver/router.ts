@@ -5,6 +5,7 @@ import type { CallbackRequest } from './callback-request.js';
 import type { Receiver } from './receive.js';
 import { BodyAbortedError, type BodyClock, type BodyLimits } from './request-body.js';
 import { type DrainLimits, respondAcknowledged, respondProblem } from './respond.js';
+import { takeTurns } from './take-turns.js';
 
 /** How the public app answers, whatever the path. */
 export interface Answering {
@@ -20,6 +21,9 @@ export interface CallbackRoutes extends Answering {
   readonly bodyClock: BodyClock;
   readonly bodyLimits: Omit<BodyLimits, 'maxBytes' | 'declared'>;
 }
+
+/** So many refusals take less than a millisecond together. */
+const REFUSALS_PER_TURN = 8;
 
 /** Requests that wait for `100 Continue` before they send their body. */
 const awaitingContinue = new WeakSet<IncomingMessage>();
@@ -72,8 +76,11 @@ function refuse(request: IncomingMessage, response: ServerResponse, error: unkno
   const problem = asProblem(error);
   if (problem.code === 'internal') routes.onUnexpected(error);
   const drain = awaitingContinue.has(request) ? NOTHING : routes.drain;
-  respondProblem(request, response, problem, drain, routes.isDraining());
+  inTurn(() => respondProblem(request, response, problem, drain, routes.isDraining()));
 }
+
+/** One for all requests: the event loop is one. */
+const inTurn = takeTurns(REFUSALS_PER_TURN);
 
 /** Who was not told to continue sends nothing that could be drained. */
 const NOTHING: DrainLimits = { bytes: 0, ms: 0 };

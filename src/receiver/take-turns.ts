@@ -1,0 +1,37 @@
+/**
+ * Acts at once while there are few acts in this turn of the event loop, and in one of the next turns, in order,
+ * when there are more. A flood is then worked off as fast as before, but whatever else the loop has to do (the
+ * several round trips that an honest callback needs) waits for a few acts only and not for all of them.
+ *
+ * @param perTurn acts within one turn
+ */
+export function takeTurns(perTurn: number): (act: () => void) => void {
+  let acted = 0;
+  let waiting: (() => void)[] = [];
+  let isTurnAhead = false;
+
+  function awaitTurn(): void {
+    if (isTurnAhead) return;
+    isTurnAhead = true;
+    setImmediate(takeTurn);
+  }
+
+  function takeTurn(): void {
+    isTurnAhead = false;
+    const now = waiting.slice(0, perTurn);
+    waiting = waiting.slice(perTurn);
+    acted = now.length;
+    if (acted > 0) awaitTurn();
+    for (const act of now) act();
+  }
+
+  return (act) => {
+    awaitTurn();
+    if (acted < perTurn && waiting.length === 0) {
+      acted += 1;
+      act();
+    } else {
+      waiting.push(act);
+    }
+  };
+}

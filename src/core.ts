@@ -2,11 +2,11 @@ import { type Archive, createArchive } from './archive/archive.js';
 import { createLedger, type Ledger } from './archive/ledger.js';
 import type { SegmentInfo } from './archive/ledger-segment.js';
 import type { Config } from './config.js';
-import { collectAsBytesPass } from './observe/young-generation.js';
+import { collectAsBytesPass } from './observe/garbage-collection.js';
 import type { RecoveryParts } from './recovery/recovery-parts.js';
 import { createSpeechClients, type SpeechClients } from './speech/speech.js';
 import { speechOptions } from './speech-options.js';
-import { createBufferPool } from './store/buffer-pool.js';
+import { type BufferPool, createBufferPool } from './store/buffer-pool.js';
 import { type ByteBudget, createByteBudget } from './store/byte-budget.js';
 import { measureStore, type OnStoreCall } from './store/measured-store.js';
 import type { ObjectStore } from './store/object-store.js';
@@ -39,10 +39,10 @@ export async function openCore(config: Config, observer?: CoreObserver): Promise
   const store = observer ? measureStore(opened, observer.onStoreCall) : opened;
   const { memoryBudget } = config.limits;
   const budget = createByteBudget({ total: memoryBudget, reserve: store.partSize });
-  const pool = createBufferPool({
+  const pool: BufferPool = createBufferPool({
     largest: store.partSize,
     retain: memoryBudget,
-    onReturned: collectAsBytesPass(),
+    onFilled: collectAsBytesPass(() => pool.allocated),
   });
   const archive = createArchive({ store, budget, pool });
   const ledger = createLedger({

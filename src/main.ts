@@ -4,7 +4,7 @@ import { EXIT, UsageError } from './cli/exit-codes.js';
 import { packageVersion } from './cli/package-version.js';
 import { ConfigError } from './config/faults.js';
 import { nearest } from './config/nearest.js';
-import { holdYoungGeneration } from './observe/young-generation.js';
+import { holdYoungGeneration } from './observe/garbage-collection.js';
 
 interface CommandEntry {
   readonly summary: string;

@@ -107,7 +107,7 @@ export class PartBuffer {
       return;
     }
     const target = this.#grownFor(chunk.length);
-    chunk.copy(target, this.#length);
+    this.#memory.pool.fill(target, this.#length, chunk);
     this.#length += chunk.length;
   }
 

@@ -16,10 +16,18 @@ export interface KeepingAccount {
   giveBack(bytes: number): void;
 }
 
-export function createRawKeeper(account: KeepingAccount, cap: number): RawKeeper {
+/**
+ * @param cap bytes that are kept at most
+ * @param declared bytes the sender announced; what will exceed the cap is not begun with. Null when unknown
+ */
+export function createRawKeeper(
+  account: KeepingAccount,
+  cap: number,
+  declared: number | null = null,
+): RawKeeper {
   let chunks: Buffer[] = [];
   let kept = 0;
-  let lost: 'over-cap' | 'no-memory' | null = null;
+  let lost: 'over-cap' | 'no-memory' | null = declared !== null && declared > cap ? 'over-cap' : null;
 
   function lose(why: 'over-cap' | 'no-memory'): void {
     lost ??= why;

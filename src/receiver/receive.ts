@@ -89,8 +89,9 @@ export function createReceiver(parts: ReceiverParts): Receiver {
     arrival: Arrival,
     query: CallbackQuery,
   ): Promise<Acknowledgement> {
-    const staged = parts.archive.begin(artefactContext(arrival, query), declaredLength(request));
-    const kept = createRawKeeper(staged, parts.limits.quarantineBytes);
+    const declared = declaredLength(request);
+    const staged = parts.archive.begin(artefactContext(arrival, query), declared);
+    const kept = createRawKeeper(staged, parts.limits.quarantineBytes, declared);
     staged.beforeWaiting(kept.release);
     try {
       const result = await decodeAndArchive(request, arrival, query, staged, kept);

@@ -156,13 +156,11 @@ class Body implements RequestBody, AsyncIterator<Buffer, undefined> {
       );
     }
     if (this.#inOnePiece) return this.#gather(chunk);
+    // Until the next chunk is asked for: what waits here waits in memory nobody has paid for.
+    this.#request.pause();
     const pending = this.#takePending();
-    if (pending === null) {
-      this.#queue.push(chunk);
-      this.#request.pause();
-    } else {
-      pending.resolve({ value: chunk, done: false });
-    }
+    if (pending === null) this.#queue.push(chunk);
+    else pending.resolve({ value: chunk, done: false });
   };
 
   readonly #onEnd = (): void => {

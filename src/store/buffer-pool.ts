@@ -9,6 +9,10 @@ export interface BufferPool {
   /** Size of the buffer that `take(bytes)` returns. */
   sizeFor(bytes: number): number;
   take(bytes: number): Buffer;
+  /** Bytes of all buffers, those in use and those kept for reuse. */
+  readonly allocated: number;
+  /** Copies a chunk into a buffer of the pool; `at` is where to. */
+  fill(buffer: Buffer, at: number, chunk: Buffer): void;
   /** The caller must not touch the buffer afterwards. */
   give(buffer: Buffer): void;
 }
@@ -18,15 +22,16 @@ const SMALLEST = 64 * 1024;
 /**
  * @param options.largest size of the largest buffer
  * @param options.retain bytes kept for reuse at most
- * @param options.onReturned told of the size of every buffer that comes back
+ * @param options.onFilled told of the size of every chunk that was copied, and that is garbage by then
  */
 export function createBufferPool(options: {
   readonly largest: number;
   readonly retain: number;
-  readonly onReturned?: (bytes: number) => void;
+  readonly onFilled?: (bytes: number) => void;
 }): BufferPool {
   const free = new Map<number, Buffer[]>();
   let retained = 0;
+  let allocated = 0;
 
   function sizeFor(bytes: number): number {
     if (bytes > options.largest)
@@ -38,17 +43,29 @@ export function createBufferPool(options: {
 
   return {
     sizeFor,
+    get allocated() {
+      return allocated;
+    },
     take(bytes) {
       const size = sizeFor(bytes);
       const reused = free.get(size)?.pop();
-      if (reused === undefined) return Buffer.allocUnsafeSlow(size);
-      retained -= size;
-      return reused;
+      if (reused !== undefined) {
+        retained -= size;
+        return reused;
+      }
+      allocated += size;
+      return Buffer.allocUnsafeSlow(size);
+    },
+    fill(buffer, at, chunk) {
+      chunk.copy(buffer, at);
+      options.onFilled?.(chunk.length);
     },
     give(buffer) {
       const whole = buffer.length;
-      options.onReturned?.(whole);
-      if (retained + whole > options.retain) return;
+      if (retained + whole > options.retain) {
+        allocated -= whole;
+        return;
+      }
       const sameSize = free.get(whole);
       if (sameSize === undefined) free.set(whole, [buffer]);
       else sameSize.push(buffer);

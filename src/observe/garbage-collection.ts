@@ -1,10 +1,11 @@
-import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
+import { getHeapSpaceStatistics, getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 /*
- * Keeps resident memory to what deliveries need, by steering V8's young generation. Left alone, it costs twice:
- * loading the program makes it grow to its full size, 32 MB that are never given back; and socket buffers, which
- * live outside the heap for a moment each, pile up to another 30 MB before V8 looks for them.
+ * Keeps resident memory to what deliveries need, by steering V8's collector. Left alone, it costs three times:
+ * loading the program makes the young generation grow to its full size, 32 MB that are never given back; socket
+ * buffers, which live outside the heap for a moment each, pile up to another 30 MB before V8 looks for them; and
+ * those that had to wait grow old, which V8 looks for later still.
  */
 
 type Collect = (options?: { readonly type: 'minor' }) => void;
@@ -17,6 +18,9 @@ const SEMI_SPACE = 4 * 1024 * 1024;
 
 /** Bytes of uploads that may pass between two collections, about 1 ms each. */
 const PASSED_AT_MOST = 8 * 1024 * 1024;
+
+/** Bytes outside the heap beyond what is meant to stay: some are in use, the rest waits for a full collection. */
+const OUTLIVED_AT_MOST = 32 * 1024 * 1024;
 
 /** To be called before the bulk of the program is loaded. */
 export function holdYoungGeneration(): void {
@@ -36,8 +40,14 @@ export function releaseYoungGeneration(): void {
   holdYoungGeneration();
 }
 
-/** Returns a function to be told of bytes of uploads that have passed: it collects when enough have. */
-export function collectAsBytesPass(): (bytes: number) => void {
+/**
+ * Returns a function to be told of bytes of uploads that have passed: it collects when enough have. Chunks that
+ * had to wait for memory have outlived two collections by then and are only found by a full one, which takes
+ * about 30 ms and comes when they add up.
+ *
+ * @param held bytes of buffers outside the heap that are meant to stay
+ */
+export function collectAsBytesPass(held: () => number): (bytes: number) => void {
   const collect = collector();
   let passed = 0;
   return (bytes) => {
@@ -45,6 +55,7 @@ export function collectAsBytesPass(): (bytes: number) => void {
     if (passed < PASSED_AT_MOST) return;
     passed = 0;
     collect({ type: 'minor' });
+    if (getHeapStatistics().external_memory > held() + OUTLIVED_AT_MOST) collect();
   };
 }
 

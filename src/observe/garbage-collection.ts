@@ -43,19 +43,29 @@ export function releaseYoungGeneration(): void {
 /**
  * Returns a function to be told of bytes of uploads that have passed: it collects when enough have. Chunks that
  * had to wait for memory have outlived two collections by then and are only found by a full one, which takes
- * about 30 ms and comes when they add up.
+ * about 25 ms and comes when they add up.
  *
  * @param held bytes of buffers outside the heap that are meant to stay
  */
 export function collectAsBytesPass(held: () => number): (bytes: number) => void {
   const collect = collector();
   let passed = 0;
+  let tolerated = OUTLIVED_AT_MOST;
+  let collectedFully = false;
   return (bytes) => {
     passed += bytes;
     if (passed < PASSED_AT_MOST) return;
     passed = 0;
     collect({ type: 'minor' });
-    if (getHeapStatistics().external_memory > held() + OUTLIVED_AT_MOST) collect();
+    const outlived = getHeapStatistics().external_memory - held();
+    if (collectedFully) {
+      // What a full collection left, as its sweeping in the background has shown by now, is in use.
+      tolerated = Math.max(OUTLIVED_AT_MOST, outlived + PASSED_AT_MOST);
+      collectedFully = false;
+    } else if (outlived > tolerated) {
+      collect();
+      collectedFully = true;
+    }
   };
 }
 

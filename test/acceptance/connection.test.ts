@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ledgerOf, visibleKeys } from '../support/ledger-of.js';
@@ -151,6 +152,27 @@ describe('a slow sender', () => {
     const answer = await client.answer().finally(() => clearInterval(drip));
     expect(answer.status).toBe(408);
     expect(JSON.parse(answer.body).detail).toContain('10000 bytes per second');
+  });
+});
+
+describe('a small body in many pieces', () => {
+  it('is stored as it was sent', async () => {
+    const pieces = Array.from({ length: 100 }, (_, n) => `${n},`);
+    const body = pieces.join('');
+    const client = await open();
+    await client.send(
+      head(
+        '/callbacks/default?id=pieces1&status=success',
+        'Content-Type: text/plain',
+        `Content-Length: ${body.length}`,
+      ),
+    );
+    for (const piece of pieces) {
+      await client.send(piece);
+      await sleep(2);
+    }
+    expect((await client.answer()).status).toBe(200);
+    expect(await readFile(join(service.folder, 'jobs/pieces1/transcript.txt'), 'utf8')).toBe(body);
   });
 });
 

@@ -17,10 +17,10 @@ type Collect = (options?: { readonly type: 'minor' }) => void;
 const SEMI_SPACE = 4 * 1024 * 1024;
 
 /** Bytes of uploads that may pass between two collections, about 1 ms each. */
-const PASSED_AT_MOST = 8 * 1024 * 1024;
+const PASSED_AT_MOST = 4 * 1024 * 1024;
 
 /** Bytes outside the heap beyond what is meant to stay: some are in use, the rest waits for a full collection. */
-const OUTLIVED_AT_MOST = 32 * 1024 * 1024;
+const OUTLIVED_AT_MOST = 28 * 1024 * 1024;
 
 /** To be called before the bulk of the program is loaded. */
 export function holdYoungGeneration(): void {

@@ -234,7 +234,7 @@ const limits = section('What one replica takes on.', {
     kinds.size(64 * 1024),
     'size',
     '64MiB',
-    'All body buffers of the process together; at least three parts.',
+    'All body buffers of the process together, bodies of up to 64 KiB on their way in excepted; at least three parts.',
   ),
   maxConcurrentDeliveries: setting(
     kinds.count(1, 100_000),

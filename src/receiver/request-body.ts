@@ -24,8 +24,8 @@ export interface BodyLimits {
 }
 
 /**
- * A body declared to be no larger is handed over in one piece. The stream would hold as much of it anyway, and
- * every piece costs its way through decoder and archive.
+ * A body declared to be no larger is handed over in one piece: every piece costs its way through decoder and archive.
+ * Until it is whole it is paid for by the number of deliveries let in, not out of the byte budget.
  */
 const SMALL_BODY = 64 * 1024;
 

@@ -76,7 +76,14 @@ function refuse(request: IncomingMessage, response: ServerResponse, error: unkno
   const problem = asProblem(error);
   if (problem.code === 'internal') routes.onUnexpected(error);
   const drain = awaitingContinue.has(request) ? NOTHING : routes.drain;
-  inTurn(() => respondProblem(request, response, problem, drain, routes.isDraining()));
+  inTurn(() => {
+    try {
+      respondProblem(request, response, problem, drain, routes.isDraining());
+    } catch (fault) {
+      routes.onUnexpected(fault);
+      response.destroy();
+    }
+  });
 }
 
 /** One for all requests: the event loop is one. */

@@ -2,10 +2,10 @@ import type { Readable } from 'node:stream';
 import type { S3Client } from '@aws-sdk/client-s3';
 import { Pool } from 'undici';
 import type { BucketAddress, S3Limits } from './s3-client.js';
-import { failureOf } from './s3-errors.js';
+import { asFailure, failureOf, S3Failure } from './s3-errors.js';
 import { exchange } from './s3-exchange.js';
 import type { HeaderLines } from './s3-headers.js';
-import { createS3Signer } from './s3-signature.js';
+import { createS3Signer, type SigningKeyHolder } from './s3-signature.js';
 
 /** A PUT of a body that is in memory. */
 export interface SignedPut {
@@ -69,10 +69,20 @@ export function createS3Sender(client: S3Client, address: BucketAddress, limits:
   const readers = new Pool(address.origin, options);
   const signer = createS3Signer(address.region);
 
+  /** A provider's failure is no answer of S3, whatever status it had itself: it is told as none, and tried again. */
+  async function signingKey(): Promise<SigningKeyHolder> {
+    try {
+      return await client.config.credentials();
+    } catch (error) {
+      const { code } = asFailure(error);
+      throw new S3Failure({ status: null, code }, { cause: error });
+    }
+  }
+
   async function put({ key, query, body, timeoutMs, headers, signal }: SignedPut): Promise<ResponseHeaders> {
     const path = address.path + encodeKey(key);
     const pairs = encodedQuery(query);
-    const holder = await client.config.credentials();
+    const holder = await signingKey();
     const unsigned = { method: 'PUT', path, query: pairs, headers: headers.concat('host', address.host) };
     const request = {
       method: 'PUT' as const,
@@ -92,7 +102,7 @@ export function createS3Sender(client: S3Client, address: BucketAddress, limits:
   async function get({ key, headers, timeoutMs, idleMs }: SignedGet): Promise<OpenAnswer> {
     const path = address.path + encodeKey(key);
     const lines = headers.concat('host', address.host, 'x-amz-content-sha256', NO_BODY);
-    const holder = await client.config.credentials();
+    const holder = await signingKey();
     const response = await readers.request({
       method: 'GET',
       path,

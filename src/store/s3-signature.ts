@@ -60,7 +60,7 @@ export function createS3Signer(region: string): S3Signer {
   };
 }
 
-let latest = { second: 0, text: '' };
+let latest = { second: Number.NaN, text: '' };
 
 /** ISO 8601 without separators, to the second; many requests are signed within one. */
 function timeOf(now: Date): string {

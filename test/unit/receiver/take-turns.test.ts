@@ -45,4 +45,13 @@ describe('taking turns', () => {
     inTurn(() => done.push('second'));
     expect(done).toEqual(['first', 'second']);
   });
+
+  it('lets no more than 256 wait', async () => {
+    let done = 0;
+    const inTurn = takeTurns(3);
+    for (let n = 0; n < 1000; n++) inTurn(() => (done += 1));
+    expect(done).toBe(1000 - 256);
+    for (let turn = 0; turn < 100; turn++) await nextTurn();
+    expect(done).toBe(1000);
+  });
 });

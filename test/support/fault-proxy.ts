@@ -58,7 +58,10 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
   const listen = (port: number): Promise<void> =>
     new Promise((done, failed) => {
       server.once('error', failed);
-      server.listen(port, '127.0.0.1', () => done());
+      server.listen(port, '127.0.0.1', () => {
+        server.off('error', failed);
+        done();
+      });
     });
   const refuse = (): Promise<void> =>
     new Promise((done) => {

@@ -1,9 +1,9 @@
 import { promisify } from 'node:util';
-import { deflateRaw, deflateRawSync, inflateRawSync } from 'node:zlib';
+import { deflateRaw, inflateRawSync } from 'node:zlib';
 import { type ParsedSegment, parseLine } from '../archive/ledger-text.js';
 import type { LedgerLine } from '../domain/delivery.js';
 
-/** What filters and charts need of a ledger line; the line itself stays packed with its segment. */
+/** What filters and charts need of a ledger line; the line itself stays packed with its neighbours. */
 export interface LedgerRow {
   /** Receipt in milliseconds since the epoch. */
   readonly time: number;
@@ -17,31 +17,73 @@ export interface LedgerRow {
   readonly credential: string | null;
   readonly bytes: number;
   readonly durationMs: number;
-  readonly segment: PackedSegment;
-  /** Place of the line among the segment's readable ones. */
+  readonly block: LineBlock;
+  /** Place of the line in its block. */
   readonly index: number;
 }
 
-/** The lines of a segment, deflated: some 150 bytes a line instead of 800. */
-export interface PackedSegment {
-  readonly packed: Buffer;
-}
-
 const deflateOffLoop = promisify(deflateRaw);
-/** Deflating this much takes well under a millisecond; more goes to the thread pool. */
-const SMALL = 32 * 1024;
 
-/** Makes the rows of a segment that was read. */
-export async function packRows(parsed: ParsedSegment): Promise<LedgerRow[]> {
-  const text = Buffer.from(parsed.entries.map((entry) => entry.text).join('\n'));
-  const level = { level: 1 };
-  const packed = text.length <= SMALL ? deflateRawSync(text, level) : await deflateOffLoop(text, level);
-  // A copy of the right size: zlib's own buffer is a view into a far larger one.
-  const segment = { packed: Buffer.from(packed) };
-  return parsed.entries.map(({ line }, index) => rowOf(line, segment, index));
+const LINES_PER_BLOCK = 64;
+
+/**
+ * Lines of one or many segments, deflated once there are enough of them: some 150 bytes a line instead of 800. By the
+ * block and not by the segment, because a store that answers fast makes segments of a line or two, and what one of
+ * them costs in buffers is a multiple of what it holds.
+ */
+export class LineBlock {
+  #texts: string[] | null = [];
+  #packed: Buffer | null = null;
+
+  get isFull(): boolean {
+    return this.#texts === null || this.#texts.length >= LINES_PER_BLOCK;
+  }
+
+  /** Takes a line of a block that is not full and gives its place. */
+  add(text: string): number {
+    const place = (this.#texts ?? []).push(text) - 1;
+    if (this.isFull) this.#pack();
+    return place;
+  }
+
+  /** All lines in their order. */
+  lines(): readonly string[] {
+    return (
+      this.#texts ??
+      inflateRawSync(this.#packed ?? NOTHING)
+        .toString()
+        .split('\n')
+    );
+  }
+
+  #pack(): void {
+    deflateOffLoop(Buffer.from((this.#texts ?? []).join('\n')), { level: 1 }).then(
+      (packed) => {
+        // A copy of the right size and for itself: zlib's own buffer is a view into a far larger one, and one out of
+        // Node's pool would keep eight kilobytes alive.
+        this.#packed = Buffer.allocUnsafeSlow(packed.length);
+        packed.copy(this.#packed);
+        this.#texts = null;
+      },
+      // Left as it is: larger, not wrong.
+      () => undefined,
+    );
+  }
 }
 
-function rowOf(line: LedgerLine, segment: PackedSegment, index: number): LedgerRow {
+const NOTHING = Buffer.alloc(0);
+
+/** Makes the rows of segments that were read, one after the other. */
+export function createRowPacker(): (parsed: ParsedSegment) => LedgerRow[] {
+  let block = new LineBlock();
+  return ({ entries }) =>
+    entries.map(({ line, text }) => {
+      if (block.isFull) block = new LineBlock();
+      return rowOf(line, block, block.add(text));
+    });
+}
+
+function rowOf(line: LedgerLine, block: LineBlock, index: number): LedgerRow {
   return {
     time: Date.parse(line.receivedAt),
     id: line.deliveryId,
@@ -54,7 +96,7 @@ function rowOf(line: LedgerLine, segment: PackedSegment, index: number): LedgerR
     credential: shared(line.credential),
     bytes: Number(line.bytes) || 0,
     durationMs: Number(line.durationMs) || 0,
-    segment,
+    block,
     index,
   };
 }
@@ -72,14 +114,14 @@ function shared(text: unknown): string | null {
   return text;
 }
 
-/** The ledger lines behind rows, in their order; a segment is unpacked once for neighbours. */
+/** The ledger lines behind rows, in their order; a block is unpacked once for neighbours. */
 export function linesOf(rows: readonly LedgerRow[]): LedgerLine[] {
-  const unpacked = new Map<PackedSegment, string[]>();
+  const unpacked = new Map<LineBlock, readonly string[]>();
   return rows.flatMap((row) => {
-    let texts = unpacked.get(row.segment);
+    let texts = unpacked.get(row.block);
     if (!texts) {
-      texts = inflateRawSync(row.segment.packed).toString().split('\n');
-      unpacked.set(row.segment, texts);
+      texts = row.block.lines();
+      unpacked.set(row.block, texts);
     }
     const line = parseLine(texts[row.index] ?? '');
     return line ? [line] : [];

@@ -19,7 +19,7 @@ export interface LedgerTailOptions {
 }
 
 interface KnownPartition {
-  readonly keys: Set<string>;
+  readonly names: Set<string>;
   /** When the newest known segment was written. */
   newest: number;
 }
@@ -56,9 +56,9 @@ export function createLedgerTail(options: LedgerTailOptions): LedgerTail {
    * because a line is received before it is written, by the same clock.
    */
   async function take(partition: string, keys: readonly string[], onStep?: (lastKey: string) => void) {
-    const seen = known.get(partition) ?? { keys: new Set<string>(), newest: 0 };
+    const seen = known.get(partition) ?? { names: new Set<string>(), newest: 0 };
     known.set(partition, seen);
-    const fresh = keys.filter((key) => !seen.keys.has(key));
+    const fresh = keys.filter((key) => !seen.names.has(nameOf(key)));
     for (let start = 0; start < fresh.length; start += STEP) {
       if (window.size >= maxRows * 2) return false;
       const step = fresh.slice(start, start + STEP);
@@ -66,7 +66,7 @@ export function createLedgerTail(options: LedgerTailOptions): LedgerTail {
       const added: LedgerRow[][] = [];
       try {
         for await (const { key, rows } of intake.read(step)) {
-          seen.keys.add(key);
+          seen.names.add(ownCopy(nameOf(key)));
           seen.newest = Math.max(seen.newest, writtenAt(key) ?? 0);
           added.push(rows);
         }
@@ -140,6 +140,16 @@ export function createLedgerTail(options: LedgerTailOptions): LedgerTail {
   }
 
   return { load, poll, sweep, completeSince: () => complete };
+}
+
+/** Last segment of a key, without its ending: what tells segments of one partition apart. */
+function nameOf(key: string): string {
+  return key.slice(key.lastIndexOf('/') + 1, -'.ndjson'.length);
+}
+
+/** A slice would keep the key alive, and with it the page of the listing it came in. */
+function ownCopy(text: string): string {
+  return Buffer.from(text, 'latin1').toString('latin1');
 }
 
 /** Where a poll's listing begins: a little before the newest segment that is known there. */

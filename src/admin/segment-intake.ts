@@ -2,7 +2,7 @@ import { setImmediate as immediate } from 'node:timers/promises';
 import { readSegment } from '../archive/ledger-reader.js';
 import { readAhead } from '../archive/read-ahead.js';
 import type { ObjectStore } from '../store/object-store.js';
-import { type LedgerRow, packRows } from './ledger-row.js';
+import { createRowPacker, type LedgerRow } from './ledger-row.js';
 
 /** Lines that could not be understood, by segment. */
 export interface BrokenLines {
@@ -22,6 +22,7 @@ const MAX_BROKEN_SEGMENTS = 100;
 const SLICE = 5;
 
 export function createSegmentIntake(store: ObjectStore, concurrency: number): SegmentIntake {
+  const packRows = createRowPacker();
   const brokenSegments = new Map<string, number>();
   let brokenCount = 0;
 
@@ -34,14 +35,14 @@ export function createSegmentIntake(store: ObjectStore, concurrency: number): Se
   async function readOne(key: string) {
     const parsed = await readSegment(store, key);
     if (parsed) noteBroken(key, parsed.brokenLines.length);
-    return { key, rows: parsed ? await packRows(parsed) : [] };
+    return { key, parsed };
   }
 
   return {
     async *read(keys) {
       let sliceEnd = performance.now() + SLICE;
-      for await (const segment of readAhead(keys, concurrency, readOne)) {
-        yield segment;
+      for await (const { key, parsed } of readAhead(keys, concurrency, readOne)) {
+        yield { key, rows: parsed ? packRows(parsed) : [] };
         if (performance.now() < sliceEnd) continue;
         await immediate();
         sliceEnd = performance.now() + SLICE;

@@ -27,7 +27,6 @@ const MAX_SEGMENTS = 600;
  * then, for who asked for it, older hours from the store.
  */
 export async function searchRows(ground: SearchGround, search: RowSearch): Promise<FoundRows> {
-  const startsInWindow = () => search.start.time > ground.completeSince();
   let held = searchWindow(ground, search);
   for (let more = ground.moreLoaded(); more && wantsMore(ground, search, held); more = ground.moreLoaded()) {
     await more;
@@ -36,7 +35,8 @@ export async function searchRows(ground: SearchGround, search: RowSearch): Promi
   if (!wantsMore(ground, search, held)) return pageOf(search, held, null);
 
   const edge = beforeInstant(ground.completeSince());
-  const older = startsInWindow() ? edge : search.start;
+  // A page may begin among lines of the very instant the window begins at: those the window has shown already.
+  const older = comparePositions(search.start, edge) > 0 ? edge : search.start;
   if (!search.explicit && older === edge) {
     return pageOf(search, held, (await ground.history.hasBefore(edge.time)) ? edge : null);
   }

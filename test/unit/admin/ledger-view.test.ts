@@ -167,6 +167,22 @@ describe('ledger view', () => {
     );
   });
 
+  it('shows nothing twice where a page begins at the instant from which on lines are held', async () => {
+    const store = createMemoryStore();
+    const older = at('2026-03-04T06:00:00.000Z');
+    const together = [1, 2, 3, 4].map(() => at('2026-03-04T06:00:00.001Z'));
+    for (const line of [older, ...together]) putSegment(store, line.receivedAt, [line]);
+    const view = open(store, { maxRows: 5 });
+    await view.refresh();
+    const first = await view.deliveries({ limit: 2, until: NOW });
+    putSegment(store, NOW, [at(NOW)]);
+    await view.refresh();
+    expect(view.status().completeSince).toBe('2026-03-04T06:00:00.001Z');
+
+    const second = await view.deliveries({ limit: 9, until: NOW, cursor: first.nextCursor ?? '' });
+    expect([...first.deliveries, ...second.deliveries]).toEqual([...together.toReversed(), older]);
+  });
+
   it('reads older days from the store when they are asked for', async () => {
     const store = createMemoryStore();
     const old = ['2025-12-31T23:59:00.000Z', '2026-01-01T00:10:00.000Z'].map((instant) => at(instant));

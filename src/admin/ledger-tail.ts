@@ -19,9 +19,13 @@ export interface LedgerTailOptions {
 }
 
 interface KnownPartition {
+  /** Of the segments that were read; those whose lines are no longer held are forgotten in time. */
   readonly names: Set<string>;
   /** When the newest known segment was written. */
   newest: number;
+  /** When a poll last listed all that clocks may differ by, and how many keys that were. */
+  wideAt: number;
+  wideKeys: number;
 }
 
 /** Keeps a window of rows equal to the recent ledger in the store. Its calls must not overlap. */
@@ -40,6 +44,9 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 /** Segments are named by their writer's clock: this much behind the newest, a poll still finds them. */
 const SKEW = 3 * MINUTE;
+/** Where the segments of that time are more than one page of a listing, most polls look back only this far. */
+const NEAR = 15_000;
+const PAGE = 1000;
 /** A poll looks back this far: deliveries that take longer are found by the sweep. */
 const USUAL_DELAY = 10 * MINUTE;
 const SWEPT = 24 * HOUR;
@@ -51,13 +58,20 @@ export function createLedgerTail(options: LedgerTailOptions): LedgerTail {
   const known = new Map<string, KnownPartition>();
   let complete = Number.POSITIVE_INFINITY;
 
+  function knownOf(partition: string): KnownPartition {
+    const seen = known.get(partition);
+    if (seen) return seen;
+    const first = { names: new Set<string>(), newest: 0, wideAt: Number.NEGATIVE_INFINITY, wideKeys: 0 };
+    known.set(partition, first);
+    return first;
+  }
+
   /**
    * Reads what is new among a partition's keys. A segment written before `complete` holds only older lines,
    * because a line is received before it is written, by the same clock.
    */
   async function take(partition: string, keys: readonly string[], onStep?: (lastKey: string) => void) {
-    const seen = known.get(partition) ?? { names: new Set<string>(), newest: 0 };
-    known.set(partition, seen);
+    const seen = knownOf(partition);
     const fresh = keys.filter((key) => !seen.names.has(nameOf(key)));
     for (let start = 0; start < fresh.length; start += STEP) {
       if (window.size >= maxRows * 2) return false;
@@ -90,6 +104,14 @@ export function createLedgerTail(options: LedgerTailOptions): LedgerTail {
     }
   }
 
+  /** Of a busy hour only the last minutes are held: the names of the others need no memory, `isHeld` knows them. */
+  function forgetNames(): void {
+    const oldest = encodeTime(Math.max(0, complete));
+    for (const { names } of known.values()) {
+      for (const name of names) if (name < oldest) names.delete(name);
+    }
+  }
+
   function isHeld(key: string): boolean {
     const written = writtenAt(key);
     return written === null || written >= complete;
@@ -116,16 +138,25 @@ export function createLedgerTail(options: LedgerTailOptions): LedgerTail {
     trim();
   }
 
-  async function lookInto(partition: string, startAfter?: string): Promise<void> {
+  /** Reads what is new among the segments written since an instant; gives how many were listed. */
+  async function lookInto(partition: string, writtenSince: number): Promise<number> {
+    const startAfter = writtenSince > 0 ? `${partition}${encodeTime(writtenSince)}` : undefined;
     const keys = await collect(listPartition(store, partition, startAfter ? { startAfter } : undefined));
     await take(partition, keys.filter(isHeld));
+    return keys.length;
   }
 
   async function poll(): Promise<void> {
     const now = clock();
     const instants = [now - USUAL_DELAY, now, now + MINUTE];
     for (const partition of new Set(instants.map(partitionOf))) {
-      await lookInto(partition, pollStart(partition, known.get(partition)?.newest));
+      const seen = knownOf(partition);
+      if (seen.wideKeys > PAGE && now - seen.wideAt < MINUTE) {
+        await lookInto(partition, seen.newest - NEAR);
+      } else {
+        seen.wideKeys = await lookInto(partition, seen.newest - SKEW);
+        seen.wideAt = now;
+      }
     }
     trim();
     onProgress();
@@ -134,8 +165,9 @@ export function createLedgerTail(options: LedgerTailOptions): LedgerTail {
   async function sweep(): Promise<void> {
     const oldest = Math.max(complete, clock() - SWEPT);
     const range = { since: new Date(oldest).toISOString() };
-    for (const partition of await collect(listPartitions(store, range))) await lookInto(partition);
+    for (const partition of await collect(listPartitions(store, range))) await lookInto(partition, complete);
     trim();
+    forgetNames();
     onProgress();
   }
 
@@ -150,11 +182,6 @@ function nameOf(key: string): string {
 /** A slice would keep the key alive, and with it the page of the listing it came in. */
 function ownCopy(text: string): string {
   return Buffer.from(text, 'latin1').toString('latin1');
-}
-
-/** Where a poll's listing begins: a little before the newest segment that is known there. */
-function pollStart(partition: string, newest = 0): string | undefined {
-  return newest > SKEW ? `${partition}${encodeTime(newest - SKEW)}` : undefined;
 }
 
 /** When a segment was written, by its name; null for names we did not make. */

@@ -3,10 +3,10 @@ import fc from 'fast-check';
 import { createLedgerView, type LedgerView, type LedgerViewOptions } from '../../../src/admin/ledger-view.js';
 import type { LedgerLine } from '../../../src/domain/delivery.js';
 import { Problem } from '../../../src/domain/problem.js';
-import { StoreError } from '../../../src/store/object-store.js';
+import { type ObjectStore, StoreError } from '../../../src/store/object-store.js';
 import { ledgerLine } from '../../support/ledger-lines.js';
 import { putSegment } from '../../support/ledger-segments.js';
-import { createMemoryStore, type MemoryStore } from '../../support/memory-store.js';
+import { createMemoryStore } from '../../support/memory-store.js';
 
 const NOW = '2026-03-04T12:30:00.000Z';
 const at = (receivedAt: string, overrides: Partial<LedgerLine> = {}) =>
@@ -16,7 +16,7 @@ describe('ledger view', () => {
   const views: LedgerView[] = [];
   let now = Date.parse(NOW);
 
-  function open(store: MemoryStore, options: Partial<LedgerViewOptions> = {}): LedgerView {
+  function open(store: ObjectStore, options: Partial<LedgerViewOptions> = {}): LedgerView {
     now = Date.parse(NOW);
     const view = createLedgerView({ store, clock: () => now, ...options });
     views.push(view);
@@ -82,6 +82,61 @@ describe('ledger view', () => {
     store.calls.length = 0;
     await view.refresh();
     expect(store.calls).toEqual([{ operation: 'list', key: 'ledger/dt=2026-03-04/hour=12/' }]);
+  });
+
+  it('lists little where segments are many, and finds those of slow clocks within a minute', async () => {
+    const store = createMemoryStore();
+    const written = (seconds: number) => new Date(Date.parse(NOW) - seconds * 1000).toISOString();
+    for (let n = 0; n < 1200; n += 1) putSegment(store, written(100), [at(written(100))]);
+    putSegment(store, written(1), [at(written(1))]);
+    let listed = 0;
+    const view = open({
+      ...store,
+      async *list(...place) {
+        for await (const entry of store.list(...place)) {
+          listed += 1;
+          yield entry;
+        }
+      },
+    });
+    await view.refresh();
+    await view.refresh();
+    listed = 0;
+
+    putSegment(store, NOW, [at(NOW, { jobId: 'fresh' })]);
+    putSegment(store, written(60), [at(written(60), { jobId: 'late' })]);
+    await view.refresh();
+    expect(listed).toBe(2);
+    expect(await ids(view, { job: 'fresh' })).toHaveLength(1);
+    expect(await ids(view, { job: 'late' })).toHaveLength(0);
+    now += 60_000;
+    await view.refresh();
+    expect(await ids(view, { job: 'late' })).toHaveLength(1);
+  });
+
+  it('sweeps only what it holds of an hour, and reads none of it again', async () => {
+    const store = createMemoryStore();
+    const minutes = Array.from(
+      { length: 20 },
+      (_, n) => `2026-03-04T12:${String(n + 10).padStart(2, '0')}:00.000Z`,
+    );
+    for (const minute of minutes.slice(0, 10)) putSegment(store, minute, [at(minute)]);
+    const view = open(store, { maxRows: 10 });
+    await view.refresh();
+    for (const minute of minutes.slice(10)) putSegment(store, minute, [at(minute)]);
+    now += 20 * 60_000;
+    await view.refresh();
+    expect(view.status()).toMatchObject({ rows: 10, completeSince: '2026-03-04T12:19:00.001Z' });
+    store.calls.length = 0;
+
+    now += 20 * 60_000;
+    await view.refresh();
+    expect(store.calls.filter((call) => call.operation === 'read')).toEqual([]);
+    const late = at('2026-03-04T12:29:30.000Z');
+    putSegment(store, late.receivedAt, [late]);
+    now += 20 * 60_000;
+    await view.refresh();
+    expect((await ids(view))[0]).toBe(late.deliveryId);
   });
 
   it('answers the first page before the rest is loaded', async () => {

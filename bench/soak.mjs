@@ -3,7 +3,8 @@
  *
  *   npm run soak [-- --minutes 60] [--rate 200] [--out bench/results/soak]
  *
- * Writes <out>.svg and <out>.json and prints a chart. Exit code 1 when something grows.
+ * The receiver has the memory bounds of the image and the cluster files. Writes <out>.svg and <out>.json and prints a chart. Exit code 1
+ * when something grows.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -55,7 +56,12 @@ async function end(code) {
 
 async function soak() {
   const store = await startStandIn(scratch);
-  const server = await TARGETS.product.start({ store, scratch, node: process.execPath });
+  const server = await TARGETS.product.start({
+    store,
+    scratch,
+    node: process.execPath,
+    deployed: true,
+  });
   const samples = [];
   let running = true;
   const watching = watch(server, store, samples, () => running);

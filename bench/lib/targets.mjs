@@ -33,8 +33,15 @@ export const TARGETS = {
 
 export const PATH = '/callbacks/default?id={id}&status=success';
 
-/** The product with its defaults; only addresses, one credential and where it stores are set. */
-async function startProduct({ store, scratch, node, profile }) {
+/** What image and cluster files set beyond the defaults. */
+const DEPLOYED = { nodeOptions: ['--max-old-space-size=192'], env: { MALLOC_ARENA_MAX: '2' } };
+
+/**
+ * The product with its defaults; only addresses, one credential and where it stores are set. With `deployed` its memory
+ * is bounded as in the cluster files.
+ */
+async function startProduct({ store, scratch, node, profile, deployed = false }) {
+  const { nodeOptions, env } = deployed ? DEPLOYED : { nodeOptions: [], env: {} };
   const folder = join(scratch, 'data');
   const s3 = {
     endpoint: store.endpoint,
@@ -61,12 +68,13 @@ async function startProduct({ store, scratch, node, profile }) {
     name: 'product',
     node,
     args: [
+      ...nodeOptions,
       ...(process.env.BENCH_NODE_OPTIONS?.split(' ') ?? []),
       ...(profile ? ['--cpu-prof', `--cpu-prof-dir=${profile}`] : []),
       MAIN,
       'serve',
     ],
-    env: { NODE_CONFIG: JSON.stringify(settings), AWS_EC2_METADATA_DISABLED: 'true' },
+    env: { ...env, NODE_CONFIG: JSON.stringify(settings), AWS_EC2_METADATA_DISABLED: 'true' },
     logFile: join(scratch, 'product.log'),
     isReady: (line) => line.event === 'listening',
   });

@@ -27,8 +27,6 @@ export interface DeliveryShape {
     readonly contentType?: string;
     readonly bytes: number;
   }[];
-  /** True when a JSON body was stored without having been checked to parse. */
-  readonly unchecked?: boolean;
 }
 
 /** One line of the ledger (DESIGN section 4). Field order is the order on disk. */

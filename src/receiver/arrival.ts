@@ -2,8 +2,7 @@ import type { ArtefactContext } from '../archive/archive.js';
 import type { DeliveryShape, LedgerLine, LedgerOutcome } from '../domain/delivery.js';
 import type { StoredItem } from '../domain/item.js';
 import { ulidMaker } from '../domain/ulid-maker.js';
-import { type CallbackRequest, framing, header } from './callback-request.js';
-import type { DecodedShape } from './decode/decode-body.js';
+import { type CallbackRequest, wireShape } from './callback-request.js';
 import type { CallbackQuery } from './query.js';
 import type { Sender } from './sender.js';
 
@@ -36,7 +35,7 @@ export function arrive(request: CallbackRequest, sender: Sender): Arrival {
     sender,
     jobId: null,
     status: null,
-    shape: { contentType: header(request, 'content-type'), framing: framing(request) },
+    shape: wireShape(request),
     spent: { receive: 0, store: 0, acknowledge: 0 },
     bytes: () => 0,
   };
@@ -78,16 +77,4 @@ export function ledgerLine(arrival: Arrival, result: LineResult): LedgerLine {
     shape: arrival.shape,
   };
   return sender.wouldRefuse === null ? line : { ...line, wouldRefuse: sender.wouldRefuse };
-}
-
-/** The shape of a delivery once its body is decoded; properties in the order they are written in. */
-export function decodedShape({ shape }: Arrival, decoded: DecodedShape): DeliveryShape {
-  const { contentType, contentEncoding, parts } = decoded;
-  const plain = { contentType, framing: shape.framing };
-  if (contentEncoding === undefined && parts === undefined) return plain;
-  return {
-    ...plain,
-    ...(contentEncoding !== undefined && { contentEncoding }),
-    ...(parts !== undefined && { parts }),
-  };
 }

@@ -11,18 +11,14 @@ export interface CallbackRequest {
   readonly headers: Readonly<Record<string, readonly string[] | undefined>>;
   /** Query string without its `?`. */
   readonly rawQuery: string;
+  /** Size of the body in bytes by its Content-Length; null when it is chunked or has none. */
+  readonly declaredLength: number | null;
   /** Starts reading; bytes on the wire are limited to `maxBytes`. To be called at most once. */
-  readonly openBody: (maxBytes: number, declared: number | null) => RequestBody;
+  readonly openBody: (maxBytes: number) => RequestBody;
 }
 
 export function header(request: CallbackRequest, name: string): string | null {
   return request.headers[name]?.[0] ?? null;
-}
-
-/** Declared size of the body in bytes, or null when it is chunked or has none. */
-export function declaredLength(request: CallbackRequest): number | null {
-  const text = header(request, 'content-length');
-  return text === null ? null : Number(text);
 }
 
 /**
@@ -36,10 +32,19 @@ export function bodyEncodings(request: CallbackRequest): string | null {
   return all.length === 0 ? null : all.join(', ');
 }
 
-export function framing(request: CallbackRequest): DeliveryShape['framing'] {
-  if (request.headers['transfer-encoding'] !== undefined) return 'chunked';
-  const length = declaredLength(request);
-  return length === null || length === 0 ? 'none' : 'sized';
+/** The shape of the request, as far as its head tells; texts are kept up to 200 characters. */
+export function wireShape(request: CallbackRequest): DeliveryShape {
+  const contentType = header(request, 'content-type')?.slice(0, MAX_TEXT) ?? null;
+  const contentEncoding = bodyEncodings(request)?.slice(0, MAX_TEXT);
+  const plain = { contentType, framing: framing(request) };
+  return contentEncoding === undefined ? plain : { ...plain, contentEncoding };
+}
+
+const MAX_TEXT = 200;
+
+function framing({ headers, declaredLength }: CallbackRequest): DeliveryShape['framing'] {
+  if (headers['transfer-encoding'] !== undefined) return 'chunked';
+  return declaredLength === null || declaredLength === 0 ? 'none' : 'sized';
 }
 
 /** Header names that carry secrets by convention, whatever a source's credentials are called. */

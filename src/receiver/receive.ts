@@ -6,15 +6,8 @@ import type { LedgerLine } from '../domain/delivery.js';
 import { Problem } from '../domain/problem.js';
 import { type Acknowledgement, outcomeOf } from './acknowledge.js';
 import type { Admission } from './admission.js';
-import {
-  type Arrival,
-  arrive,
-  artefactContext,
-  decodedShape,
-  type LineResult,
-  ledgerLine,
-} from './arrival.js';
-import { bodyEncodings, type CallbackRequest, declaredLength, header } from './callback-request.js';
+import { type Arrival, arrive, artefactContext, type LineResult, ledgerLine } from './arrival.js';
+import { bodyEncodings, type CallbackRequest, header } from './callback-request.js';
 import { decodeBody } from './decode/decode-body.js';
 import { UndecodableError } from './decode/decode-error.js';
 import { quarantineBody } from './quarantine-body.js';
@@ -89,9 +82,8 @@ export function createReceiver(parts: ReceiverParts): Receiver {
     arrival: Arrival,
     query: CallbackQuery,
   ): Promise<Acknowledgement> {
-    const declared = declaredLength(request);
-    const staged = parts.archive.begin(artefactContext(arrival, query), declared);
-    const kept = createRawKeeper(staged, parts.limits.quarantineBytes, declared);
+    const staged = parts.archive.begin(artefactContext(arrival, query), request.declaredLength);
+    const kept = createRawKeeper(staged, parts.limits.quarantineBytes, request.declaredLength);
     staged.beforeWaiting(kept.release);
     try {
       const result = await decodeAndArchive(request, arrival, query, staged, kept);
@@ -139,17 +131,17 @@ export function createReceiver(parts: ReceiverParts): Receiver {
     kept: RawKeeper,
   ): Promise<void> {
     const { source } = arrival.sender;
-    const contentLength = declaredLength(request);
-    const body = request.openBody(source.maxBytes, contentLength);
+    const body = request.openBody(source.maxBytes);
     arrival.bytes = () => body.bytes;
     const headers = {
       contentType: header(request, 'content-type'),
       contentEncoding: bodyEncodings(request),
-      contentLength,
+      contentLength: request.declaredLength,
       contents: query.contents.length > 0 ? query.contents : source.contents,
     };
     const limits = { maxBytes: source.maxBytes, maxParts: parts.limits.maxParts };
-    arrival.shape = decodedShape(arrival, await decodeBody(headers, body, staged, limits, kept.keep));
+    const decoded = await decodeBody(headers, body, staged, limits, kept.keep);
+    if (decoded.parts !== undefined) arrival.shape = { ...arrival.shape, parts: decoded.parts };
   }
 
   async function record(arrival: Arrival, result: LineResult): Promise<void> {
@@ -166,8 +158,7 @@ export function createReceiver(parts: ReceiverParts): Receiver {
 /** Milliseconds that an answer waits for uploads to be aborted; the rest goes on behind it. */
 const CLEAN_UP_WAIT = 2000;
 
-function refuseDeclaredTooLarge(request: CallbackRequest, source: Source): void {
-  const length = declaredLength(request);
-  if (length === null || length <= source.maxBytes) return;
+function refuseDeclaredTooLarge({ declaredLength }: CallbackRequest, source: Source): void {
+  if (declaredLength === null || declaredLength <= source.maxBytes) return;
   throw new Problem('body-too-large', `This source accepts up to ${source.maxBytes} bytes.`);
 }

@@ -20,7 +20,7 @@ export interface BodyLimits {
   /** Milliseconds for the whole body, our own waiting included. */
   readonly totalTimeout: number;
   /** Bytes the sender declared; null when it did not. */
-  readonly declared: number | null;
+  readonly declaredLength: number | null;
 }
 
 /**
@@ -96,7 +96,7 @@ class Body implements RequestBody, AsyncIterator<Buffer, undefined> {
     this.#all = all;
     this.#now = now;
     this.#onStart = onStart;
-    this.#inOnePiece = limits.declared !== null && limits.declared <= SMALL_BODY;
+    this.#inOnePiece = limits.declaredLength !== null && limits.declaredLength <= SMALL_BODY;
   }
 
   [Symbol.asyncIterator](): AsyncIterator<Buffer, undefined> {

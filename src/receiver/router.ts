@@ -19,11 +19,8 @@ export interface Answering {
 export interface CallbackRoutes extends Answering {
   readonly receiver: Receiver;
   readonly bodyClock: BodyClock;
-  readonly bodyLimits: Omit<BodyLimits, 'maxBytes' | 'declared'>;
+  readonly bodyLimits: Omit<BodyLimits, 'maxBytes' | 'declaredLength'>;
 }
-
-/** So many refusals take less than a millisecond together. */
-const REFUSALS_PER_TURN = 8;
 
 /** Requests that wait for `100 Continue` before they send their body. */
 const awaitingContinue = new WeakSet<IncomingMessage>();
@@ -86,8 +83,8 @@ function refuse(request: IncomingMessage, response: ServerResponse, error: unkno
   });
 }
 
-/** One for all requests: the event loop is one. */
-const inTurn = takeTurns(REFUSALS_PER_TURN);
+/** One for all requests: the event loop is one. Eight refusals take less than a millisecond together. */
+const inTurn = takeTurns(8);
 
 /** Who was not told to continue sends nothing that could be drained. */
 const NOTHING: DrainLimits = { bytes: 0, ms: 0 };
@@ -102,14 +99,17 @@ function toCallback(
   if (request.socket.remoteAddress === undefined) throw new BodyAbortedError();
   const url = request.url ?? '';
   const mark = url.indexOf('?');
+  const length = request.headers['content-length'];
+  const declaredLength = length === undefined ? null : Number(length);
   return {
     sourceName,
     method: request.method ?? '',
     peer: request.socket.remoteAddress,
     headers: request.headersDistinct,
     rawQuery: mark < 0 ? '' : url.slice(mark + 1),
-    openBody: (maxBytes, declared) =>
-      routes.bodyClock.read(request, { ...routes.bodyLimits, maxBytes, declared }, () => {
+    declaredLength,
+    openBody: (maxBytes) =>
+      routes.bodyClock.read(request, { ...routes.bodyLimits, maxBytes, declaredLength }, () => {
         if (awaitingContinue.delete(request)) response.writeContinue();
       }),
   };

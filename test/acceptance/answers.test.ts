@@ -224,6 +224,33 @@ describe('what a sender is answered', () => {
     });
   });
 
+  it('tells the wire format in the ledger whatever became of the delivery, cut at 200 characters', async () => {
+    const before = (await ledgerOf(service.folder)).length;
+    const long = `application/json; note=${'x'.repeat(300)}`;
+    const gzip = { 'content-type': long, 'content-encoding': 'gzip' };
+    const form = { 'content-type': 'multipart/form-data; boundary=b' };
+    const part = '--b\r\nContent-Disposition: form-data; name="data"\r\n\r\nxyz\r\n--b--\r\n';
+    await call({ query: 'id=shape1&status=success', headers: gzip, body: gzipSync(TRANSCRIPT) });
+    await call({ query: 'id=shape2&status=success', headers: gzip, body: 'no gzip' });
+    await call({ query: 'id=shape3', headers: gzip, body: 'no gzip' });
+    await call({ query: 'id=shape4&status=success', headers: form, body: part });
+    const lines = (await ledgerOf(service.folder)).slice(before);
+    const encoded = { contentType: long.slice(0, 200), framing: 'sized', contentEncoding: 'gzip' };
+    expect(lines.map(({ outcome, shape }) => ({ outcome, shape }))).toEqual([
+      { outcome: 'stored', shape: encoded },
+      { outcome: 'quarantined', shape: encoded },
+      { outcome: 'refused', shape: encoded },
+      {
+        outcome: 'stored',
+        shape: {
+          contentType: form['content-type'],
+          framing: 'sized',
+          parts: [{ name: 'data', bytes: 3 }],
+        },
+      },
+    ]);
+  });
+
   it('keeps an undecodable body byte for byte, and its request without the credential', async () => {
     const { json } = await call({
       path: '/callbacks/guarded',

@@ -1,4 +1,3 @@
-import type { DeliveryShape } from '../../domain/delivery.js';
 import type { ItemSink } from '../../domain/item.js';
 import { type ByteSource, RawBody, withFirst } from './byte-source.js';
 import { contentEncodings, decodedSource } from './content-encoding.js';
@@ -24,15 +23,13 @@ export interface DecodeLimits {
   readonly maxParts?: number;
 }
 
-/** The form a body had, and how many items it gave. */
-export interface DecodedShape extends Omit<DeliveryShape, 'framing' | 'parts'> {
-  readonly parts?: readonly DecodedPart[];
+/** How many items a body gave, and the parts it had if it was a form. */
+export interface DecodedBody {
   readonly items: number;
+  readonly parts?: readonly DecodedPart[];
 }
 
 const DEFAULT_MAX_PARTS = 100;
-/** A Content-Type is kept for the ledger up to this length. */
-const MAX_TEXT = 200;
 
 /**
  * Takes a callback's body apart and streams its items into `sink`, one after the other, byte-exact
@@ -56,18 +53,16 @@ export async function decodeBody(
   sink: ItemSink,
   limits: DecodeLimits,
   onRaw: (chunk: Buffer) => void = ignore,
-): Promise<DecodedShape> {
+): Promise<DecodedBody> {
   const raw = new RawBody(body, limits.maxBytes, onRaw);
   try {
     const first = await raw.next();
-    if (first === null) return shapeOf(headers, NOTHING);
+    if (first === null) return NOTHING;
     const source = withFirst(first, raw);
     const encodings = contentEncodings(headers.contentEncoding);
-    const found =
-      encodings.length === 0
-        ? await decodePlain(headers, source, headers.contentLength, sink, limits)
-        : await decodeEncoded(headers, source, encodings, sink, limits);
-    return shapeOf(headers, found);
+    return encodings.length === 0
+      ? await decodePlain(headers, source, headers.contentLength, sink, limits)
+      : await decodeEncoded(headers, source, encodings, sink, limits);
   } catch (error) {
     if (error instanceof UndecodableError) await raw.drain();
     throw error;
@@ -78,9 +73,8 @@ export async function decodeBody(
 
 function ignore(): void {}
 
-type Found = Pick<DecodedShape, 'items' | 'parts'>;
-const NOTHING: Found = { items: 0 };
-const ONE_ITEM: Found = { items: 1 };
+const NOTHING: DecodedBody = { items: 0 };
+const ONE_ITEM: DecodedBody = { items: 1 };
 
 async function decodeEncoded(
   headers: BodyHeaders,
@@ -88,7 +82,7 @@ async function decodeEncoded(
   encodings: readonly string[],
   sink: ItemSink,
   limits: DecodeLimits,
-): Promise<Found> {
+): Promise<DecodedBody> {
   const layers = decodedSource(source, encodings, limits.maxBytes);
   try {
     return await decodePlain(headers, layers.at(-1) ?? source, null, sink, limits);
@@ -103,7 +97,7 @@ function decodePlain(
   expectedBytes: number | null,
   sink: ItemSink,
   limits: DecodeLimits,
-): Promise<Found> {
+): Promise<DecodedBody> {
   const type = parseMediaType(headers.contentType);
   return type.essence.startsWith('multipart/')
     ? decodeForm(type, source, sink, limits)
@@ -115,7 +109,7 @@ async function decodeForm(
   source: ByteSource,
   sink: ItemSink,
   limits: DecodeLimits,
-): Promise<Found> {
+): Promise<DecodedBody> {
   const parts = await decodeMultipart(source, formBoundary(type), sink, limits.maxParts ?? DEFAULT_MAX_PARTS);
   return { parts, items: parts.length };
 }
@@ -126,7 +120,7 @@ async function decodeLone(
   source: ByteSource,
   expectedBytes: number | null,
   sink: ItemSink,
-): Promise<Found> {
+): Promise<DecodedBody> {
   let chunk = await source.next();
   if (chunk === null) return NOTHING;
   const plan = lonePlan(type, headers.contentType, headers.contents);
@@ -146,14 +140,4 @@ function formBoundary(type: MediaType): string {
   const boundary = boundaryOf(type);
   if (boundary === null) throw new UndecodableError('multipart-boundary', 'There is no usable boundary.');
   return boundary;
-}
-
-function shapeOf({ contentType, contentEncoding }: BodyHeaders, { parts, items }: Found): DecodedShape {
-  const plain = { contentType: contentType?.slice(0, MAX_TEXT) ?? null, items };
-  if (contentEncoding === null && parts === undefined) return plain;
-  return {
-    ...plain,
-    ...(contentEncoding !== null && { contentEncoding: contentEncoding.slice(0, MAX_TEXT) }),
-    ...(parts !== undefined && { parts }),
-  };
 }

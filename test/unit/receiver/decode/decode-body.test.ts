@@ -83,7 +83,7 @@ describe('decodeBody: one raw body', () => {
       const { got, items, shape } = await decode({ contentType, body, sizes });
       expect(got).toEqual([[kind, body]]);
       if (storedType !== undefined) expect(items[0]?.identity?.contentType).toBe(storedType);
-      expect(shape).toEqual({ contentType, items: 1 });
+      expect(shape).toEqual({ items: 1 });
     }
   });
 
@@ -154,7 +154,7 @@ describe('decodeBody: forms', () => {
       'ü "x".wav',
     ]);
     expect(items[4]?.identity?.contentType).toBe('audio/wav');
-    expect(shape).toMatchObject({ contentType: formType(), items: 5 });
+    expect(shape.items).toBe(5);
     expect(shape.parts?.[4]).toEqual({
       name: 'data',
       fileName: 'ü "x".wav',
@@ -464,7 +464,7 @@ describe('decodeBody: content encodings', () => {
         sizes,
       });
       expect(got).toEqual([['transcript.json-v2', body]]);
-      expect(shape).toEqual({ contentType: 'application/json', contentEncoding, items: 1 });
+      expect(shape).toEqual({ items: 1 });
     }
     const small = encode(Buffer.from(TRANSCRIPT));
     expect(

@@ -67,7 +67,7 @@ const GENERAL = {
 };
 
 function detailsOf(line) {
-  const { origin, outcome, reason, status, shape } = line;
+  const { origin, outcome, reason, status } = line;
   const told = origin === 'callback' && (outcome === 'quarantined' || outcome === 'refused');
   return [
     origin === 'callback' && status !== null && `The service said ${callbackStatusInWords(status)}.`,
@@ -76,7 +76,6 @@ function detailsOf(line) {
     remedyFor(reason),
     line.actor && `By ${line.actor}.`,
     line.wouldRefuse && `Let through in report mode: ${reasonInWords(line.wouldRefuse)}.`,
-    shape?.unchecked && 'The JSON was too large to check before it was stored.',
   ];
 }
 

@@ -32,46 +32,41 @@ const LINES_PER_BLOCK = 64;
  * them costs in buffers is a multiple of what it holds.
  */
 export class LineBlock {
-  #texts: string[] | null = [];
-  #packed: Buffer | null = null;
+  /** The lines, or all of them deflated. */
+  #content: string[] | Buffer = [];
 
   get isFull(): boolean {
-    return this.#texts === null || this.#texts.length >= LINES_PER_BLOCK;
+    return Buffer.isBuffer(this.#content) || this.#content.length >= LINES_PER_BLOCK;
   }
 
-  /** Takes a line of a block that is not full and gives its place. */
+  /** Takes a line and gives its place. Not to be called once the block is full. */
   add(text: string): number {
-    const place = (this.#texts ?? []).push(text) - 1;
-    if (this.isFull) this.#pack();
-    return place;
+    if (Buffer.isBuffer(this.#content)) throw new Error('a packed block takes no more lines');
+    const length = this.#content.push(text);
+    if (length === LINES_PER_BLOCK) this.#pack(this.#content);
+    return length - 1;
   }
 
   /** All lines in their order. */
   lines(): readonly string[] {
-    return (
-      this.#texts ??
-      inflateRawSync(this.#packed ?? NOTHING)
-        .toString()
-        .split('\n')
-    );
+    if (!Buffer.isBuffer(this.#content)) return this.#content;
+    return inflateRawSync(this.#content).toString().split('\n');
   }
 
-  #pack(): void {
-    deflateOffLoop(Buffer.from((this.#texts ?? []).join('\n')), { level: 1 }).then(
+  #pack(lines: readonly string[]): void {
+    deflateOffLoop(Buffer.from(lines.join('\n')), { level: 1 }).then(
       (packed) => {
         // A copy of the right size and for itself: zlib's own buffer is a view into a far larger one, and one out of
         // Node's pool would keep eight kilobytes alive.
-        this.#packed = Buffer.allocUnsafeSlow(packed.length);
-        packed.copy(this.#packed);
-        this.#texts = null;
+        const own = Buffer.allocUnsafeSlow(packed.length);
+        packed.copy(own);
+        this.#content = own;
       },
       // Left as it is: larger, not wrong.
       () => undefined,
     );
   }
 }
-
-const NOTHING = Buffer.alloc(0);
 
 /** Makes the rows of segments that were read, one after the other. */
 export function createRowPacker(): (parsed: ParsedSegment) => LedgerRow[] {

@@ -73,6 +73,22 @@ export const SCENARIOS = {
     bytes: 10 * KB,
     node: '24',
   }),
+  'node24-media-1g': large('1 GiB of media, one upload, on Node 24', {
+    bytes: GIB,
+    connections: 1,
+    count: 1,
+    node: '24',
+    targets: ['product', 'multer-s3', 'lib-storage'],
+  }),
+  'node24-media-50': large('50 x 48 MB at once, store latency 300 ms, on Node 24', {
+    bytes: 48 * MB,
+    connections: 50,
+    count: 50,
+    latency: 300,
+    rounds: 1,
+    node: '24',
+    targets: ['product', 'multer-s3', 'lib-storage'],
+  }),
 };
 
 function small(title, options) {

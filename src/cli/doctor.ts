@@ -7,11 +7,11 @@ import { checkPublic } from '../doctor/check-public.js';
 import { checkService } from '../doctor/check-service.js';
 import { checkStore } from '../doctor/check-store.js';
 import { errorText, type Finding, failed, ok, type Verdict, warning } from '../doctor/finding.js';
+import { readStoreLocation } from '../domain/store-location.js';
 import { createSpeechClients } from '../speech/speech.js';
 import { speechOptions } from '../speech-options.js';
 import { openStore } from '../store/open-store.js';
 import { inspectBucket } from '../store/s3-inspect.js';
-import { parseStoreLocation } from '../store/store-location.js';
 import { storeOptions } from '../store-options.js';
 import { EXIT, UsageError } from './exit-codes.js';
 import { printJson, printLines } from './print.js';
@@ -112,8 +112,8 @@ function egress({ egress: table, sources }: Config): Finding {
 
 function bucket(config: Config): (() => ReturnType<typeof inspectBucket>) | null {
   const { url, s3 } = storeOptions(config);
-  const place = typeof url === 'string' ? parseStoreLocation(url) : url;
-  return place.kind === 's3' ? () => inspectBucket({ ...place, settings: s3 ?? {} }) : null;
+  const place = readStoreLocation(url);
+  return 'bucket' in place ? () => inspectBucket({ ...place, settings: s3 ?? {} }) : null;
 }
 
 async function askService(config: Config): Promise<Finding[]> {

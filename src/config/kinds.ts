@@ -1,8 +1,8 @@
 import { parseHeaderLine } from '../domain/header-line.js';
 import { parseRange } from '../domain/ip-address.js';
 import { isRegion, REGIONS } from '../domain/job.js';
+import { readStoreLocation } from '../domain/store-location.js';
 import { leaf, Mismatch } from './setting.js';
-import { storeUrlFault } from './store-url.js';
 import { formatDuration, formatSize, parseDuration, parseSize } from './units.js';
 
 /** The kinds of values settings have. Each reads what YAML, JSON and environment variables (always text) give. */
@@ -90,8 +90,8 @@ export function pathTemplate(withId: boolean) {
 export function storeUrl() {
   return leaf('file:<directory> or s3://<bucket>/<prefix>', (input) => {
     if (typeof input !== 'string') return undefined;
-    const fault = storeUrlFault(input);
-    return fault === null ? input : new Mismatch(fault);
+    const read = readStoreLocation(input);
+    return 'fault' in read ? new Mismatch(read.fault) : input;
   });
 }
 

@@ -1,7 +1,7 @@
+import { readStoreLocation } from '../domain/store-location.js';
 import { createFileStore } from './file-store.js';
 import { type ObjectStore, StoreError } from './object-store.js';
 import type { S3Settings } from './s3-options.js';
-import { parseStoreLocation, type StoreLocation } from './store-location.js';
 
 /** Large enough that 10,000 parts carry 78 GiB, small enough for many uploads in one memory budget. */
 export const DEFAULT_PART_SIZE = 8 * 1024 * 1024;
@@ -10,8 +10,8 @@ const MIN_S3_PART = 5 * 1024 * 1024;
 const MAX_S3_PART = 5 * 1024 * 1024 * 1024;
 
 export interface StoreOptions {
-  /** `file:./data`, `file:/var/data`, `file:///var/data`, `s3://bucket/optional/prefix`, or what such a URL says. */
-  readonly url: string | StoreLocation;
+  /** `file:./data`, `file:/var/data`, `file:///var/data` or `s3://bucket/optional/prefix`. */
+  readonly url: string;
   /** Bytes per part of an upload, 5 MiB to 5 GiB for S3. Default 8 MiB. */
   readonly partSize?: number | undefined;
   readonly s3?: S3Settings | undefined;
@@ -26,7 +26,8 @@ export interface StoreOptions {
  */
 export async function openStore(options: StoreOptions): Promise<ObjectStore> {
   const partSize = options.partSize ?? DEFAULT_PART_SIZE;
-  const location = typeof options.url === 'string' ? parseStoreLocation(options.url) : options.url;
+  const location = readStoreLocation(options.url);
+  if ('fault' in location) throw new StoreError('open', `the store address should be ${location.fault}`);
   if (location.kind === 'file')
     return createFileStore({ directory: location.directory, partSize, fsync: options.fsync ?? true });
   assertPartSize(partSize);

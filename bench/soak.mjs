@@ -106,7 +106,7 @@ async function soak() {
 async function watch(server, store, samples, isRunning) {
   const began = performance.now();
   const every = Math.max(500, (minutes * 60_000) / 400);
-  let resets = 0;
+  let forgotten = 0;
   while (isRunning()) {
     const response = await fetch(`${server.adminUrl}/metrics`);
     const metrics = Object.fromEntries(
@@ -123,9 +123,9 @@ async function watch(server, store, samples, isRunning) {
       ...Object.fromEntries(Object.entries(SERIES).map(([name, read]) => [name, read(metrics)])),
     });
     // The stand-in remembers names; the soak is of the receiver, so it may forget them now and then.
-    if (Math.floor((performance.now() - began) / 300_000) > resets) {
-      resets += 1;
-      await store.reset({ latency: 0 });
+    if (Math.floor((performance.now() - began) / 300_000) > forgotten) {
+      forgotten += 1;
+      await store.forget();
     }
     await sleep(every);
   }

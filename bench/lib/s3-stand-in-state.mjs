@@ -88,6 +88,11 @@ export function createStandInState() {
       return read(objects.get(key), method, headers.range);
     },
 
+    /** Objects only: uploads under way go on. */
+    forget() {
+      objects = new Map();
+    },
+
     reset({ latency = '0', keep = '' }) {
       objects = new Map();
       uploads = new Map();

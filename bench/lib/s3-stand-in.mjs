@@ -121,6 +121,7 @@ function send(response, { status, headers = {}, body = '' }) {
 async function control(request, response) {
   const { pathname, searchParams } = new URL(request.url, 'http://stand-in');
   if (pathname === '/_control/reset') state.reset(Object.fromEntries(searchParams));
+  if (pathname === '/_control/forget') state.forget();
   send(response, {
     status: 200,
     headers: { 'content-type': 'application/json' },

@@ -18,6 +18,7 @@ export async function startStandIn(scratch) {
     key: 'bench',
     secret: 'benchsecret',
     reset: (options) => ask(`reset?${new URLSearchParams(options)}`),
+    forget: () => ask('forget'),
     counts: () => ask('counts'),
   };
 }

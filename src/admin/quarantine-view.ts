@@ -1,5 +1,6 @@
 import type { QuarantinedRequest } from '../archive/quarantine.js';
 import type { IncomingItem, ItemDescription, ItemKind, ItemSink } from '../domain/item.js';
+import { bodyEncodings } from '../receiver/callback-request.js';
 import type { BodyHeaders, DecodeLimits } from '../receiver/decode/decode-body.js';
 import { decodeBody } from '../receiver/decode/decode-body.js';
 import { BodyTooLargeError, UndecodableError } from '../receiver/decode/decode-error.js';
@@ -86,10 +87,11 @@ export async function decodeStored(
 
 function headersOf({ headers, query }: QuarantinedRequest, source: DecodingSource): BodyHeaders {
   const length = headers['content-length'];
+  const lines = Object.entries(headers).map(([name, value]) => [name, [value]]);
   const { contents } = parseCallbackQuery(query);
   return {
     contentType: headers['content-type'] ?? null,
-    contentEncoding: headers['content-encoding'] ?? null,
+    contentEncoding: bodyEncodings(Object.fromEntries(lines)),
     contentLength: length === undefined ? null : Number(length),
     contents: contents.length > 0 ? contents : source.contents,
   };

@@ -22,11 +22,11 @@ export function header(request: CallbackRequest, name: string): string | null {
 }
 
 /**
- * What was done to the body, first applied first, as a Content-Encoding value: all lines of that header, then the
+ * What was done to a body, first applied first, as a Content-Encoding value: all lines of that header, then the
  * transfer codings other than `chunked`, which Node undoes itself. Null when there is nothing to undo.
  */
-export function bodyEncodings(request: CallbackRequest): string | null {
-  const { 'content-encoding': encodings = [], 'transfer-encoding': codings = [] } = request.headers;
+export function bodyEncodings(headers: CallbackRequest['headers']): string | null {
+  const { 'content-encoding': encodings = [], 'transfer-encoding': codings = [] } = headers;
   const transfer = codings.flatMap((value) => value.split(',')).map((coding) => coding.trim());
   const all = [...encodings, ...transfer.filter((coding) => coding.toLowerCase() !== 'chunked')];
   return all.length === 0 ? null : all.join(', ');
@@ -35,7 +35,7 @@ export function bodyEncodings(request: CallbackRequest): string | null {
 /** The shape of the request, as far as its head tells; texts are kept up to 200 characters. */
 export function wireShape(request: CallbackRequest): DeliveryShape {
   const contentType = header(request, 'content-type')?.slice(0, MAX_TEXT) ?? null;
-  const contentEncoding = bodyEncodings(request)?.slice(0, MAX_TEXT);
+  const contentEncoding = bodyEncodings(request.headers)?.slice(0, MAX_TEXT);
   const plain = { contentType, framing: framing(request) };
   return contentEncoding === undefined ? plain : { ...plain, contentEncoding };
 }

@@ -135,7 +135,7 @@ export function createReceiver(parts: ReceiverParts): Receiver {
     arrival.bytes = () => body.bytes;
     const headers = {
       contentType: header(request, 'content-type'),
-      contentEncoding: bodyEncodings(request),
+      contentEncoding: bodyEncodings(request.headers),
       contentLength: request.declaredLength,
       contents: query.contents.length > 0 ? query.contents : source.contents,
     };

@@ -22,11 +22,17 @@ export function compileClientAddress(trustedProxies: readonly string[]): ClientA
   const trustedRange = compileRanges(trustedProxies);
   const isTrusted = (address: string) => trustedRange(address) !== null;
   return (peer, forwardedFor) => {
-    const peerAddress = normaliseAddress(peer ?? '');
+    const peerAddress = normaliseAddress(withoutZone(peer ?? ''));
     if (peerAddress === null) return { unreadable: 'the peer of the connection has no IP address' };
     if (!isTrusted(peerAddress) || forwardedFor === undefined) return { address: peerAddress };
     return walk(forwardedFor.join(',').split(','), isTrusted);
   };
+}
+
+/** Node names the interface of link-local peers behind their address: fe80::1%eth0. */
+function withoutZone(peer: string): string {
+  const zone = peer.indexOf('%');
+  return zone === -1 ? peer : peer.slice(0, zone);
 }
 
 function walk(entries: readonly string[], isTrusted: (address: string) => boolean): ClientAddress {

@@ -25,6 +25,7 @@ describe('compileClientAddress', () => {
     ['the leftmost when every entry is trusted', '10.0.0.1', ['10.0.0.3, 10.0.0.2'], '10.0.0.3'],
     ['a mapped peer as its IPv4', '::ffff:10.0.0.1', ['::ffff:192.0.2.1'], '192.0.2.1'],
     ['IPv6 in canonical form', '2001:DB8:1::1', ['2001:db8:0002:0::7'], '2001:db8:2::7'],
+    ['a link-local peer without its interface', 'fe80::1%eth0', undefined, 'fe80::1'],
     ['despite blanks around entries', '10.0.0.1', [' 192.0.2.1\t,\t10.0.0.2 '], '192.0.2.1'],
     ['without looking at claims beyond the client', '10.0.0.1', ['unknown, 192.0.2.1'], '192.0.2.1'],
   ])('takes %s', (_, peer, forwardedFor, address) => {
@@ -35,6 +36,7 @@ describe('compileClientAddress', () => {
     ['a missing peer', undefined, undefined],
     ['an entry that is a word', '10.0.0.1', ['unknown']],
     ['an entry with a port', '10.0.0.1', ['192.0.2.1:5555']],
+    ['an entry with an interface', '10.0.0.1', ['fe80::1%eth0']],
     ['an entry in brackets', '10.0.0.1', ['[2001:db8::1]']],
     ['an octal entry', '10.0.0.1', ['012.0.0.5']],
     ['an empty entry on the way', '10.0.0.1', ['192.0.2.1,']],

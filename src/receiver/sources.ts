@@ -14,34 +14,23 @@ export function createSources(
   egress: EgressTable,
   clientAddress: ClientAddressReader,
 ): ReadonlyMap<string, Source> {
+  const secretHeaders = credentialHeaders(Object.values(settings));
   return new Map(
-    Object.entries(settings).map(([name, source]) => [
-      name,
-      compileSource(name, source, egress, clientAddress),
-    ]),
+    Object.entries(settings).map(([name, source]) => {
+      const { contents, maxBytes, keyPrefix, ...gate } = source;
+      const compiled = compileGate({ ...gate, egress, clientAddress });
+      return [
+        name,
+        { name, gate: compiled, credentialHeaders: secretHeaders, contents, maxBytes, keyPrefix },
+      ];
+    }),
   );
 }
 
-function compileSource(
-  name: string,
-  settings: SourceSettings,
-  egress: EgressTable,
-  clientAddress: ClientAddressReader,
-): Source {
-  const { contents, maxBytes, keyPrefix, ...gate } = settings;
-  return {
-    name,
-    gate: compileGate({ ...gate, egress, clientAddress }),
-    credentialHeaders: credentialHeaders(settings),
-    contents,
-    maxBytes,
-    keyPrefix,
-  };
-}
-
-function credentialHeaders({ credentials }: SourceSettings): ReadonlySet<string> {
+/** Of all sources: who sends to the wrong one may bring the credential of another. */
+function credentialHeaders(sources: readonly SourceSettings[]): ReadonlySet<string> {
   const names = new Set<string>();
-  for (const { headers } of Object.values(credentials)) {
+  for (const { headers } of sources.flatMap(({ credentials }) => Object.values(credentials))) {
     for (const line of headers) {
       const parsed = parseHeaderLine(line);
       if ('name' in parsed) names.add(parsed.name);

@@ -19,6 +19,7 @@ beforeAll(async () => {
     sources: {
       default: { maxBytes: '100KiB' },
       guarded: { credentials: { main: { headers: [`X-Callback-Token: ${TOKEN}`] } } },
+      other: { credentials: { main: { headers: ['X-Other-Source: of-another-source-entirely'] } } },
       elsewhere: { allow: ['eu1'] },
       watched: { allow: ['eu1'], allowMode: 'report' },
       mixed: { keyPrefix: 'team/' },
@@ -255,7 +256,12 @@ describe('what a sender is answered', () => {
     const { json } = await call({
       path: '/callbacks/guarded',
       query: 'id=q1&status=success',
-      headers: { ...JSON_TYPE, 'x-callback-token': TOKEN, authorization: 'Bearer something-else' },
+      headers: {
+        ...JSON_TYPE,
+        'x-callback-token': TOKEN,
+        authorization: 'Bearer something-else',
+        'x-other-source': 'of-another-source-entirely',
+      },
       body: '{"broken"',
     });
     const keys = await visibleKeys(service.folder, `quarantine/${json.deliveryId}/`);
@@ -270,5 +276,6 @@ describe('what a sender is answered', () => {
     });
     expect(request).not.toContain(TOKEN);
     expect(request).not.toContain('something-else');
+    expect(request).not.toContain('of-another-source');
   });
 });

@@ -27,12 +27,12 @@ export function artefactHeaders(
 }
 
 function percentEncoded(name: string): string {
-  const encoded = encodeURIComponent(name.toWellFormed());
-  if (encoded.length <= LONGEST_FILE_NAME) return encoded;
-  // Never end inside an escape, nor inside the bytes of one character.
-  return encodeURIComponent(
-    Array.from(name.toWellFormed())
-      .slice(0, LONGEST_FILE_NAME / 12)
-      .join(''),
-  );
+  let encoded = '';
+  // By the character: never to end inside an escape, nor inside the bytes of one character.
+  for (const character of name.toWellFormed()) {
+    const more = encodeURIComponent(character);
+    if (encoded.length + more.length > LONGEST_FILE_NAME) break;
+    encoded += more;
+  }
+  return encoded;
 }

@@ -83,6 +83,21 @@ describe('the archive', () => {
   });
 
   it.each([
+    ['语'.repeat(57), '语'.repeat(56)],
+    ['ü'.repeat(86), 'ü'.repeat(85)],
+    ['a'.repeat(513), 'a'.repeat(512)],
+    [`${'a'.repeat(511)}ü`, 'a'.repeat(511)],
+  ])('keeps as much of a long file name as S3 has room for: %s', async (fileName, kept) => {
+    const { archive } = archiveOver(store);
+    const staged = archive.begin(context());
+    await putItem(staged, TRANSCRIPT, Buffer.from('{}'), fileName);
+    await staged.commit();
+    expect((await store.head('jobs/job1/transcript.json'))?.metadata['file-name']).toBe(
+      encodeURIComponent(kept),
+    );
+  });
+
+  it.each([
     ['held in memory', 1000],
     ['streamed', LARGE],
   ])('shows nothing of a delivery before its commit, %s', async (_, size) => {

@@ -141,7 +141,7 @@ const RESERVED_SEGMENTS = new Set(['jobs', 'ledger', 'quarantine', 'replays', 'r
 export function keyPrefix() {
   return leaf("a key prefix such as team-a/ (letters, digits and !_.*'()- in segments)", (input) => {
     if (input === '') return '';
-    if (typeof input !== 'string' || input.length > 256) return undefined;
+    if (typeof input !== 'string' || input.length > 255) return undefined;
     const segments = input.replace(/\/$/, '').split('/');
     if (!segments.every((segment) => /^[A-Za-z0-9!_*'()-][A-Za-z0-9!_.*'()-]*$/.test(segment)))
       return undefined;

@@ -243,7 +243,7 @@ const limits = section('What one replica takes on.', {
     'Deliveries at a time; more are answered 503.',
   ),
   maxBudgetWaiters: setting(
-    kinds.count(0, 100_000),
+    kinds.count(1, 100_000),
     'number',
     64,
     'Deliveries that may wait for buffers before new ones are answered 503.',

@@ -1,6 +1,6 @@
 import type { Config } from '../config.js';
 import { parseHeaderLine, secretPart } from '../domain/header-line.js';
-import { formatDuration } from './units.js';
+import { formatDuration, formatSize } from './units.js';
 
 type Source = Config['sources'][string];
 
@@ -19,11 +19,24 @@ export function configWarnings(config: Config, now: number): string[] {
         ? [`admin.tokens.${name} is shorter than ${STRONG} characters: easy to guess`]
         : [],
     ),
+    ...memoryWarnings(config),
     ...(config.store.s3.conditionalWrites === 'emulated'
       ? [
           'store.s3.conditionalWrites is emulated: simultaneous deliveries of one artefact may overwrite each other',
         ]
       : []),
+  ];
+}
+
+/** Parts of one delivery that are in memory at a time: one that fills and three on their way. */
+const PARTS_AT_A_TIME = 4;
+
+function memoryWarnings({ limits, store }: Config): string[] {
+  const room = limits.memoryBudget - PARTS_AT_A_TIME * store.partSize;
+  if (limits.quarantineBytes <= Math.max(room, store.partSize)) return [];
+  return [
+    `limits.quarantineBytes ${formatSize(limits.quarantineBytes)} and four parts of store.partSize are more than limits.memoryBudget: ` +
+      'undecodable bodies of that size are answered 503 instead of being kept',
   ];
 }
 

@@ -181,6 +181,8 @@ describe('parseConfig', () => {
       source({ keyPrefix: 'ledger/' }),
       /without the segment ledger/,
     ],
+    ['a key prefix no file system holds', source({ keyPrefix: 'a'.repeat(256) }), /keyPrefix: /],
+    ['no room to wait', { limits: { maxBudgetWaiters: 0 } }, /^limits\.maxBudgetWaiters: /],
     ['a key prefix that looks like a job', source({ keyPrefix: 'a/jobs/' }), /without the segment jobs/],
     ['a credential without lines', credential({ headers: [] }), /at least one header line/],
     [

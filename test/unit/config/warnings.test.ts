@@ -34,6 +34,15 @@ describe('configWarnings', () => {
     expect(warnings(source)).toMatch(expected);
   });
 
+  it.each([
+    [{ quarantineBytes: '33MiB' }, true],
+    [{ quarantineBytes: '32MiB' }, false],
+    [{ memoryBudget: '24MiB' }, false],
+  ])('mentions quarantined bodies that leave no room to be received: %j', (limits, mentioned) => {
+    const said = configWarnings(parseConfig({ limits }), NOW).join('\n');
+    expect(said.includes('quarantineBytes')).toBe(mentioned);
+  });
+
   it('is silent about a guarded source', () => {
     expect(warnings({ credentials: { a: { headers, expires: '2027-01-01' } }, allow: ['eu1'] })).toBe('');
   });

@@ -110,8 +110,13 @@ class Staging implements StagedDelivery {
     const item = new StagedItem(description, this.#memory, {
       partSize: this.#parts.store.partSize,
       expectedBytes: this.#expectedBytes,
-      openStream: (identity) =>
-        openStreamTarget(this.#parts.store, this.#context, identity, description.fileName, this.#claimed),
+      openStream: (identity, sha256) =>
+        openStreamTarget(
+          this.#parts.store,
+          this.#context,
+          { identity, sha256, fileName: description.fileName },
+          this.#claimed,
+        ),
     });
     this.#items.push(item);
     return item;

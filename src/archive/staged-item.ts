@@ -20,8 +20,8 @@ export interface StagingRules {
   readonly partSize: number;
   /** Bytes of the whole delivery, as far as the sender says; an item that does not say its own has no more. */
   readonly expectedBytes: number;
-  /** Opens the upload of an item that does not fit into one part, or that has to make room. */
-  openStream(identity: ItemIdentity): Promise<StreamTarget>;
+  /** Opens the upload of an item that does not fit into one part, or that has to make room; only then its hash is known. */
+  openStream(identity: ItemIdentity, sha256: string | null): Promise<StreamTarget>;
 }
 
 /**
@@ -86,7 +86,7 @@ export class StagedItem implements IncomingItem {
   /** Moves an ended item from memory into an upload, to make room. */
   async spill(): Promise<void> {
     if (!this.#ended || this.target !== null || this.identity === null || this.size === 0) return;
-    await this.#openStream(this.identity);
+    await this.#openStream(this.identity, this.sha256);
     this.#sendPart();
     await this.#settle();
   }
@@ -124,12 +124,12 @@ export class StagedItem implements IncomingItem {
   async #startStreaming(): Promise<void> {
     this.identity = this.description.identify(this.#part.bytes(), false);
     this.#hash = createHash('sha256');
-    await this.#openStream(this.identity);
+    await this.#openStream(this.identity, null);
   }
 
-  async #openStream(identity: ItemIdentity): Promise<void> {
+  async #openStream(identity: ItemIdentity, sha256: string | null): Promise<void> {
     if (this.#discarded) throw new LeaseClosedError();
-    this.#opening = this.#rules.openStream(identity);
+    this.#opening = this.#rules.openStream(identity, sha256);
     this.target = await this.#opening;
   }
 

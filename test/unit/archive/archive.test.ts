@@ -211,6 +211,25 @@ describe('the archive', () => {
     expect((await staged.commit())[0]?.outcome).toBe('created');
   });
 
+  it('names a held item by its hash also when it had to make room', async () => {
+    const [first, second] = [randomContent(PART - 1), randomContent(PART - 1)];
+    for (const small of [first, second]) {
+      const staged = archiveOver(store, 2).archive.begin(context());
+      await putItem(staged, TRANSCRIPT, small);
+      await putItem(staged, MEDIA, Buffer.alloc(LARGE));
+      await staged.commit();
+    }
+    const beside = `jobs/job1/conflicts/transcript.json.${sha256(second)}`;
+    for (const [key, content] of [
+      ['jobs/job1/transcript.json', first],
+      [beside, second],
+    ] as const) {
+      expect((await readAll(store, key))?.equals(content)).toBe(true);
+      expect((await store.head(key))?.metadata.sha256).toBe(sha256(content));
+    }
+    expect((await store.head('jobs/job1/data'))?.metadata.sha256).toBeUndefined();
+  });
+
   it('moves held items into uploads rather than wait for memory that it holds itself', async () => {
     const { archive, budget } = archiveOver(store, 2);
     const deliveries = Array.from({ length: 6 }, (_, n) => ({

@@ -2,12 +2,11 @@ import { randomBytes } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import busboy from 'busboy';
 import { UndecodableError } from './decode-error.js';
-import { headerField, type PartHead } from './part-head.js';
+import { headerField, looseParameter, type PartHead } from './part-head.js';
 
 /** Above every write, so that a file stream never holds a write back; it is emptied after each anyway. */
 const FILE_BUFFER_BYTES = 2 ** 30;
 const FIXED_TYPE = 'Content-Type: application/octet-stream\r\n';
-const FIXED_DISPOSITION = 'Content-Disposition: form-data\r\n';
 /**
  * Leads every part's content and is taken off again. busboy holds back a line end at the end of a write, as it
  * may begin a delimiter; with a byte behind it the header block counts as complete at once.
@@ -22,7 +21,7 @@ const IDENTITY_ENCODINGS = ['7bit', '8bit', 'binary'];
  * with the sender's header block behind a fixed type: busboy takes the first of repeated headers, and
  * treats application/octet-stream as a file always. Otherwise a part without file name would become a
  * string, cut at 1 MiB. Header blocks that it passes over in silence (other dispositions, none, broken
- * parameters) are offered again under a plain disposition.
+ * parameters) are offered again under a plain disposition with the name alone.
  *
  * Streams are read right after each write, in the same turn: there is nothing to wait for, so nothing
  * that could hang when the other side fails.
@@ -58,7 +57,7 @@ export class BusboyParts {
     const offers = [
       text,
       text.replace(/^(content-disposition:)[^;\r\n]*/im, '$1 form-data'),
-      FIXED_DISPOSITION + text,
+      namedDisposition(text) + text,
     ];
     for (const [attempt, offer] of offers.entries()) {
       if (attempt > 0) this.#write(`\r\n--${this.#boundary}`);
@@ -119,6 +118,12 @@ export class BusboyParts {
     if (this.#error === null) return;
     throw new UndecodableError('multipart-header', 'A part header is malformed.', { cause: this.#error });
   }
+}
+
+/** A disposition that says no more than the name, where one can be made out. */
+function namedDisposition(block: string): string {
+  const name = looseParameter(headerField(block, 'content-disposition') ?? '', 'name');
+  return `Content-Disposition: form-data${name === undefined ? '' : `; name="${name}"`}\r\n`;
 }
 
 function describe(name: string | undefined, info: busboy.FileInfo): PartHead {

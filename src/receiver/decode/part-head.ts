@@ -8,6 +8,20 @@ export interface PartHead {
   readonly transferEncoding?: string;
 }
 
+/**
+ * A parameter of a field that busboy will not read because another one is broken: what stands behind its name, quotes
+ * taken off, escapes left as they are. Undefined when it is not there or itself broken.
+ */
+export function looseParameter(field: string, name: string): string | undefined {
+  for (const [, found = '', quoted, token] of field.matchAll(PARAMETER)) {
+    if (found.toLowerCase() === name) return quoted ?? token;
+  }
+  return undefined;
+}
+
+/** One parameter with what follows it up to the next semicolon, so that nothing inside quotes passes for another. */
+const PARAMETER = /;\s*([^\s=;"]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;"\\]+))?[^;]*/g;
+
 /** The first value of a field in a part's header block, folded lines joined; `name` in lower case. */
 export function headerField(block: string, name: string): string | undefined {
   for (const line of block.replace(/\r\n(?=[ \t])/g, '').split('\r\n')) {

@@ -6,7 +6,7 @@ import { type Config, isDevelopment, loadConfig } from '../config.js';
 import { createLogger, type Logger } from '../observe/logger.js';
 import { createService, type Listening, type Service } from '../service.js';
 import { packageVersion } from './package-version.js';
-import { welcome } from './welcome.js';
+import { dashboardLink, welcome } from './welcome.js';
 
 /** Name under which the token made at start appears in the ledger. */
 const START_TOKEN = 'start-link';
@@ -66,7 +66,9 @@ function announce(
   if (isDevelopment()) {
     process.stdout.write(welcome({ ...listening, sources: config.sources, startToken }));
   } else if (startToken !== undefined) {
-    log.warn({ event: 'no-admin-token' }, 'no admin token is configured: configure one to use the dashboard');
+    log.warn({ event: 'no-admin-token' }, 'no admin token is configured: one was made for this start');
+    // Not into the log, which is kept and passed on.
+    process.stderr.write(`Dashboard, until the next start: ${dashboardLink({ adminUrl, startToken })}\n`);
   }
 }
 

@@ -10,20 +10,26 @@ export interface WelcomeFacts {
 
 export function welcome(facts: WelcomeFacts): string {
   const names = Object.keys(facts.sources);
-  const dashboard =
-    facts.startToken === undefined ? `${facts.adminUrl}/` : `${facts.adminUrl}/#token=${facts.startToken}`;
   const lines = [
     '',
     'Transcript Receiver is ready.',
     '',
     ...names.map((name) => `  Callback URL   ${facts.publicUrl}/callbacks/${name}`),
     `  Store          ${facts.store}`,
-    `  Dashboard      ${dashboard}`,
+    `  Dashboard      ${dashboardLink(facts)}`,
     '',
     ...tryIt(facts, names[0]),
     '',
   ];
   return `${lines.join('\n')}\n`;
+}
+
+/** Opens the dashboard, signed in when a token was made at this start. */
+export function dashboardLink({
+  adminUrl,
+  startToken,
+}: Pick<WelcomeFacts, 'adminUrl' | 'startToken'>): string {
+  return startToken === undefined ? `${adminUrl}/` : `${adminUrl}/#token=${startToken}`;
 }
 
 /** The credential itself is not printed: whoever configured it knows it. */

@@ -1,5 +1,6 @@
 import { createServer, IncomingMessage, type Server, ServerResponse } from 'node:http';
 import type { Express } from 'express';
+import { answerBrokenRequests } from './broken-requests.js';
 import { deferContinue } from './router.js';
 
 export interface PublicServerOptions {
@@ -26,6 +27,9 @@ export function createPublicServer(app: Express, options: PublicServerOptions): 
     app,
   );
   server.on('checkContinue', deferContinue(app));
+  // Other expectations may be ignored (RFC 9110, 10.1.1), and then nobody is answered before being looked at.
+  server.on('checkExpectation', app);
+  answerBrokenRequests(server);
   return answerHalfClosed(server);
 }
 

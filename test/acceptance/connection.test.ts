@@ -196,6 +196,63 @@ describe('a body that does not arrive whole', () => {
   });
 });
 
+describe('what is no HTTP', () => {
+  const good = (id: string) =>
+    `${head(`/callbacks/default?id=${id}&status=success`, 'Content-Length: 5')}hello`;
+
+  it.each([
+    ['another protocol', '\x16\x03\x01\x02\x00', 400, 'request-malformed'],
+    ['two lengths', head(CALLBACK, 'Content-Length: 1', 'Content-Length: 2'), 400, 'request-malformed'],
+    [
+      'a length and chunks',
+      head(CALLBACK, 'Content-Length: 1', 'Transfer-Encoding: chunked'),
+      400,
+      'request-malformed',
+    ],
+    ['endless headers', head(CALLBACK, `X: ${'x'.repeat(100_000)}`), 431, 'head-too-large'],
+  ])('is told so: %s', async (_, text, status, code) => {
+    const client = await open();
+    await client.send(text);
+    const answer = await client.answer();
+    expect(answer).toMatchObject({
+      status,
+      headers: { 'content-type': 'application/problem+json', connection: 'close' },
+    });
+    expect(JSON.parse(answer.body)).toMatchObject({ status, code });
+    await until(() => client.socket.readableEnded);
+  });
+
+  it('is told after the answers to what came whole before it', async () => {
+    const client = await open();
+    await client.send(`${good('before1')}${good('before2')}GARBAGE\r\n\r\n`);
+    await client.send('more garbage');
+    for (const id of ['before1', 'before2']) {
+      expect(JSON.parse((await client.answer()).body)).toMatchObject({ jobId: id, outcome: 'stored' });
+    }
+    expect((await client.answer()).status).toBe(400);
+    await until(() => client.socket.readableEnded);
+  });
+
+  it('ends a body in the middle without a good answer', async () => {
+    const client = await open();
+    const chunked = head('/callbacks/default?id=midway&status=success', 'Transfer-Encoding: chunked');
+    await client.send(`${chunked}5\r\nhello\r\nZZ\r\n`);
+    expect(JSON.parse((await client.answer()).body).code).toBe('request-malformed');
+    await until(async () => (await ledgerOf(service.folder)).some(({ jobId }) => jobId === 'midway'));
+  });
+});
+
+describe('an expectation nobody knows', () => {
+  it.each([
+    ['/callbacks/guarded?id=c1&status=success', 401],
+    ['/callbacks/default?id=expected&status=success', 200],
+  ])('changes nothing: %s', async (path, status) => {
+    const client = await open();
+    await client.send(`${head(path, 'Content-Length: 5', 'Expect: a-miracle')}hello`);
+    expect((await client.answer()).status).toBe(status);
+  });
+});
+
 describe('a sender that is gone before it was looked at', () => {
   it('is no refusal of its address', async () => {
     for (let n = 0; n < 30; n++) {

@@ -9,8 +9,8 @@ const WELL_FILLED = 24;
 const BUSY = 4;
 
 /**
- * Decides how long a flush waits for company. A lone delivery never waits. Under load, up to a quarter of what
- * a write takes: that fills segments by a quarter more and costs no throughput, because callers that would
+ * Decides how long a flush waits for company. A lone delivery never waits. Under load, up to a third of what
+ * a write takes: that fills segments by a third more and costs no throughput, because callers that would
  * miss this flush by a hair no longer wait for a whole further one.
  */
 export interface Pace {
@@ -41,7 +41,7 @@ export function createPace(maxLinger: number): Pace {
 
   return {
     async gather(waiting) {
-      const milliseconds = Math.min(maxLinger, typicalWrite / 4);
+      const milliseconds = Math.min(maxLinger, typicalWrite / 3);
       if (milliseconds < 1 || waiting >= WELL_FILLED || lastLines + waiting < BUSY) return;
       await linger(milliseconds);
     },

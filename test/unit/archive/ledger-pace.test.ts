@@ -20,9 +20,9 @@ describe('ledger pace', () => {
     expect(await waits(pace, 1)).toBe(0);
   });
 
-  it('waits a quarter of a write for company under load, within its bound', async () => {
+  it('waits a third of a write for company under load, within its bound', async () => {
     const pace = createPace(20);
-    pace.wrote(10, 40);
+    pace.wrote(10, 30);
     expect(await waits(pace, 5)).toBe(10);
     const slow = createPace(20);
     slow.wrote(10, 1000);

@@ -18,7 +18,14 @@ export interface ItemResult {
   readonly reason: string | null;
 }
 
-/** Fetches items of one job one after the other; a failure of one leaves the others alone. */
+/** Said of what an order's signal put an end to. */
+export const INTERRUPTED = 'the run was interrupted';
+
+/**
+ * Fetches items of one job one after the other; a failure of one leaves the others alone. When `signal` ends
+ * it after something was stored, the item under way is `failed` and the rest `missing`, so that what lies in
+ * the store can be told of; before that it rejects as `signal` says.
+ */
 export async function fetchMissing(
   parts: RecoveryParts,
   client: JobsClient,
@@ -28,16 +35,37 @@ export async function fetchMissing(
 ): Promise<ItemResult[]> {
   const results: ItemResult[] = [];
   for (const item of missing) {
-    const context = contextOf(item.source);
     try {
-      const stored = await fetchItem({ client, archive: parts.archive, kind: item.kind, context, signal });
-      results.push({ item, stored, outcome: stored.outcome, reason: noteOn(item) });
+      results.push(await fetchOne(parts, client, item, contextOf(item.source), signal));
     } catch (error) {
-      signal?.throwIfAborted();
-      results.push(await failure(client, item, context.jobId, error, signal));
+      if (results.every(({ stored }) => stored === null)) throw error;
+      return [...results, ...cutShort(missing.slice(results.length))];
     }
   }
   return results;
+}
+
+/** Rejects only as `signal` says. */
+async function fetchOne(
+  { archive }: RecoveryParts,
+  client: JobsClient,
+  item: ExpectedItem,
+  context: ArtefactContext,
+  signal: AbortSignal | undefined,
+): Promise<ItemResult> {
+  try {
+    const stored = await fetchItem({ client, archive, kind: item.kind, context, signal });
+    return { item, stored, outcome: stored.outcome, reason: noteOn(item) };
+  } catch (error) {
+    signal?.throwIfAborted();
+    return failure(client, item, context.jobId, error, signal);
+  }
+}
+
+function cutShort(items: readonly ExpectedItem[]): ItemResult[] {
+  return items.map((item, n) =>
+    notFetched(item, n === 0 ? 'failed' : 'missing', n === 0 ? INTERRUPTED : null),
+  );
 }
 
 export function notFetched(

@@ -2,7 +2,7 @@ import pLimit from 'p-limit';
 import type { JobPage } from '../speech/job-pages.js';
 import type { JobsClient } from '../speech/jobs-client.js';
 import type { JobRecord } from '../speech/wire.js';
-import { inWords } from './fetch-missing.js';
+import { INTERRUPTED, inWords } from './fetch-missing.js';
 import { recoverJob } from './recover-job.js';
 import type { JobOrder, RecoveryParts } from './recovery-parts.js';
 import {
@@ -48,7 +48,7 @@ export async function reconcile(parts: RecoveryParts, order: ReconcileOrder = {}
   try {
     await (order.jobs ? runNamed(parts, order, report) : runListed(parts, clients, order, since, report));
   } catch (error) {
-    report.fault(null, order.signal?.aborted ? 'the run was interrupted' : inWords(error));
+    report.fault(null, order.signal?.aborted ? INTERRUPTED : inWords(error));
   }
   const finished = report.finish(new Date(now()));
   return order.dryRun ? finished : await keptReport(parts, finished);
@@ -84,8 +84,7 @@ async function runListed(
     if (job === null) return;
     const told = await recoverJob(parts, client, job, jobOrder);
     if (told === null) return report.ignore();
-    report.add(told);
-    order.onJob?.(told, job);
+    settle(told, job, order, report);
   };
   await settleAll(
     clients.map(async (client) => {
@@ -106,6 +105,18 @@ async function runListed(
       }
     }),
   );
+}
+
+/** Throws as the signal says when that may be why the job failed: then the run has not seen everything. */
+function settle(
+  told: RecoveredJob,
+  record: JobRecord | null,
+  { onJob, signal }: ReconcileOrder,
+  report: ReportBuilder,
+): void {
+  report.add(told);
+  onJob?.(told, record);
+  if (told.outcome === 'failed') signal?.throwIfAborted();
 }
 
 /** A list may leave the configuration out; without it nobody knows where a job's callbacks went. */
@@ -142,8 +153,7 @@ async function runNamed(parts: RecoveryParts, order: ReconcileOrder, report: Rep
       signal,
       regions: order.regions,
     });
-    report.add(told);
-    order.onJob?.(told, null);
+    settle(told, null, order, report);
   };
   await settleAll([...new Set(order.jobs)].map((jobId) => limit(() => one(jobId))));
 }

@@ -17,7 +17,8 @@ const nextDeliveryId = ulidMaker();
 
 /**
  * The story of one job: what should be here, what is here, what is to be done, do it, record it. Null when
- * the job is none of ours. Rejects only when the order's signal says so; all else becomes an outcome.
+ * the job is none of ours. Rejects only when the order's signal says so before anything was stored; all else
+ * becomes an outcome.
  */
 export async function recoverJob(
   parts: RecoveryParts,

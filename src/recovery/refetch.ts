@@ -25,8 +25,8 @@ export interface RefetchOrder {
 
 /**
  * Fetches what is missing of one job that an operator named, whatever its age. Rejects with `SpeechError`
- * of kind `configuration` when the region is unusable or no key is there, or as `signal` says; all else
- * becomes an outcome.
+ * of kind `configuration` when the region is unusable or no key is there, or as `signal` says before anything
+ * was stored; all else becomes an outcome.
  */
 export async function refetch(parts: RecoveryParts, order: RefetchOrder): Promise<RecoveredJob> {
   const clients = clientsOf(parts, order.regions);

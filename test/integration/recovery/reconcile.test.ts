@@ -254,6 +254,39 @@ describe('reconcile', () => {
     expect(await temporaryFiles()).toEqual([]);
   });
 
+  it('tells ledger and report what was stored of jobs that it was interrupted in', async () => {
+    const stop = new AbortController();
+    const stored = new Set<string>();
+    const { parts, lose } = await begin({
+      wrapStore: (store) => ({
+        ...store,
+        create: async (key, body, headers) => {
+          const made = await store.create(key, body, headers);
+          if (key.startsWith('jobs/')) stored.add(key.split('/')[1] ?? '');
+          if (stored.size === 3) stop.abort();
+          return made;
+        },
+      }),
+    });
+    const contents = ['transcript', 'transcript.txt', 'transcript.srt'];
+    for (let n = 0; n < 3; n += 1) await lose({ contents });
+    const report = await reconcile(parts, { signal: stop.signal });
+    expect(report.faults).toEqual([{ region: null, reason: 'the run was interrupted' }]);
+    const lines = await ledgerOf(bench.folder);
+    expect(lines.flatMap(({ items }) => items.map(({ key }) => key)).sort()).toEqual(await artefacts());
+    const cut = report.jobs.filter(({ outcome }) => outcome === 'failed');
+    expect(cut.length).toBeGreaterThan(0);
+    for (const { jobId, items, reason } of cut) {
+      expect(reason).toBe('the run was interrupted');
+      expect(items.map(({ outcome }) => outcome)).toContain('created');
+      expect(lines.find((line) => line.jobId === jobId)).toMatchObject({ outcome: 'failed', reason });
+    }
+    expect((await reconcile(parts)).outcomes).toMatchObject({ recovered: cut.length, failed: 0 });
+    const told = (await ledgerOf(bench.folder)).flatMap(({ items }) => items.map(({ key }) => key));
+    expect(told.sort()).toEqual(await artefacts());
+    expect(await artefacts()).toHaveLength(9);
+  });
+
   it('gives up a download when told to, also while its upload is just being opened', async () => {
     const stop = new AbortController();
     const { parts, lose } = await begin({

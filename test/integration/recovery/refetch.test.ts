@@ -78,6 +78,36 @@ describe('refetch', () => {
     expect(info?.metadata.origin).toBe('replay');
   });
 
+  it('tells of what it stored before it was told to stop, and of nothing before that', async () => {
+    const { parts, store, lose } = bench;
+    const jobId = await lose({ contents: ['transcript', 'transcript.txt', 'transcript.srt'] });
+    const stop = new AbortController();
+    const archive: typeof parts.archive = {
+      begin(context) {
+        const staged = parts.archive.begin(context);
+        const commit = staged.commit.bind(staged);
+        return Object.assign(staged, { commit: () => commit().finally(() => stop.abort()) });
+      },
+    };
+    const order = { jobId, origin: 'replay', actor: 'ada', signal: stop.signal } as const;
+    expect(await refetch({ ...parts, archive }, order)).toMatchObject({
+      outcome: 'failed',
+      reason: 'the run was interrupted',
+      items: [{ outcome: 'created' }, { outcome: 'failed' }, { outcome: 'missing' }],
+    });
+    expect(await ledgerOf(bench.folder)).toMatchObject([
+      {
+        origin: 'replay',
+        actor: 'ada',
+        outcome: 'failed',
+        items: [{ key: `jobs/${jobId}/transcript.json` }],
+      },
+    ]);
+    expect(await store.head(`jobs/${jobId}/transcript.txt`)).toBeNull();
+    await expect(refetch(parts, order)).rejects.toThrow('aborted');
+    expect(await ledgerOf(bench.folder)).toHaveLength(1);
+  });
+
   it('says unrecoverable of a job nobody knows, unless it lies here whole', async () => {
     const { parts, store } = bench;
     expect(await refetch(parts, { jobId: 'nobody-knows' })).toMatchObject({

@@ -16,7 +16,7 @@ export interface RecoveryRecord {
 
 /**
  * Writes what became of a job into the ledger, a line per source. Jobs that were found complete leave no
- * line, and what could not be fetched leaves one line, not one per run.
+ * line, and what could not be fetched leaves one line, not one per run. What was stored always has one.
  */
 export async function recordRecovery(ledger: Ledger, record: RecoveryRecord): Promise<void> {
   const sources = new Set(record.results.map(({ item }) => item.source));
@@ -24,14 +24,18 @@ export async function recordRecovery(ledger: Ledger, record: RecoveryRecord): Pr
     [...sources].map(async (source) => {
       const results = record.results.filter(({ item }) => item.source === source);
       const outcome = outcomeOfItems(results);
-      if (outcome === 'matched' || isRepetition(record, outcome)) return;
+      if (outcome === 'matched' || isRepetition(record, results, outcome)) return;
       await ledger.append(line(record, record.contextOf(source), outcome, results));
     }),
   );
 }
 
-function isRepetition({ told, order }: RecoveryRecord, outcome: RecoveryOutcome): boolean {
-  const changesNothing = outcome === 'unrecoverable' || outcome === 'failed';
+function isRepetition(
+  { told, order }: RecoveryRecord,
+  results: readonly ItemResult[],
+  outcome: RecoveryOutcome,
+): boolean {
+  const changesNothing = results.every(({ stored }) => stored === null);
   return changesNothing && order.alreadyRecorded(told.jobId, outcome);
 }
 

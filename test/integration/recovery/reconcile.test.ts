@@ -333,6 +333,19 @@ describe('what goes wrong at the service', () => {
     expect((await reconcile(parts)).outcomes).toEqual({ ...NONE, recovered: 1, matched: 1 });
   });
 
+  it('tells the ledger of every item stored, also of a job known to fail', async () => {
+    const { simulator, parts, lose } = await begin();
+    await lose({ contents: ['transcript', 'data'] });
+    simulator.faults.add({ kind: 'answer', operation: 'media', status: 500 });
+    const transcripts = simulator.faults.add({ kind: 'answer', operation: 'transcript', status: 500 });
+    await reconcile(parts);
+    simulator.faults.remove(transcripts);
+    for (let n = 0; n < 2; n += 1) expect((await reconcile(parts)).outcomes.failed).toBe(1);
+    const lines = await ledgerOf(bench.folder);
+    expect(lines.map(({ outcome }) => outcome)).toEqual(['failed', 'failed']);
+    expect(lines[1]?.items.map(({ key }) => key)).toEqual(await artefacts());
+  });
+
   it.each([
     ['is no JSON', '<html>Sign in</html>'],
     ['is only the beginning of JSON', '{"format":"2.9","results":['],

@@ -25,13 +25,14 @@ export function reconcileRegularly(options: RegularReconciling): { stop(): Promi
   const { interval, random = Math.random } = options;
   const stopping = new AbortController();
   const { signal } = stopping;
+  const missing = createMissing();
 
   async function loop(): Promise<void> {
     let wait = random() * Math.min(interval, FIRST_RUN_WITHIN);
     for (;;) {
       await sleep(wait, null, { signal, ref: false }).catch(() => {});
       if (signal.aborted) return;
-      await runOnce(options, signal);
+      await runOnce(options, missing, signal);
       wait = interval;
     }
   }
@@ -45,25 +46,29 @@ export function reconcileRegularly(options: RegularReconciling): { stop(): Promi
   };
 }
 
-async function runOnce({ parts, metrics, log }: RegularReconciling, signal: AbortSignal): Promise<void> {
+async function runOnce(
+  { parts, metrics, log }: RegularReconciling,
+  missing: MissingJobs,
+  signal: AbortSignal,
+): Promise<void> {
   const started = performance.now();
-  const oldest = createOldest();
   const tell = createTeller(parts, log);
   try {
     const report = await reconcile(parts, {
       signal,
       onJob(told, record) {
         metrics.jobs(told.outcome, told.region, 1);
-        oldest.see(told, record);
+        missing.see(told, record);
         tell(told, record);
       },
     });
     const durationMs = performance.now() - started;
-    metrics.finished({ ok: isOk(report), durationMs, oldestUnrecovered: oldest.createdAt() });
+    const oldestUnrecovered = missing.oldestAfter(report.faults.length === 0);
+    metrics.finished({ ok: isOk(report), durationMs, oldestUnrecovered });
     tellSummary(log, report, durationMs);
   } catch (error) {
     const durationMs = performance.now() - started;
-    metrics.finished({ ok: false, durationMs, oldestUnrecovered: oldest.createdAt() });
+    metrics.finished({ ok: false, durationMs, oldestUnrecovered: missing.oldestAfter(false) });
     log.error({ event: 'reconcile', err: error }, 'reconcile did not run');
   }
 }
@@ -72,15 +77,33 @@ function isOk({ outcomes, faults }: RecoveryReport): boolean {
   return outcomes.failed === 0 && faults.length === 0;
 }
 
-/** The oldest job that is missing and may still be fetched: the one whose time runs out first. */
-function createOldest() {
-  let oldest: number | null = null;
+/** The jobs that are missing and may still be fetched. The oldest is the one whose time runs out first. */
+interface MissingJobs {
+  see(told: RecoveredJob, record: JobRecord | null): void;
+  /**
+   * When the oldest was made, as a run ends; milliseconds since the epoch, or null. A run that did not see
+   * everything proves nothing about jobs it did not come to: they stay missing.
+   */
+  oldestAfter(sawAll: boolean): number | null;
+}
+
+function createMissing(): MissingJobs {
+  const createdAt = new Map<string, number>();
+  let seen = new Set<string>();
   return {
-    see({ outcome }: RecoveredJob, record: JobRecord | null): void {
-      if (outcome !== 'failed' || record === null) return;
-      oldest = Math.min(oldest ?? Number.POSITIVE_INFINITY, Date.parse(record.created_at));
+    see({ jobId, outcome }, record) {
+      if (outcome !== 'failed') return void createdAt.delete(jobId);
+      seen.add(jobId);
+      if (record !== null) createdAt.set(jobId, Date.parse(record.created_at));
     },
-    createdAt: () => oldest,
+    oldestAfter(sawAll) {
+      const gone = sawAll ? [...createdAt.keys()].filter((jobId) => !seen.has(jobId)) : [];
+      for (const jobId of gone) createdAt.delete(jobId);
+      seen = new Set();
+      let oldest: number | null = null;
+      for (const time of createdAt.values()) oldest = Math.min(oldest ?? time, time);
+      return oldest;
+    },
   };
 }
 

@@ -13,7 +13,7 @@ import type { CredentialSettings } from './credential-notices.js';
 import { createFreshView } from './fresh-view.js';
 import type { HealthParts } from './health.js';
 import { createTrialDecoder } from './quarantine-view.js';
-import { lastReconcile } from './reconcile-reports.js';
+import { createReconcileReports } from './reconcile-reports.js';
 import { createRepairs } from './repairs.js';
 import type { RecordSource } from './service-record.js';
 import { createSignIn } from './sign-in.js';
@@ -74,7 +74,7 @@ export function createAdmin(options: AdminOptions): Admin {
       store: { location: store.location, status: options.storeStatus },
       sources: options.credentials,
       quarantine: shelf.entries,
-      lastReconcile: () => lastReconcile(store),
+      lastReconcile: createReconcileReports(store),
     },
   });
   return {

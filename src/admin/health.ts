@@ -86,6 +86,7 @@ function problemsOf({ view, memory }: HealthParts, findings: Findings): string[]
     reconcile !== null &&
       reconcile.missing > 0 &&
       `Reconcile misses the results of ${jobs(reconcile.missing)}.`,
+    reconcile !== null && blindness(reconcile),
     findings.waiting > 0 &&
       `${findings.waiting} undecodable ${findings.waiting === 1 ? 'body waits' : 'bodies wait'} in quarantine.`,
     ...credentials.map(({ advice }) => advice),
@@ -93,6 +94,12 @@ function problemsOf({ view, memory }: HealthParts, findings: Findings): string[]
     ledger.broken.count > 0 && `${ledger.broken.count} lines of the ledger cannot be read.`,
   ];
   return said.filter((text) => typeof text === 'string');
+}
+
+function blindness({ faults: [first, ...others] }: ReconcileFigures): string | null {
+  if (first === undefined) return null;
+  const more = others.length === 0 ? '' : ` (and ${others.length} more)`;
+  return `The last reconcile did not see everything: ${first}${more}.`;
 }
 
 function jobs(count: number): string {

@@ -44,7 +44,8 @@ export async function reconcile(parts: RecoveryParts, order: ReconcileOrder = {}
   const startedAt = new Date(now());
   const since = order.since ?? new Date(startedAt.getTime() - parts.window);
   const keep = order.jobs ? RECOVERY_OUTCOMES : RECOVERY_OUTCOMES.filter((outcome) => outcome !== 'matched');
-  const report = buildReport(startedAt, since, keep);
+  const limited = isLimited(parts, order, startedAt);
+  const report = buildReport({ startedAt, since, limited, keep });
   try {
     await (order.jobs ? runNamed(parts, order, report) : runListed(parts, clients, order, since, report));
   } catch (error) {
@@ -52,6 +53,17 @@ export async function reconcile(parts: RecoveryParts, order: ReconcileOrder = {}
   }
   const finished = report.finish(new Date(now()));
   return order.dryRun ? finished : await keptReport(parts, finished);
+}
+
+/** Whether the order leaves out anything that a run without options looks at. */
+function isLimited(
+  parts: RecoveryParts,
+  { jobs, source, regions, since }: ReconcileOrder,
+  at: Date,
+): boolean {
+  if (jobs !== undefined || source !== undefined) return true;
+  if (regions && parts.speech.regions.some((region) => !regions.includes(region))) return true;
+  return since !== undefined && since.getTime() > at.getTime() - parts.window;
 }
 
 async function runListed(

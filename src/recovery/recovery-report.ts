@@ -38,6 +38,8 @@ export interface RecoveryReport {
   readonly startedAt: string;
   readonly finishedAt: string;
   readonly window: { readonly since: string; readonly until: string };
+  /** Asked to look at less than all regions, sources and the configured window: tells nothing of the rest. */
+  readonly limited: boolean;
   readonly outcomes: Readonly<Record<RecoveryOutcome, number>>;
   /** All but the matched ones, which are only counted. */
   readonly jobs: readonly RecoveredJob[];
@@ -54,7 +56,15 @@ export interface ReportBuilder {
   finish(finishedAt: Date): RecoveryReport;
 }
 
-export function buildReport(startedAt: Date, since: Date, keep: readonly RecoveryOutcome[]): ReportBuilder {
+export interface ReportScope {
+  readonly startedAt: Date;
+  readonly since: Date;
+  readonly limited: boolean;
+  /** Jobs of these outcomes are listed, others only counted. */
+  readonly keep: readonly RecoveryOutcome[];
+}
+
+export function buildReport({ startedAt, since, limited, keep }: ReportScope): ReportBuilder {
   const jobs: RecoveredJob[] = [];
   const faults: RunFault[] = [];
   const outcomes = Object.fromEntries(RECOVERY_OUTCOMES.map((outcome) => [outcome, 0]));
@@ -74,6 +84,7 @@ export function buildReport(startedAt: Date, since: Date, keep: readonly Recover
       startedAt: startedAt.toISOString(),
       finishedAt: finishedAt.toISOString(),
       window: { since: since.toISOString(), until: startedAt.toISOString() },
+      limited,
       outcomes: outcomes as Record<RecoveryOutcome, number>,
       jobs,
       ignored,

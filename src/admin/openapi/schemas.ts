@@ -112,6 +112,7 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
     expected: count,
     received: count,
     missing: count,
+    faults: list(text),
   }),
   CredentialNotice: closed({
     source: text,

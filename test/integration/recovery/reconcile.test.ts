@@ -79,6 +79,7 @@ describe('reconcile', () => {
       startedAt: expect.stringMatching(/Z$/),
       finishedAt: expect.stringMatching(/Z$/),
       window: { since: expect.stringMatching(/Z$/), until: report.startedAt },
+      limited: false,
       outcomes: { ...NONE, recovered: 1 },
       jobs: [
         {
@@ -182,6 +183,16 @@ describe('reconcile', () => {
     expect(await artefacts()).toEqual([`jobs/${us}/transcript.json`]);
     const named = await reconcile(parts, { jobs: [eu, eu, us] });
     expect(named.outcomes).toEqual({ ...NONE, recovered: 1, matched: 1 });
+  });
+
+  it('says in the report that it was to look at less than everything', async () => {
+    const { parts } = await begin();
+    const limited = async (order: Parameters<typeof reconcile>[1]) => (await reconcile(parts, order)).limited;
+    expect(await limited({ jobs: ['one'] })).toBe(true);
+    expect(await limited({ source: 'default' })).toBe(true);
+    expect(await limited({ regions: ['eu1'] })).toBe(true);
+    expect(await limited({ since: new Date(Date.now() - HOUR) })).toBe(true);
+    expect(await limited({ regions: ['us1', 'eu1'], since: new Date(Date.now() - 50 * HOUR) })).toBe(false);
   });
 
   it('tells in a dry run what it would fetch, and changes nothing', async () => {

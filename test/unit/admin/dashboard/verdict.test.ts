@@ -31,7 +31,14 @@ const EXPIRING = {
   expires: '2026-11-23T12:00:00Z',
   lastUsedAt: null,
 };
-const RECONCILED = { finishedAt: '2026-11-20T11:00:00Z', outcomes: {}, expected: 5, received: 3, missing: 2 };
+const RECONCILED = {
+  finishedAt: '2026-11-20T11:00:00Z',
+  outcomes: {},
+  expected: 5,
+  received: 3,
+  missing: 2,
+  faults: [],
+};
 
 describe('the verdict', () => {
   it('is well when nothing says otherwise', () => {
@@ -75,6 +82,13 @@ describe('the verdict', () => {
       /has expired/,
     ],
     ['a reconcile that missed jobs', { reconcile: RECONCILED }, {}, 'notice', /missed 2 jobs/],
+    [
+      'a reconcile that did not see everything',
+      { reconcile: { ...RECONCILED, missing: 0, faults: ['eu1: answered 401'] } },
+      {},
+      'notice',
+      /not see everything: eu1: answered 401/,
+    ],
     ['deliveries that wait', { budget: { ...WELL.budget, waiters: 1 } }, {}, 'notice', /memory/],
     ['damaged lines', { ledger: { ...WELL.ledger, broken: { count: 3 } } }, {}, 'notice', /3 lines/],
   ])('tells of %s', (_, overrides, failing, tone, sentence) => {

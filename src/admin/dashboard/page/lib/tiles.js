@@ -111,11 +111,12 @@ const OVERDUE = 26 * 3_600_000;
 function reconcileTile({ reconcile }, now) {
   const finished = reconcile?.finishedAt ?? null;
   const overdue = finished !== null && now - Date.parse(finished) > OVERDUE;
+  const incomplete = (reconcile?.faults ?? []).length > 0;
   return {
     id: 'reconcile',
     title: 'Last reconcile',
-    tone: finished === null ? 'neutral' : overdue ? 'notice' : 'good',
-    word: finished === null ? 'Never' : overdue ? 'Overdue' : 'Recent',
+    tone: finished === null ? 'neutral' : incomplete || overdue ? 'notice' : 'good',
+    word: finished === null ? 'Never' : incomplete ? 'Incomplete' : overdue ? 'Overdue' : 'Recent',
     figure: finished === null ? '–' : ago(finished, now),
     details: [
       finished === null ? 'Lost callbacks are not noticed' : `${count(reconcile.expected, 'job')} looked at`,

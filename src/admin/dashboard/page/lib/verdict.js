@@ -37,6 +37,7 @@ export function troublesOf(health, failing, now) {
   const expired = credentials.filter(({ state }) => state === 'expired');
   const expiring = credentials.filter(({ state }) => state === 'expiring');
   const missing = reconcile?.missing ?? 0;
+  const [blindness] = reconcile?.faults ?? [];
   const jobs = failingJobs(failing);
   return [
     bad(
@@ -64,6 +65,11 @@ export function troublesOf(health, failing, now) {
       jobs === 0 && missing > 0,
       `The last reconcile missed ${count(missing, 'job')}; nothing is failing since. Run it again to be sure.`,
       '#/help/expected',
+    ),
+    notice(
+      blindness !== undefined,
+      `The last reconcile did not see everything: ${blindness}. What it could not see may be missing.`,
+      '#/help/reconcile',
     ),
     bad(expired.length > 0, `The credential ${nameOf(expired[0])} has expired.`, '#/help/credentials'),
     notice(

@@ -1,0 +1,44 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { reconcile } from '../../../src/recovery/reconcile.js';
+import { adminApi } from '../../support/admin-api.js';
+import { type RecoveryBench, recoveryBench } from '../../support/recovery-bench.js';
+import { startService } from '../../support/running-service.js';
+
+let bench: RecoveryBench;
+
+beforeEach(async () => {
+  bench = await recoveryBench();
+});
+
+afterEach(() => bench.close());
+
+async function health() {
+  const service = await startService({ store: { url: `file:${bench.folder}` } });
+  try {
+    return (await adminApi(service)('/health')).json;
+  } finally {
+    await service.stop();
+  }
+}
+
+describe('health after reconcile', () => {
+  it('stays a warning until a run that saw everything says otherwise', async () => {
+    const { parts, simulator, lose } = bench;
+    const good = await lose();
+    simulator.setStatus(await lose(), 'expired');
+    simulator.setStatus(await lose(), 'expired');
+    const missing = 'Reconcile misses the results of 2 jobs.';
+    await reconcile(parts);
+    await reconcile(parts, { jobs: [good] });
+    expect(await health()).toMatchObject({ status: 'warning', problems: [missing] });
+    const denied = simulator.faults.add({ kind: 'answer', operation: 'list', status: 401 });
+    await reconcile(parts);
+    expect(await health()).toMatchObject({
+      status: 'warning',
+      problems: [missing, expect.stringMatching(/did not see everything: eu1: .*401.* \(and 1 more\)/)],
+    });
+    simulator.faults.remove(denied);
+    await reconcile(parts);
+    expect((await health()).problems).toEqual([missing]);
+  });
+});

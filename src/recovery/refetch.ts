@@ -49,9 +49,9 @@ export async function refetch(parts: RecoveryParts, order: RefetchOrder): Promis
   return result ?? failed(order, found.client.region, NAME_THE_SOURCE);
 }
 
-/** The clients of some regions, or of all that have an address. Throws `SpeechError` (`configuration`). */
+/** The clients of some regions, each once, or of all that have an address. Throws `SpeechError` (`configuration`). */
 export function clientsOf(parts: RecoveryParts, regions?: readonly string[]): JobsClient[] {
-  return (regions ?? parts.speech.regions).map((region) => parts.speech.jobs(region));
+  return [...new Set(regions ?? parts.speech.regions)].map((region) => parts.speech.jobs(region));
 }
 
 const NAME_THE_SOURCE =

@@ -185,6 +185,16 @@ describe('reconcile', () => {
     expect(named.outcomes).toEqual({ ...NONE, recovered: 1, matched: 1 });
   });
 
+  it('looks at a region once, however often it is named', async () => {
+    const { parts, lose } = await begin();
+    await lose();
+    expect(await reconcile(parts, { regions: ['eu1', 'eu1'] })).toMatchObject({
+      outcomes: { ...NONE, recovered: 1 },
+      jobs: [{ region: 'eu1' }],
+    });
+    expect(await ledgerOf(bench.folder)).toHaveLength(1);
+  });
+
   it('says in the report that it was to look at less than everything', async () => {
     const { parts } = await begin();
     const limited = async (order: Parameters<typeof reconcile>[1]) => (await reconcile(parts, order)).limited;

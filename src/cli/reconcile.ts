@@ -7,7 +7,14 @@ import { createProgress } from './progress.js';
 import { readTime } from './read-time.js';
 import { reportInWords } from './recovery-words.js';
 import { repeatable } from './repeatable.js';
-import { checkRegions, checkSource, exitCodeOf, type RecoveryWork, withRecovery } from './with-recovery.js';
+import {
+  checkJobs,
+  checkRegions,
+  checkSource,
+  exitCodeOf,
+  type RecoveryWork,
+  withRecovery,
+} from './with-recovery.js';
 
 interface Options {
   readonly since?: Date;
@@ -32,6 +39,7 @@ export function createCommand(): Command {
     .option('--dry-run', 'say what would be fetched, change nothing')
     .option('--json', 'print the report as one JSON document')
     .action(async (options: Options) => {
+      checkJobs(options.job);
       const report = await withRecovery(options.dryRun === true, (work) => run(work, options));
       if (options.json) printJson(report);
       else printLines(reportInWords(report, options.dryRun === true));

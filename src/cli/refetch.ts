@@ -1,11 +1,10 @@
 import { Command } from 'commander';
-import { isJobId } from '../domain/job.js';
 import type { RecoveredJob } from '../recovery/recovery-report.js';
 import { refetch } from '../recovery/refetch.js';
-import { EXIT, UsageError } from './exit-codes.js';
+import { EXIT } from './exit-codes.js';
 import { printJson, printLines } from './print.js';
 import { jobInWords } from './recovery-words.js';
-import { checkRegions, checkSource, withRecovery } from './with-recovery.js';
+import { checkJobs, checkRegions, checkSource, withRecovery } from './with-recovery.js';
 
 interface Options {
   readonly region?: string;
@@ -33,7 +32,7 @@ export function createCommand(): Command {
 }
 
 function fetchOne(jobId: string, options: Options): Promise<RecoveredJob> {
-  if (!isJobId(jobId)) throw new UsageError('this is no job id: letters, digits, - and _, at most 64');
+  checkJobs([jobId]);
   return withRecovery(options.dryRun === true, ({ config, parts, signal }) => {
     checkSource(config, options.source);
     checkRegions(parts);

@@ -3,14 +3,13 @@ import { createRepairs } from '../admin/repairs.js';
 import type { ReplaySelector } from '../admin/replay-selector.js';
 import type { ReplayState, ReplayView } from '../admin/replay-state.js';
 import type { Replays } from '../admin/replays.js';
-import { isJobId } from '../domain/job.js';
 import { Problem } from '../domain/problem.js';
 import { EXIT, UsageError } from './exit-codes.js';
 import { printJson, printLines } from './print.js';
 import { createProgress } from './progress.js';
 import { readTime } from './read-time.js';
 import { repeatable } from './repeatable.js';
-import { checkSource, type RecoveryWork, withRecovery } from './with-recovery.js';
+import { checkJobs, checkSource, type RecoveryWork, withRecovery } from './with-recovery.js';
 
 interface Options {
   readonly kind?: ReplaySelector['kind'];
@@ -54,8 +53,7 @@ export function createCommand(): Command {
 
 function readSelector(kind: ReplaySelector['kind'], options: Options): ReplaySelector {
   const { job, since, until, source, region, status, outcome } = options;
-  const wrong = job?.find((id) => !isJobId(id));
-  if (wrong !== undefined) throw new UsageError(`${JSON.stringify(wrong)} is no job id`);
+  checkJobs(job);
   return {
     kind,
     jobs: job,

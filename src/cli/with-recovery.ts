@@ -1,5 +1,6 @@
 import { type Config, loadConfig } from '../config.js';
 import { openCore, storeProof } from '../core.js';
+import { isJobId } from '../domain/job.js';
 import type { RecoveryParts } from '../recovery/recovery-parts.js';
 import type { RecoveryReport } from '../recovery/recovery-report.js';
 import { SpeechError } from '../speech/speech-error.js';
@@ -51,6 +52,13 @@ export function checkSource(config: Config, source: string | undefined): void {
   if (source === undefined || Object.hasOwn(config.sources, source)) return;
   const known = Object.keys(config.sources).join(', ');
   throw new UsageError(`there is no source ${source}; configured are ${known}`);
+}
+
+/** An id that is none would only show as a job that failed. */
+export function checkJobs(jobs: readonly string[] | undefined): void {
+  const wrong = jobs?.find((id) => !isJobId(id));
+  if (wrong === undefined) return;
+  throw new UsageError(`${JSON.stringify(wrong)} is no job id: letters, digits, - and _, at most 64`);
 }
 
 /** Without a region nothing can be asked. */

@@ -75,12 +75,15 @@ describe('reconcile on the command line', () => {
     [['--region', 'eu2'], {}, /no batchUrl is configured for region eu2/],
     [['--source', 'nobody'], {}, /no source nobody; configured are default/],
     [['--since', 'yesterday'], {}, /--since expects/],
+    [['--job', 'one', '--job', 'bad id!'], {}, /"bad id!" is no job id/],
+    [['--job', ''], {}, /"" is no job id/],
     [['--unknown'], {}, /unknown option/],
     [[], { speech: { apiKey: null } }, /no region can be asked/],
   ])('refuses %j with 2 and says why', async (args, more, message) => {
     const result = await runCli(['reconcile', ...args], settings(more));
     expect(result).toMatchObject({ code: 2, stdout: '' });
     expect(result.stderr).toMatch(message);
+    expect(await visibleKeys(bench.folder, 'reports/')).toEqual([]);
   });
 
   it('refuses to start without an API key', async () => {

@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { INTERRUPTED } from '../recovery/fetch-missing.js';
 import type { RecoveredJob } from '../recovery/recovery-report.js';
 import { refetch } from '../recovery/refetch.js';
 import { EXIT } from './exit-codes.js';
@@ -33,16 +34,20 @@ export function createCommand(): Command {
 
 function fetchOne(jobId: string, options: Options): Promise<RecoveredJob> {
   checkJobs([jobId]);
-  return withRecovery(options.dryRun === true, ({ config, parts, signal }) => {
+  return withRecovery(options.dryRun === true, async ({ config, parts, signal }) => {
     checkSource(config, options.source);
     checkRegions(parts);
-    return refetch(parts, {
+    const order = {
       jobId,
       regions: options.region === undefined ? undefined : [options.region],
       source: options.source,
       again: options.again === true,
       dryRun: options.dryRun === true,
       signal,
+    };
+    return refetch(parts, order).catch((error: unknown) => {
+      if (!signal.aborted) throw error;
+      return { jobId, region: null, outcome: 'failed', reason: INTERRUPTED, items: [] } as const;
     });
   });
 }

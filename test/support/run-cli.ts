@@ -10,11 +10,12 @@ export interface CliResult {
   readonly stderr: string;
 }
 
-/** Runs the real binary to its end with nothing in the environment but `env`. */
+/** Runs the real binary to its end with nothing in the environment but `env`; `onStart` is told how to signal it. */
 export function runCli(
   args: readonly string[],
   env: Record<string, string> = {},
   cwd?: string,
+  onStart: (kill: (signal: NodeJS.Signals) => void) => void = () => {},
 ): Promise<CliResult> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [BINARY, ...args], {
@@ -22,6 +23,7 @@ export function runCli(
       stdio: ['ignore', 'pipe', 'pipe'],
       ...(cwd === undefined ? {} : { cwd }),
     });
+    onStart((signal) => child.kill(signal));
     let stdout = '';
     let stderr = '';
     child.stdout.setEncoding('utf8').on('data', (text: string) => {

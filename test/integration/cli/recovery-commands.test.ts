@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { RecoveryReport } from '../../../src/recovery/recovery-report.js';
@@ -111,5 +113,33 @@ describe('refetch on the command line', () => {
       stdout: expect.stringMatching(/no configured region knows/),
     });
     expect(await runCli(['refetch', '../x'], settings())).toMatchObject({ code: 2 });
+  });
+
+  it('exits with 4 and says so when it is interrupted', async () => {
+    let kill: (signal: NodeJS.Signals) => void = () => {};
+    const silent = createServer(() => kill('SIGINT')).listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const { port } = silent.address() as AddressInfo;
+    const speech = {
+      apiKey: bench.simulator.apiKey,
+      regions: { eu1: { batchUrl: `http://127.0.0.1:${port}/v2` } },
+    };
+    const result = await runCli(
+      ['refetch', 'some-job', '--json'],
+      settings({ speech }),
+      undefined,
+      (given) => {
+        kill = given;
+      },
+    );
+    silent.close();
+    expect(result).toMatchObject({ code: 4, stderr: '' });
+    expect(JSON.parse(result.stdout)).toEqual({
+      jobId: 'some-job',
+      region: null,
+      outcome: 'failed',
+      reason: 'the run was interrupted',
+      items: [],
+    });
   });
 });

@@ -1,9 +1,10 @@
 import pLimit from 'p-limit';
-import { erasureKey, jobFolder, QUARANTINE_FOLDER } from '../archive/layout.js';
+import { erasureKey, jobFolder } from '../archive/layout.js';
 import type { Ledger } from '../archive/ledger.js';
 import { type ObjectStore, StoreError } from '../store/object-store.js';
 import { listJobObjects } from './artefacts.js';
 import { newActId, type Order, operatorLine } from './operator-line.js';
+import { quarantinedBodies } from './quarantined-bodies.js';
 
 export interface EraseParts {
   readonly store: ObjectStore;
@@ -86,29 +87,11 @@ async function eraseRound(
     counts.bytes += size;
     deleting.push(limit(() => store.delete(key)));
   }
-  for await (const { keys, bytes } of quarantinedOf(store, jobId)) {
+  for (const { keys, bytes } of await quarantinedBodies(store, jobId)) {
     counts.quarantined += 1;
     counts.bytes += bytes;
     deleting.push(...keys.map((key) => limit(() => store.delete(key))));
   }
   await Promise.all(deleting);
   return deleting.length;
-}
-
-/** Every folder is asked whose it is: the ledger may not remember it any more. */
-async function* quarantinedOf(store: ObjectStore, jobId: string) {
-  const folders: string[] = [];
-  for await (const folder of store.folders(QUARANTINE_FOLDER)) folders.push(folder);
-  const limit = pLimit(DELETES_AT_ONCE);
-  const found = await Promise.all(folders.map((folder) => limit(() => folderOf(store, folder, jobId))));
-  for (const each of found) if (each !== null) yield each;
-}
-
-async function folderOf(store: ObjectStore, folder: string, jobId: string) {
-  const body = await store.head(`${folder}body`);
-  const owner = body ?? (await store.head(`${folder}request.json`));
-  if (owner?.metadata['job-id'] !== jobId) return null;
-  const keys: string[] = [];
-  for await (const { key } of store.list(folder)) keys.push(key);
-  return { keys, bytes: body?.size ?? 0 };
 }

@@ -3,6 +3,7 @@ import type { ObjectStore } from '../store/object-store.js';
 import { type Artefact, describeArtefact, listJobObjects, readArtefacts } from './artefacts.js';
 import type { FreshView } from './fresh-view.js';
 import type { LedgerView } from './ledger-view.js';
+import { quarantinedBodies } from './quarantined-bodies.js';
 import { findServiceRecord, type RecordSource, type ServiceRecord } from './service-record.js';
 
 /** Everything known of one job (DESIGN section 6, "Shapes"). */
@@ -29,42 +30,44 @@ const HOUR = 3_600_000;
 /** Asks the store itself, the ledger and the service. Null when none of them knows the job. */
 export async function inspectJob(parts: InspectParts, jobId: string): Promise<JobStory | null> {
   const [found] = await Promise.all([readArtefacts(parts.store, parts.keyPrefixes, jobId), parts.fresh()]);
-  const timeline = await timelineOf(
-    parts,
-    jobId,
-    found.map(({ info }) => info.metadata['received-at']),
-  );
+  const { deliveries: recent } = await parts.view.deliveries({ job: jobId, limit: MAX_TIMELINE });
+  // Every body has to be asked whose it is, so only where nothing else tells of the job.
+  const alone = found.length === 0 && recent.length === 0;
+  const bodies = alone ? await quarantinedBodies(parts.store, jobId) : [];
+  const timeline = await withOlderLines(parts, jobId, recent, [
+    ...found.map(({ info }) => info.metadata['received-at']),
+    ...bodies.map(({ receivedAt }) => receivedAt),
+  ]);
   const regions = [
     ...found.map(({ info }) => info.metadata.region),
     ...timeline.map(({ region }) => region ?? undefined),
   ];
   const region = regions.find((name) => name !== undefined) ?? null;
   const service = await findServiceRecord(parts.records, jobId, region);
-  if (found.length === 0 && timeline.length === 0 && service === null) return null;
+  if (alone && bodies.length === 0 && service === null) return null;
   const artefacts = found.map((artefact) => describeArtefact(artefact, timeline));
   return { jobId, artefacts, timeline, service };
 }
 
-/** Whether there are artefacts or ledger lines of the job, without asking the service. */
+/** Whether there are artefacts, recent ledger lines or quarantined bodies of the job, without asking the service. */
 export async function isKnownHere(parts: InspectParts, jobId: string): Promise<boolean> {
   for await (const _object of listJobObjects(parts.store, parts.keyPrefixes, jobId)) return true;
   await parts.fresh();
-  return (await parts.view.deliveries({ job: jobId, limit: 1 })).deliveries.length > 0;
+  const { deliveries } = await parts.view.deliveries({ job: jobId, limit: 1 });
+  return deliveries.length > 0 || (await quarantinedBodies(parts.store, jobId)).length > 0;
 }
 
-/** What is in memory, and the hours in which artefacts say they were received when those are older. */
-async function timelineOf(
+/** What is in memory, and the hours in which objects say they were received when those are older. */
+async function withOlderLines(
   { view }: InspectParts,
   jobId: string,
-  receivedAt: readonly (string | undefined)[],
+  recent: readonly LedgerLine[],
+  receivedAt: readonly (string | null | undefined)[],
 ): Promise<LedgerLine[]> {
-  const { deliveries } = await view.deliveries({ job: jobId, limit: MAX_TIMELINE });
-  const lines = [...deliveries];
+  const lines = [...recent];
   const known = new Set(lines.map(identityOf));
   const completeSince = view.status().completeSince ?? '~';
-  const oldHours = new Set(
-    receivedAt.flatMap((at) => (at !== undefined && at < completeSince ? hourOf(at) : [])),
-  );
+  const oldHours = new Set(receivedAt.flatMap((at) => (at && at < completeSince ? hourOf(at) : [])));
   for (const hour of [...oldHours].slice(0, 24)) {
     const range = { since: new Date(hour).toISOString(), until: new Date(hour + HOUR).toISOString() };
     const older = await view.deliveries({ job: jobId, limit: MAX_TIMELINE, ...range });

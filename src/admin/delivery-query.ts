@@ -1,6 +1,6 @@
 import { Problem } from '../domain/problem.js';
 import type { LedgerRow } from './ledger-row.js';
-import { beforeInstant, decodeCursor, type RowPosition } from './row-position.js';
+import { beforeInstant, comparePositions, decodeCursor, type RowPosition } from './row-position.js';
 
 /** Filters of the list of deliveries; absent ones let everything pass. */
 export interface DeliveryQuery {
@@ -48,13 +48,18 @@ export function prepareSearch(query: DeliveryQuery): RowSearch {
   return {
     limit,
     since,
-    start: cursor === undefined ? until : decodeCursor(cursor),
+    start: cursor === undefined ? until : earlier(until, decodeCursor(cursor)),
     explicit: query.since !== undefined || query.until !== undefined,
     matches: (row) => {
       for (const { field, value } of wanted) if (row[field] !== value) return false;
       return true;
     },
   };
+}
+
+/** A cursor may come from a page with another `until`, or with none. */
+function earlier(a: RowPosition, b: RowPosition): RowPosition {
+  return comparePositions(a, b) < 0 ? a : b;
 }
 
 /** Throws `Problem` `request-invalid` for a text that is no instant; undefined stays undefined. */

@@ -238,6 +238,18 @@ describe('ledger view', () => {
     expect([...first.deliveries, ...second.deliveries]).toEqual([...together.toReversed(), older]);
   });
 
+  it('shows nothing received after until, also with a cursor from a later place', async () => {
+    const store = createMemoryStore();
+    const lines = [8, 9, 10, 11].map((hour) => at(`2026-03-04T${String(hour).padStart(2, '0')}:00:00.000Z`));
+    for (const line of lines) putSegment(store, line.receivedAt, [line]);
+    const view = open(store);
+    await view.refresh();
+    const [first, second, third] = lines.map((line) => line.deliveryId);
+    const cursor = (await view.deliveries({ limit: 1 })).nextCursor ?? '';
+    expect(await ids(view, { cursor, until: '2026-03-04T10:00:00.000Z' })).toEqual([second, first]);
+    expect(await ids(view, { cursor, until: NOW })).toEqual([third, second, first]);
+  });
+
   it('reads older days from the store when they are asked for', async () => {
     const store = createMemoryStore();
     const old = ['2025-12-31T23:59:00.000Z', '2026-01-01T00:10:00.000Z'].map((instant) => at(instant));

@@ -1,3 +1,4 @@
+import { readInstant } from '../domain/instant.js';
 import { Problem } from '../domain/problem.js';
 import type { LedgerRow } from './ledger-row.js';
 import { beforeInstant, comparePositions, decodeCursor, type RowPosition } from './row-position.js';
@@ -65,7 +66,7 @@ function earlier(a: RowPosition, b: RowPosition): RowPosition {
 /** Throws `Problem` `request-invalid` for a text that is no instant; undefined stays undefined. */
 export function instantOf(name: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
-  const time = Date.parse(text);
-  if (Number.isNaN(time)) throw new Problem('request-invalid', `${name} must be an ISO 8601 instant.`);
-  return time;
+  const time = readInstant(text);
+  if (time !== null) return time;
+  throw new Problem('request-invalid', `${name} must be an ISO 8601 instant with its zone, or a date.`);
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { readInstant } from '../domain/instant.js';
 import { Problem } from '../domain/problem.js';
 
 /** Longest value of a filter: nothing that can be filtered for is longer. */
@@ -8,8 +9,8 @@ export const text = z.string().min(1).max(MAX_TEXT);
 /** Words of an operator, kept in the ledger. */
 export const reasonText = z.string().trim().max(500).optional();
 export const instant = text.refine(
-  (value) => !Number.isNaN(Date.parse(value)),
-  'must be an ISO 8601 instant',
+  (value) => readInstant(value) !== null,
+  'must be an ISO 8601 instant with its zone, or a date',
 );
 
 /** A query parameter that is a whole number. */

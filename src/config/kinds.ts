@@ -1,4 +1,5 @@
 import { parseHeaderLine } from '../domain/header-line.js';
+import { readInstant } from '../domain/instant.js';
 import { parseRange } from '../domain/ip-address.js';
 import { isRegion, REGIONS } from '../domain/job.js';
 import { readStoreLocation } from '../domain/store-location.js';
@@ -126,12 +127,9 @@ export function headerLine() {
 
 /** An ISO 8601 instant or date (midnight UTC), as milliseconds since 1970. */
 export function instant() {
-  const shape = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2}))?$/;
   return leaf('a time such as 2026-01-31T00:00:00Z', (input) => {
     const written = input instanceof Date ? input.toISOString() : input;
-    if (typeof written !== 'string' || !shape.test(written)) return undefined;
-    const value = Date.parse(written);
-    return Number.isNaN(value) ? undefined : value;
+    return typeof written === 'string' ? (readInstant(written) ?? undefined) : undefined;
   });
 }
 

@@ -15,7 +15,10 @@ export interface OperationNotes {
 }
 
 const PAGING = { limit: '1 to 500; default 50', cursor: '`nextCursor` of the page before' };
-const RANGE = { since: 'ISO 8601; received at or after it', until: 'ISO 8601; received before it' };
+const RANGE = {
+  since: 'ISO 8601 with a zone, or a date; received at or after it',
+  until: 'the same; received before it',
+};
 const REASON = { reason: 'why, for the ledger; for clients that cannot send a body with DELETE' };
 
 /** By `<method> <path>` of the route. */
@@ -25,8 +28,8 @@ export const OPERATIONS: Readonly<Record<`${AdminRoute['method']} ${string}`, Op
     tag: 'Health',
     summary: 'Figures over a stretch of time, for charts',
     query: {
-      since: 'ISO 8601; default: 24 hours before until',
-      until: 'ISO 8601; default: now',
+      since: 'ISO 8601 with a zone, or a date; default: 24 hours before until',
+      until: 'the same; default: now',
       buckets: 'equal stretches, 1 to 500; default 48',
     },
     answers: { 200: 'Summary' },

@@ -152,6 +152,8 @@ describe('replays over HTTP', () => {
     ['an unknown filter', { selector: { kind: 'release', colour: 'blue' } }],
     ['ids that are none', { selector: { kind: 'refetch', jobs: ['../x'] } }],
     ['an instant that is none', { selector: { kind: 'refetch', since: 'yesterday' } }],
+    ['a day no calendar has', { selector: { kind: 'refetch', since: '2026-02-31T00:00:00Z' } }],
+    ['a time without a zone', { selector: { kind: 'refetch', since: '2026-02-28T00:00:00' } }],
     ['a dryRun that is no boolean', { selector: { kind: 'release' }, dryRun: 'yes' }],
     [
       'too many ids',

@@ -420,6 +420,9 @@ describe('ledger view', () => {
     { limit: 501 },
     { since: 'yesterday' },
     { until: '' },
+    { since: '1' },
+    { since: 'foo 1' },
+    { until: '2026-11-21T14:52:06.472' },
   ])('refuses %j as an invalid request', async (query) => {
     const view = open(createMemoryStore());
     const error = await view.deliveries(query).catch((cause: unknown) => cause);

@@ -224,6 +224,11 @@ describe('parseConfig', () => {
       /a time such as/,
     ],
     [
+      'a day no calendar has',
+      credential({ headers: [`X: ${SECRET}`], expires: '2027-02-30' }),
+      /a time such as/,
+    ],
+    [
       'an end before the beginning',
       credential({ headers: [`X: ${SECRET}`], notBefore: '2026-02-01', expires: '2026-01-01' }),
       /after notBefore/,

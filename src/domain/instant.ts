@@ -1,0 +1,19 @@
+const DATE = /^(?:\d{4}|[+-]\d{6})-\d{2}-\d{2}/;
+const TIME = /^T(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,9})?)?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
+
+/**
+ * An ISO 8601 instant with its zone (`2026-01-31T00:00:00Z`, `…+01:00`), or a date, which means midnight UTC, as
+ * milliseconds since 1970. Null for all else: days no calendar has, and times without a zone, which would mean
+ * whatever this machine is set to.
+ */
+export function readInstant(text: string): number | null {
+  const [date] = DATE.exec(text) ?? [];
+  if (date === undefined) return null;
+  const time = text.slice(date.length);
+  if (time !== '' && !TIME.test(time)) return null;
+  // Date itself turns the 31st of February into the 3rd of March.
+  const midnight = Date.parse(`${date}T00:00:00Z`);
+  if (Number.isNaN(midnight) || !new Date(midnight).toISOString().startsWith(date)) return null;
+  const instant = Date.parse(text);
+  return Number.isNaN(instant) ? null : instant;
+}

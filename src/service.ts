@@ -40,8 +40,9 @@ export interface Service {
    */
   start(): Promise<Listening>;
   /**
-   * Drains: not ready at once, requests served for the drain delay, then no new ones; deliveries under way
-   * finish until the deadline; the rest is cut, its uploads aborted, the ledger flushed.
+   * Drains: not ready at once, requests served for the drain delay, then no new ones; deliveries, and changes
+   * on the admin port, under way finish until the deadline; the rest is cut, its uploads aborted, the ledger
+   * flushed.
    */
   stop(): Promise<void>;
 }
@@ -212,11 +213,15 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       const recoveryStopped = Promise.all([reconciling?.stop(), admin.letGo()]);
       if (publicServer.listening) await sleep(config.receiver.drainDelay);
       admission.close();
-      await drainServer(publicServer, sleep(config.receiver.drainDeadline, null, { ref: false }));
-      await Promise.race([admission.whenEmpty(), sleep(ABORT_WAIT, null, { ref: false })]);
+      admin.changes.close();
+      const deadline = sleep(config.receiver.drainDeadline, null, { ref: false });
+      await drainServer(publicServer, deadline);
+      // What only reads is cut as soon as nothing is being changed.
+      await drainServer(adminServer, Promise.race([admin.changes.whenEmpty(), deadline]));
+      const settled = Promise.all([admission.whenEmpty(), admin.changes.whenEmpty()]);
+      await Promise.race([settled, sleep(ABORT_WAIT, null, { ref: false })]);
       await Promise.race([recoveryStopped, sleep(ABORT_WAIT, null, { ref: false })]);
       await ledger.close();
-      await drainServer(adminServer, Promise.resolve());
       await admin.stop();
       proof.stop();
       canary.stop();

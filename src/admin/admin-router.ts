@@ -4,11 +4,14 @@ import { asProblem, Problem } from '../domain/problem.js';
 import { respondProblem } from '../receiver/respond.js';
 import { StoreError } from '../store/object-store.js';
 import type { AdminAnswer, AdminCall, AdminRoute } from './admin-route.js';
+import type { ChangeGate } from './change-gate.js';
 import type { SignIn } from './sign-in.js';
 
 export interface AdminRouterOptions {
   readonly routes: readonly AdminRoute[];
   readonly signIn: SignIn;
+  /** All but reading passes through it. */
+  readonly changes: Pick<ChangeGate, 'pass'>;
   /** Told of errors that are nobody's contract: bugs. */
   readonly onUnexpected: (error: unknown) => void;
 }
@@ -43,7 +46,7 @@ export function createAdminRouter(options: AdminRouterOptions): Router {
 }
 
 function mountPath(router: Router, path: string, options: AdminRouterOptions): void {
-  const { signIn } = options;
+  const { signIn, changes } = options;
   const routes = options.routes.filter((route) => route.path === path);
   const parseJson = express.json({ limit: MAX_JSON, type: () => true, strict: false });
   for (const route of routes) {
@@ -55,7 +58,10 @@ function mountPath(router: Router, path: string, options: AdminRouterOptions): v
         next();
       },
       ...handlers,
-      async (request, response) => answer(response, await route.handle(callOf(request, response))),
+      async (request, response) => {
+        const handle = () => route.handle(callOf(request, response));
+        answer(response, await (route.method === 'GET' ? handle() : changes.pass(response, handle)));
+      },
     );
   }
   const allow = routes.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).join(', ');

@@ -9,6 +9,7 @@ import type { RecoveryParts } from '../recovery/recovery-parts.js';
 import type { ObjectStore } from '../store/object-store.js';
 import { createAdminApp } from './admin-app.js';
 import { adminRoutes } from './admin-routes.js';
+import { type ChangeGate, createChangeGate } from './change-gate.js';
 import type { CredentialSettings } from './credential-notices.js';
 import { createFreshView } from './fresh-view.js';
 import type { HealthParts } from './health.js';
@@ -45,6 +46,7 @@ export interface AdminOptions
 /** Everything of the admin port. */
 export interface Admin {
   readonly app: Express;
+  readonly changes: Pick<ChangeGate, 'close' | 'whenEmpty'>;
   /** Begins to follow the ledger, and to run replays. */
   start(): void;
   /** Stops the replays of this replica, while the ledger still takes lines; another one goes on with them. */
@@ -63,6 +65,7 @@ export function createAdmin(options: AdminOptions): Admin {
   const { view, shelf, replays } = repairs;
   metrics.ledger.watchBrokenLines(() => view.status().broken.count);
   const signIn = createSignIn({ tokens: options.tokens });
+  const changes = createChangeGate();
   const routes = adminRoutes({
     ...options,
     ...repairs,
@@ -78,7 +81,8 @@ export function createAdmin(options: AdminOptions): Admin {
     },
   });
   return {
-    app: createAdminApp({ metrics, routes, signIn, onUnexpected: options.onUnexpected }),
+    app: createAdminApp({ metrics, routes, signIn, changes, onUnexpected: options.onUnexpected }),
+    changes,
     start() {
       view.start();
       replays.start();

@@ -52,7 +52,7 @@ const receiver = section('The public port: callbacks, /healthz and /readyz.', {
     kinds.duration(0, 3_600_000),
     'duration',
     '60s',
-    'After the drain delay: how long deliveries under way may take to finish.',
+    "After the drain delay: how long deliveries and operators' changes under way may take to finish.",
   ),
 });
 

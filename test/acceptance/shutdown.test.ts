@@ -5,6 +5,8 @@ import { type ReceiverProcess, startProcess } from '../support/receiver-process.
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { until } from '../support/until.js';
 
+const TOKEN = 'a-token-of-good-length';
+
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let receiver: ReceiverProcess;
 
@@ -20,7 +22,7 @@ afterEach(async () => {
 async function start(drainDelay: string, drainDeadline: string): Promise<void> {
   receiver = await startProcess({
     receiver: { host: '127.0.0.1', port: 0, drainDelay, drainDeadline },
-    admin: { port: 0 },
+    admin: { port: 0, tokens: { tester: TOKEN } },
     store: { url: `file:${folder.path}` },
   });
 }
@@ -35,6 +37,27 @@ async function beginDelivery(id: string, size: number) {
   await client.send('x'.repeat(size - 1));
   return client;
 }
+
+/** An import whose form is all there but its last bytes, and those. */
+async function beginImport(id: string) {
+  const form = [
+    '--b\r\nContent-Disposition: form-data; name="data"; filename="a.wav"\r\n\r\n',
+    'x'.repeat(1000),
+    '\r\n--b--\r\n',
+  ].join('');
+  const client = await rawClient(receiver.adminUrl);
+  await client.send(
+    `POST /admin/api/jobs/${id}/artefacts HTTP/1.1\r\nHost: r\r\nAuthorization: Bearer ${TOKEN}\r\n` +
+      `Content-Type: multipart/form-data; boundary=b\r\nContent-Length: ${form.length}\r\n\r\n${form.slice(0, 500)}`,
+  );
+  return { client, rest: form.slice(500) };
+}
+
+const erase = (id: string) =>
+  fetch(`${receiver.adminUrl}/admin/api/jobs/${id}`, {
+    method: 'DELETE',
+    headers: { authorization: `Bearer ${TOKEN}` },
+  });
 
 describe('SIGTERM', () => {
   it('finishes deliveries under way, takes no new ones, and exits 0', async () => {
@@ -66,6 +89,29 @@ describe('SIGTERM', () => {
     expect(response.status).toBe(200);
     expect(response.headers.get('connection')).toBe('close');
     expect(await receiver.ended).toBe(0);
+  });
+
+  it('finishes what operators are changing, begins no more of it, and writes it down', async () => {
+    await start('0s', '20s');
+    const delivery = await beginDelivery('underway', 1000);
+    const { client, rest } = await beginImport('imported');
+    receiver.signal('SIGTERM');
+    await until(async () => (await erase('late')).status === 503);
+    expect(await (await erase('late')).json()).toMatchObject({ code: 'draining' });
+    await delivery.send('x');
+    expect((await delivery.answer()).status).toBe(200);
+    await until(async () => (await erase('late').catch(() => null)) === null);
+    await client.send(rest);
+    expect((await client.answer()).status).toBe(200);
+    expect(await receiver.ended).toBe(0);
+    expect(await visibleKeys(folder.path, 'jobs/')).toEqual(['jobs/imported/data', 'jobs/underway/data']);
+    const lines = await ledgerOf(folder.path);
+    expect(lines.filter(({ jobId }) => jobId !== 'late').map(({ jobId, origin }) => [jobId, origin])).toEqual(
+      [
+        ['underway', 'callback'],
+        ['imported', 'import'],
+      ],
+    );
   });
 
   it('cuts what is not done by the deadline, leaves nothing of it, and exits 0', async () => {

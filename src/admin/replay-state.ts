@@ -61,8 +61,9 @@ export function viewOf(state: ReplayState, cancelled: boolean, now: number, leas
 }
 
 function stateOf(state: ReplayState, cancelled: boolean, now: number, lease: number): ReplayView['state'] {
-  if (state.finishedAt !== null) return 'done';
+  // Somebody was told that it is cancelled, even if its last item ended at that very moment.
   if (cancelled) return 'cancelled';
+  if (state.finishedAt !== null) return 'done';
   return isAbandoned(state, now, lease) ? 'interrupted' : 'running';
 }
 

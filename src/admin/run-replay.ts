@@ -69,7 +69,10 @@ export async function runReplay(parts: ReplayParts, given: ReplayState, stop: Ab
   await Promise.all(Array.from({ length: parts.concurrency }, worker));
   over.abort();
   await beating;
-  return conclude(shelf, state, interruption ?? (state.next < items.length ? 'stopped' : 'done'));
+  const finished = state.next >= items.length;
+  // The last items may have ended between two beats: what was cancelled meanwhile is not done.
+  const end = interruption ?? (finished ? ((await lookAround(shelf, state)) ?? 'done') : 'stopped');
+  return conclude(shelf, state, end);
 }
 
 /** Who was superseded has nothing to say any more; who stops lets go at once. */

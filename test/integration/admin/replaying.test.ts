@@ -279,6 +279,34 @@ describe('replays among replicas', () => {
     expect(worked).toBe(8);
   });
 
+  it('stays cancelled when its last items end before anybody looked, and says so again', async () => {
+    const { replica } = await replicas();
+    let finish = () => {};
+    const held = new Promise<void>((resolve) => {
+      finish = resolve;
+    });
+    let worked = 0;
+    const runner = replica({
+      heartbeat: 60_000,
+      concurrency: 3,
+      work: async () => {
+        worked += 1;
+        await held;
+        return { outcome: 'matched', failed: false };
+      },
+    });
+    const id = await runner.order({ kind: 'refetch', jobs: jobs.slice(0, 3) }, ORDER);
+    const run = runner.run(id, new AbortController().signal, () => {});
+    await until(() => worked === 3);
+    const answer = await replica({}).cancel(id, ORDER);
+    expect(answer).toMatchObject({ state: 'cancelled' });
+    finish();
+    expect(await run).toBe('cancelled');
+    const view = { state: 'cancelled', done: 3, finishedAt: null };
+    expect(await runner.view(id)).toMatchObject(view);
+    expect(await runner.cancel(id, ORDER)).toMatchObject(view);
+  });
+
   it('stops working when it is cancelled on another replica', async () => {
     const { replica } = await replicas();
     let worked = 0;

@@ -47,7 +47,8 @@ describe('the progress of a replay', () => {
     [{ heartbeatAt: null }, false, 'interrupted'],
     [{ heartbeatAt: '2026-03-04T11:59:00.000Z' }, false, 'interrupted'],
     [{ heartbeatAt: null }, true, 'cancelled'],
-    [{ finishedAt: '2026-03-04T12:00:00.000Z' }, true, 'done'],
+    [{ finishedAt: '2026-03-04T12:00:00.000Z' }, false, 'done'],
+    [{ finishedAt: '2026-03-04T12:00:00.000Z' }, true, 'cancelled'],
   ])('is told in one word: %j, cancelled %s', (part, cancelled, expected) => {
     const now = Date.parse('2026-03-04T12:00:10.000Z');
     expect(viewOf({ ...NEW, ...part }, cancelled, now, 30_000).state).toBe(expected);

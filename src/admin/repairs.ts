@@ -3,7 +3,7 @@ import type { Ledger } from '../archive/ledger.js';
 import { Problem } from '../domain/problem.js';
 import type { RecoveryParts } from '../recovery/recovery-parts.js';
 import type { RecoveredJob } from '../recovery/recovery-report.js';
-import { refetch } from '../recovery/refetch.js';
+import { clientsOf, refetch } from '../recovery/refetch.js';
 import { SpeechError } from '../speech/speech-error.js';
 import type { ObjectStore } from '../store/object-store.js';
 import { createLedgerView, type LedgerView } from './ledger-view.js';
@@ -64,6 +64,9 @@ export function createRepairs(options: RepairOptions): Repairs {
     concurrency: options.recovery.concurrency,
     ...(onError ? { onError } : {}),
     ...(lease === undefined ? {} : { lease }),
+    check: ({ kind }) => {
+      if (kind === 'refetch') checkService(options.recovery);
+    },
     work: (state, item, signal) =>
       state.selector.kind === 'refetch'
         ? workOnJob(refetchJob, state, item, signal)
@@ -77,15 +80,21 @@ async function refetchOne(
   jobId: string,
   { actor, region, source, signal }: RefetchJobOrder,
 ): Promise<RecoveredJob> {
+  const regions = region === undefined ? undefined : [region];
+  checkService(recovery, regions);
+  return refetch(recovery, { jobId, regions, source, actor, signal, origin: 'replay' });
+}
+
+/** Throws `conflict` when the service's API is not configured: no region, or no key. */
+function checkService(recovery: RecoveryParts, regions?: readonly string[]): void {
   if (recovery.speech.regions.length === 0) {
     throw new Problem('conflict', 'No region can be asked: set speech.regions.<region>.batchUrl.');
   }
-  const regions = region === undefined ? undefined : [region];
   try {
-    return await refetch(recovery, { jobId, regions, source, actor, signal, origin: 'replay' });
+    clientsOf(recovery, regions);
   } catch (error) {
     if (!(error instanceof SpeechError) || error.kind !== 'configuration') throw error;
-    throw new Problem('conflict', error.message, { cause: error });
+    throw new Problem('conflict', `${error.message}.`, { cause: error });
   }
 }
 

@@ -17,6 +17,8 @@ export interface ReplaysOptions
   extends SelectionParts,
     Omit<ReplayParts, 'shelf' | 'heartbeat' | 'onProgress'> {
   readonly replays: ReplayShelf;
+  /** Throws `Problem` for a replay none of whose items could be worked on here. */
+  readonly check?: (selector: ReplaySelector) => void;
   readonly ledger: Pick<Ledger, 'append'>;
   /** Name of this replica. */
   readonly owner: string;
@@ -36,6 +38,7 @@ export interface ReplayPage {
 
 /** Orders, shows and cancels replays, runs those of this replica, and takes up what others left behind. */
 export interface Replays {
+  /** Refuses what `order` refuses. */
   preview(selector: ReplaySelector): Promise<ReplaySelection>;
   /** Resolves with the id as soon as the order is durable; the work goes on behind it. */
   order(selector: ReplaySelector, order: Order): Promise<string>;
@@ -108,16 +111,21 @@ export function createReplays(options: ReplaysOptions): Replays {
     });
   }
 
+  async function select(selector: ReplaySelector): Promise<ReplaySelection> {
+    options.check?.(selector);
+    return selectItems(options, selector);
+  }
+
   async function view(id: string): Promise<ReplayView | null> {
     const found = await replays.read(id);
     return found && viewOf(found.state, found.cancelled, Date.now(), lease);
   }
 
   return {
-    preview: (selector) => selectItems(options, selector),
+    preview: select,
     view,
     async order(selector, order) {
-      const selection = await selectItems(options, selector);
+      const selection = await select(selector);
       const state = newReplay(selector, selection, order, owner);
       await replays.create(state, selection.items);
       await options.ledger.append(

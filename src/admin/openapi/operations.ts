@@ -140,6 +140,7 @@ export const OPERATIONS: Readonly<Record<`${AdminRoute['method']} ${string}`, Op
     summary: 'Preview a replay, or start it',
     body: 'ReplayOrder',
     answers: { 200: 'ReplayPreview', 202: 'ReplayStarted' },
+    problems: [409],
   },
   'GET /replays': {
     tag: 'Replays',

@@ -164,6 +164,24 @@ describe('replays over HTTP', () => {
     expect(answer.json).toMatchObject({ status: 400, code: 'request-invalid' });
   });
 
+  it.each<[string, object]>([
+    ['region', {}],
+    ['key', { speech: { apiKey: null, regions: { eu1: { batchUrl: 'http://127.0.0.1:9' } } } }],
+  ])('refuses to refetch without a %s, and releases all the same', async (_, settings) => {
+    const own = adminApi(await startOwn({ sources: { default: {} }, ...settings }));
+    const send = (json: object) => own('/replays', { method: 'POST', json });
+    for (const dryRun of [true, false]) {
+      const { json } = await send({ selector: { kind: 'refetch', jobs: ['j1'] }, dryRun });
+      expect(json).toMatchObject({
+        status: 409,
+        code: 'conflict',
+        detail: expect.stringMatching(/region|apiKey/),
+      });
+    }
+    expect((await own('/replays')).json.replays).toEqual([]);
+    expect((await send({ selector: { kind: 'release' } })).status).toBe(202);
+  });
+
   it('does not know others, and ends once', async () => {
     expect((await api('/replays/01ARZ3NDEKTSV4RRFFQ69G5FAV')).status).toBe(404);
     expect((await api('/replays/x', { method: 'DELETE' })).status).toBe(404);

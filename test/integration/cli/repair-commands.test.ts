@@ -81,6 +81,24 @@ describe('replay on the command line', () => {
   });
 });
 
+describe('replay on the command line without a region', () => {
+  it('refuses to refetch with 2, as refetch does', async () => {
+    const NODE_CONFIG = JSON.stringify({ store: { url: `file:${service.folder}` } });
+    for (const args of [
+      ['replay', 'refetch', '--job', 'x'],
+      ['refetch', 'x'],
+    ]) {
+      const result = await runCli(args, { NODE_CONFIG });
+      expect(result).toMatchObject({
+        code: 2,
+        stdout: '',
+        stderr: expect.stringMatching(/No region|no region/),
+      });
+    }
+    expect(await visibleKeys(service.folder, 'replays/')).toEqual([]);
+  });
+});
+
 describe('erase on the command line', () => {
   it('erases and says what', async () => {
     await sendCallback(service, 'id=e1&status=success', 'hello', { 'content-type': 'text/plain' });

@@ -13,8 +13,9 @@ import { speechOptions } from '../speech-options.js';
 import { openStore } from '../store/open-store.js';
 import { inspectBucket } from '../store/s3-inspect.js';
 import { storeOptions } from '../store-options.js';
-import { EXIT, UsageError } from './exit-codes.js';
+import { EXIT } from './exit-codes.js';
 import { printJson, printLines } from './print.js';
+import { readPublicAddress } from './public-address.js';
 import { credentialHeaders, sourceNamed } from './source-credential.js';
 
 interface Options {
@@ -33,7 +34,7 @@ export function createCommand(): Command {
     .option(
       '--url <address>',
       'public address: sends marked callbacks through it, as the service would',
-      readUrl,
+      readPublicAddress,
     )
     .option('--source <name>', 'source they are sent to; default: the only one, or default')
     .option('--credential <name>', 'credential they carry; default: the valid one that lasts longest')
@@ -45,14 +46,6 @@ export function createCommand(): Command {
       else printLines([...findings.flatMap(inWords), conclusion(findings)]);
       process.exitCode = code ?? (verdict === 'failed' ? EXIT.failed : EXIT.ok);
     });
-}
-
-function readUrl(text: string): URL {
-  const url = URL.canParse(text) ? new URL(text) : null;
-  if (!url || !/^https?:$/.test(url.protocol) || url.search || url.hash || url.username) {
-    throw new UsageError('--url expects an address such as https://transcripts.example.org');
-  }
-  return url;
 }
 
 /** Without a configuration nothing else can be looked at: that has an exit code of its own. */

@@ -7,6 +7,7 @@ import {
 } from '../speech/notification-config.js';
 import { UsageError } from './exit-codes.js';
 import { printJson } from './print.js';
+import { readPublicAddress } from './public-address.js';
 import { repeatable } from './repeatable.js';
 import { credentialHeaders, sourceNamed } from './source-credential.js';
 
@@ -57,9 +58,7 @@ function notificationConfig(config: Config, name: string, options: Options, now:
 
 function callbackUrl(base: string | null, source: string): string {
   if (base === null) throw new UsageError('say --url <public address>, or set receiver.publicUrl');
-  if (!URL.canParse(base))
-    throw new UsageError('--url expects an absolute address such as https://transcripts.example.org');
-  return `${base.replace(/\/+$/, '')}/callbacks/${source}`;
+  return `${readPublicAddress(base).href.replace(/\/+$/, '')}/callbacks/${source}`;
 }
 
 function tokens(list: string): string[] {

@@ -141,6 +141,10 @@ describe('notification-config', () => {
       /at most 3/,
     ],
     [['intake', '--url', 'nowhere'], /absolute address/],
+    [['intake', '--url', 'https://h.example/?a=1'], /without query/],
+    [['intake', '--url', 'https://h.example/?'], /without query/],
+    [['intake', '--url', 'https://h.example/#a'], /without query/],
+    [['intake', '--url', 'https://u:p@h.example/'], /without query, fragment and user name/],
     [['intake', '--method', 'PATCH'], /PATCH/],
   ])('exits with 2 for %j', async (args, message) => {
     const result = await runCli(['notification-config', ...args], env);

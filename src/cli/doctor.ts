@@ -13,7 +13,7 @@ import { speechOptions } from '../speech-options.js';
 import { openStore } from '../store/open-store.js';
 import { inspectBucket } from '../store/s3-inspect.js';
 import { storeOptions } from '../store-options.js';
-import { EXIT } from './exit-codes.js';
+import { EXIT, UsageError } from './exit-codes.js';
 import { printJson, printLines } from './print.js';
 import { readPublicAddress } from './public-address.js';
 import { credentialHeaders, sourceNamed } from './source-credential.js';
@@ -40,12 +40,19 @@ export function createCommand(): Command {
     .option('--credential <name>', 'credential they carry; default: the valid one that lasts longest')
     .option('--json', 'print one JSON document')
     .action(async (options: Options) => {
+      refuseUseless(options);
       const { code, findings } = await examine(options);
       const verdict = worst(findings);
       if (options.json) printJson({ verdict, findings });
       else printLines([...findings.flatMap(inWords), conclusion(findings)]);
       process.exitCode = code ?? (verdict === 'failed' ? EXIT.failed : EXIT.ok);
     });
+}
+
+/** Both are about what is sent through the public address: nobody would notice that they were not looked at. */
+function refuseUseless({ url, source, credential }: Options): void {
+  if (url !== undefined || (source === undefined && credential === undefined)) return;
+  throw new UsageError('--source and --credential need --url <public address>');
 }
 
 /** Without a configuration nothing else can be looked at: that has an exit code of its own. */

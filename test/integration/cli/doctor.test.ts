@@ -83,6 +83,8 @@ describe('doctor', () => {
     [['--url', 'nowhere']],
     [['--url', 'https://a.example/?x=1']],
     [['--url', 'http://127.0.0.1:1', '--source', 'nobody']],
+    [['--source', 'nobody']],
+    [['--credential', 'main']],
     [['--urll', 'x']],
   ])('exits with 2 for wrong usage: %j', async (args) => {
     expect(await doctor(fileStore, ...args)).toMatchObject({ code: 2, stdout: '' });

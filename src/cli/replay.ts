@@ -46,9 +46,19 @@ export function createCommand(): Command {
     .option('--dry-run', 'say what would be replayed, change nothing')
     .option('--json', 'print one JSON document')
     .action(async (kind: ReplaySelector['kind'] | undefined, options: Options) => {
-      const selector = readSelector(kind ?? options.kind ?? 'refetch', options);
+      const selector = readSelector(readKind(kind, options.kind), options);
       await withRecovery(options.dryRun === true, (work) => replay(work, selector, options));
     });
+}
+
+function readKind(
+  kind: ReplaySelector['kind'] | undefined,
+  option: ReplaySelector['kind'] | undefined,
+): ReplaySelector['kind'] {
+  if (kind !== undefined && option !== undefined && kind !== option) {
+    throw new UsageError(`${kind} and --kind ${option} contradict each other`);
+  }
+  return kind ?? option ?? 'refetch';
 }
 
 function readSelector(kind: ReplaySelector['kind'], options: Options): ReplaySelector {

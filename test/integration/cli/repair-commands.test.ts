@@ -68,6 +68,7 @@ describe('replay on the command line', () => {
 
   it.each([
     [['replay', 'everything'], /Allowed choices are refetch, release/],
+    [['replay', 'release', '--kind', 'refetch'], /contradict each other/],
     [['replay', 'refetch'], /needs jobs or at least one filter/],
     [['replay', 'refetch', '--job', '../x'], /is no job id/],
     [['replay', 'refetch', '--since', 'yesterday'], /--since expects/],

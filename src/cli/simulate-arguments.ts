@@ -28,7 +28,7 @@ export function readContents(text: string): string[] | undefined {
 
 export function readFault(text: string): Fault {
   const [kind = '', rate = '1'] = text.split('=', 2);
-  const template = RATED_FAULTS[kind];
+  const template = Object.hasOwn(RATED_FAULTS, kind) ? RATED_FAULTS[kind] : undefined;
   if (!template)
     throw new InvalidArgumentError(`"${kind}" is none of ${Object.keys(RATED_FAULTS).join(', ')}.`);
   return { ...template, rate: readShare(rate) };
@@ -39,7 +39,7 @@ export function readRegion(text: string): Record<string, number> {
   if (!(SIMULATED_REGIONS as readonly string[]).includes(name)) {
     throw new InvalidArgumentError(`"${name}" is none of ${SIMULATED_REGIONS.join(', ')}.`);
   }
-  return { [name]: readWhole(port) };
+  return { [name]: readPort(port) };
 }
 
 export function readMethod(text: string): string {
@@ -50,6 +50,12 @@ export function readMethod(text: string): string {
 export function readWhole(text: string): number {
   if (!/^\d+$/.test(text)) throw new InvalidArgumentError('A whole number is expected.');
   return Number(text);
+}
+
+export function readPort(text: string): number {
+  const port = readWhole(text);
+  if (port > 65_535) throw new InvalidArgumentError('A port from 0 to 65535 is expected.');
+  return port;
 }
 
 export function readPositive(text: string): number {

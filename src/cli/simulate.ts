@@ -10,6 +10,7 @@ import {
   readContents,
   readFault,
   readMethod,
+  readPort,
   readPositive,
   readRegion,
   readShare,
@@ -72,9 +73,9 @@ export function createCommand(): Command {
       {},
     )
     .option('--host <address>', 'address to listen on', '127.0.0.1')
-    .option('--keys-port <port>', 'port of the key service', readWhole, 0)
-    .option('--realtime-port <port>', 'port of the realtime and agent host', readWhole, 0)
-    .option('--control-port <port>', 'port of the control interface', readWhole, 0)
+    .option('--keys-port <port>', 'port of the key service', readPort, 0)
+    .option('--realtime-port <port>', 'port of the realtime and agent host', readPort, 0)
+    .option('--control-port <port>', 'port of the control interface', readPort, 0)
     .option('--api-key <key>', 'API key to accept (default: made up and shown)')
     .option('--seed <text>', 'same seed, same jobs and faults (default: random)')
     .option('--time-scale <factor>', 'multiplies the waits between retries, e.g. 0.01', readPositive, 1)
@@ -109,9 +110,12 @@ async function simulate(options: SimulateOptions): Promise<void> {
   }
 }
 
-/** Says at once what the service would say to every job. */
-function checkCallback({ callback, authHeader }: SimulateOptions): void {
-  if (callback === undefined) return;
+/** Says at once what the service would say to every job, and that without an address there are none. */
+function checkCallback({ callback, authHeader, jobs, exit }: SimulateOptions): void {
+  if (callback === undefined) {
+    if (exit || jobs !== undefined) throw new UsageError('--jobs and --exit need --callback <url>');
+    return;
+  }
   const notification = { url: callback, auth_headers: authHeader };
   const fault = configFault({ type: 'transcription', notification_config: [notification] });
   if (fault) throw new UsageError(`--callback or --auth-header: ${fault}`);

@@ -58,11 +58,23 @@ describe('simulate', () => {
     await expect(work).rejects.toMatchObject({ name: 'UsageError' });
   });
 
+  it.each([[['--jobs', '3']], [['--exit']], [['--jobs', '3', '--exit']]])(
+    'refuses %j without an address to call, for nothing would ever happen',
+    async (args) => {
+      await expect(run(...args)).rejects.toMatchObject({ name: 'UsageError' });
+    },
+  );
+
   it.each([
     ['--fault', 'explode=1'],
     ['--fault', 'drop=2'],
+    ['--fault', 'constructor=1'],
     ['--contents', 'pdf'],
     ['--region', 'mars=0'],
+    ['--region', 'eu1=65536'],
+    ['--keys-port', '65536'],
+    ['--realtime-port', '65536'],
+    ['--control-port', '65536'],
     ['--rate', '0'],
     ['--jobs', '-1'],
     ['--method', 'GET'],

@@ -69,7 +69,7 @@ export const OPERATIONS: Readonly<Record<`${AdminRoute['method']} ${string}`, Op
   },
   'DELETE /jobs/:id': {
     tag: 'Jobs',
-    summary: 'Erase artefacts, conflicts and quarantined bodies of a job, whether or not there are any',
+    summary: 'Erase artefacts, conflicts and quarantined bodies of a job',
     query: REASON,
     body: 'Reason',
     answers: { 200: 'Erased' },

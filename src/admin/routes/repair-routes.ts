@@ -64,6 +64,8 @@ export function repairRoutes(parts: RepairRouteParts): AdminRoute[] {
         // Some clients cannot send a body with DELETE.
         const asked = readQuery(REASON_QUERY, query).reason;
         const { reason = asked ?? null } = readBody(REASON_BODY, body);
+        if (!(await isKnownHere(parts, jobId)))
+          throw new Problem('not-found', 'Nothing is known here of this job.');
         return ok(await eraseJob(parts, jobId, { actor, reason }));
       },
     },

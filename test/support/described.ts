@@ -31,8 +31,13 @@ export function undescribed(
   if (operation === undefined) return null;
   const response = operation.responses[answer.status];
   if (response === undefined) return `${method} ${template} does not describe ${answer.status}`;
-  const [type] = answer.type.split(';');
-  const schema = response.content?.[type ?? '']?.schema;
+  const [type = ''] = answer.type.split(';');
+  const { content } = response;
+  const described = [type, type.replace(/\/.*/, '/*')].find((each) => content?.[each] !== undefined);
+  if (content !== undefined && described === undefined) {
+    return `${method} ${template} does not describe ${answer.status} with ${type || 'no content'}`;
+  }
+  const schema = content?.[described ?? '']?.schema;
   if (
     schema === undefined ||
     method === 'HEAD' ||

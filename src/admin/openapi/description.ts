@@ -67,6 +67,19 @@ function requestBody(name: string) {
   return { required: true, content: { 'multipart/form-data': { schema } } };
 }
 
+/** Content types of downloads; an artefact keeps its own where a browser cannot be made to run it. */
+const DOWNLOADS: Readonly<Record<string, readonly string[]>> = {
+  bytes: ['application/octet-stream'],
+  artefact: [
+    'application/json',
+    'text/plain',
+    'application/x-subrip',
+    'audio/*',
+    'video/*',
+    'application/octet-stream',
+  ],
+};
+
 function answersOf(answers: OperationNotes['answers']) {
   return Object.fromEntries(
     Object.entries(answers).map(([status, name]) => [status, { description: 'Done', ...contentOf(name) }]),
@@ -75,7 +88,8 @@ function answersOf(answers: OperationNotes['answers']) {
 
 function contentOf(name: string | null) {
   if (name === null) return {};
-  if (name === 'bytes') return { content: { 'application/octet-stream': {} } };
+  const types = DOWNLOADS[name];
+  if (types !== undefined) return { content: Object.fromEntries(types.map((type) => [type, {}])) };
   return { content: { 'application/json': { schema: ref(name) } } };
 }
 

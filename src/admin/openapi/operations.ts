@@ -8,7 +8,7 @@ export interface OperationNotes {
   readonly query?: Readonly<Record<string, string>>;
   /** Schema of the JSON body; `form` for the import. */
   readonly body?: string;
-  /** Schema of the answer by status; `bytes` is a download, null has no body. */
+  /** Schema of the answer by status; `bytes` and `artefact` are downloads, null has no body. */
   readonly answers: Readonly<Record<number, string | null>>;
   /** Problems beside those every operation can answer with. */
   readonly problems?: readonly number[];
@@ -79,7 +79,7 @@ export const OPERATIONS: Readonly<Record<`${AdminRoute['method']} ${string}`, Op
     tag: 'Jobs',
     summary: 'Download an artefact; ranges and If-None-Match are understood',
     query: { ticket: 'in place of the token, from POST /jobs/:id/ticket' },
-    answers: { 200: 'bytes', 206: 'bytes', 304: null },
+    answers: { 200: 'artefact', 206: 'artefact', 304: null },
     problems: [404, 416],
   },
   'POST /jobs/:id/artefacts': {

@@ -1,8 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { type AdminRouteParts, adminRoutes } from '../../../src/admin/admin-routes.js';
+import { safeContentType } from '../../../src/admin/download.js';
 import { describeApi } from '../../../src/admin/openapi/description.js';
 import { OPERATIONS } from '../../../src/admin/openapi/operations.js';
 import { SCHEMAS } from '../../../src/admin/openapi/schemas.js';
+import { undescribed } from '../../support/described.js';
 
 // Making the routes takes no more of the parts than the sources; handling takes the rest.
 const routes = adminRoutes({ sources: new Map(), version: 'test' } as unknown as AdminRouteParts);
@@ -24,6 +26,23 @@ describe('the description of the admin API', () => {
     const text = JSON.stringify(describeApi('1.2.3'));
     const used = [...text.matchAll(/#\/components\/schemas\/(\w+)/g)].map(([, name = '']) => name);
     expect([...new Set(used)].toSorted()).toEqual(Object.keys(SCHEMAS).toSorted());
+  });
+
+  it.each([
+    'application/json',
+    'text/plain; charset=utf-8',
+    'application/x-subrip',
+    'audio/wav',
+    'video/mp4',
+    'text/html',
+  ])('describes an artefact stored as %s', (stored) => {
+    for (const status of [200, 206]) {
+      const answer = { status, type: safeContentType(stored), json: null };
+      expect(undescribed('GET', '/jobs/j1/artefacts/data', answer)).toBeNull();
+      expect(undescribed('GET', '/jobs/j1/artefacts/data', { ...answer, type: 'image/png' })).toMatch(
+        /image/,
+      );
+    }
   });
 
   it('names every parameter of a path', () => {

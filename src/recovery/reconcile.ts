@@ -1,8 +1,9 @@
-import pLimit from 'p-limit';
+import pLimit, { type LimitFunction } from 'p-limit';
 import type { JobPage } from '../speech/job-pages.js';
 import type { JobsClient } from '../speech/jobs-client.js';
 import type { JobRecord } from '../speech/wire.js';
 import { INTERRUPTED, inWords } from './fetch-missing.js';
+import { recoverLeftover } from './leftover.js';
 import { recoverJob } from './recover-job.js';
 import type { JobOrder, RecoveryParts } from './recovery-parts.js';
 import {
@@ -11,9 +12,10 @@ import {
   type RecoveredJob,
   type RecoveryReport,
   type ReportBuilder,
+  type ReportScope,
 } from './recovery-report.js';
 import { clientsOf, refetch } from './refetch.js';
-import { earlierOutcomes, storeReport } from './report-store.js';
+import { earlierReports, storeReport } from './report-store.js';
 
 export interface ReconcileOrder {
   /** Jobs created at or after this; default: the configured window. */
@@ -33,7 +35,8 @@ export interface ReconcileOrder {
 
 /**
  * Walks the job lists of the regions back over the window, asks of every job what should be here, and
- * fetches what is not. A region that cannot be listed, or a job that cannot be fetched, becomes part of the
+ * fetches what is not. Unless it is limited it also goes on with older jobs that earlier runs failed on, as
+ * long as the service has them. A region that cannot be listed, or a job that cannot be fetched, becomes part of the
  * report; the rest goes on. When `signal` ends it, the report says so and holds what was done until then.
  *
  * Rejects only with `SpeechError` of kind `configuration`, before anything was asked.
@@ -44,10 +47,10 @@ export async function reconcile(parts: RecoveryParts, order: ReconcileOrder = {}
   const startedAt = new Date(now());
   const since = order.since ?? new Date(startedAt.getTime() - parts.window);
   const keep = order.jobs ? RECOVERY_OUTCOMES : RECOVERY_OUTCOMES.filter((outcome) => outcome !== 'matched');
-  const limited = isLimited(parts, order, startedAt);
-  const report = buildReport({ startedAt, since, limited, keep });
+  const scope = { startedAt, since, limited: isLimited(parts, order, startedAt), keep };
+  const report = buildReport(scope);
   try {
-    await (order.jobs ? runNamed(parts, order, report) : runListed(parts, clients, order, since, report));
+    await (order.jobs ? runNamed(parts, order, report) : runListed(parts, clients, order, scope, report));
   } catch (error) {
     report.fault(null, order.signal?.aborted ? INTERRUPTED : inWords(error));
   }
@@ -66,15 +69,25 @@ function isLimited(
   return since !== undefined && since.getTime() > at.getTime() - parts.window;
 }
 
+/** What a run over the job lists works with. */
+interface Run {
+  readonly parts: RecoveryParts;
+  readonly clients: readonly JobsClient[];
+  readonly order: ReconcileOrder;
+  readonly jobOrder: JobOrder;
+  readonly report: ReportBuilder;
+  readonly limit: LimitFunction;
+}
+
 async function runListed(
   parts: RecoveryParts,
   clients: readonly JobsClient[],
   order: ReconcileOrder,
-  since: Date,
+  { since, startedAt, limited }: ReportScope,
   report: ReportBuilder,
 ): Promise<void> {
-  const limit = pLimit(parts.concurrency);
-  const alreadyRecorded = order.dryRun ? () => false : await earlierOutcomes(parts.store, since);
+  const kept = new Date(Math.min(since.getTime(), startedAt.getTime() - parts.retention));
+  const earlier = await earlierReports(parts.store, kept);
   const jobOrder: JobOrder = {
     source: order.source ?? null,
     insist: false,
@@ -84,19 +97,27 @@ async function runListed(
     origin: 'recovery',
     actor: null,
     signal: order.signal,
-    alreadyRecorded,
+    alreadyRecorded: earlier.told,
   };
+  const run = { parts, clients, order, jobOrder, report, limit: pLimit(parts.concurrency) };
+  const { settled, unlisted } = await walkLists(run, since);
+  if (limited) return;
+  const leftovers = earlier.failed.filter(({ jobId }) => !settled.has(jobId));
+  await settleAll(leftovers.map((told) => run.limit(() => tryAgain(run, told, unlisted))));
+}
+
+/** Which jobs it came across, and which regions could not be listed to the end. */
+interface Walk {
+  readonly settled: ReadonlySet<string>;
+  readonly unlisted: ReadonlySet<string>;
+}
+
+async function walkLists(run: Run, since: Date): Promise<Walk> {
+  const { clients, order, report, limit } = run;
+  const settled = new Set<string>();
+  const unlisted = new Set<string>();
   const one = async (client: JobsClient, listed: JobRecord) => {
-    order.signal?.throwIfAborted();
-    const job = await whole(client, listed, order.signal).catch((error: unknown) => {
-      order.signal?.throwIfAborted();
-      report.fault(client.region, inWords(error));
-      return null;
-    });
-    if (job === null) return;
-    const told = await recoverJob(parts, client, job, jobOrder);
-    if (told === null) return report.ignore();
-    settle(told, job, order, report);
+    if (await tryListed(run, client, listed)) settled.add(listed.id);
   };
   await settleAll(
     clients.map(async (client) => {
@@ -113,10 +134,41 @@ async function runListed(
         }
       } catch (error) {
         order.signal?.throwIfAborted();
+        unlisted.add(client.region);
         report.fault(client.region, inWords(error));
       }
     }),
   );
+  return { settled, unlisted };
+}
+
+/** Resolves to false when the job could not be looked at. */
+async function tryListed(run: Run, client: JobsClient, listed: JobRecord): Promise<boolean> {
+  const { parts, order, jobOrder, report } = run;
+  order.signal?.throwIfAborted();
+  const job = await whole(client, listed, order.signal).catch((error: unknown) => {
+    order.signal?.throwIfAborted();
+    report.fault(client.region, inWords(error));
+    return null;
+  });
+  if (job === null) return false;
+  const told = await recoverJob(parts, client, job, jobOrder);
+  if (told === null) report.ignore();
+  else settle(told, job, order, report);
+  return true;
+}
+
+async function tryAgain(run: Run, told: RecoveredJob, unlisted: ReadonlySet<string>): Promise<void> {
+  const { parts, clients, order, jobOrder, report } = run;
+  order.signal?.throwIfAborted();
+  const client = clients.find(({ region }) => region === told.region);
+  if (client === undefined) return;
+  // A region in trouble is asked no more; what is known of its jobs stays known.
+  if (unlisted.has(client.region)) return settle(told, null, order, report);
+  const leftover = await recoverLeftover(parts, client, told, jobOrder);
+  for (const { region, reason } of leftover.faults) report.fault(region, reason);
+  if (leftover.told === null) report.ignore();
+  else settle(leftover.told, leftover.record, order, report);
 }
 
 /** Throws as the signal says when that may be why the job failed: then the run has not seen everything. */

@@ -1,10 +1,13 @@
 import { buffer } from 'node:stream/consumers';
 import { REPORTS_FOLDER, reconcileReportKey } from '../archive/layout.js';
 import { type ObjectStore, StoreError } from '../store/object-store.js';
-import type { RecoveryOutcome, RecoveryReport } from './recovery-report.js';
+import type { RecoveredJob, RecoveryOutcome, RecoveryReport } from './recovery-report.js';
 
 /** Enough that a run of another scope, by hand or on another replica, does not make a job look new. */
 const REPORTS_LOOKED_AT = 5;
+
+/** Two days of hourly runs of which none saw everything. */
+const MAX_REPORTS_LOOKED_AT = 50;
 
 /** Two runs may have begun in the same millisecond. */
 const NAME_ATTEMPTS = 10;
@@ -22,35 +25,49 @@ export async function storeReport(store: ObjectStore, report: RecoveryReport): P
   throw new StoreError('create', `${NAME_ATTEMPTS} reports of this moment are there already`);
 }
 
-/** What the latest reports since a time said of a job. */
-export type EarlierOutcomes = (jobId: string, outcome: RecoveryOutcome) => boolean;
-
-/**
- * The latest reports are the memory of what could not be fetched: without it every run would tell the ledger
- * the same. A report that cannot be read is none.
- */
-export async function earlierOutcomes(store: ObjectStore, since: Date): Promise<EarlierOutcomes> {
-  const keys: string[] = [];
-  const startAfter = reconcileReportKey(since.toISOString());
-  for await (const { key } of store.list(REPORTS_FOLDER, { startAfter })) {
-    keys.push(key);
-    if (keys.length > REPORTS_LOOKED_AT) keys.shift();
-  }
-  const told = new Set<string>();
-  for (const key of keys) {
-    for (const { jobId, outcome } of await readJobs(store, key)) told.add(`${jobId} ${outcome}`);
-  }
-  return (jobId, outcome) => told.has(`${jobId} ${outcome}`);
+/** What the latest reports say. */
+export interface EarlierReports {
+  /** Whether one of them told this outcome of a job. */
+  readonly told: (jobId: string, outcome: RecoveryOutcome) => boolean;
+  /** Jobs whose last word is `failed`, as it was told. */
+  readonly failed: readonly RecoveredJob[];
 }
 
-async function readJobs(store: ObjectStore, key: string): Promise<RecoveryReport['jobs']> {
+/**
+ * The latest reports since a time are the memory of what could not be fetched: without it every run would
+ * tell the ledger the same, and jobs would be forgotten as they leave the window. They are read back to one
+ * that saw everything, within bounds. A report that cannot be read is none.
+ */
+export async function earlierReports(store: ObjectStore, since: Date): Promise<EarlierReports> {
+  const keys: string[] = [];
+  const startAfter = reconcileReportKey(since.toISOString());
+  for await (const { key } of store.list(REPORTS_FOLDER, { startAfter })) keys.push(key);
+  const told = new Set<string>();
+  const lastWords = new Map<string, RecoveredJob>();
+  let whole = false;
+  for (const [age, key] of keys.slice(-MAX_REPORTS_LOOKED_AT).reverse().entries()) {
+    if (whole && age >= REPORTS_LOOKED_AT) break;
+    const { jobs, limited, faults } = await readReport(store, key);
+    whole ||= !limited && faults?.length === 0;
+    for (const job of jobs ?? []) {
+      told.add(`${job.jobId} ${job.outcome}`);
+      if (!lastWords.has(job.jobId)) lastWords.set(job.jobId, job);
+    }
+  }
+  return {
+    told: (jobId, outcome) => told.has(`${jobId} ${outcome}`),
+    failed: [...lastWords.values()].filter(({ outcome }) => outcome === 'failed'),
+  };
+}
+
+async function readReport(store: ObjectStore, key: string): Promise<Partial<RecoveryReport>> {
   const reading = await store.read(key);
-  if (reading === null) return [];
+  if (reading === null) return {};
   const text = (await buffer(reading.body)).toString('utf8');
   try {
-    const { jobs } = JSON.parse(text) as Partial<RecoveryReport>;
-    return Array.isArray(jobs) ? jobs : [];
+    const report = JSON.parse(text) as Partial<RecoveryReport>;
+    return Array.isArray(report.jobs) ? report : {};
   } catch {
-    return [];
+    return {};
   }
 }

@@ -435,6 +435,52 @@ describe('what goes wrong at the service', () => {
     expect(await artefacts()).toEqual([`jobs/${good}/transcript.json`]);
   });
 
+  it('goes on with what failed beyond the window, and warns as its retention ends', async () => {
+    const { simulator, parts, lose } = await begin();
+    const id = await lose();
+    const refusing = simulator.faults.add({ kind: 'answer', operation: 'transcript', status: 500 });
+    const later = (hours: number) => ({ ...parts, clock: () => Date.now() + hours * HOUR });
+    await reconcile(parts);
+    // More than the memory of the ledger spans: runs that saw less, and days without the list.
+    for (let n = 0; n < 6; n += 1) await reconcile(later(1), { jobs: ['another'] });
+    const hiding = simulator.faults.add({ kind: 'answer', operation: 'list', status: 401 });
+    for (let n = 0; n < 6; n += 1) {
+      expect((await reconcile(later(60))).jobs).toMatchObject([
+        { jobId: id, region: 'eu1', outcome: 'failed' },
+      ]);
+    }
+    simulator.faults.remove(hiding);
+    const warned: unknown[] = [];
+    const report = await reconcile(later(130), {
+      onJob: (told, record) => warned.push([told.jobId, record?.id]),
+    });
+    expect(warned).toEqual([[id, id]]);
+    expect(only(report)).toMatchObject({
+      outcome: 'failed',
+      reason: expect.stringMatching(/keeps it only until/),
+    });
+    expect(await ledgerOf(bench.folder)).toHaveLength(1);
+    simulator.faults.remove(refusing);
+    expect((await reconcile(later(131), { regions: ['us1'] })).jobs).toEqual([]);
+    expect((await reconcile(later(131))).outcomes).toEqual({ ...NONE, recovered: 1 });
+    expect((await reconcile(later(132))).outcomes).toEqual(NONE);
+  });
+
+  it('says once that what failed beyond the window has vanished', async () => {
+    const { simulator, parts, lose } = await begin();
+    await lose();
+    simulator.faults.add({ kind: 'answer', operation: 'transcript', status: 500 });
+    await reconcile(parts);
+    simulator.faults.add({ kind: 'answer', operation: 'record', status: 404 });
+    const later = { ...parts, clock: () => Date.now() + 130 * HOUR };
+    expect(only(await reconcile(later))).toMatchObject({
+      outcome: 'unrecoverable',
+      reason: expect.stringMatching(/vanished/),
+      items: [{ outcome: 'unrecoverable' }],
+    });
+    expect((await reconcile(later)).outcomes).toEqual(NONE);
+  });
+
   it.each([
     ['is down', { status: 503 }, /answered 503/],
     ['refuses the key', { status: 401, body: { code: 401, error: 'Permission Denied' } }, /401/],

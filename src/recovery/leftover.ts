@@ -1,0 +1,45 @@
+import type { JobsClient } from '../speech/jobs-client.js';
+import type { JobRecord } from '../speech/wire.js';
+import type { ObjectStore } from '../store/object-store.js';
+import { findJob } from './find-job.js';
+import { recoverJob } from './recover-job.js';
+import type { JobOrder, RecoveryParts } from './recovery-parts.js';
+import type { RecoveredJob, RunFault } from './recovery-report.js';
+
+/** What became of a job that an earlier run failed on. */
+export interface Leftover {
+  /** Null when it is none of ours any more. */
+  readonly told: RecoveredJob | null;
+  /** Null when the service did not show it. */
+  readonly record: JobRecord | null;
+  readonly faults: readonly RunFault[];
+}
+
+/**
+ * Tries again a job that an earlier run failed on and the list does not show any more: the service keeps it for
+ * longer than the window. While it cannot be looked up it stays as it was told. Rejects as `recoverJob` does, or
+ * with `StoreError`.
+ */
+export async function recoverLeftover(
+  parts: RecoveryParts,
+  client: JobsClient,
+  earlier: RecoveredJob,
+  order: JobOrder,
+): Promise<Leftover> {
+  const { found, faults } = await findJob([client], earlier.jobId, order.signal);
+  if (found !== null) {
+    return { told: await recoverJob(parts, client, found.job, order), record: found.job, faults };
+  }
+  const told = faults.length > 0 ? earlier : await vanished(parts.store, earlier);
+  return { told, record: null, faults };
+}
+
+/** The service has forgotten it; what came by other ways meanwhile is not missing. */
+async function vanished(store: ObjectStore, earlier: RecoveredJob): Promise<RecoveredJob> {
+  const items: RecoveredJob['items'][number][] = [];
+  for (const { kind, key } of earlier.items) {
+    if ((await store.head(key)) === null) items.push({ kind, key, outcome: 'unrecoverable' });
+  }
+  if (items.length === 0) return { ...earlier, outcome: 'matched', reason: null, items };
+  return { ...earlier, outcome: 'unrecoverable', reason: 'the job vanished from the service', items };
+}

@@ -7,6 +7,15 @@ import { type RunningService, startService } from '../support/running-service.js
 const JSON_TYPE = { 'content-type': 'application/json' };
 const TRANSCRIPT = JSON.stringify({ format: '2.9', job: { id: 'j' }, metadata: {}, results: [] });
 
+/** Whether something in colour, neither text nor grid, lies in the last fifth of every plot. */
+const ALL_DRAWN = `[...document.querySelectorAll('.plot canvas')].every((canvas) => {
+  const { width, height } = canvas;
+  const { data } = canvas.getContext('2d').getImageData(width * 0.8, 0, width * 0.2, height * 0.8);
+  const isColour = (at) => data[at + 3] > 200 && Math.max(...data.slice(at, at + 3)) - Math.min(...data.slice(at, at + 3)) > 20;
+  for (let at = 0; at < data.length; at += 4) if (isColour(at)) return true;
+  return false;
+})`;
+
 let browser: Browser;
 let service: RunningService;
 let dashboard: Dashboard;
@@ -37,6 +46,13 @@ describe('the overview', () => {
     await page.getByText('1 delivery in the last 24 hours').waitFor();
     await page.getByText('1 stored. Most at').waitFor({ state: 'attached' });
     expect(await page.locator('.plot canvas').count()).toBe(4);
+  });
+
+  it('draws what came just now, in every chart', async () => {
+    const { page } = dashboard;
+    await sendCallback(service, 'id=just-now&status=success', TRANSCRIPT, JSON_TYPE);
+    await page.getByRole('cell', { name: 'just-now' }).waitFor();
+    await page.waitForFunction(ALL_DRAWN);
   });
 
   it('turns to a warning when a body goes to quarantine, and leads to it', async () => {

@@ -48,10 +48,13 @@ function optionsOf(host, state, readout) {
   return {
     width: host.clientWidth,
     height: HEIGHT,
-    padding: [8, 8, 0, 0],
+    padding: [8, 18, 0, 0],
     legend: { show: false },
     cursor: { drag: { x: false, y: false }, points: { show: chart.kind === 'lines' }, y: false },
-    scales: { y: { range: (_plot, _min, max) => [0, max > 0 ? max * 1.1 : 1] } },
+    scales: {
+      x: { range: () => stretchOf(state.chart) },
+      y: { range: (_plot, _min, max) => [0, max > 0 ? max * 1.1 : 1] },
+    },
     axes: [
       {
         ...axis,
@@ -73,6 +76,12 @@ function optionsOf(host, state, readout) {
   };
 }
 
+/** To the end of the last stretch: its bar stands behind its beginning, and it is the one that shows what came just now. */
+function stretchOf({ times }) {
+  const [first = 0, second = first + 1] = times;
+  return [first, (times.at(-1) ?? first) + second - first];
+}
+
 /** Counts have no halves, sizes go by powers of two. */
 const WHOLE = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 2e4, 5e4, 1e5, 1e6, 1e7];
 const INCREMENTS = {
@@ -88,7 +97,7 @@ function seriesOf(host, kind, { name }) {
     return {
       stroke,
       width: 2,
-      points: { size: 5 },
+      points: { size: 5, filter: (plot, index, all) => (all ? null : lonePoints(plot.data[index])) },
       dash: name === 'p95' ? [6, 4] : undefined,
       spanGaps: false,
     };
@@ -99,6 +108,14 @@ function seriesOf(host, kind, { name }) {
     paths: uPlot.paths.bars({ size: [0.8, 40], align: 1 }),
     points: { show: false },
   };
+}
+
+/** Places of values without a neighbour, which no line leads to; null when there are none. */
+function lonePoints(values) {
+  const lone = [...values.keys()].filter(
+    (at) => values[at] != null && values[at - 1] == null && values[at + 1] == null,
+  );
+  return lone.length > 0 ? lone : null;
 }
 
 function colour(host, name) {

@@ -1,4 +1,5 @@
 import { REPORTS_FOLDER, reconcileReportKey } from '../archive/layout.js';
+import { sawEverything } from '../recovery/recovery-report.js';
 import type { ObjectStore } from '../store/object-store.js';
 import { readDocument } from './read-document.js';
 
@@ -49,7 +50,7 @@ export function createReconcileReports(
       if (run === null) continue;
       runs.set(key, run);
       read.set(key, run);
-      if (sawAll(run)) break;
+      if (sawEverything(run)) break;
     }
     return runs;
   }
@@ -58,7 +59,7 @@ export function createReconcileReports(
     // Reports gather over the years; the last ones are nearly always recent ones.
     const since = reconcileReportKey(new Date(clock() - 2 * DAYS).toISOString());
     const recent = await runsOf(await keysOf(store, since));
-    read = [...recent.values()].some(sawAll) ? recent : await runsOf(await keysOf(store));
+    read = [...recent.values()].some(sawEverything) ? recent : await runsOf(await keysOf(store));
     return summed([...read.values()]);
   };
 }
@@ -73,7 +74,7 @@ async function keysOf(store: ObjectStore, startAfter?: string): Promise<string[]
 
 /** @param runs newest first */
 function summed(runs: readonly RunFigures[]): ReconcileFigures | null {
-  const whole = runs.find(sawAll);
+  const whole = runs.find(sawEverything);
   const picture = whole ?? runs.find(({ limited }) => !limited) ?? runs[0];
   if (picture === undefined) return null;
   const { limited: _, ...figures } = picture;
@@ -82,10 +83,6 @@ function summed(runs: readonly RunFigures[]): ReconcileFigures | null {
     missing: whole === undefined ? figures.missing : Math.max(...runs.map(({ missing }) => missing)),
     faults: runs.find(({ limited }) => !limited)?.faults ?? [],
   };
-}
-
-function sawAll({ limited, faults }: RunFigures): boolean {
-  return !limited && faults.length === 0;
 }
 
 function runOf(report: Record<string, unknown> | null): RunFigures | null {

@@ -92,3 +92,11 @@ export function buildReport({ startedAt, since, limited, keep }: ReportScope): R
     }),
   };
 }
+
+/** Whether a run looked at everything and nothing kept it from seeing it: only such a run takes back what others missed. */
+export function sawEverything(run: {
+  readonly limited?: boolean;
+  readonly faults?: readonly unknown[];
+}): boolean {
+  return !run.limited && run.faults?.length === 0;
+}

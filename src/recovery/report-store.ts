@@ -1,7 +1,12 @@
 import { buffer } from 'node:stream/consumers';
 import { REPORTS_FOLDER, reconcileReportKey } from '../archive/layout.js';
 import { type ObjectStore, StoreError } from '../store/object-store.js';
-import type { RecoveredJob, RecoveryOutcome, RecoveryReport } from './recovery-report.js';
+import {
+  type RecoveredJob,
+  type RecoveryOutcome,
+  type RecoveryReport,
+  sawEverything,
+} from './recovery-report.js';
 
 /** Enough that a run of another scope, by hand or on another replica, does not make a job look new. */
 const REPORTS_LOOKED_AT = 5;
@@ -47,9 +52,9 @@ export async function earlierReports(store: ObjectStore, since: Date): Promise<E
   let whole = false;
   for (const [age, key] of keys.slice(-MAX_REPORTS_LOOKED_AT).reverse().entries()) {
     if (whole && age >= REPORTS_LOOKED_AT) break;
-    const { jobs, limited, faults } = await readReport(store, key);
-    whole ||= !limited && faults?.length === 0;
-    for (const job of jobs ?? []) {
+    const report = await readReport(store, key);
+    whole ||= sawEverything(report);
+    for (const job of report.jobs ?? []) {
       told.add(`${job.jobId} ${job.outcome}`);
       if (!lastWords.has(job.jobId)) lastWords.set(job.jobId, job);
     }

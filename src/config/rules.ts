@@ -3,7 +3,7 @@ import { parseHeaderLine, secretPart } from '../domain/header-line.js';
 import { normaliseAddress } from '../domain/ip-address.js';
 import type { SettingPath } from './faults.js';
 import type { Settings } from './schema.js';
-import { formatSize } from './units.js';
+import { formatDuration, formatSize } from './units.js';
 
 /** What only several settings together can get wrong. `also` names the other settings a rule looked at. */
 export interface BrokenRule {
@@ -101,6 +101,14 @@ function* limitRules({ limits, store }: Settings): Generator<BrokenRule> {
       path: ['limits', 'quarantineBytes'],
       expected: 'at most limits.memoryBudget',
       also: [['limits', 'memoryBudget']],
+    };
+  }
+  // Live uploads older than that would be taken for dead and aborted, at every attempt of their sender.
+  if (store.sweepUploadsAfter < limits.totalTimeout) {
+    yield {
+      path: ['store', 'sweepUploadsAfter'],
+      expected: `at least limits.totalTimeout, ${formatDuration(limits.totalTimeout)}`,
+      also: [['limits', 'totalTimeout']],
     };
   }
 }

@@ -179,7 +179,7 @@ const store = section('Where everything is kept.', {
     kinds.duration(3_600_000, 365 * DAY),
     'duration',
     '24h',
-    'Age at which an unfinished upload of ours is aborted.',
+    'Age at which an unfinished upload of ours is aborted; at least `limits.totalTimeout`.',
   ),
   canaryInterval: setting(
     kinds.duration(1_000, 3_600_000),

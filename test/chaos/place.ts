@@ -50,6 +50,7 @@ async function openFiles(folder: string): Promise<Place> {
         quarantineBytes: '1MiB',
         maxConcurrentDeliveries: 64,
         idleTimeout: '3s',
+        totalTimeout: '2h',
       },
     }),
     async remove() {
@@ -93,6 +94,7 @@ async function openBucket(seed: number): Promise<Place> {
         quarantineBytes: '1MiB',
         maxConcurrentDeliveries: 64,
         idleTimeout: '3s',
+        totalTimeout: '2h',
       },
     }),
     remove: () => view.wipe(),

@@ -155,6 +155,11 @@ describe('parseConfig', () => {
       { store: { url: 's3://bucket' }, ...source({ maxBytes: '1TiB' }) },
       /^sources\.default\.maxBytes: found "1TiB", expected at most 80000MiB/,
     ],
+    [
+      'uploads swept before the longest body has ended',
+      { store: { sweepUploadsAfter: '5h' } },
+      /^store\.sweepUploadsAfter: found "5h", expected at least limits\.totalTimeout, 6h$/,
+    ],
     ['a budget below three parts', { limits: { memoryBudget: '20MiB' } }, /at least 24MiB/],
     [
       'a quarantine beyond the budget',

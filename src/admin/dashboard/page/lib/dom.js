@@ -18,7 +18,31 @@ export function h(tag, properties = {}, ...children) {
   return fill(document.createElement(tag), properties, children);
 }
 
-/** The same for SVG. */
+/** Contents of kept elements that are not on the page yet. */
+const unbuilt = new WeakMap();
+
+/**
+ * An element whose content belongs to the reader: it is built once, when the element comes onto the page, and then
+ * left alone for as long as `version` stays the same. For forms, previews and whatever else a view writes into later;
+ * `build` returns the children and runs only when they are needed, so a render can never take them off the page.
+ */
+export function kept(tag, properties, version, build) {
+  const element = h(tag, { ...properties, 'data-keep': version });
+  unbuilt.set(element, build);
+  return element;
+}
+
+/** Builds what `kept` put off, in an element that is about to come onto the page. */
+export function buildKept(element) {
+  const build = unbuilt.get(element);
+  if (build !== undefined) {
+    unbuilt.delete(element);
+    element.append(...nodesOf([build()]));
+  }
+  for (const child of element.children ?? []) buildKept(child);
+}
+
+/** The same as `h` for SVG. */
 export function svg(tag, properties = {}, ...children) {
   return fill(document.createElementNS(SVG, tag), properties, children);
 }
@@ -44,7 +68,14 @@ function nodesOf(children) {
   return children
     .flat(Number.POSITIVE_INFINITY)
     .filter((child) => child !== null && child !== undefined && child !== false)
-    .map((child) => (child instanceof Node ? child : document.createTextNode(String(child))));
+    .map((child) => (child instanceof Node ? unplaced(child) : document.createTextNode(String(child))));
+}
+
+/** An element that is on the page would be taken off it without a word: every render makes its own. */
+function unplaced(node) {
+  if (node.isConnected)
+    throw new Error(`this ${node.nodeName} is on the page already; use kept() for what stays`);
+  return node;
 }
 
 /** A link within the page or to the API. */

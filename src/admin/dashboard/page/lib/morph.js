@@ -3,12 +3,15 @@
  * details, typed text and playing media survive an update.
  *
  * - `data-key` tells children of one parent apart; without it they are matched by place and tag.
- * - `data-keep` leaves an element and all in it alone for as long as the value stays the same.
+ * - `data-keep` leaves an element and all in it alone for as long as the value stays the same; with another value
+ *   the element is replaced as a whole. `kept` in dom.js makes such elements.
  */
 
+import { buildKept } from './dom.js';
+
 const HANDLERS = ['onclick', 'onsubmit', 'oninput', 'onchange', 'onkeydown'];
-/** What the reader has opened stays open. */
-const READERS_OWN = new Set(['open']);
+/** What the reader has opened stays open; a button stays disabled while its order runs. */
+const READERS_OWN = new Set(['open', 'aria-disabled']);
 
 export function morph(parent, nodes) {
   const keyed = new Map();
@@ -18,8 +21,10 @@ export function morph(parent, nodes) {
   let place = parent.firstChild;
   for (const node of nodes) {
     const match = matching(node, place, keyed);
-    if (match === null) parent.insertBefore(node, place);
-    else {
+    if (match === null) {
+      buildKept(node);
+      parent.insertBefore(node, place);
+    } else {
       if (match === place) place = place.nextSibling;
       else parent.insertBefore(match, place);
       update(match, node);
@@ -48,8 +53,12 @@ function update(old, next) {
     if (old.data !== next.data) old.data = next.data;
     return;
   }
-  const { keep } = old.dataset;
-  if (keep !== undefined && keep === next.dataset.keep) return;
+  if (old.dataset.keep !== undefined || next.dataset.keep !== undefined) {
+    if (old.dataset.keep === next.dataset.keep) return;
+    buildKept(next);
+    old.replaceWith(next);
+    return;
+  }
   for (const { name } of [...old.attributes]) {
     if (!next.hasAttribute(name) && !READERS_OWN.has(name)) old.removeAttribute(name);
   }

@@ -1,6 +1,6 @@
 import { adviceFor } from '../lib/advice.js';
 import { get, send } from '../lib/api.js';
-import { h } from '../lib/dom.js';
+import { h, kept } from '../lib/dom.js';
 import { fact, field, heading } from '../lib/panels.js';
 import { status } from '../lib/status.js';
 import { capital } from '../lib/story.js';
@@ -8,8 +8,6 @@ import { capital } from '../lib/story.js';
 /** What would happen to a callback, and why: asks the very gate that guards the receiver. */
 export function explainView(screen) {
   const { query } = screen.route;
-  const result = h('div', { class: 'result', 'data-keep': 'result', 'aria-live': 'polite' });
-  const form = explainForm(query, result);
   screen.start('Explain');
   screen.render(
     heading('Explain'),
@@ -18,13 +16,16 @@ export function explainView(screen) {
       { class: 'prose', 'data-key': 'about' },
       'Would a callback from this address with these headers be let in, by which rule and which credential? Nothing is sent or stored.',
     ),
-    h('div', { class: 'story', 'data-key': 'form', 'data-keep': String(query) }, form, result),
+    kept('div', { class: 'story', 'data-key': 'form' }, String(query), () => {
+      const result = h('div', { class: 'result', 'aria-live': 'polite' });
+      return [explainForm(query, result), result];
+    }),
   );
   get('/health', { signal: screen.signal })
     .then(({ sources }) =>
-      form
-        .querySelector('datalist')
-        .replaceChildren(...sources.map(({ source }) => h('option', { value: source }))),
+      screen.root
+        .querySelector('#sources')
+        ?.replaceChildren(...sources.map(({ source }) => h('option', { value: source }))),
     )
     .catch(() => {});
 }

@@ -1,7 +1,7 @@
 import { act } from '../lib/actions.js';
 import { send } from '../lib/api.js';
 import { ask } from '../lib/dialog.js';
-import { h } from '../lib/dom.js';
+import { h, kept } from '../lib/dom.js';
 import { count } from '../lib/format.js';
 import { field } from '../lib/panels.js';
 import { itemsOf } from '../lib/story.js';
@@ -96,9 +96,8 @@ const KINDS = [
 
 /** Files that came some other way, through the same rules as a callback. */
 export function importSection(jobId, again) {
-  const form = h(
-    'form',
-    { class: 'filters', 'data-keep': 'import', onsubmit: (event) => importFiles(event, jobId, again) },
+  const onsubmit = (event) => importFiles(event, jobId, again);
+  const form = kept('form', { class: 'filters', onsubmit }, jobId, () => [
     field('import-file', 'File', h('input', { type: 'file', name: 'file', required: true })),
     field(
       'import-kind',
@@ -116,7 +115,7 @@ export function importSection(jobId, again) {
     ),
     field('import-reason', 'Reason', h('input', { name: 'reason', maxlength: 500, autocomplete: 'off' })),
     h('div', { class: 'buttons' }, h('button', { type: 'submit' }, 'Import')),
-  );
+  ]);
   return h(
     'details',
     { id: 'import', class: 'panel', 'data-key': 'import' },

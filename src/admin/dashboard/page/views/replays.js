@@ -1,7 +1,7 @@
 import { act } from '../lib/actions.js';
 import { adviceFor } from '../lib/advice.js';
 import { get, send } from '../lib/api.js';
-import { h, link } from '../lib/dom.js';
+import { h, kept, link } from '../lib/dom.js';
 import { bytes, count, instantOfLocal, localOfInstant } from '../lib/format.js';
 import { choices, emptyPanel, field, heading, jobLink, moment, table } from '../lib/panels.js';
 import { OUTCOME_NAMES, outcomeOf } from '../lib/words.js';
@@ -10,8 +10,6 @@ import { progressOf, stateBadge } from './replay.js';
 /** Ordering many repairs at once: choose, preview, start, watch. */
 export function replaysView(screen) {
   screen.start('Replays');
-  const preview = h('div', { 'data-keep': 'preview', 'aria-live': 'polite' });
-  const form = replayForm(screen.route.query, preview);
   screen.keepFresh(3000, async (signal) => {
     const { replays } = await get('/replays', { query: { limit: 50 }, signal });
     screen.render(
@@ -21,15 +19,16 @@ export function replaysView(screen) {
         { class: 'prose', 'data-key': 'about' },
         'Processes again: fetches jobs from the service, or puts quarantined bodies through today’s decoder and configuration. Doing it twice is harmless.',
       ),
-      h(
-        'section',
-        { 'aria-labelledby': 'new-replay', 'data-key': 'form', 'data-keep': String(screen.route.query) },
-        h('h2', { id: 'new-replay' }, 'New replay'),
-        form,
-        preview,
-      ),
+      newReplay(screen.route.query),
       listSection(replays),
     );
+  });
+}
+
+function newReplay(query) {
+  return kept('section', { 'aria-labelledby': 'new-replay', 'data-key': 'form' }, String(query), () => {
+    const preview = h('div', { 'aria-live': 'polite' });
+    return [h('h2', { id: 'new-replay' }, 'New replay'), replayForm(query, preview), preview];
   });
 }
 

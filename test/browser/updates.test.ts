@@ -1,0 +1,123 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type { Browser } from 'playwright-core';
+import { sendCallback } from '../support/admin-api.js';
+import { type Dashboard, openBrowser, openDashboard } from '../support/dashboard.js';
+import { type LostJobs, lostJobs } from '../support/lost-jobs.js';
+import { type RunningService, startService } from '../support/running-service.js';
+
+/** The page renews itself every few seconds: whatever the reader has typed, opened or chosen by then stays. */
+
+let browser: Browser;
+let lost: LostJobs;
+let service: RunningService;
+let dashboard: Dashboard;
+
+beforeAll(async () => {
+  browser = await openBrowser();
+});
+beforeEach(async () => {
+  lost = await lostJobs();
+  service = await startService({ sources: { default: {} }, ...lost.settings, recovery: { concurrency: 1 } });
+  dashboard = await openDashboard(browser, service);
+  // The page's timers run when the test says so.
+  await dashboard.page.clock.install();
+  await dashboard.page.reload();
+});
+afterEach(async () => {
+  expect(dashboard.trouble).toEqual([]);
+  await dashboard.close();
+  await service.stop();
+  await lost.simulator.close();
+});
+afterAll(() => browser.close());
+
+/** Lets the page renew itself so many times. */
+async function updates(times: number) {
+  const { page } = dashboard;
+  for (let done = 0; done < times; done += 1) {
+    const answered = page.waitForResponse((response) => response.url().includes('/admin/api/'));
+    await page.clock.runFor(10_000);
+    await answered;
+    await page.getByText(/^Updated /).waitFor();
+  }
+}
+
+/** Writes into every field, opens every detail, and remembers the elements; `look` tells which of them are still so. */
+const MARK = `(() => {
+  const content = document.getElementById('content');
+  const controls = [...content.querySelectorAll('input:not([type=file]), textarea, select')];
+  controls.forEach((control, index) => {
+    if (control.nodeName === 'SELECT') control.selectedIndex = control.options.length - 1;
+    else if (control.type === 'datetime-local') control.value = '2026-01-02T03:04:05';
+    else control.value = 'typed' + index;
+  });
+  const details = [...content.querySelectorAll('details')];
+  for (const one of details) one.open = true;
+  window.marked = controls.map((control) => [control, control.value]).concat(details.map((one) => [one, true]));
+  return window.marked.length;
+})()`;
+const LOOK = `window.marked.filter(([element, value]) =>
+  element.isConnected && (element.nodeName === 'DETAILS' ? element.open : element.value) === value).length`;
+
+describe('an update of the page', () => {
+  it.each([
+    ['overview', '', 'Over time', 3],
+    ['deliveries', 'deliveries', 'Deliveries', 8],
+    ['job', 'jobs/held', 'Artefacts', 4],
+    ['failures', 'failures', 'Quarantine', 0],
+    ['replays', 'replays', 'So far', 8],
+    ['refusals', 'refusals', 'Refusals', 0],
+    ['explain', 'explain', 'Explain', 3],
+  ])('leaves what the reader typed and opened on the %s page', async (name, route, shown, fields) => {
+    const { page } = dashboard;
+    const transcript = { format: '2.9', metadata: {}, results: [] };
+    const headers = { 'content-type': 'application/json' };
+    await sendCallback(service, 'id=held&status=success', JSON.stringify(transcript), headers);
+    await dashboard.go(route);
+    await page.locator('#content').getByRole('heading', { name: shown }).first().waitFor();
+    // The first answers fill the page in; only then is it the reader's.
+    if (name !== 'explain') await updates(2);
+    const marked = await page.evaluate(MARK);
+    expect(marked).toBeGreaterThanOrEqual(fields);
+    if (name !== 'explain') await updates(3);
+    expect(await page.evaluate(LOOK)).toBe(marked);
+  });
+
+  it('leaves the replay form, its preview and the reason in place until the replay is started late', async () => {
+    const { page } = dashboard;
+    const jobs = await Promise.all([lost.lose(), lost.lose()]);
+    await dashboard.go('replays');
+    await updates(4);
+    await page.getByLabel('Job ids').fill(jobs.join(' '));
+    await updates(2);
+    await page.getByRole('button', { name: 'Preview' }).click();
+    await page.getByText('Would refetch 2 jobs').waitFor();
+    await updates(2);
+    await page.getByLabel('Reason').fill('after a while');
+    await updates(2);
+    await page.getByRole('button', { name: 'Start with 2 jobs' }).click();
+    await page.getByText('2 of 2').waitFor();
+    await updates(1);
+    await page.locator('h1 + .status').getByText('Done').waitFor();
+    await dashboard.go('replays');
+    await updates(2);
+    await page.getByRole('row').filter({ hasText: 'after a while' }).getByText('Done').waitFor();
+    expect(await page.getByLabel('Job ids').inputValue()).toBe('');
+  });
+
+  it('leaves an open dialog, its typed reason and the focus alone', async () => {
+    const { page } = dashboard;
+    await dashboard.go('jobs/unknown-so-far');
+    await sendCallback(service, 'id=unknown-so-far&status=success', 'plain', {
+      'content-type': 'text/plain',
+    });
+    await updates(2);
+    await page.getByRole('button', { name: 'Erase…' }).click();
+    const reason = page.getByRole('dialog').getByLabel('Reason');
+    await reason.fill('asked to');
+    await updates(3);
+    expect(await reason.inputValue()).toBe('asked to');
+    expect(await reason.evaluate('document.activeElement.name')).toBe('reason');
+    await page.getByRole('button', { name: 'Cancel' }).click();
+  });
+});

@@ -110,8 +110,11 @@ export class BusboyParts {
     this.#check();
   }
 
+  /** All that came out so far: since Node 26 one `read()` gives one buffered chunk, before it gave them all. */
   #read(): Buffer | null {
-    return this.#file?.read() ?? null;
+    const pieces: Buffer[] = [];
+    for (let piece = this.#file?.read(); piece; piece = this.#file?.read()) pieces.push(piece);
+    return pieces.length > 1 ? Buffer.concat(pieces) : (pieces[0] ?? null);
   }
 
   #check(): void {

@@ -106,7 +106,7 @@ async function startReceiver() {
     receiver: { host: '127.0.0.1', port: 0 },
     admin: { host: '127.0.0.1', port: 0, tokens: { bench: TOKEN } },
     store: { url: `file:${folder}` },
-    sources: { default: {} },
+    sources: { default: { allowUnauthenticated: true } },
   };
   const main = fileURLToPath(new URL('../dist/main.js', import.meta.url));
   const child = spawn(process.execPath, [main, 'serve'], {

@@ -55,6 +55,7 @@ function startReceiver(port) {
   const settings = {
     receiver: { host: '127.0.0.1', port: 0 },
     admin: { port: 0, tokens: { bench: TOKEN } },
+    sources: { default: { allowUnauthenticated: true } },
     store: { url: 's3://bucket/prefix', s3 },
   };
   return startServer({

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import os from 'node:os';
+import type { Environment } from './config/environment.js';
 import { ConfigError } from './config/faults.js';
-import { type Environment, loadSettingsTree } from './config/load.js';
+import { loadSettingsTree } from './config/load.js';
 import { readSettings } from './config/read-settings.js';
 import type { Settings } from './config/schema.js';
 import type { Surroundings } from './config/secrets.js';
@@ -57,14 +58,4 @@ function freeze<T>(value: T): DeepReadonly<T> {
     Object.freeze(value);
   }
   return value as DeepReadonly<T>;
-}
-
-/** True unless the environment says otherwise: the same word node-config reads `config/development.yaml` for. */
-export function isDevelopment(env: Environment = process.env): boolean {
-  return (env.NODE_CONFIG_ENV || env.NODE_ENV || 'development').split(',').includes('development');
-}
-
-/** True where nobody watches: build servers set `CI`. */
-export function isContinuousIntegration(env: Environment = process.env): boolean {
-  return !['', '0', 'false'].includes(env.CI ?? '');
 }

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Command } from 'commander';
-import { isContinuousIntegration } from '../config.js';
+import { isContinuousIntegration } from '../config/environment.js';
 import { reconcile } from '../recovery/reconcile.js';
 import type { RecoveredJob } from '../recovery/recovery-report.js';
 import { type DemoJob, type DemoWork, demoWork } from './demo-jobs.js';

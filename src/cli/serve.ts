@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { Command } from 'commander';
+import { isDevelopment } from '../config/environment.js';
 import { secretValues } from '../config/secret-values.js';
 import { configWarnings } from '../config/warnings.js';
-import { type Config, isDevelopment, loadConfig } from '../config.js';
+import { type Config, loadConfig } from '../config.js';
 import { createLogger, type Logger } from '../observe/logger.js';
 import { createService, type Listening, type Service } from '../service.js';
 import { packageVersion } from './package-version.js';

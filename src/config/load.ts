@@ -3,10 +3,9 @@ import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Load, Util } from 'config/lib/util.js';
+import { type Environment, environmentNames } from './environment.js';
 import { ConfigError } from './faults.js';
 import { configParser, FILE_FORMATS } from './parser.js';
-
-export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The package's own `config/`, two levels above both src/config/ and dist/config/. */
 const PACKAGE_FOLDER = fileURLToPath(new URL('../../config', import.meta.url));
@@ -29,7 +28,7 @@ class SettingsLoad extends Load {
 export function loadSettingsTree(env: Environment): unknown {
   const load = new SettingsLoad({
     configDir: PACKAGE_FOLDER,
-    nodeEnv: (env.NODE_CONFIG_ENV || env.NODE_ENV || 'development').split(','),
+    nodeEnv: environmentNames(env),
     hostName: env.HOST || env.HOSTNAME || os.hostname(),
     ...(env.NODE_APP_INSTANCE ? { appInstance: env.NODE_APP_INSTANCE } : {}),
     parser: configParser as never,

@@ -1,3 +1,4 @@
+import { isProduction } from './environment.js';
 import type { ConfigFault, SettingPath } from './faults.js';
 import { describeFound } from './faults.js';
 import { brokenRules } from './rules.js';
@@ -14,14 +15,15 @@ export interface SettingsReading {
 
 /** Reads a tree as YAML or JSON give it: nulls out, secrets in, the schema, then the rules across settings. */
 export function readSettings(raw: unknown, surroundings: Surroundings): SettingsReading {
-  const written = withoutNulls(raw ?? {});
+  const production = isProduction(surroundings.env);
+  const written = withoutNulls(production ? (raw ?? {}) : withBuiltInSource(raw ?? {}));
   const { resolved, faults: secretFaults } = resolveSecrets(written, surroundings);
   const missing = secretFaults.map((fault) => fault.path);
   const shape = readShape(resolved, written);
   // A reference that was not found also fails the shape of its setting; once is enough.
   const shapeFaults = shape.faults.filter((fault) => !touches(fault.path, missing));
   const seen = [...missing, ...shapeFaults.map((fault) => fault.path)];
-  const ruleFaults = shape.settings === null ? [] : faultsOfRules(shape.settings, written, seen);
+  const ruleFaults = shape.settings === null ? [] : faultsOfRules(shape.settings, written, production, seen);
   return { settings: shape.settings, faults: [...secretFaults, ...shapeFaults, ...ruleFaults] };
 }
 
@@ -51,8 +53,13 @@ function readShape(tree: unknown, written: unknown): SettingsReading {
   return { settings: null, faults };
 }
 
-function faultsOfRules(settings: Settings, written: unknown, seen: readonly SettingPath[]): ConfigFault[] {
-  return brokenRules(settings)
+function faultsOfRules(
+  settings: Settings,
+  written: unknown,
+  production: boolean,
+  seen: readonly SettingPath[],
+): ConfigFault[] {
+  return brokenRules(settings, { production })
     .filter((rule) => ![rule.path, ...(rule.also ?? [])].some((path) => touches(path, seen)))
     .map(({ path, expected }) => ({ path, found: describeFound(written, path), expected }));
 }
@@ -77,6 +84,17 @@ function without(tree: unknown, path: SettingPath): unknown {
   const { [first]: taken, ...others } = tree;
   const inner = rest.length === 0 ? undefined : without(taken, rest);
   return inner === undefined ? others : { ...others, [first]: inner };
+}
+
+/**
+ * The source of the quick start: its values are the schema's own, which admit this machine only. A source that the
+ * operator names, if only to remove it, takes its place; it is never merged with one.
+ */
+function withBuiltInSource(raw: unknown): unknown {
+  if (!isMap(raw)) return raw;
+  const sources = raw.sources ?? {};
+  const none = isMap(sources) && Object.keys(sources).length === 0;
+  return none ? { ...raw, sources: { default: {} } } : raw;
 }
 
 function isMap(value: unknown): value is Record<string | number, unknown> {

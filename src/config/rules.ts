@@ -19,8 +19,13 @@ const S3_MIN_PART = 5 * 2 ** 20;
 /** Shorter ones are typing errors or jokes; those below 16 are warned of (`warnings.ts`). */
 const SHORTEST_SECRET = 8;
 
+/** Where the settings are to be used, as far as rules differ by it. */
+export interface Circumstances {
+  readonly production: boolean;
+}
+
 /** All rules across settings that `settings` breaks. */
-export function brokenRules(settings: Settings): BrokenRule[] {
+export function brokenRules(settings: Settings, circumstances: Circumstances): BrokenRule[] {
   return [
     ...portRules(settings),
     ...tokenRules(settings),
@@ -28,6 +33,7 @@ export function brokenRules(settings: Settings): BrokenRule[] {
     ...limitRules(settings),
     ...speechRules(settings),
     ...sourceRules(settings),
+    ...(circumstances.production ? productionRules(settings) : []),
   ];
 }
 
@@ -152,8 +158,28 @@ function* speechRules({ speech, recovery }: Settings): Generator<BrokenRule> {
   }
 }
 
+/** What an operator can copy into a source. */
+// biome-ignore lint/suspicious/noTemplateCurlyInString: it is the syntax of a reference to a secret
+const EXAMPLE = 'main: { headers: ["X-Callback-Token: ${file:/run/secrets/callback-token}"] }';
+
+/** Closed by default: whoever can reach the port would write into the archive, and the first write wins. */
+function* productionRules({ sources }: Settings): Generator<BrokenRule> {
+  for (const [name, source] of Object.entries(sources)) {
+    if (source.allowUnauthenticated || Object.keys(source.credentials).length > 0) continue;
+    yield {
+      path: ['sources', name, 'credentials'],
+      expected: `a credential such as ${EXAMPLE}; or allowUnauthenticated: true on the source, if everybody whom its allowlist admits may write`,
+    };
+  }
+}
+
 function* sourceRules({ sources }: Settings): Generator<BrokenRule> {
-  if (Object.keys(sources).length === 0) yield { path: ['sources'], expected: 'at least one source' };
+  if (Object.keys(sources).length === 0) {
+    yield {
+      path: ['sources'],
+      expected: `at least one source, such as intake: { allow: [eu1], credentials: { ${EXAMPLE} } }`,
+    };
+  }
   for (const [name, source] of Object.entries(sources)) {
     for (const [credentialName, credential] of Object.entries(source.credentials)) {
       yield* credentialRules(credential, ['sources', name, 'credentials', credentialName]);

@@ -205,7 +205,13 @@ const source = z.strictObject({
     named(NAME, NAME_EXPECTED, credential),
     'map of name to credential',
     {},
-    'Any one of them suffices. With none, the source takes everything its allowlist admits.',
+    'Any one of them suffices. In production a source has at least one, or allowUnauthenticated.',
+  ),
+  allowUnauthenticated: setting(
+    kinds.flag(),
+    'true or false',
+    false,
+    'true lets a source without credentials start in production: it takes everything its allowlist admits, unless the request was forwarded or comes from a page.',
   ),
   allow: setting(
     z.array(kinds.allowEntry()),
@@ -416,8 +422,8 @@ export const configSchema = z.strictObject({
   sources: setting(
     named(NAME, NAME_EXPECTED, source),
     'map of name to source',
-    { default: {} },
-    'Callback endpoints /callbacks/<name>. A source set to null is removed.',
+    {},
+    'Callback endpoints /callbacks/<name>. A source set to null is removed. Outside production, and only while none is configured, there is a source default for this machine; in production none is built in.',
   ),
   limits,
   speech,

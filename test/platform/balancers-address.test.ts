@@ -14,7 +14,9 @@ let replicas: Replicas;
 let sequence = 0;
 
 beforeAll(async () => {
-  replicas = await startReplicas({ sources: { default: { allow: ['eu1', HONEST] } } });
+  replicas = await startReplicas({
+    sources: { default: { allowUnauthenticated: true, allow: ['eu1', HONEST] } },
+  });
 });
 
 afterAll(() => replicas?.stop());
@@ -114,7 +116,7 @@ describe('a replica that trusts nobody', () => {
   it('sees the balancer in place of every client', async () => {
     const careless = await startReplicas({
       receiver: { trustedProxies: [] },
-      sources: { default: { allow: [HONEST] } },
+      sources: { default: { allowUnauthenticated: true, allow: [HONEST] } },
     });
     const balancer = await startBalancer('haproxy', { replicas: careless.addresses });
     const { json } = await call(balancer.url, HONEST).answer;

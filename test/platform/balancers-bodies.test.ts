@@ -19,7 +19,9 @@ const MEDIA = { 'Content-Type': 'application/octet-stream' };
 let replicas: Replicas;
 
 beforeAll(async () => {
-  replicas = await startReplicas({ sources: { default: { contents: ['data'] } } });
+  replicas = await startReplicas({
+    sources: { default: { allowUnauthenticated: true, contents: ['data'] } },
+  });
 });
 
 afterAll(() => replicas?.stop());

@@ -15,9 +15,9 @@ const held: RawClient[] = [];
 beforeAll(async () => {
   replicas = await startReplicas({
     sources: {
-      default: { maxBytes: '1MiB' },
+      default: { allowUnauthenticated: true, maxBytes: '1MiB' },
       guarded: { credentials: { main: { headers: [`X-Callback-Token: ${TOKEN}`] } } },
-      elsewhere: { allow: ['eu1'] },
+      elsewhere: { allowUnauthenticated: true, allow: ['eu1'] },
     },
     limits: { maxConcurrentDeliveries: 1 },
   });

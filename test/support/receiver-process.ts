@@ -20,6 +20,9 @@ export interface ReceiverProcess {
   destroy(): Promise<void>;
 }
 
+/** Production has no source by itself; most tests need no credential. */
+const OPEN_SOURCE = { default: { allowUnauthenticated: true } };
+
 /** Starts `serve` with these settings; resolves when it listens, rejects with its output when it ends before. */
 export async function startProcess(
   settings: Record<string, unknown>,
@@ -30,7 +33,7 @@ export async function startProcess(
       PATH: process.env.PATH ?? '',
       NODE_ENV: 'production',
       NODE_NO_WARNINGS: '1',
-      NODE_CONFIG: JSON.stringify(settings),
+      NODE_CONFIG: JSON.stringify({ sources: OPEN_SOURCE, ...settings }),
       ...environment,
     },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -20,8 +20,18 @@ afterEach(() => {
   for (const made of folders.splice(0)) made.remove();
 });
 
+/** Makes the source `default`, which production does not have by itself. */
+const TR_CREDENTIAL = 'X-Token: 0123456789abcdef';
+
 const packageFile = (name: string): unknown =>
   parse(readFileSync(new URL(`../../../config/${name}`, import.meta.url), 'utf8'));
+
+/** The source that default.yaml shows in a comment: one that stood there would be merged into the operator's. */
+function exampleSource(): object {
+  const text = readFileSync(new URL('../../../config/default.yaml', import.meta.url), 'utf8');
+  const [, commented = ''] = /^sources: \{\}\n((?:#.*\n)+)/m.exec(text) ?? [];
+  return (parse(commented.replaceAll(/^# ?/gm, '')) as { intake: object }).intake;
+}
 
 /** Paths of all settings: everything that is neither a section nor a map of the operator's own names. */
 function leaves(schema: unknown, at: string[] = []): string[] {
@@ -43,10 +53,12 @@ describe("the package's config folder", () => {
   });
 
   it('spells out every setting of a source', () => {
-    const { sources } = packageFile('default.yaml') as { sources: { default: object } };
     const map = unwrap(configSchema.shape.sources);
     const settings = map instanceof z.ZodRecord ? leaves(map.valueType) : [];
-    expect(Object.keys(sources.default).sort()).toEqual(settings.sort());
+    expect(Object.keys(exampleSource()).sort()).toEqual(settings.sort());
+    expect(parseConfig({ sources: { intake: exampleSource() } })).toEqual(
+      parseConfig({ sources: { intake: {} } }),
+    );
   });
 
   it('gives the defaults of the schema', () => {
@@ -70,7 +82,7 @@ describe('loadConfig', () => {
   it('serves this machine only unless the environment says otherwise', () => {
     expect(loadConfig({}).receiver.host).toBe('127.0.0.1');
     expect(loadConfig({ NODE_ENV: 'development' }).receiver.host).toBe('127.0.0.1');
-    expect(loadConfig({ NODE_ENV: 'production' }).receiver.host).toBe('0.0.0.0');
+    expect(loadConfig({ NODE_ENV: 'production', TR_CREDENTIAL }).receiver.host).toBe('0.0.0.0');
   });
 
   it("takes from an operator's folder only what it holds", () => {
@@ -92,7 +104,7 @@ describe('loadConfig', () => {
       'production.yml': 'log: { level: warn }\nlimits: { maxParts: 2 }',
       'local.json': '{"log": {"level": "error"}}',
     };
-    const config = loadConfig({ NODE_CONFIG_DIR: folder(files), NODE_ENV: 'production' });
+    const config = loadConfig({ NODE_CONFIG_DIR: folder(files), NODE_ENV: 'production', TR_CREDENTIAL });
     expect([config.log.level, config.limits.maxParts, config.replicaName]).toEqual(['error', 2, 'a']);
   });
 

@@ -33,6 +33,7 @@ describe('parseConfig', () => {
     expect(config.sources).toEqual({
       default: {
         credentials: {},
+        allowUnauthenticated: false,
         allow: ['127.0.0.0/8', '::1'],
         allowMode: 'enforce',
         contents: ['transcript'],

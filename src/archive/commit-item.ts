@@ -64,7 +64,10 @@ async function commitHeld(place: Place): Promise<StoredItem> {
   return stored(place, key, ours ? 'created' : 'identical');
 }
 
-/** Different bytes for a taken key: kept beside it under their own hash, so a repetition finds itself. */
+/**
+ * Different bytes for a taken key: kept beside it under their own hash. When they come again they find themselves there
+ * and are identical, as bytes that come again to the first key are.
+ */
 async function keepConflict(place: Place): Promise<StoredItem> {
   const { store, context, item, identity } = place;
   const key = conflictKey(place.folder, place.path, item.sha256);
@@ -72,11 +75,13 @@ async function keepConflict(place: Place): Promise<StoredItem> {
     fileName: item.description.fileName,
     sha256: item.sha256,
   });
-  const result = await store.create(key, item.content(), headers);
-  if (result === 'exists' && !(await holdsBytes(store, key, item))) {
+  if ((await store.create(key, item.content(), headers)) === 'created') return stored(place, key, 'conflict');
+  const found = await readBack(store, key);
+  if (found?.sha256 !== item.sha256) {
     throw new StoreError('create', `${key} holds other bytes than its name says`);
   }
-  return stored(place, key, 'conflict');
+  const ours = found.info.metadata['delivery-id'] === context.deliveryId;
+  return stored(place, key, ours ? 'conflict' : 'identical');
 }
 
 async function commitStreamed(place: Place, target: StreamTarget): Promise<StoredItem> {
@@ -105,7 +110,7 @@ async function commitStreamedBeside(place: Place, target: StreamTarget): Promise
   const known = await knownConflict(place);
   if (known !== null) {
     await target.upload.abort();
-    return stored(place, known, 'conflict');
+    return stored(place, known, 'identical');
   }
   if ((await target.upload.complete()) === 'exists' && !(await holdsBytes(store, target.key, item))) {
     throw new StoreError('complete', `${target.key} holds other bytes than were sent`);

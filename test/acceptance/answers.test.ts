@@ -65,6 +65,12 @@ describe('what a sender is answered', () => {
       200,
       'conflict',
     ],
+    [
+      'that other one again',
+      { query: 'id=t1&status=success', headers: JSON_TYPE, body: `${TRANSCRIPT} ` },
+      200,
+      'duplicate',
+    ],
     ['no body', { query: 'id=t2&status=success' }, 200, 'noted'],
     [
       'PUT',

@@ -145,8 +145,12 @@ describe('the archive', () => {
     const [first, second] = [randomContent(1000), randomContent(1000)];
     await deliver([[TRANSCRIPT, first]]);
     const key = `jobs/job1/conflicts/transcript.json.${sha256(second)}`;
-    for (let n = 0; n < 2; n++) {
-      expect((await deliver([[TRANSCRIPT, second]]))[0]).toMatchObject({ outcome: 'conflict', key });
+    for (const [deliveryId, outcome] of [
+      ['01FIRST', 'conflict'],
+      ['01AGAIN', 'identical'],
+    ] as const) {
+      const [item] = await deliver([[TRANSCRIPT, second]], { deliveryId });
+      expect(item).toMatchObject({ outcome, key });
     }
     expect(await keysOf(store)).toEqual([key, 'jobs/job1/transcript.json']);
     expect((await readAll(store, 'jobs/job1/transcript.json'))?.equals(first)).toBe(true);
@@ -158,8 +162,22 @@ describe('the archive', () => {
     const [kept] = await deliver([[MEDIA, second]], { deliveryId: '01CONFLICT' });
     expect(kept).toMatchObject({ outcome: 'conflict', key: 'jobs/job1/conflicts/data.01CONFLICT' });
     const [again] = await deliver([[MEDIA, second]], { deliveryId: '01LATER' });
-    expect(again).toMatchObject({ outcome: 'conflict', key: 'jobs/job1/conflicts/data.01CONFLICT' });
+    expect(again).toMatchObject({ outcome: 'identical', key: 'jobs/job1/conflicts/data.01CONFLICT' });
     expect(await keysOf(store)).toEqual(['jobs/job1/conflicts/data.01CONFLICT', 'jobs/job1/data']);
+  });
+
+  it('calls a conflict a conflict when only the answer to its write was lost', async () => {
+    await deliver([[TRANSCRIPT, randomContent(500)]]);
+    const forgetful: ObjectStore = {
+      ...store,
+      create: async (key, body, headers) => {
+        await store.create(key, body, headers);
+        return 'exists';
+      },
+    };
+    const staged = archiveOver(forgetful).archive.begin(context());
+    await putItem(staged, TRANSCRIPT, randomContent(500));
+    expect((await staged.commit())[0]?.outcome).toBe('conflict');
   });
 
   it.each([

@@ -138,8 +138,8 @@ class Staging implements StagedDelivery {
   async discard(): Promise<void> {
     if (this.#settled) return;
     this.#settled = true;
+    this.#memory.lease.close();
     await Promise.all(this.#items.map((item) => item.discard()));
-    this.#close();
   }
 
   /** Streamed items first: only they can lose a race, and then nothing small has become visible yet. */
@@ -159,7 +159,7 @@ class Staging implements StagedDelivery {
       this.#items.filter((item) => !isStreamed(item)),
     ];
     for (const item of streamed) await commit(item);
-    for (const group of groupsOfDistinctPaths(held)) await Promise.all(group.map(commit));
+    for (const group of groupsOfDistinctPaths(held)) await allEnded(group.map(commit));
     return this.#items.flatMap((item) => outcomes.get(item) ?? []);
   }
 
@@ -172,6 +172,16 @@ class Staging implements StagedDelivery {
   #close(): void {
     for (const item of this.#items) item.release();
     this.#memory.lease.close();
+  }
+}
+
+/**
+ * Waits for all, then throws what the first of them failed with. A refusal is answered only when nothing of the delivery
+ * is under way any more: nothing of it becomes visible afterwards.
+ */
+async function allEnded(writes: readonly Promise<void>[]): Promise<void> {
+  for (const outcome of await Promise.allSettled(writes)) {
+    if (outcome.status === 'rejected') throw outcome.reason;
   }
 }
 

@@ -55,7 +55,8 @@ async function commitHeld(place: Place): Promise<StoredItem> {
     fileName: item.description.fileName,
     sha256: item.sha256,
   });
-  if ((await store.create(key, item.content(), headers)) === 'created') return stored(place, key, 'created');
+  const result = await item.readBy((content) => store.create(key, content, headers));
+  if (result === 'created') return stored(place, key, 'created');
   const found = await readBack(store, key);
   if (found === null) throw new StoreError('create', `${key} was there and is gone; it may be being erased`);
   if (found.sha256 !== item.sha256) return keepConflict(place);
@@ -75,7 +76,8 @@ async function keepConflict(place: Place): Promise<StoredItem> {
     fileName: item.description.fileName,
     sha256: item.sha256,
   });
-  if ((await store.create(key, item.content(), headers)) === 'created') return stored(place, key, 'conflict');
+  const result = await item.readBy((content) => store.create(key, content, headers));
+  if (result === 'created') return stored(place, key, 'conflict');
   const found = await readBack(store, key);
   if (found?.sha256 !== item.sha256) {
     throw new StoreError('create', `${key} holds other bytes than its name says`);

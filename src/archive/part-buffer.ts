@@ -1,5 +1,6 @@
 import type { BufferPool } from '../store/buffer-pool.js';
-import type { BudgetLease } from '../store/byte-budget.js';
+import { type BudgetLease, LeaseClosedError } from '../store/byte-budget.js';
+import { SharedBuffer } from '../store/shared-buffer.js';
 
 /** What staging needs to hold bytes: where buffers come from, and how to wait for the right to have one. */
 export interface Memory {
@@ -15,14 +16,22 @@ export interface Memory {
  */
 const SMALL_ITEM = 256 * 1024;
 
+/** Bytes of memory, and what they cost. */
+interface Content {
+  readonly memory: SharedBuffer;
+  /** Bytes given back to the budget when nobody holds the memory any more. */
+  price: number;
+  readonly pooled: boolean;
+}
+
 /**
  * Gathers at most one part of an item in memory that was paid for. A single chunk is kept as it came, without
  * a copy (most callbacks are one); more are copied together into a pooled buffer.
  */
 export class PartBuffer {
-  #chunk: Buffer | null = null;
-  #pooled: Buffer | null = null;
+  #content: Content | null = null;
   #length = 0;
+  #released = false;
   readonly #memory: Memory;
   readonly #limit: number;
   readonly #expected: number;
@@ -45,10 +54,19 @@ export class PartBuffer {
     return this.#limit - this.#length;
   }
 
-  /** The bytes gathered so far; valid until the next `append` or `release`. */
+  /** The bytes gathered so far, for those who look at once; valid until the next `append` or `release`. */
   bytes(): Buffer {
-    if (this.#pooled !== null) return this.#pooled.subarray(0, this.#length);
-    return this.#chunk ?? EMPTY;
+    if (this.#content === null) return EMPTY;
+    const { bytes } = this.#content.memory;
+    return bytes.length === this.#length ? bytes : bytes.subarray(0, this.#length);
+  }
+
+  /**
+   * Hands the bytes gathered so far to a call that takes its time. They are neither reused nor given back to the budget
+   * before it has ended, whatever becomes of this object meanwhile; only `append` must not be called.
+   */
+  readBy<T>(read: (bytes: Buffer) => Promise<T>): Promise<T> {
+    return this.#content === null ? read(EMPTY) : this.#content.memory.readBy(this.#length, read);
   }
 
   /** Appends a chunk of at most `room` bytes. Returns a promise when memory has to be waited for. */
@@ -60,67 +78,73 @@ export class PartBuffer {
       this.#place(chunk);
       return undefined;
     }
-    return waiting.then(() => this.#place(chunk));
+    return waiting.then(() => {
+      if (!this.#released) return this.#place(chunk);
+      this.#memory.lease.give(price);
+      throw new LeaseClosedError();
+    });
   }
 
   /** Gives back what the content does not need: it came to less than was expected. */
   shrink(): void {
-    const roomy = this.#pooled;
-    const size = this.#length === 0 ? 0 : this.#memory.pool.sizeFor(this.#length);
-    if (roomy === null || size === 0 || size >= roomy.length) return;
-    this.#pooled = this.#memory.pool.take(size);
-    roomy.copy(this.#pooled, 0, 0, this.#length);
-    this.#memory.pool.give(roomy);
-    this.#memory.lease.give(roomy.length - size);
+    if (this.#content?.pooled !== true) return;
+    const size = this.#memory.pool.sizeFor(this.#length);
+    const excess = this.#content.price - size;
+    if (excess <= 0) return;
+    this.#moveTo(size);
+    this.#memory.lease.give(excess);
   }
 
-  /** Gives the memory back. */
+  /** Lets go of the content for good: its memory comes back when nothing reads it any more. */
   release(): void {
-    const paid = this.#paid();
-    if (this.#pooled !== null) this.#memory.pool.give(this.#pooled);
-    this.#pooled = null;
-    this.#chunk = null;
+    this.#released = true;
+    const content = this.#content;
+    this.#content = null;
     this.#length = 0;
-    if (paid > 0) this.#memory.lease.give(paid);
-  }
-
-  #paid(): number {
-    return this.#pooled?.length ?? this.#chunk?.length ?? 0;
+    content?.memory.release();
   }
 
   #priceOf(more: number): number {
-    if (this.#length === 0) return more;
-    return Math.max(0, this.#sizeAfter(more) - this.#paid());
+    if (this.#content === null) return more;
+    return Math.max(0, this.#sizeAfter(more) - this.#content.price);
   }
 
   #sizeAfter(more: number): number {
     const needed = this.#length + more;
-    if (this.#pooled !== null && needed <= this.#pooled.length) return this.#pooled.length;
+    if (this.#content?.pooled === true && needed <= this.#content.price) return this.#content.price;
     if (needed <= this.#expected) return this.#memory.pool.sizeFor(this.#expected);
     return this.#memory.pool.sizeFor(needed > SMALL_ITEM ? this.#limit : needed);
   }
 
   #place(chunk: Buffer): void {
-    if (this.#length === 0 && this.#pooled === null) {
-      this.#chunk = chunk;
-      this.#length = chunk.length;
-      return;
+    if (this.#content === null) {
+      this.#hold(chunk.length, false, (onFree) => new SharedBuffer(chunk, onFree));
+    } else {
+      const size = this.#sizeAfter(chunk.length);
+      if (!this.#content.pooled || this.#content.price !== size) this.#moveTo(size);
+      this.#memory.pool.fill(this.#content.memory.bytes, this.#length, chunk);
     }
-    const target = this.#grownFor(chunk.length);
-    this.#memory.pool.fill(target, this.#length, chunk);
     this.#length += chunk.length;
   }
 
-  #grownFor(more: number): Buffer {
-    const size = this.#sizeAfter(more);
-    const before = this.#pooled;
-    if (before !== null && before.length === size) return before;
-    const grown = this.#memory.pool.take(size);
-    this.bytes().copy(grown, 0);
-    if (before !== null) this.#memory.pool.give(before);
-    this.#pooled = grown;
-    this.#chunk = null;
-    return grown;
+  /** Moves the content into a pooled buffer that was paid for, together with what the old place had cost. */
+  #moveTo(size: number): void {
+    const before = this.#content;
+    const { memory } = this.#hold(size, true, (onFree) => this.#memory.pool.take(size, onFree));
+    if (before === null) return;
+    before.memory.bytes.copy(memory.bytes, 0, 0, this.#length);
+    before.price = 0;
+    before.memory.release();
+  }
+
+  #hold(price: number, pooled: boolean, open: (onFree: () => void) => SharedBuffer): Content {
+    const content: Content = {
+      price,
+      pooled,
+      memory: open(() => this.#memory.lease.give(content.price)),
+    };
+    this.#content = content;
+    return content;
   }
 }
 

@@ -58,9 +58,9 @@ export class StagedItem implements IncomingItem {
     return this.identity === null ? '' : artefactPath(this.identity);
   }
 
-  /** The content, while it is held in memory; only to be asked for after `end` and without `target`. */
-  content(): Buffer {
-    return this.#part.bytes();
+  /** Hands the content to a call of the store, while it is held in memory: after `end` and without `target`. */
+  readBy<T>(read: (content: Buffer) => Promise<T>): Promise<T> {
+    return this.#part.readBy(read);
   }
 
   write(chunk: Buffer): Promise<void> | undefined {
@@ -94,10 +94,11 @@ export class StagedItem implements IncomingItem {
   /** Gives memory back and gives up the upload if there is one. Never throws. */
   async discard(): Promise<void> {
     this.#discarded = true;
-    const [opened] = await Promise.allSettled([this.#opening]);
-    await Promise.allSettled(this.#inFlight);
     this.#part.release();
+    const [opened] = await Promise.allSettled([this.#opening]);
+    // Ends the writes that are under way, where the store can.
     if (opened.status === 'fulfilled') await opened.value?.upload.abort();
+    await Promise.allSettled(this.#inFlight);
   }
 
   release(): void {
@@ -140,15 +141,13 @@ export class StagedItem implements IncomingItem {
     if (upload === undefined || part.length === 0) return;
     this.#hash?.update(part.bytes());
     this.#part = new PartBuffer(this.#memory, this.#rules.partSize, this.#rules.partSize);
-    const sending = upload
-      .write(part.bytes())
+    const sending = part
+      .readBy((bytes) => upload.write(bytes))
       .catch((error: unknown) => {
         this.#failure ??= { error };
       })
-      .finally(() => {
-        part.release();
-        this.#inFlight.delete(sending);
-      });
+      .finally(() => this.#inFlight.delete(sending));
+    part.release();
     this.#inFlight.add(sending);
   }
 

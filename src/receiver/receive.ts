@@ -98,6 +98,7 @@ export function createReceiver(parts: ReceiverParts): Receiver {
       };
       return reason === null ? answer : { ...answer, reason };
     } finally {
+      kept.release();
       if (!staged.settled) await atMost(CLEAN_UP_WAIT, staged.discard());
     }
   }

@@ -1,3 +1,5 @@
+import { SharedBuffer } from './shared-buffer.js';
+
 /**
  * Reuses the large buffers that uploads fill, so that gigabytes pass through a handful of them instead of
  * through the garbage collector, whose late frees of external memory are what makes resident memory climb.
@@ -8,13 +10,12 @@
 export interface BufferPool {
   /** Size of the buffer that `take(bytes)` returns. */
   sizeFor(bytes: number): number;
-  take(bytes: number): Buffer;
+  /** A buffer that comes back by itself when nobody holds it any more; `onFree` is called then. */
+  take(bytes: number, onFree: () => void): SharedBuffer;
   /** Bytes of all buffers, those in use and those kept for reuse. */
   readonly allocated: number;
   /** Copies a chunk into a buffer of the pool; `at` is where to. */
   fill(buffer: Buffer, at: number, chunk: Buffer): void;
-  /** The caller must not touch the buffer afterwards. */
-  give(buffer: Buffer): void;
 }
 
 const SMALLEST = 64 * 1024;
@@ -41,35 +42,43 @@ export function createBufferPool(options: {
     return Math.min(size, options.largest);
   }
 
+  function bufferOf(size: number): Buffer {
+    const reused = free.get(size)?.pop();
+    if (reused === undefined) {
+      allocated += size;
+      return Buffer.allocUnsafeSlow(size);
+    }
+    retained -= size;
+    return reused;
+  }
+
+  function keepForReuse(buffer: Buffer): void {
+    const whole = buffer.length;
+    if (retained + whole > options.retain) {
+      allocated -= whole;
+      return;
+    }
+    const sameSize = free.get(whole);
+    if (sameSize === undefined) free.set(whole, [buffer]);
+    else sameSize.push(buffer);
+    retained += whole;
+  }
+
   return {
     sizeFor,
     get allocated() {
       return allocated;
     },
-    take(bytes) {
-      const size = sizeFor(bytes);
-      const reused = free.get(size)?.pop();
-      if (reused !== undefined) {
-        retained -= size;
-        return reused;
-      }
-      allocated += size;
-      return Buffer.allocUnsafeSlow(size);
+    take(bytes, onFree) {
+      const buffer = bufferOf(sizeFor(bytes));
+      return new SharedBuffer(buffer, () => {
+        keepForReuse(buffer);
+        onFree();
+      });
     },
     fill(buffer, at, chunk) {
       chunk.copy(buffer, at);
       options.onFilled?.(chunk.length);
-    },
-    give(buffer) {
-      const whole = buffer.length;
-      if (retained + whole > options.retain) {
-        allocated -= whole;
-        return;
-      }
-      const sameSize = free.get(whole);
-      if (sameSize === undefined) free.set(whole, [buffer]);
-      else sameSize.push(buffer);
-      retained += whole;
     },
   };
 }

@@ -25,8 +25,9 @@ export interface BudgetLease {
   tryTake(bytes: number): boolean;
   /** Takes the bytes, waiting in line for them. Rejects with `LeaseClosedError` when the lease is closed meanwhile. */
   take(bytes: number): Promise<void>;
+  /** Also after `close`: memory that somebody still reads is given back when that has ended. */
   give(bytes: number): void;
-  /** Gives everything back and ends a wait. Idempotent. */
+  /** Nothing more can be taken, and a wait ends. What is held stays paid for until it is given back. Idempotent. */
   close(): void;
 }
 
@@ -121,8 +122,10 @@ class Budget implements ByteBudget {
 
   drop(lease: Lease): void {
     const index = this.#queue.findIndex((waiter) => waiter.lease === lease);
-    if (index >= 0) this.#queue.splice(index, 1)[0]?.reject(new LeaseClosedError());
-    this.give(lease, lease.held);
+    if (index < 0) return;
+    this.#queue.splice(index, 1)[0]?.reject(new LeaseClosedError());
+    // Smaller ones may have waited behind it.
+    this.#serve();
   }
 
   #serve(): void {
@@ -174,7 +177,6 @@ class Lease implements BudgetLease {
   }
 
   give(bytes: number): void {
-    if (this.#closed) return;
     if (bytes > this.held) throw new RangeError(`cannot give back ${bytes} bytes of ${this.held}`);
     this.#budget.give(this, bytes);
   }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createFileStore } from '../../../src/store/file-store.js';
-import type { ObjectStore } from '../../../src/store/object-store.js';
+import { type ObjectStore, StoreError } from '../../../src/store/object-store.js';
 import {
   archiveOver,
   context,
@@ -13,6 +13,7 @@ import {
   TRANSCRIPT,
 } from '../../support/archive-bench.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
+import { until } from '../../support/until.js';
 
 const PART = 256 * 1024;
 const LARGE = 3 * PART + 1234;
@@ -212,6 +213,77 @@ describe('the archive', () => {
     });
     expect(await keysOf(store)).toEqual(['jobs/job1/data']);
     expect((await readAll(store, 'jobs/job1/data'))?.equals(contents[winner] as Buffer)).toBe(true);
+  });
+
+  it('shows no small item of a delivery whose streamed item loses a race', async () => {
+    const { archive } = archiveOver(store);
+    const loser = archive.begin(context());
+    await putItem(loser, TRANSCRIPT, randomContent(100));
+    await putItem(loser, MEDIA, randomContent(LARGE));
+    const winner = archive.begin(context());
+    await putItem(winner, MEDIA, randomContent(LARGE));
+    await winner.commit();
+    await expect(loser.commit()).rejects.toMatchObject({ code: 'write-race' });
+    expect(await keysOf(store)).toEqual(['jobs/job1/data']);
+  });
+
+  it('refuses a delivery only when none of its writes is under way any more', async () => {
+    const held = new Map<string, () => void>();
+    const slow: ObjectStore = {
+      ...store,
+      async create(key, body, headers) {
+        if (key.endsWith('/data')) throw new StoreError('create', 'EMFILE');
+        await new Promise<void>((resolve) => held.set(key, resolve));
+        return store.create(key, body, headers);
+      },
+    };
+    const { archive, budget } = archiveOver(slow);
+    const staged = archive.begin(context());
+    await putItem(staged, MEDIA, randomContent(100));
+    await putItem(staged, TRANSCRIPT, randomContent(100));
+    let refused = false;
+    const refusal = staged.commit().catch((error: unknown) => {
+      refused = true;
+      return error;
+    });
+    await until(() => held.size === 1);
+    expect([refused, budget.used]).toEqual([false, 200]);
+    for (const release of held.values()) release();
+    expect(await refusal).toMatchObject({ name: 'StoreError', message: 'create: EMFILE' });
+    expect(await keysOf(store)).toEqual(['jobs/job1/transcript.json']);
+    expect(budget.used).toBe(0);
+  });
+
+  it('begins no further write of a delivery after one has failed, and a repetition completes it', async () => {
+    const contents = Array.from({ length: 6 }, () => randomContent(100));
+    const identities = contents.map(
+      (_, n) => ({ kind: 'attachment', contentType: 'x/y', attachmentName: `${n}` }) as const,
+    );
+    let broken = true;
+    const failing: ObjectStore = {
+      ...store,
+      create: (key, body, headers) =>
+        broken && key.endsWith('/1')
+          ? Promise.reject(new StoreError('create', 'EIO'))
+          : store.create(key, body, headers),
+    };
+    const attempt = async () => {
+      const staged = archiveOver(failing).archive.begin(context());
+      for (const [n, identity] of identities.entries())
+        await putItem(staged, identity, contents[n] ?? Buffer.alloc(0));
+      return staged.commit();
+    };
+    await expect(attempt()).rejects.toThrow('EIO');
+    expect(await keysOf(store)).toEqual([0, 2, 3].map((n) => `jobs/job1/attachments/${n}`));
+    broken = false;
+    expect((await attempt()).map(({ outcome }) => outcome)).toEqual([
+      'identical',
+      'created',
+      'identical',
+      'identical',
+      'created',
+      'created',
+    ]);
   });
 
   it('knows its own write again when the answer to it was lost', async () => {

@@ -2,7 +2,7 @@ import { mkdtemp, readdir, rm, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import type { ObjectStore } from '../../../src/store/object-store.js';
+import type { ObjectStore, PendingUpload } from '../../../src/store/object-store.js';
 import { openStore } from '../../../src/store/open-store.js';
 import { startSweeping, sweepStale } from '../../../src/store/sweep.js';
 
@@ -11,17 +11,25 @@ const HOUR = 3_600_000;
 describe('sweeping', () => {
   let folder: string;
   let store: ObjectStore;
+  let uploads: PendingUpload[];
 
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'sweep-'));
     store = await openStore({ url: `file:${folder}` });
-    for (const key of ['old', 'new'])
-      await (await store.startUpload(key, { contentType: 'a/b', metadata: {} })).write(Buffer.from(key));
+    uploads = [];
+    for (const key of ['old', 'new']) {
+      const upload = await store.startUpload(key, { contentType: 'a/b', metadata: {} });
+      uploads.push(upload);
+      await upload.write(Buffer.from(key));
+    }
     const [first] = await readdir(`${folder}/.tmp`);
     const old = new Date(Date.now() - 25 * HOUR);
     await utimes(`${folder}/.tmp/${first}`, old, old);
   });
-  afterEach(() => rm(folder, { recursive: true, force: true }));
+  afterEach(async () => {
+    for (const upload of uploads) await upload.abort();
+    await rm(folder, { recursive: true, force: true });
+  });
 
   it('gives up what is older than the age, once', async () => {
     expect(await sweepStale(store, 24 * HOUR)).toBe(1);

@@ -12,7 +12,7 @@ import { measureStore, type OnStoreCall } from './store/measured-store.js';
 import type { ObjectStore } from './store/object-store.js';
 import { openStore } from './store/open-store.js';
 import { probeStore } from './store/probe.js';
-import { createStoreProof, type StoreProof, type StoreProofOptions } from './store/store-proof.js';
+import type { StoreClaim } from './store/store-proof.js';
 import { storeOptions } from './store-options.js';
 
 /** What every command that touches the archive needs, the receiver among them. */
@@ -79,17 +79,11 @@ export async function openCore(config: Config, observer?: CoreObserver): Promise
   };
 }
 
-/** Finds out whether the store keeps first-write-wins, as far as the configuration asks for it. */
-export function storeProof(
-  { store: { s3, canaryInterval } }: Config,
-  store: ObjectStore,
-  told: Pick<StoreProofOptions, 'onTrouble' | 'onUnfit'>,
-): StoreProof {
-  return createStoreProof({
+/** What the configuration asks of the store before it is trusted. */
+export function storeClaim({ store: { s3 } }: Config, store: ObjectStore): StoreClaim {
+  return {
     location: store.location,
     probe: () => probeStore(store, { prefix: '.probe/' }),
     acceptWeak: s3.conditionalWrites === 'emulated',
-    retryAfter: canaryInterval,
-    ...told,
-  });
+  };
 }

@@ -1,11 +1,9 @@
-import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createAdmin } from './admin/admin.js';
 import { createAdminServer } from './admin/admin-server.js';
 import { createQuarantine } from './archive/quarantine.js';
 import type { Config } from './config.js';
-import { openCore, storeProof } from './core.js';
+import { openCore, storeClaim } from './core.js';
 import { releaseYoungGeneration } from './observe/garbage-collection.js';
 import { createCanary } from './observe/health.js';
 import type { Logger } from './observe/logger.js';
@@ -16,6 +14,7 @@ import { createAdmission } from './receiver/admission.js';
 import { compileClientAddress } from './receiver/client-address.js';
 import { drainServer } from './receiver/drain-server.js';
 import { mountHealth, type Readiness } from './receiver/health-routes.js';
+import { listen } from './receiver/listen.js';
 import { createPublicServer } from './receiver/public-server.js';
 import { createReceiver } from './receiver/receive.js';
 import { createReport } from './receiver/report.js';
@@ -23,20 +22,26 @@ import { createBodyClock } from './receiver/request-body.js';
 import { createPublicApp, mountCallbacks, mountFallbacks } from './receiver/router.js';
 import { createSources } from './receiver/sources.js';
 import { reconcileRegularly } from './recovery/reconcile-regularly.js';
+import { createStoreProof } from './store/store-proof.js';
 import { startSweeping } from './store/sweep.js';
 
-/** Where a running service listens. */
+/** Where a running service listens, and whether it takes callbacks yet. */
 export interface Listening {
   readonly publicUrl: string;
   readonly adminUrl: string;
   /** Location of the store, without secrets. */
   readonly store: string;
+  /** Why callbacks are still answered 503, in words; null when the replica is ready. */
+  readonly notReady: string | null;
 }
 
 export interface Service {
   /**
-   * Opens both ports once the store was tried. Rejects with `WeakStoreError` when the store cannot keep
-   * first-write-wins; a store that merely cannot be reached is tried again while `/readyz` says no.
+   * Opens both ports, then proves the store in the background: until it is proven `/readyz` says no and callbacks
+   * are answered 503. Resolves when the replica is ready, or after `FIRST_VERDICT_WAIT` without a verdict.
+   *
+   * Rejects when a port cannot be opened, and with `WeakStoreError` when the store turns out within that time to
+   * overwrite objects; when it turns out later, `onFatal` is called.
    */
   start(): Promise<Listening>;
   /**
@@ -60,8 +65,14 @@ export interface ServiceOptions {
 /** Milliseconds between looks for stale uploads; each costs a listing. */
 const SWEEP_EVERY = 3_600_000;
 
-/** Milliseconds that aborted deliveries get to clean up behind themselves. */
+/** Milliseconds that aborted deliveries get to clean up behind themselves, and the ledger to be flushed. */
 const ABORT_WAIT = 5_000;
+
+/** Milliseconds the start waits for the verdict on the store: a good one takes a fraction of a second. */
+const FIRST_VERDICT_WAIT = 3_000;
+
+/** Longest pause between attempts to prove the store, in milliseconds. */
+const MAX_PROBE_PAUSE = 5_000;
 
 /** The composition root: builds every part from the configuration and ties them together. */
 export async function createService(options: ServiceOptions): Promise<Service> {
@@ -80,9 +91,10 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   });
   const { store, budget, archive, ledger, speech } = core;
   const quarantine = createQuarantine(store);
-  const proof = storeProof(config, store, {
+  const proof = createStoreProof({
+    ...storeClaim(config, store),
+    retryAfter: Math.min(config.store.canaryInterval, MAX_PROBE_PAUSE),
     onTrouble: (message, cause) => log.error({ event: 'store-probe', err: cause }, message),
-    onUnfit: onFatal,
   });
   const canary = createCanary({ store, replica: config.replicaName, interval: config.store.canaryInterval });
 
@@ -181,12 +193,31 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     maxHeaderBytes: limits.maxHeaderBytes,
   });
 
+  let opening: Promise<Pick<Listening, 'publicUrl' | 'adminUrl'>> | null = null;
+
+  async function openPorts() {
+    return {
+      publicUrl: await listen(publicServer, { ...config.receiver, section: 'receiver', variable: 'TR_PORT' }),
+      adminUrl: await listen(adminServer, { ...config.admin, section: 'admin', variable: 'TR_ADMIN_PORT' }),
+    };
+  }
+
+  /** Rejects with `WeakStoreError`; ends without being ready only when the service is stopped before. */
+  async function becomeReady(): Promise<void> {
+    canary.start();
+    if (!(await proof.start())) return;
+    await canary.check();
+    const { interval } = config.recovery;
+    // Recovery writes artefacts, so that it has to wait for the proof as deliveries do.
+    if (interval === null || draining) return;
+    reconciling = reconcileRegularly({ parts: core.recovery, interval, metrics: metrics.recovery, log });
+  }
+
   return {
     async start() {
-      await proof.start();
+      opening = openPorts();
+      const addresses = await opening;
       admin.start();
-      await canary.check();
-      canary.start();
       stopSweeping = startSweeping(store, {
         maxAgeMs: config.store.sweepUploadsAfter,
         intervalMs: SWEEP_EVERY,
@@ -196,20 +227,22 @@ export async function createService(options: ServiceOptions): Promise<Service> {
         },
         onError: (error) => log.warn({ event: 'sweep-failed', err: error }, 'stale uploads were not swept'),
       });
-      const { interval } = config.recovery;
-      if (interval !== null) {
-        reconciling = reconcileRegularly({ parts: core.recovery, interval, metrics: metrics.recovery, log });
-      }
       releaseYoungGeneration();
-      return {
-        publicUrl: await listen(publicServer, config.receiver),
-        adminUrl: await listen(adminServer, config.admin),
-        store: store.location,
-      };
+      let started = false;
+      const verdict = becomeReady().catch((error) => {
+        if (!started) throw error;
+        onFatal(error);
+      });
+      await Promise.race([verdict, sleep(FIRST_VERDICT_WAIT, null, { ref: false })]);
+      started = true;
+      return { ...addresses, store: store.location, notReady: readiness().reason };
     },
 
     async stop() {
       draining = true;
+      proof.stop();
+      // A start under way opens its ports first, or they would be opened behind the drain.
+      await opening?.catch(() => undefined);
       const recoveryStopped = Promise.all([reconciling?.stop(), admin.letGo()]);
       if (publicServer.listening) await sleep(config.receiver.drainDelay);
       admission.close();
@@ -218,32 +251,21 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       await drainServer(publicServer, deadline);
       // What only reads is cut as soon as nothing is being changed.
       await drainServer(adminServer, Promise.race([admin.changes.whenEmpty(), deadline]));
-      const settled = Promise.all([admission.whenEmpty(), admin.changes.whenEmpty()]);
-      await Promise.race([settled, sleep(ABORT_WAIT, null, { ref: false })]);
-      await Promise.race([recoveryStopped, sleep(ABORT_WAIT, null, { ref: false })]);
-      await ledger.close();
-      await admin.stop();
-      proof.stop();
+      const reads = [recoveryStopped, admin.stop()];
+      await withinAbortWait([admission.whenEmpty(), admin.changes.whenEmpty(), ...reads]);
       canary.stop();
       stopSweeping();
       bodyClock.stop();
       refusalLog.close();
       metrics.close();
-      await core.close();
+      if (await withinAbortWait([core.close()])) return;
+      log.warn({ event: 'store-hangs' }, 'the store did not answer: what waited for it was given up');
     },
   };
 }
 
-/** Resolves with the address as it can be typed into a browser. */
-function listen(server: Server, { host, port }: { host: string; port: number }): Promise<string> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, () => {
-      server.off('error', reject);
-      const { port: actual } = server.address() as AddressInfo;
-      const shown =
-        host === '0.0.0.0' || host === '::' ? 'localhost' : host.includes(':') ? `[${host}]` : host;
-      resolve(`http://${shown}:${actual}`);
-    });
-  });
+/** False when something has not ended in time: a store that hangs must not hold up the end of the process. */
+function withinAbortWait(work: readonly Promise<unknown>[]): Promise<boolean> {
+  const ended = Promise.all(work).then(() => true);
+  return Promise.race([ended, sleep(ABORT_WAIT, false, { ref: false })]);
 }

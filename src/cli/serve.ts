@@ -5,8 +5,11 @@ import { secretValues } from '../config/secret-values.js';
 import { configWarnings } from '../config/warnings.js';
 import { type Config, loadConfig } from '../config.js';
 import { createLogger, type Logger } from '../observe/logger.js';
+import { ListenError } from '../receiver/listen.js';
 import { createService, type Listening, type Service } from '../service.js';
+import { WeakStoreError } from '../store/store-proof.js';
 import { packageVersion } from './package-version.js';
+import { handleSignals } from './signal-handling.js';
 import { dashboardLink, welcome } from './welcome.js';
 
 /** Name under which the token made at start appears in the ledger. */
@@ -39,7 +42,8 @@ async function serve(): Promise<void> {
   }
 
   function onFatal(error: Error): void {
-    log.fatal({ event: 'cannot-run', err: error }, error.message);
+    const isExplained = error instanceof ListenError || error instanceof WeakStoreError;
+    log.fatal({ event: 'cannot-run', ...(isExplained ? {} : { err: error }) }, error.message);
     log.flush(() => process.exit(1));
   }
 }
@@ -59,9 +63,10 @@ function announce(
   const { publicUrl, adminUrl } = listening;
   const sources = Object.keys(config.sources);
   log.info(
-    { event: 'listening', publicUrl, adminUrl, sources },
+    { event: 'listening', publicUrl, adminUrl, sources, ready: listening.notReady === null },
     `listening on ${publicUrl}, admin on ${adminUrl}`,
   );
+  if (listening.notReady !== null) log.warn({ event: 'not-ready' }, `not ready yet: ${listening.notReady}`);
   for (const warning of configWarnings(config, Date.now())) log.warn({ event: 'configuration' }, warning);
   const startToken = tokens[START_TOKEN];
   if (isDevelopment()) {
@@ -76,7 +81,7 @@ function announce(
 /** The first signal drains, the second ends at once. */
 function stopOnSignal(service: Service, log: Logger): void {
   let stopping = false;
-  const onSignal = (signal: NodeJS.Signals): void => {
+  handleSignals((signal) => {
     if (stopping) process.exit(1);
     stopping = true;
     log.info({ event: 'draining', signal }, 'draining; a second signal ends at once');
@@ -90,9 +95,7 @@ function stopOnSignal(service: Service, log: Logger): void {
         log.flush(() => process.exit(1));
       },
     );
-  };
-  process.on('SIGTERM', onSignal);
-  process.on('SIGINT', onSignal);
+  });
 }
 
 function isPretty(setting: Config['log']['pretty']): boolean {

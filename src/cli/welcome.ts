@@ -3,6 +3,8 @@ export interface WelcomeFacts {
   readonly publicUrl: string;
   readonly adminUrl: string;
   readonly store: string;
+  /** Why callbacks are answered 503 for now; null when all is well. */
+  readonly notReady: string | null;
   readonly sources: Readonly<Record<string, { readonly credentials: Readonly<Record<string, unknown>> }>>;
   /** Token made at this start; undefined when tokens are configured. */
   readonly startToken: string | undefined;
@@ -12,7 +14,9 @@ export function welcome(facts: WelcomeFacts): string {
   const names = Object.keys(facts.sources);
   const lines = [
     '',
-    'Transcript Receiver is ready.',
+    facts.notReady === null
+      ? 'Transcript Receiver is ready.'
+      : `Transcript Receiver listens, but cannot take callbacks yet: ${facts.notReady}`,
     '',
     ...names.map((name) => `  Callback URL   ${facts.publicUrl}/callbacks/${name}`),
     `  Store          ${facts.store}`,

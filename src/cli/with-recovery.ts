@@ -1,10 +1,11 @@
 import { type Config, loadConfig } from '../config.js';
-import { openCore, storeProof } from '../core.js';
+import { openCore, storeClaim } from '../core.js';
 import { isJobId } from '../domain/job.js';
 import type { RecoveryParts } from '../recovery/recovery-parts.js';
 import type { RecoveryReport } from '../recovery/recovery-report.js';
 import { SpeechError } from '../speech/speech-error.js';
 import type { ObjectStore } from '../store/object-store.js';
+import { proveStore, WeakStoreError } from '../store/store-proof.js';
 import { EXIT, UsageError } from './exit-codes.js';
 
 export interface RecoveryWork {
@@ -42,9 +43,9 @@ export async function withRecovery<T>(
 
 /** Throws for a store that would overwrite; what merely cannot be reached shows in the outcome. */
 async function prove(config: Config, store: ObjectStore): Promise<void> {
-  const proof = storeProof(config, store, { onTrouble: () => {}, onUnfit: () => {} });
-  await proof.start();
-  proof.stop();
+  await proveStore(storeClaim(config, store)).catch((error: unknown) => {
+    if (error instanceof WeakStoreError) throw error;
+  });
 }
 
 /** A source that does not exist would silently match nothing. */

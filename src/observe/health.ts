@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
+import { withDeadline } from '../domain/deadline.js';
 
 /** What the canary needs of a store; every `ObjectStore` fits. */
 export interface CanaryStore {
@@ -87,7 +88,7 @@ export function createCanary(options: CanaryOptions): Canary {
   async function attempt(): Promise<CanaryStatus> {
     const started = clock();
     try {
-      await withTimeout(prove(), timeout);
+      await withDeadline(prove(), timeout, `the store did not answer within ${timeout} ms`);
       last = { at: clock(), latencyMs: clock() - started };
       complaint = null;
     } catch (error) {
@@ -129,20 +130,4 @@ async function proveWritable(store: CanaryStore, key: string): Promise<void> {
   const reading = await store.read(key);
   if (reading === null) throw new Error('the canary was written but is not there');
   if (!(await buffer(reading.body)).equals(body)) throw new Error('the canary reads back differently');
-}
-
-/** A hanging call stays pending in the store until its own time-out; its late end changes nothing here. */
-async function withTimeout(work: Promise<void>, milliseconds: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const expired = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(
-      () => reject(new Error(`the store did not answer within ${milliseconds} ms`)),
-      milliseconds,
-    );
-  });
-  try {
-    await Promise.race([work, expired]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

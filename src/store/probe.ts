@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
-import type { CreateResult, ObjectHeaders, ObjectStore, PendingUpload } from './object-store.js';
+import { withDeadline } from '../domain/deadline.js';
+import type { CreateResult, ObjectHeaders, ObjectInfo, ObjectStore, PendingUpload } from './object-store.js';
 
 /**
  * Whether a condition holds. `ignored`: an object was overwritten although nobody else was writing.
@@ -26,16 +27,20 @@ const CREATORS = 8;
 const UPLOADERS = 3;
 const HEADERS: ObjectHeaders = { contentType: 'text/plain', metadata: { probe: 'yes' } };
 
+export interface ProbeOptions {
+  /** Folder for the probe's objects, ending in `/`. Default `.probe/`. */
+  readonly prefix?: string;
+  /** Milliseconds each call has to end, the store's own retries included. Default 10,000. */
+  readonly callTimeout?: number;
+}
+
 /**
- * Finds out what a store really does, by writing below `prefix` and removing it again. Never throws.
- *
- * @param options.prefix folder for the probe's objects, ending in `/`; default `.probe/`
+ * Finds out what a store really does, by writing below `prefix` and removing it again. Never throws, and ends
+ * in bounded time also when the store never answers.
  */
-export async function probeStore(
-  store: ObjectStore,
-  options: { prefix?: string } = {},
-): Promise<ProbeReport> {
-  const probe = createProbe(store, `${options.prefix ?? '.probe/'}${randomUUID()}/`);
+export async function probeStore(store: ObjectStore, options: ProbeOptions = {}): Promise<ProbeReport> {
+  const { prefix = '.probe/', callTimeout = 10_000 } = options;
+  const probe = createProbe(impatient(store, callTimeout), `${prefix}${randomUUID()}/`);
   try {
     const trouble = await probe.writeAndReadBack();
     if (trouble !== null) return report('untested', 'untested', `The store is not usable: ${trouble}.`);
@@ -76,6 +81,46 @@ function report(
   return { writable: trouble === null, conditionalPut, conditionalComplete, trustworthy, findings };
 }
 
+/** The part of a store that the probe uses; `read` gives the whole body, so that its deadline covers it. */
+interface ProbedStore {
+  create(key: string, body: Buffer, headers: ObjectHeaders): Promise<CreateResult>;
+  head(key: string): Promise<ObjectInfo | null>;
+  readText(key: string): Promise<string | null>;
+  startUpload(key: string, headers: ObjectHeaders): Promise<PendingUpload>;
+  delete(key: string): Promise<void>;
+}
+
+/** A store whose calls fail when they have not ended in time. */
+function impatient(store: ObjectStore, milliseconds: number): ProbedStore {
+  function bounded<T>(operation: string, call: Promise<T>): Promise<T> {
+    return withDeadline(
+      call,
+      milliseconds,
+      `${operation}: the store did not answer within ${milliseconds} ms`,
+    );
+  }
+
+  async function readText(key: string): Promise<string | null> {
+    const reading = await store.read(key);
+    return reading && (await buffer(reading.body)).toString();
+  }
+
+  return {
+    create: (key, body, headers) => bounded('create', store.create(key, body, headers)),
+    head: (key) => bounded('head', store.head(key)),
+    readText: (key) => bounded('read', readText(key)),
+    delete: (key) => bounded('delete', store.delete(key)),
+    async startUpload(key, headers) {
+      const upload = await bounded('startUpload', store.startUpload(key, headers));
+      return {
+        write: (part) => bounded('write', upload.write(part)),
+        complete: () => bounded('complete', upload.complete()),
+        abort: () => bounded('abort', upload.abort()),
+      };
+    },
+  };
+}
+
 interface Probe {
   /** What is wrong, or null. */
   writeAndReadBack(): Promise<string | null>;
@@ -84,7 +129,7 @@ interface Probe {
   cleanUp(): Promise<void>;
 }
 
-function createProbe(store: ObjectStore, folder: string): Probe {
+function createProbe(store: ProbedStore, folder: string): Probe {
   const keys: string[] = [];
   const uploads: PendingUpload[] = [];
 
@@ -92,11 +137,6 @@ function createProbe(store: ObjectStore, folder: string): Probe {
     const key = `${folder}${name}`;
     keys.push(key);
     return key;
-  }
-
-  async function contentOf(key: string): Promise<string | null> {
-    const reading = await store.read(key);
-    return reading && (await buffer(reading.body)).toString();
   }
 
   async function upload(key: string, text: string): Promise<PendingUpload> {
@@ -108,7 +148,7 @@ function createProbe(store: ObjectStore, folder: string): Probe {
 
   /** With an answer lost the winner may not know of itself; what counts is that nobody else claims to have won. */
   async function isConsistent(key: string, results: readonly CreateResult[]): Promise<boolean> {
-    const content = await contentOf(key);
+    const content = await store.readText(key);
     const winners = results.flatMap((result, index) => (result === 'created' ? [`body ${index}`] : []));
     const isOneOfThem = results.some((_, index) => content === `body ${index}`);
     return winners.length <= 1 && isOneOfThem && (winners.length === 0 || winners[0] === content);
@@ -120,7 +160,7 @@ function createProbe(store: ObjectStore, folder: string): Probe {
         const key = newKey('write');
         const body = randomUUID();
         await store.create(key, Buffer.from(body), HEADERS);
-        if ((await contentOf(key)) !== body) return 'it gave back other bytes than were written';
+        if ((await store.readText(key)) !== body) return 'it gave back other bytes than were written';
         const metadata = (await store.head(key))?.metadata;
         return metadata?.probe === 'yes' ? null : 'it does not keep metadata';
       } catch (error) {
@@ -132,7 +172,7 @@ function createProbe(store: ObjectStore, folder: string): Probe {
       const key = newKey('twice');
       await store.create(key, Buffer.from('first'), HEADERS);
       const second = await store.create(key, Buffer.from('second'), HEADERS);
-      if (second !== 'exists' || (await contentOf(key)) !== 'first') return 'ignored';
+      if (second !== 'exists' || (await store.readText(key)) !== 'first') return 'ignored';
       for (let round = 0; round < ROUNDS; round += 1) {
         const raced = newKey(`race-${round}`);
         const bodies = Array.from({ length: CREATORS }, (_, n) => Buffer.from(`body ${n}`));
@@ -146,7 +186,7 @@ function createProbe(store: ObjectStore, folder: string): Probe {
       const key = newKey('upload-taken');
       const late = await upload(key, 'late');
       await store.create(key, Buffer.from('early'), HEADERS);
-      if ((await late.complete()) !== 'exists' || (await contentOf(key)) !== 'early') return 'ignored';
+      if ((await late.complete()) !== 'exists' || (await store.readText(key)) !== 'early') return 'ignored';
       const raced = newKey('upload-race');
       const names = Array.from({ length: UPLOADERS }, (_, n) => `body ${n}`);
       const racers = await Promise.all(names.map((name) => upload(raced, name)));
@@ -155,8 +195,8 @@ function createProbe(store: ObjectStore, folder: string): Probe {
     },
 
     async cleanUp() {
-      await Promise.all(uploads.map((pending) => pending.abort()));
       // What cannot be removed now is a few bytes under a name nobody reads.
+      await Promise.allSettled(uploads.map((pending) => pending.abort()));
       await Promise.allSettled(keys.map((key) => store.delete(key)));
     },
   };

@@ -1,6 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { ProbeReport } from './probe.js';
 
-/** The store would let two deliveries overwrite each other, and nobody said that this is accepted. */
+/** The store would let two deliveries overwrite each other, and the configuration does not accept this. */
 export class WeakStoreError extends Error {
   constructor(location: string, findings: string) {
     super(
@@ -11,61 +12,70 @@ export class WeakStoreError extends Error {
   }
 }
 
+export interface StoreClaim {
+  readonly location: string;
+  /** Must end in bounded time, whatever the store does. */
+  readonly probe: () => Promise<ProbeReport>;
+  readonly acceptWeak: boolean;
+}
+
+/**
+ * Probes the store once. Resolves when it is fit for deliveries, with a warning where a weaker guarantee was
+ * accepted. Throws `WeakStoreError` for a store that is unfit for good; any other error may pass.
+ */
+export async function proveStore({ location, probe, acceptWeak }: StoreClaim): Promise<string | null> {
+  const report = await probe();
+  const findings = report.findings.join(' ');
+  if (!report.writable) throw new Error(findings);
+  if (report.trustworthy) return null;
+  if (acceptWeak) return `weaker guarantee accepted: ${findings}`;
+  if (isWeak(report)) throw new WeakStoreError(location, findings);
+  throw new Error(findings);
+}
+
+/** A store that answers with an error may only have trouble now; one that overwrites is unfit for good. */
+function isWeak({ conditionalPut, conditionalComplete }: ProbeReport): boolean {
+  return [conditionalPut, conditionalComplete].some((finding) => finding === 'ignored' || finding === 'racy');
+}
+
 /** Knows whether the store has been proven fit; until then no delivery may be let in. */
 export interface StoreProof {
   readonly proven: boolean;
-  /** Why not proven, in words; null once it is. */
+  /** Why the store is not proven, in words; null once it is. */
   readonly reason: string | null;
   /**
-   * Probes; rejects with `WeakStoreError` when the store was found unfit. When it merely cannot be reached,
-   * resolves and goes on trying, so that a replica that starts during an outage is there when it ends.
+   * Probes until the store is proven, so that a replica that starts during an outage is ready when it ends.
+   * Resolves to true then, or to false when `stop` came first. Rejects with `WeakStoreError` at the first
+   * attempt that finds the store unfit.
    */
-  start(): Promise<void>;
+  start(): Promise<boolean>;
   stop(): void;
 }
 
-export interface StoreProofOptions {
-  readonly location: string;
-  readonly probe: () => Promise<ProbeReport>;
-  readonly acceptWeak: boolean;
+export interface StoreProofOptions extends StoreClaim {
   /** Milliseconds between attempts. */
   readonly retryAfter: number;
-  /** Told of findings that were accepted, and of attempts that failed. */
+  /** Called with findings that were accepted, and with attempts that failed. */
   readonly onTrouble: (message: string, cause?: unknown) => void;
-  /** A later attempt found the store unfit: the process must not go on. */
-  readonly onUnfit: (error: WeakStoreError) => void;
 }
 
 export function createStoreProof(options: StoreProofOptions): StoreProof {
+  const { retryAfter, onTrouble } = options;
+  const stopping = new AbortController();
   let proven = false;
-  let reason: string | null = 'the store has not been probed yet';
-  let timer: NodeJS.Timeout | null = null;
-  let stopped = false;
-
-  async function attempt(): Promise<void> {
-    const report = await options.probe();
-    const said = report.findings.join(' ');
-    if (!report.writable) throw new Error(said);
-    if (!report.trustworthy && options.acceptWeak) options.onTrouble(`weaker guarantee accepted: ${said}`);
-    else if (isWeak(report)) throw new WeakStoreError(options.location, said);
-    else if (!report.trustworthy) throw new Error(said);
-    proven = true;
-    reason = null;
-  }
+  let reason: string | null = 'the store has not answered yet';
 
   async function tryOnce(): Promise<void> {
     try {
-      await attempt();
+      const warning = await proveStore(options);
+      if (warning !== null) onTrouble(warning);
+      proven = true;
+      reason = null;
     } catch (error) {
       if (error instanceof WeakStoreError) throw error;
       reason = error instanceof Error ? error.message : 'the store failed';
-      options.onTrouble(`the store cannot be proven writable: ${reason}`, error);
-      if (!stopped) timer = setTimeout(retry, options.retryAfter);
+      if (!stopping.signal.aborted) onTrouble(`the store cannot be proven writable: ${reason}`, error);
     }
-  }
-
-  function retry(): void {
-    tryOnce().catch((error: unknown) => options.onUnfit(error as WeakStoreError));
   }
 
   return {
@@ -75,15 +85,17 @@ export function createStoreProof(options: StoreProofOptions): StoreProof {
     get reason() {
       return reason;
     },
-    start: tryOnce,
+    async start() {
+      const { signal } = stopping;
+      while (!signal.aborted) {
+        await tryOnce();
+        if (proven) return true;
+        await sleep(retryAfter, null, { signal }).catch(() => undefined);
+      }
+      return false;
+    },
     stop() {
-      stopped = true;
-      if (timer !== null) clearTimeout(timer);
+      stopping.abort();
     },
   };
-}
-
-/** A store that answers with an error may only have trouble now; one that overwrites is unfit for good. */
-function isWeak({ conditionalPut, conditionalComplete }: ProbeReport): boolean {
-  return [conditionalPut, conditionalComplete].some((finding) => finding === 'ignored' || finding === 'racy');
 }

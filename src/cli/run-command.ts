@@ -1,0 +1,108 @@
+import { Command, CommanderError } from 'commander';
+import { ConfigError } from '../config/faults.js';
+import { nearest } from '../config/nearest.js';
+import { holdYoungGeneration } from '../observe/garbage-collection.js';
+import { EXIT, UsageError } from './exit-codes.js';
+import { packageVersion } from './package-version.js';
+
+interface CommandEntry {
+  readonly summary: string;
+  /** Not listed in the help. */
+  readonly hidden?: true;
+  readonly load: () => Promise<{ readonly createCommand: () => Command }>;
+}
+
+/** Each command is one file, loaded only when it is the one asked for: starting stays fast. */
+const COMMANDS: Readonly<Record<string, CommandEntry>> = {
+  serve: { summary: 'receive callbacks until told to stop (default)', load: () => import('./serve.js') },
+  reconcile: {
+    summary: 'compare with the service and fetch what is missing',
+    load: () => import('./reconcile.js'),
+  },
+  refetch: { summary: 'fetch what is missing of one job', load: () => import('./refetch.js') },
+  replay: {
+    summary: 'refetch many jobs, or decode quarantined bodies again',
+    load: () => import('./replay.js'),
+  },
+  erase: { summary: 'erase all that is kept of a job', load: () => import('./erase.js') },
+  'check-config': {
+    summary: 'read the configuration, name every fault and warning',
+    load: () => import('./check-config.js'),
+  },
+  doctor: {
+    summary: 'check configuration, store, service and public address, and say what to do',
+    load: () => import('./doctor.js'),
+  },
+  explain: {
+    summary: 'say what would happen to a callback, and why',
+    load: () => import('./explain.js'),
+  },
+  'notification-config': {
+    summary: 'print the notification_config that makes a job report to a source',
+    load: () => import('./notification-config.js'),
+  },
+  capture: {
+    summary: 'transcribe a file or standard input live and archive the transcript',
+    load: () => import('./capture.js'),
+  },
+  simulate: {
+    summary: 'run a double of the speech service',
+    load: () => import('./simulate.js'),
+  },
+  demo: {
+    summary: 'receiver and simulator side by side on loopback: a tour',
+    hidden: true,
+    load: () => import('./demo.js'),
+  },
+};
+
+const DEFAULT_COMMAND = 'serve';
+
+/** Runs what the arguments of the command line ask for; resolves when it has ended, or is up and running. */
+export async function runCommand(args: readonly string[]): Promise<void> {
+  holdYoungGeneration();
+  try {
+    await parseAndRun(args);
+  } catch (error) {
+    process.exitCode = exitCodeOf(error);
+  }
+}
+
+async function parseAndRun(args: readonly string[]): Promise<void> {
+  const wanted = commandNamed(args);
+  const program = new Command('transcript-receiver')
+    .description('The callback URL that never loses a transcript.')
+    .version(packageVersion(), '-V, --version')
+    .helpCommand('help [command]', 'say more about a command');
+  for (const [name, { summary, hidden = false, load }] of Object.entries(COMMANDS)) {
+    if (name === wanted)
+      program.addCommand((await load()).createCommand(), { isDefault: name === DEFAULT_COMMAND, hidden });
+    else program.command(name, { hidden }).summary(summary).description(summary);
+  }
+  exitByThrowing(program);
+  await program.parseAsync(args, { from: 'user' });
+}
+
+/** The command the arguments name, also behind `help`; the default one when they name none. */
+function commandNamed(args: readonly string[]): string {
+  const named = args.find((argument) => argument !== 'help' && !argument.startsWith('-'));
+  if (named === undefined) return DEFAULT_COMMAND;
+  if (Object.hasOwn(COMMANDS, named)) return named;
+  const guess = nearest(named, Object.keys(COMMANDS));
+  throw new UsageError(
+    `unknown command ${named}${guess === null ? '; see --help' : `; did you mean ${guess}?`}`,
+  );
+}
+
+/** commander would exit with 1 for wrong usage; here that is 2. */
+function exitByThrowing(command: Command): void {
+  command.exitOverride();
+  for (const subcommand of command.commands) exitByThrowing(subcommand);
+}
+
+function exitCodeOf(error: unknown): number {
+  // commander has said everything already.
+  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+  process.stderr.write(`transcript-receiver: ${error instanceof Error ? error.message : String(error)}\n`);
+  return error instanceof ConfigError || error instanceof UsageError ? EXIT.usage : EXIT.failed;
+}

@@ -1,0 +1,57 @@
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export interface ListenOptions {
+  readonly host: string;
+  readonly port: number;
+  /** Section of the configuration these come from, and the variable that sets the port. */
+  readonly section: 'receiver' | 'admin';
+  readonly variable: string;
+}
+
+/** A port cannot be opened. The message says which setting to change. */
+export class ListenError extends Error {
+  override readonly name = 'ListenError';
+}
+
+/** Opens the port; resolves with the address as it can be typed into a browser. */
+export function listen(server: Server, options: ListenOptions): Promise<string> {
+  const { host, port } = options;
+  return new Promise((resolve, reject) => {
+    const onError = (error: NodeJS.ErrnoException): void => reject(explain(error, options));
+    server.once('error', onError);
+    server.listen(port, host, () => {
+      server.off('error', onError);
+      const { port: actual } = server.address() as AddressInfo;
+      const shown =
+        host === '0.0.0.0' || host === '::' ? 'localhost' : host.includes(':') ? `[${host}]` : host;
+      resolve(`http://${shown}:${actual}`);
+    });
+  });
+}
+
+function explain(error: NodeJS.ErrnoException, options: ListenOptions): ListenError {
+  const { host, port, section, variable } = options;
+  const portSetting = `${section}.port (${variable})`;
+  switch (error.code) {
+    case 'EADDRINUSE':
+      return new ListenError(
+        `port ${port} on ${host} is in use by another process: stop that one or change ${portSetting}`,
+        { cause: error },
+      );
+    case 'EACCES':
+      return new ListenError(`this user may not listen on port ${port}: change ${portSetting}`, {
+        cause: error,
+      });
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+      return new ListenError(`${host} is no address of this machine: change ${section}.host`, {
+        cause: error,
+      });
+    default:
+      return new ListenError(
+        `cannot listen on ${host}, port ${port} (${error.code ?? error.message}): change ${section}.host or ${portSetting}`,
+        { cause: error },
+      );
+  }
+}

@@ -1,0 +1,75 @@
+import { describe, expect, it } from '@jest/globals';
+import { type ProbeReport, probeStore } from '../../../src/store/probe.js';
+import { createStoreProof, type StoreProofOptions, WeakStoreError } from '../../../src/store/store-proof.js';
+import { createMemoryStore } from '../../support/memory-store.js';
+
+const FIT: ProbeReport = {
+  writable: true,
+  conditionalPut: 'holds',
+  conditionalComplete: 'holds',
+  trustworthy: true,
+  findings: ['All is well.'],
+};
+const AWAY: ProbeReport = { ...FIT, writable: false, trustworthy: false, findings: ['It is away.'] };
+const UNFIT: ProbeReport = {
+  ...FIT,
+  trustworthy: false,
+  conditionalPut: 'ignored',
+  findings: ['It overwrites.'],
+};
+
+function proofOf(reports: readonly ProbeReport[], options: Partial<StoreProofOptions> = {}) {
+  const left = [...reports];
+  const troubles: string[] = [];
+  const proof = createStoreProof({
+    location: 'memory:',
+    probe: async () => left.shift() ?? FIT,
+    acceptWeak: false,
+    retryAfter: 1,
+    onTrouble: (message) => troubles.push(message),
+    ...options,
+  });
+  return { proof, troubles };
+}
+
+describe('the proof of a store', () => {
+  it('is tried again until the store is fit, with the reason at hand meanwhile', async () => {
+    const { proof, troubles } = proofOf([AWAY, AWAY, FIT]);
+    expect(proof).toMatchObject({ proven: false, reason: 'the store has not answered yet' });
+    expect(await proof.start()).toBe(true);
+    expect(proof).toMatchObject({ proven: true, reason: null });
+    expect(troubles).toEqual(Array(2).fill('the store cannot be proven writable: It is away.'));
+  });
+
+  it('fails for good when any attempt finds that the store overwrites', async () => {
+    const { proof } = proofOf([AWAY, UNFIT, FIT]);
+    await expect(proof.start()).rejects.toThrow(WeakStoreError);
+    expect(proof.proven).toBe(false);
+  });
+
+  it('takes a weaker store where the configuration accepts it, and says so', async () => {
+    const { proof, troubles } = proofOf([UNFIT], { acceptWeak: true });
+    expect(await proof.start()).toBe(true);
+    expect(troubles).toEqual(['weaker guarantee accepted: It overwrites.']);
+  });
+
+  it('ends when stopped between attempts', async () => {
+    const { proof } = proofOf([AWAY], { retryAfter: 1_000_000 });
+    const ended = proof.start();
+    await new Promise(setImmediate);
+    proof.stop();
+    expect(await ended).toBe(false);
+  });
+
+  it.each(['create', 'read', 'startUpload', 'write', 'complete', 'delete'])(
+    'has a verdict although %s never ends',
+    async (hanging) => {
+      const store = createMemoryStore((operation) =>
+        operation === hanging ? new Promise<void>(() => {}) : undefined,
+      );
+      const { trustworthy, findings } = await probeStore(store, { callTimeout: 20 });
+      expect(trustworthy).toBe(hanging === 'delete');
+      if (hanging === 'create') expect(findings[0]).toMatch(/create: the store did not answer within 20 ms/);
+    },
+  );
+});

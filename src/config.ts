@@ -2,10 +2,11 @@ import { readFileSync } from 'node:fs';
 import os from 'node:os';
 import type { Environment } from './config/environment.js';
 import { ConfigError } from './config/faults.js';
-import { loadSettingsTree } from './config/load.js';
+import { loadSettings } from './config/load.js';
 import { readSettings } from './config/read-settings.js';
 import type { Settings } from './config/schema.js';
 import type { Surroundings } from './config/secrets.js';
+import { withoutPorts } from './config/without-ports.js';
 
 type DeepReadonly<T> = T extends readonly (infer E)[]
   ? readonly DeepReadonly<E>[]
@@ -30,11 +31,21 @@ const NOWHERE: Surroundings = {
  * environment variables. Throws `ConfigError` with every fault at once.
  */
 export function loadConfig(env: Environment = process.env): Config {
-  return parseConfig(loadSettingsTree(env), {
-    env,
-    readFile: (file) => readFileSync(file, 'utf8'),
-    hostName: os.hostname(),
-  });
+  const { tree, variables } = loadSettings(env);
+  return parseConfig(tree, surroundingsOf(env, variables));
+}
+
+/**
+ * The same for commands that work on the store and never listen: what guards the ports is left out, so that the secrets of
+ * senders and operators need not be at hand, in a CronJob for instance. `check-config` and `serve` look at everything.
+ */
+export function loadConfigWithoutPorts(env: Environment = process.env): Config {
+  const { tree, variables } = loadSettings(env);
+  return parseConfig(withoutPorts(tree), surroundingsOf(env, variables));
+}
+
+function surroundingsOf(env: Environment, variables: ReadonlySet<string>): Surroundings {
+  return { env, variables, readFile: (file) => readFileSync(file, 'utf8'), hostName: os.hostname() };
 }
 
 /**

@@ -1,7 +1,7 @@
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { loadConfig } from '../config.js';
+import { loadConfigWithoutPorts } from '../config.js';
 import type { LedgerLine } from '../domain/delivery.js';
 import { isJobId } from '../domain/job.js';
 import { ulidMaker } from '../domain/ulid-maker.js';
@@ -59,7 +59,7 @@ export function createCommand(): Command {
 }
 
 async function capture(input: string, flags: CaptureFlags): Promise<void> {
-  const config = loadConfig();
+  const config = loadConfigWithoutPorts();
   const plan = capturePlan(flags, config);
   const audio = await openAudio(input, process.stdin);
   const screen = createScreen(process.stdout, process.stderr, flags.json === true);

@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { isProduction } from '../config/environment.js';
 import { ConfigError, renderPath } from '../config/faults.js';
 import { configWarnings } from '../config/warnings.js';
 import { type Config, loadConfig } from '../config.js';
@@ -15,7 +16,7 @@ export function createCommand(): Command {
 function checkConfig(json: boolean): void {
   try {
     const config = loadConfig();
-    const warnings = configWarnings(config, Date.now());
+    const warnings = configWarnings(config, { now: Date.now(), production: isProduction() });
     if (json) printJson({ valid: true, faults: [], warnings });
     else printLines([...summary(config), ...warnings.map((warning) => `warning: ${warning}`)]);
   } catch (error) {

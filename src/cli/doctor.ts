@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { isProduction } from '../config/environment.js';
 import { ConfigError, type ConfigFault, renderPath } from '../config/faults.js';
 import { configWarnings } from '../config/warnings.js';
 import { type Config, loadConfig } from '../config.js';
@@ -96,7 +97,7 @@ async function examineAll(config: Config, options: Options): Promise<Finding[]> 
 }
 
 function configuration(config: Config): Finding[] {
-  const warnings = configWarnings(config, Date.now());
+  const warnings = configWarnings(config, { now: Date.now(), production: isProduction() });
   if (warnings.length === 0) return [ok('configuration', 'It is valid, and nothing in it stands out.')];
   return warnings.map((text) => warning('configuration', `${text}.`, 'See docs/security.md.'));
 }

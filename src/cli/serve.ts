@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Command } from 'commander';
-import { isDevelopment } from '../config/environment.js';
+import { isDevelopment, isProduction } from '../config/environment.js';
 import { secretValues } from '../config/secret-values.js';
 import { configWarnings } from '../config/warnings.js';
 import { type Config, loadConfig } from '../config.js';
@@ -67,7 +67,8 @@ function announce(
     `listening on ${publicUrl}, admin on ${adminUrl}`,
   );
   if (listening.notReady !== null) log.warn({ event: 'not-ready' }, `not ready yet: ${listening.notReady}`);
-  for (const warning of configWarnings(config, Date.now())) log.warn({ event: 'configuration' }, warning);
+  for (const warning of configWarnings(config, { now: Date.now(), production: isProduction() }))
+    log.warn({ event: 'configuration' }, warning);
   const startToken = tokens[START_TOKEN];
   if (isDevelopment()) {
     process.stdout.write(welcome({ ...listening, sources: config.sources, startToken }));

@@ -1,4 +1,4 @@
-import { type Config, loadConfig } from '../config.js';
+import { type Config, loadConfigWithoutPorts } from '../config.js';
 import { openCore, storeClaim } from '../core.js';
 import { isJobId } from '../domain/job.js';
 import type { RecoveryParts } from '../recovery/recovery-parts.js';
@@ -24,7 +24,7 @@ export async function withRecovery<T>(
   dryRun: boolean,
   work: (given: RecoveryWork) => Promise<T>,
 ): Promise<T> {
-  const config = loadConfig();
+  const config = loadConfigWithoutPorts();
   const core = await openCore(config);
   const stop = new AbortController();
   const onSignal = () => (stop.signal.aborted ? process.exit(EXIT.incomplete) : stop.abort());

@@ -1,3 +1,5 @@
+import { shownText } from './shown-value.js';
+
 /** Path of a setting from the root: names of sections and entries, positions in lists. */
 export type SettingPath = readonly (string | number)[];
 
@@ -33,6 +35,7 @@ export function renderPath(path: SettingPath): string {
   return path
     .map((segment, index) => {
       if (typeof segment === 'number') return `[${segment}]`;
+      if (isSecretPlace(path.slice(0, index)) && !NAME_BESIDE_SECRET.test(segment)) return '[…]';
       if (!/^[A-Za-z0-9_-]+$/.test(segment)) return `[${JSON.stringify(segment)}]`;
       return index === 0 ? segment : `.${segment}`;
     })
@@ -49,8 +52,8 @@ const SECRET_PLACES: readonly (readonly string[])[] = [
   ['sources', '*', 'credentials'],
 ];
 
-/** Fault text is copied into tickets: at most this much of a value. */
-const LONGEST_SHOWN = 80;
+/** Below secret places a name that is no name may be the secret itself: name and value were swapped. */
+const NAME_BESIDE_SECRET = /^[A-Za-z0-9_-]{1,32}$/;
 
 /** Describes the value at `path` of the tree as the operator wrote it, before secrets were put in. */
 export function describeFound(written: unknown, path: SettingPath): string | null {
@@ -60,13 +63,10 @@ export function describeFound(written: unknown, path: SettingPath): string | nul
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'a list';
   if (typeof value === 'object') return value instanceof Date ? value.toISOString() : 'a map';
-  // An address with a user part may hold a password.
-  if (typeof value === 'string' && value.includes('@')) return null;
-  const shown = JSON.stringify(value);
-  return shown.length > LONGEST_SHOWN ? `${shown.slice(0, LONGEST_SHOWN)}…` : shown;
+  return typeof value === 'string' ? shownText(value) : JSON.stringify(value);
 }
 
-export function isSecretPlace(path: SettingPath): boolean {
+function isSecretPlace(path: SettingPath): boolean {
   return SECRET_PLACES.some((place) => place.every((name, index) => name === '*' || path[index] === name));
 }
 

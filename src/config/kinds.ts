@@ -105,6 +105,19 @@ export function range() {
   });
 }
 
+/** A CIDR or address of proxies; the whole internet is none, because whoever is believed can say he is anybody. */
+export function proxyRange() {
+  return leaf('an address or CIDR', (input) => {
+    if (typeof input !== 'string') return undefined;
+    const parsed = parseRange(input);
+    if ('fault' in parsed) return new Mismatch(`an address or CIDR (${parsed.fault})`);
+    if (!parsed.cidr.endsWith('/0')) return parsed.cidr;
+    return new Mismatch(
+      "the addresses of your balancers: a range of prefix 0 believes everybody's X-Forwarded-For",
+    );
+  });
+}
+
 /** An entry of a source's `allow`, kept as written because decisions name the rule that made them. */
 export function allowEntry() {
   const expected = `a region (${REGIONS.join(', ')}), an address, a CIDR or any`;

@@ -6,15 +6,29 @@ import { Load, Util } from 'config/lib/util.js';
 import { type Environment, environmentNames } from './environment.js';
 import { ConfigError } from './faults.js';
 import { configParser, FILE_FORMATS } from './parser.js';
+import { referencedVariables, variableNames } from './variables.js';
 
 /** The package's own `config/`, two levels above both src/config/ and dist/config/. */
 const PACKAGE_FOLDER = fileURLToPath(new URL('../../config', import.meta.url));
 
 /** node-config's loader, with its substitution of variables at hand for another environment than the process's. */
 class SettingsLoad extends Load {
+  readonly variables = new Set<string>();
+
   addVariables(mappingFile: string, env: Environment): void {
-    this.loadFile(mappingFile, (mapping) => this.substituteDeep(mapping, { ...env }));
+    this.loadFile(mappingFile, (mapping) => {
+      for (const name of variableNames(mapping).values()) this.variables.add(name);
+      return this.substituteDeep(mapping, { ...env });
+    });
   }
+}
+
+/** What node-config read. */
+export interface LoadedSettings {
+  /** As written. */
+  readonly tree: unknown;
+  /** Names of the environment variables that are mapped to settings, or that a text of the tree refers to. */
+  readonly variables: ReadonlySet<string>;
 }
 
 /**
@@ -25,7 +39,7 @@ class SettingsLoad extends Load {
  * node-config's singleton would sort both folders' files by kind, so that the package's development.yaml
  * overrode the operator's default.yaml; its loader is therefore run once per folder.
  */
-export function loadSettingsTree(env: Environment): unknown {
+export function loadSettings(env: Environment): LoadedSettings {
   const load = new SettingsLoad({
     configDir: PACKAGE_FOLDER,
     nodeEnv: environmentNames(env),
@@ -39,7 +53,8 @@ export function loadSettingsTree(env: Environment): unknown {
   for (const folder of folders) {
     forEachFile(folder, 'custom-environment-variables', (file) => load.addVariables(file, env));
   }
-  return load.config;
+  const variables = new Set([...load.variables, ...referencedVariables(load.config)]);
+  return { tree: load.config, variables };
 }
 
 function loadFolder(load: Load, folder: string): void {

@@ -34,7 +34,7 @@ export const configParser = {
 /** Errors name the place only: the libraries' own messages quote the text, and with it secrets. */
 function parseYaml(content: string): unknown {
   const lineCounter = new LineCounter();
-  const document = parseDocument(content, { prettyErrors: false, lineCounter });
+  const document = parseDocument(content, { prettyErrors: false, lineCounter, merge: true });
   const error = document.errors[0];
   if (error === undefined) return document.toJS();
   const { line, col } = lineCounter.linePos(error.pos[0]);

@@ -5,6 +5,7 @@ import { brokenRules } from './rules.js';
 import { configSchema, type Settings } from './schema.js';
 import { schemaFaults } from './schema-faults.js';
 import { resolveSecrets, type Surroundings } from './secrets.js';
+import { unknownVariables } from './variables.js';
 
 /** What a tree of settings says, and everything that is wrong with it. */
 export interface SettingsReading {
@@ -16,7 +17,8 @@ export interface SettingsReading {
 /** Reads a tree as YAML or JSON give it: nulls out, secrets in, the schema, then the rules across settings. */
 export function readSettings(raw: unknown, surroundings: Surroundings): SettingsReading {
   const production = isProduction(surroundings.env);
-  const written = withoutNulls(production ? (raw ?? {}) : withBuiltInSource(raw ?? {}));
+  const tree = withoutNotes(raw ?? {});
+  const written = withoutNulls(production ? tree : withBuiltInSource(tree));
   const { resolved, faults: secretFaults } = resolveSecrets(written, surroundings);
   const missing = secretFaults.map((fault) => fault.path);
   const shape = readShape(resolved, written);
@@ -24,7 +26,11 @@ export function readSettings(raw: unknown, surroundings: Surroundings): Settings
   const shapeFaults = shape.faults.filter((fault) => !touches(fault.path, missing));
   const seen = [...missing, ...shapeFaults.map((fault) => fault.path)];
   const ruleFaults = shape.settings === null ? [] : faultsOfRules(shape.settings, written, production, seen);
-  return { settings: shape.settings, faults: [...secretFaults, ...shapeFaults, ...ruleFaults] };
+  const variableFaults = unknownVariables(surroundings);
+  return {
+    settings: shape.settings,
+    faults: [...variableFaults, ...secretFaults, ...shapeFaults, ...ruleFaults],
+  };
 }
 
 /**
@@ -84,6 +90,12 @@ function without(tree: unknown, path: SettingPath): unknown {
   const { [first]: taken, ...others } = tree;
   const inner = rest.length === 0 ? undefined : without(taken, rest);
   return inner === undefined ? others : { ...others, [first]: inner };
+}
+
+/** Sections called `x-…` are the operator's own: a place for YAML anchors that other settings refer to. */
+function withoutNotes(raw: unknown): unknown {
+  if (!isMap(raw)) return raw;
+  return Object.fromEntries(Object.entries(raw).filter(([name]) => !name.startsWith('x-')));
 }
 
 /**

@@ -2,9 +2,7 @@ import { z } from 'zod';
 import { configSchema } from './schema.js';
 import { unwrap } from './schema-faults.js';
 import { settingMeta } from './setting.js';
-
-/** Environment variables by the path of the setting they override. */
-export type VariableNames = ReadonlyMap<string, string>;
+import type { VariableNames } from './variables.js';
 
 /** The reference of all settings as Markdown, in the order of the schema. */
 export function configReference(variables: VariableNames): string {
@@ -75,14 +73,4 @@ function isGroup(schema: unknown): boolean {
 function shapeOf(schema: unknown): Readonly<Record<string, unknown>> {
   const group = unwrap(schema);
   return group instanceof z.ZodObject ? group.shape : {};
-}
-
-/** Reads the variables of a custom-environment-variables tree. */
-export function variableNames(mapping: unknown, path: readonly string[] = []): VariableNames {
-  if (typeof mapping === 'string') return new Map([[path.join('.'), mapping]]);
-  if (typeof mapping !== 'object' || mapping === null) return new Map();
-  if ('__name' in mapping) return new Map([[path.join('.'), String(mapping.__name)]]);
-  return new Map(
-    Object.entries(mapping).flatMap(([name, below]) => [...variableNames(below, [...path, name])]),
-  );
 }

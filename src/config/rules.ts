@@ -24,11 +24,14 @@ export interface Circumstances {
   readonly production: boolean;
 }
 
+/** Guessing the token of an administrator is the way to everything: in characters, all but on loopback in development. */
+export const STRONG_TOKEN = 20;
+
 /** All rules across settings that `settings` breaks. */
 export function brokenRules(settings: Settings, circumstances: Circumstances): BrokenRule[] {
   return [
     ...portRules(settings),
-    ...tokenRules(settings),
+    ...tokenRules(settings, circumstances),
     ...storeRules(settings),
     ...limitRules(settings),
     ...speechRules(settings),
@@ -47,11 +50,20 @@ function* portRules({ receiver, admin }: Settings): Generator<BrokenRule> {
   }
 }
 
-function* tokenRules({ admin }: Settings): Generator<BrokenRule> {
+function* tokenRules({ admin }: Settings, { production }: Circumstances): Generator<BrokenRule> {
   if (!isLoopback(admin.host) && Object.keys(admin.tokens).length === 0) {
     yield {
       path: ['admin', 'tokens'],
       expected: `at least one token, because admin.host ${admin.host} is not loopback`,
+      also: [['admin', 'host']],
+    };
+  }
+  const reachable = !isLoopback(admin.host);
+  for (const [name, token] of Object.entries(admin.tokens)) {
+    if (token.length >= STRONG_TOKEN || !(production || reachable)) continue;
+    yield {
+      path: ['admin', 'tokens', name],
+      expected: `a token of at least ${STRONG_TOKEN} characters ${reachable ? `because admin.host ${admin.host} is not loopback` : 'in production'}; openssl rand -base64 24 makes one`,
       also: [['admin', 'host']],
     };
   }

@@ -25,10 +25,10 @@ const receiver = section('The public port: callbacks, /healthz and /readyz.', {
     'Address under which senders reach /callbacks; notification-config prints it and recovery knows our entries by it.',
   ),
   trustedProxies: setting(
-    z.array(kinds.range()),
+    z.array(kinds.proxyRange()),
     'list of CIDRs or addresses',
     [],
-    'Proxies whose X-Forwarded-For is believed. Only for peers in these ranges is the header looked at.',
+    'Proxies whose X-Forwarded-For is believed. Only for peers in these ranges is the header looked at; a range of prefix 0 is refused.',
   ),
   keepAliveTimeout: setting(
     kinds.duration(1_000),

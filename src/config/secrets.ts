@@ -1,4 +1,5 @@
 import type { ConfigFault, SettingPath } from './faults.js';
+import { REFERENCE, WELL_FORMED } from './secret-reference.js';
 
 /** Where `${env:NAME}` and `${file:/path}` find their values, and what names this process. */
 export interface Surroundings {
@@ -6,9 +7,14 @@ export interface Surroundings {
   /** Throws when the file cannot be read. */
   readonly readFile: (path: string) => string;
   readonly hostName: string;
+  /** Names of the variables the configuration knows; without them no variable is held to be unknown. */
+  readonly variables?: ReadonlySet<string>;
 }
 
-const REFERENCE = /\$\{([^}]*)\}/g;
+interface Search {
+  readonly surroundings: Surroundings;
+  readonly faults: ConfigFault[];
+}
 
 /** Puts the values of references into every string of the tree; what cannot be found is a fault naming it. */
 export function resolveSecrets(
@@ -16,66 +22,59 @@ export function resolveSecrets(
   surroundings: Surroundings,
 ): { readonly resolved: unknown; readonly faults: readonly ConfigFault[] } {
   const faults: ConfigFault[] = [];
-  return { resolved: resolve(tree, [], surroundings, faults), faults };
+  return { resolved: resolve(tree, [], { surroundings, faults }), faults };
 }
 
-function resolve(
-  value: unknown,
-  path: SettingPath,
-  surroundings: Surroundings,
-  faults: ConfigFault[],
-): unknown {
-  if (typeof value === 'string') return resolveText(value, path, surroundings, faults);
-  if (Array.isArray(value))
-    return value.map((entry, index) => resolve(entry, [...path, index], surroundings, faults));
+function resolve(value: unknown, path: SettingPath, search: Search): unknown {
+  if (typeof value === 'string') return resolveText(value, path, search);
+  if (Array.isArray(value)) return value.map((entry, index) => resolve(entry, [...path, index], search));
   if (typeof value !== 'object' || value === null || value instanceof Date) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([name, entry]) => [
-      name,
-      resolve(entry, [...path, name], surroundings, faults),
-    ]),
+    Object.entries(value).map(([name, entry]) => [name, resolve(entry, [...path, name], search)]),
   );
 }
 
-function resolveText(
-  text: string,
-  path: SettingPath,
-  surroundings: Surroundings,
-  faults: ConfigFault[],
-): string {
-  return text.replace(REFERENCE, (reference, content: string) => {
-    const found = lookUp(content, surroundings);
-    if ('value' in found) return found.value;
-    faults.push({ path, found: reference, expected: found.expected });
-    return reference;
-  });
+function resolveText(text: string, path: SettingPath, search: Search): string {
+  return text.replace(
+    REFERENCE,
+    (reference: string, content: string | undefined, end: string | undefined) => {
+      if (content === undefined) return '${';
+      const found = end === '}' ? lookUp(content, search.surroundings) : { expected: SYNTAX };
+      if ('value' in found) return found.value;
+      const harmless = end === '}' && WELL_FORMED.test(content);
+      search.faults.push({ path, found: harmless ? reference : null, expected: found.expected });
+      return reference;
+    },
+  );
 }
 
-function lookUp(
-  content: string,
-  surroundings: Surroundings,
-): { readonly value: string } | { readonly expected: string } {
-  const colon = content.indexOf(':');
-  const kind = content.slice(0, colon);
-  const name = content.slice(colon + 1);
-  if (kind === 'env' && name !== '') {
-    const value = surroundings.env[name];
-    if (value === undefined) return { expected: `the environment variable ${name} to be set` };
-    return value === '' ? { expected: `the environment variable ${name} not to be empty` } : { value };
-  }
-  if (kind === 'file' && name.startsWith('/')) return readSecretFile(name, surroundings);
-  // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the syntax being explained
-  return { expected: '${env:NAME} or ${file:/absolute/path}' };
+// biome-ignore lint/suspicious/noTemplateCurlyInString: it is the syntax being explained
+const SYNTAX = '${env:NAME} or ${file:/absolute/path}; $${ stands for the characters themselves';
+
+/** Value of a reference, or what would have to be there. */
+type LookUp = { readonly value: string } | { readonly expected: string };
+
+function lookUp(content: string, surroundings: Surroundings): LookUp {
+  if (!WELL_FORMED.test(content)) return { expected: SYNTAX };
+  const name = content.slice(content.indexOf(':') + 1);
+  if (content.startsWith('file:')) return readSecretFile(name, surroundings);
+  const value = surroundings.env[name];
+  if (value === undefined) return { expected: `the environment variable ${name} to be set` };
+  return value === '' ? { expected: `the environment variable ${name} not to be empty` } : { value };
 }
 
-/** Editors and `echo` end files with a newline that is no part of the secret; exactly one is dropped. */
-function readSecretFile(
-  path: string,
-  surroundings: Surroundings,
-): { readonly value: string } | { readonly expected: string } {
+/**
+ * Editors and `echo` end files with a newline that is no part of the secret; exactly one is dropped. Whatever else
+ * could not be seen on a screen would make a secret that never matches, and is named.
+ */
+function readSecretFile(path: string, surroundings: Surroundings): LookUp {
   try {
     const value = surroundings.readFile(path).replace(/\r?\n$/, '');
-    return value === '' ? { expected: `the file ${path} not to be empty` } : { value };
+    if (value === '') return { expected: `the file ${path} not to be empty` };
+    if (value.startsWith('\ufeff'))
+      return { expected: `the file ${path} without the byte order mark at its beginning` };
+    if (/[\r\n]/.test(value)) return { expected: `the file ${path} to hold one line` };
+    return { value };
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? 'unreadable';
     return { expected: `the file ${path} to be readable (${code})` };

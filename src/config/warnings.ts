@@ -1,5 +1,6 @@
 import type { Config } from '../config.js';
 import { parseHeaderLine, secretPart } from '../domain/header-line.js';
+import { isLoopback, STRONG_TOKEN } from './rules.js';
 import { formatDuration, formatSize } from './units.js';
 
 type Source = Config['sources'][string];
@@ -10,15 +11,28 @@ const SOON = 7 * 86_400_000;
 /** A stranger must not be able to guess a secret, however fast he tries; in characters. */
 const STRONG = 16;
 
-/** What is allowed but deserves an operator's attention, in sentences; `now` in milliseconds since 1970. */
-export function configWarnings(config: Config, now: number): string[] {
+/** When the configuration is looked at, in milliseconds since 1970, and where it is to be used. */
+export interface WarningOptions {
+  readonly now: number;
+  readonly production: boolean;
+}
+
+/** What is allowed but deserves an operator's attention, in sentences. */
+export function configWarnings(config: Config, { now, production }: WarningOptions): string[] {
   return [
     ...Object.entries(config.sources).flatMap(([name, source]) => sourceWarnings(name, source, now)),
+    ...sharedPrefixWarnings(config),
     ...Object.entries(config.admin.tokens).flatMap(([name, token]) =>
-      token.length < STRONG
-        ? [`admin.tokens.${name} is shorter than ${STRONG} characters: easy to guess`]
+      token.length < STRONG_TOKEN
+        ? [`admin.tokens.${name} is shorter than ${STRONG_TOKEN} characters: easy to guess`]
         : [],
     ),
+    ...clearTextWarnings(config),
+    ...(production && config.store.url.startsWith('file:')
+      ? [
+          `store.url is ${config.store.url} in production: one replica only, and what is stored is as safe as that one disk; name a bucket (s3://...) unless that is meant`,
+        ]
+      : []),
     ...memoryWarnings(config),
     ...(config.store.s3.conditionalWrites === 'emulated'
       ? [
@@ -26,6 +40,43 @@ export function configWarnings(config: Config, now: number): string[] {
         ]
       : []),
   ];
+}
+
+/** The first write of a key wins, whichever source it came through. */
+function sharedPrefixWarnings({ sources }: Config): string[] {
+  const prefixes = new Set(Object.values(sources).map(({ keyPrefix }) => keyPrefix));
+  return [...prefixes].flatMap((prefix) => {
+    const sharing = Object.entries(sources).filter(([, { keyPrefix }]) => keyPrefix === prefix);
+    if (sharing.length < 2) return [];
+    const names = sharing.map(([name]) => `sources.${name}`).join(', ');
+    return [
+      `${names} share the keyPrefix ${JSON.stringify(prefix)}: who may send to one of them can take the keys of another one's jobs first`,
+    ];
+  });
+}
+
+/** Addresses that are sent a key or token, which anybody on the way can read. */
+function clearTextWarnings({ receiver, speech }: Config): string[] {
+  const carrying: readonly (readonly [place: string, address: string | null, what: string])[] = [
+    ['receiver.publicUrl', receiver.publicUrl, 'the credentials of senders'],
+    ['speech.keysUrl', speech.keysUrl, 'speech.apiKey'],
+    ...Object.entries(speech.regions).map(
+      ([region, { batchUrl }]) => [`speech.regions.${region}.batchUrl`, batchUrl, 'speech.apiKey'] as const,
+    ),
+    ...Object.entries(speech.realtime).map(
+      ([host, address]) => [`speech.realtime.${host}`, address, 'speech.apiKey'] as const,
+    ),
+  ];
+  return carrying.flatMap(([place, address, what]) =>
+    address !== null && isClearText(address)
+      ? [`${place} is not encrypted: ${what} can be read on the way; use https or wss`]
+      : [],
+  );
+}
+
+function isClearText(address: string): boolean {
+  const { protocol, hostname } = new URL(address);
+  return (protocol === 'http:' || protocol === 'ws:') && !isLoopback(hostname.replace(/^\[|\]$/g, ''));
 }
 
 /** Parts of one delivery that are in memory at a time: one that fills and three on their way. */
@@ -54,6 +105,9 @@ function sourceWarnings(name: string, source: Source, now: number): string[] {
     credentials.every(([, credential]) => credential.expires !== null && credential.expires <= now)
   ) {
     warnings.push(`${place}: every credential has expired, so nothing is accepted`);
+  }
+  if (source.allowUnauthenticated && credentials.length > 0) {
+    warnings.push(`${place}.allowUnauthenticated has no effect beside credentials: they are required`);
   }
   if (source.allow.length === 0 && source.allowMode === 'enforce') {
     warnings.push(`${place}.allow is empty, so nothing is accepted`);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { createCommand } from '../../src/cli/simulate.js';
-import { loadSettingsTree } from '../../src/config/load.js';
+import { loadSettings } from '../../src/config/load.js';
 import { parseConfig } from '../../src/config.js';
 import { readManifest } from '../support/manifests.js';
 
@@ -9,7 +9,7 @@ const { receiver, simulator, s3 } = readManifest('docker-compose.yml').services;
 describe('docker-compose.yml', () => {
   const env: Record<string, string> = { ...receiver.environment, NODE_ENV: 'production' };
   const known = JSON.stringify(readManifest('config/custom-environment-variables.yaml'));
-  const config = parseConfig(loadSettingsTree(env));
+  const config = parseConfig(loadSettings(env).tree);
 
   it('sets only variables that mean something', () => {
     for (const name of Object.keys(receiver.environment)) expect(known).toContain(`"${name}"`);

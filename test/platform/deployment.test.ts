@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, it } from '@jest/globals';
-import { loadSettingsTree } from '../../src/config/load.js';
+import { loadSettings } from '../../src/config/load.js';
 import { parseSize } from '../../src/config/units.js';
 import { type Config, parseConfig } from '../../src/config.js';
 import { type Manifest, OVERLAYS, pick, readManifest, renderOverlay } from '../support/manifests.js';
@@ -21,7 +21,7 @@ function configOf(manifests: readonly Manifest[], container: Container): Config 
   const given = Object.fromEntries((container.env ?? []).map(({ name, value }) => [name, value]));
   expect(given.NODE_CONFIG_DIR).toBe('/etc/transcript-receiver');
   const env = { ...given, NODE_CONFIG_DIR: folder, NODE_ENV: 'production' };
-  return parseConfig(loadSettingsTree(env), { env, readFile: readMountedSecret, hostName: 'pod-1' });
+  return parseConfig(loadSettings(env).tree, { env, readFile: readMountedSecret, hostName: 'pod-1' });
 }
 
 function readMountedSecret(file: string): string {

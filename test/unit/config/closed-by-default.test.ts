@@ -65,3 +65,18 @@ describe('a source without credentials', () => {
     expect(faultsOf({ sources: { intake: broken } }).split('\n')).toHaveLength(1);
   });
 });
+
+describe('an admin token', () => {
+  const withToken = (token: string) => ({ sources: { intake }, admin: { tokens: { ops: token } } });
+
+  it('has 20 characters or more in production', () => {
+    expect(faultsOf(withToken('0123456789abcdefghi'))).toMatch(
+      /^admin\.tokens\.ops: expected a token of at least 20 characters in production/,
+    );
+    expect(faultsOf(withToken('0123456789abcdefghij'))).toBe('');
+  });
+
+  it('may be shorter in development on loopback', () => {
+    expect(faultsOf(withToken('password'), 'development')).toBe('');
+  });
+});

@@ -5,7 +5,7 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 import { configSchema } from '../../../src/config/schema.js';
 import { unwrap } from '../../../src/config/schema-faults.js';
-import { loadConfig, parseConfig } from '../../../src/config.js';
+import { loadConfig, loadConfigWithoutPorts, parseConfig } from '../../../src/config.js';
 import { configFolder } from '../../support/config-folder.js';
 
 const folders: { remove(): void }[] = [];
@@ -141,6 +141,47 @@ describe('loadConfig', () => {
     expect(config.receiver.trustedProxies).toEqual(['10.0.0.1/32']);
   });
 
+  it.each([
+    [
+      'TR_STORE_URI',
+      /found the environment variable TR_STORE_URI, expected a known variable; did you mean TR_STORE_URL\?/,
+    ],
+    ['TR_PORTS', /did you mean TR_PORT\?/],
+    ['TR_CHOCOLATE_FACTORY', /see docs\/configuration\.md/],
+  ])('refuses the unknown variable %s, and does not show its value', (name, expected) => {
+    const attempt = () => loadConfig({ [name]: 'geheim' });
+    expect(attempt).toThrow(expected);
+    expect(attempt).not.toThrow(/geheim/);
+  });
+
+  it("knows the variables of the operator's mapping and of references, and passes over empty and foreign ones", () => {
+    const files = {
+      'custom-environment-variables.yaml': 'limits: { maxParts: TR_PARTS }',
+      'default.yaml': `speech: { apiKey: "\${env:TR_SERVICE_KEY}" }`,
+    };
+    const env = {
+      TR_PARTS: '9',
+      TR_SERVICE_KEY: 'a-service-key',
+      TR_STORE_URI: '',
+      TRANSPORT: 'x',
+      tr_x: 'x',
+    };
+    expect(loadConfig({ ...env, NODE_CONFIG_DIR: folder(files) }).limits.maxParts).toBe(9);
+  });
+
+  it('reads YAML with anchors, merge keys and a section of their own', () => {
+    const yaml = [
+      'x-common: &common { allow: [eu1], maxBytes: 1GiB }',
+      'sources:',
+      '  a: { <<: *common, keyPrefix: a, credentials: &both { main: { headers: ["X-Token: 0123456789abcdef"] } } }',
+      '  b: { <<: *common, maxBytes: 2GiB, keyPrefix: b, credentials: *both }',
+    ];
+    const { sources } = loadConfig({ NODE_CONFIG_DIR: folder({ 'default.yaml': yaml.join('\n') }) });
+    expect([sources.a?.allow, sources.b?.allow]).toEqual([['eu1'], ['eu1']]);
+    expect([sources.a?.maxBytes, sources.b?.maxBytes]).toEqual([2 ** 30, 2 ** 31]);
+    expect(sources.b?.credentials).toEqual(sources.a?.credentials);
+  });
+
   it('takes empty variables for absent ones', () => {
     expect(loadConfig({ TR_PORT: '', NODE_CONFIG: '', NODE_CONFIG_DIR: '' }).receiver.port).toBe(8080);
   });
@@ -190,5 +231,22 @@ describe('loadConfig', () => {
     expect(loadConfig({ NODE_CONFIG_DIR: folder({ 'default.yaml': '# nothing yet\n' }) }).receiver.port).toBe(
       8080,
     );
+  });
+});
+
+describe('loadConfigWithoutPorts', () => {
+  it('needs neither tokens nor credentials, also in production', () => {
+    const yaml = [
+      `admin: { host: 0.0.0.0, tokens: { ops: "\${file:/nowhere/token}" } }`,
+      `sources: { intake: { keyPrefix: in, credentials: { a: { headers: ["X-Token: \${env:TR_NOT_HERE}"] } } } }`,
+    ];
+    const env = { NODE_ENV: 'production', NODE_CONFIG_DIR: folder({ 'default.yaml': yaml.join('\n') }) };
+    expect(loadConfigWithoutPorts(env).sources.intake).toMatchObject({ keyPrefix: 'in/', credentials: {} });
+    expect(() => loadConfig(env)).toThrow(/2 faults/);
+  });
+
+  it('names all other faults', () => {
+    const settings = { sources: { intake: { allow: ['eu9'] } }, limits: { maxPart: 1 } };
+    expect(() => loadConfigWithoutPorts({ NODE_CONFIG: JSON.stringify(settings) })).toThrow(/2 faults/);
   });
 });

@@ -127,12 +127,37 @@ describe('parseConfig', () => {
       /^admin\.tokens\.b: expected another token than a/,
     ],
     ['an open admin port without tokens', { admin: { host: '0.0.0.0' } }, /^admin\.tokens: .*not loopback/],
+    [
+      'a token of 19 characters beyond loopback',
+      { admin: { host: '0.0.0.0', tokens: { ops: '0123456789abcdefghi' } } },
+      /^admin\.tokens\.ops: expected a token of at least 20 characters because admin\.host 0\.0\.0\.0 is not loopback/,
+    ],
     ['an admin port on all of IPv6', { admin: { host: '::' } }, /not loopback/],
     ['one port for both', { admin: { port: 8080 } }, /^admin\.port: found 8080, expected another port/],
     [
       'a trusted proxy "true"',
       { receiver: { trustedProxies: [true] } },
       /^receiver\.trustedProxies\[0\]: found true/,
+    ],
+    [
+      'everybody as a trusted proxy',
+      { receiver: { trustedProxies: ['10.0.0.0/8', '0.0.0.0/0'] } },
+      /^receiver\.trustedProxies\[1\]: found "0\.0\.0\.0\/0", expected the addresses of your balancers/,
+    ],
+    [
+      'all of IPv6 as a trusted proxy',
+      { receiver: { trustedProxies: ['::/0'] } },
+      /everybody's X-Forwarded-For/,
+    ],
+    [
+      'all of IPv4, mapped',
+      { receiver: { trustedProxies: ['::ffff:0.0.0.0/96'] } },
+      /everybody's X-Forwarded-For/,
+    ],
+    [
+      'any host bits and prefix 0',
+      { receiver: { trustedProxies: ['192.0.2.1/0'] } },
+      /everybody's X-Forwarded-For/,
     ],
     ['trusted proxies as a text', { receiver: { trustedProxies: '10.0.0.0/8' } }, /expected a list/],
     ['another kind of store', { store: { url: 'gs://bucket' } }, /file:<directory> or s3:/],
@@ -319,7 +344,16 @@ describe('secrets', () => {
         { env: {}, readFile: () => content, hostName: 'h' },
       );
     expect(read(`${SECRET}\r\n`).admin.tokens.a).toBe(SECRET);
-    expect(() => read(`${SECRET}\n\n`)).toThrow(/without spaces/);
+    expect(() => read(`${SECRET}\n\n`)).toThrow(/the file \/t to hold one line/);
+    expect(() => read(`\ufeff${SECRET}\n`)).toThrow(/the file \/t without the byte order mark/);
+  });
+
+  it('are not meant by two dollar signs', () => {
+    const env = { env: { A: 'x' }, readFile: () => '', hostName: 'h' };
+    const written = `$\${env:A}-and-\${env:A}-0123`;
+    expect(parseConfig({ admin: { tokens: { a: written } } }, env).admin.tokens.a).toBe(
+      `\${env:A}-and-x-0123`,
+    );
   });
 
   it('are not looked for again in what was put in', () => {
@@ -336,6 +370,7 @@ describe('secrets', () => {
     [`\${file:relative}`, /absolute/],
     [`\${NOPE}`, /\$\{env:NAME\}/],
     [`\${vault:x}`, /\$\{env:NAME\}/],
+    [`\${env:NOT CLOSED`, /\$\{env:NAME\}/],
   ])('that cannot be found are named: %s', (reference, expected) => {
     const faults = faultsOf({ speech: { apiKey: reference } }, { EMPTY: '' });
     expect(faults).toEqual([expect.stringMatching(expected)]);
@@ -355,6 +390,17 @@ describe('secrets', () => {
     ['S3 keys', { store: { s3: { accessKeyId: 'geheim geheim', secretAccessKey: 'geheim geheim' } } }],
     ['a password in an address', { store: { url: 's3://AK:geheim@bucket' } }],
     ['a password in another address', { speech: { keysUrl: 'ftp://u:geheim@host' } }],
+    ['a token and its name, swapped', { admin: { tokens: { 'geheim/Geheim+x': 'ops' } } }],
+    ['a reference that is the secret', { admin: { tokens: { a: `\${geheim}` } } }],
+    ['a reference to a variable that cannot be one', { speech: { apiKey: `\${env:geheim!}` } }],
+    ['a reference that is not closed', { speech: { apiKey: `\${env:geheim` } }],
+    ['a query in an address', { receiver: { publicUrl: 'https://t.example/?token=geheim' } }],
+    ['a fragment in an address', { speech: { keysUrl: 'https://t.example/#geheim' } }],
+    ['a user part in an address', { receiver: { publicUrl: 'https://geheim@t.example/' } }],
+    ['a key where an address belongs', { speech: { keysUrl: 'sk-geheim-0123456789abcdef' } }],
+    ['a key where a number belongs', { receiver: { port: 'geheimgeheimgeheimgeheim' } }],
+    ['a header line in the allowlist', source({ allow: ['X-Token: geheim'] })],
+    ['a bearer where a mode belongs', source({ allowMode: 'Bearer geheim' })],
     ['an equal token', { admin: { tokens: { a: 'geheim-geheim-geheim', b: 'geheim-geheim-geheim' } } }],
   ])('are never shown: %s', (_, raw) => {
     const faults = faultsOf(raw);

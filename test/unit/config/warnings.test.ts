@@ -3,10 +3,11 @@ import { secretValues } from '../../../src/config/secret-values.js';
 import { configWarnings } from '../../../src/config/warnings.js';
 import { parseConfig } from '../../../src/config.js';
 
-const NOW = Date.parse('2026-01-15T00:00:00Z');
+const HERE = { now: Date.parse('2026-01-15T00:00:00Z'), production: false };
+const PRODUCTION = { ...HERE, production: true };
 const headers = ['X-Token: a-secret-of-good-length'];
 const warnings = (source: object) =>
-  configWarnings(parseConfig({ sources: { default: source } }), NOW).join('\n');
+  configWarnings(parseConfig({ sources: { default: source } }), HERE).join('\n');
 
 describe('configWarnings', () => {
   it.each<[string, object, RegExp]>([
@@ -39,8 +40,61 @@ describe('configWarnings', () => {
     [{ quarantineBytes: '32MiB' }, false],
     [{ memoryBudget: '24MiB' }, false],
   ])('mentions quarantined bodies that leave no room to be received: %j', (limits, mentioned) => {
-    const said = configWarnings(parseConfig({ limits }), NOW).join('\n');
+    const said = configWarnings(parseConfig({ limits }), HERE).join('\n');
     expect(said.includes('quarantineBytes')).toBe(mentioned);
+  });
+
+  it.each<[string, object, RegExp]>([
+    [
+      'sources that share a key prefix',
+      { sources: { a: {}, b: {}, c: { keyPrefix: 'c' } } },
+      /^sources\.a, sources\.b share the keyPrefix "": .* first$/m,
+    ],
+    [
+      'a key service without TLS',
+      { speech: { keysUrl: 'http://keys.example' } },
+      /^speech\.keysUrl is not encrypted/m,
+    ],
+    [
+      'a jobs API without TLS',
+      { speech: { regions: { us1: { batchUrl: 'http://10.0.0.7:9100' } } } },
+      /^speech\.regions\.us1\.batchUrl is not encrypted: speech\.apiKey/m,
+    ],
+    [
+      'a realtime host without TLS',
+      { speech: { realtime: { eu: 'ws://rt.example' } } },
+      /^speech\.realtime\.eu is not/m,
+    ],
+    [
+      'a public address without TLS',
+      { receiver: { publicUrl: 'http://t.example' } },
+      /^receiver\.publicUrl is not/m,
+    ],
+    [
+      'a short admin token',
+      { admin: { tokens: { ops: '0123456789abcdefghi' } } },
+      /tokens\.ops is shorter than 20/,
+    ],
+    [
+      'allowUnauthenticated beside credentials',
+      { sources: { a: { allowUnauthenticated: true, credentials: { a: { headers } } } } },
+      /^sources\.a\.allowUnauthenticated has no effect/m,
+    ],
+  ])('mentions %s', (_, settings, expected) => {
+    expect(configWarnings(parseConfig(settings), HERE).join('\n')).toMatch(expected);
+  });
+
+  it('mentions a file store in production only', () => {
+    const about = (options: typeof HERE) => configWarnings(parseConfig({}), options).join('\n');
+    expect(about(PRODUCTION)).toMatch(/^store\.url is file:\.\/data in production/m);
+    expect(about(HERE)).not.toMatch(/store\.url/);
+  });
+
+  it.each([
+    { speech: { keysUrl: 'http://127.0.0.1:9', regions: { eu1: { batchUrl: 'http://localhost:9' } } } },
+    { speech: { keysUrl: 'http://[::1]:9', regions: { eu1: { batchUrl: 'https://eu1.example' } } } },
+  ])('is silent about service addresses on loopback and with TLS', (settings) => {
+    expect(configWarnings(parseConfig(settings), HERE).join('\n')).not.toMatch(/encrypted/);
   });
 
   it('is silent about a guarded source', () => {

@@ -1,0 +1,33 @@
+import { namesPlacesOnly } from './secret-reference.js';
+
+/** Fault text is copied into tickets: at most this much of a value. */
+const LONGEST_SHOWN = 80;
+
+/** As long as a secret may well be. */
+const SECRET_LENGTH = 16;
+
+/** Numbers, sizes, dates and IPv4 ranges, which are long without being secret. */
+const FIGURES = /^[\d./:+-]+$/;
+
+/**
+ * A text of the configuration as a fault may show it; null when it could hold a secret that stands in the wrong place.
+ * Of an address neither user part nor query are shown, and no long run of characters that is no address.
+ */
+export function shownText(text: string): string | null {
+  if (text.includes('${')) return namesPlacesOnly(text) ? quoted(text) : null;
+  // The user part of an address may hold a password.
+  if (text.includes('@')) return null;
+  if (URL.canParse(text) && /^[a-z0-9]{2,10}:\//.test(text)) return quoted(text.replace(/[?#].*$/s, '?…'));
+  return isPlain(text) ? quoted(text) : null;
+}
+
+/** Whether no word of the text could be a secret, and none before it says that one follows. */
+function isPlain(text: string): boolean {
+  if (/^(?:bearer|basic) /i.test(text) || /^[\w-]+: /.test(text)) return false;
+  return text.split(/[\s,]+/).every((word) => word.length < SECRET_LENGTH || FIGURES.test(word));
+}
+
+function quoted(text: string): string {
+  const shown = JSON.stringify(text);
+  return shown.length > LONGEST_SHOWN ? `${shown.slice(0, LONGEST_SHOWN)}…` : shown;
+}

@@ -10,6 +10,7 @@ import type { Logger } from './observe/logger.js';
 import { createMetrics } from './observe/metrics.js';
 import { createRefusalLog } from './observe/refusal-log.js';
 import { createRefusalRing } from './observe/refusal-ring.js';
+import { createUnexpectedLog } from './observe/unexpected-log.js';
 import { createAdmission } from './receiver/admission.js';
 import { compileClientAddress } from './receiver/client-address.js';
 import { drainServer } from './receiver/drain-server.js';
@@ -147,7 +148,8 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     lastSuccessAt: canary.status().lastSuccessAt,
   }));
 
-  const onUnexpected = (error: unknown) => log.error({ event: 'unexpected', err: error }, 'unexpected error');
+  const unexpectedLog = createUnexpectedLog(log);
+  const onUnexpected = unexpectedLog.unexpected;
 
   // Seeing and repairing.
   const admin = createAdmin({
@@ -257,6 +259,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       stopSweeping();
       bodyClock.stop();
       refusalLog.close();
+      unexpectedLog.close();
       metrics.close();
       if (await withinAbortWait([core.close()])) return;
       log.warn({ event: 'store-hangs' }, 'the store did not answer: what waited for it was given up');

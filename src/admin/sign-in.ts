@@ -1,6 +1,7 @@
 import { createHmac, hash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { Problem } from '../domain/problem.js';
+import { distinctHeaders } from '../receiver/distinct-headers.js';
 
 /** Who may use the admin API. */
 export interface SignIn {
@@ -61,7 +62,7 @@ export function createSignIn(options: SignInOptions): SignIn {
 
   return {
     bearer(request) {
-      const values = request.headersDistinct.authorization ?? [];
+      const values = distinctHeaders(request).authorization ?? [];
       const [, token] = /^Bearer +([\x21-\x7e]{1,4096}) *$/i.exec(values[0] ?? '') ?? [];
       if (values.length !== 1 || token === undefined) refuse(request, 'Send one bearer token.');
       const presented = digestOf(token);

@@ -1,3 +1,4 @@
+import { createBoundedLog } from './bounded-log.js';
 import type { Logger } from './logger.js';
 
 /** A refused request as the log tells it. */
@@ -20,37 +21,17 @@ export interface RefusalLogOptions {
   readonly perSecond?: number;
 }
 
-/**
- * Warns of refusals at a bounded rate, so that strangers cannot fill the log: what is over the rate is
- * counted and told once per second and reason.
- */
-export function createRefusalLog(options: RefusalLogOptions): RefusalLog {
-  const { log, perSecond = 5 } = options;
-  let logged = new Map<string, number>();
-  let suppressed = new Map<string, number>();
-  let timer: NodeJS.Timeout | null = null;
-
-  function endWindow(): void {
-    if (timer) clearTimeout(timer);
-    timer = null;
-    for (const [reason, count] of suppressed) {
-      log.warn({ event: 'refusals-suppressed', reason, count }, `${count} more refusals: ${reason}`);
-    }
-    logged = new Map();
-    suppressed = new Map();
-  }
-
+/** Warns of refusals at a bounded rate per reason. */
+export function createRefusalLog({ log, perSecond = 5 }: RefusalLogOptions): RefusalLog {
+  const bounded = createBoundedLog({
+    perSecond,
+    onSuppressed: (reason, count) =>
+      log.warn({ event: 'refusals-suppressed', reason, count }, `${count} more refusals: ${reason}`),
+  });
   return {
     refused(entry) {
-      timer ??= setTimeout(endWindow, 1000).unref();
-      const count = logged.get(entry.reason) ?? 0;
-      if (count < perSecond) {
-        logged.set(entry.reason, count + 1);
-        log.warn({ event: 'refused', ...entry }, `refused: ${entry.reason}`);
-      } else {
-        suppressed.set(entry.reason, (suppressed.get(entry.reason) ?? 0) + 1);
-      }
+      bounded.write(entry.reason, () => log.warn({ event: 'refused', ...entry }, `refused: ${entry.reason}`));
     },
-    close: endWindow,
+    close: bounded.close,
   };
 }

@@ -1,5 +1,6 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import { parseHeaderLine } from '../domain/header-line.js';
+import type { DistinctHeaders } from './distinct-headers.js';
 
 /** A named credential of a source; times in milliseconds since 1970. */
 export interface Credential {
@@ -18,8 +19,8 @@ export type Authentication =
   /** `credential` is set when the right secret came at the wrong time. For the operator, never for the sender. */
   | { readonly ok: false; readonly reason: AuthenticationFailure; readonly credential: string | null };
 
-/** Header values as Node's `headersDistinct` gives them: lower-case names, every occurrence by itself. */
-export type PresentedHeaders = Readonly<Record<string, readonly string[] | undefined>>;
+/** Headers as `distinctHeaders` gives them. */
+export type PresentedHeaders = DistinctHeaders;
 
 /** Checks the presented headers at an instant, in milliseconds since 1970. */
 export type Authenticator = (headers: PresentedHeaders, now: number) => Authentication;

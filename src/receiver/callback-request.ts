@@ -1,4 +1,5 @@
 import type { DeliveryShape } from '../domain/delivery.js';
+import type { DistinctHeaders } from './distinct-headers.js';
 import type { RequestBody } from './request-body.js';
 
 /** A callback as it stands at the door: everything but the body, which is read only when asked for. */
@@ -7,8 +8,7 @@ export interface CallbackRequest {
   readonly method: string;
   /** Address of the socket's other end; undefined once it is closed. */
   readonly peer: string | undefined;
-  /** Header values by lower-case name, repetitions kept apart. */
-  readonly headers: Readonly<Record<string, readonly string[] | undefined>>;
+  readonly headers: DistinctHeaders;
   /** Query string without its `?`. */
   readonly rawQuery: string;
   /** Size of the body in bytes by its Content-Length; null when it is chunked or has none. */

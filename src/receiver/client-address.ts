@@ -6,7 +6,7 @@ export type ClientAddress = { readonly address: string } | { readonly unreadable
 
 /**
  * Finds the client behind trusted proxies. `forwardedFor` are the values of all X-Forwarded-For lines in the
- * order they came (`headersDistinct`).
+ * order they came.
  */
 export type ClientAddressReader = (
   peer: string | undefined,

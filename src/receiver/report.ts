@@ -1,6 +1,7 @@
 import type { LedgerLine } from '../domain/delivery.js';
 import type { Problem } from '../domain/problem.js';
 import type { DeliveryMetrics } from '../observe/delivery-metrics.js';
+import { errorText } from '../observe/error-text.js';
 import type { LedgerMetrics } from '../observe/ledger-metrics.js';
 import type { Logger } from '../observe/logger.js';
 import type { RefusalLog } from '../observe/refusal-log.js';
@@ -39,7 +40,8 @@ export function createReport(targets: ReportTargets): ReceiverObserver {
       refusalLog.refused({ reason, source, clientIp, detail: cause ?? problem.message });
     },
     refusalUnrecorded(line, error) {
-      log.warn({ event: 'refusal-unrecorded', deliveryId: line.deliveryId, err: error }, 'ledger line lost');
+      const { deliveryId } = line;
+      log.warn({ event: 'refusal-unrecorded', deliveryId, cause: errorText(error) }, 'ledger line lost');
     },
   };
 }
@@ -67,5 +69,6 @@ function logDelivery(log: Logger, line: LedgerLine, problem: Problem | null): vo
   };
   if (problem === null) log.info(event, line.outcome);
   else if (problem.status < 500) log.warn({ ...event, detail: problem.message }, 'refused');
-  else log.error({ ...event, detail: problem.message, err: problem.cause }, 'refused');
+  // An outage writes one such line per attempt: without a stack, which says the same each time.
+  else log.error({ ...event, detail: problem.message, cause: errorText(problem.cause) }, 'refused');
 }

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import express, { type ErrorRequestHandler, type Express } from 'express';
 import { asProblem, Problem } from '../domain/problem.js';
 import type { CallbackRequest } from './callback-request.js';
+import { distinctHeaders } from './distinct-headers.js';
 import type { Receiver } from './receive.js';
 import { BodyAbortedError, type BodyClock, type BodyLimits } from './request-body.js';
 import { type DrainLimits, respondAcknowledged, respondProblem } from './respond.js';
@@ -105,7 +106,7 @@ function toCallback(
     sourceName,
     method: request.method ?? '',
     peer: request.socket.remoteAddress,
-    headers: request.headersDistinct,
+    headers: distinctHeaders(request),
     rawQuery: mark < 0 ? '' : url.slice(mark + 1),
     declaredLength,
     openBody: (maxBytes) =>

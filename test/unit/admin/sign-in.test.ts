@@ -7,7 +7,7 @@ const TOKENS = { ops: 'token-of-the-operators', ci: 'token-of-the-pipeline' };
 
 function request(authorization: string[], peer = '127.0.0.1'): IncomingMessage {
   return {
-    headersDistinct: { authorization },
+    rawHeaders: authorization.flatMap((value) => ['Authorization', value]),
     socket: { remoteAddress: peer },
   } as unknown as IncomingMessage;
 }

@@ -1,0 +1,46 @@
+export interface BoundedLog {
+  /** Calls `write` unless as many lines of this topic as are allowed were written within this second. */
+  write(topic: string, write: () => void): void;
+  /** Reports what is still held back and stops the timer. */
+  close(): void;
+}
+
+export interface BoundedLogOptions {
+  /** Lines per second and topic. Default 5. */
+  readonly perSecond?: number;
+  /** Called once per second and topic with the number of lines that were not written. */
+  readonly onSuppressed: (topic: string, count: number) => void;
+}
+
+/**
+ * Writes log lines at a bounded rate, so that what strangers cause cannot fill the log. Topics must come from a fixed
+ * set.
+ */
+export function createBoundedLog({ perSecond = 5, onSuppressed }: BoundedLogOptions): BoundedLog {
+  let written = new Map<string, number>();
+  let suppressed = new Map<string, number>();
+  let timer: NodeJS.Timeout | null = null;
+
+  function endWindow(): void {
+    if (timer) clearTimeout(timer);
+    timer = null;
+    const counts = suppressed;
+    written = new Map();
+    suppressed = new Map();
+    for (const [topic, count] of counts) onSuppressed(topic, count);
+  }
+
+  return {
+    write(topic, write) {
+      timer ??= setTimeout(endWindow, 1000).unref();
+      const count = written.get(topic) ?? 0;
+      if (count < perSecond) {
+        written.set(topic, count + 1);
+        write();
+      } else {
+        suppressed.set(topic, (suppressed.get(topic) ?? 0) + 1);
+      }
+    },
+    close: endWindow,
+  };
+}

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import os from 'node:os';
+import path from 'node:path';
 import type { Environment } from './config/environment.js';
 import { ConfigError } from './config/faults.js';
 import { loadSettings } from './config/load.js';
@@ -15,7 +16,9 @@ type DeepReadonly<T> = T extends readonly (infer E)[]
     : T;
 
 /** Sizes in bytes, durations in milliseconds, times in milliseconds since 1970; null means not set. */
-export type Config = DeepReadonly<Omit<Settings, 'replicaName'> & { replicaName: string }>;
+export type Config = DeepReadonly<
+  Omit<Settings, 'replicaName' | 'capture'> & { replicaName: string; capture: { rescueFolder: string } }
+>;
 
 /** Nothing around: references to secrets cannot be resolved. */
 const NOWHERE: Surroundings = {
@@ -55,7 +58,26 @@ function surroundingsOf(env: Environment, variables: ReadonlySet<string>): Surro
 export function parseConfig(raw: unknown, surroundings: Surroundings = NOWHERE): Config {
   const { settings, faults } = readSettings(raw, surroundings);
   if (settings === null || faults.length > 0) throw new ConfigError(faults);
-  return freeze({ ...settings, replicaName: settings.replicaName ?? replicaName(surroundings.hostName) });
+  return freeze({
+    ...settings,
+    replicaName: settings.replicaName ?? replicaName(surroundings.hostName),
+    capture: { rescueFolder: path.resolve(settings.capture.rescueFolder ?? rescueFolder(surroundings.env)) },
+  });
+}
+
+/** One per user, whatever the working folder: the next command must find what a killed one left. */
+function rescueFolder(env: Environment): string {
+  const state = env.XDG_STATE_HOME || path.join(env.HOME || homeFolder(), '.local', 'state');
+  return path.join(state, 'transcript-receiver', 'captures');
+}
+
+/** Containers may run under a user that nobody has written down. */
+function homeFolder(): string {
+  try {
+    return os.homedir();
+  } catch {
+    return '.';
+  }
 }
 
 function replicaName(hostName: string): string {

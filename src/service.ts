@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createAdmin } from './admin/admin.js';
 import { createAdminServer } from './admin/admin-server.js';
 import { createQuarantine } from './archive/quarantine.js';
+import { type RegularRescue, rescueRegularly } from './capture/rescue-regularly.js';
 import type { Config } from './config.js';
 import { openCore, storeClaim } from './core.js';
 import { releaseYoungGeneration } from './observe/garbage-collection.js';
@@ -25,6 +26,7 @@ import { createSources } from './receiver/sources.js';
 import { reconcileRegularly } from './recovery/reconcile-regularly.js';
 import { createStoreProof } from './store/store-proof.js';
 import { startSweeping } from './store/sweep.js';
+import { storeIdentity } from './store-options.js';
 
 /** Where a running service listens, and whether it takes callbacks yet. */
 export interface Listening {
@@ -65,6 +67,9 @@ export interface ServiceOptions {
 
 /** Milliseconds between looks for stale uploads; each costs a listing. */
 const SWEEP_EVERY = 3_600_000;
+
+/** Milliseconds between looks for live sessions that were cut short; each reads one local folder. */
+const RESCUE_EVERY = 10_000;
 
 /** Milliseconds that aborted deliveries get to clean up behind themselves, and the ledger to be flushed. */
 const ABORT_WAIT = 5_000;
@@ -129,6 +134,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   let draining = false;
   let stopSweeping = () => {};
   let reconciling: { stop(): Promise<void> } | null = null;
+  let rescuing: RegularRescue | null = null;
   const readiness = (): Readiness => {
     if (draining) return { ready: false, reason: 'this replica is shutting down' };
     if (!proof.proven) return { ready: false, reason: proof.reason };
@@ -209,9 +215,19 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     canary.start();
     if (!(await proof.start())) return;
     await canary.check();
+    // Both write artefacts, so that they have to wait for the proof as deliveries do.
+    if (draining) return;
+    rescuing = rescueRegularly({
+      parts: {
+        ...{ store, archive, ledger, pauseMs: 500 },
+        location: storeIdentity(config, store.location),
+        folder: config.capture.rescueFolder,
+      },
+      log,
+      interval: RESCUE_EVERY,
+    });
     const { interval } = config.recovery;
-    // Recovery writes artefacts, so that it has to wait for the proof as deliveries do.
-    if (interval === null || draining) return;
+    if (interval === null) return;
     reconciling = reconcileRegularly({ parts: core.recovery, interval, metrics: metrics.recovery, log });
   }
 
@@ -245,7 +261,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       proof.stop();
       // A start under way opens its ports first, or they would be opened behind the drain.
       await opening?.catch(() => undefined);
-      const recoveryStopped = Promise.all([reconciling?.stop(), admin.letGo()]);
+      const recoveryStopped = Promise.all([reconciling?.stop(), rescuing?.stop(), admin.letGo()]);
       if (publicServer.listening) await sleep(config.receiver.drainDelay);
       admission.close();
       admin.changes.close();

@@ -38,3 +38,10 @@ function encryption({ sse, kmsKeyId }: Config['store']['s3']): NonNullable<Store
       return { mode: 'aws:kms', keyId: kmsKeyId };
   }
 }
+
+/** Names the store a process writes to, for what is kept elsewhere on its behalf: two servers may have one bucket name. */
+export function storeIdentity({ store }: Config, location: string): string {
+  return location.startsWith('s3:') && store.s3.endpoint !== null
+    ? `${location} at ${store.s3.endpoint}`
+    : location;
+}

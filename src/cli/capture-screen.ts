@@ -4,6 +4,8 @@ export interface Screen {
   segment(segment: TranscriptSegment): void;
   /** A line beside the transcript, on standard error. */
   note(text: string): void;
+  /** A document for programs, on standard output. */
+  json(value: unknown): void;
   /** Takes a partial that was never confirmed off the screen. */
   end(): void;
 }
@@ -38,7 +40,36 @@ export function createScreen(out: Output, errors: Output, quiet: boolean): Scree
       erase();
       errors.write(`${printable(text)}\n`);
     },
+    json: (value) => void out.write(`${JSON.stringify(value, null, 2)}\n`),
     end: erase,
+  };
+}
+
+/**
+ * An output whose failure ends the printing and nothing else: a reader that has gone (`| head -1`), a terminal that
+ * was closed, a full disk behind a redirection.
+ */
+export function outlivingReader(stream: NodeJS.WriteStream): Output {
+  let broken = false;
+  stream.on('error', () => {
+    broken = true;
+  });
+  return {
+    get isTTY() {
+      return stream.isTTY && !broken;
+    },
+    get columns() {
+      return stream.columns;
+    },
+    write(text) {
+      if (broken) return;
+      try {
+        stream.write(text);
+      } catch {
+        // Files are written synchronously.
+        broken = true;
+      }
+    },
   };
 }
 

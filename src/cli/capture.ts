@@ -1,6 +1,8 @@
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
+import type { CapturedFile, SessionDelivery } from '../capture/session-delivery.js';
+import { type SessionHead, type SessionResult, sessionTranscripts } from '../capture/session-transcripts.js';
 import { loadConfigWithoutPorts } from '../config.js';
 import type { LedgerLine } from '../domain/delivery.js';
 import { isJobId } from '../domain/job.js';
@@ -8,21 +10,12 @@ import { ulidMaker } from '../domain/ulid-maker.js';
 import { startSession } from '../speech/realtime/realtime.js';
 import { REALTIME_REGIONS } from '../speech/realtime/realtime-region.js';
 import type { RealtimeSession } from '../speech/realtime/session.js';
-import { transcriptJson } from '../speech/realtime/transcript-json.js';
-import { transcriptSrt } from '../speech/realtime/transcript-srt.js';
-import { transcriptText } from '../speech/realtime/transcript-text.js';
-import {
-  type CaptureArchive,
-  type CaptureDelivery,
-  type CapturedFile,
-  openCaptureArchive,
-} from './capture-archive.js';
+import { type CaptureArchive, openCaptureArchive } from './capture-archive.js';
 import { type AudioInput, openAudio, readAudio } from './capture-audio.js';
 import { type CaptureFlags, type CapturePlan, capturePlan } from './capture-plan.js';
-import { createScreen, type Screen } from './capture-screen.js';
+import { createScreen, outlivingReader, type Screen } from './capture-screen.js';
 import { runSession, type SessionEnd } from './capture-session.js';
 import { EXIT } from './exit-codes.js';
-import { printJson } from './print.js';
 import { repeatable } from './repeatable.js';
 
 export function createCommand(): Command {
@@ -62,9 +55,15 @@ async function capture(input: string, flags: CaptureFlags): Promise<void> {
   const config = loadConfigWithoutPorts();
   const plan = capturePlan(flags, config);
   const audio = await openAudio(input, process.stdin);
-  const screen = createScreen(process.stdout, process.stderr, flags.json === true);
+  const screen = createScreen(
+    outlivingReader(process.stdout),
+    outlivingReader(process.stderr),
+    flags.json === true,
+  );
   const archive = await openCaptureArchive(config);
   const interrupts = listenForInterrupts(screen);
+  // Looked for before the own journal begins; archived while the session runs, which must not wait for it.
+  const rescued = archive.rescue(await archive.findJournals(screen.note), screen.note);
   try {
     const session = await startSession({ ...plan.start, signal: interrupts.stop });
     interrupts.giveUp.addEventListener('abort', () => session.abort('interrupted twice'), { once: true });
@@ -73,6 +72,7 @@ async function capture(input: string, flags: CaptureFlags): Promise<void> {
   } finally {
     interrupts.forget();
     audio.stream.destroy();
+    await rescued;
     await archive.close();
   }
 }
@@ -96,23 +96,17 @@ async function captureSession({
   archive,
   stop,
 }: Capture): Promise<void> {
-  const createdAt = new Date();
-  const deliveryId = ulidMaker()(createdAt.getTime());
-  const delivery = archive.begin(
-    {
-      deliveryId,
-      jobId: isJobId(session.id ?? '') ? String(session.id) : deliveryId,
-      source: plan.source.name,
-      keyPrefix: plan.source.keyPrefix,
-      // The global host does not say which region it routed to.
-      region: session.region === 'global' ? null : session.region,
-      origin: 'realtime',
-      receivedAt: createdAt.toISOString(),
-    },
-    flags.keepAudio ? { fileName: audio.name } : null,
+  const head = headOf(session, plan, audio, archive.location);
+  const journal = archive.beginJournal(head, screen.note);
+  session.on('segment', (segment) => {
+    // On disk before it is on the screen: what was seen is not lost.
+    if (segment.kind === 'final') journal?.addSegment(segment, session.report());
+    screen.segment(segment);
+  });
+  session.on('Warning', ({ type, reason }) =>
+    screen.note(`Warning ${type}${reason === '' ? '' : `: ${reason}`}`),
   );
-  session.on('segment', screen.segment);
-  session.on('Warning', ({ type, reason }) => screen.note(`Warning ${type}: ${reason}`));
+  const delivery = archive.begin(head.context, flags.keepAudio ? { fileName: audio.name } : null);
   // Whatever ends the stream ends the reading, also while nothing comes out of a pipe.
   const over = new AbortController();
   session.on('state', () => over.abort());
@@ -120,51 +114,67 @@ async function captureSession({
   try {
     const end = await runSession(session, chunks, (chunk) => delivery.keepAudio(chunk), screen.note);
     screen.end();
-    const files = filesOf(end, createdAt, audio.name);
-    const status = end.reason === null ? 'success' : 'incomplete';
-    const { bytes } = end.report.acknowledged;
+    const result = resultOf(end);
+    journal?.addResult(result);
+    const files = sessionTranscripts(head, end.report.segments, result);
     const line = await delivery
-      .finish(files, { status, reason: end.reason, bytes })
-      .catch(rescue(files, screen));
-    tell(line, end, delivery, flags, screen);
+      .finish(files, { ...result, bytes: result.acknowledged.bytes })
+      .catch(keepCopy(files, screen));
+    await journal?.remove();
+    report(line, end, delivery, flags, screen);
   } finally {
+    await journal?.close();
     await delivery.discard();
   }
 }
 
-/** The session cannot be had again: what the archive did not take is left in the working folder. */
-function rescue(files: readonly CapturedFile[], screen: Screen): (error: unknown) => Promise<never> {
+function headOf(session: RealtimeSession, plan: CapturePlan, audio: AudioInput, store: string): SessionHead {
+  const createdAt = new Date();
+  const deliveryId = ulidMaker()(createdAt.getTime());
+  const { id, region, service } = session;
+  return {
+    v: 1,
+    store,
+    context: {
+      deliveryId,
+      jobId: isJobId(id ?? '') ? String(id) : deliveryId,
+      source: plan.source.name,
+      keyPrefix: plan.source.keyPrefix,
+      // The global host does not say which region it routed to.
+      region: region === 'global' ? null : region,
+      origin: 'realtime',
+      receivedAt: createdAt.toISOString(),
+    },
+    service,
+    region,
+    transcriptionConfig: plan.start.transcriptionConfig,
+    dataName: audio.name ?? '',
+  };
+}
+
+function resultOf({ report, reason, detail }: SessionEnd): SessionResult {
+  const { complete, durationLimit, sent, acknowledged } = report;
+  return {
+    status: reason === null ? 'success' : 'incomplete',
+    ...{ reason, detail, complete, durationLimit, sent, acknowledged },
+    finishedAt: new Date().toISOString(),
+  };
+}
+
+/** Beside the journal, which the next `capture` or `serve` archives: something to read at once. */
+function keepCopy(files: readonly CapturedFile[], screen: Screen): (error: unknown) => Promise<never> {
   return async (error) => {
     const folder = await mkdtemp('capture-');
-    for (const { kind, content } of files) await writeFile(join(folder, kind), content);
+    for (const { kind, content } of files) await writeFile(join(folder, kind), content, { mode: 0o600 });
     screen.note(`The archive did not take the transcript; it is in ${folder}.`);
     throw error;
   };
 }
 
-function filesOf({ report, detail }: SessionEnd, createdAt: Date, name: string | null): CapturedFile[] {
-  const json = transcriptJson(report, {
-    createdAt,
-    finishedAt: new Date(),
-    ...(name === null ? {} : { dataName: name }),
-    ...(detail === null ? {} : { incompleteReason: detail }),
-  });
-  const text = 'text/plain; charset=utf-8';
-  return [
-    { kind: 'transcript.json-v2', contentType: 'application/json', content: JSON.stringify(json) },
-    { kind: 'transcript.txt', contentType: text, content: transcriptText(report.segments) },
-    {
-      kind: 'transcript.srt',
-      contentType: text,
-      content: transcriptSrt(report.segments, report.transcriptionConfig?.language),
-    },
-  ];
-}
-
-function tell(
+function report(
   line: LedgerLine,
   { report, reason, detail }: SessionEnd,
-  { audioLost }: CaptureDelivery,
+  { audioLost }: SessionDelivery,
   { json }: CaptureFlags,
   screen: Screen,
 ): void {
@@ -172,7 +182,7 @@ function tell(
   if (audioLost) screen.note('The audio could not be stored; the transcript is archived without it.');
   const { jobId, deliveryId, status, outcome, items } = line;
   const { sent, acknowledged } = report;
-  if (json) printJson({ jobId, deliveryId, status, outcome, reason, detail, sent, acknowledged, items });
+  if (json) screen.json({ jobId, deliveryId, status, outcome, reason, detail, sent, acknowledged, items });
   else screen.note(`Archived ${items.map(({ key }) => key).join(', ')}`);
   process.exitCode = reason === null && !audioLost ? EXIT.ok : EXIT.incomplete;
 }
@@ -192,11 +202,13 @@ function listenForInterrupts(screen: Screen): Interrupts {
     else screen.note('Ending; waiting for the last words. Interrupt again to stop waiting.');
     stop.abort();
   };
-  process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
+  // The terminal is gone, not the audio: the session goes on to the end of that.
+  const onHangUp = (): void => {};
+  process.on('SIGINT', onSignal).on('SIGTERM', onSignal).on('SIGHUP', onHangUp);
   return {
     stop: stop.signal,
     giveUp: giveUp.signal,
-    forget: () => void process.off('SIGINT', onSignal).off('SIGTERM', onSignal),
+    forget: () => void process.off('SIGINT', onSignal).off('SIGTERM', onSignal).off('SIGHUP', onHangUp),
   };
 }
 

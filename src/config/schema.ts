@@ -376,6 +376,14 @@ const recovery = section('Fetching what should have arrived.', {
   concurrency: setting(kinds.count(1, 100), 'number', 4, 'Jobs fetched at a time.'),
 });
 
+const capture = section('Live sessions.', {
+  rescueFolder: optional(
+    kinds.text(/^[^\0]{1,1024}$/, 'a folder on a local disk'),
+    'folder',
+    'Where `capture` keeps what is final of a running session; `capture` and `serve` archive from there what a killed process left. When not set: transcript-receiver/captures below $XDG_STATE_HOME or ~/.local/state.',
+  ),
+});
+
 const egressRegion = (region: keyof typeof EGRESS.regions) =>
   setting(
     z.array(kinds.range()),
@@ -428,6 +436,7 @@ export const configSchema = z.strictObject({
   limits,
   speech,
   recovery,
+  capture,
   log,
   replicaName: optional(
     kinds.text(/^[A-Za-z0-9][A-Za-z0-9.-]{0,62}$/, 'a name of letters, digits, dots and hyphens'),

@@ -1,13 +1,16 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
-import { readFile, rename, writeFile } from 'node:fs/promises';
+import { appendFile, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { RealtimeSimulator } from '../../src/simulator/realtime/realtime-simulator.js';
 import type { FaultAct } from '../../src/simulator/realtime/session-script.js';
 import { ledgerOf, visibleKeys } from '../support/ledger-of.js';
+
 import { API_KEY, silence, withSimulator } from '../support/realtime.js';
+import { startProcess } from '../support/receiver-process.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
+import { until } from '../support/until.js';
 
 /* The capture command as its user runs it: the built binary, a real file store, the simulated service. */
 
@@ -18,11 +21,13 @@ const EXIT_INCOMPLETE = 4;
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let data: string;
 let speech: string;
+let rescue: string;
 
 beforeEach(async () => {
   folder = await temporaryFolder();
   data = join(folder.path, 'data');
   speech = join(folder.path, 'speech.pcm');
+  rescue = join(folder.path, 'captures');
   await writeFile(speech, silence(6));
 });
 
@@ -33,11 +38,14 @@ interface Run {
   readonly done: Promise<{ code: number | null; stdout: string; stderr: string }>;
   /** Settles when standard error holds the text. */
   said(text: string): Promise<void>;
+  /** Settles when standard output holds the text. */
+  printed(text: string): Promise<void>;
 }
 
 function capture(simulator: RealtimeSimulator | null, args: readonly string[], settings: object = {}): Run {
   const config = {
     store: { url: `file:${data}`, partSize: '64KiB', fsync: false },
+    capture: { rescueFolder: rescue },
     limits: { memoryBudget: '1MiB', quarantineBytes: '128KiB' },
     sources: { calls: { keyPrefix: 'calls/' }, default: {} },
     speech: { apiKey: API_KEY, realtime: simulator === null ? {} : { eu: simulator.origin } },
@@ -49,6 +57,7 @@ function capture(simulator: RealtimeSimulator | null, args: readonly string[], s
   let heard = (): void => {};
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     stdout += text;
+    heard();
   });
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     stderr += text;
@@ -61,17 +70,19 @@ function capture(simulator: RealtimeSimulator | null, args: readonly string[], s
       heard();
     });
   });
+  const holds = async (output: () => string, text: string): Promise<void> => {
+    while (!output().includes(text) && child.exitCode === null) {
+      await new Promise<void>((resolve) => {
+        heard = resolve;
+      });
+    }
+    expect(output()).toContain(text);
+  };
   return {
     child,
     done,
-    async said(text) {
-      while (!stderr.includes(text) && child.exitCode === null) {
-        await new Promise<void>((resolve) => {
-          heard = resolve;
-        });
-      }
-      expect(stderr).toContain(text);
-    },
+    said: (text) => holds(() => stderr, text),
+    printed: (text) => holds(() => stdout, text),
   };
 }
 
@@ -237,7 +248,7 @@ describe('capture', () => {
       expect((await ledgerOf(data))[0]).toMatchObject({ status: 'incomplete', reason: 'duration-limit' });
     }));
 
-  it('leaves the transcript in the working folder when the store is gone at the end', () =>
+  it('leaves the transcript in the working folder when the store is gone, and archives it with the next run', () =>
     withSimulator({}, async (simulator) => {
       const run = capture(simulator, ['-', '--language', 'en', ...RAW]);
       await run.said('Session');
@@ -250,6 +261,12 @@ describe('capture', () => {
       expect(await readFile(join(folder.path, rescued, 'transcript.txt'), 'utf8')).toBe(
         'Welcome to this call we are glad.\n',
       );
+      await rm(data);
+      await rename(`${data}.gone`, data);
+      expect((await capture(simulator, [speech, '--language', 'en', ...RAW]).done).code).toBe(0);
+      const first = (await ledgerOf(data)).find(({ jobId }) => jobId === simulator.sessions[0]?.id);
+      expect(first).toMatchObject({ status: 'success', reason: null, outcome: 'stored', bytes: 96_000 });
+      expect(await readdir(rescue)).toEqual([]);
     }));
 
   it('says when the audio ends inside a sample', () =>
@@ -259,6 +276,114 @@ describe('capture', () => {
       const { code, stderr } = await run.done;
       expect(code).toBe(0);
       expect(stderr).toContain('ends inside a sample');
+    }));
+});
+
+const FIRST = 'Welcome to this call we are glad.';
+const WHOLE = `${FIRST} That you could join us today let. Us\n`;
+
+describe('a live session outlives its reader', () => {
+  it('archives the whole transcript and exits with 0 when both outputs are closed: `| head -1`', () =>
+    withSimulator({}, async (simulator) => {
+      const run = capture(simulator, ['-', '--language', 'en', ...RAW]);
+      run.child.stdin.write(silence(3));
+      await run.printed(FIRST);
+      run.child.stdout.destroy();
+      run.child.stderr.destroy();
+      run.child.stdin.end(silence(3));
+      expect((await run.done).code).toBe(0);
+      expect(String(await read(`jobs/${simulator.sessions[0]?.id}/transcript.txt`))).toBe(WHOLE);
+      expect((await ledgerOf(data))[0]).toMatchObject({ status: 'success', bytes: 192_000 });
+    }));
+
+  it('goes on to the end of the audio when its terminal hangs up', () =>
+    withSimulator({}, async (simulator) => {
+      const run = capture(simulator, ['-', '--language', 'en', ...RAW]);
+      run.child.stdin.write(silence(3));
+      await run.printed(FIRST);
+      run.child.kill('SIGHUP');
+      run.child.stdin.end(silence(3));
+      expect((await run.done).code).toBe(0);
+      expect(String(await read(`jobs/${simulator.sessions[0]?.id}/transcript.txt`))).toBe(WHOLE);
+    }));
+});
+
+describe('a killed session', () => {
+  /** kill -9 after the first final; resolves to the session's id. */
+  async function killOne(simulator: RealtimeSimulator): Promise<string> {
+    const number = simulator.sessions.length;
+    const run = capture(simulator, ['-', '--language', 'en', ...RAW, '--source', 'calls']);
+    run.child.stdin.write(silence(3));
+    await run.printed(FIRST);
+    run.child.kill('SIGKILL');
+    await run.done;
+    return String(simulator.sessions[number]?.id);
+  }
+
+  async function expectArchived(id: string): Promise<void> {
+    expect(String(await read(`calls/jobs/${id}/transcript.txt`))).toBe(`${FIRST}\n`);
+    expect(await jsonOf(`calls/jobs/${id}/transcript.json`)).toMatchObject({
+      job: { id },
+      metadata: { realtime: { complete: false, incomplete_reason: expect.stringContaining('ended') } },
+    });
+    const lines = (await ledgerOf(data)).filter(({ jobId }) => jobId === id);
+    expect(lines).toEqual([
+      expect.objectContaining({
+        ...{ origin: 'realtime', source: 'calls', region: 'eu1', outcome: 'stored' },
+        ...{ status: 'incomplete', reason: 'process-ended' },
+      }),
+    ]);
+  }
+
+  it('leaves what was final on disk, for its owner only', () =>
+    withSimulator({}, async (simulator) => {
+      await killOne(simulator);
+      const [journal = ''] = await readdir(rescue);
+      expect(await readFile(join(rescue, journal), 'utf8')).toContain('"text":"Welcome to this call');
+      const modes = [rescue, join(rescue, journal)].map(async (path) => (await stat(path)).mode & 0o777);
+      expect(await Promise.all(modes)).toEqual([0o700, 0o600]);
+      expect(await visibleKeys(data, 'calls/')).toEqual([]);
+    }));
+
+  it('is archived once by the next captures, also by two at a time, over a line that was cut', () =>
+    withSimulator({}, async (simulator) => {
+      const id = await killOne(simulator);
+      const [journal = ''] = await readdir(rescue);
+      await appendFile(join(rescue, journal), '{"segment":{"kind":"final","te');
+      const args = [speech, '--language', 'en', ...RAW];
+      const runs = await Promise.all([capture(simulator, args).done, capture(simulator, args).done]);
+      expect(runs.map(({ code }) => code)).toEqual([0, 0]);
+      expect(runs.filter(({ stderr }) => stderr.includes('cut short lies in'))).toHaveLength(1);
+      await expectArchived(id);
+      expect(await readdir(rescue)).toEqual([]);
+    }));
+
+  it('is archived by a running receiver, and a session that still runs is left alone', () =>
+    withSimulator({}, async (simulator) => {
+      const running = capture(simulator, ['-', '--language', 'en', ...RAW]);
+      running.child.stdin.write(silence(3));
+      await running.printed(FIRST);
+      const id = await killOne(simulator);
+      const receiver = await startProcess({
+        ...{ receiver: { host: '127.0.0.1', port: 0 }, admin: { port: 0, tokens: { test: 'x'.repeat(32) } } },
+        store: { url: `file:${data}`, partSize: '64KiB', fsync: false },
+        limits: { memoryBudget: '1MiB', quarantineBytes: '128KiB' },
+        sources: { calls: { keyPrefix: 'calls/', credentials: { a: { headers: ['X-Token: 12345678'] } } } },
+        capture: { rescueFolder: rescue },
+      });
+      try {
+        await until(() => receiver.log.some(({ event }) => event === 'session-archived'));
+        expect(receiver.log).toContainEqual(
+          expect.objectContaining({ event: 'session-found', path: expect.stringContaining(rescue) }),
+        );
+        await expectArchived(id);
+        expect(await readdir(rescue)).toHaveLength(1);
+      } finally {
+        await receiver.destroy();
+      }
+      running.child.stdin.end();
+      expect((await running.done).code).toBe(0);
+      expect(await readdir(rescue)).toEqual([]);
     }));
 });
 

@@ -19,6 +19,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   archive: ['domain', 'store', 'speech', 'observe'],
   receiver: ['domain', 'store', 'speech', 'observe', 'archive'],
   recovery: ['domain', 'store', 'speech', 'observe', 'archive'],
+  capture: ['domain', 'store', 'speech', 'observe', 'archive', 'receiver'],
   admin: ['domain', 'store', 'speech', 'observe', 'archive', 'receiver', 'recovery'],
   doctor: ['domain', 'store', 'speech', 'archive'],
   // A double of the service may know how it speaks, and nothing of how we listen.

@@ -37,19 +37,19 @@ const isTranscript: Shape = ({ metadata, results }) =>
 const isSegment: Shape = ({ metadata, segment }) =>
   isTimed(metadata) && isObject(segment) && isText(segment.transcript);
 
-const isNotice: Shape = ({ type, reason }) => isText(type) && isText(reason);
 const anything: Shape = () => true;
 
-/** What each message must hold to be of use; further fields are free. */
+/** What each message must hold to be of use; further fields are free, `completed` fills in others. */
 const SHAPES: Readonly<Record<ServerMessage['message'], Shape>> = {
   RecognitionStarted: ({ id }) => isText(id),
   AudioAdded: ({ seq_no }) => Number.isSafeInteger(seq_no),
   AddTranscript: isTranscript,
   AddPartialTranscript: isTranscript,
   EndOfTranscript: anything,
-  Error: isNotice,
-  Warning: isNotice,
-  Info: isNotice,
+  // They only inform, or end the session anyway: what they lack is filled in.
+  Error: anything,
+  Warning: anything,
+  Info: anything,
   AddSegment: isSegment,
   AddPartialSegment: isSegment,
   StartOfTurn: anything,
@@ -65,9 +65,26 @@ export function readMessage(text: string): ReceivedMessage {
   if (!isText(name)) throw new MalformedMessage('A message of the service has no name');
   const shape = Object.hasOwn(SHAPES, name) ? SHAPES[name as ServerMessage['message']] : undefined;
   if (shape === undefined) return { message: 'unknown', name, raw };
-  const whole = shape === isTranscript && raw.results === undefined ? { ...raw, results: [] } : raw;
+  const whole = completed(name as ServerMessage['message'], raw);
   if (!shape(whole)) throw new MalformedMessage(`${name} of the service lacks fields the protocol requires`);
   return whole as unknown as ServerMessage;
+}
+
+/** Fields without which a message is still of use, with what their absence means. */
+function completed(name: ServerMessage['message'], raw: Fields): Fields {
+  switch (name) {
+    case 'AddTranscript':
+    case 'AddPartialTranscript':
+      return raw.results === undefined ? { ...raw, results: [] } : raw;
+    case 'Error':
+    case 'Warning':
+    case 'Info': {
+      const { type, reason } = raw;
+      return { ...raw, type: isText(type) ? type : 'unknown', reason: isText(reason) ? reason : '' };
+    }
+    default:
+      return raw;
+  }
 }
 
 function parse(text: string): Fields {

@@ -54,7 +54,13 @@ export {
   UpgradeRefused,
   type WebSocketLike,
 } from './socket.js';
-export { type RealtimeTranscript, transcriptJson } from './transcript-json.js';
+export {
+  type RealtimeTranscript,
+  type SegmentResult,
+  type TranscribedSession,
+  type TranscriptJsonOptions,
+  transcriptJson,
+} from './transcript-json.js';
 export type { ResultTimes, TranscriptSegment } from './transcript-segment.js';
 export { transcriptSrt } from './transcript-srt.js';
 export { transcriptText } from './transcript-text.js';

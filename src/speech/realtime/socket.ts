@@ -48,7 +48,8 @@ export class UpgradeRefused extends Error {
 export interface WebSocketLike {
   binaryType: string;
   readonly bufferedAmount: number;
-  send(data: string | Uint8Array): void;
+  /** Browsers take no view of shared memory. */
+  send(data: string | Uint8Array<ArrayBuffer>): void;
   close(code?: number, reason?: string): void;
   terminate?(): void;
   addEventListener(type: 'open' | 'error', listener: () => void): void;
@@ -75,7 +76,8 @@ export function adaptWebSocket(socket: WebSocketLike): RealtimeSocket {
     get bufferedAmount() {
       return socket.bufferedAmount;
     },
-    send: (data) => socket.send(data),
+    // A frame that lies in shared memory is refused by the browser itself.
+    send: (data) => socket.send(data as string | Uint8Array<ArrayBuffer>),
     close: (code, reason) => socket.close(code, reason),
     terminate: () => (socket.terminate === undefined ? socket.close() : socket.terminate()),
     listen(to) {

@@ -51,7 +51,24 @@ export interface TranscriptJsonOptions {
   readonly incompleteReason?: string;
 }
 
-export function transcriptJson(report: SessionReport, options: TranscriptJsonOptions): RealtimeTranscript {
+/** What of a session's report the document is made of. */
+export type TranscribedSession = Pick<
+  SessionReport,
+  | 'id'
+  | 'service'
+  | 'region'
+  | 'complete'
+  | 'transcriptionConfig'
+  | 'sent'
+  | 'acknowledged'
+  | 'durationLimit'
+  | 'segments'
+>;
+
+export function transcriptJson(
+  report: TranscribedSession,
+  options: TranscriptJsonOptions,
+): RealtimeTranscript {
   const duration = report.acknowledged.seconds ?? report.segments.at(-1)?.end ?? 0;
   return {
     format: FORMAT,

@@ -150,6 +150,7 @@ export interface ErrorMessage {
   readonly message: 'Error';
   readonly code?: number;
   readonly type: Open<ErrorType>;
+  /** Empty where the service gives none. */
   readonly reason: string;
 }
 
@@ -157,6 +158,7 @@ export interface WarningMessage {
   readonly message: 'Warning';
   readonly code?: number;
   readonly type: Open<'duration_limit_exceeded'>;
+  /** Empty where the service gives none. */
   readonly reason: string;
   /** Seconds; with `duration_limit_exceeded`. */
   readonly duration_limit?: number;
@@ -167,6 +169,7 @@ export interface InfoMessage {
   readonly message: 'Info';
   readonly code?: number;
   readonly type: Open<'recognition_quality' | 'model_redirect' | 'deprecated'>;
+  /** Empty where the service gives none. */
   readonly reason: string;
   /** With `recognition_quality`: `broadcast` from 12 kHz, else `telephony`. */
   readonly quality?: Open<'telephony' | 'broadcast'>;

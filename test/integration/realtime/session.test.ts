@@ -182,6 +182,22 @@ describe('a session', () => {
     }),
   );
 
+  it('goes on over notices that lack type or reason', () => {
+    const frames = ['{"message":"Info","type":"later"}', '{"message":"Warning"}'];
+    const faults = frames.map((frame, at) => ({ at: at + 1, act: { do: 'send', frame } as const }));
+    return withSimulator({ first: { faults } }, async (_simulator, start) => {
+      const session = await start();
+      const report = await session.stream([silence(0.1), silence(0.1), silence(3)]);
+      expect(report.complete).toBe(true);
+      expect(report.notices).toEqual(
+        expect.arrayContaining([
+          { message: 'Info', type: 'later', reason: '' },
+          { message: 'Warning', type: 'unknown', reason: '' },
+        ]),
+      );
+    });
+  });
+
   it('passes on Info model_redirect and deprecated', () =>
     withSimulator({ first: { deprecated: 'diarization will go' } }, async (_simulator, start) => {
       const { notices } = await (await start({ transcriptionConfig: { language: 'en-GB' } })).end();

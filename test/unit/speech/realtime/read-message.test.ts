@@ -44,6 +44,20 @@ describe('a message of the service', () => {
     });
   });
 
+  it.each(['Info', 'Warning', 'Error'])('of name %s needs neither type nor reason', (message) => {
+    expect(readMessage(JSON.stringify({ message, quality: 'telephony' }))).toEqual({
+      message,
+      type: 'unknown',
+      reason: '',
+      quality: 'telephony',
+    });
+    expect(readMessage(JSON.stringify({ message, type: 'job_error', reason: null }))).toEqual({
+      message,
+      type: 'job_error',
+      reason: '',
+    });
+  });
+
   it.each(['AudioEventEnded', 'toString', '__proto__', 'unknown'])(
     'of the unknown name %s is passed raw',
     (name) => {
@@ -66,8 +80,6 @@ describe('a message of the service', () => {
     '{"message":"AddTranscript","metadata":{"start_time":0,"end_time":1,"transcript":""},"results":[{"type":"word"}]}',
     '{"message":"AddTranscript","metadata":{"start_time":0,"end_time":1,"transcript":""},"results":{}}',
     '{"message":"AddSegment","metadata":{"start_time":0,"end_time":1},"segment":{}}',
-    '{"message":"Error","type":"job_error"}',
-    '{"message":"Info","reason":"none"}',
   ])('that cannot be read is malformed: %s', (text) => {
     expect(() => readMessage(text)).toThrow(MalformedMessage);
   });

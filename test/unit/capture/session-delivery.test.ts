@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { createArchive } from '../../../src/archive/archive.js';
 import { createLedger } from '../../../src/archive/ledger.js';
-import { beginCapture, type CapturedFile } from '../../../src/cli/capture-archive.js';
+import { beginSessionDelivery, type CapturedFile } from '../../../src/capture/session-delivery.js';
 import { createBufferPool } from '../../../src/store/buffer-pool.js';
 import { createByteBudget } from '../../../src/store/byte-budget.js';
 import { StoreError } from '../../../src/store/object-store.js';
@@ -19,7 +19,12 @@ const CONTEXT = {
 const FILES: readonly CapturedFile[] = [
   { kind: 'transcript.txt', contentType: 'text/plain; charset=utf-8', content: 'Hello.\n' },
 ];
-const END = { status: 'success', reason: null, bytes: 10 } as const;
+const END = {
+  status: 'success',
+  reason: null,
+  finishedAt: '2026-01-02T03:05:05.678Z',
+  bytes: 10,
+} as const;
 
 function captureInto(before: BeforeCall, recording: { fileName: string | null } | null) {
   const store = createMemoryStore(before);
@@ -31,7 +36,7 @@ function captureInto(before: BeforeCall, recording: { fileName: string | null } 
     store,
     ledger,
     budget,
-    capture: beginCapture({ archive, ledger, pauseMs: 0 }, CONTEXT, recording),
+    capture: beginSessionDelivery({ archive, ledger, pauseMs: 0 }, CONTEXT, recording),
   };
 }
 

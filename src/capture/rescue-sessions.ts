@@ -1,0 +1,151 @@
+import { appendFile, readdir, readFile, rename, stat, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { erasureKey } from '../archive/layout.js';
+import { readLedger } from '../archive/ledger-reader.js';
+import type { StoredItem } from '../domain/item.js';
+import type { ObjectStore } from '../store/object-store.js';
+import { isAlive, JOURNAL_OWNER, ownName } from './journal-owner.js';
+import {
+  type DeliveryParts,
+  recordSession,
+  type SessionContext,
+  storeTranscripts,
+} from './session-delivery.js';
+import { journalLine, type ReadJournal, readJournal } from './session-journal.js';
+import { type SessionResult, sessionTranscripts } from './session-transcripts.js';
+
+export interface RescueParts extends DeliveryParts {
+  readonly store: ObjectStore;
+  /** Location of the store as journals of sessions for it name it. */
+  readonly location: string;
+  /** Where journals lie; need not exist. */
+  readonly folder: string;
+  readonly observer: RescueObserver;
+}
+
+/** Told what became of the journals of dead processes. */
+export interface RescueObserver {
+  onFound(path: string): void;
+  onArchived(path: string, jobId: string, items: readonly StoredItem[]): void;
+  /** The journal stays where it is, or is none that can be archived here; `reason` says why. */
+  onLeft(path: string, reason: string): void;
+}
+
+const JOURNAL = new RegExp(`^([0-9A-Z]{26})\\.(${JOURNAL_OWNER.source})\\.ndjson$`);
+
+/** Journals of dead processes. A process looks before it begins a session of its own. */
+export async function findJournals({ folder, observer }: RescueParts): Promise<string[]> {
+  const found: string[] = [];
+  for (const name of (await namesIn(folder, observer)).sort()) {
+    const owner = JOURNAL.exec(name)?.[2];
+    if (owner === undefined) continue;
+    const path = join(folder, name);
+    const info = await stat(path).catch(() => null);
+    // Own journals are left from an attempt of this process that failed.
+    if (info !== null && (owner === ownName() || !isAlive(owner, info.mtime))) found.push(path);
+  }
+  return found;
+}
+
+/**
+ * Archives the sessions of these journals, each exactly once, however many processes try at the same time. A
+ * journal is removed when its transcript and ledger line are durable. Never throws.
+ */
+export async function rescueSessions(parts: RescueParts, journals: readonly string[]): Promise<void> {
+  for (const path of journals) {
+    try {
+      await rescue(parts, path);
+    } catch (error) {
+      parts.observer.onLeft(path, (error as Error).message);
+    }
+  }
+}
+
+async function namesIn(folder: string, observer: RescueObserver): Promise<string[]> {
+  return readdir(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') observer.onLeft(folder, `it cannot be read (${error.code})`);
+    return [];
+  });
+}
+
+async function rescue(parts: RescueParts, found: string): Promise<void> {
+  const text = await readIfThere(found);
+  if (text === null) return;
+  const head = readJournal(text)?.head;
+  if (head !== undefined && head.v !== 1)
+    throw new Error(`a journal of version ${head.v}, which is unknown here`);
+  if (head !== undefined && head.store !== parts.location) throw new Error(`it is meant for ${head.store}`);
+  const path = await claim(found);
+  if (path === null) return;
+  const journal = readJournal(text);
+  // Cut within the head: nothing was final yet.
+  if (journal === null) return unlink(path);
+  parts.observer.onFound(path);
+  const { context } = journal.head;
+  if (!(await isErased(parts.store, context.jobId))) {
+    const items = await archive(parts, path, journal);
+    parts.observer.onArchived(path, context.jobId, items);
+  }
+  await unlink(path);
+}
+
+/** Renaming succeeds for one process only. Null when another one was faster. */
+async function claim(found: string): Promise<string | null> {
+  const path = found.replace(JOURNAL_OWNER, ownName());
+  try {
+    await rename(found, path);
+    return path;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+async function archive(parts: RescueParts, path: string, journal: ReadJournal): Promise<StoredItem[]> {
+  const { head, segments } = journal;
+  const { context } = head;
+  const result = journal.result ?? (await cutShort(path, journal));
+  const end = { ...result, bytes: result.acknowledged.bytes };
+  const files = sessionTranscripts(head, segments, result);
+  const items = await storeTranscripts(parts, context, files, result.status);
+  // With a result somebody got as far as archiving before, and perhaps to the end of it.
+  if (journal.result === null || !(await isRecorded(parts.store, context)))
+    await recordSession(parts, context, items, end);
+  return items;
+}
+
+/** Written down, so that a second attempt makes the same bytes. */
+async function cutShort(path: string, { tallies }: ReadJournal): Promise<SessionResult> {
+  const result: SessionResult = {
+    ...tallies,
+    status: 'incomplete',
+    reason: 'process-ended',
+    detail: 'the capturing process ended before the session; this is what was final by then',
+    finishedAt: (await stat(path)).mtime.toISOString(),
+    complete: false,
+    durationLimit: null,
+  };
+  // After a line feed: the last line may have been cut.
+  await appendFile(path, `\n${journalLine({ result })}`, { flush: true });
+  return result;
+}
+
+async function isRecorded(store: ObjectStore, context: SessionContext): Promise<boolean> {
+  const since = context.receivedAt;
+  const until = new Date(Date.parse(since) + 1).toISOString();
+  for await (const { deliveryId } of readLedger(store, { since, until }))
+    if (deliveryId === context.deliveryId) return true;
+  return false;
+}
+
+/** What an operator erased does not come back. */
+async function isErased(store: ObjectStore, jobId: string): Promise<boolean> {
+  return (await store.head(erasureKey(jobId))) !== null;
+}
+
+async function readIfThere(path: string): Promise<string | null> {
+  return readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return null;
+    throw error;
+  });
+}

@@ -1,0 +1,189 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Archive, ArtefactContext, StagedDelivery } from '../archive/archive.js';
+import type { Ledger } from '../archive/ledger.js';
+import type { LedgerLine } from '../domain/delivery.js';
+import type { IncomingItem, ItemKind, StoredItem } from '../domain/item.js';
+import { outcomeOf } from '../receiver/acknowledge.js';
+import { StoreError } from '../store/object-store.js';
+
+/** Which session the artefacts are of, and where they go. */
+export type SessionContext = Omit<ArtefactContext, 'status'>;
+
+/** The audio is to be kept. */
+export interface Recording {
+  readonly fileName: string | null;
+}
+
+export interface CapturedFile {
+  readonly kind: ItemKind;
+  readonly contentType: string;
+  readonly content: string;
+}
+
+/** One session on its way into the archive. */
+export interface SessionDelivery {
+  /** Takes audio for the archive. When the store fails, audio is given up, not the session. */
+  keepAudio(chunk: Buffer): Promise<void>;
+  /** True when audio was to be kept and could not be. */
+  readonly audioLost: boolean;
+  /**
+   * Makes everything visible and writes the ledger line. The transcripts come first and are tried again;
+   * throws `StoreError` when they cannot be stored.
+   */
+  finish(files: readonly CapturedFile[], end: SessionEnding): Promise<LedgerLine>;
+  /** Gives up what is not visible yet. Nothing to do once finished; never throws. */
+  discard(): Promise<void>;
+}
+
+/** What the ledger line says of a session's end. */
+export interface SessionEnding {
+  readonly status: 'success' | 'incomplete';
+  readonly reason: string | null;
+  /** ISO 8601. */
+  readonly finishedAt: string;
+  /** Bytes of audio the service acknowledged. */
+  readonly bytes: number;
+}
+
+const ATTEMPTS = 4;
+
+export interface DeliveryParts {
+  readonly archive: Archive;
+  readonly ledger: Ledger;
+  /** Milliseconds before another attempt at what failed; grows with each. */
+  readonly pauseMs: number;
+}
+
+/** Begins one session's delivery; with `recording` its audio is kept too. */
+export function beginSessionDelivery(
+  parts: DeliveryParts,
+  context: SessionContext,
+  recording: Recording | null,
+): SessionDelivery {
+  return new Delivery(parts, context, recording);
+}
+
+/** Stores a session's transcripts, all or none; tried again while the store stumbles. */
+export function storeTranscripts(
+  parts: DeliveryParts,
+  context: SessionContext,
+  files: readonly CapturedFile[],
+  status: SessionEnding['status'],
+): Promise<StoredItem[]> {
+  return persistently(parts.pauseMs, async () => {
+    const staged = parts.archive.begin({ ...context, status });
+    try {
+      for (const { kind, contentType, content } of files) {
+        const item = staged.open({ identify: () => ({ kind, contentType }) });
+        await item.write(Buffer.from(content));
+        await item.end();
+      }
+      return await staged.commit();
+    } finally {
+      await staged.discard();
+    }
+  });
+}
+
+/** Writes the ledger line of a session whose items are stored. */
+export async function recordSession(
+  parts: DeliveryParts,
+  context: SessionContext,
+  items: readonly StoredItem[],
+  end: SessionEnding,
+): Promise<LedgerLine> {
+  const line = ledgerLine(context, items, end);
+  await persistently(parts.pauseMs, () => parts.ledger.append(line));
+  return line;
+}
+
+interface KeptAudio {
+  readonly staged: StagedDelivery;
+  readonly item: IncomingItem;
+}
+
+class Delivery implements SessionDelivery {
+  readonly #parts: DeliveryParts;
+  readonly #context: SessionContext;
+  #audio: KeptAudio | null = null;
+  audioLost = false;
+
+  constructor(parts: DeliveryParts, context: SessionContext, recording: Recording | null) {
+    this.#parts = parts;
+    this.#context = context;
+    if (recording === null) return;
+    // A delivery of its own: transcripts must not wait for gigabytes of audio, nor be lost with them.
+    const staged = parts.archive.begin({ ...context, status: null });
+    const identify = () => ({ kind: 'data' as const, contentType: 'application/octet-stream' });
+    const { fileName } = recording;
+    this.#audio = { staged, item: staged.open({ identify, ...(fileName === null ? {} : { fileName }) }) };
+  }
+
+  async keepAudio(chunk: Buffer): Promise<void> {
+    await this.#orLoseAudio(async (audio) => audio.item.write(chunk));
+  }
+
+  async finish(files: readonly CapturedFile[], end: SessionEnding): Promise<LedgerLine> {
+    const items = await storeTranscripts(this.#parts, this.#context, files, end.status);
+    await this.#orLoseAudio(async ({ staged, item }) => {
+      await item.end();
+      items.push(...(await staged.commit()));
+    });
+    return recordSession(this.#parts, this.#context, items, end);
+  }
+
+  async discard(): Promise<void> {
+    await this.#audio?.staged.discard();
+  }
+
+  async #orLoseAudio(work: (audio: KeptAudio) => Promise<unknown>): Promise<void> {
+    const audio = this.#audio;
+    if (audio === null) return;
+    try {
+      await work(audio);
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      this.#audio = null;
+      this.audioLost = true;
+      await audio.staged.discard();
+    }
+  }
+}
+
+function ledgerLine(
+  { deliveryId, receivedAt, origin, source, region, jobId }: SessionContext,
+  items: readonly StoredItem[],
+  { status, reason, finishedAt, bytes }: SessionEnding,
+): LedgerLine {
+  return {
+    v: 1,
+    deliveryId,
+    receivedAt,
+    origin,
+    source,
+    region,
+    clientIp: null,
+    method: null,
+    jobId,
+    status,
+    credential: null,
+    outcome: outcomeOf(items),
+    reason,
+    items,
+    bytes,
+    durationMs: Math.max(0, Date.parse(finishedAt) - Date.parse(receivedAt)),
+    shape: null,
+  };
+}
+
+/** A live session cannot be repeated: a store that stumbles gets some more chances. */
+async function persistently<T>(pauseMs: number, work: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof StoreError) || attempt === ATTEMPTS) throw error;
+      await sleep(pauseMs * attempt);
+    }
+  }
+}

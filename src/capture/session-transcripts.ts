@@ -1,0 +1,66 @@
+import type { RealtimeRegion, SessionService } from '../speech/realtime/realtime-region.js';
+import type { SessionReport } from '../speech/realtime/session-report.js';
+import { transcriptJson } from '../speech/realtime/transcript-json.js';
+import type { TranscriptSegment } from '../speech/realtime/transcript-segment.js';
+import { transcriptSrt } from '../speech/realtime/transcript-srt.js';
+import { transcriptText } from '../speech/realtime/transcript-text.js';
+import type { TranscriptionConfig } from '../speech/realtime/wire.js';
+import type { CapturedFile, SessionContext, SessionEnding } from './session-delivery.js';
+
+/** What is known of a session when it begins. */
+export interface SessionHead {
+  readonly v: 1;
+  /** Location of the store the transcript is meant for. */
+  readonly store: string;
+  readonly context: SessionContext;
+  readonly service: SessionService;
+  readonly region: RealtimeRegion;
+  readonly transcriptionConfig: TranscriptionConfig | null;
+  /** Name of the recording; empty where it has none. */
+  readonly dataName: string;
+}
+
+export type AudioTallies = Pick<SessionReport, 'sent' | 'acknowledged'>;
+
+/** How a session ended. */
+export interface SessionResult extends AudioTallies, Omit<SessionEnding, 'bytes'> {
+  readonly complete: boolean;
+  /** The reason in words; null for a complete transcript. */
+  readonly detail: string | null;
+  readonly durationLimit: number | null;
+}
+
+/**
+ * The artefacts of a session. The same input gives the same bytes: a session that is archived again, because
+ * nobody knows whether the first attempt succeeded, must be found identical.
+ */
+export function sessionTranscripts(
+  head: SessionHead,
+  segments: readonly TranscriptSegment[],
+  result: SessionResult,
+): CapturedFile[] {
+  const { context, service, region, transcriptionConfig, dataName } = head;
+  const { complete, detail, durationLimit, sent, acknowledged } = result;
+  const json = transcriptJson(
+    {
+      ...{ id: context.jobId, service, region, transcriptionConfig, segments },
+      ...{ complete, durationLimit, sent, acknowledged },
+    },
+    {
+      createdAt: new Date(context.receivedAt),
+      finishedAt: new Date(result.finishedAt),
+      dataName,
+      ...(detail === null ? {} : { incompleteReason: detail }),
+    },
+  );
+  const text = 'text/plain; charset=utf-8';
+  return [
+    { kind: 'transcript.json-v2', contentType: 'application/json', content: JSON.stringify(json) },
+    { kind: 'transcript.txt', contentType: text, content: transcriptText(segments) },
+    {
+      kind: 'transcript.srt',
+      contentType: text,
+      content: transcriptSrt(segments, transcriptionConfig?.language),
+    },
+  ];
+}

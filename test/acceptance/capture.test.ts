@@ -47,7 +47,7 @@ function capture(simulator: RealtimeSimulator | null, args: readonly string[], s
     store: { url: `file:${data}`, partSize: '64KiB', fsync: false },
     capture: { rescueFolder: rescue },
     limits: { memoryBudget: '1MiB', quarantineBytes: '128KiB' },
-    sources: { calls: { keyPrefix: 'calls/' }, default: {} },
+    sources: { default: {}, calls: { keyPrefix: 'calls/' } },
     speech: { apiKey: API_KEY, realtime: simulator === null ? {} : { eu: simulator.origin } },
     ...settings,
   };

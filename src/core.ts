@@ -31,11 +31,13 @@ export interface Core {
 export interface CoreObserver {
   readonly onStoreCall: OnStoreCall;
   readonly onSegment: (segment: SegmentInfo) => void;
+  /** What an operator should know of the store although nothing failed. */
+  readonly onStoreNotice: (message: string) => void;
 }
 
 /** Builds the parts from the configuration. Nothing is written or asked before the first use. */
 export async function openCore(config: Config, observer?: CoreObserver): Promise<Core> {
-  const opened = await openStore(storeOptions(config));
+  const opened = await openStore({ ...storeOptions(config), onNotice: observer?.onStoreNotice });
   const store = observer ? measureStore(opened, observer.onStoreCall) : opened;
   const { memoryBudget } = config.limits;
   const budget = createByteBudget({ total: memoryBudget, reserve: store.partSize });

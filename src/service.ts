@@ -94,6 +94,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const core = await openCore(config, {
     onStoreCall: metrics.store.called,
     onSegment: metrics.ledger.segmentWritten,
+    onStoreNotice: (message) => log.warn({ event: 'store-notice' }, message),
   });
   const { store, budget, archive, ledger, speech } = core;
   const quarantine = createQuarantine(store);

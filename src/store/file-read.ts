@@ -1,10 +1,11 @@
 import { type FileHandle, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { isAbsent } from './file-errors.js';
+import { fileTrouble, isAbsent } from './file-errors.js';
 import { type FileMeta, UNKNOWN_HEADERS } from './file-meta.js';
 import { openIfThere } from './file-open.js';
 import type { ObjectHeaders, ObjectInfo } from './object-store.js';
+import { wholeBody } from './whole-body.js';
 
 export interface OpenObject {
   readonly handle: FileHandle;
@@ -53,11 +54,15 @@ async function inodeAt(path: string): Promise<bigint | null> {
 }
 
 /** Streams an open object, or the bytes of a range clipped to it, and closes it at the end. */
-export function streamObject(object: OpenObject, range?: { start: number; end: number }): Readable {
+export function streamObject(
+  { handle, info }: OpenObject,
+  range: { start: number; end: number } | null,
+): Readable {
   const start = range?.start ?? 0;
-  const end = Math.min(range?.end ?? Number.POSITIVE_INFINITY, object.info.size - 1);
-  if (start <= end) return object.handle.createReadStream({ start, end });
-  return emptyBody(object.handle);
+  const end = Math.min(range?.end ?? Number.POSITIVE_INFINITY, info.size - 1);
+  if (start > end) return emptyBody(handle);
+  const source = handle.createReadStream({ start, end });
+  return wholeBody(source, end - start + 1, info.key, (error) => fileTrouble('read', info.key, error));
 }
 
 function emptyBody(handle: FileHandle): Readable {

@@ -70,7 +70,7 @@ export function createFileStore(options: FileStoreOptions): ObjectStore {
       return object?.info ?? null;
     },
 
-    async read(key, range) {
+    async read(key, range = null) {
       assertKey('read', key);
       const object = await fileCall('read', key, () => openObject(root, key, parts.meta));
       return object === null ? null : { info: object.info, body: streamObject(object, range) };

@@ -66,7 +66,7 @@ export function measureStore(store: ObjectStore, onCall: OnStoreCall): ObjectSto
     startUpload: async (key, headers) =>
       measureUpload(await timed('startUpload', () => store.startUpload(key, headers))),
     head: (key) => timed('head', () => store.head(key), resultOfRead),
-    read: (key, range) => timed('read', () => store.read(key, range), resultOfRead),
+    read: (key, range, pace) => timed('read', () => store.read(key, range, pace), resultOfRead),
     list: (prefix, options) => timedListing('list', store.list(prefix, options)),
     folders: (prefix) => timedListing('folders', store.folders(prefix)),
     delete: (key) => timed('delete', () => store.delete(key)),

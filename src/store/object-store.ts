@@ -34,8 +34,16 @@ export interface ObjectStore {
    * Opens an object for reading; the caller consumes or destroys `body`. A body cut short ends in an error,
    * never in a clean end. `range` is inclusive, in bytes, and clipped to the object: one that begins beyond
    * the end reads as empty. `info.size` is always the size of the whole object.
+   *
+   * A body that breaks ends in a `StoreError`, too.
+   *
+   * @param pace who consumes it; default `own`
    */
-  read(key: string, range?: { start: number; end: number }): Promise<ObjectReading | null>;
+  read(
+    key: string,
+    range?: { start: number; end: number } | null,
+    pace?: ReadPace,
+  ): Promise<ObjectReading | null>;
 
   /** All objects below a prefix in key order, to the last page; a broken listing throws, it never ends early. */
   list(prefix: string, options?: { startAfter?: string }): AsyncIterable<ListedObject>;
@@ -55,6 +63,12 @@ export interface ObjectStore {
   /** Ends connections and timers. Idempotent. */
   close(): Promise<void>;
 }
+
+/**
+ * `own`: read to its end by this process, as fast as it comes. `download`: handed on to somebody who may pause;
+ * must never make the others wait, and is bounded by its caller.
+ */
+export type ReadPace = 'own' | 'download';
 
 export type CreateResult = 'created' | 'exists';
 
@@ -97,10 +111,17 @@ export interface PendingUpload {
 /** The store could not do it: unreachable, refused, timed out, or answered nonsense. Nothing is known to be lost. */
 export class StoreError extends Error {
   readonly operation: string;
+  /** How long the store asked to be left alone; null when it did not. */
+  readonly retryAfterMs: number | null;
 
-  constructor(operation: string, detail: string, options?: { cause?: unknown }) {
+  constructor(
+    operation: string,
+    detail: string,
+    options?: { cause?: unknown; retryAfterMs?: number | null },
+  ) {
     super(`${operation}: ${detail}`, options);
     this.name = 'StoreError';
     this.operation = operation;
+    this.retryAfterMs = options?.retryAfterMs ?? null;
   }
 }

@@ -17,6 +17,8 @@ export interface StoreOptions {
   readonly s3?: S3Settings | undefined;
   /** File store only: false gives up durability across power loss. Default true. */
   readonly fsync?: boolean | undefined;
+  /** Told what an operator should know although nothing failed, such as a wrong clock. */
+  readonly onNotice?: ((message: string) => void) | undefined;
 }
 
 /**
@@ -34,7 +36,7 @@ export async function openStore(options: StoreOptions): Promise<ObjectStore> {
   // Loaded only when wanted: the SDK costs a third of a second at start.
   const { createS3Store } = await import('./s3-store.js');
   const { bucket, prefix } = location;
-  return createS3Store({ bucket, prefix, partSize, settings: options.s3 ?? {} });
+  return createS3Store({ bucket, prefix, partSize, settings: options.s3 ?? {}, onNotice: options.onNotice });
 }
 
 /** S3's own limits for all parts but the last. */

@@ -6,8 +6,10 @@ import {
   ListPartsCommand,
 } from '@aws-sdk/client-s3';
 import { located, type S3Bucket } from './s3-bucket.js';
-import { asFailure, isMissing, s3Trouble } from './s3-errors.js';
+import { asFailure, isMissing } from './s3-errors.js';
 import { decodeKey } from './s3-list.js';
+import { withRetries } from './s3-retry.js';
+import { s3Trouble } from './s3-trouble.js';
 
 export interface UploadAddress {
   /** Relative to the store's prefix. */
@@ -42,19 +44,27 @@ export async function abandonUpload(bucket: S3Bucket, upload: UploadAddress): Pr
 
 async function abortOnce(bucket: S3Bucket, upload: UploadAddress, abortSignal: AbortSignal): Promise<void> {
   const input = { ...located(bucket, upload.key), UploadId: upload.uploadId };
-  await unlessMissing(bucket.client.send(new AbortMultipartUploadCommand(input), { abortSignal }));
+  await unlessMissing(bucket, abortSignal, () =>
+    bucket.client.send(new AbortMultipartUploadCommand(input), { abortSignal }),
+  );
 }
 
 /** An aborted upload is NoSuchUpload to most servers and NoSuchKey to Ceph. */
 async function hasParts(bucket: S3Bucket, upload: UploadAddress, abortSignal: AbortSignal): Promise<boolean> {
   const input = { ...located(bucket, upload.key), UploadId: upload.uploadId, MaxParts: 1 };
-  const response = await unlessMissing(bucket.client.send(new ListPartsCommand(input), { abortSignal }));
+  const response = await unlessMissing(bucket, abortSignal, () =>
+    bucket.client.send(new ListPartsCommand(input), { abortSignal }),
+  );
   return (response?.Parts?.length ?? 0) > 0;
 }
 
-async function unlessMissing<T>(sending: Promise<T>): Promise<T | null> {
+async function unlessMissing<T>(
+  bucket: S3Bucket,
+  signal: AbortSignal,
+  send: () => Promise<T>,
+): Promise<T | null> {
   try {
-    return await sending;
+    return await withRetries(bucket.limits.retry, send, { signal });
   } catch (error) {
     if (isMissing(asFailure(error))) return null;
     throw error;
@@ -91,13 +101,15 @@ async function listPage(
   marker: { KeyMarker?: string | undefined; UploadIdMarker?: string | undefined },
 ): Promise<ListMultipartUploadsCommandOutput> {
   try {
-    return await bucket.client.send(
-      new ListMultipartUploadsCommand({
-        ...marker,
-        Bucket: bucket.bucket,
-        Prefix: bucket.prefix,
-        EncodingType: 'url',
-      }),
+    return await withRetries(bucket.limits.retry, () =>
+      bucket.client.send(
+        new ListMultipartUploadsCommand({
+          ...marker,
+          Bucket: bucket.bucket,
+          Prefix: bucket.prefix,
+          EncodingType: 'url',
+        }),
+      ),
     );
   } catch (error) {
     throw s3Trouble('sweep', bucket.prefix, error);

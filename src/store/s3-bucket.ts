@@ -1,4 +1,5 @@
 import type { S3Client } from '@aws-sdk/client-s3';
+import { createAnswerCheck } from './s3-answer-check.js';
 import { bucketAddress, createS3Client, type S3Limits, s3Limits } from './s3-client.js';
 import type { S3Settings, S3StoreOptions } from './s3-options.js';
 import { createS3Sender, type S3Sender } from './s3-sender.js';
@@ -15,10 +16,12 @@ export interface S3Bucket {
 }
 
 export async function openBucket(options: S3StoreOptions): Promise<S3Bucket> {
-  const { bucket, prefix, settings } = options;
+  const { bucket, prefix, settings, onNotice } = options;
   const limits = s3Limits(settings);
-  const client = createS3Client(settings, limits);
-  const sender = createS3Sender(client, await bucketAddress(settings, limits, bucket), limits);
+  const answers = createAnswerCheck();
+  const client = createS3Client(settings, limits, answers);
+  const address = await bucketAddress(settings, limits, bucket);
+  const sender = createS3Sender({ client, address, limits, answers, onNotice });
   return { client, sender, bucket, prefix, settings, limits };
 }
 

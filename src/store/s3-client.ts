@@ -1,5 +1,9 @@
+import { Readable } from 'node:stream';
 import { PutObjectCommand, S3Client, type S3ClientConfig } from '@aws-sdk/client-s3';
 import { StoreError } from './object-store.js';
+import { type AnswerCheck, createAnswerCheck } from './s3-answer-check.js';
+import { useCredentialChain } from './s3-credentials.js';
+import { S3Failure } from './s3-errors.js';
 import type { S3Settings } from './s3-options.js';
 
 /** Milliseconds an answer's body may stand still before the read counts as broken. */
@@ -29,19 +33,20 @@ export function s3Limits(settings: S3Settings): S3Limits {
 }
 
 /**
- * The SDK's client for everything but the bodies we write: control of uploads, listings, reads.
+ * The SDK's client for everything but bodies: control of uploads, listings, heads. Makes one attempt; `withRetries`
+ * repeats it by the same rules as everything else.
  *
  * Its defaults are dangerous here: no time-out at all, time-outs that only warn, checksums that several
  * compatibles reject, and 100-continue outside the connection pool.
  */
-export function createS3Client(settings: S3Settings, limits: S3Limits): S3Client {
+export function createS3Client(settings: S3Settings, limits: S3Limits, answers: AnswerCheck): S3Client {
   const { endpoint, accessKeyId, secretAccessKey, sessionToken } = settings;
   const config: S3ClientConfig = {
     forcePathStyle: settings.forcePathStyle ?? false,
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
     expectContinueHeader: false,
-    maxAttempts: limits.retry.retries + 1,
+    maxAttempts: 1,
     requestHandler: {
       connectionTimeout: limits.connectTimeoutMs,
       requestTimeout: limits.requestTimeoutMs,
@@ -56,7 +61,52 @@ export function createS3Client(settings: S3Settings, limits: S3Limits): S3Client
   if (region !== null) config.region = region;
   if (accessKeyId && secretAccessKey)
     config.credentials = { accessKeyId, secretAccessKey, ...(sessionToken ? { sessionToken } : {}) };
-  return new S3Client(config);
+  const client = new S3Client(config);
+  if (config.credentials === undefined) useCredentialChain(client);
+  checkAnswers(client, answers);
+  return client;
+}
+
+/** A listing of a thousand keys takes less than two; what goes on beyond this is no answer of S3. */
+const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
+
+interface SdkAnswer {
+  readonly statusCode: number;
+  readonly headers: Record<string, string>;
+  body: Readable;
+}
+
+/** Holds every answer against what S3 promises before the SDK makes something of it: it reads a page as an empty listing. */
+function checkAnswers(client: S3Client, answers: AnswerCheck): void {
+  client.middlewareStack.add(
+    (next, context) => async (args) => {
+      const result = await next(args);
+      const response = result.response as SdkAnswer;
+      const operation = (context.commandName ?? '').replace(/Command$/, '');
+      const { statusCode: status, headers } = response;
+      const body = await wholeText(response.body);
+      response.body = Readable.from([body]);
+      answers.check(operation, {
+        status,
+        headers,
+        text: operation === 'HeadObject' ? null : body.toString(),
+      });
+      return result;
+    },
+    { step: 'deserialize', name: 'checkAnswer', priority: 'low' },
+  );
+}
+
+async function wholeText(body: Readable): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    length += chunk.length;
+    if (length > MAX_ANSWER_BYTES)
+      throw new S3Failure({ status: null, code: 'NotAnswerOfS3', detail: 'too long' });
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
 }
 
 /** Where requests for keys of the bucket go; `path` ends in `/` and is already encoded. */
@@ -77,7 +127,8 @@ export async function bucketAddress(
   bucket: string,
 ): Promise<BucketAddress> {
   // The real credentials may lie behind a network; opening a store must not wait for them.
-  const client = createS3Client({ ...settings, accessKeyId: 'none', secretAccessKey: 'none' }, limits);
+  const stopped = { ...settings, accessKeyId: 'none', secretAccessKey: 'none' };
+  const client = createS3Client(stopped, limits, createAnswerCheck());
   try {
     const request = await requestFor(client, bucket);
     const port = request.port === undefined ? '' : `:${request.port}`;

@@ -1,4 +1,5 @@
 import { GetBucketLifecycleConfigurationCommand, type LifecycleRule } from '@aws-sdk/client-s3';
+import { createAnswerCheck } from './s3-answer-check.js';
 import { createS3Client, s3Limits } from './s3-client.js';
 import { asFailure } from './s3-errors.js';
 import type { S3Settings } from './s3-options.js';
@@ -17,7 +18,7 @@ export async function inspectBucket(place: {
   readonly prefix: string;
   readonly settings: S3Settings;
 }): Promise<BucketFacts> {
-  const client = createS3Client(place.settings, s3Limits(place.settings));
+  const client = createS3Client(place.settings, s3Limits(place.settings), createAnswerCheck());
   let clockAheadMs: number | null = null;
   // Refusals carry a time as well, and a clock that is far off is refused.
   client.middlewareStack.add(

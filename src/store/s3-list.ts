@@ -2,7 +2,8 @@ import { ListObjectsV2Command, type ListObjectsV2CommandOutput } from '@aws-sdk/
 import { isListed } from './object-key.js';
 import { type ListedObject, StoreError } from './object-store.js';
 import type { S3Bucket } from './s3-bucket.js';
-import { s3Trouble } from './s3-errors.js';
+import { withRetries } from './s3-retry.js';
+import { s3Trouble } from './s3-trouble.js';
 
 /** Objects below a prefix, to the last page. */
 export async function* listObjects(
@@ -37,8 +38,8 @@ async function* pages(
 ): AsyncGenerator<ListObjectsV2CommandOutput> {
   let token: string | undefined;
   do {
-    const page: ListObjectsV2CommandOutput = await bucket.client
-      .send(
+    const page: ListObjectsV2CommandOutput = await withRetries(bucket.limits.retry, () =>
+      bucket.client.send(
         new ListObjectsV2Command({
           ...input,
           Bucket: bucket.bucket,
@@ -47,10 +48,10 @@ async function* pages(
           EncodingType: 'url',
           ContinuationToken: token,
         }),
-      )
-      .catch((error: unknown) => {
-        throw s3Trouble('list', prefix, error);
-      });
+      ),
+    ).catch((error: unknown) => {
+      throw s3Trouble('list', prefix, error);
+    });
     yield page;
     token = page.NextContinuationToken;
     if (page.IsTruncated && !token)

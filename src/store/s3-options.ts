@@ -47,6 +47,8 @@ export interface S3StoreOptions {
   readonly prefix: string;
   readonly partSize: number;
   readonly settings: S3Settings;
+  /** Told what an operator should know although nothing failed; once each. */
+  readonly onNotice?: ((message: string) => void) | undefined;
 }
 
 export type S3ChecksumMode = 'sha256' | 'crc32';

@@ -1,9 +1,10 @@
 import type { CreateResult, ObjectHeaders } from './object-store.js';
 import type { S3Bucket } from './s3-bucket.js';
-import { asFailure, s3Trouble } from './s3-errors.js';
+import { asFailure } from './s3-errors.js';
 import { addObjectLines, type HeaderLines, integrityLines, integrityOf } from './s3-headers.js';
 import { headObject } from './s3-read.js';
 import { withRetries } from './s3-retry.js';
+import { s3Trouble } from './s3-trouble.js';
 
 const NOT_THERE_YET: HeaderLines = ['if-none-match', '*'];
 
@@ -65,5 +66,5 @@ async function put(
     body,
     timeoutMs: body.length <= SMALL_BODY ? limits.requestTimeoutMs : limits.partTimeoutMs,
   };
-  await withRetries(limits.retry, () => sender.put(request));
+  await withRetries(limits.retry, () => sender.put('PutObject', request));
 }

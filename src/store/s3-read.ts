@@ -1,11 +1,13 @@
-import { pipeline, Readable, Transform } from 'node:stream';
+import type { IncomingHttpHeaders } from 'node:http';
+import { Readable } from 'node:stream';
 import { DeleteObjectCommand, HeadObjectCommand } from '@aws-sdk/client-s3';
-import { type ObjectInfo, type ObjectReading, StoreError } from './object-store.js';
+import { type ObjectInfo, type ObjectReading, type ReadPace, StoreError } from './object-store.js';
 import { located, type S3Bucket } from './s3-bucket.js';
-import { asFailure, isMissing, s3Trouble } from './s3-errors.js';
+import { asFailure, isMissing } from './s3-errors.js';
 import { type HeaderLines, METADATA } from './s3-headers.js';
 import { withRetries } from './s3-retry.js';
-import type { ResponseHeaders } from './s3-sender.js';
+import { s3Trouble } from './s3-trouble.js';
+import { wholeBody } from './whole-body.js';
 
 interface Described {
   readonly ContentLength?: number | undefined;
@@ -17,7 +19,10 @@ interface Described {
 
 export async function headObject(bucket: S3Bucket, key: string): Promise<ObjectInfo | null> {
   try {
-    return infoOf('head', key, await bucket.client.send(new HeadObjectCommand(located(bucket, key))));
+    const found = await withRetries(bucket.limits.retry, () =>
+      bucket.client.send(new HeadObjectCommand(located(bucket, key))),
+    );
+    return infoOf('head', key, found);
   } catch (error) {
     if (isMissing(asFailure(error))) return null;
     throw s3Trouble('head', key, error);
@@ -27,16 +32,18 @@ export async function headObject(bucket: S3Bucket, key: string): Promise<ObjectI
 export async function readObject(
   bucket: S3Bucket,
   key: string,
-  range?: { start: number; end: number },
+  range: { start: number; end: number } | null,
+  pace: ReadPace,
 ): Promise<ObjectReading | null> {
   const { requestTimeoutMs: timeoutMs, partTimeoutMs: idleMs, retry } = bucket.limits;
   const headers: HeaderLines = range ? ['range', `bytes=${range.start}-${range.end}`] : [];
-  const request = { key: bucket.prefix + key, headers, timeoutMs, idleMs };
+  const broken = (error: unknown) => s3Trouble('read', key, error);
+  const request = { key: bucket.prefix + key, headers, timeoutMs, idleMs, pace };
   try {
     const answer = await withRetries(retry, () => bucket.sender.get(request));
     const described = describedBy(answer.headers);
     const info = infoOf('read', key, described);
-    return { info, body: wholeBody(answer.body, described.ContentLength ?? info.size, key) };
+    return { info, body: wholeBody(answer.body, described.ContentLength ?? info.size, key, broken) };
   } catch (error) {
     const failure = asFailure(error);
     if (isMissing(failure)) return null;
@@ -49,14 +56,16 @@ export async function readObject(
 
 export async function deleteObject(bucket: S3Bucket, key: string): Promise<void> {
   try {
-    await bucket.client.send(new DeleteObjectCommand(located(bucket, key)));
+    await withRetries(bucket.limits.retry, () =>
+      bucket.client.send(new DeleteObjectCommand(located(bucket, key))),
+    );
   } catch (error) {
     if (!isMissing(asFailure(error))) throw s3Trouble('delete', key, error);
   }
 }
 
 /** What the SDK would make of the headers. */
-function describedBy(headers: ResponseHeaders): Described {
+function describedBy(headers: IncomingHttpHeaders): Described {
   const text = (name: string): string | undefined => {
     const value = headers[name];
     return Array.isArray(value) ? value.join(', ') : value;
@@ -87,24 +96,4 @@ function infoOf(operation: string, key: string, found: Described): ObjectInfo {
     contentType: found.ContentType ?? 'application/octet-stream',
     metadata: found.Metadata ?? {},
   };
-}
-
-/**
- * A connection that ends early must not look like the end of the object. Besides, a reader who stops half-way
- * destroys this stream and with it the connection, which leaving an answer of Node's client alone does not.
- */
-function wholeBody(source: Readable, expected: number, key: string): Readable {
-  let received = 0;
-  const counted = new Transform({
-    transform(chunk: Buffer, _encoding, done) {
-      received += chunk.length;
-      done(null, chunk);
-    },
-    flush(done) {
-      if (received === expected) done();
-      else done(new StoreError('read', `${key} ended after ${received} of ${expected} bytes`));
-    },
-  });
-  // Errors arrive at the reader through the destroyed transform; the callback only keeps them from being unhandled.
-  return pipeline(source, counted, () => undefined);
 }

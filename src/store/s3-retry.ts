@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { asFailure, isRetryable } from './s3-errors.js';
+import { asFailure, isRetryable, type S3Failure } from './s3-errors.js';
 
 export interface RetryPolicy {
   /** Further attempts after the first. */
@@ -12,19 +12,25 @@ export interface RetryPolicy {
 
 const MAX_DELAY_MS = 5_000;
 
+export interface RetryOptions {
+  /** Gives up between attempts. */
+  readonly signal?: AbortSignal;
+  /** Which failures are worth another attempt; default `isRetryable`. */
+  readonly worthwhile?: (failure: S3Failure) => boolean;
+}
+
 /**
  * Runs an attempt until it succeeds, fails for good, or attempts or time are spent.
  *
  * Pauses are random between nothing and the bound ("full jitter"), so that replicas that were refused
  * together do not come back together. A server's Retry-After is the least pause.
  *
- * @param signal gives up between attempts
  * @throws S3Failure of the last attempt
  */
 export async function withRetries<T>(
   policy: RetryPolicy,
   attempt: () => Promise<T>,
-  signal?: AbortSignal,
+  { signal, worthwhile = isRetryable }: RetryOptions = {},
 ): Promise<T> {
   const deadline = performance.now() + policy.deadlineMs;
   for (let failures = 0; ; ) {
@@ -35,7 +41,7 @@ export async function withRetries<T>(
       failures += 1;
       const pause = pauseFor(policy, failures, failure.retryAfterMs);
       const spent = failures > policy.retries || performance.now() + pause > deadline;
-      if (!isRetryable(failure) || spent || signal?.aborted) throw failure;
+      if (!worthwhile(failure) || spent || signal?.aborted) throw failure;
       await sleep(pause, undefined, signal ? { signal } : {}).catch(() => undefined);
       if (signal?.aborted) throw failure;
     }

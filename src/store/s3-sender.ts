@@ -1,11 +1,15 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { S3Client } from '@aws-sdk/client-s3';
 import { Pool } from 'undici';
+import type { ReadPace } from './object-store.js';
+import type { AnswerCheck } from './s3-answer-check.js';
 import type { BucketAddress, S3Limits } from './s3-client.js';
-import { asFailure, failureOf, S3Failure } from './s3-errors.js';
-import { exchange } from './s3-exchange.js';
+import { failureOf } from './s3-errors.js';
+import { exchange, openExchange } from './s3-exchange.js';
 import type { HeaderLines } from './s3-headers.js';
-import { createS3Signer, type SigningKeyHolder } from './s3-signature.js';
+import { createServerClock } from './s3-server-clock.js';
+import { createS3Signer } from './s3-signature.js';
 
 /** A PUT of a body that is in memory. */
 export interface SignedPut {
@@ -29,15 +33,15 @@ export interface SignedGet {
   readonly timeoutMs: number;
   /** Longest silence within its body, in milliseconds. */
   readonly idleMs: number;
+  /** Who reads: each kind has connections of its own, so that none waits behind another. */
+  readonly pace: ReadPace;
 }
 
 export interface OpenAnswer {
-  readonly headers: ResponseHeaders;
+  readonly headers: IncomingHttpHeaders;
   /** To be consumed or destroyed. */
   readonly body: Readable;
 }
-
-export type ResponseHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
 /**
  * Sends and fetches bodies past the SDK's command layer, which costs ten times the CPU of a signed request over a pooled
@@ -45,11 +49,23 @@ export type ResponseHeaders = Readonly<Record<string, string | string[] | undefi
  */
 export interface S3Sender {
   readonly secure: boolean;
-  /** One attempt. @throws S3Failure for an answer that is none of success; what the connection throws, as it is */
-  put(request: SignedPut): Promise<ResponseHeaders>;
-  /** One attempt, with the errors of `put`; connections of its own, so that slow readers hold up no write. */
+  /**
+   * One attempt; once more when the server's clock was another.
+   *
+   * @throws S3Failure for an answer that is not a success, or not the store's; what the connection throws, as it is
+   */
+  put(operation: 'PutObject' | 'UploadPart', request: SignedPut): Promise<IncomingHttpHeaders>;
+  /** The same for a GET. */
   get(request: SignedGet): Promise<OpenAnswer>;
   close(): Promise<void>;
+}
+
+export interface S3SenderParts {
+  readonly client: S3Client;
+  readonly address: BucketAddress;
+  readonly limits: S3Limits;
+  readonly answers: AnswerCheck;
+  readonly onNotice: ((message: string) => void) | undefined;
 }
 
 /** SHA-256 of nothing, which a request without a body is signed with. */
@@ -58,60 +74,71 @@ const NO_BODY = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b85
 /** Milliseconds an unused connection is kept; most servers close theirs after 5 to 60 seconds. */
 const KEEP_ALIVE_MS = 4_000;
 
-export function createS3Sender(client: S3Client, address: BucketAddress, limits: S3Limits): S3Sender {
+export function createS3Sender({ client, address, limits, answers, onNotice }: S3SenderParts): S3Sender {
   const options = {
-    connections: limits.maxSockets,
     pipelining: 1,
     keepAliveTimeout: KEEP_ALIVE_MS,
     connect: { timeout: limits.connectTimeoutMs },
   };
-  const pool = new Pool(address.origin, options);
-  const readers = new Pool(address.origin, options);
+  const connections = limits.maxSockets;
+  const pools = {
+    write: new Pool(address.origin, { ...options, connections }),
+    own: new Pool(address.origin, { ...options, connections }),
+    // As many as those who let others read admit: a bound here would only make some wait behind paused ones.
+    download: new Pool(address.origin, options),
+  };
   const signer = createS3Signer(address.region);
+  const clock = createServerClock(onNotice);
 
-  /** A provider's failure is no answer of S3, whatever status it had itself: it is told as none, and tried again. */
-  async function signingKey(): Promise<SigningKeyHolder> {
-    try {
-      return await client.config.credentials();
-    } catch (error) {
-      const { code } = asFailure(error);
-      throw new S3Failure({ status: null, code }, { cause: error });
-    }
-  }
-
-  async function put({ key, query, body, timeoutMs, headers, signal }: SignedPut): Promise<ResponseHeaders> {
+  async function put(
+    operation: 'PutObject' | 'UploadPart',
+    { key, query, body, timeoutMs, headers, signal }: SignedPut,
+  ): Promise<IncomingHttpHeaders> {
     const path = address.path + encodeKey(key);
     const pairs = encodedQuery(query);
-    const holder = await signingKey();
+    const holder = await client.config.credentials();
     const unsigned = { method: 'PUT', path, query: pairs, headers: headers.concat('host', address.host) };
-    const request = {
-      method: 'PUT' as const,
-      path: pairs.length === 0 ? path : `${path}?${pairs.join('&')}`,
-      headers: signer.sign(unsigned, holder, new Date()),
-      body,
-      headersTimeout: timeoutMs,
-      bodyTimeout: timeoutMs,
-    };
-    const answer = await exchange(pool, request, signal);
-    // A 200 can carry an error: the status was sent before the work was done.
-    if (answer.status !== 200 || answer.text.includes('<Error'))
-      throw failureOf(answer.status, answer.text, answer.headers);
-    return answer.headers;
+    return clock.correcting(async (now) => {
+      const request = {
+        method: 'PUT' as const,
+        path: pairs.length === 0 ? path : `${path}?${pairs.join('&')}`,
+        headers: signer.sign(unsigned, holder, now),
+        body,
+        headersTimeout: timeoutMs,
+        bodyTimeout: timeoutMs,
+      };
+      const answer = await exchange(pools.write, request, { queueMs: timeoutMs, signal });
+      answers.check(operation, answer);
+      if (answer.status !== 200) throw failureOf(answer.status, answer.text, answer.headers);
+      return answer.headers;
+    });
   }
 
-  async function get({ key, headers, timeoutMs, idleMs }: SignedGet): Promise<OpenAnswer> {
+  async function get({ key, headers, timeoutMs, idleMs, pace }: SignedGet): Promise<OpenAnswer> {
     const path = address.path + encodeKey(key);
     const lines = headers.concat('host', address.host, 'x-amz-content-sha256', NO_BODY);
-    const holder = await signingKey();
-    const response = await readers.request({
-      method: 'GET',
-      path,
-      headers: signer.sign({ method: 'GET', path, query: [], headers: lines }, holder, new Date()),
-      headersTimeout: timeoutMs,
-      bodyTimeout: idleMs,
+    const holder = await client.config.credentials();
+    return clock.correcting(async (now) => {
+      const request = {
+        method: 'GET' as const,
+        path,
+        headers: signer.sign({ method: 'GET', path, query: [], headers: lines }, holder, now),
+        headersTimeout: timeoutMs,
+        bodyTimeout: idleMs,
+      };
+      const response = await openExchange(pools[pace], request, limits.connectTimeoutMs + timeoutMs);
+      const { statusCode: status, headers: found, body } = response;
+      const succeeded = status >= 200 && status <= 299;
+      const text = succeeded ? null : await failureText(body);
+      try {
+        answers.check('GetObject', { status, headers: found, text });
+      } catch (error) {
+        body.on('error', () => undefined).destroy();
+        throw error;
+      }
+      if (text !== null) throw failureOf(status, text, found);
+      return response;
     });
-    if (response.statusCode === 200 || response.statusCode === 206) return response;
-    throw failureOf(response.statusCode, await response.body.text(), response.headers);
   }
 
   return {
@@ -119,9 +146,26 @@ export function createS3Sender(client: S3Client, address: BucketAddress, limits:
     put,
     get,
     close: async () => {
-      await Promise.all([pool, readers].filter((each) => !each.destroyed).map((each) => each.destroy()));
+      await Promise.all(
+        Object.values(pools)
+          .filter((each) => !each.destroyed)
+          .map((each) => each.destroy()),
+      );
     },
   };
+}
+
+const MAX_FAILURE_BYTES = 64 * 1024;
+
+async function failureText(body: Readable): Promise<string> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    chunks.push(chunk);
+    length += chunk.length;
+    if (length > MAX_FAILURE_BYTES) break;
+  }
+  return Buffer.concat(chunks).toString();
 }
 
 const NO_QUERY: readonly string[] = [];

@@ -45,9 +45,9 @@ export async function createS3Store(options: S3StoreOptions): Promise<ObjectStor
       return headObject(bucket, key);
     },
 
-    async read(key, range) {
+    async read(key, range = null, pace = 'own') {
       assertKey('read', key);
-      return readObject(bucket, key, range);
+      return readObject(bucket, key, range, pace);
     },
 
     async *list(prefix, { startAfter = '' } = {}) {

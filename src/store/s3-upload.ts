@@ -6,10 +6,11 @@ import {
 import { type CreateResult, type ObjectHeaders, type PendingUpload, StoreError } from './object-store.js';
 import { abandonUpload, type UploadAddress } from './s3-abandon.js';
 import { located, type S3Bucket } from './s3-bucket.js';
-import { asFailure, isMissing, isRetryable, type S3Failure, s3Trouble } from './s3-errors.js';
+import { asFailure, isMissing, isRetryable, type S3Failure } from './s3-errors.js';
 import { integrityLines, integrityOf } from './s3-headers.js';
 import { headObject } from './s3-read.js';
 import { withRetries } from './s3-retry.js';
+import { s3Trouble } from './s3-trouble.js';
 
 /** S3's limit; with 8 MiB parts it is reached at 78 GiB. */
 const MAX_PARTS = 10_000;
@@ -25,18 +26,20 @@ export async function startS3Upload(
 ): Promise<PendingUpload> {
   const { sse, storageClass, checksum } = bucket.settings;
   try {
-    const response = await bucket.client.send(
-      new CreateMultipartUploadCommand({
-        ...located(bucket, key),
-        ContentType: headers.contentType,
-        Metadata: { ...headers.metadata },
-        ...(storageClass && { StorageClass: storageClass as 'STANDARD' }),
-        ...(sse && { ServerSideEncryption: sse.mode }),
-        ...(sse?.mode === 'aws:kms' && sse.keyId && { SSEKMSKeyId: sse.keyId }),
-        ...(checksum === 'crc32' && { ChecksumAlgorithm: 'CRC32' as const }),
-      }),
+    const response = await withRetries(bucket.limits.retry, () =>
+      bucket.client.send(
+        new CreateMultipartUploadCommand({
+          ...located(bucket, key),
+          ContentType: headers.contentType,
+          Metadata: { ...headers.metadata },
+          ...(storageClass && { StorageClass: storageClass as 'STANDARD' }),
+          ...(sse && { ServerSideEncryption: sse.mode }),
+          ...(sse?.mode === 'aws:kms' && sse.keyId && { SSEKMSKeyId: sse.keyId }),
+          ...(checksum === 'crc32' && { ChecksumAlgorithm: 'CRC32' as const }),
+        }),
+      ),
     );
-    if (!response.UploadId) throw new StoreError('startUpload', 'the answer tells no upload id');
+    if (!response.UploadId) throw new StoreError('startUpload', 'the answer names no upload id');
     return createPendingUpload(bucket, { key, uploadId: response.UploadId });
   } catch (error) {
     throw s3Trouble('startUpload', key, error);
@@ -114,9 +117,9 @@ async function uploadPart(
     signal,
   };
   try {
-    const headers = await withRetries(limits.retry, () => sender.put(request), signal);
+    const headers = await withRetries(limits.retry, () => sender.put('UploadPart', request), { signal });
     const { etag } = headers;
-    if (typeof etag !== 'string') throw new StoreError('write', 'the answer tells no ETag of the part');
+    if (etag === undefined) throw new StoreError('write', 'the answer has no ETag of the part');
     const { crc32 } = integrity;
     return { PartNumber: number, ETag: etag, ...(crc32 !== null && { ChecksumCRC32: crc32 }) };
   } catch (error) {
@@ -137,15 +140,20 @@ async function completeUpload(
   const emulated = bucket.settings.conditionalWrites === 'emulated';
   if (emulated && (await headObject(bucket, upload.key)) !== null) return 'exists';
   try {
-    await bucket.client.send(
-      new CompleteMultipartUploadCommand({
-        ...located(bucket, upload.key),
-        UploadId: upload.uploadId,
-        MultipartUpload: { Parts: parts },
-        ...(!emulated && { IfNoneMatch: '*' }),
-      }),
-      // Joining thousands of parts takes some servers long.
-      { requestTimeout: bucket.limits.partTimeoutMs },
+    await withRetries(
+      bucket.limits.retry,
+      () =>
+        bucket.client.send(
+          new CompleteMultipartUploadCommand({
+            ...located(bucket, upload.key),
+            UploadId: upload.uploadId,
+            MultipartUpload: { Parts: parts },
+            ...(!emulated && { IfNoneMatch: '*' }),
+          }),
+          // Joining thousands of parts takes some servers long.
+          { requestTimeout: bucket.limits.partTimeoutMs },
+        ),
+      { worthwhile: (failure) => failure.status !== 409 && isRetryable(failure) },
     );
     return 'created';
   } catch (error) {

@@ -18,11 +18,13 @@ export interface S3Request {
 
 /**
  * What to do instead of the honest thing. `done` first does what was asked.
- * `error200` is a 200 whose body is an error; `cut` drops the connection half-way through the answer's body.
+ * `error200` is a 200 whose body is an error; `page` is what a proxy shows instead of the server's answer; `cut` drops
+ * the connection half-way through the answer's body.
  */
 export type Misbehaviour =
   | { kind: 'answer'; status: number; code: string; done?: boolean; headers?: Record<string, string> }
   | { kind: 'error200'; code: string; done?: boolean }
+  | { kind: 'page'; status?: number; headers?: Record<string, string>; done?: boolean }
   | { kind: 'reset'; done?: boolean }
   | { kind: 'hang'; done?: boolean }
   | { kind: 'cut' };
@@ -33,6 +35,10 @@ export interface S3StandIn {
   readonly requests: S3Request[];
   /** Asked for every request; null is honest. */
   misbehave: (request: S3Request) => Misbehaviour | null;
+  /** Whether answers carry `x-amz-request-id`, as those of AWS and most others do. Default true. */
+  sendsRequestIds: boolean;
+  /** Milliseconds this server's clock is ahead; requests signed more than 15 minutes away from it are refused. */
+  clockAheadMs: number;
   /** True makes `If-None-Match` mean nothing, as some compatibles do. */
   ignoreConditions: boolean;
   close(): Promise<void>;
@@ -56,6 +62,8 @@ export async function startS3StandIn(): Promise<S3StandIn> {
     state,
     requests: [],
     misbehave: () => null,
+    sendsRequestIds: true,
+    clockAheadMs: 0,
     ignoreConditions: false,
     close: () =>
       new Promise((done) => {
@@ -70,11 +78,19 @@ export async function startS3StandIn(): Promise<S3StandIn> {
     const fault = standIn.misbehave(request);
     const isDone = fault === null || fault.kind === 'cut' || fault.done === true;
     const honest = isDone ? checked(request) : null;
+    if (standIn.sendsRequestIds && fault?.kind !== 'page')
+      response.setHeader('x-amz-request-id', `tx${standIn.requests.length}`);
+    response.setHeader('date', new Date(Date.now() + standIn.clockAheadMs).toUTCString());
     if (fault !== null) return misbehave(fault, honest, response);
     if (honest !== null) send(response, honest);
   }
 
   function checked(request: S3Request): S3Answer {
+    const signedAt = signingTime(request.headers['x-amz-date']);
+    if (Math.abs(signedAt - Date.now() - standIn.clockAheadMs) > 900_000) {
+      const refusal = s3Error(403, 'RequestTimeTooSkewed');
+      return request.operation === 'HeadObject' ? { ...refusal, body: Buffer.alloc(0) } : refusal;
+    }
     const announced = request.headers['x-amz-content-sha256'];
     const isHash = typeof announced === 'string' && /^[0-9a-f]{64}$/.test(announced);
     if (isHash && announced !== hash('sha256', request.body))
@@ -86,9 +102,20 @@ export async function startS3StandIn(): Promise<S3StandIn> {
   return standIn;
 }
 
+/** Of `20261121T210000Z`. */
+function signingTime(header: string | string[] | undefined): number {
+  const [, year, month, day, hour, minute, second] =
+    /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/.exec(String(header)) ?? [];
+  return Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`);
+}
+
 function misbehave(fault: Misbehaviour, honest: S3Answer | null, response: ServerResponse): void {
   if (fault.kind === 'reset') response.socket?.resetAndDestroy();
   if (fault.kind === 'answer') send(response, s3Error(fault.status, fault.code, fault.headers));
+  if (fault.kind === 'page') {
+    const headers = { 'content-type': 'text/html', ...fault.headers };
+    send(response, { status: fault.status ?? 200, headers, body: Buffer.from('<html>maintenance</html>') });
+  }
   if (fault.kind === 'error200') send(response, { ...s3Error(500, fault.code), status: 200 });
   if (fault.kind === 'cut' && honest !== null) {
     response.writeHead(honest.status, { ...honest.headers, 'content-length': honest.body.length });

@@ -28,16 +28,20 @@ export async function openStandInPlace(
 export interface StandInStore {
   readonly standIn: S3StandIn;
   readonly store: ObjectStore;
+  /** What the store would have had logged. */
+  readonly notices: readonly string[];
   close(): Promise<void>;
 }
 
 /** An S3 store before a stand-in of its own; retries hardly wait, so that faults cost no time. */
 export async function openStandInStore(settings: S3Settings = {}): Promise<StandInStore> {
   const place = await openStandInPlace({ retryDelayMs: 1, ...settings });
-  const store = await openStore(place.options);
+  const notices: string[] = [];
+  const store = await openStore({ ...place.options, onNotice: (message) => notices.push(message) });
   return {
     standIn: place.standIn,
     store,
+    notices,
     async close() {
       await store.close();
       await place.dispose();

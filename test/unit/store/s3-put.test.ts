@@ -50,7 +50,9 @@ describe('an S3 create', () => {
   it('is given up after its attempts, naming operation and cause but no secret', async () => {
     const fault: Misbehaviour = { kind: 'answer', status: 503, code: 'SlowDown' };
     const failing = createWhile(Array(9).fill(fault), { retries: 2 });
-    await expect(failing).rejects.toThrow(/^create: 503 SlowDown at "jobs\/j1\/transcript.json"$/);
+    await expect(failing).rejects.toThrow(
+      /^create: 503 SlowDown at "jobs\/j1\/transcript.json", request id tx3$/,
+    );
     expect(puts()).toHaveLength(3);
   });
 

@@ -1,5 +1,6 @@
 import { buffer } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { readBack } from '../../../src/archive/read-back.js';
 import { StoreError } from '../../../src/store/object-store.js';
 import type { Misbehaviour } from '../../support/s3-stand-in.js';
 import { openStandInStore, PREFIX, type StandInStore } from '../../support/stand-in-store.js';
@@ -21,10 +22,15 @@ describe('reading from S3', () => {
     return keys;
   }
 
-  it('ends in an error when the connection is cut', async () => {
+  it('ends in the store’s trouble when the connection is cut', async () => {
     under.standIn.misbehave = () => ({ kind: 'cut' });
     const reading = await under.store.read('a/object');
-    await expect(reading && buffer(reading.body)).rejects.toThrow();
+    await expect(reading && buffer(reading.body)).rejects.toThrow(StoreError);
+  });
+
+  it('reads back as the store’s trouble when the connection is cut', async () => {
+    under.standIn.misbehave = () => ({ kind: 'cut' });
+    await expect(readBack(under.store, 'a/object')).rejects.toThrow(StoreError);
   });
 
   it('takes a missing bucket for trouble, not for an absence', async () => {

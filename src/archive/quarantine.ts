@@ -15,9 +15,9 @@ export interface QuarantinedRequest {
   readonly method: string;
   readonly jobId: string;
   readonly status: string;
-  /** Query string as sent, without the leading `?`. */
+  /** The parameters that are understood, as a query string; others are the submitter's own and are not kept. */
   readonly query: string;
-  /** Request headers by lower-case name, without those that carry credentials. */
+  /** Well-known request headers by lower-case name; others may carry secrets and are not kept. */
   readonly headers: Readonly<Record<string, string>>;
   /** Stable word for what was wrong with the body. */
   readonly reason: string;

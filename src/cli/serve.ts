@@ -10,6 +10,7 @@ import { createService, type Listening, type Service } from '../service.js';
 import { WeakStoreError } from '../store/store-proof.js';
 import { packageVersion } from './package-version.js';
 import { handleSignals } from './signal-handling.js';
+import { keepLink } from './start-link.js';
 import { dashboardLink, welcome } from './welcome.js';
 
 /** Name under which the token made at start appears in the ledger. */
@@ -73,9 +74,27 @@ function announce(
   if (isDevelopment()) {
     process.stdout.write(welcome({ ...listening, sources: config.sources, startToken }));
   } else if (startToken !== undefined) {
-    log.warn({ event: 'no-admin-token' }, 'no admin token is configured: one was made for this start');
-    // Not into the log, which is kept and passed on.
-    process.stderr.write(`Dashboard, until the next start: ${dashboardLink({ adminUrl, startToken })}\n`);
+    handOver(dashboardLink({ adminUrl, startToken }), log);
+  }
+}
+
+/** What a container writes is kept and passed on: only a person at a terminal is shown the link, others find it in a file. */
+function handOver(link: string, log: Logger): void {
+  const made = 'no admin token is configured: one was made for this start';
+  if (process.stderr.isTTY || !isProduction()) {
+    log.warn({ event: 'no-admin-token' }, made);
+    process.stderr.write(`Dashboard, until the next start: ${link}\n`);
+    return;
+  }
+  try {
+    const { file, remove } = keepLink(link);
+    process.once('exit', remove);
+    log.warn({ event: 'no-admin-token', file }, `${made}; a link that signs in lies in ${file}`);
+  } catch (error) {
+    log.warn(
+      { event: 'no-admin-token' },
+      `${made}, and no file can be written to give it to you (${(error as NodeJS.ErrnoException).code}): set admin.tokens (TR_ADMIN_TOKEN)`,
+    );
   }
 }
 

@@ -47,24 +47,29 @@ function framing({ headers, declaredLength }: CallbackRequest): DeliveryShape['f
   return declaredLength === null || declaredLength === 0 ? 'none' : 'sized';
 }
 
-/** Header names that carry secrets by convention, whatever a source's credentials are called. */
-const ALWAYS_SECRET = new Set([
-  'authorization',
-  'proxy-authorization',
-  'cookie',
-  'x-api-key',
-  'x-amz-security-token',
-]);
+/** What is worth knowing of a body that could not be decoded; any other header may hold a secret of the submitter. */
+const STORABLE = [
+  'content-disposition',
+  'content-encoding',
+  'content-length',
+  'content-transfer-encoding',
+  'content-type',
+  'date',
+  'expect',
+  'host',
+  'transfer-encoding',
+  'user-agent',
+];
 
-/** Headers fit to be stored: without those that carry credentials. */
+/** The headers that may be stored: well-known ones, and of these none that carries a credential. */
 export function storableHeaders(
   request: CallbackRequest,
   credentialHeaders: ReadonlySet<string>,
 ): Record<string, string> {
   const kept: Record<string, string> = {};
-  for (const [name, values] of Object.entries(request.headers)) {
-    if (values === undefined || ALWAYS_SECRET.has(name) || credentialHeaders.has(name)) continue;
-    kept[name] = values.join(', ');
+  for (const name of STORABLE) {
+    const values = request.headers[name];
+    if (values !== undefined && !credentialHeaders.has(name)) kept[name] = values.join(', ');
   }
   return kept;
 }

@@ -3,7 +3,7 @@ import { Problem } from '../domain/problem.js';
 import type { Arrival } from './arrival.js';
 import { type CallbackRequest, storableHeaders } from './callback-request.js';
 import type { UndecodableError } from './decode/decode-error.js';
-import type { CallbackQuery } from './query.js';
+import { type CallbackQuery, storableQuery } from './query.js';
 import type { RawKeeper } from './raw-keeper.js';
 
 /**
@@ -31,7 +31,7 @@ export async function quarantineBody(
       method: request.method,
       jobId: query.jobId,
       status: query.status,
-      query: request.rawQuery,
+      query: storableQuery(query),
       headers: storableHeaders(request, sender.source.credentialHeaders),
       reason: fault.reason,
       detail: fault.message,

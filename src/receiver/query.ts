@@ -32,6 +32,13 @@ export function parseCallbackQuery(rawQuery: string): CallbackQuery {
   return { jobId, status, contents: contentsOf(parameters) };
 }
 
+/** The parameters that are understood, as a query: all others are the submitter's own, and may be secret. */
+export function storableQuery({ jobId, status, contents }: CallbackQuery): string {
+  const known = new URLSearchParams({ id: jobId, status });
+  if (contents.length > 0) known.set('contents', contents.join(','));
+  return known.toString();
+}
+
 function single(parameters: URLSearchParams, name: string): string {
   const values = parameters.getAll(name);
   if (values.length > 1) throw invalid(`The query parameter ${name} occurs more than once.`);

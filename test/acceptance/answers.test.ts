@@ -258,15 +258,17 @@ describe('what a sender is answered', () => {
     ]);
   });
 
-  it('keeps an undecodable body byte for byte, and its request without the credential', async () => {
+  it('keeps an undecodable body byte for byte, and of its request nothing that could be secret', async () => {
     const { json } = await call({
       path: '/callbacks/guarded',
-      query: 'id=q1&status=success',
+      query: 'id=q1&contents=transcript&signature=secret-of-the-query&status=success&secret-name',
       headers: {
         ...JSON_TYPE,
         'x-callback-token': TOKEN,
         authorization: 'Bearer something-else',
         'x-other-source': 'of-another-source-entirely',
+        'x-goog-iap-jwt-assertion': 'secret-of-a-proxy',
+        'user-agent': 'a-sender/1.0',
       },
       body: '{"broken"',
     });
@@ -279,7 +281,10 @@ describe('what a sender is answered', () => {
       source: 'guarded',
       reason: 'json-invalid',
       bytes: 9,
+      query: 'id=q1&status=success&contents=transcript',
+      headers: { 'content-type': 'application/json', 'content-length': '9', 'user-agent': 'a-sender/1.0' },
     });
+    expect(request).not.toMatch(/secret-|signature|x-goog/);
     expect(request).not.toContain(TOKEN);
     expect(request).not.toContain('something-else');
     expect(request).not.toContain('of-another-source');

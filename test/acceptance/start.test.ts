@@ -1,3 +1,5 @@
+import { readFile, stat } from 'node:fs/promises';
+import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type ReceiverProcess, startProcess } from '../support/receiver-process.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
@@ -16,22 +18,50 @@ afterEach(async () => {
 });
 
 describe('a start without an admin token', () => {
-  it.each(['production', 'development'])('prints a link that signs in, in %s', async (NODE_ENV) => {
-    const started = await startProcess(
-      { receiver: { host: '127.0.0.1', port: 0 }, admin: { port: 0 }, store: { url: `file:${folder.path}` } },
-      { NODE_ENV, TR_LOG_PRETTY: 'false' },
+  const start = async (environment: Record<string, string>) => {
+    receiver = await startProcess(
+      {
+        receiver: { host: '127.0.0.1', port: 0 },
+        admin: { port: 0 },
+        store: { url: `file:${folder.path}/data` },
+      },
+      { TR_LOG_PRETTY: 'false', ...environment },
     );
-    receiver = started;
-    const health = await fetch(`${started.adminUrl}/admin/api/health`);
-    expect(health.status).toBe(401);
-    const printed = () => /#token=(\S+)/.exec(started.output.join('\n'))?.[1] ?? '';
-    await until(() => printed() !== '');
-    const token = printed();
-    const signedIn = await fetch(`${started.adminUrl}/admin/api/health`, {
-      headers: { authorization: `Bearer ${token}` },
-    });
-    expect(signedIn.status).toBe(200);
+    return receiver;
+  };
+  const tokenIn = (text: string) => /#token=(\S+)/.exec(text)?.[1] ?? '';
+  const statusWith = async ({ adminUrl }: ReceiverProcess, token: string) =>
+    (await fetch(`${adminUrl}/admin/api/health`, { headers: { authorization: `Bearer ${token}` } })).status;
+
+  it('prints a link that signs in, in development, also into a pipe', async () => {
+    const started = await start({ NODE_ENV: 'development' });
+    expect((await fetch(`${started.adminUrl}/admin/api/health`)).status).toBe(401);
+    await until(() => tokenIn(started.output.join('\n')) !== '');
+    const token = tokenIn(started.output.join('\n'));
+    expect(await statusWith(started, token)).toBe(200);
     expect(JSON.stringify(started.log)).not.toContain(token);
+  });
+
+  it('names a file only its user can read, in production without a terminal', async () => {
+    const started = await start({ NODE_ENV: 'production', TMPDIR: folder.path });
+    const noted = () => started.log.find(({ event }) => event === 'no-admin-token')?.file;
+    await until(() => noted() !== undefined);
+    const file = String(noted());
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    expect((await stat(path.dirname(file))).mode & 0o777).toBe(0o700);
+    const token = tokenIn(await readFile(file, 'utf8'));
+    expect(await statusWith(started, token)).toBe(200);
+    expect(started.output.join('\n')).not.toContain(token);
+    started.signal('SIGTERM');
+    await started.ended;
+    await expect(stat(path.dirname(file))).rejects.toThrow(/ENOENT/);
+    expect(started.output.join('\n')).not.toContain(token);
+  });
+
+  it('says what to set where no file can be written', async () => {
+    const started = await start({ NODE_ENV: 'production', TMPDIR: path.join(folder.path, 'not-there') });
+    await until(() => started.log.some(({ msg }) => /\(ENOENT\): set admin\.tokens/.test(String(msg))));
+    expect(started.output.join('\n')).not.toContain('#token=');
   });
 });
 

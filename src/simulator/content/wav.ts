@@ -29,7 +29,7 @@ export function wavContent(seed: string, size: number): Content {
     async *chunks() {
       const header = wavHeader(size);
       yield header;
-      const melody = melodyBlock(seed);
+      const melody = melodyBlock(seed, Math.min(BLOCK, size));
       for (let sent = header.length, block = 0; sent < size; block += 1) {
         const chunk = Buffer.from(melody.subarray(0, Math.min(BLOCK, size - sent)));
         if (chunk.length >= 8) chunk.writeUInt32LE(block, 4);
@@ -71,13 +71,13 @@ function writeDs64(header: Buffer, data: number): void {
   header.writeBigUInt64LE(BigInt(data / 2), 36);
 }
 
-/** Four seconds of notes, different for every seed, repeated to fill a file. */
-function melodyBlock(seed: string): Buffer {
+/** Four seconds of notes, or fewer for a small file, different for every seed, repeated to fill a file. */
+function melodyBlock(seed: string, bytes: number): Buffer {
   const random = seededRandom(`wav:${seed}`);
   const block = Buffer.alloc(BLOCK);
   const noteSamples = SAMPLE_RATE / 4;
   let frequency = 220;
-  for (let sample = 0; sample < BLOCK / 2; sample += 1) {
+  for (let sample = 0; sample < bytes / 2; sample += 1) {
     if (sample % noteSamples === 0) frequency = 220 * 2 ** (Math.floor(random() * 24) / 12);
     const fade = 1 - (sample % noteSamples) / noteSamples;
     const value = Math.sin((2 * Math.PI * frequency * sample) / SAMPLE_RATE) * fade * 8_000;

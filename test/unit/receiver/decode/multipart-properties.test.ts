@@ -12,7 +12,8 @@ import {
 } from '../../../support/multipart.js';
 import { RecordingSink } from '../../../support/recording-sink.js';
 
-async function partsOf(body: Buffer, sizes: readonly number[]): Promise<Buffer[] | null> {
+/** The bytes of every part as text, which a test compares much faster than buffers. */
+async function partsOf(body: Buffer, sizes: readonly number[]): Promise<string[] | null> {
   const sink = new RecordingSink();
   const headers = { contentType: formType(), contentEncoding: null, contentLength: null, contents: [] };
   try {
@@ -21,8 +22,8 @@ async function partsOf(body: Buffer, sizes: readonly number[]): Promise<Buffer[]
     if (error instanceof UndecodableError) return null;
     throw error;
   }
-  expect(sink.items.every((item) => item.ended)).toBe(true);
-  return sink.items.map((item) => item.bytes);
+  if (!sink.items.every((item) => item.ended)) throw new Error('a part that did not end was decoded');
+  return sink.items.map((item) => item.bytes.toString('latin1'));
 }
 
 const fragment = fc.oneof(
@@ -94,7 +95,9 @@ describe('decodeBody on generated forms', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(partSpec, { maxLength: 6 }), formSpec, sizes, async (parts, form, cuts) => {
         const body = formBody(parts, form);
-        expect(await partsOf(body, cuts)).toEqual(parts.map((part) => Buffer.from(part.body as Buffer)));
+        expect(await partsOf(body, cuts)).toEqual(
+          parts.map((part) => (part.body as Buffer).toString('latin1')),
+        );
       }),
       { numRuns: 600 },
     );
@@ -137,7 +140,8 @@ describe('decodeBody on generated forms', () => {
         expect(await partsOf(body, cuts)).toEqual(whole);
         if (whole === null) return;
         decoded++;
-        if (body.length > 0) expect(whole).toEqual(naiveParts(body)?.map((part) => part.content));
+        if (body.length > 0)
+          expect(whole).toEqual(naiveParts(body)?.map((part) => part.content.toString('latin1')));
       },
     );
     await fc.assert(property, { numRuns: 3000 });

@@ -179,6 +179,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     memory: () => ({ total: budget.total, used: budget.used, waiters: budget.waiters }),
     activeDeliveries: () => admission.active,
     regions: speech.regions,
+    service: { configured: canAsk(config), interval: config.recovery.interval },
     credentials: Object.entries(config.sources).map(([source, { credentials }]) => ({
       source,
       credentials: Object.entries(credentials).map(([name, credential]) => ({ name, ...credential })),
@@ -228,7 +229,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       interval: RESCUE_EVERY,
     });
     const { interval } = config.recovery;
-    if (interval === null) return;
+    if (interval === null || !canAsk(config)) return;
     reconciling = reconcileRegularly({ parts: core.recovery, interval, metrics: metrics.recovery, log });
   }
 
@@ -289,3 +290,9 @@ function withinAbortWait(work: readonly Promise<unknown>[]): Promise<boolean> {
   const ended = Promise.all(work).then(() => true);
   return Promise.race([ended, sleep(ABORT_WAIT, false, { ref: false })]);
 }
+
+/** Whether the speech service can be asked for what is missing: there is a key, and an address to use it at. */
+function canAsk({ speech }: Config): boolean {
+  return speech.apiKey !== null && Object.values(speech.regions).some(({ batchUrl }) => batchUrl !== null);
+}
+

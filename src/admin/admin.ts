@@ -22,7 +22,7 @@ import { createSignIn } from './sign-in.js';
 export interface AdminOptions
   extends Pick<
     HealthParts,
-    'version' | 'replica' | 'readiness' | 'draining' | 'memory' | 'activeDeliveries' | 'regions'
+    'version' | 'replica' | 'readiness' | 'draining' | 'memory' | 'activeDeliveries' | 'regions' | 'service'
   > {
   readonly store: ObjectStore;
   readonly storeStatus: () => CanaryStatus;

@@ -1,6 +1,7 @@
 import type { CanaryStatus } from '../observe/health.js';
-import type { CredentialNotice, CredentialSettings } from './credential-notices.js';
+import type { CredentialSettings } from './credential-notices.js';
 import { credentialNotices } from './credential-notices.js';
+import { type ServiceFacts, verdictOf } from './health-verdict.js';
 import type { LedgerView } from './ledger-view.js';
 import type { QuarantineShelf } from './quarantine-shelf.js';
 import type { ReconcileFigures } from './reconcile-reports.js';
@@ -17,7 +18,8 @@ export interface HealthParts {
   /** Regions callbacks or recovery are configured for. */
   readonly regions: readonly string[];
   readonly sources: readonly CredentialSettings[];
-  readonly view: Pick<LedgerView, 'summary' | 'status'>;
+  readonly service: ServiceFacts;
+  readonly view: Pick<LedgerView, 'summary' | 'status' | 'openFailures' | 'windowMs'>;
   readonly quarantine: () => Promise<Awaited<ReturnType<QuarantineShelf['entries']>>>;
   readonly lastReconcile: () => Promise<ReconcileFigures | null>;
 }
@@ -26,8 +28,9 @@ export type Health = Awaited<ReturnType<typeof readHealth>>;
 
 /** Is all well? Answers also while the store is in trouble: what cannot be known then is null. */
 export async function readHealth(parts: HealthParts, now: number) {
-  const [summary, entries, reconcile] = await Promise.all([
+  const [summary, { counts: failing }, entries, reconcile] = await Promise.all([
     parts.view.summary(),
+    parts.view.openFailures(1),
     parts.quarantine().catch(() => null),
     parts.lastReconcile().catch(() => null),
   ]);
@@ -35,23 +38,43 @@ export async function readHealth(parts: HealthParts, now: number) {
   const credentials = credentialNotices(parts.sources, lastByCredential, now);
   const { ready, reason } = parts.readiness();
   const waiting = entries?.filter(({ state }) => state === 'waiting') ?? null;
-  const problems = problemsOf(parts, { waiting: waiting?.length ?? 0, reconcile, credentials, reason });
-  const status = !ready ? ('failing' as const) : problems.length > 0 ? ('warning' as const) : ('ok' as const);
+  const store = parts.store.status();
+  const budget = parts.memory();
+  const draining = parts.draining();
+  const ledger = parts.view.status();
+  const verdict = verdictOf(
+    {
+      receiver: { ready, reason, draining, waiters: budget.waiters },
+      store,
+      ledger,
+      windowSince: new Date(now - parts.view.windowMs + WINDOW_SLACK).toISOString(),
+      deliveries24h: total.lines,
+      failing,
+      waiting: waiting?.length ?? null,
+      reconcile,
+      service: parts.service,
+      credentials,
+    },
+    now,
+  );
   return {
-    status,
+    status: verdict.level,
     /** Why not ok, in words, the worst first. */
-    problems,
+    problems: verdict.troubles.map(({ text }) => text),
+    verdict,
     version: parts.version,
     replica: parts.replica,
     at: new Date(now).toISOString(),
     ready,
-    draining: parts.draining(),
-    store: { location: parts.store.location, ...storeStatus(parts.store.status()) },
-    budget: parts.memory(),
+    readyReason: reason,
+    draining,
+    store: { location: parts.store.location, ...storeStatus(store) },
+    budget,
     activeDeliveries: parts.activeDeliveries(),
     regions: parts.regions.map((region) => ({ region, lastDeliveryAt: lastByRegion[region] ?? null })),
     sources: parts.sources.map(({ source }) => ({ source, lastDeliveryAt: lastBySource[source] ?? null })),
     last24h: { since: summary.since, until: summary.until, ...total },
+    failing,
     quarantine:
       entries === null || waiting === null
         ? null
@@ -60,48 +83,16 @@ export async function readHealth(parts: HealthParts, now: number) {
             waitingBytes: waiting.reduce((sum, { bytes }) => sum + bytes, 0),
             released: entries.length - waiting.length,
           },
+    service: parts.service,
     reconcile,
     credentials,
-    ledger: parts.view.status(),
+    ledger,
   };
 }
 
+/** Milliseconds: the window moves on by whole hours, so its beginning is up to two hours late. */
+const WINDOW_SLACK = 2 * 3_600_000;
+
 function storeStatus({ lastSuccessAt, ...status }: CanaryStatus) {
   return { ...status, lastSuccessAt: lastSuccessAt === null ? null : new Date(lastSuccessAt).toISOString() };
-}
-
-interface Findings {
-  readonly reason: string | null;
-  readonly waiting: number;
-  readonly reconcile: ReconcileFigures | null;
-  readonly credentials: readonly CredentialNotice[];
-}
-
-function problemsOf({ view, memory }: HealthParts, findings: Findings): string[] {
-  const { reconcile, credentials } = findings;
-  const ledger = view.status();
-  const said: (string | null | false)[] = [
-    findings.reason,
-    ledger.error !== null && `The ledger cannot be followed: ${ledger.error}.`,
-    reconcile !== null &&
-      reconcile.missing > 0 &&
-      `Reconcile misses the results of ${jobs(reconcile.missing)}.`,
-    reconcile !== null && blindness(reconcile),
-    findings.waiting > 0 &&
-      `${findings.waiting} undecodable ${findings.waiting === 1 ? 'body waits' : 'bodies wait'} in quarantine.`,
-    ...credentials.map(({ advice }) => advice),
-    memory().waiters > 0 && 'Deliveries wait for memory.',
-    ledger.broken.count > 0 && `${ledger.broken.count} lines of the ledger cannot be read.`,
-  ];
-  return said.filter((text) => typeof text === 'string');
-}
-
-function blindness({ faults: [first, ...others] }: ReconcileFigures): string | null {
-  if (first === undefined) return null;
-  const more = others.length === 0 ? '' : ` (and ${others.length} more)`;
-  return `The last reconcile did not see everything: ${first}${more}.`;
-}
-
-function jobs(count: number): string {
-  return count === 1 ? '1 job' : `${count} jobs`;
 }

@@ -62,6 +62,8 @@ export interface LedgerViewStatus {
 
 /** What this replica knows of the ledger of all replicas. */
 export interface LedgerView {
+  /** How far back lines are to be held, in milliseconds. */
+  readonly windowMs: number;
   /** Begins to load and to follow. */
   start(): void;
   /** Ends following; settles when nothing of it is under way. */
@@ -109,6 +111,7 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
   const ground = { window, history, completeSince: tail.completeSince, moreLoaded: schedule.moreLoaded };
 
   return {
+    windowMs,
     start: schedule.start,
     stop: schedule.stop,
     touch: schedule.touch,

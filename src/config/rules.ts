@@ -153,21 +153,6 @@ function* speechRules({ speech, recovery }: Settings): Generator<BrokenRule> {
       also: [['speech', 'auth']],
     };
   }
-  if (recovery.interval === null) return;
-  if (speech.apiKey === null) {
-    yield {
-      path: ['speech', 'apiKey'],
-      expected: 'an API key, because recovery.interval is on',
-      also: [['recovery', 'interval']],
-    };
-  }
-  if (Object.values(speech.regions).every((region) => region.batchUrl === null)) {
-    yield {
-      path: ['speech', 'regions'],
-      expected: 'a batchUrl of at least one region, because recovery.interval is on',
-      also: [['recovery', 'interval']],
-    };
-  }
 }
 
 /** What an operator can copy into a source. */

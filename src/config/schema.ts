@@ -368,8 +368,8 @@ const recovery = section('Fetching what should have arrived.', {
   interval: setting(
     kinds.durationOrOff(1_000),
     'duration or off',
-    'off',
-    'How often this replica reconciles by itself.',
+    '15m',
+    'How often this replica reconciles by itself, as soon as speech has an API key and an address. Off where a CronJob does it.',
   ),
   window: setting(kinds.duration(60_000, 3650 * DAY), 'duration', '48h', 'How far back jobs are looked at.'),
   grace: setting(kinds.duration(0, 30 * DAY), 'duration', '10m', 'Younger jobs may still be on their way.'),

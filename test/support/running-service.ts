@@ -21,6 +21,7 @@ const TEST_DEFAULTS: Settings = {
   admin: { host: '127.0.0.1', port: 0 },
   store: { partSize: '64KiB' },
   limits: { memoryBudget: '1MiB', quarantineBytes: '128KiB' },
+  recovery: { interval: 'off' },
   log: { level: 'info' },
 };
 

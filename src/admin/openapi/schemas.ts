@@ -68,13 +68,17 @@ const QUARANTINED = {
   release: nullable(ref('Release')),
 };
 
+const LEVEL = { type: 'string', enum: ['ok', 'warning', 'failing'] };
+
 const HEALTH = {
-  status: { type: 'string', enum: ['ok', 'warning', 'failing'] },
+  status: LEVEL,
   problems: list(text),
+  verdict: ref('Verdict'),
   version: text,
   replica: text,
   at: instant,
   ready: flag,
+  readyReason: nullable(text),
   draining: flag,
   store: closed({
     location: text,
@@ -89,6 +93,8 @@ const HEALTH = {
   sources: list(closed({ source: text, lastDeliveryAt: nullable(instant) })),
   last24h: closed({ since: instant, until: instant, ...FIGURES }),
   quarantine: nullable(closed({ waiting: count, waitingBytes: count, released: count })),
+  failing: counts,
+  service: closed({ configured: flag, interval: nullable(count) }),
   reconcile: nullable(ref('ReconcileFigures')),
   credentials: list(ref('CredentialNotice')),
   ledger: closed({
@@ -104,6 +110,14 @@ const HEALTH = {
 export const SCHEMAS: Readonly<Record<string, Schema>> = {
   Problem: open({ type: text, title: text, status: count, code: text, detail: text }),
   Health: closed(HEALTH),
+  Verdict: closed({
+    level: LEVEL,
+    headline: text,
+    sentence: text,
+    troubles: list(closed({ level: LEVEL, text, topic: text })),
+    since: nullable(instant),
+    unseen: list(text),
+  }),
   ReconcileFigures: closed({
     startedAt: nullable(instant),
     finishedAt: nullable(instant),

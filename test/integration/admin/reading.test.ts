@@ -62,8 +62,15 @@ describe('health', () => {
     expect(status).toBe(200);
     expect(headers.get('cache-control')).toBe('no-store');
     expect(json).toMatchObject({
-      status: 'warning',
-      problems: ['1 undecodable body waits in quarantine.'],
+      status: 'failing',
+      problems: [
+        '1 job is failing: 1 in conflict.',
+        expect.stringMatching(/^Lost callbacks are not noticed: the speech service cannot be asked/),
+        '1 undecodable body waits in quarantine.',
+      ],
+      verdict: { level: 'failing', headline: 'Act now', since: expect.any(String), unseen: [] },
+      failing: { conflict: 1 },
+      service: { configured: false, interval: null },
       version: 'test',
       ready: true,
       draining: false,

@@ -27,14 +27,14 @@ describe('health after reconcile', () => {
     const good = await lose();
     simulator.setStatus(await lose(), 'expired');
     simulator.setStatus(await lose(), 'expired');
-    const missing = 'Reconcile misses the results of 2 jobs.';
+    const missing = '2 jobs are failing: 2 lost at the service.';
     await reconcile(parts);
     await reconcile(parts, { jobs: [good] });
-    expect(await health()).toMatchObject({ status: 'warning', problems: [missing] });
+    expect(await health()).toMatchObject({ status: 'failing', problems: [missing] });
     const denied = simulator.faults.add({ kind: 'answer', operation: 'list', status: 401 });
     await reconcile(parts);
     expect(await health()).toMatchObject({
-      status: 'warning',
+      status: 'failing',
       problems: [missing, expect.stringMatching(/did not see everything: eu1: .*401.* \(and 1 more\)/)],
     });
     simulator.faults.remove(denied);

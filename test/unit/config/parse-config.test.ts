@@ -42,7 +42,7 @@ describe('parseConfig', () => {
       },
     });
     expect(config.limits).toMatchObject({ memoryBudget: 64 * 2 ** 20, idleTimeout: 30_000 });
-    expect(config.recovery).toMatchObject({ interval: null, window: 172_800_000 });
+    expect(config.recovery).toMatchObject({ interval: 900_000, window: 172_800_000 });
   });
 
   it('is frozen to the bottom', () => {
@@ -275,12 +275,6 @@ describe('parseConfig', () => {
     ['temporary keys without key service', { speech: { auth: 'temporaryKey' } }, /^speech\.keysUrl: /],
     ['a warning after the end', { speech: { retentionWarning: '8d' } }, /less than speech\.retention/],
     ['a grace beyond the window', { recovery: { grace: '3d' } }, /^recovery\.grace: /],
-    [
-      'recovery without a key',
-      { recovery: { interval: '10m' } },
-      /^speech\.apiKey: .*recovery\.interval is on/,
-    ],
-    ['recovery without a region', { recovery: { interval: '10m' } }, /^speech\.regions: /],
     ['a wrong egress entry', { egress: { regions: { eu1: ['1.2.3'] } } }, /^egress\.regions\.eu1\[0\]: /],
   ])('refuses %s', (_, raw, expected) => {
     const faults = faultsOf(raw);

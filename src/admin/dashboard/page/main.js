@@ -42,10 +42,18 @@ function markSection(section) {
   }
 }
 
+/** When the receiver last answered this page; null before it did. */
+let updated = null;
+
 function showFreshness(error) {
   freshness.classList.toggle('trouble', error !== null);
-  if (error === null) freshness.textContent = `Updated ${clock(new Date().toISOString())}`;
-  else freshness.textContent = `Not up to date: ${error.title ?? error.message}`;
+  if (error === null) {
+    updated = new Date().toISOString();
+    freshness.textContent = `Updated ${clock(updated)}`;
+    return;
+  }
+  const since = updated === null ? '' : `, last seen ${clock(updated)}`;
+  freshness.textContent = `Not up to date${since}: ${error.title ?? error.message}`;
 }
 
 function pauseOrResume() {

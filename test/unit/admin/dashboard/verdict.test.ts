@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import { pageModule } from '../../../support/page-module.js';
 
-const { verdict } = await pageModule('verdict');
+const { verdictShown, lastSeen } = await pageModule('verdict');
 const { tilesOf } = await pageModule('tiles');
 
 const NOW = Date.parse('2026-11-20T12:00:00Z');
 const WELL = {
-  problems: [],
+  failing: {},
   ready: true,
   draining: false,
   store: {
@@ -24,89 +24,57 @@ const WELL = {
   credentials: [],
   ledger: { state: 'ready', error: null, rows: 7, broken: { count: 0 }, refreshedAt: '2026-11-20T11:59:59Z' },
 };
-const EXPIRING = {
-  source: 's',
-  credential: 'c',
-  state: 'expiring',
-  expires: '2026-11-23T12:00:00Z',
-  lastUsedAt: null,
-};
-const RECONCILED = {
-  finishedAt: '2026-11-20T11:00:00Z',
-  outcomes: {},
-  expected: 5,
-  received: 3,
-  missing: 2,
-  faults: [],
+const VERDICT = {
+  level: 'failing',
+  headline: 'Act now',
+  sentence: 'first.',
+  troubles: [
+    { level: 'failing', text: 'first.', topic: 'failures' },
+    { level: 'warning', text: 'second.', topic: 'store' },
+  ],
+  since: null,
+  unseen: [],
 };
 
-describe('the verdict', () => {
-  it('is well when nothing says otherwise', () => {
-    expect(verdict(WELL, NOW)).toMatchObject({ tone: 'good', word: 'All is well', more: [] });
-    expect(tilesOf(WELL, NOW).some(({ tone }: { tone: string }) => tone === 'bad' || tone === 'notice')).toBe(
-      false,
-    );
+type Tile = { id: string; tone: string; action?: { href: string } };
+
+describe('the verdict on the page', () => {
+  it('is the receiver’s own, with the way to what to do', () => {
+    expect(verdictShown(VERDICT)).toEqual({
+      tone: 'bad',
+      word: 'Act now',
+      sentence: 'first.',
+      href: '#/failures',
+      more: [{ text: 'second.', href: '#/help/store' }],
+    });
   });
 
-  it.each<[string, object, object, string, RegExp]>([
+  it('gives way when the receiver does not answer any more', () => {
+    const shown = lastSeen({ ...VERDICT, headline: 'All is well', sentence: 'Fine.' }, '12:00:00');
+    expect(shown).toMatchObject({ tone: 'neutral', word: 'Last seen 12:00:00' });
+    expect(shown.sentence).toMatch(/^It was then: All is well. Fine. What holds now is not known/);
+  });
+});
+
+describe('the tiles', () => {
+  const wellOrQuiet = ({ tone }: Tile) => tone === 'good' || tone === 'neutral';
+
+  it('are good when nothing is wrong', () => {
+    expect(tilesOf(WELL, NOW).every(wellOrQuiet)).toBe(true);
+  });
+
+  it.each<[string, string, object]>([
     [
+      'store',
       'a store that cannot be written',
-      { ready: false, store: { ...WELL.store, writable: false, reason: 'disk full' } },
-      {},
-      'bad',
-      /disk full/,
+      { store: { ...WELL.store, writable: false, reason: 'full' } },
     ],
-    ['a replica that is not ready', { ready: false, problems: ['why'] }, {}, 'bad', /why/],
-    ['a replica that leaves', { ready: false, draining: true }, {}, 'notice', /shutting down/],
-    [
-      'a ledger that cannot be followed',
-      { ledger: { ...WELL.ledger, error: 'no list' } },
-      {},
-      'bad',
-      /no list/,
-    ],
-    ['failing jobs', {}, { failed: 1, refused: 1 }, 'bad', /2 jobs are failing: 1 not fetched, 1 refused/],
-    [
-      'a full quarantine',
-      { quarantine: { ...WELL.quarantine, waiting: 2 } },
-      {},
-      'notice',
-      /2 bodies .* wait in/,
-    ],
-    ['a credential that expires', { credentials: [EXPIRING] }, {}, 'notice', /s\/c expires in 3 days/],
-    [
-      'a credential that expired',
-      { credentials: [{ ...EXPIRING, state: 'expired' }] },
-      {},
-      'bad',
-      /has expired/,
-    ],
-    ['a reconcile that missed jobs', { reconcile: RECONCILED }, {}, 'notice', /missed 2 jobs/],
-    [
-      'a reconcile that did not see everything',
-      { reconcile: { ...RECONCILED, missing: 0, faults: ['eu1: answered 401'] } },
-      {},
-      'notice',
-      /not see everything: eu1: answered 401/,
-    ],
-    ['deliveries that wait', { budget: { ...WELL.budget, waiters: 1 } }, {}, 'notice', /memory/],
-    ['damaged lines', { ledger: { ...WELL.ledger, broken: { count: 3 } } }, {}, 'notice', /3 lines/],
-  ])('tells of %s', (_, overrides, failing, tone, sentence) => {
-    const health = { ...WELL, ...overrides };
-    const found = verdict(health, NOW, failing);
-    expect(found.tone).toBe(tone);
-    expect(found.sentence).toMatch(sentence);
-    expect(found.href).toMatch(/^#\/(failures|help\/\w+)$/);
-    expect(
-      tilesOf(health, NOW, failing).some(
-        (tile: { tone: string }) => tile.tone !== 'good' && tile.tone !== 'neutral',
-      ),
-    ).toBe(true);
-  });
-
-  it('puts the worst first', () => {
-    const { tone, more } = verdict({ ...WELL, credentials: [EXPIRING] }, NOW, { failed: 1 });
-    expect(tone).toBe('bad');
-    expect(more).toHaveLength(1);
+    ['failures', 'failing jobs', { failing: { failed: 2 } }],
+    ['quarantine', 'a full quarantine', { quarantine: { ...WELL.quarantine, waiting: 2 } }],
+    ['ledger', 'a ledger that cannot be followed', { ledger: { ...WELL.ledger, error: 'no list' } }],
+  ])('%s shows %s', (id, _, overrides) => {
+    const tile = tilesOf({ ...WELL, ...overrides }, NOW).find((one: Tile) => one.id === id);
+    expect(wellOrQuiet(tile)).toBe(false);
+    expect(tile.action?.href).toMatch(/^#\//);
   });
 });

@@ -71,11 +71,10 @@ export const HELP_TOPICS = {
     means:
       'Callbacks get lost: the service gives up after about a minute of failures. Reconcile closes the gap by asking the service’s own list of jobs.',
     steps: [
-      'On a single node set recovery.interval, for example to 15m.',
-      'With several replicas run it as the CronJob of the Kubernetes overlay.',
+      'The receiver runs it by itself every recovery.interval, as soon as speech.apiKey and speech.regions.<region>.batchUrl are set.',
+      'With several replicas set the interval to off and run it as the CronJob of the Kubernetes overlay.',
       'By hand, now:',
       '`transcript-receiver reconcile`',
-      'It needs speech.apiKey and speech.regions.<region>.batchUrl.',
     ],
   },
   credentials: {

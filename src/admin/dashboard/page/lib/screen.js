@@ -2,6 +2,10 @@ import { morph } from './morph.js';
 import { heading, loadingPanel, problemPanel } from './panels.js';
 import { every } from './poll.js';
 
+/** Milliseconds after which an answer is late, at least: one missed update of the busiest page. */
+const LATE = 4000;
+const NO_ANSWER = new Error('the receiver does not answer');
+
 /** What a view draws on: its part of the page, until the reader goes elsewhere. */
 export function createScreen({ root, route, onFreshness }) {
   const ending = new AbortController();
@@ -21,18 +25,32 @@ export function createScreen({ root, route, onFreshness }) {
       document.title = `${text} · Transcript Receiver`;
       if (root.childElementCount === 0) render(heading(text), loadingPanel());
     },
-    /** Runs `task` now and regularly; gives a function that runs it at once. A failure leaves what is shown. */
-    keepFresh(milliseconds, task) {
+    /**
+     * Runs `task` now and regularly; gives a function that runs it at once. A failure, or an answer that is late,
+     * leaves what is shown, marked as old; `onStale` may say more about it.
+     */
+    keepFresh(milliseconds, task, onStale = () => {}) {
+      const stale = (error) => {
+        if (ending.signal.aborted) return;
+        root.dataset.stale = '';
+        onFreshness(error);
+        onStale();
+      };
       const careful = async () => {
+        const late = setTimeout(stale, Math.max(milliseconds, LATE), NO_ANSWER);
         try {
           await task(ending.signal);
-          if (!ending.signal.aborted) onFreshness(null);
+          if (ending.signal.aborted) return true;
+          delete root.dataset.stale;
+          onFreshness(null);
           return true;
         } catch (error) {
-          if (ending.signal.aborted) return false;
-          onFreshness(error);
-          root.querySelector('[data-key=loading]')?.replaceWith(problemPanel(error));
+          stale(error);
+          if (!ending.signal.aborted)
+            root.querySelector('[data-key=loading]')?.replaceWith(problemPanel(error));
           return false;
+        } finally {
+          clearTimeout(late);
         }
       };
       return every(milliseconds, careful, ending.signal);

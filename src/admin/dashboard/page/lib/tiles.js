@@ -5,12 +5,12 @@ import { failingJobs } from './verdict.js';
  * The facts behind the verdict, a tile each: `{id, title, tone, word, figure, details, action}`. `action` is
  * what to do about it; `details` are lines of text.
  */
-export function tilesOf(health, now, failing = {}) {
+export function tilesOf(health, now) {
   return [
     storeTile(health, now),
     receivingTile(health),
     quarantineTile(health),
-    failuresTile(health, failing),
+    failuresTile(health),
     expectedTile(health),
     reconcileTile(health, now),
     credentialsTile(health, now),
@@ -65,7 +65,7 @@ function quarantineTile({ quarantine }) {
   };
 }
 
-function failuresTile({ last24h: { outcomes } }, failing) {
+function failuresTile({ last24h: { outcomes }, failing }) {
   const refused = outcomes.refused ?? 0;
   const jobs = failingJobs(failing);
   return {

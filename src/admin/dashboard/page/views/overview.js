@@ -1,10 +1,10 @@
 import { get } from '../lib/api.js';
 import { h, link } from '../lib/dom.js';
-import { ago } from '../lib/format.js';
+import { ago, clock } from '../lib/format.js';
 import { sayOnce } from '../lib/notice.js';
 import { shape, status } from '../lib/status.js';
 import { tilesOf } from '../lib/tiles.js';
-import { verdict } from '../lib/verdict.js';
+import { lastSeen, verdictShown } from '../lib/verdict.js';
 import { chartsSection, drawCharts, rangeOf } from './charts.js';
 import { deliveryTable, firstCallback } from './delivery-table.js';
 
@@ -12,24 +12,32 @@ import { deliveryTable, firstCallback } from './delivery-table.js';
 export function overviewView(screen) {
   screen.start('Overview');
   const range = rangeOf(screen.route.query);
-  screen.keepFresh(4000, async (signal) => {
-    const since = new Date(Date.now() - range.ms).toISOString();
-    const [health, summary, latest, failures] = await Promise.all([
-      get('/health', { signal }),
-      get('/summary', { query: { since, buckets: range.buckets }, signal }),
-      get('/deliveries', { query: { limit: 8 }, signal }),
-      get('/failures', { query: { limit: 1 }, signal }),
-    ]);
+  let seen = null;
+  const draw = ({ health, summary, latest }, at = null) => {
     const now = Date.parse(health.at);
+    const banner = at === null ? verdictShown(health.verdict) : lastSeen(health.verdict, at);
     screen.render(
       h('h1', { class: 'unseen', tabindex: '-1', 'data-key': 'heading' }, 'Overview'),
-      verdictBanner(verdict(health, now, failures.counts)),
-      tileGrid(health, now, failures.counts),
+      verdictBanner(banner, health.verdict),
+      tileGrid(health, now, at),
       chartsSection(summary, range),
       latestSection(latest.deliveries, health, now),
     );
+  };
+  const refresh = async (signal) => {
+    const since = new Date(Date.now() - range.ms).toISOString();
+    const [health, summary, latest] = await Promise.all([
+      get('/health', { signal }),
+      get('/summary', { query: { since, buckets: range.buckets }, signal }),
+      get('/deliveries', { query: { limit: 8 }, signal }),
+    ]);
+    seen = { health, summary, latest };
+    draw(seen);
     document.getElementById('replica').textContent = `${health.replica} · ${health.version}`;
     drawCharts(summary, screen.signal);
+  };
+  screen.keepFresh(4000, refresh, () => {
+    if (seen !== null) draw(seen, clock(seen.health.at));
   });
 }
 
@@ -39,7 +47,7 @@ function wayOut(href, about) {
   return [' ', h('a', { href }, text, h('span', { class: 'unseen' }, `: ${about}`))];
 }
 
-function verdictBanner({ tone, word, sentence, href, more }) {
+function verdictBanner({ tone, word, sentence, href, more }, { since, unseen }) {
   // Figures change all the time: only a change of the verdict is worth interrupting for.
   sayOnce(word);
   return h(
@@ -57,15 +65,25 @@ function verdictBanner({ tone, word, sentence, href, more }) {
           {},
           more.map(({ text, href: way }) => h('li', {}, text, wayOut(way, text))),
         ),
+      h('p', { class: 'looked quiet' }, scopeInWords(since, unseen)),
     ),
   );
 }
 
-function tileGrid(health, now, failing) {
+/** Over which time the verdict looked, and at what it did not. */
+function scopeInWords(since, unseen) {
+  const looked =
+    since === null ? 'No delivery was looked at yet' : `Looked at every delivery since ${clock(since)}`;
+  return unseen.length === 0 ? `${looked}.` : `${looked}. Not looked at: ${unseen.join('; ')}.`;
+}
+
+/** @param at when the receiver last answered, if it does not any more: then no tile says how things are */
+function tileGrid(health, now, at) {
+  const shown = (facts) => (at === null ? facts : { ...facts, tone: 'neutral', word: `Last seen ${at}` });
   return h(
     'section',
     { 'aria-label': 'The facts', 'data-key': 'tiles' },
-    h('ul', { class: 'tiles' }, tilesOf(health, now, failing).map(tile), regionsTile(health, now)),
+    h('ul', { class: 'tiles' }, tilesOf(health, now).map(shown).map(tile), regionsTile(health, now)),
   );
 }
 

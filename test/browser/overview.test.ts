@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { Browser } from 'playwright-core';
 import { sendCallback } from '../support/admin-api.js';
 import { type Dashboard, openBrowser, openDashboard } from '../support/dashboard.js';
+import { type LostJobs, lostJobs } from '../support/lost-jobs.js';
 import { type RunningService, startService } from '../support/running-service.js';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
@@ -17,6 +18,7 @@ const ALL_DRAWN = `[...document.querySelectorAll('.plot canvas')].every((canvas)
 })`;
 
 let browser: Browser;
+let lost: LostJobs;
 let service: RunningService;
 let dashboard: Dashboard;
 
@@ -24,15 +26,20 @@ beforeAll(async () => {
   browser = await openBrowser();
 });
 beforeEach(async () => {
-  service = await startService({ sources: { default: {} } });
+  lost = await lostJobs();
+  service = await startService({ sources: { default: {} }, ...lost.settings, recovery: { interval: '1s' } });
   dashboard = await openDashboard(browser, service);
 });
 afterEach(async () => {
   expect(dashboard.trouble).toEqual([]);
   await dashboard.close();
   await service.stop();
+  await lost.simulator.close();
 });
 afterAll(() => browser.close());
+
+/** Until reconcile has run, nobody knows whether anything was lost. */
+const allIsWell = () => dashboard.page.getByText('All is well').waitFor({ timeout: 40_000 });
 
 describe('the overview', () => {
   it('says how to send a first callback, and shows it once it came', async () => {
@@ -43,7 +50,8 @@ describe('the overview', () => {
     );
     await sendCallback(service, 'id=first-job&status=success', TRANSCRIPT, JSON_TYPE);
     await page.getByRole('cell', { name: 'first-job' }).waitFor();
-    await page.getByText('1 delivery in the last 24 hours').waitFor();
+    await allIsWell();
+    await page.getByText('1 delivery in the last 24 hours, no job is failing.').waitFor();
     await page.getByText('1 stored. Most at').waitFor({ state: 'attached' });
     expect(await page.locator('.plot canvas').count()).toBe(4);
   });
@@ -57,9 +65,9 @@ describe('the overview', () => {
 
   it('turns to a warning when a body goes to quarantine, and leads to it', async () => {
     const { page } = dashboard;
-    await page.getByText('All is well').waitFor();
+    await allIsWell();
     await sendCallback(service, 'id=q1&status=success', '{"broken', JSON_TYPE);
-    await page.getByText('1 body that could not be decoded waits in quarantine.').waitFor();
+    await page.getByText('1 undecodable body waits in quarantine.').waitFor();
     await page.getByRole('link', { name: 'See why and release' }).click();
     await page.getByText('The body says it is JSON and does not parse.').waitFor();
   });
@@ -80,7 +88,7 @@ describe('the overview', () => {
 
   it('rests while paused, and says when the receiver cannot be reached', async () => {
     const { page } = dashboard;
-    await page.getByText('All is well').waitFor();
+    await allIsWell();
     await page.getByRole('button', { name: 'Pause updates' }).click();
     await sendCallback(service, 'id=j1&status=success', TRANSCRIPT, JSON_TYPE);
     const asked: string[] = [];
@@ -91,7 +99,13 @@ describe('the overview', () => {
     expect(asked.filter((url) => url.endsWith('/summary'))).toHaveLength(0);
     await page.route('**/admin/api/**', (route) => route.abort());
     await page.getByRole('button', { name: 'Pause updates' }).click();
-    await page.getByText('Not up to date: The receiver cannot be reached').waitFor();
+    await page.getByText(/^Not up to date, last seen .*: The receiver cannot be reached$/).waitFor();
+    await page
+      .locator('.verdict')
+      .getByText(/^Last seen /)
+      .waitFor();
+    expect(await page.locator('.verdict').getAttribute('class')).toContain('neutral');
+    expect(await page.locator('.tiles .status.good').count()).toBe(0);
     await page.getByRole('cell', { name: 'j1' }).waitFor();
     (dashboard.trouble as string[]).length = 0;
   });

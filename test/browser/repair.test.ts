@@ -65,7 +65,7 @@ describe('a job that failed', () => {
     await page.locator('#notice').getByText(`Job ${id}: recovered`).waitFor();
     await page.getByText('No job is failing.').waitFor();
     await page.getByRole('link', { name: 'Overview' }).click();
-    await page.locator('.verdict').getByText('All is well').waitFor();
+    await page.locator('.verdict').getByText('reconcile has never run').waitFor();
     await dashboard.go(`jobs/${id}`);
     await page.locator('.transcript .word').first().waitFor();
   });

@@ -77,7 +77,7 @@ function settingsOf({ apiKey, batchUrls }: Simulator, dataFolder: string) {
     limits: { memoryBudget: '16MiB' },
     speech: { apiKey, regions: Object.fromEntries(regions) },
     // Nothing of the demo is under way for long.
-    recovery: { grace: '0s' },
+    recovery: { grace: '0s', interval: 'off' },
     replicaName: 'demo',
   };
 }

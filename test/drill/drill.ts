@@ -144,7 +144,7 @@ async function drill(): Promise<number> {
       s3: { ...s3, endpoint: network.url },
     },
     speech: { apiKey: simulator.apiKey, regions: Object.fromEntries(regions), maxRequestsPerSecond: 200 },
-    recovery: { grace: '0s', concurrency: 8 },
+    recovery: { grace: '0s', concurrency: 8, interval: 'off' },
   };
   const replicas = await startReplicas(settings);
   const balancer = await startBalancer('haproxy', { replicas: replicas.addresses });

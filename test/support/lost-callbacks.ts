@@ -92,7 +92,7 @@ export function describeLostCallbacks(name: string, open: () => Promise<StoreUnd
           regions: Object.fromEntries(regions),
           maxRequestsPerSecond: 500,
         },
-        recovery: { grace: '0s', concurrency: 8 },
+        recovery: { grace: '0s', concurrency: 8, interval: 'off' },
       };
     }
 

@@ -295,4 +295,3 @@ function withinAbortWait(work: readonly Promise<unknown>[]): Promise<boolean> {
 function canAsk({ speech }: Config): boolean {
   return speech.apiKey !== null && Object.values(speech.regions).some(({ batchUrl }) => batchUrl !== null);
 }
-

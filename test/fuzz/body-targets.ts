@@ -83,10 +83,10 @@ export const multipartTarget: FuzzTarget = {
   name: 'multipart',
   make(random) {
     const parts = Array.from({ length: random.whole(0, 4) }, () => partSpec(random));
-    const preamble = random.chance(0.1) ? { preamble: 'preamble' } : {};
+    const preamble = random.chance(0.1) ? { preamble: random.pick(['preamble', ' \r\n']) } : {};
     const body = formBody(parts, {
       ...preamble,
-      epilogue: random.pick(['\r\n', '', 'epilogue', '\r\nmore\r\n']),
+      epilogue: random.pick(['\r\n', '', '\r\n\t\r\n', '\r\nmore\r\n']),
     });
     return { bytes: mutate(random, body, FORM_TOKENS), details: { sizes: chunkSizes(random) } };
   },

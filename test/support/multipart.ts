@@ -62,19 +62,31 @@ export async function* chunksOf(body: Buffer, ...sizes: number[]): AsyncGenerato
 
 /**
  * A second opinion: the whole body at once, by the letter of RFC 2046 with delimiters as whole lines. Null when
- * the body is not well-formed.
+ * the body is not well-formed, has more than white space around its parts, or holds a damaged delimiter.
  */
 export function naiveParts(body: Buffer, boundary = BOUNDARY): { head: string; content: Buffer }[] | null {
   const text = `\r\n${body.toString('latin1')}`;
   const escaped = boundary.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
-  const pieces = text
-    .split(new RegExp(`\\r\\n--${escaped}(?=[ \\t]*\\r\\n|--[ \\t]*(?:\\r\\n|$))`, 'u'))
-    .slice(1);
+  const [preamble = '', ...pieces] = text.split(
+    new RegExp(`\\r\\n--${escaped}(?=[ \\t]*\\r\\n|--[ \\t]*(?:\\r\\n|$))`, 'u'),
+  );
   const closing = pieces.findIndex((piece) => /^--[ \t]*(\r\n|$)/.test(piece));
   if (closing === -1) return null;
   const parts = pieces
     .slice(0, closing)
     .map((piece) => /^[ \t]*\r\n((?:[^\r\n]+\r\n)*)(?:\r\n([\s\S]*))?$/.exec(piece));
   if (parts.includes(null)) return null;
+  const epilogue = pieces
+    .slice(closing)
+    .join('x')
+    .replace(/^--[ \t]*/, '');
+  if (/[^ \t\r\n]/.test(preamble + epilogue)) return null;
+  if (parts.some((found) => damagedDelimiter(boundary).test(`\n${found?.[2] ?? ''}`))) return null;
   return parts.map((found) => ({ head: found?.[1] ?? '', content: Buffer.from(found?.[2] ?? '', 'latin1') }));
+}
+
+/** A delimiter that was damaged on its way, before what looks like the header of a part. */
+export function damagedDelimiter(boundary = BOUNDARY): RegExp {
+  const escaped = boundary.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+  return new RegExp(`[-\\r\\n]${escaped}[- \\t\\r\\n]{0,64}content-[a-z-]{1,32}[ \\t]*:`, 'i');
 }

@@ -1,3 +1,4 @@
+import { DamagedDelimiterWatch } from './damaged-delimiter.js';
 import { UndecodableError } from './decode-error.js';
 
 /** What a multipart body is made of, in order: each part is one `head`, any number of `data`, one `end`. */
@@ -8,8 +9,6 @@ export type MultipartToken =
 
 /** As busboy and Node have it. */
 export const MAX_HEAD_BYTES = 16 * 1024;
-/** Room around the parts. Nobody is known to use it; anything larger is a part we failed to see. */
-const MAX_ASIDE_BYTES = 16 * 1024;
 /** Spaces and tabs tolerated between a boundary and its line end. */
 const MAX_PADDING = 1024;
 
@@ -29,7 +28,8 @@ type Candidate = { kind: 'delimiter' | 'closing'; end: number } | { kind: 'conte
  *
  * A delimiter is a whole line: the boundary, `--` on the last one, padding, line end. A line that goes on
  * otherwise is content, as for Go's reader; so content is never cut at something that only begins alike.
- * Preamble and epilogue are tolerated while they are small and do not look like parts that got lost.
+ * What could be a part that got lost is never passed over: a preamble or an epilogue of more than white space, and
+ * content that holds a damaged delimiter, make the body undecodable.
  */
 export class DelimiterScanner {
   readonly #needle: Buffer;
@@ -41,9 +41,10 @@ export class DelimiterScanner {
   #skip = CRLF.length;
   #parts = 0;
   #head = NOTHING;
-  #aside = '';
+  readonly #watch: DamagedDelimiterWatch;
 
   constructor(boundary: string, maxParts: number) {
+    this.#watch = new DamagedDelimiterWatch(boundary);
     this.#needle = Buffer.from(`\r\n--${boundary}`, 'latin1');
     this.#maxParts = maxParts;
   }
@@ -63,14 +64,12 @@ export class DelimiterScanner {
   *finish(): Generator<MultipartToken> {
     const rest = this.#held;
     if ((this.#place === 'preamble' || this.#place === 'content') && this.#isClosingAtEnd(rest)) {
-      if (this.#place === 'content') yield { type: 'end' };
-      this.#checkAside();
+      if (this.#place === 'content') yield this.#endPart();
       return;
     }
     if (this.#place !== 'epilogue') {
       throw new UndecodableError('multipart-unterminated', 'The closing delimiter is missing.');
     }
-    this.#checkAside();
   }
 
   *#takeContent(data: Buffer): Generator<MultipartToken, Buffer> {
@@ -96,8 +95,7 @@ export class DelimiterScanner {
   }
 
   *#delimit(kind: 'delimiter' | 'closing'): Generator<MultipartToken> {
-    if (this.#place === 'content') yield { type: 'end' };
-    else this.#checkAside();
+    if (this.#place === 'content') yield this.#endPart();
     this.#place = kind === 'closing' ? 'epilogue' : 'head';
     this.#skip = 0;
     if (kind === 'closing') return;
@@ -125,6 +123,7 @@ export class DelimiterScanner {
     }
     this.#head = NOTHING;
     this.#place = 'content';
+    this.#watch.begin();
     // Without content the blank line's end is also the beginning of the next delimiter.
     this.#skip = CRLF.length;
     yield { type: 'head', block };
@@ -174,23 +173,26 @@ export class DelimiterScanner {
   *#emit(data: Buffer, end: number): Generator<MultipartToken> {
     if (end <= this.#skip) return;
     const bytes = data.subarray(this.#skip, end);
-    if (this.#place === 'content') yield { type: 'data', bytes };
-    else this.#setAside(bytes);
+    if (this.#place !== 'content') return void this.#setAside(bytes);
+    if (this.#watch.see(bytes)) this.#damaged();
+    yield { type: 'data', bytes };
   }
 
+  #endPart(): MultipartToken {
+    if (this.#watch.end()) this.#damaged();
+    return { type: 'end' };
+  }
+
+  /** Takes what stands around the parts. */
   #setAside(bytes: Buffer): Buffer {
-    this.#aside += bytes.toString('latin1');
-    if (this.#aside.length > MAX_ASIDE_BYTES) this.#unaccounted();
+    for (const byte of bytes) {
+      if (byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09) continue;
+      throw new UndecodableError('multipart-unaccounted', 'There is content outside of the parts.');
+    }
     return NOTHING;
   }
 
-  /** Whatever is not between delimiters must be nothing that a damaged delimiter could have been hiding. */
-  #checkAside(): void {
-    if (/(^|[\r\n])--|content-disposition|content-type/i.test(this.#aside)) this.#unaccounted();
-    this.#aside = '';
-  }
-
-  #unaccounted(): never {
-    throw new UndecodableError('multipart-unaccounted', 'There is content outside of the parts.');
+  #damaged(): never {
+    throw new UndecodableError('multipart-unaccounted', 'A part holds a delimiter that was damaged.');
   }
 }

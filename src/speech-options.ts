@@ -13,6 +13,7 @@ export function speechOptions({ speech }: Config): SpeechOptions {
     maxRequestsPerSecond: speech.maxRequestsPerSecond,
     connectTimeout: speech.connectTimeout,
     requestTimeout: speech.requestTimeout,
+    minBytesPerSecond: speech.minBytesPerSecond,
     retries: speech.retries,
   };
 }

@@ -32,12 +32,12 @@ export interface QuarantineShelf {
   /** The whole body; bounded, because `limits.quarantineBytes` bounds what is kept. */
   body(id: string): Promise<Buffer | null>;
   release(id: string): Promise<ReleaseRecord | null>;
-  /** The first mark stays; gives the one that counts. */
-  markReleased(id: string, record: ReleaseRecord): Promise<ReleaseRecord>;
+  /** The first mark stays; gives the one that counts. It names its job, so that an erasure finds it alone, too. */
+  markReleased(id: string, jobId: string, record: ReleaseRecord): Promise<ReleaseRecord>;
+  unmarkReleased(id: string): Promise<void>;
 }
 
 const NAME = /^quarantine\/([^/]+)\/(body|request\.json|released\.json)$/;
-const JSON_HEADERS = { contentType: 'application/json', metadata: {} } as const;
 
 export function createQuarantineShelf(store: ObjectStore): QuarantineShelf {
   const keyOf = (id: string, name: string) => `${quarantineFolder(id)}${name}`;
@@ -57,11 +57,13 @@ export function createQuarantineShelf(store: ObjectStore): QuarantineShelf {
         throw new StoreError('read', `the quarantined body ${id} could not be read to its end`, { cause });
       });
     },
-    async markReleased(id, record) {
+    async markReleased(id, jobId, record) {
       const body = Buffer.from(JSON.stringify(record));
-      if ((await store.create(keyOf(id, 'released.json'), body, JSON_HEADERS)) === 'created') return record;
+      const headers = { contentType: 'application/json', metadata: { 'job-id': jobId } };
+      if ((await store.create(keyOf(id, 'released.json'), body, headers)) === 'created') return record;
       return (await release(id)) ?? record;
     },
+    unmarkReleased: (id) => store.delete(keyOf(id, 'released.json')),
   };
 }
 

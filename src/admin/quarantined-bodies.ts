@@ -25,7 +25,8 @@ export async function quarantinedBodies(store: ObjectStore, jobId: string): Prom
 
 async function bodyIn(store: ObjectStore, folder: string, jobId: string): Promise<QuarantinedBody | null> {
   const body = await store.head(`${folder}body`);
-  const owner = body ?? (await store.head(`${folder}request.json`));
+  const owner =
+    body ?? (await store.head(`${folder}request.json`)) ?? (await store.head(`${folder}released.json`));
   if (owner?.metadata['job-id'] !== jobId) return null;
   const keys: string[] = [];
   for await (const { key } of store.list(folder)) keys.push(key);

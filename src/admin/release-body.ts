@@ -1,9 +1,11 @@
 import type { Archive } from '../archive/archive.js';
+import { commitUnlessErased, isErased } from '../archive/erasure.js';
 import type { Ledger } from '../archive/ledger.js';
 import type { QuarantinedRequest } from '../archive/quarantine.js';
 import type { StoredItem } from '../domain/item.js';
 import { Problem } from '../domain/problem.js';
 import { type Acknowledgement, outcomeOf } from '../receiver/acknowledge.js';
+import type { ObjectStore } from '../store/object-store.js';
 import { newActId, type Order, operatorLine } from './operator-line.js';
 import type { QuarantineShelf } from './quarantine-shelf.js';
 import { type DecodingSource, decodeStored, failureOf } from './quarantine-view.js';
@@ -14,6 +16,7 @@ export interface ReleasingSource extends DecodingSource {
 }
 
 export interface ReleaseParts {
+  readonly store: ObjectStore;
   readonly shelf: QuarantineShelf;
   readonly sources: ReadonlyMap<string, ReleasingSource>;
   readonly archive: Archive;
@@ -27,7 +30,8 @@ export interface ReleaseParts {
  * Runs a quarantined body through today's decoder and configuration into the archive. The body stays, marked as
  * released; doing it again changes nothing and gives the same answer.
  *
- * Rejects with `not-found`, or with `conflict` when it still cannot be decoded.
+ * Rejects with `not-found`, also when the job is erased meanwhile: then nothing of the release remains. Rejects with
+ * `conflict` when the body still cannot be decoded.
  */
 export async function releaseBody(parts: ReleaseParts, id: string, order: Order): Promise<Acknowledgement> {
   const [request, body, released] = await Promise.all([
@@ -36,7 +40,7 @@ export async function releaseBody(parts: ReleaseParts, id: string, order: Order)
     parts.shelf.release(id),
   ]);
   if (request === null || body === null) {
-    throw new Problem('not-found', 'Nothing of this id is in quarantine.');
+    throw nothingThere();
   }
   if (released !== null) return answer(request, released.deliveryId, released.items);
   const started = performance.now();
@@ -49,7 +53,7 @@ export async function releaseBody(parts: ReleaseParts, id: string, order: Order)
   await parts.ledger.append(
     operatorLine(order, { ...told, outcome: 'released', origin: 'replay', bytes: body.length, durationMs }),
   );
-  const mark = await parts.shelf.markReleased(id, {
+  const mark = await parts.shelf.markReleased(id, jobId, {
     v: 1,
     deliveryId,
     releasedAt: receivedAt,
@@ -57,6 +61,8 @@ export async function releaseBody(parts: ReleaseParts, id: string, order: Order)
     outcome: outcomeOf(items),
     items,
   });
+  // An erasure that began after the commit has found the artefacts, and may have looked here before the mark came.
+  if (await isErased(parts.store, jobId)) await parts.shelf.unmarkReleased(id);
   parts.onReleased?.(body.length);
   return answer(request, mark.deliveryId, mark.items);
 }
@@ -82,13 +88,19 @@ async function archiveBody(
   });
   try {
     await decodeStored(request, body, staged, source, parts.maxParts);
-    return await staged.commit();
+    const items = await commitUnlessErased(parts.store, request.jobId, () => staged.commit());
+    if (items === null) throw nothingThere();
+    return items;
   } catch (error) {
     const { detail, reason } = failureOf(error);
     throw new Problem('conflict', `It still cannot be decoded: ${detail} (${reason})`, { cause: error });
   } finally {
     await staged.discard();
   }
+}
+
+function nothingThere(): Problem {
+  return new Problem('not-found', 'Nothing of this id is in quarantine.');
 }
 
 function answer(

@@ -52,7 +52,7 @@ export function createRepairs(options: RepairOptions): Repairs {
   const { store, archive, ledger, sources, maxParts, onReleased, onError, lease } = options;
   const view = createLedgerView({ store });
   const shelf = createQuarantineShelf(store);
-  const release = { shelf, sources, archive, ledger, maxParts, ...(onReleased ? { onReleased } : {}) };
+  const release = { store, shelf, sources, archive, ledger, maxParts, ...(onReleased ? { onReleased } : {}) };
   const refetchJob = (jobId: string, order: RefetchJobOrder) => refetchOne(options.recovery, jobId, order);
   const replays = createReplays({
     view,

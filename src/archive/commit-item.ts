@@ -4,7 +4,7 @@ import { type ObjectStore, StoreError } from '../store/object-store.js';
 import type { ArtefactContext } from './archive.js';
 import { artefactHeaders } from './artefact-headers.js';
 import { artefactPath, conflictKey, jobFolder } from './layout.js';
-import { holdsBytes, readBack } from './read-back.js';
+import { type Found, holdsBytes, readBack } from './read-back.js';
 import type { StagedItem, StreamTarget } from './staged-item.js';
 
 /**
@@ -59,10 +59,16 @@ async function commitHeld(place: Place): Promise<StoredItem> {
   if (result === 'created') return stored(place, key, 'created');
   const found = await readBack(store, key);
   if (found === null) throw new StoreError('create', `${key} was there and is gone; it may be being erased`);
-  if (found.sha256 !== item.sha256) return keepConflict(place);
+  if (found.sha256 !== item.sha256)
+    return item.description.standsIn ? gaveWay(place, found) : keepConflict(place);
   // A write whose answer was lost comes back as `exists`; the delivery's own mark tells it from a stranger's.
   const ours = found.info.metadata['delivery-id'] === context.deliveryId && !place.repeated;
   return stored(place, key, ours ? 'created' : 'identical');
+}
+
+/** What stands in changes nothing when something lies there; what is told of it is what lies there. */
+function gaveWay(place: Place, { info, size, sha256 }: Found): StoredItem {
+  return { kind: place.identity.kind, key: info.key, size, sha256, outcome: 'identical' };
 }
 
 /**
@@ -105,6 +111,12 @@ async function commitStreamed(place: Place, target: StreamTarget): Promise<Store
 async function commitStreamedBeside(place: Place, target: StreamTarget): Promise<StoredItem> {
   const { store, item } = place;
   const ownKey = place.folder + place.path;
+  if (item.description.standsIn) {
+    await target.upload.abort();
+    const found = await readBack(store, ownKey);
+    if (found !== null) return gaveWay(place, found);
+    throw new StoreError('complete', `${ownKey} was there and is gone`);
+  }
   if (await holdsBytes(store, ownKey, item)) {
     await target.upload.abort();
     return stored(place, ownKey, 'identical');

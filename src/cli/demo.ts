@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Command } from 'commander';
@@ -85,7 +84,7 @@ async function goOn(stage: DemoStage, work: DemoWork, paint: Paint, signal: Abor
     for (const job of await work.oneMore()) paint.row(...jobRow(job));
     const { jobs } = await reconcile(stage.core.recovery, { signal });
     for (const job of jobs) paint.row(job.outcome === 'recovered' ? 'good' : 'note', recoveryRow(job));
-    if (!signal.aborted) await Promise.race([sleep(3000, null, { ref: false }), once(signal, 'abort')]);
+    await sleep(3000, null, { signal }).catch(() => {});
   }
   paint.say('Cleaning up.');
 }

@@ -349,7 +349,18 @@ const speech = section("The speech service's own API, for recovery and realtime.
     '30s',
     'Time to the beginning of an answer, and longest silence within one.',
   ),
-  retries: setting(kinds.count(0, 20), 'number', 4, 'Further tries after 429, 503 and network trouble.'),
+  minBytesPerSecond: setting(
+    kinds.count(0, 2 ** 30),
+    'bytes per second',
+    1024,
+    'Slowest download, judged over requestTimeout; 0 turns the check off.',
+  ),
+  retries: setting(
+    kinds.count(0, 20),
+    'number',
+    4,
+    'Further tries after 429, 5xx and network trouble, also within a download.',
+  ),
   retention: setting(
     kinds.duration(3_600_000, 3650 * DAY),
     'duration',

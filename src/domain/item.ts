@@ -34,6 +34,8 @@ export interface ItemDescription {
   readonly fileName?: string;
   /** Most bytes it can have where the sender's framing tells; lets buffers be sized right at once. */
   readonly expectedBytes?: number;
+  /** It stands in for the real item: whatever lies at its key already stays, and this is not kept beside it. */
+  readonly standsIn?: boolean;
 }
 
 /**

@@ -1,63 +1,67 @@
 import type { Archive, ArtefactContext, StagedDelivery } from '../archive/archive.js';
+import { commitUnlessErased } from '../archive/erasure.js';
 import { identityOf } from '../archive/item-identity.js';
-import { JsonCheck } from '../archive/json-check.js';
 import type { ItemIdentity, StoredItem } from '../domain/item.js';
 import { Problem } from '../domain/problem.js';
 import type { Download } from '../speech/download.js';
-import type { JobsClient } from '../speech/jobs-client.js';
-import { SpeechError } from '../speech/speech-error.js';
+import type { JobDocument, JobsClient } from '../speech/jobs-client.js';
+import type { ObjectStore } from '../store/object-store.js';
+import { contentCheck, foreignType } from './content-check.js';
 import type { RetrievableKind } from './expectation.js';
 
 /** The service sent something that cannot be what was asked for. */
 export class UnfitContentError extends Error {
-  constructor(kind: RetrievableKind) {
-    super(`what the service sent as ${kind} is not JSON; it was not archived`);
+  constructor(kind: RetrievableKind, fault: string) {
+    super(`what the service sent as ${kind} ${fault}; it was not archived`);
     this.name = 'UnfitContentError';
   }
 }
 
+/** An operator erased the job meanwhile; nothing of it was left behind. */
+export class ErasedError extends Error {
+  constructor() {
+    super(ERASED);
+    this.name = 'ErasedError';
+  }
+}
+
+/** Said of jobs that an operator erased. */
+export const ERASED = 'erased here by an operator, so not fetched again';
+
 export interface ItemOrder {
   readonly client: JobsClient;
+  readonly store: ObjectStore;
   readonly archive: Archive;
   readonly kind: RetrievableKind;
   readonly context: ArtefactContext;
   readonly signal: AbortSignal | undefined;
 }
 
-/** A download that broke off, or an upload that lost a race, is worth one more try at once. */
-const ATTEMPTS = 2;
+/** The record is the API's only form of jobinfo, "the configuration used to submit the job". */
+const DOCUMENTS: Readonly<Record<RetrievableKind, JobDocument>> = {
+  'transcript.json-v2': 'json-v2',
+  'transcript.txt': 'txt',
+  'transcript.srt': 'srt',
+  data: 'media',
+  jobinfo: 'record',
+};
 
 /**
  * Streams one item of a job from the service's API into the archive; nothing of it is visible before all of
- * it has come and, where it should be JSON, parsed. Rejects with `SpeechError`, `StoreError`, `Problem` or
- * `UnfitContentError`; then nothing was archived.
+ * it has come and can be what was asked for. Rejects with `SpeechError`, `StoreError`, `Problem`, `UnfitContentError`
+ * or `ErasedError`; then nothing was archived.
  */
 export async function fetchItem(order: ItemOrder): Promise<StoredItem> {
-  for (let attempt = 1; ; attempt += 1) {
-    const download = await openItem(order);
-    try {
-      return await archiveDownload(order, download);
-    } catch (error) {
-      if (order.signal?.aborted || attempt === ATTEMPTS || !worthAnotherTry(error)) throw error;
-    } finally {
-      download.body.on('error', () => {}).destroy();
-    }
-  }
-}
-
-function openItem({ client, kind, context: { jobId }, signal }: ItemOrder): Promise<Download> {
-  switch (kind) {
-    case 'transcript.json-v2':
-      return client.transcript(jobId, 'json-v2', signal);
-    case 'transcript.txt':
-      return client.transcript(jobId, 'txt', signal);
-    case 'transcript.srt':
-      return client.transcript(jobId, 'srt', signal);
-    case 'data':
-      return client.media(jobId, signal);
-    case 'jobinfo':
-      // "The configuration used to submit the job": the API tells it in the record only.
-      return client.recordDocument(jobId, signal);
+  const { client, kind, context, signal } = order;
+  const receive = () =>
+    client.receive(context.jobId, DOCUMENTS[kind], (download) => archiveDownload(order, download), signal);
+  try {
+    return await receive();
+  } catch (error) {
+    const lostRace = error instanceof Problem && error.code === 'write-race';
+    if (!lostRace || signal?.aborted) throw error;
+    // The winner's bytes lie there now: the same ones are identical, others go beside them.
+    return receive();
   }
 }
 
@@ -67,11 +71,14 @@ function openItem({ client, kind, context: { jobId }, signal }: ItemOrder): Prom
  * that is just being opened could not be found and given up.
  */
 async function archiveDownload(order: ItemOrder, download: Download): Promise<StoredItem> {
-  const staged = order.archive.begin(order.context);
+  const { archive, store, context, signal } = order;
+  const staged = archive.begin(context);
   try {
-    await pump(order.kind, download, staged);
-    order.signal?.throwIfAborted();
-    const [stored] = await staged.commit();
+    await pump(order, download, staged);
+    signal?.throwIfAborted();
+    const items = await commitUnlessErased(store, context.jobId, () => staged.commit());
+    if (items === null) throw new ErasedError();
+    const [stored] = items;
     if (stored === undefined) throw new Error('an item was staged and not stored');
     return stored;
   } finally {
@@ -79,18 +86,24 @@ async function archiveDownload(order: ItemOrder, download: Download): Promise<St
   }
 }
 
-async function pump(kind: RetrievableKind, download: Download, staged: StagedDelivery): Promise<void> {
+async function pump({ kind, context }: ItemOrder, download: Download, staged: StagedDelivery): Promise<void> {
+  const refuse = (fault: string | null) => {
+    if (fault !== null) throw new UnfitContentError(kind, fault);
+  };
+  refuse(foreignType(kind, download.contentType));
+  const check = contentCheck(kind, context.jobId);
   const identity = identityFor(kind, download);
-  const json = identity.contentType === 'application/json' && kind !== 'data' ? new JsonCheck() : null;
   const item = staged.open({
     identify: () => identity,
+    // The record changes with time: where a jobinfo, or another recovery's record, lies already, it would only differ.
+    standsIn: kind === 'jobinfo',
     ...(download.size === null ? {} : { expectedBytes: download.size }),
   });
   for await (const chunk of download.body as AsyncIterable<Buffer>) {
-    if (json?.push(chunk) === false) throw new UnfitContentError(kind);
+    refuse(check.push(chunk));
     await item.write(chunk);
   }
-  if (json?.finish() === false) throw new UnfitContentError(kind);
+  refuse(check.finish());
   await item.end();
 }
 
@@ -100,9 +113,4 @@ function identityFor(kind: RetrievableKind, { contentType }: Download): ItemIden
   return contentType !== null && MEDIA_TYPE.test(contentType)
     ? identityOf(kind, contentType)
     : identityOf(kind);
-}
-
-function worthAnotherTry(error: unknown): boolean {
-  if (error instanceof SpeechError) return ['truncated', 'network', 'timeout'].includes(error.kind);
-  return error instanceof Problem && error.code === 'write-race';
 }

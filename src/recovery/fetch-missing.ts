@@ -3,9 +3,9 @@ import type { StoredItem } from '../domain/item.js';
 import { Problem } from '../domain/problem.js';
 import type { JobsClient } from '../speech/jobs-client.js';
 import { SpeechError } from '../speech/speech-error.js';
-import { StoreError } from '../store/object-store.js';
+import { type ObjectStore, StoreError } from '../store/object-store.js';
 import type { ExpectedItem } from './expectation.js';
-import { fetchItem, UnfitContentError } from './fetch-item.js';
+import { ErasedError, fetchItem, UnfitContentError } from './fetch-item.js';
 import type { RecoveryParts } from './recovery-parts.js';
 import type { RecoveredItem } from './recovery-report.js';
 
@@ -24,7 +24,8 @@ export const INTERRUPTED = 'the run was interrupted';
 /**
  * Fetches items of one job one after the other; a failure of one leaves the others alone. When `signal` ends
  * it after something was stored, the item under way is `failed` and the rest `missing`, so that what lies in
- * the store can be told of; before that it rejects as `signal` says.
+ * the store can be told of; before that it rejects as `signal` says. Rejects with `ErasedError` when the job is erased
+ * meanwhile: then nothing that was stored before remains, either.
  */
 export async function fetchMissing(
   parts: RecoveryParts,
@@ -38,28 +39,40 @@ export async function fetchMissing(
     try {
       results.push(await fetchOne(parts, client, item, contextOf(item.source), signal));
     } catch (error) {
-      if (results.every(({ stored }) => stored === null)) throw error;
+      if (error instanceof ErasedError || results.every(({ stored }) => stored === null)) throw error;
       return [...results, ...cutShort(missing.slice(results.length))];
     }
   }
   return results;
 }
 
-/** Rejects only as `signal` says. */
+/** Rejects only as `signal` says, or with `ErasedError`. */
 async function fetchOne(
-  { archive }: RecoveryParts,
+  { archive, store }: RecoveryParts,
   client: JobsClient,
   item: ExpectedItem,
   context: ArtefactContext,
   signal: AbortSignal | undefined,
 ): Promise<ItemResult> {
   try {
-    const stored = await fetchItem({ client, archive, kind: item.kind, context, signal });
-    return { item, stored, outcome: stored.outcome, reason: noteOn(item) };
+    const stored = await fetchItem({ client, store, archive, kind: item.kind, context, signal });
+    const reason = stored.key === item.key ? noteOn(item) : await damageNote(store, item, stored);
+    return { item, stored, outcome: stored.outcome, reason };
   } catch (error) {
+    if (error instanceof ErasedError) throw error;
     signal?.throwIfAborted();
     return failure(client, item, context.jobId, error, signal);
   }
+}
+
+/**
+ * Other bytes lie at the item's own key. When the SHA-256 recorded there is that of the service's bytes, they are not
+ * a different result but a damaged one. Null also when the store does not say.
+ */
+async function damageNote(store: ObjectStore, { key }: ExpectedItem, { sha256 }: StoredItem) {
+  const there = await store.head(key).catch(() => null);
+  if (there?.metadata.sha256 !== sha256) return null;
+  return `${key} is damaged: it does not hold the bytes that its recorded SHA-256 stands for`;
 }
 
 function cutShort(items: readonly ExpectedItem[]): ItemResult[] {

@@ -1,5 +1,5 @@
 import type { ArtefactContext } from '../archive/archive.js';
-import { erasureKey } from '../archive/layout.js';
+import { isErased } from '../archive/erasure.js';
 import type { Ledger } from '../archive/ledger.js';
 import { ulidMaker } from '../domain/ulid-maker.js';
 import type { JobsClient } from '../speech/jobs-client.js';
@@ -7,6 +7,7 @@ import type { JobRecord } from '../speech/wire.js';
 import type { ObjectStore } from '../store/object-store.js';
 import { concluded, inOne, untouched } from './conclude.js';
 import { type Expectation, type ExpectedItem, expectationOf } from './expectation.js';
+import { ERASED, ErasedError } from './fetch-item.js';
 import { fetchMissing, type ItemResult, inWords, notFetched } from './fetch-missing.js';
 import { needsLook, type Plan, planJob } from './plan.js';
 import { type RecoveryRecord, recordRecovery } from './record-recovery.js';
@@ -14,6 +15,8 @@ import type { JobOrder, RecoveryParts } from './recovery-parts.js';
 import type { RecoveredJob } from './recovery-report.js';
 
 const nextDeliveryId = ulidMaker();
+
+const LEFT_ERASED: Plan = { step: 'matched', missing: [], reason: ERASED };
 
 /**
  * The story of one job: what should be here, what is here, what is to be done, do it, record it. Null when
@@ -43,6 +46,7 @@ export async function recoverJob(
     const durationMs = Math.max(0, now() - started);
     return await recorded(parts.ledger, { told, results, contextOf, order, durationMs });
   } catch (error) {
+    if (error instanceof ErasedError) return untouched(job, client.region, LEFT_ERASED);
     order.signal?.throwIfAborted();
     const unknown = expectation.items.map((item) => notFetched(item, 'failed', inWords(error)));
     return conclude(unknown, null);
@@ -61,8 +65,7 @@ async function decide(
     : new Set<string>();
   const plan = planJob({ job, expectation, present, now, grace: order.grace });
   if (plan.step !== 'fetch' && plan.step !== 'unrecoverable') return plan;
-  if ((await parts.store.head(erasureKey(job.id))) === null) return plan;
-  return { step: 'matched', missing: [], reason: 'erased here by an operator, so not fetched again' };
+  return (await isErased(parts.store, job.id)) ? LEFT_ERASED : plan;
 }
 
 /**

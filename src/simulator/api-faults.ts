@@ -1,10 +1,16 @@
+import { bufferContent } from './content/content.js';
 import type { ApiFault } from './faults.js';
 import type { Answer } from './http-server.js';
 
 /** The answer a fault puts in place of the real one; null when it does not. */
 export function faultAnswer(fault: ApiFault | null): Answer | null {
   if (fault?.kind !== 'answer') return null;
-  const headers = fault.retryAfter === undefined ? {} : { 'retry-after': fault.retryAfter };
+  const retry = fault.retryAfter === undefined ? {} : { 'retry-after': fault.retryAfter };
+  const headers = { ...retry, ...fault.headers };
+  if (fault.base64 !== undefined) {
+    const content = bufferContent(Buffer.from(fault.base64, 'base64'), 'application/octet-stream');
+    return { status: fault.status, headers, content };
+  }
   if (typeof fault.body === 'string') return { status: fault.status, headers, html: fault.body };
   return {
     status: fault.status,

@@ -28,12 +28,17 @@ export type ApiOperation =
 
 /** Faults of the service's own interfaces. */
 export type ApiFault =
-  /** Answers this instead; a string is sent as HTML, as proxies do, anything else as JSON. */
+  /**
+   * Answers this instead; a string is sent as HTML, as proxies do, anything else as JSON. `base64` sends exactly
+   * these bytes; with `headers` for their type and encoding.
+   */
   | {
       readonly kind: 'answer';
       readonly operation: ApiOperation;
       readonly status: number;
       readonly body?: unknown;
+      readonly base64?: string;
+      readonly headers?: Readonly<Record<string, string>>;
       readonly retryAfter?: string;
     }
   /** Ends a download after this share of its bytes (half by default). */

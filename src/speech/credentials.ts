@@ -17,6 +17,9 @@ export function apiKeyCredentials(apiKey: string): Credentials {
 const RENEWAL_SHARE = 0.2;
 const RENEWAL_MAX_MS = 60_000;
 
+/** Between replacements of refused keys: a lasting 401 must not make a key for every request. */
+const REPLACEMENT_INTERVAL_MS = 60_000;
+
 interface HeldKey {
   readonly token: string;
   readonly renewAt: number;
@@ -25,7 +28,8 @@ interface HeldKey {
 
 /**
  * Temporary keys, each renewed before it expires, by one renewal at a time however many ask. While a key is
- * still good, a renewal that fails is no error yet.
+ * still good, a renewal that fails is no error yet. A key that is refused is replaced; when the service refuses
+ * the replacement as well, the fault is not the key's, and no other is made for a while.
  */
 export function temporaryKeyCredentials(
   keys: KeysClient,
@@ -34,6 +38,7 @@ export function temporaryKeyCredentials(
 ): Credentials {
   let held: HeldKey | null = null;
   let renewal: Promise<HeldKey> | null = null;
+  let replacedAt = Number.NEGATIVE_INFINITY;
 
   const renew = (): Promise<HeldKey> => {
     renewal ??= issue(keys, order, clock)
@@ -59,7 +64,10 @@ export function temporaryKeyCredentials(
       }
     },
     rejected(token) {
-      if (held?.token === token) held = null;
+      if (held?.token !== token) return true;
+      if (clock.now() - replacedAt < REPLACEMENT_INTERVAL_MS) return false;
+      replacedAt = clock.now();
+      held = null;
       return true;
     },
   };

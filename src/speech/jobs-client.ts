@@ -25,6 +25,9 @@ export const DEFAULT_PATHS: JobPaths = {
   usage: '/v2/usage',
 };
 
+/** What of a job can be downloaded: a format of its transcript, its media, or its record as the service sends it. */
+export type JobDocument = TranscriptFormat | 'media' | 'record';
+
 export interface ListOptions {
   /** Only jobs created at or after this. */
   readonly since?: Date;
@@ -51,6 +54,17 @@ export interface JobsClient {
   /** `not-found` also while the transcript is not ready yet. */
   transcript(jobId: string, format: TranscriptFormat, signal?: AbortSignal): Promise<Download>;
   media(jobId: string, signal?: AbortSignal): Promise<Download>;
+  /**
+   * Downloads a document and hands it to `take`. A download that breaks off, stalls or comes too slowly is
+   * retried from its beginning, like every request, and `take` is called again. What `take` itself throws ends
+   * it. Rejects before `take` as the methods above do.
+   */
+  receive<T>(
+    jobId: string,
+    document: JobDocument,
+    take: (download: Download) => Promise<T>,
+    signal?: AbortSignal,
+  ): Promise<T>;
   /** Times are dates or times the service understands. `forbidden` with a key made with `client_ref`. */
   usage(window?: { since?: string; until?: string }, signal?: AbortSignal): Promise<UsageResponse>;
   /**
@@ -82,16 +96,11 @@ export function createJobsClient(options: JobsClientOptions): JobsClient {
       if (!job || job.id !== jobId) throw invalid(request, 'the answer is no record of this job');
       return job;
     },
-    recordDocument: async (jobId, signal) =>
-      transport.download(ask('record', `fetch the record of ${jobId}`, { jobId, signal })),
-    async transcript(jobId, format, signal) {
-      const query = { format };
-      return transport.download(
-        ask('transcript', `fetch ${format} transcript of ${jobId}`, { jobId, query, signal }),
-      );
-    },
-    media: async (jobId, signal) =>
-      transport.download(ask('media', `fetch media of ${jobId}`, { jobId, signal })),
+    recordDocument: async (jobId, signal) => transport.download(askFor(ask, jobId, 'record', signal)),
+    transcript: async (jobId, format, signal) => transport.download(askFor(ask, jobId, format, signal)),
+    media: async (jobId, signal) => transport.download(askFor(ask, jobId, 'media', signal)),
+    receive: async (jobId, document, take, signal) =>
+      transport.receive(askFor(ask, jobId, document, signal), take),
     async usage(window = {}, signal) {
       const request = ask('usage', 'read usage', { query: window, signal });
       const answer = await transport.json(request);
@@ -134,6 +143,13 @@ function askIn({ region, batchUrl, paths }: JobsClientOptions): Ask {
   };
 }
 
+function askFor(ask: Ask, jobId: string, document: JobDocument, signal?: AbortSignal): SpeechRequest {
+  if (document === 'record') return ask('record', `fetch the record of ${jobId}`, { jobId, signal });
+  if (document === 'media') return ask('media', `fetch media of ${jobId}`, { jobId, signal });
+  const query = { format: document };
+  return ask('transcript', `fetch ${document} transcript of ${jobId}`, { jobId, query, signal });
+}
+
 function listJobs(ask: Ask, transport: Transport, options: ListOptions): AsyncIterable<JobPage> {
   const limit = options.pageSize ?? 100;
   if (!Number.isInteger(limit) || limit < 1 || limit > 100) {
@@ -165,8 +181,9 @@ async function eitherSpelling(transport: Transport, request: SpeechRequest): Pro
   try {
     return await transport.json(request);
   } catch (error) {
-    if (!(error instanceof SpeechError) || (error.kind !== 'not-found' && error.kind !== 'redirect'))
-      throw error;
+    // Also a web page that says 404: many servers answer so on a path that they do not know.
+    const absent = error instanceof SpeechError && (error.status === 404 || error.kind === 'redirect');
+    if (!absent) throw error;
     const url = new URL(request.url);
     url.pathname = url.pathname.endsWith('/') ? url.pathname.slice(0, -1) : `${url.pathname}/`;
     return await transport.json({ ...request, url }).catch(() => {

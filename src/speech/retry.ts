@@ -6,8 +6,14 @@ export interface RetryPolicy {
   readonly retries: number;
   /** Before the first retry about half of this, doubling from there, in milliseconds. */
   readonly baseDelayMs: number;
-  /** Longest wait; a `Retry-After` beyond it ends the retries instead of being cut short. */
+  /** Longest wait that the service does not ask for. */
   readonly maxDelayMs: number;
+  /**
+   * Longest that requests to a region wait because the service asks for it (429, `Retry-After`), all pauses
+   * without a success in between taken together. Beyond it they fail at once, and nothing is sent until the pause
+   * is over.
+   */
+  readonly maxPauseMs: number;
   /** In [0, 1). */
   readonly random: () => number;
 }
@@ -16,6 +22,7 @@ export const RETRY_DEFAULTS: RetryPolicy = {
   retries: 4,
   baseDelayMs: 500,
   maxDelayMs: 60_000,
+  maxPauseMs: 300_000,
   random: Math.random,
 };
 
@@ -34,13 +41,11 @@ export function isRetryable(error: SpeechError, repeatable: boolean): boolean {
   return repeatable && (error.kind === 'unavailable' || error.kind === 'truncated');
 }
 
-/** Wait before the next try, or null when the error is final. `failures` counts from 1. */
-export function retryDelay(error: SpeechError, failures: number, policy: RetryPolicy): number | null {
+/** Wait before the next try unless the service asks for a longer one, or null after the last. `failures` counts from 1. */
+export function backoff(failures: number, policy: RetryPolicy): number | null {
   if (failures > policy.retries) return null;
   const ceiling = Math.min(policy.maxDelayMs, policy.baseDelayMs * 2 ** (failures - 1));
-  const backoff = ceiling * (0.5 + policy.random() / 2);
-  if (error.retryAfterMs === null) return backoff;
-  return error.retryAfterMs > policy.maxDelayMs ? null : Math.max(error.retryAfterMs, backoff);
+  return ceiling * (0.5 + policy.random() / 2);
 }
 
 /** Milliseconds of a `Retry-After` header: seconds or an HTTP date; undefined when it is neither. */

@@ -15,6 +15,8 @@ export type SpeechErrorKind =
   | 'gone'
   /** 429, still after the retries. */
   | 'rate-limited'
+  /** Nothing was sent: the service asked for a longer pause than requests wait (`Retry-After`). */
+  | 'paused'
   /** 5xx, still after the retries. */
   | 'unavailable'
   /** Any 3xx: redirects are never followed, as the key would go along. */

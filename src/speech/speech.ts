@@ -15,7 +15,7 @@ export type { Clock } from './clock.js';
 export type { Download } from './download.js';
 export type { JobMedia } from './job-form.js';
 export type { JobPage } from './job-pages.js';
-export type { JobPaths, JobsClient, ListOptions } from './jobs-client.js';
+export type { JobDocument, JobPaths, JobsClient, ListOptions } from './jobs-client.js';
 export type { KeysClient, TemporaryKey, TemporaryKeyOrder } from './keys-client.js';
 export { SpeechError, type SpeechErrorKind } from './speech-error.js';
 export type { SpeechAttempt } from './transport.js';
@@ -40,6 +40,8 @@ export interface SpeechOptions {
   readonly connectTimeout?: number;
   /** To the beginning of an answer, and of silence within one. Default 30 s. */
   readonly requestTimeout?: number;
+  /** Slowest download, judged over `requestTimeout` of waiting for it. Default 1024; 0 turns the check off. */
+  readonly minBytesPerSecond?: number;
   /** Further tries after 429, 5xx and network trouble. Default 4. */
   readonly retries?: number;
   readonly retry?: Partial<Omit<RetryPolicy, 'retries'>>;
@@ -71,15 +73,17 @@ export function createSpeechClients(options: SpeechOptions): SpeechClients {
   const dispatcher = options.dispatcher ?? own;
   if (!dispatcher) throw new Error('unreachable: a dispatcher is given or made');
   const perSecond = options.maxRequestsPerSecond ?? 20;
+  const retry = { ...RETRY_DEFAULTS, ...options.retry, retries: options.retries ?? RETRY_DEFAULTS.retries };
 
   const transportWith = (credentials: Credentials): Transport =>
     createTransport({
       dispatcher,
       credentials,
-      limiter: createRateLimiter(perSecond, perSecond, clock),
-      retry: { ...RETRY_DEFAULTS, ...options.retry, retries: options.retries ?? RETRY_DEFAULTS.retries },
+      limiter: createRateLimiter({ perSecond, maxPauseMs: retry.maxPauseMs }, clock),
+      retry,
       clock,
       requestTimeout: options.requestTimeout ?? 30_000,
+      minBytesPerSecond: options.minBytesPerSecond ?? 1024,
       userAgent: options.userAgent ?? 'transcript-receiver',
       onAttempt: options.onAttempt,
     });

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { Readable } from 'node:stream';
 import { type Dispatcher, request as send } from 'undici';
 import { answerError } from './answer-error.js';
@@ -6,7 +7,7 @@ import type { Credentials } from './credentials.js';
 import { type Download, openDownload } from './download.js';
 import { networkError } from './network-error.js';
 import type { RateLimiter } from './rate-limiter.js';
-import { isRetryable, type RetryPolicy, retryDelay } from './retry.js';
+import { backoff, isRetryable, type RetryPolicy } from './retry.js';
 import { SpeechError } from './speech-error.js';
 
 const JSON_LIMIT = 32 * 1024 * 1024;
@@ -44,6 +45,8 @@ export interface TransportOptions {
   readonly clock: Clock;
   /** Milliseconds to the beginning of an answer, and of silence within one. */
   readonly requestTimeout: number;
+  /** Slowest download, judged over `requestTimeout` of waiting. */
+  readonly minBytesPerSecond: number;
   readonly userAgent: string;
   readonly onAttempt?: ((attempt: SpeechAttempt) => void) | undefined;
 }
@@ -54,16 +57,40 @@ export interface Transport {
   json(request: SpeechRequest): Promise<unknown>;
   /** Retries until the body begins; a body that breaks off is the caller's to ask for again. */
   download(request: SpeechRequest): Promise<Download>;
+  /**
+   * Hands the download to `take`, once more for each retry: a body that breaks off, stalls or comes too slowly
+   * is retried from its beginning like everything else. An error of `take` itself is thrown as it is.
+   */
+  receive<T>(request: SpeechRequest, take: (download: Download) => Promise<T>): Promise<T>;
 }
 
 export function createTransport(options: TransportOptions): Transport {
+  const { clock, minBytesPerSecond, requestTimeout: window } = options;
+  const open = ({ operation, signal }: SpeechRequest, response: Dispatcher.ResponseData): Download =>
+    openDownload(operation, response, { clock, minBytesPerSecond, window }, signal);
   return {
     json: (request) => persist(options, request, (response) => readJson(request, response)),
-    download: (request) =>
-      persist(options, request, async (response) =>
-        openDownload(request.operation, response, request.signal),
-      ),
+    download: (request) => persist(options, request, async (response) => open(request, response)),
+    async receive(request, take) {
+      const result = await persist(options, request, (response) => taken(open(request, response), take));
+      if ('failure' in result) throw result.failure;
+      return result.value;
+    },
   };
+}
+
+type Taken<T> = { readonly value: T } | { readonly failure: unknown };
+
+/** Rejects with what went wrong at the service, so that it is retried; what `take` did wrong is a result. */
+async function taken<T>(download: Download, take: (download: Download) => Promise<T>): Promise<Taken<T>> {
+  try {
+    return { value: await take(download) };
+  } catch (failure) {
+    if (failure instanceof SpeechError) throw failure;
+    return { failure };
+  } finally {
+    download.body.on('error', () => {}).destroy();
+  }
 }
 
 type Consume<T> = (response: Dispatcher.ResponseData) => Promise<T>;
@@ -74,18 +101,26 @@ async function persist<T>(
   request: SpeechRequest,
   consume: Consume<T>,
 ): Promise<T> {
+  // One signal may stand over any number of requests at once, and each of them listens to it: no leak.
+  if (request.signal) setMaxListeners(0, request.signal);
   for (let attempt = 1; ; attempt += 1) {
     const error = await attemptOnce(options, request, attempt, consume);
     if (!(error instanceof SpeechError)) return error.value;
-    const delay = isRetryable(error, request.repeatable ?? true)
-      ? retryDelay(error, attempt, options.retry)
-      : null;
-    if (delay === null) throw error;
-    if (error.kind === 'rate-limited') options.limiter.pause(delay);
+    const delay = isRetryable(error, request.repeatable ?? true) ? backoff(attempt, options.retry) : null;
+    const mayWait = heedPause(options.limiter, error, delay);
+    if (delay === null || !mayWait) throw error;
+    if ((error.retryAfterMs ?? 0) >= delay) continue;
     await options.clock.sleep(delay, request.signal).catch((reason) => {
       throw networkError(request.operation, reason, request.signal);
     });
   }
+}
+
+/** What the service asks of one request holds for all of its region. False when the pause is too long to wait for. */
+function heedPause(limiter: RateLimiter, error: SpeechError, delay: number | null): boolean {
+  if (error.kind === 'paused') return false;
+  const pause = error.retryAfterMs ?? (error.kind === 'rate-limited' ? delay : null);
+  return pause === null || limiter.pause(pause);
 }
 
 async function attemptOnce<T>(
@@ -110,21 +145,22 @@ async function attemptOnce<T>(
   }
 }
 
-/** Sends, and on 401 once more with a new key where there can be one. Throws for every answer but 2xx. */
+/** Sends, and on 401 again as long as the credentials have another key to offer. Throws for every answer but 2xx. */
 async function authorised(
   options: TransportOptions,
   request: SpeechRequest,
 ): Promise<Dispatcher.ResponseData> {
   const { credentials, clock } = options;
-  const token = await credentials.token(request.signal);
-  const response = await sendOnce(options, request, token);
-  if (isSuccess(response)) return response;
-  const error = await answerError(request.operation, response, token, clock);
-  if (error.kind !== 'unauthorised' || !credentials.rejected(token)) throw error;
-  const renewed = await credentials.token(request.signal);
-  const second = await sendOnce(options, request, renewed);
-  if (isSuccess(second)) return second;
-  throw await answerError(request.operation, second, renewed, clock);
+  for (;;) {
+    const token = await credentials.token(request.signal);
+    const response = await sendOnce(options, request, token);
+    if (isSuccess(response)) {
+      options.limiter.answered();
+      return response;
+    }
+    const error = await answerError(request.operation, response, token, clock);
+    if (error.kind !== 'unauthorised' || !credentials.rejected(token)) throw error;
+  }
 }
 
 async function sendOnce(
@@ -132,7 +168,7 @@ async function sendOnce(
   request: SpeechRequest,
   token: string,
 ): Promise<Dispatcher.ResponseData> {
-  await options.limiter.take(request.signal);
+  await options.limiter.take(request.operation, request.signal);
   return send(request.url, {
     dispatcher: options.dispatcher,
     method: request.method,

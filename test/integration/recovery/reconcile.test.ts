@@ -367,18 +367,6 @@ describe('what goes wrong at the service', () => {
     expect(lines[1]?.items.map(({ key }) => key)).toEqual(await artefacts());
   });
 
-  it.each([
-    ['is no JSON', '<html>Sign in</html>'],
-    ['is only the beginning of JSON', '{"format":"2.9","results":['],
-  ])('does not take for a transcript what %s', async (_name, body) => {
-    const { simulator, parts, lose } = await begin();
-    await lose();
-    simulator.faults.add({ kind: 'answer', operation: 'transcript', status: 200, body });
-    const told = only(await reconcile(parts));
-    expect(told).toMatchObject({ outcome: 'failed', reason: expect.stringMatching(/not JSON/) });
-    expect(await artefacts()).toEqual([]);
-  });
-
   it('says unrecoverable of what expired or was deleted, once in the ledger', async () => {
     const { simulator, parts, lose } = await begin();
     simulator.setStatus(await lose(), 'expired');

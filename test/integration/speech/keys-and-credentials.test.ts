@@ -68,6 +68,20 @@ describe('temporary keys of a client', () => {
     expect(renewals()).toBe(2);
   });
 
+  it('are not made anew for every request while all are refused', async () => {
+    simulator.faults.add({ kind: 'answer', operation: 'transcript', status: 401 });
+    for (let n = 0; n < 200; n += 1) {
+      // What else the key opens says nothing about what it does not open.
+      if (n % 10 === 0) await usage();
+      await expect(clients.jobs('eu1').transcript(`job${n}`, 'txt')).rejects.toMatchObject({ status: 401 });
+      clock.advance(100);
+    }
+    expect(renewals()).toBe(2);
+    clock.advance(41_000);
+    await expect(clients.jobs('eu1').transcript('job', 'txt')).rejects.toMatchObject({ status: 401 });
+    expect(renewals()).toBe(3);
+  });
+
   it('serve on until their end when renewal fails', async () => {
     await usage();
     simulator.faults.add({ kind: 'answer', operation: 'keys', status: 503, body: '<html>down</html>' });

@@ -5,11 +5,12 @@ import { describe, expect, it } from '@jest/globals';
 import { createSpeechClients } from '../../../src/speech/speech.js';
 
 /** A jobs API that knows its list under one spelling of the path only. */
-async function servingOnly(path: string) {
+async function servingOnly(path: string, unknown = '{"code":404,"error":"path not found"}') {
   const server = createServer((request, response) => {
     const known = new URL(request.url ?? '', 'http://here').pathname === path;
-    response.writeHead(known ? 200 : 404, { 'content-type': 'application/json' });
-    response.end(JSON.stringify(known ? { jobs: [] } : { code: 404, error: 'path not found' }));
+    const type = known || unknown.startsWith('{') ? 'application/json' : 'text/html';
+    response.writeHead(known ? 200 : 404, { 'content-type': type });
+    response.end(known ? '{"jobs":[]}' : unknown);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -34,6 +35,12 @@ async function pagesOf(batchUrl: string): Promise<number> {
 describe('the job list', () => {
   it.each(['/v2/jobs', '/v2/jobs/'])('is found by a server that knows it as %s only', async (path) => {
     const server = await servingOnly(path);
+    expect(await pagesOf(server.url)).toBeLessThanOrEqual(1);
+    server.close();
+  });
+
+  it('is found by a server that answers other paths with a web page', async () => {
+    const server = await servingOnly('/v2/jobs', '<html>404 page not found</html>');
     expect(await pagesOf(server.url)).toBeLessThanOrEqual(1);
     server.close();
   });

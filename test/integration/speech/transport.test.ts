@@ -1,8 +1,10 @@
+import { getEventListeners } from 'node:events';
 import http from 'node:http';
 import net, { type AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { createSpeechClients, type SpeechClients, type SpeechOptions } from '../../../src/speech/speech.js';
 import { type ManualClock, manualClock } from '../../support/manual-clock.js';
+import { until } from '../../support/until.js';
 
 const KEY = 'a-secret-api-key';
 const closers: (() => unknown)[] = [];
@@ -91,6 +93,43 @@ describe('retries', () => {
     );
     expect(await failure(jobs.usage())).toMatchObject({ kind: 'unavailable', retryAfterMs: 3_600_000 });
     expect(seen).toHaveLength(1);
+  });
+
+  it('pause the whole region for as long as Retry-After says', async () => {
+    const { jobs, clock, seen } = await serve((_request, response, index) =>
+      index === 0
+        ? json(response, 429, {}, { 'retry-after': '120' })
+        : json(response, 200, { at: clock.now() }),
+    );
+    const [first] = await Promise.all([jobs.usage(), jobs.usage(), jobs.usage()]);
+    expect(first).toMatchObject({ at: manualClock().now() + 120_000 });
+    expect(seen.length).toBeLessThanOrEqual(6);
+    const later = await jobs.usage();
+    expect(later.at).toBeGreaterThanOrEqual(manualClock().now() + 120_000);
+  });
+
+  it('are not sent while the region is paused for longer than requests wait', async () => {
+    const { jobs, clock, seen } = await serve((_request, response, index) =>
+      index === 0 ? json(response, 429, {}, { 'retry-after': '3600' }) : json(response, 200, {}),
+    );
+    expect(await failure(jobs.usage())).toMatchObject({ kind: 'rate-limited', status: 429 });
+    for (let n = 0; n < 200; n += 1) {
+      expect(await failure(jobs.usage())).toMatchObject({ kind: 'paused', status: null });
+    }
+    expect(seen).toHaveLength(1);
+    expect(clock.slept).toEqual([]);
+    clock.advance(3_600_000);
+    expect(await jobs.usage()).toEqual({});
+  });
+
+  it('give up on a service that asks for one pause after the other', async () => {
+    const { jobs, clock, seen } = await serve((_request, response) =>
+      json(response, 503, {}, { 'retry-after': '120' }),
+    );
+    const began = clock.now();
+    for (let n = 0; n < 50; n += 1) await failure(jobs.usage());
+    expect(clock.now() - began).toBeLessThanOrEqual(300_000);
+    expect(seen).toHaveLength(3);
   });
 
   it.each([
@@ -233,6 +272,99 @@ describe('downloads', () => {
     expect(await failure(drain(jobs))).toMatchObject({ kind: 'truncated' });
   });
 
+  const received = (jobs: Setup['jobs']) =>
+    jobs.receive('abc', 'media', async ({ body }) => (await body.toArray()).join(''));
+
+  it('that break off are tried again like everything else', async () => {
+    const { jobs, clock, seen } = await serve((_request, response, index) => {
+      if (index === 1) return response.destroy();
+      response.writeHead(200, { 'content-length': 5 });
+      if (index === 3) return response.end('whole');
+      return response.write('wh', () => response.destroy());
+    });
+    expect(await received(jobs)).toBe('whole');
+    expect(seen).toHaveLength(4);
+    expect(clock.slept).toEqual([250, 500, 1_000]);
+  });
+
+  it('that always break off fail in the end', async () => {
+    const { jobs, seen } = await serve((_request, response) => {
+      response.writeHead(200, { 'content-length': 5 }).write('wh', () => response.destroy());
+    });
+    expect(await failure(received(jobs))).toMatchObject({ kind: 'truncated' });
+    expect(seen).toHaveLength(5);
+  });
+
+  it('that stall are tried again', async () => {
+    const { jobs } = await serve(
+      (_request, response, index) => {
+        response.writeHead(200, { 'content-length': 5 });
+        if (index === 0) response.write('wh');
+        else response.end('whole');
+      },
+      { requestTimeout: 50 },
+    );
+    expect(await received(jobs)).toBe('whole');
+  });
+
+  it('that only drip are tried again', async () => {
+    const drip = (response: http.ServerResponse) => {
+      // Ten seconds pass between one byte and the next, as the client's clock sees it.
+      response.write('.', () => {
+        setImmediate(() => {
+          setup.clock.advance(10_000);
+          if (!response.destroyed) drip(response);
+        });
+      });
+    };
+    const setup = await serve((_request, response, index) => {
+      response.writeHead(200, { 'content-length': 100_000 });
+      if (index < 2) drip(response);
+      else response.end(Buffer.alloc(100_000, 'x'));
+    });
+    expect(await received(setup.jobs)).toHaveLength(100_000);
+    expect(setup.seen).toHaveLength(3);
+  });
+
+  it('are not tried again for what the caller makes of them', async () => {
+    const { jobs, seen } = await serve((_request, response) => {
+      response.writeHead(200, { 'content-length': 5 }).end('whole');
+    });
+    const trouble = new Error('the disk is full');
+    const taking = jobs.receive('abc', 'media', async () => {
+      throw trouble;
+    });
+    expect(await failure(taking)).toBe(trouble);
+    expect(seen).toHaveLength(1);
+  });
+
+  it('read slowly by the caller are not too slow', async () => {
+    const { jobs, clock } = await serve((_request, response) => {
+      response.writeHead(200, { 'content-length': 1_000_000 }).end(Buffer.alloc(1_000_000));
+    });
+    const { body } = await jobs.media('abc');
+    let bytes = 0;
+    for await (const chunk of body as AsyncIterable<Buffer>) {
+      bytes += chunk.length;
+      // The next bytes have come and wait for the caller.
+      await until(() => body.readableLength > 0 || bytes === 1_000_000);
+      clock.advance(3_600_000);
+    }
+    expect(bytes).toBe(1_000_000);
+  });
+
+  it.each([
+    [206, {}],
+    [202, {}],
+    [204, {}],
+    [200, { 'content-encoding': 'gzip' }],
+  ])('with %d and %j are no whole body as it was asked for', async (status, headers) => {
+    const { jobs } = await serve((_request, response) => {
+      response.writeHead(status, headers).end(status === 204 ? undefined : 'bytes');
+    });
+    expect(await failure(drain(jobs))).toMatchObject({ kind: 'invalid-response', status });
+  });
+
   it('whose end cannot be told from a broken connection are refused', async () => {
     const { jobs } = await serve((_request, response) => {
       response.removeHeader('connection');
@@ -260,6 +392,31 @@ describe('downloads', () => {
     const closed = new Promise((resolve) => socket?.once('close', resolve));
     body.destroy();
     await closed;
+  });
+});
+
+describe('a signal over many requests', () => {
+  it('is left by each of them when it is done', async () => {
+    const warnings: Error[] = [];
+    const onWarning = (warning: Error) => warnings.push(warning);
+    process.on('warning', onWarning);
+    const { signal } = new AbortController();
+    const { jobs } = await serve(
+      (_request, response, index) => {
+        if (index % 5 === 4) json(response, 503, {});
+        else response.writeHead(200, { 'content-length': 2 }).end('{}');
+      },
+      { maxRequestsPerSecond: 100_000 },
+    );
+    const one = async (n: number) => {
+      if (n % 3 === 0) return jobs.usage({}, signal);
+      if (n % 3 === 1) return jobs.receive('abc', 'media', ({ body }) => body.toArray(), signal);
+      return (await jobs.transcript('abc', 'txt', signal)).body.toArray();
+    };
+    for (let n = 0; n < 10; n += 1) await Promise.all(Array.from({ length: 16 }, (_, m) => one(n * 16 + m)));
+    expect(getEventListeners(signal, 'abort')).toHaveLength(0);
+    process.off('warning', onWarning);
+    expect(warnings.filter(({ name }) => name === 'MaxListenersExceededWarning')).toEqual([]);
   });
 });
 

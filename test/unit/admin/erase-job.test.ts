@@ -1,8 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
+import { ulid } from 'ulid';
 import { eraseJob } from '../../../src/admin/erase-job.js';
+import { createQuarantineShelf } from '../../../src/admin/quarantine-shelf.js';
+import { releaseBody } from '../../../src/admin/release-body.js';
 import { erasureKey } from '../../../src/archive/layout.js';
+import { createQuarantine } from '../../../src/archive/quarantine.js';
 import type { LedgerLine } from '../../../src/domain/delivery.js';
+import { Problem } from '../../../src/domain/problem.js';
+import { archiveOver } from '../../support/archive-bench.js';
 import { createMemoryStore } from '../../support/memory-store.js';
+import { createTurns, interleavings } from '../../support/turns.js';
 
 const ORDER = { actor: 'tester', reason: null };
 
@@ -39,5 +46,73 @@ describe('erasing a job', () => {
     const erasing = eraseJob({ store, keyPrefixes: [''], ledger: { append } }, 'j1', ORDER);
     await expect(erasing).rejects.toThrow(/written to all the time/);
     expect(lines).toEqual([]);
+  });
+});
+
+describe('erasing a job whose quarantined body is being released', () => {
+  const BODY = '{"format":"2.9","job":{"id":"job1"},"metadata":{},"results":[]}';
+  const SOURCE = { contents: ['transcript'], maxBytes: 1_000_000, keyPrefix: '' };
+
+  async function play(order: string): Promise<{ keys: string[]; answer: string }> {
+    const memory = createMemoryStore();
+    const deliveryId = ulid();
+    const request = {
+      deliveryId,
+      receivedAt: '2026-01-02T03:04:05.678Z',
+      source: 'default',
+      region: null,
+      clientIp: null,
+      method: 'POST',
+      jobId: 'job1',
+      status: 'success',
+      query: 'id=job1&status=success',
+      headers: { 'content-type': 'application/json' },
+      reason: 'json-invalid',
+      detail: 'It was broken.',
+    };
+    await createQuarantine(memory).keep(request, Buffer.from(BODY));
+    const turns = createTurns(order);
+    const releasing = turns.over('R', memory);
+    const release = releaseBody(
+      {
+        store: releasing,
+        shelf: createQuarantineShelf(releasing),
+        sources: new Map([['default', SOURCE]]),
+        archive: archiveOver(releasing).archive,
+        ledger: ledger(),
+        maxParts: 10,
+      },
+      deliveryId,
+      ORDER,
+    ).finally(() => turns.leave('R'));
+    const erasing = { store: turns.over('E', memory), keyPrefixes: [''], ledger: ledger() };
+    const erasure = eraseJob(erasing, 'job1', ORDER).finally(() => turns.leave('E'));
+    const [released] = await Promise.all([
+      release.then(
+        ({ outcome }) => outcome,
+        (error: unknown) => (error instanceof Problem ? error.code : String(error)),
+      ),
+      erasure,
+    ]);
+    return { keys: [...memory.objects.keys()], answer: released };
+  }
+
+  it('leaves nothing of it, in whatever order their calls come', async () => {
+    const answers = new Set<string>();
+    for (const order of interleavings({ R: 5, E: 8 })) {
+      const { keys, answer } = await play(order);
+      expect([order, keys]).toEqual([order, [erasureKey('job1')]]);
+      answers.add(answer);
+    }
+    expect([...answers].sort()).toEqual(['not-found', 'stored']);
+  });
+
+  it('finds the mark of a release that is all that was left', async () => {
+    const store = createMemoryStore();
+    const id = ulid();
+    const record = { v: 1, deliveryId: id, releasedAt: '', ...ORDER, outcome: 'stored', items: [] } as const;
+    await createQuarantineShelf(store).markReleased(id, 'job1', record);
+    await eraseJob({ store, keyPrefixes: [''], ledger: ledger() }, 'job1', ORDER);
+    expect([...store.objects.keys()]).toEqual([erasureKey('job1')]);
   });
 });

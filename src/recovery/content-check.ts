@@ -1,0 +1,151 @@
+import { JsonCheck } from '../archive/json-check.js';
+import { looksLikeSrt } from '../archive/text-shape.js';
+import type { RetrievableKind } from './expectation.js';
+import { JobIdWithin } from './job-id-within.js';
+
+/**
+ * Watches a download go by and says, in words, why it cannot be what was asked for; null while it can. It holds
+ * a few hundred bytes, whatever the size of the download.
+ */
+export interface ContentCheck {
+  push(chunk: Buffer): string | null;
+  finish(): string | null;
+}
+
+/** Only what can be the artefact becomes one: a proxy's page, an error document or another job's result cannot. */
+export function contentCheck(kind: RetrievableKind, jobId: string): ContentCheck {
+  switch (kind) {
+    case 'transcript.json-v2':
+      return allOf(jsonCheck(isTranscript, jobId));
+    case 'jobinfo':
+      return allOf(jsonCheck(isRecord, jobId));
+    case 'transcript.txt':
+      return allOf(noPage(), noJsonObject(), isText());
+    case 'transcript.srt':
+      return allOf(noPage(), noJsonObject(), isText(), isSrt());
+    case 'data':
+      return allOf(noPage(), noJsonObject());
+  }
+}
+
+const JSON_TYPE = /^(application|text)\/json$|\+json$/;
+const PAGE_TYPE = /^(text\/html|application\/xhtml\+xml)$/;
+/** Types that say nothing about the content. */
+const OPEN_TYPE = /^(|(application|binary)\/octet-stream)$/;
+const TEXT_TYPE = /^(text\/plain|text\/(x-)?srt|application\/(x-subrip|srt))$/;
+
+/** Why a content type cannot be that of an item; null when it can. */
+export function foreignType(kind: RetrievableKind, contentType: string | null): string | null {
+  const type = (contentType ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
+  return OPEN_TYPE.test(type) || fits(kind, type) ? null : `is of the foreign type ${type}`;
+}
+
+function fits(kind: RetrievableKind, type: string): boolean {
+  switch (kind) {
+    case 'transcript.json-v2':
+    case 'jobinfo':
+      return JSON_TYPE.test(type) || type === 'text/plain';
+    case 'transcript.txt':
+    case 'transcript.srt':
+      return TEXT_TYPE.test(type);
+    case 'data':
+      return !PAGE_TYPE.test(type) && !JSON_TYPE.test(type);
+  }
+}
+
+function allOf(...checks: readonly ContentCheck[]): ContentCheck {
+  return {
+    push: (chunk) => firstReason(checks, (check) => check.push(chunk)),
+    finish: () => firstReason(checks, (check) => check.finish()),
+  };
+}
+
+function firstReason(
+  checks: readonly ContentCheck[],
+  ask: (check: ContentCheck) => string | null,
+): string | null {
+  for (const check of checks) {
+    const reason = ask(check);
+    if (reason !== null) return reason;
+  }
+  return null;
+}
+
+type Judge = (json: JsonCheck, foundId: string | null, jobId: string) => string | null;
+
+function jsonCheck(judge: Judge, jobId: string): ContentCheck {
+  const json = new JsonCheck();
+  const job = new JobIdWithin();
+  return {
+    push(chunk) {
+      job.push(chunk);
+      return json.push(chunk) ? null : 'is not JSON';
+    },
+    finish: () => (json.finish() ? judge(json, job.id, jobId) : 'is not JSON'),
+  };
+}
+
+const isTranscript: Judge = (json, foundId, jobId) => {
+  if (!json.looksLikeTranscript) return 'is JSON, but no transcript';
+  return foundId === null || foundId === jobId ? null : 'is the transcript of another job';
+};
+
+const isRecord: Judge = (_json, foundId, jobId) =>
+  foundId === jobId ? null : 'is JSON, but not the record of this job';
+
+const PAGE = /^(?:\xef\xbb\xbf)?\s*<(?:!doctype|\?xml|html|head|body)\b/i;
+const ENOUGH_BYTES = 512;
+
+function noPage(): ContentCheck {
+  return beginningCheck((beginning) => (PAGE.test(beginning.toString('latin1')) ? 'is a web page' : null));
+}
+
+function isSrt(): ContentCheck {
+  return beginningCheck((beginning) => {
+    const isEmpty = beginning.toString('latin1').trim() === '';
+    return isEmpty || looksLikeSrt(beginning) ? null : 'does not begin as subtitles do';
+  });
+}
+
+/** Judges the first bytes, as soon as there are enough of them. */
+function beginningCheck(judge: (beginning: Buffer) => string | null): ContentCheck {
+  let beginning: Buffer = Buffer.alloc(0);
+  return {
+    push(chunk) {
+      if (beginning.length >= ENOUGH_BYTES) return null;
+      beginning = Buffer.concat([beginning, chunk.subarray(0, ENOUGH_BYTES - beginning.length)]);
+      return beginning.length >= ENOUGH_BYTES ? judge(beginning) : null;
+    },
+    finish: () => (beginning.length < ENOUGH_BYTES ? judge(beginning) : null),
+  };
+}
+
+/** The service's errors are JSON objects, whatever was asked for. */
+function noJsonObject(): ContentCheck {
+  const json = new JsonCheck();
+  let first: number | undefined;
+  return {
+    push(chunk) {
+      first ??= chunk.find((byte) => byte > 0x20 && byte < 0x80);
+      if (first === undefined || first === 0x7b) json.push(chunk);
+      return null;
+    },
+    finish: () => (first === 0x7b && json.finish() ? 'is a JSON document' : null),
+  };
+}
+
+function isText(): ContentCheck {
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  const decodes = (chunk: Buffer | undefined): boolean => {
+    try {
+      decoder.decode(chunk, { stream: chunk !== undefined });
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  return {
+    push: (chunk) => (decodes(chunk) && !chunk.includes(0) ? null : 'is not text'),
+    finish: () => (decodes(undefined) ? null : 'is not text'),
+  };
+}

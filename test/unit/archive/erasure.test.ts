@@ -1,0 +1,62 @@
+import { describe, expect, it } from '@jest/globals';
+import { eraseJob } from '../../../src/admin/erase-job.js';
+import { commitUnlessErased } from '../../../src/archive/erasure.js';
+import { erasureKey } from '../../../src/archive/layout.js';
+import type { StoredItem } from '../../../src/domain/item.js';
+import { archiveOver, context, MEDIA, putItem, TRANSCRIPT } from '../../support/archive-bench.js';
+import { createMemoryStore } from '../../support/memory-store.js';
+import { createTurns, interleavings } from '../../support/turns.js';
+
+const JOB = 'job1';
+const PART = 1024;
+
+interface Outcome {
+  readonly items: readonly StoredItem[] | null;
+  readonly keys: readonly string[];
+}
+
+/** Commits and erases at once, the store's calls in exactly this order. */
+async function play(order: string, sizes: readonly [number, number], taken: boolean): Promise<Outcome> {
+  const memory = { ...createMemoryStore(), partSize: PART };
+  if (taken) memory.put(`jobs/${JOB}/transcript.json`, 'what came first');
+  const turns = createTurns(order);
+  const committing = turns.over('C', memory);
+  const erasing = turns.over('E', memory);
+  // Only what makes content visible takes turns here: the rest is done before the erasure can begin.
+  const { create, startUpload } = committing;
+  const { archive } = archiveOver({ ...memory, create, startUpload }, 32);
+  const staged = archive.begin(context({ jobId: JOB, origin: 'recovery' }));
+  await putItem(staged, TRANSCRIPT, Buffer.alloc(sizes[0], 'a'));
+  await putItem(staged, MEDIA, Buffer.alloc(sizes[1], 'b'));
+  const [items] = await Promise.all([
+    commitUnlessErased(committing, JOB, () => staged.commit()).finally(() => turns.leave('C')),
+    eraseJob({ store: erasing, keyPrefixes: [''], ledger: { append: async () => {} } }, JOB, {
+      actor: 'ada',
+      reason: null,
+    }).finally(() => turns.leave('E')),
+  ]);
+  await staged.discard();
+  return { items, keys: [...memory.objects.keys()] };
+}
+
+describe('an erasure beside a commit', () => {
+  it.each([
+    ['of small items', [10, 10], false],
+    ['of a streamed item', [10, 3 * PART], false],
+    ['that becomes a conflict', [10, 10], true],
+  ] as const)(
+    '%s leaves nothing of the job, in whatever order their calls come',
+    async (_name, sizes, taken) => {
+      let orders = 0;
+      const results = new Set<string>();
+      for (const order of interleavings({ C: 6, E: 6 })) {
+        const { items, keys } = await play(order, sizes, taken);
+        expect([order, keys]).toEqual([order, [erasureKey(JOB)]]);
+        results.add(items === null ? 'refused' : 'committed');
+        orders += 1;
+      }
+      expect(orders).toBe(924);
+      expect([...results].sort()).toEqual(['committed', 'refused']);
+    },
+  );
+});

@@ -1,8 +1,8 @@
 import { identityOf } from '../../archive/item-identity.js';
 import { JsonCheck } from '../../archive/json-check.js';
+import { looksLikeSrt } from '../../archive/text-shape.js';
 import type { ItemPlan } from './item-plan.js';
 import { isJson, type MediaType, storableType } from './media-type.js';
-import { looksLikeSrt } from '../../archive/text-shape.js';
 
 /** What a body that is not multipart is: by its content type, then by shape (DESIGN, "Body rules"). */
 export function lonePlan(type: MediaType, contentType: string | null, contents: readonly string[]): ItemPlan {

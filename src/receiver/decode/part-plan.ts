@@ -1,11 +1,11 @@
 import { identityOf } from '../../archive/item-identity.js';
 import { JsonCheck } from '../../archive/json-check.js';
+import { looksLikeSrt } from '../../archive/text-shape.js';
 import type { ItemIdentity, ItemKind } from '../../domain/item.js';
 import { attachmentName } from './attachment-name.js';
 import type { ItemPlan } from './item-plan.js';
 import { storableType } from './media-type.js';
 import type { PartHead } from './part-head.js';
-import { looksLikeSrt } from '../../archive/text-shape.js';
 
 /** Part names are the tokens of `contents`, as far as anybody knows; `:` for `.` occurs. */
 const KINDS_BY_NAME: ReadonlyMap<string, ItemKind> = new Map([

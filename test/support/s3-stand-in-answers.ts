@@ -49,6 +49,8 @@ const HANDLERS: Record<string, Handler> = {
     return ok('', {}, 204);
   },
 
+  GetLifecycle: () => s3Error(404, 'NoSuchLifecycleConfiguration'),
+
   ListObjects: (state, { query }) => ok(listObjectsXml(state, query)),
 
   CreateUpload(state, { key, headers }) {

@@ -139,6 +139,7 @@ function describe(message: IncomingMessage, body: Buffer, attempts: Map<string, 
 }
 
 function operationOf(method: string, key: string, query: URLSearchParams): string {
+  if (query.has('lifecycle')) return 'GetLifecycle';
   if (key === '') return query.has('uploads') ? 'ListUploads' : 'ListObjects';
   if (method === 'POST') return query.has('uploads') ? 'CreateUpload' : 'CompleteUpload';
   const part = query.has('uploadId');

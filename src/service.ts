@@ -179,6 +179,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     memory: () => ({ total: budget.total, used: budget.used, waiters: budget.waiters }),
     activeDeliveries: () => admission.active,
     regions: speech.regions,
+    filterRegions: Object.keys(config.egress.regions),
     service: { configured: canAsk(config), interval: config.recovery.interval },
     credentials: Object.entries(config.sources).map(([source, { credentials }]) => ({
       source,

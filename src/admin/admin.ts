@@ -11,6 +11,7 @@ import { createAdminApp } from './admin-app.js';
 import { adminRoutes } from './admin-routes.js';
 import { type ChangeGate, createChangeGate } from './change-gate.js';
 import type { CredentialSettings } from './credential-notices.js';
+import { knownNames } from './filter-names.js';
 import { createFreshView } from './fresh-view.js';
 import type { HealthParts } from './health.js';
 import { createTrialDecoder } from './quarantine-view.js';
@@ -27,6 +28,8 @@ export interface AdminOptions
   readonly store: ObjectStore;
   readonly storeStatus: () => CanaryStatus;
   readonly sources: ReadonlyMap<string, Source>;
+  /** Names of all regions that the configuration knows addresses of. */
+  readonly filterRegions: readonly string[];
   readonly credentials: readonly CredentialSettings[];
   readonly refusals: Pick<RefusalRing, 'list'>;
   readonly metrics: Metrics;
@@ -71,6 +74,7 @@ export function createAdmin(options: AdminOptions): Admin {
     ...repairs,
     fresh: createFreshView({ view }),
     signIn,
+    names: knownNames(sources.keys(), options.filterRegions),
     keyPrefixes: [...sources.values()].map(({ keyPrefix }) => keyPrefix),
     trial: createTrialDecoder(sources, options.limits.maxParts),
     health: {

@@ -30,7 +30,7 @@ export type Health = Awaited<ReturnType<typeof readHealth>>;
 export async function readHealth(parts: HealthParts, now: number) {
   const [summary, { counts: failing }, entries, reconcile] = await Promise.all([
     parts.view.summary(),
-    parts.view.openFailures(1),
+    parts.view.openFailures({ limit: 1 }),
     parts.quarantine().catch(() => null),
     parts.lastReconcile().catch(() => null),
   ]);

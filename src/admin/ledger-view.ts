@@ -7,7 +7,7 @@ import { createLedgerHistory } from './ledger-history.js';
 import { type LedgerRow, linesOf } from './ledger-row.js';
 import { type LedgerSummary, summarise } from './ledger-summary.js';
 import { createLedgerTail } from './ledger-tail.js';
-import { findOpenFailures } from './open-failures.js';
+import { type FailureQuery, findOpenFailures } from './open-failures.js';
 import { encodeCursor } from './row-position.js';
 import { createRowWindow } from './row-window.js';
 import { type BrokenLines, createSegmentIntake } from './segment-intake.js';
@@ -17,6 +17,8 @@ export interface LedgerViewOptions {
   readonly store: ObjectStore;
   /** How far back lines are held in memory, in milliseconds. Default 7 days: what the service itself keeps. */
   readonly windowMs?: number;
+  /** How long the service keeps a job's results, in milliseconds. Default 7 days. */
+  readonly retention?: number;
   /** Lines held in memory at most; some 400 bytes each. Default 200,000. */
   readonly maxRows?: number;
   /** Milliseconds between looks while somebody looks, and otherwise. Defaults 3,000 and 60,000. */
@@ -33,11 +35,16 @@ export interface DeliveryPage {
   readonly nextCursor: string | null;
 }
 
-/** Failing jobs: a line of each, newest first, and how many there are by outcome. */
+/** Failing jobs, the one first whose results the service drops first. */
 export interface FailurePage {
-  readonly failures: readonly LedgerLine[];
+  readonly failures: readonly FailureLine[];
+  /** All that match, by outcome. */
   readonly counts: Readonly<Record<string, number>>;
+  readonly nextCursor: string | null;
 }
+
+/** The line that failed, and until when (ISO 8601, at the latest) the service can still be asked. */
+export type FailureLine = LedgerLine & { readonly retentionEndsAt: string };
 
 export interface SummaryQuery {
   /** ISO 8601. Default: 24 hours before `until`. */
@@ -79,8 +86,13 @@ export interface LedgerView {
    * over the window only: what is older the service has forgotten as well.
    */
   rows(query?: Omit<DeliveryQuery, 'limit' | 'cursor'>): AsyncGenerator<readonly LedgerRow[]>;
-  /** Jobs whose last word is a failure, over what is in memory. */
-  openFailures(limit: number): Promise<FailurePage>;
+  /**
+   * Jobs whose last word is a failure, over what is in memory. Rejects with `Problem` `request-invalid` for a cursor
+   * that this view did not give out.
+   */
+  openFailures(query: FailureQuery): Promise<FailurePage>;
+  /** Whether a line in memory has this value. */
+  holds(field: 'source' | 'region' | 'status' | 'outcome' | 'origin', value: string): boolean;
   /** Over what is in memory. Rejects with `Problem` `request-invalid` for bad instants. */
   summary(query?: SummaryQuery): Promise<LedgerSummary>;
   status(): LedgerViewStatus;
@@ -89,7 +101,7 @@ export interface LedgerView {
 const DAY = 24 * 3_600_000;
 
 export function createLedgerView(options: LedgerViewOptions): LedgerView {
-  const { store, clock = Date.now, windowMs = 7 * DAY } = options;
+  const { store, clock = Date.now, windowMs = 7 * DAY, retention = 7 * DAY } = options;
   const intake = createSegmentIntake(store, options.concurrency ?? 16);
   const window = createRowWindow();
   const history = createLedgerHistory({ store, intake, maxCachedRows: 50_000 });
@@ -133,9 +145,21 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
         cursor = next === null ? undefined : encodeCursor(next);
       } while (cursor !== undefined);
     },
-    async openFailures(limit) {
-      const { rows, counts } = await findOpenFailures(window, limit);
-      return { failures: linesOf(rows), counts };
+    async openFailures(query) {
+      const { failures, counts, nextCursor } = await findOpenFailures(window, query, retention);
+      const lines = linesOf(failures.map(({ row }) => row));
+      return {
+        failures: lines.map((line, index) => ({
+          ...line,
+          retentionEndsAt: new Date(failures[index]?.retentionEnds ?? 0).toISOString(),
+        })),
+        counts,
+        nextCursor,
+      };
+    },
+    holds(field, value) {
+      for (const { rows } of window.hoursBefore()) if (rows.some((row) => row[field] === value)) return true;
+      return false;
     },
     summary: async (query = {}) => summarise(window, summaryRange(query, clock())),
     status() {

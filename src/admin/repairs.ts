@@ -50,7 +50,7 @@ export interface RefetchJobOrder extends Order {
 
 export function createRepairs(options: RepairOptions): Repairs {
   const { store, archive, ledger, sources, maxParts, onReleased, onError, lease } = options;
-  const view = createLedgerView({ store });
+  const view = createLedgerView({ store, retention: options.recovery.retention });
   const shelf = createQuarantineShelf(store);
   const release = { store, shelf, sources, archive, ledger, maxParts, ...(onReleased ? { onReleased } : {}) };
   const refetchJob = (jobId: string, order: RefetchJobOrder) => refetchOne(options.recovery, jobId, order);

@@ -3,18 +3,24 @@ import type { Origin, StoredItem } from './item.js';
 /** What a sender learns of a delivery that was taken (DESIGN: "Answers"). */
 export type DeliveryOutcome = 'stored' | 'duplicate' | 'conflict' | 'noted' | 'quarantined';
 
-/** Outcomes a ledger line can carry: taken deliveries, refusals, and operators' acts. */
-export type LedgerOutcome =
-  | DeliveryOutcome
-  | 'refused'
-  | 'recovered'
-  | 'unrecoverable'
-  | 'failed'
-  | 'erased'
-  | 'released'
-  | 'replayed'
-  | 'cancelled'
-  | (string & {});
+/** Outcomes a ledger line can carry: taken deliveries, refusals, recoveries, and operators' acts. An open set. */
+export const LEDGER_OUTCOMES = [
+  'stored',
+  'duplicate',
+  'conflict',
+  'noted',
+  'quarantined',
+  'refused',
+  'recovered',
+  'unrecoverable',
+  'failed',
+  'released',
+  'replayed',
+  'cancelled',
+  'acknowledged',
+  'erased',
+] as const;
+export type LedgerOutcome = (typeof LEDGER_OUTCOMES)[number] | (string & {});
 
 /** The wire format of a delivery as it arrived, so that the sender's habits can be learned from production. */
 export interface DeliveryShape {

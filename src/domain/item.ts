@@ -12,7 +12,8 @@ export const ITEM_KINDS = [
 export type ItemKind = (typeof ITEM_KINDS)[number];
 
 /** Where the bytes of an artefact came from. */
-export type Origin = 'callback' | 'recovery' | 'replay' | 'import' | 'realtime';
+export const ORIGINS = ['callback', 'recovery', 'replay', 'import', 'realtime'] as const;
+export type Origin = (typeof ORIGINS)[number];
 
 /** What an item is, once its name and the beginning of its content are known. */
 export interface ItemIdentity {

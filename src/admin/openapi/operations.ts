@@ -49,10 +49,22 @@ export const OPERATIONS: Readonly<Record<`${AdminRoute['method']} ${string}`, Op
     },
     answers: { 200: 'Deliveries' },
   },
+  'GET /names': {
+    tag: 'Health',
+    summary: 'Names that filters take: configured sources and regions, known statuses, outcomes and origins',
+    answers: { 200: 'Names' },
+  },
   'GET /failures': {
     tag: 'Deliveries',
-    summary: 'Jobs whose last word is a failure and that nothing settled since, newest first',
-    query: { limit: 'jobs to tell of, 1 to 500; default 100' },
+    summary:
+      'Jobs whose last word is a failure that nothing settled since; what the service drops first comes first',
+    query: {
+      outcome: 'failed, unrecoverable, refused or conflict',
+      source: 'source',
+      region: 'region of the speech service',
+      since: 'failed at or after it',
+      ...PAGING,
+    },
     answers: { 200: 'Failures' },
   },
   'GET /refusals': {
@@ -65,6 +77,13 @@ export const OPERATIONS: Readonly<Record<`${AdminRoute['method']} ${string}`, Op
     tag: 'Jobs',
     summary: "A job's artefacts, its timeline and the service's own record",
     answers: { 200: 'Job' },
+    problems: [404],
+  },
+  'POST /jobs/:id/acknowledge': {
+    tag: 'Jobs',
+    summary: 'Settle a conflict or a loss: somebody has looked at it and decided',
+    body: 'Acknowledge',
+    answers: { 200: 'LedgerLine' },
     problems: [404],
   },
   'DELETE /jobs/:id': {

@@ -170,11 +170,21 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
     },
     ['v', 'actor', 'wouldRefuse'],
   ),
+  FailureLine: open({ deliveryId: text, jobId: text, outcome: text, retentionEndsAt: instant }),
+  Names: closed({
+    sources: list(text),
+    regions: list(text),
+    statuses: list(text),
+    outcomes: list(text),
+    origins: list(text),
+  }),
+  Acknowledge: closed({ reason: text }),
   StoredItem: open({ kind: text, key: text, size: count, sha256: text, outcome: text }),
   Deliveries: page('deliveries', 'LedgerLine'),
   Failures: closed({
-    failures: list(ref('LedgerLine')),
-    counts: { type: 'object', description: 'by outcome, of all of them', additionalProperties: count },
+    failures: list(ref('FailureLine')),
+    counts: { type: 'object', description: 'by outcome, of all that match', additionalProperties: count },
+    nextCursor: nullable(text),
   }),
   Refusals: page('refusals', 'Refusal'),
   Refusal: closed({

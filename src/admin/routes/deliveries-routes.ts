@@ -1,6 +1,8 @@
 import { z } from 'zod';
+import { readInstant } from '../../domain/instant.js';
 import type { RefusalRing } from '../../observe/refusal-ring.js';
 import { type AdminRoute, ok } from '../admin-route.js';
+import { checkNames, type KnownNames } from '../filter-names.js';
 import type { FreshView } from '../fresh-view.js';
 import type { LedgerView } from '../ledger-view.js';
 import { cursorText, instant, readQuery, text, whole } from '../read-input.js';
@@ -10,6 +12,7 @@ export interface DeliveriesRouteParts {
   readonly view: LedgerView;
   readonly fresh: FreshView;
   readonly refusals: Pick<RefusalRing, 'list'>;
+  readonly names: KnownNames;
 }
 
 const PAGE = { limit: whole(1, 500).optional(), cursor: cursorText.optional() };
@@ -26,7 +29,15 @@ const DELIVERIES_QUERY = z.strictObject({
   ...PAGE,
 });
 
-export function deliveriesRoutes({ view, fresh, refusals }: DeliveriesRouteParts): AdminRoute[] {
+const FAILURES_QUERY = z.strictObject({
+  outcome: text.optional(),
+  source: text.optional(),
+  region: text.optional(),
+  since: instant.optional(),
+  ...PAGE,
+});
+
+export function deliveriesRoutes({ view, fresh, refusals, names }: DeliveriesRouteParts): AdminRoute[] {
   return [
     {
       method: 'GET',
@@ -34,6 +45,7 @@ export function deliveriesRoutes({ view, fresh, refusals }: DeliveriesRouteParts
       async handle({ query }) {
         const filters = readQuery(DELIVERIES_QUERY, query);
         await fresh();
+        checkNames(filters, names, view);
         return ok(await view.deliveries(filters));
       },
     },
@@ -41,9 +53,11 @@ export function deliveriesRoutes({ view, fresh, refusals }: DeliveriesRouteParts
       method: 'GET',
       path: '/failures',
       async handle({ query }) {
-        const { limit = 100 } = readQuery(z.strictObject({ limit: PAGE.limit }), query);
+        const { since, limit = 100, ...filters } = readQuery(FAILURES_QUERY, query);
         await fresh();
-        return ok(await view.openFailures(limit));
+        checkNames(filters, names, view);
+        const from = since === undefined ? undefined : (readInstant(since) ?? undefined);
+        return ok(await view.openFailures({ ...filters, since: from, limit }));
       },
     },
     {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { type AdminRoute, ok } from '../admin-route.js';
 import { brieflyCached } from '../briefly-cached.js';
+import type { KnownNames } from '../filter-names.js';
 import type { FreshView } from '../fresh-view.js';
 import { type HealthParts, readHealth } from '../health.js';
 import type { LedgerView } from '../ledger-view.js';
@@ -9,6 +10,7 @@ import { instant, readQuery, whole } from '../read-input.js';
 export interface HealthRouteParts extends HealthParts {
   readonly view: LedgerView;
   readonly fresh: FreshView;
+  readonly names: KnownNames;
 }
 
 /** Listings cost money, and the page asks every few seconds on every screen. */
@@ -35,6 +37,14 @@ export function healthRoutes(parts: HealthRouteParts): AdminRoute[] {
         readQuery(z.strictObject({}), query);
         await parts.fresh();
         return ok(await readHealth(health, Date.now()));
+      },
+    },
+    {
+      method: 'GET',
+      path: '/names',
+      async handle({ query }) {
+        readQuery(z.strictObject({}), query);
+        return ok(parts.names);
       },
     },
     {

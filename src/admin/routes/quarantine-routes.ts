@@ -2,12 +2,16 @@ import { z } from 'zod';
 import { Problem } from '../../domain/problem.js';
 import { type AdminRoute, ok } from '../admin-route.js';
 import { contentDisposition } from '../download.js';
+import { checkNames, type KnownNames } from '../filter-names.js';
+import type { LedgerView } from '../ledger-view.js';
 import { listQuarantine } from '../quarantine-list.js';
 import type { QuarantineShelf } from '../quarantine-shelf.js';
 import { previewOf, type TrialDecoder } from '../quarantine-view.js';
 import { cursorText, readQuery, text, whole } from '../read-input.js';
 
 export interface QuarantineRouteParts {
+  readonly names: KnownNames;
+  readonly view: Pick<LedgerView, 'holds'>;
   readonly shelf: QuarantineShelf;
   /** Says whether today's decoder takes a body. */
   readonly trial: TrialDecoder;
@@ -24,12 +28,16 @@ const LIST_QUERY = z.strictObject({
 });
 const NOTHING = z.strictObject({});
 
-export function quarantineRoutes({ shelf, trial }: QuarantineRouteParts): AdminRoute[] {
+export function quarantineRoutes({ shelf, trial, names, view }: QuarantineRouteParts): AdminRoute[] {
   return [
     {
       method: 'GET',
       path: '/quarantine',
-      handle: async ({ query }) => ok(await listQuarantine(shelf, readQuery(LIST_QUERY, query))),
+      async handle({ query }) {
+        const { state, reason, job, limit, cursor, ...filters } = readQuery(LIST_QUERY, query);
+        checkNames(filters, names, view);
+        return ok(await listQuarantine(shelf, { state, reason, job, limit, cursor, ...filters }));
+      },
     },
     {
       method: 'GET',

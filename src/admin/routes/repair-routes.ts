@@ -21,6 +21,8 @@ export interface RepairRouteParts extends EraseParts, InspectParts {
 
 const REASON_BODY = z.strictObject({ reason: reasonText });
 const REASON_QUERY = z.strictObject({ reason: reasonText });
+/** Without a reason nobody could tell later why a loss was accepted. */
+const ACKNOWLEDGE_BODY = z.strictObject({ reason: reasonText.unwrap().min(1) });
 const REFETCH_BODY = z.strictObject({
   region: text.optional(),
   source: text.optional(),
@@ -53,6 +55,20 @@ export function repairRoutes(parts: RepairRouteParts): AdminRoute[] {
       async handle({ params: { id = '' }, body, actor }) {
         const { reason = null } = readBody(REASON_BODY, body);
         return ok(await releaseBody(parts.release, id, { actor, reason }));
+      },
+    },
+    {
+      method: 'POST',
+      path: '/jobs/:id/acknowledge',
+      takes: 'json',
+      async handle({ params, body, actor }) {
+        const jobId = jobIdOf(params);
+        const { reason } = readBody(ACKNOWLEDGE_BODY, body);
+        if (!(await isKnownHere(parts, jobId)))
+          throw new Problem('not-found', 'Nothing is known here of this job.');
+        const line = operatorLine({ actor, reason }, { outcome: 'acknowledged', jobId });
+        await parts.ledger.append(line);
+        return ok(line);
       },
     },
     {

@@ -2,13 +2,17 @@ import { z } from 'zod';
 import { isJobId } from '../../domain/job.js';
 import { Problem } from '../../domain/problem.js';
 import { type AdminRoute, ok } from '../admin-route.js';
+import { checkNames, type KnownNames } from '../filter-names.js';
 import type { FreshView } from '../fresh-view.js';
+import type { LedgerView } from '../ledger-view.js';
 import { cursorText, instant, readBody, readQuery, reasonText, text, whole } from '../read-input.js';
 import type { Replays } from '../replays.js';
 
 export interface ReplaysRouteParts {
   readonly replays: Replays;
   readonly fresh: FreshView;
+  readonly names: KnownNames;
+  readonly view: Pick<LedgerView, 'holds'>;
 }
 
 const PREVIEWED_JOBS = 100;
@@ -36,7 +40,7 @@ const REPLAY_BODY = z.strictObject({
 const LIST_QUERY = z.strictObject({ limit: whole(1, 500).optional(), cursor: cursorText.optional() });
 const REASON = z.strictObject({ reason: reasonText });
 
-export function replaysRoutes({ replays, fresh }: ReplaysRouteParts): AdminRoute[] {
+export function replaysRoutes({ replays, fresh, names, view }: ReplaysRouteParts): AdminRoute[] {
   return [
     {
       method: 'POST',
@@ -45,6 +49,7 @@ export function replaysRoutes({ replays, fresh }: ReplaysRouteParts): AdminRoute
       async handle({ body, actor }) {
         const { selector, dryRun = false, reason = null } = readBody(REPLAY_BODY, body);
         await fresh();
+        checkNames(selector, names, view);
         if (!dryRun) return ok({ replayId: await replays.order(selector, { actor, reason }) }, 202);
         const { items, bytes, jobs } = await replays.preview(selector);
         return ok({ count: items.length, bytes, jobs: jobs.slice(0, PREVIEWED_JOBS) });

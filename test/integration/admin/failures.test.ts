@@ -22,7 +22,7 @@ const failing = async () => {
 };
 
 describe('failing jobs', () => {
-  it('are those that nothing settled since, newest first', async () => {
+  it('are those that nothing settled since, what the service drops first comes first', async () => {
     expect(await failing()).toEqual({ jobs: [], counts: {} });
     await send('fine', transcript('a'));
     await send('large', transcript('a'.repeat(2000)));
@@ -30,15 +30,60 @@ describe('failing jobs', () => {
     await send('cured', transcript('a'));
     await send('again', transcript('a'));
     await send('again', transcript('a'.repeat(2000)));
-    expect(await failing()).toEqual({ jobs: ['again', 'large'], counts: { refused: 2 } });
+    expect(await failing()).toEqual({ jobs: ['large', 'again'], counts: { refused: 2 } });
     expect((await api('/failures?limit=1')).json).toMatchObject({
-      failures: [{ jobId: 'again' }],
+      failures: [{ jobId: 'large', retentionEndsAt: expect.stringMatching(/Z$/) }],
+      nextCursor: expect.any(String),
       counts: { refused: 2 },
     });
     expect((await api('/failures?limit=0')).status).toBe(400);
   });
 
-  it('stay in conflict whatever comes after, until they are erased', async () => {
+  it('come in pages and by filters', async () => {
+    for (const id of ['a', 'b', 'c']) await send(id, transcript('a'.repeat(2000)));
+    await send('d', transcript('a'));
+    await send('d', transcript('b'));
+    const seen: string[] = [];
+    let cursor: string | null = null;
+    do {
+      const { json } = await api(
+        `/failures?outcome=refused&limit=2${cursor === null ? '' : `&cursor=${cursor}`}`,
+      );
+      expect(json.counts).toEqual({ refused: 3 });
+      seen.push(...json.failures.map(({ jobId }: { jobId: string }) => jobId));
+      cursor = json.nextCursor;
+    } while (cursor !== null);
+    expect(seen).toEqual(['a', 'b', 'c']);
+    expect((await api('/failures?source=default')).json.counts).toEqual({ refused: 3, conflict: 1 });
+    expect((await api(`/failures?since=${new Date(Date.now() + 60_000).toISOString()}`)).json.counts).toEqual(
+      {},
+    );
+    expect((await api('/failures?cursor=nonsense')).status).toBe(400);
+  });
+
+  it('are settled by an acknowledgement with a reason, which stays findable, until they fail again', async () => {
+    await send('two', transcript('a'));
+    await send('two', transcript('b'));
+    await send('big', transcript('a'.repeat(2000)));
+    const acknowledge = (id: string, json: unknown) =>
+      api(`/jobs/${id}/acknowledge`, { method: 'POST', json });
+    expect((await acknowledge('two', {})).status).toBe(400);
+    expect((await acknowledge('nobody', { reason: 'x' })).status).toBe(404);
+    for (const id of ['two', 'big']) {
+      const { status, json } = await acknowledge(id, { reason: 'compared, the first is right' });
+      expect([status, json.outcome, json.actor]).toEqual([200, 'acknowledged', 'tester']);
+    }
+    expect(await failing()).toEqual({ jobs: [], counts: {} });
+    const { json } = await api('/deliveries?outcome=acknowledged');
+    expect(json.deliveries).toMatchObject([
+      { jobId: 'big', reason: 'compared, the first is right' },
+      { jobId: 'two' },
+    ]);
+    await send('two', transcript('c'));
+    expect(await failing()).toEqual({ jobs: ['two'], counts: { conflict: 1 } });
+  });
+
+  it('stay in conflict whatever comes after, until they are erased or acknowledged', async () => {
     await send('two', transcript('a'));
     await send('two', transcript('b'));
     await send('two', transcript('a'));

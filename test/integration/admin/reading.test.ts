@@ -115,7 +115,7 @@ describe('deliveries', () => {
   it('filters as a look at every line of the ledger would', async () => {
     const lines = (await ledgerOf(service.folder)).toReversed();
     const values = (of: (line: LedgerLine) => string | null) =>
-      [undefined, 'nothing', ...new Set(lines.map(of))].filter((value) => value !== null);
+      [undefined, ...new Set(lines.map(of))].filter((value) => value !== null);
     for (const source of values((line) => line.source)) {
       for (const status of values((line) => line.status)) {
         for (const outcome of values((line) => line.outcome)) {
@@ -132,6 +132,24 @@ describe('deliveries', () => {
     }
   });
 
+  it('names the known names to whoever misspells a filter, in every list', async () => {
+    const refused = async (path: string) => (await api(path)).json.detail;
+    expect(await refused('/deliveries?outcome=storred')).toMatch(
+      /^outcome: "storred" is not known; known are stored, /,
+    );
+    expect(await refused('/failures?region=eu9')).toMatch(
+      /^region: "eu9" .*known are au1, eu1, eu2, us1, us2\.$/,
+    );
+    expect(await refused('/quarantine?source=nobody')).toMatch(/^source: "nobody" .* team\.$/);
+    const selector = { kind: 'refetch', status: 'sucess' };
+    const { status, json } = await api('/replays', { method: 'POST', json: { selector, dryRun: true } });
+    expect([status, json.detail]).toEqual([
+      400,
+      expect.stringMatching(/^status: "sucess" .* success, error, /),
+    ]);
+    expect((await api('/names')).json).toMatchObject({ regions: ['au1', 'eu1', 'eu2', 'us1', 'us2'] });
+  });
+
   it.each([
     'limit=0',
     'limit=501',
@@ -141,6 +159,11 @@ describe('deliveries', () => {
     'colour=blue',
     'job=a&job=b',
     `job=${'a'.repeat(300)}`,
+    'outcome=storred',
+    'region=eu9',
+    'status=sucess',
+    'source=nobody',
+    'origin=callbacks',
   ])('refuses %s', async (query) => {
     const { status, json } = await api(`/deliveries?${query}`);
     expect(status).toBe(400);

@@ -1,0 +1,58 @@
+import { LEDGER_OUTCOMES } from '../domain/delivery.js';
+import { ORIGINS } from '../domain/item.js';
+import { KNOWN_CALLBACK_STATUSES } from '../domain/job.js';
+import { Problem } from '../domain/problem.js';
+import type { LedgerView } from './ledger-view.js';
+
+/** Filters whose values are names out of a known set. */
+export interface NameFilters {
+  readonly source?: string | undefined;
+  readonly region?: string | undefined;
+  readonly status?: string | undefined;
+  readonly outcome?: string | undefined;
+  readonly origin?: string | undefined;
+}
+
+/** What can be filtered for, as a reader chooses it. */
+export interface KnownNames {
+  readonly sources: readonly string[];
+  readonly regions: readonly string[];
+  readonly statuses: readonly string[];
+  readonly outcomes: readonly string[];
+  readonly origins: readonly string[];
+}
+
+const FIELDS = [
+  ['source', 'sources'],
+  ['region', 'regions'],
+  ['status', 'statuses'],
+  ['outcome', 'outcomes'],
+  ['origin', 'origins'],
+] as const;
+
+/** @param sources and regions as configured */
+export function knownNames(sources: Iterable<string>, regions: Iterable<string>): KnownNames {
+  return {
+    sources: [...sources].sort(),
+    regions: [...regions].sort(),
+    statuses: KNOWN_CALLBACK_STATUSES,
+    outcomes: LEDGER_OUTCOMES,
+    origins: ORIGINS,
+  };
+}
+
+/**
+ * Refuses a filter that can match nothing: a misspelt one would show an empty list, which reads as good news. The
+ * sets are open, so that what the ledger holds is a known name as well: a source that was removed, a new status.
+ * Throws `Problem` `request-invalid` that lists the known names.
+ */
+export function checkNames(filters: NameFilters, known: KnownNames, view: Pick<LedgerView, 'holds'>): void {
+  for (const [field, names] of FIELDS) {
+    const value = filters[field];
+    if (value === undefined || known[names].includes(value) || view.holds(field, value)) continue;
+    throw new Problem(
+      'request-invalid',
+      `${field}: ${JSON.stringify(value.slice(0, 64))} is not known; known are ${known[names].join(', ')}.`,
+    );
+  }
+}

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createAdmin } from './admin/admin.js';
 import { createAdminServer } from './admin/admin-server.js';
+import { reportSignIns } from './admin/report-sign-ins.js';
 import { createQuarantine } from './archive/quarantine.js';
 import { type RegularRescue, rescueRegularly } from './capture/rescue-regularly.js';
 import type { Config } from './config.js';
@@ -10,7 +11,7 @@ import { createCanary } from './observe/health.js';
 import type { Logger } from './observe/logger.js';
 import { createMetrics } from './observe/metrics.js';
 import { createRefusalLog } from './observe/refusal-log.js';
-import { createRefusalRing } from './observe/refusal-ring.js';
+import { createRefusalRing, mergedRefusals } from './observe/refusal-ring.js';
 import { createUnexpectedLog } from './observe/unexpected-log.js';
 import { createAdmission } from './receiver/admission.js';
 import { compileClientAddress } from './receiver/client-address.js';
@@ -71,6 +72,9 @@ const SWEEP_EVERY = 3_600_000;
 /** Milliseconds between looks for live sessions that were cut short; each reads one local folder. */
 const RESCUE_EVERY = 10_000;
 
+/** Failed sign-ins that are remembered. */
+const SIGN_INS_KEPT = 200;
+
 /** Milliseconds that aborted deliveries get to clean up behind themselves, and the ledger to be flushed. */
 const ABORT_WAIT = 5_000;
 
@@ -107,6 +111,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
 
   // Receiving.
   const refusals = createRefusalRing();
+  const signInRefusals = createRefusalRing(SIGN_INS_KEPT);
   const refusalLog = createRefusalLog({ log });
   const admission = createAdmission(
     { maxConcurrent: limits.maxConcurrentDeliveries, maxWaiters: limits.maxBudgetWaiters },
@@ -166,7 +171,8 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     recovery: core.recovery,
     busy: () => budget.waiters > 0 || admission.active >= limits.maxConcurrentDeliveries / 2,
     sources,
-    refusals,
+    refusals: mergedRefusals(refusals, signInRefusals),
+    onSignInFailure: reportSignIns({ metrics: metrics.signIns, refusalLog, refusals: signInRefusals }),
     metrics,
     readiness,
     version,

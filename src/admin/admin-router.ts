@@ -5,6 +5,7 @@ import { respondProblem } from '../receiver/respond.js';
 import { StoreError } from '../store/object-store.js';
 import type { AdminAnswer, AdminCall, AdminRoute } from './admin-route.js';
 import type { ChangeGate } from './change-gate.js';
+import { SignInRefusal } from './failed-sign-ins.js';
 import type { SignIn } from './sign-in.js';
 
 export interface AdminRouterOptions {
@@ -39,7 +40,8 @@ export function createAdminRouter(options: AdminRouterOptions): Router {
     options.signIn.bearer(request);
     refuse(request, response, new Problem('not-found', 'There is nothing at this path.'), options);
   });
-  router.use((error: unknown, request: Request, response: ServerResponse, _next: unknown) => {
+  router.use(async (error: unknown, request: Request, response: ServerResponse, _next: unknown) => {
+    if (error instanceof SignInRefusal) await error.held;
     refuse(request, response, error, options);
   });
   return router;
@@ -53,8 +55,8 @@ function mountPath(router: Router, path: string, options: AdminRouterOptions): v
     const handlers = route.takes === 'json' ? [parseJson] : [];
     router[lowerCase(route.method)](
       path,
-      (request, response, next) => {
-        response.locals.actor = signInTo(route, request, signIn);
+      async (request, response, next) => {
+        response.locals.actor = await signInTo(route, request, signIn);
         next();
       },
       ...handlers,
@@ -76,7 +78,7 @@ function lowerCase(method: AdminRoute['method']): 'get' | 'post' | 'delete' {
   return method.toLowerCase() as 'get' | 'post' | 'delete';
 }
 
-function signInTo(route: AdminRoute, request: Request, signIn: SignIn): string {
+async function signInTo(route: AdminRoute, request: Request, signIn: SignIn): Promise<string> {
   const ticket = route.ticket === true ? queryOf(request).get('ticket') : null;
   return ticket === null
     ? signIn.bearer(request)
@@ -127,7 +129,8 @@ function refuse(
   if (problem.code === 'internal') onUnexpected(error);
   // An answer that was begun cannot become another one: cut off, so that nobody takes it for whole.
   if (response.headersSent) return void response.destroy();
-  respondProblem(request, response, problem, DRAIN, false, HEADERS_BY_STATUS[problem.status] ?? {});
+  const closing = error instanceof SignInRefusal && error.closing;
+  respondProblem(request, response, problem, DRAIN, closing, HEADERS_BY_STATUS[problem.status] ?? {});
 }
 
 /** What the framework objects to carries a status below 500; the store's trouble is nobody's fault. */

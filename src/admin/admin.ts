@@ -11,6 +11,7 @@ import { createAdminApp } from './admin-app.js';
 import { adminRoutes } from './admin-routes.js';
 import { type ChangeGate, createChangeGate } from './change-gate.js';
 import type { CredentialSettings } from './credential-notices.js';
+import type { FailedSignIn } from './failed-sign-ins.js';
 import { knownNames } from './filter-names.js';
 import { createFreshView } from './fresh-view.js';
 import type { HealthParts } from './health.js';
@@ -35,6 +36,8 @@ export interface AdminOptions
   readonly metrics: Metrics;
   /** Bearer tokens by name. */
   readonly tokens: Readonly<Record<string, string>>;
+  /** Told of everybody who was not let in. */
+  readonly onSignInFailure: (failure: FailedSignIn) => void;
   readonly records: RecordSource;
   readonly limits: { readonly maxParts: number };
   readonly archive: Archive;
@@ -67,7 +70,7 @@ export function createAdmin(options: AdminOptions): Admin {
   });
   const { view, shelf, replays } = repairs;
   metrics.ledger.watchBrokenLines(() => view.status().broken.count);
-  const signIn = createSignIn({ tokens: options.tokens });
+  const signIn = createSignIn({ tokens: options.tokens, onFailure: options.onSignInFailure });
   const changes = createChangeGate();
   const routes = adminRoutes({
     ...options,

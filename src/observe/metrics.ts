@@ -3,6 +3,7 @@ import { createDeliveryMetrics, type DeliveryMetrics } from './delivery-metrics.
 import { createLedgerMetrics, type LedgerMetrics } from './ledger-metrics.js';
 import { createProcessMetrics, type ProcessMetrics } from './process-metrics.js';
 import { createRecoveryMetrics, type RecoveryMetrics } from './recovery-metrics.js';
+import { createSignInMetrics, type SignInMetrics } from './sign-in-metrics.js';
 import { createStoreMetrics, type StoreMetrics } from './store-metrics.js';
 
 /**
@@ -15,6 +16,7 @@ export interface Metrics {
   readonly store: StoreMetrics;
   readonly ledger: LedgerMetrics;
   readonly recovery: RecoveryMetrics;
+  readonly signIns: SignInMetrics;
   readonly process: ProcessMetrics;
   /** Content type of `expose()`. */
   readonly contentType: string;
@@ -46,6 +48,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
     store: createStoreMetrics(registry),
     ledger: createLedgerMetrics(registry),
     recovery: createRecoveryMetrics(registry, { regions: options.regions, clock }),
+    signIns: createSignInMetrics(registry),
     process,
     contentType: registry.contentType,
     expose: () => registry.metrics(),

@@ -4,7 +4,7 @@ export interface Refusal {
   readonly at: string;
   readonly source: string | null;
   readonly clientIp: string | null;
-  /** Stable problem code. */
+  /** Stable problem code; of the admin port `sign-in-` and what was wrong. */
   readonly reason: string;
   readonly userAgent: string | null;
 }
@@ -30,6 +30,13 @@ export function createRefusalRing(capacity = 500): RefusalRing {
     list() {
       return [...ring.slice(next), ...ring.slice(0, next)].reverse();
     },
+  };
+}
+
+/** Several rings as one list, newest first. Each has room of its own, so that a flood of one kind drives out no other. */
+export function mergedRefusals(...rings: readonly Pick<RefusalRing, 'list'>[]): Pick<RefusalRing, 'list'> {
+  return {
+    list: () => rings.flatMap((ring) => ring.list()).sort((a, b) => (a.at < b.at ? 1 : a.at > b.at ? -1 : 0)),
   };
 }
 

@@ -44,7 +44,7 @@ export function jobsRoutes(parts: JobsRouteParts): AdminRoute[] {
       takes: 'json',
       async handle({ params, body, actor }) {
         readBody(z.strictObject({}), body);
-        return ok(parts.signIn.issueTicket(actor, jobIdOf(params)));
+        return ok(await parts.signIn.issueTicket(actor, jobIdOf(params)));
       },
     },
   ];

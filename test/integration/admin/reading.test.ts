@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { LedgerLine } from '../../../src/domain/delivery.js';
-import { type AdminApi, adminApi, sendCallback } from '../../support/admin-api.js';
+import { type AdminApi, type ApiAnswer, adminApi, sendCallback } from '../../support/admin-api.js';
 import { ledgerOf } from '../../support/ledger-of.js';
 import { type RunningService, startService } from '../../support/running-service.js';
 
@@ -312,15 +312,20 @@ describe('quarantine', () => {
 describe('refusals', () => {
   it('lists strangers and authenticated refusals together, page by page', async () => {
     const { json } = await api('/refusals');
-    expect(json.refusals).toEqual([
+    const isSignIn = ({ reason }: { reason: string }) => reason.startsWith('sign-in-');
+    expect(json.refusals.filter((refusal: { reason: string }) => !isSignIn(refusal))).toEqual([
       expect.objectContaining({ reason: 'credential-invalid', source: 'guarded', authenticated: false }),
       expect.objectContaining({ reason: 'query-invalid', source: 'default', authenticated: true }),
     ]);
     expect(json.nextCursor).toBeNull();
-    const first = await api('/refusals?limit=1');
-    const second = await api(`/refusals?limit=1&cursor=${first.json.nextCursor}`);
-    expect([...first.json.refusals, ...second.json.refusals]).toEqual(json.refusals);
-    expect(second.json.nextCursor).toBeNull();
+    const paged: unknown[] = [];
+    let cursor: string | null = '';
+    while (cursor !== null && paged.length < 100) {
+      const page: ApiAnswer = await api(`/refusals?limit=1${cursor === '' ? '' : `&cursor=${cursor}`}`);
+      paged.push(...page.json.refusals);
+      cursor = page.json.nextCursor;
+    }
+    expect(paged).toEqual(json.refusals);
     expect((await api('/refusals?cursor=bm9uc2Vuc2U')).status).toBe(400);
   });
 });

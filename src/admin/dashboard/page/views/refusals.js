@@ -50,6 +50,7 @@ function cellsOf({ at, clientIp, source, reason, userAgent, authenticated, jobId
       ? h('div', {}, 'Authenticated sender', h('p', { class: 'detail' }, jobLink(jobId)))
       : h('div', {}, 'Stranger', userAgent && h('p', { class: 'detail' }, userAgent)),
     clientIp &&
+      !reason.startsWith('sign-in-') &&
       link(
         to('explain', { source, address: clientIp }),
         'Explain',

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import express, { type Request, type Response, Router } from 'express';
 import { asProblem, Problem } from '../domain/problem.js';
-import { respondProblem } from '../receiver/respond.js';
+import { respondProblem, retryAfterOf } from '../receiver/respond.js';
 import { StoreError } from '../store/object-store.js';
 import type { AdminAnswer, AdminCall, AdminRoute } from './admin-route.js';
 import type { ChangeGate } from './change-gate.js';
@@ -23,7 +23,6 @@ const DRAIN = { bytes: 1024 * 1024, ms: 5000 };
 const HEADERS_BY_STATUS: Readonly<Record<number, Record<string, string>>> = {
   401: { 'www-authenticate': 'Bearer realm="transcript-receiver"' },
   429: { 'retry-after': '60' },
-  503: { 'retry-after': '5' },
 };
 
 /** Mounts the routes: who is not signed in learns nothing, not even which paths there are. */
@@ -130,13 +129,20 @@ function refuse(
   // An answer that was begun cannot become another one: cut off, so that nobody takes it for whole.
   if (response.headersSent) return void response.destroy();
   const closing = error instanceof SignInRefusal && error.closing;
-  respondProblem(request, response, problem, DRAIN, closing, HEADERS_BY_STATUS[problem.status] ?? {});
+  respondProblem(request, response, problem, DRAIN, closing, headersFor(problem));
+}
+
+function headersFor(problem: Problem): Readonly<Record<string, string>> {
+  if (problem.status === 503) return { 'retry-after': `${retryAfterOf(problem)}` };
+  return HEADERS_BY_STATUS[problem.status] ?? {};
 }
 
 /** What the framework objects to carries a status below 500; the store's trouble is nobody's fault. */
 function asRefusal(error: unknown): Problem {
   if (error instanceof StoreError) {
-    return new Problem('store-unavailable', 'The store cannot be asked now; try again.', { cause: error });
+    const { retryAfterMs } = error;
+    const detail = 'The store cannot be asked now; try again.';
+    return new Problem('store-unavailable', detail, { cause: error, retryAfterMs });
   }
   const { status, type } = (error ?? {}) as { status?: number; type?: string };
   if (error instanceof Problem || status === undefined || status >= 500) return asProblem(error);

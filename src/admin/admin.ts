@@ -11,6 +11,7 @@ import { createAdminApp } from './admin-app.js';
 import { adminRoutes } from './admin-routes.js';
 import { type ChangeGate, createChangeGate } from './change-gate.js';
 import type { CredentialSettings } from './credential-notices.js';
+import { createDownloadGate, type DownloadLimits } from './download-gate.js';
 import type { FailedSignIn } from './failed-sign-ins.js';
 import { knownNames } from './filter-names.js';
 import { createFreshView } from './fresh-view.js';
@@ -39,7 +40,7 @@ export interface AdminOptions
   /** Told of everybody who was not let in. */
   readonly onSignInFailure: (failure: FailedSignIn) => void;
   readonly records: RecordSource;
-  readonly limits: { readonly maxParts: number };
+  readonly limits: DownloadLimits & { readonly maxParts: number };
   readonly archive: Archive;
   readonly ledger: Ledger;
   readonly recovery: RecoveryParts;
@@ -77,6 +78,7 @@ export function createAdmin(options: AdminOptions): Admin {
     ...repairs,
     fresh: createFreshView({ view }),
     signIn,
+    downloads: createDownloadGate(options.limits),
     names: knownNames(sources.keys(), options.filterRegions),
     keyPrefixes: [...sources.values()].map(({ keyPrefix }) => keyPrefix),
     trial: createTrialDecoder(sources, options.limits.maxParts),

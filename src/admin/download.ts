@@ -3,6 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import { Problem } from '../domain/problem.js';
 import type { ObjectInfo, ObjectStore } from '../store/object-store.js';
 import { parseByteRange } from './byte-range.js';
+import type { DownloadGate } from './download-gate.js';
 
 /** What a download is called and taken for. */
 export interface DownloadForm {
@@ -16,7 +17,7 @@ export interface DownloadForm {
  * browser may save or play them but never run them as a page of this origin.
  */
 export async function sendObject(
-  store: ObjectStore,
+  { store, downloads }: { readonly store: ObjectStore; readonly downloads: DownloadGate },
   info: ObjectInfo,
   form: DownloadForm,
   request: IncomingMessage,
@@ -36,11 +37,13 @@ export async function sendObject(
   if (request.method === 'HEAD' || length === 0) {
     return void response.writeHead(status, { ...headers, ...partial, 'content-length': length }).end();
   }
-  const reading = await (range === null ? store.read(info.key) : store.read(info.key, range));
-  if (reading === null) throw new Problem('not-found', 'The artefact is gone.');
-  response.writeHead(status, { ...headers, ...partial, 'content-length': length });
-  // Whoever leaves early ends the reading; an answer that was begun can only be cut off.
-  await pipeline(reading.body, response).catch(() => response.destroy());
+  await downloads.pass(response, async () => {
+    const reading = await store.read(info.key, range, 'download');
+    if (reading === null) throw new Problem('not-found', 'The artefact is gone.');
+    response.writeHead(status, { ...headers, ...partial, 'content-length': length });
+    // A client that leaves early ends the reading; an answer that was begun can only be cut off.
+    await pipeline(reading.body, response).catch(() => response.destroy());
+  });
 }
 
 /** Objects are never overwritten, so size and time of writing tell one from what followed an erasure. */

@@ -144,7 +144,7 @@ const s3 = section(
       kinds.count(1, 10_000),
       'number',
       64,
-      'Connections for writes; as many again for everything else.',
+      'Connections for writes, as many again for reads, and as many for control; downloads have their own.',
     ),
     retries: setting(kinds.count(0, 20), 'number', 4, 'Further tries of a request that may be repeated.'),
     conditionalWrites: setting(
@@ -286,6 +286,18 @@ const limits = section('What one replica takes on.', {
     'duration',
     '5s',
     'How long a refused sender has to read its answer before the connection is cut.',
+  ),
+  maxDownloads: setting(
+    kinds.count(1, 10_000),
+    'number',
+    32,
+    'Downloads of artefacts at a time on the admin port; further ones wait 5 s and are answered 503 then.',
+  ),
+  downloadIdleTimeout: setting(
+    kinds.duration(1_000),
+    'duration',
+    '60s',
+    'Time after which a download whose client takes nothing is cut; players resume where they were.',
   ),
   maxHeaderBytes: setting(kinds.size(1024, 2 ** 20), 'size', '16KiB', 'Request line and headers together.'),
 });

@@ -36,11 +36,18 @@ export const PROBLEM_CODES = Object.keys(PROBLEMS) as readonly ProblemCode[];
 /** A fault with a stable `code`; `message` is safe to tell the other side, `cause` is for the log only. */
 export class Problem extends Error {
   readonly code: ProblemCode;
+  /** When to come again, where somebody behind us said so; null for the usual time. */
+  readonly retryAfterMs: number | null;
 
-  constructor(code: ProblemCode, detail: string, options?: { cause?: unknown }) {
+  constructor(
+    code: ProblemCode,
+    detail: string,
+    options?: { cause?: unknown; retryAfterMs?: number | null },
+  ) {
     super(detail, options);
     this.name = 'Problem';
     this.code = code;
+    this.retryAfterMs = options?.retryAfterMs ?? null;
   }
 
   get status(): number {

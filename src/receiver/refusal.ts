@@ -19,7 +19,9 @@ const LINE_WAIT = 1000;
 export function asRefusal(error: unknown): Refusal {
   if (error instanceof BodyAbortedError) return error;
   if (error instanceof StoreError) {
-    return new Problem('store-unavailable', 'The store cannot take it now; send it again.', { cause: error });
+    const { retryAfterMs } = error;
+    const detail = 'The store cannot take it now; send it again.';
+    return new Problem('store-unavailable', detail, { cause: error, retryAfterMs });
   }
   if (error instanceof BodyTooLargeError) {
     return new Problem('body-too-large', `This source accepts up to ${error.limit} decoded bytes.`);

@@ -3,7 +3,9 @@ import { type Problem, problemDocument } from '../domain/problem.js';
 import { type Acknowledgement, statusOf } from './acknowledge.js';
 
 /** Seconds after which a refused sender may come again; the service retries by its own clock anyway. */
-const RETRY_AFTER = '5';
+const RETRY_AFTER = 5;
+/** What a store may ask of senders at most: a sender that took it at its word for a day would give the callback up. */
+const LONGEST_RETRY_AFTER = 600;
 
 /** How much of a refused body is read, so that the sender gets to read the answer. */
 export interface DrainLimits {
@@ -89,8 +91,14 @@ function headersFor(problem: Problem): Record<string, string> {
     case 405:
       return { allow: 'POST, PUT' };
     case 503:
-      return { 'retry-after': RETRY_AFTER };
+      return { 'retry-after': `${retryAfterOf(problem)}` };
     default:
       return {};
   }
+}
+
+/** Seconds, as the store asked for where it did. */
+export function retryAfterOf({ retryAfterMs }: Problem): number {
+  if (retryAfterMs === null) return RETRY_AFTER;
+  return Math.min(Math.max(1, Math.ceil(retryAfterMs / 1000)), LONGEST_RETRY_AFTER);
 }

@@ -37,7 +37,7 @@ export interface S3Settings {
   readonly retryDelayMs?: number | undefined;
   /** Milliseconds after which no further attempt begins. Default 45,000. */
   readonly retryDeadlineMs?: number | undefined;
-  /** Connections for writes; as many again for everything else. Default 64. */
+  /** Connections for writes, for reads and for control, each. Default 64. */
   readonly maxSockets?: number | undefined;
 }
 

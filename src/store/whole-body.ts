@@ -31,5 +31,7 @@ export function wholeBody(
     if (!source.readableEnded) counted.destroy(early());
   });
   counted.once('close', () => source.destroy());
+  // A reader learns of it through its own listener; while there is none yet it must not end the process.
+  counted.on('error', () => undefined);
   return source.pipe(counted);
 }

@@ -66,6 +66,7 @@ describe('a store in trouble', () => {
     ['answers 403', { kind: 'answer', status: 403, code: 'AccessDenied' }],
     ['hangs', { kind: 'hang' }],
     ['resets', { kind: 'reset' }],
+    ['is hidden by a page with status 200', { kind: 'page' }],
   ] as const)(
     'that %s is a 503 with Retry-After, and a stored delivery once it is well',
     async (_, fault) => {
@@ -100,6 +101,27 @@ describe('a store in trouble', () => {
     expect(taken.status).toBe(200);
     expect(await taken.json()).toMatchObject({ outcome: 'stored', items: [{ outcome: 'created' }] });
     expect(lost).toBe(1);
+  });
+
+  it('that asks to be left alone passes that on to the sender', async () => {
+    const { publicUrl } = await start();
+    proxy.fault = () => ({ kind: 'answer', status: 503, code: 'SlowDown', headers: { 'retry-after': '77' } });
+    const refused = await deliver(publicUrl, 'job1');
+    expect(refused.status).toBe(503);
+    expect(refused.headers.get('retry-after')).toBe('77');
+  });
+
+  it('that breaks off while a repetition is compared is a 503, and the repetition a duplicate later', async () => {
+    const { publicUrl } = await start();
+    const large = JSON.stringify({ format: '2.9', job: {}, metadata: {}, results: ['x'.repeat(300_000)] });
+    expect((await deliver(publicUrl, 'job1', large)).status).toBe(200);
+    proxy.fault = ({ method, url }) =>
+      method === 'GET' && url.includes('/jobs/') ? { kind: 'cutAnswer', bytes: 100_000 } : null;
+    const refused = await deliver(publicUrl, 'job1', large);
+    expect(refused.status).toBe(503);
+    expect(await refused.json()).toMatchObject({ code: 'store-unavailable' });
+    proxy.fault = () => null;
+    expect(await (await deliver(publicUrl, 'job1', large)).json()).toMatchObject({ outcome: 'duplicate' });
   });
 
   it('that takes artefacts but no ledger line is a 503, because what is not recorded is not taken', async () => {

@@ -8,7 +8,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** What happens to one request on its way. */
 export type ProxyFault =
   /** Answered by the proxy; the server never hears of it. */
-  | { readonly kind: 'answer'; readonly status: number; readonly code?: string }
+  | {
+      readonly kind: 'answer';
+      readonly status: number;
+      readonly code?: string;
+      readonly headers?: Readonly<Record<string, string>>;
+    }
+  /** A page of the proxy's own with status 200; the server never hears of the request. */
+  | { readonly kind: 'page' }
   /** The connection is reset before anything is forwarded. */
   | { readonly kind: 'reset' }
   /** The connection is reset once so many body bytes have come; the server sees a broken request. */
@@ -94,7 +101,12 @@ async function pass(
   if (fault?.kind === 'hang') return;
   if (fault?.kind === 'reset') throw new Error('reset');
   if (fault?.kind === 'answer')
-    return answer(incoming, outgoing, fault.status, fault.code ?? 'InternalError');
+    return answer(incoming, outgoing, fault.status, fault.code ?? 'InternalError', fault.headers);
+  if (fault?.kind === 'page') {
+    await buffer(incoming);
+    outgoing.writeHead(200, { 'content-type': 'text/html' }).end('<html>maintenance</html>');
+    return;
+  }
   if (fault?.kind === 'delay') await sleep(fault.ms);
   const response = await forward(target, agent, incoming, throttle(incoming, fault));
   if (fault?.kind === 'loseAnswer') {
@@ -110,9 +122,10 @@ async function answer(
   outgoing: ServerResponse,
   status: number,
   code: string,
+  headers: Readonly<Record<string, string>> = {},
 ): Promise<void> {
   await buffer(incoming);
-  outgoing.writeHead(status, { 'content-type': 'application/xml' });
+  outgoing.writeHead(status, { 'content-type': 'application/xml', ...headers });
   outgoing.end(`<?xml version="1.0"?><Error><Code>${code}</Code><Message>${code}</Message></Error>`);
 }
 

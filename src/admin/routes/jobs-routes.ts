@@ -5,12 +5,14 @@ import { Problem } from '../../domain/problem.js';
 import type { ObjectInfo } from '../../store/object-store.js';
 import { type AdminRoute, ok } from '../admin-route.js';
 import { safeContentType, sendObject } from '../download.js';
+import type { DownloadGate } from '../download-gate.js';
 import { type InspectParts, inspectJob } from '../inspect-job.js';
 import { readBody, readQuery } from '../read-input.js';
 import type { SignIn } from '../sign-in.js';
 
 export interface JobsRouteParts extends InspectParts {
   readonly signIn: Pick<SignIn, 'issueTicket'>;
+  readonly downloads: DownloadGate;
 }
 
 export function jobsRoutes(parts: JobsRouteParts): AdminRoute[] {
@@ -34,7 +36,7 @@ export function jobsRoutes(parts: JobsRouteParts): AdminRoute[] {
         const info = await findArtefact(parts, jobIdOf(params), params.path ?? '');
         if (info === null) throw new Problem('not-found', 'There is no such artefact.');
         const form = { contentType: safeContentType(info.contentType), fileName: fileNameOf(info) };
-        await sendObject(parts.store, info, form, request, response);
+        await sendObject(parts, info, form, request, response);
         return null;
       },
     },

@@ -28,6 +28,13 @@ describe('reading from S3', () => {
     await expect(reading && buffer(reading.body)).rejects.toThrow(StoreError);
   });
 
+  it('keeps trouble that comes before anybody reads for the one who does', async () => {
+    under.standIn.state.put(`${PREFIX}large`, Buffer.alloc(24 * 1024 * 1024), {});
+    const reading = await under.store.read('large');
+    await under.standIn.close();
+    await expect(reading && buffer(reading.body)).rejects.toThrow(StoreError);
+  });
+
   it('reads back as the store’s trouble when the connection is cut', async () => {
     under.standIn.misbehave = () => ({ kind: 'cut' });
     await expect(readBack(under.store, 'a/object')).rejects.toThrow(StoreError);

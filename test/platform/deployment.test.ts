@@ -4,6 +4,7 @@ import path from 'node:path';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { loadSettings } from '../../src/config/load.js';
 import { parseSize } from '../../src/config/units.js';
+import { withoutPorts } from '../../src/config/without-ports.js';
 import { type Config, parseConfig } from '../../src/config.js';
 import { type Manifest, OVERLAYS, pick, readManifest, renderOverlay } from '../support/manifests.js';
 
@@ -14,24 +15,38 @@ const SECRET: Record<string, string> = readManifest('k8s/secret.example.yaml').s
 const MOUNTED_SECRETS = '/run/secrets/transcript-receiver/';
 
 /** The configuration a pod of the overlay starts with, its secrets taken from the example. */
-function configOf(manifests: readonly Manifest[], container: Container): Config {
+function configOf(manifests: readonly Manifest[], container: Container, secrets: SecretVolume = {}): Config {
   const folder = mkdtempSync(path.join(scratch, 'config-'));
   const files: Record<string, string> = pick(manifests, 'ConfigMap', /config/).data;
   for (const [name, content] of Object.entries(files)) writeFileSync(path.join(folder, name), content);
   const given = Object.fromEntries((container.env ?? []).map(({ name, value }) => [name, value]));
   expect(given.NODE_CONFIG_DIR).toBe('/etc/transcript-receiver');
   const env = { ...given, NODE_CONFIG_DIR: folder, NODE_ENV: 'production' };
-  return parseConfig(loadSettings(env).tree, { env, readFile: readMountedSecret, hostName: 'pod-1' });
+  const { tree } = loadSettings(env);
+  const needed = container.args?.[0] === 'serve' ? tree : withoutPorts(tree);
+  return parseConfig(needed, { env, readFile: secretReader(secrets), hostName: 'pod-1' });
 }
 
-function readMountedSecret(file: string): string {
-  const key = file.startsWith(MOUNTED_SECRETS) ? file.slice(MOUNTED_SECRETS.length) : undefined;
-  const value = key === undefined ? undefined : SECRET[key];
-  if (value === undefined) throw Object.assign(new Error(file), { code: 'ENOENT' });
-  return value;
+/** Reads what the pod's volume holds: the named keys of the example Secret, or all of them. */
+function secretReader(secrets: SecretVolume): (file: string) => string {
+  const mounted = secrets.items?.map(({ key }) => key) ?? Object.keys(SECRET);
+  return (file) => {
+    const key = mounted.find((each) => file === `${MOUNTED_SECRETS}${each}`);
+    const value = key === undefined ? undefined : SECRET[key];
+    if (value === undefined) throw Object.assign(new Error(file), { code: 'ENOENT' });
+    return value;
+  };
 }
+
+interface SecretVolume {
+  readonly items?: readonly { key: string; path: string }[];
+}
+
+const secretsOf = (pod: { volumes: { name: string; secret: SecretVolume }[] }): SecretVolume =>
+  pod.volumes.find(({ name }) => name === 'secrets')?.secret ?? { items: [] };
 
 interface Container {
+  readonly args?: readonly string[];
   readonly env?: { name: string; value: string }[];
   readonly ports?: { name: string; containerPort: number }[];
   readonly [field: string]: unknown;
@@ -130,11 +145,27 @@ describe('overlay production', () => {
   const manifests = renderOverlay('production');
 
   it('lets the CronJob alone reconcile, with the settings of the replicas', () => {
-    const job = pick(manifests, 'CronJob').spec.jobTemplate.spec.template.spec.containers[0];
-    const config = configOf(manifests, job);
+    const pod = pick(manifests, 'CronJob').spec.jobTemplate.spec.template.spec;
+    const job = pod.containers[0];
+    const config = configOf(manifests, job, secretsOf(pod));
     expect(config.recovery.interval).toBeNull();
     expect(config.speech.apiKey).not.toBeNull();
     expect(job.args[0]).toBe('reconcile');
+  });
+
+  it('gives the CronJob no secret but the one it needs', () => {
+    const pod = pick(manifests, 'CronJob').spec.jobTemplate.spec.template.spec;
+    expect(secretsOf(pod).items).toEqual([{ key: 'speech-api-key', path: 'speech-api-key' }]);
+  });
+
+  it("lets Prometheus' own pods to the admin port, and not all of their namespace", () => {
+    const { ingress } = pick(manifests, 'NetworkPolicy').spec;
+    const toAdmin = ingress.filter(({ ports }: { ports: { port: string }[] }) =>
+      ports.some(({ port }) => port === 'admin'),
+    );
+    const from = toAdmin.flatMap((rule: { from: Record<string, unknown>[] }) => rule.from);
+    expect(from.length).toBeGreaterThan(0);
+    for (const peer of from) expect(peer).toHaveProperty('podSelector.matchLabels');
   });
 
   it('never scales below what the disruption budget needs', () => {
@@ -171,6 +202,11 @@ describe('ingress examples', () => {
         backend: { service: { name: 'transcript-receiver', port: { name: 'public' } } },
       }),
     ]);
+  });
+
+  it('nginx takes https only', () => {
+    const annotations = readManifest('k8s/ingress/nginx.yaml').metadata.annotations ?? {};
+    expect(annotations['nginx.ingress.kubernetes.io/ssl-redirect']).toBe('true');
   });
 
   it('nginx waits longer than the receiver, so that its answer arrives', () => {

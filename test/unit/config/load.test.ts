@@ -227,6 +227,11 @@ describe('loadConfig', () => {
     expect(attempt).not.toThrow(/geheim/);
   });
 
+  it('names the place of a key that occurs twice in one map', () => {
+    const place = folder({ 'default.yaml': 'limits:\n  maxParts: 1\n  maxParts: 2\n' });
+    expect(() => loadConfig({ NODE_CONFIG_DIR: place })).toThrow(/line 3, column 3: duplicate key/);
+  });
+
   it('survives an empty file', () => {
     expect(loadConfig({ NODE_CONFIG_DIR: folder({ 'default.yaml': '# nothing yet\n' }) }).receiver.port).toBe(
       8080,

@@ -1,5 +1,5 @@
 import pLimit from 'p-limit';
-import { erasureKey, jobFolder } from '../archive/layout.js';
+import { conflictClaims, erasureKey, jobFolder } from '../archive/layout.js';
 import type { Ledger } from '../archive/ledger.js';
 import { type ObjectStore, StoreError } from '../store/object-store.js';
 import { listJobObjects } from './artefacts.js';
@@ -93,5 +93,13 @@ async function eraseRound(
     deleting.push(...keys.map((key) => limit(() => store.delete(key))));
   }
   await Promise.all(deleting);
+  await eraseClaims(store, keyPrefixes, jobId);
   return deleting.length;
+}
+
+/** They name nothing any more, and hold hashes of what was erased. */
+async function eraseClaims(store: ObjectStore, keyPrefixes: readonly string[], jobId: string): Promise<void> {
+  for (const prefix of new Set(keyPrefixes)) {
+    for await (const { key } of store.list(conflictClaims(jobFolder(prefix, jobId)))) await store.delete(key);
+  }
 }

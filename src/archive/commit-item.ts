@@ -3,6 +3,7 @@ import { Problem } from '../domain/problem.js';
 import { type ObjectStore, StoreError } from '../store/object-store.js';
 import type { ArtefactContext } from './archive.js';
 import { artefactHeaders } from './artefact-headers.js';
+import { claimConflict } from './claim-conflict.js';
 import { artefactPath, conflictKey, jobFolder } from './layout.js';
 import { type Found, holdsBytes, readBack } from './read-back.js';
 import type { StagedItem, StreamTarget } from './staged-item.js';
@@ -124,12 +125,20 @@ async function commitStreamedBeside(place: Place, target: StreamTarget): Promise
   const known = await knownConflict(place);
   if (known !== null) {
     await target.upload.abort();
-    return stored(place, known, 'identical');
+    return stored(place, await claim(place, known), 'identical');
   }
   if ((await target.upload.complete()) === 'exists' && !(await holdsBytes(store, target.key, item))) {
     throw new StoreError('complete', `${target.key} holds other bytes than were sent`);
   }
-  return stored(place, target.key, 'conflict');
+  const key = await claim(place, target.key);
+  if (key === target.key) return stored(place, key, 'conflict');
+  // Where deletion is not permitted the copy stays, which loses nothing.
+  await store.delete(target.key).catch(() => undefined);
+  return stored(place, key, 'identical');
+}
+
+function claim({ store, item: { size, sha256 }, folder, path }: Place, key: string): Promise<string> {
+  return claimConflict(store, { folder, path, size, sha256, key });
 }
 
 /** A conflict kept earlier with the same bytes: a sender that repeats itself must not fill the store. */

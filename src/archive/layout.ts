@@ -38,6 +38,19 @@ export function conflictKey(folder: string, path: string, mark: string): string 
   return `${folder}conflicts/${fileName}.${mark}`;
 }
 
+/**
+ * Says which copy of a conflict is the one, where identical streamed bodies came at the same moment. No part of what bucket
+ * readers see.
+ */
+export function conflictClaimKey(folder: string, path: string, sha256: string): string {
+  return `${conflictClaims(folder)}${conflictKey('', path, sha256)}`;
+}
+
+/** Folder of all claims of a job. */
+export function conflictClaims(folder: string): string {
+  return `.conflicts/${folder}`;
+}
+
 export const LEDGER_FOLDER = 'ledger/';
 
 /** Folder of the ledger partition of an instant, in UTC. */

@@ -29,6 +29,10 @@ export interface Account {
   readonly givenUp: Callback[];
   /** Answers that break the contract, in words. */
   readonly oddities: string[];
+  /** Transcripts that were not taken beside senders and operators that behave badly. */
+  readonly starved: string[];
+  /** Milliseconds that those took which were. */
+  readonly besideStrain: number[];
 }
 
 export function createAccount(): Account {
@@ -39,6 +43,8 @@ export function createAccount(): Account {
     answers: new Map(),
     givenUp: [],
     oddities: [],
+    starved: [],
+    besideStrain: [],
   };
 }
 

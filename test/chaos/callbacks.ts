@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib';
 import type { Random } from '../support/random.js';
 
 /** How an attempt is spoiled on the sender's side. */
-export type Spoiling = 'none' | 'abort' | 'truncate' | 'drip' | 'wrong-credential';
+export type Spoiling = 'none' | 'abort' | 'truncate' | 'drip' | 'crumbs' | 'wrong-credential';
 
 export interface SentItem {
   /** File below the job's folder, as the contract names it. */
@@ -40,12 +40,48 @@ export function jobCallbacks(random: Random, jobId: string, sizes: Sizes): Callb
   return differs ? [first, { ...callback(random, jobId, sizes, 'json'), spoilings: ['none'] }] : [first];
 }
 
-type Kind = 'json' | 'form' | 'media' | 'text' | 'empty' | 'gzip' | 'broken-json' | 'broken-form';
+/** A good callback with media, sent as it is. */
+export function mediaCallback(random: Random, jobId: string, sizes: Sizes): Callback {
+  return { ...callback(random, jobId, sizes, 'media'), spoilings: ['none'], repeat: false };
+}
+
+/** A good transcript of about so many bytes. */
+export function largeTranscript(random: Random, jobId: string, bytes: number): Callback {
+  const body = transcriptOf(random.bytes(Math.floor((bytes * 3) / 4)));
+  return {
+    jobId,
+    status: 'success',
+    headers: { 'content-type': 'application/json' },
+    body,
+    items: [item('transcript.json', body)],
+    malformed: false,
+    spoilings: ['none'],
+    repeat: false,
+  };
+}
+
+type Kind =
+  | 'json'
+  | 'form'
+  | 'large-form'
+  | 'media'
+  | 'text'
+  | 'empty'
+  | 'gzip'
+  | 'broken-json'
+  | 'broken-form';
 
 function callback(random: Random, jobId: string, sizes: Sizes, fixed?: Kind): Callback {
   const kind = fixed ?? drawKind(random, sizes.mediaShare);
   const spoilt = random.chance(0.2);
-  const spoiling = random.pick<Spoiling>(['abort', 'abort', 'truncate', 'drip', 'wrong-credential']);
+  const spoiling = random.pick<Spoiling>([
+    'abort',
+    'abort',
+    'truncate',
+    'drip',
+    'crumbs',
+    'wrong-credential',
+  ]);
   return {
     jobId,
     ...BODIES[kind](random, sizes),
@@ -59,7 +95,7 @@ function callback(random: Random, jobId: string, sizes: Sizes, fixed?: Kind): Ca
 function drawKind(random: Random, mediaShare: number): Kind {
   if (random.chance(mediaShare)) return 'media';
   return random.pick<Kind>([
-    ...(['json', 'json', 'json', 'json', 'form', 'form', 'form'] as const),
+    ...(['json', 'json', 'json', 'json', 'form', 'form', 'large-form', 'large-form'] as const),
     ...(['text', 'empty', 'gzip', 'broken-json', 'broken-form'] as const),
   ]);
 }
@@ -87,6 +123,14 @@ const BODIES: Record<Kind, (random: Random, sizes: Sizes) => Body> = {
       'transcript.txt': Buffer.from(random.bytes(random.whole(1, 3_000)).toString('base64')),
       jobinfo: Buffer.from(JSON.stringify({ id: 'x', nonce: random.next() })),
     }),
+  // Parts that are written side by side: when one fails, the others are still under way.
+  'large-form': (random) =>
+    form(random, {
+      'transcript.json-v2': transcriptOf(random.bytes(random.whole(20_000, 120_000))),
+      'transcript.txt': Buffer.from(random.bytes(random.whole(20_000, 120_000)).toString('base64')),
+      'transcript.srt': Buffer.from(random.bytes(random.whole(20_000, 120_000)).toString('base64')),
+      jobinfo: Buffer.from(JSON.stringify({ id: 'x', nonce: random.bytes(20_000).toString('base64') })),
+    }),
   media: (random, { media }) =>
     form(random, {
       'transcript.json-v2': transcript(random),
@@ -109,6 +153,7 @@ const BODIES: Record<Kind, (random: Random, sizes: Sizes) => Body> = {
 const FILES: Readonly<Record<string, string>> = {
   'transcript.json-v2': 'transcript.json',
   'transcript.txt': 'transcript.txt',
+  'transcript.srt': 'transcript.srt',
   jobinfo: 'jobinfo.json',
   data: 'data',
 };
@@ -131,7 +176,11 @@ function form(random: Random, parts: Readonly<Record<string, Buffer>>): Body {
 }
 
 function transcript(random: Random): Buffer {
-  const content = random.bytes(random.whole(20, 8_000)).toString('base64');
+  return transcriptOf(random.bytes(random.whole(20, 8_000)));
+}
+
+function transcriptOf(nonce: Buffer): Buffer {
+  const content = nonce.toString('base64');
   return Buffer.from(JSON.stringify({ format: '2.9', job: {}, metadata: {}, results: [{ content }] }));
 }
 

@@ -4,17 +4,17 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.js';
 import { createRandom } from '../support/random.js';
-import { type Account, createAccount } from './account.js';
-import { burstCallbacks } from './burst.js';
+import { createAccount } from './account.js';
 import { check } from './checker.js';
-import { disturb, type Surroundings } from './disturbances.js';
+import { createDeliverer } from './deliver.js';
+import { disturb, type FileFaultPlan, type Surroundings } from './disturbances.js';
 import { gaugesAtRest, watchGrowth } from './growth.js';
 import { runLoad } from './load.js';
 import { openPlace, type Place } from './place.js';
-import { createReplica, type Replica } from './replica.js';
+import { CLOCK_FILE, createReplica, FILE_CALLS_FILE, type Replica } from './replica.js';
 import { printVerdict } from './report.js';
-import { send } from './send.js';
 import { startSimulatedJobs } from './simulated-jobs.js';
+import { createStrain } from './strain.js';
 
 export interface ChaosOptions {
   readonly seed: number;
@@ -23,10 +23,13 @@ export interface ChaosOptions {
   readonly jobsPerSecond: number;
   /** Leaves logs and store where they are. */
   readonly keep: boolean;
+  /** Disturbances whose name holds this text; empty for all. */
+  readonly only: string;
+  /** The program under test; an older build shows what the run would have found then. */
+  readonly program: string;
 }
 
 const TOKEN = 'chaos-credential-of-32-characters';
-const CLOCK_FILE = 'clock';
 /** Beyond `sweepUploadsAfter` of the places. */
 const SWEEP_CLOCK_MS = 3 * 3_600_000;
 
@@ -62,7 +65,7 @@ async function play(
   };
   const storeProxies =
     place.endpoint === null ? [] : [await proxied(place.endpoint), await proxied(place.endpoint)];
-  const replicas = await startReplicas(place, storeProxies, folder, cleanUp);
+  const replicas = await startReplicas(options, place, storeProxies, folder, cleanUp);
   const senderProxies = [];
   for (const { url } of replicas) senderProxies.push(await proxied(url));
   const growth = watchGrowth(replicas);
@@ -71,14 +74,25 @@ async function play(
   const until = began + options.minutes * 60_000;
   const addresses = senderProxies.map(({ url }) => url);
   let calm = false;
+  const deliverer = createDeliverer({ addresses, token: TOKEN, isCalm: () => calm }, account);
+  const { seed } = options;
+  const { sizes } = place;
+  const strain = createStrain(
+    { seed, token: TOKEN, replicas, addresses, sizes, burst: place.burst },
+    deliverer,
+    account,
+  );
   const around: Surroundings = {
     replicas,
     senderProxies,
     storeProxies,
     disk: place.disk,
+    volume: place.volume,
+    setFileFaults: (plan) => setFileFaults(folder, plan),
     setClock: (shift) => writeFile(join(folder, CLOCK_FILE), `${shift}`),
     clockRangeMs: place.clockRangeMs,
-    burst: () => burst(options, addresses, place, account),
+    strain,
+    onOddity: (oddity) => account.oddities.push(oddity),
   };
   const simulated = await startSimulatedJobs(addresses[0] ?? '', {
     seed: options.seed,
@@ -87,20 +101,21 @@ async function play(
     perSecond: 3,
   });
   cleanUp.push(() => simulated.end());
-  const load = runLoad(
-    { ...options, addresses, token: TOKEN, sizes: place.sizes, until, isCalm: () => calm },
-    account,
-  );
-  await disturb(createRandom(options.seed, 'disturbances'), around, until, disturbances);
+  const load = runLoad({ ...options, sizes, until }, deliverer, account);
+  await disturb(createRandom(seed, 'disturbances'), { around, only: options.only }, until, disturbances);
   await around.setClock(0);
   calm = true;
   const jobs = await load;
+  await strain.settled();
   await simulated.finished;
   const rest = await gaugesAtRest(replicas);
   growth.stop();
   for (const replica of replicas) await replica.end('SIGTERM');
-  const leftovers = await sweep(place, storeProxies, folder);
-  const [verdict, fromSimulator] = [await check(account, place.view), await simulated.check(place.view)];
+  const leftovers = await sweep(options, place, storeProxies, folder);
+  const [verdict, fromSimulator] = [
+    await check(account, simulated.jobIds(), place.view),
+    await simulated.check(place.view),
+  ];
   return printVerdict({
     options,
     seconds: (performance.now() - began) / 1000,
@@ -116,7 +131,12 @@ async function play(
   });
 }
 
+function setFileFaults(folder: string, plan: FileFaultPlan | null): Promise<void> {
+  return writeFile(join(folder, FILE_CALLS_FILE), plan === null ? '' : JSON.stringify(plan));
+}
+
 async function startReplicas(
+  { program }: ChaosOptions,
   place: Place,
   storeProxies: readonly FaultProxy[],
   folder: string,
@@ -125,7 +145,7 @@ async function startReplicas(
   const replicas: Replica[] = [];
   for (const [index, name] of ['one', 'two'].entries()) {
     const settings = place.settings(storeProxies[index]?.url ?? null, TOKEN);
-    const replica = await createReplica(name, settings, folder);
+    const replica = await createReplica({ name, settings, folder, program, storeFolder: place.folder });
     cleanUp.push(() => replica.end('SIGKILL'));
     await replica.start();
     replicas.push(replica);
@@ -133,45 +153,21 @@ async function startReplicas(
   return replicas;
 }
 
-/** Many large bodies at the same moment, more than the budget holds. They are retried like others, later. */
-async function burst(
-  options: ChaosOptions,
-  addresses: readonly string[],
-  place: Place,
-  account: Account,
-): Promise<void> {
-  const number = account.sent.size;
-  const random = createRandom(options.seed, `burst-${number}`);
-  const callbacks = burstCallbacks(random, `burst-${options.seed}-${number}`, place.sizes, place.burst);
-  await Promise.all(
-    callbacks.map(async (callback, index) => {
-      account.sent.set(callback.jobId, [callback]);
-      account.whole.add(callback);
-      for (let tries = 0; tries < 40; tries += 1) {
-        const answer = await send(
-          addresses[(index + tries) % addresses.length] ?? '',
-          callback,
-          'none',
-          TOKEN,
-        );
-        if (answer?.status === 200) {
-          account.acknowledged.push({ callback, acknowledgement: JSON.parse(answer.body) });
-          return;
-        }
-        await sleep(500);
-      }
-      account.givenUp.push(callback);
-    }),
-  );
-}
-
 /** A fresh replica whose clock is past the age of dead uploads sweeps; what is left after that is an orphan. */
-async function sweep(place: Place, storeProxies: readonly FaultProxy[], folder: string): Promise<string[]> {
+async function sweep(
+  { program }: ChaosOptions,
+  place: Place,
+  storeProxies: readonly FaultProxy[],
+  folder: string,
+): Promise<string[]> {
   const swept = join(folder, 'sweeper');
   await mkdir(swept);
   await writeFile(join(swept, CLOCK_FILE), `${SWEEP_CLOCK_MS}`);
   const settings = place.settings(storeProxies[0]?.url ?? null, TOKEN);
-  const sweeper = await createReplica('sweeper', settings, swept);
+  const sweeper = await createReplica({
+    ...{ name: 'sweeper', settings, folder: swept, program },
+    storeFolder: place.folder,
+  });
   await sweeper.start();
   try {
     for (let tries = 0; tries < 60; tries += 1) {

@@ -13,6 +13,8 @@ export interface Verdict {
   readonly lost: string[];
   /** There, but not with the bytes that were sent. */
   readonly damaged: string[];
+  /** Visible, acknowledged or not, with bytes that nobody sent for that key. */
+  readonly foreign: string[];
   /** The same thing stored or recorded twice. */
   readonly double: string[];
   /** Visible although its delivery was never whole, or only a part of one. */
@@ -29,7 +31,12 @@ interface Line {
 /** Hashes of everything visible, by key. */
 type Contents = ReadonlyMap<string, string>;
 
-export async function check(account: Account, view: StoreView): Promise<Verdict> {
+/** @param otherJobs jobs somebody else sent and compares */
+export async function check(
+  account: Account,
+  otherJobs: ReadonlySet<string>,
+  view: StoreView,
+): Promise<Verdict> {
   const keys = await view.keys();
   const contents = await hashAll(
     view,
@@ -40,6 +47,7 @@ export async function check(account: Account, view: StoreView): Promise<Verdict>
     ledgerLines: 0,
     lost: [],
     damaged: [],
+    foreign: [],
     double: [],
     halfVisible: [],
   };
@@ -47,6 +55,7 @@ export async function check(account: Account, view: StoreView): Promise<Verdict>
   for (const one of account.acknowledged) checkPromise(one, contents, lines, verdict);
   checkLedger(lines, contents, verdict);
   checkJobs(account, contents, verdict);
+  checkOrigin(account, otherJobs, contents, verdict);
   return { ...verdict, ledgerLines: [...lines.values()].flat().length };
 }
 
@@ -115,6 +124,35 @@ function checkPromise(
   }
 }
 
+/** Every visible object of a job, acknowledged or not, holds what was sent for that very key. */
+function checkOrigin(
+  account: Account,
+  otherJobs: ReadonlySet<string>,
+  contents: Contents,
+  verdict: Verdict,
+): void {
+  const senders = new Map<string, string>();
+  const bodies = new Set<string>();
+  for (const [jobId, callbacks] of account.sent) {
+    for (const { items, body, malformed } of callbacks) {
+      for (const { file, sha256: hash } of items) senders.set(hash, `${jobId}/${file}`);
+      if (malformed) bodies.add(sha256(body));
+    }
+  }
+  for (const [key, hash] of contents) {
+    const [, jobId, file = ''] = /^jobs\/([^/]+)\/(.+)$/.exec(key) ?? [];
+    if (/^quarantine\/[^/]+\/body$/.test(key) && !bodies.has(hash))
+      verdict.foreign.push(`${key} holds no body that was sent`);
+    if (jobId === undefined || otherJobs.has(jobId)) continue;
+    const sent = (account.sent.get(jobId) ?? []).flatMap(({ items }) => items);
+    if (sent.some((item) => item.file === kindOf(file) && item.sha256 === hash)) continue;
+    const owner = senders.get(hash);
+    verdict.foreign.push(
+      `${key} holds ${owner === undefined ? 'bytes nobody sent' : `the bytes of ${owner}`}`,
+    );
+  }
+}
+
 /** No delivery is recorded twice, no key created twice, and what a line says was stored is there. */
 function checkLedger(lines: ReadonlyMap<string, Line[]>, contents: Contents, verdict: Verdict): void {
   const creators = new Map<string, string>();
@@ -152,18 +190,15 @@ function checkJob(
 ): void {
   const callbacks = account.sent.get(jobId) ?? [];
   const visible = new Set(files.map(({ hash }) => hash));
-  const explained = new Set<string>();
   for (const callback of callbacks) {
     const there = callback.items.filter((item) => visible.has(item.sha256));
     if (there.length === 0) continue;
-    for (const item of there) explained.add(item.sha256);
     if (!account.whole.has(callback))
       verdict.halfVisible.push(`${jobId}: ${there.length} items of a body that never came whole`);
     else if (there.length < callback.items.length && !account.givenUp.includes(callback))
       verdict.halfVisible.push(`${jobId}: ${there.length} of ${callback.items.length} items`);
   }
   for (const { file, hash } of files) {
-    if (!explained.has(hash)) verdict.damaged.push(`${jobId}: ${file} holds bytes nobody sent`);
     const twins = files.filter((other) => other.hash === hash && kindOf(other.file) === kindOf(file));
     if (twins.length > 1 && twins[0]?.file === file)
       verdict.double.push(`${jobId}: the same bytes at ${twins.map((twin) => twin.file).join(' and ')}`);

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { FaultProxy, ProxyFault } from '../support/fault-proxy.js';
 import type { Random } from '../support/random.js';
 import type { Replica } from './replica.js';
+import type { Strain } from './strain.js';
 
 /** What can be broken, and how it is put right again. */
 export interface Surroundings {
@@ -12,33 +13,64 @@ export interface Surroundings {
   readonly storeProxies: readonly FaultProxy[];
   /** Fills the disk, and frees it; null where that cannot be done. */
   readonly disk: { fill(): Promise<void>; free(): Promise<void> } | null;
+  /** Takes the file system of the store away; null with S3. */
+  readonly volume: { vanish(): Promise<void>; restore(): Promise<string[]> } | null;
+  /** Lets single calls of the file store fail; null for none. */
+  setFileFaults(plan: FileFaultPlan | null): Promise<void>;
   setClock(shiftMs: number): Promise<void>;
   /** Largest shift of the clock that the store bears. */
   readonly clockRangeMs: number;
-  /** Sends many large bodies at once. */
-  burst(): Promise<void>;
+  readonly strain: Strain;
+  /** Told of what breaks the contract. */
+  readonly onOddity: (oddity: string) => void;
+}
+
+/** Read by file-faults.mjs; shares of all calls from 0 to 1. */
+export interface FileFaultPlan {
+  readonly seed: number;
+  readonly failing: number;
+  readonly slow: number;
+  readonly slowMs: number;
 }
 
 type Disturbance = (random: Random, around: Surroundings) => Promise<void>;
 
-/** Draws what is disturbed, when and for how long, until the time is up; then everything is right again. */
+/**
+ * Disturbs one thing after the other until the time is up, each kind once before any comes again; the seed draws order,
+ * moments and lengths. Then everything is right again.
+ */
 export async function disturb(
   random: Random,
-  around: Surroundings,
+  { around, only }: { readonly around: Surroundings; readonly only: string },
   until: number,
   counts: Map<string, number>,
 ): Promise<void> {
-  const possible = Object.entries(DISTURBANCES).filter(([name]) => isPossible(name, around));
-  while (performance.now() < until) {
-    const [name, run] = random.pick(possible as [(typeof possible)[number], ...typeof possible]);
+  const possible = Object.entries(DISTURBANCES).filter(
+    ([name]) => name.includes(only) && isPossible(name, around),
+  );
+  if (possible.length === 0) throw new Error(`no disturbance is named ${only}`);
+  for (let round = shuffled(random, possible); performance.now() < until; ) {
+    const [name, run] = round.pop() ?? [];
+    if (name === undefined || run === undefined) {
+      round = shuffled(random, possible);
+      continue;
+    }
     counts.set(name, (counts.get(name) ?? 0) + 1);
     await run(random, around);
-    await sleep(random.whole(50, 1_500));
+    await sleep(random.whole(50, 1_000));
   }
+}
+
+function shuffled<T>(random: Random, all: readonly T[]): T[] {
+  return all
+    .map((one) => ({ one, place: random.next() }))
+    .sort((a, b) => a.place - b.place)
+    .map(({ one }) => one);
 }
 
 function isPossible(name: string, around: Surroundings): boolean {
   if (name.startsWith('store:')) return around.storeProxies.length > 0;
+  if (name.startsWith('files:')) return around.volume !== null;
   return name !== 'disk full' || around.disk !== null;
 }
 
@@ -74,6 +106,30 @@ const DISTURBANCES: Readonly<Record<string, Disturbance>> = {
     await sleep(random.whole(300, 3_000));
     await Promise.all(storeProxies.map((proxy) => proxy.accept()));
   },
+  'store: single calls': (random, { storeProxies }) => faulty(random, storeProxies, SINGLE_CALLS),
+  'store: Retry-After': (random, { storeProxies }) => faulty(random, storeProxies, RETRY_AFTER),
+  'store: page of a proxy': (random, { storeProxies }) =>
+    faulty(random, storeProxies, () => ({ kind: 'page' })),
+  async 'files: single calls'(random, around) {
+    await around.setFileFaults({
+      seed: random.whole(0, 1e9),
+      failing: random.pick([0.01, 0.03, 0.1]),
+      slow: random.pick([0.1, 0.3]),
+      slowMs: random.pick([200, 1_000]),
+    });
+    await sleep(random.whole(2_500, 5_000));
+    await around.setFileFaults(null);
+  },
+  async 'files: volume gone'(random, { volume, onOddity }) {
+    await volume?.vanish();
+    await sleep(random.whole(500, 4_000));
+    const beneath = (await volume?.restore()) ?? [];
+    for (const file of beneath.filter((name) => !name.startsWith('.')))
+      onOddity(`${file} was written where the volume had been`);
+  },
+  'slow senders': (random, { strain }) => strain.slowSenders(random),
+  'tiny chunks': (random, { strain }) => strain.tinyChunks(random),
+  'paused operators': (random, { strain }) => strain.pausedOperators(random),
   async 'disk full'(random, { disk }) {
     await disk?.fill();
     await sleep(random.whole(500, 3_000));
@@ -84,7 +140,7 @@ const DISTURBANCES: Readonly<Record<string, Disturbance>> = {
     await sleep(random.whole(500, 4_000));
     if (random.chance(0.5)) await around.setClock(0);
   },
-  'memory pressure': (_random, around) => around.burst(),
+  'memory pressure': (random, { strain }) => strain.burst(random),
 };
 
 function oneOf(random: Random, replicas: readonly Replica[]): Replica {
@@ -120,6 +176,24 @@ const STORE_ERRORS: Draw = (random) =>
     { kind: 'answer', status: 409, code: 'OperationAborted' },
     { kind: 'answer', status: 403, code: 'AccessDenied' },
   ]);
+
+/** One call fails beside siblings that succeed or take long. */
+const SINGLE_CALLS: Draw = (random) =>
+  random.pick<ProxyFault>([
+    { kind: 'answer', status: 500, code: 'InternalError' },
+    { kind: 'reset' },
+    { kind: 'resetAfter', bytes: random.whole(1, 20_000) },
+    { kind: 'delay', ms: random.whole(50, 1_500) },
+    { kind: 'delay', ms: random.whole(50, 1_500) },
+    { kind: 'hang' },
+  ]);
+
+const RETRY_AFTER: Draw = (random) => ({
+  kind: 'answer',
+  status: random.pick([503, 429]),
+  code: 'SlowDown',
+  headers: { 'retry-after': random.pick(['1', '3', '120']) },
+});
 
 const STORE_NETWORK: Draw = (random) =>
   random.pick<ProxyFault>([

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Sizes } from './callbacks.js';
 import { mountSmallDisk } from './small-disk.js';
 import { type StoreView, viewOfBucket, viewOfFolder } from './store-view.js';
+import { attachVolume, type Volume } from './volume.js';
 
 /** Where the replicas of a run store, and how the checker looks at it. */
 export interface Place {
@@ -10,6 +11,10 @@ export interface Place {
   /** Of the S3; null for files. */
   readonly endpoint: string | null;
   readonly disk: { fill(): Promise<void>; free(): Promise<void> } | null;
+  /** Of files; null for S3. */
+  readonly volume: Pick<Volume, 'vanish' | 'restore'> | null;
+  /** Folder of the files; null for S3. */
+  readonly folder: string | null;
   readonly sizes: Sizes;
   /** Uploads at once that are more than the memory budget holds. */
   readonly burst: number;
@@ -33,12 +38,16 @@ export function openPlace(store: 'file' | 's3', folder: string, seed: number): P
 
 async function openFiles(folder: string): Promise<Place> {
   const data = join(folder, 'data');
-  await mkdir(data);
-  const disk = await mountSmallDisk(data, 4 * 2 ** 30);
+  const device = join(folder, 'device');
+  await mkdir(device);
+  const disk = await mountSmallDisk(device, 4 * 2 ** 30);
+  const volume = await attachVolume(device, data);
   return {
     view: viewOfFolder(data),
     endpoint: null,
     disk,
+    volume,
+    folder: data,
     sizes: { media: [100_000, 1_500_000], mediaShare: 0.05 },
     burst: 30,
     clockRangeMs: 2 * DAY,
@@ -54,6 +63,7 @@ async function openFiles(folder: string): Promise<Place> {
       },
     }),
     async remove() {
+      await volume.unmount();
       await disk?.unmount();
     },
   };
@@ -73,6 +83,8 @@ async function openBucket(seed: number): Promise<Place> {
     view,
     endpoint: place.endpoint,
     disk: null,
+    volume: null,
+    folder: null,
     sizes: { media: [100_000, 13_000_000], mediaShare: 0.02 },
     burst: 12,
     // S3 refuses signatures that are a quarter of an hour off.

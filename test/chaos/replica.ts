@@ -6,8 +6,25 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
-const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
+/** The program as it is built here. */
+export const PROGRAM = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
+export const ADMIN_TOKEN = 'chaos-admin-token-of-some-length';
 const CLOCK = new URL('./clock.mjs', import.meta.url).href;
+const FILE_FAULTS = new URL('./file-faults.mjs', import.meta.url).href;
+
+/** What steers a replica from outside while it runs: files, read ten times a second. */
+export const CLOCK_FILE = 'clock';
+export const FILE_CALLS_FILE = 'file-calls';
+
+export interface ReplicaOptions {
+  readonly name: string;
+  readonly settings: object;
+  /** For its log and the files that steer it. */
+  readonly folder: string;
+  readonly program: string;
+  /** Folder of a file store, whose calls can be made to fail. */
+  readonly storeFolder: string | null;
+}
 
 /** A receiver at a fixed address, whose process comes and goes. */
 export interface Replica {
@@ -25,7 +42,8 @@ export interface Replica {
   end(name: NodeJS.Signals, patienceMs?: number): Promise<number | string | null>;
 }
 
-export async function createReplica(name: string, settings: object, folder: string): Promise<Replica> {
+export async function createReplica(options: ReplicaOptions): Promise<Replica> {
+  const { name, settings, folder, program, storeFolder } = options;
   const port = await freePort();
   let adminPort = await freePort();
   while (adminPort === port) adminPort = await freePort();
@@ -33,23 +51,25 @@ export async function createReplica(name: string, settings: object, folder: stri
     ...settings,
     replicaName: name,
     receiver: { host: '127.0.0.1', port, drainDelay: '100ms', drainDeadline: '4s' },
-    admin: { host: '127.0.0.1', port: adminPort, tokens: { chaos: 'chaos-admin-token-of-some-length' } },
+    admin: { host: '127.0.0.1', port: adminPort, tokens: { chaos: ADMIN_TOKEN } },
   });
   const logFile = join(folder, `${name}.log`);
-  const clockFile = join(folder, 'clock');
   const crashes: string[] = [];
   let child: ChildProcess | null = null;
   let ending: ChildProcess | null = null;
 
   async function start(): Promise<void> {
     const log = openSync(logFile, 'a');
-    const started = spawn(process.execPath, ['--import', CLOCK, MAIN, 'serve'], {
+    const preloaded = ['--import', CLOCK, '--import', FILE_FAULTS];
+    const started = spawn(process.execPath, [...preloaded, program, 'serve'], {
       env: {
         PATH: process.env.PATH ?? '',
         NODE_ENV: 'production',
         NODE_NO_WARNINGS: '1',
         NODE_CONFIG: config,
-        CHAOS_CLOCK: clockFile,
+        CHAOS_CLOCK: join(folder, CLOCK_FILE),
+        CHAOS_FILE_CALLS: join(folder, FILE_CALLS_FILE),
+        ...(storeFolder === null ? {} : { CHAOS_STORE: storeFolder }),
         AWS_EC2_METADATA_DISABLED: 'true',
       },
       stdio: ['ignore', log, log],

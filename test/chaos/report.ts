@@ -9,7 +9,11 @@ export interface Outcome {
   readonly account: Account;
   readonly disturbances: ReadonlyMap<string, number>;
   readonly verdict: Verdict;
-  readonly fromSimulator: { readonly delivered: number; readonly missing: readonly string[] };
+  readonly fromSimulator: {
+    readonly delivered: number;
+    readonly missing: readonly string[];
+    readonly foreign: readonly string[];
+  };
   readonly leftovers: readonly string[];
   readonly growth: { readonly peakBytes: number; readonly grown: readonly string[] };
   readonly rest: readonly string[];
@@ -22,6 +26,7 @@ export function printVerdict(outcome: Outcome): boolean {
   const faults: Record<string, readonly string[]> = {
     lost: [...verdict.lost, ...fromSimulator.missing],
     damaged: verdict.damaged,
+    foreign: [...verdict.foreign, ...fromSimulator.foreign],
     double: verdict.double,
     'half-visible': verdict.halfVisible,
     orphaned: outcome.leftovers,
@@ -29,6 +34,7 @@ export function printVerdict(outcome: Outcome): boolean {
     'held at rest': outcome.rest,
     crashed: outcome.crashes,
     'against the contract': account.oddities,
+    starved: account.starved,
     'given up in calm': account.givenUp.map(({ jobId }) => jobId),
   };
   const counted = (map: ReadonlyMap<string, number>): string =>
@@ -44,6 +50,10 @@ export function printVerdict(outcome: Outcome): boolean {
   console.log(
     `acknowledged ${account.acknowledged.length}, by the simulator's account ${fromSimulator.delivered}; ` +
       `objects ${verdict.objects}, ledger lines ${verdict.ledgerLines}, peak RSS ${Math.round(outcome.growth.peakBytes / 1e6)} MB`,
+  );
+  console.log(
+    `beside slow senders, tiny chunks and paused operators: ${account.besideStrain.length} transcripts taken, ` +
+      `the slowest after ${Math.max(0, ...account.besideStrain)} ms`,
   );
   for (const [name, found] of Object.entries(faults)) {
     for (const one of found.slice(0, 20)) console.log(`  ${name}: ${one}`);

@@ -2,12 +2,14 @@
  * Two replicas over one store, everything around them failing by a seed; then a checker compares what was
  * acknowledged with what lies there. Prints seed, counts and verdict; exit code 0 when nothing is wrong.
  *
- *   npm run chaos [-- --seed n] [--minutes m] [--store file|s3] [--rate jobs per second] [--keep]
+ *   npm run chaos [-- --seed n] [--minutes m] [--store file|s3] [--rate jobs per second] [--keep] [--only text]
+ *     [--program path/to/another/dist/main.js]
  *
  * `--store s3` takes S3_ENDPOINT, S3_ACCESS_KEY_ID, S3_SECRET_ACCESS_KEY, S3_BUCKET from the environment.
  */
 import { parseArgs } from 'node:util';
 import { runChaos } from './chaos.js';
+import { PROGRAM } from './replica.js';
 
 const { values } = parseArgs({
   options: {
@@ -16,6 +18,8 @@ const { values } = parseArgs({
     store: { type: 'string', default: 'file' },
     rate: { type: 'string', default: '30' },
     keep: { type: 'boolean', default: false },
+    only: { type: 'string', default: '' },
+    program: { type: 'string', default: PROGRAM },
   },
 });
 
@@ -25,5 +29,7 @@ const passed = await runChaos({
   store: values.store === 's3' ? 's3' : 'file',
   jobsPerSecond: Number(values.rate),
   keep: values.keep,
+  only: values.only,
+  program: values.program,
 });
 process.exit(passed ? 0 : 1);

@@ -16,8 +16,10 @@ const FILES = {
 export interface SimulatedJobs {
   /** Resolves when every notification is settled. */
   readonly finished: Promise<void>;
-  /** What it takes for delivered and is not in the store byte for byte. */
-  check(view: StoreView): Promise<{ delivered: number; missing: string[] }>;
+  /** Of all jobs it made, delivered or not. */
+  jobIds(): ReadonlySet<string>;
+  /** What it takes for delivered and is not in the store; what is there, delivered or not, with other bytes. */
+  check(view: StoreView): Promise<{ delivered: number; missing: string[]; foreign: string[] }>;
   end(): Promise<void>;
 }
 
@@ -58,15 +60,21 @@ export async function startSimulatedJobs(
 
   return {
     finished,
+    jobIds: () => new Set(settled.map(({ id }) => id)),
     async check(view) {
       const delivered = settled.filter(
         ({ status, notified }) =>
           status === 'success' && notified.every((outcome) => outcome === 'delivered'),
       );
-      const missing: string[] = [];
       const keys = new Set(await view.keys());
-      for (const { id } of delivered) missing.push(...(await missingOf(controlUrl, id, view, keys)));
-      return { delivered: delivered.length, missing };
+      const isDelivered = new Set(delivered.map(({ id }) => id));
+      const faults: Record<'missing' | 'foreign', string[]> = { missing: [], foreign: [] };
+      for (const { id } of settled) {
+        const { missing, foreign } = await faultsOf(controlUrl, id, view, keys);
+        faults.foreign.push(...foreign);
+        if (isDelivered.has(id)) faults.missing.push(...missing);
+      }
+      return { delivered: delivered.length, ...faults };
     },
     async end() {
       if (child.exitCode !== null || child.signalCode !== null) return;
@@ -78,24 +86,24 @@ export async function startSimulatedJobs(
 }
 
 /** The transcript must be there; information and media when the job asked for them. */
-async function missingOf(
+async function faultsOf(
   controlUrl: string,
   id: string,
   view: StoreView,
   keys: ReadonlySet<string>,
-): Promise<string[]> {
+): Promise<{ missing: string[]; foreign: string[] }> {
   const expected = (await (await fetch(`${controlUrl}/jobs/${id}/expected`)).json()) as Record<
     string,
     { sha256: string }
   >;
-  const wrong: string[] = [];
+  const [missing, foreign]: [string[], string[]] = [[], []];
   for (const [item, file] of Object.entries(FILES)) {
     const key = `jobs/${id}/${file}`;
     if (!keys.has(key)) {
-      if (item === 'transcript.json-v2') wrong.push(`simulator: ${key} is not there`);
+      if (item === 'transcript.json-v2') missing.push(`simulator: ${key} is not there`);
     } else if (item !== 'jobinfo' && sha256(await view.read(key)) !== expected[item]?.sha256) {
-      wrong.push(`simulator: ${key} holds other bytes`);
+      foreign.push(`simulator: ${key} holds other bytes`);
     }
   }
-  return wrong;
+  return { missing, foreign };
 }

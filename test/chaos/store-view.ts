@@ -1,5 +1,5 @@
-import { readdir, readFile } from 'node:fs/promises';
-import { join, relative } from 'node:path';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import {
   CreateBucketCommand,
   DeleteObjectsCommand,
@@ -8,6 +8,7 @@ import {
   ListObjectsV2Command,
   S3Client,
 } from '@aws-sdk/client-s3';
+import { filesBelow } from './volume.js';
 
 /** The store as somebody sees it who knows nothing but its keys. */
 export interface StoreView {
@@ -38,13 +39,6 @@ export function viewOfFolder(folder: string): StoreView {
     leftovers: () => filesBelow(join(folder, '.tmp')),
     wipe: async () => {},
   };
-}
-
-async function filesBelow(folder: string): Promise<string[]> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
-  return entries
-    .filter((entry) => entry.isFile())
-    .map((entry) => relative(folder, join(entry.parentPath, entry.name)));
 }
 
 export async function viewOfBucket(place: S3Place): Promise<StoreView> {

@@ -1,0 +1,204 @@
+import { request } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createRandom, type Random } from '../support/random.js';
+import type { Account } from './account.js';
+import { type Callback, largeTranscript, mediaCallback, type Sizes } from './callbacks.js';
+import type { Deliverer } from './deliver.js';
+import { ADMIN_TOKEN, type Replica } from './replica.js';
+import { send, sendSlowly } from './send.js';
+
+/**
+ * Senders and operators that behave badly, within what is allowed. Beside each of them transcripts arrive that have to
+ * be answered: that is the contract, whatever the others do.
+ */
+export interface Strain {
+  /** Many large bodies at the same moment, more than the budget holds. */
+  burst(random: Random): Promise<void>;
+  /** Uploads by the dozen at some tens of kilobytes a second, or a handful at the slowest rate there may be. */
+  slowSenders(random: Random): Promise<void>;
+  /** Bodies cut into chunks of one byte. */
+  tinyChunks(random: Random): Promise<void>;
+  /** Downloads by the dozen that nobody reads on, and imports that stall, on the admin port. */
+  pausedOperators(random: Random): Promise<void>;
+  /** Resolves when everything that was sent is acknowledged or given up. */
+  settled(): Promise<unknown>;
+}
+
+export interface StrainOptions {
+  readonly seed: number;
+  readonly token: string;
+  readonly replicas: readonly Replica[];
+  /** Addresses of the replicas as senders see them, in the same order. */
+  readonly addresses: readonly string[];
+  readonly sizes: Sizes;
+  /** Uploads at once that are more than the memory budget holds. */
+  readonly burst: number;
+}
+
+/** Attempts of one transcript beside a strain before it counts as starved. */
+const ATTEMPTS = 3;
+const TRANSCRIPT_BYTES = 108_000;
+/** Beyond the connections that a replica has for its store. */
+const DOWNLOADS = 70;
+const STALLED_IMPORTS = 8;
+/** Bytes that are sent as so many chunks. */
+const CRUMBS = 250_000;
+
+export function createStrain(options: StrainOptions, deliverer: Deliverer, account: Account): Strain {
+  const { seed, token, addresses, replicas, sizes } = options;
+  const underWay: Promise<void>[] = [];
+  let number = 0;
+
+  /** Callbacks of a strain are brought across in the end like all others. */
+  function begin(name: string, make: (random: Random, jobId: string) => Callback): Callback {
+    number += 1;
+    const jobId = `${name}-${seed}-${number}`;
+    const callback = make(createRandom(seed, jobId), jobId);
+    account.sent.set(jobId, [callback]);
+    return callback;
+  }
+
+  const media = (random: Random, jobId: string): Callback => mediaCallback(random, jobId, sizes);
+
+  async function beside(which: number, name: string, strain: () => Promise<unknown>): Promise<void> {
+    let over = false;
+    const straining = strain().finally(() => {
+      over = true;
+    });
+    const transcripts: Promise<void>[] = [];
+    for (await sleep(500); !over; await sleep(300)) transcripts.push(transcript(which, name));
+    await straining;
+    await Promise.all(transcripts);
+  }
+
+  /** Always to the replica that is strained. */
+  async function transcript(which: number, name: string): Promise<void> {
+    const callback = begin('beside', (random, jobId) => largeTranscript(random, jobId, TRANSCRIPT_BYTES));
+    const answers: string[] = [];
+    for (let tries = 0; tries < ATTEMPTS; tries += 1) {
+      const began = performance.now();
+      account.whole.add(callback);
+      const answer = await send(addresses[which] ?? '', callback, 'none', token);
+      const took = Math.round(performance.now() - began);
+      answers.push(`${answer?.status ?? 'none'} after ${took} ms`);
+      if (deliverer.take(callback, answer, true)) {
+        account.besideStrain.push(took);
+        return;
+      }
+      await sleep(500);
+    }
+    account.starved.push(`${callback.jobId} beside ${name}: ${answers.join(', ')}`);
+    underWay.push(deliverer.bringAcross(callback, which));
+  }
+
+  return {
+    async burst() {
+      const callbacks = Array.from({ length: options.burst }, () => begin('burst', media));
+      await Promise.all(callbacks.map((callback, index) => deliverer.bringAcross(callback, index)));
+    },
+
+    async slowSenders(random) {
+      const which = random.whole(0, addresses.length - 1);
+      const [count, rate] = random.pick<readonly [number, number]>([
+        [12, 50_000],
+        [8, 1_200],
+        [40, 20_000],
+      ]);
+      const ms = random.whole(4_000, 7_000);
+      const slow = async (): Promise<void> => {
+        const callback = begin('slow', media);
+        const { answer, whole } = await sendSlowly(addresses[which] ?? '', callback, token, { rate, ms });
+        if (whole) account.whole.add(callback);
+        if (!deliverer.take(callback, answer, whole)) underWay.push(deliverer.bringAcross(callback, which));
+      };
+      await beside(which, `${count} uploads at ${rate} B/s`, () =>
+        Promise.all(Array.from({ length: count }, slow)),
+      );
+    },
+
+    async tinyChunks(random) {
+      const which = random.whole(0, addresses.length - 1);
+      const crumble = async (): Promise<void> => {
+        const callback = begin('crumbs', (own, jobId) => ({
+          ...largeTranscript(own, jobId, CRUMBS),
+          spoilings: ['crumbs', 'none'],
+        }));
+        await deliverer.bringAcross(callback, which);
+      };
+      await beside(which, 'bodies of tiny chunks', () => Promise.all([crumble(), crumble(), crumble()]));
+    },
+
+    async pausedOperators(random) {
+      const which = random.whole(0, addresses.length - 1);
+      const admin = replicas[which]?.adminUrl ?? '';
+      const largest = largestArtefact(account);
+      const ms = random.whole(3_000, 5_000);
+      await beside(which, 'paused downloads and stalled imports', () =>
+        Promise.all([
+          ...Array.from({ length: largest === null ? 0 : DOWNLOADS }, () =>
+            download(`${admin}/admin/api/jobs/${largest?.jobId}/artefacts/${largest?.file}`, ms),
+          ),
+          ...Array.from({ length: STALLED_IMPORTS }, () =>
+            stalledImport(`${admin}/admin/api/jobs/import-${seed}/artefacts`, ms),
+          ),
+        ]),
+      );
+    },
+
+    async settled() {
+      for (let done = 0; done < underWay.length; ) {
+        done = underWay.length;
+        await Promise.all(underWay);
+      }
+    },
+  };
+}
+
+function largestArtefact(account: Account): { jobId: string; file: string } | null {
+  let largest: { jobId: string; file: string; size: number } | null = null;
+  for (const { callback } of account.acknowledged) {
+    for (const { file, size } of callback.items)
+      if (size > (largest?.size ?? 0)) largest = { jobId: callback.jobId, file, size };
+  }
+  return largest;
+}
+
+const AUTHORIZATION = { authorization: `Bearer ${ADMIN_TOKEN}` };
+
+/** Takes the head of the answer and not a byte of its body, for so long. */
+function download(url: string, ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    const outgoing = request(url, { headers: AUTHORIZATION, agent: false });
+    const timer = setTimeout(() => outgoing.destroy(), ms);
+    outgoing.on('response', (response) => response.on('error', () => {}).pause());
+    outgoing.on('error', () => {});
+    outgoing.on('close', () => {
+      clearTimeout(timer);
+      resolve();
+    });
+    outgoing.end();
+  });
+}
+
+/** Half of a form whose rest never comes. */
+function stalledImport(url: string, ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    const outgoing = request(url, {
+      method: 'POST',
+      agent: false,
+      headers: { ...AUTHORIZATION, 'content-type': 'multipart/form-data; boundary=stalled' },
+    });
+    const timer = setTimeout(() => outgoing.destroy(), ms);
+    outgoing.on('response', (response) => response.on('error', () => {}).resume());
+    outgoing.on('error', () => {});
+    outgoing.on('close', () => {
+      clearTimeout(timer);
+      resolve();
+    });
+    outgoing.write(
+      '--stalled\r\nContent-Disposition: form-data; name="data"; filename="a"\r\n' +
+        'Content-Type: application/octet-stream\r\n\r\n',
+    );
+    outgoing.write(Buffer.alloc(300_000, 'x'));
+  });
+}

@@ -30,8 +30,8 @@ export function createCommand(): Command {
     .description('compare what the service finished with what lies in the store, and fetch what is missing')
     .option(
       '--since <time>',
-      'how far back: 48h, 7d, or a time; default: recovery.window',
-      readTime('--since'),
+      'how far back: 48h, 7d, or a time; default: recovery.window, or the end of the last whole run before it',
+      readSince,
     )
     .option('--region <name>', 'only this region; repeatable', repeatable)
     .option('--source <name>', 'only this source; also takes jobs that notify nobody', readName)
@@ -70,6 +70,15 @@ async function run({ config, parts, signal }: RecoveryWork, options: Options): P
   } finally {
     progress.end();
   }
+}
+
+const readSinceTime = readTime('--since');
+
+/** Nothing was made after a time to come: such a run would look at nothing, and find nothing missing. */
+function readSince(text: string): Date {
+  const since = readSinceTime(text);
+  if (since.getTime() <= Date.now()) return since;
+  throw new UsageError(`--since ${since.toISOString()} lies in the future`);
 }
 
 function readName(text: string): string {

@@ -1,5 +1,6 @@
 import type { JobRecord } from '../speech/wire.js';
 import type { ItemResult } from './fetch-missing.js';
+import { joinReasons } from './join-reasons.js';
 import type { Plan } from './plan.js';
 import type { RecoveredItem, RecoveredJob, RecoveryOutcome } from './recovery-report.js';
 import { endOfRetention, type RetentionRules } from './retention.js';
@@ -11,7 +12,7 @@ export function untouched(job: JobRecord, region: string, plan: Plan): Recovered
     jobId: job.id,
     region,
     outcome: step === 'fetch' ? 'pending' : step,
-    reason: step === 'fetch' ? inOne(['would be fetched', reason]) : reason,
+    reason: step === 'fetch' ? joinReasons(['would be fetched', reason]) : reason,
     items: missing.map(({ kind, key }) => ({ kind, key, outcome: 'missing' })),
   };
 }
@@ -37,7 +38,7 @@ export function concluded(
     jobId: job.id,
     region,
     outcome,
-    reason: inOne([reason, ...new Set(results.map((result) => result.reason)), deadline]),
+    reason: joinReasons([reason, ...new Set(results.map((result) => result.reason)), deadline]),
     items: results.map(({ item, stored, outcome: itemOutcome }) => ({
       kind: item.kind,
       key: stored?.key ?? item.key,
@@ -53,9 +54,4 @@ export function outcomeOfItems(results: readonly Pick<ItemResult, 'outcome'>[]):
   if (some('unrecoverable')) return 'unrecoverable';
   if (some('conflict')) return 'conflict';
   return some('created') ? 'recovered' : 'matched';
-}
-
-export function inOne(reasons: readonly (string | null)[]): string | null {
-  const said = reasons.filter((reason) => reason !== null);
-  return said.length === 0 ? null : said.join('; ');
 }

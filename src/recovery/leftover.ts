@@ -6,7 +6,7 @@ import { recoverJob } from './recover-job.js';
 import type { JobOrder, RecoveryParts } from './recovery-parts.js';
 import type { RecoveredJob, RunFault } from './recovery-report.js';
 
-/** What became of a job that an earlier run failed on. */
+/** What became of a job that an earlier run left open. */
 export interface Leftover {
   /** Null when it is none of ours any more. */
   readonly told: RecoveredJob | null;
@@ -16,9 +16,9 @@ export interface Leftover {
 }
 
 /**
- * Tries again a job that an earlier run failed on and the list does not show any more: the service keeps it for
- * longer than the window. While it cannot be looked up it stays as it was told. Rejects as `recoverJob` does, or
- * with `StoreError`.
+ * Tries again a job that an earlier run failed on, or found pending, and this run's list does not show any more: the
+ * service keeps it for longer than that. While it cannot be looked up it stays as it was told. Rejects as `recoverJob`
+ * does, or with `StoreError`.
  */
 export async function recoverLeftover(
   parts: RecoveryParts,
@@ -40,6 +40,8 @@ async function vanished(store: ObjectStore, earlier: RecoveredJob): Promise<Reco
   for (const { kind, key } of earlier.items) {
     if ((await store.head(key)) === null) items.push({ kind, key, outcome: 'unrecoverable' });
   }
-  if (items.length === 0) return { ...earlier, outcome: 'matched', reason: null, items };
-  return { ...earlier, outcome: 'unrecoverable', reason: 'the job vanished from the service', items };
+  const reason = 'the job vanished from the service';
+  // Of a running job nothing was required yet.
+  if (items.length === 0) return { ...earlier, outcome: 'matched', reason, items };
+  return { ...earlier, outcome: 'unrecoverable', reason, items };
 }

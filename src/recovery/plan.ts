@@ -1,5 +1,6 @@
 import type { JobRecord } from '../speech/wire.js';
 import type { Expectation, ExpectedItem } from './expectation.js';
+import { joinReasons } from './join-reasons.js';
 
 /** What is to be done about a job. */
 export interface Plan {
@@ -47,7 +48,13 @@ export function planJob(situation: Situation): Plan {
   }
   if (job.status !== 'done') return plan('pending', missing, `the job's status is ${job.status}`);
   if (mayBeOnItsWay(situation)) return plan('pending', missing, 'the callback may still be on its way');
-  return plan('fetch', missing, notificationTrouble(job));
+  return plan('fetch', missing, joinReasons([notificationTrouble(job), fromTheFuture(situation)]));
+}
+
+/** No clocks differ by more than the grace period: what such a time says of a callback is worth nothing. */
+function fromTheFuture({ job, now, grace }: Situation): string | null {
+  const isLate = Date.parse(job.created_at) > now + grace;
+  return isLate ? `the service says that it was created at ${job.created_at}, which is still to come` : null;
 }
 
 /** What the record tells of failed callbacks, without the address it names: that may hold secrets. */
@@ -72,7 +79,8 @@ function mayBeOnItsWay({ job, now, grace }: Situation): boolean {
   const times = [job.created_at, ...attempts.map(({ timestamp }) => timestamp)].map((time) =>
     Date.parse(time),
   );
-  return now - Math.max(...times.filter((time) => !Number.isNaN(time))) < grace;
+  // Times beyond that are wrong, and would keep the job waiting until they come.
+  return times.some((time) => Math.abs(now - time) < grace);
 }
 
 function unjudged({ unjudged: tokens }: Expectation): string | null {

@@ -5,10 +5,11 @@ import { ulidMaker } from '../domain/ulid-maker.js';
 import type { JobsClient } from '../speech/jobs-client.js';
 import type { JobRecord } from '../speech/wire.js';
 import type { ObjectStore } from '../store/object-store.js';
-import { concluded, inOne, untouched } from './conclude.js';
+import { concluded, untouched } from './conclude.js';
 import { type Expectation, type ExpectedItem, expectationOf } from './expectation.js';
 import { ERASED, ErasedError } from './fetch-item.js';
 import { fetchMissing, type ItemResult, inWords, notFetched } from './fetch-missing.js';
+import { joinReasons } from './join-reasons.js';
 import { needsLook, type Plan, planJob } from './plan.js';
 import { type RecoveryRecord, recordRecovery } from './record-recovery.js';
 import type { JobOrder, RecoveryParts } from './recovery-parts.js';
@@ -94,7 +95,7 @@ async function recorded(ledger: Ledger, record: RecoveryRecord): Promise<Recover
     await recordRecovery(ledger, record);
     return record.told;
   } catch (error) {
-    const reason = inOne([record.told.reason, `done, but missing in the ledger: ${inWords(error)}`]);
+    const reason = joinReasons([record.told.reason, `done, but missing in the ledger: ${inWords(error)}`]);
     return { ...record.told, outcome: 'failed', reason };
   }
 }

@@ -33,13 +33,16 @@ export interface RunFault {
   readonly reason: string;
 }
 
-/** What a run found and did; printed by `--json` and kept in the store (DESIGN section 5). */
+/** What a run found and did; printed by `--json` and kept in the store. */
 export interface RecoveryReport {
   readonly startedAt: string;
   readonly finishedAt: string;
+  /** Of the region that was looked back furthest in. */
   readonly window: { readonly since: string; readonly until: string };
-  /** Asked to look at less than all regions, sources and the configured window: tells nothing of the rest. */
+  /** Asked to look at less than a run without options: tells nothing of the rest. */
   readonly limited: boolean;
+  /** Regions of which this run, after those before it, left out no job created until `window.until`. */
+  readonly regions: readonly string[];
   readonly outcomes: Readonly<Record<RecoveryOutcome, number>>;
   /** All but the matched ones, which are only counted. */
   readonly jobs: readonly RecoveredJob[];
@@ -60,11 +63,13 @@ export interface ReportScope {
   readonly startedAt: Date;
   readonly since: Date;
   readonly limited: boolean;
+  /** Regions where the run leaves nothing out unless a fault says otherwise. */
+  readonly complete: readonly string[];
   /** Jobs of these outcomes are listed, others only counted. */
   readonly keep: readonly RecoveryOutcome[];
 }
 
-export function buildReport({ startedAt, since, limited, keep }: ReportScope): ReportBuilder {
+export function buildReport({ startedAt, since, limited, complete, keep }: ReportScope): ReportBuilder {
   const jobs: RecoveredJob[] = [];
   const faults: RunFault[] = [];
   const outcomes = Object.fromEntries(RECOVERY_OUTCOMES.map((outcome) => [outcome, 0]));
@@ -85,6 +90,7 @@ export function buildReport({ startedAt, since, limited, keep }: ReportScope): R
       finishedAt: finishedAt.toISOString(),
       window: { since: since.toISOString(), until: startedAt.toISOString() },
       limited,
+      regions: complete.filter((name) => faults.every(({ region }) => region !== null && region !== name)),
       outcomes: outcomes as Record<RecoveryOutcome, number>,
       jobs,
       ignored,

@@ -1,17 +1,12 @@
 import { buffer } from 'node:stream/consumers';
 import { REPORTS_FOLDER, reconcileReportKey } from '../archive/layout.js';
 import { type ObjectStore, StoreError } from '../store/object-store.js';
-import {
-  type RecoveredJob,
-  type RecoveryOutcome,
-  type RecoveryReport,
-  sawEverything,
-} from './recovery-report.js';
+import type { RecoveredJob, RecoveryOutcome, RecoveryReport } from './recovery-report.js';
 
 /** Enough that a run of another scope, by hand or on another replica, does not make a job look new. */
 const REPORTS_LOOKED_AT = 5;
 
-/** Two days of hourly runs of which none saw everything. */
+/** Two days of hourly runs with a region that none of them could list. */
 const MAX_REPORTS_LOOKED_AT = 50;
 
 /** Two runs may have begun in the same millisecond. */
@@ -34,26 +29,37 @@ export async function storeReport(store: ObjectStore, report: RecoveryReport): P
 export interface EarlierReports {
   /** Whether one of them told this outcome of a job. */
   readonly told: (jobId: string, outcome: RecoveryOutcome) => boolean;
-  /** Jobs whose last word is `failed`, as it was told. */
-  readonly failed: readonly RecoveredJob[];
+  /** Jobs whose last word is `failed` or `pending`, as it was told. */
+  readonly open: readonly RecoveredJob[];
+  /** Until when the latest run that left nothing out of a region looked; null when none of them did. */
+  readonly lookedUntil: (region: string) => number | null;
 }
 
+export const NO_REPORTS: EarlierReports = { told: () => false, open: [], lookedUntil: () => null };
+
 /**
- * The latest reports since a time are the memory of what could not be fetched: without it every run would
- * tell the ledger the same, and jobs would be forgotten as they leave the window. They are read back to one
- * that saw everything, within bounds. A report that cannot be read is none.
+ * The latest reports since a time are the memory of what could not be fetched and of how far was looked: without
+ * it every run would tell the ledger the same, and jobs would be forgotten as they leave the window. They are read back
+ * until one left nothing out of each region, within bounds. A report that cannot be read is none.
  */
-export async function earlierReports(store: ObjectStore, since: Date): Promise<EarlierReports> {
+export async function earlierReports(
+  store: ObjectStore,
+  since: Date,
+  regions: readonly string[],
+): Promise<EarlierReports> {
   const keys: string[] = [];
   const startAfter = reconcileReportKey(since.toISOString());
   for await (const { key } of store.list(REPORTS_FOLDER, { startAfter })) keys.push(key);
   const told = new Set<string>();
   const lastWords = new Map<string, RecoveredJob>();
-  let whole = false;
+  const until = new Map<string, number>();
   for (const [age, key] of keys.slice(-MAX_REPORTS_LOOKED_AT).reverse().entries()) {
-    if (whole && age >= REPORTS_LOOKED_AT) break;
+    if (age >= REPORTS_LOOKED_AT && regions.every((region) => until.has(region))) break;
     const report = await readReport(store, key);
-    whole ||= sawEverything(report);
+    for (const region of report.regions ?? []) {
+      const end = Date.parse(report.window?.until ?? '');
+      if (!until.has(region) && !Number.isNaN(end)) until.set(region, end);
+    }
     for (const job of report.jobs ?? []) {
       told.add(`${job.jobId} ${job.outcome}`);
       if (!lastWords.has(job.jobId)) lastWords.set(job.jobId, job);
@@ -61,7 +67,8 @@ export async function earlierReports(store: ObjectStore, since: Date): Promise<E
   }
   return {
     told: (jobId, outcome) => told.has(`${jobId} ${outcome}`),
-    failed: [...lastWords.values()].filter(({ outcome }) => outcome === 'failed'),
+    open: [...lastWords.values()].filter(({ outcome }) => outcome === 'failed' || outcome === 'pending'),
+    lookedUntil: (region) => until.get(region) ?? null,
   };
 }
 

@@ -77,6 +77,7 @@ describe('reconcile on the command line', () => {
     [['--region', 'eu2'], {}, /no batchUrl is configured for region eu2/],
     [['--source', 'nobody'], {}, /no source nobody; configured are default/],
     [['--since', 'yesterday'], {}, /--since expects/],
+    [['--since', '2199-01-01T00:00:00Z'], {}, /--since .* lies in the future/],
     [['--job', 'one', '--job', 'bad id!'], {}, /"bad id!" is no job id/],
     [['--job', ''], {}, /"" is no job id/],
     [['--unknown'], {}, /unknown option/],

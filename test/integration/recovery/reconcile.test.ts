@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { eraseJob } from '../../../src/admin/erase-job.js';
 import { erasureKey } from '../../../src/archive/layout.js';
 import { reconcile } from '../../../src/recovery/reconcile.js';
 import type { RecoveryReport } from '../../../src/recovery/recovery-report.js';
@@ -80,6 +81,7 @@ describe('reconcile', () => {
       finishedAt: expect.stringMatching(/Z$/),
       window: { since: expect.stringMatching(/Z$/), until: report.startedAt },
       limited: false,
+      regions: ['eu1', 'us1'],
       outcomes: { ...NONE, recovered: 1 },
       jobs: [
         {
@@ -148,8 +150,9 @@ describe('reconcile', () => {
     });
   });
 
-  it('looks back over the window, or as far as asked', async () => {
+  it('looks back over the window once a run left nothing out, or as far as asked', async () => {
     const { parts, lose } = await begin();
+    await reconcile(parts);
     await lose({}, { createdAt: Date.now() - 60 * HOUR });
     expect((await reconcile(parts)).outcomes).toEqual(NONE);
     const report = await reconcile(parts, { since: new Date(Date.now() - 72 * HOUR) });
@@ -202,7 +205,11 @@ describe('reconcile', () => {
     expect(await limited({ source: 'default' })).toBe(true);
     expect(await limited({ regions: ['eu1'] })).toBe(true);
     expect(await limited({ since: new Date(Date.now() - HOUR) })).toBe(true);
-    expect(await limited({ regions: ['us1', 'eu1'], since: new Date(Date.now() - 50 * HOUR) })).toBe(false);
+    // No run before it left nothing out, so that one without options would look back further.
+    const since = new Date(Date.now() - 50 * HOUR);
+    expect(await limited({ since })).toBe(true);
+    await reconcile(parts);
+    expect(await limited({ regions: ['us1', 'eu1'], since })).toBe(false);
   });
 
   it('tells in a dry run what it would fetch, and changes nothing', async () => {
@@ -255,6 +262,73 @@ describe('reconcile', () => {
     );
     for (const id of ids) expect(await isExact(`jobs/${id}/data`, id, 'data')).toBe(true);
     expect(await visibleKeys(bench.folder, 'reports/')).toHaveLength(2);
+  });
+
+  it('leaves what one would leave when two run at once and the record changes between them', async () => {
+    let looks = 0;
+    let bothLooked = () => {};
+    const looked = new Promise<void>((resolve) => (bothLooked = resolve));
+    const { simulator, parts, lose } = await begin({
+      wrapStore: (store) => ({
+        ...store,
+        head: async (key) => {
+          const found = await store.head(key);
+          if (!key.endsWith('jobinfo.json')) return found;
+          looks += 1;
+          if (looks === 2) bothLooked();
+          await looked;
+          return found;
+        },
+      }),
+    });
+    const id = await lose({ contents: ['jobinfo'] });
+    for (const duration of [1, 2]) {
+      const body = { job: { ...simulator.job(id), duration } };
+      simulator.faults.add({ kind: 'answer', operation: 'record', status: 200, body, times: 1 });
+    }
+    const [one, other] = await Promise.all([reconcile(parts), reconcile(parts)]);
+    expect([one.outcomes, other.outcomes]).toContainEqual({ ...NONE, recovered: 1 });
+    expect([one.outcomes, other.outcomes]).toContainEqual({ ...NONE, matched: 1 });
+    expect(await artefacts()).toEqual([`jobs/${id}/jobinfo.json`]);
+    expect(await ledgerOf(bench.folder)).toHaveLength(1);
+  });
+
+  it('does not bring back what is erased while it runs, at whichever of its steps', async () => {
+    let call = 0;
+    let eraseAt = 0;
+    let erase = async () => {};
+    const step = async () => {
+      call += 1;
+      if (call === eraseAt) await erase();
+    };
+    const { parts, lose } = await begin({
+      parts: { concurrency: 1 },
+      wrapStore: (store) => {
+        erase = async () => {
+          const ledger = { append: async () => {} };
+          await eraseJob({ store, keyPrefixes: [''], ledger }, jobId, { actor: 'ada', reason: null });
+        };
+        return {
+          ...store,
+          head: (key) => step().then(() => store.head(key)),
+          create: (...args) => step().then(() => store.create(...args)),
+          startUpload: async (...args) => {
+            const upload = await store.startUpload(...args);
+            return { ...upload, complete: () => step().then(() => upload.complete()) };
+          },
+        };
+      },
+    });
+    let jobId = '';
+    do {
+      jobId = await lose({ contents: ['transcript', 'data', 'jobinfo'] }, { mediaBytes: 100_000 });
+      call = 0;
+      eraseAt += 1;
+      const { outcomes, faults } = await reconcile(parts, { jobs: [jobId] });
+      expect([eraseAt, outcomes.failed, faults]).toEqual([eraseAt, 0, []]);
+      if (call >= eraseAt) expect([eraseAt, await artefacts()]).toEqual([eraseAt, []]);
+    } while (call >= eraseAt);
+    expect(eraseAt).toBeGreaterThan(12);
   });
 
   it('ends when told to, says so, and goes on from there the next time', async () => {
@@ -454,11 +528,38 @@ describe('what goes wrong at the service', () => {
     expect((await reconcile(later(132))).outcomes).toEqual(NONE);
   });
 
+  it('goes on with what failed beyond the window only when it is to look at everything', async () => {
+    const { simulator, parts, lose } = await begin();
+    const id = await lose();
+    const refusing = simulator.faults.add({ kind: 'answer', operation: 'transcript', status: 500 });
+    await reconcile(parts);
+    simulator.faults.remove(refusing);
+    const later = { ...parts, clock: () => Date.now() + 60 * HOUR };
+    const lastHour = { since: new Date(later.clock() - HOUR) };
+    expect(await reconcile(later, lastHour)).toMatchObject({ limited: true, jobs: [] });
+    expect(await artefacts()).toEqual([]);
+    expect((await reconcile(later)).jobs).toMatchObject([{ jobId: id, outcome: 'recovered' }]);
+  });
+
+  it('goes on with what was pending as it left the window', async () => {
+    const { simulator, parts, lose } = await begin();
+    const id = await lose();
+    simulator.setStatus(id, 'running');
+    for (const hours of [0, 30, 60, 90]) {
+      const report = await reconcile({ ...parts, clock: () => Date.now() + hours * HOUR });
+      expect(report.outcomes).toEqual({ ...NONE, pending: 1 });
+    }
+    simulator.setStatus(id, 'done');
+    const report = await reconcile({ ...parts, clock: () => Date.now() + 91 * HOUR });
+    expect(report.jobs).toMatchObject([{ jobId: id, outcome: 'recovered' }]);
+  });
+
   it('says once that what failed beyond the window has vanished', async () => {
     const { simulator, parts, lose } = await begin();
     await lose();
     simulator.faults.add({ kind: 'answer', operation: 'transcript', status: 500 });
     await reconcile(parts);
+    await reconcile({ ...parts, clock: () => Date.now() + 100 * HOUR });
     simulator.faults.add({ kind: 'answer', operation: 'record', status: 404 });
     const later = { ...parts, clock: () => Date.now() + 130 * HOUR };
     expect(only(await reconcile(later))).toMatchObject({
@@ -481,6 +582,26 @@ describe('what goes wrong at the service', () => {
     const report = await reconcile(parts);
     expect(report.outcomes.recovered).toBe(1);
     expect(report.faults).toEqual([{ region: 'eu1', reason: expect.stringMatching(reason) }]);
+  });
+
+  it('stops asking a region that asks for a long pause, says so, and goes on with the others', async () => {
+    const { simulator, parts, lose } = await begin();
+    await Promise.all(Array.from({ length: 60 }, () => lose()));
+    await lose({}, { region: 'us1' });
+    simulator.faults.add({
+      kind: 'answer',
+      operation: 'transcript',
+      region: 'eu1',
+      status: 429,
+      retryAfter: '3600',
+    });
+    const report = await reconcile(parts);
+    expect(report.outcomes).toMatchObject({ recovered: 1, failed: 60 });
+    expect(report.faults).toEqual([
+      { region: 'eu1', reason: expect.stringMatching(/asked for a pause until/) },
+    ]);
+    const struck = simulator.faults.list().find(({ fault }) => fault.kind === 'answer')?.struck;
+    expect(struck).toBeLessThanOrEqual(parts.concurrency);
   });
 
   it('says when a list held entries that are no jobs', async () => {

@@ -54,7 +54,7 @@ describe('erasing a job whose quarantined body is being released', () => {
   const SOURCE = { contents: ['transcript'], maxBytes: 1_000_000, keyPrefix: '' };
 
   async function play(order: string): Promise<{ keys: string[]; answer: string }> {
-    const memory = createMemoryStore();
+    const memory = { ...createMemoryStore(), partSize: 1024 };
     const deliveryId = ulid();
     const request = {
       deliveryId,
@@ -85,8 +85,12 @@ describe('erasing a job whose quarantined body is being released', () => {
       deliveryId,
       ORDER,
     ).finally(() => turns.leave('R'));
-    const erasing = { store: turns.over('E', memory), keyPrefixes: [''], ledger: ledger() };
-    const erasure = eraseJob(erasing, 'job1', ORDER).finally(() => turns.leave('E'));
+    // What an erasure has listed it deletes at once here: only its mark and its looks take turns.
+    const { replace, list, folders } = turns.over('E', memory);
+    const erasing = { ...memory, replace, list, folders };
+    const erasure = eraseJob({ store: erasing, keyPrefixes: [''], ledger: ledger() }, 'job1', ORDER).finally(
+      () => turns.leave('E'),
+    );
     const [released] = await Promise.all([
       release.then(
         ({ outcome }) => outcome,
@@ -99,7 +103,7 @@ describe('erasing a job whose quarantined body is being released', () => {
 
   it('leaves nothing of it, in whatever order their calls come', async () => {
     const answers = new Set<string>();
-    for (const order of interleavings({ R: 5, E: 8 })) {
+    for (const order of interleavings({ R: 5, E: 7 })) {
       const { keys, answer } = await play(order);
       expect([order, keys]).toEqual([order, [erasureKey('job1')]]);
       answers.add(answer);

@@ -79,6 +79,8 @@ const TABLE: readonly [name: string, given: Case, step: Plan['step'], missing: r
   ['other artefacts than those asked for', { present: [TXT_KEY] }, 'fetch', [JSON_KEY]],
   ['a job younger than grace', { age: 9 }, 'pending', [JSON_KEY]],
   ['a job as old as grace', { age: 10 }, 'fetch', [JSON_KEY]],
+  ['a job a little ahead of our clock', { age: -5 }, 'pending', [JSON_KEY]],
+  ['a job from far in the future', { age: -60 * 24 * 365 }, 'fetch', [JSON_KEY]],
   ['a callback still being tried', { errors: [attempt(2), attempt(1)] }, 'pending', [JSON_KEY]],
   ['a callback last tried before grace', { errors: [attempt(11)] }, 'fetch', [JSON_KEY]],
   ['a young job given up', { age: 2, errors: [attempt(1), givenUp(1)] }, 'fetch', [JSON_KEY]],
@@ -180,5 +182,11 @@ describe('any plan', () => {
         expect(planJob(asked).step).toBe(planJob({ ...asked, present: new Set() }).step);
       }),
     );
+  });
+});
+
+describe('the reason', () => {
+  it('tells of a time of creation that is still to come', () => {
+    expect(planJob(situation({ age: -60 })).reason).toMatch(/created at 2026-03-04T13:00:00.000Z.*to come/);
   });
 });

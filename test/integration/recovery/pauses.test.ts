@@ -1,0 +1,88 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { reconcile } from '../../../src/recovery/reconcile.js';
+import type { RecoveryReport } from '../../../src/recovery/recovery-report.js';
+import { type RecoveryBench, recoveryBench } from '../../support/recovery-bench.js';
+
+const HOUR = 3_600_000;
+const BEGIN = Date.now() - 150 * HOUR;
+
+let bench: RecoveryBench;
+
+beforeEach(async () => {
+  bench = await recoveryBench();
+});
+
+afterEach(() => bench.close());
+
+/** A run so many hours after the beginning. */
+function runAt(hours: number, order: Parameters<typeof reconcile>[1] = {}): Promise<RecoveryReport> {
+  return reconcile({ ...bench.parts, clock: () => BEGIN + hours * HOUR }, order);
+}
+
+const lostAt = (hours: number, region = 'eu1') => bench.lose({}, { region, createdAt: BEGIN + hours * HOUR });
+
+function lookedBack({ window }: RecoveryReport): number {
+  return (Date.parse(window.until) - Date.parse(window.since)) / HOUR;
+}
+
+describe('after a pause', () => {
+  it('a run begins where the last one that left nothing out ended', async () => {
+    await runAt(0);
+    const jobId = await lostAt(12);
+    const report = await runAt(72);
+    expect(report.jobs).toMatchObject([{ jobId, outcome: 'recovered' }]);
+    expect(lookedBack(report)).toBeGreaterThanOrEqual(72);
+    expect(lookedBack(report)).toBeLessThan(74);
+    expect(lookedBack(await runAt(73))).toBe(48);
+  });
+
+  it('a run looks back as far as the service keeps results, and no further', async () => {
+    expect(lookedBack(await runAt(-30))).toBe(168);
+    expect(lookedBack(await runAt(150))).toBe(168);
+  });
+
+  it('a region that could not be listed is looked at from where that began', async () => {
+    await runAt(0);
+    const jobId = await lostAt(5);
+    await lostAt(5, 'us1');
+    const down = bench.simulator.faults.add({
+      kind: 'answer',
+      operation: 'list',
+      region: 'eu1',
+      status: 403,
+    });
+    for (let hours = 10; hours <= 70; hours += 10) {
+      expect(await runAt(hours)).toMatchObject({ regions: ['us1'], faults: [{ region: 'eu1' }] });
+    }
+    bench.simulator.faults.remove(down);
+    const report = await runAt(80);
+    expect(report.jobs).toMatchObject([{ jobId, region: 'eu1', outcome: 'recovered' }]);
+    // The job of the other region lies beyond the window, and is not asked for again.
+    expect(report.outcomes.matched).toBe(0);
+    expect(report.regions).toEqual(['eu1', 'us1']);
+  });
+
+  it('a run that was interrupted, or asked to look at less, counts for nothing', async () => {
+    await runAt(0);
+    const jobId = await lostAt(5);
+    const stop = new AbortController();
+    stop.abort();
+    await runAt(60, { signal: stop.signal });
+    await runAt(61, { since: new Date(BEGIN + 60 * HOUR) });
+    await runAt(62, { source: 'default', since: new Date(BEGIN + 60 * HOUR) });
+    await runAt(63, { jobs: ['another'] });
+    expect((await runAt(64)).jobs).toMatchObject([{ jobId, outcome: 'recovered' }]);
+  });
+
+  it('runs of one region each leave nothing out, either', async () => {
+    for (const region of ['eu1', 'us1']) await runAt(0, { regions: [region] });
+    const jobId = await lostAt(5, 'us1');
+    await runAt(60, { regions: ['eu1'] });
+    const report = await runAt(60, { regions: ['us1'] });
+    expect(report).toMatchObject({
+      limited: true,
+      regions: ['us1'],
+      jobs: [{ jobId, outcome: 'recovered' }],
+    });
+  });
+});

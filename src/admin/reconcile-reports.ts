@@ -1,4 +1,5 @@
 import { REPORTS_FOLDER, reconcileReportKey } from '../archive/layout.js';
+import { INTERRUPTED } from '../recovery/fetch-missing.js';
 import { sawEverything } from '../recovery/recovery-report.js';
 import type { ObjectStore } from '../store/object-store.js';
 import { readDocument } from './read-document.js';
@@ -15,7 +16,10 @@ export interface ReconcileFigures {
   readonly received: number;
   /** Jobs that should be here and are not: unrecoverable, failed. A later run that found more of them counts. */
   readonly missing: number;
-  /** What kept the last run of full scope from seeing everything, in words; empty when it saw it. */
+  /**
+   * What kept the last run of full scope from seeing everything, in words; empty when it saw it. A run that was only
+   * interrupted counts as long as none before it saw everything.
+   */
   readonly faults: readonly string[];
 }
 
@@ -75,14 +79,22 @@ async function keysOf(store: ObjectStore, startAfter?: string): Promise<string[]
 /** @param runs newest first */
 function summed(runs: readonly RunFigures[]): ReconcileFigures | null {
   const whole = runs.find(sawEverything);
-  const picture = whole ?? runs.find(({ limited }) => !limited) ?? runs[0];
+  const unlimited = runs.filter(({ limited }) => !limited);
+  const picture = whole ?? unlimited[0] ?? runs[0];
   if (picture === undefined) return null;
   const { limited: _, ...figures } = picture;
   return {
     ...figures,
     missing: whole === undefined ? figures.missing : Math.max(...runs.map(({ missing }) => missing)),
-    faults: runs.find(({ limited }) => !limited)?.faults ?? [],
+    // A restart interrupts the run under way: no fault as long as the next one comes, and health says when it is overdue.
+    faults:
+      (whole === undefined ? unlimited[0] : unlimited.find(({ faults }) => !wasOnlyInterrupted(faults)))
+        ?.faults ?? [],
   };
+}
+
+function wasOnlyInterrupted(faults: readonly string[]): boolean {
+  return faults.length > 0 && faults.every((fault) => fault === INTERRUPTED);
 }
 
 function runOf(report: Record<string, unknown> | null): RunFigures | null {

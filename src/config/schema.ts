@@ -394,7 +394,12 @@ const recovery = section('Fetching what should have arrived.', {
     '15m',
     'How often this replica reconciles by itself, as soon as speech has an API key and an address. Off where a CronJob does it.',
   ),
-  window: setting(kinds.duration(60_000, 3650 * DAY), 'duration', '48h', 'How far back every run looks at least.'),
+  window: setting(
+    kinds.duration(60_000, 3650 * DAY),
+    'duration',
+    '48h',
+    'How far back every run looks at least.',
+  ),
   grace: setting(kinds.duration(0, 30 * DAY), 'duration', '10m', 'Younger jobs may still be on their way.'),
   concurrency: setting(kinds.count(1, 100), 'number', 4, 'Jobs fetched at a time.'),
 });

@@ -60,6 +60,18 @@ describe('the last reconcile', () => {
     expect(await last()).toMatchObject({ received: 300, missing: 4, faults: ['eu1: answered 401'] });
   });
 
+  it('is not spoilt by a run that a restart interrupted', async () => {
+    const interrupted = { faults: [{ region: null, reason: 'the run was interrupted' }] };
+    await report(4, { matched: 1 }, interrupted);
+    expect(await last()).toMatchObject({ faults: ['the run was interrupted'] });
+    await report(3, { matched: 300 });
+    await report(2, { matched: 5, failed: 1 }, interrupted);
+    expect(await last()).toMatchObject({ expected: 300, missing: 1, faults: [] });
+    await report(1, {}, { faults: [DENIED] });
+    await report(0, {}, interrupted);
+    expect(await last()).toMatchObject({ faults: ['eu1: answered 401'] });
+  });
+
   it('takes what there is while no run has seen everything', async () => {
     await report(3, { failed: 7 }, { limited: true });
     await report(2, { matched: 5, failed: 4 }, { faults: [DENIED] });

@@ -107,7 +107,15 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     retryAfter: Math.min(config.store.canaryInterval, MAX_PROBE_PAUSE),
     onTrouble: (message, cause) => log.error({ event: 'store-probe', err: cause }, message),
   });
-  const canary = createCanary({ store, replica: config.replicaName, interval: config.store.canaryInterval });
+  const canary = createCanary({
+    store,
+    replica: config.replicaName,
+    interval: config.store.canaryInterval,
+    onChange: (trouble) => {
+      if (trouble === null) log.info({ event: 'store-writable' }, 'the store is writable again');
+      else log.error({ event: 'store-not-writable' }, `the store cannot be written: ${trouble}`);
+    },
+  });
 
   // Receiving.
   const refusals = createRefusalRing();

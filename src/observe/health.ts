@@ -17,6 +17,8 @@ export interface CanaryOptions {
   readonly store: CanaryStore;
   /** Name of this replica: each has its own canary, `.canary/<replica>`. */
   readonly replica: string;
+  /** Called when a check fails after one that did not, and with null when one succeeds after failures. */
+  readonly onChange?: (trouble: string | null) => void;
   /** Milliseconds from the end of one check to the beginning of the next. Default 10,000. */
   readonly interval?: number;
   /** Milliseconds after which the last success no longer counts. Default: three intervals and five seconds. */
@@ -47,6 +49,8 @@ export interface Canary {
   status(): CanaryStatus;
 }
 
+const NOT_CHECKED = 'the store has not been checked yet';
+
 /** Time-outs after which a call that never ended is given up for lost. */
 const PATIENCE = 6;
 
@@ -61,7 +65,7 @@ export function createCanary(options: CanaryOptions): Canary {
   } = options;
   const key = `.canary/${options.replica.replace(/[^A-Za-z0-9_-]+/g, '-')}`;
   let last: { at: number; latencyMs: number } | null = null;
-  let complaint: string | null = 'the store has not been checked yet';
+  let complaint: string | null = NOT_CHECKED;
   let checking: Promise<CanaryStatus> | null = null;
   let unanswered: { since: number } | null = null;
   let timer: NodeJS.Timeout | null = null;
@@ -85,14 +89,20 @@ export function createCanary(options: CanaryOptions): Canary {
     });
   }
 
+  function conclude(trouble: string | null): void {
+    const isNews = trouble === null ? complaint !== null && complaint !== NOT_CHECKED : complaint === null;
+    if (isNews) options.onChange?.(trouble);
+    complaint = trouble;
+  }
+
   async function attempt(): Promise<CanaryStatus> {
     const started = clock();
     try {
       await withDeadline(prove(), timeout, `the store did not answer within ${timeout} ms`);
       last = { at: clock(), latencyMs: clock() - started };
-      complaint = null;
+      conclude(null);
     } catch (error) {
-      complaint = error instanceof Error ? error.message : 'the store failed';
+      conclude(error instanceof Error ? error.message : 'the store failed');
     }
     return status();
   }

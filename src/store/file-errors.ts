@@ -13,6 +13,7 @@ const EXPLANATIONS: Readonly<Record<string, string>> = {
   ENOTDIR: 'an object lies where a folder is needed',
   EEXIST: 'an object lies where a folder is needed',
   EISDIR: 'a folder lies at this key',
+  ELOOP: 'a symbolic link lies there, and links are not followed',
   EXDEV: 'a file system is mounted inside the store folder',
 };
 

@@ -2,27 +2,43 @@ import type { Dirent } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isAbsent } from './file-errors.js';
+import type { FileRoot } from './file-root.js';
 import { compareKeys, isListed } from './object-key.js';
 import type { ListedObject } from './object-store.js';
 
 /**
  * Objects below a prefix in S3's order, one folder's names in memory at a time. Folders that lie wholly
- * before `startAfter` or outside the prefix are not read.
+ * before `startAfter` or outside the prefix are not read. Symbolic links are no objects and no folders.
  */
 export async function* listFiles(
-  root: string,
+  root: FileRoot,
   prefix: string,
   startAfter: string,
 ): AsyncGenerator<ListedObject> {
-  yield* walk(root, prefix.slice(0, prefix.lastIndexOf('/') + 1), prefix, startAfter);
+  const folder = prefix.slice(0, prefix.lastIndexOf('/') + 1);
+  await assertReadable(root, folder);
+  yield* walk(root.path, folder, prefix, startAfter);
 }
 
 /** Immediate sub-folders of `prefix` (empty or ending in `/`) that hold anything, in order. */
-export async function* listFolders(root: string, prefix: string): AsyncGenerator<string> {
+export async function* listFolders(root: FileRoot, prefix: string): AsyncGenerator<string> {
+  await assertReadable(root, prefix);
+  yield* foldersIn(root.path, prefix);
+}
+
+/** A store that is gone must not look empty, and a link must not lead out of it. */
+async function assertReadable(root: FileRoot, folder: string): Promise<void> {
+  await root.check();
+  await root.guard(join(root.path, folder)).catch((error: unknown) => {
+    if (!isAbsent(error)) throw error;
+  });
+}
+
+async function* foldersIn(root: string, prefix: string): AsyncGenerator<string> {
   for (const { name, folder } of await sortedEntries(root, prefix, prefix)) {
     if (!folder) continue;
     // An emptied folder is being pruned, or about to be used: for a bucket reader it is not there.
-    const first = await listFiles(root, `${prefix}${name}`, '').next();
+    const first = await walk(root, `${prefix}${name}`, `${prefix}${name}`, '').next();
     if (!first.done) yield `${prefix}${name}`;
   }
 }

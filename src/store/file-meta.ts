@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
-import { access, open, readdir, readFile, rm } from 'node:fs/promises';
+import { lstat, readdir, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { isAbsent } from './file-errors.js';
 import type { FileFolders } from './file-folders.js';
+import { openIfThere, openToWrite } from './file-open.js';
 import type { ObjectHeaders } from './object-store.js';
 
 /** Leaves room below the 255 bytes of a name for `#<inode>.json`. */
@@ -71,7 +72,7 @@ function plainName(name: string): string {
 }
 
 async function writeDurably(path: string, text: string, options: { fsync: boolean }): Promise<void> {
-  const file = await open(path, 'w');
+  const file = await openToWrite(path);
   try {
     await file.writeFile(text);
     if (options.fsync) await file.sync();
@@ -81,12 +82,16 @@ async function writeDurably(path: string, text: string, options: { fsync: boolea
 }
 
 async function readHeaders(path: string): Promise<ObjectHeaders | null> {
+  const file = await openIfThere(path);
+  if (file === null) return null;
   try {
-    return JSON.parse(await readFile(path, 'utf8'));
+    return JSON.parse(await file.readFile('utf8'));
   } catch (error) {
     // Half a file is what a crash before the link leaves behind; its object never became visible.
-    if (isAbsent(error) || error instanceof SyntaxError) return null;
+    if (error instanceof SyntaxError) return null;
     throw error;
+  } finally {
+    await file.close();
   }
 }
 
@@ -106,7 +111,7 @@ function nothingIfAbsent(error: unknown): string[] {
 }
 
 async function exists(path: string): Promise<boolean> {
-  return access(path).then(
+  return lstat(path).then(
     () => true,
     () => false,
   );

@@ -4,6 +4,7 @@ import { errnoOf, isAbsent } from './file-errors.js';
 import type { FileFolders } from './file-folders.js';
 import type { FileMeta } from './file-meta.js';
 import { openIfThere } from './file-open.js';
+import type { FileRoot } from './file-root.js';
 import type { TempFile } from './file-temp.js';
 import { type CreateResult, type ObjectHeaders, StoreError } from './object-store.js';
 
@@ -20,7 +21,7 @@ export interface FilePublisher {
 }
 
 interface PublisherParts {
-  readonly root: string;
+  readonly root: FileRoot;
   readonly folders: FileFolders;
   readonly meta: FileMeta;
   readonly fsync: boolean;
@@ -32,6 +33,7 @@ interface PublisherParts {
  */
 export function createFilePublisher(parts: PublisherParts): FilePublisher {
   const { root, folders, meta } = parts;
+  const pathOf = (key: string): string => join(root.path, key);
 
   async function publish<T>(
     key: string,
@@ -39,8 +41,11 @@ export function createFilePublisher(parts: PublisherParts): FilePublisher {
     headers: ObjectHeaders,
     show: (target: string) => Promise<T>,
   ): Promise<T> {
-    const target = join(root, key);
+    const target = pathOf(key);
     if (parts.fsync) await temp.handle.sync();
+    // The temporary file lies below the root it was made in: with the right root here, the link below cannot
+    // succeed in another one.
+    await root.check();
     const { ino } = await temp.handle.stat({ bigint: true });
     const result = await retryVanished(async () => {
       await meta.write(key, ino, headers);
@@ -58,8 +63,10 @@ export function createFilePublisher(parts: PublisherParts): FilePublisher {
 
   return {
     async isThere(key) {
-      const target = join(root, key);
+      const target = pathOf(key);
       if (!(await isObject(target))) return false;
+      await root.check();
+      await root.guard(dirname(target));
       await folders.sync(dirname(target));
       return true;
     },
@@ -68,7 +75,7 @@ export function createFilePublisher(parts: PublisherParts): FilePublisher {
 
     async replace(key, temp, headers) {
       // Kept open so that its inode, which names its metadata, cannot be used again meanwhile.
-      const old = await openIfThere(join(root, key));
+      const old = await openIfThere(pathOf(key));
       try {
         const oldMeta = old === null ? null : await meta.locate(key, (await old.stat({ bigint: true })).ino);
         await publish(key, temp, headers, (target) => rename(temp.path, target));
@@ -91,12 +98,13 @@ async function linkNew(from: string, target: string): Promise<CreateResult> {
   }
 }
 
-/** A folder at the key makes link fail with EEXIST too, but it is no object. */
+/** Whatever lies at the key makes link fail with EEXIST, but only a file is an object. */
 async function isObject(target: string): Promise<boolean> {
   try {
     const there = await lstat(target);
-    if (there.isDirectory()) throw new StoreError('create', 'a folder lies at this key');
-    return true;
+    if (there.isFile()) return true;
+    const what = there.isDirectory() ? 'a folder' : 'no file but a link or a device';
+    throw new StoreError('create', `${what} lies at this key`);
   } catch (error) {
     if (isAbsent(error)) return false;
     throw error;

@@ -1,9 +1,10 @@
-import { type FileHandle, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { type FileHandle, lstat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { fileTrouble, isAbsent } from './file-errors.js';
 import { type FileMeta, UNKNOWN_HEADERS } from './file-meta.js';
 import { openIfThere } from './file-open.js';
+import type { FileRoot } from './file-root.js';
 import type { ObjectHeaders, ObjectInfo } from './object-store.js';
 import { wholeBody } from './whole-body.js';
 
@@ -13,17 +14,26 @@ export interface OpenObject {
 }
 
 /** Opens an object together with the metadata of exactly these bytes; null when there is none. */
-export async function openObject(root: string, key: string, meta: FileMeta): Promise<OpenObject | null> {
+export async function openObject(root: FileRoot, key: string, meta: FileMeta): Promise<OpenObject | null> {
   for (;;) {
-    const handle = await openIfThere(join(root, key));
-    if (handle === null) return null;
-    const info = await describe(handle, root, key, meta).catch(async (error: unknown) => {
-      await handle.close();
-      throw error;
-    });
-    if (info !== 'replaced' && info !== null) return { handle, info };
+    const handle = await openIfThere(join(root.path, key));
+    const info = handle === null ? null : await describeOrClose(handle, root, key, meta);
+    if (handle !== null && info !== null && info !== 'replaced') return { handle, info };
+    await handle?.close();
+    if (info !== null) continue;
+    // Nothing is there: an absence only if the store is.
+    await root.check();
+    return null;
+  }
+}
+
+async function describeOrClose(handle: FileHandle, root: FileRoot, key: string, meta: FileMeta) {
+  try {
+    await root.guard(dirname(join(root.path, key)));
+    return await describe(handle, root.path, key, meta);
+  } catch (error) {
     await handle.close();
-    if (info === null) return null;
+    throw error;
   }
 }
 
@@ -46,7 +56,7 @@ async function describe(
 
 async function inodeAt(path: string): Promise<bigint | null> {
   try {
-    return (await stat(path, { bigint: true })).ino;
+    return (await lstat(path, { bigint: true })).ino;
   } catch (error) {
     if (isAbsent(error)) return null;
     throw error;

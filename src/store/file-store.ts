@@ -7,6 +7,7 @@ import { createFileMeta, type FileMeta } from './file-meta.js';
 import { openIfThere } from './file-open.js';
 import { createFilePublisher, type FilePublisher } from './file-publish.js';
 import { openObject, streamObject } from './file-read.js';
+import { createFileRoot, type FileRoot } from './file-root.js';
 import { openTempFile, sweepTempFiles, type TempFile, writeFully } from './file-temp.js';
 import { createFileUpload } from './file-upload.js';
 import { assertKey, assertPrefix } from './object-key.js';
@@ -14,7 +15,7 @@ import { assertHeaders } from './object-metadata.js';
 import type { CreateResult, ObjectHeaders, ObjectStore } from './object-store.js';
 
 export interface FileStoreOptions {
-  /** Made when missing. What is visible in it is exactly the key layout; `.meta` and `.tmp` are the store's own. */
+  /** Made when missing. What is visible in it is exactly the key layout; the store's own names begin with a dot. */
   readonly directory: string;
   /** Bytes per part of an upload. */
   readonly partSize: number;
@@ -23,7 +24,7 @@ export interface FileStoreOptions {
 }
 
 interface Parts {
-  readonly root: string;
+  readonly root: FileRoot;
   readonly temporary: string;
   readonly folders: FileFolders;
   readonly meta: FileMeta;
@@ -39,7 +40,7 @@ export function createFileStore(options: FileStoreOptions): ObjectStore {
   const { root, temporary } = parts;
 
   return {
-    location: `file:${root}`,
+    location: `file:${root.path}`,
     partSize: options.partSize,
 
     async create(key, body, headers) {
@@ -59,7 +60,12 @@ export function createFileStore(options: FileStoreOptions): ObjectStore {
     async startUpload(key, headers) {
       assertKey('startUpload', key);
       assertHeaders('startUpload', headers);
-      const temp = await fileCall('startUpload', key, () => openTempFile(temporary, parts.folders));
+      const temp = await fileCall('startUpload', key, async () => {
+        await root.claim();
+        // Before gigabytes are received for nothing; what counts is the check at the end.
+        await root.check();
+        return openTempFile(temporary, parts.folders);
+      });
       return createFileUpload(key, headers, temp, parts.publisher);
     },
 
@@ -89,19 +95,25 @@ export function createFileStore(options: FileStoreOptions): ObjectStore {
       await fileCall('delete', key, () => deleteObject(parts, key));
     },
 
-    sweepUploads: (olderThan) => fileCall('sweep', '', () => sweepTempFiles(temporary, olderThan)),
+    async sweepUploads(olderThan) {
+      return fileCall('sweep', '', async () => {
+        await root.check();
+        return sweepTempFiles(temporary, olderThan);
+      });
+    },
 
     async close() {},
   };
 }
 
 function createParts(options: FileStoreOptions): Parts {
-  const root = resolve(options.directory);
+  const path = resolve(options.directory);
   const fsync = options.fsync ?? true;
+  const root = createFileRoot(path, { fsync });
   const folders = createFileFolders(root, { fsync });
-  const meta = createFileMeta(join(root, '.meta'), folders, { fsync });
+  const meta = createFileMeta(join(path, '.meta'), folders, { fsync });
   const publisher = createFilePublisher({ root, folders, meta, fsync });
-  return { root, temporary: join(root, '.tmp'), folders, meta, publisher };
+  return { root, temporary: join(path, '.tmp'), folders, meta, publisher };
 }
 
 async function createObject(
@@ -120,6 +132,7 @@ async function withTempFile<T>(
   body: Buffer,
   publish: (temp: TempFile) => Promise<T>,
 ): Promise<T> {
+  await parts.root.claim();
   const temp = await openTempFile(parts.temporary, parts.folders);
   try {
     await writeFully(temp.handle, body, 0);
@@ -139,11 +152,13 @@ async function* listing<T>(prefix: string, start: () => AsyncGenerator<T>): Asyn
 }
 
 async function deleteObject(parts: Parts, key: string): Promise<void> {
-  const path = join(parts.root, key);
+  const { root } = parts;
+  const path = join(root.path, key);
   // Kept open so that its inode, which names its metadata, cannot be used again meanwhile.
   const object = await openIfThere(path);
-  if (object === null) return;
+  if (object === null) return root.check();
   try {
+    await root.guard(dirname(path));
     const file = await object.stat({ bigint: true });
     if (!file.isFile()) return;
     const headers = await parts.meta.locate(key, file.ino);
@@ -155,5 +170,5 @@ async function deleteObject(parts: Parts, key: string): Promise<void> {
   } finally {
     await object.close();
   }
-  await parts.folders.prune(dirname(path), parts.root);
+  await parts.folders.prune(dirname(path), root.path);
 }

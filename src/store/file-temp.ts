@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { type FileHandle, open, readdir, rm, stat } from 'node:fs/promises';
+import { type FileHandle, lstat, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isAbsent } from './file-errors.js';
 import type { FileFolders } from './file-folders.js';
+import { openNew } from './file-open.js';
 
 /** A file nobody sees yet, on the same file system as where it will be linked to. */
 export interface TempFile {
@@ -12,9 +13,11 @@ export interface TempFile {
   discard(): Promise<void>;
 }
 
+/** @param folder made when missing */
 export async function openTempFile(folder: string, folders: FileFolders): Promise<TempFile> {
+  await folders.ensure(folder);
   const path = join(folder, randomUUID());
-  const handle = await openNew(path, folder, folders);
+  const handle = await openNew(path);
   return {
     path,
     handle,
@@ -24,16 +27,6 @@ export async function openTempFile(folder: string, folders: FileFolders): Promis
       await rm(path, { force: true }).catch(() => undefined);
     },
   };
-}
-
-async function openNew(path: string, folder: string, folders: FileFolders): Promise<FileHandle> {
-  try {
-    return await open(path, 'wx');
-  } catch (error) {
-    if (!isAbsent(error)) throw error;
-    await folders.ensure(folder);
-    return open(path, 'wx');
-  }
 }
 
 /** Writes all of `bytes` at a position; a short write (full disk, signal) goes on until it fails or is done. */
@@ -50,8 +43,8 @@ export async function sweepTempFiles(folder: string, olderThan: Date): Promise<n
   let swept = 0;
   for (const name of await namesIn(folder)) {
     const path = join(folder, name);
-    const info = await stat(path).catch(() => null);
-    if (info === null || info.mtime >= olderThan) continue;
+    const info = await lstat(path).catch(() => null);
+    if (info === null || info.isDirectory() || info.mtime >= olderThan) continue;
     await rm(path, { force: true });
     swept += 1;
   }

@@ -4,8 +4,10 @@ import { StoreError } from './object-store.js';
 const MAX_KEY_BYTES = 896;
 /** What ext4, XFS, APFS and NTFS allow for one name; S3 has no such limit, but both stores take the same keys. */
 const MAX_SEGMENT_BYTES = 255;
-/** Where the file store keeps metadata and uploads; without regard to case because some file systems have none. */
-const STORES_OWN = /^\.(?:meta|tmp)(?:\/|$)/i;
+/** File at the top of a file store by which it knows its folder again. */
+export const STORE_MARKER = '.transcript-receiver';
+/** What the file store keeps for itself; without regard to case because some file systems have none. */
+const STORES_OWN = /^\.(?:meta|tmp|transcript-receiver)(?:[/.]|$)/i;
 /** Control characters cannot be told in S3's XML listings; a backslash is a separator on some systems. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: refusing them is the point.
 const UNSAFE_CHARACTERS = /[\u0000-\u001f\u007f\\]|\p{Surrogate}/u;
@@ -44,7 +46,7 @@ export function assertPrefix(operation: string, prefix: string): void {
 
 function keyFault(key: string): string | null {
   if (key === '') return 'it is empty';
-  if (STORES_OWN.test(key)) return 'this folder is kept for the store itself';
+  if (STORES_OWN.test(key)) return 'this name is kept for the store itself';
   if (UNSAFE_CHARACTERS.test(key)) return 'it holds a control character, a backslash or broken Unicode';
   if (Buffer.byteLength(key) > MAX_KEY_BYTES) return `it is longer than ${MAX_KEY_BYTES} bytes`;
   for (const segment of key.split('/')) {

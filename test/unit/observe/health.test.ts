@@ -40,6 +40,18 @@ describe('canary', () => {
     expect(await canary.check()).toMatchObject({ writable: true, reason: null });
   });
 
+  it('says once that the store fails, and once that it is well again', async () => {
+    const faults = [null, 'full', 'full', null, null, 'away'];
+    const said: (string | null)[] = [];
+    const store = createMemoryStore((operation) => {
+      const fault = operation === 'replace' ? faults.shift() : null;
+      if (fault) throw new Error(fault);
+    });
+    const canary = createCanary({ store, replica: 'r', onChange: (trouble) => said.push(trouble) });
+    while (faults.length > 0) await canary.check();
+    expect(said).toEqual(['full', null, 'away']);
+  });
+
   it.each([
     ['other bytes', 'the canary reads back differently'],
     ['nothing', 'the canary was written but is not there'],

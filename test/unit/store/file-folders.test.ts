@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createFileFolders } from '../../../src/store/file-folders.js';
+import { createFileRoot } from '../../../src/store/file-root.js';
 import { createFileStore } from '../../../src/store/file-store.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 
@@ -15,7 +16,7 @@ afterEach(() => folder.remove());
 
 describe('the folders of a file store', () => {
   it('are made with all their parents, and made again harmlessly', async () => {
-    const folders = createFileFolders(folder.path, { fsync: true });
+    const folders = createFileFolders(createFileRoot(folder.path, { fsync: true }), { fsync: true });
     const deep = join(folder.path, 'a/b/c');
     await Promise.all([
       folders.ensure(deep),

@@ -6,6 +6,7 @@ import { createFileFolders, type FileFolders } from '../../../src/store/file-fol
 import { createFileMeta, type FileMeta } from '../../../src/store/file-meta.js';
 import { createFilePublisher } from '../../../src/store/file-publish.js';
 import { openObject } from '../../../src/store/file-read.js';
+import { createFileRoot, type FileRoot } from '../../../src/store/file-root.js';
 import { createFileStore } from '../../../src/store/file-store.js';
 import { openTempFile, writeFully } from '../../../src/store/file-temp.js';
 
@@ -13,19 +14,22 @@ const headers = (writer: string) => ({ contentType: 'text/plain', metadata: { wr
 
 /** Moments between two steps that no test can hit by chance, reached by acting within a step. */
 describe('the file store at the worst moment', () => {
-  let root: string;
+  let path: string;
+  let root: FileRoot;
   let folders: FileFolders;
   let meta: FileMeta;
 
   beforeEach(async () => {
-    root = await mkdtemp(join(tmpdir(), 'file-races-'));
+    path = await mkdtemp(join(tmpdir(), 'file-races-'));
+    root = createFileRoot(path, { fsync: true });
+    await root.claim();
     folders = createFileFolders(root, { fsync: true });
-    meta = createFileMeta(join(root, '.meta'), folders, { fsync: true });
+    meta = createFileMeta(join(path, '.meta'), folders, { fsync: true });
   });
-  afterEach(() => rm(root, { recursive: true, force: true }));
+  afterEach(() => rm(path, { recursive: true, force: true }));
 
   it('reads new bytes with new metadata when the object is replaced between opening and describing it', async () => {
-    const store = createFileStore({ directory: root, partSize: 1024 });
+    const store = createFileStore({ directory: path, partSize: 1024 });
     await store.replace('a/b', Buffer.from('old'), headers('old'));
     let interfered = false;
     const opened = await openObject(root, 'a/b', {
@@ -49,18 +53,18 @@ describe('the file store at the worst moment', () => {
       ...folders,
       async ensure(folder) {
         await folders.ensure(folder);
-        if (folder !== join(root, 'a') || interfered) return;
+        if (folder !== join(path, 'a') || interfered) return;
         interfered = true;
         await rmdir(folder);
       },
     };
     const publisher = createFilePublisher({ root, folders: pruned, meta, fsync: true });
-    const temp = await openTempFile(join(root, '.tmp'), folders);
+    const temp = await openTempFile(join(path, '.tmp'), folders);
     await writeFully(temp.handle, Buffer.from('x'), 0);
     expect(await publisher.create('a/b', temp, headers('me'))).toBe('created');
     await temp.discard();
     expect(interfered).toBe(true);
-    expect(await readFile(join(root, 'a/b'), 'utf8')).toBe('x');
+    expect(await readFile(join(path, 'a/b'), 'utf8')).toBe('x');
     const opened = await openObject(root, 'a/b', meta);
     expect(opened?.info.metadata).toEqual({ writer: 'me' });
     await opened?.handle.close();

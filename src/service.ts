@@ -186,6 +186,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     version,
     limits,
     onUnexpected,
+    hosts: config.admin.hosts,
     tokens: options.adminTokens,
     replica: config.replicaName,
     draining: () => draining,

@@ -5,9 +5,12 @@ import { Problem } from '../domain/problem.js';
 import type { Metrics } from '../observe/metrics.js';
 import { respondProblem } from '../receiver/respond.js';
 import { type AdminRouterOptions, createAdminRouter } from './admin-router.js';
+import { isOwnHost } from './own-host.js';
 
 export interface AdminAppParts extends AdminRouterOptions {
   readonly metrics: Pick<Metrics, 'contentType' | 'expose'>;
+  /** Names under which the port is reached, besides addresses and inner names. */
+  readonly hosts: readonly string[];
 }
 
 const PAGE = fileURLToPath(new URL('./dashboard/page/', import.meta.url));
@@ -18,7 +21,15 @@ export function createAdminApp(parts: AdminAppParts): Express {
   const app = express();
   app.disable('x-powered-by').disable('etag').set('query parser', false).enable('case sensitive routing');
   app.use(guard());
-  app.get('/metrics', async (_request, response) => {
+  // Metrics need no token, so a page that made its own name resolve to us could read them.
+  app.get('/metrics', async (request, response) => {
+    if (!isOwnHost(request.headers.host, parts.hosts)) {
+      const problem = new Problem(
+        'host-unknown',
+        'Ask by address, by an inner name, or by one in admin.hosts.',
+      );
+      return respondProblem(request, response, problem, DRAIN, false, {});
+    }
     response.set('content-type', parts.metrics.contentType).send(await parts.metrics.expose());
   });
   app.use('/admin/api', createAdminRouter(parts));

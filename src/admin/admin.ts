@@ -35,6 +35,8 @@ export interface AdminOptions
   readonly credentials: readonly CredentialSettings[];
   readonly refusals: Pick<RefusalRing, 'list'>;
   readonly metrics: Metrics;
+  /** Names under which the port is reached, besides addresses and inner names. */
+  readonly hosts: readonly string[];
   /** Bearer tokens by name. */
   readonly tokens: Readonly<Record<string, string>>;
   /** Told of everybody who was not let in. */
@@ -90,7 +92,7 @@ export function createAdmin(options: AdminOptions): Admin {
     },
   });
   return {
-    app: createAdminApp({ metrics, routes, signIn, changes, onUnexpected: options.onUnexpected }),
+    app: createAdminApp({ ...options, routes, signIn, changes }),
     changes,
     start() {
       view.start();

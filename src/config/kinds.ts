@@ -62,6 +62,11 @@ export function host() {
   return text(/^[A-Za-z0-9.:_-]{1,255}$/, 'an IP address or host name to listen on');
 }
 
+/** A host name as a client asks for it, without a port. */
+export function hostName() {
+  return text(/^[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*$/, 'a host name without a port');
+}
+
 /** An absolute address without credentials; a trailing slash is dropped so that paths can be appended. */
 export function url<const P extends string>(protocols: readonly P[]) {
   const expected = `an absolute address beginning with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`;

@@ -64,6 +64,12 @@ const admin = section('The admin port: metrics, admin API and dashboard.', {
     'Address to listen on. Beyond loopback only with configured tokens.',
   ),
   port: setting(kinds.count(0, 65_535), 'port', 8081, `Admin ${PORT}.`),
+  hosts: setting(
+    z.array(kinds.hostName()),
+    'list of names',
+    [],
+    'Names besides addresses and inner names (without a dot, .local, .internal, .svc) under which /metrics may be asked for.',
+  ),
   tokens: setting(
     named(
       NAME,

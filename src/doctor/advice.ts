@@ -16,6 +16,12 @@ export function adviceForRefusal(code: string): { readonly verdict: Verdict; rea
         verdict: 'failed',
         advice: 'A proxy in receiver.trustedProxies sends an X-Forwarded-For that holds no IP address.',
       };
+    case 'not-direct':
+      return {
+        verdict: 'failed',
+        advice:
+          'The source has no credential, and behind a balancer or a page it then takes nothing: give it one.',
+      };
     case 'credential-invalid':
       return {
         verdict: 'failed',

@@ -10,6 +10,8 @@ const PROBLEMS = {
   'credential-invalid': [401, 'The credential is missing or wrong'],
   'address-refused': [403, 'The address is not allowed'],
   'address-unreadable': [403, 'The client address cannot be read'],
+  'host-unknown': [403, 'The host is not one of ours'],
+  'not-direct': [403, 'The source takes direct requests only'],
   'source-unknown': [404, 'No such source'],
   'not-found': [404, 'No such resource'],
   'method-not-allowed': [405, 'The method does nothing here'],

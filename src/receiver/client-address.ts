@@ -16,7 +16,7 @@ export type ClientAddressReader = (
 /**
  * The socket's peer; or, when the peer is a trusted proxy, the first untrusted entry of X-Forwarded-For from
  * the right. Each trusted proxy appended what it saw, so everything further left is only a claim. No header:
- * the peer; every entry trusted: the leftmost. An entry on the way that is not exactly an IP is unreadable.
+ * the peer; every entry trusted: the leftmost. An entry on the way that is neither an IP nor one with a port is unreadable.
  */
 export function compileClientAddress(trustedProxies: readonly string[]): ClientAddressReader {
   const trustedRange = compileRanges(trustedProxies);
@@ -35,10 +35,19 @@ function withoutZone(peer: string): string {
   return zone === -1 ? peer : peer.slice(0, zone);
 }
 
+/** Azure's Application Gateway writes the client's port behind its address: `192.0.2.1:5555`, `[2001:db8::1]:5555`. */
+function withoutPort(entry: string): string {
+  const [, inBrackets, plain, port] = /^(?:\[([^\][]*)\]|([\d.]+)):(\d{1,5})$/.exec(entry) ?? [];
+  if (port === undefined || Number(port) > 65_535) return entry;
+  if (inBrackets === undefined) return plain ?? entry;
+  // Brackets are for IPv6 alone.
+  return inBrackets.includes(':') ? inBrackets : entry;
+}
+
 function walk(entries: readonly string[], isTrusted: (address: string) => boolean): ClientAddress {
   let leftmost: ClientAddress = { unreadable: 'X-Forwarded-For is empty' };
   for (const entry of entries.toReversed()) {
-    const address = normaliseAddress(entry.replace(/^[ \t]+|[ \t]+$/g, ''));
+    const address = normaliseAddress(withoutPort(entry.replace(/^[ \t]+|[ \t]+$/g, '')));
     if (address === null) return { unreadable: 'X-Forwarded-For holds an entry that is not an IP address' };
     leftmost = { address };
     if (!isTrusted(address)) return leftmost;

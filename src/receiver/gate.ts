@@ -9,6 +9,7 @@ import {
   type PresentedHeaders,
 } from './authenticate.js';
 import type { ClientAddressReader } from './client-address.js';
+import { indirection } from './indirection.js';
 
 /** What the gate of a source needs of its settings. */
 export interface GateOptions {
@@ -45,13 +46,14 @@ export interface GateDecision {
   readonly wouldRefuse: 'address-refused' | 'address-unreadable' | null;
 }
 
-/** Checks address, then credential, of requests to one source; nothing of the body is needed for it. */
+/** Checks address, then credential (where there is none: that nothing forwarded the request), of requests to one source; nothing of the body is needed for it. */
 export type Gate = (knock: Knock) => GateDecision;
 
 /** Compiles a source's gate. Throws naming entries and header lines it cannot read. */
 export function compileGate(options: GateOptions): Gate {
   const allowlist = compileAllowlist(options.allow, options.egress);
   const authenticator = compileAuthenticator(options.credentials);
+  const hasCredentials = Object.keys(options.credentials).length > 0;
   return (knock) => {
     const {
       problem: refusal,
@@ -63,7 +65,9 @@ export function compileGate(options: GateOptions): Gate {
       const nothing = { credential: null, credentialFailure: null, wouldRefuse: null };
       return { problem: refusal, clientIp, region, rule, ...nothing };
     }
-    const { problem, credential, credentialFailure } = checkCredential(knock, authenticator);
+    const { problem, credential, credentialFailure } = hasCredentials
+      ? checkCredential(knock, authenticator)
+      : checkDirectness(knock);
     const wouldRefuse = refusal === null ? null : (refusal.code as 'address-refused' | 'address-unreadable');
     return { problem, clientIp, region, rule, credential, credentialFailure, wouldRefuse };
   };
@@ -83,6 +87,19 @@ function checkAddress(knock: Knock, readAddress: ClientAddressReader, allowlist:
     ? null
     : new Problem('address-refused', `The address ${client.address} is not on this source's allowlist.`);
   return { problem, clientIp: client.address, region, rule };
+}
+
+/**
+ * Without a credential the address is all there is to go by, and whatever forwards to us lends its own: a proxy on the
+ * same host or a tunnel makes everybody loopback, and so does a page in a browser on this machine.
+ */
+function checkDirectness(knock: Knock) {
+  const sign = indirection(knock.headers);
+  const problem =
+    sign === null
+      ? null
+      : new Problem('not-direct', `Without a credential this source takes no request that carries ${sign}.`);
+  return { problem, credential: null, credentialFailure: null };
 }
 
 function checkCredential(knock: Knock, authenticator: Authenticator) {

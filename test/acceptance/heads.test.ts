@@ -1,14 +1,24 @@
+import { once } from 'node:events';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { visibleKeys } from '../support/ledger-of.js';
 import { type RawClient, rawClient } from '../support/raw-http.js';
 import { type RunningService, startService } from '../support/running-service.js';
 
 /* What strangers can put into the head of a request, on both ports. */
 
+const TOKEN = 'correct-horse-battery-staple';
+
 let service: RunningService;
 const clients: RawClient[] = [];
 
 beforeAll(async () => {
-  service = await startService();
+  service = await startService({
+    admin: { hosts: ['metrics.example.com'] },
+    sources: {
+      default: {},
+      guarded: { credentials: { main: { headers: [`X-Callback-Token: ${TOKEN}`] } } },
+    },
+  });
 });
 
 afterEach(() => {
@@ -33,5 +43,60 @@ describe('a header called __proto__', () => {
     const head = `${line} HTTP/1.1\r\nHost: receiver\r\n__proto__: x\r\n__proto__: y\r\n`;
     await client.send(`${head}Content-Length: 0\r\n\r\n`);
     expect((await client.answer()).status).toBe(status);
+  });
+});
+
+describe('a source without a credential', () => {
+  it.each([
+    ['Forwarded: for=127.0.0.1'],
+    ['X-Forwarded-For: 127.0.0.1'],
+    ['x-forwarded-proto: https'],
+    ['Via: 1.1 tunnel'],
+    ['Origin: http://evil.example.com'],
+    ['Origin: null'],
+    ['Sec-Fetch-Site: cross-site'],
+    ['Sec-Fetch-Mode: navigate'],
+    ['Sec-Fetch-Dest: empty'],
+  ])('takes nothing that was forwarded or comes from a page: %s', async (line) => {
+    const client = await open(service.publicUrl);
+    await client.send(
+      `POST /callbacks/default?id=page&status=success HTTP/1.1\r\nHost: a\r\n${line}\r\nContent-Length: 2\r\n\r\n{}`,
+    );
+    const answer = await client.answer();
+    expect(answer.status).toBe(403);
+    expect(JSON.parse(answer.body).code).toBe('not-direct');
+    expect(await visibleKeys(service.folder, 'jobs/page')).toEqual([]);
+  });
+
+  it("takes what Node's fetch sends", async () => {
+    const answer = await fetch(`${service.publicUrl}/callbacks/default?id=fetch1&status=success`, {
+      method: 'POST',
+      body: 'x',
+    });
+    expect(answer.status).toBe(200);
+  });
+
+  it('does not keep others from being behind a proxy', async () => {
+    const answer = await fetch(`${service.publicUrl}/callbacks/guarded?id=behind&status=success`, {
+      method: 'POST',
+      headers: { 'x-callback-token': TOKEN, 'x-forwarded-for': '192.0.2.1', via: '1.1 proxy' },
+      body: 'x',
+    });
+    expect(answer.status).toBe(200);
+  });
+});
+
+describe('/metrics', () => {
+  it.each([
+    ['evil.example.com', 403],
+    ['127.0.0.1.evil.example.com:8081', 403],
+    ['127.0.0.1:8081', 200],
+    ['receiver:8081', 200],
+    ['metrics.example.com:8081', 200],
+  ])('asked for under the name %s: %d', async (host, status) => {
+    const client = await open(service.adminUrl);
+    client.socket.write(`GET /metrics HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
+    const [chunk] = (await once(client.socket, 'data')) as [Buffer];
+    expect(chunk.toString()).toContain(`HTTP/1.1 ${status} `);
   });
 });

@@ -163,7 +163,12 @@ describe('a store in trouble at the start', () => {
     else proxy.fault = () => fault;
     const { publicUrl } = await start(PATIENT);
     expect((await fetch(`${publicUrl}/healthz`)).status).toBe(200);
-    expect((await fetch(`${publicUrl}/readyz`)).status).toBe(503);
+    const ready = await fetch(`${publicUrl}/readyz`);
+    // Everybody can ask: why not is for the admin port.
+    expect({ status: ready.status, body: await ready.json() }).toEqual({
+      status: 503,
+      body: { status: 'not ready' },
+    });
     const refused = await deliver(publicUrl, 'job1');
     expect(refused.status).toBe(503);
     expect(refused.headers.get('retry-after')).toMatch(/^\d+$/);

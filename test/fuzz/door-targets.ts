@@ -94,7 +94,8 @@ function address(random: Random): string {
 const NO_ADDRESSES = [
   'unknown',
   '',
-  '1.2.3.4:80',
+  '1.2.3.4:99999',
+  '[1.2.3.4]:80',
   '010.0.0.1',
   '0x0a.1.1.1',
   '10.1',

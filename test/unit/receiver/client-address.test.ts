@@ -27,6 +27,10 @@ describe('compileClientAddress', () => {
     ['IPv6 in canonical form', '2001:DB8:1::1', ['2001:db8:0002:0::7'], '2001:db8:2::7'],
     ['a link-local peer without its interface', 'fe80::1%eth0', undefined, 'fe80::1'],
     ['despite blanks around entries', '10.0.0.1', [' 192.0.2.1\t,\t10.0.0.2 '], '192.0.2.1'],
+    ['an entry with a port', '10.0.0.1', ['192.0.2.1:5555'], '192.0.2.1'],
+    ['an IPv6 entry with a port', '10.0.0.1', ['[2001:DB8::1]:443'], '2001:db8::1'],
+    ['the client behind trusted proxies with ports', '10.0.0.1', ['192.0.2.1:1, 10.0.0.2:65535'], '192.0.2.1'],
+    ['an IPv4-mapped entry with a port', '10.0.0.1', ['[::ffff:192.0.2.1]:80'], '192.0.2.1'],
     ['without looking at claims beyond the client', '10.0.0.1', ['unknown, 192.0.2.1'], '192.0.2.1'],
   ])('takes %s', (_, peer, forwardedFor, address) => {
     expect(read(peer, forwardedFor)).toEqual({ address });
@@ -35,10 +39,15 @@ describe('compileClientAddress', () => {
   it.each<[string, string | undefined, string[] | undefined]>([
     ['a missing peer', undefined, undefined],
     ['an entry that is a word', '10.0.0.1', ['unknown']],
-    ['an entry with a port', '10.0.0.1', ['192.0.2.1:5555']],
     ['an entry with an interface', '10.0.0.1', ['fe80::1%eth0']],
     ['an entry in brackets', '10.0.0.1', ['[2001:db8::1]']],
     ['an octal entry', '10.0.0.1', ['012.0.0.5']],
+    ['an entry in brackets that is no IPv6', '10.0.0.1', ['[192.0.2.1]:5555']],
+    ['an IPv6 entry with a port but no brackets', '10.0.0.1', ['2001:db8::1:5555x']],
+    ['an entry with something that is no port', '10.0.0.1', ['192.0.2.1:99999']],
+    ['an entry with an empty port', '10.0.0.1', ['192.0.2.1:']],
+    ['an octal entry with a port', '10.0.0.1', ['012.0.0.5:80']],
+    ['an entry with an interface and a port', '10.0.0.1', ['[fe80::1%eth0]:80']],
     ['an empty entry on the way', '10.0.0.1', ['192.0.2.1,']],
     ['an empty header', '10.0.0.1', ['']],
     ['a wrong entry behind trusted ones', '10.0.0.1', ['192.0.2.1, x, 10.0.0.2']],

@@ -8,7 +8,7 @@ import { openStore } from '../../src/store/open-store.js';
 import { startBalancer } from '../support/balancer.js';
 import { startFaultProxy } from '../support/fault-proxy.js';
 import { openRealBucket, realS3Settings } from '../support/real-s3.js';
-import { startReplicas } from '../support/replicas.js';
+import { GUARDED, startReplicas } from '../support/replicas.js';
 import { runCli } from '../support/run-cli.js';
 import { until } from '../support/until.js';
 
@@ -58,7 +58,9 @@ function startLoad(simulator: Simulator, callbackUrl: string) {
       config: {
         type: 'transcription',
         transcription_config: { language: 'en' },
-        notification_config: [{ url: callbackUrl, contents: items }],
+        notification_config: [
+          { url: callbackUrl, contents: items, auth_headers: GUARDED.credentials.main.headers },
+        ],
       },
     });
     jobs.push({ id, items });

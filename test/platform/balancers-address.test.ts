@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { BALANCERS, type Balancer, startBalancer } from '../support/balancer.js';
 import { ledgerOf } from '../support/ledger-of.js';
 import { rawClient } from '../support/raw-http.js';
-import { type Replicas, startReplicas } from '../support/replicas.js';
+import { CREDENTIAL, GUARDED, type Replicas, startReplicas } from '../support/replicas.js';
 import { send } from '../support/send.js';
 
 /* Whose address counts behind real balancers. All of 127.0.0.0/8 is this machine's, so senders can differ. */
@@ -15,7 +15,7 @@ let sequence = 0;
 
 beforeAll(async () => {
   replicas = await startReplicas({
-    sources: { default: { allowUnauthenticated: true, allow: ['eu1', HONEST] } },
+    sources: { default: { ...GUARDED, allow: ['eu1', HONEST] } },
   });
 });
 
@@ -26,7 +26,7 @@ function call(base: string, from: string, headers: Record<string, string> = {}) 
   const jobId = `address-${sequence}`;
   const { answer } = send(base, {
     path: `/callbacks/default?id=${jobId}&status=success`,
-    headers,
+    headers: { ...CREDENTIAL, ...headers },
     from,
     body: '',
   });
@@ -103,7 +103,8 @@ describe('behind a balancer that takes the PROXY protocol', () => {
     const client = await rawClient(balancer.url);
     await client.send(
       'PROXY TCP4 40.74.41.91 10.0.0.1 40000 80\r\n' +
-        'POST /callbacks/default?id=proxied&status=success HTTP/1.1\r\nHost: r\r\nContent-Length: 0\r\n\r\n',
+        'POST /callbacks/default?id=proxied&status=success HTTP/1.1\r\nHost: r\r\nContent-Length: 0\r\n' +
+        `X-Callback-Token: ${CREDENTIAL['X-Callback-Token']}\r\n\r\n`,
     );
     expect((await client.answer()).status).toBe(200);
     expect(await lineOf('proxied')).toMatchObject({ clientIp: '40.74.41.91', region: 'eu1' });
@@ -116,7 +117,7 @@ describe('a replica that trusts nobody', () => {
   it('sees the balancer in place of every client', async () => {
     const careless = await startReplicas({
       receiver: { trustedProxies: [] },
-      sources: { default: { allowUnauthenticated: true, allow: [HONEST] } },
+      sources: { default: { ...GUARDED, allow: [HONEST] } },
     });
     const balancer = await startBalancer('haproxy', { replicas: careless.addresses });
     const { json } = await call(balancer.url, HONEST).answer;

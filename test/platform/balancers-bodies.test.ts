@@ -8,19 +8,19 @@ import { openStore } from '../../src/store/open-store.js';
 import { BALANCERS, type Balancer, startBalancer } from '../support/balancer.js';
 import { largeBody, sha256OfFile } from '../support/large-body.js';
 import { visibleKeys } from '../support/ledger-of.js';
-import { type Replicas, startReplicas } from '../support/replicas.js';
+import { CREDENTIAL, GUARDED, type Replicas, startReplicas } from '../support/replicas.js';
 import { send } from '../support/send.js';
 import { until } from '../support/until.js';
 
 /* Large bodies through real balancers: unbuffered, byte-exact, in flat memory, and nothing half when a replica dies. */
 
-const MEDIA = { 'Content-Type': 'application/octet-stream' };
+const MEDIA = { ...CREDENTIAL, 'Content-Type': 'application/octet-stream' };
 
 let replicas: Replicas;
 
 beforeAll(async () => {
   replicas = await startReplicas({
-    sources: { default: { allowUnauthenticated: true, contents: ['data'] } },
+    sources: { default: { ...GUARDED, contents: ['data'] } },
   });
 });
 

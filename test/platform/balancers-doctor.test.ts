@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Finding } from '../../src/doctor/finding.js';
 import { BALANCERS, type BalancerKind, startBalancer } from '../support/balancer.js';
-import { type Replicas, startReplicas } from '../support/replicas.js';
+import { GUARDED, type Replicas, startReplicas } from '../support/replicas.js';
 import { runCli } from '../support/run-cli.js';
 
 /* What doctor says of balancers: nothing against the shipped files, and what is wrong with others. */
@@ -16,7 +16,7 @@ afterAll(() => replicas?.stop());
 
 async function doctorBehind(kind: BalancerKind, replace: Record<string, string> = {}) {
   const balancer = await startBalancer(kind, { replicas: replicas.addresses, replace });
-  const settings = { store: { url: `file:${replicas.folder}` } };
+  const settings = { store: { url: `file:${replicas.folder}` }, sources: { default: GUARDED } };
   const env = { NODE_CONFIG: JSON.stringify(settings), NODE_NO_WARNINGS: '1' };
   const { stdout } = await runCli(['doctor', '--json', '--url', balancer.url], env);
   await balancer.stop();

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { BALANCERS, type Balancer, startBalancer } from '../support/balancer.js';
 import { type RawClient, rawClient } from '../support/raw-http.js';
-import { type Replicas, startReplicas } from '../support/replicas.js';
+import { CREDENTIAL, GUARDED, type Replicas, startReplicas } from '../support/replicas.js';
 import { type Answer, send } from '../support/send.js';
 
 /* A refusal reaches the sender as what it is, never as the balancer's 502, whatever the sender is doing meanwhile. */
@@ -15,7 +15,7 @@ const held: RawClient[] = [];
 beforeAll(async () => {
   replicas = await startReplicas({
     sources: {
-      default: { allowUnauthenticated: true, maxBytes: '1MiB' },
+      default: { ...GUARDED, maxBytes: '1MiB' },
       guarded: { credentials: { main: { headers: [`X-Callback-Token: ${TOKEN}`] } } },
       elsewhere: { allowUnauthenticated: true, allow: ['eu1'] },
     },
@@ -34,7 +34,8 @@ async function holdBoth(): Promise<void> {
     const client = await rawClient(replicas.at(index).publicUrl);
     held.push(client);
     await client.send(
-      `POST /callbacks/default?id=held&status=success HTTP/1.1\r\nHost: r\r\nContent-Length: 3\r\nExpect: 100-continue\r\n\r\n`,
+      `POST /callbacks/default?id=held&status=success HTTP/1.1\r\nHost: r\r\nContent-Length: 3\r\nExpect: 100-continue\r\n` +
+        `X-Callback-Token: ${CREDENTIAL['X-Callback-Token']}\r\n\r\n`,
     );
     expect((await client.answer()).status).toBe(100);
   }
@@ -51,7 +52,10 @@ const REFUSALS: [situation: string, path: string, status: number][] = [
 
 /** Sends without end and without a declared length until it is answered; what a sender with a large file looks like. */
 async function whileWriting(base: string, path: string): Promise<{ answer: Answer; sent: number }> {
-  const { outgoing, answer } = send(base, { path, headers: { 'Transfer-Encoding': 'chunked' } });
+  const { outgoing, answer } = send(base, {
+    path,
+    headers: { ...CREDENTIAL, 'Transfer-Encoding': 'chunked' },
+  });
   const done = answer.finally(() => outgoing.destroy());
   let sent = 0;
   let answered = false;
@@ -89,7 +93,7 @@ describe.each(BALANCERS)('through %s', (kind) => {
     });
 
     it(`is ${status} to a sender that announced a gigabyte and keeps sending`, async () => {
-      const headers = { 'Content-Length': 2 ** 30 };
+      const headers = { ...CREDENTIAL, 'Content-Length': 2 ** 30 };
       const { outgoing, answer } = send(balancer.url, { path, headers });
       for (let sent = 0; sent < 32; sent += 1) outgoing.write(CHUNK);
       expect((await answer).status).toBe(status);
@@ -100,7 +104,8 @@ describe.each(BALANCERS)('through %s', (kind) => {
       const client = await rawClient(balancer.url);
       const length = status === 413 ? 2 ** 30 : 1000;
       await client.send(
-        `POST ${path} HTTP/1.1\r\nHost: r\r\nContent-Length: ${length}\r\nExpect: 100-continue\r\n\r\n`,
+        `POST ${path} HTTP/1.1\r\nHost: r\r\nContent-Length: ${length}\r\nExpect: 100-continue\r\n` +
+          `X-Callback-Token: ${CREDENTIAL['X-Callback-Token']}\r\n\r\n`,
       );
       let answer = await client.answer();
       // nginx says 100 on its own account; what counts is the status at the end.

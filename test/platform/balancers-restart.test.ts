@@ -4,13 +4,13 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { type Balancer, startBalancer } from '../support/balancer.js';
-import { type Replicas, startReplicas } from '../support/replicas.js';
+import { CREDENTIAL, type Replicas, startReplicas } from '../support/replicas.js';
 import { send } from '../support/send.js';
 import { until } from '../support/until.js';
 
 /* Replicas go and come while callbacks arrive, and connections fall idle at the worst moments: no sender may notice. */
 
-const JSON_TYPE = { 'Content-Type': 'application/json' };
+const JSON_TYPE = { ...CREDENTIAL, 'Content-Type': 'application/json' };
 
 let replicas: Replicas | undefined;
 let balancer: Balancer | undefined;

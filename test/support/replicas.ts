@@ -3,7 +3,10 @@ import { type ReceiverProcess, startProcess } from './receiver-process.js';
 import { temporaryFolder } from './temporary-folder.js';
 import { until } from './until.js';
 
-/** Two processes of the real binary over one store, each on a port of its own that it keeps over restarts. */
+/**
+ * Two processes of the real binary over one store, each on a port of its own that it keeps over restarts. Unless told
+ * otherwise their source `default` wants `CREDENTIAL`.
+ */
 export interface Replicas {
   /** host:port of each. */
   readonly addresses: readonly [string, string];
@@ -15,6 +18,14 @@ export interface Replicas {
   stop(): Promise<void>;
 }
 
+const TOKEN = 'behind-a-balancer-only-with-a-token';
+
+/** What a callback carries for `GUARDED`. */
+export const CREDENTIAL = { 'X-Callback-Token': TOKEN } as const;
+
+/** Settings of a source that takes what was forwarded: one with a credential. */
+export const GUARDED = { credentials: { main: { headers: [`X-Callback-Token: ${TOKEN}`] } } };
+
 type Settings = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
 export async function startReplicas(settings: Settings = {}): Promise<Replicas> {
@@ -24,6 +35,7 @@ export async function startReplicas(settings: Settings = {}): Promise<Replicas> 
 
   async function start(index: number): Promise<void> {
     const replica = await startProcess({
+      sources: { default: GUARDED },
       ...settings,
       receiver: {
         host: '127.0.0.1',

@@ -29,7 +29,12 @@ describe('compileClientAddress', () => {
     ['despite blanks around entries', '10.0.0.1', [' 192.0.2.1\t,\t10.0.0.2 '], '192.0.2.1'],
     ['an entry with a port', '10.0.0.1', ['192.0.2.1:5555'], '192.0.2.1'],
     ['an IPv6 entry with a port', '10.0.0.1', ['[2001:DB8::1]:443'], '2001:db8::1'],
-    ['the client behind trusted proxies with ports', '10.0.0.1', ['192.0.2.1:1, 10.0.0.2:65535'], '192.0.2.1'],
+    [
+      'the client behind trusted proxies with ports',
+      '10.0.0.1',
+      ['192.0.2.1:1, 10.0.0.2:65535'],
+      '192.0.2.1',
+    ],
     ['an IPv4-mapped entry with a port', '10.0.0.1', ['[::ffff:192.0.2.1]:80'], '192.0.2.1'],
     ['without looking at claims beyond the client', '10.0.0.1', ['unknown, 192.0.2.1'], '192.0.2.1'],
   ])('takes %s', (_, peer, forwardedFor, address) => {

@@ -9,6 +9,7 @@ const OUTCOMES = {
   noted: ['neutral', 'Noted'],
   replayed: ['neutral', 'Replayed'],
   cancelled: ['neutral', 'Cancelled'],
+  acknowledged: ['neutral', 'Acknowledged'],
   erased: ['neutral', 'Erased'],
   pending: ['neutral', 'Pending'],
   conflict: ['notice', 'Conflict'],

@@ -27,7 +27,7 @@ const TRANSCRIPT = JSON.stringify({
 });
 
 /** More than the source takes. */
-const LARGE = JSON.stringify({ format: '2.9', metadata: {}, results: [], filler: 'x'.repeat(300_000) });
+const LARGE = JSON.stringify({ format: '2.9', metadata: {}, results: [], filler: 'x'.repeat(600_000) });
 
 let browser: Browser;
 let lost: LostJobs;
@@ -39,7 +39,7 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   lost = await lostJobs();
-  service = await startService({ sources: { default: { maxBytes: '256KiB' } }, ...lost.settings });
+  service = await startService({ sources: { default: { maxBytes: '512KiB' } }, ...lost.settings });
   dashboard = await openDashboard(browser, service);
 });
 afterEach(async () => {

@@ -51,6 +51,7 @@ const REASONS = {
   'sign-in-ticket-expired': 'a download carried a ticket that has expired',
   'address-refused': 'the address is not on the source’s allowlist',
   'address-unreadable': 'the client address could not be read; look at trustedProxies',
+  'length-required': 'an HTTP/1.0 request did not say how long its body is',
   'not-direct': 'the source has no credential, and the request was forwarded or came from a web page',
   'source-unknown': 'there is no source of that name',
   'method-not-allowed': 'the method was neither POST nor PUT',

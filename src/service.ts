@@ -288,9 +288,8 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       await drainServer(publicServer, deadline);
       // What only reads is cut as soon as nothing is being changed.
       await drainServer(adminServer, Promise.race([admin.changes.whenEmpty(), deadline]));
-      const reads = [recoveryStopped, admin.stop()];
-      await withinAbortWait([admission.whenEmpty(), admin.changes.whenEmpty(), ...reads]);
-      canary.stop();
+      const others = [recoveryStopped, admin.stop(), canary.stop()];
+      await withinAbortWait([admission.whenEmpty(), admin.changes.whenEmpty(), ...others]);
       stopSweeping();
       bodyClock.stop();
       refusalLog.close();

@@ -475,7 +475,7 @@ export const configSchema = z.strictObject({
   replicaName: optional(
     kinds.text(/^[A-Za-z0-9][A-Za-z0-9.-]{0,62}$/, 'a name of letters, digits, dots and hyphens'),
     'text',
-    'Name of this process in ledger segments and logs; the host name when not set.',
+    'Name of this process in ledger segments and logs; when not set the host name, with the process id unless that is 1.',
   ),
   egress,
 });

@@ -11,11 +11,12 @@ export interface CanaryStore {
     headers: { readonly contentType: string; readonly metadata: Readonly<Record<string, string>> },
   ): Promise<void>;
   read(key: string): Promise<{ readonly body: Readable } | null>;
+  delete(key: string): Promise<void>;
 }
 
 export interface CanaryOptions {
   readonly store: CanaryStore;
-  /** Name of this replica: each has its own canary, `.canary/<replica>`. */
+  /** Name of this replica. Processes may share it by mistake, so that the canary is `.canary/<replica>-<random>`. */
   readonly replica: string;
   /** Called when a check fails after one that did not, and with null when one succeeds after failures. */
   readonly onChange?: (trouble: string | null) => void;
@@ -43,7 +44,8 @@ export interface CanaryStatus {
 export interface Canary {
   /** Checks now and then on the interval. */
   start(): void;
-  stop(): void;
+  /** Ends the checks and removes the canary. Never throws: what stays is swept later. */
+  stop(): Promise<void>;
   /** Checks once; a check under way is joined, never doubled. Never throws: the status tells. */
   check(): Promise<CanaryStatus>;
   status(): CanaryStatus;
@@ -63,7 +65,7 @@ export function createCanary(options: CanaryOptions): Canary {
     timeout = 10_000,
     clock = Date.now,
   } = options;
-  const key = `.canary/${options.replica.replace(/[^A-Za-z0-9_-]+/g, '-')}`;
+  const key = `.canary/${options.replica.replace(/[^A-Za-z0-9_-]+/g, '-')}-${randomUUID().slice(0, 8)}`;
   let last: { at: number; latencyMs: number } | null = null;
   let complaint: string | null = NOT_CHECKED;
   let checking: Promise<CanaryStatus> | null = null;
@@ -125,9 +127,12 @@ export function createCanary(options: CanaryOptions): Canary {
       running = true;
       void run();
     },
-    stop() {
+    async stop() {
       running = false;
       if (timer) clearTimeout(timer);
+      await checking;
+      // After a check that never ended there may be a canary, but a store that does not take the delete either.
+      if (last !== null && unanswered === null) await store.delete(key).catch(() => undefined);
     },
     check,
     status,

@@ -1,5 +1,8 @@
 import type { ObjectStore } from './object-store.js';
 
+/** Milliseconds. A live canary is written anew at least every hour (`store.canaryInterval`). */
+const CANARY_DEAD_AFTER = 86_400_000;
+
 export interface SweepOptions {
   /** Milliseconds; uploads begun (files: last written) longer ago are dead. Beyond any live upload's duration. */
   readonly maxAgeMs: number;
@@ -11,7 +14,7 @@ export interface SweepOptions {
 }
 
 /**
- * Gives up uploads that dead processes left behind, now and at intervals. Any number of replicas may sweep
+ * Gives up uploads, and removes canaries, that dead processes left behind, now and at intervals. Any number of replicas may sweep
  * the same store.
  *
  * @returns ends the sweeping; a sweep under way finishes on its own
@@ -25,6 +28,7 @@ export function startSweeping(store: ObjectStore, options: SweepOptions): () => 
     try {
       const count = await sweepStale(store, options.maxAgeMs);
       if (count > 0) options.onSwept(count);
+      await sweepCanaries(store);
     } catch (error) {
       options.onError(error);
     } finally {
@@ -41,4 +45,12 @@ export function startSweeping(store: ObjectStore, options: SweepOptions): () => 
 /** One sweep: gives up uploads older than `maxAgeMs`; resolves to their number. */
 export function sweepStale(store: ObjectStore, maxAgeMs: number): Promise<number> {
   return store.sweepUploads(new Date(Date.now() - maxAgeMs));
+}
+
+async function sweepCanaries(store: ObjectStore): Promise<void> {
+  const before = Date.now() - CANARY_DEAD_AFTER;
+  for await (const { key, modifiedAt } of store.list('.canary/')) {
+    // Without the right to delete they stay: a few bytes that nobody reads.
+    if (modifiedAt.getTime() < before) await store.delete(key).catch(() => undefined);
+  }
 }

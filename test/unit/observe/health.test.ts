@@ -17,10 +17,11 @@ describe('canary', () => {
     const store = createMemoryStore();
     const canary = createCanary({ store, replica: 'pod/1', clock: () => 5000 });
     expect(await canary.check()).toEqual({ writable: true, lastSuccessAt: 5000, reason: null, latencyMs: 0 });
-    expect([...store.objects.keys()]).toEqual(['.canary/pod-1']);
-    const first = store.objects.get('.canary/pod-1')?.body.toString();
+    const [key = ''] = store.objects.keys();
+    expect(key).toMatch(/^\.canary\/pod-1-[0-9a-f]{8}$/);
+    const first = store.objects.get(key)?.body.toString();
     await canary.check();
-    expect(store.objects.get('.canary/pod-1')?.body.toString()).not.toBe(first);
+    expect(store.objects.get(key)?.body.toString()).not.toBe(first);
   });
 
   it('outlives failures until the last success is too old, and tells the cause all along', async () => {
@@ -38,6 +39,16 @@ describe('canary', () => {
     expect(canary.status()).toMatchObject({ writable: false, lastSuccessAt: 1000, reason: 'disk full' });
     fail = false;
     expect(await canary.check()).toMatchObject({ writable: true, reason: null });
+  });
+
+  it('is not disturbed by another process of the same name', async () => {
+    const store = createMemoryStore();
+    const [one, other] = ['same', 'same'].map((replica) => createCanary({ store, replica }));
+    await one?.check();
+    await other?.check();
+    expect(store.objects.size).toBe(2);
+    await other?.stop();
+    expect(store.objects.size).toBe(1);
   });
 
   it('says once that the store fails, and once that it is well again', async () => {
@@ -108,7 +119,8 @@ describe('canary', () => {
     canary.start();
     canary.start();
     await checked;
-    canary.stop();
+    await canary.stop();
+    expect(store.objects.size).toBe(0);
     await canary.check();
     const after = store.calls.length;
     await new Promise((resolve) => setTimeout(resolve, 15));

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { ObjectStore, PendingUpload } from '../../../src/store/object-store.js';
 import { openStore } from '../../../src/store/open-store.js';
 import { startSweeping, sweepStale } from '../../../src/store/sweep.js';
+import { until } from '../../support/until.js';
 
 const HOUR = 3_600_000;
 
@@ -43,6 +44,24 @@ describe('sweeping', () => {
       stop();
     });
     expect(count).toBe(1);
+  });
+
+  it('removes canaries of dead processes, not those of live ones', async () => {
+    for (const name of ['dead', 'alive']) {
+      await store.replace(`.canary/${name}`, Buffer.from('x'), { contentType: 'a/b', metadata: {} });
+    }
+    const old = new Date(Date.now() - 25 * HOUR);
+    await utimes(`${folder}/.canary/dead`, old, old);
+    const stop = startSweeping(store, {
+      maxAgeMs: 24 * HOUR,
+      intervalMs: HOUR,
+      onSwept: () => {},
+      onError: (error) => {
+        throw error;
+      },
+    });
+    await until(async () => (await readdir(`${folder}/.canary`)).join() === 'alive');
+    stop();
   });
 
   it('reports trouble instead of throwing', async () => {

@@ -117,9 +117,16 @@ function bucket(config: Config): (() => ReturnType<typeof inspectBucket>) | null
   return 'bucket' in place ? () => inspectBucket({ ...place, settings: s3 ?? {} }) : null;
 }
 
+/** Milliseconds that the service may ask to wait. */
+const LONGEST_PAUSE = 2_000;
+
 async function askService(config: Config): Promise<Finding[]> {
   // Who waits at a terminal is better served by a quick no.
-  const speech = createSpeechClients({ ...speechOptions(config), retries: 1 });
+  const speech = createSpeechClients({
+    ...speechOptions(config),
+    retries: 1,
+    retry: { maxPauseMs: LONGEST_PAUSE },
+  });
   try {
     return await checkService({ speech, hasKey: config.speech.apiKey !== null });
   } finally {

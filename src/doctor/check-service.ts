@@ -38,6 +38,9 @@ function adviceFor(error: unknown, region: string): string {
       return 'Check speech.apiKey: it must be of this account and valid now.';
     case 'configuration':
       return 'Complete the settings below speech.';
+    case 'rate-limited':
+    case 'paused':
+      return 'It asks for fewer requests: try again later, and lower speech.maxRequestsPerSecond if that goes on.';
     case 'redirect':
     case 'invalid-response':
     case 'not-found':

@@ -2,7 +2,7 @@ import type { ArtefactContext } from '../archive/archive.js';
 import type { StoredItem } from '../domain/item.js';
 import { Problem } from '../domain/problem.js';
 import type { JobsClient } from '../speech/jobs-client.js';
-import { SpeechError } from '../speech/speech-error.js';
+import { isPaused, SpeechError } from '../speech/speech-error.js';
 import { type ObjectStore, StoreError } from '../store/object-store.js';
 import type { ExpectedItem } from './expectation.js';
 import { ErasedError, fetchItem, UnfitContentError } from './fetch-item.js';
@@ -24,8 +24,8 @@ export const INTERRUPTED = 'the run was interrupted';
 /**
  * Fetches items of one job one after the other; a failure of one leaves the others alone. When `signal` ends
  * it after something was stored, the item under way is `failed` and the rest `missing`, so that what lies in
- * the store can be told of; before that it rejects as `signal` says. Rejects with `ErasedError` when the job is erased
- * meanwhile: then nothing that was stored before remains, either.
+ * the store can be told of; before that it rejects as `signal` says. A pause of the region ends it the same way. Rejects
+ * with `ErasedError` when the job is erased meanwhile: then nothing that was stored before remains, either.
  */
 export async function fetchMissing(
   parts: RecoveryParts,
@@ -40,13 +40,14 @@ export async function fetchMissing(
       results.push(await fetchOne(parts, client, item, contextOf(item.source), signal));
     } catch (error) {
       if (error instanceof ErasedError || results.every(({ stored }) => stored === null)) throw error;
-      return [...results, ...cutShort(missing.slice(results.length))];
+      const reason = isPaused(error) ? error.message : INTERRUPTED;
+      return [...results, ...cutShort(missing.slice(results.length), reason)];
     }
   }
   return results;
 }
 
-/** Rejects only as `signal` says, or with `ErasedError`. */
+/** Rejects only as `signal` says, with `ErasedError`, or with `paused` when the region must not be asked. */
 async function fetchOne(
   { archive, store }: RecoveryParts,
   client: JobsClient,
@@ -59,7 +60,7 @@ async function fetchOne(
     const reason = stored.key === item.key ? noteOn(item) : await damageNote(store, item, stored);
     return { item, stored, outcome: stored.outcome, reason };
   } catch (error) {
-    if (error instanceof ErasedError) throw error;
+    if (error instanceof ErasedError || isPaused(error)) throw error;
     signal?.throwIfAborted();
     return failure(client, item, context.jobId, error, signal);
   }
@@ -75,10 +76,8 @@ async function damageNote(store: ObjectStore, { key }: ExpectedItem, { sha256 }:
   return `${key} is damaged: it does not hold the bytes that its recorded SHA-256 stands for`;
 }
 
-function cutShort(items: readonly ExpectedItem[]): ItemResult[] {
-  return items.map((item, n) =>
-    notFetched(item, n === 0 ? 'failed' : 'missing', n === 0 ? INTERRUPTED : null),
-  );
+function cutShort(items: readonly ExpectedItem[], reason: string): ItemResult[] {
+  return items.map((item, n) => notFetched(item, n === 0 ? 'failed' : 'missing', n === 0 ? reason : null));
 }
 
 export function notFetched(

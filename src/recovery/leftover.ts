@@ -1,4 +1,5 @@
 import type { JobsClient } from '../speech/jobs-client.js';
+import { isPaused } from '../speech/speech-error.js';
 import type { JobRecord } from '../speech/wire.js';
 import type { ObjectStore } from '../store/object-store.js';
 import { findJob } from './find-job.js';
@@ -27,11 +28,24 @@ export async function recoverLeftover(
   order: JobOrder,
 ): Promise<Leftover> {
   const { found, faults } = await findJob([client], earlier.jobId, order.signal);
-  if (found !== null) {
-    return { told: await recoverJob(parts, client, found.job, order), record: found.job, faults };
-  }
+  if (found !== null) return recovered(parts, client, earlier, found.job, order);
   const told = faults.length > 0 ? earlier : await vanished(parts.store, earlier);
   return { told, record: null, faults };
+}
+
+async function recovered(
+  parts: RecoveryParts,
+  client: JobsClient,
+  earlier: RecoveredJob,
+  record: JobRecord,
+  order: JobOrder,
+): Promise<Leftover> {
+  try {
+    return { told: await recoverJob(parts, client, record, order), record, faults: [] };
+  } catch (error) {
+    if (!isPaused(error)) throw error;
+    return { told: earlier, record, faults: [{ region: client.region, reason: error.message }] };
+  }
 }
 
 /** The service has forgotten it; what came by other ways meanwhile is not missing. */

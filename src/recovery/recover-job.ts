@@ -3,6 +3,7 @@ import { isErased } from '../archive/erasure.js';
 import type { Ledger } from '../archive/ledger.js';
 import { ulidMaker } from '../domain/ulid-maker.js';
 import type { JobsClient } from '../speech/jobs-client.js';
+import { isPaused } from '../speech/speech-error.js';
 import type { JobRecord } from '../speech/wire.js';
 import type { ObjectStore } from '../store/object-store.js';
 import { concluded, untouched } from './conclude.js';
@@ -21,8 +22,8 @@ const LEFT_ERASED: Plan = { step: 'matched', missing: [], reason: ERASED };
 
 /**
  * The story of one job: what should be here, what is here, what is to be done, do it, record it. Null when
- * the job is none of ours. Rejects only when the order's signal says so before anything was stored; all else
- * becomes an outcome.
+ * the job is none of ours. Before anything was stored it rejects when the order's signal says so, or with `paused`
+ * when the region must not be asked now; all else becomes an outcome.
  */
 export async function recoverJob(
   parts: RecoveryParts,
@@ -49,6 +50,7 @@ export async function recoverJob(
   } catch (error) {
     if (error instanceof ErasedError) return untouched(job, client.region, LEFT_ERASED);
     order.signal?.throwIfAborted();
+    if (isPaused(error)) throw error;
     const unknown = expectation.items.map((item) => notFetched(item, 'failed', inWords(error)));
     return conclude(unknown, null);
   }

@@ -1,4 +1,5 @@
 import type { JobsClient } from '../speech/jobs-client.js';
+import { isPaused } from '../speech/speech-error.js';
 import type { JobRecord } from '../speech/wire.js';
 import { type Expectation, expectationOf } from './expectation.js';
 import { inWords } from './fetch-missing.js';
@@ -35,7 +36,17 @@ export async function refetch(parts: RecoveryParts, order: RefetchOrder): Promis
     const trouble = faults.map(({ reason }) => reason).join('; ');
     return trouble === '' ? unknownJob(parts, order) : failed(order, null, trouble);
   }
-  const result = await recoverJob(parts, found.client, found.job, {
+  try {
+    const result = await recoverJob(parts, found.client, found.job, jobOrderOf(order));
+    return result ?? failed(order, found.client.region, NAME_THE_SOURCE);
+  } catch (error) {
+    if (!isPaused(error)) throw error;
+    return failed(order, found.client.region, inWords(error));
+  }
+}
+
+function jobOrderOf(order: RefetchOrder): JobOrder {
+  return {
     source: order.source ?? null,
     insist: true,
     grace: 0,
@@ -45,8 +56,7 @@ export async function refetch(parts: RecoveryParts, order: RefetchOrder): Promis
     actor: order.actor ?? null,
     signal: order.signal,
     alreadyRecorded: () => false,
-  });
-  return result ?? failed(order, found.client.region, NAME_THE_SOURCE);
+  };
 }
 
 /** The clients of some regions, each once, or of all that have an address. Throws `SpeechError` (`configuration`). */

@@ -59,3 +59,8 @@ export class SpeechError extends Error {
     this.retryAfterMs = details.retryAfterMs ?? null;
   }
 }
+
+/** Whether the region was not asked, because of a pause that the service asked for. */
+export function isPaused(error: unknown): error is SpeechError {
+  return error instanceof SpeechError && error.kind === 'paused';
+}

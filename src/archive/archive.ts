@@ -1,6 +1,8 @@
 import type { IncomingItem, ItemDescription, ItemSink, Origin, StoredItem } from '../domain/item.js';
+import type { Problem } from '../domain/problem.js';
+import type { Spare } from '../store/budget-lease.js';
 import type { BufferPool } from '../store/buffer-pool.js';
-import type { ByteBudget } from '../store/byte-budget.js';
+import type { BudgetLease, ByteBudget } from '../store/byte-budget.js';
 import type { ObjectStore } from '../store/object-store.js';
 import { commitItem } from './commit-item.js';
 import { openStreamTarget } from './open-stream-target.js';
@@ -20,13 +22,20 @@ export interface ArtefactContext {
   readonly keyPrefix: string;
 }
 
+/** What is known of how a delivery comes in. */
+export interface Reception {
+  /** Size of the whole as far as its sender says: lets buffers be sized right at once. */
+  readonly expectedBytes?: number | null;
+  /** Milliseconds to wait for the first byte of memory, after which an `overloaded` Problem is thrown. Default: no end. */
+  readonly patience?: number;
+}
+
 /**
  * The archive of all jobs. First write wins: nothing is overwritten, nothing is dropped, and nothing of a
  * delivery is visible before `commit`.
  */
 export interface Archive {
-  /** @param expectedBytes size of the whole delivery as far as its sender says: lets buffers be sized right at once */
-  begin(context: ArtefactContext, expectedBytes?: number | null): StagedDelivery;
+  begin(context: ArtefactContext, reception?: Reception): StagedDelivery;
 }
 
 /**
@@ -34,23 +43,24 @@ export interface Archive {
  * `commit` or `discard` is called, once, which also gives all memory back.
  */
 export interface StagedDelivery extends ItemSink {
-  /**
-   * Calls `release` before this delivery waits for memory: whatever it merely keeps (such as the raw body
-   * kept for quarantine) is to be let go then.
-   */
-  beforeWaiting(release: () => void): void;
-  /** Takes bytes of the budget on behalf of this delivery, if that needs no waiting; `giveBack` returns them. */
-  tryKeep(bytes: number): boolean;
-  giveBack(bytes: number): void;
+  /** What this delivery's memory comes out of, for what is kept beside its items. */
+  readonly memory: Memory;
+  /** What is merely kept (such as the raw body, for quarantine) is let go before anybody waits for memory. */
+  keepsBeside(spare: Spare): void;
+  /** Told when the delivery came too slowly while others waited for memory; it has to be discarded then. */
+  onRefused(listener: (problem: Problem) => void): void;
   /**
    * Makes the items visible. Resolves when all are durable and proven so.
    * Rejects with `StoreError` (the sender should come again; what is stored by then will be identical), or
    * with a `write-race` Problem when another delivery streamed different bytes to the same key meanwhile.
    */
   commit(): Promise<StoredItem[]>;
-  /** True once it was committed or discarded. */
+  /** True once it was committed, or nothing of it is left. */
   readonly settled: boolean;
-  /** Gives up: nothing more becomes visible, uploads are aborted. Nothing to do once settled. Never throws. */
+  /**
+   * Gives up, also while a write waits: nothing more becomes visible, memory is given back at once, uploads are aborted.
+   * Nothing to do once settled. Never throws.
+   */
   discard(): Promise<void>;
 }
 
@@ -64,26 +74,28 @@ export interface ArchiveParts {
 const WRITES_AT_ONCE = 4;
 
 export function createArchive(parts: ArchiveParts): Archive {
-  return { begin: (context, expectedBytes) => new Staging(parts, context, expectedBytes ?? 0) };
+  return { begin: (context, reception = {}) => new Staging(parts, context, reception) };
 }
 
 class Staging implements StagedDelivery {
   readonly #parts: ArchiveParts;
   readonly #context: ArtefactContext;
   readonly #expectedBytes: number;
-  readonly #memory: Memory;
+  readonly memory: Memory;
+  readonly #lease: BudgetLease;
   readonly #items: StagedItem[] = [];
   /** Keys that streamed items of this delivery go to. */
   readonly #claimed = new Set<string>();
-  #release: (() => void) | null = null;
   #settled = false;
+  #discarding: Promise<void> | null = null;
 
-  constructor(parts: ArchiveParts, context: ArtefactContext, expectedBytes: number) {
-    this.#expectedBytes = expectedBytes;
+  constructor(parts: ArchiveParts, context: ArtefactContext, { expectedBytes = null, ...wait }: Reception) {
+    this.#expectedBytes = expectedBytes ?? 0;
     this.#parts = parts;
     this.#context = context;
-    const lease = parts.budget.lease();
-    this.#memory = {
+    const lease = parts.budget.lease({ expected: expectedBytes, ...wait });
+    this.#lease = lease;
+    this.memory = {
       pool: parts.pool,
       lease,
       take: (bytes) => (lease.tryTake(bytes) ? undefined : this.#waitFor(bytes)),
@@ -94,20 +106,16 @@ class Staging implements StagedDelivery {
     return this.#settled;
   }
 
-  beforeWaiting(release: () => void): void {
-    this.#release = release;
+  keepsBeside(spare: Spare): void {
+    this.#lease.spare = spare;
   }
 
-  tryKeep(bytes: number): boolean {
-    return this.#memory.lease.tryTake(bytes);
-  }
-
-  giveBack(bytes: number): void {
-    this.#memory.lease.give(bytes);
+  onRefused(listener: (problem: Problem) => void): void {
+    this.#lease.onRefused = listener;
   }
 
   open(description: ItemDescription): IncomingItem {
-    const item = new StagedItem(description, this.#memory, {
+    const item = new StagedItem(description, this.memory, {
       partSize: this.#parts.store.partSize,
       expectedBytes: this.#expectedBytes,
       openStream: (identity, sha256) =>
@@ -123,6 +131,7 @@ class Staging implements StagedDelivery {
   }
 
   async commit(): Promise<StoredItem[]> {
+    this.#lease.pace.complete();
     try {
       const stored = await this.#commitAll();
       this.#settled = true;
@@ -135,11 +144,16 @@ class Staging implements StagedDelivery {
     }
   }
 
-  async discard(): Promise<void> {
-    if (this.#settled) return;
-    this.#settled = true;
-    this.#memory.lease.close();
+  discard(): Promise<void> {
+    if (this.#settled) return Promise.resolve();
+    this.#discarding ??= this.#discard();
+    return this.#discarding;
+  }
+
+  async #discard(): Promise<void> {
+    this.#lease.close();
     await Promise.all(this.#items.map((item) => item.discard()));
+    this.#settled = true;
   }
 
   /** Streamed items first: only they can lose a race, and then nothing small has become visible yet. */
@@ -164,14 +178,14 @@ class Staging implements StagedDelivery {
   }
 
   async #waitFor(bytes: number): Promise<void> {
-    this.#release?.();
+    this.#lease.spare?.release();
     for (const item of this.#items) await item.spill();
-    await this.#memory.lease.take(bytes);
+    await this.#lease.take(bytes);
   }
 
   #close(): void {
     for (const item of this.#items) item.release();
-    this.#memory.lease.close();
+    this.#lease.close();
   }
 }
 

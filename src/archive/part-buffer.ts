@@ -1,5 +1,6 @@
+import { LeaseClosedError } from '../store/budget-lease.js';
 import type { BufferPool } from '../store/buffer-pool.js';
-import { type BudgetLease, LeaseClosedError } from '../store/byte-budget.js';
+import type { BudgetLease } from '../store/byte-budget.js';
 import { SharedBuffer } from '../store/shared-buffer.js';
 
 /** What staging needs to hold bytes: where buffers come from, and how to wait for the right to have one. */
@@ -10,11 +11,11 @@ export interface Memory {
   take(bytes: number): Promise<void> | undefined;
 }
 
-/**
- * An item of unknown size pays for a whole part once it holds more than this. Growing step by step would let many
- * uploads hold half a part each and none a whole one, and a part that is not whole cannot be handed to the store.
- */
-const SMALL_ITEM = 256 * 1024;
+/** Up to this size memory is taken for what is there, and at once for what was announced. */
+const FIRST_STEPS = 256 * 1024;
+
+/** Content up to this size goes into memory of just its size: the smallest buffer of the pool would cost more. */
+const TINY = 32 * 1024;
 
 /** Bytes of memory, and what they cost. */
 interface Content {
@@ -69,6 +70,14 @@ export class PartBuffer {
     return this.#content === null ? read(EMPTY) : this.#content.memory.readBy(this.#length, read);
   }
 
+  /** Appends a chunk of at most `room` bytes if that needs no waiting for memory. */
+  tryAppend(chunk: Buffer): boolean {
+    const price = this.#priceOf(chunk.length);
+    if (price > 0 && !this.#memory.lease.tryTake(price)) return false;
+    this.#place(chunk);
+    return true;
+  }
+
   /** Appends a chunk of at most `room` bytes. Returns a promise when memory has to be waited for. */
   append(chunk: Buffer): Promise<void> | undefined {
     if (chunk.length === 0) return undefined;
@@ -88,10 +97,11 @@ export class PartBuffer {
   /** Gives back what the content does not need: it came to less than was expected. */
   shrink(): void {
     if (this.#content?.pooled !== true) return;
-    const size = this.#memory.pool.sizeFor(this.#length);
+    const tiny = this.#length <= TINY;
+    const size = tiny ? this.#length : this.#memory.pool.sizeFor(this.#length);
     const excess = this.#content.price - size;
     if (excess <= 0) return;
-    this.#moveTo(size);
+    this.#moveTo(tiny ? this.#held(Buffer.allocUnsafeSlow(size)) : this.#pooled(size));
     this.#memory.lease.give(excess);
   }
 
@@ -109,41 +119,54 @@ export class PartBuffer {
     return Math.max(0, this.#sizeAfter(more) - this.#content.price);
   }
 
+  /** In growing steps: for what came, and for what the sender's speed promises. */
   #sizeAfter(more: number): number {
     const needed = this.#length + more;
     if (this.#content?.pooled === true && needed <= this.#content.price) return this.#content.price;
-    if (needed <= this.#expected) return this.#memory.pool.sizeFor(this.#expected);
-    return this.#memory.pool.sizeFor(needed > SMALL_ITEM ? this.#limit : needed);
+    const { pool, lease } = this.#memory;
+    const announced = needed <= this.#expected;
+    if (needed <= FIRST_STEPS) {
+      return pool.sizeFor(announced && this.#expected <= FIRST_STEPS ? this.#expected : needed);
+    }
+    const most = announced ? this.#expected : this.#limit;
+    return pool.sizeFor(Math.min(most, needed + lease.pace.ahead()));
   }
 
   #place(chunk: Buffer): void {
     if (this.#content === null) {
-      this.#hold(chunk.length, false, (onFree) => new SharedBuffer(chunk, onFree));
+      this.#content = this.#held(chunk);
     } else {
       const size = this.#sizeAfter(chunk.length);
-      if (!this.#content.pooled || this.#content.price !== size) this.#moveTo(size);
+      if (!this.#content.pooled || this.#content.price !== size) this.#moveTo(this.#pooled(size));
       this.#memory.pool.fill(this.#content.memory.bytes, this.#length, chunk);
     }
     this.#length += chunk.length;
   }
 
-  /** Moves the content into a pooled buffer that was paid for, together with what the old place had cost. */
-  #moveTo(size: number): void {
+  /** Moves the bytes to a new place, which was paid for together with what the old one had cost. */
+  #moveTo(place: Content): void {
     const before = this.#content;
-    const { memory } = this.#hold(size, true, (onFree) => this.#memory.pool.take(size, onFree));
+    this.#content = place;
     if (before === null) return;
-    before.memory.bytes.copy(memory.bytes, 0, 0, this.#length);
+    before.memory.bytes.copy(place.memory.bytes, 0, 0, this.#length);
     before.price = 0;
     before.memory.release();
   }
 
-  #hold(price: number, pooled: boolean, open: (onFree: () => void) => SharedBuffer): Content {
+  #pooled(size: number): Content {
+    return this.#contentOf(size, true, (onFree) => this.#memory.pool.take(size, onFree));
+  }
+
+  #held(bytes: Buffer): Content {
+    return this.#contentOf(bytes.length, false, (onFree) => new SharedBuffer(bytes, onFree));
+  }
+
+  #contentOf(price: number, pooled: boolean, open: (onFree: () => void) => SharedBuffer): Content {
     const content: Content = {
       price,
       pooled,
       memory: open(() => this.#memory.lease.give(content.price)),
     };
-    this.#content = content;
     return content;
   }
 }

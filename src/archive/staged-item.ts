@@ -1,6 +1,6 @@
 import { createHash, hash } from 'node:crypto';
 import type { IncomingItem, ItemDescription, ItemIdentity } from '../domain/item.js';
-import { LeaseClosedError } from '../store/byte-budget.js';
+import { LeaseClosedError } from '../store/budget-lease.js';
 import type { PendingUpload } from '../store/object-store.js';
 import { artefactPath } from './layout.js';
 import { type Memory, PartBuffer } from './part-buffer.js';
@@ -64,12 +64,23 @@ export class StagedItem implements IncomingItem {
   }
 
   write(chunk: Buffer): Promise<void> | undefined {
+    const { pace } = this.#memory.lease;
+    pace.came(chunk.length);
     this.size += chunk.length;
-    if (chunk.length <= this.#part.room) return this.#part.append(chunk);
-    return this.#writeAcrossParts(chunk);
+    const waiting =
+      chunk.length <= this.#part.room ? this.#part.append(chunk) : this.#writeAcrossParts(chunk);
+    if (waiting === undefined) pace.ready();
+    return waiting?.then(() => pace.ready());
   }
 
   async end(): Promise<void> {
+    const { pace } = this.#memory.lease;
+    pace.came(0);
+    await this.#end();
+    pace.ready();
+  }
+
+  async #end(): Promise<void> {
     this.#ended = true;
     if (this.target === null) {
       this.#part.shrink();
@@ -140,6 +151,7 @@ export class StagedItem implements IncomingItem {
     const upload = this.target?.upload;
     if (upload === undefined || part.length === 0) return;
     this.#hash?.update(part.bytes());
+    this.#memory.lease.pace.handedOn();
     this.#part = new PartBuffer(this.#memory, this.#rules.partSize, this.#rules.partSize);
     const sending = part
       .readBy((bytes) => upload.write(bytes))

@@ -246,7 +246,7 @@ const limits = section('What one replica takes on.', {
     kinds.size(64 * 1024),
     'size',
     '64MiB',
-    'All body buffers of the process together, bodies of up to 64 KiB on their way in excepted; at least three parts.',
+    'All body buffers of the process together, bodies of up to 64 KiB on their way in excepted; at least three parts. A quarter is for bodies up to 1 MiB.',
   ),
   maxConcurrentDeliveries: setting(
     kinds.count(1, 100_000),
@@ -258,7 +258,7 @@ const limits = section('What one replica takes on.', {
     kinds.count(1, 100_000),
     'number',
     64,
-    'Deliveries that may wait for buffers before new ones are answered 503.',
+    'Deliveries that may wait for buffers before new ones are answered 503; those of bodies up to 1 MiB and of larger ones count apart.',
   ),
   idleTimeout: setting(kinds.duration(100), 'duration', '30s', 'Longest silence within a body.'),
   minBytesPerSecond: setting(

@@ -1,10 +1,15 @@
 import { Problem } from '../domain/problem.js';
+import type { ByteBudget } from '../store/byte-budget.js';
 
 /** Lets deliveries in while there is room for them; the rest hear 503 before their body is read. */
 export interface Admission {
   readonly active: number;
-  /** Throws `overloaded`, `draining` or `store-unavailable`; otherwise the returned function gives the place back, once. */
-  enter(): () => void;
+  /**
+   * Throws `overloaded`, `draining` or `store-unavailable`; otherwise the returned function gives the place back, once.
+   *
+   * @param declared bytes of the body; null when unknown
+   */
+  enter(declared: number | null): () => void;
   /** From now on nobody is let in. */
   close(): void;
   /** Resolves when the last delivery has left. */
@@ -13,14 +18,14 @@ export interface Admission {
 
 export interface AdmissionLimits {
   readonly maxConcurrent: number;
-  /** Deliveries that may wait for memory before newcomers are turned away. */
+  /** Deliveries that may wait for memory in the line that a newcomer would join before it is turned away. */
   readonly maxWaiters: number;
 }
 
 /** @param storeTrouble why nothing can be stored at all yet; null when it can */
 export function createAdmission(
   limits: AdmissionLimits,
-  budget: { readonly waiters: number },
+  budget: Pick<ByteBudget, 'waitersFor'>,
   storeTrouble: () => string | null = () => null,
 ): Admission {
   let active = 0;
@@ -38,13 +43,13 @@ export function createAdmission(
     get active() {
       return active;
     },
-    enter() {
+    enter(declared) {
       if (closed) throw new Problem('draining', 'This replica is shutting down; another one will take it.');
       if (storeTrouble() !== null) throw new Problem('store-unavailable', 'The store cannot take it now.');
       if (active >= limits.maxConcurrent) {
         throw new Problem('overloaded', `${limits.maxConcurrent} deliveries are being received already.`);
       }
-      if (budget.waiters >= limits.maxWaiters) {
+      if (budget.waitersFor(declared) >= limits.maxWaiters) {
         throw new Problem('overloaded', `${limits.maxWaiters} deliveries are waiting for memory already.`);
       }
       active += 1;

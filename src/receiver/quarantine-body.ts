@@ -18,24 +18,24 @@ export async function quarantineBody(
   kept: RawKeeper,
   fault: UndecodableError,
 ): Promise<void> {
-  const raw = kept.result();
-  if (raw === 'no-memory') throw new Problem('overloaded', 'Too much is being received to keep this body.');
-  if (raw === 'over-cap') throw new Problem('body-malformed', `${fault.message} (${fault.reason})`);
-  await quarantine.keep(
-    {
-      deliveryId,
-      receivedAt,
-      source: sender.source.name,
-      region: sender.region,
-      clientIp: sender.clientIp,
-      method: request.method,
-      jobId: query.jobId,
-      status: query.status,
-      query: storableQuery(query),
-      headers: storableHeaders(request, sender.source.credentialHeaders),
-      reason: fault.reason,
-      detail: fault.message,
-    },
-    raw,
-  );
+  const record = {
+    deliveryId,
+    receivedAt,
+    source: sender.source.name,
+    region: sender.region,
+    clientIp: sender.clientIp,
+    method: request.method,
+    jobId: query.jobId,
+    status: query.status,
+    query: storableQuery(query),
+    headers: storableHeaders(request, sender.source.credentialHeaders),
+    reason: fault.reason,
+    detail: fault.message,
+  };
+  const keeping = kept.readBy((body) => quarantine.keep(record, body));
+  if (keeping === 'no-memory') {
+    throw new Problem('overloaded', 'Too much is being received to keep this body.');
+  }
+  if (keeping === 'over-cap') throw new Problem('body-malformed', `${fault.message} (${fault.reason})`);
+  await keeping;
 }

@@ -58,9 +58,8 @@ export function createReceiver(parts: ReceiverParts): Receiver {
       const query = parseCallbackQuery(request.rawQuery);
       arrival.jobId = query.jobId;
       arrival.status = query.status;
-      refuseUndelimited(request);
       refuseDeclaredTooLarge(request, arrival.sender.source);
-      leave = parts.admission.enter();
+      leave = parts.admission.enter(request.declaredLength);
       return await takeIn(request, arrival, query);
     } catch (error) {
       const refusal = asRefusal(error);
@@ -83,9 +82,13 @@ export function createReceiver(parts: ReceiverParts): Receiver {
     arrival: Arrival,
     query: CallbackQuery,
   ): Promise<Acknowledgement> {
-    const staged = parts.archive.begin(artefactContext(arrival, query), request.declaredLength);
-    const kept = createRawKeeper(staged, parts.limits.quarantineBytes, request.declaredLength);
-    staged.beforeWaiting(kept.release);
+    const { declaredLength } = request;
+    const staged = parts.archive.begin(artefactContext(arrival, query), {
+      expectedBytes: declaredLength,
+      patience: MEMORY_WAIT,
+    });
+    const kept = createRawKeeper(staged.memory, parts.limits.quarantineBytes, declaredLength);
+    staged.keepsBeside(kept);
     try {
       const result = await decodeAndArchive(request, arrival, query, staged, kept);
       await record(arrival, result);
@@ -115,6 +118,7 @@ export function createReceiver(parts: ReceiverParts): Receiver {
       await decode(request, arrival, query, staged, kept);
     } catch (error) {
       if (!(error instanceof UndecodableError)) throw error;
+      staged.memory.lease.pace.complete();
       await quarantineBody(parts.quarantine, request, arrival, query, kept, error);
       return { outcome: 'quarantined', reason: error.reason, items: [] };
     }
@@ -142,7 +146,12 @@ export function createReceiver(parts: ReceiverParts): Receiver {
       contents: query.contents.length > 0 ? query.contents : source.contents,
     };
     const limits = { maxBytes: source.maxBytes, maxParts: parts.limits.maxParts };
-    const decoded = await decodeBody(headers, body, staged, limits, kept.keep);
+    // A sender that is gone, or refused, leaves the line for memory at once, and frees what it holds.
+    body.onFailure(() => void staged.discard());
+    staged.onRefused((problem) => body.fail(problem));
+    const decoded = await decodeBody(headers, body, staged, limits, kept.keep).catch((error: unknown) => {
+      throw body.failure ?? error;
+    });
     if (decoded.parts !== undefined) arrival.shape = { ...arrival.shape, parts: decoded.parts };
   }
 
@@ -157,17 +166,11 @@ export function createReceiver(parts: ReceiverParts): Receiver {
   return { receive };
 }
 
+/** Milliseconds that a sender waits for the first byte of memory. */
+const MEMORY_WAIT = 10_000;
+
 /** Milliseconds that an answer waits for uploads to be aborted; the rest goes on behind it. */
 const CLEAN_UP_WAIT = 2000;
-
-/** HTTP/1.1 ends a body without a length or chunks at once, so there is none; HTTP/1.0 demands a length (RFC 1945, 8.3). */
-function refuseUndelimited({ isDelimited }: CallbackRequest): void {
-  if (isDelimited) return;
-  throw new Problem(
-    'length-required',
-    'An HTTP/1.0 request has to say with Content-Length how long its body is.',
-  );
-}
 
 function refuseDeclaredTooLarge({ declaredLength }: CallbackRequest, source: Source): void {
   if (declaredLength === null || declaredLength <= source.maxBytes) return;

@@ -35,6 +35,12 @@ const PIECES = 32;
 /** A body being read: an async iterable that counts, and that ends with an error when the sender breaks a limit. */
 export interface RequestBody extends AsyncIterable<Buffer> {
   readonly bytes: number;
+  /** Why it ended before it was whole; null while it has not. */
+  readonly failure: Error | null;
+  /** Ends it before it is whole; nothing happens when it has ended. */
+  fail(error: Error): void;
+  /** Told once when it ends before it is whole, also while nobody reads. */
+  onFailure(listener: () => void): void;
 }
 
 /**
@@ -75,7 +81,8 @@ class Body implements RequestBody, AsyncIterator<Buffer, undefined> {
   readonly #now: () => number;
   readonly #onStart: (() => void) | undefined;
   #queue: Buffer[] = [];
-  #error: Error | null = null;
+  failure: Error | null = null;
+  #onFailure = (): void => {};
   #ended = false;
   #started = 0;
   #pending: Pending | null = null;
@@ -107,7 +114,7 @@ class Body implements RequestBody, AsyncIterator<Buffer, undefined> {
   next(): Promise<IteratorResult<Buffer, undefined>> {
     const chunk = this.#queue.shift();
     if (chunk !== undefined) return Promise.resolve({ value: chunk, done: false });
-    if (this.#error !== null) return Promise.reject(this.#error);
+    if (this.failure !== null) return Promise.reject(this.failure);
     if (this.#ended) return Promise.resolve({ value: undefined, done: true });
     return new Promise((resolve, reject) => {
       this.#pending = { resolve, reject };
@@ -125,15 +132,15 @@ class Body implements RequestBody, AsyncIterator<Buffer, undefined> {
   look(instant: number): void {
     const { idleTimeout, totalTimeout, minBytesPerSecond, minRateGrace } = this.#limits;
     if (instant - this.#started > totalTimeout) {
-      return this.#fail(new Problem('body-too-slow', `The body took longer than ${totalTimeout / 1000} s.`));
+      return this.fail(new Problem('body-too-slow', `The body took longer than ${totalTimeout / 1000} s.`));
     }
     if (this.#pending === null) return;
     const waiting = instant - this.#waitingSince;
     const waited = this.#waited + waiting;
     if (waiting > idleTimeout) {
-      this.#fail(new Problem('body-too-slow', `No byte of the body came for ${idleTimeout / 1000} s.`));
+      this.fail(new Problem('body-too-slow', `No byte of the body came for ${idleTimeout / 1000} s.`));
     } else if (waited > minRateGrace && this.bytes < (waited / 1000) * minBytesPerSecond) {
-      this.#fail(
+      this.fail(
         new Problem('body-too-slow', `The body came at less than ${minBytesPerSecond} bytes per second.`),
       );
     }
@@ -147,14 +154,14 @@ class Body implements RequestBody, AsyncIterator<Buffer, undefined> {
     request.on('end', this.#onEnd);
     request.on('error', this.#onError);
     request.on('close', this.#onClose);
-    if (request.destroyed && !request.complete) this.#fail(new BodyAbortedError());
+    if (request.destroyed && !request.complete) this.fail(new BodyAbortedError());
     else this.#onStart?.();
   }
 
   readonly #onData = (chunk: Buffer): void => {
     this.bytes += chunk.length;
     if (this.bytes > this.#limits.maxBytes) {
-      return this.#fail(
+      return this.fail(
         new Problem('body-too-large', `This source accepts up to ${this.#limits.maxBytes} bytes.`),
       );
     }
@@ -184,9 +191,9 @@ class Body implements RequestBody, AsyncIterator<Buffer, undefined> {
     this.#waitingSince = instant;
   }
 
-  readonly #onError = (error: Error): void => this.#fail(new BodyAbortedError({ cause: error }));
+  readonly #onError = (error: Error): void => this.fail(new BodyAbortedError({ cause: error }));
 
-  readonly #onClose = (): void => this.#fail(new BodyAbortedError());
+  readonly #onClose = (): void => this.fail(new BodyAbortedError());
 
   #takePending(): Pending | null {
     const pending = this.#pending;
@@ -196,13 +203,19 @@ class Body implements RequestBody, AsyncIterator<Buffer, undefined> {
     return pending;
   }
 
-  #fail(error: Error): void {
-    if (this.#error !== null || this.#ended) return;
-    this.#error = error;
+  fail(error: Error): void {
+    if (this.failure !== null || this.#ended) return;
+    this.failure = error;
     this.#queue = [];
     this.#finish();
     this.#request.pause();
     this.#takePending()?.reject(error);
+    this.#onFailure();
+  }
+
+  onFailure(listener: () => void): void {
+    this.#onFailure = listener;
+    if (this.failure !== null) listener();
   }
 
   /** The error listener stays: an error nobody listens for would end the process. */

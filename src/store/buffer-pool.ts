@@ -8,6 +8,8 @@ import { SharedBuffer } from './shared-buffer.js';
  * one that was written first.
  */
 export interface BufferPool {
+  /** Size of the largest buffer. */
+  readonly largest: number;
   /** Size of the buffer that `take(bytes)` returns. */
   sizeFor(bytes: number): number;
   /** A buffer that comes back by itself when nobody holds it any more; `onFree` is called then. */
@@ -65,6 +67,7 @@ export function createBufferPool(options: {
   }
 
   return {
+    largest: options.largest,
     sizeFor,
     get allocated() {
       return allocated;

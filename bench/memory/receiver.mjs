@@ -1,0 +1,74 @@
+// The receiver as a process of its own, and what its memory does meanwhile.
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
+
+/** The flags of the image and of the cluster files. */
+const BOUNDS = { NODE_OPTIONS: '--max-old-space-size=192', MALLOC_ARENA_MAX: '2' };
+
+export async function startReceiver(settings) {
+  const child = spawn(process.execPath, [MAIN, 'serve'], {
+    env: {
+      PATH: process.env.PATH,
+      NODE_ENV: 'production',
+      NODE_NO_WARNINGS: '1',
+      ...BOUNDS,
+      NODE_CONFIG: JSON.stringify({
+        receiver: { host: '127.0.0.1', port: 0, drainDelay: 0 },
+        admin: { host: '127.0.0.1', port: 0, tokens: { bench: 'bench-token-of-twenty-chars' } },
+        sources: { default: { allowUnauthenticated: true, allow: ['127.0.0.0/8'] } },
+        ...settings,
+      }),
+    },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let ended = null;
+  child.once('exit', (code, signal) => {
+    ended = signal ?? code;
+  });
+  const listening = await new Promise((resolve, reject) => {
+    child.once('exit', (code) => reject(new Error(`the receiver ended with ${code}`)));
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      try {
+        const entry = JSON.parse(line);
+        if (entry.event === 'listening') resolve(entry);
+        else if (entry.level === 'error' || entry.level === 'fatal') console.error(line.slice(0, 300));
+      } catch {
+        console.error(line);
+      }
+    });
+  });
+  return {
+    publicUrl: listening.publicUrl,
+    adminUrl: listening.adminUrl,
+    ended: () => ended,
+    rss: () => memoryOf(child.pid, 'VmRSS'),
+    peak: () => memoryOf(child.pid, 'VmHWM'),
+    cpu: () => cpuOf(child.pid),
+    async metric(name) {
+      const text = await (await fetch(`${listening.adminUrl}/metrics`)).text();
+      return Number(new RegExp(`^${name}(?:{[^}]*})? (\\S+)$`, 'm').exec(text)?.[1]);
+    },
+    async stop() {
+      if (ended !== null) return;
+      const exited = new Promise((resolve) => child.once('exit', resolve));
+      child.kill('SIGKILL');
+      await exited;
+    },
+  };
+}
+
+/** Megabytes. */
+function memoryOf(pid, name) {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  return Math.round(Number(new RegExp(`${name}:\\s+(\\d+)`).exec(status)?.[1]) / 1024);
+}
+
+/** Seconds of CPU time. */
+function cpuOf(pid) {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ');
+  return (Number(fields[11]) + Number(fields[12])) / 100;
+}

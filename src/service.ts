@@ -3,6 +3,7 @@ import { createAdmin } from './admin/admin.js';
 import { createAdminServer } from './admin/admin-server.js';
 import { reportSignIns } from './admin/report-sign-ins.js';
 import { createQuarantine } from './archive/quarantine.js';
+import { boundPorts } from './bound-ports.js';
 import { type RegularRescue, rescueRegularly } from './capture/rescue-regularly.js';
 import type { Config } from './config.js';
 import { openCore, storeClaim } from './core.js';
@@ -219,6 +220,13 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     maxHeaderBytes: limits.maxHeaderBytes,
   });
 
+  const bound = boundPorts({
+    servers: { public: publicServer, admin: adminServer },
+    limits,
+    metrics: metrics.connections,
+    log,
+  });
+
   let opening: Promise<Pick<Listening, 'publicUrl' | 'adminUrl'>> | null = null;
 
   async function openPorts() {
@@ -293,6 +301,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       bodyClock.stop();
       refusalLog.close();
       unexpectedLog.close();
+      bound.close();
       metrics.close();
       if (await withinAbortWait([core.close()])) return;
       log.warn({ event: 'store-hangs' }, 'the store did not answer: what waited for it was given up');

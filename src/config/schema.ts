@@ -305,6 +305,13 @@ const limits = section('What one replica takes on.', {
     '60s',
     'Time after which a download whose client takes nothing is cut; players resume where they were.',
   ),
+  maxConnections: setting(
+    kinds.count(16, 1_000_000),
+    'number',
+    2048,
+    'Connections to the public port at a time, fewer where the process may not open that many files. For a newcomer the one that has been idle longest is closed, those of strangers first.',
+  ),
+  maxAdminConnections: setting(kinds.count(16, 1_000_000), 'number', 256, 'The same for the admin port.'),
   maxHeaderBytes: setting(kinds.size(1024, 2 ** 20), 'size', '16KiB', 'Request line and headers together.'),
 });
 

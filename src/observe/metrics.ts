@@ -1,4 +1,5 @@
 import { Registry } from 'prom-client';
+import { type ConnectionMetrics, createConnectionMetrics } from './connection-metrics.js';
 import { createDeliveryMetrics, type DeliveryMetrics } from './delivery-metrics.js';
 import { createLedgerMetrics, type LedgerMetrics } from './ledger-metrics.js';
 import { createProcessMetrics, type ProcessMetrics } from './process-metrics.js';
@@ -13,6 +14,7 @@ import { createStoreMetrics, type StoreMetrics } from './store-metrics.js';
  */
 export interface Metrics {
   readonly deliveries: DeliveryMetrics;
+  readonly connections: ConnectionMetrics;
   readonly store: StoreMetrics;
   readonly ledger: LedgerMetrics;
   readonly recovery: RecoveryMetrics;
@@ -45,6 +47,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const process = createProcessMetrics(registry, { version: options.version ?? 'unknown' });
   return {
     deliveries: createDeliveryMetrics(registry, options),
+    connections: createConnectionMetrics(registry),
     store: createStoreMetrics(registry),
     ledger: createLedgerMetrics(registry),
     recovery: createRecoveryMetrics(registry, { regions: options.regions, clock }),

@@ -74,15 +74,22 @@ function refuse(request: IncomingMessage, response: ServerResponse, error: unkno
   const problem = asProblem(error);
   if (problem.code === 'internal') routes.onUnexpected(error);
   const drain = awaitingContinue.has(request) ? NOTHING : routes.drain;
+  const closing = routes.isDraining() || TURNED_AWAY.has(problem.status);
   inTurn(() => {
     try {
-      respondProblem(request, response, problem, drain, routes.isDraining());
+      respondProblem(request, response, problem, drain, closing);
     } catch (fault) {
       routes.onUnexpected(fault);
       response.destroy();
     }
   });
 }
+
+/**
+ * Whoever did not get past the door does not keep a connection for `keepAliveTimeout`, which is long for the sake of
+ * balancers. Said in the answer, so that no balancer meets a connection that is just being closed.
+ */
+const TURNED_AWAY: ReadonlySet<number> = new Set([401, 403, 404, 405]);
 
 /** One for all requests: the event loop is one. Eight refusals take less than a millisecond together. */
 const inTurn = takeTurns(8);

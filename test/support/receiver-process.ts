@@ -23,12 +23,16 @@ export interface ReceiverProcess {
 /** Production has no source by itself; most tests need no credential. */
 const OPEN_SOURCE = { default: { allowUnauthenticated: true } };
 
-/** Starts `serve` with these settings; resolves when it listens, rejects with its output when it ends before. */
+/** Starts `serve` with these settings, and at most `openFiles` open files; resolves when it listens, rejects with its output when it ends before. */
 export async function startProcess(
   settings: Record<string, unknown>,
   environment: Record<string, string> = {},
+  { openFiles }: { readonly openFiles?: number } = {},
 ): Promise<ReceiverProcess> {
-  const child = spawn(process.execPath, [MAIN, 'serve'], {
+  const program = [process.execPath, MAIN, 'serve'];
+  const [command = '', ...args] =
+    openFiles === undefined ? program : ['sh', '-c', `ulimit -n ${openFiles}; exec "$0" "$@"`, ...program];
+  const child = spawn(command, args, {
     env: {
       PATH: process.env.PATH ?? '',
       NODE_ENV: 'production',

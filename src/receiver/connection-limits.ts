@@ -1,0 +1,43 @@
+import { readFileSync } from 'node:fs';
+
+export interface ConnectionSettings {
+  readonly maxConnections: number;
+  readonly maxAdminConnections: number;
+  readonly maxConcurrentDeliveries: number;
+}
+
+export interface ConnectionLimits {
+  readonly public: number;
+  readonly admin: number;
+}
+
+/** Files that are open anyway: the program, its logs, connections to the store and the service. */
+const OWN_FILES = 128;
+/** A file and its folder, or two connections to the store, for a delivery that is being stored. */
+const FILES_PER_DELIVERY = 2;
+
+/**
+ * How many connections each port takes: as many as are configured, but only so many that files remain for what is
+ * received over them. Once files run out, connections cannot be accepted and deliveries cannot be stored, and nobody
+ * is told.
+ *
+ * @param openFiles how many files the process may have open; null when that is not known
+ */
+export function connectionLimits(settings: ConnectionSettings, openFiles: number | null): ConnectionLimits {
+  const { maxConnections, maxAdminConnections, maxConcurrentDeliveries } = settings;
+  if (openFiles === null) return { public: maxConnections, admin: maxAdminConnections };
+  const reserved = Math.min(openFiles / 2, OWN_FILES + FILES_PER_DELIVERY * maxConcurrentDeliveries);
+  const left = Math.floor(openFiles - reserved);
+  const admin = Math.max(1, Math.min(maxAdminConnections, Math.floor(left / 4)));
+  return { public: Math.max(1, Math.min(maxConnections, left - admin)), admin };
+}
+
+/** How many files this process may have open (Linux; null elsewhere). Node has raised it to the hard limit by now. */
+export function openFileLimit(): number | null {
+  try {
+    const [, limit] = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'latin1')) ?? [];
+    return limit === undefined ? null : Number(limit);
+  } catch {
+    return null;
+  }
+}

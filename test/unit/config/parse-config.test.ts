@@ -28,7 +28,7 @@ describe('parseConfig', () => {
   it('gives every default, with sizes in bytes and durations in milliseconds', () => {
     const config = parseConfig({});
     expect(config.receiver).toMatchObject({ host: '0.0.0.0', port: 8080, keepAliveTimeout: 620_000 });
-    expect(config.admin).toEqual({ host: '127.0.0.1', port: 8081, tokens: {} });
+    expect(config.admin).toEqual({ host: '127.0.0.1', port: 8081, hosts: [], tokens: {} });
     expect(config.store).toMatchObject({ url: 'file:./data', partSize: 8 * 2 ** 20 });
     expect(config.sources).toEqual({
       default: {

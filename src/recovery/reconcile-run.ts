@@ -20,18 +20,20 @@ export interface Run {
   readonly limit: LimitFunction;
 }
 
-/** Which jobs it came across, and which regions could not be listed to the end. */
-interface Walk {
-  readonly settled: ReadonlySet<string>;
-  readonly unlisted: ReadonlySet<string>;
-}
-
-export async function walkLists(run: Run, since: LookBack['since']): Promise<Walk> {
+/**
+ * Lists each region back to its time and settles every job. Gives the regions that could not be listed to the end.
+ *
+ * @param onSettled told of every job that was looked at
+ */
+export async function walkLists(
+  run: Run,
+  since: LookBack['since'],
+  onSettled: (jobId: string) => void,
+): Promise<ReadonlySet<string>> {
   const { clients, order, report, limit } = run;
-  const settled = new Set<string>();
   const unlisted = new Set<string>();
   const one = async (client: JobsClient, listed: JobRecord) => {
-    if (await tryListed(run, client, listed)) settled.add(listed.id);
+    if (await tryListed(run, client, listed)) onSettled(listed.id);
   };
   await settleAll(
     clients.map(async (client) => {
@@ -53,7 +55,7 @@ export async function walkLists(run: Run, since: LookBack['since']): Promise<Wal
       }
     }),
   );
-  return { settled, unlisted };
+  return unlisted;
 }
 
 /** Resolves to false when the job could not be looked at. */
@@ -75,11 +77,11 @@ async function tryListed(run: Run, client: JobsClient, listed: JobRecord): Promi
 /** Goes on with what earlier runs left open and the lists did not show. */
 export async function goOnWith(
   run: Run,
-  open: readonly RecoveredJob[],
-  { settled, unlisted }: Walk,
+  leftovers: Iterable<RecoveredJob>,
+  unlisted: ReadonlySet<string>,
 ): Promise<void> {
-  const leftovers = open.filter(({ jobId }) => !settled.has(jobId));
-  await settleAll(leftovers.map((told) => run.limit(() => tryAgain(run, told, unlisted))));
+  const work = Array.from(leftovers, (told) => run.limit(() => tryAgain(run, told, unlisted)));
+  await settleAll(work);
 }
 
 async function tryAgain(run: Run, told: RecoveredJob, unlisted: ReadonlySet<string>): Promise<void> {

@@ -32,8 +32,9 @@ export async function reconcile(parts: RecoveryParts, order: ReconcileOrder = {}
     if (trouble !== null) throw trouble;
     if (order.jobs) await recoverNamed(run, order.jobs);
     else {
-      const walk = await walkLists(run, reach.since);
-      if (!limited) await goOnWith(run, earlier.open, walk);
+      const open = new Map(earlier.open.map((told) => [told.jobId, told]));
+      const unlisted = await walkLists(run, reach.since, (jobId) => open.delete(jobId));
+      if (!limited) await goOnWith(run, open.values(), unlisted);
     }
   } catch (error) {
     report.fault(null, order.signal?.aborted ? INTERRUPTED : inWords(error));

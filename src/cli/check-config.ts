@@ -16,7 +16,11 @@ export function createCommand(): Command {
 function checkConfig(json: boolean): void {
   try {
     const config = loadConfig();
-    const warnings = configWarnings(config, { now: Date.now(), production: isProduction() });
+    const warnings = configWarnings(config, {
+      now: Date.now(),
+      production: isProduction(),
+      environment: process.env,
+    });
     if (json) printJson({ valid: true, faults: [], warnings });
     else printLines([...summary(config), ...warnings.map((warning) => `warning: ${warning}`)]);
   } catch (error) {

@@ -97,7 +97,11 @@ async function examineAll(config: Config, options: Options): Promise<Finding[]> 
 }
 
 function configuration(config: Config): Finding[] {
-  const warnings = configWarnings(config, { now: Date.now(), production: isProduction() });
+  const warnings = configWarnings(config, {
+    now: Date.now(),
+    production: isProduction(),
+    environment: process.env,
+  });
   if (warnings.length === 0) return [ok('configuration', 'It is valid, and nothing in it stands out.')];
   return warnings.map((text) => warning('configuration', `${text}.`, 'See docs/security.md.'));
 }

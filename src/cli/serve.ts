@@ -68,7 +68,11 @@ function announce(
     `listening on ${publicUrl}, admin on ${adminUrl}`,
   );
   if (listening.notReady !== null) log.warn({ event: 'not-ready' }, `not ready yet: ${listening.notReady}`);
-  for (const warning of configWarnings(config, { now: Date.now(), production: isProduction() }))
+  for (const warning of configWarnings(config, {
+    now: Date.now(),
+    production: isProduction(),
+    environment: process.env,
+  }))
     log.warn({ event: 'configuration' }, warning);
   const startToken = tokens[START_TOKEN];
   if (isDevelopment()) {

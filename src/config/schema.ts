@@ -134,9 +134,13 @@ const s3 = section(
       "KMS key for sse kms; the account's default key when not set.",
     ),
     storageClass: optional(
-      kinds.text(/^[A-Z0-9_]{1,64}$/, 'a storage class such as STANDARD_IA'),
+      kinds.text(
+        // What is in these has to be restored, which takes hours, before it can be read.
+        /^(?!(GLACIER|DEEP_ARCHIVE)$)[A-Z0-9_]{1,64}$/,
+        'a storage class that can be read at once, such as STANDARD_IA or GLACIER_IR',
+      ),
       'text',
-      'Storage class of artefacts.',
+      'Storage class of artefacts; ledger, quarantine and everything else take the default of the bucket.',
     ),
     connectTimeout: setting(kinds.duration(100), 'duration', '3s', 'Time to open a connection.'),
     requestTimeout: setting(
@@ -170,7 +174,7 @@ const store = section('Where everything is kept.', {
     'file:<directory>, relative to the working directory, or s3://<bucket>/<prefix>.',
   ),
   partSize: setting(
-    kinds.size(1024, 5 * 2 ** 30),
+    kinds.size(1024, 2 ** 30),
     'size',
     '8MiB',
     'Size of a buffer and of an upload part. Bodies up to this size are one PUT; on S3 at least 5MiB.',

@@ -1,5 +1,6 @@
 import type { Config } from '../config.js';
 import { parseHeaderLine, secretPart } from '../domain/header-line.js';
+import type { Environment } from './environment.js';
 import { isLoopback, STRONG_TOKEN } from './rules.js';
 import { formatDuration, formatSize } from './units.js';
 
@@ -15,10 +16,12 @@ const STRONG = 16;
 export interface WarningOptions {
   readonly now: number;
   readonly production: boolean;
+  /** Variables of the process. */
+  readonly environment: Environment;
 }
 
 /** What is allowed but deserves an operator's attention, in sentences. */
-export function configWarnings(config: Config, { now, production }: WarningOptions): string[] {
+export function configWarnings(config: Config, { now, production, environment }: WarningOptions): string[] {
   return [
     ...Object.entries(config.sources).flatMap(([name, source]) => sourceWarnings(name, source, now)),
     ...sharedPrefixWarnings(config),
@@ -34,10 +37,26 @@ export function configWarnings(config: Config, { now, production }: WarningOptio
         ]
       : []),
     ...memoryWarnings(config),
+    ...(config.store.url.startsWith('s3:') ? ignoredVariables(environment) : []),
     ...(config.store.s3.conditionalWrites === 'emulated'
       ? [
           'store.s3.conditionalWrites is emulated: simultaneous deliveries of one artefact may overwrite each other',
         ]
+      : []),
+  ];
+}
+
+const PROXY_VARIABLES = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy', 'ALL_PROXY', 'all_proxy'];
+
+/** Other clients of S3 on the same machine go by them, so that an operator expects the same here. */
+function ignoredVariables(environment: Environment): string[] {
+  const proxies = PROXY_VARIABLES.filter((name) => environment[name]);
+  return [
+    ...(environment.AWS_CA_BUNDLE
+      ? ['AWS_CA_BUNDLE has no effect here: name the file in NODE_EXTRA_CA_CERTS instead']
+      : []),
+    ...(proxies.length > 0
+      ? [`${proxies.join(', ')} has no effect here: the store is asked directly, without a proxy`]
       : []),
   ];
 }

@@ -108,8 +108,27 @@ async function inOneWord(check: string, look: () => Promise<Finding>): Promise<F
   );
 }
 
-function bucketFindings({ clockAheadMs, endsIncompleteUploads }: BucketFacts): Finding[] {
-  return [clock(clockAheadMs), lifecycle(endsIncompleteUploads)];
+function bucketFindings(facts: BucketFacts): Finding[] {
+  return [clock(facts.clockAheadMs), lifecycle(facts.endsIncompleteUploads), versions(facts)];
+}
+
+function versions({ versioning, objectLock }: BucketFacts): Finding {
+  const check = 'store versions';
+  if (objectLock) {
+    return warning(
+      check,
+      'Object Lock is on: every version is kept until its time is over, also of what was erased, and of the canary ' +
+        'every store.canaryInterval.',
+      'See docs/stores.md, "Versioning and Object Lock".',
+    );
+  }
+  if (versioning === null) return skipped(check, 'Whether the bucket keeps versions cannot be read.');
+  if (versioning === 'off') return ok(check, 'The bucket keeps no versions: what is erased is gone.');
+  return warning(
+    check,
+    `Versioning is ${versioning}: what is erased, and every write of the canary, lives on as an old version.`,
+    'Let a lifecycle rule end noncurrent versions (docs/stores.md, "Versioning and Object Lock").',
+  );
 }
 
 function clock(aheadMs: number | null): Finding {

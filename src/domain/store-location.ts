@@ -24,6 +24,9 @@ export function readStoreLocation(address: string): StoreLocation | LocationFaul
 function fileLocation(address: string): StoreLocation | LocationFault {
   const directory = address.slice('file:'.length);
   if (directory === '' || directory.includes('\0')) return { fault: 'file:<directory> with a directory' };
+  // A shell expands `~`; in a configuration it would become a folder of that name.
+  if (directory === '~' || directory.startsWith('~/'))
+    return { fault: 'file:<directory> without ~, which only shells know' };
   if (!directory.startsWith('//')) return { kind: 'file', directory };
   if (!directory.startsWith('///'))
     return { fault: 'file:///<absolute directory> with three slashes, or file:<directory>' };
@@ -49,6 +52,11 @@ function s3Location(address: string): StoreLocation | LocationFault {
   const [, bucket = '', path = ''] = /^s3:\/\/([^/]*)(?:\/(.*))?$/s.exec(address) ?? [];
   if (!BUCKET.test(bucket))
     return { fault: 's3://<bucket>/<prefix>; a bucket name has 3 to 63 of a-z, 0-9, "-" and "."' };
+  if (bucket.endsWith('--x-s3'))
+    return {
+      fault:
+        's3://<bucket>/<prefix> of a general purpose bucket; directory buckets sign and list in other ways',
+    };
   const prefix = path.replace(/\/$/, '');
   if (prefix === '') return { kind: 's3', bucket, prefix };
   if (prefix.length > MAX_PREFIX_LENGTH || !prefix.split('/').every((folder) => FOLDER.test(folder)))

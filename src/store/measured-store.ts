@@ -71,6 +71,7 @@ export function measureStore(store: ObjectStore, onCall: OnStoreCall): ObjectSto
     folders: (prefix) => timedListing('folders', store.folders(prefix)),
     delete: (key) => timed('delete', () => store.delete(key)),
     sweepUploads: (olderThan) => timed('sweepUploads', () => store.sweepUploads(olderThan)),
+    ...(store.traits && { traits: store.traits }),
     close: () => store.close(),
   };
 }

@@ -60,6 +60,9 @@ export interface ObjectStore {
    */
   sweepUploads(olderThan: Date): Promise<number>;
 
+  /** What the place says of itself, for people; left out by a store that has nothing to say. Never throws. */
+  traits?(): Promise<StoreTraits>;
+
   /** Ends connections and timers. Idempotent. */
   close(): Promise<void>;
 }
@@ -69,6 +72,14 @@ export interface ObjectStore {
  * must never make the others wait, and is bounded by its caller.
  */
 export type ReadPace = 'own' | 'download';
+
+/** Null where it could not be found out, for want of permission or because the server does not know. */
+export interface StoreTraits {
+  /** Whether old versions are kept of what is deleted or replaced. */
+  readonly versioning: 'on' | 'off' | 'suspended' | null;
+  /** Whether versions cannot be deleted before a time. */
+  readonly objectLock: boolean | null;
+}
 
 export type CreateResult = 'created' | 'exists';
 

@@ -7,12 +7,13 @@ import type { S3Settings } from './s3-options.js';
 export const DEFAULT_PART_SIZE = 8 * 1024 * 1024;
 
 const MIN_S3_PART = 5 * 1024 * 1024;
-const MAX_S3_PART = 5 * 1024 * 1024 * 1024;
+/** S3 takes five times as much; a part is one buffer, of which the memory budget holds three at least. */
+const MAX_S3_PART = 1024 * 1024 * 1024;
 
 export interface StoreOptions {
   /** `file:./data`, `file:/var/data`, `file:///var/data` or `s3://bucket/optional/prefix`. */
   readonly url: string;
-  /** Bytes per part of an upload, 5 MiB to 5 GiB for S3. Default 8 MiB. */
+  /** Bytes per part of an upload, 5 MiB to 1 GiB for S3. Default 8 MiB. */
   readonly partSize?: number | undefined;
   readonly s3?: S3Settings | undefined;
   /** File store only: false gives up durability across power loss. Default true. */
@@ -39,8 +40,7 @@ export async function openStore(options: StoreOptions): Promise<ObjectStore> {
   return createS3Store({ bucket, prefix, partSize, settings: options.s3 ?? {}, onNotice: options.onNotice });
 }
 
-/** S3's own limits for all parts but the last. */
 function assertPartSize(partSize: number): void {
   if (!Number.isSafeInteger(partSize) || partSize < MIN_S3_PART || partSize > MAX_S3_PART)
-    throw new StoreError('open', `part size ${partSize}: S3 takes 5 MiB to 5 GiB`);
+    throw new StoreError('open', `part size ${partSize}: for S3 5 MiB to 1 GiB`);
 }

@@ -48,9 +48,18 @@ function crc32Base64(body: Buffer): string {
 export function addObjectLines(lines: string[], settings: S3Settings, headers: ObjectHeaders): void {
   lines.push('content-type', headers.contentType);
   for (const name of Object.keys(headers.metadata)) lines.push(METADATA + name, headers.metadata[name] ?? '');
-  if (settings.storageClass) lines.push('x-amz-storage-class', settings.storageClass);
+  const storageClass = storageClassOf(settings, headers);
+  if (storageClass !== null) lines.push('x-amz-storage-class', storageClass);
   const { sse } = settings;
   if (sse) lines.push('x-amz-server-side-encryption', sse.mode);
   if (sse?.mode === 'aws:kms' && sse.keyId)
     lines.push('x-amz-server-side-encryption-aws-kms-key-id', sse.keyId);
+}
+
+/**
+ * Only artefacts, which have a `kind`, take the configured class: classes for rare access bill small and short-lived objects,
+ * such as the canary and ledger segments, as large and old ones.
+ */
+export function storageClassOf({ storageClass }: S3Settings, { metadata }: ObjectHeaders): string | null {
+  return storageClass && metadata.kind !== undefined ? storageClass : null;
 }

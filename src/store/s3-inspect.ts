@@ -1,18 +1,40 @@
-import { GetBucketLifecycleConfigurationCommand, type LifecycleRule } from '@aws-sdk/client-s3';
+import {
+  GetBucketLifecycleConfigurationCommand,
+  GetBucketVersioningCommand,
+  GetObjectLockConfigurationCommand,
+  type LifecycleRule,
+  type S3Client,
+} from '@aws-sdk/client-s3';
+import type { StoreTraits } from './object-store.js';
 import { createAnswerCheck } from './s3-answer-check.js';
 import { createS3Client, s3Limits } from './s3-client.js';
 import { asFailure } from './s3-errors.js';
 import type { S3Settings } from './s3-options.js';
 
 /** What a bucket says of itself; for people, never for decisions of the receiver. */
-export interface BucketFacts {
+export interface BucketFacts extends StoreTraits {
   /** How far this machine's clock is ahead of the server's, in milliseconds; null when no answer carried a time. */
   readonly clockAheadMs: number | null;
   /** Whether a lifecycle rule ends incomplete uploads below the prefix; or why that cannot be told. */
   readonly endsIncompleteUploads: boolean | { readonly unknown: string };
 }
 
-/** Asks a bucket for its lifecycle rules, and the server for the time. Never throws. */
+/** Asks once for each; needs permissions that the receiver itself can do without. Never throws. */
+export async function bucketTraits(client: S3Client, bucket: string): Promise<StoreTraits> {
+  const [versioning, objectLock] = await Promise.all([
+    client.send(new GetBucketVersioningCommand({ Bucket: bucket })).then(
+      ({ Status }) => (Status === 'Enabled' ? 'on' : Status === 'Suspended' ? 'suspended' : 'off'),
+      () => null,
+    ),
+    client.send(new GetObjectLockConfigurationCommand({ Bucket: bucket })).then(
+      ({ ObjectLockConfiguration }) => ObjectLockConfiguration?.ObjectLockEnabled === 'Enabled',
+      (error: unknown) => (asFailure(error).code === 'ObjectLockConfigurationNotFoundError' ? false : null),
+    ),
+  ]);
+  return { versioning, objectLock };
+}
+
+/** Asks a bucket for its lifecycle rules and traits, and the server for the time. Never throws. */
 export async function inspectBucket(place: {
   readonly bucket: string;
   readonly prefix: string;
@@ -32,14 +54,15 @@ export async function inspectBucket(place: {
     },
     { step: 'deserialize', name: 'noteServerTime', priority: 'low' },
   );
+  const traits = await bucketTraits(client, place.bucket);
   try {
     const command = new GetBucketLifecycleConfigurationCommand({ Bucket: place.bucket });
     const { Rules = [] } = await client.send(command);
-    return { clockAheadMs, endsIncompleteUploads: endsIncompleteUploads(Rules, place.prefix) };
+    return { ...traits, clockAheadMs, endsIncompleteUploads: endsIncompleteUploads(Rules, place.prefix) };
   } catch (error) {
     const { code, message } = asFailure(error);
     const endsUploads = code === 'NoSuchLifecycleConfiguration' ? false : { unknown: message };
-    return { clockAheadMs, endsIncompleteUploads: endsUploads };
+    return { ...traits, clockAheadMs, endsIncompleteUploads: endsUploads };
   } finally {
     client.destroy();
   }

@@ -17,7 +17,7 @@ export interface S3Settings {
    */
   readonly checksum?: S3ChecksumMode | undefined;
   readonly sse?: S3Encryption | null | undefined;
-  /** E.g. `STANDARD_IA`; default: the bucket's. */
+  /** Of artefacts, e.g. `STANDARD_IA`; default, and of everything else: the bucket's. */
   readonly storageClass?: string | null | undefined;
   /**
    * `native`: the server's own conditional writes, refused by the start-up probe where they do not hold.

@@ -3,6 +3,7 @@ import { assertHeaders } from './object-metadata.js';
 import type { ObjectStore } from './object-store.js';
 import { sweepS3Uploads } from './s3-abandon.js';
 import { openBucket } from './s3-bucket.js';
+import { bucketTraits } from './s3-inspect.js';
 import { listFolders, listObjects } from './s3-list.js';
 import type { S3StoreOptions } from './s3-options.js';
 import { createObject, replaceObject } from './s3-put.js';
@@ -66,6 +67,8 @@ export async function createS3Store(options: S3StoreOptions): Promise<ObjectStor
     },
 
     sweepUploads: (olderThan) => sweepS3Uploads(bucket, olderThan),
+
+    traits: () => bucketTraits(bucket.client, options.bucket),
 
     close() {
       closed ??= bucket.sender.close().finally(() => bucket.client.destroy());

@@ -7,7 +7,7 @@ import { type CreateResult, type ObjectHeaders, type PendingUpload, StoreError }
 import { abandonUpload, type UploadAddress } from './s3-abandon.js';
 import { located, type S3Bucket } from './s3-bucket.js';
 import { asFailure, isMissing, isRetryable, type S3Failure } from './s3-errors.js';
-import { integrityLines, integrityOf } from './s3-headers.js';
+import { integrityLines, integrityOf, storageClassOf } from './s3-headers.js';
 import { headObject } from './s3-read.js';
 import { withRetries } from './s3-retry.js';
 import { s3Trouble } from './s3-trouble.js';
@@ -24,7 +24,8 @@ export async function startS3Upload(
   key: string,
   headers: ObjectHeaders,
 ): Promise<PendingUpload> {
-  const { sse, storageClass, checksum } = bucket.settings;
+  const { sse, checksum } = bucket.settings;
+  const storageClass = storageClassOf(bucket.settings, headers);
   try {
     const response = await withRetries(bucket.limits.retry, () =>
       bucket.client.send(
@@ -32,7 +33,7 @@ export async function startS3Upload(
           ...located(bucket, key),
           ContentType: headers.contentType,
           Metadata: { ...headers.metadata },
-          ...(storageClass && { StorageClass: storageClass as 'STANDARD' }),
+          ...(storageClass !== null && { StorageClass: storageClass as 'STANDARD' }),
           ...(sse && { ServerSideEncryption: sse.mode }),
           ...(sse?.mode === 'aws:kms' && sse.keyId && { SSEKMSKeyId: sse.keyId }),
           ...(checksum === 'crc32' && { ChecksumAlgorithm: 'CRC32' as const }),

@@ -1,6 +1,13 @@
 import { readdirSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
-import { ledgerPartition, quarantineFolder, reconcileReportKey } from '../../src/archive/layout.js';
+import {
+  erasureKey,
+  jobFolder,
+  ledgerPartition,
+  quarantineFolder,
+  reconcileReportKey,
+  replayKey,
+} from '../../src/archive/layout.js';
 import { parseConfig } from '../../src/config.js';
 import { inProject, readManifest, readProjectFile } from '../support/manifests.js';
 
@@ -20,6 +27,8 @@ const PERMISSION: Readonly<Record<string, string>> = {
   DeleteObject: 's3:DeleteObject',
   DeleteObjects: 's3:DeleteObject',
   GetBucketLifecycleConfiguration: 's3:GetLifecycleConfiguration',
+  GetBucketVersioning: 's3:GetBucketVersioning',
+  GetObjectLockConfiguration: 's3:GetBucketObjectLockConfiguration',
 };
 
 interface Statement {
@@ -59,6 +68,38 @@ describe('k8s/s3/iam-policy.json', () => {
   });
 });
 
+describe('k8s/s3/bucket-policy.json', () => {
+  const guarded = statementsOf('k8s/s3/bucket-policy.json')
+    .filter(
+      ({ Action, Condition }) =>
+        Action === 's3:PutObject' && JSON.stringify(Condition).includes('if-none-match'),
+    )
+    .flatMap(({ Resource }) => Resource)
+    .map((resource) => resource.replace(/^[^/]*\//, ''));
+  const isGuarded = (key: string) =>
+    guarded.some((pattern) => new RegExp(`^${pattern.replaceAll('*', '.*')}$`).test(key));
+
+  it.each([
+    ['an artefact', `${jobFolder('', 'j1')}data`],
+    ['an artefact of a source with a prefix', `${jobFolder('team/', 'j1')}data`],
+    ['the ledger', `${ledgerPartition('2026-01-31T00:00:00Z')}x.ndjson`],
+    ['a quarantined body', `${quarantineFolder('01ARZ3NDEKTSV4RRFFQ69G5FAV')}body`],
+  ])('denies whoever overwrites %s, also below a prefix of the store', (_, key) => {
+    expect(isGuarded(key)).toBe(true);
+    expect(isGuarded(`transcripts/${key}`)).toBe(true);
+  });
+
+  it.each([
+    ['the canary', '.canary/replica'],
+    ['a report', reconcileReportKey('2026-01-31T00:00:00Z')],
+    ['a replay', replayKey('01ARZ3NDEKTSV4RRFFQ69G5FAV')],
+    ['the mark of an erased job', erasureKey('j1')],
+  ])('lets the receiver replace %s', (_, key) => {
+    expect(isGuarded(key)).toBe(false);
+    expect(isGuarded(`transcripts/${key}`)).toBe(false);
+  });
+});
+
 describe('k8s/s3/lifecycle.json', () => {
   const rules: {
     ID: string;
@@ -76,6 +117,7 @@ describe('k8s/s3/lifecycle.json', () => {
     ['quarantine', quarantineFolder('01ARZ3NDEKTSV4RRFFQ69G5FAV')],
     ['ledger', ledgerPartition('2026-01-31T00:00:00Z')],
     ['reports', reconcileReportKey('2026-01-31T00:00:00Z')],
+    ['canaries-of-gone-replicas', '.canary/replica'],
   ])('the rule %s covers the keys it is meant for', (id, key) => {
     const rule = rules.find((each) => each.ID === id);
     expect(key.startsWith(rule?.Filter.Prefix ?? 'no rule')).toBe(true);

@@ -49,6 +49,14 @@ const HANDLERS: Record<string, Handler> = {
     return ok('', {}, 204);
   },
 
+  GetVersioning: ({ versioning }) =>
+    ok(xml('VersioningConfiguration', versioning === null ? '' : `<Status>${versioning}</Status>`)),
+
+  GetObjectLock: ({ objectLock }) =>
+    objectLock
+      ? ok(xml('ObjectLockConfiguration', '<ObjectLockEnabled>Enabled</ObjectLockEnabled>'))
+      : s3Error(404, 'ObjectLockConfigurationNotFoundError'),
+
   GetLifecycle: () => s3Error(404, 'NoSuchLifecycleConfiguration'),
 
   ListObjects: (state, { query }) => ok(listObjectsXml(state, query)),

@@ -18,6 +18,8 @@ export interface StandInUpload {
 export interface S3State {
   readonly objects: Map<string, StandInObject>;
   readonly uploads: Map<string, StandInUpload>;
+  versioning: 'Enabled' | 'Suspended' | null;
+  objectLock: boolean;
   put(key: string, body: Buffer, headers: Record<string, string>): StandInObject;
 }
 
@@ -26,6 +28,8 @@ export function createS3State(): S3State {
   return {
     objects,
     uploads: new Map(),
+    versioning: null,
+    objectLock: false,
     put(key, body, headers) {
       const object = { body, headers, modifiedAt: new Date(), etag: etagOf(body) };
       objects.set(key, object);

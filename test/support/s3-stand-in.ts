@@ -140,6 +140,8 @@ function describe(message: IncomingMessage, body: Buffer, attempts: Map<string, 
 
 function operationOf(method: string, key: string, query: URLSearchParams): string {
   if (query.has('lifecycle')) return 'GetLifecycle';
+  if (query.has('versioning')) return 'GetVersioning';
+  if (query.has('object-lock')) return 'GetObjectLock';
   if (key === '') return query.has('uploads') ? 'ListUploads' : 'ListObjects';
   if (method === 'POST') return query.has('uploads') ? 'CreateUpload' : 'CompleteUpload';
   const part = query.has('uploadId');

@@ -186,6 +186,15 @@ describe('parseConfig', () => {
       { store: { sweepUploadsAfter: '5h' } },
       /^store\.sweepUploadsAfter: found "5h", expected at least limits\.totalTimeout, 6h$/,
     ],
+    ['parts that no buffer holds', { store: { partSize: '5GiB' } }, /^store\.partSize: /],
+    [
+      'a class that cannot be read at once',
+      { store: { s3: { storageClass: 'DEEP_ARCHIVE' } } },
+      /read at once/,
+    ],
+    ['another such class', { store: { s3: { storageClass: 'GLACIER' } } }, /read at once/],
+    ['a directory bucket', { store: { url: 's3://a--use1-az4--x-s3' } }, /general purpose bucket/],
+    ['a folder of the shell', { store: { url: 'file:~/data' } }, /without ~/],
     ['a budget below three parts', { limits: { memoryBudget: '20MiB' } }, /at least 24MiB/],
     [
       'a quarantine beyond the budget',

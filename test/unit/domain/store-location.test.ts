@@ -21,6 +21,8 @@ describe('the address of a store', () => {
     ['http://host/data', /^file:<directory> or s3:/],
     ['file:', /with a directory/],
     ['file:a\0b', /with a directory/],
+    ['file:~/data', /without ~/],
+    ['s3://media--use1-az4--x-s3/transcripts', /general purpose bucket/],
     ['file://host/data', /three slashes/],
     ['file:///%zz', /percent-encoded/],
     ['s3:bucket', /bucket name/],

@@ -24,6 +24,6 @@ describe('opening a store', () => {
 
   it('refuses part sizes that S3 does', async () => {
     const opening = openStore({ url: 's3://bucket', partSize: 1024, s3: { region: 'eu-west-1' } });
-    await expect(opening).rejects.toThrow(/5 MiB to 5 GiB/);
+    await expect(opening).rejects.toThrow(/5 MiB to 1 GiB/);
   });
 });

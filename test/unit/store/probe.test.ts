@@ -75,6 +75,38 @@ describe('probing a store', () => {
     expect(report).toMatchObject({ conditionalPut: 'racy', conditionalComplete: 'racy', trustworthy: false });
   });
 
+  it('names an S3 that is atomic only by chance', async () => {
+    const { store, standIn } = await standInStore();
+    standIn.misbehave = ({ operation, key }) => {
+      const raced = /\/race-(\d+)$/.exec(key);
+      // The writers of every fourth race meet.
+      standIn.ignoreConditions = operation === 'PutObject' && raced !== null && Number(raced[1]) % 4 === 3;
+      return null;
+    };
+    expect(await probeStore(store)).toMatchObject({ conditionalPut: 'racy', trustworthy: false });
+  });
+
+  it.each(['Enabled', 'Suspended'] as const)(
+    'says that versioning is %s, which changes conditions',
+    async (state) => {
+      const { store, standIn } = await standInStore();
+      standIn.state.versioning = state;
+      const word = state === 'Enabled' ? 'on' : 'suspended';
+      expect((await probeStore(store)).findings.at(-1)).toBe(`Versioning of the bucket is ${word}.`);
+      standIn.ignoreConditions = true;
+      expect((await probeStore(store)).findings.at(-1)).toMatch(
+        new RegExp(`is ${word}, and Ceph's conditions are not atomic in versioned buckets`),
+      );
+    },
+  );
+
+  it('says nothing of versioning that may not be read', async () => {
+    const { store, standIn } = await standInStore();
+    standIn.misbehave = ({ operation }) =>
+      operation === 'GetVersioning' ? { kind: 'answer', status: 403, code: 'AccessDenied' } : null;
+    expect((await probeStore(store)).findings).toHaveLength(3);
+  });
+
   it('tells an S3 that refuses conditions from one that ignores them', async () => {
     const { store, standIn } = await standInStore();
     standIn.misbehave = ({ operation, attempt, key }) => {

@@ -109,13 +109,28 @@ describe('an S3 create', () => {
     expect(puts()[0]?.headers['x-amz-content-sha256']).toBe(hash('sha256', BODY));
   });
 
-  it('asks for the encryption and storage class that are configured', async () => {
-    await createWhile([], { sse: { mode: 'aws:kms', keyId: 'key-1' }, storageClass: 'STANDARD_IA' });
+  it('asks for the encryption that is configured', async () => {
+    await createWhile([], { sse: { mode: 'aws:kms', keyId: 'key-1' } });
     expect(puts()[0]?.headers).toMatchObject({
       'x-amz-server-side-encryption': 'aws:kms',
       'x-amz-server-side-encryption-aws-kms-key-id': 'key-1',
-      'x-amz-storage-class': 'STANDARD_IA',
     });
+  });
+
+  it('asks for the configured storage class for artefacts alone, small and in parts', async () => {
+    await createWhile([], { storageClass: 'STANDARD_IA' });
+    const artefact = { ...HEADERS, metadata: { kind: 'data' } };
+    await under.store.create('artefact', BODY, artefact);
+    await under.store.replace('.canary/replica', BODY, HEADERS);
+    expect(puts().map(({ headers }) => headers['x-amz-storage-class'])).toEqual([
+      undefined,
+      'STANDARD_IA',
+      undefined,
+    ]);
+    await under.store.startUpload('large', artefact);
+    await under.store.startUpload('other', HEADERS);
+    const begun = under.standIn.requests.filter(({ operation }) => operation === 'CreateUpload');
+    expect(begun.map(({ headers }) => headers['x-amz-storage-class'])).toEqual(['STANDARD_IA', undefined]);
   });
 
   it('looks first and sends no condition where conditions are emulated', async () => {

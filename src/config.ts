@@ -48,7 +48,12 @@ export function loadConfigWithoutPorts(env: Environment = process.env): Config {
 }
 
 function surroundingsOf(env: Environment, variables: ReadonlySet<string>): Surroundings {
-  return { env, variables, readFile: (file) => readFileSync(file, 'utf8'), hostName: os.hostname() };
+  return { env, variables, readFile: (file) => readFileSync(file, 'utf8'), hostName: processName() };
+}
+
+/** In a container, where the receiver is process 1, the host name says it all; elsewhere several may share it. */
+function processName(): string {
+  return process.pid === 1 ? os.hostname() : `${os.hostname().slice(0, 50)}-${process.pid}`;
 }
 
 /**

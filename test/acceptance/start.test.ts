@@ -2,6 +2,7 @@ import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type ReceiverProcess, startProcess } from '../support/receiver-process.js';
+import { startS3StandIn } from '../support/s3-stand-in.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { until } from '../support/until.js';
 
@@ -88,5 +89,19 @@ describe('a start', () => {
     const hold = new URL('../support/signal-at-load.mjs', import.meta.url).href;
     const environment = { NODE_OPTIONS: `--import=${hold}`, SIGNAL_AT_LOAD: signal };
     await expect(startProcess(settings(0), environment)).rejects.toThrow(/ended with 0:\n$/);
+  });
+
+  it('on S3 prints log lines only, no warnings of libraries', async () => {
+    const standIn = await startS3StandIn();
+    const s3 = { endpoint: standIn.endpoint, region: 'us-east-1', forcePathStyle: true };
+    const keys = { accessKeyId: 'test', secretAccessKey: 'test-secret' };
+    receiver = await startProcess(
+      { ...settings(0), store: { url: 's3://bucket', s3: { ...s3, ...keys } } },
+      { NODE_NO_WARNINGS: '' },
+    );
+    receiver.signal('SIGTERM');
+    expect(await receiver.ended).toBe(0);
+    await standIn.close();
+    expect(receiver.output.filter((line) => !line.startsWith('{'))).toEqual([]);
   });
 });

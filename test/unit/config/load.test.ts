@@ -1,4 +1,5 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
@@ -83,6 +84,17 @@ describe('loadConfig', () => {
     expect(loadConfig({}).receiver.host).toBe('127.0.0.1');
     expect(loadConfig({ NODE_ENV: 'development' }).receiver.host).toBe('127.0.0.1');
     expect(loadConfig({ NODE_ENV: 'production', TR_CREDENTIAL }).receiver.host).toBe('0.0.0.0');
+  });
+
+  it('names the replica after host and process, because processes may share a host', () => {
+    const named = loadConfig({}).replicaName;
+    expect(named).toBe(
+      `${os
+        .hostname()
+        .replaceAll(/[^A-Za-z0-9.-]/g, '-')
+        .slice(0, 50)}-${process.pid}`,
+    );
+    expect(loadConfig({ TR_REPLICA_NAME: 'mine' }).replicaName).toBe('mine');
   });
 
   it("takes from an operator's folder only what it holds", () => {

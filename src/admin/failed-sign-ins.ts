@@ -38,11 +38,11 @@ const MINUTE = 60_000;
 /** Peers whose failures are remembered at once; the one that failed first is forgotten first. */
 const MAX_PEERS = 1000;
 /** Answers that wait at once; each holds a connection. */
-const MAX_HELD = 64;
+const MAX_HELD = 256;
 
 /**
  * Makes the refusals of one admin port. Over the rate each answer is held back, so that one connection tries one token a second;
- * beyond 64 held answers each try costs a connection. Only failures are held: the right token always passes at once, because
+ * beyond 256 held answers each try costs a connection. Only failures are held: the right token always passes at once, because
  * behind a proxy all peers are one and nobody may lock the operators out.
  */
 export function createFailedSignIns(options: FailedSignInsOptions) {

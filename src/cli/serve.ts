@@ -23,13 +23,13 @@ export function createCommand(): Command {
 /** Runs the receiver until a signal ends it. Exit code 0 after a clean drain, 1 when it cannot run. */
 async function serve(): Promise<void> {
   const config = loadConfig();
+  const adminTokens = startTokens(config);
   const log = createLogger({
     level: config.log.level,
     format: isPretty(config.log.pretty) ? 'pretty' : 'json',
     replica: config.replicaName,
-    secrets: secretValues(config),
+    secrets: [...secretValues(config), ...Object.values(adminTokens)],
   });
-  const adminTokens = startTokens(config);
   const service = await createService({ config, log, version: packageVersion(), adminTokens, onFatal });
   stopOnSignal(service, log);
   process.on('unhandledRejection', (error) =>

@@ -9,14 +9,15 @@ export function environmentNames(env: Environment): string[] {
   return (env.NODE_CONFIG_ENV || env.NODE_ENV || 'development').split(',').map((name) => name.trim());
 }
 
-/** True unless the environment says otherwise: the same word node-config reads `config/development.yaml` for. */
+/** True unless the environment says otherwise. */
 export function isDevelopment(env: Environment = process.env): boolean {
-  return environmentNames(env).includes('development');
+  return !isProduction(env) && environmentNames(env).includes('development');
 }
 
 /** Everything that is not development or a test: an environment called staging is as reachable as production. */
 export function isProduction(env: Environment = process.env): boolean {
-  return !environmentNames(env).some((name) => HARMLESS.includes(name));
+  const names = environmentNames(env);
+  return names.includes('production') || !names.some((name) => HARMLESS.includes(name));
 }
 
 /** True where nobody watches: build servers set `CI`. */

@@ -61,8 +61,11 @@ export function describeFound(written: unknown, path: SettingPath): string | nul
   const value = valueAt(written, path);
   if (value === undefined) return 'nothing';
   if (value === null) return 'null';
-  if (Array.isArray(value)) return 'a list';
-  if (typeof value === 'object') return value instanceof Date ? value.toISOString() : 'a map';
+  if (value instanceof Date) return value.toISOString();
+  if (typeof value === 'object') {
+    const kind = Array.isArray(value) ? 'list' : 'map';
+    return Object.keys(value).length === 0 ? `an empty ${kind}` : `a ${kind}`;
+  }
   return typeof value === 'string' ? shownText(value) : JSON.stringify(value);
 }
 

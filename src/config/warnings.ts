@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import type { Config } from '../config.js';
 import { parseHeaderLine, secretPart } from '../domain/header-line.js';
 import type { Environment } from './environment.js';
@@ -30,6 +31,7 @@ export function configWarnings(config: Config, { now, production, environment }:
         ? [`admin.tokens.${name} is shorter than ${STRONG_TOKEN} characters: easy to guess`]
         : [],
     ),
+    ...proxyWarnings(config),
     ...clearTextWarnings(config),
     ...(production && config.store.url.startsWith('file:')
       ? [
@@ -74,6 +76,20 @@ function sharedPrefixWarnings({ sources }: Config): string[] {
   });
 }
 
+/** Prefix lengths below which a range is no network of anybody's: 10.0.0.0/8 and fc00::/7 are the widest private ones. */
+const WIDEST = { 4: 8, 6: 7 };
+
+function proxyWarnings({ receiver }: Config): string[] {
+  const wide = receiver.trustedProxies.filter((cidr) => {
+    const [address = '', bits] = cidr.split('/');
+    return Number(bits) < WIDEST[isIP(address) === 6 ? 6 : 4];
+  });
+  return wide.map(
+    (cidr) =>
+      `receiver.trustedProxies holds ${cidr}, which is wider than any private network: everybody in it can say who he is`,
+  );
+}
+
 /** Addresses that are sent a key or token, which anybody on the way can read. */
 function clearTextWarnings({ receiver, speech }: Config): string[] {
   const carrying: readonly (readonly [place: string, address: string | null, what: string])[] = [
@@ -116,7 +132,7 @@ function sourceWarnings(name: string, source: Source, now: number): string[] {
   const warnings: string[] = [];
   if (credentials.length === 0) {
     warnings.push(
-      source.allow.includes('any') || source.allowMode === 'report'
+      source.allow.some((entry) => entry === 'any' || entry.endsWith('/0')) || source.allowMode === 'report'
         ? `${place} has no credentials and admits every address: anyone who can reach it can write into the archive`
         : `${place} has no credentials: it accepts everything its allowlist admits`,
     );

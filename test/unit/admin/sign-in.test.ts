@@ -67,8 +67,8 @@ describe('signing in', () => {
         return error as SignInRefusal;
       }
     };
-    const refusals = Array.from({ length: 66 }, fail) as SignInRefusal[];
-    expect(refusals.map(({ closing }) => closing)).toEqual([...Array(65).fill(false), true]);
+    const refusals = Array.from({ length: 258 }, fail) as SignInRefusal[];
+    expect(refusals.map(({ closing }) => closing)).toEqual([...Array(257).fill(false), true]);
     let released = 0;
     for (const { held } of refusals) void held.then(() => (released += 1));
     await Promise.resolve();

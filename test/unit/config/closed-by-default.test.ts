@@ -30,10 +30,13 @@ describe('the built-in source', () => {
     }
   });
 
-  it.each(['production', 'staging', 'eu,production'])('is not there in %s', (environment) => {
-    expect(faultsOf({}, environment)).toMatch(/^sources: .*at least one source, such as intake: \{/);
-    expect(faultsOf({ sources: null }, environment)).toMatch(/^sources: /);
-  });
+  it.each(['production', 'staging', 'eu,production', 'development,production'])(
+    'is not there in %s',
+    (environment) => {
+      expect(faultsOf({}, environment)).toMatch(/^sources: .*at least one source, such as intake: \{/);
+      expect(faultsOf({ sources: null }, environment)).toMatch(/^sources: /);
+    },
+  );
 
   it('does not come back where it was removed', () => {
     expect(faultsOf({ sources: { default: null } }, 'development')).toMatch(

@@ -24,6 +24,7 @@ describe('configWarnings', () => {
   it.each<[string, object, RegExp]>([
     ['no credentials', {}, /no credentials: it accepts everything its allowlist admits/],
     ['no credentials for any address', { allow: ['any'] }, /admits every address: anyone/],
+    ['no credentials for a range of all addresses', { allow: ['0.0.0.0/0'] }, /admits every address: anyone/],
     ['no credentials in report mode', { allowMode: 'report' }, /admits every address: anyone/],
     ['report mode', { allowMode: 'report', credentials: { a: { headers } } }, /not enforced/],
     [
@@ -80,6 +81,16 @@ describe('configWarnings', () => {
       'a public address without TLS',
       { receiver: { publicUrl: 'http://t.example' } },
       /^receiver\.publicUrl is not/m,
+    ],
+    [
+      'half of the internet as a trusted proxy',
+      { receiver: { trustedProxies: ['10.0.0.0/8', '128.0.0.0/1'] } },
+      /^receiver\.trustedProxies holds 128\.0\.0\.0\/1/m,
+    ],
+    [
+      'half of IPv6 as a trusted proxy',
+      { receiver: { trustedProxies: ['fc00::/7', '8000::/1'] } },
+      /^receiver\.trustedProxies holds 8000::\/1/m,
     ],
     [
       'a short admin token',

@@ -187,6 +187,8 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     version,
     limits,
     onUnexpected,
+    onReplayFailure: (failure) =>
+      log.warn({ event: 'replay-failed', ...failure }, 'an item of a replay failed'),
     hosts: config.admin.hosts,
     tokens: options.adminTokens,
     replica: config.replicaName,

@@ -18,7 +18,7 @@ import { createFreshView } from './fresh-view.js';
 import type { HealthParts } from './health.js';
 import { createTrialDecoder } from './quarantine-view.js';
 import { createReconcileReports } from './reconcile-reports.js';
-import { createRepairs } from './repairs.js';
+import { createRepairs, type RepairOptions } from './repairs.js';
 import type { RecordSource } from './service-record.js';
 import { createSignIn } from './sign-in.js';
 
@@ -48,6 +48,8 @@ export interface AdminOptions
   readonly recovery: RecoveryParts;
   /** Whether live traffic needs what a replay would take. */
   readonly busy: () => boolean;
+  /** Told of every item of a replay that failed. */
+  readonly onReplayFailure: NonNullable<RepairOptions['onReplayFailure']>;
   /** Told of errors that are nobody's contract: bugs. */
   readonly onUnexpected: (error: unknown) => void;
 }

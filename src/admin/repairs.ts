@@ -7,10 +7,10 @@ import { clientsOf, refetch } from '../recovery/refetch.js';
 import { SpeechError } from '../speech/speech-error.js';
 import type { ObjectStore } from '../store/object-store.js';
 import { createLedgerView, type LedgerView } from './ledger-view.js';
-import type { Order } from './operator-line.js';
+import { type Order, operatorLine } from './operator-line.js';
 import { createQuarantineShelf, type QuarantineShelf } from './quarantine-shelf.js';
 import { type ReleaseParts, type ReleasingSource, releaseBody } from './release-body.js';
-import { createReplayShelf } from './replay-shelf.js';
+import { createReplayShelf, type ReplayFailure } from './replay-shelf.js';
 import type { ReplayState } from './replay-state.js';
 import { createReplays, type Replays } from './replays.js';
 import type { ItemOutcome } from './run-replay.js';
@@ -28,6 +28,10 @@ export interface RepairOptions {
   readonly busy: () => boolean;
   readonly onReleased?: (bytes: number) => void;
   readonly onError?: (error: unknown) => void;
+  /** Told of every item of a replay that failed, for the log. */
+  readonly onReplayFailure?: (failure: Omit<ReplayFailure, 'failed'> & { readonly replayId: string }) => void;
+  /** Milliseconds before a replay tries again that waits for the end of an outage. */
+  readonly outagePause?: number;
   /** Milliseconds after which an abandoned replay is taken up. */
   readonly lease?: number;
 }
@@ -67,9 +71,11 @@ export function createRepairs(options: RepairOptions): Repairs {
     check: ({ kind }) => {
       if (kind === 'refetch') checkService(options.recovery);
     },
+    onFailed: (state, item, result) => nameFailure(options, state, item, result),
+    ...(options.outagePause === undefined ? {} : { outagePause: options.outagePause }),
     work: (state, item, signal) =>
       state.selector.kind === 'refetch'
-        ? workOnJob(refetchJob, state, item, signal)
+        ? workOnJob(options.recovery, state, item, signal)
         : workOnBody(release, state, item),
   });
   return { view, shelf, release, replays, refetchJob };
@@ -100,24 +106,51 @@ function checkService(recovery: RecoveryParts, regions?: readonly string[]): voi
 
 /** The region of the selector filters what is selected; each job is asked for where it was made. */
 async function workOnJob(
-  refetchJob: Repairs['refetchJob'],
-  state: ReplayState,
+  recovery: RecoveryParts,
+  { actor, reason, selector }: ReplayState,
   jobId: string,
   signal: AbortSignal,
 ): Promise<ItemOutcome> {
-  const { actor, reason, selector } = state;
-  const { outcome } = await refetchJob(jobId, { actor, reason, source: selector.source, signal });
-  return { outcome, failed: outcome === 'failed' || outcome === 'unrecoverable' };
+  let recorded = false;
+  const append: Ledger['append'] = (line) => {
+    recorded = true;
+    return recovery.ledger.append(line);
+  };
+  const order = { actor, reason, source: selector.source, signal };
+  const told = await refetchOne({ ...recovery, ledger: { ...recovery.ledger, append } }, jobId, order);
+  const failed = told.outcome === 'failed' || told.outcome === 'unrecoverable';
+  const result = { outcome: told.outcome, failed, reason: failed ? told.reason : null, jobId };
+  return recorded ? { ...result, recorded: true } : result;
+}
+
+/** A failure that only the replay counts could not be found again: the ledger and the log name the job. */
+async function nameFailure(
+  { ledger, onReplayFailure, onError }: RepairOptions,
+  { replayId, actor, selector: { source, region } }: ReplayState,
+  item: string,
+  { jobId, outcome, reason, recorded }: ItemOutcome,
+): Promise<void> {
+  onReplayFailure?.({ replayId, item, jobId, outcome, reason });
+  if (recorded) return;
+  const act = { outcome: outcome === 'unrecoverable' ? outcome : 'failed', jobId };
+  const line = { ...act, source: source ?? null, region: region ?? null };
+  // The store is in trouble: the failure is still kept with the replay once it can be written.
+  await ledger.append(operatorLine({ actor, reason }, line)).catch((error) => onError?.(error));
 }
 
 async function workOnBody(parts: ReleaseParts, state: ReplayState, id: string): Promise<ItemOutcome> {
   try {
-    const { outcome } = await releaseBody(parts, id, { actor: state.actor, reason: state.reason });
-    return { outcome, failed: false };
+    const { outcome, jobId } = await releaseBody(parts, id, { actor: state.actor, reason: state.reason });
+    return { outcome, failed: false, reason: null, jobId };
   } catch (error) {
+    const jobId = await parts.shelf.request(id).then(
+      (request) => request?.jobId ?? id,
+      () => id,
+    );
     if (!(error instanceof Problem)) throw error;
     // Erased meanwhile: there is nothing left to release.
-    if (error.code === 'not-found') return { outcome: 'gone', failed: false };
-    return { outcome: error.code === 'conflict' ? 'undecodable' : 'failed', failed: true };
+    if (error.code === 'not-found') return { outcome: 'gone', failed: false, reason: null, jobId };
+    const outcome = error.code === 'conflict' ? 'undecodable' : 'failed';
+    return { outcome, failed: true, reason: error.message, jobId };
   }
 }

@@ -1,12 +1,15 @@
 import { Problem } from '../domain/problem.js';
 import type { LedgerView } from './ledger-view.js';
 import type { QuarantineShelf } from './quarantine-shelf.js';
+import type { ReplayShelf } from './replay-shelf.js';
 
 /** What a replay is to work on; filters add up (DESIGN section 6, "Shapes"). */
 export interface ReplaySelector {
   /** `refetch` fetches jobs from the service, `release` decodes quarantined bodies again. */
   readonly kind: 'refetch' | 'release';
   readonly jobs?: readonly string[] | undefined;
+  /** Id of a replay of the same kind: what failed in it. */
+  readonly failedOf?: string | undefined;
   /** ISO 8601; received at or after it. */
   readonly since?: string | undefined;
   /** ISO 8601; received before it. */
@@ -27,6 +30,7 @@ export interface ReplaySelection {
 }
 
 export interface SelectionParts {
+  readonly replays: Pick<ReplayShelf, 'read' | 'failures'>;
   readonly view: Pick<LedgerView, 'rows'>;
   readonly shelf: QuarantineShelf;
 }
@@ -36,15 +40,35 @@ const READS_AT_ONCE = 16;
 
 /** Throws `request-invalid` for a refetch of everything, and for more than can be taken on at once. */
 export async function selectItems(parts: SelectionParts, selector: ReplaySelector): Promise<ReplaySelection> {
+  if (selector.failedOf !== undefined) return selectFailed(parts, selector, selector.failedOf);
   const selection =
     selector.kind === 'refetch' ? await selectJobs(parts, selector) : await selectBodies(parts, selector);
   if (selection.items.length <= MAX_REPLAY_ITEMS) return selection;
   throw new Problem('request-invalid', `More than ${MAX_REPLAY_ITEMS} are selected: narrow it down.`);
 }
 
+/** What failed in an earlier replay. Throws `request-invalid` for one that is not there, and for other filters beside it. */
+async function selectFailed(
+  { replays }: SelectionParts,
+  { kind, failedOf: _failedOf, ...filters }: ReplaySelector,
+  id: string,
+): Promise<ReplaySelection> {
+  if (Object.values(filters).some((value) => value !== undefined)) {
+    throw new Problem('request-invalid', 'failedOf selects by itself: leave the other filters out.');
+  }
+  const earlier = await replays.read(id);
+  if (earlier === null) throw new Problem('request-invalid', 'failedOf names no replay.');
+  if (earlier.state.selector.kind !== kind) {
+    throw new Problem('request-invalid', `That replay was a ${earlier.state.selector.kind}.`);
+  }
+  const failures = await replays.failures(id);
+  const jobs = new Set(failures.map(({ jobId }) => jobId));
+  return { items: failures.map(({ item }) => item), jobs: [...jobs], bytes: 0 };
+}
+
 /** Jobs that were named are taken even if nothing was ever received of them; that is what recovery is for. */
 async function selectJobs({ view }: SelectionParts, selector: ReplaySelector): Promise<ReplaySelection> {
-  const { kind: _kind, jobs, ...filters } = selector;
+  const { kind: _kind, failedOf: _failedOf, jobs, ...filters } = selector;
   const filtered = Object.values(filters).some((value) => value !== undefined);
   if (jobs === undefined && !filtered) {
     throw new Problem('request-invalid', 'A refetch needs jobs or at least one filter.');

@@ -29,15 +29,29 @@ export interface ReplayShelf {
   isSuperseded(id: string, claim: number): Promise<boolean>;
   cancel(id: string, order: Order): Promise<void>;
   isCancelled(id: string): Promise<boolean>;
+  /** Keeps results beside the state, as the batch of that number of that claim. */
+  addFailures(id: string, claim: number, batch: number, entries: readonly ReplayFailure[]): Promise<void>;
+  /** The items that failed and did not go well since, each once, in the order of the last attempt. */
+  failures(id: string): Promise<readonly ReplayFailure[]>;
   /** Ids, newest first. */
   list(): Promise<string[]>;
+}
+
+/** An item that failed, or one named as failed by a run that died and that went well since. */
+export interface ReplayFailure {
+  /** What was to be worked on: a job id, or the delivery id of a quarantined body. */
+  readonly item: string;
+  readonly jobId: string;
+  readonly outcome: string;
+  readonly reason: string | null;
+  readonly failed: boolean;
 }
 
 const HEADERS = { contentType: 'application/json', metadata: {} } as const;
 
 export function createReplayShelf(store: ObjectStore): ReplayShelf {
   const beside = (id: string, name: string) => `${REPLAYS_FOLDER}${id}/${name}.json`;
-  const claimKey = (id: string, claim: number) => beside(id, `claim-${String(claim).padStart(6, '0')}`);
+  const claimKey = (id: string, claim: number) => beside(id, `claim-${padded(claim)}`);
   const put = (key: string, value: unknown) => store.create(key, jsonOf(value), HEADERS);
 
   return {
@@ -72,6 +86,27 @@ export function createReplayShelf(store: ObjectStore): ReplayShelf {
       await put(beside(id, 'cancelled'), { ...order, at: new Date().toISOString() });
     },
     isCancelled: async (id) => (await store.head(beside(id, 'cancelled'))) !== null,
+    async addFailures(id, claim, batch, entries) {
+      await store.replace(
+        beside(id, `failed-${padded(claim)}-${padded(batch)}`),
+        jsonOf({ entries }),
+        HEADERS,
+      );
+    },
+    async failures(id) {
+      if (!isUlid(id)) return [];
+      const keys: string[] = [];
+      for await (const { key } of store.list(`${REPLAYS_FOLDER}${id}/failed-`)) keys.push(key);
+      const last = new Map<string, ReplayFailure>();
+      for (const key of keys) {
+        const document = await readDocument(store, key);
+        for (const entry of (document?.entries ?? []) as ReplayFailure[]) {
+          last.delete(entry.item);
+          last.set(entry.item, entry);
+        }
+      }
+      return [...last.values()].filter(({ failed }) => failed);
+    },
     async list() {
       const ids: string[] = [];
       for await (const { key } of store.list(REPLAYS_FOLDER)) {
@@ -81,6 +116,11 @@ export function createReplayShelf(store: ObjectStore): ReplayShelf {
       return ids.reverse();
     },
   };
+}
+
+/** As a name that sorts by number. */
+function padded(number: number): string {
+  return String(number).padStart(6, '0');
 }
 
 function jsonOf(value: unknown): Buffer {

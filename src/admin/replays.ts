@@ -9,8 +9,15 @@ import {
   type SelectionParts,
   selectItems,
 } from './replay-selector.js';
-import type { ReplayShelf } from './replay-shelf.js';
-import { isAbandoned, LEASE, type ReplayState, type ReplayView, viewOf } from './replay-state.js';
+import type { ReplayFailure, ReplayShelf } from './replay-shelf.js';
+import {
+  createLifeWatch,
+  LEASE,
+  type ReplayState,
+  type ReplayView,
+  shortened,
+  viewOf,
+} from './replay-state.js';
 import { type ReplayParts, type RunEnd, runReplay } from './run-replay.js';
 
 export interface ReplaysOptions
@@ -43,6 +50,8 @@ export interface Replays {
   /** Resolves with the id as soon as the order is durable; the work goes on behind it. */
   order(selector: ReplaySelector, order: Order): Promise<string>;
   view(id: string): Promise<ReplayView | null>;
+  /** The items that failed, each with its reason. */
+  failures(id: string): Promise<readonly ReplayFailure[]>;
   page(query: { readonly limit: number; readonly cursor?: string | undefined }): Promise<ReplayPage>;
   /** Null for an unknown id. Rejects with `conflict` when it has ended already. Repeated: the same answer. */
   cancel(id: string, order: Order): Promise<ReplayView | null>;
@@ -61,6 +70,7 @@ export function createReplays(options: ReplaysOptions): Replays {
   const { replays, owner, heartbeat = 1000, lease = LEASE } = options;
   const parts = { ...options, shelf: replays, heartbeat };
   const stopping = new AbortController();
+  const life = createLifeWatch(lease);
   const running = new Map<string, Promise<void>>();
   /** What has ended stays so: not asked for again. */
   const ended = new Set<string>();
@@ -82,8 +92,11 @@ export function createReplays(options: ReplaysOptions): Replays {
 
   async function takeUp(id: string): Promise<void> {
     const found = await replays.read(id);
-    if (found === null || found.cancelled || found.state.finishedAt !== null) return void ended.add(id);
-    if (!isAbandoned(found.state, Date.now(), lease)) return;
+    if (found === null || found.cancelled || found.state.finishedAt !== null) {
+      life.forget(id);
+      return void ended.add(id);
+    }
+    if (!life.isAbandoned(found.state)) return;
     const claim = found.state.claim + 1;
     if (!(await replays.claim(id, claim, owner))) return skipDeadClaim(found.state, claim);
     const state = { ...found.state, claim, owner, heartbeatAt: new Date().toISOString() };
@@ -94,8 +107,9 @@ export function createReplays(options: ReplaysOptions): Replays {
   /** Whoever made the next claim may have died before it could say so: its time runs out like any other. */
   async function skipDeadClaim(state: ReplayState, claim: number): Promise<void> {
     const seen = deadClaims.get(state.replayId);
-    if (seen?.claim !== claim) deadClaims.set(state.replayId, { claim, since: Date.now() });
-    else if (Date.now() - seen.since > lease) await replays.save({ ...state, claim, heartbeatAt: null });
+    if (seen?.claim !== claim) deadClaims.set(state.replayId, { claim, since: performance.now() });
+    else if (performance.now() - seen.since > lease)
+      await replays.save({ ...state, claim, heartbeatAt: null });
   }
   async function takeUpAbandoned(): Promise<void> {
     for (const id of await replays.list()) {
@@ -118,12 +132,15 @@ export function createReplays(options: ReplaysOptions): Replays {
 
   async function view(id: string): Promise<ReplayView | null> {
     const found = await replays.read(id);
-    return found && viewOf(found.state, found.cancelled, Date.now(), lease);
+    if (found === null) return null;
+    const { state, cancelled } = found;
+    return viewOf(state, { cancelled, abandoned: !running.has(id) && life.isAbandoned(state) });
   }
 
   return {
     preview: select,
     view,
+    failures: replays.failures,
     async order(selector, order) {
       const selection = await select(selector);
       const state = newReplay(selector, selection, order, owner);
@@ -184,7 +201,7 @@ function newReplay(
     createdAt,
     actor,
     reason,
-    selector,
+    selector: shortened(selector),
     total: items.length,
     bytes,
     next: 0,

@@ -1,6 +1,7 @@
 import { Argument, Command, Option } from 'commander';
 import { createRepairs } from '../admin/repairs.js';
 import type { ReplaySelector } from '../admin/replay-selector.js';
+import type { ReplayFailure } from '../admin/replay-shelf.js';
 import type { ReplayState, ReplayView } from '../admin/replay-state.js';
 import type { Replays } from '../admin/replays.js';
 import { Problem } from '../domain/problem.js';
@@ -14,6 +15,7 @@ import { checkJobs, checkSource, type RecoveryWork, withRecovery } from './with-
 interface Options {
   readonly kind?: ReplaySelector['kind'];
   readonly job?: readonly string[];
+  readonly failedOf?: string;
   readonly since?: Date;
   readonly until?: Date;
   readonly source?: string;
@@ -36,6 +38,7 @@ export function createCommand(): Command {
     .addArgument(new Argument('[kind]', 'what to do').choices(KINDS))
     .addOption(new Option('--kind <kind>', 'the same as an option; default: refetch').choices(KINDS))
     .option('--job <id>', 'only this job; repeatable', repeatable)
+    .option('--failed-of <id>', 'only what failed in this replay')
     .option('--since <time>', 'received since: 48h, 7d, or a time', readTime('--since'))
     .option('--until <time>', 'received before', readTime('--until'))
     .option('--source <name>', 'only of this source')
@@ -62,11 +65,12 @@ function readKind(
 }
 
 function readSelector(kind: ReplaySelector['kind'], options: Options): ReplaySelector {
-  const { job, since, until, source, region, status, outcome } = options;
+  const { job, failedOf, since, until, source, region, status, outcome } = options;
   checkJobs(job);
   return {
     kind,
     jobs: job,
+    failedOf,
     since: since?.toISOString(),
     until: until?.toISOString(),
     ...{ source, region, status, outcome },
@@ -111,20 +115,32 @@ async function run(
 ): Promise<void> {
   const id = await replays.order(selector, { actor: CLI_ACTOR, reason });
   const progress = createProgress();
-  const show = ({ done, failed, total }: ReplayState) =>
+  const outage = new AbortController();
+  const show = ({ done, failed, total, waitingFor }: ReplayState) => {
     progress.show(`${done + failed} of ${total} replayed, ${failed} failed`);
-  await replays.run(id, signal, show).finally(() => progress.end());
+    // Nobody may be there to see that it waits: a receiver goes on with it when the outage is over.
+    if (waitingFor) outage.abort();
+  };
+  await replays.run(id, AbortSignal.any([signal, outage.signal]), show).finally(() => progress.end());
   const view = await replays.view(id);
   if (view === null) throw new Error('the replay is gone');
-  if (json) printJson(view);
-  else printLines(inWords(view));
+  const failures = await replays.failures(id);
+  if (json) printJson({ ...view, failures: failures.map(({ failed: _, ...failure }) => failure) });
+  else printLines([...inWords(view), ...failures.slice(0, SHOWN_FAILURES).map(failureInWords)]);
   process.exitCode = view.state === 'done' && view.failed === 0 ? EXIT.ok : EXIT.incomplete;
 }
 
-function inWords({ replayId, state, total, done, failed, outcomes }: ReplayView): string[] {
+const SHOWN_FAILURES = 100;
+
+function failureInWords({ jobId, outcome, reason }: ReplayFailure): string {
+  return `${outcome.padEnd(13)} ${jobId}  ${reason ?? 'no reason is known'}`;
+}
+
+function inWords({ replayId, state, total, done, failed, outcomes, waitingFor }: ReplayView): string[] {
   return [
     `Replay ${replayId} is ${state}: ${done} of ${total} done, ${failed} failed`,
     ...Object.entries(outcomes).map(([outcome, count]) => `  ${outcome.padEnd(14)} ${count}`),
+    ...(waitingFor === null ? [] : [`Every item failed for one reason: ${waitingFor}`]),
     ...(state === 'interrupted'
       ? ['Any receiver on the same store goes on with it, unless it is cancelled.']
       : []),

@@ -51,6 +51,22 @@ describe('a replay of many jobs', () => {
     await page.getByText('A replay fetched from the service: transcript (json-v2)').waitFor();
   });
 
+  it('names what failed, and tries it again', async () => {
+    const { page } = dashboard;
+    const jobs = [await lost.lose(), 'nobody-knows-this-one'];
+    await preview(jobs);
+    await page.getByLabel('Reason').fill('one is unknown');
+    await page.getByRole('button', { name: 'Start with 2 jobs' }).click();
+    await page.getByText('2 of 2, 1 failed').waitFor();
+    const row = page.getByRole('row').filter({ hasText: 'nobody-knows-this-one' });
+    await row.getByText('no configured region knows this job').waitFor();
+    await page.getByRole('link', { name: 'Try the 1 that failed again' }).click();
+    await page.getByRole('button', { name: 'Preview' }).click();
+    await page.getByText('Would refetch 1 job').waitFor();
+    await page.getByText('All of them').click();
+    await page.getByRole('link', { name: 'nobody-knows-this-one' }).waitFor();
+  });
+
   it('can be cancelled while it runs', async () => {
     const { page } = dashboard;
     const silent = createServer();

@@ -169,8 +169,15 @@ export const OPERATIONS: Readonly<Record<`${AdminRoute['method']} ${string}`, Op
   },
   'GET /replays/:id': {
     tag: 'Replays',
-    summary: 'How far a replay got',
-    answers: { 200: 'Replay' },
+    summary: 'How far a replay got, and the first items that failed',
+    answers: { 200: 'ReplayInFull' },
+    problems: [404],
+  },
+  'GET /replays/:id/failures': {
+    tag: 'Replays',
+    summary: 'Every item that failed, and why',
+    query: PAGING,
+    answers: { 200: 'ReplayFailures' },
     problems: [404],
   },
   'DELETE /replays/:id': {

@@ -107,6 +107,23 @@ const HEALTH = {
   }),
 };
 
+const REPLAY = {
+  replayId: ulid,
+  state: STATE,
+  total: count,
+  done: count,
+  failed: count,
+  outcomes: counts,
+  bytes: count,
+  createdAt: instant,
+  finishedAt: nullable(instant),
+  actor: text,
+  reason: nullable(text),
+  selector: ref('ReplaySelector'),
+  owner: text,
+  waitingFor: nullable(text),
+};
+
 export const SCHEMAS: Readonly<Record<string, Schema>> = {
   Problem: open({ type: text, title: text, status: count, code: text, detail: text }),
   Health: closed(HEALTH),
@@ -260,6 +277,7 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
     {
       kind: { type: 'string', enum: ['refetch', 'release'] },
       jobs: list(text),
+      failedOf: text,
       since: instant,
       until: instant,
       source: text,
@@ -267,27 +285,16 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
       status: text,
       outcome: text,
     },
-    ['jobs', 'since', 'until', 'source', 'region', 'status', 'outcome'],
+    ['jobs', 'failedOf', 'since', 'until', 'source', 'region', 'status', 'outcome'],
   ),
   ReplayOrder: closed({ selector: ref('ReplaySelector'), dryRun: flag, reason: text }, ['dryRun', 'reason']),
   ReplayPreview: closed({ count, bytes: count, jobs: list(text) }),
   ReplayStarted: closed({ replayId: ulid }),
   Replays: page('replays', 'Replay'),
-  Replay: closed({
-    replayId: ulid,
-    state: STATE,
-    total: count,
-    done: count,
-    failed: count,
-    outcomes: counts,
-    bytes: count,
-    createdAt: instant,
-    finishedAt: nullable(instant),
-    actor: text,
-    reason: nullable(text),
-    selector: ref('ReplaySelector'),
-    owner: text,
-  }),
+  Replay: closed(REPLAY),
+  ReplayInFull: closed({ ...REPLAY, failures: list(ref('ReplayFailure')) }),
+  ReplayFailure: closed({ item: text, jobId: text, outcome: text, reason: nullable(text) }),
+  ReplayFailures: page('failures', 'ReplayFailure'),
   ExplainRequest: closed(
     {
       source: text,

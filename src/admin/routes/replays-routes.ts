@@ -6,6 +6,7 @@ import { checkNames, type KnownNames } from '../filter-names.js';
 import type { FreshView } from '../fresh-view.js';
 import type { LedgerView } from '../ledger-view.js';
 import { cursorText, instant, readBody, readQuery, reasonText, text, whole } from '../read-input.js';
+import type { ReplayFailure } from '../replay-shelf.js';
 import type { Replays } from '../replays.js';
 
 export interface ReplaysRouteParts {
@@ -16,6 +17,7 @@ export interface ReplaysRouteParts {
 }
 
 const PREVIEWED_JOBS = 100;
+const SHOWN_FAILURES = 100;
 const MAX_NAMED_JOBS = 10_000;
 
 const REPLAY_BODY = z.strictObject({
@@ -29,6 +31,7 @@ const REPLAY_BODY = z.strictObject({
       .optional(),
     since: instant.optional(),
     until: instant.optional(),
+    failedOf: text.optional(),
     source: text.optional(),
     region: text.optional(),
     status: text.optional(),
@@ -68,7 +71,25 @@ export function replaysRoutes({ replays, fresh, names, view }: ReplaysRouteParts
       path: '/replays/:id',
       async handle({ params: { id = '' }, query }) {
         readQuery(z.strictObject({}), query);
-        return ok((await replays.view(id)) ?? unknownReplay());
+        const view = (await replays.view(id)) ?? unknownReplay();
+        const failures = view.failed > 0 ? await replays.failures(id) : [];
+        return ok({ ...view, failures: failures.slice(0, SHOWN_FAILURES).map(shownFailure) });
+      },
+    },
+    {
+      method: 'GET',
+      path: '/replays/:id/failures',
+      async handle({ params: { id = '' }, query }) {
+        const { limit = 50, cursor } = readQuery(LIST_QUERY, query);
+        if ((await replays.view(id)) === null) unknownReplay();
+        const failures = await replays.failures(id);
+        const start = cursor === undefined ? 0 : placeOf(cursor);
+        const page = failures.slice(start, start + limit);
+        const more = start + page.length < failures.length;
+        return ok({
+          failures: page.map(shownFailure),
+          nextCursor: more ? String(start + page.length) : null,
+        });
       },
     },
     {
@@ -82,6 +103,16 @@ export function replaysRoutes({ replays, fresh, names, view }: ReplaysRouteParts
       },
     },
   ];
+}
+
+function shownFailure({ item, jobId, outcome, reason }: ReplayFailure) {
+  return { item, jobId, outcome, reason };
+}
+
+/** Failures are kept in the order they came, and none goes while the replay runs. */
+function placeOf(cursor: string): number {
+  if (/^\d{1,6}$/.test(cursor)) return Number(cursor);
+  throw new Problem('request-invalid', 'The cursor is not one this API gave out.');
 }
 
 function unknownReplay(): never {

@@ -214,10 +214,11 @@ describe('replays among replicas', () => {
         ledger,
         owner: 'someone',
         busy: () => false,
+        onFailed: async () => {},
         concurrency: 2,
         heartbeat: 20,
         lease: 200,
-        work: async () => ({ outcome: 'matched', failed: false }),
+        work: async () => ({ outcome: 'matched', failed: false, reason: null, jobId: 'j' }),
         ...options,
       });
       cleanUp.push(() => replays.stop());
@@ -248,7 +249,7 @@ describe('replays among replicas', () => {
       work: async (_state, item) => {
         if (worked.length === 3) await buried;
         worked.push(item);
-        return { outcome: 'recovered', failed: false };
+        return { outcome: 'recovered', failed: false, reason: null, jobId: item };
       },
     });
     const id = await dying.order({ kind: 'refetch', jobs }, ORDER);
@@ -258,7 +259,7 @@ describe('replays among replicas', () => {
 
     const work = async (_state: unknown, item: string) => {
       worked.push(item);
-      return { outcome: 'matched', failed: false };
+      return { outcome: 'matched', failed: false, reason: null, jobId: 'j' };
     };
     const others = [replica({ owner: 'other', work }), replica({ owner: 'third', work })];
     for (const other of others) other.start();
@@ -285,7 +286,7 @@ describe('replays among replicas', () => {
       },
       work: async () => {
         worked += 1;
-        return { outcome: 'matched', failed: false };
+        return { outcome: 'matched', failed: false, reason: null, jobId: 'j' };
       },
     });
     replays.start();
@@ -310,7 +311,7 @@ describe('replays among replicas', () => {
       work: async () => {
         worked += 1;
         await held;
-        return { outcome: 'matched', failed: false };
+        return { outcome: 'matched', failed: false, reason: null, jobId: 'j' };
       },
     });
     const id = await runner.order({ kind: 'refetch', jobs: jobs.slice(0, 3) }, ORDER);
@@ -333,7 +334,7 @@ describe('replays among replicas', () => {
       work: async (_state, _item, signal) => {
         worked += 1;
         if (worked > 2) await new Promise((resolve) => signal.addEventListener('abort', resolve));
-        return { outcome: 'failed', failed: true };
+        return { outcome: 'failed', failed: true, reason: null, jobId: 'j' };
       },
     });
     const id = await runner.order({ kind: 'refetch', jobs }, ORDER);
@@ -342,5 +343,93 @@ describe('replays among replicas', () => {
     await replica({}).cancel(id, ORDER);
     expect(await run).toBe('cancelled');
     expect(await runner.view(id)).toMatchObject({ state: 'cancelled', done: 0, failed: 2 });
+  });
+
+  it('names every item that failed once, also when a replica died over it', async () => {
+    const { replica } = await replicas();
+    const told: string[] = [];
+    const onFailed: ReplaysOptions['onFailed'] = async (_state, item, { reason }) => {
+      told.push(`${item}: ${reason}`);
+    };
+    const work: ReplaysOptions['work'] = async (_state, item) => {
+      const failed = item === 'j2' || item === 'j5';
+      return {
+        outcome: failed ? 'failed' : 'matched',
+        failed,
+        reason: failed ? `no ${item}` : null,
+        jobId: item,
+      };
+    };
+    const replays = replica({ work, onFailed });
+    const id = await replays.order({ kind: 'refetch', jobs }, ORDER);
+    expect(await replays.run(id, new AbortController().signal, () => {})).toBe('done');
+    expect(await replays.view(id)).toMatchObject({ done: 6, failed: 2 });
+    expect((await replays.failures(id)).map(({ item, reason }) => [item, reason])).toEqual([
+      ['j2', 'no j2'],
+      ['j5', 'no j5'],
+    ]);
+    expect(told.toSorted()).toEqual(['j2: no j2', 'j5: no j5']);
+    const again = await replays.preview({ kind: 'refetch', failedOf: id });
+    expect(again).toMatchObject({ items: ['j2', 'j5'], jobs: ['j2', 'j5'] });
+    await expect(replays.preview({ kind: 'release', failedOf: id })).rejects.toThrow(
+      'That replay was a refetch.',
+    );
+    await expect(replays.preview({ kind: 'refetch', failedOf: id, region: 'eu1' })).rejects.toThrow(
+      'by itself',
+    );
+  });
+
+  it('waits when everything fails for one reason, without counting it, and goes on when that is over', async () => {
+    const { replica } = await replicas();
+    let refused = true;
+    let asked = 0;
+    const work: ReplaysOptions['work'] = async (_state, item) => {
+      asked += 1;
+      const failed = refused;
+      return {
+        outcome: failed ? 'failed' : 'matched',
+        failed,
+        reason: failed ? 'answered 401' : null,
+        jobId: item,
+      };
+    };
+    const many = Array.from({ length: 40 }, (_, n) => `job${n}`);
+    const replays = replica({ work, outagePause: 10 });
+    const id = await replays.order({ kind: 'refetch', jobs: many }, ORDER);
+    const run = replays.run(id, new AbortController().signal, () => {});
+    await until(async () => (await replays.view(id))?.waitingFor === 'answered 401');
+    await until(() => asked > 8);
+    expect(await replays.view(id)).toMatchObject({ state: 'running', done: 0, failed: 0 });
+    refused = false;
+    expect(await run).toBe('done');
+    expect(await replays.view(id)).toMatchObject({ done: 40, failed: 0, waitingFor: null });
+    expect(await replays.failures(id)).toEqual([]);
+  });
+
+  it('counts as failures what fails for one reason among items that go well', async () => {
+    const { replica } = await replicas();
+    const work: ReplaysOptions['work'] = async (_state, item) => {
+      const failed = Number(item.slice(1)) % 2 === 0;
+      return {
+        outcome: failed ? 'failed' : 'matched',
+        failed,
+        reason: failed ? 'too odd' : null,
+        jobId: item,
+      };
+    };
+    const many = Array.from({ length: 40 }, (_, n) => `j${n}`);
+    const replays = replica({ work, concurrency: 1, outagePause: 60_000 });
+    const id = await replays.order({ kind: 'refetch', jobs: many }, ORDER);
+    expect(await replays.run(id, new AbortController().signal, () => {})).toBe('done');
+    expect(await replays.view(id)).toMatchObject({ done: 20, failed: 20 });
+  });
+
+  it('keeps a small state however many jobs were named', async () => {
+    const { replica, store } = await replicas();
+    const replays = replica({});
+    const many = Array.from({ length: 10_000 }, (_, n) => `job-with-a-long-name-${n}`);
+    const id = await replays.order({ kind: 'refetch', jobs: many }, ORDER);
+    expect((await store.head(`replays/${id}.json`))?.size).toBeLessThan(2000);
+    expect(await replays.view(id)).toMatchObject({ total: 10_000 });
   });
 });

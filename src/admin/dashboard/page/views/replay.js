@@ -3,8 +3,9 @@ import { get, send } from '../lib/api.js';
 import { ask } from '../lib/dialog.js';
 import { h, link } from '../lib/dom.js';
 import { count } from '../lib/format.js';
-import { fact, heading, moment, outcomeBadge } from '../lib/panels.js';
-import { status } from '../lib/status.js';
+import { fact, heading, jobLink, moment, outcomeBadge, table } from '../lib/panels.js';
+import { to } from '../lib/route.js';
+import { shape, status } from '../lib/status.js';
 
 const STATES = {
   running: ['busy', 'Running'],
@@ -39,7 +40,9 @@ export function replayView(screen) {
       heading('Replay', stateBadge(replay.state)),
       progressOf(replay),
       factsOf(replay),
+      waitingFor(replay),
       outcomesOf(replay),
+      failuresOf(replay),
       h(
         'div',
         { class: 'buttons', 'data-key': 'actions' },
@@ -70,6 +73,39 @@ function factsOf({ selector, createdAt, startedAt, finishedAt, actor, reason }) 
     finishedAt && fact('Ended', moment(finishedAt)),
     actor && fact('By', actor),
     reason && fact('Reason', reason),
+  );
+}
+
+/** Every item failed for one reason: nothing is used up, and it goes on by itself. */
+function waitingFor({ waitingFor: cause, state }) {
+  if (!cause || (state !== 'running' && state !== 'interrupted')) return null;
+  return h(
+    'div',
+    { class: 'panel notice', 'data-key': 'waiting', role: 'status' },
+    h('p', { class: 'lead' }, shape('notice'), 'Waiting: everything fails for one reason'),
+    h('p', {}, `${cause}. One item is tried from time to time; the rest goes on when one succeeds.`),
+  );
+}
+
+/** The items that failed, each with its reason, and the way to try them again. */
+function failuresOf({ failures, failed, selector, replayId, state }) {
+  if (failures.length === 0) return null;
+  const again = to('replays', { kind: selector?.kind, failedOf: replayId });
+  return h(
+    'section',
+    { 'aria-labelledby': 'failed-items', 'data-key': 'failed' },
+    h('h2', { id: 'failed-items' }, 'What failed'),
+    table({
+      caption: 'Items that failed',
+      columns: ['Job', 'Outcome', 'Reason'],
+      rows: failures.map(({ item, jobId, outcome, reason }) => ({
+        key: item,
+        cells: [jobLink(jobId), outcomeBadge(outcome), reason ?? 'No reason is known.'],
+      })),
+    }),
+    failed > failures.length &&
+      h('p', { class: 'quiet' }, `The first ${count(failures.length)} of ${count(failed)}.`),
+    state !== 'running' && h('p', {}, link(again, `Try the ${count(failed)} that failed again`)),
   );
 }
 

@@ -113,6 +113,17 @@ function replayForm(query, preview) {
       h('input', { name: 'until', type: 'datetime-local', step: 1, value: localOfInstant(value('until')) }),
     ),
     field(
+      'replay-failed-of',
+      'Failed in replay',
+      h('input', {
+        name: 'failedOf',
+        size: 28,
+        value: value('failedOf'),
+        autocomplete: 'off',
+        spellcheck: 'false',
+      }),
+    ),
+    field(
       'replay-jobs',
       'Job ids, separated by spaces or lines',
       h('textarea', { name: 'jobs', rows: 2, spellcheck: 'false' }, value('jobs')),
@@ -124,7 +135,7 @@ function replayForm(query, preview) {
 /** The selector a form describes; empty fields select everything. */
 function selectorOf({ elements }) {
   const jobs = elements.jobs.value.split(/[\s,]+/).filter(Boolean);
-  const texts = ['source', 'region', 'status', 'outcome'].map((name) => [
+  const texts = ['failedOf', 'source', 'region', 'status', 'outcome'].map((name) => [
     name,
     elements[name].value.trim() || undefined,
   ]);

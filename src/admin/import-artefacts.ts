@@ -105,9 +105,8 @@ function stagedOf(begun: Begun): StagedDelivery | undefined {
 }
 
 function contentOf({ taken }: FileTaker) {
-  const parts = taken.map((file) => ({ ...file }));
   return {
     bytes: taken.reduce((sum, { bytes }) => sum + bytes, 0),
-    shape: { contentType: 'multipart/form-data', framing: 'chunked' as const, parts },
+    shape: { contentType: 'multipart/form-data', framing: 'chunked' as const, parts: taken },
   };
 }

@@ -8,6 +8,7 @@ import { UndecodableError } from '../receiver/decode/decode-error.js';
 import { type ItemPlan, PlannedItem } from '../receiver/decode/item-plan.js';
 import { storableType } from '../receiver/decode/media-type.js';
 import { partPlan } from '../receiver/decode/part-plan.js';
+import { type PartShape, partShape } from '../receiver/decode/part-shape.js';
 
 /** A file of the import form, about to be read. */
 export interface FormFile {
@@ -17,18 +18,11 @@ export interface FormFile {
   readonly stream: Readable;
 }
 
-/** A file that was taken; part of the ledger line's `shape`. */
-export interface TakenFile {
-  readonly name: string;
-  readonly fileName: string;
-  readonly contentType: string;
-  readonly bytes: number;
-}
-
 /** Takes the files of one form one after the other, whatever the form's parser hands out at once. */
 export interface FileTaker {
-  take(file: FormFile): Promise<TakenFile>;
-  readonly taken: readonly TakenFile[];
+  take(file: FormFile): Promise<PartShape>;
+  /** What was taken, for the ledger line. */
+  readonly taken: readonly PartShape[];
 }
 
 /** What is known once the first file begins: by then the form has said where its files belong. */
@@ -42,12 +36,12 @@ export interface FileDestination {
 const MEANINGLESS = new Set(['file', 'files', 'upload', 'artefact']);
 
 export function createFileTaker(begin: () => FileDestination): FileTaker {
-  const taken: TakenFile[] = [];
+  const taken: PartShape[] = [];
   let begun: FileDestination | null = null;
   let bytes = 0;
   let last: Promise<unknown> = Promise.resolve();
 
-  async function takeNow(file: FormFile): Promise<TakenFile> {
+  async function takeNow(file: FormFile): Promise<PartShape> {
     begun ??= begin();
     const { staged, maxBytes, kind } = begun;
     const item = new PlannedItem(staged, planOf(file, kind), { fileName: file.fileName });
@@ -59,8 +53,7 @@ export function createFileTaker(begin: () => FileDestination): FileTaker {
       if (waiting !== undefined) await waiting;
     }
     await item.end();
-    const { fieldName: name, fileName, contentType } = file;
-    const told = { name, fileName, contentType, bytes: item.bytes };
+    const told = partShape({ name: file.fieldName, contentType: file.contentType }, item.bytes);
     taken.push(told);
     return told;
   }

@@ -2,8 +2,8 @@ import type { ItemIdentity } from '../domain/item.js';
 import type { ObjectHeaders } from '../store/object-store.js';
 import type { ArtefactContext } from './archive.js';
 
-/** S3 holds 2 KB of user metadata in all; what a sender named its file is the only part without a bound. */
-const LONGEST_FILE_NAME = 512;
+/** S3 holds 2 KB of user metadata in all; the sender's names are the only part without a bound. */
+const LONGEST_NAME = 512;
 
 /** Headers an artefact is stored with: content type and user metadata (DESIGN section 4). */
 export function artefactHeaders(
@@ -23,6 +23,7 @@ export function artefactHeaders(
   if (context.region !== null) metadata.region = context.region;
   if (extra.sha256 !== undefined) metadata.sha256 = extra.sha256;
   if (extra.fileName !== undefined) metadata['file-name'] = percentEncoded(extra.fileName);
+  if (identity.partName !== undefined) metadata['part-name'] = percentEncoded(identity.partName);
   return { contentType: identity.contentType, metadata };
 }
 
@@ -31,7 +32,7 @@ function percentEncoded(name: string): string {
   // By the character: never to end inside an escape, nor inside the bytes of one character.
   for (const character of name.toWellFormed()) {
     const more = encodeURIComponent(character);
-    if (encoded.length + more.length > LONGEST_FILE_NAME) break;
+    if (encoded.length + more.length > LONGEST_NAME) break;
     encoded += more;
   }
   return encoded;

@@ -16,7 +16,7 @@ export function jobFolder(keyPrefix: string, jobId: string): string {
   return `${keyPrefix}jobs/${jobId}/`;
 }
 
-/** Path of an artefact below its job's folder, e.g. `transcript.json` or `attachments/notes.bin`. */
+/** Path of an artefact below its job's folder, e.g. `transcript.json` or `attachments/0a1b2c3d4e5f6071.bin`. */
 export function artefactPath(identity: ItemIdentity): string {
   return identity.kind === 'attachment'
     ? `attachments/${identity.attachmentName ?? 'unnamed'}`

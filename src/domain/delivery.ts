@@ -28,9 +28,10 @@ export interface DeliveryShape {
   readonly contentEncoding?: string;
   readonly framing: 'none' | 'sized' | 'chunked';
   readonly parts?: readonly {
+    /** Only where it is a name of the interface. */
     readonly name: string | null;
-    readonly fileName?: string;
     readonly contentType?: string;
+    readonly transferEncoding?: string;
     readonly bytes: number;
   }[];
 }

@@ -20,8 +20,10 @@ export interface ItemIdentity {
   readonly kind: ItemKind;
   /** Content type to store it under; never a sender's word taken as truth for the known kinds. */
   readonly contentType: string;
-  /** Safe last segment of the key; only for attachments, where the sender's name picks it. */
+  /** Last segment of the key, made of a hash of the sender's name; only for attachments. */
   readonly attachmentName?: string;
+  /** The sender's name of an attachment's part, kept as metadata only. */
+  readonly partName?: string;
 }
 
 /** How an incoming item presents itself before its content is known. */

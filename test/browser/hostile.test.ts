@@ -77,7 +77,7 @@ async function writeHostileLedger(folder: string): Promise<void> {
       shape: {
         contentType: text,
         framing: 'sized',
-        parts: [{ name: text, fileName: text, contentType: text, bytes: 1 }],
+        parts: [{ name: text, contentType: text, bytes: 1 }],
       },
     }),
   );

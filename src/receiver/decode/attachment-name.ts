@@ -1,10 +1,14 @@
-const MAX_LENGTH = 100;
+import { hash } from 'node:crypto';
 
-/** A form of the part's name, else of its file name, that is safe as the last segment of a key. */
+const EXTENSION = /[^.](\.[A-Za-z0-9]{1,8})$/;
+const DIGITS = 16;
+
+/**
+ * The last segment of an attachment's key: 16 hex digits of the SHA-256 of its name (the part's, else the file's) and
+ * its extension. A sender's names can be personal data; keys stay in ledgers and logs when the object is erased.
+ */
 export function attachmentName(name: string | null, fileName: string | undefined): string {
-  const safe = (name || fileName || '')
-    .slice(0, MAX_LENGTH)
-    .replace(/[^A-Za-z0-9._-]/g, '_')
-    .replace(/^\./, '_');
-  return safe === '' ? 'unnamed' : safe;
+  const whole = name || fileName || '';
+  const [, extension = ''] = EXTENSION.exec(whole) ?? EXTENSION.exec(fileName ?? '') ?? [];
+  return `${hash('sha256', whole).slice(0, DIGITS)}${extension}`;
 }

@@ -2,10 +2,11 @@ import type { ItemSink } from '../../domain/item.js';
 import { type ByteSource, RawBody, withFirst } from './byte-source.js';
 import { contentEncodings, decodedSource } from './content-encoding.js';
 import { UndecodableError } from './decode-error.js';
-import { type DecodedPart, decodeMultipart } from './decode-multipart.js';
+import { decodeMultipart } from './decode-multipart.js';
 import { PlannedItem } from './item-plan.js';
 import { lonePlan } from './lone-plan.js';
 import { boundaryOf, type MediaType, parseMediaType } from './media-type.js';
+import type { PartShape } from './part-shape.js';
 
 /** What the request says about its body. */
 export interface BodyHeaders {
@@ -26,7 +27,7 @@ export interface DecodeLimits {
 /** How many items a body gave, and the parts it had if it was a form. */
 export interface DecodedBody {
   readonly items: number;
-  readonly parts?: readonly DecodedPart[];
+  readonly parts?: readonly PartShape[];
 }
 
 const DEFAULT_MAX_PARTS = 100;

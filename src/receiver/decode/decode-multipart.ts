@@ -6,14 +6,7 @@ import { DelimiterScanner, type MultipartToken } from './delimiter-scanner.js';
 import { PlannedItem } from './item-plan.js';
 import type { PartHead } from './part-head.js';
 import { partPlan } from './part-plan.js';
-
-/** One part as it arrived, for the ledger. */
-export interface DecodedPart extends PartHead {
-  readonly bytes: number;
-}
-
-/** Names in the ledger are cut at this many characters. */
-const MAX_TEXT = 200;
+import { type PartShape, partShape } from './part-shape.js';
 
 /**
  * Streams every part of a form into the sink as an item of its own. Throws UndecodableError where
@@ -24,7 +17,7 @@ export async function decodeMultipart(
   boundary: string,
   sink: ItemSink,
   maxParts: number,
-): Promise<DecodedPart[]> {
+): Promise<PartShape[]> {
   const scanner = new DelimiterScanner(boundary, maxParts);
   const form = new FormReader(sink);
   try {
@@ -42,7 +35,7 @@ export async function decodeMultipart(
 class FormReader {
   readonly #sink: ItemSink;
   readonly #busboy = new BusboyParts();
-  readonly #parts: DecodedPart[] = [];
+  readonly #parts: PartShape[] = [];
   #open: { head: PartHead; item: PlannedItem; expected: number } | null = null;
 
   constructor(sink: ItemSink) {
@@ -55,7 +48,7 @@ class FormReader {
     else await this.#end();
   }
 
-  async finish(): Promise<DecodedPart[]> {
+  async finish(): Promise<PartShape[]> {
     await this.#busboy.finish();
     return this.#parts;
   }
@@ -85,7 +78,7 @@ class FormReader {
       throw new UndecodableError('multipart-unaccounted', 'A part is not as long as what was read of it.');
     }
     await part.item.end();
-    this.#parts.push({ ...abridged(part.head), bytes: part.item.bytes });
+    this.#parts.push(partShape(part.head, part.item.bytes));
     this.#open = null;
   }
 
@@ -93,9 +86,4 @@ class FormReader {
     if (this.#open === null) throw new UndecodableError('multipart-unaccounted', 'Content without a part.');
     return this.#open;
   }
-}
-
-function abridged(head: PartHead): PartHead {
-  const entries = Object.entries(head).map(([key, text]) => [key, text?.slice(0, MAX_TEXT) ?? null]);
-  return Object.fromEntries(entries);
 }

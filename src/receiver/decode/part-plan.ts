@@ -17,9 +17,22 @@ const KINDS_BY_NAME: ReadonlyMap<string, ItemKind> = new Map([
   ['data', 'data'],
 ]);
 
+/** Whether a part's name is one of the interface; every other name is the sender's own. */
+export function isKnownPartName(name: string | null): boolean {
+  const normal = normalName(name);
+  return KINDS_BY_NAME.has(normal) || normal === LEGACY_NAME;
+}
+
+/** What a transcript is called where a job says nothing about contents. */
+const LEGACY_NAME = 'data_file';
+
+function normalName(name: string | null): string {
+  return (name ?? '').toLowerCase().replaceAll(':', '.');
+}
+
 /** What a part is: by its name, else by its content, else an attachment. */
 export function partPlan(head: PartHead): ItemPlan {
-  const kind = KINDS_BY_NAME.get((head.name ?? '').toLowerCase().replaceAll(':', '.'));
+  const kind = KINDS_BY_NAME.get(normalName(head.name));
   if (kind === undefined) return unknownPlan(head);
   const identity = identityOf(kind, storableType(head.contentType ?? null));
   const identify = () => identity;
@@ -41,7 +54,13 @@ function unknownPlan(head: PartHead): ItemPlan {
     }
     if (looksLikeSrt(beginning)) return identityOf('transcript.srt');
     const contentType = storableType(head.contentType ?? null);
-    return { kind: 'attachment', contentType, attachmentName: attachmentName(head.name, head.fileName) };
+    const named = head.name === null ? {} : { partName: head.name };
+    return {
+      kind: 'attachment',
+      contentType,
+      attachmentName: attachmentName(head.name, head.fileName),
+      ...named,
+    };
   };
   return { json, mustBeJson: () => promised, identify };
 }

@@ -120,7 +120,7 @@ describe('import', () => {
       form({ source: 'team', kind: 'attachment', file: new Blob([TRANSCRIPT]) }, 'a"b\r\nc.json'),
     );
     expect(await visibleKeys(service.folder, 'team/jobs/i2/')).toEqual([
-      expect.stringMatching(/^team\/jobs\/i2\/attachments\/a_b/),
+      expect.stringMatching(/^team\/jobs\/i2\/attachments\/[0-9a-f]{16}\.json$/),
       'team/jobs/i2/transcript.srt',
     ]);
     const { json } = await api('/jobs/i2');

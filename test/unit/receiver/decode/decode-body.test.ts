@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import zlib from 'node:zlib';
 import { describe, expect, it } from '@jest/globals';
 import { type BodyHeaders, decodeBody } from '../../../../src/receiver/decode/decode-body.js';
@@ -157,7 +158,6 @@ describe('decodeBody: forms', () => {
     expect(shape.items).toBe(5);
     expect(shape.parts?.[4]).toEqual({
       name: 'data',
-      fileName: 'ü "x".wav',
       contentType: 'audio/wav',
       bytes: 4,
     });
@@ -189,20 +189,51 @@ describe('decodeBody: forms', () => {
   });
 
   it.each([
-    ['notes', undefined, 'notes'],
-    ['../../etc/pass wd', undefined, '_._.._etc_pass_wd'],
-    ['.hidden', undefined, '_hidden'],
-    ['ü', undefined, '_'],
-    [undefined, 'fall back.bin', 'fall_back.bin'],
-    [undefined, undefined, 'unnamed'],
-    ['x'.repeat(300), undefined, 'x'.repeat(100)],
-  ])('an attachment named %s, %s is kept as %s', async (name, fileName, safe) => {
-    const { items } = await form([{ body: '\u0000', ...(name && { name }), ...(fileName && { fileName }) }]);
-    expect(items[0]?.identity).toEqual({
-      kind: 'attachment',
-      contentType: 'application/octet-stream',
-      attachmentName: safe,
-    });
+    ['notes', undefined, '', 'notes'],
+    ['notes.bin', undefined, '.bin', 'notes.bin'],
+    ['notes', 'Jane Roe, born 1980-02-03.docx', '.docx', 'notes'],
+    ['../../etc/pass wd', undefined, '', '../../etc/pass wd'],
+    ['.hidden', undefined, '', '.hidden'],
+    ['a.b/../c', undefined, '', 'a.b/../c'],
+    [undefined, 'fall back.bin', '.bin', undefined],
+    [undefined, undefined, '', undefined],
+    ['x'.repeat(300), undefined, '', 'x'.repeat(300)],
+    ['transcript.json', undefined, '.json', 'transcript.json'],
+  ])(
+    'an attachment named %s, %s has a hash of its name in its key and nowhere else',
+    async (name, fileName, end, partName) => {
+      const { items } = await form([
+        { body: '\u0000', ...(name && { name }), ...(fileName && { fileName }) },
+      ]);
+      const digits = createHash('sha256')
+        .update(name ?? fileName ?? '')
+        .digest('hex')
+        .slice(0, 16);
+      expect(items[0]?.identity).toEqual({
+        kind: 'attachment',
+        contentType: 'application/octet-stream',
+        attachmentName: `${digits}${end}`,
+        ...(partName && { partName }),
+      });
+    },
+  );
+
+  it('tells the ledger names of the interface and sizes, nothing a sender called anybody', async () => {
+    const { shape } = await form([
+      { name: 'Transcript:TXT', fileName: 'Jane Roe.txt', type: 'text/plain; charset=utf-8', body: 'x' },
+      { name: 'Jane Roe', fileName: 'Jane Roe.docx', type: 'x/y; name="Jane Roe.docx"', body: '\0' },
+      {
+        headers: ['Content-Disposition: form-data; name="data"', 'Content-Transfer-Encoding: Jane Roe'],
+        body: '',
+      },
+      { name: 'data_file', type: 'Jane Roe', body: TRANSCRIPT },
+    ]);
+    expect(shape.parts).toEqual([
+      { name: 'Transcript:TXT', contentType: 'text/plain; charset=utf-8', bytes: 1 },
+      { name: null, contentType: 'x/y', bytes: 1 },
+      { name: 'data', bytes: 0 },
+      { name: 'data_file', contentType: 'application/octet-stream', bytes: TRANSCRIPT.length },
+    ]);
   });
 
   it('keeps repeated names, each as an item', async () => {

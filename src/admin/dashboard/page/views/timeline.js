@@ -42,10 +42,8 @@ function wayOn({ outcome, deliveryId }) {
 /** How the body arrived on the wire, for whoever wonders about the sender. */
 function shapeOf({ shape: wire, method, deliveryId }) {
   if (!wire) return null;
-  const parts = (wire.parts ?? []).map(({ name, fileName, contentType, bytes }) =>
-    [name ?? '(no name)', fileName && `file ${fileName}`, contentType, `${bytes} bytes`]
-      .filter(Boolean)
-      .join(' · '),
+  const parts = (wire.parts ?? []).map(({ name, contentType, bytes }) =>
+    [name ?? 'a name of its own, or none', contentType, `${bytes} bytes`].filter(Boolean).join(' · '),
   );
   return h(
     'details',

@@ -26,6 +26,7 @@ import { createBodyClock } from './receiver/request-body.js';
 import { createPublicApp, mountCallbacks, mountFallbacks } from './receiver/router.js';
 import { createSources } from './receiver/sources.js';
 import { reconcileRegularly } from './recovery/reconcile-regularly.js';
+import { canAskService } from './speech-options.js';
 import { createStoreProof } from './store/store-proof.js';
 import { startSweeping } from './store/sweep.js';
 import { storeIdentity } from './store-options.js';
@@ -198,7 +199,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     activeDeliveries: () => admission.active,
     regions: speech.regions,
     filterRegions: Object.keys(config.egress.regions),
-    service: { configured: canAsk(config), interval: config.recovery.interval },
+    service: { configured: canAskService(config), interval: config.recovery.interval },
     credentials: Object.entries(config.sources).map(([source, { credentials }]) => ({
       source,
       credentials: Object.entries(credentials).map(([name, credential]) => ({ name, ...credential })),
@@ -255,7 +256,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       interval: RESCUE_EVERY,
     });
     const { interval } = config.recovery;
-    if (interval === null || !canAsk(config)) return;
+    if (interval === null || !canAskService(config)) return;
     reconciling = reconcileRegularly({ parts: core.recovery, interval, metrics: metrics.recovery, log });
   }
 
@@ -315,9 +316,4 @@ export async function createService(options: ServiceOptions): Promise<Service> {
 function withinAbortWait(work: readonly Promise<unknown>[]): Promise<boolean> {
   const ended = Promise.all(work).then(() => true);
   return Promise.race([ended, sleep(ABORT_WAIT, false, { ref: false })]);
-}
-
-/** Whether the speech service can be asked for what is missing: there is a key, and an address to use it at. */
-function canAsk({ speech }: Config): boolean {
-  return speech.apiKey !== null && Object.values(speech.regions).some(({ batchUrl }) => batchUrl !== null);
 }

@@ -17,3 +17,8 @@ export function speechOptions({ speech }: Config): SpeechOptions {
     retries: speech.retries,
   };
 }
+
+/** Whether the speech service can be asked for what is missing: there is a key, and an address to use it at. */
+export function canAskService({ speech }: Config): boolean {
+  return speech.apiKey !== null && Object.values(speech.regions).some(({ batchUrl }) => batchUrl !== null);
+}

@@ -1,5 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { Express } from 'express';
+import { checkHeadersEvery } from '../receiver/headers-deadline.js';
 
 export interface AdminServerOptions {
   readonly keepAliveTimeout: number;
@@ -16,6 +17,7 @@ export function createAdminServer(app: Express, options: AdminServerOptions): Se
     {
       requestTimeout: 0,
       headersTimeout: options.headersTimeout,
+      connectionsCheckingInterval: checkHeadersEvery(options.headersTimeout),
       keepAliveTimeout: options.keepAliveTimeout,
       maxHeaderSize: options.maxHeaderBytes,
     },

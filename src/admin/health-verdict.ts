@@ -43,13 +43,15 @@ export interface Verdict {
 
 /** What the verdict is made of; what is not known is null. */
 export interface VerdictFacts {
-  /** Null where no receiver is looked at, as by the `status` command. */
+  /** The one that is asked; null where none is, as by the `status` command. */
   readonly receiver: {
     readonly ready: boolean;
     readonly reason: string | null;
     readonly draining: boolean;
     readonly waiters: number;
   } | null;
+  /** ISO 8601: when a receiver last proved the store, as far as the store shows; undefined where it is not looked at. */
+  readonly lastProven?: { readonly at: string | null; readonly recent: boolean } | undefined;
   readonly store: Pick<CanaryStatus, 'writable' | 'reason'>;
   readonly ledger: LedgerViewStatus;
   /** ISO 8601; the beginning of the time the ledger should be looked at. */
@@ -136,6 +138,14 @@ function warningsOf(facts: VerdictFacts, now: number): Trouble[] {
   const { receiver, ledger, failing, waiting, credentials, reconcile } = facts;
   const closed = closedSources(credentials);
   const told: (Trouble | null)[] = [
+    facts.lastProven === undefined || facts.lastProven.recent
+      ? null
+      : warning(
+          'receiving',
+          facts.lastProven.at === null
+            ? 'No receiver has ever written to this store.'
+            : `No receiver has written to this store since ${facts.lastProven.at}; is one running?`,
+        ),
     receiver?.draining
       ? warning('receiving', 'This replica is shutting down; another one takes over.')
       : null,

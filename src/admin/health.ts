@@ -19,7 +19,7 @@ export interface HealthParts {
   readonly regions: readonly string[];
   readonly sources: readonly CredentialSettings[];
   readonly service: ServiceFacts;
-  readonly view: Pick<LedgerView, 'summary' | 'status' | 'openFailures' | 'windowMs'>;
+  readonly view: Pick<LedgerView, 'summary' | 'status' | 'openFailures' | 'windowSince'>;
   readonly quarantine: () => Promise<Awaited<ReturnType<QuarantineShelf['entries']>>>;
   readonly lastReconcile: () => Promise<ReconcileFigures | null>;
 }
@@ -47,7 +47,7 @@ export async function readHealth(parts: HealthParts, now: number) {
       receiver: { ready, reason, draining, waiters: budget.waiters },
       store,
       ledger,
-      windowSince: new Date(now - parts.view.windowMs + WINDOW_SLACK).toISOString(),
+      windowSince: parts.view.windowSince(now),
       deliveries24h: total.lines,
       failing,
       waiting: waiting?.length ?? null,
@@ -89,9 +89,6 @@ export async function readHealth(parts: HealthParts, now: number) {
     ledger,
   };
 }
-
-/** Milliseconds: the window moves on by whole hours, so its beginning is up to two hours late. */
-const WINDOW_SLACK = 2 * 3_600_000;
 
 function storeStatus({ lastSuccessAt, ...status }: CanaryStatus) {
   return { ...status, lastSuccessAt: lastSuccessAt === null ? null : new Date(lastSuccessAt).toISOString() };

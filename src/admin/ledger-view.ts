@@ -69,8 +69,8 @@ export interface LedgerViewStatus {
 
 /** What this replica knows of the ledger of all replicas. */
 export interface LedgerView {
-  /** How far back lines are to be held, in milliseconds. */
-  readonly windowMs: number;
+  /** ISO 8601: from here on lines should be in memory; later than the window by what it moves on at a time. */
+  windowSince(now: number): string;
   /** Begins to load and to follow. */
   start(): void;
   /** Ends following; settles when nothing of it is under way. */
@@ -98,6 +98,8 @@ export interface LedgerView {
   status(): LedgerViewStatus;
 }
 
+/** Milliseconds: the window moves on by whole hours, at the next look after one. */
+const WINDOW_STEP = 2 * 3_600_000;
 const DAY = 24 * 3_600_000;
 
 export function createLedgerView(options: LedgerViewOptions): LedgerView {
@@ -123,7 +125,7 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
   const ground = { window, history, completeSince: tail.completeSince, moreLoaded: schedule.moreLoaded };
 
   return {
-    windowMs,
+    windowSince: (now) => new Date(now - windowMs + WINDOW_STEP).toISOString(),
     start: schedule.start,
     stop: schedule.stop,
     touch: schedule.touch,

@@ -8,7 +8,7 @@ export interface LedgerEntry {
 
 export interface ParsedSegment {
   readonly entries: readonly LedgerEntry[];
-  /** Numbers, from 1, of the lines that are no ledger lines: cut off, edited by hand, not ours. */
+  /** Numbers, from 1, of the lines that cannot be read: cut off, edited by hand, not ours, or of another version. */
   readonly brokenLines: readonly number[];
 }
 
@@ -42,7 +42,10 @@ const ABSENT = {
   shape: null,
 } as const;
 
-/** A ledger line needs an id, an instant, an origin and an outcome; everything else has a neutral value. */
+/** The version of the line's format that is understood. What fields of another mean is not guessed. */
+const VERSION = 1;
+
+/** A ledger line needs a version, an id, an instant, an origin and an outcome; the rest has a neutral value. */
 export function parseLine(text: string): LedgerLine | null {
   let value: unknown;
   try {
@@ -50,7 +53,8 @@ export function parseLine(text: string): LedgerLine | null {
   } catch {
     return null;
   }
-  if (!isRecord(value) || !hasTexts(value) || !isInstant(value.receivedAt)) return null;
+  if (!isRecord(value) || value.v !== VERSION || !hasTexts(value) || !isInstant(value.receivedAt))
+    return null;
   // Fields that are there keep their order: what is read back prints as it was written.
   for (const [field, neutral] of Object.entries(ABSENT)) value[field] ??= neutral;
   value.items = Array.isArray(value.items) ? value.items.filter(isRecord) : [];

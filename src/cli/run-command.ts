@@ -20,6 +20,11 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     load: () => import('./reconcile.js'),
   },
   refetch: { summary: 'fetch what is missing of one job', load: () => import('./refetch.js') },
+  status: {
+    summary: 'is all well? from the store and the configuration alone',
+    load: () => import('./status.js'),
+  },
+  failures: { summary: 'list the jobs that are failing', load: () => import('./failures.js') },
   replay: {
     summary: 'refetch many jobs, or decode quarantined bodies again',
     load: () => import('./replay.js'),

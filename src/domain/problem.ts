@@ -17,6 +17,7 @@ const PROBLEMS = {
   'method-not-allowed': [405, 'The method does nothing here'],
   'head-too-slow': [408, 'The headers came too slowly'],
   'body-too-slow': [408, 'The body stalled or came too slowly'],
+  'length-required': [411, 'The length of the body is not told'],
   conflict: [409, 'The state does not allow this'],
   'body-too-large': [413, 'The body is larger than this source accepts'],
   'range-not-satisfiable': [416, 'The range lies outside the artefact'],

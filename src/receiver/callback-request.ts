@@ -13,6 +13,8 @@ export interface CallbackRequest {
   readonly rawQuery: string;
   /** Size of the body in bytes by its Content-Length; null when it is chunked or has none. */
   readonly declaredLength: number | null;
+  /** False when nothing says where the body ends, so that a body cannot be told from none: HTTP/1.0 without a length. */
+  readonly isDelimited: boolean;
   /** Starts reading; bytes on the wire are limited to `maxBytes`. To be called at most once. */
   readonly openBody: (maxBytes: number) => RequestBody;
 }

@@ -1,6 +1,9 @@
 import { createServer, IncomingMessage, type Server, ServerResponse } from 'node:http';
 import type { Express } from 'express';
+import { Problem } from '../domain/problem.js';
 import { answerBrokenRequests } from './broken-requests.js';
+import { checkHeadersEvery } from './headers-deadline.js';
+import { respondProblem } from './respond.js';
 import { deferContinue } from './router.js';
 
 export interface PublicServerOptions {
@@ -20,17 +23,39 @@ export function createPublicServer(app: Express, options: PublicServerOptions): 
       ...messagesOf(app),
       requestTimeout: 0,
       headersTimeout: options.headersTimeout,
+      connectionsCheckingInterval: checkHeadersEvery(options.headersTimeout),
+      // Without a Host it is refused below, with a problem document in the place of Node's bare status line.
+      requireHostHeader: false,
       keepAliveTimeout: options.keepAliveTimeout,
       maxHeaderSize: options.maxHeaderBytes,
       noDelay: true,
     },
-    app,
+    withSoundHead(app),
   );
-  server.on('checkContinue', deferContinue(app));
+  server.on('checkContinue', withSoundHead(deferContinue(app)));
   // Other expectations may be ignored (RFC 9110, 10.1.1), and then nobody is answered before being looked at.
-  server.on('checkExpectation', app);
+  server.on('checkExpectation', withSoundHead(app));
   answerBrokenRequests(server);
   return answerHalfClosed(server);
+}
+
+type Listener = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** How much of the body is read of a request that names no host. */
+const DRAIN = { bytes: 64 * 1024, ms: 1000 };
+
+/** Looks after what Node leaves to its users, or does without a word, before a request is looked at. */
+function withSoundHead(listener: Listener): Listener {
+  return (request, response) => {
+    // Node drops what stands behind such a request in the same segment. Closing tells its sender that nobody saw it.
+    if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
+    if (request.headers.host === undefined && request.httpVersion === '1.1') {
+      const problem = new Problem('request-malformed', 'An HTTP/1.1 request has to have a Host header.');
+      respondProblem(request, response, problem, DRAIN, true);
+    } else {
+      listener(request, response);
+    }
+  };
 }
 
 /**

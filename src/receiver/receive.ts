@@ -58,6 +58,7 @@ export function createReceiver(parts: ReceiverParts): Receiver {
       const query = parseCallbackQuery(request.rawQuery);
       arrival.jobId = query.jobId;
       arrival.status = query.status;
+      refuseUndelimited(request);
       refuseDeclaredTooLarge(request, arrival.sender.source);
       leave = parts.admission.enter(request.declaredLength);
       return await takeIn(request, arrival, query);
@@ -171,6 +172,15 @@ const MEMORY_WAIT = 10_000;
 
 /** Milliseconds that an answer waits for uploads to be aborted; the rest goes on behind it. */
 const CLEAN_UP_WAIT = 2000;
+
+/** HTTP/1.1 ends a body without a length or chunks at once, so there is none; HTTP/1.0 demands a length (RFC 1945, 8.3). */
+function refuseUndelimited({ isDelimited }: CallbackRequest): void {
+  if (isDelimited) return;
+  throw new Problem(
+    'length-required',
+    'An HTTP/1.0 request has to say with Content-Length how long its body is.',
+  );
+}
 
 function refuseDeclaredTooLarge({ declaredLength }: CallbackRequest, source: Source): void {
   if (declaredLength === null || declaredLength <= source.maxBytes) return;

@@ -116,6 +116,7 @@ function toCallback(
     headers: distinctHeaders(request),
     rawQuery: mark < 0 ? '' : url.slice(mark + 1),
     declaredLength,
+    isDelimited: declaredLength !== null || request.httpVersionMajor > 1 || request.httpVersionMinor > 0,
     openBody: (maxBytes) =>
       routes.bodyClock.read(request, { ...routes.bodyLimits, maxBytes, declaredLength }, () => {
         if (awaitingContinue.delete(request)) response.writeContinue();

@@ -33,7 +33,7 @@ export interface FileMeta {
 }
 
 export function createFileMeta(root: string, folders: FileFolders, options: { fsync: boolean }): FileMeta {
-  const stem = (key: string): string => join(root, dirname(key), plainName(basename(key)));
+  const stem = (key: string): string => join(root, dirname(key), stemOf(basename(key)));
 
   async function removeAt(path: string): Promise<void> {
     await rm(path, { force: true });
@@ -65,8 +65,8 @@ export function createFileMeta(root: string, folders: FileFolders, options: { fs
   };
 }
 
-/** Names near the limit give way to their hash, so that the suffix still fits. */
-function plainName(name: string): string {
+/** How names of metadata begin. Names near the limit give way to their hash, so that the suffix still fits. */
+export function stemOf(name: string): string {
   if (Buffer.byteLength(name) <= MAX_PLAIN_NAME_BYTES) return name;
   return createHash('sha256').update(name).digest('hex');
 }
@@ -97,12 +97,14 @@ async function readHeaders(path: string): Promise<ObjectHeaders | null> {
 
 async function findOnlyOne(start: string): Promise<string | null> {
   const names = await readdir(dirname(start)).catch(nothingIfAbsent);
-  const found = names.filter((name) => isMetaOf(name, basename(start)));
+  const found = names.filter((name) => parseMetaName(name)?.stem === basename(start));
   return found.length === 1 && found[0] !== undefined ? join(dirname(start), found[0]) : null;
 }
 
-function isMetaOf(name: string, stemName: string): boolean {
-  return name.startsWith(`${stemName}#`) && /^\d+\.json$/.test(name.slice(stemName.length + 1));
+/** Takes the name of a metadata file apart; null for other files. */
+export function parseMetaName(name: string): { readonly stem: string; readonly inode: bigint } | null {
+  const [, stem, inode] = /^(.+)#(\d+)\.json$/s.exec(name) ?? [];
+  return stem === undefined || inode === undefined ? null : { stem, inode: BigInt(inode) };
 }
 
 function nothingIfAbsent(error: unknown): string[] {

@@ -4,6 +4,7 @@ import { fileCall, fileTrouble, isAbsent } from './file-errors.js';
 import { createFileFolders, type FileFolders } from './file-folders.js';
 import { listFiles, listFolders } from './file-list.js';
 import { createFileMeta, type FileMeta } from './file-meta.js';
+import { sweepMeta } from './file-meta-sweep.js';
 import { openIfThere } from './file-open.js';
 import { createFilePublisher, type FilePublisher } from './file-publish.js';
 import { openObject, streamObject } from './file-read.js';
@@ -23,6 +24,9 @@ export interface FileStoreOptions {
   readonly fsync?: boolean;
 }
 
+/** Milliseconds; each sweep of metadata reads every folder twice. */
+const META_SWEEP_EVERY = 86_400_000;
+
 interface Parts {
   readonly root: FileRoot;
   readonly temporary: string;
@@ -38,6 +42,7 @@ interface Parts {
 export function createFileStore(options: FileStoreOptions): ObjectStore {
   const parts = createParts(options);
   const { root, temporary } = parts;
+  let metaSweptAt = 0;
 
   return {
     location: `file:${root.path}`,
@@ -98,6 +103,15 @@ export function createFileStore(options: FileStoreOptions): ObjectStore {
     async sweepUploads(olderThan) {
       return fileCall('sweep', '', async () => {
         await root.check();
+        if (Date.now() - metaSweptAt > META_SWEEP_EVERY) {
+          metaSweptAt = Date.now();
+          await sweepMeta({
+            root: root.path,
+            metaRoot: join(root.path, '.meta'),
+            meta: parts.meta,
+            olderThan,
+          });
+        }
         return sweepTempFiles(temporary, olderThan);
       });
     },

@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { visibleKeys } from '../support/ledger-of.js';
+import { ledgerOf, visibleKeys } from '../support/ledger-of.js';
 import { type RawClient, rawClient } from '../support/raw-http.js';
 import { type RunningService, startService } from '../support/running-service.js';
+import { until } from '../support/until.js';
 
 /* What strangers can put into the head of a request, on both ports. */
 
@@ -99,4 +100,83 @@ describe('/metrics', () => {
     const [chunk] = (await once(client.socket, 'data')) as [Buffer];
     expect(chunk.toString()).toContain(`HTTP/1.1 ${status} `);
   });
+});
+
+describe('a request without a Host', () => {
+  it.each([
+    ['POST /callbacks/default?id=hostless&status=success', 'Content-Length: 2\r\n', '{}'],
+    ['GET /healthz', '', ''],
+    [
+      'POST /callbacks/default?id=hostless&status=success',
+      'Content-Length: 2\r\nExpect: 100-continue\r\n',
+      '',
+    ],
+  ])('is told so with a problem document, and the connection ends: %s %s', async (line, headers, body) => {
+    const client = await open(service.publicUrl);
+    await client.send(`${line} HTTP/1.1\r\n${headers}\r\n${body}`);
+    const answer = await client.answer();
+    expect(answer).toMatchObject({
+      status: 400,
+      headers: { 'content-type': 'application/problem+json', connection: 'close' },
+    });
+    expect(JSON.parse(answer.body).code).toBe('request-malformed');
+    await until(() => client.socket.readableEnded);
+  });
+
+  it('is fine in HTTP/1.0', async () => {
+    const client = await open(service.publicUrl);
+    await client.send(
+      'POST /callbacks/default?id=old1&status=success HTTP/1.0\r\nContent-Type: text/plain\r\nContent-Length: 5\r\n\r\nhello',
+    );
+    expect(JSON.parse((await client.answer()).body)).toMatchObject({ outcome: 'stored' });
+  });
+});
+
+describe('an HTTP/1.0 request that does not say how long its body is', () => {
+  it.each([
+    ['with a body', 'hello'],
+    ['that may have none', ''],
+  ])('is refused and recorded, not taken for one without a body: %s', async (_, body) => {
+    const id = `undelimited${body.length}`;
+    const client = await open(service.publicUrl);
+    await client.send(`POST /callbacks/default?id=${id}&status=success HTTP/1.0\r\n\r\n${body}`);
+    const answer = await client.answer();
+    expect({ status: answer.status, code: JSON.parse(answer.body).code }).toEqual({
+      status: 411,
+      code: 'length-required',
+    });
+    const lines = (await ledgerOf(service.folder)).filter(({ jobId }) => jobId === id);
+    expect(lines).toMatchObject([{ outcome: 'refused', reason: 'length-required' }]);
+  });
+});
+
+describe('a request that asks for an upgrade', () => {
+  it('is answered as if it had not, and ends the connection, because what follows it is lost', async () => {
+    const client = await open(service.publicUrl);
+    const one = (id: string, upgrade: string) =>
+      `POST /callbacks/default?id=${id}&status=success HTTP/1.1\r\nHost: a\r\n${upgrade}Content-Length: 5\r\n\r\nhello`;
+    await client.send(one('up1', 'Connection: upgrade\r\nUpgrade: websocket\r\n') + one('up2', ''));
+    const answer = await client.answer();
+    expect({ status: answer.status, connection: answer.headers.connection }).toEqual({
+      status: 200,
+      connection: 'close',
+    });
+    await until(() => client.socket.destroyed);
+  });
+});
+
+describe('headers that never come to an end', () => {
+  it('end after headersTimeout, not at the next of rare looks', async () => {
+    const impatient = await startService({ receiver: { headersTimeout: '1s' } });
+    try {
+      for (const url of [impatient.publicUrl, impatient.adminUrl]) {
+        const client = await open(url);
+        await client.send('POST /callbacks/default HTTP/1.1\r\nHost: a\r\nX-');
+        // Node looks every 30 s by itself, and a test has as long.
+        await until(() => client.socket.destroyed);
+      }
+    } finally {
+      await impatient.stop();
+    }
+  }, 25_000);
 });

@@ -162,7 +162,7 @@ describe('hostile input', () => {
     ['a job with hostile artefacts', () => `jobs/${known}`, '.transcript .word'],
     ['a job with a crafted ledger', () => 'jobs/crafted', '.timeline li'],
     ['jobs called like members of objects', () => 'jobs/__proto__', '.timeline li'],
-    ['failures', () => 'failures', '#failed ~ table tbody tr'],
+    ['failures', () => 'failures', '#failed ~ div table tbody tr'],
     ['a quarantined body', () => `quarantine/${quarantined}`, 'pre.raw'],
     ['refusals', () => 'refusals', 'tbody tr'],
     [

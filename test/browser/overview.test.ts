@@ -39,7 +39,8 @@ afterEach(async () => {
 afterAll(() => browser.close());
 
 /** Until reconcile has run, nobody knows whether anything was lost. */
-const allIsWell = () => dashboard.page.getByText('All is well').waitFor({ timeout: 40_000 });
+const allIsWell = () =>
+  dashboard.page.locator('.verdict').getByText('All is well').waitFor({ timeout: 40_000 });
 
 describe('the overview', () => {
   it('says how to send a first callback, and shows it once it came', async () => {

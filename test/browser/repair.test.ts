@@ -26,6 +26,9 @@ const TRANSCRIPT = JSON.stringify({
   ],
 });
 
+/** More than the source takes. */
+const LARGE = JSON.stringify({ format: '2.9', metadata: {}, results: [], filler: 'x'.repeat(600_000) });
+
 let browser: Browser;
 let lost: LostJobs;
 let service: RunningService;
@@ -36,7 +39,7 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   lost = await lostJobs();
-  service = await startService({ sources: { default: {} }, ...lost.settings });
+  service = await startService({ sources: { default: { maxBytes: '512KiB' } }, ...lost.settings });
   dashboard = await openDashboard(browser, service);
 });
 afterEach(async () => {
@@ -68,6 +71,32 @@ describe('a job that failed', () => {
     await page.locator('.verdict').getByText('reconcile has never run').waitFor();
     await dashboard.go(`jobs/${id}`);
     await page.locator('.transcript .word').first().waitFor();
+  });
+
+  it('can be found among many, and settled without being erased', async () => {
+    const { page } = dashboard;
+    for (let index = 0; index < 60; index += 1)
+      await sendCallback(service, `id=bulk${index}&status=success`, LARGE, JSON_TYPE);
+    await sendCallback(service, 'id=two&status=success', TRANSCRIPT, JSON_TYPE);
+    await sendCallback(service, 'id=two&status=success', `${TRANSCRIPT} `, JSON_TYPE);
+    await dashboard.go('failures');
+    await page
+      .getByText('61 jobs: 60 refused, 1 conflict. The 50 that the service drops first are shown.')
+      .waitFor();
+    await page.getByRole('button', { name: 'Load more' }).click();
+    await page.getByRole('row').filter({ hasText: 'bulk59' }).waitFor();
+    await page.getByRole('combobox', { name: 'Outcome' }).selectOption('conflict');
+    await page.getByText('1 job: 1 conflict.').waitFor();
+    await page.getByRole('button', { name: 'Acknowledge… job two' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Reason').fill('the first is right');
+    await dialog.getByRole('button', { name: 'Acknowledge' }).click();
+    await page.getByText('No failing job matches these filters.').waitFor();
+    await page.getByRole('link', { name: 'Clear all filters' }).click();
+    await page.getByText(/^60 jobs: 60 refused\./).waitFor();
+    await dashboard.go('jobs/two');
+    await page.getByText('An operator looked at it and settled it').waitFor();
+    await page.getByText('the first is right').first().waitFor();
   });
 
   it('tells in words when neither side knows it, or the service cannot be asked', async () => {

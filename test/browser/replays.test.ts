@@ -105,7 +105,7 @@ describe('a replay of many jobs', () => {
     await dashboard.go('replays');
     await page.getByRole('button', { name: 'Preview' }).click();
     await page.getByText('A refetch needs jobs or at least one filter.').waitFor();
-    await page.getByLabel('Region').fill('au1');
+    await page.getByLabel('Region').selectOption('au1');
     await page.getByRole('button', { name: 'Preview' }).click();
     await page.getByText('Nothing would be done.').waitFor();
   });

@@ -64,7 +64,7 @@ describe('an update of the page', () => {
     ['overview', '', 'Over time', 3],
     ['deliveries', 'deliveries', 'Deliveries', 8],
     ['job', 'jobs/held', 'Artefacts', 4],
-    ['failures', 'failures', 'Quarantine', 0],
+    ['failures', 'failures', 'Quarantine', 4],
     ['replays', 'replays', 'So far', 8],
     ['refusals', 'refusals', 'Refusals', 0],
     ['explain', 'explain', 'Explain', 3],

@@ -45,6 +45,23 @@ describe('refetch', () => {
     expect(await bench.isExact(again.items[1]?.key ?? '', jobId, 'transcript.txt')).toBe(true);
   });
 
+  it('says that an artefact is damaged when its recorded SHA-256 is that of the service', async () => {
+    const { parts, store, simulator, lose } = bench;
+    const jobId = await lose({ contents: ['transcript.txt'] });
+    const sha256 = await simulator.expected(jobId)['transcript.txt'].sha256();
+    const key = `jobs/${jobId}/transcript.txt`;
+    await store.create(key, Buffer.from('bytes of another job'), {
+      contentType: 'text/plain',
+      metadata: { sha256 },
+    });
+    const again = await refetch(parts, { jobId, again: true });
+    expect(again).toMatchObject({
+      outcome: 'conflict',
+      reason: expect.stringMatching(new RegExp(`^${key} is damaged`)),
+      items: [{ kind: 'transcript.txt', key: `jobs/${jobId}/conflicts/transcript.txt.${sha256}` }],
+    });
+  });
+
   it('takes a job whose entries lead elsewhere: it was named', async () => {
     const { parts, lose } = bench;
     const jobId = await lose({ url: 'https://elsewhere.example/hook' });

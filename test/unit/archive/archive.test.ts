@@ -63,6 +63,23 @@ describe('the archive', () => {
     expect((await readAll(store, 'jobs/job1/data'))?.equals(content)).toBe(true);
   });
 
+  it.each([
+    ['held in memory', 1000],
+    ['streamed', LARGE],
+  ])('keeps no conflict of an item that only stands in, %s', async (_, size) => {
+    const first = randomContent(size);
+    await deliver([[MEDIA, first]]);
+    const { archive } = archiveOver(store);
+    const staged = archive.begin(context());
+    const item = staged.open({ identify: () => MEDIA, standsIn: true });
+    await item.write(randomContent(size - 1));
+    await item.end();
+    expect(await staged.commit()).toEqual([
+      { kind: 'data', key: 'jobs/job1/data', size, sha256: sha256(first), outcome: 'identical' },
+    ]);
+    expect(await keysOf(store, 'jobs/')).toEqual(['jobs/job1/data']);
+  });
+
   it('stores metadata that tells where an artefact came from', async () => {
     const { archive } = archiveOver(store);
     const ctx = context({ keyPrefix: 'team/' });

@@ -59,10 +59,21 @@ describe('ledger reader', () => {
     expect(broken).toEqual([2, 4, 5, 6, 7].map((line) => ({ segment, line })));
   });
 
+  it('skips lines of versions it does not know, and says where they were', async () => {
+    const store = createMemoryStore();
+    const good = ledgerLine();
+    const segment = 'ledger/dt=2026-03-04/hour=05/01ABC-r.ndjson';
+    store.put(segment, ndjson({ ...good, v: 2 }, good, { ...good, v: '1' }, { ...good, v: undefined }));
+    const broken: number[] = [];
+    const found = await collect(readLedger(store, { onBroken: ({ line }) => broken.push(line) }));
+    expect(found).toEqual([good]);
+    expect(broken).toEqual([1, 3, 4]);
+  });
+
   it('keeps unknown fields, fills missing ones, and gives equal ids twice', async () => {
     const store = createMemoryStore();
     const short = {
-      v: 2,
+      v: 1,
       deliveryId: 'd',
       receivedAt: '2026-03-04T05:06:07.089Z',
       origin: 'import',

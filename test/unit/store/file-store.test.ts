@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -69,6 +70,54 @@ describe('the file store', () => {
     await writeFile(`${folder}/store/a/c`, 'put there by hand');
     expect(await store.head('a/b')).toMatchObject(headers('me'));
     expect(await store.head('a/c')).toMatchObject({ contentType: 'application/octet-stream', metadata: {} });
+  });
+
+  describe('that sweeps', () => {
+    const long = 'n'.repeat(250);
+    const later = () => new Date(Date.now() + 1000);
+    const sweep = (olderThan: Date) =>
+      createFileStore({ directory: `${folder}/store`, partSize: 1024 }).sweepUploads(olderThan);
+
+    beforeEach(async () => {
+      for (const key of ['a/b', 'a/c', `a/${long}`]) await store.create(key, Buffer.from('x'), headers(key));
+      const [crashed, gone] = ['crashed', 'gone'].map((name) => JSON.stringify(headers(name)));
+      const stem = hash('sha256', long);
+      await mkdir(`${folder}/store/.meta/deep/er`, { recursive: true });
+      for (const name of ['a/b#1.json', `a/${stem}#1.json`])
+        await writeFile(`${folder}/store/.meta/${name}`, crashed ?? '');
+      for (const name of ['a/d#1.json', 'deep/er/e#2.json'])
+        await writeFile(`${folder}/store/.meta/${name}`, gone ?? '');
+    });
+
+    it('removes metadata that crashed processes left, and all that is empty then', async () => {
+      expect(await sweep(later())).toBe(0);
+      expect(await readdir(`${folder}/store/.meta`)).toEqual(['a']);
+      expect(await files('.meta')).toHaveLength(3);
+      for (const key of ['a/b', 'a/c', `a/${long}`])
+        expect(await store.head(key)).toMatchObject(headers(key));
+    });
+
+    it('leaves what is young: its object may be about to appear', async () => {
+      await sweep(new Date(Date.now() - 60_000));
+      expect(await files('.meta')).toHaveLength(7);
+    });
+
+    it('leaves the metadata of restored objects, and of objects that are restored after it', async () => {
+      await cp(`${folder}/store`, `${folder}/restored`, { recursive: true });
+      await rm(`${folder}/restored/a/c`);
+      const restored = createFileStore({ directory: `${folder}/restored`, partSize: 1024 });
+      for (const crashed of ['a/b#1.json', 'a/d#1.json']) await rm(`${folder}/restored/.meta/${crashed}`);
+      await restored.sweepUploads(new Date(Date.now() - 60_000));
+      await cp(`${folder}/store/a/c`, `${folder}/restored/a/c`);
+      for (const key of ['a/b', 'a/c']) expect(await restored.head(key)).toMatchObject(headers(key));
+    });
+
+    it('leaves the metadata of restored objects however old it is', async () => {
+      await cp(`${folder}/store`, `${folder}/restored`, { recursive: true });
+      const restored = createFileStore({ directory: `${folder}/restored`, partSize: 1024 });
+      await restored.sweepUploads(later());
+      expect(await restored.head('a/c')).toMatchObject(headers('a/c'));
+    });
   });
 
   it('keeps metadata of names apart that differ only behind the metadata mark', async () => {

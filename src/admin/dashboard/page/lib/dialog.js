@@ -5,9 +5,22 @@ import { field } from './panels.js';
  * Asks before something is done. `typed` is a text the reader has to type first. Resolves with `{reason}`, or
  * null when the reader turns back. Escape turns back; focus returns to where it was.
  */
-export function ask({ title, body, confirm, typed, danger = false, askReason = true }) {
+export function ask({
+  title,
+  body,
+  confirm,
+  typed,
+  danger = false,
+  askReason = true,
+  reasonRequired = false,
+}) {
   return new Promise((resolve) => {
-    const reason = h('input', { name: 'reason', maxlength: 500, autocomplete: 'off' });
+    const reason = h('input', {
+      name: 'reason',
+      maxlength: 500,
+      autocomplete: 'off',
+      required: reasonRequired,
+    });
     const proof = h('input', { name: 'proof', autocomplete: 'off', spellcheck: 'false', required: true });
     const go = h(
       'button',

@@ -59,6 +59,7 @@ const TELLERS = {
 
 const GENERAL = {
   released: (line) => `The quarantined body was released: ${itemsOf(line)}`,
+  acknowledged: () => 'An operator looked at it and settled it',
   erased: () => 'Everything stored for this job was erased',
   replayed: ({ jobId }) => (jobId === null ? 'A replay was ordered' : 'A refetch was ordered'),
   cancelled: () => 'A replay was cancelled',

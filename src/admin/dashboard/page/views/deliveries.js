@@ -2,6 +2,7 @@ import { act } from '../lib/actions.js';
 import { get } from '../lib/api.js';
 import { h, link } from '../lib/dom.js';
 import { instantOfLocal, localOfInstant } from '../lib/format.js';
+import { knownNames, nameOptions } from '../lib/known-names.js';
 import { choices, emptyPanel, field, heading } from '../lib/panels.js';
 import { to } from '../lib/route.js';
 import { ORIGIN_NAMES, OUTCOME_NAMES, outcomeOf } from '../lib/words.js';
@@ -13,12 +14,20 @@ const INSTANTS = new Set(['since', 'until']);
 /** What arrived, as it arrives; the filters are the address, so that a list can be passed on. */
 export function deliveriesView(screen) {
   const filters = Object.fromEntries(FILTERS.map((name) => [name, screen.route.query.get(name) ?? '']));
-  const state = { latest: [], older: [], olderCursor: undefined, nextCursor: null, health: null };
+  const state = {
+    latest: [],
+    older: [],
+    olderCursor: undefined,
+    nextCursor: null,
+    health: null,
+    names: null,
+  };
   screen.start('Deliveries');
   const draw = () =>
-    screen.render(heading('Deliveries'), filterBox(filters), list(screen, filters, state, draw));
+    screen.render(heading('Deliveries'), filterBox(filters, state.names), list(screen, filters, state, draw));
   setForm(screen.root, filters);
   screen.keepFresh(3000, async (signal) => {
+    state.names ??= await knownNames();
     state.health ??= await get('/health', { signal });
     const page = await get('/deliveries', { query: { ...filters, limit: 50 }, signal });
     state.older = [...keepSeen(state, page.deliveries), ...state.older];
@@ -66,18 +75,18 @@ function empty(filters, health) {
 }
 
 /** Open where there is room for it, or when something is chosen. */
-function filterBox(filters) {
+function filterBox(filters, names) {
   const chosen = Object.values(filters).filter((value) => value !== '').length;
   const open = chosen > 0 || matchMedia('(min-width: 821px)').matches;
   return h(
     'details',
     { 'data-key': 'filter-box', open },
     h('summary', {}, chosen > 0 ? `Filters (${chosen} set)` : 'Filters'),
-    filterForm(filters),
+    filterForm(filters, names),
   );
 }
 
-function filterForm(filters) {
+function filterForm(filters, names) {
   const any = [['', 'Any']];
   const active = Object.values(filters).some((value) => value !== '');
   return h(
@@ -100,17 +109,17 @@ function filterForm(filters) {
     field(
       'filter-region',
       'Region',
-      h('input', { name: 'region', value: filters.region, size: 6, autocomplete: 'off' }),
+      choices('region', nameOptions(names.regions, filters.region), filters.region),
     ),
     field(
       'filter-source',
       'Source',
-      h('input', { name: 'source', value: filters.source, size: 10, autocomplete: 'off' }),
+      choices('source', nameOptions(names.sources, filters.source), filters.source),
     ),
     field(
       'filter-status',
       'Callback status',
-      h('input', { name: 'status', value: filters.status, size: 10, autocomplete: 'off' }),
+      choices('status', nameOptions(names.statuses, filters.status), filters.status),
     ),
     field(
       'filter-origin',

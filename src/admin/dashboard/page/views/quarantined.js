@@ -5,8 +5,8 @@ import { fact, heading, jobLink, moment } from '../lib/panels.js';
 import { status } from '../lib/status.js';
 import { capital } from '../lib/story.js';
 import { kindInWords, listed, reasonInWords } from '../lib/words.js';
-import { releaseBody } from './failures.js';
 import { refetchJob } from './job-actions.js';
+import { releaseBody } from './quarantine-list.js';
 
 /** One quarantined body: why it is here, what it looks like, whether it could be decoded today. */
 export function quarantinedView(screen) {

@@ -3,6 +3,7 @@ import { adviceFor } from '../lib/advice.js';
 import { get, send } from '../lib/api.js';
 import { h, kept, link } from '../lib/dom.js';
 import { bytes, count, instantOfLocal, localOfInstant } from '../lib/format.js';
+import { knownNames, nameOptions } from '../lib/known-names.js';
 import { choices, emptyPanel, field, heading, jobLink, moment, table } from '../lib/panels.js';
 import { OUTCOME_NAMES, outcomeOf } from '../lib/words.js';
 import { progressOf, stateBadge } from './replay.js';
@@ -11,7 +12,10 @@ import { progressOf, stateBadge } from './replay.js';
 export function replaysView(screen) {
   screen.start('Replays');
   screen.keepFresh(3000, async (signal) => {
-    const { replays } = await get('/replays', { query: { limit: 50 }, signal });
+    const [names, { replays }] = await Promise.all([
+      knownNames(),
+      get('/replays', { query: { limit: 50 }, signal }),
+    ]);
     screen.render(
       heading('Replays'),
       h(
@@ -19,16 +23,16 @@ export function replaysView(screen) {
         { class: 'prose', 'data-key': 'about' },
         'Processes again: fetches jobs from the service, or puts quarantined bodies through today’s decoder and configuration. Doing it twice is harmless.',
       ),
-      newReplay(screen.route.query),
+      newReplay(screen.route.query, names),
       listSection(replays),
     );
   });
 }
 
-function newReplay(query) {
+function newReplay(query, names) {
   return kept('section', { 'aria-labelledby': 'new-replay', 'data-key': 'form' }, String(query), () => {
     const preview = h('div', { 'aria-live': 'polite' });
-    return [h('h2', { id: 'new-replay' }, 'New replay'), replayForm(query, preview), preview];
+    return [h('h2', { id: 'new-replay' }, 'New replay'), replayForm(query, names, preview), preview];
   });
 }
 
@@ -71,7 +75,7 @@ const KINDS = [
   ['release', 'Release quarantined bodies'],
 ];
 
-function replayForm(query, preview) {
+function replayForm(query, names, preview) {
   const value = (name) => query.get(name) ?? '';
   const forget = () => preview.replaceChildren();
   return h(
@@ -90,17 +94,17 @@ function replayForm(query, preview) {
     field(
       'replay-region',
       'Region',
-      h('input', { name: 'region', size: 6, value: value('region'), autocomplete: 'off' }),
+      choices('region', nameOptions(names.regions, value('region')), value('region')),
     ),
     field(
       'replay-source',
       'Source',
-      h('input', { name: 'source', size: 10, value: value('source'), autocomplete: 'off' }),
+      choices('source', nameOptions(names.sources, value('source')), value('source')),
     ),
     field(
       'replay-status',
       'Callback status',
-      h('input', { name: 'status', size: 10, value: value('status'), autocomplete: 'off' }),
+      choices('status', nameOptions(names.statuses, value('status')), value('status')),
     ),
     field(
       'replay-since',

@@ -1,0 +1,223 @@
+import { act } from '../lib/actions.js';
+import { send } from '../lib/api.js';
+import { ask } from '../lib/dialog.js';
+import { h, kept, link } from '../lib/dom.js';
+import { ago, clock, count, instantOfLocal, localOfInstant } from '../lib/format.js';
+import { nameOptions } from '../lib/known-names.js';
+import { choices, emptyPanel, field, jobLink, moment, outcomeBadge, table } from '../lib/panels.js';
+import { to, toJob } from '../lib/route.js';
+import { capital } from '../lib/story.js';
+import { failingJobs } from '../lib/verdict.js';
+import { outcomeOf, reasonInWords, remedyFor } from '../lib/words.js';
+import { refetchJob } from './job-actions.js';
+
+export const FAILURE_FILTERS = ['outcome', 'source', 'region', 'since'];
+export const FIRST_PAGE = 50;
+
+/** Failing jobs: those that can still be fetched, and those that need somebody's decision. */
+export function failureSection({ failures, counts, nextCursor }, filters, state, again) {
+  const filtered = Object.values(filters).some((value) => value !== '');
+  const fetchable = failures.filter(({ outcome }) => outcome === 'failed' || outcome === 'refused');
+  const others = failures.filter((line) => !fetchable.includes(line));
+  const showMore = async () => {
+    state.shown = Math.min(500, state.shown + 2 * FIRST_PAGE);
+    await again();
+  };
+  return h(
+    'section',
+    { 'aria-labelledby': 'failed', 'data-key': 'failed' },
+    h('h2', { id: 'failed' }, 'Jobs'),
+    filterForm(filters, state.names, filtered),
+    failures.length === 0
+      ? noFailures(filtered)
+      : [
+          h('p', { 'data-key': 'counts' }, countsInWords(counts, failures.length)),
+          group('Can be fetched again', 'the service still has them', fetchable, again),
+          group('Need a decision', 'lost at the service, or two versions are kept', others, again),
+        ],
+    nextCursor !== null &&
+      state.shown < 500 &&
+      h(
+        'p',
+        { 'data-key': 'more' },
+        h('button', { type: 'button', class: 'plain', onclick: showMore }, 'Load more'),
+      ),
+    fetchable.length > 1 && together(fetchable, filters),
+  );
+}
+
+function noFailures(filtered) {
+  if (filtered)
+    return emptyPanel(
+      'No failing job matches these filters.',
+      h('p', {}, link('#/failures', 'Clear all filters'), '.'),
+    );
+  return emptyPanel(
+    'No job is failing.',
+    h(
+      'p',
+      {},
+      'Jobs appear here when reconcile cannot fetch them, when a callback is refused after signing in, and when two versions of a result are kept. What was settled by hand: ',
+      link('#/deliveries?outcome=acknowledged', 'acknowledged'),
+      '.',
+    ),
+  );
+}
+
+/** "849 jobs: 800 failed, 49 conflict. The first 50 are shown." */
+function countsInWords(counts, shown) {
+  const total = failingJobs(counts);
+  const each = Object.entries(counts).map(
+    ([outcome, number]) => `${count(number)} ${outcomeOf(outcome).word.toLowerCase()}`,
+  );
+  return `${count(total, 'job')}: ${each.join(', ')}.${shown < total ? ` The ${count(shown)} that the service drops first are shown.` : ''}`;
+}
+
+function filterForm(filters, names, filtered) {
+  const outcomes = ['failed', 'refused', 'unrecoverable', 'conflict'].map((name) => [
+    name,
+    outcomeOf(name).word,
+  ]);
+  return kept(
+    'form',
+    { class: 'filters', 'aria-label': 'Filters', 'data-key': 'filters', onchange: apply, onsubmit: apply },
+    JSON.stringify(filters),
+    () => [
+      field('failures-outcome', 'Outcome', choices('outcome', [['', 'Any'], ...outcomes], filters.outcome)),
+      field(
+        'failures-source',
+        'Source',
+        choices('source', nameOptions(names.sources, filters.source), filters.source),
+      ),
+      field(
+        'failures-region',
+        'Region',
+        choices('region', nameOptions(names.regions, filters.region), filters.region),
+      ),
+      field(
+        'failures-since',
+        'Failed since',
+        h('input', { name: 'since', type: 'datetime-local', step: 1, value: localOfInstant(filters.since) }),
+      ),
+      h(
+        'div',
+        { class: 'buttons' },
+        h('button', { type: 'submit' }, 'Apply'),
+        filtered && link('#/failures', 'Clear'),
+      ),
+    ],
+  );
+}
+
+function apply(event) {
+  event.preventDefault();
+  const { outcome, source, region, since } = event.currentTarget.elements;
+  const address = to('failures', {
+    outcome: outcome.value,
+    source: source.value,
+    region: region.value,
+    since: instantOfLocal(since.value),
+  });
+  if (address !== location.hash) location.hash = address;
+}
+
+function group(title, meaning, failures, again) {
+  if (failures.length === 0) return null;
+  return h(
+    'div',
+    { 'data-key': title },
+    h('h3', {}, title, ' ', h('span', { class: 'quiet' }, `(${meaning})`)),
+    table({
+      caption: title,
+      columns: ['When', 'Job', 'State', 'Cause', 'Service keeps it', 'Repair'],
+      rows: failures.map((line) => ({ key: line.jobId, cells: failureCells(line, again) })),
+    }),
+  );
+}
+
+/** The selection as a replay: those shown by name, or all that match the filters. */
+function together(fetchable, filters) {
+  const jobs = fetchable.map(({ jobId }) => jobId).join(' ');
+  return h(
+    'p',
+    { 'data-key': 'together' },
+    link(
+      to('replays', { kind: 'refetch', ...filters, jobs }),
+      `Refetch these ${count(fetchable.length)} together with a replay`,
+    ),
+    '.',
+  );
+}
+
+function failureCells(line, again) {
+  const cause = reasonInWords(line.reason) ?? CAUSES[line.outcome] ?? 'no cause was recorded';
+  const remedy = remedyFor(line.reason);
+  return [
+    moment(line.receivedAt),
+    jobLink(line.jobId),
+    outcomeBadge(line.outcome),
+    h('div', {}, `${capital(cause)}.`, remedy && h('p', { class: 'detail' }, remedy)),
+    keptUntil(line),
+    h('div', { class: 'buttons' }, repairOf(line, again), settleButton(line, again)),
+  ];
+}
+
+/** How long the service can still be asked; a conflict has nothing to be fetched. */
+function keptUntil({ outcome, retentionEndsAt }) {
+  if (outcome === 'conflict') return '–';
+  if (outcome === 'unrecoverable' || Date.parse(retentionEndsAt) < Date.now())
+    return h('span', { class: 'quiet' }, 'no longer');
+  return h(
+    'div',
+    {},
+    `until ${clock(retentionEndsAt)}`,
+    h('p', { class: 'detail' }, `${ago(retentionEndsAt)}, at the latest`),
+  );
+}
+
+/** Somebody looked at it and takes it as it is: it is listed as failing no more. */
+function settleButton({ jobId }, again) {
+  const settle = async (event) => {
+    const button = event.currentTarget;
+    const agreed = await ask({
+      title: `Acknowledge job ${jobId}?`,
+      body: h(
+        'p',
+        {},
+        'It is not listed as failing any more, until it fails again. Nothing is deleted or fetched; the ledger keeps who settled it and why.',
+      ),
+      confirm: 'Acknowledge',
+      reasonRequired: true,
+    });
+    if (agreed === null) return;
+    await act(button, async () => {
+      await send('POST', `/jobs/${encodeURIComponent(jobId)}/acknowledge`, agreed);
+      return `Job ${jobId} was acknowledged.`;
+    });
+    await again();
+  };
+  return h(
+    'button',
+    { type: 'button', class: 'plain small', onclick: settle },
+    'Acknowledge…',
+    h('span', { class: 'unseen' }, ` job ${jobId}`),
+  );
+}
+
+const CAUSES = { conflict: 'different bytes came for the same artefact; both are kept' };
+
+function repairOf({ outcome, jobId }, again) {
+  const named = h('span', { class: 'unseen' }, ` ${jobId}`);
+  if (outcome === 'conflict') return link(toJob(jobId), 'Compare', named);
+  if (outcome === 'unrecoverable') return link(toJob(jobId), 'Import', named);
+  return h(
+    'button',
+    {
+      type: 'button',
+      class: 'plain small',
+      onclick: (event) => refetchJob(event.currentTarget, jobId, again),
+    },
+    'Refetch',
+    named,
+  );
+}

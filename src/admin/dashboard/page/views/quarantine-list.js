@@ -1,0 +1,85 @@
+import { act } from '../lib/actions.js';
+import { send } from '../lib/api.js';
+import { ask } from '../lib/dialog.js';
+import { h, link } from '../lib/dom.js';
+import { bytes, count } from '../lib/format.js';
+import { emptyPanel, jobLink, moment, table } from '../lib/panels.js';
+import { capital } from '../lib/story.js';
+import { reasonInWords, remedyFor } from '../lib/words.js';
+
+/** Bodies that could not be decoded, each with its cause and the button that tries again. */
+export function quarantineSection({ quarantine, nextCursor }, again) {
+  return h(
+    'section',
+    { 'aria-labelledby': 'quarantine', 'data-key': 'quarantine' },
+    h('h2', { id: 'quarantine' }, 'Quarantine'),
+    quarantine.length === 0
+      ? emptyPanel(
+          'Quarantine is empty.',
+          h('p', {}, 'Callbacks that authenticate but cannot be decoded would wait here, byte for byte.'),
+        )
+      : table({
+          caption: 'Bodies in quarantine',
+          columns: ['When', 'Job', 'Size', 'Cause', 'Repair'],
+          rows: quarantine.map((body) => ({ key: body.deliveryId, cells: bodyCells(body, again) })),
+        }),
+    (nextCursor !== null || quarantine.length > 3) &&
+      h(
+        'p',
+        {},
+        `${count(quarantine.length)}${nextCursor === null ? '' : ' and more'} are waiting. `,
+        link('#/replays?kind=release', 'Release them together with a replay'),
+        '.',
+      ),
+  );
+}
+
+function bodyCells(body, again) {
+  const { deliveryId, receivedAt, jobId, bytes: size, reason, source } = body;
+  const named = h('span', { class: 'unseen' }, ` the body of job ${jobId}`);
+  return [
+    moment(receivedAt),
+    jobLink(jobId),
+    h('span', { class: 'number' }, bytes(size)),
+    h(
+      'div',
+      {},
+      `${capital(reasonInWords(reason) ?? 'not decodable')}.`,
+      h('p', { class: 'detail' }, `Source ${source}. `, remedyFor(reason)),
+    ),
+    h(
+      'div',
+      { class: 'buttons' },
+      link(`#/quarantine/${encodeURIComponent(deliveryId)}`, 'Look', named),
+      h(
+        'button',
+        {
+          type: 'button',
+          class: 'plain small',
+          onclick: (event) => releaseBody(event.currentTarget, deliveryId, again),
+        },
+        'Release',
+        h('span', { class: 'unseen' }, ` the body of job ${jobId}`),
+      ),
+    ),
+  ];
+}
+
+/** Puts a quarantined body through today's decoder and configuration. */
+export async function releaseBody(button, deliveryId, again) {
+  const agreed = await ask({
+    title: 'Release this body?',
+    body: h(
+      'p',
+      {},
+      'It goes through today’s decoder and configuration as if it had just arrived. If it still cannot be decoded, it stays where it is.',
+    ),
+    confirm: 'Release',
+  });
+  if (agreed === null) return;
+  await act(button, async () => {
+    const result = await send('POST', `/quarantine/${encodeURIComponent(deliveryId)}/release`, agreed);
+    return `Released: ${(result?.items ?? []).length === 0 ? 'nothing had to be stored' : `${count(result.items.length, 'item')} stored`}.`;
+  });
+  await again();
+}

@@ -1,0 +1,96 @@
+import { Command, InvalidArgumentError } from 'commander';
+import { checkNames, knownNames } from '../admin/filter-names.js';
+import type { FailureLine, FailurePage } from '../admin/ledger-view.js';
+import { createRepairs } from '../admin/repairs.js';
+import { Problem } from '../domain/problem.js';
+import { UsageError } from './exit-codes.js';
+import { printJson, printLines } from './print.js';
+import { createProgress } from './progress.js';
+import { readTime } from './read-time.js';
+import { CLI_ACTOR } from './replay.js';
+import { type RecoveryWork, withRecovery } from './with-recovery.js';
+
+interface Options {
+  readonly outcome?: string;
+  readonly source?: string;
+  readonly region?: string;
+  readonly since?: Date;
+  readonly limit: number;
+  readonly cursor?: string;
+  readonly json?: true;
+}
+
+export function createCommand(): Command {
+  return new Command('failures')
+    .description('list the jobs whose last word is a failure; what the service drops first comes first')
+    .option('--outcome <outcome>', 'only failed, unrecoverable, refused or conflict')
+    .option('--source <name>', 'only of this source')
+    .option('--region <name>', 'only of this region')
+    .option('--since <time>', 'failed since: 48h, 7d, or a time', readTime('--since'))
+    .option('--limit <number>', 'jobs to list', readLimit, 100)
+    .option('--cursor <text>', 'go on where an earlier list ended')
+    .option('--json', 'print one JSON document')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  transcript-receiver failures --since 24h\n  transcript-receiver failures --outcome failed --json | jq -r ".failures[].jobId"',
+    )
+    .action(async (options: Options) => {
+      const page = await withRecovery(true, (work) => listFailures(work, options));
+      if (options.json) printJson(page);
+      else printLines(inWords(page));
+    });
+}
+
+async function listFailures({ config, parts }: RecoveryWork, options: Options): Promise<FailurePage> {
+  const { view } = createRepairs({
+    ...parts,
+    recovery: parts,
+    sources: new Map(Object.entries(config.sources)),
+    maxParts: config.limits.maxParts,
+    replica: `${config.replicaName}-${CLI_ACTOR}`,
+    busy: () => false,
+  });
+  const progress = createProgress();
+  progress.show('reading the ledger');
+  await view.refresh().finally(() => progress.end());
+  const { since, limit, cursor, outcome, source, region } = options;
+  const filters = { outcome, source, region };
+  try {
+    checkNames(filters, knownNames(Object.keys(config.sources), Object.keys(config.egress.regions)), view);
+    return await view.openFailures({ ...filters, since: since?.getTime(), limit, cursor });
+  } catch (error) {
+    throw error instanceof Problem ? new UsageError(error.message) : error;
+  }
+}
+
+function readLimit(text: string): number {
+  const limit = Number(text);
+  if (Number.isInteger(limit) && limit >= 1 && limit <= 10_000) return limit;
+  throw new InvalidArgumentError('expected a whole number from 1 to 10000.');
+}
+
+function inWords({ failures, counts, nextCursor }: FailurePage): string[] {
+  const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
+  if (total === 0) return ['No job is failing.'];
+  const summary = Object.entries(counts).map(([outcome, count]) => `${count} ${outcome}`);
+  return [
+    `${total} ${total === 1 ? 'job is' : 'jobs are'} failing: ${summary.join(', ')}.`,
+    '',
+    row(['OUTCOME', 'REGION', 'JOB', 'KEPT UNTIL', 'REASON']),
+    ...failures.map(rowOf),
+    ...(nextCursor === null ? [] : ['', `There are more: --cursor ${nextCursor}`]),
+  ];
+}
+
+function rowOf({ outcome, region, jobId, retentionEndsAt, reason }: FailureLine): string {
+  return row([outcome, region ?? '-', jobId ?? '-', `${retentionEndsAt.slice(0, 16)}Z`, reason ?? '-']);
+}
+
+const WIDTHS = [13, 6, 24, 17];
+
+function row(cells: readonly string[]): string {
+  return cells
+    .map((cell, index) => cell.padEnd(WIDTHS[index] ?? 0))
+    .join('  ')
+    .trimEnd();
+}

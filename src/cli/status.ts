@@ -1,0 +1,106 @@
+import { Command } from 'commander';
+import { credentialNotices } from '../admin/credential-notices.js';
+import { type Verdict, verdictOf } from '../admin/health-verdict.js';
+import { createReconcileReports } from '../admin/reconcile-reports.js';
+import { createRepairs } from '../admin/repairs.js';
+import type { Config } from '../config.js';
+import { canAskService } from '../speech-options.js';
+import type { ObjectStore } from '../store/object-store.js';
+import { EXIT } from './exit-codes.js';
+import { printJson, printLines } from './print.js';
+import { createProgress } from './progress.js';
+import { CLI_ACTOR } from './replay.js';
+import { type RecoveryWork, withRecovery } from './with-recovery.js';
+
+export function createCommand(): Command {
+  return new Command('status')
+    .description('is all well? The verdict of the dashboard, from the store and the configuration alone')
+    .option('--json', 'print one JSON document')
+    .addHelpText(
+      'after',
+      '\nExit code 0 when all is well, 1 for a warning, 2 when somebody has to act now.\n\nExamples:\n  transcript-receiver status\n  transcript-receiver status --json | jq .verdict.troubles',
+    )
+    .action(async ({ json }: { readonly json?: true }) => {
+      const verdict = await withRecovery(true, readVerdict);
+      if (json) printJson({ status: verdict.level, verdict });
+      else printLines(inWords(verdict));
+      process.exitCode = EXIT_CODES[verdict.level];
+    });
+}
+
+const EXIT_CODES = { ok: EXIT.ok, warning: EXIT.failed, failing: EXIT.usage } as const;
+
+async function readVerdict({ config, parts }: RecoveryWork): Promise<Verdict> {
+  const { store } = parts;
+  const { view, shelf } = createRepairs({
+    ...parts,
+    recovery: parts,
+    sources: new Map(Object.entries(config.sources)),
+    maxParts: config.limits.maxParts,
+    replica: `${config.replicaName}-${CLI_ACTOR}`,
+    busy: () => false,
+  });
+  const progress = createProgress();
+  progress.show('reading the ledger');
+  const unreadable = await view.refresh().then(
+    () => null,
+    (error: Error) => error.message,
+  );
+  progress.end();
+  const now = Date.now();
+  const [summary, failures, entries, reconcile, lastProven] = await Promise.all([
+    view.summary(),
+    view.openFailures({ limit: 1 }),
+    shelf.entries().catch(() => null),
+    createReconcileReports(store)().catch(() => null),
+    lastProof(store, config.store.canaryInterval, now).catch(() => undefined),
+  ]);
+  return verdictOf(
+    {
+      receiver: null,
+      lastProven,
+      store: { writable: true, reason: null },
+      ledger: { ...view.status(), error: unreadable },
+      windowSince: view.windowSince(now),
+      deliveries24h: summary.total.lines,
+      failing: failures.counts,
+      waiting: entries?.filter(({ state }) => state === 'waiting').length ?? null,
+      reconcile,
+      // Whether a receiver reconciles by itself says its configuration, which is this one as far as is known.
+      service: { configured: canAskService(config), interval: config.recovery.interval },
+      credentials: credentialNotices(credentialsOf(config), summary.lastByCredential, now),
+    },
+    now,
+  );
+}
+
+/** Receivers prove the store by writing to it: the newest of these marks tells when one last did. */
+async function lastProof(store: ObjectStore, interval: number, now: number) {
+  let newest: Date | null = null;
+  for await (const { modifiedAt } of store.list('.canary/')) {
+    if (newest === null || modifiedAt > newest) newest = modifiedAt;
+  }
+  const recent = newest !== null && now - newest.getTime() < MISSED_PROOFS * interval + CLOCK_SKEW;
+  return { at: newest?.toISOString() ?? null, recent };
+}
+
+const MISSED_PROOFS = 3;
+/** Milliseconds that the clocks of the store and of this machine may differ. */
+const CLOCK_SKEW = 60_000;
+
+function credentialsOf({ sources }: Config) {
+  return Object.entries(sources).map(([source, { credentials }]) => ({
+    source,
+    credentials: Object.entries(credentials).map(([name, credential]) => ({ name, ...credential })),
+  }));
+}
+
+function inWords({ headline, sentence, troubles, since, unseen }: Verdict): string[] {
+  const looked = since === null ? 'No delivery was looked at.' : `Looked at every delivery since ${since}.`;
+  return [
+    troubles.length === 0 ? `${headline}. ${sentence}` : `${headline}.`,
+    ...troubles.map(({ level, text }) => `  ${level.padEnd(8)} ${text}`),
+    looked,
+    ...(unseen.length === 0 ? [] : [`Not looked at: ${unseen.join('; ')}.`]),
+  ];
+}

@@ -1,0 +1,74 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { type AdminApi, adminApi, sendCallback } from '../../support/admin-api.js';
+import { runCli } from '../../support/run-cli.js';
+import { type RunningService, startService } from '../../support/running-service.js';
+
+const JSON_TYPE = { 'content-type': 'application/json' };
+const transcript = (content: string) => JSON.stringify({ format: '2.9', metadata: {}, results: [], content });
+
+let service: RunningService;
+let api: AdminApi;
+
+beforeEach(async () => {
+  service = await startService({ sources: { intake: { maxBytes: '1KiB' } } });
+  api = adminApi(service);
+});
+afterEach(() => service.stop());
+
+const settings = () => ({
+  NODE_CONFIG: JSON.stringify({
+    store: { url: `file:${service.folder}` },
+    sources: { intake: {} },
+    recovery: { interval: 'off' },
+  }),
+});
+const send = (job: string, content: string) =>
+  sendCallback(service, `id=${job}&status=success`, transcript(content), JSON_TYPE, 'intake');
+
+describe('status on the command line', () => {
+  it('gives the verdict of the API from the store alone, with an exit code for each level', async () => {
+    await send('fine', 'a');
+    const { json: health } = await api('/health');
+    const warned = await runCli(['status', '--json'], settings());
+    expect(warned).toMatchObject({ code: 1, stderr: '' });
+    const { status, verdict } = JSON.parse(warned.stdout);
+    expect(status).toBe('warning');
+    expect(verdict.troubles).toEqual(health.verdict.troubles);
+    await send('large', 'a'.repeat(2000));
+    const failing = await runCli(['status'], settings());
+    expect(failing.code).toBe(2);
+    expect(failing.stdout).toMatch(/^Act now\.\n {2}failing {2}1 job is failing: 1 refused\.\n/);
+    expect(failing.stdout).toMatch(/Looked at every delivery since 20/);
+  });
+
+  it('says so when no receiver writes to the store', async () => {
+    const { stdout } = await runCli(['status'], {
+      NODE_CONFIG: JSON.stringify({
+        store: { url: `file:${service.folder}/elsewhere` },
+        sources: { intake: {} },
+      }),
+    });
+    expect(stdout).toMatch(/No receiver has ever written to this store/);
+  });
+});
+
+describe('failures on the command line', () => {
+  it('lists what fails, by filters and in pages', async () => {
+    for (const id of ['one', 'two']) await send(id, 'a'.repeat(2000));
+    const all = await runCli(['failures'], settings());
+    expect(all).toMatchObject({ code: 0, stderr: '' });
+    expect(all.stdout).toMatch(/^2 jobs are failing: 2 refused\.\n/);
+    expect(all.stdout).toMatch(/refused +- +one +20\S+Z +body-too-large\n/);
+    const first = JSON.parse((await runCli(['failures', '--json', '--limit', '1'], settings())).stdout);
+    expect(first).toMatchObject({ failures: [{ jobId: 'one' }], counts: { refused: 2 } });
+    const rest = await runCli(['failures', '--json', '--cursor', first.nextCursor], settings());
+    expect(JSON.parse(rest.stdout)).toMatchObject({ failures: [{ jobId: 'two' }], nextCursor: null });
+    const wrong = await runCli(['failures', '--outcome', 'faild'], settings());
+    expect(wrong).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/"faild" is not known; known are stored/),
+    });
+    const none = await runCli(['failures', '--since', '2999-01-01T00:00:00Z'], settings());
+    expect(none.stdout).toBe('No job is failing.\n');
+  });
+});

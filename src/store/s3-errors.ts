@@ -146,7 +146,8 @@ export function asFailure(error: unknown): S3Failure {
         : typeof word === 'string'
           ? word
           : 'unknown',
-      detail: withRegion(oneLine(message, 300), headers),
+      // What the SDK says where the answer says nothing.
+      detail: withRegion(message === 'UnknownError' ? null : oneLine(message, 300), headers),
       requestId: oneLine($metadata?.requestId, 100),
       retryAfterMs: retryAfter(headers['retry-after']),
     },

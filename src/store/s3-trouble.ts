@@ -44,6 +44,15 @@ const EXPLANATIONS: Readonly<Record<string, string>> = {
   EPROTO: 'the store does not speak TLS at this address; is it http:// ?',
 };
 
+/** Answers to HEAD have no body and so no code; nor do pages of a proxy. */
+const EXPLAINED_STATUSES: Readonly<Record<number, string>> = {
+  301: `the bucket lies in another region; ${REGION}`,
+  307: `the bucket is served elsewhere; ${REGION}`,
+  403: 'access denied, without a reason',
+  407: 'a proxy in between asks for credentials',
+};
+const NO_CODE = new Set(['Unknown', 'UnknownError', 'no error code']);
+
 /**
  * What callers see: the operation, what happened in plain words, what the store said, its request id, and the
  * key; never headers or secrets.
@@ -60,8 +69,8 @@ export function s3Trouble(operation: string, key: string, error: unknown): Store
 
 function inWords(failure: S3Failure): string {
   const { message, detail, code } = failure;
-  const known = EXPLANATIONS[code];
-  const said =
-    detail === null || detail === code || detail === 'UnknownError' ? message : `${message}: ${detail}`;
+  const known =
+    EXPLANATIONS[code] ?? (NO_CODE.has(code) ? EXPLAINED_STATUSES[failure.status ?? 0] : undefined);
+  const said = detail === null || detail === code ? message : `${message}: ${detail}`;
   return known === undefined ? said : `${known} (${said})`;
 }

@@ -9,6 +9,7 @@ import type { StoreUnderTest } from '../contract/object-store.js';
 import { type Acknowledged, mediaOf, sendLoad, sha256, transcriptOf } from './callback-load.js';
 import { type ReceiverProcess, startProcess } from './receiver-process.js';
 import { storeSettings } from './store-settings.js';
+import { until } from './until.js';
 
 /*
  * "2xx <=> durable and byte-exact", with the real binary over a real store: killed under load, and raced by a
@@ -48,6 +49,8 @@ export function describeDurability(name: string, open: () => Promise<StoreUnderT
         store: storeSettings({ ...underTest.options, partSize: PART }),
       });
       replicas.push(replica);
+      // A slow store is proven after the replica listens.
+      await until(async () => (await fetch(`${replica.publicUrl}/readyz`)).ok);
       return replica;
     }
 

@@ -50,6 +50,13 @@ describe('connections to the store', () => {
     expect(await small()).toBe('small');
   });
 
+  it('are not waited for without end by control', async () => {
+    under.standIn.misbehave = ({ key }) => (key.endsWith('slow') ? { kind: 'hang' } : null);
+    const both = await Promise.allSettled([under.store.head('slow'), under.store.head('small')]);
+    expect(both.map(({ status }) => status)).toContain('rejected');
+    expect((await under.store.head('small'))?.size).toBe(5);
+  });
+
   it('of downloads that pause are nobody else’s', async () => {
     const paused = await Promise.all(
       Array.from({ length: 3 }, () => under.store.read('large', null, 'download')),

@@ -38,6 +38,18 @@ describe('what is said of a failed S3 request', () => {
     expect(message).toContain("the bucket's region is eu-west-1");
   });
 
+  it('explains the status where there is no code, as in answers to HEAD', async () => {
+    const { store, standIn, close } = await openStandInStore({ retries: 0 });
+    try {
+      standIn.misbehave = () => ({ kind: 'answer', status: 307, code: 'TemporaryRedirect' });
+      await expect(store.head('k')).rejects.toThrow(/served elsewhere; set store\.s3\.region/);
+      standIn.misbehave = () => ({ kind: 'page', status: 403 });
+      await expect(store.create('k', Buffer.from('x'), HEADERS)).rejects.toThrow(/access denied, without/);
+    } finally {
+      await close();
+    }
+  });
+
   it.each([
     ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', /not trusted here; NODE_EXTRA_CA_CERTS/],
     ['SELF_SIGNED_CERT_IN_CHAIN', /not trusted here; NODE_EXTRA_CA_CERTS/],

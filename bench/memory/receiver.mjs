@@ -1,21 +1,27 @@
 // The receiver as a process of its own, and what its memory does meanwhile.
 import { spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
 const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 
 /** The flags of the image and of the cluster files. */
-const BOUNDS = { NODE_OPTIONS: '--max-old-space-size=192', MALLOC_ARENA_MAX: '2' };
+const FLAGS = '--max-old-space-size=192';
+const MONITOR = fileURLToPath(new URL('loop-delay.mjs', import.meta.url));
 
 export async function startReceiver(settings) {
+  const delayFile = join(mkdtempSync(join(tmpdir(), 'loop-delay-')), 'ms');
   const child = spawn(process.execPath, [MAIN, 'serve'], {
     env: {
       PATH: process.env.PATH,
       NODE_ENV: 'production',
       NODE_NO_WARNINGS: '1',
-      ...BOUNDS,
+      NODE_OPTIONS: `${FLAGS} --import ${MONITOR}`,
+      MALLOC_ARENA_MAX: '2',
+      LOOP_DELAY: delayFile,
       NODE_CONFIG: JSON.stringify({
         receiver: { host: '127.0.0.1', port: 0, drainDelay: 0 },
         admin: { host: '127.0.0.1', port: 0, tokens: { bench: 'bench-token-of-twenty-chars' } },
@@ -48,6 +54,8 @@ export async function startReceiver(settings) {
     rss: () => memoryOf(child.pid, 'VmRSS'),
     peak: () => memoryOf(child.pid, 'VmHWM'),
     cpu: () => cpuOf(child.pid),
+    /** Longest time the event loop was blocked, in ms, about three seconds after the start and later. */
+    blocked: () => Number(readFileSync(delayFile, 'utf8')),
     async metric(name) {
       const text = await (await fetch(`${listening.adminUrl}/metrics`)).text();
       return Number(new RegExp(`^${name}(?:{[^}]*})? (\\S+)$`, 'm').exec(text)?.[1]);

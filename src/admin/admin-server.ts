@@ -1,5 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { Express } from 'express';
+import { expressMessages } from '../receiver/express-messages.js';
 import { checkHeadersEvery } from '../receiver/headers-deadline.js';
 
 export interface AdminServerOptions {
@@ -15,6 +16,7 @@ const IDLE = 600_000;
 export function createAdminServer(app: Express, options: AdminServerOptions): Server {
   const server = createServer(
     {
+      ...expressMessages(app),
       requestTimeout: 0,
       headersTimeout: options.headersTimeout,
       connectionsCheckingInterval: checkHeadersEvery(options.headersTimeout),

@@ -58,11 +58,17 @@ export async function fetchItem(order: ItemOrder): Promise<StoredItem> {
   try {
     return await receive();
   } catch (error) {
-    const lostRace = error instanceof Problem && error.code === 'write-race';
-    if (!lostRace || signal?.aborted) throw error;
-    // The winner's bytes lie there now: the same ones are identical, others go beside them.
+    if (!isWorthAnotherTry(error) || signal?.aborted) throw error;
     return receive();
   }
+}
+
+/**
+ * After a lost race the winner's bytes lie there: the same ones are identical, others go beside them. A download that
+ * had to make room waits in line for memory at its second try.
+ */
+function isWorthAnotherTry(error: unknown): boolean {
+  return error instanceof Problem && (error.code === 'write-race' || error.code === 'overloaded');
 }
 
 /**
@@ -72,7 +78,9 @@ export async function fetchItem(order: ItemOrder): Promise<StoredItem> {
  */
 async function archiveDownload(order: ItemOrder, download: Download): Promise<StoredItem> {
   const { archive, store, context, signal } = order;
-  const staged = archive.begin(context);
+  const staged = archive.begin(context, { expectedBytes: download.size });
+  // Memory that a slow download holds is given back at once when callbacks wait for it.
+  staged.onRefused((problem) => download.body.destroy(problem));
   try {
     await pump(order, download, staged);
     signal?.throwIfAborted();

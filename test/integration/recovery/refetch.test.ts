@@ -1,4 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import type { StagedDelivery } from '../../../src/archive/archive.js';
+import { Problem } from '../../../src/domain/problem.js';
 import { refetch } from '../../../src/recovery/refetch.js';
 import { ledgerOf, visibleKeys } from '../../support/ledger-of.js';
 import { type RecoveryBench, recoveryBench } from '../../support/recovery-bench.js';
@@ -123,6 +125,33 @@ describe('refetch', () => {
     expect(await store.head(`jobs/${jobId}/transcript.txt`)).toBeNull();
     await expect(refetch(parts, order)).rejects.toThrow('aborted');
     expect(await ledgerOf(bench.folder)).toHaveLength(1);
+  });
+
+  it('makes room when others wait for its memory, and tries once more', async () => {
+    const { parts, lose, isExact } = bench;
+    const jobId = await lose({ contents: ['data'] }, { mediaBytes: 3_000_000 });
+    const given: StagedDelivery[] = [];
+    const archive: typeof parts.archive = {
+      begin(context, reception) {
+        const staged = parts.archive.begin(context, reception);
+        given.push(staged);
+        if (given.length > 1) return staged;
+        let refuse: (problem: Problem) => void = () => {};
+        const open = staged.open.bind(staged);
+        return Object.assign(staged, {
+          onRefused(listener: typeof refuse) {
+            refuse = listener;
+          },
+          open(description: Parameters<typeof open>[0]) {
+            setImmediate(() => refuse(new Problem('overloaded', 'The body came too slowly.')));
+            return open(description);
+          },
+        });
+      },
+    };
+    expect(await refetch({ ...parts, archive }, { jobId })).toMatchObject({ outcome: 'recovered' });
+    expect(given.map(({ settled }) => settled)).toEqual([true, true]);
+    expect(await isExact(`jobs/${jobId}/data`, jobId, 'data')).toBe(true);
   });
 
   it('says unrecoverable of a job nobody knows, unless it lies here whole', async () => {

@@ -1,7 +1,6 @@
 import { Command } from 'commander';
-import { isProduction } from '../config/environment.js';
 import { ConfigError, renderPath } from '../config/faults.js';
-import { configWarnings } from '../config/warnings.js';
+import { warningsOfProcess } from '../config/warnings.js';
 import { type Config, loadConfig } from '../config.js';
 import { EXIT } from './exit-codes.js';
 import { printJson, printLines } from './print.js';
@@ -16,11 +15,7 @@ export function createCommand(): Command {
 function checkConfig(json: boolean): void {
   try {
     const config = loadConfig();
-    const warnings = configWarnings(config, {
-      now: Date.now(),
-      production: isProduction(),
-      environment: process.env,
-    });
+    const warnings = warningsOfProcess(config);
     if (json) printJson({ valid: true, faults: [], warnings });
     else printLines([...summary(config), ...warnings.map((warning) => `warning: ${warning}`)]);
   } catch (error) {

@@ -1,7 +1,6 @@
 import { Command } from 'commander';
-import { isProduction } from '../config/environment.js';
 import { ConfigError, type ConfigFault, renderPath } from '../config/faults.js';
-import { configWarnings } from '../config/warnings.js';
+import { warningsOfProcess } from '../config/warnings.js';
 import { type Config, loadConfig } from '../config.js';
 import { checkEgress } from '../doctor/check-egress.js';
 import { checkPublic } from '../doctor/check-public.js';
@@ -97,11 +96,7 @@ async function examineAll(config: Config, options: Options): Promise<Finding[]> 
 }
 
 function configuration(config: Config): Finding[] {
-  const warnings = configWarnings(config, {
-    now: Date.now(),
-    production: isProduction(),
-    environment: process.env,
-  });
+  const warnings = warningsOfProcess(config);
   if (warnings.length === 0) return [ok('configuration', 'It is valid, and nothing in it stands out.')];
   return warnings.map((text) => warning('configuration', `${text}.`, 'See docs/security.md.'));
 }

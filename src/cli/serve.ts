@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Command } from 'commander';
 import { isDevelopment, isProduction } from '../config/environment.js';
 import { secretValues } from '../config/secret-values.js';
-import { configWarnings } from '../config/warnings.js';
+import { warningsOfProcess } from '../config/warnings.js';
 import { type Config, loadConfig } from '../config.js';
 import { createLogger, type Logger } from '../observe/logger.js';
 import { ListenError } from '../receiver/listen.js';
@@ -68,12 +68,7 @@ function announce(
     `listening on ${publicUrl}, admin on ${adminUrl}`,
   );
   if (listening.notReady !== null) log.warn({ event: 'not-ready' }, `not ready yet: ${listening.notReady}`);
-  for (const warning of configWarnings(config, {
-    now: Date.now(),
-    production: isProduction(),
-    environment: process.env,
-  }))
-    log.warn({ event: 'configuration' }, warning);
+  for (const warning of warningsOfProcess(config)) log.warn({ event: 'configuration' }, warning);
   const startToken = tokens[START_TOKEN];
   if (isDevelopment()) {
     process.stdout.write(welcome({ ...listening, sources: config.sources, startToken }));

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import type { Config } from '../config.js';
 import { parseHeaderLine, secretPart } from '../domain/header-line.js';
-import type { Environment } from './environment.js';
+import { type Environment, isProduction } from './environment.js';
 import { isLoopback, STRONG_TOKEN } from './rules.js';
 import { formatDuration, formatSize } from './units.js';
 
@@ -19,6 +19,12 @@ export interface WarningOptions {
   readonly production: boolean;
   /** Variables of the process. */
   readonly environment: Environment;
+}
+
+/** The warnings of this process's configuration, now. */
+export function warningsOfProcess(config: Config): string[] {
+  const environment = process.env;
+  return configWarnings(config, { now: Date.now(), production: isProduction(environment), environment });
 }
 
 /** What is allowed but deserves an operator's attention, in sentences. */

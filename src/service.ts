@@ -15,7 +15,6 @@ import { createRefusalLog } from './observe/refusal-log.js';
 import { createRefusalRing, mergedRefusals } from './observe/refusal-ring.js';
 import { createUnexpectedLog } from './observe/unexpected-log.js';
 import { createAdmission } from './receiver/admission.js';
-import { compileClientAddress } from './receiver/client-address.js';
 import { drainServer } from './receiver/drain-server.js';
 import { mountHealth, type Readiness } from './receiver/health-routes.js';
 import { listen } from './receiver/listen.js';
@@ -129,8 +128,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     () => proof.reason,
   );
   const bodyClock = createBodyClock();
-  const clientAddress = compileClientAddress(config.receiver.trustedProxies);
-  const sources = createSources(config.sources, config.egress.regions, clientAddress);
+  const sources = createSources(config.sources, config.egress.regions, config.receiver.trustedProxies);
   const receiver = createReceiver({
     sources,
     admission,

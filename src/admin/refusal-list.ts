@@ -73,7 +73,15 @@ function merge(strangers: readonly ListedRefusal[], lines: readonly ListedRefusa
 }
 
 function fromRing(refusal: Refusal): ListedRefusal {
-  return { ...refusal, authenticated: false, jobId: null, status: null, deliveryId: null };
+  return {
+    peer: null,
+    forwardedFor: null,
+    ...refusal,
+    authenticated: false,
+    jobId: null,
+    status: null,
+    deliveryId: null,
+  };
 }
 
 function fromLine(line: LedgerLine): ListedRefusal {
@@ -83,6 +91,8 @@ function fromLine(line: LedgerLine): ListedRefusal {
     clientIp: line.clientIp,
     reason: line.reason ?? '',
     userAgent: null,
+    peer: null,
+    forwardedFor: null,
     authenticated: true,
     jobId: line.jobId,
     status: line.status,

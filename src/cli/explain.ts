@@ -1,6 +1,5 @@
 import { Command } from 'commander';
 import { type Config, loadConfig } from '../config.js';
-import { compileClientAddress } from '../receiver/client-address.js';
 import { type Explanation, explain } from '../receiver/explain.js';
 import type { Source } from '../receiver/sender.js';
 import { createSources } from '../receiver/sources.js';
@@ -38,7 +37,7 @@ export function createCommand(): Command {
 
 /** The sources, as the receiver builds them. */
 function compileSources({ receiver, egress, sources }: Config): ReadonlyMap<string, Source> {
-  return createSources(sources, egress.regions, compileClientAddress(receiver.trustedProxies));
+  return createSources(sources, egress.regions, receiver.trustedProxies);
 }
 
 function readHeaders(lines: readonly string[]): Record<string, string[]> {
@@ -53,7 +52,7 @@ function readHeaders(lines: readonly string[]): Record<string, string[]> {
 }
 
 function inWords(explanation: Explanation): string[] {
-  const { decision, status, reason, clientIp, region, rule, credential } = explanation;
+  const { decision, status, reason, clientIp, region, rule, credential, gates } = explanation;
   return [
     decision === 'accept' ? 'It would be accepted.' : `It would be refused with ${status}.`,
     `  reason      ${reason}`,
@@ -61,5 +60,9 @@ function inWords(explanation: Explanation): string[] {
     `  region      ${region ?? 'none of the service'}`,
     `  rule        ${rule ?? 'none'}`,
     `  credential  ${credential ?? 'none'}`,
+    ...gates.flatMap(({ gate, passed, detail, toPass }) => [
+      `${passed ? 'pass' : 'FAIL'}  ${gate}: ${detail}`,
+      ...(toPass === null ? [] : [`      to pass: ${toPass}`]),
+    ]),
   ];
 }

@@ -7,6 +7,9 @@ export interface Refusal {
   /** Stable problem code; of the admin port `sign-in-` and what was wrong. */
   readonly reason: string;
   readonly userAgent: string | null;
+  /** Address of the connection's other end, and what X-Forwarded-For claimed: enough to explain the address again. */
+  readonly peer?: string | null;
+  readonly forwardedFor?: string | null;
 }
 
 export interface RefusalRing {
@@ -41,13 +44,15 @@ export function mergedRefusals(...rings: readonly Pick<RefusalRing, 'list'>[]): 
 }
 
 function cut(refusal: Refusal): Refusal {
-  const { at, source, clientIp, reason, userAgent } = refusal;
+  const { at, source, clientIp, reason, userAgent, peer = null, forwardedFor = null } = refusal;
   return {
     at,
     source: short(source),
     clientIp: short(clientIp),
     reason: short(reason) ?? '',
     userAgent: short(userAgent),
+    peer: short(peer),
+    forwardedFor: short(forwardedFor),
   };
 }
 

@@ -82,6 +82,60 @@ function authenticate(
   );
 }
 
+/** How near the presented headers came to one credential. */
+export interface CredentialAttempt {
+  readonly name: string;
+  /** What is wrong with each of its headers; `matches` when nothing is. Never a value. */
+  readonly headers: readonly {
+    readonly name: string;
+    readonly found: 'matches' | 'different' | 'missing' | 'repeated';
+  }[];
+  readonly validity: 'valid' | 'not-yet-valid' | 'expired';
+  readonly notBefore: number;
+  readonly expires: number;
+}
+
+/**
+ * Tells which credential the presented headers come closest to: for the operator, who may know it; a sender must never
+ * see it. Null for a source without credentials.
+ */
+export function compileClosestCredential(
+  credentials: Readonly<Record<string, Credential>>,
+): (headers: PresentedHeaders, now: number) => CredentialAttempt | null {
+  const compiled = Object.entries(credentials).map(([name, credential]) => compile(name, credential));
+  return (headers, now) => {
+    const attempts = compiled.map((credential) => attemptOf(credential, headers, now));
+    return attempts.sort((a, b) => closeness(b) - closeness(a))[0] ?? null;
+  };
+}
+
+function attemptOf(
+  credential: CompiledCredential,
+  headers: PresentedHeaders,
+  now: number,
+): CredentialAttempt {
+  const { name, lines, notBefore, expires } = credential;
+  return {
+    name,
+    headers: lines.map(({ header, digest }) => {
+      const values = (Object.hasOwn(headers, header) ? headers[header] : undefined) ?? [];
+      if (values.length === 0) return { name: header, found: 'missing' };
+      if (values.length > 1) return { name: header, found: 'repeated' };
+      const equal = timingSafeEqual(digestOf(values[0] ?? ''), digest);
+      return { name: header, found: equal ? 'matches' : 'different' };
+    }),
+    validity: now < notBefore ? 'not-yet-valid' : now < expires ? 'valid' : 'expired',
+    notBefore,
+    expires,
+  };
+}
+
+/** A header that matches says more than one that is there, and a valid credential is nearer than an expired one. */
+function closeness({ headers, validity }: CredentialAttempt): number {
+  const found = (what: string) => headers.filter((header) => header.found === what).length / headers.length;
+  return 4 * found('matches') + 2 * (found('repeated') + found('different')) + (validity === 'valid' ? 1 : 0);
+}
+
 function matches(credential: CompiledCredential, presented: ReadonlyMap<string, Buffer>): boolean {
   let equal = 1;
   for (const { header, digest } of credential.lines) {

@@ -29,6 +29,34 @@ export function compileClientAddress(trustedProxies: readonly string[]): ClientA
   };
 }
 
+/** What became of X-Forwarded-For, for whoever asks why an address counts. */
+export interface ForwardedFor {
+  /** `ignored`: the peer is no trusted proxy, so that anybody could have written the header. */
+  readonly header: 'absent' | 'ignored' | 'followed';
+  /** Canonical address of the connection's other end; null when it is none. */
+  readonly peer: string | null;
+  /** The address that would count if the peer were trusted; null when there is none that could be read. */
+  readonly claimed: string | null;
+}
+
+export type ForwardedForExplainer = (
+  peer: string | undefined,
+  forwardedFor: readonly string[] | undefined,
+) => ForwardedFor;
+
+/** Explains what `compileClientAddress` does with the same proxies. */
+export function explainForwardedFor(trustedProxies: readonly string[]): ForwardedForExplainer {
+  const trustedRange = compileRanges(trustedProxies);
+  return (given, forwardedFor) => {
+    const peer = normaliseAddress(withoutZone(given ?? ''));
+    if (forwardedFor === undefined) return { header: 'absent', peer, claimed: null };
+    const claim = walk(forwardedFor.join(',').split(','), (address) => trustedRange(address) !== null);
+    const claimed = 'address' in claim ? claim.address : null;
+    const followed = peer !== null && trustedRange(peer) !== null;
+    return { header: followed ? 'followed' : 'ignored', peer, claimed };
+  };
+}
+
 /** Node names the interface of link-local peers behind their address: fe80::1%eth0. */
 function withoutZone(peer: string): string {
   const zone = peer.indexOf('%');

@@ -1,7 +1,9 @@
 import type { Region } from '../domain/job.js';
 import { Problem } from '../domain/problem.js';
+import { type GateReport, unknownSourceReport } from './access-report.js';
 import type { AuthenticationFailure, PresentedHeaders } from './authenticate.js';
 import type { Gate } from './gate.js';
+import type { Source } from './sender.js';
 
 /** A request to be thought through. Header names in any case. */
 export interface ExplainRequest {
@@ -24,6 +26,8 @@ export interface Explanation {
   readonly region: Region | null;
   readonly rule: string | null;
   readonly credential: string | null;
+  /** Every check, also behind the first that fails, with what came closest and what would have to change. */
+  readonly gates: readonly GateReport[];
 }
 
 const FAILURES: Record<AuthenticationFailure, string> = {
@@ -36,13 +40,13 @@ const FAILURES: Record<AuthenticationFailure, string> = {
 
 /** Asks the gates that guard the receiver itself; there is no second logic that could differ. */
 export function explain(
-  sources: ReadonlyMap<string, { readonly gate: Gate }>,
+  sources: ReadonlyMap<string, Pick<Source, 'gate' | 'report'>>,
   request: ExplainRequest,
 ): Explanation {
-  const gate = sources.get(request.source)?.gate;
-  if (gate === undefined) return unknownSource(request.source);
-  const headers = byLowerCaseName(request.headers);
-  const decision = gate({ peer: request.peer, headers, now: request.now });
+  const source = sources.get(request.source);
+  if (source === undefined) return unknownSource(request.source, sources.keys());
+  const knock = { peer: request.peer, headers: byLowerCaseName(request.headers), now: request.now };
+  const decision = source.gate(knock);
   const { problem, clientIp, region, rule, credential } = decision;
   return {
     decision: problem === null ? 'accept' : 'refuse',
@@ -52,6 +56,7 @@ export function explain(
     region,
     rule,
     credential,
+    gates: source.report(knock),
   };
 }
 
@@ -67,7 +72,7 @@ function reasonOf({ problem, credential, credentialFailure, rule, wouldRefuse }:
     : `${address}; credential ${credential} matches`;
 }
 
-function unknownSource(source: string): Explanation {
+function unknownSource(source: string, known: Iterable<string>): Explanation {
   const problem = new Problem('source-unknown', `There is no source ${JSON.stringify(source.slice(0, 64))}.`);
   return {
     decision: 'refuse',
@@ -77,6 +82,7 @@ function unknownSource(source: string): Explanation {
     region: null,
     rule: null,
     credential: null,
+    gates: unknownSourceReport(source, known),
   };
 }
 

@@ -36,7 +36,10 @@ export function createReport(targets: ReportTargets): ReceiverObserver {
       const reason = problem.code;
       const userAgent = header(request, 'user-agent');
       deliveries.refused(reason, source);
-      refusals.add({ at: new Date().toISOString(), source, clientIp, reason, userAgent });
+      const forwardedFor = request.headers['x-forwarded-for']?.join(', ') ?? null;
+      const { peer = null } = request;
+      const at = new Date().toISOString();
+      refusals.add({ at, source, clientIp, reason, userAgent, peer, forwardedFor });
       refusalLog.refused({ reason, source, clientIp, detail: cause ?? problem.message });
     },
     refusalUnrecorded(line, error) {

@@ -1,4 +1,5 @@
 import { Problem } from '../domain/problem.js';
+import type { AccessReport } from './access-report.js';
 import type { CallbackRequest } from './callback-request.js';
 import type { Gate } from './gate.js';
 
@@ -6,6 +7,8 @@ import type { Gate } from './gate.js';
 export interface Source {
   readonly name: string;
   readonly gate: Gate;
+  /** Explains the gate to an operator. */
+  readonly report: AccessReport;
   /** Lower-case names of the headers that carry this source's credentials. */
   readonly credentialHeaders: ReadonlySet<string>;
   /** What a job of this source is expected to send, when the query does not say it. */

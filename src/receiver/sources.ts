@@ -1,6 +1,7 @@
 import { parseHeaderLine } from '../domain/header-line.js';
+import { compileAccessReport } from './access-report.js';
 import type { EgressTable } from './allowlist.js';
-import type { ClientAddressReader } from './client-address.js';
+import { compileClientAddress, explainForwardedFor } from './client-address.js';
 import { compileGate, type GateOptions } from './gate.js';
 import type { Source } from './sender.js';
 
@@ -12,16 +13,20 @@ export type SourceSettings = Pick<GateOptions, 'credentials' | 'allow' | 'allowM
 export function createSources(
   settings: Readonly<Record<string, SourceSettings>>,
   egress: EgressTable,
-  clientAddress: ClientAddressReader,
+  trustedProxies: readonly string[],
 ): ReadonlyMap<string, Source> {
+  const clientAddress = compileClientAddress(trustedProxies);
+  const forwardedFor = explainForwardedFor(trustedProxies);
   const secretHeaders = credentialHeaders(Object.values(settings));
   return new Map(
     Object.entries(settings).map(([name, source]) => {
       const { contents, maxBytes, keyPrefix, ...gate } = source;
-      const compiled = compileGate({ ...gate, egress, clientAddress });
+      const options = { ...gate, egress, clientAddress };
+      const compiled = compileGate(options);
+      const report = compileAccessReport(name, options, compiled, forwardedFor);
       return [
         name,
-        { name, gate: compiled, credentialHeaders: secretHeaders, contents, maxBytes, keyPrefix },
+        { name, gate: compiled, report, credentialHeaders: secretHeaders, contents, maxBytes, keyPrefix },
       ];
     }),
   );

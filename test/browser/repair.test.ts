@@ -218,3 +218,21 @@ describe('media', () => {
     await until(() => page.evaluate<boolean>(`document.getElementById('media').currentTime < ${start}`));
   });
 });
+
+describe('a refusal', () => {
+  it('leads to an explanation with everything filled in, and what would have to change', async () => {
+    const { page } = dashboard;
+    const headers = { ...JSON_TYPE, 'x-forwarded-for': '203.0.113.9' };
+    expect((await sendCallback(service, 'id=j&status=success', TRANSCRIPT, headers)).status).toBe(403);
+    await dashboard.go('refusals');
+    await page.getByRole('link', { name: 'Explain requests from 127.0.0.1' }).click();
+    await page.getByText('Refused with 403').waitFor();
+    expect(await page.getByLabel('Headers').inputValue()).toBe('X-Forwarded-For: 203.0.113.9');
+    await page
+      .getByText(/takes no request that carries X-Forwarded/)
+      .first()
+      .waitFor();
+    await page.getByText('sources.default.credentials:').waitFor();
+    await page.getByText(/X-Forwarded-For was ignored, because the peer 127.0.0.1/).waitFor();
+  });
+});

@@ -4,7 +4,6 @@ import { createLedger } from '../../src/archive/ledger.js';
 import { createQuarantine } from '../../src/archive/quarantine.js';
 import { parseConfig } from '../../src/config.js';
 import { createAdmission } from '../../src/receiver/admission.js';
-import { compileClientAddress } from '../../src/receiver/client-address.js';
 import { createPublicServer } from '../../src/receiver/public-server.js';
 import { createReceiver } from '../../src/receiver/receive.js';
 import { createBodyClock } from '../../src/receiver/request-body.js';
@@ -38,7 +37,7 @@ export async function startReceiverWithBudget(options: {
   const { sources, egress, limits } = parseConfig({});
   const bodyClock = createBodyClock();
   const receiver = createReceiver({
-    sources: createSources(sources, egress.regions, compileClientAddress([])),
+    sources: createSources(sources, egress.regions, []),
     admission: createAdmission({ maxConcurrent: 100, maxWaiters: 10 }, budget),
     archive: createArchive({ store, budget, pool }),
     quarantine: createQuarantine(store),

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { Problem } from '../../domain/problem.js';
 import { explain } from '../../receiver/explain.js';
-import type { Gate } from '../../receiver/gate.js';
+import type { Source } from '../../receiver/sender.js';
 import { type AdminRoute, ok } from '../admin-route.js';
 import { defaultSource } from '../default-source.js';
 import { readBody, text } from '../read-input.js';
 
 export interface ExplainRouteParts {
-  readonly sources: ReadonlyMap<string, { readonly gate: Gate }>;
+  readonly sources: ReadonlyMap<string, Pick<Source, 'gate' | 'report'>>;
 }
 
 const HEADER_VALUE = z.string().max(8192);

@@ -72,6 +72,11 @@ describe('explain', () => {
       region: 'eu1',
       rule: 'eu1',
       credential: 'first',
+      gates: [
+        { gate: 'source', passed: true, detail: 'intake is configured', toPass: null },
+        { gate: 'address', passed: true, detail: '40.74.41.91 is admitted by eu1', toPass: null },
+        { gate: 'credential', passed: true, detail: 'first matches', toPass: null },
+      ],
     });
   });
 

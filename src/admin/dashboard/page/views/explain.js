@@ -18,7 +18,9 @@ export function explainView(screen) {
     ),
     kept('div', { class: 'story', 'data-key': 'form' }, String(query), () => {
       const result = h('div', { class: 'result', 'aria-live': 'polite' });
-      return [explainForm(query, result), result];
+      const form = explainForm(query, result);
+      if (query.get('run') === '1') ask(form, result);
+      return [form, result];
     }),
   );
   get('/health', { signal: screen.signal })
@@ -31,6 +33,7 @@ export function explainView(screen) {
 }
 
 function explainForm(query, result) {
+  const forwardedFor = query.get('forwardedFor');
   return h(
     'form',
     { class: 'panel', onsubmit: (event) => explain(event, result) },
@@ -62,16 +65,24 @@ function explainForm(query, result) {
     field(
       'explain-headers',
       'Headers, a line each',
-      h('textarea', { name: 'headers', rows: 5, spellcheck: 'false', placeholder: 'X-Callback-Token: …' }),
+      h(
+        'textarea',
+        { name: 'headers', rows: 5, spellcheck: 'false', placeholder: 'X-Callback-Token: …' },
+        forwardedFor === null ? '' : `X-Forwarded-For: ${forwardedFor}`,
+      ),
       'They are sent to this receiver only, and not kept.',
     ),
     h('div', { class: 'buttons' }, h('button', { type: 'submit' }, 'Explain')),
   );
 }
 
-async function explain(event, result) {
+function explain(event, result) {
   event.preventDefault();
-  const { source, address, headers } = event.currentTarget.elements;
+  return ask(event.currentTarget, result);
+}
+
+async function ask(form, result) {
+  const { source, address, headers } = form.elements;
   try {
     const order = {
       source: source.value.trim(),
@@ -104,7 +115,7 @@ export function headersOf(text) {
   return Object.fromEntries(headers);
 }
 
-function decision({ decision: decided, status: code, reason, clientIp, region, rule, credential }) {
+function decision({ decision: decided, status: code, reason, clientIp, region, rule, credential, gates }) {
   const accepted = decided === 'accept';
   return h(
     'div',
@@ -115,6 +126,8 @@ function decision({ decision: decided, status: code, reason, clientIp, region, r
       status(accepted ? 'good' : 'bad', accepted ? 'Accepted' : `Refused with ${code}`),
     ),
     h('p', {}, `${capital(reason)}.`),
+    h('h2', {}, 'Every check'),
+    h('ul', { class: 'gates' }, gates.map(gateItem)),
     h(
       'dl',
       { class: 'facts' },
@@ -123,5 +136,17 @@ function decision({ decision: decided, status: code, reason, clientIp, region, r
       fact('Allowed by', rule ?? 'no rule'),
       fact('Credential', credential ?? 'none'),
     ),
+  );
+}
+
+/** One check: what was found, and what would have to change for it to pass. */
+function gateItem({ gate, passed, detail, toPass }) {
+  return h(
+    'li',
+    {},
+    status(passed ? 'good' : 'bad', passed ? 'Passes' : 'Fails'),
+    h('strong', {}, ` ${capital(gate)}`),
+    h('p', {}, `${capital(detail)}.`),
+    toPass !== null && h('p', {}, 'To pass: ', h('code', {}, toPass)),
   );
 }

@@ -5,7 +5,7 @@ import { to } from '../lib/route.js';
 import { capital } from '../lib/story.js';
 import { reasonInWords, remedyFor } from '../lib/words.js';
 
-/** Who was turned away and why: strangers at this replica, and authenticated senders everywhere. */
+/** Rejected requests and why: unauthenticated ones at this replica, authenticated ones everywhere. */
 export function refusalsView(screen) {
   screen.start('Refusals');
   screen.keepFresh(5000, async (signal) => {
@@ -15,7 +15,7 @@ export function refusalsView(screen) {
       h(
         'p',
         { class: 'prose', 'data-key': 'about' },
-        'The last refused requests. Strangers are remembered by this replica only, in memory; refusals of authenticated senders are in the ledger.',
+        'The last refused requests. Senders that did not authenticate are kept in the memory of this replica only; refusals of authenticated senders are in the ledger.',
       ),
       refusals.length === 0
         ? emptyPanel(
@@ -34,7 +34,7 @@ export function refusalsView(screen) {
   });
 }
 
-function cellsOf({ at, clientIp, source, reason, userAgent, authenticated, jobId }) {
+function cellsOf({ at, clientIp, source, reason, userAgent, authenticated, jobId, peer, forwardedFor }) {
   const remedy = remedyFor(reason);
   return [
     moment(at),
@@ -48,13 +48,13 @@ function cellsOf({ at, clientIp, source, reason, userAgent, authenticated, jobId
     ),
     authenticated
       ? h('div', {}, 'Authenticated sender', h('p', { class: 'detail' }, jobLink(jobId)))
-      : h('div', {}, 'Stranger', userAgent && h('p', { class: 'detail' }, userAgent)),
-    clientIp &&
+      : h('div', {}, 'Not authenticated', userAgent && h('p', { class: 'detail' }, userAgent)),
+    (peer ?? clientIp) &&
       !reason.startsWith('sign-in-') &&
       link(
-        to('explain', { source, address: clientIp }),
+        to('explain', { source, address: peer ?? clientIp, forwardedFor, run: '1' }),
         'Explain',
-        h('span', { class: 'unseen' }, ` requests from ${clientIp}`),
+        h('span', { class: 'unseen' }, ` requests from ${clientIp ?? peer}`),
       ),
   ];
 }

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import express, { type ErrorRequestHandler, type Express } from 'express';
 import { asProblem, Problem } from '../domain/problem.js';
 import type { CallbackRequest } from './callback-request.js';
@@ -6,11 +7,14 @@ import { distinctHeaders } from './distinct-headers.js';
 import type { Receiver } from './receive.js';
 import { BodyAbortedError, type BodyClock, type BodyLimits } from './request-body.js';
 import { type DrainLimits, respondAcknowledged, respondProblem } from './respond.js';
+import { keepBriefly } from './stranger-keep-alive.js';
 import { takeTurns } from './take-turns.js';
 
 /** How the public app answers, whatever the path. */
 export interface Answering {
   readonly drain: DrainLimits;
+  /** Milliseconds that the connection of a refused stranger stays open. Default 5,000. */
+  readonly strangerKeepAlive?: number;
   /** While it says yes, every answer asks its sender to reconnect elsewhere. */
   readonly isDraining: () => boolean;
   /** Told of errors that are nobody's contract: bugs. */
@@ -22,6 +26,8 @@ export interface CallbackRoutes extends Answering {
   readonly bodyClock: BodyClock;
   readonly bodyLimits: Omit<BodyLimits, 'maxBytes' | 'declaredLength'>;
 }
+
+const STRANGER_KEEP_ALIVE = 5000;
 
 /** Requests that wait for `100 Continue` before they send their body. */
 const awaitingContinue = new WeakSet<IncomingMessage>();
@@ -43,6 +49,7 @@ export function mountCallbacks(app: Express, routes: CallbackRoutes): void {
       }
       const callback = toCallback(request, response, String(request.params.source), routes);
       const answer = await routes.receiver.receive(callback);
+      known.add(request.socket);
       respondAcknowledged(response, answer, routes.isDraining());
     } catch (error) {
       refuse(request, response, error, routes);
@@ -74,10 +81,11 @@ function refuse(request: IncomingMessage, response: ServerResponse, error: unkno
   const problem = asProblem(error);
   if (problem.code === 'internal') routes.onUnexpected(error);
   const drain = awaitingContinue.has(request) ? NOTHING : routes.drain;
-  const closing = routes.isDraining() || TURNED_AWAY.has(problem.status);
+  const isStranger = TURNED_AWAY.has(problem.status) && !known.has(request.socket);
   inTurn(() => {
     try {
-      respondProblem(request, response, problem, drain, closing);
+      if (isStranger) keepBriefly(response, routes.strangerKeepAlive ?? STRANGER_KEEP_ALIVE);
+      respondProblem(request, response, problem, drain, routes.isDraining());
     } catch (fault) {
       routes.onUnexpected(fault);
       response.destroy();
@@ -85,11 +93,11 @@ function refuse(request: IncomingMessage, response: ServerResponse, error: unkno
   });
 }
 
-/**
- * Whoever did not get past the door does not keep a connection for `keepAliveTimeout`, which is long for the sake of
- * balancers. Said in the answer, so that no balancer meets a connection that is just being closed.
- */
+/** Statuses of requests that did not get past the door. */
 const TURNED_AWAY: ReadonlySet<number> = new Set([401, 403, 404, 405]);
+
+/** Connections over which a callback was taken: a balancer's, mostly, which strangers use as well. */
+const known = new WeakSet<Socket>();
 
 /** One for all requests: the event loop is one. Eight refusals take less than a millisecond together. */
 const inTurn = takeTurns(8);

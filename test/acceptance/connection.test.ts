@@ -118,26 +118,13 @@ describe('a refused sender that is still writing', () => {
   it('keeps its connection when the rest of the body is small', async () => {
     const client = await open();
     for (let n = 0; n < 2; n++) {
-      const lines = [`X-Callback-Token: ${TOKEN}`, 'Content-Length: 5'];
-      await client.send(`${head('/callbacks/guarded?status=success', ...lines)}hello`);
-      expect((await client.answer()).status).toBe(400);
+      await client.send(`${head('/callbacks/guarded?id=c1&status=success', 'Content-Length: 5')}hello`);
+      expect((await client.answer()).status).toBe(401);
     }
     await client.send(
       `${head('/callbacks/guarded?id=c1&status=success', `X-Callback-Token: ${TOKEN}`, 'Content-Length: 0')}`,
     );
     expect((await client.answer()).status).toBe(200);
-  });
-
-  it.each([
-    ['a wrong credential', 'POST', '/callbacks/guarded?id=c1&status=success', 401],
-    ['an unknown source', 'POST', '/callbacks/nobody?id=c1&status=success', 404],
-    ['an unknown path', 'GET', '/favicon.ico', 404],
-    ['another method', 'GET', '/callbacks/default', 405],
-  ])('loses its connection when it did not get past the door: %s', async (_, method, path, status) => {
-    const client = await open();
-    await client.send(head(path, 'Content-Length: 0').replace('POST', method));
-    expect(await client.answer()).toMatchObject({ status, headers: { connection: 'close' } });
-    await until(() => client.socket.destroyed);
   });
 
   it('is cut when it promises a little and never sends it', async () => {

@@ -56,14 +56,14 @@ describe('alert rules', () => {
 
 describe('runbooks', () => {
   it.each(rules)('$alert has a page that says what it means, how to confirm and what to do', (rule) => {
-    const page = readProjectFile(rule.annotations.runbook ?? 'no runbook');
+    const page = readProjectFile(new URL(rule.annotations.runbook_url ?? '').pathname.slice(1));
     const [title] = page.split('\n');
     expect(title).toBe(`# ${rule.alert}`);
     expect(page.match(/^## .*$/gm)).toEqual(['## What it means', '## Confirm', '## Do']);
   });
 
   it('are all for an alert', () => {
-    const linked = rules.map((rule) => path.basename(rule.annotations.runbook ?? ''));
+    const linked = rules.map((rule) => path.basename(rule.annotations.runbook_url ?? ''));
     const pages = readdirSync(inProject('docs/runbooks')).filter((page) => page !== 'README.md');
     expect(pages.sort()).toEqual(linked.sort());
   });

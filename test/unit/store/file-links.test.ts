@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdir, readdir, readFile, rename, symlink, writeFile } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { openToWrite } from '../../../src/store/file-open.js';
 import { createFileStore } from '../../../src/store/file-store.js';
 import { type ObjectStore, StoreError } from '../../../src/store/object-store.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
@@ -96,6 +97,12 @@ describe('a symbolic link in the store', () => {
     expect(await all(store.folders('jobs/'))).toEqual(['jobs/known/']);
     await expect(all(store.list('jobs/evil/'))).rejects.toThrow(/symbolic link/);
     await expect(all(store.folders('jobs/evil/'))).rejects.toThrow(/symbolic link/);
+  });
+
+  it('in place of metadata is not written through', async () => {
+    await symlink(`${outside}/secret`, `${inside}/.meta/link`);
+    await expect(openToWrite(`${inside}/.meta/link`)).rejects.toThrow(/ELOOP/);
+    await expectOutsideUntouched();
   });
 
   it('among temporary files is swept itself, not what it leads to', async () => {

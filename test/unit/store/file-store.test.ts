@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
@@ -107,6 +107,10 @@ describe('the file store', () => {
       await rm(`${folder}/restored/a/c`);
       const restored = createFileStore({ directory: `${folder}/restored`, partSize: 1024 });
       for (const crashed of ['a/b#1.json', 'a/d#1.json']) await rm(`${folder}/restored/.meta/${crashed}`);
+      // Backup programs bring back when a file was written.
+      const written = new Date('2020-01-01');
+      for (const name of await readdir(`${folder}/restored/.meta/a`))
+        await utimes(`${folder}/restored/.meta/a/${name}`, written, written);
       await restored.sweepUploads(new Date(Date.now() - 60_000));
       await cp(`${folder}/store/a/c`, `${folder}/restored/a/c`);
       for (const key of ['a/b', 'a/c']) expect(await restored.head(key)).toMatchObject(headers(key));

@@ -101,6 +101,8 @@ describe('doctor before S3', () => {
   afterEach(() => {
     standIn.misbehave = () => null;
     standIn.ignoreConditions = false;
+    standIn.state.versioning = null;
+    standIn.state.objectLock = false;
   });
 
   afterAll(() => standIn.close());
@@ -130,6 +132,19 @@ describe('doctor before S3', () => {
     expect(one('clock')).toMatchObject({ verdict: 'ok' });
     expect([...standIn.state.objects.keys()]).toEqual([]);
     expect(standIn.state.uploads.size).toBe(0);
+  });
+
+  it('says what versions and Object Lock cost, and when there are none', async () => {
+    expect((await doctor(settings())).one('store versions')).toMatchObject({ verdict: 'ok' });
+    standIn.state.versioning = 'Enabled';
+    const versioned = (await doctor(settings())).one('store versions');
+    expect(versioned).toMatchObject({ verdict: 'warning', message: expect.stringContaining('old version') });
+    standIn.state.objectLock = true;
+    const locked = (await doctor(settings())).one('store versions');
+    expect(locked).toMatchObject({
+      verdict: 'warning',
+      message: expect.stringMatching(/^Object Lock is on/),
+    });
   });
 
   it('fails for a store that ignores conditions, unless that was accepted', async () => {

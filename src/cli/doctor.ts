@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { ConfigError, type ConfigFault, renderPath } from '../config/faults.js';
+import { ConfigError, type ConfigFault, renderFault } from '../config/faults.js';
 import { warningsOfProcess } from '../config/warnings.js';
 import { type Config, loadConfig } from '../config.js';
 import { checkEgress } from '../doctor/check-egress.js';
@@ -65,10 +65,10 @@ async function examine(options: Options): Promise<{ code?: number; findings: Fin
   }
 }
 
-function faultFinding({ path, found, expected }: ConfigFault): Finding {
+function faultFinding(fault: ConfigFault): Finding {
   return failed(
     'configuration',
-    `${renderPath(path)}: found ${found ?? 'something unusable'}, expected ${expected}.`,
+    renderFault(fault).replace(/[^.?]$/, '$&.'),
     'Correct it; docs/configuration.md describes every setting.',
   );
 }

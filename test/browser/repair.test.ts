@@ -81,7 +81,7 @@ describe('a job that failed', () => {
     await sendCallback(service, 'id=two&status=success', `${TRANSCRIPT} `, JSON_TYPE);
     await dashboard.go('failures');
     await page
-      .getByText('61 jobs: 60 refused, 1 conflict. The 50 that the service drops first are shown.')
+      .getByText('61 jobs: 60 refused, 1 conflict. Shown are the 50 that the service deletes first.')
       .waitFor();
     await page.getByRole('button', { name: 'Load more' }).click();
     await page.getByRole('row').filter({ hasText: 'bulk59' }).waitFor();
@@ -95,7 +95,7 @@ describe('a job that failed', () => {
     await page.getByRole('link', { name: 'Clear all filters' }).click();
     await page.getByText(/^60 jobs: 60 refused\./).waitFor();
     await dashboard.go('jobs/two');
-    await page.getByText('An operator looked at it and settled it').waitFor();
+    await page.getByText('An operator acknowledged it').waitFor();
     await page.getByText('the first is right').first().waitFor();
   });
 
@@ -126,7 +126,7 @@ describe('a quarantined body', () => {
     await strict.stop();
     await dashboard.go('failures');
     await page.getByText('The body has more parts than limits.maxParts.').waitFor();
-    await page.getByRole('link', { name: 'Look' }).click();
+    await page.getByRole('link', { name: 'Inspect' }).click();
     await page.getByText('Can be decoded today').waitFor();
     await page.getByText('Releasing it gives: transcript (json-v2) and job information.').waitFor();
     await page.getByRole('button', { name: 'Release', exact: true }).click();

@@ -30,7 +30,7 @@ afterAll(() => browser.close());
 async function preview(jobs: readonly string[]) {
   const { page } = dashboard;
   await dashboard.go('replays');
-  await page.getByText('No replay was ordered yet.').waitFor();
+  await page.getByText('No replay was started yet.').waitFor();
   await page.getByLabel('Job ids').fill(jobs.join('\n'));
   await page.getByRole('button', { name: 'Preview' }).click();
   await page.getByText(`Would refetch ${jobs.length} jobs`).waitFor();

@@ -13,7 +13,7 @@ describe('a ledger line in words', () => {
       tone: 'good',
       title: 'A callback arrived and was stored: transcript (json-v2) and media',
       details: [
-        'The service said success.',
+        'The service reported success.',
         '1.2 KiB in 12 ms from 40.74.41.91, region eu1 with credential primary.',
       ],
     });
@@ -27,7 +27,7 @@ describe('a ledger line in words', () => {
     ],
     [{ outcome: 'refused', reason: 'body-too-large' }, 'bad', /refused: the body was larger/],
     [{ outcome: 'noted', status: 'fetch_error' }, 'notice', /without anything to store/],
-    [{ outcome: 'recovered', origin: 'recovery' }, 'good', /missing was fetched/],
+    [{ outcome: 'recovered', origin: 'recovery' }, 'good', /Missing results were fetched/],
     [{ outcome: 'failed', origin: 'recovery', reason: 'the service answered 503' }, 'bad', /failed/],
     [{ outcome: 'erased', origin: 'replay' }, 'neutral', /erased/],
   ])('%j is %s', (overrides, tone, title) => {

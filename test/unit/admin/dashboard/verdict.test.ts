@@ -52,7 +52,14 @@ describe('the verdict on the page', () => {
   it('gives way when the receiver does not answer any more', () => {
     const shown = lastSeen({ ...VERDICT, headline: 'All is well', sentence: 'Fine.' }, '12:00:00');
     expect(shown).toMatchObject({ tone: 'neutral', word: 'Last seen 12:00:00' });
-    expect(shown.sentence).toMatch(/^It was then: All is well. Fine. What holds now is not known/);
+    expect(shown.sentence).toMatch(/^At that time: All is well. Fine. The present state is not known/);
+  });
+});
+
+describe('the verdict’s instants', () => {
+  it('are shown like every other time on the page', () => {
+    const sentence = 'The credential a/b expires 2026-11-30T22:24:45.952Z: add its successor now.';
+    expect(verdictShown({ ...VERDICT, sentence }).sentence).not.toMatch(/T22|952Z/);
   });
 });
 
@@ -76,5 +83,36 @@ describe('the tiles', () => {
     const tile = tilesOf({ ...WELL, ...overrides }, NOW).find((one: Tile) => one.id === id);
     expect(wellOrQuiet(tile)).toBe(false);
     expect(tile.action?.href).toMatch(/^#\//);
+  });
+
+  it('tell what to do only where something is to be done', () => {
+    const texts = (health: object) =>
+      Object.fromEntries(
+        tilesOf(health, NOW).map(({ id, action }: { id: string; action: { text: string } }) => [
+          id,
+          action.text,
+        ]),
+      );
+    expect(new Set(Object.values(texts(WELL)))).toEqual(new Set(['What this means']));
+    const full = { ...WELL, store: { ...WELL.store, writable: false, reason: 'full' } };
+    expect(texts(full)).toMatchObject({ store: 'What to do', receiving: 'What this means' });
+  });
+
+  it('show figures of reconcile that add up to what is expected', () => {
+    const reconcile = {
+      finishedAt: '2026-11-20T11:50:00Z',
+      faults: [],
+      outcomes: { matched: 1846, recovered: 38, conflict: 0, pending: 2, unrecoverable: 1, failed: 2 },
+      expected: 1889,
+      received: 1884,
+      missing: 3,
+    };
+    const expected = (figures: object) =>
+      tilesOf({ ...WELL, reconcile: figures }, NOW).find(({ id }: Tile) => id === 'expected');
+    expect(expected(reconcile).details).toEqual([
+      '1,884 received + 3 missing + 2 pending = 1,889',
+      '38 of the received were fetched by reconcile',
+    ]);
+    expect(expected({ ...reconcile, missing: 5 }).details).toContain('A later run found 5 missing');
   });
 });

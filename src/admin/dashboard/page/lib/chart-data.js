@@ -18,7 +18,7 @@ const STACK = [
 ];
 const REGIONS = ['eu1', 'eu2', 'us1', 'us2', 'au1'];
 
-/** Stretches of time to look at. */
+/** Time ranges to look at. */
 export const RANGES = [
   { name: '1h', label: '1 hour', ms: 3_600_000, buckets: 60 },
   { name: '6h', label: '6 hours', ms: 6 * 3_600_000, buckets: 72 },
@@ -46,14 +46,14 @@ export function chartsOf({ buckets, total }) {
     },
     {
       id: 'latency',
-      title: 'Time a callback took',
+      title: 'Callback duration',
       kind: 'lines',
       show: milliseconds,
       series: latency(buckets),
     },
     {
       id: 'volume',
-      title: 'Volume',
+      title: 'Bytes received',
       kind: 'bars',
       show: bytes,
       series: [{ name: 'volume', label: 'Bytes received', values: buckets.map((bucket) => bucket.bytes) }],
@@ -78,8 +78,8 @@ function placeOf(name, order) {
 function latency(buckets) {
   const of = (figure) => buckets.map(({ duration }) => duration?.[figure] ?? null);
   return [
-    { name: 'p50', label: 'Half were faster than', values: of('p50') },
-    { name: 'p95', label: '95 % were faster than', values: of('p95') },
+    { name: 'p50', label: 'Median', values: of('p50') },
+    { name: 'p95', label: '95th percentile', values: of('p95') },
   ];
 }
 
@@ -90,10 +90,10 @@ export function sentenceOf({ kind, series, times, show }) {
     values.reduce((sum, value) => sum + (value ?? 0), 0),
     values,
   ]);
-  if (sums.every(([, sum]) => sum === 0)) return 'Nothing in this time.';
+  if (sums.every(([, sum]) => sum === 0)) return 'Nothing in this time range.';
   if (kind === 'lines') {
     return sums
-      .map(([label, , values]) => `${label} ${show(Math.max(...values.map((value) => value ?? 0)))} at most`)
+      .map(([label, , values]) => `${label} at most ${show(Math.max(...values.map((value) => value ?? 0)))}`)
       .join('; ');
   }
   const perBucket = times.map((_, index) => series.reduce((sum, { values }) => sum + values[index], 0));

@@ -3,32 +3,32 @@ export const HELP_TOPICS = {
   store: {
     title: 'The store',
     means:
-      'Everything is kept in the store. Every few seconds a small object is written, read back and compared; only while that works is a callback answered with success.',
+      'The receiver keeps everything in the store. Every few seconds it writes a small object, reads it back and compares it. While that fails, callbacks are answered with 503.',
     steps: [
-      'Read the reason on the tile: it is the store’s own answer.',
+      'Read the reason on the tile: it is the answer of the store.',
       '`transcript-receiver doctor`',
       'Full disk or bucket quota: make room. Access denied: compare the policy with docs/stores.md. Not reachable: network, endpoint, region.',
-      'Senders are answered 503 and try again for about a minute. What they gave up is fetched afterwards:',
+      'The service retries a callback for about a minute, then gives up. Once the store works again, fetch those results:',
       '`transcript-receiver reconcile`',
     ],
   },
   receiving: {
     title: 'Receiving',
     means:
-      'Ready means that balancers may send callbacks here. Memory in use is the share of the byte budget that bodies under way hold.',
+      'Ready means that balancers may send callbacks here. Memory in use is the share of the byte budget that bodies in flight hold.',
     steps: [
       'Not ready because of the store: see the store.',
-      'Deliveries waiting for memory: many large bodies at once. Raise limits.memoryBudget, or add replicas.',
+      'Deliveries wait for memory when many large bodies arrive at once. Raise limits.memoryBudget, or add replicas.',
       'Shutting down: nothing to do, another replica takes over.',
     ],
   },
   regions: {
     title: 'Freshness of the regions',
     means:
-      'When the last callback of each region of the speech service arrived. A region that is usually busy and falls silent has either no jobs, or callbacks that do not reach this receiver.',
+      'When the last callback of each region of the speech service arrived. A busy region that falls silent either has no jobs, or its callbacks do not reach this receiver.',
     steps: [
-      'Look at the refusals: a changed egress address or credential shows there.',
-      'Ask the service what should have arrived:',
+      'Open Refusals: a changed egress address or credential shows there.',
+      'Ask the service which callbacks should have arrived:',
       '`transcript-receiver reconcile --json`',
       'Check the callback URL of the jobs:',
       '`transcript-receiver notification-config default`',
@@ -37,65 +37,65 @@ export const HELP_TOPICS = {
   failures: {
     title: 'Failures',
     means:
-      'Attempts to fetch missing results from the service that did not succeed. The service keeps results for 7 days; after that they are lost.',
+      'Jobs whose results are missing, refused or in conflict. The service keeps results for 7 days; after that they are lost.',
     steps: [
-      'Open Failures: each has its cause and a button that tries again.',
-      'Many of one kind: the API key, the region’s address, or the service itself.',
+      'Open Failures: each job has its cause and a button that fetches it again.',
+      'When many fail for one cause, check the API key, the region’s address and the service itself:',
       '`transcript-receiver doctor`',
-      'A job that failed for good can be imported by hand on its page.',
+      'Files of a job that the service no longer keeps can be imported on its page. A job that needs nothing more can be acknowledged.',
     ],
   },
   quarantine: {
     title: 'Quarantine',
     means:
-      'Bodies of authenticated callbacks that could not be decoded. They are safe, byte for byte, and the sender was told so; they are not transcripts yet.',
+      'Bodies of authenticated callbacks that could not be decoded. They are stored byte for byte, and the sender got a success answer, but there is no transcript of them yet.',
     steps: [
-      'Open one: it says what was wrong, and whether today’s configuration can decode it.',
-      'After correcting the configuration or upgrading, release them, one by one or all with a replay.',
-      'A body that stays undecodable: refetch the job from the service.',
+      'Open one: it shows what was wrong, and whether the current configuration can decode it.',
+      'Correct the configuration or upgrade, then release the bodies one by one, or all of them with a replay.',
+      'If a body stays undecodable, refetch the job from the service.',
     ],
   },
   expected: {
     title: 'Expected against received',
     means:
-      'Reconcile asks the service which jobs should have notified this receiver and compares. Missing jobs could not be fetched yet, or never can.',
+      'Reconcile asks the service which jobs should have notified this receiver, and compares. Every expected job is received, missing or pending: a missing job could not be fetched, a pending one is not due yet.',
     steps: [
       'Open Failures for the causes.',
-      'Run it again; it is harmless to repeat:',
+      'Run reconcile again; running it twice is harmless:',
       '`transcript-receiver reconcile`',
-      'Results the service no longer keeps can only be imported by hand.',
+      'Results that the service no longer keeps can only be imported by hand.',
     ],
   },
   reconcile: {
     title: 'Reconcile',
     means:
-      'Callbacks get lost: the service gives up after about a minute of failures. Reconcile closes the gap by asking the service’s own list of jobs.',
+      'Callbacks get lost: the service gives up after about a minute of failures. Reconcile compares with the service’s list of jobs and fetches what is missing.',
     steps: [
-      'The receiver runs it by itself every recovery.interval, as soon as speech.apiKey and speech.regions.<region>.batchUrl are set.',
+      'The receiver runs it every recovery.interval, once speech.apiKey and speech.regions.<region>.batchUrl are set.',
       'With several replicas set the interval to off and run it as the CronJob of the Kubernetes overlay.',
-      'By hand, now:',
+      'To run it now:',
       '`transcript-receiver reconcile`',
     ],
   },
   credentials: {
     title: 'Credentials of the senders',
     means:
-      'Each source accepts any one of its credentials, so that they can be rotated without losing a callback. Last use is counted over the ledger held here.',
+      'Each source accepts any one of its credentials, so that they can be rotated without losing a callback. The last use is taken from the loaded part of the ledger.',
     steps: [
-      'About to expire: add a second credential to the source and restart, then submit jobs with the new auth_headers.',
+      'When one is about to expire, add a second credential to the source and restart. Then submit jobs with the new auth_headers:',
       '`transcript-receiver notification-config default`',
       'When the old one is no longer used, remove it.',
-      'Expired and still used by jobs under way: extend expires for a day.',
+      'If one has expired and jobs in flight still use it, extend expires by a day.',
     ],
   },
   ledger: {
     title: 'The ledger',
     means:
-      'The record of everything that happened, in the store, written by all replicas. This replica reads along and answers for all.',
+      'The ledger records every delivery and every repair. All replicas write it to the store; this replica reads the lines of all of them.',
     steps: [
-      'Loading: wait, the newest hours come first.',
-      'Cannot be followed: the store does not list or read; see the store.',
-      'Lines that cannot be read were changed or cut from outside; they are skipped, everything else counts. docs/ledger.md tells how to look at them.',
+      'While it is loading, figures are not complete; the newest hours come first.',
+      'If it cannot be read, the store fails to list or to read: see the store.',
+      'Damaged lines were changed or truncated from outside. They are skipped and everything else counts. docs/ledger.md says how to look at them.',
     ],
   },
 };

@@ -9,11 +9,11 @@ export function jobState({ artefacts, timeline, service }) {
     return state(
       'notice',
       'Conflict',
-      `Different bytes came for the same artefact. The first are kept, and ${count(conflicts.length, 'other')} beside them: compare them below.`,
+      `Different bytes arrived for the same artefact. The first version is kept, and ${count(conflicts.length, 'other version')} beside it: compare them below.`,
       null,
     );
   }
-  if (transcripts.length > 0) return state('good', 'Stored', 'The transcript is here.', null);
+  if (transcripts.length > 0) return state('good', 'Stored', 'The transcript is stored.', null);
   return withoutTranscript(artefacts, timeline, service);
 }
 
@@ -44,7 +44,7 @@ function withoutTranscript(artefacts, timeline, service) {
     return state(
       'bad',
       'Missing',
-      `The last attempt did not succeed${reason ? `: ${reason}` : ''}.`,
+      `The last attempt failed${reason ? `: ${reason}` : ''}.`,
       last.outcome === 'unrecoverable' ? 'import' : 'refetch',
     );
   }
@@ -59,7 +59,7 @@ function withoutTranscript(artefacts, timeline, service) {
     return state(
       'neutral',
       'No transcript',
-      'Something is stored for this job, but no transcript.',
+      'Artefacts are stored for this job, but no transcript.',
       'refetch',
     );
   return state('neutral', 'Nothing stored', 'Nothing is stored for this job.', 'refetch');

@@ -30,40 +30,41 @@ const TELLERS = {
   callback: {
     stored: (line) => `A callback arrived and was stored: ${itemsOf(line)}`,
     duplicate: () => 'The callback came again with the same bytes; nothing had to be stored',
-    conflict: () => 'A callback brought different bytes; the first stay, these are kept beside them',
+    conflict: () =>
+      'A callback brought different bytes; the first are kept, and these are stored beside them',
     noted: () => 'A callback without anything to store was noted',
     quarantined: (line) =>
       `A callback’s body could not be decoded: ${reasonInWords(line.reason)}. It is safe in quarantine`,
     refused: (line) => `A callback was refused: ${reasonInWords(line.reason) ?? 'no reason was recorded'}`,
   },
   recovery: {
-    recovered: (line) => `What was missing was fetched from the service: ${itemsOf(line)}`,
+    recovered: (line) => `Missing results were fetched from the service: ${itemsOf(line)}`,
     conflict: () => 'The service’s copy differs from what was stored; both are kept',
-    unrecoverable: () => 'The service cannot give the missing results any more',
+    unrecoverable: () => 'The service no longer has the missing results',
     failed: () => 'Fetching from the service failed',
     stored: (line) => `Fetched from the service: ${itemsOf(line)}`,
   },
   import: {
     stored: (line) => `Imported by hand: ${itemsOf(line)}`,
     duplicate: () => 'An import brought nothing new: the same bytes are already stored',
-    conflict: () => 'An import brought different bytes; the first stay, these are kept beside them',
+    conflict: () => 'An import brought different bytes; the first are kept, and these are stored beside them',
   },
   replay: {
     recovered: (line) => `A replay fetched from the service: ${itemsOf(line)}`,
     stored: (line) => `A replay stored: ${itemsOf(line)}`,
     duplicate: () => 'A replay found everything already stored',
-    failed: () => 'A replay did not succeed',
+    failed: () => 'A replay failed',
   },
   realtime: { stored: (line) => `A realtime session was stored: ${itemsOf(line)}` },
 };
 
 const GENERAL = {
   released: (line) => `The quarantined body was released: ${itemsOf(line)}`,
-  acknowledged: () => 'An operator looked at it and settled it',
+  acknowledged: () => 'An operator acknowledged it; it no longer counts as failing',
   erased: () => 'Everything stored for this job was erased',
-  replayed: ({ jobId }) => (jobId === null ? 'A replay was ordered' : 'A refetch was ordered'),
+  replayed: ({ jobId }) => (jobId === null ? 'A replay was started' : 'A refetch was started'),
   cancelled: () => 'A replay was cancelled',
-  failed: () => 'An attempt to repair failed',
+  failed: () => 'A repair failed',
   refused: (line) => `Refused: ${reasonInWords(line.reason) ?? 'no reason was recorded'}`,
 };
 
@@ -71,7 +72,7 @@ function detailsOf(line) {
   const { origin, outcome, reason, status } = line;
   const told = origin === 'callback' && (outcome === 'quarantined' || outcome === 'refused');
   return [
-    origin === 'callback' && status !== null && `The service said ${callbackStatusInWords(status)}.`,
+    origin === 'callback' && status !== null && `The service reported ${callbackStatusInWords(status)}.`,
     sentBy(line),
     !told && reason && `${capital(reasonInWords(reason))}.`,
     remedyFor(reason),

@@ -3,10 +3,10 @@ import { failingJobs } from './verdict.js';
 
 /**
  * The facts behind the verdict, a tile each: `{id, title, tone, word, figure, details, action}`. `action` is
- * what to do about it; `details` are lines of text.
+ * where to read on; `details` are lines of text.
  */
 export function tilesOf(health, now) {
-  return [
+  const tiles = [
     storeTile(health, now),
     receivingTile(health),
     quarantineTile(health),
@@ -16,22 +16,29 @@ export function tilesOf(health, now) {
     credentialsTile(health, now),
     ledgerTile(health, now),
   ];
+  return tiles.map((tile) => ({ action: help(tile.id, tile.tone), ...tile }));
 }
 
-const help = (topic, text = 'What to do') => ({ href: `#/help/${topic}`, text });
+/** The way to the help of a topic: what to do where something is wrong, an explanation where nothing is. */
+function help(topic, tone) {
+  const text = tone === 'bad' || tone === 'notice' ? 'What to do' : 'What this means';
+  return { href: `#/help/${topic}`, text };
+}
 
 function storeTile({ store }, now) {
   const checked = store.lastSuccessAt
-    ? `Proven ${ago(store.lastSuccessAt, now)}`
-    : 'Never proven since the start';
+    ? `Checked ${ago(store.lastSuccessAt, now)}`
+    : 'No check has succeeded since the start';
   return {
     id: 'store',
     title: 'Store',
     tone: store.writable ? 'good' : 'bad',
     word: store.writable ? 'Writable' : 'Not writable',
     figure: store.latencyMs === null ? '–' : milliseconds(store.latencyMs),
-    details: [store.writable ? `${checked} by write and read` : (store.reason ?? checked), store.location],
-    action: help('store'),
+    details: [
+      store.writable ? `${checked} by a write and a read` : (store.reason ?? checked),
+      store.location,
+    ],
   };
 }
 
@@ -44,8 +51,7 @@ function receivingTile({ ready, draining, activeDeliveries, budget }) {
     tone: ready ? (budget.waiters > 0 ? 'notice' : 'good') : 'bad',
     word: draining ? 'Shutting down' : ready ? 'Ready' : 'Not ready',
     figure: count(activeDeliveries),
-    details: ['deliveries under way', `${share} % of ${bytes(budget.total)} memory${waiting}`],
-    action: help('receiving'),
+    details: ['deliveries in flight', `${share} % of ${bytes(budget.total)} memory in use${waiting}`],
   };
 }
 
@@ -60,8 +66,8 @@ function quarantineTile({ quarantine }) {
     details:
       quarantine === null
         ? ['The store could not be listed']
-        : [`${bytes(quarantine.waitingBytes)} to decode`, `${count(quarantine.released)} released so far`],
-    action: waiting > 0 ? { href: '#/failures', text: 'See why and release' } : help('quarantine'),
+        : [`${bytes(quarantine.waitingBytes)} waiting`, `${count(quarantine.released)} released so far`],
+    ...(waiting > 0 && { action: { href: '#/failures', text: 'See why and release' } }),
   };
 }
 
@@ -78,7 +84,7 @@ function failuresTile({ last24h: { outcomes }, failing }) {
       `${count(refused, 'authenticated refusal')} in 24 h`,
       `${count(outcomes.recovered ?? 0, 'recovery', 'recoveries')} in 24 h`,
     ],
-    action: jobs > 0 ? { href: '#/failures', text: 'See why and repair' } : help('failures'),
+    ...(jobs > 0 && { action: { href: '#/failures', text: 'See why and repair' } }),
   };
 }
 
@@ -90,19 +96,30 @@ function expectedTile({ reconcile }) {
     tone: reconcile === null ? 'neutral' : missing > 0 ? 'notice' : 'good',
     word: reconcile === null ? 'Never compared' : missing > 0 ? `${count(missing)} missing` : 'Complete',
     figure: reconcile === null ? '–' : `${count(reconcile.received)} of ${count(reconcile.expected)}`,
-    details: reconcile === null ? ['Reconcile has not run yet'] : [reconciledJobs(reconcile)],
-    action:
-      missing > 0
-        ? { href: '#/failures', text: 'See what is missing' }
-        : help(reconcile === null ? 'reconcile' : 'expected'),
+    details: reconcile === null ? ['Reconcile has not run yet'] : expectedInWords(reconcile),
+    ...(missing > 0 && { action: { href: '#/failures', text: 'See what is missing' } }),
   };
 }
 
-function reconciledJobs({ outcomes }) {
-  const told = ['recovered', 'conflict', 'pending'].filter((name) => outcomes[name] > 0);
-  return told.length === 0
-    ? 'Every job was already here'
-    : told.map((name) => `${count(outcomes[name])} ${name}`).join(', ');
+/**
+ * A sum that is the number of jobs expected, and what is to be known of it. `missing` may be more than the run that
+ * looked at everything found itself: later, smaller runs add to it.
+ */
+function expectedInWords({ expected, received, missing, outcomes }) {
+  const of = (...names) => names.reduce((sum, name) => sum + (outcomes[name] ?? 0), 0);
+  const lacking = of('unrecoverable', 'failed');
+  const pending = expected - received - lacking;
+  const parts = [
+    `${count(received)} received`,
+    lacking > 0 && `${count(lacking)} missing`,
+    pending > 0 && `${count(pending)} pending`,
+  ].filter(Boolean);
+  return [
+    parts.length === 1 ? 'Every expected job was received' : `${parts.join(' + ')} = ${count(expected)}`,
+    of('recovered') > 0 && `${count(of('recovered'))} of the received were fetched by reconcile`,
+    of('conflict') > 0 && `${count(of('conflict'))} of the received are in conflict`,
+    missing > lacking && `A later run found ${count(missing)} missing`,
+  ].filter(Boolean);
 }
 
 /** A run a day is the least that leaves room before the service's retention of 7 days. */
@@ -119,9 +136,8 @@ function reconcileTile({ reconcile }, now) {
     word: finished === null ? 'Never' : incomplete ? 'Incomplete' : overdue ? 'Overdue' : 'Recent',
     figure: finished === null ? '–' : ago(finished, now),
     details: [
-      finished === null ? 'Lost callbacks are not noticed' : `${count(reconcile.expected, 'job')} looked at`,
+      finished === null ? 'Lost callbacks go unnoticed' : `${count(reconcile.expected, 'job')} checked`,
     ],
-    action: help('reconcile'),
   };
 }
 
@@ -131,7 +147,7 @@ function credentialsTile({ credentials }, now) {
   const next = expiring.map(({ expires }) => expires).sort()[0];
   const details =
     credentials.length === 0
-      ? ['Sources accept by address alone']
+      ? ['Sources check the address only']
       : credentials.slice(0, 3).map((one) => useOf(one, now));
   return {
     id: 'credentials',
@@ -148,12 +164,11 @@ function credentialsTile({ credentials }, now) {
             : 'Valid',
     figure: count(credentials.length),
     details,
-    action: help('credentials'),
   };
 }
 
 function useOf({ source, credential, lastUsedAt }, now) {
-  return `${source}/${credential}: ${lastUsedAt ? `used ${ago(lastUsedAt, now)}` : 'not used lately'}`;
+  return `${source}/${credential}: ${lastUsedAt ? `used ${ago(lastUsedAt, now)}` : 'no recent use'}`;
 }
 
 function ledgerTile({ ledger }, now) {
@@ -166,7 +181,7 @@ function ledgerTile({ ledger }, now) {
         ? 'Loading'
         : broken.count > 0
           ? 'Damaged lines'
-          : 'Followed';
+          : 'Up to date';
   return {
     id: 'ledger',
     title: 'Ledger',
@@ -174,9 +189,8 @@ function ledgerTile({ ledger }, now) {
     word,
     figure: count(rows),
     details: [
-      error ?? `lines at hand${refreshedAt ? `, read ${ago(refreshedAt, now)}` : ''}`,
+      error ?? `lines loaded${refreshedAt ? `, updated ${ago(refreshedAt, now)}` : ''}`,
       broken.count > 0 && `${count(broken.count, 'line')} cannot be read`,
     ].filter(Boolean),
-    action: help('ledger'),
   };
 }

@@ -33,7 +33,7 @@ export function outcomeOf(name) {
 
 const REASONS = {
   'json-invalid': 'the body says it is JSON and does not parse',
-  'multipart-unsupported': 'it is a kind of multipart other than form-data',
+  'multipart-unsupported': 'it is multipart, but not form-data',
   'multipart-boundary': 'the multipart boundary is missing or not usable',
   'multipart-header': 'a part has headers that cannot be read',
   'multipart-unterminated': 'the multipart body has no closing delimiter',
@@ -41,7 +41,7 @@ const REASONS = {
   'too-many-parts': 'the body has more parts than limits.maxParts',
   'encoding-unsupported': 'the Content-Encoding is not one that can be decoded',
   'encoding-corrupt': 'the compressed body is damaged',
-  'query-invalid': 'the address carried no usable id and status',
+  'query-invalid': 'the query had no usable id and status',
   'body-malformed': 'the body could not be decoded and was too large, or not whole, to keep',
   'credential-invalid': 'the credential was missing, wrong or given twice',
   'sign-in-missing': 'a request to the admin API carried no token',
@@ -51,18 +51,18 @@ const REASONS = {
   'sign-in-ticket-expired': 'a download carried a ticket that has expired',
   'address-refused': 'the address is not on the source’s allowlist',
   'address-unreadable': 'the client address could not be read; look at trustedProxies',
-  'length-required': 'an HTTP/1.0 request did not say how long its body is',
+  'length-required': 'an HTTP/1.0 request had no Content-Length',
   'not-direct': 'the source has no credential, and the request was forwarded or came from a web page',
   'source-unknown': 'there is no source of that name',
   'method-not-allowed': 'the method was neither POST nor PUT',
-  'body-too-slow': 'the body stalled or came more slowly than limits.minBytesPerSecond',
+  'body-too-slow': 'the body stalled or arrived more slowly than limits.minBytesPerSecond',
   'body-too-large': 'the body was larger than the source’s maxBytes',
   'store-unavailable': 'the store could not take it',
   'write-race': 'another delivery wrote the same artefact at that moment',
-  overloaded: 'too much was being received at that moment',
+  overloaded: 'the receiver was at its limit at that moment',
   draining: 'the replica was shutting down',
-  'client-gone': 'the sender broke off',
-  internal: 'something went wrong in the receiver; its log says what',
+  'client-gone': 'the sender closed the connection before the end',
+  internal: 'an unexpected error in the receiver; its log has the details',
 };
 
 /** What to change so that it does not happen again; null where nothing of ours is at fault. */
@@ -72,12 +72,12 @@ const REMEDIES = {
   'body-malformed': 'Refetch the job from the service.',
   'body-too-slow': 'Refetch the job from the service.',
   'credential-invalid':
-    'Compare the credential with auth_headers of the job; Explain tells which header is wrong.',
+    'Compare the credential with auth_headers of the job; Explain says which header is wrong.',
   'address-refused':
-    'If the address is the service’s, add it to allow of the source. Explain tells what it is.',
-  'address-unreadable': 'Correct receiver.trustedProxies; Explain tells how the address is read.',
+    'If the address is the service’s, add it to allow of the source. Explain says which address was seen.',
+  'address-unreadable': 'Correct receiver.trustedProxies; Explain shows how the address is read.',
   'store-unavailable':
-    'See the Store tile of the overview; the service tries again, and reconcile closes the gap.',
+    'See the Store tile of the overview. The service retries, and reconcile fetches what is still missing.',
 };
 
 /** A stable code in words; an operator's or the service's own words as they are. Null stays null. */

@@ -25,7 +25,7 @@ export function chartsSection(summary, range) {
 function rangeLinks(chosen) {
   return h(
     'nav',
-    { class: 'switch', 'aria-label': 'Stretch of time' },
+    { class: 'switch', 'aria-label': 'Time range' },
     RANGES.map(({ name, label }) =>
       h('a', { href: to('', { range: name }), 'aria-current': name === chosen.name && 'true' }, label),
     ),

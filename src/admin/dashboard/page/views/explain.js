@@ -14,7 +14,7 @@ export function explainView(screen) {
     h(
       'p',
       { class: 'prose', 'data-key': 'about' },
-      'Would a callback from this address with these headers be let in, by which rule and which credential? Nothing is sent or stored.',
+      'Would a callback from this address with these headers be accepted, by which rule and with which credential? Nothing is sent or stored.',
     ),
     kept('div', { class: 'story', 'data-key': 'form' }, String(query), () => {
       const result = h('div', { class: 'result', 'aria-live': 'polite' });
@@ -70,7 +70,7 @@ function explainForm(query, result) {
         { name: 'headers', rows: 5, spellcheck: 'false', placeholder: 'X-Callback-Token: …' },
         forwardedFor === null ? '' : `X-Forwarded-For: ${forwardedFor}`,
       ),
-      'They are sent to this receiver only, and not kept.',
+      'They go to this receiver only and are not stored.',
     ),
     h('div', { class: 'buttons' }, h('button', { type: 'submit' }, 'Explain')),
   );
@@ -108,7 +108,7 @@ export function headersOf(text) {
   const headers = new Map();
   for (const line of text.split('\n').filter((each) => each.trim() !== '')) {
     const colon = line.indexOf(':');
-    if (colon < 1) throw new Error(`“${line.slice(0, 40)}” is no header line: write Name: value.`);
+    if (colon < 1) throw new Error(`“${line.slice(0, 40)}” is not a header line. Write Name: value.`);
     const name = line.slice(0, colon).trim();
     headers.set(name, [...(headers.get(name) ?? []), line.slice(colon + 1).trim()]);
   }
@@ -132,7 +132,7 @@ function decision({ decision: decided, status: code, reason, clientIp, region, r
       'dl',
       { class: 'facts' },
       fact('Client address', clientIp ?? 'not readable'),
-      fact('Region', region ?? 'none of the service’s'),
+      fact('Region', region ?? 'not a region of the service'),
       fact('Allowed by', rule ?? 'no rule'),
       fact('Credential', credential ?? 'none'),
     ),

@@ -57,7 +57,7 @@ function noFailures(filtered) {
     h(
       'p',
       {},
-      'Jobs appear here when reconcile cannot fetch them, when a callback is refused after signing in, and when two versions of a result are kept. What was settled by hand: ',
+      'Jobs appear here when reconcile cannot fetch them, when a callback is refused after signing in, and when two versions of a result are kept. Settled by hand: ',
       link('#/deliveries?outcome=acknowledged', 'acknowledged'),
       '.',
     ),
@@ -70,7 +70,7 @@ function countsInWords(counts, shown) {
   const each = Object.entries(counts).map(
     ([outcome, number]) => `${count(number)} ${outcomeOf(outcome).word.toLowerCase()}`,
   );
-  return `${count(total, 'job')}: ${each.join(', ')}.${shown < total ? ` The ${count(shown)} that the service drops first are shown.` : ''}`;
+  return `${count(total, 'job')}: ${each.join(', ')}.${shown < total ? ` Shown are the ${count(shown)} that the service deletes first.` : ''}`;
 }
 
 function filterForm(filters, names, filtered) {
@@ -125,7 +125,7 @@ function group(title, meaning, failures, again) {
   if (failures.length === 0) return null;
   return h(
     'div',
-    { 'data-key': title },
+    { class: 'group', 'data-key': title },
     h('h3', {}, title, ' ', h('span', { class: 'quiet' }, `(${meaning})`)),
     table({
       caption: title,
@@ -175,7 +175,7 @@ function keptUntil({ outcome, retentionEndsAt }) {
   );
 }
 
-/** Somebody looked at it and takes it as it is: it is listed as failing no more. */
+/** An operator accepts the state as it is: the job no longer counts as failing. */
 function settleButton({ jobId }, again) {
   const settle = async (event) => {
     const button = event.currentTarget;
@@ -184,7 +184,7 @@ function settleButton({ jobId }, again) {
       body: h(
         'p',
         {},
-        'It is not listed as failing any more, until it fails again. Nothing is deleted or fetched; the ledger keeps who settled it and why.',
+        'It is no longer listed as failing, until it fails again. Nothing is deleted or fetched. The ledger records who acknowledged it and why.',
       ),
       confirm: 'Acknowledge',
       reasonRequired: true,
@@ -204,7 +204,7 @@ function settleButton({ jobId }, again) {
   );
 }
 
-const CAUSES = { conflict: 'different bytes came for the same artefact; both are kept' };
+const CAUSES = { conflict: 'different bytes arrived for the same artefact; both are kept' };
 
 function repairOf({ outcome, jobId }, again) {
   const named = h('span', { class: 'unseen' }, ` ${jobId}`);

@@ -62,7 +62,7 @@ async function erase(button, jobId, again) {
     body: h(
       'p',
       {},
-      'Its artefacts, conflicts and quarantined bodies are deleted from the store, for good. The ledger keeps that it happened, when and by whom. Recovery will not fetch it again; a callback that is still on its way could bring it back.',
+      'Its artefacts, conflicts and quarantined bodies are deleted from the store for good. The ledger records the erasure, its time and who did it. Recovery does not fetch the job again, but a callback that is still in flight can bring it back.',
     ),
     confirm: 'Erase for good',
     typed: jobId,
@@ -123,7 +123,7 @@ export function importSection(jobId, again) {
     h(
       'p',
       { class: 'quiet' },
-      'For results the service no longer keeps. What is stored already stays; different bytes are kept beside it as a conflict.',
+      'For results the service no longer keeps. What is stored stays as it is; different bytes are stored beside it as a conflict.',
     ),
     form,
   );

@@ -10,7 +10,7 @@ import { serviceSection } from './service-record.js';
 import { timelineSection } from './timeline.js';
 import { createTranscriptReader } from './transcript-reader.js';
 
-/** One job's story. The service is asked along with it, so it is looked at less often than lists. */
+/** One job's page. Each update also asks the service, so it updates less often than lists. */
 export function jobView(screen) {
   const jobId = screen.route.id;
   const downloads = createDownloads(jobId);
@@ -65,7 +65,7 @@ function unknownJob(jobId, again) {
       h(
         'p',
         {},
-        'If it is the service’s, fetch it; if you have its files, import them below. It may also have been erased, or belong to another receiver.',
+        'If the service has it, refetch it. If you have its files, import them below. It may also have been erased, or belong to another receiver.',
       ),
     ),
     jobActions(jobId, 'refetch', again),

@@ -38,7 +38,7 @@ async function renewOnce(media, key, downloads, fault) {
     media.currentTime = at;
     return;
   }
-  fault.textContent = 'This browser cannot play it. Download it from the artefacts.';
+  fault.textContent = 'This browser cannot play the media. Download it from the artefacts.';
 }
 
 function markWord(seconds) {

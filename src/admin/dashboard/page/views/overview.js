@@ -73,8 +73,8 @@ function verdictBanner({ tone, word, sentence, href, more }, { since, unseen }) 
 /** Over which time the verdict looked, and at what it did not. */
 function scopeInWords(since, unseen) {
   const looked =
-    since === null ? 'No delivery was looked at yet' : `Looked at every delivery since ${clock(since)}`;
-  return unseen.length === 0 ? `${looked}.` : `${looked}. Not looked at: ${unseen.join('; ')}.`;
+    since === null ? 'No delivery was checked yet' : `Every delivery since ${clock(since)} was checked`;
+  return unseen.length === 0 ? `${looked}.` : `${looked}. Not checked: ${unseen.join('; ')}.`;
 }
 
 /** @param at when the receiver last answered, if it does not any more: then no tile says how things are */
@@ -82,7 +82,7 @@ function tileGrid(health, now, at) {
   const shown = (facts) => (at === null ? facts : { ...facts, tone: 'neutral', word: `Last seen ${at}` });
   return h(
     'section',
-    { 'aria-label': 'The facts', 'data-key': 'tiles' },
+    { 'aria-label': 'Facts behind the verdict', 'data-key': 'tiles' },
     h('ul', { class: 'tiles' }, tilesOf(health, now).map(shown).map(tile), regionsTile(health, now)),
   );
 }
@@ -120,13 +120,17 @@ function regionsTile({ regions }, now) {
         ),
     tileAction('Freshness of the regions', {
       href: '#/help/regions',
-      text: 'What to do when one falls silent',
+      text: regions.some((region) => isSilent(region, now)) ? 'What to do' : 'What this means',
     }),
   );
 }
 
+function isSilent({ lastDeliveryAt }, now) {
+  return lastDeliveryAt !== null && now - Date.parse(lastDeliveryAt) > SILENT;
+}
+
 function regionState({ region, lastDeliveryAt }, now) {
-  const silent = lastDeliveryAt !== null && now - Date.parse(lastDeliveryAt) > SILENT;
+  const silent = isSilent({ lastDeliveryAt }, now);
   const tone = lastDeliveryAt === null ? 'neutral' : silent ? 'notice' : 'good';
   const text =
     lastDeliveryAt === null ? 'nothing yet' : `${silent ? 'silent, last ' : ''}${ago(lastDeliveryAt, now)}`;

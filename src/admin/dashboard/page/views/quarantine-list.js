@@ -16,7 +16,7 @@ export function quarantineSection({ quarantine, nextCursor }, again) {
     quarantine.length === 0
       ? emptyPanel(
           'Quarantine is empty.',
-          h('p', {}, 'Callbacks that authenticate but cannot be decoded would wait here, byte for byte.'),
+          h('p', {}, 'A callback that authenticates but cannot be decoded is kept here, byte for byte.'),
         )
       : table({
           caption: 'Bodies in quarantine',
@@ -50,7 +50,7 @@ function bodyCells(body, again) {
     h(
       'div',
       { class: 'buttons' },
-      link(`#/quarantine/${encodeURIComponent(deliveryId)}`, 'Look', named),
+      link(`#/quarantine/${encodeURIComponent(deliveryId)}`, 'Inspect', named),
       h(
         'button',
         {
@@ -65,14 +65,14 @@ function bodyCells(body, again) {
   ];
 }
 
-/** Puts a quarantined body through today's decoder and configuration. */
+/** Decodes a quarantined body with the current decoder and configuration. */
 export async function releaseBody(button, deliveryId, again) {
   const agreed = await ask({
     title: 'Release this body?',
     body: h(
       'p',
       {},
-      'It goes through today’s decoder and configuration as if it had just arrived. If it still cannot be decoded, it stays where it is.',
+      'It is decoded with the current decoder and configuration, as if it had just arrived. If it still cannot be decoded, it stays in quarantine.',
     ),
     confirm: 'Release',
   });

@@ -19,7 +19,7 @@ export function refusalsView(screen) {
       ),
       refusals.length === 0
         ? emptyPanel(
-            'Nobody was refused.',
+            'No request was refused.',
             h('p', {}, 'To see what would happen to a request, ', link('#/explain', 'explain one'), '.'),
           )
         : table({

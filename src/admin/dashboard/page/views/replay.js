@@ -30,7 +30,7 @@ export function progressOf({ total, done, failed }) {
   );
 }
 
-/** One replay: how far it is, what came of it, and the way to stop it. */
+/** One replay: its progress, its outcomes, and the way to stop it. */
 export function replayView(screen) {
   const id = screen.route.id;
   screen.start(`Replay ${id}`);
@@ -82,8 +82,8 @@ function waitingFor({ waitingFor: cause, state }) {
   return h(
     'div',
     { class: 'panel notice', 'data-key': 'waiting', role: 'status' },
-    h('p', { class: 'lead' }, shape('notice'), 'Waiting: everything fails for one reason'),
-    h('p', {}, `${cause}. One item is tried from time to time; the rest goes on when one succeeds.`),
+    h('p', { class: 'lead' }, shape('notice'), 'Paused: everything fails for one reason'),
+    h('p', {}, `${cause}. One item is tried from time to time; the others continue when it succeeds.`),
   );
 }
 
@@ -100,7 +100,7 @@ function failuresOf({ failures, failed, selector, replayId, state }) {
       columns: ['Job', 'Outcome', 'Reason'],
       rows: failures.map(({ item, jobId, outcome, reason }) => ({
         key: item,
-        cells: [jobLink(jobId), outcomeBadge(outcome), reason ?? 'No reason is known.'],
+        cells: [jobLink(jobId), outcomeBadge(outcome), reason ?? 'No reason was recorded.'],
       })),
     }),
     failed > failures.length &&
@@ -129,7 +129,11 @@ function cancelButton(id, again) {
     const button = event.currentTarget;
     const agreed = await ask({
       title: 'Cancel this replay?',
-      body: h('p', {}, 'What is under way is finished; the rest is left as it is. It can be ordered again.'),
+      body: h(
+        'p',
+        {},
+        'Items in progress are finished; the others stay as they are. You can start it again later.',
+      ),
       confirm: 'Cancel the replay',
       askReason: false,
     });

@@ -21,7 +21,7 @@ export function replaysView(screen) {
       h(
         'p',
         { class: 'prose', 'data-key': 'about' },
-        'Processes again: fetches jobs from the service, or puts quarantined bodies through today’s decoder and configuration. Doing it twice is harmless.',
+        'A replay repairs many jobs at once: it fetches them from the service, or decodes quarantined bodies with the current decoder and configuration. Running it twice is harmless.',
       ),
       newReplay(screen.route.query, names),
       listSection(replays),
@@ -40,11 +40,15 @@ function listSection(replays) {
   return h(
     'section',
     { 'aria-labelledby': 'replays', 'data-key': 'list' },
-    h('h2', { id: 'replays' }, 'So far'),
+    h('h2', { id: 'replays' }, 'Earlier replays'),
     replays.length === 0
       ? emptyPanel(
-          'No replay was ordered yet.',
-          h('p', {}, 'Fill in the form above; the preview tells what it would do before anything happens.'),
+          'No replay was started yet.',
+          h(
+            'p',
+            {},
+            'Fill in the form above. The preview shows what would happen before anything is changed.',
+          ),
         )
       : table({
           caption: 'Replays',

@@ -25,7 +25,7 @@ function facts({ region, record }) {
     'dl',
     { class: 'facts' },
     fact('Region', region),
-    fact('Status', String(state ?? 'not told')),
+    fact('Status', String(state ?? 'not reported')),
     created && fact('Created', moment(String(created))),
     name && fact('Media', String(name)),
     Number.isFinite(duration) && fact('Length', position(duration)),

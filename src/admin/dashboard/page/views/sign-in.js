@@ -27,7 +27,7 @@ export function signInView(onSignedIn) {
         'token',
         'Token',
         input,
-        'One of admin.tokens in the configuration. Without any configured, the receiver prints a link at its start that opens this page signed in.',
+        'One of admin.tokens in the configuration. If none is configured, the receiver prints a link at its start that opens this page signed in.',
       ),
       fault,
       h('button', { type: 'submit' }, 'Sign in'),
@@ -48,7 +48,7 @@ async function attempt(event, input, fault, onSignedIn) {
     forgetToken();
     fault.textContent =
       error.code === 'credential-invalid'
-        ? 'This token is not known here. Check for missing characters.'
+        ? 'This token is not known here. Check that it is complete.'
         : error.message;
     input.focus();
     input.select();

@@ -39,11 +39,11 @@ function wayOn({ outcome, deliveryId }) {
   return h('p', {}, link(`#/quarantine/${encodeURIComponent(deliveryId)}`, 'See the body and release it'));
 }
 
-/** How the body arrived on the wire, for whoever wonders about the sender. */
+/** How the body arrived on the wire, for questions about the sender. */
 function shapeOf({ shape: wire, method, deliveryId }) {
   if (!wire) return null;
   const parts = (wire.parts ?? []).map(({ name, contentType, bytes }) =>
-    [name ?? 'a name of its own, or none', contentType, `${bytes} bytes`].filter(Boolean).join(' · '),
+    [name ?? 'unnamed or custom name', contentType, `${bytes} bytes`].filter(Boolean).join(' · '),
   );
   return h(
     'details',

@@ -41,7 +41,7 @@ export function createTranscriptReader(jobId, downloads, signal, redraw) {
       const text = await (await fetchRaw(pathOf(jobId, key), signal)).text();
       const read = READERS[kind](text);
       return read === null
-        ? { note: 'It does not look like this kind of transcript. Download it to see.' }
+        ? { note: 'Its content is not a transcript of this kind. Download it to look at it.' }
         : { read };
     } catch (error) {
       fetched.delete(key);

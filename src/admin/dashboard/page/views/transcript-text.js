@@ -15,7 +15,7 @@ export function transcriptText({ turns }, key, hasMedia) {
     role: 'region',
     'aria-label': 'Text of the transcript',
   });
-  if (turns.length === 0) host.append(h('p', { class: 'quiet' }, 'The transcript is empty: nobody spoke.'));
+  if (turns.length === 0) host.append(h('p', { class: 'quiet' }, 'The transcript is empty.'));
   if (hasMedia) {
     host.onclick = (event) => {
       const at = event.target.closest?.('[data-start]')?.dataset.start;

@@ -13,7 +13,7 @@ interface CommandEntry {
 }
 
 /** Each command is one file, loaded only when it is the one asked for: starting stays fast. */
-const COMMANDS: Readonly<Record<string, CommandEntry>> = {
+export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
   serve: { summary: 'receive callbacks until told to stop (default)', load: () => import('./serve.js') },
   reconcile: {
     summary: 'compare with the service and fetch what is missing',

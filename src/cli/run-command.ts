@@ -3,6 +3,7 @@ import { ConfigError } from '../config/faults.js';
 import { nearest } from '../config/nearest.js';
 import { holdYoungGeneration } from '../observe/garbage-collection.js';
 import { EXIT, UsageError } from './exit-codes.js';
+import { completeHelp } from './help-pages.js';
 import { packageVersion } from './package-version.js';
 
 interface CommandEntry {
@@ -78,10 +79,14 @@ async function parseAndRun(args: readonly string[]): Promise<void> {
   const program = new Command('transcript-receiver')
     .description('The callback URL that never loses a transcript.')
     .version(packageVersion(), '-V, --version')
-    .helpCommand('help [command]', 'say more about a command');
+    .helpCommand('help [command]', 'say more about a command, with examples');
+  completeHelp(program);
   for (const [name, { summary, hidden = false, load }] of Object.entries(COMMANDS)) {
     if (name === wanted)
-      program.addCommand((await load()).createCommand(), { isDefault: name === DEFAULT_COMMAND, hidden });
+      program.addCommand(completeHelp((await load()).createCommand()), {
+        isDefault: name === DEFAULT_COMMAND,
+        hidden,
+      });
     else program.command(name, { hidden }).summary(summary).description(summary);
   }
   exitByThrowing(program);

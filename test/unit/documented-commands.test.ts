@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
 import type { Command } from 'commander';
+import { completeHelp } from '../../src/cli/help-pages.js';
 import { COMMANDS } from '../../src/cli/run-command.js';
 
 /** Every command that the documents show exists, with the options they show. */
@@ -16,6 +17,7 @@ const documents = [
     .filter((file) => file.endsWith('.md'))
     .map((file) => `docs/${file}`),
   'src/admin/dashboard/page/lib/help-topics.js',
+  'src/cli/help-pages.ts',
 ];
 const textOf = (file: string) => readFileSync(join(ROOT, file), 'utf8').replaceAll('\\\n', ' ');
 const { scripts } = JSON.parse(textOf('package.json')) as { scripts: Record<string, string> };
@@ -62,6 +64,22 @@ describe('the command line in the documents', () => {
     );
     expect(options.filter((option) => !known.includes(option))).toEqual([]);
   });
+});
+
+describe('the help', () => {
+  it.each(Object.keys(COMMANDS).filter((name) => name !== 'demo'))(
+    'of %s has examples, says where the configuration comes from, and shows no empty default',
+    async (name) => {
+      let help = '';
+      const command = completeHelp(
+        (await (COMMANDS[name] as NonNullable<(typeof COMMANDS)[string]>).load()).createCommand(),
+      );
+      command.configureOutput({ writeOut: (text) => (help += text) }).outputHelp();
+      expect(help).toMatch(/Examples:\n {2}\S/);
+      expect(help).toContain('NODE_CONFIG_DIR');
+      expect(help).not.toMatch(/default: (\[\]|\{\}|false|"")/);
+    },
+  );
 });
 
 describe('npm scripts in the documents', () => {

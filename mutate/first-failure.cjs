@@ -1,14 +1,10 @@
 const { TestEnvironment } = require('jest-environment-node');
-
-/** The mutant that some test has already found. */
-let found;
+const { isFound, markFound } = require('./found.cjs');
 
 /** Skips what is left once a test has found the mutant: a mutant that hangs costs one time-out then, not one per test. */
 module.exports = class FirstFailure extends TestEnvironment {
   handleTestEvent({ name, test }) {
-    const mutant = process.env.__STRYKER_ACTIVE_MUTANT__;
-    if (mutant === undefined) return;
-    if (name === 'test_fn_failure' || name === 'hook_failure') found = mutant;
-    if (name === 'test_start' && found === mutant) test.mode = 'skip';
+    if (name === 'test_fn_failure' || name === 'hook_failure') markFound();
+    if (name === 'test_start' && isFound()) test.mode = 'skip';
   }
 };

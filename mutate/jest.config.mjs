@@ -9,6 +9,8 @@ export default {
   rootDir: process.cwd(),
   roots: ['<rootDir>/test'],
   testMatch: process.env.MUTATE_TESTS?.split(',').map((pattern) => `<rootDir>/${pattern}`),
+  testRunner: fileURLToPath(new URL('jest-circus-covering.cjs', import.meta.url)),
   testEnvironment: fileURLToPath(new URL('first-failure.cjs', import.meta.url)),
-  testTimeout: 6_000,
+  setupFilesAfterEnv: [fileURLToPath(new URL('bounded-properties.mjs', import.meta.url))],
+  testTimeout: 15_000,
 };

@@ -14,7 +14,7 @@ export default {
   concurrency: 2,
   // Jest keeps the modules of every ES module context for the life of the process.
   maxTestRunnerReuse: 60,
-  timeoutMS: 20_000,
+  timeoutMS: 40_000,
   timeoutFactor: 3,
   dryRunTimeoutMinutes: 10,
   tempDirName: '.cache/mutate',

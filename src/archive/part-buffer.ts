@@ -72,23 +72,26 @@ export class PartBuffer {
 
   /** Appends a chunk of at most `room` bytes if that needs no waiting for memory. */
   tryAppend(chunk: Buffer): boolean {
-    const price = this.#priceOf(chunk.length);
+    const size = this.#sizeAfter(chunk.length);
+    const price = this.#priceOf(size);
     if (price > 0 && !this.#memory.lease.tryTake(price)) return false;
-    this.#place(chunk);
+    this.#place(chunk, size);
     return true;
   }
 
   /** Appends a chunk of at most `room` bytes. Returns a promise when memory has to be waited for. */
   append(chunk: Buffer): Promise<void> | undefined {
     if (chunk.length === 0) return undefined;
-    const price = this.#priceOf(chunk.length);
+    // Decided once: the sender's speed may be judged otherwise when the wait is over, and just this was paid for.
+    const size = this.#sizeAfter(chunk.length);
+    const price = this.#priceOf(size);
     const waiting = price > 0 ? this.#memory.take(price) : undefined;
     if (waiting === undefined) {
-      this.#place(chunk);
+      this.#place(chunk, size);
       return undefined;
     }
     return waiting.then(() => {
-      if (!this.#released) return this.#place(chunk);
+      if (!this.#released) return this.#place(chunk, size);
       this.#memory.lease.give(price);
       throw new LeaseClosedError();
     });
@@ -114,15 +117,15 @@ export class PartBuffer {
     content?.memory.release();
   }
 
-  #priceOf(more: number): number {
-    if (this.#content === null) return more;
-    return Math.max(0, this.#sizeAfter(more) - this.#content.price);
+  #priceOf(size: number): number {
+    return Math.max(0, size - (this.#content?.price ?? 0));
   }
 
   /** In growing steps: for what came, and for what the sender's speed promises. */
   #sizeAfter(more: number): number {
+    if (this.#content === null) return more;
     const needed = this.#length + more;
-    if (this.#content?.pooled === true && needed <= this.#content.price) return this.#content.price;
+    if (this.#content.pooled && needed <= this.#content.price) return this.#content.price;
     const { pool, lease } = this.#memory;
     const announced = needed <= this.#expected;
     if (needed <= FIRST_STEPS) {
@@ -132,11 +135,10 @@ export class PartBuffer {
     return pool.sizeFor(Math.min(most, needed + lease.pace.ahead()));
   }
 
-  #place(chunk: Buffer): void {
+  #place(chunk: Buffer, size: number): void {
     if (this.#content === null) {
       this.#content = this.#held(chunk);
     } else {
-      const size = this.#sizeAfter(chunk.length);
       if (!this.#content.pooled || this.#content.price !== size) this.#moveTo(this.#pooled(size));
       this.#memory.pool.fill(this.#content.memory.bytes, this.#length, chunk);
     }

@@ -8,10 +8,10 @@ const KIB = 1024;
 const PART = 1024 * KIB;
 const CHUNK = Buffer.alloc(64 * KIB, 7);
 
-function memory(): Memory & { held(): number; advance(ms: number): void } {
+function memory(part = PART): Memory & { held(): number; advance(ms: number): void } {
   let time = 0;
-  const lease = createByteBudget({ total: 64 * PART, reserve: PART, now: () => time }).lease();
-  const pool = createBufferPool({ largest: PART, retain: 4 * PART });
+  const lease = createByteBudget({ total: 64 * part, reserve: part, now: () => time }).lease();
+  const pool = createBufferPool({ largest: part, retain: 4 * part });
   const advance = (ms: number) => {
     time += ms;
   };
@@ -56,6 +56,24 @@ describe('a part buffer', () => {
       paid.lease.pace.ready();
     }
     expect(paid.held()).toBe(512 * KIB);
+  });
+
+  it('costs what was paid for it, also when the delivery handed other memory on while it waited', async () => {
+    const paid = memory(8 * PART);
+    const take = (bytes: number): Promise<void> => {
+      // What it can have now is more than it asked for: its sender has shown its speed.
+      if (buffer.length === 4 * CHUNK.length) paid.lease.pace.handedOn();
+      return paid.lease.take(bytes);
+    };
+    const buffer = new PartBuffer({ ...paid, take }, 8 * PART, 0);
+    for (let n = 0; n < 5; n++) {
+      paid.lease.pace.came(CHUNK.length);
+      await buffer.append(CHUNK);
+      paid.lease.pace.ready();
+    }
+    expect(paid.held()).toBe(PART);
+    buffer.release();
+    expect(paid.held()).toBe(0);
   });
 
   it('pays for just its bytes when it ends tiny', async () => {

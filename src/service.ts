@@ -173,7 +173,6 @@ export async function createService(options: ServiceOptions): Promise<Service> {
 
   // Seeing and repairing.
   const admin = createAdmin({
-    bodyClock,
     store,
     archive,
     ledger,

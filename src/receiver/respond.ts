@@ -66,13 +66,11 @@ function restOf(request: IncomingMessage): number {
 
 function drainRequest(request: IncomingMessage, response: ServerResponse, limits: DrainLimits): void {
   let drained = 0;
-  const { socket } = request;
   const stop = (): void => {
     clearTimeout(timer);
     request.off('data', count);
-    socket.off('close', stop);
     if (!response.writableEnded) response.end();
-    if (!request.complete) socket.destroySoon();
+    if (!request.complete) request.socket.destroySoon();
   };
   const count = (chunk: Buffer): void => {
     drained += chunk.length;
@@ -82,8 +80,7 @@ function drainRequest(request: IncomingMessage, response: ServerResponse, limits
   request.on('error', () => {});
   request.on('data', count);
   request.once('end', stop);
-  // Not the request's: once its answer is written it does not always close with its connection.
-  socket.once('close', stop);
+  request.once('close', stop);
   request.resume();
 }
 

@@ -37,21 +37,14 @@ async function start(s3: Record<string, unknown> = {}): Promise<ReceiverProcess>
         forcePathStyle: true,
         accessKeyId: 'test',
         secretAccessKey: 'test-secret',
-        connectTimeout: '2s',
-        requestTimeout: '2s',
+        connectTimeout: '1s',
+        requestTimeout: '1s',
         retries: 1,
         ...s3,
       },
     },
   });
   return receiver;
-}
-
-/** With a store that is well so far: what goes wrong later does not find it unproven. */
-async function startWell(): Promise<ReceiverProcess> {
-  const { publicUrl } = await start();
-  await until(async () => (await fetch(`${publicUrl}/readyz`)).ok);
-  return receiver as ReceiverProcess;
 }
 
 function deliver(url: string, id: string, body = TRANSCRIPT, type = 'application/json') {
@@ -77,7 +70,7 @@ describe('a store in trouble', () => {
   ] as const)(
     'that %s is a 503 with Retry-After, and a stored delivery once it is well',
     async (_, fault) => {
-      const { publicUrl } = await startWell();
+      const { publicUrl } = await start();
       if (fault === 'refuse') await proxy.refuse();
       else proxy.fault = () => fault;
       const refused = await deliver(publicUrl, 'job1');
@@ -97,7 +90,7 @@ describe('a store in trouble', () => {
   );
 
   it('that loses answers is asked again, and the delivery acknowledged as what it is', async () => {
-    const { publicUrl } = await startWell();
+    const { publicUrl } = await start();
     let lost = 0;
     proxy.fault = ({ method, url }) => {
       if (method !== 'PUT' || !url.includes('/jobs/') || lost > 0) return null;
@@ -111,7 +104,7 @@ describe('a store in trouble', () => {
   });
 
   it('that asks to be left alone passes that on to the sender', async () => {
-    const { publicUrl } = await startWell();
+    const { publicUrl } = await start();
     proxy.fault = () => ({ kind: 'answer', status: 503, code: 'SlowDown', headers: { 'retry-after': '77' } });
     const refused = await deliver(publicUrl, 'job1');
     expect(refused.status).toBe(503);
@@ -119,7 +112,7 @@ describe('a store in trouble', () => {
   });
 
   it('that breaks off while a repetition is compared is a 503, and the repetition a duplicate later', async () => {
-    const { publicUrl } = await startWell();
+    const { publicUrl } = await start();
     const large = JSON.stringify({ format: '2.9', job: {}, metadata: {}, results: ['x'.repeat(300_000)] });
     expect((await deliver(publicUrl, 'job1', large)).status).toBe(200);
     proxy.fault = ({ method, url }) =>
@@ -132,7 +125,7 @@ describe('a store in trouble', () => {
   });
 
   it('that takes artefacts but no ledger line is a 503, because what is not recorded is not taken', async () => {
-    const { publicUrl } = await startWell();
+    const { publicUrl } = await start();
     proxy.fault = ({ url }) => (url.includes('/ledger/') ? { kind: 'answer', status: 500 } : null);
     expect((await deliver(publicUrl, 'job1')).status).toBe(503);
     proxy.fault = () => null;
@@ -140,13 +133,13 @@ describe('a store in trouble', () => {
   });
 
   it('that cannot keep a broken body is a 503, not a 202', async () => {
-    const { publicUrl } = await startWell();
+    const { publicUrl } = await start();
     proxy.fault = ({ url }) => (url.includes('/quarantine/') ? { kind: 'answer', status: 500 } : null);
     expect((await deliver(publicUrl, 'job1', '{"broken')).status).toBe(503);
   });
 
   it('makes the replica unready until a canary comes back', async () => {
-    const { publicUrl } = await startWell();
+    const { publicUrl } = await start();
     const ready = async () => (await fetch(`${publicUrl}/readyz`)).status;
     expect(await ready()).toBe(200);
     await proxy.refuse();

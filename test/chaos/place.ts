@@ -55,9 +55,9 @@ async function openFiles(folder: string): Promise<Place> {
       ...common(token),
       store: { url: `file:${data}`, partSize: '256KiB', canaryInterval: '2s', sweepUploadsAfter: '2h' },
       limits: {
-        memoryBudget: '2MiB',
+        memoryBudget: '4MiB',
         quarantineBytes: '1MiB',
-        maxConcurrentDeliveries: 64,
+        maxConcurrentDeliveries: 128,
         idleTimeout: '3s',
         totalTimeout: '2h',
       },
@@ -104,7 +104,7 @@ async function openBucket(seed: number): Promise<Place> {
       limits: {
         memoryBudget: '20MiB',
         quarantineBytes: '1MiB',
-        maxConcurrentDeliveries: 64,
+        maxConcurrentDeliveries: 128,
         idleTimeout: '3s',
         totalTimeout: '2h',
       },

@@ -27,21 +27,20 @@ export async function send(
   return byHand(base, path, headers, callback.body, spoiling);
 }
 
-/**
- * Sends at `rate` bytes a second and hangs up after `ms`, unless all was sent by then: then the answer is waited for.
- */
+/** Sends at `rate` bytes a second and hangs up when `over`, unless all was sent by then. */
 export async function sendSlowly(
   base: string,
   callback: Callback,
   token: string,
-  { rate, ms }: { readonly rate: number; readonly ms: number },
+  rate: number,
+  over: AbortSignal,
 ): Promise<{ readonly answer: Answer | null; readonly whole: boolean }> {
   const { body } = callback;
   const headers = { ...callback.headers, 'x-chaos-token': token, 'content-length': `${body.length}` };
   const { socket, answered } = openByHand(base, pathOf(callback), headers);
   const began = performance.now();
   let sent = 0;
-  while (sent < body.length && performance.now() - began < ms && !socket.destroyed) {
+  while (sent < body.length && !over.aborted && !socket.destroyed) {
     const due = Math.min(body.length, Math.ceil(((performance.now() - began) / 1000) * rate) + 100);
     socket.write(body.subarray(sent, due));
     sent = Math.max(sent, due);
@@ -49,8 +48,7 @@ export async function sendSlowly(
   }
   const whole = sent === body.length;
   if (!whole) socket.resetAndDestroy();
-  const answer = await answered;
-  return { answer, whole };
+  return { answer: await answered, whole };
 }
 
 function pathOf({ jobId, status }: Callback): string {

@@ -1,4 +1,4 @@
-import { request } from 'node:http';
+import { type ClientRequest, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createRandom, type Random } from '../support/random.js';
 import type { Account } from './account.js';
@@ -60,35 +60,47 @@ export function createStrain(options: StrainOptions, deliverer: Deliverer, accou
 
   const media = (random: Random, jobId: string): Callback => mediaCallback(random, jobId, sizes);
 
-  async function beside(which: number, name: string, strain: () => Promise<unknown>): Promise<void> {
-    let over = false;
-    const straining = strain().finally(() => {
-      over = true;
-    });
+  /** The strain lasts until every transcript has its answer, or none came in all attempts. */
+  async function beside(
+    which: number,
+    name: string,
+    ms: number,
+    strain: (over: AbortSignal) => Promise<unknown>,
+  ): Promise<void> {
+    const over = new AbortController();
+    const straining = strain(over.signal);
     const transcripts: Promise<void>[] = [];
-    for (await sleep(500); !over; await sleep(300)) transcripts.push(transcript(which, name));
-    await straining;
+    const until = performance.now() + ms;
+    for (await sleep(500); performance.now() < until; await sleep(300))
+      transcripts.push(transcript(which, name));
     await Promise.all(transcripts);
+    over.abort();
+    await straining;
   }
 
-  /** Always to the replica that is strained. */
+  /** Always to the replica that is strained; and once more, which it has to read back to answer. */
   async function transcript(which: number, name: string): Promise<void> {
     const callback = begin('beside', (random, jobId) => largeTranscript(random, jobId, TRANSCRIPT_BYTES));
+    account.whole.add(callback);
+    if (await isTaken(callback, which, name)) await isTaken(callback, which, `${name}, again`);
+    else underWay.push(deliverer.bringAcross(callback, which));
+  }
+
+  async function isTaken(callback: Callback, which: number, name: string): Promise<boolean> {
     const answers: string[] = [];
     for (let tries = 0; tries < ATTEMPTS; tries += 1) {
       const began = performance.now();
-      account.whole.add(callback);
       const answer = await send(addresses[which] ?? '', callback, 'none', token);
       const took = Math.round(performance.now() - began);
       answers.push(`${answer?.status ?? 'none'} after ${took} ms`);
       if (deliverer.take(callback, answer, true)) {
         account.besideStrain.push(took);
-        return;
+        return true;
       }
       await sleep(500);
     }
     account.starved.push(`${callback.jobId} beside ${name}: ${answers.join(', ')}`);
-    underWay.push(deliverer.bringAcross(callback, which));
+    return false;
   }
 
   return {
@@ -104,15 +116,18 @@ export function createStrain(options: StrainOptions, deliverer: Deliverer, accou
         [8, 1_200],
         [40, 20_000],
       ]);
-      const ms = random.whole(4_000, 7_000);
-      const slow = async (): Promise<void> => {
-        const callback = begin('slow', media);
-        const { answer, whole } = await sendSlowly(addresses[which] ?? '', callback, token, { rate, ms });
-        if (whole) account.whole.add(callback);
-        if (!deliverer.take(callback, answer, whole)) underWay.push(deliverer.bringAcross(callback, which));
+      const slow = async (over: AbortSignal): Promise<void> => {
+        while (!over.aborted) {
+          const callback = begin('slow', media);
+          const { answer, whole } = await sendSlowly(addresses[which] ?? '', callback, token, rate, over);
+          if (whole) account.whole.add(callback);
+          if (!deliverer.take(callback, answer, whole)) underWay.push(deliverer.bringAcross(callback, which));
+          // Refused: the service comes again after a while.
+          if (!over.aborted) await sleep(1_000);
+        }
       };
-      await beside(which, `${count} uploads at ${rate} B/s`, () =>
-        Promise.all(Array.from({ length: count }, slow)),
+      await beside(which, `${count} uploads at ${rate} B/s`, random.whole(2_000, 4_000), (over) =>
+        Promise.all(Array.from({ length: count }, () => slow(over))),
       );
     },
 
@@ -125,21 +140,21 @@ export function createStrain(options: StrainOptions, deliverer: Deliverer, accou
         }));
         await deliverer.bringAcross(callback, which);
       };
-      await beside(which, 'bodies of tiny chunks', () => Promise.all([crumble(), crumble(), crumble()]));
+      await beside(which, 'bodies of tiny chunks', 2_000, () =>
+        Promise.all([crumble(), crumble(), crumble()]),
+      );
     },
 
     async pausedOperators(random) {
       const which = random.whole(0, addresses.length - 1);
-      const admin = replicas[which]?.adminUrl ?? '';
+      const admin = `${replicas[which]?.adminUrl ?? ''}/admin/api/jobs`;
       const largest = largestArtefact(account);
-      const ms = random.whole(3_000, 5_000);
-      await beside(which, 'paused downloads and stalled imports', () =>
+      const download = `${admin}/${largest?.jobId}/artefacts/${largest?.file}`;
+      await beside(which, 'paused downloads and stalled imports', random.whole(2_000, 4_000), (over) =>
         Promise.all([
-          ...Array.from({ length: largest === null ? 0 : DOWNLOADS }, () =>
-            download(`${admin}/admin/api/jobs/${largest?.jobId}/artefacts/${largest?.file}`, ms),
-          ),
+          ...Array.from({ length: largest === null ? 0 : DOWNLOADS }, () => pausedDownload(download, over)),
           ...Array.from({ length: STALLED_IMPORTS }, () =>
-            stalledImport(`${admin}/admin/api/jobs/import-${seed}/artefacts`, ms),
+            stalledImport(`${admin}/import-${seed}/artefacts`, over),
           ),
         ]),
       );
@@ -165,40 +180,38 @@ function largestArtefact(account: Account): { jobId: string; file: string } | nu
 
 const AUTHORIZATION = { authorization: `Bearer ${ADMIN_TOKEN}` };
 
-/** Takes the head of the answer and not a byte of its body, for so long. */
-function download(url: string, ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    const outgoing = request(url, { headers: AUTHORIZATION, agent: false });
-    const timer = setTimeout(() => outgoing.destroy(), ms);
-    outgoing.on('response', (response) => response.on('error', () => {}).pause());
-    outgoing.on('error', () => {});
-    outgoing.on('close', () => {
-      clearTimeout(timer);
-      resolve();
-    });
-    outgoing.end();
-  });
+/** Takes the head of the answer and not a byte of its body, until it is over. */
+function pausedDownload(url: string, over: AbortSignal): Promise<void> {
+  const outgoing = request(url, { headers: AUTHORIZATION, agent: false });
+  outgoing.on('response', (response) => response.on('error', () => {}).pause());
+  outgoing.end();
+  return heldUntil(outgoing, over);
 }
 
 /** Half of a form whose rest never comes. */
-function stalledImport(url: string, ms: number): Promise<void> {
+function stalledImport(url: string, over: AbortSignal): Promise<void> {
+  const outgoing = request(url, {
+    method: 'POST',
+    agent: false,
+    headers: { ...AUTHORIZATION, 'content-type': 'multipart/form-data; boundary=stalled' },
+  });
+  outgoing.on('response', (response) => response.on('error', () => {}).resume());
+  outgoing.write(
+    '--stalled\r\nContent-Disposition: form-data; name="data"; filename="a"\r\n' +
+      'Content-Type: application/octet-stream\r\n\r\n',
+  );
+  outgoing.write(Buffer.alloc(300_000, 'x'));
+  return heldUntil(outgoing, over);
+}
+
+function heldUntil(outgoing: ClientRequest, over: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    const outgoing = request(url, {
-      method: 'POST',
-      agent: false,
-      headers: { ...AUTHORIZATION, 'content-type': 'multipart/form-data; boundary=stalled' },
-    });
-    const timer = setTimeout(() => outgoing.destroy(), ms);
-    outgoing.on('response', (response) => response.on('error', () => {}).resume());
+    const end = (): void => void outgoing.destroy();
+    over.addEventListener('abort', end, { once: true });
     outgoing.on('error', () => {});
     outgoing.on('close', () => {
-      clearTimeout(timer);
+      over.removeEventListener('abort', end);
       resolve();
     });
-    outgoing.write(
-      '--stalled\r\nContent-Disposition: form-data; name="data"; filename="a"\r\n' +
-        'Content-Type: application/octet-stream\r\n\r\n',
-    );
-    outgoing.write(Buffer.alloc(300_000, 'x'));
   });
 }

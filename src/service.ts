@@ -173,6 +173,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
 
   // Seeing and repairing.
   const admin = createAdmin({
+    bodyClock,
     store,
     archive,
     ledger,

@@ -4,6 +4,7 @@ import type { Ledger } from '../archive/ledger.js';
 import type { CanaryStatus } from '../observe/health.js';
 import type { Metrics } from '../observe/metrics.js';
 import type { RefusalRing } from '../observe/refusal-ring.js';
+import type { BodyClock } from '../receiver/request-body.js';
 import type { Source } from '../receiver/sender.js';
 import type { RecoveryParts } from '../recovery/recovery-parts.js';
 import type { ObjectStore } from '../store/object-store.js';
@@ -16,6 +17,7 @@ import type { FailedSignIn } from './failed-sign-ins.js';
 import { knownNames } from './filter-names.js';
 import { createFreshView } from './fresh-view.js';
 import type { HealthParts } from './health.js';
+import type { ImportFormOptions } from './import-form.js';
 import { createTrialDecoder } from './quarantine-view.js';
 import { createReconcileReports } from './reconcile-reports.js';
 import { createRepairs, type RepairOptions } from './repairs.js';
@@ -42,7 +44,8 @@ export interface AdminOptions
   /** Told of everybody who was not let in. */
   readonly onSignInFailure: (failure: FailedSignIn) => void;
   readonly records: RecordSource;
-  readonly limits: DownloadLimits & { readonly maxParts: number };
+  readonly limits: DownloadLimits & ImportFormOptions['limits'] & { readonly maxParts: number };
+  readonly bodyClock: BodyClock;
   readonly archive: Archive;
   readonly ledger: Ledger;
   readonly recovery: RecoveryParts;

@@ -17,10 +17,14 @@ export interface ImportParts {
 
 /** A form being read; its parser hands the files to `taker` and the text fields to `fields`. */
 export interface ImportForm {
+  /** Bytes of the whole form as far as its sender says; null when it does not. */
+  readonly expectedBytes: number | null;
   /** Text fields read so far. */
   fields(): Record<string, string>;
   /** Reads the form to its end. Rejects with what `taker` rejected with, or `Problem`. */
   read(taker: FileTaker): Promise<void>;
+  /** Ends the reading before its time. */
+  fail(error: Error): void;
 }
 
 export interface ImportOrder {
@@ -38,6 +42,9 @@ export interface ImportAnswer {
   readonly items: readonly StoredItem[];
 }
 
+/** Milliseconds that an import waits for the first byte of memory, as callbacks do. */
+const MEMORY_WAIT = 10_000;
+
 /** Nothing becomes visible before the form has come whole; then first write wins, as for callbacks. */
 export async function importArtefacts(
   parts: ImportParts,
@@ -49,7 +56,7 @@ export async function importArtefacts(
   let begun: { readonly staged: StagedDelivery; readonly place: ImportPlace } | null = null;
   const taker = createFileTaker(() => {
     const place = importPlace(parts.sources, readImportFields(form.fields()));
-    begun = { place, staged: stage(parts.archive, place, act) };
+    begun = { place, staged: stage(parts.archive, place, act, form) };
     return { staged: begun.staged, maxBytes: place.settings.maxBytes, kind: place.kind };
   });
   try {
@@ -88,9 +95,15 @@ function stage(
   archive: Archive,
   { source, status, settings }: ImportPlace,
   act: { readonly deliveryId: string; readonly receivedAt: string; readonly jobId: string },
+  form: ImportForm,
 ): StagedDelivery {
   const { keyPrefix } = settings;
-  return archive.begin({ ...act, status, source, region: null, origin: 'import', keyPrefix });
+  const staged = archive.begin(
+    { ...act, status, source, region: null, origin: 'import', keyPrefix },
+    { expectedBytes: form.expectedBytes, patience: MEMORY_WAIT },
+  );
+  staged.onRefused((problem) => form.fail(problem));
+  return staged;
 }
 
 type Begun = { readonly staged: StagedDelivery; readonly place: ImportPlace } | null;

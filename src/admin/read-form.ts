@@ -28,18 +28,17 @@ function limitsOf({ maxFileBytes }: FormLimits) {
   };
 }
 
-/** Options that hand each file to `taker` as it streams in. `onNameless` hears of parts multer would drop. */
-export function formOptions(taker: FileTaker, limits: FormLimits, onNameless: () => void): FormOptions {
+/** Options that hand each file to `taker` as it streams in, and the parser to `feed`, which gives it the form. */
+export function formOptions(
+  taker: FileTaker,
+  limits: FormLimits,
+  feed: (parser: NodeJS.WritableStream) => void,
+): FormOptions {
   return {
     storage: storageFor(taker),
     limits: limitsOf(limits),
     defParamCharset: 'utf8',
-    streamHandler(request, parser) {
-      parser.on('file', (_name: unknown, _stream: unknown, { filename }: { filename?: string }) => {
-        if (!filename) onNameless();
-      });
-      request.pipe(parser);
-    },
+    streamHandler: (_request, parser) => feed(parser),
   };
 }
 

@@ -30,10 +30,6 @@ export function createCommand(): Command {
     .option('--limit <number>', 'jobs to list', readLimit, 100)
     .option('--cursor <text>', 'go on where an earlier list ended')
     .option('--json', 'print one JSON document')
-    .addHelpText(
-      'after',
-      '\nExamples:\n  transcript-receiver failures --since 24h\n  transcript-receiver failures --outcome failed --json | jq -r ".failures[].jobId"',
-    )
     .action(async (options: Options) => {
       const page = await withRecovery(true, (work) => listFailures(work, options));
       if (options.json) printJson(page);

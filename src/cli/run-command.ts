@@ -3,6 +3,7 @@ import { ConfigError } from '../config/faults.js';
 import { nearest } from '../config/nearest.js';
 import { holdYoungGeneration } from '../observe/garbage-collection.js';
 import { EXIT, UsageError } from './exit-codes.js';
+import { completeHelp } from './help-pages.js';
 import { packageVersion } from './package-version.js';
 
 interface CommandEntry {
@@ -13,7 +14,7 @@ interface CommandEntry {
 }
 
 /** Each command is one file, loaded only when it is the one asked for: starting stays fast. */
-const COMMANDS: Readonly<Record<string, CommandEntry>> = {
+export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
   serve: { summary: 'receive callbacks until told to stop (default)', load: () => import('./serve.js') },
   reconcile: {
     summary: 'compare with the service and fetch what is missing',
@@ -78,10 +79,14 @@ async function parseAndRun(args: readonly string[]): Promise<void> {
   const program = new Command('transcript-receiver')
     .description('The callback URL that never loses a transcript.')
     .version(packageVersion(), '-V, --version')
-    .helpCommand('help [command]', 'say more about a command');
+    .helpCommand('help [command]', 'say more about a command, with examples');
+  completeHelp(program);
   for (const [name, { summary, hidden = false, load }] of Object.entries(COMMANDS)) {
     if (name === wanted)
-      program.addCommand((await load()).createCommand(), { isDefault: name === DEFAULT_COMMAND, hidden });
+      program.addCommand(completeHelp((await load()).createCommand()), {
+        isDefault: name === DEFAULT_COMMAND,
+        hidden,
+      });
     else program.command(name, { hidden }).summary(summary).description(summary);
   }
   exitByThrowing(program);

@@ -16,10 +16,7 @@ export function createCommand(): Command {
   return new Command('status')
     .description('is all well? The verdict of the dashboard, from the store and the configuration alone')
     .option('--json', 'print one JSON document')
-    .addHelpText(
-      'after',
-      '\nExit code 0 when all is well, 1 for a warning, 2 when somebody has to act now.\n\nExamples:\n  transcript-receiver status\n  transcript-receiver status --json | jq .verdict.troubles',
-    )
+    .addHelpText('after', '\nExit code 0 when all is well, 1 for a warning, 2 when somebody has to act now.')
     .action(async ({ json }: { readonly json?: true }) => {
       const verdict = await withRecovery(true, readVerdict);
       if (json) printJson({ status: verdict.level, verdict });

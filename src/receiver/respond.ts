@@ -66,11 +66,13 @@ function restOf(request: IncomingMessage): number {
 
 function drainRequest(request: IncomingMessage, response: ServerResponse, limits: DrainLimits): void {
   let drained = 0;
+  const { socket } = request;
   const stop = (): void => {
     clearTimeout(timer);
     request.off('data', count);
+    socket.off('close', stop);
     if (!response.writableEnded) response.end();
-    if (!request.complete) request.socket.destroySoon();
+    if (!request.complete) socket.destroySoon();
   };
   const count = (chunk: Buffer): void => {
     drained += chunk.length;
@@ -80,7 +82,8 @@ function drainRequest(request: IncomingMessage, response: ServerResponse, limits
   request.on('error', () => {});
   request.on('data', count);
   request.once('end', stop);
-  request.once('close', stop);
+  // Not the request's: once its answer is written it does not always close with its connection.
+  socket.once('close', stop);
   request.resume();
 }
 

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type RawClient, rawClient } from '../support/raw-http.js';
-import { startProcess } from '../support/receiver-process.js';
+import { startReady } from '../support/receiver-process.js';
 import { type RunningService, startService } from '../support/running-service.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { until } from '../support/until.js';
@@ -138,13 +138,12 @@ describe('a process that may open few files', () => {
   it('takes fewer connections, so that files are left for honest callbacks', async () => {
     const folder = await temporaryFolder();
     const settings = { receiver: { host: '127.0.0.1', port: 0 }, admin: { port: 0 } };
-    const receiver = await startProcess(
+    const receiver = await startReady(
       { ...settings, store: { url: `file:${folder.path}` } },
       {},
       { openFiles: 128 },
     );
     try {
-      await until(async () => (await fetch(`${receiver.publicUrl}/readyz`)).ok);
       expect(receiver.log).toContainEqual(
         expect.objectContaining({ event: 'connections-bounded', openFiles: 128 }),
       );

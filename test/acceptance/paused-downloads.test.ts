@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { type ReceiverProcess, startProcess } from '../support/receiver-process.js';
+import { type ReceiverProcess, startReady } from '../support/receiver-process.js';
 import { type S3StandIn, startS3StandIn } from '../support/s3-stand-in.js';
 import { until } from '../support/until.js';
 
@@ -25,7 +25,7 @@ describe('paused downloads by the hundred', () => {
     server = await startS3StandIn();
     server.state.put('prefix/jobs/rec/data', RECORDING, { 'content-type': 'audio/wav' });
     outgoing = [];
-    receiver = await startProcess({
+    receiver = await startReady({
       receiver: { host: '127.0.0.1', port: 0, drainDelay: 0, drainDeadline: '30s' },
       admin: { port: 0, tokens: { tester: TOKEN } },
       limits: { maxDownloads: LIMIT },
@@ -42,7 +42,6 @@ describe('paused downloads by the hundred', () => {
         },
       },
     });
-    await until(async () => (await fetch(`${receiver.publicUrl}/readyz`)).ok);
   });
   afterEach(async () => {
     for (const each of outgoing) each.destroy();
@@ -77,10 +76,13 @@ describe('paused downloads by the hundred', () => {
     const refused = answers.filter(({ status }) => status === 503);
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(LIMIT);
     expect(refused).toHaveLength(PAUSED - LIMIT);
-    expect(JSON.parse(refused[0]?.document ?? '')).toMatchObject({
-      code: 'overloaded',
-      detail: expect.stringContaining('limits.maxDownloads'),
-    });
+    // On a busy machine some of them run out of time on their way to the store.
+    expect(refused.map(({ document }) => JSON.parse(document))).toContainEqual(
+      expect.objectContaining({
+        code: 'overloaded',
+        detail: expect.stringContaining('limits.maxDownloads'),
+      }),
+    );
     // Read back and compared, which takes a connection for reading.
     const repeated = await deliver();
     expect(await repeated.json()).toMatchObject({ outcome: 'duplicate' });

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { ledgerOf, visibleKeys } from '../support/ledger-of.js';
 import { rawClient } from '../support/raw-http.js';
-import { type ReceiverProcess, startProcess } from '../support/receiver-process.js';
+import { type ReceiverProcess, startReady } from '../support/receiver-process.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { until } from '../support/until.js';
 
@@ -20,7 +20,7 @@ afterEach(async () => {
 });
 
 async function start(drainDelay: string, drainDeadline: string): Promise<void> {
-  receiver = await startProcess({
+  receiver = await startReady({
     receiver: { host: '127.0.0.1', port: 0, drainDelay, drainDeadline },
     admin: { port: 0, tokens: { tester: TOKEN } },
     store: { url: `file:${folder.path}` },

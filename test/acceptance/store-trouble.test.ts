@@ -37,14 +37,21 @@ async function start(s3: Record<string, unknown> = {}): Promise<ReceiverProcess>
         forcePathStyle: true,
         accessKeyId: 'test',
         secretAccessKey: 'test-secret',
-        connectTimeout: '1s',
-        requestTimeout: '1s',
+        connectTimeout: '2s',
+        requestTimeout: '2s',
         retries: 1,
         ...s3,
       },
     },
   });
   return receiver;
+}
+
+/** With a store that is well so far: what goes wrong later does not find it unproven. */
+async function startWell(): Promise<ReceiverProcess> {
+  const { publicUrl } = await start();
+  await until(async () => (await fetch(`${publicUrl}/readyz`)).ok);
+  return receiver as ReceiverProcess;
 }
 
 function deliver(url: string, id: string, body = TRANSCRIPT, type = 'application/json') {
@@ -70,7 +77,7 @@ describe('a store in trouble', () => {
   ] as const)(
     'that %s is a 503 with Retry-After, and a stored delivery once it is well',
     async (_, fault) => {
-      const { publicUrl } = await start();
+      const { publicUrl } = await startWell();
       if (fault === 'refuse') await proxy.refuse();
       else proxy.fault = () => fault;
       const refused = await deliver(publicUrl, 'job1');
@@ -90,7 +97,7 @@ describe('a store in trouble', () => {
   );
 
   it('that loses answers is asked again, and the delivery acknowledged as what it is', async () => {
-    const { publicUrl } = await start();
+    const { publicUrl } = await startWell();
     let lost = 0;
     proxy.fault = ({ method, url }) => {
       if (method !== 'PUT' || !url.includes('/jobs/') || lost > 0) return null;
@@ -104,7 +111,7 @@ describe('a store in trouble', () => {
   });
 
   it('that asks to be left alone passes that on to the sender', async () => {
-    const { publicUrl } = await start();
+    const { publicUrl } = await startWell();
     proxy.fault = () => ({ kind: 'answer', status: 503, code: 'SlowDown', headers: { 'retry-after': '77' } });
     const refused = await deliver(publicUrl, 'job1');
     expect(refused.status).toBe(503);
@@ -112,7 +119,7 @@ describe('a store in trouble', () => {
   });
 
   it('that breaks off while a repetition is compared is a 503, and the repetition a duplicate later', async () => {
-    const { publicUrl } = await start();
+    const { publicUrl } = await startWell();
     const large = JSON.stringify({ format: '2.9', job: {}, metadata: {}, results: ['x'.repeat(300_000)] });
     expect((await deliver(publicUrl, 'job1', large)).status).toBe(200);
     proxy.fault = ({ method, url }) =>
@@ -125,7 +132,7 @@ describe('a store in trouble', () => {
   });
 
   it('that takes artefacts but no ledger line is a 503, because what is not recorded is not taken', async () => {
-    const { publicUrl } = await start();
+    const { publicUrl } = await startWell();
     proxy.fault = ({ url }) => (url.includes('/ledger/') ? { kind: 'answer', status: 500 } : null);
     expect((await deliver(publicUrl, 'job1')).status).toBe(503);
     proxy.fault = () => null;
@@ -133,13 +140,13 @@ describe('a store in trouble', () => {
   });
 
   it('that cannot keep a broken body is a 503, not a 202', async () => {
-    const { publicUrl } = await start();
+    const { publicUrl } = await startWell();
     proxy.fault = ({ url }) => (url.includes('/quarantine/') ? { kind: 'answer', status: 500 } : null);
     expect((await deliver(publicUrl, 'job1', '{"broken')).status).toBe(503);
   });
 
   it('makes the replica unready until a canary comes back', async () => {
-    const { publicUrl } = await start();
+    const { publicUrl } = await startWell();
     const ready = async () => (await fetch(`${publicUrl}/readyz`)).status;
     expect(await ready()).toBe(200);
     await proxy.refuse();

@@ -7,9 +7,8 @@ import type { ObjectStore } from '../../src/store/object-store.js';
 import { openStore } from '../../src/store/open-store.js';
 import type { StoreUnderTest } from '../contract/object-store.js';
 import { type Acknowledged, mediaOf, sendLoad, sha256, transcriptOf } from './callback-load.js';
-import { type ReceiverProcess, startProcess } from './receiver-process.js';
+import { type ReceiverProcess, startReady } from './receiver-process.js';
 import { storeSettings } from './store-settings.js';
-import { until } from './until.js';
 
 /*
  * "2xx <=> durable and byte-exact", with the real binary over a real store: killed under load, and raced by a
@@ -42,7 +41,7 @@ export function describeDurability(name: string, open: () => Promise<StoreUnderT
     });
 
     async function start(replicaName: string): Promise<ReceiverProcess> {
-      const replica = await startProcess({
+      const replica = await startReady({
         replicaName,
         receiver: { host: '127.0.0.1', port: 0, drainDelay: 0, drainDeadline: '20s' },
         admin: { port: 0 },
@@ -50,7 +49,6 @@ export function describeDurability(name: string, open: () => Promise<StoreUnderT
       });
       replicas.push(replica);
       // A slow store is proven after the replica listens.
-      await until(async () => (await fetch(`${replica.publicUrl}/readyz`)).ok);
       return replica;
     }
 

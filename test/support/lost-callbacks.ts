@@ -9,7 +9,7 @@ import type { ObjectStore } from '../../src/store/object-store.js';
 import { openStore } from '../../src/store/open-store.js';
 import type { StoreUnderTest } from '../contract/object-store.js';
 import { type FrontDoor, frontDoor } from './front-door.js';
-import { type ReceiverProcess, startProcess } from './receiver-process.js';
+import { type ReceiverProcess, startReady } from './receiver-process.js';
 import { runCli } from './run-cli.js';
 import { storeSettings } from './store-settings.js';
 
@@ -97,7 +97,7 @@ export function describeLostCallbacks(name: string, open: () => Promise<StoreUnd
     }
 
     async function startReceiver(replicaName: string): Promise<ReceiverProcess> {
-      const receiver = await startProcess(settings(replicaName));
+      const receiver = await startReady(settings(replicaName));
       receivers.push(receiver);
       door.lead(receiver.publicUrl);
       return receiver;

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { until } from './until.js';
 
 const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 
@@ -69,6 +70,13 @@ export async function startProcess(
       await ended;
     },
   };
+}
+
+/** Starts `serve` and waits until it takes deliveries: it listens before its store is proven. */
+export async function startReady(...how: Parameters<typeof startProcess>): Promise<ReceiverProcess> {
+  const receiver = await startProcess(...how);
+  await until(async () => (await fetch(`${receiver.publicUrl}/readyz`)).ok);
+  return receiver;
 }
 
 function eachLine(child: ChildProcess, onLine: (line: string) => void): void {

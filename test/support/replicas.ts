@@ -1,7 +1,6 @@
 import { freePort } from './balancer.js';
-import { type ReceiverProcess, startProcess } from './receiver-process.js';
+import { type ReceiverProcess, startReady } from './receiver-process.js';
 import { temporaryFolder } from './temporary-folder.js';
-import { until } from './until.js';
 
 /**
  * Two processes of the real binary over one store, each on a port of its own that it keeps over restarts. Unless told
@@ -34,7 +33,7 @@ export async function startReplicas(settings: Settings = {}): Promise<Replicas> 
   const running: ReceiverProcess[] = [];
 
   async function start(index: number): Promise<void> {
-    const replica = await startProcess({
+    const replica = await startReady({
       sources: { default: GUARDED },
       ...settings,
       receiver: {
@@ -48,7 +47,6 @@ export async function startReplicas(settings: Settings = {}): Promise<Replicas> 
       replicaName: `replica-${index}`,
     });
     running[index] = replica;
-    await until(async () => (await fetch(`${replica.publicUrl}/readyz`)).ok);
   }
 
   await Promise.all([start(0), start(1)]);

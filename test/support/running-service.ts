@@ -3,6 +3,7 @@ import { parseConfig } from '../../src/config.js';
 import { createLogger } from '../../src/observe/logger.js';
 import { createService, type Listening } from '../../src/service.js';
 import { temporaryFolder } from './temporary-folder.js';
+import { until } from './until.js';
 
 /** A receiver in this process, over real sockets and a file store of its own. */
 export interface RunningService extends Listening {
@@ -25,7 +26,7 @@ const TEST_DEFAULTS: Settings = {
   log: { level: 'info' },
 };
 
-/** Starts a receiver; `settings` are laid over defaults fit for tests. `stop` also removes its folder. */
+/** Starts a receiver that is ready to receive; `settings` are laid over defaults fit for tests. `stop` also removes its folder. */
 export async function startService(settings: Settings = {}): Promise<RunningService> {
   const folder = await temporaryFolder();
   const defaults = merge(TEST_DEFAULTS, { store: { url: `file:${folder.path}` } });
@@ -46,6 +47,8 @@ export async function startService(settings: Settings = {}): Promise<RunningServ
     },
   });
   const listening = await service.start();
+  // On a busy machine it listens before its store is proven.
+  await until(async () => (await fetch(`${listening.publicUrl}/readyz`)).ok);
   return {
     ...listening,
     adminToken,

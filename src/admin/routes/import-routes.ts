@@ -1,17 +1,22 @@
-import multer from 'multer';
 import { Problem } from '../../domain/problem.js';
+import type { BodyClock } from '../../receiver/request-body.js';
 import { type AdminCall, type AdminRoute, ok } from '../admin-route.js';
-import { type ImportForm, type ImportParts, importArtefacts } from '../import-artefacts.js';
-import { fieldsOf, formOptions, readForm } from '../read-form.js';
+import { type ImportParts, importArtefacts } from '../import-artefacts.js';
+import { FORM_OVERHEAD, type ImportFormOptions, openImportForm } from '../import-form.js';
 import { jobIdOf } from './jobs-routes.js';
 
-export type ImportRouteParts = ImportParts;
+export interface ImportRouteParts extends ImportParts {
+  readonly bodyClock: BodyClock;
+  readonly limits: ImportFormOptions['limits'];
+  readonly draining: () => boolean;
+}
 
-/** What the form may take around its files. */
-const FORM_OVERHEAD = 256 * 1024;
+/** Imports at a time; each may hold a part of memory that callbacks then have to do without. */
+const IMPORTS_AT_ONCE = 16;
 
 export function importRoutes(parts: ImportRouteParts): AdminRoute[] {
   const largest = Math.max(0, ...[...parts.sources.values()].map(({ maxBytes }) => maxBytes));
+  let underWay = 0;
   return [
     {
       method: 'POST',
@@ -20,10 +25,21 @@ export function importRoutes(parts: ImportRouteParts): AdminRoute[] {
       async handle(call) {
         const jobId = jobIdOf(call.params);
         refuseAtOnce(call, largest);
-        const clientIp = call.request.socket.remoteAddress ?? null;
-        return ok(
-          await importArtefacts(parts, multerForm(call, largest), { jobId, actor: call.actor, clientIp }),
-        );
+        if (underWay >= IMPORTS_AT_ONCE) {
+          throw new Problem(
+            'overloaded',
+            `${IMPORTS_AT_ONCE} imports are under way here already; try again.`,
+          );
+        }
+        underWay += 1;
+        try {
+          const { request, response, actor } = call;
+          const form = openImportForm(request, response, { ...parts, maxFileBytes: largest });
+          const clientIp = request.socket.remoteAddress ?? null;
+          return ok(await importArtefacts(parts, form, { jobId, actor, clientIp }));
+        } finally {
+          underWay -= 1;
+        }
       },
     },
   ];
@@ -37,18 +53,4 @@ function refuseAtOnce({ request }: AdminCall, largest: number): void {
   if (Number(request.headers['content-length'] ?? 0) > largest + FORM_OVERHEAD) {
     throw new Problem('body-too-large', `No source accepts more than ${largest} bytes.`);
   }
-}
-
-function multerForm({ request, response }: AdminCall, maxFileBytes: number): ImportForm {
-  return {
-    fields: () => fieldsOf(request),
-    async read(taker) {
-      let nameless = false;
-      const options = formOptions(taker, { maxFileBytes }, () => {
-        nameless = true;
-      });
-      await readForm(multer(options).any(), request, response);
-      if (nameless) throw new Problem('request-invalid', 'Every file needs a file name.');
-    },
-  };
 }

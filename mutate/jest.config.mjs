@@ -1,0 +1,16 @@
+import { fileURLToPath } from 'node:url';
+import base from '../jest.config.js';
+
+const { globalSetup, maxWorkers, ...config } = base;
+
+/** For the mutation tester, which runs the tests named by `run.mjs` in its own processes, from sources. */
+export default {
+  ...config,
+  rootDir: process.cwd(),
+  roots: ['<rootDir>/test'],
+  testMatch: process.env.MUTATE_TESTS?.split(',').map((pattern) => `<rootDir>/${pattern}`),
+  testRunner: fileURLToPath(new URL('jest-circus-covering.cjs', import.meta.url)),
+  testEnvironment: fileURLToPath(new URL('first-failure.cjs', import.meta.url)),
+  setupFilesAfterEnv: [fileURLToPath(new URL('bounded-properties.mjs', import.meta.url))],
+  testTimeout: 15_000,
+};

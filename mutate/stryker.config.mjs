@@ -1,0 +1,36 @@
+/** @type {import('@stryker-mutator/api/core').PartialStrykerOptions} */
+export default {
+  mutate: process.env.MUTATE_SOURCES?.split(','),
+  testRunner: 'jest',
+  testRunnerNodeArgs: ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'],
+  jest: { configFile: 'mutate/jest.config.mjs', enableFindRelatedTests: true },
+  coverageAnalysis: 'perTest',
+  // Code that runs once at import is not reset between tests: what is tried there says nothing.
+  ignoreStatic: true,
+  checkers: [],
+  // It would read the project's with an interface that TypeScript 7 does not have, and nothing here needs one.
+  tsconfigFile: 'none',
+  disableTypeChecks: false,
+  concurrency: 2,
+  // Jest keeps the modules of every ES module context for the life of the process.
+  maxTestRunnerReuse: 60,
+  timeoutMS: 40_000,
+  timeoutFactor: 3,
+  dryRunTimeoutMinutes: 10,
+  tempDirName: '.cache/mutate',
+  ignorePatterns: [
+    'mutate/node_modules',
+    'bench',
+    'dist',
+    'docs',
+    'k8s',
+    'deploy',
+    '.ci',
+    '.cache',
+    'test/browser',
+  ],
+  reporters: ['clear-text', 'json', 'progress-append-only'],
+  clearTextReporter: { allowColor: false, logTests: false, reportTests: false, reportScoreTable: true },
+  jsonReporter: { fileName: `.cache/mutate-report/${process.env.MUTATE_FOLDER}.json` },
+  allowConsoleColors: false,
+};

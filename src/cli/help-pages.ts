@@ -1,0 +1,56 @@
+import { type Command, Help, type Option } from 'commander';
+
+/** Calls that people make most often; the test of the documents runs over them as well. */
+const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
+  serve: [
+    'transcript-receiver',
+    'NODE_ENV=production NODE_CONFIG_DIR=/etc/transcript-receiver transcript-receiver serve',
+  ],
+  reconcile: [
+    'transcript-receiver reconcile',
+    'transcript-receiver reconcile --since 7d --dry-run',
+    'transcript-receiver reconcile --region eu1 --json',
+  ],
+  refetch: ['transcript-receiver refetch 650krlru2e', 'transcript-receiver refetch 650krlru2e --again'],
+  status: ['transcript-receiver status', 'transcript-receiver status --json | jq .verdict.troubles'],
+  failures: [
+    'transcript-receiver failures --since 24h',
+    'transcript-receiver failures --outcome failed --json | jq -r ".failures[].jobId"',
+  ],
+  replay: [
+    'transcript-receiver replay refetch --outcome noted --since 48h --dry-run',
+    'transcript-receiver replay release --source intake --reason "decoder fixed"',
+  ],
+  erase: ['transcript-receiver erase 650krlru2e --reason "asked to be forgotten"'],
+  'check-config': ['NODE_CONFIG_DIR=/etc/transcript-receiver transcript-receiver check-config'],
+  doctor: ['transcript-receiver doctor', 'transcript-receiver doctor --url https://transcripts.example.com'],
+  explain: [
+    'transcript-receiver explain intake --address 40.74.41.91 -H "X-Callback-Token: …"',
+    'transcript-receiver explain intake --address 10.0.0.1 -H "X-Forwarded-For: 40.74.41.91" --json',
+  ],
+  'notification-config': ['transcript-receiver notification-config intake --contents transcript,jobinfo'],
+  capture: ['transcript-receiver capture interview.mp3 --language en'],
+  simulate: [
+    'transcript-receiver simulate --callback http://127.0.0.1:8080/callbacks/default --jobs 10',
+    'transcript-receiver simulate --callback http://127.0.0.1:8080/callbacks/default --fault drop=0.3',
+  ],
+};
+
+const CONFIGURATION = `Configuration comes from ./config, or from the folder that NODE_CONFIG_DIR names, and from the environment
+(TR_* variables, NODE_CONFIG as JSON); check-config names what is wrong with it.`;
+
+/** Adds examples and where the configuration comes from to the help of a command; leaves out defaults that say nothing. */
+export function completeHelp(command: Command): Command {
+  const examples = EXAMPLES[command.name()] ?? [];
+  const lines = examples.map((example) => `  ${example}`).join('\n');
+  return command
+    .configureHelp({ optionDescription })
+    .addHelpText('after', `${lines === '' ? '' : `\nExamples:\n${lines}\n`}\n${CONFIGURATION}`);
+}
+
+/** No value yet is no default worth showing. */
+function optionDescription(option: Option): string {
+  return Help.prototype.optionDescription
+    .call(new Help(), option)
+    .replace(/ ?\(default: (\[\]|\{\}|false)\)$/, '');
+}

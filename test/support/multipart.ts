@@ -88,5 +88,7 @@ export function naiveParts(body: Buffer, boundary = BOUNDARY): { head: string; c
 /** A delimiter that was damaged on its way, before what looks like the header of a part. */
 export function damagedDelimiter(boundary = BOUNDARY): RegExp {
   const escaped = boundary.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
-  return new RegExp(`[-\\r\\n]${escaped}[- \\t\\r\\n]{0,64}content-[a-z-]{1,32}[ \\t]*:`, 'i');
+  // Case counts in the boundary and not in the name of the header.
+  const header = '[Cc][Oo][Nn][Tt][Ee][Nn][Tt]-[A-Za-z-]{1,32}[ \\t]*:';
+  return new RegExp(`[-\\r\\n]${escaped}[- \\t\\r\\n]{0,64}${header}`);
 }

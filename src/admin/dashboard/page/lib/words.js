@@ -75,6 +75,7 @@ const REMEDIES = {
     'Compare the credential with auth_headers of the job; Explain says which header is wrong.',
   'address-refused':
     'If the address is the service’s, add it to allow of the source. Explain says which address was seen.',
+  'not-direct': 'Give the source a credential: behind a balancer it needs one.',
   'address-unreadable': 'Correct receiver.trustedProxies; Explain shows how the address is read.',
   'store-unavailable':
     'See the Store tile of the overview. The service retries, and reconcile fetches what is still missing.',

@@ -25,6 +25,11 @@ export function createAdminServer(app: Express, options: AdminServerOptions): Se
     },
     app,
   );
+  // Whoever watches connections listens to this event, and then Node no longer says 100 by itself.
+  server.on('checkContinue', (request, response) => {
+    response.writeContinue();
+    app(request, response);
+  });
   server.setTimeout(IDLE);
   return server;
 }

@@ -16,7 +16,7 @@ async function start(settings: Settings): Promise<void> {
 }
 
 /** Begins an import and sends a little of its file. */
-async function begin(job: string): Promise<RawClient> {
+async function begin(job: string, ...more: string[]): Promise<RawClient> {
   const client = await rawClient(service.adminUrl);
   clients.push(client);
   const form = '--b\r\nContent-Disposition: form-data; name="file"; filename="a.wav"\r\n\r\nsome of it';
@@ -26,6 +26,7 @@ async function begin(job: string): Promise<RawClient> {
     `Authorization: Bearer ${service.adminToken}`,
     'Content-Type: multipart/form-data; boundary=b',
     'Content-Length: 100000',
+    ...more,
   ];
   await client.send(`${head.join('\r\n')}\r\n\r\n${form}`);
   return client;
@@ -57,9 +58,9 @@ describe('an import that stalls', () => {
 
   it('does not hold up the shutdown', async () => {
     await start({ receiver: { drainDeadline: '10m' } });
-    const refused = refusalOf(await begin('stalled1'));
-    // Asked later, so the import has begun when it is answered.
-    await (await fetch(`${service.adminUrl}/metrics`)).text();
+    const stalled = await begin('stalled1', 'Expect: 100-continue');
+    expect((await stalled.answer()).status).toBe(100);
+    const refused = refusalOf(stalled);
     await service.stop();
     expect(await refused).toEqual([503, 'draining']);
   });

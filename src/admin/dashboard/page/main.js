@@ -1,10 +1,11 @@
 import { onSignedOut } from './lib/api.js';
-import { clock } from './lib/format.js';
+import { clock, instantOfLocal, localOfInstant } from './lib/format.js';
 import { announce, dismissNotice } from './lib/notice.js';
 import { setPaused } from './lib/poll.js';
 import { parseRoute, toJob } from './lib/route.js';
 import { createScreen } from './lib/screen.js';
 import { forgetToken, takeTokenFromAddress, token } from './lib/session.js';
+import { chooseUtc, isUtc, ownZone, restoreZone, zoneName } from './lib/time-zone.js';
 import { signInView } from './views/sign-in.js';
 import { VIEWS } from './views.js';
 
@@ -63,6 +64,38 @@ function pauseOrResume() {
   setPaused(paused);
 }
 
+/** Instants stay what they are: the fields that are filled in show them in the new zone. */
+function switchZone() {
+  const fields = [...content.querySelectorAll('[type=datetime-local]')].map((field) => [
+    field,
+    instantOfLocal(field.value),
+  ]);
+  chooseUtc(!isUtc());
+  for (const [field, instant] of fields) field.value = localOfInstant(instant);
+  showZone();
+  open({ moveFocus: false });
+}
+
+function showZone() {
+  for (const place of document.querySelectorAll('.zone')) place.textContent = zoneName();
+  const button = document.getElementById('utc');
+  button.setAttribute('aria-pressed', String(isUtc()));
+  button.hidden = ownZone() === 'UTC';
+  if (updated !== null && !freshness.classList.contains('trouble'))
+    freshness.textContent = `Updated ${clock(updated)}`;
+}
+
+/** `/` leads to the find field, except where the reader is writing or has to answer first. */
+function onKey(event) {
+  const writes = event.target.closest?.('input, textarea, select, [contenteditable], dialog') !== null;
+  if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey || writes) return;
+  const field = document.getElementById('find-job');
+  if (!field.checkVisibility()) return;
+  event.preventDefault();
+  field.focus();
+  field.select();
+}
+
 function find(event) {
   event.preventDefault();
   const jobId = event.target.elements.job.value.trim();
@@ -75,6 +108,8 @@ document.querySelector('.skip').onclick = (event) => {
 };
 document.getElementById('find').onsubmit = find;
 document.getElementById('pause').onclick = pauseOrResume;
+document.getElementById('utc').onclick = switchZone;
+addEventListener('keydown', onKey);
 document.getElementById('notice-close').onclick = () => {
   dismissNotice();
   content.focus();
@@ -87,6 +122,8 @@ addEventListener('hashchange', () => {
   dismissNotice();
   open({ moveFocus: true });
 });
+restoreZone();
+showZone();
 onSignedOut(() => {
   if (screen.route.name === 'sign-in') return;
   announce('You were signed out: the token is not valid (any more).', 'notice');

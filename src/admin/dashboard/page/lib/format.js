@@ -1,3 +1,5 @@
+import { isUtc, timeZone } from './time-zone.js';
+
 /** Numbers, sizes and times as people read them. */
 
 const COUNT = new Intl.NumberFormat('en');
@@ -41,15 +43,29 @@ export function ago(instant, now = Date.now()) {
 
 const TIME = { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' };
 const DAY = { day: 'numeric', month: 'short' };
+const YEAR = { year: 'numeric' };
+const DATE = { ...DAY, ...YEAR };
 
-/** Today's as a time, others with their day, in the reader's own time zone. */
+/** Making a formatter is slow and lists have hundreds of times: one for each zone and form. */
+const formatters = new Map();
+
+/** An instant in the chosen zone, as `Intl.DateTimeFormat` writes it in British order. */
+export function inZone(date, form) {
+  const zone = timeZone();
+  const key = `${zone} ${JSON.stringify(form)}`;
+  if (!formatters.has(key))
+    formatters.set(key, new Intl.DateTimeFormat('en-GB', { ...form, timeZone: zone }));
+  return formatters.get(key).format(date);
+}
+
+/** Today's as a time, others with their day, in the chosen time zone. */
 export function clock(instant, now = Date.now()) {
   const date = new Date(instant);
   if (Number.isNaN(date.getTime())) return String(instant);
-  const time = date.toLocaleTimeString('en-GB', TIME);
-  if (date.toDateString() === new Date(now).toDateString()) return time;
-  const sameYear = date.getFullYear() === new Date(now).getFullYear();
-  return `${date.toLocaleDateString('en-GB', sameYear ? DAY : { ...DAY, year: 'numeric' })} ${time}`;
+  const time = inZone(date, TIME);
+  const isSame = (form) => inZone(date, form) === inZone(new Date(now), form);
+  if (isSame(DATE)) return time;
+  return `${inZone(date, isSame(YEAR) ? DAY : DATE)} ${time}`;
 }
 
 /** Place in a recording: "1:02:03". */
@@ -62,9 +78,9 @@ export function position(seconds) {
     : `${Math.floor(whole / 3600)}:${two(minutes % 60)}:${two(whole % 60)}`;
 }
 
-/** A value of a `datetime-local` field as the API takes it. */
+/** A value of a `datetime-local` field, in the chosen zone, as the API takes it. */
 export function instantOfLocal(text) {
-  const date = new Date(text);
+  const date = new Date(isUtc() ? `${text}Z` : text);
   return text === '' || Number.isNaN(date.getTime()) ? undefined : date.toISOString();
 }
 
@@ -72,6 +88,7 @@ export function instantOfLocal(text) {
 export function localOfInstant(text) {
   const date = new Date(text ?? '');
   if (Number.isNaN(date.getTime())) return '';
-  const shifted = new Date(date.getTime() - date.getTimezoneOffset() * 60_000);
+  const offset = isUtc() ? 0 : date.getTimezoneOffset();
+  const shifted = new Date(date.getTime() - offset * 60_000);
   return shifted.toISOString().slice(0, 19);
 }

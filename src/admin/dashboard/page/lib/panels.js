@@ -1,7 +1,10 @@
 import { adviceFor } from './advice.js';
+import { copyButton } from './copy-button.js';
 import { h, link } from './dom.js';
-import { ago, clock } from './format.js';
+import { ago, clock, localOfInstant } from './format.js';
+import { to } from './route.js';
 import { shape, status } from './status.js';
+import { zoneName } from './time-zone.js';
 import { outcomeOf } from './words.js';
 
 /** Pieces that several views are made of. */
@@ -55,7 +58,17 @@ export function fact(term, ...value) {
 
 export function jobLink(jobId) {
   if (jobId === null || jobId === undefined) return h('span', { class: 'quiet' }, 'no job');
-  return link(`#/jobs/${encodeURIComponent(jobId)}`, h('span', { class: 'mono' }, jobId));
+  return h(
+    'span',
+    { class: 'id' },
+    link(`#/jobs/${encodeURIComponent(jobId)}`, h('span', { class: 'mono' }, jobId)),
+    copyButton(jobId, `job id ${jobId}`),
+  );
+}
+
+/** Where a delivery is told of: on the page of its job. */
+export function toDelivery({ jobId, deliveryId }) {
+  return to(`jobs/${encodeURIComponent(jobId)}`, { delivery: deliveryId });
 }
 
 /**
@@ -103,6 +116,12 @@ export function field(id, label, control, hint) {
     control,
     hint && h('p', { class: 'hint', id: `${id}-hint` }, hint),
   );
+}
+
+/** A field for an instant; its label says in which zone it is read. */
+export function instantField(id, name, label, instant) {
+  const control = h('input', { name, type: 'datetime-local', step: 1, value: localOfInstant(instant) });
+  return field(id, [`${label} `, h('span', { class: 'zone' }, zoneName())], control);
 }
 
 export function choices(name, options, chosen = '') {

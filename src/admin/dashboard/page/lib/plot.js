@@ -1,5 +1,6 @@
 import uPlot from '../vendor/uplot.js';
-import { clock } from './format.js';
+import { clock, inZone } from './format.js';
+import { timeZone } from './time-zone.js';
 
 /** Draws a chart into an element, or brings the one that is there up to date. */
 
@@ -9,7 +10,7 @@ const dark = matchMedia('(prefers-color-scheme: dark)');
 
 export function draw(host, chart, readout) {
   const before = plots.get(host);
-  const look = `${dark.matches} ${chart.series.map(({ name }) => name).join()}`;
+  const look = `${dark.matches} ${timeZone()} ${chart.series.map(({ name }) => name).join()}`;
   if (before?.look === look) {
     before.chart = chart;
     before.plot.setData(dataOf(chart));
@@ -48,6 +49,7 @@ function optionsOf(host, state, readout) {
   return {
     width: host.clientWidth,
     height: HEIGHT,
+    tzDate: (seconds) => tickDate(new Date(seconds * 1000)),
     padding: [8, 18, 0, 0],
     legend: { show: false },
     cursor: { drag: { x: false, y: false }, points: { show: chart.kind === 'lines' }, y: false },
@@ -122,13 +124,18 @@ function colour(host, name) {
   return getComputedStyle(host).getPropertyValue(name).trim();
 }
 
+/** uPlot puts ticks at round times of the date's own fields. */
+function tickDate(date) {
+  return timeZone() === undefined ? date : uPlot.tzDate(date, timeZone());
+}
+
 function timeLabel(ticks) {
   const days = ticks.length > 1 && ticks[1] - ticks[0] >= 43_200;
   return (tick) => {
     const date = new Date(tick * 1000);
     return days
-      ? date.toLocaleDateString('en-GB', { day: 'numeric', month: 'short' })
-      : date.toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' });
+      ? inZone(date, { day: 'numeric', month: 'short' })
+      : inZone(date, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
   };
 }
 

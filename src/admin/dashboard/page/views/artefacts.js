@@ -1,7 +1,7 @@
+import { copyButton } from '../lib/copy-button.js';
 import { h } from '../lib/dom.js';
 import { bytes } from '../lib/format.js';
 import { isConflict } from '../lib/job-state.js';
-import { announce } from '../lib/notice.js';
 import { moment, table } from '../lib/panels.js';
 import { status } from '../lib/status.js';
 import { kindInWords, originInWords } from '../lib/words.js';
@@ -51,20 +51,10 @@ function cellsOf(artefact, downloads) {
 }
 
 function hash(sha256, name) {
-  const copy = async () => {
-    await navigator.clipboard.writeText(sha256);
-    announce(`SHA-256 of ${name} copied.`);
-  };
   return h(
     'div',
     { class: 'hash' },
     h('code', { title: sha256 }, `${sha256.slice(0, 12)}…`),
-    navigator.clipboard &&
-      h(
-        'button',
-        { type: 'button', class: 'plain small', onclick: copy },
-        'Copy',
-        h('span', { class: 'unseen' }, ` SHA-256 of ${name}`),
-      ),
+    copyButton(sha256, `SHA-256 of ${name}`),
   );
 }

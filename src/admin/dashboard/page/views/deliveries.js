@@ -3,7 +3,7 @@ import { get } from '../lib/api.js';
 import { h, link } from '../lib/dom.js';
 import { instantOfLocal, localOfInstant } from '../lib/format.js';
 import { knownNames, nameOptions } from '../lib/known-names.js';
-import { choices, emptyPanel, field, heading } from '../lib/panels.js';
+import { choices, emptyPanel, field, heading, instantField } from '../lib/panels.js';
 import { to } from '../lib/route.js';
 import { ORIGIN_NAMES, OUTCOME_NAMES, outcomeOf } from '../lib/words.js';
 import { deliveryTable, firstCallback, identityOf } from './delivery-table.js';
@@ -126,16 +126,8 @@ function filterForm(filters, names) {
       'Origin',
       choices('origin', [...any, ...ORIGIN_NAMES.map((name) => [name, name])], filters.origin),
     ),
-    field(
-      'filter-since',
-      'Since',
-      h('input', { name: 'since', type: 'datetime-local', step: 1, value: localOfInstant(filters.since) }),
-    ),
-    field(
-      'filter-until',
-      'Until',
-      h('input', { name: 'until', type: 'datetime-local', step: 1, value: localOfInstant(filters.until) }),
-    ),
+    instantField('filter-since', 'since', 'Since', filters.since),
+    instantField('filter-until', 'until', 'Until', filters.until),
     h(
       'div',
       { class: 'buttons' },

@@ -1,6 +1,6 @@
-import { h } from '../lib/dom.js';
+import { h, link } from '../lib/dom.js';
 import { bytes, milliseconds } from '../lib/format.js';
-import { emptyPanel, jobLink, moment, outcomeBadge, table } from '../lib/panels.js';
+import { emptyPanel, jobLink, moment, outcomeBadge, table, toDelivery } from '../lib/panels.js';
 import { status } from '../lib/status.js';
 import { capital, itemsOf } from '../lib/story.js';
 import { originInWords, reasonInWords } from '../lib/words.js';
@@ -24,7 +24,7 @@ export function identityOf({ deliveryId, outcome, receivedAt }) {
 
 function cellsOf(line, now) {
   return [
-    moment(line.receivedAt, now),
+    whenOf(line, now),
     jobLink(line.jobId),
     outcomeBadge(line.outcome),
     statusOf(line.status),
@@ -33,6 +33,12 @@ function cellsOf(line, now) {
     h('span', { class: 'number' }, bytes(line.bytes)),
     h('span', { class: 'number' }, milliseconds(line.durationMs)),
   ];
+}
+
+/** The time leads to the delivery. */
+function whenOf(line, now) {
+  const when = moment(line.receivedAt, now);
+  return line.jobId === null ? when : link(toDelivery(line), when);
 }
 
 /** The service's word on the job; everything but success is worth a look. */

@@ -2,9 +2,18 @@ import { act } from '../lib/actions.js';
 import { send } from '../lib/api.js';
 import { ask } from '../lib/dialog.js';
 import { h, kept, link } from '../lib/dom.js';
-import { ago, clock, count, instantOfLocal, localOfInstant } from '../lib/format.js';
+import { ago, clock, count, instantOfLocal } from '../lib/format.js';
 import { nameOptions } from '../lib/known-names.js';
-import { choices, emptyPanel, field, jobLink, moment, outcomeBadge, table } from '../lib/panels.js';
+import {
+  choices,
+  emptyPanel,
+  field,
+  instantField,
+  jobLink,
+  moment,
+  outcomeBadge,
+  table,
+} from '../lib/panels.js';
 import { to, toJob } from '../lib/route.js';
 import { capital } from '../lib/story.js';
 import { failingJobs } from '../lib/verdict.js';
@@ -94,11 +103,7 @@ function filterForm(filters, names, filtered) {
         'Region',
         choices('region', nameOptions(names.regions, filters.region), filters.region),
       ),
-      field(
-        'failures-since',
-        'Failed since',
-        h('input', { name: 'since', type: 'datetime-local', step: 1, value: localOfInstant(filters.since) }),
-      ),
+      instantField('failures-since', 'since', 'Failed since', filters.since),
       h(
         'div',
         { class: 'buttons' },

@@ -1,4 +1,5 @@
 import { get } from '../lib/api.js';
+import { copyButton } from '../lib/copy-button.js';
 import { h } from '../lib/dom.js';
 import { createDownloads } from '../lib/downloads.js';
 import { jobState } from '../lib/job-state.js';
@@ -14,7 +15,13 @@ import { createTranscriptReader } from './transcript-reader.js';
 export function jobView(screen) {
   const jobId = screen.route.id;
   const downloads = createDownloads(jobId);
-  const draw = (story) => screen.render(...pageOf(story, reader, downloads, again));
+  const chosen = screen.route.query.get('delivery');
+  let pointedOut = chosen === null;
+  const draw = (story) => {
+    screen.render(...pageOf(story, chosen, reader, downloads, again));
+    if (!pointedOut) screen.root.querySelector('.chosen')?.scrollIntoView({ block: 'center' });
+    pointedOut = true;
+  };
   const reader = createTranscriptReader(jobId, downloads, screen.signal, () => again());
   screen.start(`Job ${jobId}`);
   const again = screen.keepFresh(8000, async (signal) => {
@@ -30,11 +37,11 @@ export function jobView(screen) {
   });
 }
 
-function pageOf(story, reader, downloads, again) {
+function pageOf(story, chosen, reader, downloads, again) {
   const { jobId, artefacts, timeline, service } = story;
   const { tone, word, text, repair } = jobState(story);
   return [
-    heading(`Job ${jobId}`, status(tone, word)),
+    heading(`Job ${jobId}`, copyButton(jobId, `job id ${jobId}`), status(tone, word)),
     h('p', { class: 'prose', 'data-key': 'state' }, text),
     jobActions(jobId, repair, again),
     h(
@@ -43,7 +50,7 @@ function pageOf(story, reader, downloads, again) {
       h(
         'div',
         { class: 'column', 'data-key': 'left' },
-        timelineSection(timeline),
+        timelineSection(timeline, chosen),
         artefactsSection(artefacts, downloads),
       ),
       h(

@@ -1,7 +1,8 @@
 import { get } from '../lib/api.js';
-import { h } from '../lib/dom.js';
+import { copyButton } from '../lib/copy-button.js';
+import { h, link } from '../lib/dom.js';
 import { bytes } from '../lib/format.js';
-import { fact, heading, jobLink, moment } from '../lib/panels.js';
+import { fact, heading, jobLink, moment, toDelivery } from '../lib/panels.js';
 import { status } from '../lib/status.js';
 import { capital } from '../lib/story.js';
 import { kindInWords, listed, reasonInWords } from '../lib/words.js';
@@ -105,6 +106,7 @@ function releaseNote(release) {
 }
 
 function factsOf({
+  deliveryId,
   jobId,
   receivedAt,
   bytes: size,
@@ -120,6 +122,15 @@ function factsOf({
     'dl',
     { class: 'facts', 'data-key': 'facts' },
     fact('Job', jobLink(jobId)),
+    fact(
+      'Delivery',
+      h(
+        'span',
+        { class: 'id' },
+        link(toDelivery({ jobId, deliveryId }), h('span', { class: 'mono' }, deliveryId)),
+        copyButton(deliveryId, `delivery id ${deliveryId}`),
+      ),
+    ),
     fact('Arrived', moment(receivedAt)),
     fact('Size', bytes(size)),
     fact('Source', source),

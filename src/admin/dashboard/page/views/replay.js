@@ -1,5 +1,6 @@
 import { act } from '../lib/actions.js';
 import { get, send } from '../lib/api.js';
+import { copyButton } from '../lib/copy-button.js';
 import { ask } from '../lib/dialog.js';
 import { h, link } from '../lib/dom.js';
 import { count } from '../lib/format.js';
@@ -53,13 +54,22 @@ export function replayView(screen) {
   });
 }
 
-function factsOf({ selector, createdAt, startedAt, finishedAt, actor, reason }) {
+function factsOf({ replayId, selector, createdAt, startedAt, finishedAt, actor, reason }) {
   const chosen = Object.entries(selector ?? {}).filter(
     ([name, value]) => name !== 'kind' && value !== null && value !== undefined && String(value) !== '',
   );
   return h(
     'dl',
     { class: 'facts', 'data-key': 'facts' },
+    fact(
+      'Replay',
+      h(
+        'span',
+        { class: 'id' },
+        h('span', { class: 'mono' }, replayId),
+        copyButton(replayId, `replay id ${replayId}`),
+      ),
+    ),
     selector && fact('Kind', selector.kind),
     chosen.map(([name, value]) =>
       fact(

@@ -1,10 +1,11 @@
 import { act } from '../lib/actions.js';
 import { adviceFor } from '../lib/advice.js';
 import { get, send } from '../lib/api.js';
+import { copyButton } from '../lib/copy-button.js';
 import { h, kept, link } from '../lib/dom.js';
-import { bytes, count, instantOfLocal, localOfInstant } from '../lib/format.js';
+import { bytes, count, instantOfLocal } from '../lib/format.js';
 import { knownNames, nameOptions } from '../lib/known-names.js';
-import { choices, emptyPanel, field, heading, jobLink, moment, table } from '../lib/panels.js';
+import { choices, emptyPanel, field, heading, instantField, jobLink, moment, table } from '../lib/panels.js';
 import { OUTCOME_NAMES, outcomeOf } from '../lib/words.js';
 import { progressOf, stateBadge } from './replay.js';
 
@@ -52,7 +53,7 @@ function listSection(replays) {
         )
       : table({
           caption: 'Replays',
-          columns: ['Started', 'Kind', 'State', 'Progress', 'By', 'Open'],
+          columns: ['Started', 'Kind', 'State', 'Progress', 'By', 'Replay'],
           rows: replays.map((replay) => ({ key: replay.replayId, cells: cellsOf(replay) })),
         }),
   );
@@ -66,10 +67,11 @@ function cellsOf(replay) {
     stateBadge(replay.state),
     progressOf(replay),
     h('div', {}, actor ?? '–', reason && h('p', { class: 'detail' }, reason)),
-    link(
-      `#/replays/${encodeURIComponent(replayId)}`,
-      'Open',
-      h('span', { class: 'unseen' }, ` replay ${replayId}`),
+    h(
+      'span',
+      { class: 'id' },
+      link(`#/replays/${encodeURIComponent(replayId)}`, h('span', { class: 'mono' }, replayId)),
+      copyButton(replayId, `replay id ${replayId}`),
     ),
   ];
 }
@@ -110,16 +112,8 @@ function replayForm(query, names, preview) {
       'Callback status',
       choices('status', nameOptions(names.statuses, value('status')), value('status')),
     ),
-    field(
-      'replay-since',
-      'Since',
-      h('input', { name: 'since', type: 'datetime-local', step: 1, value: localOfInstant(value('since')) }),
-    ),
-    field(
-      'replay-until',
-      'Until',
-      h('input', { name: 'until', type: 'datetime-local', step: 1, value: localOfInstant(value('until')) }),
-    ),
+    instantField('replay-since', 'since', 'Since', value('since')),
+    instantField('replay-until', 'until', 'Until', value('until')),
     field(
       'replay-failed-of',
       'Failed in replay',

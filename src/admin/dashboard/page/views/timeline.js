@@ -1,31 +1,47 @@
+import { copyButton } from '../lib/copy-button.js';
 import { h, link } from '../lib/dom.js';
-import { moment } from '../lib/panels.js';
+import { moment, toDelivery } from '../lib/panels.js';
 import { shape } from '../lib/status.js';
 import { tell } from '../lib/story.js';
 import { identityOf } from './delivery-table.js';
 
-/** What happened to a job, in words, oldest first. */
-export function timelineSection(timeline) {
+/** What happened to a job, in words, oldest first; `chosen` is the id of the delivery to point out. */
+export function timelineSection(timeline, chosen) {
   return h(
     'section',
     { 'aria-labelledby': 'timeline', 'data-key': 'timeline' },
     h('h2', { id: 'timeline' }, 'What happened'),
     timeline.length === 0
       ? h('p', { class: 'quiet' }, 'No callback, recovery or import is recorded.')
-      : h('ol', { class: 'timeline' }, timeline.map(event)),
+      : h(
+          'ol',
+          { class: 'timeline' },
+          timeline.map((line) => event(line, chosen)),
+        ),
   );
 }
 
-function event(line) {
+function event(line, chosen) {
   const { tone, title, details } = tell(line);
   return h(
     'li',
-    { 'data-key': identityOf(line) },
+    { 'data-key': identityOf(line), class: line.deliveryId === chosen && 'chosen' },
     shape(tone),
     h(
       'div',
       {},
-      h('p', { class: 'when' }, moment(line.receivedAt)),
+      h(
+        'p',
+        { class: 'when' },
+        moment(line.receivedAt),
+        ' · ',
+        h(
+          'span',
+          { class: 'id' },
+          link(toDelivery(line), h('span', { class: 'mono' }, line.deliveryId)),
+          copyButton(line.deliveryId, `delivery id ${line.deliveryId}`),
+        ),
+      ),
       h('p', { class: 'title' }, title),
       details.map((text) => h('p', { class: 'detail' }, text)),
       wayOn(line),
@@ -40,7 +56,7 @@ function wayOn({ outcome, deliveryId }) {
 }
 
 /** How the body arrived on the wire, for questions about the sender. */
-function shapeOf({ shape: wire, method, deliveryId }) {
+function shapeOf({ shape: wire, method }) {
   if (!wire) return null;
   const parts = (wire.parts ?? []).map(({ name, contentType, bytes }) =>
     [name ?? 'unnamed or custom name', contentType, `${bytes} bytes`].filter(Boolean).join(' · '),
@@ -62,6 +78,5 @@ function shapeOf({ shape: wire, method, deliveryId }) {
         { class: 'mono' },
         parts.map((text) => h('li', {}, text)),
       ),
-    h('p', { class: 'mono' }, `delivery ${deliveryId}`),
   );
 }

@@ -1,0 +1,108 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type { Browser } from 'playwright-core';
+import { sendCallback } from '../support/admin-api.js';
+import { type Dashboard, openBrowser, openDashboard } from '../support/dashboard.js';
+import { type RunningService, startService } from '../support/running-service.js';
+
+const JSON_TYPE = { 'content-type': 'application/json' };
+const TRANSCRIPT = JSON.stringify({ format: '2.9', metadata: {}, results: [] });
+
+let browser: Browser;
+let service: RunningService;
+let dashboard: Dashboard;
+let deliveryId: string;
+
+beforeAll(async () => {
+  browser = await openBrowser();
+  service = await startService({ sources: { default: {} } });
+  const sent = await sendCallback(service, 'id=first&status=success', TRANSCRIPT, JSON_TYPE);
+  deliveryId = String(sent.json.deliveryId);
+});
+beforeEach(async () => {
+  dashboard = await openDashboard(browser, service, {
+    // A zone without summer time, eight hours and three quarters ahead of UTC.
+    timezoneId: 'Australia/Eucla',
+    permissions: ['clipboard-read', 'clipboard-write'],
+  });
+});
+afterEach(async () => {
+  expect(dashboard.trouble).toEqual([]);
+  await dashboard.close();
+});
+afterAll(async () => {
+  await browser.close();
+  await service.stop();
+});
+
+/** The minutes that a time in a table shows, against those of the instant it stands for. */
+const MINUTES_AHEAD = `(() => {
+  const time = document.querySelector('td time');
+  const shown = /(\\d\\d):(\\d\\d):\\d\\d/.exec(time.textContent);
+  const instant = new Date(time.dateTime);
+  return (Number(shown[1]) * 60 + Number(shown[2]) - instant.getUTCHours() * 60 - instant.getUTCMinutes() + 1440) % 1440;
+})()`;
+
+describe('times', () => {
+  it('are in the reader’s zone or in UTC, which is said, kept, and goes for fields as well', async () => {
+    const { page } = dashboard;
+    await dashboard.go('deliveries?since=2026-01-02T03%3A04%3A05.000Z');
+    await page.getByRole('cell', { name: 'first' }).waitFor();
+    await page.getByText('Times in Australia/Eucla').waitFor();
+    expect(await page.evaluate(MINUTES_AHEAD)).toBe(525);
+    const since = page.getByLabel('Since Australia/Eucla');
+    expect(await since.inputValue()).toBe('2026-01-02T11:49:05');
+    await page.getByRole('button', { name: 'Show times in UTC' }).click();
+    await page.getByText('Times in UTC').waitFor();
+    await page.waitForFunction(`${MINUTES_AHEAD} === 0`);
+    expect(await page.getByLabel('Since UTC').inputValue()).toBe('2026-01-02T03:04:05');
+    await page.getByLabel('Until UTC').fill('2031-05-06T07:08:09');
+    await page.waitForURL(/until=2031-05-06T07%3A08%3A09/);
+    await page.reload();
+    await page.getByRole('cell', { name: 'first' }).waitFor();
+    expect(await page.evaluate(MINUTES_AHEAD)).toBe(0);
+    await page.getByRole('button', { name: 'Show times in UTC', pressed: true }).click();
+    await page.getByLabel('Until Australia/Eucla').waitFor();
+    expect(await page.getByLabel('Until Australia/Eucla').inputValue()).toBe('2031-05-06T15:53:09');
+  });
+
+  it('that were filled in and not sent yet stay the same instant', async () => {
+    const { page } = dashboard;
+    await dashboard.go('replays');
+    await page.getByLabel('Since Australia/Eucla').fill('2026-01-02T11:49:05');
+    await page.getByRole('button', { name: 'Show times in UTC' }).click();
+    expect(await page.getByLabel('Since UTC').inputValue()).toBe('2026-01-02T03:04:05');
+  });
+});
+
+describe('ids', () => {
+  it('of jobs and deliveries are links, and can be copied', async () => {
+    const { page } = dashboard;
+    await dashboard.go('deliveries');
+    await page.getByRole('button', { name: 'Copy job id first' }).click();
+    await page.locator('#notice').getByText('Copied: job id first.').waitFor();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe('first');
+    await page.locator('td a:has(time)').first().click();
+    await page.getByRole('heading', { name: 'Job first' }).waitFor();
+    await page.locator('.timeline .chosen').getByRole('link', { name: deliveryId }).waitFor();
+    await page.getByRole('button', { name: `Copy delivery id ${deliveryId}` }).click();
+    await page.locator('#notice').getByText(`Copied: delivery id ${deliveryId}.`).waitFor();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(deliveryId);
+  });
+});
+
+describe('the key /', () => {
+  it('is shown in the find field and leads to it, but is a letter where one writes', async () => {
+    const { page } = dashboard;
+    await page.locator('.verdict').waitFor();
+    expect(await page.locator('#find kbd').isVisible()).toBe(true);
+    await page.keyboard.press('/');
+    expect(await page.evaluate('document.activeElement.id')).toBe('find-job');
+    await page.keyboard.type('a/b');
+    expect(await page.getByLabel('Find a job by its id').inputValue()).toBe('a/b');
+    expect(await page.locator('#find kbd').isVisible()).toBe(false);
+    await dashboard.go('explain');
+    await page.getByLabel('Headers').fill('');
+    await page.getByLabel('Headers').press('/');
+    expect(await page.getByLabel('Headers').inputValue()).toBe('/');
+  });
+});

@@ -66,7 +66,7 @@ describe('an update of the page', () => {
     ['deliveries', 'deliveries', 'Deliveries', 8],
     ['job', 'jobs/held', 'Artefacts', 4],
     ['failures', 'failures', 'Quarantine', 4],
-    ['replays', 'replays', 'So far', 8],
+    ['replays', 'replays', 'Earlier replays', 8],
     ['refusals', 'refusals', 'Refusals', 0],
     ['explain', 'explain', 'Explain', 3],
   ])('leaves what the reader typed and opened on the %s page', async (name, route, shown, fields) => {

@@ -4,6 +4,6 @@ import fc from 'fast-check';
 fc.configureGlobal({
   seed: 1,
   endOnFailure: true,
-  interruptAfterTimeLimit: 3_000,
+  interruptAfterTimeLimit: 2_000,
   markInterruptAsFailure: false,
 });

@@ -80,11 +80,12 @@ export async function createReplica(options: ReplicaOptions): Promise<Replica> {
       if (child === started) child = null;
       if (ending !== started) crashes.push(`${name} ended by itself (${signal ?? code}), see ${logFile}`);
     });
-    for (let waited = 0; child === started && waited < 20_000; waited += 50) {
-      if (await isAlive(`http://127.0.0.1:${port}/healthz`)) return;
+    // Ready, not just alive: what a balancer waits for before it sends anything.
+    for (let waited = 0; child === started && waited < 30_000; waited += 50) {
+      if (await isOk(`http://127.0.0.1:${port}/readyz`)) return;
       await sleep(50);
     }
-    throw new Error(`${name} did not come up: ${readFileSync(logFile, 'utf8').slice(-2_000)}`);
+    throw new Error(`${name} did not become ready: ${readFileSync(logFile, 'utf8').slice(-2_000)}`);
   }
 
   return {
@@ -112,7 +113,7 @@ export async function createReplica(options: ReplicaOptions): Promise<Replica> {
   };
 }
 
-async function isAlive(url: string): Promise<boolean> {
+async function isOk(url: string): Promise<boolean> {
   return fetch(url, { signal: AbortSignal.timeout(1_000) }).then(
     ({ ok }) => ok,
     () => false,

@@ -5,7 +5,7 @@ import type { Account } from './account.js';
 import { type Callback, largeTranscript, mediaCallback, type Sizes } from './callbacks.js';
 import type { Deliverer } from './deliver.js';
 import { ADMIN_TOKEN, type Replica } from './replica.js';
-import { send, sendSlowly } from './send.js';
+import { type Answer, send, sendSlowly } from './send.js';
 
 /**
  * Senders and operators that behave badly, within what is allowed. Beside each of them transcripts arrive that have to
@@ -35,8 +35,10 @@ export interface StrainOptions {
   readonly burst: number;
 }
 
-/** Attempts of one transcript beside a strain before it counts as starved. */
-const ATTEMPTS = 3;
+/** Attempts of one transcript beside a strain before it counts as starved; the service makes as many within a minute. */
+const ATTEMPTS = 5;
+/** Milliseconds after the first of them; longer after each. */
+const PAUSE_MS = 500;
 const TRANSCRIPT_BYTES = 108_000;
 /** Beyond the connections that a replica has for its store. */
 const DOWNLOADS = 70;
@@ -92,12 +94,12 @@ export function createStrain(options: StrainOptions, deliverer: Deliverer, accou
       const began = performance.now();
       const answer = await send(addresses[which] ?? '', callback, 'none', token);
       const took = Math.round(performance.now() - began);
-      answers.push(`${answer?.status ?? 'none'} after ${took} ms`);
+      answers.push(`${described(answer)} after ${took} ms`);
       if (deliverer.take(callback, answer, true)) {
         account.besideStrain.push(took);
         return true;
       }
-      await sleep(500);
+      await sleep(PAUSE_MS * 2 ** tries);
     }
     account.starved.push(`${callback.jobId} beside ${name}: ${answers.join(', ')}`);
     return false;
@@ -167,6 +169,11 @@ export function createStrain(options: StrainOptions, deliverer: Deliverer, accou
       }
     },
   };
+}
+
+function described(answer: Answer | null): string {
+  if (answer === null) return 'no answer';
+  return `${answer.status} ${/"detail":"([^"]*)"/.exec(answer.body)?.[1] ?? ''}`;
 }
 
 function largestArtefact(account: Account): { jobId: string; file: string } | null {

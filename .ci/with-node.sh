@@ -3,7 +3,9 @@
 set -euo pipefail
 prefix=$1
 shift
-bin=$(dirname "$(find "$prefix/node_modules" -path '*/bin/node' -type f -print -quit)")
-PATH=$bin:$PATH
+node=$(find "$prefix/node_modules" -path '*/bin/node' -type f -print -quit)
+# Without it the machine's own Node would run the command under a wrong name.
+[ -n "$node" ] || { echo "with-node: there is no Node in $prefix"; exit 1; }
+PATH=$(dirname "$node"):$PATH
 echo "node $(node --version)"
 exec "$@"

@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
 import { encodeTime } from 'ulid';
 import { parseConfig } from '../dist/config.js';
 import { createLogger } from '../dist/observe/logger.js';
@@ -14,11 +15,11 @@ const HOUR = 3_600_000;
 const CREDENTIAL = 'X-Callback-Token: a-token-for-demonstrations';
 const TOKEN = 'a-token-to-look-around-with';
 
-/** Starts it; `troubled: false` leaves the troubles out. */
-export async function startDemo({ troubled = true } = {}) {
+/** Starts it; `troubled: false` leaves the troubles out, `deliveries` is about how many the day has had. */
+export async function startDemo({ troubled = true, deliveries = 1900 } = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'transcript-receiver-demo-'));
   const now = Date.now();
-  writeHistory(folder, now, troubled);
+  writeHistory(folder, now, troubled, deliveries / 1900);
   writeReconcileReport(folder, now, troubled);
   const simulator = await createSimulator({ seed: 'demonstration', timeScale: 0.001 });
   const service = await createService({
@@ -99,15 +100,35 @@ async function sendJobs(simulator, publicUrl, troubled) {
     method: 'POST',
     headers: { 'x-callback-token': 'guessing' },
   });
-  return { whole: whole.id, quarantined: `${whole.id}x` };
+  for (const words of VERSIONS) {
+    const body = JSON.stringify({ format: '2.9', metadata: {}, results: words.split(' ').map(wordAt) });
+    await fetch(`${url}?id=${CONFLICTING}&status=success`, { method: 'POST', headers, body });
+  }
+  return { whole: whole.id, quarantined: `${whole.id}x`, conflicting: CONFLICTING };
+}
+
+const CONFLICTING = 'k4m2p8x1';
+const VERSIONS = [
+  'Good morning everybody and thanks for coming. The order for the Leeds office went out on Monday, so they should have it by the end of the week. Sara has asked for fifteen more chairs, and the invoice goes to the usual address. Before we close I would like to hear how the trial in Porto went, and whether we should carry on with it in spring.',
+  'Good morning everybody and thanks for coming. The order for the Leeds office went out on Tuesday, so they should have it by the end of the week. Sarah has asked for fifty more chairs, and the invoice goes to the usual address. Before we close I would like to hear how the trial in Porto went, and whether we should carry on with it next spring.',
+];
+
+function wordAt(content, index) {
+  return {
+    type: 'word',
+    start_time: index * 0.4,
+    end_time: index * 0.4 + 0.3,
+    alternatives: [{ content, confidence: 0.9, speaker: 'S1' }],
+  };
 }
 
 /** Ledger lines of the last day, busier by day than by night. */
-function writeHistory(folder, now, troubled) {
+function writeHistory(folder, now, troubled, scale) {
   const random = seeded(7);
   for (let quarter = 96; quarter > 0; quarter -= 1) {
     const start = now - quarter * (HOUR / 4);
-    const busy = 4 + Math.round(16 * (1 + Math.sin((quarter / 96) * 2 * Math.PI)) * (0.7 + random() * 0.6));
+    const wave = 16 * (1 + Math.sin((quarter / 96) * 2 * Math.PI)) * (0.7 + random() * 0.6);
+    const busy = Math.round(scale * (4 + wave));
     const lines = Array.from({ length: busy }, () =>
       madeUpLine(start + random() * (HOUR / 4 - 60_000), random, troubled),
     );
@@ -203,7 +224,8 @@ function seeded(seed) {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const demo = await startDemo({ troubled: !process.argv.includes('--well') });
+  const { values } = parseArgs({ options: { well: { type: 'boolean' }, deliveries: { type: 'string' } } });
+  const demo = await startDemo({ troubled: !values.well, deliveries: Number(values.deliveries ?? 1900) });
   console.log(`${demo.adminUrl}/#token=${demo.token}`);
   process.once('SIGINT', () => demo.stop());
 }

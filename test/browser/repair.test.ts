@@ -95,7 +95,7 @@ describe('a job that failed', () => {
     await page.getByRole('link', { name: 'Clear all filters' }).click();
     await page.getByText(/^60 jobs: 60 refused\./).waitFor();
     await dashboard.go('jobs/two');
-    await page.getByText('An operator acknowledged it').waitFor();
+    await page.getByText('An operator acknowledged it; it no longer').waitFor();
     await page.getByText('the first is right').first().waitFor();
   });
 
@@ -108,6 +108,51 @@ describe('a job that failed', () => {
     lost.simulator.faults.add({ kind: 'answer', operation: 'record', status: 500, body: {} });
     await page.getByRole('button', { name: 'Refetch from the service' }).click();
     await page.locator('#notice').getByText('transcript-receiver doctor').waitFor();
+  });
+});
+
+describe('two versions of a transcript', () => {
+  const version = (...words: string[]) =>
+    JSON.stringify({
+      format: '2.9',
+      metadata: {},
+      results: words.map((content, index) => ({
+        type: 'word',
+        start_time: index,
+        end_time: index + 1,
+        alternatives: [{ content, confidence: 1 }],
+      })),
+    });
+  const send = (id: string, body: string) =>
+    sendCallback(service, `id=${id}&status=success`, body, JSON_TYPE);
+
+  it('are compared side by side with what differs marked, and settled there', async () => {
+    const { page } = dashboard;
+    await send('both', version('We', 'meet', 'on', 'Monday'));
+    await send('both', version('We', 'meet', 'on', 'Tuesday', 'then'));
+    await dashboard.go('failures');
+    await page.getByRole('link', { name: 'Compare both' }).click();
+    const compared = page.getByRole('region', { name: 'The two versions compared' });
+    await compared.getByText('They differ in 1 place.').waitFor();
+    expect(await compared.locator('del').allTextContents()).toEqual(['Only in the first version: Monday.']);
+    expect(await compared.locator('ins').allTextContents()).toEqual([
+      'Only in the other version: Tuesday then.',
+    ]);
+    await page.getByRole('button', { name: 'Acknowledge… job both' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Reason').fill('Monday is right');
+    await dialog.getByRole('button', { name: 'Acknowledge' }).click();
+    await page.locator('h1 ~ .status').getByText('Acknowledged').waitFor();
+    expect(await page.getByRole('button', { name: 'Acknowledge… job both' }).count()).toBe(0);
+    await compared.getByText('They differ in 1 place.').waitFor();
+  });
+
+  it('with the same words say so', async () => {
+    const { page } = dashboard;
+    await send('alike', version('We', 'meet'));
+    await send('alike', `${version('We', 'meet')} `);
+    await dashboard.go('jobs/alike');
+    await page.getByText('Both versions have the same words.').waitFor();
   });
 });
 

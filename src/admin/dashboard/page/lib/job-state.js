@@ -5,6 +5,8 @@ import { callbackStatusInWords, reasonInWords } from './words.js';
 export function jobState({ artefacts, timeline, service }) {
   const transcripts = artefacts.filter(isTranscript).filter((artefact) => !isConflict(artefact));
   const conflicts = artefacts.filter(isConflict);
+  if (conflicts.length > 0 && isSettled(timeline))
+    return state('neutral', 'Acknowledged', 'The versions differ, and an operator acknowledged it.', null);
   if (conflicts.length > 0) {
     return state(
       'notice',
@@ -67,6 +69,24 @@ function withoutTranscript(artefacts, timeline, service) {
 
 function state(tone, word, text, repair) {
   return { tone, word, text, repair };
+}
+
+const FAILURES = ['failed', 'refused', 'unrecoverable', 'conflict'];
+
+/** Whether an operator may settle the job as it is: its last failure was neither repaired nor acknowledged. */
+export function needsDecision({ artefacts, timeline }) {
+  const failed = timeline.findLastIndex(({ outcome }) => FAILURES.includes(outcome));
+  if (failed < 0) return false;
+  const since = timeline.slice(failed + 1);
+  const repaired = ['acknowledged', 'erased', 'recovered', 'released', 'stored'];
+  if (timeline[failed].outcome === 'conflict')
+    return artefacts.some(isConflict) && !since.some(({ outcome }) => outcome === 'acknowledged');
+  return !since.some(({ outcome }) => repaired.includes(outcome));
+}
+
+function isSettled(timeline) {
+  const last = (name) => timeline.findLastIndex(({ outcome }) => outcome === name);
+  return last('acknowledged') > last('conflict');
 }
 
 function gaveUp(service) {

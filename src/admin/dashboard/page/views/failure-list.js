@@ -1,6 +1,3 @@
-import { act } from '../lib/actions.js';
-import { send } from '../lib/api.js';
-import { ask } from '../lib/dialog.js';
 import { h, kept, link } from '../lib/dom.js';
 import { ago, clock, count, instantOfLocal } from '../lib/format.js';
 import { nameOptions } from '../lib/known-names.js';
@@ -19,6 +16,7 @@ import { capital } from '../lib/story.js';
 import { failingJobs } from '../lib/verdict.js';
 import { outcomeOf, reasonInWords, remedyFor } from '../lib/words.js';
 import { refetchJob } from './job-actions.js';
+import { settleButton } from './settle-job.js';
 
 export const FAILURE_FILTERS = ['outcome', 'source', 'region', 'since'];
 export const FIRST_PAGE = 50;
@@ -163,7 +161,7 @@ function failureCells(line, again) {
     outcomeBadge(line.outcome),
     h('div', {}, `${capital(cause)}.`, remedy && h('p', { class: 'detail' }, remedy)),
     keptUntil(line),
-    h('div', { class: 'buttons' }, repairOf(line, again), settleButton(line, again)),
+    h('div', { class: 'buttons' }, repairOf(line, again), settleButton(line.jobId, again, 'small')),
   ];
 }
 
@@ -177,35 +175,6 @@ function keptUntil({ outcome, retentionEndsAt }) {
     {},
     `until ${clock(retentionEndsAt)}`,
     h('p', { class: 'detail' }, `${ago(retentionEndsAt)}, at the latest`),
-  );
-}
-
-/** An operator accepts the state as it is: the job no longer counts as failing. */
-function settleButton({ jobId }, again) {
-  const settle = async (event) => {
-    const button = event.currentTarget;
-    const agreed = await ask({
-      title: `Acknowledge job ${jobId}?`,
-      body: h(
-        'p',
-        {},
-        'It is no longer listed as failing, until it fails again. Nothing is deleted or fetched. The ledger records who acknowledged it and why.',
-      ),
-      confirm: 'Acknowledge',
-      reasonRequired: true,
-    });
-    if (agreed === null) return;
-    await act(button, async () => {
-      await send('POST', `/jobs/${encodeURIComponent(jobId)}/acknowledge`, agreed);
-      return `Job ${jobId} was acknowledged.`;
-    });
-    await again();
-  };
-  return h(
-    'button',
-    { type: 'button', class: 'plain small', onclick: settle },
-    'Acknowledge…',
-    h('span', { class: 'unseen' }, ` job ${jobId}`),
   );
 }
 

@@ -7,8 +7,8 @@ import { field } from '../lib/panels.js';
 import { itemsOf } from '../lib/story.js';
 import { listed, outcomeOf, reasonInWords } from '../lib/words.js';
 
-/** The orders one can give about a job. */
-export function jobActions(jobId, repair, again) {
+/** What can be done about a job; `more` is a further button. */
+export function jobActions(jobId, repair, again, more = null) {
   return h(
     'div',
     { class: 'buttons', 'data-key': 'actions' },
@@ -26,6 +26,7 @@ export function jobActions(jobId, repair, again) {
       { type: 'button', class: repair === 'import' ? null : 'plain', onclick: openImport },
       'Import files…',
     ),
+    more,
     h(
       'button',
       { type: 'button', class: 'plain danger', onclick: (event) => erase(event.currentTarget, jobId, again) },

@@ -2,14 +2,17 @@ import { get } from '../lib/api.js';
 import { copyButton } from '../lib/copy-button.js';
 import { h } from '../lib/dom.js';
 import { createDownloads } from '../lib/downloads.js';
-import { jobState } from '../lib/job-state.js';
+import { jobState, needsDecision } from '../lib/job-state.js';
 import { emptyPanel, heading } from '../lib/panels.js';
 import { status } from '../lib/status.js';
+import { createTranscriptLoader } from '../lib/transcript-loader.js';
 import { artefactsSection } from './artefacts.js';
 import { importSection, jobActions } from './job-actions.js';
 import { serviceSection } from './service-record.js';
+import { settleButton } from './settle-job.js';
 import { timelineSection } from './timeline.js';
 import { createTranscriptReader } from './transcript-reader.js';
+import { createVersionComparison } from './version-comparison.js';
 
 /** One job's page. Each update also asks the service, so it updates less often than lists. */
 export function jobView(screen) {
@@ -18,11 +21,13 @@ export function jobView(screen) {
   const chosen = screen.route.query.get('delivery');
   let pointedOut = chosen === null;
   const draw = (story) => {
-    screen.render(...pageOf(story, chosen, reader, downloads, again));
+    screen.render(...pageOf(story, { chosen, reader, comparison, downloads, again }));
     if (!pointedOut) screen.root.querySelector('.chosen')?.scrollIntoView({ block: 'center' });
     pointedOut = true;
   };
-  const reader = createTranscriptReader(jobId, downloads, screen.signal, () => again());
+  const contentOf = createTranscriptLoader(jobId, screen.signal, () => again());
+  const reader = createTranscriptReader(contentOf, downloads, () => again());
+  const comparison = createVersionComparison(contentOf, () => again());
   screen.start(`Job ${jobId}`);
   const again = screen.keepFresh(8000, async (signal) => {
     const story = await get(`/jobs/${encodeURIComponent(jobId)}`, { signal }).catch((error) => {
@@ -37,13 +42,14 @@ export function jobView(screen) {
   });
 }
 
-function pageOf(story, chosen, reader, downloads, again) {
+function pageOf(story, { chosen, reader, comparison, downloads, again }) {
   const { jobId, artefacts, timeline, service } = story;
   const { tone, word, text, repair } = jobState(story);
   return [
     heading(`Job ${jobId}`, copyButton(jobId, `job id ${jobId}`), status(tone, word)),
     h('p', { class: 'prose', 'data-key': 'state' }, text),
-    jobActions(jobId, repair, again),
+    jobActions(jobId, repair, again, needsDecision(story) && settleButton(jobId, again)),
+    comparison(artefacts),
     h(
       'div',
       { class: 'story', 'data-key': 'story' },

@@ -1,53 +1,13 @@
-import { adviceFor } from '../lib/advice.js';
-import { fetchRaw } from '../lib/api.js';
 import { h } from '../lib/dom.js';
-import { pathOf } from '../lib/downloads.js';
-import { bytes } from '../lib/format.js';
 import { isConflict, isTranscript } from '../lib/job-state.js';
-import { readJsonTranscript, readSrtTranscript, readTextTranscript } from '../lib/transcript.js';
+import { TRANSCRIPT_KINDS } from '../lib/transcript-loader.js';
 import { kindInWords } from '../lib/words.js';
 import { mediaPlayer } from './media-player.js';
 import { transcriptText } from './transcript-text.js';
 
-const READERS = {
-  'transcript.json-v2': readJsonTranscript,
-  'transcript.srt': readSrtTranscript,
-  'transcript.txt': readTextTranscript,
-};
-const ORDER = Object.keys(READERS);
-/** Larger transcripts are for other tools than a page. */
-const MAX_BYTES = 24 * 1024 * 1024;
-
-/** The transcript in the page, with its media beside it. Each artefact is fetched once: it never changes. */
-export function createTranscriptReader(jobId, downloads, signal, redraw) {
-  const fetched = new Map();
+/** The transcript in the page, with its media beside it. */
+export function createTranscriptReader(contentOf, downloads, redraw) {
   let chosen = null;
-
-  function contentOf(artefact) {
-    const known = fetched.get(artefact.key);
-    if (known !== undefined) return known;
-    fetched.set(artefact.key, { note: 'Loading…' });
-    load(artefact).then((content) => {
-      fetched.set(artefact.key, content);
-      if (!signal.aborted) redraw();
-    });
-    return fetched.get(artefact.key);
-  }
-
-  async function load({ key, kind, size }) {
-    if (size > MAX_BYTES)
-      return { note: `With ${bytes(size)} it is too large to show here. Download it instead.` };
-    try {
-      const text = await (await fetchRaw(pathOf(jobId, key), signal)).text();
-      const read = READERS[kind](text);
-      return read === null
-        ? { note: 'Its content is not a transcript of this kind. Download it to look at it.' }
-        : { read };
-    } catch (error) {
-      fetched.delete(key);
-      return { note: `${error.message} ${adviceFor(error)}` };
-    }
-  }
 
   function choose(key) {
     chosen = key;
@@ -79,7 +39,10 @@ export function createTranscriptReader(jobId, downloads, signal, redraw) {
 }
 
 function byKind(a, b) {
-  return Number(isConflict(a)) - Number(isConflict(b)) || ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind);
+  return (
+    Number(isConflict(a)) - Number(isConflict(b)) ||
+    TRANSCRIPT_KINDS.indexOf(a.kind) - TRANSCRIPT_KINDS.indexOf(b.kind)
+  );
 }
 
 function formats(transcripts, shown, choose) {

@@ -1,0 +1,49 @@
+import { adviceFor } from './advice.js';
+import { fetchRaw } from './api.js';
+import { pathOf } from './downloads.js';
+import { bytes } from './format.js';
+import { readJsonTranscript, readSrtTranscript, readTextTranscript } from './transcript.js';
+
+const READERS = {
+  'transcript.json-v2': readJsonTranscript,
+  'transcript.srt': readSrtTranscript,
+  'transcript.txt': readTextTranscript,
+};
+/** Kinds that can be read in the page, the one that tells most first. */
+export const TRANSCRIPT_KINDS = Object.keys(READERS);
+/** Larger transcripts are for other tools than a page. */
+const MAX_BYTES = 24 * 1024 * 1024;
+
+/**
+ * Fetches transcripts of a job, each once: an artefact never changes. `contentOf(artefact)` gives `{read}`, or
+ * `{note}` with a sentence while there is nothing to read; `redraw` is called when that has changed.
+ */
+export function createTranscriptLoader(jobId, signal, redraw) {
+  const fetched = new Map();
+
+  async function load({ key, kind, size }) {
+    if (size > MAX_BYTES)
+      return { note: `With ${bytes(size)} it is too large to show here. Download it instead.` };
+    try {
+      const text = await (await fetchRaw(pathOf(jobId, key), signal)).text();
+      const read = READERS[kind](text);
+      return read === null
+        ? { note: 'Its content is not a transcript of this kind. Download it to look at it.' }
+        : { read };
+    } catch (error) {
+      fetched.delete(key);
+      return { note: `${error.message} ${adviceFor(error)}` };
+    }
+  }
+
+  return (artefact) => {
+    const known = fetched.get(artefact.key);
+    if (known !== undefined) return known;
+    fetched.set(artefact.key, { note: 'Loading…' });
+    load(artefact).then((content) => {
+      fetched.set(artefact.key, content);
+      if (!signal.aborted) redraw();
+    });
+    return fetched.get(artefact.key);
+  };
+}

@@ -1,6 +1,6 @@
 import { appendFile, readdir, readFile, rename, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { erasureKey } from '../archive/layout.js';
+import { commitUnlessErased } from '../archive/erasure.js';
 import { readLedger } from '../archive/ledger-reader.js';
 import type { StoredItem } from '../domain/item.js';
 import type { ObjectStore } from '../store/object-store.js';
@@ -81,11 +81,8 @@ async function rescue(parts: RescueParts, found: string): Promise<void> {
   // Cut within the head: nothing was final yet.
   if (journal === null) return unlink(path);
   parts.observer.onFound(path);
-  const { context } = journal.head;
-  if (!(await isErased(parts.store, context.jobId))) {
-    const items = await archive(parts, path, journal);
-    parts.observer.onArchived(path, context.jobId, items);
-  }
+  const items = await archive(parts, path, journal);
+  if (items !== null) parts.observer.onArchived(path, journal.head.context.jobId, items);
   await unlink(path);
 }
 
@@ -101,16 +98,19 @@ async function claim(found: string): Promise<string | null> {
   }
 }
 
-async function archive(parts: RescueParts, path: string, journal: ReadJournal): Promise<StoredItem[]> {
+/** Null when the job was erased: what an operator erased does not come back. */
+async function archive(parts: RescueParts, path: string, journal: ReadJournal): Promise<StoredItem[] | null> {
   const { head, segments } = journal;
   const { context } = head;
   const result = journal.result ?? (await cutShort(path, journal));
-  const end = { ...result, bytes: result.acknowledged.bytes };
   const files = sessionTranscripts(head, segments, result);
-  const items = await storeTranscripts(parts, context, files, result.status);
+  const items = await commitUnlessErased(parts.store, context.jobId, () =>
+    storeTranscripts(parts, context, files, result.status),
+  );
+  if (items === null) return null;
   // With a result somebody got as far as archiving before, and perhaps to the end of it.
   if (journal.result === null || !(await isRecorded(parts.store, context)))
-    await recordSession(parts, context, items, end);
+    await recordSession(parts, context, items, { ...result, bytes: result.acknowledged.bytes });
   return items;
 }
 
@@ -136,11 +136,6 @@ async function isRecorded(store: ObjectStore, context: SessionContext): Promise<
   for await (const { deliveryId } of readLedger(store, { since, until }))
     if (deliveryId === context.deliveryId) return true;
   return false;
-}
-
-/** What an operator erased does not come back. */
-async function isErased(store: ObjectStore, jobId: string): Promise<boolean> {
-  return (await store.head(erasureKey(jobId))) !== null;
 }
 
 async function readIfThere(path: string): Promise<string | null> {

@@ -144,6 +144,15 @@ describe('a journal of a dead process', () => {
     expect([jobs(), await readdir(place)]).toEqual([[], []]);
   });
 
+  it('leaves nothing behind when the job is erased while it is being archived', async () => {
+    await leave(JOURNAL);
+    const { run, jobs, lines, store } = rescuer((operation, key) => {
+      if (operation === 'create' && key.startsWith('jobs/')) store.put(erasureKey('session-1'), '{}');
+    });
+    await run();
+    expect([jobs(), await lines(), await readdir(place)]).toEqual([[], [], []]);
+  });
+
   it('is left alone when it is meant for another store', async () => {
     await leave(JOURNAL.replace('memory:', 's3://other/'));
     const { run, jobs, left } = rescuer();

@@ -72,6 +72,8 @@ export function createReplays(options: ReplaysOptions): Replays {
   const stopping = new AbortController();
   const life = createLifeWatch(lease);
   const running = new Map<string, Promise<void>>();
+  /** Ordered here and not begun yet: nobody else's to take up, however long the ledger takes. */
+  const beginning = new Set<string>();
   /** What has ended stays so: not asked for again. */
   const ended = new Set<string>();
   const deadClaims = new Map<string, { claim: number; since: number }>();
@@ -114,7 +116,7 @@ export function createReplays(options: ReplaysOptions): Replays {
   async function takeUpAbandoned(): Promise<void> {
     for (const id of await replays.list()) {
       if (stopping.signal.aborted || Date.now() - decodeTime(id) > FORGOTTEN) return;
-      if (!running.has(id) && !ended.has(id)) await takeUp(id);
+      if (!running.has(id) && !beginning.has(id) && !ended.has(id)) await takeUp(id);
     }
   }
 
@@ -144,11 +146,16 @@ export function createReplays(options: ReplaysOptions): Replays {
     async order(selector, order) {
       const selection = await select(selector);
       const state = newReplay(selector, selection, order, owner);
-      await replays.create(state, selection.items);
-      await options.ledger.append(
-        operatorLine(order, { outcome: 'replayed', deliveryId: state.replayId, bytes: selection.bytes }),
-      );
-      if (started) launch(state);
+      beginning.add(state.replayId);
+      try {
+        await replays.create(state, selection.items);
+        await options.ledger.append(
+          operatorLine(order, { outcome: 'replayed', deliveryId: state.replayId, bytes: selection.bytes }),
+        );
+        if (started) launch(state);
+      } finally {
+        beginning.delete(state.replayId);
+      }
       return state.replayId;
     },
     async page({ limit, cursor }) {

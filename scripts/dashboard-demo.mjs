@@ -63,6 +63,8 @@ function demoConfig(folder, simulator, now) {
         },
       },
     },
+    // What the made-up report says stays.
+    recovery: { interval: 'off' },
     speech: {
       apiKey: simulator.apiKey,
       keysUrl: simulator.keysUrl,

@@ -5,7 +5,7 @@ import { startDemo } from './dashboard-demo.mjs';
 
 const FOLDER = process.argv[2] ?? 'docs/images';
 const DESK = { viewport: { width: 1280, height: 800 } };
-const PHONE = { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true };
+const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
 
 const LOOKS = [
   { name: 'light', colorScheme: 'light', ...DESK },
@@ -36,7 +36,11 @@ async function draw({ name, ...options }) {
   await page.goto(`${demo.adminUrl}/#token=${demo.token}`);
   await shoot(page, `overview-${name}`, '', '.u-over');
   if (name === 'dark') await shoot(page, `job-${name}`, `jobs/${demo.jobs.whole}`, '.transcript .word');
-  if (name === 'light') await shoot(page, `failures-${name}`, 'failures', '#quarantine ~ table');
+  if (name === 'light') {
+    await shoot(page, `failures-${name}`, 'failures', '#quarantine ~ table');
+    await shoot(page, `compare-${name}`, `jobs/${demo.jobs.conflicting}`, '.compare');
+  }
+  if (name === 'phone') await shoot(page, `deliveries-${name}`, 'deliveries', 'tbody tr');
   await context.close();
 }
 

@@ -58,6 +58,13 @@ const LOOKS = [
   { name: 'phone', colorScheme: 'light', viewport: { width: 360, height: 740 } },
 ] as const;
 
+/** The most lines of text that a row has: its cells that are shown, by the place of their middle. */
+const LINES_OF_DELIVERIES = `Math.max(...[...document.querySelectorAll('[data-key=deliveries] tbody tr')].map((row) =>
+  row.getBoundingClientRect().height / 28 < 1 ? 1 :
+  new Set([...row.cells].filter((cell) => cell.checkVisibility())
+    .map((cell) => cell.getBoundingClientRect())
+    .map(({ top, bottom }) => Math.round((top + bottom) / 2 / 12))).size))`;
+
 const places = (): [string, string][] => [
   ['', '.u-over'],
   ['deliveries', 'tbody tr'],
@@ -70,6 +77,38 @@ const places = (): [string, string][] => [
   ['explain', 'textarea'],
   ['help/store', '.steps'],
 ];
+
+describe('on a phone', () => {
+  it('a delivery is two lines, however long its names are', async () => {
+    const long = `j${'0123456789'.repeat(6)}`;
+    await sendCallback(service, `id=${long}&status=success`, '{"format":"2.9","results":[]}', JSON_TYPE);
+    const dashboard = await openDashboard(browser, service, { viewport: { width: 390, height: 844 } });
+    const { page } = dashboard;
+    for (const [path, shown] of [
+      ['', long],
+      ['deliveries', long],
+    ] as const) {
+      await dashboard.go(path);
+      await page.getByRole('link', { name: shown }).first().waitFor();
+      expect([path, await page.evaluate(LINES_OF_DELIVERIES)]).toEqual([path, 2]);
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
+    }
+    expect(dashboard.trouble).toEqual([]);
+    await dashboard.close();
+  });
+
+  it('and on a desk at 200 %, nothing scrolls sideways', async () => {
+    // What a window of 1280 pixels has left at 200 %.
+    const dashboard = await openDashboard(browser, service, { viewport: { width: 640, height: 450 } });
+    const { page } = dashboard;
+    for (const [path, ready] of places()) {
+      await dashboard.go(path);
+      await page.locator(ready).first().waitFor();
+      expect([path, await page.evaluate('document.documentElement.scrollWidth')]).toEqual([path, 640]);
+    }
+    await dashboard.close();
+  });
+});
 
 describe.each(LOOKS)('in $name', ({ name, ...look }) => {
   it('every place is free of serious findings and fits the width', async () => {

@@ -55,7 +55,7 @@ function optionsOf(host, state, readout) {
     cursor: { drag: { x: false, y: false }, points: { show: chart.kind === 'lines' }, y: false },
     scales: {
       x: { range: () => stretchOf(state.chart) },
-      y: { range: (_plot, _min, max) => [0, max > 0 ? max * 1.1 : 1] },
+      y: { range: (_plot, _min, max) => [0, roundTop(max, INCREMENTS[chart.id])] },
     },
     axes: [
       {
@@ -68,8 +68,8 @@ function optionsOf(host, state, readout) {
       {
         ...axis,
         size: 56,
-        space: 36,
         incrs: INCREMENTS[chart.id],
+        splits: (_plot, _axis, _min, max) => stepsTo(max, INCREMENTS[chart.id]),
         values: (_plot, ticks) => ticks.map((tick) => state.chart.show(tick)),
       },
     ],
@@ -85,13 +85,31 @@ function stretchOf({ times }) {
 }
 
 /** Counts have no halves, sizes go by powers of two. */
-const WHOLE = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 2e4, 5e4, 1e5, 1e6, 1e7];
+const WHOLE = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 2e4, 5e4, 1e5, 2e5, 5e5, 1e6, 1e7];
 const INCREMENTS = {
   outcomes: WHOLE,
   regions: WHOLE,
   latency: WHOLE,
   volume: Array.from({ length: 50 }, (_, power) => 2 ** power),
 };
+
+/** Steps that a scale has at most. */
+const MAX_STEPS = 4;
+
+/** The axis ends on a round number that the tallest value reaches into. */
+function roundTop(max, increments) {
+  const step = stepFor(max, increments);
+  return Math.max(1, Math.ceil(max / step)) * step;
+}
+
+function stepsTo(top, increments) {
+  const step = stepFor(top, increments);
+  return Array.from({ length: Math.round(top / step) + 1 }, (_, index) => index * step);
+}
+
+function stepFor(max, increments) {
+  return increments.find((step) => max / step <= MAX_STEPS) ?? max / MAX_STEPS;
+}
 
 function seriesOf(host, kind, { name }) {
   const stroke = colour(host, `--series-${name}`) || colour(host, '--series-other');
@@ -129,13 +147,15 @@ function tickDate(date) {
   return timeZone() === undefined ? date : uPlot.tzDate(date, timeZone());
 }
 
+const CLOCK = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' };
+
+/** Days by their date, and so the midnight between two of them; everything else by its time. */
 function timeLabel(ticks) {
   const days = ticks.length > 1 && ticks[1] - ticks[0] >= 43_200;
   return (tick) => {
     const date = new Date(tick * 1000);
-    return days
-      ? inZone(date, { day: 'numeric', month: 'short' })
-      : inZone(date, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
+    const isMidnight = inZone(date, CLOCK) === '00:00';
+    return days || isMidnight ? inZone(date, { day: 'numeric', month: 'short' }) : inZone(date, CLOCK);
   };
 }
 

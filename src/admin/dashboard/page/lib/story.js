@@ -96,6 +96,7 @@ export function itemsOf({ items = [] }) {
     items.length > 4 ? count(items.length, 'item') : listed(items.map(({ kind }) => kindInWords(kind)));
   const fresh = items.filter(({ outcome }) => outcome === 'created').length;
   if (fresh === items.length) return names;
+  if (items.every(({ outcome }) => outcome === 'conflict')) return `${names}, with different bytes`;
   return fresh === 0 ? `${names}, nothing new` : `${names}, ${count(fresh)} of them new`;
 }
 

@@ -28,7 +28,7 @@ function cellsOf(line, now) {
     jobLink(line.jobId),
     outcomeBadge(line.outcome),
     statusOf(line.status),
-    fromOf(line),
+    h('span', { class: 'place' }, fromOf(line)),
     whatOf(line),
     h('span', { class: 'number' }, bytes(line.bytes)),
     h('span', { class: 'number' }, milliseconds(line.durationMs)),

@@ -92,13 +92,13 @@ function comparisonTable({ note, places, equalAfter }, { other }) {
   const rest =
     places.length > MAX_PLACES
       ? `The first ${count(MAX_PLACES)} of ${count(places.length, 'place')} are shown. Download both versions to see the others.`
-      : `${count(equalAfter, 'equal word')} after the last difference.`;
+      : equalAfter > 0 && `${count(equalAfter, 'equal word')} after the last difference.`;
   return h(
     'div',
     { class: 'compare', 'data-key': other.key },
     h('p', { class: 'quiet' }, `They differ in ${count(places.length, 'place')}.`),
     table({ caption: 'Differences', columns: ['At', 'First version, kept', 'Other version'], rows }),
-    h('p', { class: 'quiet' }, rest),
+    rest && h('p', { class: 'quiet' }, rest),
   );
 }
 
@@ -117,7 +117,8 @@ function side(runs, tag, label) {
   return h(
     'div',
     { class: 'version', dir: 'auto' },
-    runs.map(({ changed, text }) => {
+    runs.map(({ changed, text: whole }, index) => {
+      const text = index === 0 ? whole.trimStart() : whole;
       if (!changed) return text;
       const space = /^\s*/.exec(text)[0];
       return [

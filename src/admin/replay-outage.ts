@@ -7,7 +7,7 @@ export interface WorkedItem {
 }
 
 /**
- * Tells failures of one job from an outage. Failures in a row with one and the same reason are held back: when there
+ * Tells failures of one job from an outage. Failures in a row that differ in the job's id alone are held back: when there
  * are `limit` of them the key is refused, or the service is away, and going on would only use the list up. They are
  * worked on again then. Anything else in between settles them: they are failures of their own.
  */
@@ -28,11 +28,12 @@ export class OutageWatch {
 
   /** Takes a result and gives those that count by now, and the items that have to be worked on again. */
   see(item: WorkedItem): { readonly settled: readonly WorkedItem[]; readonly again: readonly number[] } {
-    const { outcome, reason } = item.result;
+    const { outcome, reason, jobId } = item.result;
     if (outcome !== 'failed' || reason === null) return { settled: [...this.flush(), item], again: [] };
-    if (reason !== this.#reason) {
+    const cause = withoutJob(reason, jobId);
+    if (cause !== this.#reason) {
       const settled = this.flush();
-      this.#reason = reason;
+      this.#reason = cause;
       this.#held = [item];
       return { settled, again: [] };
     }
@@ -52,4 +53,10 @@ export class OutageWatch {
     this.#out = false;
     return held;
   }
+}
+
+/** Reasons say which job was asked for, and would all be different. An id inside of a longer word is none. */
+function withoutJob(reason: string, jobId: string): string {
+  const escaped = jobId.replace(/[^A-Za-z0-9_]/g, '\\$&');
+  return reason.replace(new RegExp(`(?<![\\w-])${escaped}(?![\\w-])`, 'g'), '…');
 }

@@ -93,6 +93,23 @@ describe('replays over HTTP', () => {
     expect(await finished(json.replayId)).toMatchObject({ done: 0, failed: 2, outcomes: { undecodable: 2 } });
   });
 
+  it('waits while the service refuses the key, instead of failing one job after the other', async () => {
+    const ids = await Promise.all(Array.from({ length: 12 }, () => lost.lose()));
+    lost.simulator.faults.add({ kind: 'answer', operation: 'record', status: 401 });
+    const { json } = await order({ kind: 'refetch', jobs: ids });
+    const view = async () => (await api(`/replays/${json.replayId}`)).json;
+    await until(async () => {
+      const { state, waitingFor } = await view();
+      return state !== 'running' || waitingFor !== null;
+    });
+    expect(await view()).toMatchObject({
+      state: 'running',
+      waitingFor: expect.stringContaining('401'),
+      failed: 0,
+    });
+    await api(`/replays/${json.replayId}`, { method: 'DELETE' });
+  });
+
   it('is cancelled, stays so, and says who did it', async () => {
     const ids = await Promise.all(Array.from({ length: 40 }, () => lost.lose()));
     lost.simulator.faults.add({ kind: 'answer', operation: 'record', status: 429, retryAfter: '1' });
@@ -389,7 +406,7 @@ describe('replays among replicas', () => {
       return {
         outcome: failed ? 'failed' : 'matched',
         failed,
-        reason: failed ? 'answered 401' : null,
+        reason: failed ? `read job ${item} in eu1: answered 401` : null,
         jobId: item,
       };
     };
@@ -397,7 +414,7 @@ describe('replays among replicas', () => {
     const replays = replica({ work, outagePause: 10 });
     const id = await replays.order({ kind: 'refetch', jobs: many }, ORDER);
     const run = replays.run(id, new AbortController().signal, () => {});
-    await until(async () => (await replays.view(id))?.waitingFor === 'answered 401');
+    await until(async () => (await replays.view(id))?.waitingFor === 'read job … in eu1: answered 401');
     await until(() => asked > 8);
     expect(await replays.view(id)).toMatchObject({ state: 'running', done: 0, failed: 0 });
     refused = false;

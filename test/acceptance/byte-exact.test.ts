@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { LedgerLine } from '../../src/domain/delivery.js';
-import { ledgerOf, visibleKeys } from '../support/ledger-of.js';
+import { segmentOf, visibleKeys } from '../support/ledger-of.js';
 import { rawClient } from '../support/raw-http.js';
 import { type RunningService, startService } from '../support/running-service.js';
 import { until } from '../support/until.js';
@@ -120,8 +120,14 @@ async function expectNothingKept(jobId: string, status: number | null): Promise<
   expect(await visibleKeys(service.folder, `jobs/${jobId}/`)).toEqual([]);
 }
 
+/** Segments never change, so each is read once. */
+const segments = new Map<string, LedgerLine[]>();
+
 async function linesOf(jobId: string): Promise<LedgerLine[]> {
-  return (await ledgerOf(service.folder)).filter((line) => line.jobId === jobId);
+  for (const key of await visibleKeys(service.folder, 'ledger/')) {
+    if (!segments.has(key)) segments.set(key, await segmentOf(service.folder, key));
+  }
+  return [...segments.values()].flat().filter((line) => line.jobId === jobId);
 }
 
 function encode(parts: readonly Part[]): Buffer {

@@ -1,10 +1,13 @@
+import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { LedgerLine } from '../../src/domain/delivery.js';
 
 /** Everything visible in a file store's folder, as keys in order; dot-folders are the store's own. */
 export async function visibleKeys(folder: string, prefix = ''): Promise<string[]> {
-  const names = await readdir(folder, { recursive: true, withFileTypes: true });
+  const within = prefix.slice(0, prefix.lastIndexOf('/') + 1);
+  if (within !== '' && !existsSync(join(folder, within))) return [];
+  const names = await readdir(join(folder, within), { recursive: true, withFileTypes: true });
   return names
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
@@ -16,8 +19,16 @@ export async function visibleKeys(folder: string, prefix = ''): Promise<string[]
 export async function ledgerOf(folder: string): Promise<LedgerLine[]> {
   const lines: LedgerLine[] = [];
   for (const key of await visibleKeys(folder, 'ledger/')) {
-    const text = await readFile(join(folder, key), 'utf8');
-    for (const line of text.trimEnd().split('\n')) lines.push(JSON.parse(line) as LedgerLine);
+    lines.push(...(await segmentOf(folder, key)));
   }
   return lines;
+}
+
+/** The lines of one segment of the ledger. */
+export async function segmentOf(folder: string, key: string): Promise<LedgerLine[]> {
+  const text = await readFile(join(folder, key), 'utf8');
+  return text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as LedgerLine);
 }

@@ -54,6 +54,11 @@ export async function findOpenFailures(
   query: FailureQuery,
   retention: number,
 ): Promise<OpenFailures> {
+  // Other outcomes are names of the ledger, too; an empty list of them would read as good news.
+  if (query.outcome !== undefined && !FAILURES.has(query.outcome)) {
+    const known = [...FAILURES].join(', ');
+    throw new Problem('request-invalid', `outcome: ${query.outcome} is no failure; failures are ${known}.`);
+  }
   const failing = new Map<string, Candidate>();
   await eachRow(window, (row) => {
     if (row.job === null) return;

@@ -82,7 +82,10 @@ function addressReport(
       gate: 'address',
       passed: allowMode === 'report',
       detail: `the client address cannot be read${ignored}`,
-      toPass: 'the trusted proxy in front has to put a plain IP address into X-Forwarded-For',
+      toPass:
+        seen.peer === null
+          ? 'ask with the IP address of the other end of the connection, without a port: a real request always has one'
+          : 'the trusted proxy in front has to put a plain IP address into X-Forwarded-For',
     };
   }
   if (rule !== null) {

@@ -83,6 +83,12 @@ describe('failing jobs', () => {
     expect(await failing()).toEqual({ jobs: ['two'], counts: { conflict: 1 } });
   });
 
+  it('are not asked for by an outcome that is none', async () => {
+    await send('one', transcript('a'));
+    const { status, json } = await api('/failures?outcome=stored');
+    expect([status, json.detail]).toEqual([400, expect.stringContaining('failures are failed')]);
+  });
+
   it('stay in conflict whatever comes after, until they are erased or acknowledged', async () => {
     await send('two', transcript('a'));
     await send('two', transcript('b'));

@@ -72,6 +72,12 @@ describe('explain', () => {
     });
   });
 
+  it('asks for an IP address where the other end of the connection has none', () => {
+    const { gates } = ask('default', '192.0.2', good);
+    const toPass = expect.stringContaining('ask with the IP address');
+    expect(gates).toContainEqual(expect.objectContaining({ gate: 'address', passed: false, toPass }));
+  });
+
   it.each([
     [{}, /no header of any credential/],
     [{ 'x-token': ['wrong'] }, /match no credential/],

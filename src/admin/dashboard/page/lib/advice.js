@@ -7,7 +7,8 @@ const BY_CODE = {
     'Sign in again with a token from the configuration, or from the link printed at the start.',
   'too-many-attempts': 'Wait a minute before the next attempt.',
   'not-found': 'Check the id. What was erased, or is older than the ledger, is not found either.',
-  conflict: 'Reload and look at its state: another person or an earlier click may have done it already.',
+  conflict:
+    'If the message names a setting, set it. Otherwise reload and look at its state: another person or an earlier click may have done it already.',
   'body-too-large':
     'The file is larger than this source accepts (maxBytes of the source). Raise the limit or send a smaller file.',
   'request-invalid': 'Correct what is named and try again.',

@@ -4,6 +4,7 @@ import { sendCallback } from '../support/admin-api.js';
 import { type Dashboard, openBrowser, openDashboard } from '../support/dashboard.js';
 import { type LostJobs, lostJobs } from '../support/lost-jobs.js';
 import { type RunningService, startService } from '../support/running-service.js';
+import { until } from '../support/until.js';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 const TRANSCRIPT = JSON.stringify({ format: '2.9', job: { id: 'j' }, metadata: {}, results: [] });
@@ -61,7 +62,7 @@ describe('the overview', () => {
     const { page } = dashboard;
     await sendCallback(service, 'id=just-now&status=success', TRANSCRIPT, JSON_TYPE);
     await page.getByRole('cell', { name: 'just-now' }).waitFor();
-    await page.waitForFunction(ALL_DRAWN);
+    await until(() => page.evaluate<boolean>(ALL_DRAWN));
   });
 
   it('turns to a warning when a body goes to quarantine, and leads to it', async () => {

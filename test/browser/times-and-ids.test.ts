@@ -3,6 +3,7 @@ import type { Browser } from 'playwright-core';
 import { sendCallback } from '../support/admin-api.js';
 import { type Dashboard, openBrowser, openDashboard } from '../support/dashboard.js';
 import { type RunningService, startService } from '../support/running-service.js';
+import { until } from '../support/until.js';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 const TRANSCRIPT = JSON.stringify({ format: '2.9', metadata: {}, results: [] });
@@ -53,7 +54,7 @@ describe('times', () => {
     expect(await since.inputValue()).toBe('2026-01-02T11:49:05');
     await page.getByRole('button', { name: 'Show times in UTC' }).click();
     await page.getByText('Times in UTC').waitFor();
-    await page.waitForFunction(`${MINUTES_AHEAD} === 0`);
+    await until(() => page.evaluate<boolean>(`${MINUTES_AHEAD} === 0`));
     expect(await page.getByLabel('Since UTC').inputValue()).toBe('2026-01-02T03:04:05');
     await page.getByLabel('Until UTC').fill('2031-05-06T07:08:09');
     await page.waitForURL(/until=2031-05-06T07%3A08%3A09/);

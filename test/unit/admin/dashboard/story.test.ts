@@ -19,6 +19,12 @@ describe('a ledger line in words', () => {
     });
   });
 
+  it('says of a conflict that bytes differ, not that nothing is new', () => {
+    const items = [item('transcript.json-v2', 'conflict')] as never;
+    const told = tell(ledgerLine({ origin: 'import', outcome: 'stored', items }));
+    expect(told.title).toBe('Imported by hand: transcript (json-v2), with different bytes');
+  });
+
   it.each([
     [
       { outcome: 'quarantined', reason: 'json-invalid' },

@@ -45,7 +45,7 @@ export function createVersionComparison(contentOf, redraw) {
       h(
         'p',
         { class: 'quiet' },
-        'The first version stays in place. If it is right, acknowledge the job. If the other one is right, download it, erase the job and import the file.',
+        'The first version stays in place. If it is right, acknowledge the job. If the other one is right, download every file that is right, erase the job and import them.',
       ),
     );
   };

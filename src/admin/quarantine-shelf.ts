@@ -1,8 +1,9 @@
 import { buffer } from 'node:stream/consumers';
+import pLimit from 'p-limit';
 import { QUARANTINE_FOLDER, quarantineFolder } from '../archive/layout.js';
 import type { QuarantinedRequest } from '../archive/quarantine.js';
 import type { StoredItem } from '../domain/item.js';
-import { type ObjectStore, StoreError } from '../store/object-store.js';
+import { type ObjectInfo, type ObjectStore, StoreError } from '../store/object-store.js';
 import { isUlid } from './list-cursor.js';
 import { readDocument } from './read-document.js';
 
@@ -29,8 +30,13 @@ export interface QuarantineShelf {
   /** Newest first. Bodies whose `request.json` is missing were never acknowledged and are left out. */
   entries(): Promise<ShelfEntry[]>;
   request(id: string): Promise<QuarantinedRequest | null>;
-  /** The whole body; bounded, because `limits.quarantineBytes` bounds what is kept. */
-  body(id: string): Promise<Buffer | null>;
+  /** Where the body lies; null when there is none. */
+  bodyInfo(id: string): Promise<ObjectInfo | null>;
+  /**
+   * Hands the whole body to `work`, null when there is none. One body is held at a time, at most `limits.quarantineBytes`:
+   * what operators look at and release takes no memory that callbacks need.
+   */
+  withBody<T>(id: string, work: (body: Buffer | null) => Promise<T>): Promise<T>;
   release(id: string): Promise<ReleaseRecord | null>;
   /** The first mark stays; gives the one that counts. It names its job, so that an erasure finds it alone, too. */
   markReleased(id: string, jobId: string, record: ReleaseRecord): Promise<ReleaseRecord>;
@@ -46,17 +52,21 @@ export function createQuarantineShelf(store: ObjectStore): QuarantineShelf {
   const release = async (id: string) =>
     (await document(id, 'released.json')) as unknown as ReleaseRecord | null;
 
+  const oneAtATime = pLimit(1);
+  const body = async (id: string) => {
+    const reading = isUlid(id) ? await store.read(keyOf(id, 'body')) : null;
+    if (reading === null) return null;
+    return buffer(reading.body).catch((cause: unknown) => {
+      throw new StoreError('read', `the quarantined body ${id} could not be read to its end`, { cause });
+    });
+  };
+
   return {
     entries: () => listEntries(store),
     request: async (id) => (await document(id, 'request.json')) as unknown as QuarantinedRequest | null,
     release,
-    async body(id) {
-      const reading = isUlid(id) ? await store.read(keyOf(id, 'body')) : null;
-      if (reading === null) return null;
-      return buffer(reading.body).catch((cause: unknown) => {
-        throw new StoreError('read', `the quarantined body ${id} could not be read to its end`, { cause });
-      });
-    },
+    bodyInfo: async (id) => (isUlid(id) ? store.head(keyOf(id, 'body')) : null),
+    withBody: (id, work) => oneAtATime(async () => work(await body(id))),
     async markReleased(id, jobId, record) {
       const body = Buffer.from(JSON.stringify(record));
       const headers = { contentType: 'application/json', metadata: { 'job-id': jobId } };

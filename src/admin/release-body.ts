@@ -33,16 +33,20 @@ export interface ReleaseParts {
  * Rejects with `not-found`, also when the job is erased meanwhile: then nothing of the release remains. Rejects with
  * `conflict` when the body still cannot be decoded.
  */
-export async function releaseBody(parts: ReleaseParts, id: string, order: Order): Promise<Acknowledgement> {
-  const [request, body, released] = await Promise.all([
-    parts.shelf.request(id),
-    parts.shelf.body(id),
-    parts.shelf.release(id),
-  ]);
-  if (request === null || body === null) {
-    throw nothingThere();
-  }
-  if (released !== null) return answer(request, released.deliveryId, released.items);
+export function releaseBody(parts: ReleaseParts, id: string, order: Order): Promise<Acknowledgement> {
+  return parts.shelf.withBody(id, async (body) => {
+    const [request, released] = await Promise.all([parts.shelf.request(id), parts.shelf.release(id)]);
+    if (request === null || body === null) throw nothingThere();
+    if (released !== null) return answer(request, released.deliveryId, released.items);
+    return release(parts, { id, request, body }, order);
+  });
+}
+
+async function release(
+  parts: ReleaseParts,
+  { id, request, body }: { readonly id: string; readonly request: QuarantinedRequest; readonly body: Buffer },
+  order: Order,
+): Promise<Acknowledgement> {
   const started = performance.now();
   const deliveryId = newActId();
   const receivedAt = new Date().toISOString();
@@ -50,9 +54,6 @@ export async function releaseBody(parts: ReleaseParts, id: string, order: Order)
   const { source, region, clientIp, method, jobId, status } = request;
   const told = { source, region, clientIp, method, jobId, status, deliveryId, receivedAt, items };
   const durationMs = Math.round(performance.now() - started);
-  await parts.ledger.append(
-    operatorLine(order, { ...told, outcome: 'released', origin: 'replay', bytes: body.length, durationMs }),
-  );
   const mark = await parts.shelf.markReleased(id, jobId, {
     v: 1,
     deliveryId,
@@ -61,6 +62,15 @@ export async function releaseBody(parts: ReleaseParts, id: string, order: Order)
     outcome: outcomeOf(items),
     items,
   });
+  // Of two replicas that release it at once, the one whose mark stays writes the line.
+  if (mark.deliveryId === deliveryId) {
+    const act = { ...told, outcome: 'released', origin: 'replay' as const, bytes: body.length, durationMs };
+    await parts.ledger.append(operatorLine(order, act)).catch(async (error: unknown) => {
+      // Without its line the release is not acknowledged, and must not look done to the next one.
+      await parts.shelf.unmarkReleased(id);
+      throw error;
+    });
+  }
   // An erasure that began after the commit has found the artefacts, and may have looked here before the mark came.
   if (await isErased(parts.store, jobId)) await parts.shelf.unmarkReleased(id);
   parts.onReleased?.(body.length);

@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { Problem } from '../../domain/problem.js';
+import type { ObjectStore } from '../../store/object-store.js';
 import { type AdminRoute, ok } from '../admin-route.js';
-import { contentDisposition } from '../download.js';
+import { sendObject } from '../download.js';
+import type { DownloadGate } from '../download-gate.js';
 import { checkNames, type KnownNames } from '../filter-names.js';
 import type { LedgerView } from '../ledger-view.js';
 import { listQuarantine } from '../quarantine-list.js';
@@ -10,6 +12,8 @@ import { previewOf, type TrialDecoder } from '../quarantine-view.js';
 import { cursorText, readQuery, text, whole } from '../read-input.js';
 
 export interface QuarantineRouteParts {
+  readonly store: ObjectStore;
+  readonly downloads: DownloadGate;
   readonly names: KnownNames;
   readonly view: Pick<LedgerView, 'holds'>;
   readonly shelf: QuarantineShelf;
@@ -28,7 +32,14 @@ const LIST_QUERY = z.strictObject({
 });
 const NOTHING = z.strictObject({});
 
-export function quarantineRoutes({ shelf, trial, names, view }: QuarantineRouteParts): AdminRoute[] {
+export function quarantineRoutes({
+  shelf,
+  trial,
+  names,
+  view,
+  store,
+  downloads,
+}: QuarantineRouteParts): AdminRoute[] {
   return [
     {
       method: 'GET',
@@ -44,36 +55,24 @@ export function quarantineRoutes({ shelf, trial, names, view }: QuarantineRouteP
       path: '/quarantine/:id',
       async handle({ params: { id = '' }, query }) {
         readQuery(NOTHING, query);
-        const [request, body, release] = await Promise.all([
-          shelf.request(id),
-          shelf.body(id),
-          shelf.release(id),
-        ]);
-        if (request === null || body === null) throw unknownBody();
+        const [request, release] = await Promise.all([shelf.request(id), shelf.release(id)]);
         const state = release === null ? 'waiting' : 'released';
-        return ok({
-          ...request,
-          state,
-          release,
-          preview: previewOf(body),
-          decodes: await trial(request, body),
+        const seen = await shelf.withBody(id, async (body) => {
+          if (request === null || body === null) throw unknownBody();
+          return { preview: previewOf(body), decodes: await trial(request, body) };
         });
+        return ok({ ...request, state, release, ...seen });
       },
     },
     {
       method: 'GET',
       path: '/quarantine/:id/body',
-      async handle({ params: { id = '' }, query, response }) {
+      async handle({ params: { id = '' }, query, request, response }) {
         readQuery(NOTHING, query);
-        const body = await shelf.body(id);
-        if (body === null) throw unknownBody();
-        response.writeHead(200, {
-          'content-type': 'application/octet-stream',
-          'content-length': body.length,
-          'content-disposition': contentDisposition(`${id}-body`),
-          'content-security-policy': "default-src 'none'; sandbox",
-        });
-        response.end(body);
+        const info = await shelf.bodyInfo(id);
+        if (info === null) throw unknownBody();
+        const form = { contentType: 'application/octet-stream', fileName: `${id}-body` };
+        await sendObject({ store, downloads }, info, form, request, response);
         return null;
       },
     },

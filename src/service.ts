@@ -26,6 +26,7 @@ import { createPublicApp, mountCallbacks, mountFallbacks } from './receiver/rout
 import { createSources } from './receiver/sources.js';
 import { reconcileRegularly } from './recovery/reconcile-regularly.js';
 import { canAskService } from './speech-options.js';
+import { StoreGoneError } from './store/object-store.js';
 import { createStoreProof } from './store/store-proof.js';
 import { startSweeping } from './store/sweep.js';
 import { storeIdentity } from './store-options.js';
@@ -109,6 +110,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     onTrouble: (message, cause) => log.error({ event: 'store-probe', err: cause }, message),
   });
   const canary = createCanary({
+    isGone: (error) => error instanceof StoreGoneError,
     store,
     replica: config.replicaName,
     interval: config.store.canaryInterval,

@@ -26,7 +26,9 @@ export interface CanaryOptions {
   readonly maxAge?: number;
   /** Milliseconds after which a check that has not ended has failed. Default 10,000. */
   readonly timeout?: number;
-  /** Milliseconds since the epoch. Default `Date.now`. */
+  /** Tells errors that waiting does not end: the status is not writable at once then. Default: none is. */
+  readonly isGone?: (error: unknown) => boolean;
+  /** Milliseconds since the epoch. Default `Date.now`, with ages by a clock that never jumps. */
   readonly clock?: () => number;
 }
 
@@ -65,8 +67,11 @@ export function createCanary(options: CanaryOptions): Canary {
     timeout = 10_000,
     clock = Date.now,
   } = options;
+  // Ages are told by a clock that never jumps: one set back would keep an old success young.
+  const ticks = options.clock ?? (() => performance.now());
   const key = `.canary/${options.replica.replace(/[^A-Za-z0-9_-]+/g, '-')}-${randomUUID().slice(0, 8)}`;
-  let last: { at: number; latencyMs: number } | null = null;
+  let last: { at: number; ticks: number; latencyMs: number } | null = null;
+  let gone = false;
   let complaint: string | null = NOT_CHECKED;
   let checking: Promise<CanaryStatus> | null = null;
   let unanswered: { since: number } | null = null;
@@ -74,17 +79,17 @@ export function createCanary(options: CanaryOptions): Canary {
   let running = false;
 
   function status(): CanaryStatus {
-    const writable = last !== null && clock() - last.at < maxAge;
+    const writable = last !== null && !gone && ticks() - last.ticks < maxAge;
     const reason = complaint ?? (writable ? null : 'the last successful check is too old');
     return { writable, lastSuccessAt: last?.at ?? null, reason, latencyMs: last?.latencyMs ?? null };
   }
 
   /** A write that still hangs could overwrite the next one, so it is waited for; not for ever, though. */
   async function prove(): Promise<void> {
-    if (unanswered && clock() - unanswered.since < timeout * PATIENCE) {
-      throw new Error(`the store has not answered for ${clock() - unanswered.since} ms`);
+    if (unanswered && ticks() - unanswered.since < timeout * PATIENCE) {
+      throw new Error(`the store has not answered for ${Math.round(ticks() - unanswered.since)} ms`);
     }
-    const mine = { since: clock() };
+    const mine = { since: ticks() };
     unanswered = mine;
     await proveWritable(store, key).finally(() => {
       if (unanswered === mine) unanswered = null;
@@ -98,12 +103,15 @@ export function createCanary(options: CanaryOptions): Canary {
   }
 
   async function attempt(): Promise<CanaryStatus> {
-    const started = clock();
+    const started = ticks();
     try {
       await withDeadline(prove(), timeout, `the store did not answer within ${timeout} ms`);
-      last = { at: clock(), latencyMs: clock() - started };
+      last = { at: clock(), ticks: ticks(), latencyMs: Math.round(ticks() - started) };
+      gone = false;
       conclude(null);
     } catch (error) {
+      // No patience with a folder that is another one: what failed once may work again, this cannot.
+      gone = options.isGone?.(error) ?? false;
       conclude(error instanceof Error ? error.message : 'the store failed');
     }
     return status();

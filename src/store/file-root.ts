@@ -5,7 +5,7 @@ import { errnoOf, isAbsent } from './file-errors.js';
 import { type GuardedRoot, makeDurably, syncFolder } from './file-folders.js';
 import { openIfThere, openToWrite } from './file-open.js';
 import { STORE_MARKER } from './object-key.js';
-import { StoreError } from './object-store.js';
+import { StoreError, StoreGoneError } from './object-store.js';
 
 /** One of these at the top shows a store of a version that set no marker yet, or a restored backup of one. */
 const OWN_LAYOUT = ['.meta', 'jobs', 'ledger'];
@@ -74,8 +74,8 @@ export function createFileRoot(path: string, options: { fsync: boolean }): FileR
     }
     if ((await fingerprint()) === known.fingerprint) return;
     const found = await look();
-    if (found === null) throw new StoreError('store', goneMessage(path));
-    if (found.id !== known.id) throw new StoreError('store', replacedMessage(path));
+    if (found === null) throw new StoreGoneError(goneMessage(path));
+    if (found.id !== known.id) throw new StoreGoneError(replacedMessage(path));
     known = found;
   }
 

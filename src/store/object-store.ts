@@ -136,3 +136,11 @@ export class StoreError extends Error {
     this.retryAfterMs = options?.retryAfterMs ?? null;
   }
 }
+
+/** What lies there is not this store any more. Only a person can bring it back, so that there is nothing to wait for. */
+export class StoreGoneError extends StoreError {
+  constructor(detail: string) {
+    super('store', detail);
+    this.name = 'StoreGoneError';
+  }
+}

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { createCanary } from '../../../src/observe/health.js';
+import { StoreGoneError } from '../../../src/store/object-store.js';
 import { createMemoryStore } from '../../support/memory-store.js';
 
 describe('canary', () => {
@@ -38,6 +39,23 @@ describe('canary', () => {
     now = 1500;
     expect(canary.status()).toMatchObject({ writable: false, lastSuccessAt: 1000, reason: 'disk full' });
     fail = false;
+    expect(await canary.check()).toMatchObject({ writable: true, reason: null });
+  });
+
+  it('has no patience with a store that is another one now', async () => {
+    let trouble: Error | null = null;
+    const store = createMemoryStore((operation) => {
+      if (trouble !== null && operation === 'replace') throw trouble;
+    });
+    const isGone = (error: unknown) => error instanceof StoreGoneError;
+    const canary = createCanary({ store, replica: 'r', isGone });
+    await canary.check();
+    trouble = new StoreGoneError('its marker is gone');
+    expect(await canary.check()).toMatchObject({
+      writable: false,
+      reason: expect.stringContaining('marker'),
+    });
+    trouble = null;
     expect(await canary.check()).toMatchObject({ writable: true, reason: null });
   });
 

@@ -56,6 +56,7 @@ export async function disturb(
       continue;
     }
     counts.set(name, (counts.get(name) ?? 0) + 1);
+    console.log(`${new Date().toISOString()} ${name}`);
     await run(random, around);
     await sleep(random.whole(50, 1_000));
   }

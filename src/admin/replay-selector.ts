@@ -40,6 +40,10 @@ const READS_AT_ONCE = 16;
 
 /** Throws `request-invalid` for a refetch of everything, and for more than can be taken on at once. */
 export async function selectItems(parts: SelectionParts, selector: ReplaySelector): Promise<ReplaySelection> {
+  const { since, until } = selector;
+  if (since !== undefined && until !== undefined && Date.parse(since) >= Date.parse(until)) {
+    throw new Problem('request-invalid', 'since must lie before until.');
+  }
   if (selector.failedOf !== undefined) return selectFailed(parts, selector, selector.failedOf);
   const selection =
     selector.kind === 'refetch' ? await selectJobs(parts, selector) : await selectBodies(parts, selector);

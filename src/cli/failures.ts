@@ -31,13 +31,13 @@ export function createCommand(): Command {
     .option('--cursor <text>', 'go on where an earlier list ended')
     .option('--json', 'print one JSON document')
     .action(async (options: Options) => {
-      const page = await withRecovery(true, (work) => listFailures(work, options));
+      const { page, looked } = await withRecovery(true, (work) => listFailures(work, options));
       if (options.json) printJson(page);
-      else printLines(inWords(page));
+      else printLines(inWords(page, looked));
     });
 }
 
-async function listFailures({ config, parts }: RecoveryWork, options: Options): Promise<FailurePage> {
+async function listFailures({ config, parts }: RecoveryWork, options: Options) {
   const { view } = createRepairs({
     ...parts,
     recovery: parts,
@@ -53,7 +53,8 @@ async function listFailures({ config, parts }: RecoveryWork, options: Options): 
   const filters = { outcome, source, region };
   try {
     checkNames(filters, knownNames(Object.keys(config.sources), Object.keys(config.egress.regions)), view);
-    return await view.openFailures({ ...filters, since: since?.getTime(), limit, cursor });
+    const page = await view.openFailures({ ...filters, since: since?.getTime(), limit, cursor });
+    return { page, looked: `${view.status().rows} ledger lines in ${parts.store.location}` };
   } catch (error) {
     throw error instanceof Problem ? new UsageError(error.message) : error;
   }
@@ -65,9 +66,10 @@ function readLimit(text: string): number {
   throw new InvalidArgumentError('expected a whole number from 1 to 10000.');
 }
 
-function inWords({ failures, counts, nextCursor }: FailurePage): string[] {
+/** @param looked what was looked at: a mistyped store must not read as good news */
+function inWords({ failures, counts, nextCursor }: FailurePage, looked: string): string[] {
   const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
-  if (total === 0) return ['No job is failing.'];
+  if (total === 0) return [`No job is failing, by ${looked}.`];
   const summary = Object.entries(counts).map(([outcome, count]) => `${count} ${outcome}`);
   return [
     `${total} ${total === 1 ? 'job is' : 'jobs are'} failing: ${summary.join(', ')}.`,

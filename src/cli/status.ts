@@ -3,10 +3,11 @@ import { credentialNotices } from '../admin/credential-notices.js';
 import { type Verdict, verdictOf } from '../admin/health-verdict.js';
 import { createReconcileReports } from '../admin/reconcile-reports.js';
 import { createRepairs } from '../admin/repairs.js';
+import { ConfigError } from '../config/faults.js';
 import type { Config } from '../config.js';
 import { canAskService } from '../speech-options.js';
 import type { ObjectStore } from '../store/object-store.js';
-import { EXIT } from './exit-codes.js';
+import { EXIT, UsageError } from './exit-codes.js';
 import { printJson, printLines } from './print.js';
 import { createProgress } from './progress.js';
 import { CLI_ACTOR } from './replay.js';
@@ -18,11 +19,19 @@ export function createCommand(): Command {
     .option('--json', 'print one JSON document')
     .addHelpText('after', '\nExit code 0 when all is well, 1 for a warning, 2 when somebody has to act now.')
     .action(async ({ json }: { readonly json?: true }) => {
-      const verdict = await withRecovery(true, readVerdict);
+      const verdict = await withRecovery(true, readVerdict).catch(couldNotLook);
       if (json) printJson({ status: verdict.level, verdict });
       else printLines(inWords(verdict));
       process.exitCode = EXIT_CODES[verdict.level];
     });
+}
+
+/** What keeps even the store from being opened is the worst news there is. Wrong usage and configuration stay errors. */
+function couldNotLook(error: unknown): Verdict {
+  if (error instanceof ConfigError || error instanceof UsageError) throw error;
+  const text = `The store cannot be looked at: ${error instanceof Error ? error.message : String(error)}.`;
+  const troubles = [{ level: 'failing', text, topic: 'store' }] as const;
+  return { level: 'failing', headline: 'Act now', sentence: text, troubles, since: null, unseen: [] };
 }
 
 const EXIT_CODES = { ok: EXIT.ok, warning: EXIT.failed, failing: EXIT.usage } as const;

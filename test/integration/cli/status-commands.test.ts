@@ -50,6 +50,15 @@ describe('status on the command line', () => {
     });
     expect(stdout).toMatch(/No receiver has ever written to this store/);
   });
+
+  it('has to act when the store cannot even be looked at', async () => {
+    const { code, stdout } = await runCli(['status'], {
+      NODE_CONFIG: JSON.stringify({ store: { url: 's3://some-bucket' }, sources: { intake: {} } }),
+      AWS_REGION: '',
+      AWS_EC2_METADATA_DISABLED: 'true',
+    });
+    expect({ code, stdout }).toMatchObject({ code: 2, stdout: expect.stringMatching(/^Act now\./) });
+  });
 });
 
 describe('failures on the command line', () => {
@@ -69,6 +78,6 @@ describe('failures on the command line', () => {
       stderr: expect.stringMatching(/"faild" is not known; known are stored/),
     });
     const none = await runCli(['failures', '--since', '2999-01-01T00:00:00Z'], settings());
-    expect(none.stdout).toBe('No job is failing.\n');
+    expect(none.stdout).toMatch(/^No job is failing, by \d+ ledger lines in file:/);
   });
 });

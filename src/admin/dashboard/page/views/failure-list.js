@@ -39,7 +39,7 @@ export function failureSection({ failures, counts, nextCursor }, filters, state,
       ? noFailures(filtered)
       : [
           h('p', { 'data-key': 'counts' }, countsInWords(counts, failures.length)),
-          group('Can be fetched again', 'the service still has them', fetchable, again),
+          group('Can be fetched again', 'until the service drops them', fetchable, again),
           group('Need a decision', 'lost at the service, or two versions are kept', others, again),
         ],
     nextCursor !== null &&

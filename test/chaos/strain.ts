@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { type ClientRequest, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createRandom, type Random } from '../support/random.js';
@@ -70,6 +71,7 @@ export function createStrain(options: StrainOptions, deliverer: Deliverer, accou
     strain: (over: AbortSignal) => Promise<unknown>,
   ): Promise<void> {
     const over = new AbortController();
+    setMaxListeners(0, over.signal);
     const straining = strain(over.signal);
     const transcripts: Promise<void>[] = [];
     const until = performance.now() + ms;

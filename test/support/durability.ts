@@ -56,7 +56,7 @@ export function describeDurability(name: string, open: () => Promise<StoreUnderT
       'keeps every acknowledged delivery through kill -9 under load, with its ledger line',
       async () => {
         const replica = await start('first');
-        const jobs = Array.from({ length: 2000 }, (_, n) => `kill${n}`);
+        const jobs = Array.from({ length: 1000 }, (_, n) => `kill${n}`);
         const { acknowledged, refused } = await sendLoad(replica.publicUrl, {
           jobs,
           concurrency: 24,
@@ -74,7 +74,7 @@ export function describeDurability(name: string, open: () => Promise<StoreUnderT
         // After a restart the sender comes again with everything: what was there is identical, the rest is stored.
         const again = await start('second');
         const retried = await sendLoad(again.publicUrl, {
-          jobs: jobs.slice(0, 600),
+          jobs: jobs.slice(0, 400),
           concurrency: 16,
           media: MEDIA,
         });

@@ -39,4 +39,32 @@ describe('the quarantine', () => {
     await keeping;
     expect(store.calls).toHaveLength(2);
   });
+
+  it('says of body and request what they are, and of the body its hash', async () => {
+    const store = createMemoryStore();
+    const kept = await createQuarantine(store).keep(REQUEST, Buffer.from('{'));
+    const sha256 = '021fb596db81e6d02bf3d2586ee3981fe519f275c0ac9ca76bbcf2ebb4097d96';
+    expect(kept).toEqual({ v: 1, ...REQUEST, bytes: 1, sha256 });
+    const metadata = { 'job-id': 'job1', 'delivery-id': REQUEST.deliveryId, source: 'default' };
+    const folder = `quarantine/${REQUEST.deliveryId}/`;
+    expect(store.objects.get(`${folder}body`)?.headers).toEqual({
+      contentType: 'application/octet-stream',
+      metadata: { ...metadata, sha256 },
+    });
+    const request = store.objects.get(`${folder}request.json`);
+    expect(request?.headers).toEqual({ contentType: 'application/json', metadata });
+    expect(JSON.parse(String(request?.body))).toEqual(kept);
+  });
+
+  it('takes a body that is already there for its own only when it holds the same bytes', async () => {
+    const store = createMemoryStore();
+    const key = `quarantine/${REQUEST.deliveryId}/body`;
+    store.put(key, '{');
+    await expect(createQuarantine(store).keep(REQUEST, Buffer.from('['))).rejects.toThrow(
+      /holds other bytes/,
+    );
+    expect(store.objects.size).toBe(1);
+    await createQuarantine(store).keep(REQUEST, Buffer.from('{'));
+    expect(store.objects.size).toBe(2);
+  });
 });

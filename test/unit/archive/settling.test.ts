@@ -1,0 +1,50 @@
+import { describe, expect, it } from '@jest/globals';
+import { StoreError } from '../../../src/store/object-store.js';
+import { archiveOver, context, keysOf, MEDIA, putItem, TRANSCRIPT } from '../../support/archive-bench.js';
+import { createMemoryStore } from '../../support/memory-store.js';
+
+describe('a delivery that is settled', () => {
+  it('has given back its memory, whether its items were held or streamed', async () => {
+    const store = createMemoryStore();
+    const { archive, budget } = archiveOver(store);
+    const staged = archive.begin(context());
+    await putItem(staged, TRANSCRIPT, Buffer.from('{}'));
+    await putItem(staged, MEDIA, Buffer.alloc(store.partSize * 2.5, 1));
+    expect(staged.settled).toBe(false);
+    expect(budget.used).toBeGreaterThan(0);
+    await staged.commit();
+    expect(staged.settled).toBe(true);
+    expect(budget.used).toBe(0);
+  });
+
+  it('of no items stored nothing', async () => {
+    const store = createMemoryStore();
+    expect(await archiveOver(store).archive.begin(context()).commit()).toEqual([]);
+    expect(store.calls).toEqual([]);
+  });
+});
+
+describe('a part that the store does not take', () => {
+  it.each([
+    ['the first', 1],
+    ['the last', 3],
+  ])(
+    'fails the delivery when it is %s: nothing becomes visible, and its memory comes back',
+    async (_, nth) => {
+      let writes = 0;
+      const store = createMemoryStore((operation) => {
+        if (operation === 'write' && ++writes === nth) throw new StoreError('write', 'EIO');
+      });
+      const { archive, budget } = archiveOver(store);
+      const staged = archive.begin(context());
+      const delivery = putItem(staged, MEDIA, Buffer.alloc(store.partSize * 2.5, 1)).then(() =>
+        staged.commit(),
+      );
+      await expect(delivery).rejects.toThrow('EIO');
+      await staged.discard();
+      expect(await keysOf(store)).toEqual([]);
+      expect(store.calls.map(({ operation }) => operation)).not.toContain('complete');
+      expect(budget.used).toBe(0);
+    },
+  );
+});

@@ -4,7 +4,7 @@ import type { LedgerLine } from '../domain/delivery.js';
 import type { ItemKind } from '../domain/item.js';
 import type { ListedObject, ObjectInfo, ObjectStore } from '../store/object-store.js';
 
-/** One object of a job (DESIGN section 6, "Shapes"). */
+/** One object of a job (docs/admin-api.md). */
 export interface Artefact {
   readonly key: string;
   readonly kind: ItemKind;

@@ -6,7 +6,7 @@ import type { LedgerView } from './ledger-view.js';
 import { quarantinedBodies } from './quarantined-bodies.js';
 import { findServiceRecord, type RecordSource, type ServiceRecord } from './service-record.js';
 
-/** Everything known of one job (DESIGN section 6, "Shapes"). */
+/** Everything known of one job (docs/admin-api.md). */
 export interface JobStory {
   readonly jobId: string;
   readonly artefacts: readonly Artefact[];

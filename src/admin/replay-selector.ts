@@ -3,7 +3,7 @@ import type { LedgerView } from './ledger-view.js';
 import type { QuarantineShelf } from './quarantine-shelf.js';
 import type { ReplayShelf } from './replay-shelf.js';
 
-/** What a replay is to work on; filters add up (DESIGN section 6, "Shapes"). */
+/** What a replay is to work on; filters add up (docs/replay.md). */
 export interface ReplaySelector {
   /** `refetch` fetches jobs from the service, `release` decodes quarantined bodies again. */
   readonly kind: 'refetch' | 'release';

@@ -5,7 +5,7 @@ import type { ArtefactContext } from './archive.js';
 /** S3 holds 2 KB of user metadata in all; the sender's names are the only part without a bound. */
 const LONGEST_NAME = 512;
 
-/** Headers an artefact is stored with: content type and user metadata (DESIGN section 4). */
+/** Headers an artefact is stored with: content type and user metadata (docs/store-layout.md). */
 export function artefactHeaders(
   context: ArtefactContext,
   identity: ItemIdentity,

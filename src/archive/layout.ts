@@ -1,7 +1,7 @@
 import type { ItemIdentity, ItemKind } from '../domain/item.js';
 
 /**
- * Where everything lies in the store: the contract with bucket readers (DESIGN section 4).
+ * Where everything lies in the store: the contract with bucket readers (docs/store-layout.md).
  * All keys are relative to the store's prefix; `keyPrefix` is the source's own, empty or ending in `/`.
  */
 const ARTEFACT_FILES: Record<Exclude<ItemKind, 'attachment'>, string> = {

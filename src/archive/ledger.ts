@@ -6,7 +6,7 @@ import { ledgerPartition } from './layout.js';
 import { createPace } from './ledger-pace.js';
 import { type SegmentInfo, writeSegment } from './ledger-segment.js';
 
-/** The append-only record of everything that happened (DESIGN section 4). */
+/** The append-only record of everything that happened (docs/ledger.md). */
 export interface Ledger {
   /**
    * Settles when the segment holding the line is durable. Rejects with `StoreError` when that segment could

@@ -1,6 +1,6 @@
 import type { Origin, StoredItem } from './item.js';
 
-/** What a sender learns of a delivery that was taken (DESIGN: "Answers"). */
+/** What a sender learns of a delivery that was taken (docs/answers.md). */
 export type DeliveryOutcome = 'stored' | 'duplicate' | 'conflict' | 'noted' | 'quarantined';
 
 /** Outcomes a ledger line can carry: taken deliveries, refusals, recoveries, and operators' acts. An open set. */
@@ -36,7 +36,7 @@ export interface DeliveryShape {
   }[];
 }
 
-/** One line of the ledger (DESIGN section 4). Field order is the order on disk. */
+/** One line of the ledger (docs/ledger.md). Field order is the order on disk. */
 export interface LedgerLine {
   readonly v: 1;
   /** ULID; also identifies recoveries, replays, imports and erasures, each as a delivery of its own. */

@@ -1,6 +1,6 @@
 /**
  * Everything a sender or operator can be told went wrong: one stable code each, one table from code to
- * status (DESIGN: "Answers"). Rendered as RFC 9457 problem+json in one place per app.
+ * status (docs/answers.md). Rendered as RFC 9457 problem+json in one place per app.
  */
 const PROBLEMS = {
   'query-invalid': [400, 'The query does not identify a job'],

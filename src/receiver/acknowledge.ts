@@ -1,7 +1,7 @@
 import type { DeliveryOutcome } from '../domain/delivery.js';
 import type { StoredItem } from '../domain/item.js';
 
-/** What a sender is told of a delivery that was taken (DESIGN: "Answers"). */
+/** What a sender is told of a delivery that was taken (docs/answers.md). */
 export interface Acknowledgement {
   readonly deliveryId: string;
   readonly jobId: string;

@@ -15,7 +15,7 @@ export interface ExplainRequest {
   readonly now: number;
 }
 
-/** What would happen to a callback and why (DESIGN section 6, "Shapes"). */
+/** What would happen to a callback and why (docs/cli.md). */
 export interface Explanation {
   readonly decision: 'accept' | 'refuse';
   /** 200 for accept, else the status the sender would see. */

@@ -39,7 +39,7 @@ export function needsLook({ job, expectation }: Pick<Situation, 'job' | 'expecta
 export function planJob(situation: Situation): Plan {
   const { job, expectation, present } = situation;
   if (job.status === 'running') return plan('pending', [], 'the job is still running');
-  // DESIGN, "Body rules": on a status other than success nothing is required to be present.
+  // On a status other than success nothing is required to be present.
   if (job.status === 'rejected') return plan('matched', [], null);
   const missing = expectation.items.filter(({ key }) => !present.has(key));
   if (missing.length === 0) return plan('matched', [], unjudged(expectation));

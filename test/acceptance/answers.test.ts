@@ -5,7 +5,7 @@ import { ledgerOf, visibleKeys } from '../support/ledger-of.js';
 import { type RunningService, startService } from '../support/running-service.js';
 
 /*
- * The answer table of DESIGN section 3, row by row, over HTTP. What needs a socket of its own (slow bodies,
+ * The answer table of docs/answers.md, row by row, over HTTP. What needs a socket of its own (slow bodies,
  * Expect, drains) is in connection.test.ts; a store in trouble is in store-trouble.test.ts.
  */
 

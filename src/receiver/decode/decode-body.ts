@@ -34,7 +34,7 @@ const DEFAULT_MAX_PARTS = 100;
 
 /**
  * Takes a callback's body apart and streams its items into `sink`, one after the other, byte-exact
- * (DESIGN section 3, "Body rules"). The next chunk is taken only when the sink has taken the last one.
+ * (docs/answers.md). The next chunk is taken only when the sink has taken the last one.
  *
  * Throws
  * - UndecodableError when the body does not hold what it claims to. What is left of `body` has been read

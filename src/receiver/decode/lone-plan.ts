@@ -4,7 +4,7 @@ import { looksLikeSrt } from '../../archive/text-shape.js';
 import type { ItemPlan } from './item-plan.js';
 import { isJson, type MediaType, storableType } from './media-type.js';
 
-/** What a body that is not multipart is: by its content type, then by shape (DESIGN, "Body rules"). */
+/** What a body that is not multipart is: by its content type, then by shape (docs/answers.md). */
 export function lonePlan(type: MediaType, contentType: string | null, contents: readonly string[]): ItemPlan {
   if (isJson(type)) return jsonPlan();
   if (type.essence === 'text/plain') return textPlan(contents);

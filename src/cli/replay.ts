@@ -1,4 +1,5 @@
 import { Argument, Command, Option } from 'commander';
+import { checkNames, knownNames } from '../admin/filter-names.js';
 import { createRepairs } from '../admin/repairs.js';
 import type { ReplaySelector } from '../admin/replay-selector.js';
 import type { ReplayFailure } from '../admin/replay-shelf.js';
@@ -90,6 +91,8 @@ async function replay(work: RecoveryWork, selector: ReplaySelector, options: Opt
   });
   await view.refresh();
   try {
+    const known = knownNames(Object.keys(config.sources), Object.keys(config.egress.regions));
+    checkNames(selector, known, view);
     if (options.dryRun) await preview(replays, selector, options.json === true);
     else await run(replays, selector, options, work.signal);
   } catch (error) {

@@ -73,6 +73,8 @@ describe('replay on the command line', () => {
     [['replay', 'refetch', '--job', '../x'], /is no job id/],
     [['replay', 'refetch', '--since', 'yesterday'], /--since expects/],
     [['replay', 'release', '--source', 'nobody'], /no source nobody/],
+    [['replay', 'refetch', '--outcome', 'faild'], /"faild" is not known; known are stored, /],
+    [['replay', 'refetch', '--region', 'eu9'], /"eu9" is not known; known are au1, /],
     [['erase', 'not an id'], /no job id/],
     [['erase'], /missing required argument/],
   ])('refuses %j with 2', async (args, message) => {

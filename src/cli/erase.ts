@@ -3,8 +3,8 @@ import { Command } from 'commander';
 import { type Erasure, eraseJob } from '../admin/erase-job.js';
 import { isJobId } from '../domain/job.js';
 import { UsageError } from './exit-codes.js';
+import { CLI_ACTOR } from './open-repairs.js';
 import { printJson, printLines } from './print.js';
-import { CLI_ACTOR } from './replay.js';
 import { withRecovery } from './with-recovery.js';
 
 interface Options {

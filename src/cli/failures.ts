@@ -1,13 +1,12 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { checkNames, knownNames } from '../admin/filter-names.js';
 import type { FailureLine, FailurePage } from '../admin/ledger-view.js';
-import { createRepairs } from '../admin/repairs.js';
 import { Problem } from '../domain/problem.js';
 import { UsageError } from './exit-codes.js';
+import { openRepairs } from './open-repairs.js';
 import { printJson, printLines } from './print.js';
 import { createProgress } from './progress.js';
 import { readTime } from './read-time.js';
-import { CLI_ACTOR } from './replay.js';
 import { type RecoveryWork, withRecovery } from './with-recovery.js';
 
 interface Options {
@@ -37,15 +36,9 @@ export function createCommand(): Command {
     });
 }
 
-async function listFailures({ config, parts }: RecoveryWork, options: Options) {
-  const { view } = createRepairs({
-    ...parts,
-    recovery: parts,
-    sources: new Map(Object.entries(config.sources)),
-    maxParts: config.limits.maxParts,
-    replica: `${config.replicaName}-${CLI_ACTOR}`,
-    busy: () => false,
-  });
+async function listFailures(work: RecoveryWork, options: Options) {
+  const { config, parts } = work;
+  const { view } = openRepairs(work);
   const progress = createProgress();
   progress.show('reading the ledger');
   await view.refresh().finally(() => progress.end());

@@ -1,12 +1,12 @@
 import { Argument, Command, Option } from 'commander';
 import { checkNames, knownNames } from '../admin/filter-names.js';
-import { createRepairs } from '../admin/repairs.js';
 import type { ReplaySelector } from '../admin/replay-selector.js';
 import type { ReplayFailure } from '../admin/replay-shelf.js';
 import type { ReplayState, ReplayView } from '../admin/replay-state.js';
 import type { Replays } from '../admin/replays.js';
 import { Problem } from '../domain/problem.js';
 import { EXIT, UsageError } from './exit-codes.js';
+import { CLI_ACTOR, openRepairs } from './open-repairs.js';
 import { printJson, printLines } from './print.js';
 import { createProgress } from './progress.js';
 import { readTime } from './read-time.js';
@@ -27,9 +27,6 @@ interface Options {
   readonly dryRun?: true;
   readonly json?: true;
 }
-
-/** Name under which the ledger knows who sits at the command line. */
-export const CLI_ACTOR = 'command-line';
 
 const KINDS = ['refetch', 'release'];
 
@@ -79,16 +76,9 @@ function readSelector(kind: ReplaySelector['kind'], options: Options): ReplaySel
 }
 
 async function replay(work: RecoveryWork, selector: ReplaySelector, options: Options): Promise<void> {
-  const { config, parts } = work;
+  const { config } = work;
   checkSource(config, options.source);
-  const { view, replays } = createRepairs({
-    ...parts,
-    recovery: parts,
-    sources: new Map(Object.entries(config.sources)),
-    maxParts: config.limits.maxParts,
-    replica: `${config.replicaName}-${CLI_ACTOR}`,
-    busy: () => false,
-  });
+  const { view, replays } = openRepairs(work);
   await view.refresh();
   try {
     const known = knownNames(Object.keys(config.sources), Object.keys(config.egress.regions));

@@ -2,15 +2,14 @@ import { Command } from 'commander';
 import { credentialNotices } from '../admin/credential-notices.js';
 import { type Verdict, verdictOf } from '../admin/health-verdict.js';
 import { createReconcileReports } from '../admin/reconcile-reports.js';
-import { createRepairs } from '../admin/repairs.js';
 import { ConfigError } from '../config/faults.js';
 import type { Config } from '../config.js';
 import { canAskService } from '../speech-options.js';
 import type { ObjectStore } from '../store/object-store.js';
 import { EXIT, UsageError } from './exit-codes.js';
+import { openRepairs } from './open-repairs.js';
 import { printJson, printLines } from './print.js';
 import { createProgress } from './progress.js';
-import { CLI_ACTOR } from './replay.js';
 import { type RecoveryWork, withRecovery } from './with-recovery.js';
 
 export function createCommand(): Command {
@@ -36,16 +35,10 @@ function couldNotLook(error: unknown): Verdict {
 
 const EXIT_CODES = { ok: EXIT.ok, warning: EXIT.failed, failing: EXIT.usage } as const;
 
-async function readVerdict({ config, parts }: RecoveryWork): Promise<Verdict> {
+async function readVerdict(work: RecoveryWork): Promise<Verdict> {
+  const { config, parts } = work;
   const { store } = parts;
-  const { view, shelf } = createRepairs({
-    ...parts,
-    recovery: parts,
-    sources: new Map(Object.entries(config.sources)),
-    maxParts: config.limits.maxParts,
-    replica: `${config.replicaName}-${CLI_ACTOR}`,
-    busy: () => false,
-  });
+  const { view, shelf } = openRepairs(work);
   const progress = createProgress();
   progress.show('reading the ledger');
   const unreadable = await view.refresh().then(

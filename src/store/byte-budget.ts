@@ -176,14 +176,15 @@ class Budget implements ByteBudget, LeaseKeeper {
 
   drop(lease: Lease): void {
     if (lease.held === 0) this.#leases.delete(lease);
-    if (this.#end(lease, new LeaseClosedError())) this.#serve();
+    if (this.#end(lease, leaseClosed)) this.#serve();
   }
 
   look(): void {
     const instant = this.#now();
     for (const line of [this.#line.small, this.#line.large]) {
       for (const { lease, since } of line.all()) {
-        if (lease.held === 0 && instant - since >= lease.patience) this.#end(lease, outOfPatience(lease));
+        if (lease.held === 0 && instant - since >= lease.patience)
+          this.#end(lease, () => outOfPatience(lease));
       }
     }
     this.#serve();
@@ -247,10 +248,10 @@ class Budget implements ByteBudget, LeaseKeeper {
     return this.#borrow(share, lease, bytes);
   }
 
-  /** Ends a wait; false when there was none. */
-  #end(lease: Lease, error: Error): boolean {
+  /** Ends a wait; false when there was none. Nearly every lease ends without one, and an error costs its stack. */
+  #end(lease: Lease, reason: () => Error): boolean {
     const waiter = this.#line.small.remove(lease) ?? this.#line.large.remove(lease);
-    waiter?.reject(error);
+    waiter?.reject(reason());
     return waiter !== undefined;
   }
 
@@ -307,7 +308,7 @@ class Budget implements ByteBudget, LeaseKeeper {
       'The body came too slowly while others waited for memory; send it again.',
     );
     lease.refusal = problem;
-    this.#end(lease, problem);
+    this.#end(lease, () => problem);
     lease.onRefused?.(problem);
   }
 }
@@ -315,6 +316,10 @@ class Budget implements ByteBudget, LeaseKeeper {
 /** Within a factor of four, senders are equally slow. */
 function rank(sufficiency: number): number {
   return Math.max(-20, Math.floor(Math.log(sufficiency) / Math.log(4)));
+}
+
+function leaseClosed(): Error {
+  return new LeaseClosedError();
 }
 
 function outOfPatience({ patience }: Lease): Problem {

@@ -149,11 +149,12 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
     },
     async openFailures(query) {
       const { failures, counts, nextCursor } = await findOpenFailures(window, query, retention);
-      const lines = linesOf(failures.map(({ row }) => row));
+      const ends = new Map(failures.map(({ row, retentionEnds }) => [row.job, retentionEnds]));
       return {
-        failures: lines.map((line, index) => ({
+        // By job, of which each has one: a line that cannot be read is left out, and must not shift the others.
+        failures: linesOf(failures.map(({ row }) => row)).map((line) => ({
           ...line,
-          retentionEndsAt: new Date(failures[index]?.retentionEnds ?? 0).toISOString(),
+          retentionEndsAt: new Date(ends.get(line.jobId) ?? 0).toISOString(),
         })),
         counts,
         nextCursor,

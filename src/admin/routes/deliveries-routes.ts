@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { readInstant } from '../../domain/instant.js';
 import type { RefusalRing } from '../../observe/refusal-ring.js';
 import { type AdminRoute, ok } from '../admin-route.js';
+import { instantOf } from '../delivery-query.js';
 import { checkNames, type KnownNames } from '../filter-names.js';
 import type { FreshView } from '../fresh-view.js';
 import type { LedgerView } from '../ledger-view.js';
@@ -56,8 +56,7 @@ export function deliveriesRoutes({ view, fresh, refusals, names }: DeliveriesRou
         const { since, limit = 100, ...filters } = readQuery(FAILURES_QUERY, query);
         await fresh();
         checkNames(filters, names, view);
-        const from = since === undefined ? undefined : (readInstant(since) ?? undefined);
-        return ok(await view.openFailures({ ...filters, since: from, limit }));
+        return ok(await view.openFailures({ ...filters, since: instantOf('since', since), limit }));
       },
     },
     {

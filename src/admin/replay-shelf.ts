@@ -54,6 +54,13 @@ export function createReplayShelf(store: ObjectStore): ReplayShelf {
   const claimKey = (id: string, claim: number) => beside(id, `claim-${padded(claim)}`);
   const put = (key: string, value: unknown) => store.create(key, jsonOf(value), HEADERS);
 
+  let known: { readonly id: string; readonly batches: Map<string, readonly ReplayFailure[]> } = {
+    id: '',
+    batches: new Map(),
+  };
+  const entriesOf = async (key: string) =>
+    ((await readDocument(store, key))?.entries ?? []) as readonly ReplayFailure[];
+
   return {
     async create(state, items) {
       await put(beside(state.replayId, 'items'), { items });
@@ -98,9 +105,13 @@ export function createReplayShelf(store: ObjectStore): ReplayShelf {
       const keys: string[] = [];
       for await (const { key } of store.list(`${REPLAYS_FOLDER}${id}/failed-`)) keys.push(key);
       const last = new Map<string, ReplayFailure>();
+      // A batch never changes, and the page asks for the same replay again and again.
+      if (known.id !== id) known = { id, batches: new Map() };
+      const { batches } = known;
       for (const key of keys) {
-        const document = await readDocument(store, key);
-        for (const entry of (document?.entries ?? []) as ReplayFailure[]) {
+        const entries = batches.get(key) ?? (await entriesOf(key));
+        batches.set(key, entries);
+        for (const entry of entries) {
           last.delete(entry.item);
           last.set(entry.item, entry);
         }

@@ -27,7 +27,7 @@ export default {
   roots,
   testEnvironment: 'node',
   testMatch: ['**/*.test.ts'],
-  globalSetup: '<rootDir>/test/support/build-first.mjs',
+  globalSetup: '<rootDir>/test/support/processes/build-first.mjs',
   // Half of a run is spent waiting for processes and time-outs, so one worker more than cores keeps the cores busy.
   maxWorkers: availableParallelism() + 1,
   extensionsToTreatAsEsm: ['.ts'],

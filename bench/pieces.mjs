@@ -3,15 +3,15 @@
  * What a callback costs beyond them is receiving it and sending it on: HTTP twice, and the collector.
  */
 import { createHash, hash } from 'node:crypto';
-import { JsonCheck } from '../dist/archive/json-check.js';
+import { JsonCheck } from '../dist/content/json-check.js';
 import { createLogger } from '../dist/observe/logger.js';
 import { createMetrics } from '../dist/observe/metrics.js';
-import { parseCallbackQuery } from '../dist/receiver/query.js';
+import { parseCallbackQuery } from '../dist/receiver/access/query.js';
 import { createReport } from '../dist/receiver/report.js';
 import { assertKey } from '../dist/store/object-key.js';
 import { assertHeaders } from '../dist/store/object-metadata.js';
-import { addObjectLines } from '../dist/store/s3-headers.js';
-import { createS3Signer } from '../dist/store/s3-signature.js';
+import { addObjectLines } from '../dist/store/s3/wire/object-headers.js';
+import { createS3Signer } from '../dist/store/s3/wire/s3-signer.js';
 import { transcript } from './load/bodies.mjs';
 
 const TURNS = 50_000;

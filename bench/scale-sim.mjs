@@ -9,8 +9,8 @@
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { decodeTime, encodeTime } from 'ulid';
-import { createLedgerView } from '../dist/admin/ledger-view.js';
-import { createLedger } from '../dist/archive/ledger.js';
+import { createLedger } from '../dist/archive/ledger/ledger.js';
+import { createLedgerView } from '../dist/ledger-view/ledger-view.js';
 
 const [perDay = 100e6, replicas = 12, storeMs = 30] = process.argv.slice(2).map(Number);
 const perSecond = perDay / 86_400;

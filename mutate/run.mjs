@@ -9,8 +9,8 @@ import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
 const TESTS = {
-  archive: ['test/unit/archive/!(foreign-bytes).test.ts'],
-  store: ['test/unit/store/*.test.ts', 'test/contract/*-store.test.ts'],
+  archive: ['test/unit/archive/**/!(foreign-bytes).test.ts'],
+  store: ['test/unit/store/**/*.test.ts', 'test/contract/*-store.test.ts'],
   receiver: [
     'test/unit/receiver/**/*.test.ts',
     'test/acceptance/answers.test.ts',

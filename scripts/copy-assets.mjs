@@ -4,7 +4,7 @@ import { cpSync, mkdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 
-const PAGE = 'admin/dashboard/page';
+const PAGE = 'dashboard';
 const uplot = dirname(createRequire(import.meta.url).resolve('uplot'));
 const vendor = join('src', PAGE, 'vendor');
 

@@ -6,9 +6,9 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { encodeTime } from 'ulid';
-import { parseConfig } from '../dist/config.js';
+import { createService } from '../dist/app/service.js';
+import { parseConfig } from '../dist/config/config.js';
 import { createLogger } from '../dist/observe/logger.js';
-import { createService } from '../dist/service.js';
 import { createSimulator } from '../dist/simulator/simulator.js';
 
 const HOUR = 3_600_000;

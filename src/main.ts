@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { handleSignals } from './cli/signal-handling.js';
+import { handleSignals } from './cli/shared/signal-handling.js';
 import { silenceLibraries } from './config/library-warnings.js';
 
 /* Imports little, because signals and warnings have to be taken care of before the program is loaded. */

@@ -1,18 +1,18 @@
 /**
  * The same forms through our decoder and through others; prints in which ways they differ, with counts and an example.
  *
- *   node --import ./test/support/run-typescript.mjs bench/fuzz/differential.mjs [cases=20000] [seed=1]
+ *   node --import ./test/support/processes/run-typescript.mjs bench/fuzz/differential.mjs [cases=20000] [seed=1]
  *
  * docs/decoder-differences.md says why ours is right in each.
  */
 import { createRequire } from 'node:module';
 import { Readable } from 'node:stream';
+import { UndecodableError } from '../../src/content/decode-error.ts';
 import { decodeBody } from '../../src/receiver/decode/decode-body.ts';
-import { UndecodableError } from '../../src/receiver/decode/decode-error.ts';
 import { multipartTarget } from '../../test/fuzz/body-targets.ts';
-import { BOUNDARY, chunksOf, formType } from '../../test/support/multipart.ts';
+import { BOUNDARY, chunksOf, formType } from '../../test/support/http/multipart.ts';
 import { createRandom } from '../../test/support/random.ts';
-import { RecordingSink } from '../../test/support/recording-sink.ts';
+import { RecordingSink } from '../../test/support/store/recording-sink.ts';
 
 const require = createRequire(new URL('../package.json', import.meta.url));
 const Busboy = require('@fastify/busboy');

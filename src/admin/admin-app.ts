@@ -3,9 +3,9 @@ import express, { type Express } from 'express';
 import helmet from 'helmet';
 import { Problem } from '../domain/problem.js';
 import type { Metrics } from '../observe/metrics.js';
-import { respondProblem } from '../receiver/respond.js';
+import { respondProblem } from '../receiver/http/respond.js';
+import { isOwnHost } from './access/own-host.js';
 import { type AdminRouterOptions, createAdminRouter } from './admin-router.js';
-import { isOwnHost } from './own-host.js';
 
 export interface AdminAppParts extends AdminRouterOptions {
   readonly metrics: Pick<Metrics, 'contentType' | 'expose'>;
@@ -13,7 +13,7 @@ export interface AdminAppParts extends AdminRouterOptions {
   readonly hosts: readonly string[];
 }
 
-const PAGE = fileURLToPath(new URL('./dashboard/page/', import.meta.url));
+const PAGE = fileURLToPath(new URL('../dashboard/', import.meta.url));
 const DRAIN = { bytes: 64 * 1024, ms: 1000 };
 
 /** The app of the admin port: metrics, the API, the dashboard. All of it can be reached by a browser. */

@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import express, { type Request, type Response, Router } from 'express';
 import { asProblem, Problem } from '../domain/problem.js';
-import { respondProblem, retryAfterOf } from '../receiver/respond.js';
+import { respondProblem, retryAfterOf } from '../receiver/http/respond.js';
 import { StoreError } from '../store/object-store.js';
-import type { AdminAnswer, AdminCall, AdminRoute } from './admin-route.js';
-import type { ChangeGate } from './change-gate.js';
-import { SignInRefusal } from './failed-sign-ins.js';
-import type { SignIn } from './sign-in.js';
+import type { ChangeGate } from './access/change-gate.js';
+import { SignInRefusal } from './access/failed-sign-ins.js';
+import type { SignIn } from './access/sign-in.js';
+import type { AdminAnswer, AdminCall, AdminRoute } from './api/admin-route.js';
 
 export interface AdminRouterOptions {
   readonly routes: readonly AdminRoute[];

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { Express } from 'express';
-import { expressMessages } from '../receiver/express-messages.js';
-import { checkHeadersEvery } from '../receiver/headers-deadline.js';
+import { expressMessages } from '../receiver/http/express-messages.js';
+import { checkHeadersEvery } from '../receiver/http/headers-deadline.js';
 
 export interface AdminServerOptions {
   readonly keepAliveTimeout: number;

@@ -1,28 +1,28 @@
 import type { Express } from 'express';
 import type { Archive } from '../archive/archive.js';
-import type { Ledger } from '../archive/ledger.js';
+import type { Ledger } from '../archive/ledger/ledger.js';
+import { knownNames } from '../ledger-view/filter-names.js';
+import { createFreshView } from '../ledger-view/fresh-view.js';
 import type { CanaryStatus } from '../observe/health.js';
 import type { Metrics } from '../observe/metrics.js';
 import type { RefusalRing } from '../observe/refusal-ring.js';
-import type { BodyClock } from '../receiver/request-body.js';
-import type { Source } from '../receiver/sender.js';
+import type { Source } from '../receiver/access/sender.js';
+import type { BodyClock } from '../receiver/http/request-body.js';
 import type { RecoveryParts } from '../recovery/recovery-parts.js';
+import { createTrialDecoder } from '../repair/quarantine-view.js';
+import { createRepairs, type RepairOptions } from '../repair/repairs.js';
 import type { ObjectStore } from '../store/object-store.js';
+import { type ChangeGate, createChangeGate } from './access/change-gate.js';
+import type { FailedSignIn } from './access/failed-sign-ins.js';
+import { createSignIn } from './access/sign-in.js';
 import { createAdminApp } from './admin-app.js';
-import { adminRoutes } from './admin-routes.js';
-import { type ChangeGate, createChangeGate } from './change-gate.js';
-import type { CredentialSettings } from './credential-notices.js';
-import { createDownloadGate, type DownloadLimits } from './download-gate.js';
-import type { FailedSignIn } from './failed-sign-ins.js';
-import { knownNames } from './filter-names.js';
-import { createFreshView } from './fresh-view.js';
-import type { HealthParts } from './health.js';
-import type { ImportFormOptions } from './import-form.js';
-import { createTrialDecoder } from './quarantine-view.js';
-import { createReconcileReports } from './reconcile-reports.js';
-import { createRepairs, type RepairOptions } from './repairs.js';
-import type { RecordSource } from './service-record.js';
-import { createSignIn } from './sign-in.js';
+import { adminRoutes } from './api/admin-routes.js';
+import { createDownloadGate, type DownloadLimits } from './api/download-gate.js';
+import type { ImportFormOptions } from './api/import-form.js';
+import type { CredentialSettings } from './health/credential-notices.js';
+import type { HealthParts } from './health/health.js';
+import { createReconcileReports } from './health/reconcile-reports.js';
+import type { RecordSource } from './jobs/service-record.js';
 
 export interface AdminOptions
   extends Pick<

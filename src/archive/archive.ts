@@ -1,12 +1,12 @@
 import type { IncomingItem, ItemDescription, ItemSink, Origin, StoredItem } from '../domain/item.js';
 import type { Problem } from '../domain/problem.js';
-import type { Spare } from '../store/budget-lease.js';
-import type { BufferPool } from '../store/buffer-pool.js';
-import type { BudgetLease, ByteBudget } from '../store/byte-budget.js';
+import type { Spare } from '../memory/budget-lease.js';
+import type { BufferPool } from '../memory/buffer-pool.js';
+import type { BudgetLease, ByteBudget } from '../memory/byte-budget.js';
+import type { Memory } from '../memory/part-buffer.js';
 import type { ObjectStore } from '../store/object-store.js';
 import { commitItem } from './commit-item.js';
 import { openStreamTarget } from './open-stream-target.js';
-import type { Memory } from './part-buffer.js';
 import { StagedItem } from './staged-item.js';
 
 /** Where a delivery's artefacts come from; becomes their key and metadata. */

@@ -1,9 +1,9 @@
 import { createHash, hash } from 'node:crypto';
 import type { IncomingItem, ItemDescription, ItemIdentity } from '../domain/item.js';
-import { LeaseClosedError } from '../store/budget-lease.js';
+import { LeaseClosedError } from '../memory/budget-lease.js';
+import { type Memory, PartBuffer } from '../memory/part-buffer.js';
 import type { PendingUpload } from '../store/object-store.js';
 import { artefactPath } from './layout.js';
-import { type Memory, PartBuffer } from './part-buffer.js';
 
 /** Parts of one item that may be under way to the store at once. */
 const PARTS_IN_FLIGHT = 3;

@@ -1,7 +1,7 @@
 import { appendFile, readdir, readFile, rename, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { commitUnlessErased } from '../archive/erasure.js';
-import { readLedger } from '../archive/ledger-reader.js';
+import { readLedger } from '../archive/ledger/ledger-reader.js';
 import type { StoredItem } from '../domain/item.js';
 import type { ObjectStore } from '../store/object-store.js';
 import { isAlive, JOURNAL_OWNER, ownName } from './journal-owner.js';

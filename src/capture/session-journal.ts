@@ -2,7 +2,7 @@ import { closeSync, fdatasync, futimesSync, mkdirSync, openSync, writeSync } fro
 import { open, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import type { TranscriptSegment } from '../speech/realtime/transcript-segment.js';
+import type { TranscriptSegment } from '../speech/realtime/transcript/transcript-segment.js';
 import { ownName, SIGN_OF_LIFE } from './journal-owner.js';
 import type { AudioTallies, SessionHead, SessionResult } from './session-transcripts.js';
 

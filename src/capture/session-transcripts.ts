@@ -1,9 +1,9 @@
 import type { RealtimeRegion, SessionService } from '../speech/realtime/realtime-region.js';
 import type { SessionReport } from '../speech/realtime/session-report.js';
-import { transcriptJson } from '../speech/realtime/transcript-json.js';
-import type { TranscriptSegment } from '../speech/realtime/transcript-segment.js';
-import { transcriptSrt } from '../speech/realtime/transcript-srt.js';
-import { transcriptText } from '../speech/realtime/transcript-text.js';
+import { transcriptJson } from '../speech/realtime/transcript/transcript-json.js';
+import type { TranscriptSegment } from '../speech/realtime/transcript/transcript-segment.js';
+import { transcriptSrt } from '../speech/realtime/transcript/transcript-srt.js';
+import { transcriptText } from '../speech/realtime/transcript/transcript-text.js';
 import type { TranscriptionConfig } from '../speech/realtime/wire.js';
 import type { CapturedFile, SessionContext, SessionEnding } from './session-delivery.js';
 

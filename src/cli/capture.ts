@@ -3,20 +3,20 @@ import { join } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { CapturedFile, SessionDelivery } from '../capture/session-delivery.js';
 import { type SessionHead, type SessionResult, sessionTranscripts } from '../capture/session-transcripts.js';
-import { loadConfigWithoutPorts } from '../config.js';
+import { loadConfigWithoutPorts } from '../config/config.js';
 import type { LedgerLine } from '../domain/delivery.js';
 import { isJobId } from '../domain/job.js';
-import { ulidMaker } from '../domain/ulid-maker.js';
 import { startSession } from '../speech/realtime/realtime.js';
 import { REALTIME_REGIONS } from '../speech/realtime/realtime-region.js';
 import type { RealtimeSession } from '../speech/realtime/session.js';
-import { type CaptureArchive, openCaptureArchive } from './capture-archive.js';
-import { type AudioInput, openAudio, readAudio } from './capture-audio.js';
-import { type CaptureFlags, type CapturePlan, capturePlan } from './capture-plan.js';
-import { createScreen, outlivingReader, type Screen } from './capture-screen.js';
-import { runSession, type SessionEnd } from './capture-session.js';
-import { EXIT } from './exit-codes.js';
-import { repeatable } from './repeatable.js';
+import { ulidMaker } from '../text/ulid-maker.js';
+import { type CaptureArchive, openCaptureArchive } from './capture/capture-archive.js';
+import { type AudioInput, openAudio, readAudio } from './capture/capture-audio.js';
+import { type CaptureFlags, type CapturePlan, capturePlan } from './capture/capture-plan.js';
+import { createScreen, outlivingReader, type Screen } from './capture/capture-screen.js';
+import { runSession, type SessionEnd } from './capture/capture-session.js';
+import { EXIT } from './shared/exit-codes.js';
+import { repeatable } from './shared/repeatable.js';
 
 export function createCommand(): Command {
   return new Command('capture')

@@ -1,9 +1,9 @@
 import { Command } from 'commander';
+import { type Config, loadConfig } from '../config/config.js';
 import { ConfigError, renderPath } from '../config/faults.js';
 import { warningsOfProcess } from '../config/warnings.js';
-import { type Config, loadConfig } from '../config.js';
-import { EXIT } from './exit-codes.js';
-import { printJson, printLines } from './print.js';
+import { EXIT } from './shared/exit-codes.js';
+import { printJson, printLines } from './shared/print.js';
 
 export function createCommand(): Command {
   return new Command('check-config')

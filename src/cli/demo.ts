@@ -4,9 +4,9 @@ import { Command } from 'commander';
 import { isContinuousIntegration } from '../config/environment.js';
 import { reconcile } from '../recovery/reconcile.js';
 import type { RecoveredJob } from '../recovery/recovery-report.js';
-import { type DemoJob, type DemoWork, demoWork } from './demo-jobs.js';
-import { createPaint, type Paint } from './demo-paint.js';
-import { type DemoStage, openDemoStage } from './demo-stage.js';
+import { type DemoJob, type DemoWork, demoWork } from './demo/demo-jobs.js';
+import { createPaint, type Paint } from './demo/demo-paint.js';
+import { type DemoStage, openDemoStage } from './demo/demo-stage.js';
 
 export function createCommand(): Command {
   return new Command('demo')

@@ -1,22 +1,22 @@
 import { Command } from 'commander';
+import { speechOptions } from '../app/speech-options.js';
+import { storeOptions } from '../app/store-options.js';
+import { type Config, loadConfig } from '../config/config.js';
 import { ConfigError, type ConfigFault, renderFault } from '../config/faults.js';
 import { warningsOfProcess } from '../config/warnings.js';
-import { type Config, loadConfig } from '../config.js';
 import { checkEgress } from '../doctor/check-egress.js';
 import { checkPublic } from '../doctor/check-public.js';
 import { checkService } from '../doctor/check-service.js';
 import { checkStore } from '../doctor/check-store.js';
 import { errorText, type Finding, failed, ok, type Verdict, warning } from '../doctor/finding.js';
-import { readStoreLocation } from '../domain/store-location.js';
 import { createSpeechClients } from '../speech/speech.js';
-import { speechOptions } from '../speech-options.js';
 import { openStore } from '../store/open-store.js';
-import { inspectBucket } from '../store/s3-inspect.js';
-import { storeOptions } from '../store-options.js';
-import { EXIT, UsageError } from './exit-codes.js';
-import { printJson, printLines } from './print.js';
-import { readPublicAddress } from './public-address.js';
-import { credentialHeaders, sourceNamed } from './source-credential.js';
+import { inspectBucket } from '../store/s3/inspect-bucket.js';
+import { readStoreLocation } from '../text/store-location.js';
+import { EXIT, UsageError } from './shared/exit-codes.js';
+import { printJson, printLines } from './shared/print.js';
+import { readPublicAddress } from './shared/public-address.js';
+import { credentialHeaders, sourceNamed } from './shared/source-credential.js';
 
 interface Options {
   readonly url?: URL;

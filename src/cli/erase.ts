@@ -1,11 +1,11 @@
 import { createInterface } from 'node:readline/promises';
 import { Command } from 'commander';
-import { type Erasure, eraseJob } from '../admin/erase-job.js';
 import { isJobId } from '../domain/job.js';
-import { UsageError } from './exit-codes.js';
-import { CLI_ACTOR } from './open-repairs.js';
-import { printJson, printLines } from './print.js';
-import { withRecovery } from './with-recovery.js';
+import { type Erasure, eraseJob } from '../repair/erase-job.js';
+import { UsageError } from './shared/exit-codes.js';
+import { CLI_ACTOR } from './shared/open-repairs.js';
+import { printJson, printLines } from './shared/print.js';
+import { withRecovery } from './shared/with-recovery.js';
 
 interface Options {
   readonly yes?: true;

@@ -1,11 +1,11 @@
 import { Command } from 'commander';
-import { type Config, loadConfig } from '../config.js';
-import { type Explanation, explain } from '../receiver/explain.js';
-import type { Source } from '../receiver/sender.js';
-import { createSources } from '../receiver/sources.js';
-import { UsageError } from './exit-codes.js';
-import { printJson, printLines } from './print.js';
-import { repeatable } from './repeatable.js';
+import { type Config, loadConfig } from '../config/config.js';
+import { type Explanation, explain } from '../receiver/access/explain.js';
+import type { Source } from '../receiver/access/sender.js';
+import { createSources } from '../receiver/access/sources.js';
+import { UsageError } from './shared/exit-codes.js';
+import { printJson, printLines } from './shared/print.js';
+import { repeatable } from './shared/repeatable.js';
 
 interface Options {
   readonly address: string;

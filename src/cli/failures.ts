@@ -1,13 +1,13 @@
 import { Command, InvalidArgumentError } from 'commander';
-import { checkNames, knownNames } from '../admin/filter-names.js';
-import type { FailureLine, FailurePage } from '../admin/ledger-view.js';
 import { Problem } from '../domain/problem.js';
-import { UsageError } from './exit-codes.js';
-import { openRepairs } from './open-repairs.js';
-import { printJson, printLines } from './print.js';
-import { createProgress } from './progress.js';
-import { readTime } from './read-time.js';
-import { type RecoveryWork, withRecovery } from './with-recovery.js';
+import { checkNames, knownNames } from '../ledger-view/filter-names.js';
+import type { FailureLine, FailurePage } from '../ledger-view/ledger-view.js';
+import { UsageError } from './shared/exit-codes.js';
+import { openRepairs } from './shared/open-repairs.js';
+import { printJson, printLines } from './shared/print.js';
+import { createProgress } from './shared/progress.js';
+import { readTime } from './shared/read-time.js';
+import { type RecoveryWork, withRecovery } from './shared/with-recovery.js';
 
 interface Options {
   readonly outcome?: string;

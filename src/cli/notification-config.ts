@@ -1,15 +1,15 @@
 import { Command, Option } from 'commander';
-import { type Config, loadConfig } from '../config.js';
+import { type Config, loadConfig } from '../config/config.js';
 import {
   buildNotificationConfig,
   type NotificationRequest,
   notificationFaults,
-} from '../speech/notification-config.js';
-import { UsageError } from './exit-codes.js';
-import { printJson } from './print.js';
-import { readPublicAddress } from './public-address.js';
-import { repeatable } from './repeatable.js';
-import { credentialHeaders, sourceNamed } from './source-credential.js';
+} from '../speech/batch/notification-config.js';
+import { UsageError } from './shared/exit-codes.js';
+import { printJson } from './shared/print.js';
+import { readPublicAddress } from './shared/public-address.js';
+import { repeatable } from './shared/repeatable.js';
+import { credentialHeaders, sourceNamed } from './shared/source-credential.js';
 
 interface Options {
   readonly url?: string;

@@ -1,12 +1,12 @@
 import { Command } from 'commander';
 import { reconcile } from '../recovery/reconcile.js';
 import type { RecoveryReport } from '../recovery/recovery-report.js';
-import { UsageError } from './exit-codes.js';
-import { printJson, printLines } from './print.js';
-import { createProgress } from './progress.js';
-import { readTime } from './read-time.js';
-import { reportInWords } from './recovery-words.js';
-import { repeatable } from './repeatable.js';
+import { UsageError } from './shared/exit-codes.js';
+import { printJson, printLines } from './shared/print.js';
+import { createProgress } from './shared/progress.js';
+import { readTime } from './shared/read-time.js';
+import { reportInWords } from './shared/recovery-words.js';
+import { repeatable } from './shared/repeatable.js';
 import {
   checkJobs,
   checkRegions,
@@ -14,7 +14,7 @@ import {
   exitCodeOf,
   type RecoveryWork,
   withRecovery,
-} from './with-recovery.js';
+} from './shared/with-recovery.js';
 
 interface Options {
   readonly since?: Date;

@@ -2,10 +2,10 @@ import { Command } from 'commander';
 import { INTERRUPTED } from '../recovery/fetch-missing.js';
 import type { RecoveredJob } from '../recovery/recovery-report.js';
 import { refetch } from '../recovery/refetch.js';
-import { EXIT } from './exit-codes.js';
-import { printJson, printLines } from './print.js';
-import { jobInWords } from './recovery-words.js';
-import { checkJobs, checkRegions, checkSource, withRecovery } from './with-recovery.js';
+import { EXIT } from './shared/exit-codes.js';
+import { printJson, printLines } from './shared/print.js';
+import { jobInWords } from './shared/recovery-words.js';
+import { checkJobs, checkRegions, checkSource, withRecovery } from './shared/with-recovery.js';
 
 interface Options {
   readonly region?: string;

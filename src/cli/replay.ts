@@ -1,17 +1,17 @@
 import { Argument, Command, Option } from 'commander';
-import { checkNames, knownNames } from '../admin/filter-names.js';
-import type { ReplaySelector } from '../admin/replay-selector.js';
-import type { ReplayFailure } from '../admin/replay-shelf.js';
-import type { ReplayState, ReplayView } from '../admin/replay-state.js';
-import type { Replays } from '../admin/replays.js';
 import { Problem } from '../domain/problem.js';
-import { EXIT, UsageError } from './exit-codes.js';
-import { CLI_ACTOR, openRepairs } from './open-repairs.js';
-import { printJson, printLines } from './print.js';
-import { createProgress } from './progress.js';
-import { readTime } from './read-time.js';
-import { repeatable } from './repeatable.js';
-import { checkJobs, checkSource, type RecoveryWork, withRecovery } from './with-recovery.js';
+import { checkNames, knownNames } from '../ledger-view/filter-names.js';
+import type { ReplaySelector } from '../repair/replay-selector.js';
+import type { ReplayState, ReplayView } from '../repair/replay-state.js';
+import type { ReplayFailure } from '../repair/replay-store.js';
+import type { Replays } from '../repair/replays.js';
+import { EXIT, UsageError } from './shared/exit-codes.js';
+import { CLI_ACTOR, openRepairs } from './shared/open-repairs.js';
+import { printJson, printLines } from './shared/print.js';
+import { createProgress } from './shared/progress.js';
+import { readTime } from './shared/read-time.js';
+import { repeatable } from './shared/repeatable.js';
+import { checkJobs, checkSource, type RecoveryWork, withRecovery } from './shared/with-recovery.js';
 
 interface Options {
   readonly kind?: ReplaySelector['kind'];

@@ -2,9 +2,9 @@ import { Command, CommanderError } from 'commander';
 import { ConfigError } from '../config/faults.js';
 import { nearest } from '../config/nearest.js';
 import { holdYoungGeneration } from '../observe/garbage-collection.js';
-import { EXIT, UsageError } from './exit-codes.js';
 import { completeHelp } from './help-pages.js';
-import { packageVersion } from './package-version.js';
+import { EXIT, UsageError } from './shared/exit-codes.js';
+import { packageVersion } from './shared/package-version.js';
 
 interface CommandEntry {
   readonly summary: string;

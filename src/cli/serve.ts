@@ -1,17 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import { Command } from 'commander';
+import { createService, type Listening, type Service } from '../app/service.js';
+import { type Config, loadConfig } from '../config/config.js';
 import { isDevelopment, isProduction } from '../config/environment.js';
 import { secretValues } from '../config/secret-values.js';
 import { warningsOfProcess } from '../config/warnings.js';
-import { type Config, loadConfig } from '../config.js';
 import { createLogger, type Logger } from '../observe/logger.js';
-import { ListenError } from '../receiver/listen.js';
-import { createService, type Listening, type Service } from '../service.js';
+import { ListenError } from '../receiver/http/listen.js';
 import { WeakStoreError } from '../store/store-proof.js';
-import { packageVersion } from './package-version.js';
-import { handleSignals } from './signal-handling.js';
-import { keepLink } from './start-link.js';
-import { dashboardLink, welcome } from './welcome.js';
+import { packageVersion } from './shared/package-version.js';
+import { handleSignals } from './shared/signal-handling.js';
+import { keepLink } from './shared/start-link.js';
+import { dashboardLink, welcome } from './shared/welcome.js';
 
 /** Name under which the token made at start appears in the ledger. */
 const START_TOKEN = 'start-link';

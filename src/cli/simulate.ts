@@ -1,10 +1,10 @@
 import { Command } from 'commander';
 import type { Fault } from '../simulator/faults.js';
-import { configFault } from '../simulator/job-config.js';
+import { configFault } from '../simulator/jobs/job-config.js';
 import { type Load, runLoad, type SettledJob } from '../simulator/load.js';
 import { createSimulator, type Simulator } from '../simulator/simulator.js';
 import { scaledTiming } from '../simulator/timing.js';
-import { UsageError } from './exit-codes.js';
+import { UsageError } from './shared/exit-codes.js';
 import {
   RATED_FAULTS,
   readContents,

@@ -1,16 +1,16 @@
 import { Command } from 'commander';
-import { credentialNotices } from '../admin/credential-notices.js';
-import { type Verdict, verdictOf } from '../admin/health-verdict.js';
-import { createReconcileReports } from '../admin/reconcile-reports.js';
+import { credentialNotices } from '../admin/health/credential-notices.js';
+import { type Verdict, verdictOf } from '../admin/health/health-verdict.js';
+import { createReconcileReports } from '../admin/health/reconcile-reports.js';
+import { canAskService } from '../app/speech-options.js';
+import type { Config } from '../config/config.js';
 import { ConfigError } from '../config/faults.js';
-import type { Config } from '../config.js';
-import { canAskService } from '../speech-options.js';
 import type { ObjectStore } from '../store/object-store.js';
-import { EXIT, UsageError } from './exit-codes.js';
-import { openRepairs } from './open-repairs.js';
-import { printJson, printLines } from './print.js';
-import { createProgress } from './progress.js';
-import { type RecoveryWork, withRecovery } from './with-recovery.js';
+import { EXIT, UsageError } from './shared/exit-codes.js';
+import { openRepairs } from './shared/open-repairs.js';
+import { printJson, printLines } from './shared/print.js';
+import { createProgress } from './shared/progress.js';
+import { type RecoveryWork, withRecovery } from './shared/with-recovery.js';
 
 export function createCommand(): Command {
   return new Command('status')

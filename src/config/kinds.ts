@@ -1,8 +1,8 @@
-import { parseHeaderLine } from '../domain/header-line.js';
-import { readInstant } from '../domain/instant.js';
-import { parseRange } from '../domain/ip-address.js';
 import { isRegion, REGIONS } from '../domain/job.js';
-import { readStoreLocation } from '../domain/store-location.js';
+import { parseHeaderLine } from '../text/header-line.js';
+import { parseRange } from '../text/ip-address.js';
+import { readStoreLocation } from '../text/store-location.js';
+import { readInstant } from '../time/instant.js';
 import { leaf, Mismatch } from './setting.js';
 import { formatDuration, formatSize, parseDuration, parseSize } from './units.js';
 

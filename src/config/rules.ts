@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
-import { parseHeaderLine, secretPart } from '../domain/header-line.js';
-import { normaliseAddress } from '../domain/ip-address.js';
+import { parseHeaderLine, secretPart } from '../text/header-line.js';
+import { normaliseAddress } from '../text/ip-address.js';
 import type { SettingPath } from './faults.js';
 import type { Settings } from './schema.js';
 import { formatDuration, formatSize } from './units.js';

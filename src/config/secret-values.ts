@@ -1,5 +1,5 @@
-import type { Config } from '../config.js';
-import { parseHeaderLine, secretPart } from '../domain/header-line.js';
+import { parseHeaderLine, secretPart } from '../text/header-line.js';
+import type { Config } from './config.js';
 
 /** Every secret text of the configuration, for the log's scrubber. */
 export function secretValues(config: Config): string[] {

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
-import type { Config } from '../config.js';
-import { parseHeaderLine, secretPart } from '../domain/header-line.js';
+import { parseHeaderLine, secretPart } from '../text/header-line.js';
+import type { Config } from './config.js';
 import { type Environment, isProduction } from './environment.js';
 import { isLoopback, STRONG_TOKEN } from './rules.js';
 import { formatDuration, formatSize } from './units.js';

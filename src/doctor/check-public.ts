@@ -1,7 +1,7 @@
-import { readLedger } from '../archive/ledger-reader.js';
+import { readLedger } from '../archive/ledger/ledger-reader.js';
 import type { LedgerLine } from '../domain/delivery.js';
-import { ulidMaker } from '../domain/ulid-maker.js';
 import type { ObjectStore } from '../store/object-store.js';
+import { ulidMaker } from '../text/ulid-maker.js';
 import { adviceForRefusal } from './advice.js';
 import { errorText, type Finding, failed, ok, skipped, warning } from './finding.js';
 import { askPublic, type PublicAnswer } from './public-request.js';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { withDeadline } from '../domain/deadline.js';
+import { withDeadline } from '../time/deadline.js';
 
 /** What the canary needs of a store; every `ObjectStore` fits. */
 export interface CanaryStore {

@@ -1,10 +1,10 @@
 import type { ArtefactContext } from '../archive/archive.js';
 import type { DeliveryShape, LedgerLine, LedgerOutcome } from '../domain/delivery.js';
 import type { StoredItem } from '../domain/item.js';
-import { ulidMaker } from '../domain/ulid-maker.js';
+import { ulidMaker } from '../text/ulid-maker.js';
+import type { CallbackQuery } from './access/query.js';
+import type { Sender } from './access/sender.js';
 import { type CallbackRequest, wireShape } from './callback-request.js';
-import type { CallbackQuery } from './query.js';
-import type { Sender } from './sender.js';
 
 /** What is known of a delivery while it is being received; grows until it becomes a ledger line. */
 export interface Arrival {

@@ -1,6 +1,6 @@
 import type { DeliveryShape } from '../domain/delivery.js';
-import type { DistinctHeaders } from './distinct-headers.js';
-import type { RequestBody } from './request-body.js';
+import type { DistinctHeaders } from './http/distinct-headers.js';
+import type { RequestBody } from './http/request-body.js';
 
 /** A callback as it stands at the door: everything but the body, which is read only when asked for. */
 export interface CallbackRequest {

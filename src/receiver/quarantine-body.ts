@@ -1,10 +1,10 @@
-import type { Quarantine } from '../archive/quarantine.js';
+import type { Quarantine } from '../archive/quarantine/quarantine.js';
+import type { UndecodableError } from '../content/decode-error.js';
 import { Problem } from '../domain/problem.js';
+import { type CallbackQuery, storableQuery } from './access/query.js';
 import type { Arrival } from './arrival.js';
 import { type CallbackRequest, storableHeaders } from './callback-request.js';
-import type { UndecodableError } from './decode/decode-error.js';
-import { type CallbackQuery, storableQuery } from './query.js';
-import type { RawKeeper } from './raw-keeper.js';
+import type { RawKeeper } from './raw-body-copy.js';
 
 /**
  * Puts the raw body of an undecodable delivery into quarantine. Throws `body-malformed` when it was too large to

@@ -1,20 +1,20 @@
 import type { Archive, StagedDelivery } from '../archive/archive.js';
-import type { Ledger } from '../archive/ledger.js';
-import type { Quarantine } from '../archive/quarantine.js';
-import { atMost } from '../domain/at-most.js';
+import type { Ledger } from '../archive/ledger/ledger.js';
+import type { Quarantine } from '../archive/quarantine/quarantine.js';
+import { UndecodableError } from '../content/decode-error.js';
 import type { LedgerLine } from '../domain/delivery.js';
 import { Problem } from '../domain/problem.js';
+import { atMost } from '../time/at-most.js';
+import { type CallbackQuery, parseCallbackQuery } from './access/query.js';
+import { checkSender, type Sender, type Source, type Stranger } from './access/sender.js';
 import { type Acknowledgement, outcomeOf } from './acknowledge.js';
-import type { Admission } from './admission.js';
 import { type Arrival, arrive, artefactContext, type LineResult, ledgerLine } from './arrival.js';
 import { bodyEncodings, type CallbackRequest, header } from './callback-request.js';
 import { decodeBody } from './decode/decode-body.js';
-import { UndecodableError } from './decode/decode-error.js';
+import type { Admission } from './http/admission.js';
 import { quarantineBody } from './quarantine-body.js';
-import { type CallbackQuery, parseCallbackQuery } from './query.js';
-import { createRawKeeper, type RawKeeper } from './raw-keeper.js';
+import { createRawKeeper, type RawKeeper } from './raw-body-copy.js';
 import { asRefusal, recordRefusal } from './refusal.js';
-import { checkSender, type Sender, type Source, type Stranger } from './sender.js';
 
 /*
  * The story of a callback: source -> address -> credential -> query -> (body) decode -> archive -> ledger ->

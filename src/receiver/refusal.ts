@@ -1,11 +1,11 @@
-import type { Ledger } from '../archive/ledger.js';
-import { atMost } from '../domain/at-most.js';
+import type { Ledger } from '../archive/ledger/ledger.js';
+import { BodyTooLargeError } from '../content/decode-error.js';
 import { asProblem, Problem } from '../domain/problem.js';
 import { StoreError } from '../store/object-store.js';
+import { atMost } from '../time/at-most.js';
 import { type Arrival, ledgerLine } from './arrival.js';
-import { BodyTooLargeError } from './decode/decode-error.js';
+import { BodyAbortedError } from './http/request-body.js';
 import type { ReceiverObserver } from './receive.js';
-import { BodyAbortedError } from './request-body.js';
 
 /** Why a delivery was not taken: something to tell its sender, or that the sender is gone. */
 export type Refusal = Problem | BodyAbortedError;

@@ -1,7 +1,7 @@
-import { JsonCheck } from '../archive/json-check.js';
-import { looksLikeSrt } from '../archive/text-shape.js';
+import { JobIdWithin } from '../content/job-id-within.js';
+import { JsonCheck } from '../content/json-check.js';
+import { looksLikeSrt } from '../content/srt-check.js';
 import type { RetrievableKind } from './expectation.js';
-import { JobIdWithin } from './job-id-within.js';
 
 /**
  * Watches a download go by and says, in words, why it cannot be what was asked for; null while it can. It holds

@@ -1,5 +1,5 @@
-import { identityOf } from '../archive/item-identity.js';
 import { artefactPath, jobFolder } from '../archive/layout.js';
+import { identityOf } from '../content/item-identity.js';
 import type { ItemKind } from '../domain/item.js';
 import type { JobRecord } from '../speech/wire.js';
 import { ownEntries, type RecoverySources } from './own-entries.js';

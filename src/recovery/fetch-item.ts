@@ -1,10 +1,10 @@
 import type { Archive, ArtefactContext, StagedDelivery } from '../archive/archive.js';
 import { commitUnlessErased } from '../archive/erasure.js';
-import { identityOf } from '../archive/item-identity.js';
+import { identityOf } from '../content/item-identity.js';
 import type { ItemIdentity, StoredItem } from '../domain/item.js';
 import { Problem } from '../domain/problem.js';
-import type { Download } from '../speech/download.js';
-import type { JobDocument, JobsClient } from '../speech/jobs-client.js';
+import type { JobDocument, JobsClient } from '../speech/batch/jobs-client.js';
+import type { Download } from '../speech/http/download.js';
 import type { ObjectStore } from '../store/object-store.js';
 import { contentCheck, foreignType } from './content-check.js';
 import type { RetrievableKind } from './expectation.js';

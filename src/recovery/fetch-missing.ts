@@ -1,7 +1,7 @@
 import type { ArtefactContext } from '../archive/archive.js';
 import type { StoredItem } from '../domain/item.js';
 import { Problem } from '../domain/problem.js';
-import type { JobsClient } from '../speech/jobs-client.js';
+import type { JobsClient } from '../speech/batch/jobs-client.js';
 import { isPaused, SpeechError } from '../speech/speech-error.js';
 import { type ObjectStore, StoreError } from '../store/object-store.js';
 import type { ExpectedItem } from './expectation.js';

@@ -1,4 +1,4 @@
-import type { JobsClient } from '../speech/jobs-client.js';
+import type { JobsClient } from '../speech/batch/jobs-client.js';
 import { SpeechError } from '../speech/speech-error.js';
 import type { JobRecord } from '../speech/wire.js';
 import { inWords } from './fetch-missing.js';

@@ -1,6 +1,6 @@
 import type { LimitFunction } from 'p-limit';
-import type { JobPage } from '../speech/job-pages.js';
-import type { JobsClient } from '../speech/jobs-client.js';
+import type { JobPage } from '../speech/batch/job-pages.js';
+import type { JobsClient } from '../speech/batch/jobs-client.js';
 import type { JobRecord } from '../speech/wire.js';
 import { inWords } from './fetch-missing.js';
 import { recoverLeftover } from './leftover.js';

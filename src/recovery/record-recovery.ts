@@ -1,5 +1,5 @@
 import type { ArtefactContext } from '../archive/archive.js';
-import type { Ledger } from '../archive/ledger.js';
+import type { Ledger } from '../archive/ledger/ledger.js';
 import type { LedgerLine } from '../domain/delivery.js';
 import { outcomeOfItems } from './conclude.js';
 import type { ItemResult } from './fetch-missing.js';

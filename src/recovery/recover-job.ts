@@ -1,11 +1,11 @@
 import type { ArtefactContext } from '../archive/archive.js';
 import { isErased } from '../archive/erasure.js';
-import type { Ledger } from '../archive/ledger.js';
-import { ulidMaker } from '../domain/ulid-maker.js';
-import type { JobsClient } from '../speech/jobs-client.js';
+import type { Ledger } from '../archive/ledger/ledger.js';
+import type { JobsClient } from '../speech/batch/jobs-client.js';
 import { isPaused } from '../speech/speech-error.js';
 import type { JobRecord } from '../speech/wire.js';
 import type { ObjectStore } from '../store/object-store.js';
+import { ulidMaker } from '../text/ulid-maker.js';
 import { concluded, untouched } from './conclude.js';
 import { type Expectation, type ExpectedItem, expectationOf } from './expectation.js';
 import { ERASED, ErasedError } from './fetch-item.js';

@@ -1,5 +1,5 @@
 import type { Archive } from '../archive/archive.js';
-import type { Ledger } from '../archive/ledger.js';
+import type { Ledger } from '../archive/ledger/ledger.js';
 import type { SpeechClients } from '../speech/speech.js';
 import type { ObjectStore } from '../store/object-store.js';
 import type { RecoverySources } from './own-entries.js';

@@ -1,6 +1,6 @@
 import type { CallbackStatus, ContentToken, NotificationConfig } from '../speech/wire.js';
+import type { NotificationOutcome } from './callbacks/notifier.js';
 import { LANGUAGE_CODES } from './content/vocabulary.js';
-import type { NotificationOutcome } from './notifier.js';
 import { seededChance, seededRandom } from './seeded-random.js';
 import type { Simulator, Submission } from './simulator.js';
 import type { Timing } from './timing.js';

@@ -5,25 +5,25 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { JobRecord, JobStatus, KeyType } from '../speech/wire.js';
 import { createKeyRing } from './bearer.js';
-import { type Content, contentBytes, contentSha256 } from './content/content.js';
-import { JOB_ITEMS, type JobItem, jobContent } from './content/job-contents.js';
-import { controlApi } from './control-api.js';
-import { createDeliveryLog, type DeliveryLog } from './delivery-log.js';
-import { createFaults, type Faults } from './faults.js';
-import { type RunningServer, startServer } from './http-server.js';
-import { asJobConfig } from './job-config.js';
-import { createJobStore, finalStatus, type NewJob } from './job-store.js';
-import { jobsApi } from './jobs-api.js';
-import { keyService } from './key-service.js';
+import { createDeliveryLog, type DeliveryLog } from './callbacks/delivery-log.js';
 import {
   createNotifier,
   NOTIFIER_DEFAULTS,
   type NotificationOutcome,
   type NotifierOptions,
-} from './notifier.js';
+} from './callbacks/notifier.js';
+import { type Content, contentBytes, contentSha256 } from './content/content.js';
+import { JOB_ITEMS, type JobItem, jobContent } from './content/job-contents.js';
+import { controlApi } from './control-api.js';
+import { createFaults, type Faults } from './faults.js';
+import { type RunningServer, startServer } from './http-server.js';
+import { asJobConfig } from './jobs/job-config.js';
+import { createJobStore, finalStatus, type NewJob } from './jobs/job-store.js';
+import { jobsApi } from './jobs/jobs-api.js';
+import { keyService } from './jobs/key-service.js';
+import { jobRecord, type SimulatedJob } from './jobs/simulated-job.js';
 import { realtimeKeyCheck } from './realtime/key-check.js';
 import { startRealtimeSimulator } from './realtime/realtime-simulator.js';
-import { jobRecord, type SimulatedJob } from './simulated-job.js';
 import { scaledTiming, type Timing } from './timing.js';
 
 /** The batch regions of the interface document. */

@@ -1,24 +1,24 @@
 import { Agent, type Dispatcher } from 'undici';
 import type { Region } from '../domain/job.js';
-import { type Clock, systemClock } from './clock.js';
-import { apiKeyCredentials, type Credentials, temporaryKeyCredentials } from './credentials.js';
-import { createJobsClient, DEFAULT_PATHS, type JobPaths, type JobsClient } from './jobs-client.js';
-import { createKeysClient, type KeysClient } from './keys-client.js';
-import { createRateLimiter } from './rate-limiter.js';
+import { createJobsClient, DEFAULT_PATHS, type JobPaths, type JobsClient } from './batch/jobs-client.js';
+import { type Clock, systemClock } from './http/clock.js';
+import { createRateLimiter } from './http/rate-limiter.js';
+import { RETRY_DEFAULTS, type RetryPolicy } from './http/retry.js';
+import { createTransport, type SpeechAttempt, type Transport } from './http/transport.js';
+import { apiKeyCredentials, type Credentials, temporaryKeyCredentials } from './keys/credentials.js';
+import { createKeysClient, type KeysClient } from './keys/keys-client.js';
 import { batchAddress, configuredRegions, type RegionAddresses, webAddress } from './regions.js';
-import { RETRY_DEFAULTS, type RetryPolicy } from './retry.js';
 import { SpeechError } from './speech-error.js';
-import { createTransport, type SpeechAttempt, type Transport } from './transport.js';
 
 export type { Region } from '../domain/job.js';
-export type { Clock } from './clock.js';
-export type { Download } from './download.js';
-export type { JobMedia } from './job-form.js';
-export type { JobPage } from './job-pages.js';
-export type { JobDocument, JobPaths, JobsClient, ListOptions } from './jobs-client.js';
-export type { KeysClient, TemporaryKey, TemporaryKeyOrder } from './keys-client.js';
+export type { JobMedia } from './batch/job-form.js';
+export type { JobPage } from './batch/job-pages.js';
+export type { JobDocument, JobPaths, JobsClient, ListOptions } from './batch/jobs-client.js';
+export type { Clock } from './http/clock.js';
+export type { Download } from './http/download.js';
+export type { SpeechAttempt } from './http/transport.js';
+export type { KeysClient, TemporaryKey, TemporaryKeyOrder } from './keys/keys-client.js';
 export { SpeechError, type SpeechErrorKind } from './speech-error.js';
-export type { SpeechAttempt } from './transport.js';
 export type * from './wire.js';
 
 /** Everything the clients need to know. Times in milliseconds. */

@@ -1,7 +1,7 @@
-import { readStoreLocation } from '../domain/store-location.js';
-import { createFileStore } from './file-store.js';
+import { readStoreLocation } from '../text/store-location.js';
+import { createFileStore } from './file/file-store.js';
 import { type ObjectStore, StoreError } from './object-store.js';
-import type { S3Settings } from './s3-options.js';
+import type { S3Settings } from './s3/s3-options.js';
 
 /** Large enough that 10,000 parts carry 78 GiB, small enough for many uploads in one memory budget. */
 export const DEFAULT_PART_SIZE = 8 * 1024 * 1024;
@@ -35,7 +35,7 @@ export async function openStore(options: StoreOptions): Promise<ObjectStore> {
     return createFileStore({ directory: location.directory, partSize, fsync: options.fsync ?? true });
   assertPartSize(partSize);
   // Loaded only when wanted: the SDK costs a third of a second at start.
-  const { createS3Store } = await import('./s3-store.js');
+  const { createS3Store } = await import('./s3/s3-store.js');
   const { bucket, prefix } = location;
   return createS3Store({ bucket, prefix, partSize, settings: options.s3 ?? {}, onNotice: options.onNotice });
 }

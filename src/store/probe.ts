@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
-import { withDeadline } from '../domain/deadline.js';
+import { withDeadline } from '../time/deadline.js';
 import type {
   CreateResult,
   ObjectHeaders,

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { ledgerOf, visibleKeys } from '../support/ledger-of.js';
-import { type RunningService, startService } from '../support/running-service.js';
+import { ledgerOf, visibleKeys } from '../support/ledger/ledger-of.js';
+import { type RunningService, startService } from '../support/processes/running-service.js';
 
 /*
  * The answer table of docs/answers.md, row by row, over HTTP. What needs a socket of its own (slow bodies,

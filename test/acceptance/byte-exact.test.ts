@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { LedgerLine } from '../../src/domain/delivery.js';
-import { segmentOf, visibleKeys } from '../support/ledger-of.js';
-import { rawClient } from '../support/raw-http.js';
-import { type RunningService, startService } from '../support/running-service.js';
+import { rawClient } from '../support/http/raw-http.js';
+import { segmentOf, visibleKeys } from '../support/ledger/ledger-of.js';
+import { type RunningService, startService } from '../support/processes/running-service.js';
 import { until } from '../support/until.js';
 
 /*

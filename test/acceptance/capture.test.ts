@@ -5,10 +5,9 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { RealtimeSimulator } from '../../src/simulator/realtime/realtime-simulator.js';
 import type { FaultAct } from '../../src/simulator/realtime/session-script.js';
-import { ledgerOf, visibleKeys } from '../support/ledger-of.js';
-
+import { ledgerOf, visibleKeys } from '../support/ledger/ledger-of.js';
+import { startProcess } from '../support/processes/receiver-process.js';
 import { API_KEY, silence, withSimulator } from '../support/realtime.js';
-import { startProcess } from '../support/receiver-process.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { until } from '../support/until.js';
 

@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { configFolder } from '../support/config-folder.js';
-import { type ReceiverProcess, startProcess } from '../support/receiver-process.js';
-import { runCli } from '../support/run-cli.js';
+import { configFolder } from '../support/processes/config-folder.js';
+import { type ReceiverProcess, startProcess } from '../support/processes/receiver-process.js';
+import { runCli } from '../support/processes/run-cli.js';
 import { until } from '../support/until.js';
 
 /* A receiver in production with the configuration that README.md gives, followed to the letter. */

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { type RawClient, rawClient } from '../support/raw-http.js';
-import { startReady } from '../support/receiver-process.js';
-import { type RunningService, startService } from '../support/running-service.js';
+import { type RawClient, rawClient } from '../support/http/raw-http.js';
+import { startReady } from '../support/processes/receiver-process.js';
+import { type RunningService, startService } from '../support/processes/running-service.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { until } from '../support/until.js';
 

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { ledgerOf, visibleKeys } from '../support/ledger-of.js';
-import { type RawClient, rawClient } from '../support/raw-http.js';
-import { type RunningService, startService } from '../support/running-service.js';
+import { type RawClient, rawClient } from '../support/http/raw-http.js';
+import { ledgerOf, visibleKeys } from '../support/ledger/ledger-of.js';
+import { type RunningService, startService } from '../support/processes/running-service.js';
 import { until } from '../support/until.js';
 
 /* What only shows on a bare connection: when the body is read, how refusals reach a sender that still writes. */

@@ -1,4 +1,4 @@
-import { describeDurability } from '../support/durability.js';
+import { describeDurability } from '../support/store/durability.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
 describeDurability('the file store', async () => {

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { ledgerOf, visibleKeys } from '../support/ledger-of.js';
-import { type RawClient, rawClient } from '../support/raw-http.js';
-import { type RunningService, startService } from '../support/running-service.js';
+import { type RawClient, rawClient } from '../support/http/raw-http.js';
+import { ledgerOf, visibleKeys } from '../support/ledger/ledger-of.js';
+import { type RunningService, startService } from '../support/processes/running-service.js';
 import { until } from '../support/until.js';
 
 /* What strangers can put into the head of a request, on both ports. */

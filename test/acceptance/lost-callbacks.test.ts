@@ -1,4 +1,4 @@
-import { describeLostCallbacks } from '../support/lost-callbacks.js';
+import { describeLostCallbacks } from '../support/recovery/lost-callbacks.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
 describeLostCallbacks('the file store', async () => {

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { type ReceiverProcess, startReady } from '../support/receiver-process.js';
-import { type S3StandIn, startS3StandIn } from '../support/s3-stand-in.js';
+import { type ReceiverProcess, startReady } from '../support/processes/receiver-process.js';
+import { type S3StandIn, startS3StandIn } from '../support/store/s3-stand-in.js';
 import { until } from '../support/until.js';
 
 /* Operators whose players pause, or who click too often, must not cost a callback. */

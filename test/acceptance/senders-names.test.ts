@@ -1,8 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { ledgerOf, visibleKeys } from '../support/ledger-of.js';
-import { type RunningService, startService } from '../support/running-service.js';
+import { ledgerOf, visibleKeys } from '../support/ledger/ledger-of.js';
+import { type RunningService, startService } from '../support/processes/running-service.js';
 import { until } from '../support/until.js';
 
 let service: RunningService;

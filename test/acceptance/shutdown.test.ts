@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { ledgerOf, visibleKeys } from '../support/ledger-of.js';
-import { rawClient } from '../support/raw-http.js';
-import { type ReceiverProcess, startReady } from '../support/receiver-process.js';
+import { rawClient } from '../support/http/raw-http.js';
+import { ledgerOf, visibleKeys } from '../support/ledger/ledger-of.js';
+import { type ReceiverProcess, startReady } from '../support/processes/receiver-process.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { until } from '../support/until.js';
 

@@ -1,8 +1,8 @@
 import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { type ReceiverProcess, startProcess } from '../support/receiver-process.js';
-import { startS3StandIn } from '../support/s3-stand-in.js';
+import { type ReceiverProcess, startProcess } from '../support/processes/receiver-process.js';
+import { startS3StandIn } from '../support/store/s3-stand-in.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { until } from '../support/until.js';
 
@@ -86,7 +86,7 @@ describe('a start', () => {
   });
 
   it.each(['SIGTERM', 'SIGINT'] as const)('that %s ends before it listens exits 0', async (signal) => {
-    const hold = new URL('../support/signal-at-load.mjs', import.meta.url).href;
+    const hold = new URL('../support/processes/signal-at-load.mjs', import.meta.url).href;
     const environment = { NODE_OPTIONS: `--import=${hold}`, SIGNAL_AT_LOAD: signal };
     await expect(startProcess(settings(0), environment)).rejects.toThrow(/ended with 0:\n$/);
   });

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.js';
-import { type ReceiverProcess, startProcess } from '../support/receiver-process.js';
-import { type S3StandIn, startS3StandIn } from '../support/s3-stand-in.js';
+import { type ReceiverProcess, startProcess } from '../support/processes/receiver-process.js';
+import { type FaultProxy, startFaultProxy } from '../support/store/fault-proxy.js';
+import { type S3StandIn, startS3StandIn } from '../support/store/s3-stand-in.js';
 import { until } from '../support/until.js';
 
 /* What a sender and a balancer see while the store is in trouble: 503, never 2xx and never 4xx. */

@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser } from 'playwright-core';
-import { sendCallback } from '../support/admin-api.js';
-import { openBrowser, openDashboard } from '../support/dashboard.js';
-import { type LostJobs, lostJobs } from '../support/lost-jobs.js';
-import { type RunningService, startService } from '../support/running-service.js';
+import { openBrowser, openDashboard } from '../support/dashboard/dashboard.js';
+import { sendCallback } from '../support/processes/admin-api.js';
+import { type RunningService, startService } from '../support/processes/running-service.js';
+import { type LostJobs, lostJobs } from '../support/recovery/lost-jobs.js';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const JSON_TYPE = { 'content-type': 'application/json' };

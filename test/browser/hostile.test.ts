@@ -4,11 +4,11 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser } from 'playwright-core';
 import { encodeTime } from 'ulid';
 import { ledgerPartition } from '../../src/archive/layout.js';
-import { sendCallback } from '../support/admin-api.js';
-import { type Dashboard, openBrowser, openDashboard } from '../support/dashboard.js';
-import { ledgerLine } from '../support/ledger-lines.js';
-import { type LostJobs, lostJobs } from '../support/lost-jobs.js';
-import { type RunningService, startService } from '../support/running-service.js';
+import { type Dashboard, openBrowser, openDashboard } from '../support/dashboard/dashboard.js';
+import { ledgerLine } from '../support/ledger/ledger-lines.js';
+import { sendCallback } from '../support/processes/admin-api.js';
+import { type RunningService, startService } from '../support/processes/running-service.js';
+import { type LostJobs, lostJobs } from '../support/recovery/lost-jobs.js';
 import { until } from '../support/until.js';
 
 /** What strangers would send to whoever looks at the page. Each tells by `window.hit` when it ran. */

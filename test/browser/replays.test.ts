@@ -2,9 +2,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Browser } from 'playwright-core';
-import { type Dashboard, openBrowser, openDashboard } from '../support/dashboard.js';
-import { type LostJobs, lostJobs } from '../support/lost-jobs.js';
-import { type RunningService, startService } from '../support/running-service.js';
+import { type Dashboard, openBrowser, openDashboard } from '../support/dashboard/dashboard.js';
+import { type RunningService, startService } from '../support/processes/running-service.js';
+import { type LostJobs, lostJobs } from '../support/recovery/lost-jobs.js';
 
 let browser: Browser;
 let lost: LostJobs;

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser } from 'playwright-core';
-import { type Dashboard, openBrowser, openDashboard } from '../support/dashboard.js';
-import { type RunningService, startService } from '../support/running-service.js';
+import { type Dashboard, openBrowser, openDashboard } from '../support/dashboard/dashboard.js';
+import { type RunningService, startService } from '../support/processes/running-service.js';
 
 let browser: Browser;
 let service: RunningService;

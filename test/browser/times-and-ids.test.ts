@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Browser } from 'playwright-core';
-import { sendCallback } from '../support/admin-api.js';
-import { type Dashboard, openBrowser, openDashboard } from '../support/dashboard.js';
-import { type RunningService, startService } from '../support/running-service.js';
+import { type Dashboard, openBrowser, openDashboard } from '../support/dashboard/dashboard.js';
+import { sendCallback } from '../support/processes/admin-api.js';
+import { type RunningService, startService } from '../support/processes/running-service.js';
 import { until } from '../support/until.js';
 
 const JSON_TYPE = { 'content-type': 'application/json' };

@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Browser } from 'playwright-core';
-import { sendCallback } from '../support/admin-api.js';
-import { type Dashboard, openBrowser, openDashboard } from '../support/dashboard.js';
-import { type LostJobs, lostJobs } from '../support/lost-jobs.js';
-import { type RunningService, startService } from '../support/running-service.js';
+import { type Dashboard, openBrowser, openDashboard } from '../support/dashboard/dashboard.js';
+import { sendCallback } from '../support/processes/admin-api.js';
+import { type RunningService, startService } from '../support/processes/running-service.js';
+import { type LostJobs, lostJobs } from '../support/recovery/lost-jobs.js';
 import { until } from '../support/until.js';
 
 /** The page renews itself every few seconds: whatever the reader has typed, opened or chosen by then stays. */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { FaultProxy, ProxyFault } from '../support/fault-proxy.js';
 import type { Random } from '../support/random.js';
+import type { FaultProxy, ProxyFault } from '../support/store/fault-proxy.js';
 import type { Replica } from './replica.js';
 import type { Strain } from './strain.js';
 

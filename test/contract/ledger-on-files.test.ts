@@ -2,12 +2,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { createLedger } from '../../src/archive/ledger.js';
-import { readLedger } from '../../src/archive/ledger-reader.js';
+import { createLedger } from '../../src/archive/ledger/ledger.js';
+import { readLedger } from '../../src/archive/ledger/ledger-reader.js';
 import { createCanary } from '../../src/observe/health.js';
-import { createFileStore } from '../../src/store/file-store.js';
+import { createFileStore } from '../../src/store/file/file-store.js';
 import type { ObjectStore } from '../../src/store/object-store.js';
-import { ledgerLine } from '../support/ledger-lines.js';
+import { ledgerLine } from '../support/ledger/ledger-lines.js';
 
 describe('ledger on files', () => {
   let folder: string;

@@ -3,7 +3,7 @@ import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type ObjectHeaders, type ObjectStore, StoreError } from '../../src/store/object-store.js';
 import { openStore, type StoreOptions } from '../../src/store/open-store.js';
-import { raceProcesses } from '../support/race-processes.js';
+import { raceProcesses } from '../support/processes/race-processes.js';
 
 /** A place to test in; `options.url` is fresh for the suite, `dispose` removes what is left of it. */
 export interface StoreUnderTest {

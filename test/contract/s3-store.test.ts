@@ -1,4 +1,4 @@
-import { openStandInPlace } from '../support/stand-in-store.js';
+import { openStandInPlace } from '../support/store/stand-in-store.js';
 import { describeObjectStore } from './object-store.js';
 
 describeObjectStore('the S3 store before a stand-in', () => openStandInPlace());

@@ -5,11 +5,11 @@ import pLimit from 'p-limit';
 import { createSimulator, type Simulator } from '../../src/simulator/simulator.js';
 import type { ObjectStore } from '../../src/store/object-store.js';
 import { openStore } from '../../src/store/open-store.js';
-import { startBalancer } from '../support/balancer.js';
-import { startFaultProxy } from '../support/fault-proxy.js';
-import { openRealBucket, realS3Settings } from '../support/real-s3.js';
-import { GUARDED, startReplicas } from '../support/replicas.js';
-import { runCli } from '../support/run-cli.js';
+import { startBalancer } from '../support/http/balancer.js';
+import { GUARDED, startReplicas } from '../support/processes/replicas.js';
+import { runCli } from '../support/processes/run-cli.js';
+import { startFaultProxy } from '../support/store/fault-proxy.js';
+import { openRealBucket, realS3Settings } from '../support/store/real-s3.js';
 import { until } from '../support/until.js';
 
 /*

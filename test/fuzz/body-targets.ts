@@ -1,9 +1,16 @@
 import { brotliCompressSync, deflateSync, gunzipSync, gzipSync } from 'node:zlib';
+import { BodyTooLargeError, UndecodableError } from '../../src/content/decode-error.js';
 import { decodeBody } from '../../src/receiver/decode/decode-body.js';
-import { BodyTooLargeError, UndecodableError } from '../../src/receiver/decode/decode-error.js';
-import { BOUNDARY, chunksOf, formBody, formType, naiveParts, type PartSpec } from '../support/multipart.js';
+import {
+  BOUNDARY,
+  chunksOf,
+  formBody,
+  formType,
+  naiveParts,
+  type PartSpec,
+} from '../support/http/multipart.js';
 import type { Random } from '../support/random.js';
-import { RecordingSink } from '../support/recording-sink.js';
+import { RecordingSink } from '../support/store/recording-sink.js';
 import { chunkSizes, mutate } from './mutate.js';
 import type { FuzzCase, FuzzTarget } from './target.js';
 

@@ -1,4 +1,4 @@
-import { describeS3Faults } from '../support/s3-faults.js';
-import { openStandInPlace } from '../support/stand-in-store.js';
+import { describeS3Faults } from '../support/store/s3-faults.js';
+import { openStandInPlace } from '../support/store/stand-in-store.js';
 
 describeS3Faults('a stand-in', () => openStandInPlace());

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { BALANCERS, type Balancer, startBalancer } from '../support/balancer.js';
-import { ledgerOf } from '../support/ledger-of.js';
-import { rawClient } from '../support/raw-http.js';
-import { CREDENTIAL, GUARDED, type Replicas, startReplicas } from '../support/replicas.js';
-import { send } from '../support/send.js';
+import { BALANCERS, type Balancer, startBalancer } from '../support/http/balancer.js';
+import { rawClient } from '../support/http/raw-http.js';
+import { send } from '../support/http/send.js';
+import { ledgerOf } from '../support/ledger/ledger-of.js';
+import { CREDENTIAL, GUARDED, type Replicas, startReplicas } from '../support/processes/replicas.js';
 
 /* Whose address counts behind real balancers. All of 127.0.0.0/8 is this machine's, so senders can differ. */
 

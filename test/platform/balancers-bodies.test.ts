@@ -5,11 +5,11 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { openStore } from '../../src/store/open-store.js';
-import { BALANCERS, type Balancer, startBalancer } from '../support/balancer.js';
-import { largeBody, sha256OfFile } from '../support/large-body.js';
-import { visibleKeys } from '../support/ledger-of.js';
-import { CREDENTIAL, GUARDED, type Replicas, startReplicas } from '../support/replicas.js';
-import { send } from '../support/send.js';
+import { BALANCERS, type Balancer, startBalancer } from '../support/http/balancer.js';
+import { largeBody, sha256OfFile } from '../support/http/large-body.js';
+import { send } from '../support/http/send.js';
+import { visibleKeys } from '../support/ledger/ledger-of.js';
+import { CREDENTIAL, GUARDED, type Replicas, startReplicas } from '../support/processes/replicas.js';
 import { until } from '../support/until.js';
 
 /* Large bodies through real balancers: unbuffered, byte-exact, in flat memory, and nothing half when a replica dies. */

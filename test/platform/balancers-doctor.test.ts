@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Finding } from '../../src/doctor/finding.js';
-import { BALANCERS, type BalancerKind, startBalancer } from '../support/balancer.js';
-import { GUARDED, type Replicas, startReplicas } from '../support/replicas.js';
-import { runCli } from '../support/run-cli.js';
+import { BALANCERS, type BalancerKind, startBalancer } from '../support/http/balancer.js';
+import { GUARDED, type Replicas, startReplicas } from '../support/processes/replicas.js';
+import { runCli } from '../support/processes/run-cli.js';
 
 /* What doctor says of balancers: nothing against the shipped files, and what is wrong with others. */
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { BALANCERS, type Balancer, startBalancer } from '../support/balancer.js';
-import { type RawClient, rawClient } from '../support/raw-http.js';
-import { CREDENTIAL, GUARDED, type Replicas, startReplicas } from '../support/replicas.js';
-import { type Answer, send } from '../support/send.js';
+import { BALANCERS, type Balancer, startBalancer } from '../support/http/balancer.js';
+import { type RawClient, rawClient } from '../support/http/raw-http.js';
+import { type Answer, send } from '../support/http/send.js';
+import { CREDENTIAL, GUARDED, type Replicas, startReplicas } from '../support/processes/replicas.js';
 
 /* A refusal reaches the sender as what it is, never as the balancer's 502, whatever the sender is doing meanwhile. */
 

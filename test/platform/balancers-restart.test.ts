@@ -3,9 +3,9 @@ import { Agent } from 'node:http';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { type Balancer, startBalancer } from '../support/balancer.js';
-import { CREDENTIAL, type Replicas, startReplicas } from '../support/replicas.js';
-import { send } from '../support/send.js';
+import { type Balancer, startBalancer } from '../support/http/balancer.js';
+import { send } from '../support/http/send.js';
+import { CREDENTIAL, type Replicas, startReplicas } from '../support/processes/replicas.js';
 import { until } from '../support/until.js';
 
 /* Replicas go and come while callbacks arrive, and connections fall idle at the worst moments: no sender may notice. */

@@ -8,7 +8,7 @@ import {
   reconcileReportKey,
   replayKey,
 } from '../../src/archive/layout.js';
-import { parseConfig } from '../../src/config.js';
+import { parseConfig } from '../../src/config/config.js';
 import { inProject, readManifest, readProjectFile } from '../support/manifests.js';
 
 /** Which permission a command of the S3 client needs (AWS, "Actions, resources, and condition keys for Amazon S3"). */

@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, it } from '@jest/globals';
+import { type Config, parseConfig } from '../../src/config/config.js';
 import { loadSettings } from '../../src/config/load.js';
 import { parseSize } from '../../src/config/units.js';
 import { withoutPorts } from '../../src/config/without-ports.js';
-import { type Config, parseConfig } from '../../src/config.js';
 import { type Manifest, OVERLAYS, pick, readManifest, renderOverlay } from '../support/manifests.js';
 
 const scratch = mkdtempSync(path.join(os.tmpdir(), 'overlay-config-'));

@@ -5,8 +5,8 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createMetrics } from '../../src/observe/metrics.js';
-import { buildImage, type Container, type Image, startContainer } from '../support/container.js';
 import { inProject, pick, readManifest, renderOverlay } from '../support/manifests.js';
+import { buildImage, type Container, type Image, startContainer } from '../support/processes/container.js';
 import { until } from '../support/until.js';
 
 /*

@@ -1,4 +1,4 @@
-import { describeDurability } from '../support/durability.js';
-import { openRealBucket } from '../support/real-s3.js';
+import { describeDurability } from '../support/store/durability.js';
+import { openRealBucket } from '../support/store/real-s3.js';
 
 describeDurability('a real S3 server', () => openRealBucket());

@@ -1,4 +1,4 @@
-import { describeLostCallbacks } from '../support/lost-callbacks.js';
-import { openRealBucket } from '../support/real-s3.js';
+import { describeLostCallbacks } from '../support/recovery/lost-callbacks.js';
+import { openRealBucket } from '../support/store/real-s3.js';
 
 describeLostCallbacks('a real S3 server', () => openRealBucket());

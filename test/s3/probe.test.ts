@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { openStore } from '../../src/store/open-store.js';
 import { probeStore } from '../../src/store/probe.js';
-import { openRealBucket } from '../support/real-s3.js';
+import { openRealBucket } from '../support/store/real-s3.js';
 
 describe('the probe on a real S3 server', () => {
   it('finds it trustworthy, and leaves nothing behind', async () => {

@@ -1,4 +1,4 @@
-import { openRealBucket } from '../support/real-s3.js';
-import { describeS3Faults } from '../support/s3-faults.js';
+import { openRealBucket } from '../support/store/real-s3.js';
+import { describeS3Faults } from '../support/store/s3-faults.js';
 
 describeS3Faults('a real S3 server', () => openRealBucket());

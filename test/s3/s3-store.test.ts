@@ -1,4 +1,4 @@
 import { describeObjectStore } from '../contract/object-store.js';
-import { openRealBucket } from '../support/real-s3.js';
+import { openRealBucket } from '../support/store/real-s3.js';
 
 describeObjectStore('a real S3 server', () => openRealBucket());

@@ -8,7 +8,7 @@ import {
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { openStore } from '../../src/store/open-store.js';
 import { probeStore } from '../../src/store/probe.js';
-import { realS3Settings } from '../support/real-s3.js';
+import { realS3Settings } from '../support/store/real-s3.js';
 
 /* Versioning can change what a condition is worth: an operator who is refused has to learn that from the message. */
 

@@ -1,5 +1,5 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { describeApi } from '../../src/admin/openapi/description.js';
+import { describeApi } from '../../src/admin/api/openapi/description.js';
 
 interface Operation {
   readonly responses: Readonly<

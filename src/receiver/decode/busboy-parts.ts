@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import busboy from 'busboy';
-import { UndecodableError } from './decode-error.js';
-import { headerField, looseParameter, type PartHead } from './part-head.js';
+import { UndecodableError } from '../../content/decode-error.js';
+import { headerField, looseParameter, type PartHead } from '../../content/part-head.js';
 
 /** Above every write, so that a file stream never holds a write back; it is emptied after each anyway. */
 const FILE_BUFFER_BYTES = 2 ** 30;

@@ -1,6 +1,6 @@
 import zlib from 'node:zlib';
+import { UndecodableError } from '../../content/decode-error.js';
 import type { ByteSource } from './byte-source.js';
-import { UndecodableError } from './decode-error.js';
 import { type Decompressor, InflatedSource } from './inflated-source.js';
 
 /** Each encoding multiplies what a small body can unfold to; nobody needs more. */

@@ -1,12 +1,12 @@
+import { UndecodableError } from '../../content/decode-error.js';
+import { PlannedItem } from '../../content/item-plan.js';
+import { lonePlan } from '../../content/lone-plan.js';
+import { boundaryOf, type MediaType, parseMediaType } from '../../content/media-type.js';
+import type { PartShape } from '../../content/part-shape.js';
 import type { ItemSink } from '../../domain/item.js';
 import { type ByteSource, RawBody, withFirst } from './byte-source.js';
 import { contentEncodings, decodedSource } from './content-encoding.js';
-import { UndecodableError } from './decode-error.js';
 import { decodeMultipart } from './decode-multipart.js';
-import { PlannedItem } from './item-plan.js';
-import { lonePlan } from './lone-plan.js';
-import { boundaryOf, type MediaType, parseMediaType } from './media-type.js';
-import type { PartShape } from './part-shape.js';
 
 /** What the request says about its body. */
 export interface BodyHeaders {

@@ -1,12 +1,12 @@
+import { UndecodableError } from '../../content/decode-error.js';
+import { PlannedItem } from '../../content/item-plan.js';
+import type { PartHead } from '../../content/part-head.js';
+import { partPlan } from '../../content/part-plan.js';
+import { type PartShape, partShape } from '../../content/part-shape.js';
 import type { ItemSink } from '../../domain/item.js';
 import { BusboyParts } from './busboy-parts.js';
 import type { ByteSource } from './byte-source.js';
-import { UndecodableError } from './decode-error.js';
 import { DelimiterScanner, type MultipartToken } from './delimiter-scanner.js';
-import { PlannedItem } from './item-plan.js';
-import type { PartHead } from './part-head.js';
-import { partPlan } from './part-plan.js';
-import { type PartShape, partShape } from './part-shape.js';
 
 /**
  * Streams every part of a form into the sink as an item of its own. Throws UndecodableError where

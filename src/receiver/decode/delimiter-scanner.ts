@@ -1,5 +1,5 @@
+import { UndecodableError } from '../../content/decode-error.js';
 import { DamagedDelimiterWatch } from './damaged-delimiter.js';
-import { UndecodableError } from './decode-error.js';
 
 /** What a multipart body is made of, in order: each part is one `head`, any number of `data`, one `end`. */
 export type MultipartToken =

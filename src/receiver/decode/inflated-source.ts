@@ -1,6 +1,6 @@
 import type { Transform } from 'node:stream';
+import { BodyTooLargeError, UndecodableError } from '../../content/decode-error.js';
 import type { ByteSource } from './byte-source.js';
-import { BodyTooLargeError, UndecodableError } from './decode-error.js';
 
 /** A zlib stream; `bytesWritten` is how much of its input it made use of. */
 export type Decompressor = Transform & { readonly bytesWritten: number };

@@ -1,4 +1,4 @@
-import { isoTime, type SimulatedJob } from '../simulated-job.js';
+import { isoTime, type SimulatedJob } from '../jobs/simulated-job.js';
 import { bufferContent, type Content } from './content.js';
 import { speak } from './speech.js';
 import { jsonTranscript, srtTranscript, textTranscript } from './transcript.js';

@@ -2,7 +2,7 @@ import { BYTES_PER_SAMPLE } from './check-config.js';
 import { type FlowCount, FlowWindow } from './flow-window.js';
 import { FrameCutter } from './frame-cutter.js';
 import type { AudioTally } from './session-report.js';
-import type { RealtimeSocket } from './socket.js';
+import type { RealtimeSocket } from './socket/socket.js';
 import type { AudioFormat } from './wire.js';
 
 /** How far audio may run ahead. The document's limits are ceilings; options can only lower them. */

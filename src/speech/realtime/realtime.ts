@@ -16,18 +16,16 @@
  */
 import { type AudioLimits, DEFAULT_AUDIO_LIMITS } from './audio-pipe.js';
 import { checkStart, type UnknownFields } from './check-config.js';
-import { connect, type RealtimeCredential } from './connect.js';
-import type { EndpointOptions } from './endpoint.js';
 import { type ConfigFault, RealtimeConfigError } from './realtime-error.js';
 import { RealtimeSession } from './session.js';
-import type { SocketConnector } from './socket.js';
-import type { ResultTimes } from './transcript-segment.js';
+import { connect, type RealtimeCredential } from './socket/connect.js';
+import type { EndpointOptions } from './socket/endpoint.js';
+import type { SocketConnector } from './socket/socket.js';
+import type { ResultTimes } from './transcript/transcript-segment.js';
 import type { AudioFormat, TranscriptionConfig } from './wire.js';
 
 export { type AudioLimits, DEFAULT_AUDIO_LIMITS } from './audio-pipe.js';
 export type { UnknownFields } from './check-config.js';
-export type { RealtimeCredential } from './connect.js';
-export type { EndpointOptions } from './endpoint.js';
 export type { ReceivedMessage, UnknownMessage } from './read-message.js';
 export {
   type ConfigFault,
@@ -45,6 +43,8 @@ export type { RealtimeSession } from './session.js';
 export { CLOSE_CODES } from './session-death.js';
 export type { SessionEventMap, SessionEventName } from './session-events.js';
 export type { AudioTally, SessionReport, SessionState } from './session-report.js';
+export type { RealtimeCredential } from './socket/connect.js';
+export type { EndpointOptions } from './socket/endpoint.js';
 export {
   adaptWebSocket,
   type RealtimeSocket,
@@ -53,18 +53,18 @@ export {
   type SocketRequest,
   UpgradeRefused,
   type WebSocketLike,
-} from './socket.js';
+} from './socket/socket.js';
+export { connectWithWebSocket } from './socket/web-socket.js';
 export {
   type RealtimeTranscript,
   type SegmentResult,
   type TranscribedSession,
   type TranscriptJsonOptions,
   transcriptJson,
-} from './transcript-json.js';
-export type { ResultTimes, TranscriptSegment } from './transcript-segment.js';
-export { transcriptSrt } from './transcript-srt.js';
-export { transcriptText } from './transcript-text.js';
-export { connectWithWebSocket } from './web-socket.js';
+} from './transcript/transcript-json.js';
+export type { ResultTimes, TranscriptSegment } from './transcript/transcript-segment.js';
+export { transcriptSrt } from './transcript/transcript-srt.js';
+export { transcriptText } from './transcript/transcript-text.js';
 export type * from './wire.js';
 
 export interface SessionOptions extends EndpointOptions {
@@ -105,7 +105,7 @@ export async function connectSession(options: SessionOptions): Promise<RealtimeS
   const service = options.service ?? 'realtime';
   const { socket, region } = await connect({
     ...options,
-    connector: options.connector ?? (await import('./ws-socket.js')).connectWithWs,
+    connector: options.connector ?? (await import('./socket/ws-socket.js')).connectWithWs,
     handshakeTimeoutMs: options.handshakeTimeoutMs ?? 10_000,
   });
   return new RealtimeSession(socket, {

@@ -1,7 +1,7 @@
 import { Feed } from './feed.js';
 import type { ReceivedMessage } from './read-message.js';
 import type { SessionState } from './session-report.js';
-import type { TranscriptSegment } from './transcript-segment.js';
+import type { TranscriptSegment } from './transcript/transcript-segment.js';
 
 /** Events by name: every message of the service under its own, `unknown` for the rest. */
 export type SessionEventMap = {

@@ -2,7 +2,7 @@ import type { AudioPipe } from './audio-pipe.js';
 import type { FlowCount } from './flow-window.js';
 import type { RealtimeRegion, SessionService } from './realtime-region.js';
 import type { AudioTally, SessionReport, SessionState } from './session-report.js';
-import type { TranscriptSegment } from './transcript-segment.js';
+import type { TranscriptSegment } from './transcript/transcript-segment.js';
 import type { InfoMessage, TranscriptionConfig, WarningMessage } from './wire.js';
 
 /** A session that repeats itself for hours must not fill the memory with notices. */

@@ -1,5 +1,5 @@
 import type { RealtimeRegion, SessionService } from './realtime-region.js';
-import type { TranscriptSegment } from './transcript-segment.js';
+import type { TranscriptSegment } from './transcript/transcript-segment.js';
 import type { InfoMessage, TranscriptionConfig, WarningMessage } from './wire.js';
 
 /** Connected -> Started -> Ending -> Finished -> Closed (interface document, "Realtime session"). */

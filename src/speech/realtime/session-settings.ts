@@ -1,7 +1,7 @@
 import type { AudioLimits } from './audio-pipe.js';
 import type { UnknownFields } from './check-config.js';
 import type { RealtimeRegion, SessionService } from './realtime-region.js';
-import type { ResultTimes } from './transcript-segment.js';
+import type { ResultTimes } from './transcript/transcript-segment.js';
 import type { TranscriptionConfig } from './wire.js';
 
 /** What a session is built with, defaults filled in. */

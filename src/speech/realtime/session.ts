@@ -9,9 +9,9 @@ import { type SessionEventMap, type SessionEventName, SessionEvents } from './se
 import { SessionRecord } from './session-record.js';
 import type { SessionReport, SessionState } from './session-report.js';
 import { type SessionSettings, startTimeoutFor } from './session-settings.js';
-import type { RealtimeSocket } from './socket.js';
-import { segmentOf, type TranscriptSegment } from './transcript-segment.js';
-import { Watchdog } from './watchdog.js';
+import type { RealtimeSocket } from './socket/socket.js';
+import { Watchdog } from './socket/watchdog.js';
+import { segmentOf, type TranscriptSegment } from './transcript/transcript-segment.js';
 import type {
   AudioFormat,
   ClientMessage,

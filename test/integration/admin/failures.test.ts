@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { type AdminApi, adminApi, sendCallback } from '../../support/admin-api.js';
-import { type RunningService, startService } from '../../support/running-service.js';
+import { type AdminApi, adminApi, sendCallback } from '../../support/processes/admin-api.js';
+import { type RunningService, startService } from '../../support/processes/running-service.js';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 const transcript = (content: string) => JSON.stringify({ format: '2.9', metadata: {}, results: [], content });

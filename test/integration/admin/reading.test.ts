@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { LedgerLine } from '../../../src/domain/delivery.js';
-import { type AdminApi, type ApiAnswer, adminApi, sendCallback } from '../../support/admin-api.js';
-import { ledgerOf } from '../../support/ledger-of.js';
-import { type RunningService, startService } from '../../support/running-service.js';
+import { ledgerOf } from '../../support/ledger/ledger-of.js';
+import { type AdminApi, type ApiAnswer, adminApi, sendCallback } from '../../support/processes/admin-api.js';
+import { type RunningService, startService } from '../../support/processes/running-service.js';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 const TRANSCRIPT = JSON.stringify({ format: '2.9', job: { id: 'j1' }, metadata: {}, results: [] });

@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { type AdminApi, adminApi, sendCallback } from '../../support/admin-api.js';
-import { ledgerOf, visibleKeys } from '../../support/ledger-of.js';
-import { type LostJobs, lostJobs } from '../../support/lost-jobs.js';
-import { type RunningService, startService } from '../../support/running-service.js';
+import { ledgerOf, visibleKeys } from '../../support/ledger/ledger-of.js';
+import { type AdminApi, adminApi, sendCallback } from '../../support/processes/admin-api.js';
+import { type RunningService, startService } from '../../support/processes/running-service.js';
+import { type LostJobs, lostJobs } from '../../support/recovery/lost-jobs.js';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 const TRANSCRIPT = JSON.stringify({ format: '2.9', job: { id: 'j1' }, metadata: {}, results: [] });

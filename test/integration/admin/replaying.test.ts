@@ -1,15 +1,15 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { createLedgerView } from '../../../src/admin/ledger-view.js';
-import { createQuarantineShelf } from '../../../src/admin/quarantine-shelf.js';
-import { createReplayShelf } from '../../../src/admin/replay-shelf.js';
-import { createReplays, type ReplaysOptions } from '../../../src/admin/replays.js';
-import { createLedger } from '../../../src/archive/ledger.js';
-import { createFileStore } from '../../../src/store/file-store.js';
+import { createLedger } from '../../../src/archive/ledger/ledger.js';
+import { createQuarantineShelf } from '../../../src/archive/quarantine/quarantine-store.js';
+import { createLedgerView } from '../../../src/ledger-view/ledger-view.js';
+import { createReplayShelf } from '../../../src/repair/replay-store.js';
+import { createReplays, type ReplaysOptions } from '../../../src/repair/replays.js';
+import { createFileStore } from '../../../src/store/file/file-store.js';
 import { type ObjectStore, StoreError } from '../../../src/store/object-store.js';
-import { type AdminApi, adminApi, sendCallback } from '../../support/admin-api.js';
-import { ledgerOf, visibleKeys } from '../../support/ledger-of.js';
-import { type LostJobs, lostJobs } from '../../support/lost-jobs.js';
-import { type RunningService, startService } from '../../support/running-service.js';
+import { ledgerOf, visibleKeys } from '../../support/ledger/ledger-of.js';
+import { type AdminApi, adminApi, sendCallback } from '../../support/processes/admin-api.js';
+import { type RunningService, startService } from '../../support/processes/running-service.js';
+import { type LostJobs, lostJobs } from '../../support/recovery/lost-jobs.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { until } from '../../support/until.js';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type AdminApi, adminApi } from '../../support/admin-api.js';
-import { type RunningService, startService } from '../../support/running-service.js';
+import { type AdminApi, adminApi } from '../../support/processes/admin-api.js';
+import { type RunningService, startService } from '../../support/processes/running-service.js';
 
 let service: RunningService;
 let api: AdminApi;

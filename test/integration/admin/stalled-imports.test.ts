@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { type RawClient, rawClient } from '../../support/raw-http.js';
-import { type RunningService, type Settings, startService } from '../../support/running-service.js';
+import { type RawClient, rawClient } from '../../support/http/raw-http.js';
+import { type RunningService, type Settings, startService } from '../../support/processes/running-service.js';
 
 let service: RunningService;
 let clients: RawClient[] = [];

@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type AdminApi, adminApi, sendCallback } from '../../support/admin-api.js';
-import { visibleKeys } from '../../support/ledger-of.js';
-import { type RunningService, startService } from '../../support/running-service.js';
+import { visibleKeys } from '../../support/ledger/ledger-of.js';
+import { type AdminApi, adminApi, sendCallback } from '../../support/processes/admin-api.js';
+import { type RunningService, startService } from '../../support/processes/running-service.js';
 import { until } from '../../support/until.js';
 
 let service: RunningService;

@@ -1,7 +1,7 @@
 import os from 'node:os';
 import { afterAll, describe, expect, it } from '@jest/globals';
-import { configFolder } from '../../support/config-folder.js';
-import { runCli } from '../../support/run-cli.js';
+import { configFolder } from '../../support/processes/config-folder.js';
+import { runCli } from '../../support/processes/run-cli.js';
 
 const SECRET = 'a-secret-of-good-length';
 const folder = configFolder({

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
-import { runCli } from '../../support/run-cli.js';
+import { runCli } from '../../support/processes/run-cli.js';
 import { until } from '../../support/until.js';
 
 const BINARY = fileURLToPath(new URL('../../../dist/main.js', import.meta.url));

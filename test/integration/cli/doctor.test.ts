@@ -3,10 +3,10 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Finding } from '../../../src/doctor/finding.js';
 import { createSimulator, type Simulator } from '../../../src/simulator/simulator.js';
-import { visibleKeys } from '../../support/ledger-of.js';
-import { runCli } from '../../support/run-cli.js';
-import { type RunningService, startService } from '../../support/running-service.js';
-import { type S3StandIn, startS3StandIn } from '../../support/s3-stand-in.js';
+import { visibleKeys } from '../../support/ledger/ledger-of.js';
+import { runCli } from '../../support/processes/run-cli.js';
+import { type RunningService, startService } from '../../support/processes/running-service.js';
+import { type S3StandIn, startS3StandIn } from '../../support/store/s3-stand-in.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 
 const TOKEN = 'correct-horse-battery-staple';

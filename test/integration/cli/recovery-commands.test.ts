@@ -4,9 +4,9 @@ import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { RecoveryReport } from '../../../src/recovery/recovery-report.js';
-import { visibleKeys } from '../../support/ledger-of.js';
-import { type RecoveryBench, recoveryBench } from '../../support/recovery-bench.js';
-import { runCli } from '../../support/run-cli.js';
+import { visibleKeys } from '../../support/ledger/ledger-of.js';
+import { runCli } from '../../support/processes/run-cli.js';
+import { type RecoveryBench, recoveryBench } from '../../support/recovery/recovery-bench.js';
 
 let bench: RecoveryBench;
 

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { sendCallback } from '../../support/admin-api.js';
-import { ledgerOf, visibleKeys } from '../../support/ledger-of.js';
-import { type LostJobs, lostJobs } from '../../support/lost-jobs.js';
-import { runCli } from '../../support/run-cli.js';
-import { type RunningService, startService } from '../../support/running-service.js';
+import { ledgerOf, visibleKeys } from '../../support/ledger/ledger-of.js';
+import { sendCallback } from '../../support/processes/admin-api.js';
+import { runCli } from '../../support/processes/run-cli.js';
+import { type RunningService, startService } from '../../support/processes/running-service.js';
+import { type LostJobs, lostJobs } from '../../support/recovery/lost-jobs.js';
 
 let lost: LostJobs;
 let service: RunningService;

@@ -212,6 +212,6 @@ describe('connecting', () => {
 });
 
 const keyless: NonNullable<Parameters<typeof connectSession>[0]['connector']> = async (request) => {
-  const { connectWithWs } = await import('../../../src/speech/realtime/ws-socket.js');
+  const { connectWithWs } = await import('../../../src/speech/realtime/socket/ws-socket.js');
   return connectWithWs({ ...request, headers: {} });
 };

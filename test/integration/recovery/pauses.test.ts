@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { reconcile } from '../../../src/recovery/reconcile.js';
 import type { RecoveryReport } from '../../../src/recovery/recovery-report.js';
-import { type RecoveryBench, recoveryBench } from '../../support/recovery-bench.js';
+import { type RecoveryBench, recoveryBench } from '../../support/recovery/recovery-bench.js';
 
 const HOUR = 3_600_000;
 const BEGIN = Date.now() - 150 * HOUR;

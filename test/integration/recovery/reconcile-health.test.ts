@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { reconcile } from '../../../src/recovery/reconcile.js';
-import { adminApi } from '../../support/admin-api.js';
-import { type RecoveryBench, recoveryBench } from '../../support/recovery-bench.js';
-import { startService } from '../../support/running-service.js';
+import { adminApi } from '../../support/processes/admin-api.js';
+import { startService } from '../../support/processes/running-service.js';
+import { type RecoveryBench, recoveryBench } from '../../support/recovery/recovery-bench.js';
 
 let bench: RecoveryBench;
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createSimulator, type Simulator } from '../../../src/simulator/simulator.js';
-import { ledgerOf, visibleKeys } from '../../support/ledger-of.js';
-import { type RunningService, startService } from '../../support/running-service.js';
+import { ledgerOf, visibleKeys } from '../../support/ledger/ledger-of.js';
+import { type RunningService, startService } from '../../support/processes/running-service.js';
 import { until } from '../../support/until.js';
 
 const HOUR = 3_600_000;

@@ -1,18 +1,18 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { eraseJob } from '../../../src/admin/erase-job.js';
 import { erasureKey } from '../../../src/archive/layout.js';
 import { reconcile } from '../../../src/recovery/reconcile.js';
 import type { RecoveryReport } from '../../../src/recovery/recovery-report.js';
+import { eraseJob } from '../../../src/repair/erase-job.js';
 import { type ObjectStore, StoreError } from '../../../src/store/object-store.js';
-import { ledgerOf, visibleKeys } from '../../support/ledger-of.js';
+import { ledgerOf, visibleKeys } from '../../support/ledger/ledger-of.js';
 import {
   type BenchOptions,
   CALLBACK_URL,
   type RecoveryBench,
   recoveryBench,
-} from '../../support/recovery-bench.js';
+} from '../../support/recovery/recovery-bench.js';
 
 const HOUR = 3_600_000;
 const NONE = { matched: 0, recovered: 0, conflict: 0, pending: 0, unrecoverable: 0, failed: 0 };

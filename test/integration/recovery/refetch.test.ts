@@ -2,8 +2,8 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { StagedDelivery } from '../../../src/archive/archive.js';
 import { Problem } from '../../../src/domain/problem.js';
 import { refetch } from '../../../src/recovery/refetch.js';
-import { ledgerOf, visibleKeys } from '../../support/ledger-of.js';
-import { type RecoveryBench, recoveryBench } from '../../support/recovery-bench.js';
+import { ledgerOf, visibleKeys } from '../../support/ledger/ledger-of.js';
+import { type RecoveryBench, recoveryBench } from '../../support/recovery/recovery-bench.js';
 
 let bench: RecoveryBench;
 

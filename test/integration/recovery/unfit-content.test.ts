@@ -2,9 +2,9 @@ import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { reconcile } from '../../../src/recovery/reconcile.js';
 import type { JobItem } from '../../../src/simulator/content/job-contents.js';
-import { context, putItem } from '../../support/archive-bench.js';
-import { visibleKeys } from '../../support/ledger-of.js';
-import { type RecoveryBench, recoveryBench } from '../../support/recovery-bench.js';
+import { visibleKeys } from '../../support/ledger/ledger-of.js';
+import { type RecoveryBench, recoveryBench } from '../../support/recovery/recovery-bench.js';
+import { context, putItem } from '../../support/store/archive-bench.js';
 
 /** What comes instead of an item, as the service or something before it may answer. */
 interface Instead {

@@ -6,7 +6,7 @@ import {
   type RecordedRequest,
   type RecordingServer,
   recordingServer,
-} from '../../support/recording-server.js';
+} from '../../support/http/recording-server.js';
 
 let simulator: Simulator;
 let receiver: RecordingServer;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createSimulator, type Simulator } from '../../../src/simulator/simulator.js';
-import { type RecordingServer, recordingServer } from '../../support/recording-server.js';
+import { type RecordingServer, recordingServer } from '../../support/http/recording-server.js';
 
 let simulator: Simulator;
 let receiver: RecordingServer;

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { createCommand } from '../../../src/cli/simulate.js';
-import { type RecordingServer, recordingServer } from '../../support/recording-server.js';
+import { type RecordingServer, recordingServer } from '../../support/http/recording-server.js';
 
 let receiver: RecordingServer;
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import * as simulatorEntry from '../../../src/simulator/simulator.js';
 import * as speechEntry from '../../../src/speech/speech.js';
-import { type RecordingServer, recordingServer } from '../../support/recording-server.js';
+import { type RecordingServer, recordingServer } from '../../support/http/recording-server.js';
 
 const ENTRIES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   'transcript-receiver/speech': speechEntry,

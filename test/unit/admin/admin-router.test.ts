@@ -3,8 +3,8 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import express from 'express';
+import { SignInRefusal } from '../../../src/admin/access/failed-sign-ins.js';
 import { createAdminRouter } from '../../../src/admin/admin-router.js';
-import { SignInRefusal } from '../../../src/admin/failed-sign-ins.js';
 
 let release: () => void;
 let held: Promise<void> | null;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { createFileStore } from '../../../src/store/file-store.js';
+import { createFileStore } from '../../../src/store/file/file-store.js';
 import { type ObjectStore, StoreError } from '../../../src/store/object-store.js';
 import {
   archiveOver,
@@ -11,7 +11,7 @@ import {
   randomContent,
   readAll,
   TRANSCRIPT,
-} from '../../support/archive-bench.js';
+} from '../../support/store/archive-bench.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { until } from '../../support/until.js';
 

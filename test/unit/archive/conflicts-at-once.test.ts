@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { eraseJob } from '../../../src/admin/erase-job.js';
 import type { StagedDelivery } from '../../../src/archive/archive.js';
+import { eraseJob } from '../../../src/repair/erase-job.js';
 import type { ObjectStore } from '../../../src/store/object-store.js';
 import { openStore } from '../../../src/store/open-store.js';
 import {
@@ -11,8 +11,8 @@ import {
   putItem,
   randomContent,
   readAll,
-} from '../../support/archive-bench.js';
-import { openStandInPlace, PART } from '../../support/stand-in-store.js';
+} from '../../support/store/archive-bench.js';
+import { openStandInPlace, PART } from '../../support/store/stand-in-store.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 
 interface Place {

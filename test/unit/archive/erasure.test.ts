@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import { eraseJob } from '../../../src/admin/erase-job.js';
 import { commitUnlessErased } from '../../../src/archive/erasure.js';
 import { erasureKey } from '../../../src/archive/layout.js';
 import type { StoredItem } from '../../../src/domain/item.js';
-import { archiveOver, context, MEDIA, putItem, TRANSCRIPT } from '../../support/archive-bench.js';
-import { createMemoryStore } from '../../support/memory-store.js';
-import { createTurns, interleavings } from '../../support/turns.js';
+import { eraseJob } from '../../../src/repair/erase-job.js';
+import { createTurns, interleavings } from '../../support/http/turns.js';
+import { archiveOver, context, MEDIA, putItem, TRANSCRIPT } from '../../support/store/archive-bench.js';
+import { createMemoryStore } from '../../support/store/memory-store.js';
 
 const JOB = 'job1';
 const PART = 1024;

@@ -3,10 +3,10 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { Archive } from '../../../src/archive/archive.js';
-import { createFileStore } from '../../../src/store/file-store.js';
+import { createFileStore } from '../../../src/store/file/file-store.js';
 import { type ObjectStore, StoreError } from '../../../src/store/object-store.js';
-import { archiveOver, context, keysOf, putItem, readAll } from '../../support/archive-bench.js';
-import { createMemoryStore } from '../../support/memory-store.js';
+import { archiveOver, context, keysOf, putItem, readAll } from '../../support/store/archive-bench.js';
+import { createMemoryStore } from '../../support/store/memory-store.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 
 const KIB = 1024;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { artefactPath, conflictKey, kindOfPath } from '../../../src/archive/layout.js';
-import { attachmentName } from '../../../src/receiver/decode/attachment-name.js';
+import { attachmentName } from '../../../src/content/attachment-name.js';
 
 describe('the kind of an artefact', () => {
   it('can be told from its path', () => {

@@ -1,7 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import { StoreError } from '../../../src/store/object-store.js';
-import { archiveOver, context, keysOf, MEDIA, putItem, TRANSCRIPT } from '../../support/archive-bench.js';
-import { createMemoryStore } from '../../support/memory-store.js';
+import {
+  archiveOver,
+  context,
+  keysOf,
+  MEDIA,
+  putItem,
+  TRANSCRIPT,
+} from '../../support/store/archive-bench.js';
+import { createMemoryStore } from '../../support/store/memory-store.js';
 
 describe('a delivery that is settled', () => {
   it('has given back its memory, whether its items were held or streamed', async () => {

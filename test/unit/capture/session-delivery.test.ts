@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import { createArchive } from '../../../src/archive/archive.js';
-import { createLedger } from '../../../src/archive/ledger.js';
+import { createLedger } from '../../../src/archive/ledger/ledger.js';
 import { beginSessionDelivery, type CapturedFile } from '../../../src/capture/session-delivery.js';
-import { createBufferPool } from '../../../src/store/buffer-pool.js';
-import { createByteBudget } from '../../../src/store/byte-budget.js';
+import { createBufferPool } from '../../../src/memory/buffer-pool.js';
+import { createByteBudget } from '../../../src/memory/byte-budget.js';
 import { StoreError } from '../../../src/store/object-store.js';
-import { type BeforeCall, createMemoryStore } from '../../support/memory-store.js';
+import { type BeforeCall, createMemoryStore } from '../../support/store/memory-store.js';
 
 const CONTEXT = {
   deliveryId: '01JZZZZZZZZZZZZZZZZZZZZZZZ',

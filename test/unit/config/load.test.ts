@@ -4,10 +4,10 @@ import path from 'node:path';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
 import { z } from 'zod';
+import { loadConfig, loadConfigWithoutPorts, parseConfig } from '../../../src/config/config.js';
 import { configSchema } from '../../../src/config/schema.js';
 import { unwrap } from '../../../src/config/schema-faults.js';
-import { loadConfig, loadConfigWithoutPorts, parseConfig } from '../../../src/config.js';
-import { configFolder } from '../../support/config-folder.js';
+import { configFolder } from '../../support/processes/config-folder.js';
 
 const folders: { remove(): void }[] = [];
 

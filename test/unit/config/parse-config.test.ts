@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
+import { type Config, parseConfig } from '../../../src/config/config.js';
 import { ConfigError, renderFault, renderPath } from '../../../src/config/faults.js';
-import { type Config, parseConfig } from '../../../src/config.js';
 
 const SECRET = 'a-secret-of-good-length';
 

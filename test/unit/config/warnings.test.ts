@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
+import { parseConfig } from '../../../src/config/config.js';
 import { secretValues } from '../../../src/config/secret-values.js';
 import { configWarnings } from '../../../src/config/warnings.js';
-import { parseConfig } from '../../../src/config.js';
 
 const HERE = { now: Date.parse('2026-01-15T00:00:00Z'), production: false, environment: {} };
 const PRODUCTION = { ...HERE, production: true };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { createCanary } from '../../../src/observe/health.js';
 import { StoreGoneError } from '../../../src/store/object-store.js';
-import { createMemoryStore } from '../../support/memory-store.js';
+import { createMemoryStore } from '../../support/store/memory-store.js';
 
 describe('canary', () => {
   it('is not writable before the first check, and says so', () => {

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createMetrics, type Metrics } from '../../../src/observe/metrics.js';
-import { ledgerLine } from '../../support/ledger-lines.js';
+import { ledgerLine } from '../../support/ledger/ledger-lines.js';
 
 describe('metrics', () => {
   let metrics: Metrics;

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { measureStore } from '../../../src/store/measured-store.js';
 import { type ObjectHeaders, type ObjectStore, StoreError } from '../../../src/store/object-store.js';
-import { openStandInStore, type StandInStore } from '../../support/stand-in-store.js';
+import { openStandInStore, type StandInStore } from '../../support/store/stand-in-store.js';
 
 const HEADERS: ObjectHeaders = { contentType: 'text/plain', metadata: {} };
 

@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import type { ObjectStore } from '../../../src/store/object-store.js';
 import { openStore } from '../../../src/store/open-store.js';
 import { probeStore } from '../../../src/store/probe.js';
-import { openStandInStore, type StandInStore } from '../../support/stand-in-store.js';
+import { openStandInStore, type StandInStore } from '../../support/store/stand-in-store.js';
 
 describe('probing a store', () => {
   const cleanUps: (() => Promise<unknown>)[] = [];

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { type ProbeReport, probeStore } from '../../../src/store/probe.js';
 import { createStoreProof, type StoreProofOptions, WeakStoreError } from '../../../src/store/store-proof.js';
-import { createMemoryStore } from '../../support/memory-store.js';
+import { createMemoryStore } from '../../support/store/memory-store.js';
 
 const FIT: ProbeReport = {
   writable: true,

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import zlib from 'node:zlib';
 import { describe, expect, it } from '@jest/globals';
+import { BodyTooLargeError, UndecodableError } from '../../../../src/content/decode-error.js';
 import { type BodyHeaders, decodeBody } from '../../../../src/receiver/decode/decode-body.js';
-import { BodyTooLargeError, UndecodableError } from '../../../../src/receiver/decode/decode-error.js';
-import { BOUNDARY, chunksOf, formBody, formType, type PartSpec } from '../../../support/multipart.js';
-import { RecordingSink, type SinkHabits } from '../../../support/recording-sink.js';
+import { BOUNDARY, chunksOf, formBody, formType, type PartSpec } from '../../../support/http/multipart.js';
+import { RecordingSink, type SinkHabits } from '../../../support/store/recording-sink.js';
 
 const LIMITS = { maxBytes: 64 * 1024 * 1024, maxParts: 100 };
 const TRANSCRIPT = '{"format":"2.9","job":{"id":"a"},"metadata":{},"results":[{"type":"word"}]}';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { UndecodableError } from '../../../../src/content/decode-error.js';
 import { decodeBody } from '../../../../src/receiver/decode/decode-body.js';
-import { UndecodableError } from '../../../../src/receiver/decode/decode-error.js';
 import {
   BOUNDARY,
   chunksOf,
@@ -10,8 +10,8 @@ import {
   formType,
   naiveParts,
   type PartSpec,
-} from '../../../support/multipart.js';
-import { RecordingSink } from '../../../support/recording-sink.js';
+} from '../../../support/http/multipart.js';
+import { RecordingSink } from '../../../support/store/recording-sink.js';
 
 /** The bytes of every part as text, which a test compares much faster than buffers. */
 async function partsOf(body: Buffer, sizes: readonly number[]): Promise<string[] | null> {

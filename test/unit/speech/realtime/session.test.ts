@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { DEFAULT_AUDIO_LIMITS } from '../../../../src/speech/realtime/audio-pipe.js';
 import { RealtimeSession } from '../../../../src/speech/realtime/session.js';
-import type { RealtimeSocket, SocketEvents } from '../../../../src/speech/realtime/socket.js';
+import type { RealtimeSocket, SocketEvents } from '../../../../src/speech/realtime/socket/socket.js';
 
 /** The network seam: what a session sends, and whatever a service might say, at any time. */
 class FakeSocket implements RealtimeSocket {

@@ -1,0 +1,82 @@
+import type { IncomingMessage } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Problem, type ProblemCode } from '../../domain/problem.js';
+import type { SignInFailure } from '../../observe/sign-in-metrics.js';
+import { distinctHeaders } from '../../receiver/http/distinct-headers.js';
+
+export interface FailedSignIn {
+  /** What was wrong, never what was presented. */
+  readonly cause: SignInFailure;
+  readonly peer: string | null;
+  readonly userAgent: string | null;
+}
+
+/** Nobody was signed in. The answer waits for `held`, and closes the connection when nothing more could be held. */
+export class SignInRefusal extends Problem {
+  readonly held: Promise<void>;
+  readonly closing: boolean;
+
+  constructor(code: ProblemCode, detail: string, held: Promise<void> | null) {
+    super(code, detail);
+    this.held = held ?? Promise.resolve();
+    this.closing = held === null;
+  }
+}
+
+export interface FailedSignInsOptions {
+  /** Milliseconds since the epoch. Default `Date.now`. */
+  readonly clock?: () => number;
+  /** Failed attempts per minute and peer that are answered at once; more hear 429, after a wait. Default 100. */
+  readonly attemptsPerMinute?: number;
+  /** How long the answer to one more waits, in milliseconds. Default a second. */
+  readonly holdMs?: number;
+  /** Told of each. */
+  readonly onFailure?: (failure: FailedSignIn) => void;
+}
+
+const MINUTE = 60_000;
+/** Peers whose failures are remembered at once; the one that failed first is forgotten first. */
+const MAX_PEERS = 1000;
+/** Answers that wait at once; each holds a connection. */
+const MAX_HELD = 256;
+
+/**
+ * Makes the refusals of one admin port. Over the rate each answer is held back, so that one connection tries one token a second;
+ * beyond 256 held answers each try costs a connection. Only failures are held: the right token always passes at once, because
+ * behind a proxy all peers are one and nobody may lock the operators out.
+ */
+export function createFailedSignIns(options: FailedSignInsOptions) {
+  const { clock = Date.now, attemptsPerMinute = 100, holdMs = 1000, onFailure = () => {} } = options;
+  const failures = new Map<string, { readonly since: number; count: number }>();
+  let held = 0;
+
+  function countOf(peer: string): number {
+    const now = clock();
+    const known = failures.get(peer);
+    const entry = known && now - known.since < MINUTE ? known : { since: now, count: 0 };
+    entry.count += 1;
+    failures.set(peer, entry);
+    const [oldest] = failures.keys();
+    if (failures.size > MAX_PEERS && oldest !== undefined) failures.delete(oldest);
+    return entry.count;
+  }
+
+  async function hold(): Promise<void> {
+    held += 1;
+    await sleep(holdMs, undefined, { ref: false });
+    held -= 1;
+  }
+
+  return {
+    /** Throws a `SignInRefusal`: `credential-invalid` with `detail`, or `too-many-attempts` over the rate. */
+    refuse(request: IncomingMessage, cause: SignInFailure, detail: string): never {
+      const peer = request.socket.remoteAddress ?? null;
+      onFailure({ cause, peer, userAgent: distinctHeaders(request)['user-agent']?.[0] ?? null });
+      if (countOf(peer ?? '') <= attemptsPerMinute) {
+        throw new SignInRefusal('credential-invalid', detail, Promise.resolve());
+      }
+      const message = 'Too many requests without a valid token; try again in a minute.';
+      throw new SignInRefusal('too-many-attempts', message, held < MAX_HELD ? hold() : null);
+    },
+  };
+}

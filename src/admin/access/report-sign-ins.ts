@@ -1,0 +1,20 @@
+import type { RefusalLog } from '../../observe/refusal-log.js';
+import type { RefusalRing } from '../../observe/refusal-ring.js';
+import type { SignInMetrics } from '../../observe/sign-in-metrics.js';
+import type { FailedSignIn } from './failed-sign-ins.js';
+
+export interface SignInReportTargets {
+  readonly metrics: SignInMetrics;
+  readonly refusalLog: Pick<RefusalLog, 'refused'>;
+  readonly refusals: Pick<RefusalRing, 'add'>;
+}
+
+/** Tells metrics, log and the list of refusals of everybody who was not let into the admin API. */
+export function reportSignIns(targets: SignInReportTargets): (failure: FailedSignIn) => void {
+  return ({ cause, peer, userAgent }) => {
+    const reason = `sign-in-${cause}`;
+    targets.metrics.failed(cause);
+    targets.refusals.add({ at: new Date().toISOString(), source: null, clientIp: peer, reason, userAgent });
+    targets.refusalLog.refused({ reason, source: null, clientIp: peer });
+  };
+}

@@ -1,0 +1,74 @@
+import { createHmac, hash, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { distinctHeaders } from '../../receiver/http/distinct-headers.js';
+import { createFailedSignIns, type FailedSignInsOptions } from './failed-sign-ins.js';
+import { createTicketKeys, type TicketKeys } from './ticket-keys.js';
+
+/** Who may use the admin API. */
+export interface SignIn {
+  /** Name of the token the request carries. Throws `SignInRefusal`. */
+  bearer(request: IncomingMessage): string;
+  /**
+   * A ticket for the artefacts of one job: for `<audio>` and download links, which cannot send headers. Made
+   * from the token, so every replica knows it and it dies with the token.
+   */
+  issueTicket(actor: string, jobId: string): Promise<{ readonly ticket: string; readonly expires: string }>;
+  /** Name of the token a ticket was issued to. Rejects with `SignInRefusal` for others, expired ones included. */
+  ticket(ticket: string, jobId: string, request: IncomingMessage): Promise<string>;
+}
+
+export interface SignInOptions extends FailedSignInsOptions {
+  /** Tokens by name. */
+  readonly tokens: Readonly<Record<string, string>>;
+  /** Default: keys derived from the tokens by scrypt. */
+  readonly ticketKeys?: TicketKeys;
+}
+
+/** Long enough to listen to a recording, short enough to be worth little in a log. */
+const TICKET_LIFETIME = 3_600_000;
+
+export function createSignIn(options: SignInOptions): SignIn {
+  const { clock = Date.now, ticketKeys = createTicketKeys(options.tokens) } = options;
+  const tokens = Object.entries(options.tokens).map(([name, token]) => ({ name, digest: digestOf(token) }));
+  const { refuse } = createFailedSignIns(options);
+
+  async function ticketMark(name: string, expires: number, jobId: string): Promise<Buffer> {
+    const key = await ticketKeys.of(name);
+    return createHmac('sha256', key).update(`${name}\n${expires}\n${jobId}`).digest();
+  }
+
+  return {
+    bearer(request) {
+      const values = distinctHeaders(request).authorization ?? [];
+      const [, token] = /^Bearer +([\x21-\x7e]{1,4096}) *$/i.exec(values[0] ?? '') ?? [];
+      if (values.length !== 1 || token === undefined) {
+        const cause = values.length === 0 ? 'missing' : values.length > 1 ? 'repeated' : 'wrong';
+        return refuse(request, cause, 'Send one bearer token.');
+      }
+      const presented = digestOf(token);
+      // Every token is compared, whatever matched before, so that the time taken tells nothing.
+      const matching = tokens.filter(({ digest }) => timingSafeEqual(presented, digest));
+      return matching[0]?.name ?? refuse(request, 'wrong', 'The bearer token is not valid.');
+    },
+    async issueTicket(actor, jobId) {
+      const expires = clock() + TICKET_LIFETIME;
+      const mark = (await ticketMark(actor, expires, jobId)).toString('base64url');
+      return { ticket: `${actor}.${expires}.${mark}`, expires: new Date(expires).toISOString() };
+    },
+    async ticket(ticket, jobId, request) {
+      const [, name, expires, mark] = /^([a-z0-9-]{1,64})\.(\d{1,16})\.([\w-]{43})$/.exec(ticket) ?? [];
+      const token = tokens.find((each) => each.name === name);
+      const detail = 'The ticket is not valid or has expired.';
+      if (token === undefined || mark === undefined) return refuse(request, 'ticket-wrong', detail);
+      // Before any key is touched: what has expired is not worth a look, nor does it teach anybody anything.
+      if (Number(expires) <= clock()) return refuse(request, 'ticket-expired', detail);
+      const expected = await ticketMark(token.name, Number(expires), jobId);
+      if (timingSafeEqual(expected, Buffer.from(mark, 'base64url'))) return token.name;
+      return refuse(request, 'ticket-wrong', detail);
+    },
+  };
+}
+
+function digestOf(token: string): Buffer {
+  return hash('sha256', token, 'buffer');
+}

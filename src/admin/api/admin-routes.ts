@@ -1,0 +1,38 @@
+import type { AdminRoute } from './admin-route.js';
+import { type DeliveriesRouteParts, deliveriesRoutes } from './deliveries-routes.js';
+import { descriptionRoutes } from './description-routes.js';
+import { type ExplainRouteParts, explainRoutes } from './explain-routes.js';
+import { type HealthRouteParts, healthRoutes } from './health-routes.js';
+import { type ImportRouteParts, importRoutes } from './import-routes.js';
+import { type JobsRouteParts, jobsRoutes } from './jobs-routes.js';
+import { type QuarantineRouteParts, quarantineRoutes } from './quarantine-routes.js';
+import { type RepairRouteParts, repairRoutes } from './repair-routes.js';
+import { type ReplaysRouteParts, replaysRoutes } from './replays-routes.js';
+
+/** What the health summary calls by a name that means something else elsewhere. */
+type HealthOnly = 'store' | 'quarantine' | 'sources' | 'lastReconcile';
+
+export type AdminRouteParts = Omit<HealthRouteParts, HealthOnly> & {
+  readonly health: Pick<HealthRouteParts, HealthOnly>;
+} & DeliveriesRouteParts &
+  JobsRouteParts &
+  QuarantineRouteParts &
+  RepairRouteParts &
+  ReplaysRouteParts &
+  ImportRouteParts &
+  ExplainRouteParts;
+
+/** Everything below `/admin/api`. */
+export function adminRoutes(parts: AdminRouteParts): AdminRoute[] {
+  return [
+    ...healthRoutes({ ...parts, ...parts.health }),
+    ...deliveriesRoutes(parts),
+    ...jobsRoutes(parts),
+    ...quarantineRoutes(parts),
+    ...repairRoutes(parts),
+    ...replaysRoutes(parts),
+    ...importRoutes(parts),
+    ...explainRoutes(parts),
+    ...descriptionRoutes(parts),
+  ];
+}

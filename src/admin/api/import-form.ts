@@ -1,0 +1,129 @@
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import multer from 'multer';
+import { Problem } from '../../domain/problem.js';
+import {
+  BodyAbortedError,
+  type BodyClock,
+  type BodyLimits,
+  type RequestBody,
+} from '../../receiver/http/request-body.js';
+import type { ImportForm } from '../../repair/import-artefacts.js';
+import type { FileTaker } from '../../repair/import-files.js';
+import { fieldsOf, formOptions, readForm } from './read-form.js';
+
+export interface ImportFormOptions {
+  readonly bodyClock: BodyClock;
+  /** The rules that callbacks' bodies are read by. */
+  readonly limits: Omit<BodyLimits, 'maxBytes' | 'declaredLength'>;
+  readonly draining: () => boolean;
+  readonly maxFileBytes: number;
+}
+
+/** What the form may take around its files. */
+export const FORM_OVERHEAD = 256 * 1024;
+
+/** Milliseconds without a byte after which an import is cut off while the replica shuts down. */
+const LAST_SILENCE = 2_000;
+
+/**
+ * The form of an import, read as a callback's body is: no faster than its files are taken, and given up when it stalls,
+ * comes too slowly, or fills memory too slowly while others wait for it.
+ */
+export function openImportForm(
+  request: IncomingMessage,
+  response: unknown,
+  options: ImportFormOptions,
+): ImportForm {
+  const { length, maxFileBytes } = { length: declaredLength(request), ...options };
+  const limits = { ...options.limits, maxBytes: maxFileBytes + FORM_OVERHEAD, declaredLength: length };
+  const body = options.bodyClock.read(request, limits);
+  return {
+    expectedBytes: length,
+    fields: () => fieldsOf(request),
+    fail: (error) => body.fail(error),
+    async read(taker) {
+      let nameless = false;
+      const ends = new FirstFailure(body);
+      const handler = multer(
+        formOptions(ends.watch(taker), { maxFileBytes }, (parser) => {
+          parser.on('file', (_name: unknown, _stream: unknown, { filename }: { filename?: string }) => {
+            if (!filename) nameless = true;
+          });
+          void feed(body, parser);
+        }),
+      ).any();
+      const stopWatching = cutOffSilent(body, options.draining);
+      try {
+        await Promise.race([readForm(handler, request, response), ends.failed]);
+      } finally {
+        stopWatching();
+        // What is left of a form that was refused is not waited for.
+        body.fail(new BodyAbortedError());
+      }
+      if (nameless) throw new Problem('request-invalid', 'Every file needs a file name.');
+    },
+  };
+}
+
+/** Rejects with the first thing that ends an import; multer itself would wait for the rest of the form first. */
+class FirstFailure {
+  readonly failed: Promise<never>;
+  #reject: (error: unknown) => void = () => {};
+
+  constructor(body: RequestBody) {
+    this.failed = new Promise<never>((_, reject) => {
+      this.#reject = reject;
+    });
+    this.failed.catch(() => undefined);
+    body.onFailure(() => this.#reject(asFormError(body.failure)));
+  }
+
+  watch(taker: FileTaker): FileTaker {
+    return {
+      ...taker,
+      take: (file) =>
+        taker.take(file).catch((error: unknown) => {
+          this.#reject(error);
+          throw error;
+        }),
+    };
+  }
+}
+
+/** Hands the body to the parser at the parser's pace; what comes after the parser has given up is passed over. */
+async function feed(body: RequestBody, parser: NodeJS.WritableStream & { destroyed?: boolean }) {
+  const closed = new Promise((resolve) => parser.once('close', resolve));
+  try {
+    for await (const chunk of body) {
+      if (parser.destroyed !== true && !parser.write(chunk)) {
+        await Promise.race([once(parser, 'drain'), closed]).catch(() => undefined);
+      }
+    }
+    parser.end();
+  } catch (error) {
+    (parser as NodeJS.WritableStream & { destroy(error: unknown): void }).destroy(error);
+  }
+}
+
+/** A shutdown waits for imports that come on, not for those that stall. */
+function cutOffSilent(body: RequestBody, draining: () => boolean): () => void {
+  let seen = -1;
+  const timer = setInterval(() => {
+    if (draining() && body.bytes === seen)
+      body.fail(new Problem('draining', 'This replica is shutting down.'));
+    seen = body.bytes;
+  }, LAST_SILENCE);
+  timer.unref();
+  return () => clearInterval(timer);
+}
+
+function declaredLength({ headers }: IncomingMessage): number | null {
+  const length = headers['content-length'];
+  return length === undefined ? null : Number(length);
+}
+
+function asFormError(error: Error | null): Error | null {
+  if (!(error instanceof BodyAbortedError)) return error;
+  return new Problem('request-invalid', 'The form did not arrive whole.', { cause: error });
+}

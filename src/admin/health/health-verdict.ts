@@ -1,0 +1,250 @@
+import type { LedgerViewStatus } from '../../ledger-view/ledger-view.js';
+import type { CanaryStatus } from '../../observe/health.js';
+import type { CredentialNotice } from './credential-notices.js';
+import type { ReconcileFigures } from './reconcile-reports.js';
+
+/** How urgent: nothing to do, somebody should look, or something is being lost or cannot be received. */
+export type Level = 'ok' | 'warning' | 'failing';
+
+/** Topics of the dashboard's help. */
+export type Topic =
+  | 'store'
+  | 'receiving'
+  | 'ledger'
+  | 'failures'
+  | 'expected'
+  | 'reconcile'
+  | 'credentials'
+  | 'quarantine';
+
+/** Something an operator should know, and the topic of the dashboard's help that says what to do. */
+export interface Trouble {
+  readonly level: 'warning' | 'failing';
+  readonly text: string;
+  readonly topic: Topic;
+}
+
+/**
+ * Is all well? One answer for the page, `GET health` and the `status` command. It never claims more than was
+ * looked at: `since` says from when on the ledger was read, `unseen` what could not be looked at.
+ */
+export interface Verdict {
+  readonly level: Level;
+  /** "All is well", "No trouble seen", "Look at this" or "Act now". */
+  readonly headline: string;
+  readonly sentence: string;
+  /** The most urgent first. */
+  readonly troubles: readonly Trouble[];
+  /** ISO 8601; from here on every delivery was looked at. Null when none could be. */
+  readonly since: string | null;
+  /** In words, what was not looked at. Empty when the whole window was. */
+  readonly unseen: readonly string[];
+}
+
+/** What the verdict is made of; what is not known is null. */
+export interface VerdictFacts {
+  /** The one that is asked; null where none is, as by the `status` command. */
+  readonly receiver: {
+    readonly ready: boolean;
+    readonly reason: string | null;
+    readonly draining: boolean;
+    readonly waiters: number;
+  } | null;
+  /** ISO 8601: when a receiver last proved the store, as far as the store shows; undefined where it is not looked at. */
+  readonly lastProven?: { readonly at: string | null; readonly recent: boolean } | undefined;
+  readonly store: Pick<CanaryStatus, 'writable' | 'reason'>;
+  readonly ledger: LedgerViewStatus;
+  /** ISO 8601; the beginning of the time the ledger should be looked at. */
+  readonly windowSince: string;
+  readonly deliveries24h: number;
+  /** Jobs whose last word is a failure, by outcome. */
+  readonly failing: Readonly<Record<string, number>>;
+  /** Bodies that wait in quarantine. */
+  readonly waiting: number | null;
+  readonly reconcile: ReconcileFigures | null;
+  readonly service: ServiceFacts;
+  readonly credentials: readonly CredentialNotice[];
+}
+
+export interface ServiceFacts {
+  /** An API key and at least one region's address are configured. */
+  readonly configured: boolean;
+  /** Milliseconds between runs of reconcile in this process; null when it does not run here. */
+  readonly interval: number | null;
+}
+
+/** Milliseconds after which another run is due: a run a day leaves room before the service's retention ends. */
+export const RECONCILE_OVERDUE = 26 * 3_600_000;
+
+export function verdictOf(facts: VerdictFacts, now: number): Verdict {
+  const troubles = [...failingOf(facts), ...warningsOf(facts, now)];
+  const unseen = unseenOf(facts);
+  const since = facts.ledger.completeSince;
+  const [first] = troubles;
+  if (first !== undefined) {
+    const headline = first.level === 'failing' ? 'Act now' : 'Look at this';
+    return { level: first.level, headline, sentence: first.text, troubles, since, unseen };
+  }
+  const headline = unseen.length > 0 ? 'No trouble seen' : 'All is well';
+  return { level: 'ok', headline, sentence: goodSentence(facts, unseen), troubles, since, unseen };
+}
+
+function goodSentence({ deliveries24h, receiver }: VerdictFacts, unseen: readonly string[]): string {
+  const arrived =
+    deliveries24h === 0
+      ? `${receiver === null ? 'Nothing' : 'Ready to receive. Nothing'} arrived in the last 24 hours.`
+      : `${plural(deliveries24h, 'delivery', 'deliveries')} in the last 24 hours, no job is failing.`;
+  return unseen.length === 0 ? arrived : `${arrived} Not looked at: ${unseen.join('; ')}.`;
+}
+
+function failingOf(facts: VerdictFacts): Trouble[] {
+  const { receiver, store, ledger, failing, credentials } = facts;
+  const jobs = Object.values(failing).reduce((sum, number) => sum + number, 0);
+  const told: (Trouble | null)[] = [
+    store.writable
+      ? null
+      : bad(
+          'store',
+          `The store cannot be written: ${store.reason ?? 'no reason known'}. Callbacks are answered 503.`,
+        ),
+    receiver === null || receiver.ready || !store.writable || receiver.draining
+      ? null
+      : bad('receiving', `Not ready to receive: ${receiver.reason ?? 'no reason known'}.`),
+    ledger.error === null
+      ? null
+      : bad('ledger', `The ledger cannot be read: ${ledger.error}. What is shown here may be old.`),
+    jobs === 0
+      ? null
+      : bad(
+          'failures',
+          `${jobs === 1 ? '1 job is' : `${number(jobs)} jobs are`} failing: ${failuresInWords(failing)}.`,
+        ),
+    ...closedSources(credentials).map((source) =>
+      bad('credentials', `Every credential of ${source} has expired: its callbacks are rejected with 401.`),
+    ),
+  ];
+  return told.filter((trouble) => trouble !== null);
+}
+
+/** Sources with credentials none of which is valid any more. */
+function closedSources(credentials: readonly CredentialNotice[]): string[] {
+  const sources = [...new Set(credentials.map(({ source }) => source))];
+  return sources.filter((name) =>
+    credentials.every(({ source, state }) => source !== name || state === 'expired'),
+  );
+}
+
+function warningsOf(facts: VerdictFacts, now: number): Trouble[] {
+  const { receiver, ledger, failing, waiting, credentials, reconcile } = facts;
+  const closed = closedSources(credentials);
+  const told: (Trouble | null)[] = [
+    facts.lastProven === undefined || facts.lastProven.recent
+      ? null
+      : warning(
+          'receiving',
+          facts.lastProven.at === null
+            ? 'No receiver has ever written to this store.'
+            : `No receiver has written to this store since ${facts.lastProven.at}; is one running?`,
+        ),
+    receiver?.draining
+      ? warning('receiving', 'This replica is shutting down; another one takes over.')
+      : null,
+    ...reconcileWarnings(facts, now),
+    reconcile !== null && reconcile.missing > 0 && Object.keys(failing).length === 0
+      ? warning('expected', `Reconcile misses the results of ${plural(reconcile.missing, 'job')}.`)
+      : null,
+    waiting !== null && waiting > 0
+      ? warning(
+          'quarantine',
+          `${number(waiting)} undecodable ${waiting === 1 ? 'body waits' : 'bodies wait'} in quarantine.`,
+        )
+      : null,
+    ...credentials
+      .filter(({ source, state }) => !(state === 'expired' && closed.includes(source)))
+      .map(({ advice }) => (advice === null ? null : warning('credentials', advice))),
+    receiver !== null && receiver.waiters > 0
+      ? warning('receiving', `${plural(receiver.waiters, 'delivery waits', 'deliveries wait')} for memory.`)
+      : null,
+    ledger.broken.count > 0
+      ? warning('ledger', `${plural(ledger.broken.count, 'line')} of the ledger cannot be read.`)
+      : null,
+    ledger.state === 'loading' && ledger.error === null
+      ? warning('ledger', 'The ledger is still being read; figures are not complete yet.')
+      : null,
+  ];
+  return told.filter((trouble) => trouble !== null);
+}
+
+function reconcileWarnings({ service, reconcile }: VerdictFacts, now: number): Trouble[] {
+  const finished = reconcile?.finishedAt ?? null;
+  if (reconcile === null || finished === null) {
+    if (!service.configured) {
+      const how = 'set speech.apiKey and speech.regions.<region>.batchUrl';
+      return [
+        warning('reconcile', `Lost callbacks are not noticed: the speech service cannot be asked; ${how}.`),
+      ];
+    }
+    return [
+      service.interval === null
+        ? warning(
+            'reconcile',
+            'Lost callbacks are not noticed: reconcile has never run, and does not run here.',
+          )
+        : warning('reconcile', 'Reconcile has not run yet; lost callbacks are not noticed until it has.'),
+    ];
+  }
+  const warnings: Trouble[] = [];
+  if (now - Date.parse(finished) > RECONCILE_OVERDUE) {
+    warnings.push(
+      warning('reconcile', `Reconcile last finished at ${finished}; callbacks lost since are not noticed.`),
+    );
+  }
+  const [fault, ...others] = reconcile.faults;
+  if (fault !== undefined) {
+    const more = others.length === 0 ? '' : ` (and ${others.length} more)`;
+    warnings.push(warning('reconcile', `The last reconcile did not see everything: ${fault}${more}.`));
+  }
+  return warnings;
+}
+
+/** What was not looked at although nothing is wrong with it. Trouble that hides something is trouble already. */
+function unseenOf({ ledger, windowSince, waiting }: VerdictFacts): string[] {
+  const unseen: string[] = [];
+  const { completeSince, state } = ledger;
+  if (state === 'ready' && completeSince !== null && completeSince > windowSince) {
+    unseen.push(`deliveries before ${completeSince}`);
+  }
+  if (waiting === null) unseen.push('the quarantine, which could not be listed');
+  return unseen;
+}
+
+const FAILURES: Readonly<Record<string, string>> = {
+  failed: 'not fetched',
+  unrecoverable: 'lost at the service',
+  conflict: 'in conflict',
+};
+
+/** "3 not fetched, 1 refused" */
+function failuresInWords(failing: Readonly<Record<string, number>>): string {
+  return Object.entries(failing)
+    .map(
+      ([outcome, count]) =>
+        `${number(count)} ${Object.hasOwn(FAILURES, outcome) ? FAILURES[outcome] : outcome}`,
+    )
+    .join(', ');
+}
+
+function bad(topic: Topic, text: string): Trouble {
+  return { level: 'failing', text, topic };
+}
+
+function warning(topic: Topic, text: string): Trouble {
+  return { level: 'warning', text, topic };
+}
+
+const FORMAT = new Intl.NumberFormat('en');
+const number = (value: number) => FORMAT.format(value);
+
+function plural(count: number, one: string, many = `${one}s`): string {
+  return `${number(count)} ${count === 1 ? one : many}`;
+}

@@ -1,0 +1,131 @@
+import { REPORTS_FOLDER, reconcileReportKey } from '../../archive/layout.js';
+import { INTERRUPTED } from '../../recovery/fetch-missing.js';
+import { sawEverything } from '../../recovery/recovery-report.js';
+import type { ObjectStore } from '../../store/object-store.js';
+import { readDocument } from '../../store/read-document.js';
+
+/** The last reconcile run that looked at everything, in figures; while there is none, the last run. */
+export interface ReconcileFigures {
+  readonly startedAt: string | null;
+  readonly finishedAt: string | null;
+  readonly window: unknown;
+  readonly outcomes: Readonly<Record<string, number>>;
+  /** Jobs that should be here. */
+  readonly expected: number;
+  /** Jobs that are here: matched, recovered, conflict. */
+  readonly received: number;
+  /** Jobs that should be here and are not: unrecoverable, failed. A later run that found more of them counts. */
+  readonly missing: number;
+  /**
+   * What kept the last run of full scope from seeing everything, in words; empty when it saw it. A run that was only
+   * interrupted counts as long as none before it saw everything.
+   */
+  readonly faults: readonly string[];
+}
+
+/** What one report says. */
+interface RunFigures extends ReconcileFigures {
+  /** It was to look at less than everything. */
+  readonly limited: boolean;
+}
+
+const DAYS = 24 * 3_600_000;
+const MAX_BYTES = 64 * 1024 * 1024;
+
+/** Runs looked back over for one that saw everything: four days of hourly ones. */
+const RUNS_LOOKED_AT = 100;
+
+/**
+ * Reads what reconcile found; null before the first run. A run that saw only a part, by order or by a fault,
+ * can add to what is missing and takes nothing away.
+ */
+export function createReconcileReports(
+  store: ObjectStore,
+  clock: () => number = Date.now,
+): () => Promise<ReconcileFigures | null> {
+  // Reports never change, and while a fault lasts the same ones are asked for again and again.
+  let read = new Map<string, RunFigures>();
+
+  /** Newest first, down to the first that saw everything. */
+  async function runsOf(keys: readonly string[]): Promise<Map<string, RunFigures>> {
+    const runs = new Map<string, RunFigures>();
+    for (const key of keys.slice(-RUNS_LOOKED_AT).reverse()) {
+      const run = read.get(key) ?? runOf(await readDocument(store, key, MAX_BYTES));
+      if (run === null) continue;
+      runs.set(key, run);
+      read.set(key, run);
+      if (sawEverything(run)) break;
+    }
+    return runs;
+  }
+
+  return async () => {
+    // Reports gather over the years; the last ones are nearly always recent ones.
+    const since = reconcileReportKey(new Date(clock() - 2 * DAYS).toISOString());
+    const recent = await runsOf(await keysOf(store, since));
+    read = [...recent.values()].some(sawEverything) ? recent : await runsOf(await keysOf(store));
+    return summed([...read.values()]);
+  };
+}
+
+async function keysOf(store: ObjectStore, startAfter?: string): Promise<string[]> {
+  const keys: string[] = [];
+  for await (const { key } of store.list(REPORTS_FOLDER, startAfter === undefined ? {} : { startAfter })) {
+    if (key.endsWith('.json')) keys.push(key);
+  }
+  return keys;
+}
+
+/** @param runs newest first */
+function summed(runs: readonly RunFigures[]): ReconcileFigures | null {
+  const whole = runs.find(sawEverything);
+  const unlimited = runs.filter(({ limited }) => !limited);
+  const picture = whole ?? unlimited[0] ?? runs[0];
+  if (picture === undefined) return null;
+  const { limited: _, ...figures } = picture;
+  return {
+    ...figures,
+    missing: whole === undefined ? figures.missing : Math.max(...runs.map(({ missing }) => missing)),
+    // A restart interrupts the run under way: no fault as long as the next one comes, and health says when it is overdue.
+    faults:
+      (whole === undefined ? unlimited[0] : unlimited.find(({ faults }) => !wasOnlyInterrupted(faults)))
+        ?.faults ?? [],
+  };
+}
+
+function wasOnlyInterrupted(faults: readonly string[]): boolean {
+  return faults.length > 0 && faults.every((fault) => fault === INTERRUPTED);
+}
+
+function runOf(report: Record<string, unknown> | null): RunFigures | null {
+  if (report === null) return null;
+  const outcomes = countsOf(report.outcomes);
+  const sum = (...names: string[]) => names.reduce((total, name) => total + (outcomes[name] ?? 0), 0);
+  return {
+    startedAt: textOf(report.startedAt),
+    finishedAt: textOf(report.finishedAt),
+    window: report.window ?? null,
+    outcomes,
+    expected: Object.values(outcomes).reduce((total, count) => total + count, 0),
+    received: sum('matched', 'recovered', 'conflict'),
+    missing: sum('unrecoverable', 'failed'),
+    faults: Array.isArray(report.faults) ? report.faults.map(faultInWords) : [],
+    limited: report.limited === true,
+  };
+}
+
+function faultInWords(fault: Partial<Record<string, unknown>> | null): string {
+  const reason = textOf(fault?.reason) ?? 'no reason known';
+  return typeof fault?.region === 'string' ? `${fault.region}: ${reason}` : reason;
+}
+
+function countsOf(value: unknown): Record<string, number> {
+  if (typeof value !== 'object' || value === null) return {};
+  return Object.fromEntries(
+    Object.entries(value).filter((entry): entry is [string, number] => Number.isFinite(entry[1])),
+  );
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' ? value : null;
+}

@@ -1,0 +1,86 @@
+import { type Artefact, describeArtefact, listJobObjects, readArtefacts } from '../../archive/artefacts.js';
+import { quarantinedBodies } from '../../archive/quarantine/quarantined-bodies.js';
+import type { LedgerLine } from '../../domain/delivery.js';
+import type { FreshView } from '../../ledger-view/fresh-view.js';
+import type { LedgerView } from '../../ledger-view/ledger-view.js';
+import type { ObjectStore } from '../../store/object-store.js';
+import { findServiceRecord, type RecordSource, type ServiceRecord } from './service-record.js';
+
+/** Everything known of one job (docs/admin-api.md). */
+export interface JobStory {
+  readonly jobId: string;
+  readonly artefacts: readonly Artefact[];
+  /** Oldest first. */
+  readonly timeline: readonly LedgerLine[];
+  readonly service: ServiceRecord | null;
+}
+
+export interface InspectParts {
+  readonly store: ObjectStore;
+  readonly keyPrefixes: readonly string[];
+  readonly view: Pick<LedgerView, 'deliveries' | 'status'>;
+  readonly fresh: FreshView;
+  readonly records: RecordSource;
+}
+
+/** Lines of one job in its story; a sender that repeats itself for days has more, and the list shows those. */
+const MAX_TIMELINE = 500;
+const HOUR = 3_600_000;
+
+/** Asks the store itself, the ledger and the service. Null when none of them knows the job. */
+export async function inspectJob(parts: InspectParts, jobId: string): Promise<JobStory | null> {
+  const [found] = await Promise.all([readArtefacts(parts.store, parts.keyPrefixes, jobId), parts.fresh()]);
+  const { deliveries: recent } = await parts.view.deliveries({ job: jobId, limit: MAX_TIMELINE });
+  // Every body has to be asked whose it is, so only where nothing else tells of the job.
+  const alone = found.length === 0 && recent.length === 0;
+  const bodies = alone ? await quarantinedBodies(parts.store, jobId) : [];
+  const timeline = await withOlderLines(parts, jobId, recent, [
+    ...found.map(({ info }) => info.metadata['received-at']),
+    ...bodies.map(({ receivedAt }) => receivedAt),
+  ]);
+  const regions = [
+    ...found.map(({ info }) => info.metadata.region),
+    ...timeline.map(({ region }) => region ?? undefined),
+  ];
+  const region = regions.find((name) => name !== undefined) ?? null;
+  const service = await findServiceRecord(parts.records, jobId, region);
+  if (alone && bodies.length === 0 && service === null) return null;
+  const artefacts = found.map((artefact) => describeArtefact(artefact, timeline));
+  return { jobId, artefacts, timeline, service };
+}
+
+/** Whether there are artefacts, recent ledger lines or quarantined bodies of the job, without asking the service. */
+export async function isKnownHere(parts: InspectParts, jobId: string): Promise<boolean> {
+  for await (const _object of listJobObjects(parts.store, parts.keyPrefixes, jobId)) return true;
+  await parts.fresh();
+  const { deliveries } = await parts.view.deliveries({ job: jobId, limit: 1 });
+  return deliveries.length > 0 || (await quarantinedBodies(parts.store, jobId)).length > 0;
+}
+
+/** What is in memory, and the hours in which objects say they were received when those are older. */
+async function withOlderLines(
+  { view }: InspectParts,
+  jobId: string,
+  recent: readonly LedgerLine[],
+  receivedAt: readonly (string | null | undefined)[],
+): Promise<LedgerLine[]> {
+  const lines = [...recent];
+  const known = new Set(lines.map(identityOf));
+  const completeSince = view.status().completeSince ?? '~';
+  const oldHours = new Set(receivedAt.flatMap((at) => (at && at < completeSince ? hourOf(at) : [])));
+  for (const hour of [...oldHours].slice(0, 24)) {
+    const range = { since: new Date(hour).toISOString(), until: new Date(hour + HOUR).toISOString() };
+    const older = await view.deliveries({ job: jobId, limit: MAX_TIMELINE, ...range });
+    lines.push(...older.deliveries.filter((line) => !known.has(identityOf(line))));
+  }
+  return lines.sort((a, b) => (a.receivedAt < b.receivedAt ? -1 : a.receivedAt > b.receivedAt ? 1 : 0));
+}
+
+function identityOf({ deliveryId, outcome, receivedAt }: LedgerLine): string {
+  return `${receivedAt} ${deliveryId} ${outcome}`;
+}
+
+function hourOf(instant: string): number[] {
+  const time = Date.parse(instant);
+  return Number.isNaN(time) ? [] : [Math.floor(time / HOUR) * HOUR];
+}

@@ -1,0 +1,77 @@
+import type { QuarantinedRequest } from '../../archive/quarantine/quarantine.js';
+import type {
+  QuarantineShelf,
+  ReleaseRecord,
+  ShelfEntry,
+} from '../../archive/quarantine/quarantine-store.js';
+import { decodeIdCursor, encodeIdCursor } from '../../store/list-cursor.js';
+
+export interface QuarantineQuery {
+  /** Default `waiting`. */
+  readonly state?: 'waiting' | 'released' | 'all' | undefined;
+  readonly job?: string | undefined;
+  readonly source?: string | undefined;
+  readonly region?: string | undefined;
+  readonly reason?: string | undefined;
+  /** Default 50. */
+  readonly limit?: number | undefined;
+  readonly cursor?: string | undefined;
+}
+
+export interface ListedBody extends QuarantinedRequest {
+  readonly state: ShelfEntry['state'];
+  readonly release: ReleaseRecord | null;
+}
+
+export interface QuarantinePage {
+  readonly quarantine: readonly ListedBody[];
+  readonly nextCursor: string | null;
+}
+
+/** Requests one page may read; one that needs more ends early and gives a cursor. */
+const MAX_READS = 1000;
+const READS_AT_ONCE = 16;
+
+/** Newest first. Throws `request-invalid` for a cursor that is none. */
+export async function listQuarantine(
+  shelf: QuarantineShelf,
+  query: QuarantineQuery,
+): Promise<QuarantinePage> {
+  const { limit = 50, state = 'waiting', cursor } = query;
+  const before = cursor === undefined ? '~' : decodeIdCursor(cursor);
+  const entries = (await shelf.entries()).filter(
+    (entry) => entry.id < before && (state === 'all' || entry.state === state),
+  );
+  const page: ListedBody[] = [];
+  for (let read = 0; read < entries.length; read += READS_AT_ONCE) {
+    const group = entries.slice(read, read + READS_AT_ONCE);
+    for (const [index, body] of (await Promise.all(group.map((entry) => describe(shelf, entry)))).entries()) {
+      const id = group[index]?.id ?? '';
+      if (body !== null && matches(body, query)) page.push(body);
+      const more = read + index + 1 < entries.length;
+      if (more && page.length === limit) return { quarantine: page, nextCursor: encodeIdCursor(id) };
+    }
+    const last = group.at(-1);
+    if (last && read + READS_AT_ONCE >= MAX_READS && read + READS_AT_ONCE < entries.length) {
+      return { quarantine: page, nextCursor: encodeIdCursor(last.id) };
+    }
+  }
+  return { quarantine: page, nextCursor: null };
+}
+
+async function describe(shelf: QuarantineShelf, entry: ShelfEntry): Promise<ListedBody | null> {
+  const request = await shelf.request(entry.id);
+  if (request === null) return null;
+  const release = entry.state === 'released' ? await shelf.release(entry.id) : null;
+  return { ...request, deliveryId: entry.id, bytes: entry.bytes, state: entry.state, release };
+}
+
+function matches(body: QuarantinedRequest, query: QuarantineQuery): boolean {
+  const { job, source, region, reason } = query;
+  return (
+    (job === undefined || body.jobId === job) &&
+    (source === undefined || body.source === source) &&
+    (region === undefined || body.region === region) &&
+    (reason === undefined || body.reason === reason)
+  );
+}

@@ -1,0 +1,91 @@
+import { type Archive, createArchive } from '../archive/archive.js';
+import { createLedger, type Ledger } from '../archive/ledger/ledger.js';
+import type { SegmentInfo } from '../archive/ledger/ledger-segment.js';
+import type { Config } from '../config/config.js';
+import { type BufferPool, createBufferPool } from '../memory/buffer-pool.js';
+import { type ByteBudget, createByteBudget } from '../memory/byte-budget.js';
+import { collectAsBytesPass } from '../observe/garbage-collection.js';
+import type { RecoveryParts } from '../recovery/recovery-parts.js';
+import { createSpeechClients, type SpeechClients } from '../speech/speech.js';
+import { measureStore, type OnStoreCall } from '../store/measured-store.js';
+import type { ObjectStore } from '../store/object-store.js';
+import { openStore } from '../store/open-store.js';
+import { probeStore } from '../store/probe.js';
+import type { StoreClaim } from '../store/store-proof.js';
+import { speechOptions } from './speech-options.js';
+import { storeOptions } from './store-options.js';
+
+/** What every command that touches the archive needs, the receiver among them. */
+export interface Core {
+  readonly store: ObjectStore;
+  /** All body buffers of the process come from it, callbacks' and recovery's. */
+  readonly budget: ByteBudget;
+  readonly archive: Archive;
+  readonly ledger: Ledger;
+  readonly speech: SpeechClients;
+  readonly recovery: RecoveryParts;
+  /** Flushes the ledger and ends connections. */
+  close(): Promise<void>;
+}
+
+export interface CoreObserver {
+  readonly onStoreCall: OnStoreCall;
+  readonly onSegment: (segment: SegmentInfo) => void;
+  /** What an operator should know of the store although nothing failed. */
+  readonly onStoreNotice: (message: string) => void;
+}
+
+/** Builds the parts from the configuration. Nothing is written or asked before the first use. */
+export async function openCore(config: Config, observer?: CoreObserver): Promise<Core> {
+  const opened = await openStore({ ...storeOptions(config), onNotice: observer?.onStoreNotice });
+  const store = observer ? measureStore(opened, observer.onStoreCall) : opened;
+  const { memoryBudget } = config.limits;
+  const budget = createByteBudget({ total: memoryBudget, reserve: store.partSize });
+  const pool: BufferPool = createBufferPool({
+    largest: store.partSize,
+    retain: memoryBudget,
+    onFilled: collectAsBytesPass(() => pool.allocated),
+  });
+  const archive = createArchive({ store, budget, pool });
+  const ledger = createLedger({
+    store,
+    replica: config.replicaName,
+    ...(observer ? { onSegment: observer.onSegment } : {}),
+  });
+  const speech = createSpeechClients(speechOptions(config));
+  const recovery: RecoveryParts = {
+    store,
+    archive,
+    ledger,
+    speech,
+    sources: config.sources,
+    publicUrl: config.receiver.publicUrl,
+    window: config.recovery.window,
+    grace: config.recovery.grace,
+    concurrency: config.recovery.concurrency,
+    retention: config.speech.retention,
+    retentionWarning: config.speech.retentionWarning,
+  };
+  return {
+    store,
+    budget,
+    archive,
+    ledger,
+    speech,
+    recovery,
+    async close() {
+      await ledger.close();
+      await speech.close();
+      await store.close();
+    },
+  };
+}
+
+/** What the configuration asks of the store before it is trusted. */
+export function storeClaim({ store: { s3 } }: Config, store: ObjectStore): StoreClaim {
+  return {
+    location: store.location,
+    probe: () => probeStore(store, { prefix: '.probe/' }),
+    acceptWeak: s3.conditionalWrites === 'emulated',
+  };
+}

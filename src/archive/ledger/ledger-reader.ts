@@ -1,0 +1,94 @@
+import { text } from 'node:stream/consumers';
+import type { LedgerLine } from '../../domain/delivery.js';
+import { type ObjectStore, StoreError } from '../../store/object-store.js';
+import { LEDGER_FOLDER, ledgerPartition } from '../layout.js';
+import { type ParsedSegment, parseSegment } from './ledger-text.js';
+import { readAhead } from './read-ahead.js';
+
+/** Our segments end at 1 MiB or a single line; what is much larger is not ours and is not taken into memory. */
+const MAX_SEGMENT_BYTES = 64 * 1024 * 1024;
+
+export interface LedgerRange {
+  /** ISO 8601; lines received at or after it. Default: from the beginning. */
+  readonly since?: string;
+  /** ISO 8601; lines received before it. Default: to the end. */
+  readonly until?: string;
+}
+
+export interface LedgerReadOptions extends LedgerRange {
+  /** Told of every line that cannot be understood; `line` counts from 1, 0 stands for the whole segment. */
+  readonly onBroken?: (broken: { segment: string; line: number }) => void;
+  /** Segments read at once. Default 8. */
+  readonly concurrency?: number;
+}
+
+/**
+ * Streams the ledger back in bounded memory: hour by hour of receipt, within an hour segment by segment as they
+ * were written. So lines are in order of receipt up to the time their deliveries took; who needs more sorts.
+ * The same delivery id can come more than once. Throws `StoreError` when the store does.
+ */
+export async function* readLedger(
+  store: ObjectStore,
+  options: LedgerReadOptions = {},
+): AsyncGenerator<LedgerLine> {
+  const { onBroken, concurrency = 8 } = options;
+  const since = options.since === undefined ? '' : new Date(options.since).toISOString();
+  const until = options.until === undefined ? '~' : new Date(options.until).toISOString();
+  const segments = readAhead(listSegments(store, options), concurrency, async (key) => ({
+    key,
+    parsed: await readSegment(store, key),
+  }));
+  for await (const { key, parsed } of segments) {
+    for (const line of parsed?.brokenLines ?? []) onBroken?.({ segment: key, line });
+    for (const { line } of parsed?.entries ?? []) {
+      if (line.receivedAt >= since && line.receivedAt < until) yield line;
+    }
+  }
+}
+
+/** Reads one segment; null when it is gone, as a life-cycle rule of the bucket may have it. */
+export async function readSegment(store: ObjectStore, key: string): Promise<ParsedSegment | null> {
+  const reading = await store.read(key);
+  if (reading === null) return null;
+  if (reading.info.size > MAX_SEGMENT_BYTES) {
+    reading.body.destroy();
+    return { entries: [], brokenLines: [0] };
+  }
+  try {
+    return parseSegment(await text(reading.body));
+  } catch (cause) {
+    throw new StoreError('read', `${key} could not be read to its end`, { cause });
+  }
+}
+
+/** Keys of a partition's segments, in order of their writing. */
+export async function* listPartition(
+  store: ObjectStore,
+  partition: string,
+  options?: { startAfter: string },
+): AsyncGenerator<string> {
+  for await (const { key } of store.list(partition, options)) {
+    if (isSegmentKey(key)) yield key;
+  }
+}
+
+/** Folders of the hours that have a ledger and touch the range, oldest first. */
+export async function* listPartitions(store: ObjectStore, range: LedgerRange = {}): AsyncGenerator<string> {
+  const first = range.since === undefined ? '' : ledgerPartition(new Date(range.since).toISOString());
+  const last = range.until === undefined ? '~' : ledgerPartition(new Date(range.until).toISOString());
+  for await (const day of store.folders(LEDGER_FOLDER)) {
+    if (!day.startsWith(`${LEDGER_FOLDER}dt=`)) continue;
+    if (day < first.slice(0, day.length) || day > last) continue;
+    for await (const hour of store.folders(day)) {
+      if (hour >= first && hour <= last) yield hour;
+    }
+  }
+}
+
+async function* listSegments(store: ObjectStore, range: LedgerRange): AsyncGenerator<string> {
+  for await (const partition of listPartitions(store, range)) yield* listPartition(store, partition);
+}
+
+function isSegmentKey(key: string): boolean {
+  return key.endsWith('.ndjson');
+}

@@ -1,0 +1,99 @@
+import { buffer } from 'node:stream/consumers';
+import pLimit from 'p-limit';
+import type { StoredItem } from '../../domain/item.js';
+import { isUlid } from '../../store/list-cursor.js';
+import { type ObjectInfo, type ObjectStore, StoreError } from '../../store/object-store.js';
+import { readDocument } from '../../store/read-document.js';
+import { QUARANTINE_FOLDER, quarantineFolder } from '../layout.js';
+import type { QuarantinedRequest } from './quarantine.js';
+
+/** A quarantined body as the listing tells of it. */
+export interface ShelfEntry {
+  readonly id: string;
+  readonly bytes: number;
+  readonly state: 'waiting' | 'released';
+}
+
+/** What became of a body; lies beside it as `released.json`, and the body stays. */
+export interface ReleaseRecord {
+  readonly v: 1;
+  readonly deliveryId: string;
+  readonly releasedAt: string;
+  readonly actor: string;
+  readonly reason: string | null;
+  readonly outcome: string;
+  readonly items: readonly StoredItem[];
+}
+
+/** The quarantine of all replicas, as it lies in the store. */
+export interface QuarantineShelf {
+  /** Newest first. Bodies whose `request.json` is missing were never acknowledged and are left out. */
+  entries(): Promise<ShelfEntry[]>;
+  request(id: string): Promise<QuarantinedRequest | null>;
+  /** Where the body lies; null when there is none. */
+  bodyInfo(id: string): Promise<ObjectInfo | null>;
+  /**
+   * Hands the whole body to `work`, null when there is none. One body is held at a time, at most `limits.quarantineBytes`:
+   * what operators look at and release takes no memory that callbacks need.
+   */
+  withBody<T>(id: string, work: (body: Buffer | null) => Promise<T>): Promise<T>;
+  release(id: string): Promise<ReleaseRecord | null>;
+  /** The first mark stays; gives the one that counts. It names its job, so that an erasure finds it alone, too. */
+  markReleased(id: string, jobId: string, record: ReleaseRecord): Promise<ReleaseRecord>;
+  unmarkReleased(id: string): Promise<void>;
+}
+
+const NAME = /^quarantine\/([^/]+)\/(body|request\.json|released\.json)$/;
+
+export function createQuarantineShelf(store: ObjectStore): QuarantineShelf {
+  const keyOf = (id: string, name: string) => `${quarantineFolder(id)}${name}`;
+  const document = async (id: string, name: string) =>
+    isUlid(id) ? await readDocument(store, keyOf(id, name)) : null;
+  const release = async (id: string) =>
+    (await document(id, 'released.json')) as unknown as ReleaseRecord | null;
+
+  const oneAtATime = pLimit(1);
+  const body = async (id: string) => {
+    const reading = isUlid(id) ? await store.read(keyOf(id, 'body')) : null;
+    if (reading === null) return null;
+    return buffer(reading.body).catch((cause: unknown) => {
+      throw new StoreError('read', `the quarantined body ${id} could not be read to its end`, { cause });
+    });
+  };
+
+  return {
+    entries: () => listEntries(store),
+    request: async (id) => (await document(id, 'request.json')) as unknown as QuarantinedRequest | null,
+    release,
+    bodyInfo: async (id) => (isUlid(id) ? store.head(keyOf(id, 'body')) : null),
+    withBody: (id, work) => oneAtATime(async () => work(await body(id))),
+    async markReleased(id, jobId, record) {
+      const body = Buffer.from(JSON.stringify(record));
+      const headers = { contentType: 'application/json', metadata: { 'job-id': jobId } };
+      if ((await store.create(keyOf(id, 'released.json'), body, headers)) === 'created') return record;
+      return (await release(id)) ?? record;
+    },
+    unmarkReleased: (id) => store.delete(keyOf(id, 'released.json')),
+  };
+}
+
+async function listEntries(store: ObjectStore): Promise<ShelfEntry[]> {
+  const found = new Map<string, { bytes: number; request: boolean; released: boolean }>();
+  for await (const { key, size } of store.list(QUARANTINE_FOLDER)) {
+    const [, id = '', name] = NAME.exec(key) ?? [];
+    if (!isUlid(id)) continue;
+    const entry = found.get(id) ?? { bytes: 0, request: false, released: false };
+    found.set(id, entry);
+    if (name === 'body') entry.bytes = size;
+    else if (name === 'request.json') entry.request = true;
+    else entry.released = true;
+  }
+  return [...found]
+    .filter(([, { request }]) => request)
+    .map(([id, { bytes, released }]) => ({
+      id,
+      bytes,
+      state: released ? ('released' as const) : ('waiting' as const),
+    }))
+    .reverse();
+}

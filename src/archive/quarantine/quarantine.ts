@@ -1,0 +1,68 @@
+import { hash } from 'node:crypto';
+import type { ObjectStore } from '../../store/object-store.js';
+import { StoreError } from '../../store/object-store.js';
+import { quarantineFolder } from '../layout.js';
+import { holdsBytes } from '../read-back.js';
+
+/** What is known of a body that could not be decoded; stored beside it as `request.json`. */
+export interface QuarantinedRequest {
+  readonly v: 1;
+  readonly deliveryId: string;
+  readonly receivedAt: string;
+  readonly source: string;
+  readonly region: string | null;
+  readonly clientIp: string | null;
+  readonly method: string;
+  readonly jobId: string;
+  readonly status: string;
+  /** The parameters that are understood, as a query string; others are the submitter's own and are not kept. */
+  readonly query: string;
+  /** Well-known request headers by lower-case name; others may carry secrets and are not kept. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Stable word for what was wrong with the body. */
+  readonly reason: string;
+  /** The same in words. */
+  readonly detail: string;
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+/** Raw bodies of authenticated deliveries that could not be decoded. */
+export interface Quarantine {
+  /** Resolves when body and request lie in the store, byte for byte. */
+  keep(
+    request: Omit<QuarantinedRequest, 'bytes' | 'sha256' | 'v'>,
+    body: Buffer,
+  ): Promise<QuarantinedRequest>;
+}
+
+export function createQuarantine(store: ObjectStore): Quarantine {
+  return {
+    async keep(request, body) {
+      const sha256 = hash('sha256', body, 'hex');
+      const record: QuarantinedRequest = { v: 1, ...request, bytes: body.length, sha256 };
+      const folder = quarantineFolder(request.deliveryId);
+      const metadata = { 'job-id': request.jobId, 'delivery-id': request.deliveryId, source: request.source };
+      const document = Buffer.from(JSON.stringify(record));
+      // The body first: a request.json promises that its body is there.
+      await write(store, `${folder}body`, body, {
+        contentType: 'application/octet-stream',
+        metadata: { ...metadata, sha256 },
+      });
+      await write(store, `${folder}request.json`, document, { contentType: 'application/json', metadata });
+      return record;
+    },
+  };
+}
+
+/** The key is this delivery's alone, so `exists` is our own lost answer, which the bytes must confirm. */
+async function write(
+  store: ObjectStore,
+  key: string,
+  body: Buffer,
+  headers: Parameters<ObjectStore['create']>[2],
+): Promise<void> {
+  if ((await store.create(key, body, headers)) === 'created') return;
+  const expected = { size: body.length, sha256: hash('sha256', body, 'hex') };
+  if (!(await holdsBytes(store, key, expected))) throw new StoreError('create', `${key} holds other bytes`);
+}

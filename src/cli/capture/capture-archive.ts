@@ -1,0 +1,77 @@
+import { type Core, openCore } from '../../app/archive-core.js';
+import { storeIdentity } from '../../app/store-options.js';
+import { findJournals, type RescueParts, rescueSessions } from '../../capture/rescue-sessions.js';
+import {
+  beginSessionDelivery,
+  type Recording,
+  type SessionContext,
+  type SessionDelivery,
+} from '../../capture/session-delivery.js';
+import { beginJournal, type SessionJournal } from '../../capture/session-journal.js';
+import type { SessionHead } from '../../capture/session-transcripts.js';
+import type { Config } from '../../config/config.js';
+import { StoreError } from '../../store/object-store.js';
+import { probeStore } from '../../store/probe.js';
+import { WeakStoreError } from '../../store/store-proof.js';
+
+/** The archive and ledger of the receiver, opened for captures. */
+export interface CaptureArchive {
+  /** Which store this is, as journals name it. */
+  readonly location: string;
+  begin(context: SessionContext, recording: Recording | null): SessionDelivery;
+  /** Null, with a note, when nothing can be kept on disk: the session goes on without. */
+  beginJournal(head: SessionHead, onNote: (text: string) => void): SessionJournal | null;
+  /** Journals that killed sessions left. */
+  findJournals(onNote: (text: string) => void): Promise<string[]>;
+  /** Archives them. Never rejects. */
+  rescue(journals: readonly string[], onNote: (text: string) => void): Promise<void>;
+  close(): Promise<void>;
+}
+
+const PAUSE_MS = 500;
+
+/** Opens the store and tries it, before anybody talks for an hour into one that keeps nothing. */
+export async function openCaptureArchive(config: Config): Promise<CaptureArchive> {
+  const core = await openCore(config);
+  await prove(core, config);
+  const location = storeIdentity(config, core.store.location);
+  const parts = { ...core, pauseMs: PAUSE_MS };
+  const folder = config.capture.rescueFolder;
+  const rescueParts = (onNote: (text: string) => void): RescueParts => ({
+    ...parts,
+    location,
+    folder,
+    observer: {
+      onFound: (path) => onNote(`A session that was cut short lies in ${path}; it is archived now.`),
+      onArchived: (_path, _jobId, items) =>
+        onNote(`Archived of that session: ${items.map(({ key }) => key).join(', ')}`),
+      onLeft: (path, reason) => onNote(`A session that was cut short stays in ${path}: ${reason}`),
+    },
+  });
+  return {
+    location,
+    begin: (context, recording) => beginSessionDelivery(parts, context, recording),
+    beginJournal(head, onNote) {
+      const onTrouble = ({ message }: Error): void =>
+        onNote(`What is final cannot be kept on disk while the session runs: ${message}`);
+      try {
+        return beginJournal(head, { folder, onTrouble });
+      } catch (error) {
+        onTrouble(error as Error);
+        return null;
+      }
+    },
+    findJournals: (onNote) => findJournals(rescueParts(onNote)),
+    rescue: (journals, onNote) => rescueSessions(rescueParts(onNote), journals),
+    close: () => core.close(),
+  };
+}
+
+async function prove(core: Core, config: Config): Promise<void> {
+  const { store } = core;
+  const { writable, trustworthy, findings } = await probeStore(store, { prefix: '.probe/' });
+  if (writable && (trustworthy || config.store.s3.conditionalWrites === 'emulated')) return;
+  await core.close();
+  const said = findings.join(' ');
+  throw writable ? new WeakStoreError(store.location, said) : new StoreError('probe', said);
+}

@@ -1,0 +1,79 @@
+import type { TranscriptSegment } from '../../speech/realtime/transcript/transcript-segment.js';
+
+export interface Screen {
+  segment(segment: TranscriptSegment): void;
+  /** A line beside the transcript, on standard error. */
+  note(text: string): void;
+  /** A document for programs, on standard output. */
+  json(value: unknown): void;
+  /** Takes a partial that was never confirmed off the screen. */
+  end(): void;
+}
+
+interface Output {
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+  write(text: string): unknown;
+}
+
+/**
+ * Shows a transcript as it comes: finals as lines on standard output; partials only on a terminal, in a line
+ * that the next one overwrites. `quiet` leaves standard output to one JSON document at the end.
+ */
+export function createScreen(out: Output, errors: Output, quiet: boolean): Screen {
+  const live = out.isTTY === true && !quiet;
+  let shown = false;
+  const erase = (): void => {
+    if (shown) out.write('\r\u001b[K');
+    shown = false;
+  };
+  return {
+    segment({ kind, text, speaker }) {
+      const line = printable(`${speaker === null ? '' : `${speaker}: `}${text}`);
+      if (quiet || line === '' || (kind === 'partial' && !live)) return;
+      erase();
+      if (kind === 'final') out.write(`${line}\n`);
+      else out.write(`\u001b[2m${line.slice(1 - (out.columns ?? 80))}\u001b[0m`);
+      shown = kind === 'partial';
+    },
+    note(text) {
+      erase();
+      errors.write(`${printable(text)}\n`);
+    },
+    json: (value) => void out.write(`${JSON.stringify(value, null, 2)}\n`),
+    end: erase,
+  };
+}
+
+/**
+ * An output whose failure ends the printing and nothing else: a reader that has gone (`| head -1`), a terminal that
+ * was closed, a full disk behind a redirection.
+ */
+export function outlivingReader(stream: NodeJS.WriteStream): Output {
+  let broken = false;
+  stream.on('error', () => {
+    broken = true;
+  });
+  return {
+    get isTTY() {
+      return stream.isTTY && !broken;
+    },
+    get columns() {
+      return stream.columns;
+    },
+    write(text) {
+      if (broken) return;
+      try {
+        stream.write(text);
+      } catch {
+        // Files are written synchronously.
+        broken = true;
+      }
+    },
+  };
+}
+
+/** What the service sends must not steer the terminal. */
+function printable(text: string): string {
+  return text.replaceAll(/\p{Cc}+/gu, ' ').trim();
+}

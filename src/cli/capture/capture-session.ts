@@ -1,0 +1,60 @@
+import { RealtimeProtocolError, RealtimeSessionError } from '../../speech/realtime/realtime-error.js';
+import type { RealtimeSession } from '../../speech/realtime/session.js';
+import type { SessionReport } from '../../speech/realtime/session-report.js';
+
+/** How a captured session ended. */
+export interface SessionEnd {
+  readonly report: SessionReport;
+  /** Stable word for why the transcript is incomplete; null when it is complete. */
+  readonly reason: string | null;
+  /** The same in words. */
+  readonly detail: string | null;
+}
+
+/**
+ * Sends all audio and ends the session. Never rejects for the session's or the audio's trouble: what is final
+ * counts. `onSent` sees each chunk the session took; `onNote` is told what the user should know.
+ */
+export async function runSession(
+  session: RealtimeSession,
+  audio: AsyncIterable<Buffer>,
+  onSent: (chunk: Buffer) => Promise<void>,
+  onNote: (text: string) => void,
+): Promise<SessionEnd> {
+  let unread: Error | null = null;
+  try {
+    for await (const chunk of audio) {
+      await session.sendAudio(chunk);
+      await onSent(chunk);
+    }
+  } catch (error) {
+    // A dead session is told by `end`; at the duration limit there is nothing more to send.
+    const known = error instanceof RealtimeSessionError || error instanceof RealtimeProtocolError;
+    if (!known) unread = error as Error;
+  }
+  try {
+    const report = await end(session, onNote);
+    if (unread !== null)
+      return ended(report, 'audio-unreadable', `the audio could not be read on: ${unread.message}`);
+    if (report.durationLimit === null) return ended(report, null, null);
+    return ended(report, 'duration-limit', `the service takes ${report.durationLimit} s of audio at most`);
+  } catch (error) {
+    if (!(error instanceof RealtimeSessionError)) throw error;
+    return ended(error.report, error.type ?? error.kind, error.message);
+  }
+}
+
+/** A sample that is cut at the end is dropped, with a word: it is a rest, or the sign of wrong format flags. */
+async function end(session: RealtimeSession, onNote: (text: string) => void): Promise<SessionReport> {
+  try {
+    return await session.end();
+  } catch (error) {
+    if (!(error instanceof RealtimeProtocolError) || error.code !== 'partial-sample') throw error;
+    onNote('The audio ends inside a sample; check --encoding if the transcript looks wrong.');
+    return session.end({ partialSample: 'discard' });
+  }
+}
+
+function ended(report: SessionReport, reason: string | null, detail: string | null): SessionEnd {
+  return { report, reason, detail };
+}

@@ -1,0 +1,38 @@
+import type { Config } from '../../config/config.js';
+import { UsageError } from './exit-codes.js';
+
+type Source = Config['sources'][string];
+
+/** The source of that name. Throws `UsageError` naming those there are. */
+export function sourceNamed(config: Config, name: string): Source {
+  const source = config.sources[name];
+  if (source === undefined || !Object.hasOwn(config.sources, name)) {
+    throw new UsageError(
+      `there is no source ${name}; configured are ${Object.keys(config.sources).join(', ')}`,
+    );
+  }
+  return source;
+}
+
+/**
+ * Header lines of the credential asked for, or of the valid one that lasts longest; empty for a source without
+ * credentials. Throws `UsageError` when there is none to use.
+ */
+export function credentialHeaders(
+  source: Source,
+  wanted: string | undefined,
+  now: number,
+): readonly string[] {
+  if (wanted !== undefined) {
+    const credential = Object.hasOwn(source.credentials, wanted) ? source.credentials[wanted] : undefined;
+    if (credential === undefined) throw new UsageError(`the source has no credential ${wanted}`);
+    return credential.headers;
+  }
+  const all = Object.values(source.credentials);
+  const valid = all.filter(
+    ({ notBefore, expires }) => (notBefore ?? now) <= now && now < (expires ?? Infinity),
+  );
+  if (all.length > 0 && valid.length === 0) throw new UsageError('no credential of the source is valid now');
+  const lasting = valid.toSorted((a, b) => (b.expires ?? Infinity) - (a.expires ?? Infinity) || 0);
+  return lasting[0]?.headers ?? [];
+}

@@ -1,0 +1,75 @@
+import { openCore, storeClaim } from '../../app/archive-core.js';
+import { type Config, loadConfigWithoutPorts } from '../../config/config.js';
+import { isJobId } from '../../domain/job.js';
+import type { RecoveryParts } from '../../recovery/recovery-parts.js';
+import type { RecoveryReport } from '../../recovery/recovery-report.js';
+import { SpeechError } from '../../speech/speech-error.js';
+import type { ObjectStore } from '../../store/object-store.js';
+import { proveStore, WeakStoreError } from '../../store/store-proof.js';
+import { EXIT, UsageError } from './exit-codes.js';
+
+export interface RecoveryWork {
+  readonly config: Config;
+  readonly parts: RecoveryParts;
+  /** Aborted by SIGINT or SIGTERM; the second signal ends the process at once. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Runs work that fetches from the service into the configured store, and leaves nothing open.
+ *
+ * @param dryRun the work writes nothing, so that the store is not put to the proof either
+ */
+export async function withRecovery<T>(
+  dryRun: boolean,
+  work: (given: RecoveryWork) => Promise<T>,
+): Promise<T> {
+  const config = loadConfigWithoutPorts();
+  const core = await openCore(config);
+  const stop = new AbortController();
+  const onSignal = () => (stop.signal.aborted ? process.exit(EXIT.incomplete) : stop.abort());
+  process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
+  try {
+    if (!dryRun) await prove(config, core.store);
+    return await work({ config, parts: core.recovery, signal: stop.signal });
+  } catch (error) {
+    const setUpWrong = error instanceof SpeechError && error.kind === 'configuration';
+    throw setUpWrong ? new UsageError(error.message) : error;
+  } finally {
+    process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
+    await core.close();
+  }
+}
+
+/** Throws for a store that would overwrite; what merely cannot be reached shows in the outcome. */
+async function prove(config: Config, store: ObjectStore): Promise<void> {
+  await proveStore(storeClaim(config, store)).catch((error: unknown) => {
+    if (error instanceof WeakStoreError) throw error;
+  });
+}
+
+/** A source that does not exist would silently match nothing. */
+export function checkSource(config: Config, source: string | undefined): void {
+  if (source === undefined || Object.hasOwn(config.sources, source)) return;
+  const known = Object.keys(config.sources).join(', ');
+  throw new UsageError(`there is no source ${source}; configured are ${known}`);
+}
+
+/** An id that is none would only show as a job that failed. */
+export function checkJobs(jobs: readonly string[] | undefined): void {
+  const wrong = jobs?.find((id) => !isJobId(id));
+  if (wrong === undefined) return;
+  throw new UsageError(`${JSON.stringify(wrong)} is no job id: letters, digits, - and _, at most 64`);
+}
+
+/** Without a region nothing can be asked. */
+export function checkRegions({ speech }: RecoveryParts): void {
+  if (speech.regions.length > 0) return;
+  throw new UsageError('no region can be asked: set speech.regions.<region>.batchUrl');
+}
+
+/** 4 before 3: what failed may succeed next time, so that somebody should try again. */
+export function exitCodeOf({ outcomes, faults }: RecoveryReport): number {
+  if (outcomes.failed > 0 || faults.length > 0) return EXIT.incomplete;
+  return outcomes.unrecoverable > 0 ? EXIT.unrecoverable : EXIT.ok;
+}

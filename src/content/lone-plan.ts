@@ -1,0 +1,33 @@
+import { identityOf } from './item-identity.js';
+import type { ItemPlan } from './item-plan.js';
+import { JsonCheck } from './json-check.js';
+import { isJson, type MediaType, storableType } from './media-type.js';
+import { looksLikeSrt } from './srt-check.js';
+
+/** What a body that is not multipart is: by its content type, then by shape (docs/answers.md). */
+export function lonePlan(type: MediaType, contentType: string | null, contents: readonly string[]): ItemPlan {
+  if (isJson(type)) return jsonPlan();
+  if (type.essence === 'text/plain') return textPlan(contents);
+  const identity = identityOf('data', storableType(contentType));
+  return { identify: () => identity };
+}
+
+function jsonPlan(): ItemPlan {
+  const json = new JsonCheck();
+  const isTranscript = (whole: boolean) => (whole ? json.looksLikeTranscript : json.mayBeTranscript);
+  return {
+    json,
+    mustBeJson: () => true,
+    identify: (_beginning, whole) => identityOf(isTranscript(whole) ? 'transcript.json-v2' : 'jobinfo'),
+  };
+}
+
+function textPlan(contents: readonly string[]): ItemPlan {
+  const tokens = contents.map((token) => token.trim().toLowerCase().replaceAll(':', '.'));
+  const srt = tokens.includes('transcript.srt');
+  const txt = tokens.includes('transcript.txt');
+  if (srt !== txt) return { identify: () => identityOf(srt ? 'transcript.srt' : 'transcript.txt') };
+  return {
+    identify: (beginning) => identityOf(looksLikeSrt(beginning) ? 'transcript.srt' : 'transcript.txt'),
+  };
+}

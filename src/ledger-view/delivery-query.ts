@@ -1,0 +1,72 @@
+import { Problem } from '../domain/problem.js';
+import { readInstant } from '../time/instant.js';
+import type { LedgerRow } from './ledger-row.js';
+import { beforeInstant, comparePositions, decodeCursor, type RowPosition } from './row-position.js';
+
+/** Filters of the list of deliveries; absent ones let everything pass. */
+export interface DeliveryQuery {
+  /** ISO 8601; received at or after it. */
+  readonly since?: string | undefined;
+  /** ISO 8601; received before it. */
+  readonly until?: string | undefined;
+  readonly job?: string | undefined;
+  readonly source?: string | undefined;
+  readonly region?: string | undefined;
+  readonly status?: string | undefined;
+  readonly outcome?: string | undefined;
+  readonly origin?: string | undefined;
+  /** Rows per page, 1 to 500. Default 50. */
+  readonly limit?: number | undefined;
+  readonly cursor?: string | undefined;
+}
+
+/** A query made ready to run. */
+export interface RowSearch {
+  readonly limit: number;
+  readonly since: number;
+  /** Rows before this place are wanted. */
+  readonly start: RowPosition;
+  /** Whether the query itself says how far back to go. */
+  readonly explicit: boolean;
+  readonly matches: (row: LedgerRow) => boolean;
+}
+
+const FIELDS = ['job', 'source', 'region', 'status', 'outcome', 'origin'] as const;
+const END_OF_TIME = 8.64e15;
+
+/** Throws `Problem` `request-invalid` for instants, limits and cursors that are none. */
+export function prepareSearch(query: DeliveryQuery): RowSearch {
+  const { limit = 50, cursor } = query;
+  if (!Number.isInteger(limit) || limit < 1 || limit > 500) {
+    throw new Problem('request-invalid', 'limit must be a whole number from 1 to 500.');
+  }
+  const since = instantOf('since', query.since) ?? -END_OF_TIME;
+  const until = beforeInstant(instantOf('until', query.until) ?? END_OF_TIME);
+  const wanted = FIELDS.flatMap((field) => {
+    const value = query[field];
+    return value === undefined ? [] : [{ field, value }];
+  });
+  return {
+    limit,
+    since,
+    start: cursor === undefined ? until : earlier(until, decodeCursor(cursor)),
+    explicit: query.since !== undefined || query.until !== undefined,
+    matches: (row) => {
+      for (const { field, value } of wanted) if (row[field] !== value) return false;
+      return true;
+    },
+  };
+}
+
+/** A cursor may come from a page with another `until`, or with none. */
+function earlier(a: RowPosition, b: RowPosition): RowPosition {
+  return comparePositions(a, b) < 0 ? a : b;
+}
+
+/** Throws `Problem` `request-invalid` for a text that is no instant; undefined stays undefined. */
+export function instantOf(name: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const time = readInstant(text);
+  if (time !== null) return time;
+  throw new Problem('request-invalid', `${name} must be an ISO 8601 instant with its zone, or a date.`);
+}

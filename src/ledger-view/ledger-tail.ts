@@ -1,0 +1,220 @@
+import { decodeTime, encodeTime } from 'ulid';
+import { ledgerPartition } from '../archive/layout.js';
+import { listPartition, listPartitions } from '../archive/ledger/ledger-reader.js';
+import type { ObjectStore } from '../store/object-store.js';
+import type { LedgerRow } from './ledger-row.js';
+import type { RowWindow } from './row-window.js';
+import type { SegmentIntake } from './segment-intake.js';
+
+export interface LedgerTailOptions {
+  readonly store: ObjectStore;
+  readonly intake: SegmentIntake;
+  readonly window: RowWindow;
+  readonly clock: () => number;
+  /** How far back rows are held, in milliseconds. */
+  readonly windowMs: number;
+  readonly maxRows: number;
+  /** Called whenever more of the ledger is known. */
+  readonly onProgress: () => void;
+}
+
+interface KnownPartition {
+  /** Of the segments that were read; those whose lines are no longer held are forgotten in time. */
+  readonly names: Set<string>;
+  /** When the newest known segment was written. */
+  newest: number;
+  /** When a poll last listed all that clocks may differ by, and how many keys that were. */
+  wideAt: number;
+  wideKeys: number;
+}
+
+/** Keeps a window of rows equal to the recent ledger in the store. Its calls must not overlap. */
+export interface LedgerTail {
+  /** First load, newest first; after an error it can be called again and goes on where it was. */
+  load(): Promise<void>;
+  /** Looks for new segments where they usually appear. */
+  poll(): Promise<void>;
+  /** Looks through the hours of the last day: late segments of long uploads and of clocks that are off. */
+  sweep(): Promise<void>;
+  /** All lines received at or after this instant are in the window. */
+  completeSince(): number;
+}
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+/** Segments are named by their writer's clock: this much behind the newest, a poll still finds them. */
+const SKEW = 3 * MINUTE;
+/** Where the segments of that time are more than one page of a listing, most polls look back only this far. */
+const NEAR = 15_000;
+const PAGE = 1000;
+/** A poll looks back this far: deliveries that take longer are found by the sweep. */
+const USUAL_DELAY = 10 * MINUTE;
+const SWEPT = 24 * HOUR;
+/** Rows are handed over in steps of so many segments, so that pages become answerable early. */
+const STEP = 64;
+
+export function createLedgerTail(options: LedgerTailOptions): LedgerTail {
+  const { store, intake, window, clock, windowMs, maxRows, onProgress } = options;
+  const known = new Map<string, KnownPartition>();
+  let complete = Number.POSITIVE_INFINITY;
+
+  function knownOf(partition: string): KnownPartition {
+    const seen = known.get(partition);
+    if (seen) return seen;
+    const first = { names: new Set<string>(), newest: 0, wideAt: Number.NEGATIVE_INFINITY, wideKeys: 0 };
+    known.set(partition, first);
+    return first;
+  }
+
+  /**
+   * Reads what is new among a partition's keys. A segment written before `complete` holds only older lines,
+   * because a line is received before it is written, by the same clock.
+   */
+  async function take(partition: string, keys: readonly string[], onStep?: (lastKey: string) => void) {
+    const seen = knownOf(partition);
+    const fresh = keys.filter((key) => !seen.names.has(nameOf(key)));
+    for (let start = 0; start < fresh.length; start += STEP) {
+      if (window.size >= maxRows * 2) return false;
+      const step = fresh.slice(start, start + STEP);
+      // Added together: every addition goes through the rows of its hour, and segments of busy replicas are small.
+      const added: LedgerRow[][] = [];
+      try {
+        for await (const { key, rows } of intake.read(step)) {
+          seen.names.add(ownCopy(nameOf(key)));
+          seen.newest = Math.max(seen.newest, writtenAt(key) ?? 0);
+          added.push(rows);
+        }
+      } finally {
+        // What was read before the store failed is known now and not read again.
+        window.add(added.flat());
+      }
+      const last = step.at(-1);
+      if (last !== undefined) onStep?.(last);
+    }
+    return true;
+  }
+
+  function trim(): void {
+    const dropped = window.dropOver(maxRows);
+    if (dropped !== null) complete = Math.max(complete, dropped);
+    complete = Math.max(complete, startOfHour(clock() - windowMs));
+    window.dropBefore(complete);
+    for (const partition of known.keys()) {
+      if (endOfPartition(partition) <= complete) known.delete(partition);
+    }
+  }
+
+  /** Of a busy hour only the last minutes are held: the names of the others need no memory, `isHeld` knows them. */
+  function forgetNames(): void {
+    const oldest = encodeTime(Math.max(0, complete));
+    for (const { names } of known.values()) {
+      for (const name of names) if (name < oldest) names.delete(name);
+    }
+  }
+
+  function isHeld(key: string): boolean {
+    const written = writtenAt(key);
+    return written === null || written >= complete;
+  }
+
+  async function load(): Promise<void> {
+    const since = startOfHour(clock() - windowMs);
+    const partitions = await collect(listPartitions(store, { since: new Date(since).toISOString() }));
+    for (const partition of partitions.reverse()) {
+      // There is nothing between this hour and the ones before it in the loop.
+      complete = Math.min(complete, endOfPartition(partition));
+      onProgress();
+      const keys = await collect(listPartition(store, partition));
+      const whole = await take(partition, keys.reverse(), (lastKey) => {
+        const reached = Math.max(writtenAt(lastKey) ?? Number.POSITIVE_INFINITY, startOfPartition(partition));
+        complete = Math.min(complete, reached);
+        onProgress();
+      });
+      if (whole) complete = Math.min(complete, startOfPartition(partition));
+      onProgress();
+      if (window.size >= maxRows) break;
+    }
+    if (window.size < maxRows) complete = Math.min(complete, since);
+    trim();
+  }
+
+  /** Reads what is new among the segments written since an instant; gives how many were listed. */
+  async function lookInto(partition: string, writtenSince: number): Promise<number> {
+    const startAfter = writtenSince > 0 ? `${partition}${encodeTime(writtenSince)}` : undefined;
+    const keys = await collect(listPartition(store, partition, startAfter ? { startAfter } : undefined));
+    await take(partition, keys.filter(isHeld));
+    return keys.length;
+  }
+
+  async function poll(): Promise<void> {
+    const now = clock();
+    const instants = [now - USUAL_DELAY, now, now + MINUTE];
+    for (const partition of new Set(instants.map(partitionOf))) {
+      const seen = knownOf(partition);
+      if (seen.wideKeys > PAGE && now - seen.wideAt < MINUTE) {
+        await lookInto(partition, seen.newest - NEAR);
+      } else {
+        seen.wideKeys = await lookInto(partition, seen.newest - SKEW);
+        seen.wideAt = now;
+      }
+    }
+    trim();
+    onProgress();
+  }
+
+  async function sweep(): Promise<void> {
+    const oldest = Math.max(complete, clock() - SWEPT);
+    const range = { since: new Date(oldest).toISOString() };
+    for (const partition of await collect(listPartitions(store, range))) await lookInto(partition, complete);
+    trim();
+    forgetNames();
+    onProgress();
+  }
+
+  return { load, poll, sweep, completeSince: () => complete };
+}
+
+/** Last segment of a key, without its ending: what tells segments of one partition apart. */
+function nameOf(key: string): string {
+  return key.slice(key.lastIndexOf('/') + 1, -'.ndjson'.length);
+}
+
+/** A slice would keep the key alive, and with it the page of the listing it came in. */
+function ownCopy(text: string): string {
+  return Buffer.from(text, 'latin1').toString('latin1');
+}
+
+/** When a segment was written, by its name; null for names we did not make. */
+function writtenAt(key: string): number | null {
+  try {
+    return decodeTime(key.slice(key.lastIndexOf('/') + 1).slice(0, 26));
+  } catch {
+    return null;
+  }
+}
+
+function partitionOf(time: number): string {
+  return ledgerPartition(new Date(time).toISOString());
+}
+
+const PARTITION = /dt=(\d{4}-\d\d-\d\d)\/hour=(\d\d)\/$/;
+
+function startOfPartition(partition: string): number {
+  const [, day, hour] = PARTITION.exec(partition) ?? [];
+  const time = Date.parse(`${day}T${hour}:00:00.000Z`);
+  return Number.isNaN(time) ? Number.POSITIVE_INFINITY : time;
+}
+
+function endOfPartition(partition: string): number {
+  return startOfPartition(partition) + HOUR;
+}
+
+function startOfHour(time: number): number {
+  return Math.floor(time / HOUR) * HOUR;
+}
+
+async function collect(keys: AsyncIterable<string>): Promise<string[]> {
+  const all: string[] = [];
+  for await (const key of keys) all.push(key);
+  return all;
+}

@@ -1,0 +1,176 @@
+import { LeaseClosedError } from './budget-lease.js';
+import type { BufferPool } from './buffer-pool.js';
+import type { BudgetLease } from './byte-budget.js';
+import { SharedBuffer } from './shared-buffer.js';
+
+/** What staging needs to hold bytes: where buffers come from, and how to wait for the right to have one. */
+export interface Memory {
+  readonly pool: BufferPool;
+  readonly lease: BudgetLease;
+  /** Takes bytes from the lease; while it has to wait, lets go of everything the delivery merely keeps. */
+  take(bytes: number): Promise<void> | undefined;
+}
+
+/** Up to this size memory is taken for what is there, and at once for what was announced. */
+const FIRST_STEPS = 256 * 1024;
+
+/** Content up to this size goes into memory of just its size: the smallest buffer of the pool would cost more. */
+const TINY = 32 * 1024;
+
+/** Bytes of memory, and what they cost. */
+interface Content {
+  readonly memory: SharedBuffer;
+  /** Bytes given back to the budget when nobody holds the memory any more. */
+  price: number;
+  readonly pooled: boolean;
+}
+
+/**
+ * Gathers at most one part of an item in memory that was paid for. A single chunk is kept as it came, without
+ * a copy (most callbacks are one); more are copied together into a pooled buffer.
+ */
+export class PartBuffer {
+  #content: Content | null = null;
+  #length = 0;
+  #released = false;
+  readonly #memory: Memory;
+  readonly #limit: number;
+  readonly #expected: number;
+
+  /**
+   * @param limit bytes of one part
+   * @param expected bytes the item will have at most, as far as the sender says; 0 when unknown
+   */
+  constructor(memory: Memory, limit: number, expected: number) {
+    this.#memory = memory;
+    this.#limit = limit;
+    this.#expected = Math.min(expected, limit);
+  }
+
+  get length(): number {
+    return this.#length;
+  }
+
+  get room(): number {
+    return this.#limit - this.#length;
+  }
+
+  /** The bytes gathered so far, for those who look at once; valid until the next `append` or `release`. */
+  bytes(): Buffer {
+    if (this.#content === null) return EMPTY;
+    const { bytes } = this.#content.memory;
+    return bytes.length === this.#length ? bytes : bytes.subarray(0, this.#length);
+  }
+
+  /**
+   * Hands the bytes gathered so far to a call that takes its time. They are neither reused nor given back to the budget
+   * before it has ended, whatever becomes of this object meanwhile; only `append` must not be called.
+   */
+  readBy<T>(read: (bytes: Buffer) => Promise<T>): Promise<T> {
+    return this.#content === null ? read(EMPTY) : this.#content.memory.readBy(this.#length, read);
+  }
+
+  /** Appends a chunk of at most `room` bytes if that needs no waiting for memory. */
+  tryAppend(chunk: Buffer): boolean {
+    const size = this.#sizeAfter(chunk.length);
+    const price = this.#priceOf(size);
+    if (price > 0 && !this.#memory.lease.tryTake(price)) return false;
+    this.#place(chunk, size);
+    return true;
+  }
+
+  /** Appends a chunk of at most `room` bytes. Returns a promise when memory has to be waited for. */
+  append(chunk: Buffer): Promise<void> | undefined {
+    if (chunk.length === 0) return undefined;
+    // Decided once: the sender's speed may be judged otherwise when the wait is over, and just this was paid for.
+    const size = this.#sizeAfter(chunk.length);
+    const price = this.#priceOf(size);
+    const waiting = price > 0 ? this.#memory.take(price) : undefined;
+    if (waiting === undefined) {
+      this.#place(chunk, size);
+      return undefined;
+    }
+    return waiting.then(() => {
+      if (!this.#released) return this.#place(chunk, size);
+      this.#memory.lease.give(price);
+      throw new LeaseClosedError();
+    });
+  }
+
+  /** Gives back what the content does not need: it came to less than was expected. */
+  shrink(): void {
+    if (this.#content?.pooled !== true) return;
+    const tiny = this.#length <= TINY;
+    const size = tiny ? this.#length : this.#memory.pool.sizeFor(this.#length);
+    const excess = this.#content.price - size;
+    if (excess <= 0) return;
+    this.#moveTo(tiny ? this.#held(Buffer.allocUnsafeSlow(size)) : this.#pooled(size));
+    this.#memory.lease.give(excess);
+  }
+
+  /** Lets go of the content for good: its memory comes back when nothing reads it any more. */
+  release(): void {
+    this.#released = true;
+    const content = this.#content;
+    this.#content = null;
+    this.#length = 0;
+    content?.memory.release();
+  }
+
+  #priceOf(size: number): number {
+    return Math.max(0, size - (this.#content?.price ?? 0));
+  }
+
+  /** In growing steps: for what came, and for what the sender's speed promises. */
+  #sizeAfter(more: number): number {
+    if (this.#content === null) return more;
+    const needed = this.#length + more;
+    if (this.#content.pooled && needed <= this.#content.price) return this.#content.price;
+    const { pool, lease } = this.#memory;
+    const announced = needed <= this.#expected;
+    if (needed <= FIRST_STEPS) {
+      return pool.sizeFor(announced && this.#expected <= FIRST_STEPS ? this.#expected : needed);
+    }
+    const most = announced ? this.#expected : this.#limit;
+    return pool.sizeFor(Math.min(most, needed + lease.pace.ahead()));
+  }
+
+  #place(chunk: Buffer, size: number): void {
+    if (this.#content === null) {
+      this.#content = this.#held(chunk);
+    } else {
+      if (!this.#content.pooled || this.#content.price !== size) this.#moveTo(this.#pooled(size));
+      this.#memory.pool.fill(this.#content.memory.bytes, this.#length, chunk);
+    }
+    this.#length += chunk.length;
+  }
+
+  /** Moves the bytes to a new place, which was paid for together with what the old one had cost. */
+  #moveTo(place: Content): void {
+    const before = this.#content;
+    this.#content = place;
+    if (before === null) return;
+    before.memory.bytes.copy(place.memory.bytes, 0, 0, this.#length);
+    before.price = 0;
+    before.memory.release();
+  }
+
+  #pooled(size: number): Content {
+    return this.#contentOf(size, true, (onFree) => this.#memory.pool.take(size, onFree));
+  }
+
+  #held(bytes: Buffer): Content {
+    return this.#contentOf(bytes.length, false, (onFree) => new SharedBuffer(bytes, onFree));
+  }
+
+  #contentOf(price: number, pooled: boolean, open: (onFree: () => void) => SharedBuffer): Content {
+    const content: Content = {
+      price,
+      pooled,
+      memory: open(() => this.#memory.lease.give(content.price)),
+    };
+    return content;
+  }
+}
+
+const EMPTY = Buffer.alloc(0);

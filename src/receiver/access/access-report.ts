@@ -1,0 +1,179 @@
+import { isRegion } from '../../domain/job.js';
+import { parseRange, sharedBits } from '../../text/ip-address.js';
+import type { EgressTable } from './allowlist.js';
+import { type CredentialAttempt, compileClosestCredential } from './authenticate.js';
+import type { ForwardedFor, ForwardedForExplainer } from './client-address.js';
+import type { Gate, GateOptions, Knock } from './gate.js';
+import { indirection } from './indirection.js';
+
+/** One of the checks that a callback has to pass, and what would have to change for it to pass. */
+export interface GateReport {
+  readonly gate: 'source' | 'address' | 'credential';
+  readonly passed: boolean;
+  readonly detail: string;
+  /** What to change, as a line of configuration where one would do; null when it passed. */
+  readonly toPass: string | null;
+}
+
+/** Reports on every check of a source, also on those behind the first that fails. Never shows a secret. */
+export type AccessReport = (knock: Knock) => GateReport[];
+
+/** @param gate the one that guards the source: its decision is what is explained */
+export function compileAccessReport(
+  name: string,
+  options: GateOptions,
+  gate: Gate,
+  forwardedFor: ForwardedForExplainer,
+): AccessReport {
+  const closest = compileClosestCredential(options.credentials);
+  const ranges = rangesOf(options.allow, options.egress);
+  return (knock) => {
+    const seen = forwardedFor(knock.peer, knock.headers['x-forwarded-for']);
+    return [
+      { gate: 'source', passed: true, detail: `${name} is configured`, toPass: null },
+      addressReport(name, options, gate(knock), seen, ranges),
+      credentialReport(name, closest(knock.headers, knock.now), knock),
+    ];
+  };
+}
+
+/** The report on a name that no source has. */
+export function unknownSourceReport(name: string, known: Iterable<string>): GateReport[] {
+  const names = [...known];
+  return [
+    {
+      gate: 'source',
+      passed: false,
+      detail: `there is no source ${JSON.stringify(name.slice(0, 64))}; configured are ${names.join(', ') || 'none'}`,
+      toPass: 'send to the callback path of a configured source, or add the source below sources',
+    },
+  ];
+}
+
+interface Range {
+  readonly entry: string;
+  readonly cidr: string;
+}
+
+/** What an allowlist admits, region by region and range by range. */
+function rangesOf(allow: readonly string[], egress: EgressTable): Range[] {
+  return allow.flatMap((entry) => {
+    const ranges = isRegion(entry) ? egress[entry] : entry === 'any' ? [] : [entry];
+    return ranges.flatMap((range) => {
+      const parsed = parseRange(range);
+      return 'fault' in parsed ? [] : [{ entry, cidr: parsed.cidr }];
+    });
+  });
+}
+
+function addressReport(
+  name: string,
+  { allow, allowMode }: GateOptions,
+  { clientIp, region, rule, wouldRefuse }: ReturnType<Gate>,
+  seen: ForwardedFor,
+  ranges: readonly Range[],
+): GateReport {
+  const ignored =
+    seen.header === 'ignored' && seen.peer !== null
+      ? `; X-Forwarded-For was ignored, because the peer ${seen.peer} is not in receiver.trustedProxies`
+      : '';
+  if (clientIp === null) {
+    return {
+      gate: 'address',
+      passed: allowMode === 'report',
+      detail: `the client address cannot be read${ignored}`,
+      toPass:
+        seen.peer === null
+          ? 'ask with the IP address of the other end of the connection, without a port: a real request always has one'
+          : 'the trusted proxy in front has to put a plain IP address into X-Forwarded-For',
+    };
+  }
+  if (rule !== null) {
+    return {
+      gate: 'address',
+      passed: true,
+      detail: `${clientIp} is admitted by ${rule}${ignored}`,
+      toPass: null,
+    };
+  }
+  const nearest = nearestRange(clientIp, ranges);
+  const near = nearest === null ? '' : `; the nearest entry is ${nearest.entry} (${nearest.cidr})`;
+  const reported = wouldRefuse === null ? '' : ', but allowMode is report, so that it passes';
+  return {
+    gate: 'address',
+    passed: wouldRefuse !== null,
+    detail: `${clientIp} is not in sources.${name}.allow (${allow.join(', ') || 'empty'})${reported}${near}${ignored}`,
+    toPass: addressRemedy(name, allow, { clientIp, region, seen }),
+  };
+}
+
+function addressRemedy(
+  name: string,
+  allow: readonly string[],
+  { clientIp, region, seen }: { clientIp: string; region: string | null; seen: ForwardedFor },
+): string {
+  if (seen.header === 'ignored' && seen.claimed !== null && seen.peer !== null) {
+    return `if ${seen.peer} is your load balancer: receiver.trustedProxies: [${seen.peer}]; then ${seen.claimed} counts`;
+  }
+  return `sources.${name}.allow: [${[...allow, region ?? clientIp].join(', ')}]`;
+}
+
+/** The entry that shares the most leading bits with the address; null when none of its family is there. */
+function nearestRange(address: string, ranges: readonly Range[]): Range | null {
+  let nearest: { readonly range: Range; readonly bits: number } | null = null;
+  for (const range of ranges) {
+    const bits = sharedBits(address, range.cidr);
+    if (bits !== null && bits > (nearest?.bits ?? 7)) nearest = { range, bits };
+  }
+  return nearest?.range ?? null;
+}
+
+function credentialReport(name: string, attempt: CredentialAttempt | null, knock: Knock): GateReport {
+  if (attempt === null) {
+    const sign = indirection(knock.headers);
+    return {
+      gate: 'credential',
+      passed: sign === null,
+      detail:
+        sign === null
+          ? 'the source has no credentials'
+          : `the source has no credentials and takes no request that carries ${sign}`,
+      toPass:
+        sign === null ? null : `sources.${name}.credentials: { main: { headers: ["X-Callback-Token: …"] } }`,
+    };
+  }
+  const faults = attempt.headers.filter(({ found }) => found !== 'matches');
+  if (faults.length > 0) {
+    const each = faults.map(({ name: header, found }) => `${header} is ${found}`).join(', ');
+    const matching = attempt.headers.length - faults.length;
+    const also = matching === 0 ? '' : ` (${matching} of ${attempt.headers.length} headers match)`;
+    return {
+      gate: 'credential',
+      passed: false,
+      detail: `no credential matches; ${attempt.name} comes closest: ${each}${also}`,
+      toPass: remedyOf(name, attempt.name, faults),
+    };
+  }
+  if (attempt.validity === 'valid') {
+    return { gate: 'credential', passed: true, detail: `${attempt.name} matches`, toPass: null };
+  }
+  const when = new Date(attempt.validity === 'expired' ? attempt.expires : attempt.notBefore).toISOString();
+  const setting = attempt.validity === 'expired' ? 'expires' : 'notBefore';
+  return {
+    gate: 'credential',
+    passed: false,
+    detail: `${attempt.name} matches, but ${attempt.validity === 'expired' ? 'expired at' : 'is not valid before'} ${when}`,
+    toPass: `change sources.${name}.credentials.${attempt.name}.${setting}, or submit the job with a credential that is valid`,
+  };
+}
+
+function remedyOf(name: string, credential: string, faults: CredentialAttempt['headers']): string {
+  const job = `in the job's auth_headers as notification-config ${name} prints them`;
+  if (faults.some(({ found }) => found === 'repeated')) {
+    return `send each header of ${credential} once; a proxy in front may add its own`;
+  }
+  if (faults.every(({ found }) => found === 'missing')) {
+    return `put the headers of ${credential} ${job}; see that no proxy removes them`;
+  }
+  return `put the value of ${credential} ${job}, or add the sender's as a second credential below sources.${name}.credentials`;
+}

@@ -1,0 +1,50 @@
+import { isRegion, REGIONS, type Region } from '../../domain/job.js';
+import { normaliseAddress } from '../../text/ip-address.js';
+import { compileRanges, type RangeMatcher, remembering } from './range-matcher.js';
+
+/** Addresses the service sends from, by region: entries are addresses or CIDRs. */
+export type EgressTable = Readonly<Record<Region, readonly string[]>>;
+
+export interface AddressDecision {
+  readonly allowed: boolean;
+  /** The entry of `allow` that admitted the address, as configured. */
+  readonly rule: string | null;
+  /** The region the address belongs to, whichever rule admitted it: it later picks the API endpoint. */
+  readonly region: Region | null;
+}
+
+/** Decides about one client address; anything that is not exactly one IP address is not allowed. */
+export type Allowlist = (address: string) => AddressDecision;
+
+interface Rule {
+  readonly entry: string;
+  readonly admits: (address: string, region: Region | null) => boolean;
+}
+
+/** Compiles a source's `allow`: region names, addresses, CIDRs, `any`. Throws naming the entries it cannot read. */
+export function compileAllowlist(allow: readonly string[], egress: EgressTable): Allowlist {
+  const regionOf = compileEgress(egress);
+  const rules = allow.map(compileRule);
+  const decide = remembering((address): AddressDecision => {
+    const region = regionOf(address);
+    const rule = rules.find(({ admits }) => admits(address, region));
+    return { allowed: rule !== undefined, rule: rule?.entry ?? null, region };
+  });
+  return (given) => {
+    const address = normaliseAddress(given);
+    return address === null ? { allowed: false, rule: null, region: null } : decide(address);
+  };
+}
+
+/** Finds the region an address sends from. Two regions that share an address: the first one. */
+export function compileEgress(egress: EgressTable): (address: string) => Region | null {
+  const matchers = REGIONS.map((region) => [region, compileRanges(egress[region])] as const);
+  return (address) => matchers.find(([, matches]) => matches(address) !== null)?.[0] ?? null;
+}
+
+function compileRule(entry: string): Rule {
+  if (entry === 'any') return { entry, admits: () => true };
+  if (isRegion(entry)) return { entry, admits: (_, region) => region === entry };
+  const matches: RangeMatcher = compileRanges([entry]);
+  return { entry, admits: (address) => matches(address) !== null };
+}

@@ -1,0 +1,158 @@
+import { hash, timingSafeEqual } from 'node:crypto';
+import { parseHeaderLine } from '../../text/header-line.js';
+import type { DistinctHeaders } from '../http/distinct-headers.js';
+
+/** A named credential of a source; times in milliseconds since 1970. */
+export interface Credential {
+  /** Complete header lines, all of which must match. */
+  readonly headers: readonly string[];
+  readonly notBefore: number | null;
+  /** Not valid from then on. */
+  readonly expires: number | null;
+}
+
+export type AuthenticationFailure = 'missing' | 'wrong' | 'repeated' | 'not-yet-valid' | 'expired';
+
+export type Authentication =
+  /** `credential` is null for a source without credentials, which accepts what its allowlist admits. */
+  | { readonly ok: true; readonly credential: string | null }
+  /** `credential` is set when the right secret came at the wrong time. For the operator, never for the sender. */
+  | { readonly ok: false; readonly reason: AuthenticationFailure; readonly credential: string | null };
+
+/** Headers as `distinctHeaders` gives them. */
+export type PresentedHeaders = DistinctHeaders;
+
+/** Checks the presented headers at an instant, in milliseconds since 1970. */
+export type Authenticator = (headers: PresentedHeaders, now: number) => Authentication;
+
+interface CompiledCredential {
+  readonly name: string;
+  readonly lines: readonly { readonly header: string; readonly digest: Buffer }[];
+  readonly notBefore: number;
+  readonly expires: number;
+}
+
+/** Compared with when a header is missing, so that this takes as long as a wrong one. */
+const NO_DIGEST = Buffer.alloc(32);
+
+/**
+ * Compiles a source's credentials. Digests of equal length are compared, of every line of every credential
+ * whatever matched before, so that the time taken tells nothing. Throws on a header line that cannot be read.
+ */
+export function compileAuthenticator(credentials: Readonly<Record<string, Credential>>): Authenticator {
+  const compiled = Object.entries(credentials).map(([name, credential]) => compile(name, credential));
+  if (compiled.length === 0) return () => ({ ok: true, credential: null });
+  const headerNames = [...new Set(compiled.flatMap(({ lines }) => lines.map(({ header }) => header)))];
+  return (headers, now) => authenticate(headers, now, compiled, headerNames);
+}
+
+function compile(name: string, { headers, notBefore, expires }: Credential): CompiledCredential {
+  const lines = headers.map((line) => {
+    const parsed = parseHeaderLine(line);
+    if ('fault' in parsed) throw new Error(`credential ${name}: ${parsed.fault}`);
+    return { header: parsed.name, digest: digestOf(parsed.value) };
+  });
+  if (lines.length === 0) throw new Error(`credential ${name}: no header lines`);
+  return {
+    name,
+    lines,
+    notBefore: notBefore ?? Number.NEGATIVE_INFINITY,
+    expires: expires ?? Number.POSITIVE_INFINITY,
+  };
+}
+
+function authenticate(
+  headers: PresentedHeaders,
+  now: number,
+  credentials: readonly CompiledCredential[],
+  headerNames: readonly string[],
+): Authentication {
+  const presented = new Map<string, Buffer>();
+  for (const name of headerNames) {
+    const values = Object.hasOwn(headers, name) ? headers[name] : undefined;
+    if (values === undefined || values.length === 0) continue;
+    // Which of two would count is a matter of taste between hops, and so a way around a check.
+    if (values.length > 1) return { ok: false, reason: 'repeated', credential: null };
+    presented.set(name, digestOf(values[0] ?? ''));
+  }
+  if (presented.size === 0) return { ok: false, reason: 'missing', credential: null };
+  return judge(
+    credentials.filter((credential) => matches(credential, presented)),
+    now,
+  );
+}
+
+/** How near the presented headers came to one credential. */
+export interface CredentialAttempt {
+  readonly name: string;
+  /** What is wrong with each of its headers; `matches` when nothing is. Never a value. */
+  readonly headers: readonly {
+    readonly name: string;
+    readonly found: 'matches' | 'different' | 'missing' | 'repeated';
+  }[];
+  readonly validity: 'valid' | 'not-yet-valid' | 'expired';
+  readonly notBefore: number;
+  readonly expires: number;
+}
+
+/**
+ * Tells which credential the presented headers come closest to: for the operator, who may know it; a sender must never
+ * see it. Null for a source without credentials.
+ */
+export function compileClosestCredential(
+  credentials: Readonly<Record<string, Credential>>,
+): (headers: PresentedHeaders, now: number) => CredentialAttempt | null {
+  const compiled = Object.entries(credentials).map(([name, credential]) => compile(name, credential));
+  return (headers, now) => {
+    const attempts = compiled.map((credential) => attemptOf(credential, headers, now));
+    return attempts.sort((a, b) => closeness(b) - closeness(a))[0] ?? null;
+  };
+}
+
+function attemptOf(
+  credential: CompiledCredential,
+  headers: PresentedHeaders,
+  now: number,
+): CredentialAttempt {
+  const { name, lines, notBefore, expires } = credential;
+  return {
+    name,
+    headers: lines.map(({ header, digest }) => {
+      const values = (Object.hasOwn(headers, header) ? headers[header] : undefined) ?? [];
+      if (values.length === 0) return { name: header, found: 'missing' };
+      if (values.length > 1) return { name: header, found: 'repeated' };
+      const equal = timingSafeEqual(digestOf(values[0] ?? ''), digest);
+      return { name: header, found: equal ? 'matches' : 'different' };
+    }),
+    validity: now < notBefore ? 'not-yet-valid' : now < expires ? 'valid' : 'expired',
+    notBefore,
+    expires,
+  };
+}
+
+/** A header that matches says more than one that is there, and a valid credential is nearer than an expired one. */
+function closeness({ headers, validity }: CredentialAttempt): number {
+  const found = (what: string) => headers.filter((header) => header.found === what).length / headers.length;
+  return 4 * found('matches') + 2 * (found('repeated') + found('different')) + (validity === 'valid' ? 1 : 0);
+}
+
+function matches(credential: CompiledCredential, presented: ReadonlyMap<string, Buffer>): boolean {
+  let equal = 1;
+  for (const { header, digest } of credential.lines) {
+    equal &= Number(timingSafeEqual(presented.get(header) ?? NO_DIGEST, digest));
+  }
+  return equal === 1;
+}
+
+function judge(matching: readonly CompiledCredential[], now: number): Authentication {
+  const valid = matching.find(({ notBefore, expires }) => notBefore <= now && now < expires);
+  if (valid !== undefined) return { ok: true, credential: valid.name };
+  const [first] = matching;
+  if (first === undefined) return { ok: false, reason: 'wrong', credential: null };
+  return { ok: false, reason: now < first.notBefore ? 'not-yet-valid' : 'expired', credential: first.name };
+}
+
+/** Header values are latin1 text; configured ones are ASCII, so the encoding cannot make unequal ones equal. */
+function digestOf(value: string): Buffer {
+  return hash('sha256', value, 'buffer');
+}

@@ -1,0 +1,228 @@
+import type { IncomingMessage } from 'node:http';
+import { Problem } from '../../domain/problem.js';
+
+/** The sender went away before its body was complete: there is nobody left to answer. */
+export class BodyAbortedError extends Error {
+  constructor(options?: { cause?: unknown }) {
+    super('the connection closed before the body was complete', options);
+    this.name = 'BodyAbortedError';
+  }
+}
+
+export interface BodyLimits {
+  /** Bytes on the wire. */
+  readonly maxBytes: number;
+  /** Milliseconds without a byte. */
+  readonly idleTimeout: number;
+  readonly minBytesPerSecond: number;
+  /** Milliseconds of waiting before the minimum rate is held against a sender. */
+  readonly minRateGrace: number;
+  /** Milliseconds for the whole body, our own waiting included. */
+  readonly totalTimeout: number;
+  /** Bytes the sender declared; null when it did not. */
+  readonly declaredLength: number | null;
+}
+
+/**
+ * A body declared to be no larger is handed over in one piece: every piece costs its way through decoder and archive.
+ * Until it is whole it is paid for by the number of deliveries let in, not out of the byte budget.
+ */
+const SMALL_BODY = 64 * 1024;
+
+/** So many pieces of a small body are joined: who sends it byte by byte must not make a thousand buffers of it. */
+const PIECES = 32;
+
+/** A body being read: an async iterable that counts, and that ends with an error when the sender breaks a limit. */
+export interface RequestBody extends AsyncIterable<Buffer> {
+  readonly bytes: number;
+  /** Why it ended before it was whole; null while it has not. */
+  readonly failure: Error | null;
+  /** Ends it before it is whole; nothing happens when it has ended. */
+  fail(error: Error): void;
+  /** Told once when it ends before it is whole, also while nobody reads. */
+  onFailure(listener: () => void): void;
+}
+
+/**
+ * Looks at all bodies being read a few times a second, in place of a timer per chunk. Only the time spent
+ * waiting for the sender counts: while our own back-pressure holds a socket, its sender is not slow.
+ */
+export interface BodyClock {
+  /** @param onStart called once, when the first byte is asked for: the moment to answer `100 Continue` */
+  read(request: IncomingMessage, limits: BodyLimits, onStart?: () => void): RequestBody;
+  stop(): void;
+}
+
+const LOOK_EVERY = 250;
+
+export function createBodyClock(now: () => number = () => performance.now()): BodyClock {
+  const bodies = new Set<Body>();
+  const timer = setInterval(() => {
+    const instant = now();
+    for (const body of bodies) body.look(instant);
+  }, LOOK_EVERY);
+  timer.unref();
+  return {
+    read: (request, limits, onStart) => new Body(request, limits, bodies, now, onStart),
+    stop: () => clearInterval(timer),
+  };
+}
+
+interface Pending {
+  readonly resolve: (result: IteratorResult<Buffer, undefined>) => void;
+  readonly reject: (error: Error) => void;
+}
+
+class Body implements RequestBody, AsyncIterator<Buffer, undefined> {
+  bytes = 0;
+  readonly #request: IncomingMessage;
+  readonly #limits: BodyLimits;
+  readonly #all: Set<Body>;
+  readonly #now: () => number;
+  readonly #onStart: (() => void) | undefined;
+  #queue: Buffer[] = [];
+  failure: Error | null = null;
+  #onFailure = (): void => {};
+  #ended = false;
+  #started = 0;
+  #pending: Pending | null = null;
+  /** Since when nothing came that the reader waits for; meaningless while nothing is pending. */
+  #waitingSince = 0;
+  #waited = 0;
+  readonly #inOnePiece: boolean;
+
+  constructor(
+    request: IncomingMessage,
+    limits: BodyLimits,
+    all: Set<Body>,
+    now: () => number,
+    onStart: (() => void) | undefined,
+  ) {
+    this.#request = request;
+    this.#limits = limits;
+    this.#all = all;
+    this.#now = now;
+    this.#onStart = onStart;
+    this.#inOnePiece = limits.declaredLength !== null && limits.declaredLength <= SMALL_BODY;
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<Buffer, undefined> {
+    if (this.#started === 0) this.#start();
+    return this;
+  }
+
+  next(): Promise<IteratorResult<Buffer, undefined>> {
+    const chunk = this.#queue.shift();
+    if (chunk !== undefined) return Promise.resolve({ value: chunk, done: false });
+    if (this.failure !== null) return Promise.reject(this.failure);
+    if (this.#ended) return Promise.resolve({ value: undefined, done: true });
+    return new Promise((resolve, reject) => {
+      this.#pending = { resolve, reject };
+      this.#waitingSince = this.#now();
+      this.#request.resume();
+    });
+  }
+
+  return(): Promise<IteratorResult<Buffer, undefined>> {
+    this.#finish();
+    this.#request.pause();
+    return Promise.resolve({ value: undefined, done: true });
+  }
+
+  look(instant: number): void {
+    const { idleTimeout, totalTimeout, minBytesPerSecond, minRateGrace } = this.#limits;
+    if (instant - this.#started > totalTimeout) {
+      return this.fail(new Problem('body-too-slow', `The body took longer than ${totalTimeout / 1000} s.`));
+    }
+    if (this.#pending === null) return;
+    const waiting = instant - this.#waitingSince;
+    const waited = this.#waited + waiting;
+    if (waiting > idleTimeout) {
+      this.fail(new Problem('body-too-slow', `No byte of the body came for ${idleTimeout / 1000} s.`));
+    } else if (waited > minRateGrace && this.bytes < (waited / 1000) * minBytesPerSecond) {
+      this.fail(
+        new Problem('body-too-slow', `The body came at less than ${minBytesPerSecond} bytes per second.`),
+      );
+    }
+  }
+
+  #start(): void {
+    this.#started = this.#now();
+    this.#all.add(this);
+    const request = this.#request;
+    request.on('data', this.#onData);
+    request.on('end', this.#onEnd);
+    request.on('error', this.#onError);
+    request.on('close', this.#onClose);
+    if (request.destroyed && !request.complete) this.fail(new BodyAbortedError());
+    else this.#onStart?.();
+  }
+
+  readonly #onData = (chunk: Buffer): void => {
+    this.bytes += chunk.length;
+    if (this.bytes > this.#limits.maxBytes) {
+      return this.fail(
+        new Problem('body-too-large', `This source accepts up to ${this.#limits.maxBytes} bytes.`),
+      );
+    }
+    if (this.#inOnePiece) return this.#gather(chunk);
+    // Until the next chunk is asked for: what waits here waits in memory nobody has paid for.
+    this.#request.pause();
+    const pending = this.#takePending();
+    if (pending === null) this.#queue.push(chunk);
+    else pending.resolve({ value: chunk, done: false });
+  };
+
+  readonly #onEnd = (): void => {
+    this.#ended = true;
+    this.#finish();
+    const pending = this.#takePending();
+    if (pending === null) return;
+    const rest = this.#queue.length > 1 ? Buffer.concat(this.#queue) : this.#queue[0];
+    this.#queue = [];
+    pending.resolve(rest === undefined ? { value: undefined, done: true } : { value: rest, done: false });
+  };
+
+  #gather(chunk: Buffer): void {
+    this.#queue.push(chunk);
+    if (this.#queue.length === PIECES) this.#queue = [Buffer.concat(this.#queue)];
+    const instant = this.#now();
+    this.#waited += instant - this.#waitingSince;
+    this.#waitingSince = instant;
+  }
+
+  readonly #onError = (error: Error): void => this.fail(new BodyAbortedError({ cause: error }));
+
+  readonly #onClose = (): void => this.fail(new BodyAbortedError());
+
+  #takePending(): Pending | null {
+    const pending = this.#pending;
+    if (pending === null) return null;
+    this.#pending = null;
+    this.#waited += this.#now() - this.#waitingSince;
+    return pending;
+  }
+
+  fail(error: Error): void {
+    if (this.failure !== null || this.#ended) return;
+    this.failure = error;
+    this.#queue = [];
+    this.#finish();
+    this.#request.pause();
+    this.#takePending()?.reject(error);
+    this.#onFailure();
+  }
+
+  onFailure(listener: () => void): void {
+    this.#onFailure = listener;
+    if (this.failure !== null) listener();
+  }
+
+  /** The error listener stays: an error nobody listens for would end the process. */
+  #finish(): void {
+    this.#all.delete(this);
+    this.#request.off('data', this.#onData);
+    this.#request.off('end', this.#onEnd);
+    this.#request.off('close', this.#onClose);
+  }
+}

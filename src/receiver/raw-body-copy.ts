@@ -1,0 +1,72 @@
+import type { Spare } from '../memory/budget-lease.js';
+import { type Memory, PartBuffer } from '../memory/part-buffer.js';
+
+/**
+ * Keeps the raw bytes of a body while it is decoded, so that an undecodable one can go to quarantine. What it
+ * keeps is paid for out of the delivery's budget, but never waited for: under pressure the raw body is the
+ * first thing to be let go. Chunks are copied together: kept each for itself, one of a single byte costs hundreds.
+ */
+export interface RawKeeper extends Spare {
+  /** To be told of every chunk of the body. */
+  keep(chunk: Buffer): void;
+  /**
+   * Hands the whole raw body to a call that takes its time; it stays what it is until that has ended. When it is not
+   * there, says why.
+   */
+  readBy<T>(read: (body: Buffer) => Promise<T>): Promise<T> | 'over-cap' | 'no-memory';
+}
+
+/**
+ * @param cap bytes that are kept at most
+ * @param declared bytes the sender announced; what will exceed the cap is not begun with. Null when unknown
+ */
+export function createRawKeeper(memory: Memory, cap: number, declared: number | null = null): RawKeeper {
+  const { lease, pool } = memory;
+  const newPart = () => new PartBuffer(memory, pool.largest, declared ?? 0);
+  let last = newPart();
+  let parts = [last];
+  let kept = 0;
+  let lost: 'over-cap' | 'no-memory' | null = declared !== null && declared > cap ? 'over-cap' : null;
+
+  function lose(why: 'over-cap' | 'no-memory'): void {
+    lost ??= why;
+    for (const part of parts) part.release();
+    parts = [];
+    kept = 0;
+  }
+
+  function keep(chunk: Buffer): void {
+    if (lost !== null || chunk.length === 0) return;
+    if (kept + chunk.length > cap) return lose('over-cap');
+    const piece = chunk.length <= last.room ? chunk : chunk.subarray(0, last.room);
+    if (!last.tryAppend(piece)) return lose('no-memory');
+    kept += piece.length;
+    if (piece.length === chunk.length) return;
+    last = newPart();
+    parts.push(last);
+    keep(chunk.subarray(piece.length));
+  }
+
+  /** A body beyond the largest buffer is put together for its reader, and paid for once more. */
+  async function readTogether<T>(read: (body: Buffer) => Promise<T>): Promise<T> {
+    const bytes = kept;
+    try {
+      return await read(Buffer.concat(parts.map((part) => part.bytes())));
+    } finally {
+      lease.give(bytes);
+    }
+  }
+
+  return {
+    get bytes() {
+      return kept;
+    },
+    keep,
+    readBy(read) {
+      if (lost !== null) return lost;
+      if (parts.length === 1) return last.readBy(read);
+      return lease.tryTake(kept) ? readTogether(read) : 'no-memory';
+    },
+    release: () => lose('no-memory'),
+  };
+}

@@ -1,0 +1,105 @@
+import pLimit from 'p-limit';
+import { listJobObjects } from '../archive/artefacts.js';
+import { conflictClaims, erasureKey, jobFolder } from '../archive/layout.js';
+import type { Ledger } from '../archive/ledger/ledger.js';
+import { newActId, type Order, operatorLine } from '../archive/ledger/operator-line.js';
+import { quarantinedBodies } from '../archive/quarantine/quarantined-bodies.js';
+import { type ObjectStore, StoreError } from '../store/object-store.js';
+
+export interface EraseParts {
+  readonly store: ObjectStore;
+  /** Of all sources. */
+  readonly keyPrefixes: readonly string[];
+  readonly ledger: Pick<Ledger, 'append'>;
+}
+
+/** What was erased of a job. */
+export interface Erasure {
+  readonly jobId: string;
+  /** Id of the ledger line that says so. */
+  readonly deliveryId: string;
+  readonly erased: {
+    readonly artefacts: number;
+    readonly conflicts: number;
+    /** Quarantined bodies. */
+    readonly quarantined: number;
+    readonly bytes: number;
+  };
+}
+
+const DELETES_AT_ONCE = 16;
+/** Rounds of looking and deleting: writers that go on for longer than this are no accident. */
+const MAX_ROUNDS = 10;
+
+/**
+ * Erases all that is kept of a job: artefacts, conflicts and quarantined bodies, below all prefixes. Deliveries
+ * that end meanwhile are erased, too; an upload that ends later is not seen, so senders have to be stopped first.
+ * The ledger keeps that it happened; its lines hold no content. Harmless when repeated.
+ */
+export async function eraseJob(parts: EraseParts, jobId: string, order: Order): Promise<Erasure> {
+  const started = performance.now();
+  const deliveryId = newActId();
+  // Before anything goes: recovery must not fetch again what is being erased.
+  await parts.store.replace(erasureKey(jobId), erasureMark(jobId, order), MARK_HEADERS);
+  const counts = { artefacts: 0, conflicts: 0, quarantined: 0, bytes: 0 };
+  for (let round = 1; ; round += 1) {
+    const erased = await eraseRound(parts, jobId, counts);
+    if (erased === 0) break;
+    if (round === MAX_ROUNDS) throw new StoreError('erase', `${jobId} is being written to all the time`);
+  }
+  const { artefacts, conflicts, quarantined, bytes } = counts;
+  const summary = `${artefacts} artefacts, ${conflicts} conflicts, ${quarantined} quarantined bodies erased`;
+  await parts.ledger.append(
+    operatorLine(
+      { ...order, reason: order.reason === null ? summary : `${order.reason} (${summary})` },
+      {
+        deliveryId,
+        outcome: 'erased',
+        origin: 'replay',
+        jobId,
+        bytes,
+        durationMs: Math.round(performance.now() - started),
+      },
+    ),
+  );
+  return { jobId, deliveryId, erased: counts };
+}
+
+const MARK_HEADERS = { contentType: 'application/json', metadata: {} } as const;
+
+function erasureMark(jobId: string, order: Order): Buffer {
+  return Buffer.from(JSON.stringify({ v: 1, jobId, erasedAt: new Date().toISOString(), ...order }));
+}
+
+type Counts = { -readonly [name in keyof Erasure['erased']]: number };
+
+/** One look at everything; gives the number of objects that were deleted. */
+async function eraseRound(
+  { store, keyPrefixes }: EraseParts,
+  jobId: string,
+  counts: Counts,
+): Promise<number> {
+  const limit = pLimit(DELETES_AT_ONCE);
+  const deleting: Promise<void>[] = [];
+  for await (const { key, size } of listJobObjects(store, keyPrefixes, jobId)) {
+    const isConflict = keyPrefixes.some((prefix) => key.startsWith(`${jobFolder(prefix, jobId)}conflicts/`));
+    counts[isConflict ? 'conflicts' : 'artefacts'] += 1;
+    counts.bytes += size;
+    deleting.push(limit(() => store.delete(key)));
+  }
+  for (const { keys, bytes } of await quarantinedBodies(store, jobId)) {
+    counts.quarantined += 1;
+    counts.bytes += bytes;
+    deleting.push(...keys.map((key) => limit(() => store.delete(key))));
+  }
+  await Promise.all(deleting);
+  await eraseClaims(store, keyPrefixes, jobId);
+  return deleting.length;
+}
+
+/** They name nothing any more, and hold hashes of what was erased. */
+async function eraseClaims(store: ObjectStore, keyPrefixes: readonly string[], jobId: string): Promise<void> {
+  for (const prefix of new Set(keyPrefixes)) {
+    for await (const { key } of store.list(conflictClaims(jobFolder(prefix, jobId)))) await store.delete(key);
+  }
+}

@@ -1,0 +1,130 @@
+import type { QuarantineShelf } from '../archive/quarantine/quarantine-store.js';
+import { Problem } from '../domain/problem.js';
+import type { LedgerView } from '../ledger-view/ledger-view.js';
+import type { ReplayShelf } from './replay-store.js';
+
+/** What a replay is to work on; filters add up (docs/replay.md). */
+export interface ReplaySelector {
+  /** `refetch` fetches jobs from the service, `release` decodes quarantined bodies again. */
+  readonly kind: 'refetch' | 'release';
+  readonly jobs?: readonly string[] | undefined;
+  /** Id of a replay of the same kind: what failed in it. */
+  readonly failedOf?: string | undefined;
+  /** ISO 8601; received at or after it. */
+  readonly since?: string | undefined;
+  /** ISO 8601; received before it. */
+  readonly until?: string | undefined;
+  readonly source?: string | undefined;
+  readonly region?: string | undefined;
+  readonly status?: string | undefined;
+  readonly outcome?: string | undefined;
+}
+
+/** What a selector stands for now. */
+export interface ReplaySelection {
+  /** Job ids to refetch, or delivery ids of bodies to release; each once. */
+  readonly items: readonly string[];
+  /** Of bodies their size; of jobs the largest that was received of each so far. */
+  readonly bytes: number;
+  readonly jobs: readonly string[];
+}
+
+export interface SelectionParts {
+  readonly replays: Pick<ReplayShelf, 'read' | 'failures'>;
+  readonly view: Pick<LedgerView, 'rows'>;
+  readonly shelf: QuarantineShelf;
+}
+
+export const MAX_REPLAY_ITEMS = 100_000;
+const READS_AT_ONCE = 16;
+
+/** Throws `request-invalid` for a refetch of everything, and for more than can be taken on at once. */
+export async function selectItems(parts: SelectionParts, selector: ReplaySelector): Promise<ReplaySelection> {
+  const { since, until } = selector;
+  if (since !== undefined && until !== undefined && Date.parse(since) >= Date.parse(until)) {
+    throw new Problem('request-invalid', 'since must lie before until.');
+  }
+  if (selector.failedOf !== undefined) return selectFailed(parts, selector, selector.failedOf);
+  const selection =
+    selector.kind === 'refetch' ? await selectJobs(parts, selector) : await selectBodies(parts, selector);
+  if (selection.items.length <= MAX_REPLAY_ITEMS) return selection;
+  throw new Problem('request-invalid', `More than ${MAX_REPLAY_ITEMS} are selected: narrow it down.`);
+}
+
+/** What failed in an earlier replay. Throws `request-invalid` for one that is not there, and for other filters beside it. */
+async function selectFailed(
+  { replays }: SelectionParts,
+  { kind, failedOf: _failedOf, ...filters }: ReplaySelector,
+  id: string,
+): Promise<ReplaySelection> {
+  if (Object.values(filters).some((value) => value !== undefined)) {
+    throw new Problem('request-invalid', 'failedOf selects by itself: leave the other filters out.');
+  }
+  const earlier = await replays.read(id);
+  if (earlier === null) throw new Problem('request-invalid', 'failedOf names no replay.');
+  if (earlier.state.selector.kind !== kind) {
+    throw new Problem('request-invalid', `That replay was a ${earlier.state.selector.kind}.`);
+  }
+  const failures = await replays.failures(id);
+  const jobs = new Set(failures.map(({ jobId }) => jobId));
+  return { items: failures.map(({ item }) => item), jobs: [...jobs], bytes: 0 };
+}
+
+/** Jobs that were named are taken even if nothing was ever received of them; that is what recovery is for. */
+async function selectJobs({ view }: SelectionParts, selector: ReplaySelector): Promise<ReplaySelection> {
+  const { kind: _kind, failedOf: _failedOf, jobs, ...filters } = selector;
+  const filtered = Object.values(filters).some((value) => value !== undefined);
+  if (jobs === undefined && !filtered) {
+    throw new Problem('request-invalid', 'A refetch needs jobs or at least one filter.');
+  }
+  const named = jobs === undefined ? null : new Set(jobs);
+  const bytes = new Map<string, number>(filtered ? [] : [...(named ?? [])].map((job) => [job, 0]));
+  for await (const rows of view.rows(filters)) {
+    for (const { job, bytes: size } of rows) {
+      if (job === null || (named !== null && !named.has(job))) continue;
+      bytes.set(job, Math.max(bytes.get(job) ?? 0, size));
+    }
+    if (bytes.size > MAX_REPLAY_ITEMS) break;
+  }
+  const items = [...bytes.keys()];
+  return { items, jobs: items, bytes: [...bytes.values()].reduce((sum, size) => sum + size, 0) };
+}
+
+async function selectBodies({ shelf }: SelectionParts, selector: ReplaySelector): Promise<ReplaySelection> {
+  const named = selector.jobs === undefined ? null : new Set(selector.jobs);
+  const jobs = new Set<string>();
+  const items: string[] = [];
+  let bytes = 0;
+  const waiting = (await shelf.entries()).filter(({ state }) => state === 'waiting').reverse();
+  for (let index = 0; index < waiting.length; index += READS_AT_ONCE) {
+    const group = waiting.slice(index, index + READS_AT_ONCE);
+    const requests = await Promise.all(group.map(({ id }) => shelf.request(id)));
+    for (const [place, request] of requests.entries()) {
+      const entry = group[place];
+      if (request === null || entry === undefined || !selects(selector, named, request)) continue;
+      items.push(entry.id);
+      jobs.add(request.jobId);
+      bytes += entry.bytes;
+    }
+    if (items.length > MAX_REPLAY_ITEMS) break;
+  }
+  return { items, bytes, jobs: [...jobs] };
+}
+
+function selects(
+  selector: ReplaySelector,
+  named: ReadonlySet<string> | null,
+  body: { jobId: string; receivedAt: string; source: string; region: string | null; status: string },
+): boolean {
+  const { since, until, source, region, status, outcome } = selector;
+  const time = Date.parse(body.receivedAt);
+  return (
+    (named === null || named.has(body.jobId)) &&
+    (since === undefined || time >= Date.parse(since)) &&
+    (until === undefined || time < Date.parse(until)) &&
+    (source === undefined || body.source === source) &&
+    (region === undefined || body.region === region) &&
+    (status === undefined || body.status === status) &&
+    (outcome === undefined || outcome === 'quarantined')
+  );
+}

@@ -1,0 +1,139 @@
+import { randomUUID } from 'node:crypto';
+import { REPLAYS_FOLDER, replayKey } from '../archive/layout.js';
+import type { Order } from '../archive/ledger/operator-line.js';
+import { isUlid } from '../store/list-cursor.js';
+import { type ObjectStore, StoreError } from '../store/object-store.js';
+import { readDocument } from '../store/read-document.js';
+import type { ReplayState } from './replay-state.js';
+
+/** A replay as it lies in the store. */
+export interface StoredReplay {
+  readonly state: ReplayState;
+  readonly cancelled: boolean;
+}
+
+/**
+ * The replays of all replicas: the state in `replays/<id>.json`; beside it, in `replays/<id>/`, the items, one
+ * object per claim, and the mark of a cancellation.
+ */
+export interface ReplayShelf {
+  /** The items first: a state promises that they are there. */
+  create(state: ReplayState, items: readonly string[]): Promise<void>;
+  read(id: string): Promise<StoredReplay | null>;
+  items(id: string): Promise<readonly string[]>;
+  /** Only for whoever holds the latest claim. */
+  save(state: ReplayState): Promise<void>;
+  /** Creates the claim; false when somebody else did. */
+  claim(id: string, claim: number, owner: string): Promise<boolean>;
+  /** Whether a later claim than this one was made. */
+  isSuperseded(id: string, claim: number): Promise<boolean>;
+  cancel(id: string, order: Order): Promise<void>;
+  isCancelled(id: string): Promise<boolean>;
+  /** Keeps results beside the state, as the batch of that number of that claim. */
+  addFailures(id: string, claim: number, batch: number, entries: readonly ReplayFailure[]): Promise<void>;
+  /** The items that failed and did not go well since, each once, in the order of the last attempt. */
+  failures(id: string): Promise<readonly ReplayFailure[]>;
+  /** Ids, newest first. */
+  list(): Promise<string[]>;
+}
+
+/** An item that failed, or one named as failed by a run that died and that went well since. */
+export interface ReplayFailure {
+  /** What was to be worked on: a job id, or the delivery id of a quarantined body. */
+  readonly item: string;
+  readonly jobId: string;
+  readonly outcome: string;
+  readonly reason: string | null;
+  readonly failed: boolean;
+}
+
+const HEADERS = { contentType: 'application/json', metadata: {} } as const;
+
+export function createReplayShelf(store: ObjectStore): ReplayShelf {
+  const beside = (id: string, name: string) => `${REPLAYS_FOLDER}${id}/${name}.json`;
+  const claimKey = (id: string, claim: number) => beside(id, `claim-${padded(claim)}`);
+  const put = (key: string, value: unknown) => store.create(key, jsonOf(value), HEADERS);
+
+  let known: { readonly id: string; readonly batches: Map<string, readonly ReplayFailure[]> } = {
+    id: '',
+    batches: new Map(),
+  };
+  const entriesOf = async (key: string) =>
+    ((await readDocument(store, key))?.entries ?? []) as readonly ReplayFailure[];
+
+  return {
+    async create(state, items) {
+      await put(beside(state.replayId, 'items'), { items });
+      await put(claimKey(state.replayId, state.claim), { owner: state.owner });
+      await put(replayKey(state.replayId), state);
+    },
+    async read(id) {
+      if (!isUlid(id)) return null;
+      const [state, cancelled] = await Promise.all([
+        readDocument(store, replayKey(id)),
+        store.head(beside(id, 'cancelled')),
+      ]);
+      if (state === null) return null;
+      return { state: state as unknown as ReplayState, cancelled: cancelled !== null };
+    },
+    async items(id) {
+      const document = await readDocument(store, beside(id, 'items'));
+      if (!Array.isArray(document?.items)) throw new StoreError('read', `the items of replay ${id} are gone`);
+      return document.items as string[];
+    },
+    save: async (state) => store.replace(replayKey(state.replayId), jsonOf(state), HEADERS),
+    async claim(id, claim, owner) {
+      const mark = randomUUID();
+      if ((await put(claimKey(id, claim), { owner, mark })) === 'created') return true;
+      // It may be our own write whose answer got lost.
+      return (await readDocument(store, claimKey(id, claim)))?.mark === mark;
+    },
+    isSuperseded: async (id, claim) => (await store.head(claimKey(id, claim + 1))) !== null,
+    async cancel(id, order) {
+      await put(beside(id, 'cancelled'), { ...order, at: new Date().toISOString() });
+    },
+    isCancelled: async (id) => (await store.head(beside(id, 'cancelled'))) !== null,
+    async addFailures(id, claim, batch, entries) {
+      await store.replace(
+        beside(id, `failed-${padded(claim)}-${padded(batch)}`),
+        jsonOf({ entries }),
+        HEADERS,
+      );
+    },
+    async failures(id) {
+      if (!isUlid(id)) return [];
+      const keys: string[] = [];
+      for await (const { key } of store.list(`${REPLAYS_FOLDER}${id}/failed-`)) keys.push(key);
+      const last = new Map<string, ReplayFailure>();
+      // A batch never changes, and the page asks for the same replay again and again.
+      if (known.id !== id) known = { id, batches: new Map() };
+      const { batches } = known;
+      for (const key of keys) {
+        const entries = batches.get(key) ?? (await entriesOf(key));
+        batches.set(key, entries);
+        for (const entry of entries) {
+          last.delete(entry.item);
+          last.set(entry.item, entry);
+        }
+      }
+      return [...last.values()].filter(({ failed }) => failed);
+    },
+    async list() {
+      const ids: string[] = [];
+      for await (const { key } of store.list(REPLAYS_FOLDER)) {
+        const [, id = ''] = /^replays\/([^/]+)\.json$/.exec(key) ?? [];
+        if (isUlid(id)) ids.push(id);
+      }
+      return ids.reverse();
+    },
+  };
+}
+
+/** As a name that sorts by number. */
+function padded(number: number): string {
+  return String(number).padStart(6, '0');
+}
+
+function jsonOf(value: unknown): Buffer {
+  return Buffer.from(JSON.stringify(value));
+}

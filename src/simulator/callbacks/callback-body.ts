@@ -1,0 +1,91 @@
+import { createHash } from 'node:crypto';
+import type { NotificationConfig } from '../../speech/wire.js';
+import type { Content } from '../content/content.js';
+import { itemOfToken, type JobItem, jobContent } from '../content/job-contents.js';
+import type { SimulatedJob } from '../jobs/simulated-job.js';
+import { type FormPart, multipartContent } from './multipart-content.js';
+
+/** Points on which the public documents contradict each other or are silent; a receiver must take all. */
+export interface BodyHabits {
+  /** A callback with `data` alone: rule 5 says multipart, rule 6 says the bytes themselves. */
+  readonly loneData: 'multipart' | 'raw';
+  /** On error: only jobinfo, or what is left of the form once unavailable items are taken out. */
+  readonly errorBody: 'jobinfo' | 'remaining';
+  /** Part types as Go's form writer labels files, or the true ones. */
+  readonly partTypes: 'octet-stream' | 'true';
+}
+
+/** The body of one callback; `content` is null when there is none. */
+export interface CallbackBody {
+  readonly content: Content | null;
+  /** Names of the attachments, in order; empty for a raw body. */
+  readonly parts: readonly string[];
+}
+
+const FILE_NAMES: Record<JobItem, string> = {
+  'transcript.json-v2': 'transcript.json',
+  'transcript.txt': 'transcript.txt',
+  'transcript.srt': 'transcript.srt',
+  jobinfo: 'jobinfo.json',
+  data: 'data.wav',
+};
+
+/** Interface document, "Batch notification callback", body rules 1 to 6. */
+export function callbackBody(job: SimulatedJob, entry: NotificationConfig, habits: BodyHabits): CallbackBody {
+  const { contents } = entry;
+  if (contents?.length === 0) return { content: null, parts: [] };
+  if (job.outcome !== 'success') return errorBody(job, contents ?? [], habits);
+  if (contents === undefined) return form(job, [legacyPart(job)], habits);
+  return bodyOf(job, contents, habits);
+}
+
+function bodyOf(job: SimulatedJob, contents: readonly string[], habits: BodyHabits): CallbackBody {
+  const [only] = contents;
+  if (contents.length === 1 && only !== undefined) {
+    const item = itemOfToken(only);
+    if (item && (item !== 'data' || habits.loneData === 'raw')) return raw(job, item);
+  }
+  return form(job, partsOf(job, contents), habits);
+}
+
+function errorBody(job: SimulatedJob, contents: readonly string[], habits: BodyHabits): CallbackBody {
+  if (habits.errorBody === 'jobinfo' || contents.length < 2) return raw(job, 'jobinfo');
+  return form(
+    job,
+    partsOf(
+      job,
+      contents.filter((token) => token === 'jobinfo'),
+    ),
+    habits,
+  );
+}
+
+function raw(job: SimulatedJob, item: JobItem): CallbackBody {
+  const content = jobContent(job, item);
+  return {
+    content: item === 'data' ? { ...content, contentType: 'application/octet-stream' } : content,
+    parts: [],
+  };
+}
+
+/** `contents` absent: kept by the service for receivers written before there was a choice. */
+function legacyPart(job: SimulatedJob): FormPart {
+  return { name: 'data_file', fileName: 'data_file', content: jobContent(job, 'transcript.json-v2') };
+}
+
+function partsOf(job: SimulatedJob, contents: readonly string[]): FormPart[] {
+  return contents.flatMap((token) => {
+    const item = itemOfToken(token);
+    return item ? [{ name: token, fileName: FILE_NAMES[item], content: jobContent(job, item) }] : [];
+  });
+}
+
+function form(job: SimulatedJob, parts: FormPart[], habits: BodyHabits): CallbackBody {
+  const typed = parts.map((part) =>
+    habits.partTypes === 'true'
+      ? part
+      : { ...part, content: { ...part.content, contentType: 'application/octet-stream' } },
+  );
+  const boundary = createHash('sha256').update(`boundary:${job.id}`).digest('hex').slice(0, 60);
+  return { content: multipartContent(typed, boundary), parts: parts.map(({ name }) => name) };
+}

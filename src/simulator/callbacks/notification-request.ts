@@ -1,0 +1,58 @@
+import type { NotificationConfig } from '../../speech/wire.js';
+import type { SimulatedJob } from '../jobs/simulated-job.js';
+
+/** `id` and `status` appended to whatever query the submitter's address already has. */
+export function callbackUrl(url: string, jobId: string, status: string): string {
+  const [address = '', fragment] = url.split('#', 2);
+  const query = `id=${encodeURIComponent(jobId)}&status=${encodeURIComponent(status)}`;
+  const joint = !address.includes('?') ? '?' : /[?&]$/.test(address) ? '' : '&';
+  return `${address}${joint}${query}${fragment === undefined ? '' : `#${fragment}`}`;
+}
+
+export function callbackMethod(entry: NotificationConfig): string {
+  return (entry.method ?? 'POST').toUpperCase();
+}
+
+/** Header lines of the submitter, a repeated name as repeated header, and the service's user agent. */
+export function callbackHeaders(
+  entry: NotificationConfig,
+  serviceName: string,
+): Record<string, string | string[]> {
+  const headers = new Map<string, [name: string, values: string[]]>();
+  for (const line of entry.auth_headers ?? []) {
+    const colon = line.indexOf(':');
+    const name = line.slice(0, colon);
+    const [, values] = headers.get(name.toLowerCase()) ?? [name, []];
+    headers.set(name.toLowerCase(), [name, [...values, line.slice(colon + 1).trim()]]);
+  }
+  headers.set('user-agent', ['User-Agent', [`${serviceName}-API/2.0`]]);
+  const entries = [...headers.values()].map(([name, values]) => [
+    name,
+    values.length > 1 ? values : values[0],
+  ]);
+  return Object.fromEntries(entries) as Record<string, string | string[]>;
+}
+
+/** The same entry with every credential altered, as after a rotation nobody told the service about. */
+export function withWrongCredential(entry: NotificationConfig): NotificationConfig {
+  return { ...entry, auth_headers: (entry.auth_headers ?? []).map((line) => `${line}-outdated`) };
+}
+
+/** Texts as in the one public sample of a job record with failed notifications. */
+export function attemptFailure(
+  job: SimulatedJob,
+  entry: NotificationConfig,
+  result: { status: number } | { error: string },
+): string {
+  const why =
+    'status' in result
+      ? `Response status: ${result.status}`
+      : `${goVerb(entry)} "${callbackUrl(entry.url, job.id, job.outcome)}": ${result.error}`;
+  return `Error in sending notification: unable to send notification: ${why}, retrying`;
+}
+
+export const GIVEN_UP = 'Sending notification failed';
+
+function goVerb(entry: NotificationConfig): string {
+  return callbackMethod(entry) === 'PUT' ? 'Put' : 'Post';
+}

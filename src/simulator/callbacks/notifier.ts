@@ -1,0 +1,181 @@
+import { setMaxListeners } from 'node:events';
+import http from 'node:http';
+import https from 'node:https';
+import type { NotificationConfig } from '../../speech/wire.js';
+import type { Faults, NotificationFault } from '../faults.js';
+import { recordError } from '../jobs/job-store.js';
+import { isoTime, type SimulatedJob } from '../jobs/simulated-job.js';
+import type { Timing } from '../timing.js';
+import { type BodyHabits, callbackBody } from './callback-body.js';
+import type { WritableDeliveryLog } from './delivery-log.js';
+import {
+  attemptFailure,
+  callbackHeaders,
+  callbackMethod,
+  callbackUrl,
+  GIVEN_UP,
+  withWrongCredential,
+} from './notification-request.js';
+import { type SendConditions, type SendResult, sendCallback } from './send-callback.js';
+
+export interface NotifierOptions extends BodyHabits {
+  /** Waits before the second, third, ... attempt; their number sets the threshold. */
+  readonly retryDelaysMs: readonly number[];
+  readonly idleTimeoutMs: number;
+  readonly framing: 'sized' | 'chunked';
+  readonly serviceName: string;
+}
+
+/** The public sample shows four attempts, 15, 20 and 30 s apart. */
+export const NOTIFIER_DEFAULTS: Omit<NotifierOptions, 'serviceName'> = {
+  retryDelaysMs: [15_000, 20_000, 30_000],
+  idleTimeoutMs: 60_000,
+  framing: 'sized',
+  loneData: 'multipart',
+  errorBody: 'jobinfo',
+  partTypes: 'octet-stream',
+};
+
+/** How the notification of one entry ended; `dropped` is the fault, not an answer. */
+export type NotificationOutcome = 'delivered' | 'failed' | 'dropped' | 'interrupted';
+
+export interface Notifier {
+  /** Sends to all entries in parallel; resolves when each was delivered or given up. */
+  notify(job: SimulatedJob): Promise<NotificationOutcome[]>;
+  /** Ends everything under way; notifications not yet settled end as `interrupted`. */
+  close(): void;
+}
+
+export function createNotifier(
+  options: NotifierOptions,
+  surroundings: { timing: Timing; faults: Faults; log: WritableDeliveryLog },
+): Notifier {
+  const stop = new AbortController();
+  // Everything under way listens to it: one listener each is no leak.
+  setMaxListeners(0, stop.signal);
+  const agents = { http: new http.Agent({ keepAlive: true }), https: new https.Agent({ keepAlive: true }) };
+  const { timing, faults, log } = surroundings;
+  const held = new Set<() => void>();
+
+  const attemptOnce = async (
+    job: SimulatedJob,
+    entry: NotificationConfig,
+    place: { entry: number; attempt: number; copy: boolean },
+    struck: readonly NotificationFault[],
+  ): Promise<SendResult> => {
+    const sent = struck.some(({ kind }) => kind === 'wrong-credential') ? withWrongCredential(entry) : entry;
+    const body = callbackBody(job, entry, options);
+    const request = {
+      method: callbackMethod(entry),
+      url: callbackUrl(entry.url, job.id, job.outcome),
+      headers: callbackHeaders(sent, options.serviceName),
+      content: body.content,
+      framing: options.framing,
+    };
+    const logged = log.begin({
+      ...place,
+      jobId: job.id,
+      region: job.region,
+      startedAt: isoTime(timing.now()),
+      method: request.method,
+      url: request.url,
+      headers: request.headers,
+      bodyBytes: body.content?.size ?? 0,
+      parts: body.parts,
+      faults: struck.map(({ kind }) => kind),
+    });
+    const result = struck.some(({ kind }) => kind === 'unreachable')
+      ? { answer: null, error: 'dial tcp: i/o timeout' }
+      : await sendCallback(request, {
+          agents,
+          timing,
+          signal: stop.signal,
+          idleTimeoutMs: options.idleTimeoutMs,
+          ...sendingFaults(struck, body.content?.size ?? 0),
+        });
+    logged.answer = result.answer;
+    logged.error = result.error;
+    return result;
+  };
+
+  /** Lets go what was held back for order's sake: something later has now been sent. */
+  const releaseHeld = () => {
+    for (const release of held) release();
+  };
+
+  const hold = (ms: number): Promise<void> => {
+    const over = new AbortController();
+    const release = () => over.abort();
+    held.add(release);
+    return timing
+      .sleep(ms, AbortSignal.any([over.signal, stop.signal]))
+      .catch(() => {})
+      .finally(() => held.delete(release));
+  };
+
+  const notifyEntry = async (
+    job: SimulatedJob,
+    entry: NotificationConfig,
+    index: number,
+  ): Promise<NotificationOutcome> => {
+    for (let attempt = 1; ; attempt += 1) {
+      const struck = faults.ofAttempt({ jobId: job.id, region: job.region, entry: index, attempt });
+      const find = <K extends NotificationFault['kind']>(kind: K) =>
+        struck.find((fault): fault is Extract<NotificationFault, { kind: K }> => fault.kind === kind);
+      if (find('drop')) return 'dropped';
+      const delay = find('delay');
+      if (delay) await timing.sleep(delay.ms, stop.signal);
+      const reorder = find('reorder');
+      if (reorder) await hold(reorder.holdMs ?? 5_000);
+      const result = await attemptOnce(job, entry, { entry: index, attempt, copy: false }, struck);
+      if (!reorder) releaseHeld();
+      if (result.answer && result.answer.status >= 200 && result.answer.status < 300) {
+        const copies = find('duplicate') ? (find('duplicate')?.copies ?? 1) : 0;
+        for (let copy = 0; copy < copies; copy += 1)
+          await attemptOnce(job, entry, { entry: index, attempt, copy: true }, []);
+        return 'delivered';
+      }
+      if (stop.signal.aborted) return 'interrupted';
+      recordError(
+        job,
+        attemptFailure(job, entry, result.answer ?? { error: result.error ?? '' }),
+        timing.now(),
+      );
+      const wait = options.retryDelaysMs[attempt - 1];
+      if (wait === undefined) {
+        recordError(job, GIVEN_UP, timing.now());
+        return 'failed';
+      }
+      await timing.sleep(wait, stop.signal);
+    }
+  };
+
+  return {
+    notify: (job) =>
+      Promise.all(
+        (job.config.notification_config ?? []).map((entry, index) =>
+          notifyEntry(job, entry, index).catch((error: unknown) => {
+            if (stop.signal.aborted) return 'interrupted' as const;
+            throw error;
+          }),
+        ),
+      ),
+    close() {
+      stop.abort();
+      agents.http.destroy();
+      agents.https.destroy();
+    },
+  };
+}
+
+function sendingFaults(
+  struck: readonly NotificationFault[],
+  size: number,
+): Pick<SendConditions, 'cutAfter' | 'bytesPerSecond'> {
+  const conditions: { cutAfter?: number; bytesPerSecond?: number } = {};
+  for (const fault of struck) {
+    if (fault.kind === 'cut') conditions.cutAfter = Math.floor(size * (fault.share ?? 0.5));
+    if (fault.kind === 'slow') conditions.bytesPerSecond = fault.bytesPerSecond;
+  }
+  return conditions;
+}

@@ -1,0 +1,144 @@
+import http from 'node:http';
+import https from 'node:https';
+import type { Content } from '../content/content.js';
+import type { Timing } from '../timing.js';
+
+export interface CallbackRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string | readonly string[]>>;
+  readonly content: Content | null;
+  readonly framing: 'sized' | 'chunked';
+}
+
+export interface SendConditions {
+  readonly agents: { readonly http: http.Agent; readonly https: https.Agent };
+  /** Milliseconds without progress after which an attempt is given up; real time, never scaled. */
+  readonly idleTimeoutMs: number;
+  readonly timing: Timing;
+  readonly signal: AbortSignal;
+  /** Destroys the connection after so many body bytes. */
+  readonly cutAfter?: number;
+  readonly bytesPerSecond?: number;
+}
+
+export type SendResult =
+  | { readonly answer: { readonly status: number; readonly body: string }; readonly error: null }
+  | { readonly answer: null; readonly error: string };
+
+const ANSWER_LIMIT = 64 * 1024;
+
+/** Sends one callback. Never throws: what went wrong is part of the result. */
+export async function sendCallback(
+  request: CallbackRequest,
+  conditions: SendConditions,
+): Promise<SendResult> {
+  const secure = request.url.startsWith('https:');
+  const options = {
+    method: request.method,
+    agent: secure ? conditions.agents.https : conditions.agents.http,
+    signal: conditions.signal,
+  };
+  const outgoing = (secure ? https : http).request(request.url, options);
+  outgoing.setTimeout(conditions.idleTimeoutMs, () =>
+    outgoing.destroy(new Error('timeout awaiting response')),
+  );
+  const answered = answerOf(outgoing);
+  try {
+    for (const [name, value] of Object.entries(headersOf(request))) outgoing.setHeader(name, value);
+    // Whoever answers before the end of the body (413, 401) is listened to at once.
+    await Promise.race([answered, writeBody(outgoing, request.content, conditions)]);
+    return { answer: await answered, error: null };
+  } catch (error) {
+    return { answer: null, error: reason(error) };
+  } finally {
+    outgoing.destroy();
+  }
+}
+
+function headersOf(request: CallbackRequest): Record<string, string | string[]> {
+  const headers: Record<string, string | string[]> = {};
+  for (const [name, value] of Object.entries(request.headers)) {
+    headers[name] = typeof value === 'string' ? value : [...value];
+  }
+  if (request.content) headers['Content-Type'] = request.content.contentType;
+  if (request.framing === 'chunked' && request.content) headers['Transfer-Encoding'] = 'chunked';
+  else headers['Content-Length'] = String(request.content?.size ?? 0);
+  return headers;
+}
+
+async function answerOf(outgoing: http.ClientRequest): Promise<{ status: number; body: string }> {
+  const incoming = await new Promise<http.IncomingMessage>((resolve, reject) => {
+    outgoing.once('response', resolve);
+    outgoing.on('error', reject);
+    outgoing.once('close', () => reject(new Error('connection closed before an answer')));
+  });
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of incoming as AsyncIterable<Buffer>) {
+    if (size < ANSWER_LIMIT) chunks.push(chunk);
+    size += chunk.length;
+  }
+  return { status: incoming.statusCode ?? 0, body: Buffer.concat(chunks).toString('utf8') };
+}
+
+async function writeBody(
+  outgoing: http.ClientRequest,
+  content: Content | null,
+  conditions: SendConditions,
+): Promise<void> {
+  let left = conditions.cutAfter ?? Number.POSITIVE_INFINITY;
+  const step = conditions.bytesPerSecond ? Math.max(1, Math.ceil(conditions.bytesPerSecond / 10)) : undefined;
+  let sent = () => {};
+  const allSent = new Promise<void>((resolve) => {
+    sent = resolve;
+    outgoing.once('close', resolve);
+  });
+  outgoing.flushHeaders();
+  for await (const chunk of pieces(content, step)) {
+    const piece = chunk.subarray(0, left);
+    left -= piece.length;
+    if (outgoing.destroyed) return;
+    const last = left <= 0;
+    if (!outgoing.write(piece, last ? sent : undefined)) await drained(outgoing);
+    if (last) break;
+    if (step) await conditions.timing.sleep(100, conditions.signal);
+  }
+  if (conditions.cutAfter === undefined) return void outgoing.end();
+  // A cut is only a cut when the bytes before it were really sent. `drain` would not tell: it comes only after a
+  // write that found the buffer full. A body that ended before was cut nowhere.
+  if (left <= 0 && content && content.size > 0) await allSent;
+  outgoing.destroy(new Error('write: broken pipe'));
+}
+
+async function* pieces(content: Content | null, step: number | undefined): AsyncIterable<Buffer> {
+  if (!content) return;
+  for await (const chunk of content.chunks()) {
+    const size = step ?? (chunk.length || 1);
+    for (let from = 0; from < chunk.length; from += size) yield chunk.subarray(from, from + size);
+  }
+}
+
+/** Resolves also when the connection is gone, as nothing drains then. */
+function drained(outgoing: http.ClientRequest): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      outgoing.off('drain', done).off('close', done);
+      resolve();
+    };
+    outgoing.on('drain', done).on('close', done);
+  });
+}
+
+const GO_WORDS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'connect: connection refused',
+  ECONNRESET: 'read: connection reset by peer',
+  EPIPE: 'write: broken pipe',
+  ENOTFOUND: 'no such host',
+};
+
+function reason(error: unknown): string {
+  const code = (error as { code?: unknown }).code;
+  if (typeof code === 'string' && GO_WORDS[code]) return GO_WORDS[code];
+  return error instanceof Error ? error.message : 'unknown error';
+}

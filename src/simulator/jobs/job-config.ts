@@ -1,0 +1,66 @@
+import { CONTENT_TOKENS, type JobConfig, MAX_NOTIFICATIONS } from '../../speech/wire.js';
+
+const HEADER_LINE = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+: ?.*$/;
+
+/**
+ * Why the service would refuse this configuration, or null. Rules from the interface document: "Job config",
+ * "Notification configuration object", "Limits".
+ */
+export function configFault(config: unknown): string | null {
+  if (!isObject(config)) return 'config: not an object';
+  if (typeof config.type !== 'string') return 'config.type: required';
+  if (config.fetch_data !== undefined && typeof asObject(config.fetch_data).url !== 'string')
+    return 'config.fetch_data.url: required';
+  const entries = config.notification_config ?? [];
+  if (!Array.isArray(entries)) return 'config.notification_config: not a list';
+  if (entries.length > MAX_NOTIFICATIONS)
+    return `config.notification_config: more than ${MAX_NOTIFICATIONS} entries`;
+  for (const [index, entry] of entries.entries()) {
+    const fault = notificationFault(entry);
+    if (fault) return `config.notification_config[${index}]${fault}`;
+  }
+  return null;
+}
+
+/** Narrows a configuration that `configFault` found nothing wrong with. */
+export function asJobConfig(config: unknown): JobConfig {
+  const fault = configFault(config);
+  if (fault) throw new RangeError(fault);
+  return config as JobConfig;
+}
+
+function notificationFault(entry: unknown): string | null {
+  if (!isObject(entry)) return ': not an object';
+  if (typeof entry.url !== 'string' || !isWebAddress(entry.url)) return '.url: not a web address';
+  if (entry.auth_headers !== undefined && !isListOf(entry.auth_headers, (line) => HEADER_LINE.test(line)))
+    return '.auth_headers: not a list of "<Header-Name>: <value>"';
+  if (entry.contents !== undefined && !isListOf(entry.contents, isContentToken))
+    return '.contents: unknown content';
+  if (entry.method !== undefined && !isMethod(entry.method)) return '.method: neither POST nor PUT';
+  return null;
+}
+
+function isContentToken(text: string): boolean {
+  return (CONTENT_TOKENS as readonly string[]).includes(text);
+}
+
+/** The interface document writes it in capitals, the public specification in small letters. */
+function isMethod(value: unknown): boolean {
+  return typeof value === 'string' && ['POST', 'PUT'].includes(value.toUpperCase());
+}
+
+function isListOf(value: unknown, accepts: (text: string) => boolean): boolean {
+  return Array.isArray(value) && value.every((entry) => typeof entry === 'string' && accepts(entry));
+}
+
+function isWebAddress(text: string): boolean {
+  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function asObject(value: unknown): Record<string, unknown> {
+  return isObject(value) ? value : {};
+}

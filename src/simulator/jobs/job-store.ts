@@ -1,0 +1,110 @@
+import { createHash } from 'node:crypto';
+import type { CallbackStatus, JobConfig, JobStatus } from '../../speech/wire.js';
+import type { Content } from '../content/content.js';
+import { wavContent, wavSeconds, wavSize } from '../content/wav.js';
+import { seededRandom } from '../seeded-random.js';
+import type { Timing } from '../timing.js';
+import { isoTime, type SimulatedJob } from './simulated-job.js';
+
+/** What is needed to make a job; all but region and configuration is made up from the job's id. */
+export interface NewJob {
+  readonly region: string;
+  readonly config: JobConfig;
+  readonly clientRef?: string | null;
+  readonly outcome?: CallbackStatus;
+  readonly dataName?: string;
+  /** An upload; generated otherwise. */
+  readonly media?: Content;
+  /** Bytes of the generated media. */
+  readonly mediaBytes?: number;
+  /** Words of the transcript; by default what fits the media. */
+  readonly words?: number;
+  /** Milliseconds since the epoch; by default now. */
+  readonly createdAt?: number;
+}
+
+/** Who asks: null sees every job, a `client_ref` only its own. */
+export type Viewer = string | null;
+
+export interface JobStore {
+  create(job: NewJob): SimulatedJob;
+  /** The job with this id in that region, if the viewer may see it; retention applied. */
+  find(region: string, id: string, viewer: Viewer): SimulatedJob | null;
+  /** Looks in every region and sees all. */
+  get(id: string): SimulatedJob | null;
+  /** Newest first. */
+  list(region: string, viewer: Viewer): SimulatedJob[];
+  all(): SimulatedJob[];
+}
+
+/** Jobs in memory, region by region. */
+export function createJobStore(options: { seed: string; retentionMs: number; timing: Timing }): JobStore {
+  const jobs = new Map<string, SimulatedJob>();
+
+  const retained = (job: SimulatedJob): SimulatedJob => {
+    const over = options.timing.now() - job.createdAt > options.retentionMs;
+    if (over && (job.status === 'done' || job.status === 'rejected')) job.status = 'expired';
+    return job;
+  };
+  const visible = (region: string, viewer: Viewer) => (job: SimulatedJob) =>
+    job.region === region && (viewer === null || job.clientRef === viewer);
+
+  return {
+    create(job) {
+      const sequence = jobs.size + 1;
+      const made = newJob(job, sequence, jobId(options.seed, sequence), options.timing.now());
+      jobs.set(made.id, made);
+      return made;
+    },
+    find(region, id, viewer) {
+      const job = jobs.get(id);
+      return job && visible(region, viewer)(job) ? retained(job) : null;
+    },
+    get: (id) => jobs.get(id) ?? null,
+    list: (region, viewer) =>
+      [...jobs.values()]
+        .filter(visible(region, viewer))
+        .map(retained)
+        .sort((one, other) => other.createdAt - one.createdAt || other.sequence - one.sequence),
+    all: () => [...jobs.values()],
+  };
+}
+
+function newJob(job: NewJob, sequence: number, id: string, now: number): SimulatedJob {
+  const random = seededRandom(`job:${id}`);
+  const size = job.mediaBytes ?? job.media?.size ?? wavSize(3 + Math.floor(random() * 12));
+  const duration = Math.round(wavSeconds(size) * 100) / 100;
+  return {
+    id,
+    region: job.region,
+    sequence,
+    createdAt: job.createdAt ?? now,
+    dataName: job.dataName ?? (job.config.fetch_data ? '' : `recording-${sequence}.wav`),
+    duration,
+    config: job.config,
+    clientRef: job.clientRef ?? null,
+    outcome: job.outcome ?? 'success',
+    words: job.words ?? Math.min(20_000, Math.round(duration * 2.5)),
+    media: job.media ?? wavContent(id, size),
+    status: 'running',
+    errors: [],
+  };
+}
+
+/** Ten letters and digits, as in the public examples. */
+function jobId(seed: string, sequence: number): string {
+  const digest = createHash('sha256').update(`${seed}:${sequence}`).digest();
+  return BigInt(`0x${digest.toString('hex')}`)
+    .toString(36)
+    .slice(0, 10);
+}
+
+/** Records a failure the way the service does. */
+export function recordError(job: SimulatedJob, message: string, now: number): void {
+  job.errors.push({ message, timestamp: isoTime(now) });
+}
+
+/** The status a job ends with when processing comes to `outcome`. */
+export function finalStatus(outcome: CallbackStatus): JobStatus {
+  return outcome === 'success' ? 'done' : 'rejected';
+}

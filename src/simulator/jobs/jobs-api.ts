@@ -1,0 +1,125 @@
+import type { TranscriptFormat } from '../../speech/wire.js';
+import { cutAnswer, faultAnswer } from '../api-faults.js';
+import type { KeyRing } from '../bearer.js';
+import { type JobItem, jobContent } from '../content/job-contents.js';
+import type { ApiOperation, Faults } from '../faults.js';
+import { type Answer, apiError, type Call, type Handler } from '../http-server.js';
+import { configFault } from './job-config.js';
+import { listJobs } from './job-listing.js';
+import type { JobStore, NewJob, Viewer } from './job-store.js';
+import { readSubmission } from './job-submission.js';
+import { jobRecord, type SimulatedJob } from './simulated-job.js';
+import { usageOf } from './usage.js';
+
+export interface JobsApiSurroundings {
+  readonly region: string;
+  readonly jobs: JobStore;
+  readonly keys: KeyRing;
+  readonly faults: Faults;
+  /** Where uploads are spooled. */
+  readonly folder: string;
+  submit(job: NewJob): SimulatedJob;
+}
+
+/** One operation, recognised from method and path. */
+interface Operation {
+  readonly name: ApiOperation;
+  readonly jobId: string | null;
+}
+
+const FORMAT_ITEMS: Record<TranscriptFormat, JobItem> = {
+  'json-v2': 'transcript.json-v2',
+  txt: 'transcript.txt',
+  srt: 'transcript.srt',
+};
+
+/** The jobs API of one region. */
+export function jobsApi(surroundings: JobsApiSurroundings): Handler {
+  return async (call) => {
+    const operation = recognise(call);
+    if (!operation) return apiError(404, 'Not Found', 'no such path');
+    const place = { region: surroundings.region, jobId: operation.jobId };
+    const fault = surroundings.faults.ofOperation(operation.name, place);
+    const instead = faultAnswer(fault);
+    if (instead) return instead;
+    const caller = await surroundings.keys.identify(call.headers.authorization);
+    if (!caller || (caller.kind === 'temporary-key' && caller.type === 'rt'))
+      return apiError(401, 'Permission Denied');
+    const viewer = caller.kind === 'api-key' ? null : caller.clientRef;
+    return cutAnswer(await perform(operation, call, viewer, surroundings), fault);
+  };
+}
+
+/**
+ * The prefix is optional for jobs by id, because the interface document gives that path without it.
+ */
+function recognise({ method, path }: Call): Operation | null {
+  const [first, second, third, more] = path[0] === 'v2' ? path.slice(1) : path;
+  if (more !== undefined) return null;
+  if (first === 'usage' && second === undefined)
+    return method === 'GET' ? { name: 'usage', jobId: null } : null;
+  if (first !== 'jobs') return null;
+  if (second === undefined) {
+    if (method === 'POST') return { name: 'submit', jobId: null };
+    return method === 'GET' ? { name: 'list', jobId: null } : null;
+  }
+  if (method === 'DELETE' && third === undefined) return { name: 'delete', jobId: second };
+  if (method !== 'GET') return null;
+  if (third === undefined) return { name: 'record', jobId: second };
+  if (third === 'transcript') return { name: 'transcript', jobId: second };
+  return third === 'data' ? { name: 'media', jobId: second } : null;
+}
+
+async function perform(
+  operation: Operation,
+  call: Call,
+  viewer: Viewer,
+  surroundings: JobsApiSurroundings,
+): Promise<Answer> {
+  const { jobs, region } = surroundings;
+  if (operation.name === 'submit') return submitJob(call, viewer, surroundings);
+  if (operation.name === 'list') return listJobs(jobs.list(region, viewer), call.query);
+  if (operation.name === 'usage') {
+    if (viewer !== null) return apiError(403, 'Forbidden', 'usage is not open to keys made with client_ref');
+    return { status: 200, json: usageOf(jobs.list(region, null), call.query) };
+  }
+  const job = jobs.find(region, operation.jobId ?? '', viewer);
+  if (!job || job.status === 'deleted') return apiError(404, 'Job not found');
+  if (operation.name === 'delete') return deleteJob(job, call.query);
+  if (job.status === 'expired') return apiError(410, 'Job Expired');
+  if (operation.name === 'record') return { status: 200, json: { job: jobRecord(job) } };
+  if (operation.name === 'media') return { status: 200, content: jobContent(job, 'data') };
+  return transcriptOf(job, call.query.get('format') ?? 'json-v2');
+}
+
+function transcriptOf(job: SimulatedJob, format: string): Answer {
+  if (!Object.hasOwn(FORMAT_ITEMS, format)) return apiError(400, 'Bad Request', `format: unknown ${format}`);
+  if (job.status === 'rejected') return apiError(404, 'Job rejected');
+  if (job.status !== 'done') return apiError(404, 'Transcription not ready');
+  return { status: 200, content: jobContent(job, FORMAT_ITEMS[format as TranscriptFormat]) };
+}
+
+function deleteJob(job: SimulatedJob, query: URLSearchParams): Answer {
+  if (job.status === 'running' && query.get('force') !== 'true') return apiError(423, 'Job In Use');
+  job.status = 'deleted';
+  return { status: 200, json: { job: jobRecord(job) } };
+}
+
+async function submitJob(call: Call, viewer: Viewer, surroundings: JobsApiSurroundings): Promise<Answer> {
+  if (!call.headers['content-type']?.startsWith('multipart/form-data'))
+    return apiError(400, 'Bad Request', 'multipart/form-data expected');
+  const submission = await readSubmission(call.headers, call.body, surroundings.folder).catch(() => null);
+  if (!submission) return apiError(400, 'Malformed request', 'the form is broken');
+  const { config, media, dataName } = submission;
+  const fault = configFault(config);
+  if (fault) return apiError(400, 'Malformed request', fault);
+  const checked = config as NewJob['config'];
+  if (!media && !checked.fetch_data) return apiError(400, 'Missing data_file');
+  const job = surroundings.submit({
+    region: surroundings.region,
+    config: checked,
+    clientRef: viewer,
+    ...(media ? { media, dataName } : {}),
+  });
+  return { status: 201, json: { id: job.id } };
+}

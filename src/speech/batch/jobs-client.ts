@@ -1,0 +1,222 @@
+import { isJobId, type Region } from '../../domain/job.js';
+import type { Download } from '../http/download.js';
+import type { SpeechRequest, Transport } from '../http/transport.js';
+import { SpeechError } from '../speech-error.js';
+import type { JobConfig, JobRecord, TranscriptFormat, UsageResponse } from '../wire.js';
+import { type JobMedia, jobForm } from './job-form.js';
+import { type JobPage, walkJobs } from './job-pages.js';
+import { isObject, readJobList, readJobRecord } from './job-shapes.js';
+
+/** Paths below a batch address; `{id}` stands for the job. Submission uses `list`, deletion `record`. */
+export interface JobPaths {
+  readonly list: string;
+  readonly record: string;
+  readonly transcript: string;
+  readonly media: string;
+  readonly usage: string;
+}
+
+/** The list as the interface document writes it, the rest by the public documentation. */
+export const DEFAULT_PATHS: JobPaths = {
+  list: '/v2/jobs/',
+  record: '/v2/jobs/{id}',
+  transcript: '/v2/jobs/{id}/transcript',
+  media: '/v2/jobs/{id}/data',
+  usage: '/v2/usage',
+};
+
+/** What of a job can be downloaded: a format of its transcript, its media, or its record as the service sends it. */
+export type JobDocument = TranscriptFormat | 'media' | 'record';
+
+export interface ListOptions {
+  /** Only jobs created at or after this. */
+  readonly since?: Date;
+  /** Only jobs created before this. */
+  readonly before?: Date;
+  readonly includeDeleted?: boolean;
+  /** 1 to 100, the default. */
+  readonly pageSize?: number;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * The jobs API of one region. A job is known only in the region that made it, so its requests all belong to
+ * that region's client. Every failure is a `SpeechError`; `not-found` and `gone` are said by the service,
+ * never concluded from a proxy's page.
+ */
+export interface JobsClient {
+  readonly region: Region;
+  /** The list from new to old, page by page; no job twice, none lost at page borders. */
+  list(options?: ListOptions): AsyncIterable<JobPage>;
+  record(jobId: string, signal?: AbortSignal): Promise<JobRecord>;
+  /** The record as the service sends it, byte for byte. */
+  recordDocument(jobId: string, signal?: AbortSignal): Promise<Download>;
+  /** `not-found` also while the transcript is not ready yet. */
+  transcript(jobId: string, format: TranscriptFormat, signal?: AbortSignal): Promise<Download>;
+  media(jobId: string, signal?: AbortSignal): Promise<Download>;
+  /**
+   * Downloads a document and hands it to `take`. A download that breaks off, stalls or comes too slowly is
+   * retried from its beginning, like every request, and `take` is called again. What `take` itself throws ends
+   * it. Rejects before `take` as the methods above do.
+   */
+  receive<T>(
+    jobId: string,
+    document: JobDocument,
+    take: (download: Download) => Promise<T>,
+    signal?: AbortSignal,
+  ): Promise<T>;
+  /** Times are dates or times the service understands. `forbidden` with a key made with `client_ref`. */
+  usage(window?: { since?: string; until?: string }, signal?: AbortSignal): Promise<UsageResponse>;
+  /**
+   * Submits a job and returns its id. Without `media` the configuration must hold `fetch_data`. Not repeated
+   * when it is unknown whether the service took it.
+   */
+  submit(config: JobConfig, media?: JobMedia | null, signal?: AbortSignal): Promise<string>;
+  /** `conflict` for a running job, unless forced. */
+  delete(jobId: string, options?: { force?: boolean; signal?: AbortSignal }): Promise<void>;
+}
+
+export interface JobsClientOptions {
+  readonly region: Region;
+  readonly batchUrl: URL;
+  readonly paths: JobPaths;
+  readonly transport: Transport;
+}
+
+export function createJobsClient(options: JobsClientOptions): JobsClient {
+  const { region, transport } = options;
+  const ask = askIn(options);
+  return {
+    region,
+    list: (list = {}) => listJobs(ask, transport, list),
+    async record(jobId, signal) {
+      const request = ask('record', `read job ${jobId}`, { jobId, signal });
+      const answer = await transport.json(request);
+      const job = isObject(answer) ? readJobRecord(answer.job) : null;
+      if (!job || job.id !== jobId) throw invalid(request, 'the answer is no record of this job');
+      return job;
+    },
+    recordDocument: async (jobId, signal) => transport.download(askFor(ask, jobId, 'record', signal)),
+    transcript: async (jobId, format, signal) => transport.download(askFor(ask, jobId, format, signal)),
+    media: async (jobId, signal) => transport.download(askFor(ask, jobId, 'media', signal)),
+    receive: async (jobId, document, take, signal) =>
+      transport.receive(askFor(ask, jobId, document, signal), take),
+    async usage(window = {}, signal) {
+      const request = ask('usage', 'read usage', { query: window, signal });
+      const answer = await transport.json(request);
+      if (!isObject(answer)) throw invalid(request, 'the answer is no usage report');
+      return answer;
+    },
+    submit: (config, media = null, signal) =>
+      submitJob(ask('list', 'submit job', { signal }), transport, config, media),
+    async delete(jobId, { force, signal } = {}) {
+      const query = force ? { force: 'true' } : {};
+      await transport.json({
+        ...ask('record', `delete job ${jobId}`, { jobId, query, signal }),
+        method: 'DELETE',
+      });
+    },
+  };
+}
+
+interface Asking {
+  readonly jobId?: string;
+  readonly query?: Readonly<Record<string, string | undefined>>;
+  readonly signal?: AbortSignal | undefined;
+}
+
+type Ask = (path: keyof JobPaths, what: string, asking: Asking) => SpeechRequest;
+
+/** Builds requests to one region. An id that is none never gets into a path. */
+function askIn({ region, batchUrl, paths }: JobsClientOptions): Ask {
+  return (path, what, { jobId, query = {}, signal }) => {
+    const operation = `${what} in ${region}`;
+    if (jobId !== undefined && !isJobId(jobId)) {
+      throw new SpeechError('invalid-request', `use a job in ${region}`, 'this is no job id');
+    }
+    const url = new URL(batchUrl);
+    url.pathname = `${url.pathname.replace(/\/+$/, '')}${paths[path].replaceAll('{id}', jobId ?? '')}`;
+    for (const [name, value] of Object.entries(query)) {
+      if (value !== undefined) url.searchParams.set(name, value);
+    }
+    return { operation, method: 'GET', url, signal };
+  };
+}
+
+function askFor(ask: Ask, jobId: string, document: JobDocument, signal?: AbortSignal): SpeechRequest {
+  if (document === 'record') return ask('record', `fetch the record of ${jobId}`, { jobId, signal });
+  if (document === 'media') return ask('media', `fetch media of ${jobId}`, { jobId, signal });
+  const query = { format: document };
+  return ask('transcript', `fetch ${document} transcript of ${jobId}`, { jobId, query, signal });
+}
+
+function listJobs(ask: Ask, transport: Transport, options: ListOptions): AsyncIterable<JobPage> {
+  const limit = options.pageSize ?? 100;
+  if (!Number.isInteger(limit) || limit < 1 || limit > 100) {
+    throw new SpeechError('invalid-request', 'list jobs', 'pageSize must be 1 to 100');
+  }
+  const fetch = async (createdBefore: string | null, size: number) => {
+    const query = {
+      limit: String(size),
+      created_before: createdBefore ?? undefined,
+      include_deleted: options.includeDeleted ? 'true' : undefined,
+    };
+    const request = ask('list', 'list jobs', { query, signal: options.signal });
+    const list = readJobList(await eitherSpelling(transport, request));
+    if (!list) throw invalid(request, 'the answer is no list of jobs');
+    return list;
+  };
+  return walkJobs(fetch, {
+    limit,
+    before: options.before?.getTime() ?? null,
+    since: options.since?.getTime() ?? null,
+  });
+}
+
+/**
+ * The interface document writes the list's path with a slash at its end, public documentation without; a server
+ * may know only one of them, and a list that exists is never absent.
+ */
+async function eitherSpelling(transport: Transport, request: SpeechRequest): Promise<unknown> {
+  try {
+    return await transport.json(request);
+  } catch (error) {
+    // Also a web page that says 404: many servers answer so on a path that they do not know.
+    const absent = error instanceof SpeechError && (error.status === 404 || error.kind === 'redirect');
+    if (!absent) throw error;
+    const url = new URL(request.url);
+    url.pathname = url.pathname.endsWith('/') ? url.pathname.slice(0, -1) : `${url.pathname}/`;
+    return await transport.json({ ...request, url }).catch(() => {
+      throw error;
+    });
+  }
+}
+
+async function submitJob(
+  request: SpeechRequest,
+  transport: Transport,
+  config: JobConfig,
+  media: JobMedia | null,
+): Promise<string> {
+  if (!media && !config.fetch_data) {
+    throw new SpeechError('invalid-request', request.operation, 'neither media nor fetch_data are given');
+  }
+  const form = jobForm(config, media);
+  const answer = await transport.json({
+    ...request,
+    method: 'POST',
+    repeatable: false,
+    headers: {
+      'content-type': form.contentType,
+      ...(form.size === null ? {} : { 'content-length': String(form.size) }),
+    },
+    body: () => form.body(),
+  });
+  const id = isObject(answer) ? answer.id : undefined;
+  if (typeof id !== 'string' || !isJobId(id)) throw invalid(request, 'the answer holds no job id');
+  return id;
+}
+
+function invalid(request: SpeechRequest, text: string): SpeechError {
+  return new SpeechError('invalid-response', request.operation, text);
+}

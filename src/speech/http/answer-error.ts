@@ -1,0 +1,104 @@
+import type { Dispatcher } from 'undici';
+import { SpeechError, type SpeechErrorKind } from '../speech-error.js';
+import type { Clock } from './clock.js';
+import { parseRetryAfter } from './retry.js';
+
+const ERROR_BODY_LIMIT = 64 * 1024;
+const SAID_LIMIT = 300;
+
+const KINDS: Readonly<Record<number, SpeechErrorKind>> = {
+  401: 'unauthorised',
+  403: 'forbidden',
+  404: 'not-found',
+  408: 'timeout',
+  409: 'conflict',
+  410: 'gone',
+  423: 'conflict',
+  429: 'rate-limited',
+};
+
+/** Makes an error of an answer that is no success, whatever its body is. `secret` is taken out of its words. */
+export async function answerError(
+  operation: string,
+  response: Dispatcher.ResponseData,
+  secret: string,
+  clock: Clock,
+): Promise<SpeechError> {
+  const { statusCode: status, headers } = response;
+  const html = /html/i.test(single(headers['content-type']) ?? '');
+  const said = html ? undefined : saidBy(await readBounded(response.body), secret);
+  if (html) response.body.on('error', () => {}).destroy();
+  const retryAfterMs = parseRetryAfter(single(headers['retry-after']), clock);
+  const details = {
+    status,
+    ...(said === undefined ? {} : { said }),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  };
+  return new SpeechError(kindOf(status, html), operation, describe(status, html, said, headers), details);
+}
+
+/** A page that says 404 or 410 comes from something in between: it proves nothing about a job. */
+function kindOf(status: number, html: boolean): SpeechErrorKind {
+  if (status < 200) return 'invalid-response';
+  if (status < 400) return 'redirect';
+  if (status >= 500) return 'unavailable';
+  if (html && (status === 404 || status === 410)) return 'invalid-response';
+  return KINDS[status] ?? 'invalid-request';
+}
+
+function describe(
+  status: number,
+  html: boolean,
+  said: string | undefined,
+  headers: Dispatcher.ResponseData['headers'],
+): string {
+  if (status >= 300 && status < 400) {
+    return `answered ${status}, a redirect${hostOf(single(headers.location))}; redirects are not followed`;
+  }
+  if (html) return `answered ${status} with a web page, as proxies do`;
+  return `answered ${status}${said === undefined ? '' : ` (${said})`}`;
+}
+
+/** Only the host: addresses to redirect to can hold secrets. */
+function hostOf(location: string | undefined): string {
+  return location !== undefined && URL.canParse(location) ? ` to ${new URL(location).host}` : '';
+}
+
+async function readBounded(body: Dispatcher.ResponseData['body']): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of body as AsyncIterable<Buffer>) {
+      chunks.push(chunk);
+      size += chunk.length;
+      if (size > ERROR_BODY_LIMIT) break;
+    }
+  } catch {
+    // The status is what matters; a broken error body changes nothing.
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+/** `{code, error, detail}` of the jobs API, `{code, message}` of the key service; anything else is no words. */
+function saidBy(text: string, secret: string): string | undefined {
+  const body = parsed(text);
+  if (typeof body !== 'object' || body === null) return undefined;
+  const { error, message, detail } = body as Record<string, unknown>;
+  const words = [error, message, detail].filter((word) => typeof word === 'string' && word !== '').join(': ');
+  if (words === '') return undefined;
+  return (secret === '' ? words : words.replaceAll(secret, '[secret]'))
+    .replaceAll(/\p{Cc}+/gu, ' ')
+    .slice(0, SAID_LIMIT);
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+export function single(header: string | string[] | undefined): string | undefined {
+  return Array.isArray(header) ? header[0] : header;
+}

@@ -1,0 +1,129 @@
+import { Readable } from 'node:stream';
+import type { Dispatcher } from 'undici';
+import { SpeechError } from '../speech-error.js';
+import { single } from './answer-error.js';
+import type { Clock } from './clock.js';
+import { networkError } from './network-error.js';
+
+/** A body on its way. The caller reads it to its end or destroys it. */
+export interface Download {
+  /**
+   * Ends only when all of the body has come; otherwise it fails with a `SpeechError` of kind `truncated`,
+   * `network`, `timeout` or `aborted`. Reading slowly is no time-out.
+   */
+  readonly body: Readable;
+  /** As the service says, for information; what the bytes are follows from what was asked for. */
+  readonly contentType: string | null;
+  /** Bytes to come; null when sent in chunks of unknown total. */
+  readonly size: number | null;
+}
+
+/** How slowly a body may come. */
+export interface DownloadPace {
+  readonly clock: Clock;
+  readonly minBytesPerSecond: number;
+  /** Milliseconds of waiting for the service over which the rate is judged. */
+  readonly window: number;
+}
+
+/**
+ * Wraps an answer's body so that its end proves its completeness. Refuses with `invalid-response` what cannot
+ * be a whole body as it was asked for: any status but 200, an encoded body, one that just ends with its
+ * connection.
+ */
+export function openDownload(
+  operation: string,
+  response: Dispatcher.ResponseData,
+  pace: DownloadPace,
+  signal?: AbortSignal,
+): Download {
+  const { statusCode: status, headers, body: source } = response;
+  const refusal = refusalOf(response);
+  if (refusal !== null) {
+    source.on('error', () => {}).destroy();
+    throw new SpeechError('invalid-response', operation, refusal, { status });
+  }
+  const length = single(headers['content-length']);
+  const size = length === undefined ? null : Number(length);
+  return {
+    body: verified({ operation, source, size, pace, signal }),
+    contentType: single(headers['content-type']) ?? null,
+    size,
+  };
+}
+
+/** Requests ask for `identity` and for no range, so that anything else is not what the service would send. */
+function refusalOf({ statusCode, headers }: Dispatcher.ResponseData): string | null {
+  if (statusCode !== 200) return `answered ${statusCode}; only 200 brings a whole body`;
+  const encoding = single(headers['content-encoding'])?.trim().toLowerCase() ?? '';
+  if (encoding !== '' && encoding !== 'identity') return 'the body is compressed, which was not asked for';
+  if (headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined) return null;
+  return 'the answer does not say where its body ends';
+}
+
+interface Source {
+  readonly operation: string;
+  readonly source: Readable;
+  readonly size: number | null;
+  readonly pace: DownloadPace;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** Reads from the service only as far as the caller reads, so that waiting for it can be told from reading slowly. */
+function verified({ operation, source, size, pace, signal }: Source): Readable {
+  const chunks = source[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
+  const isTooSlow = slownessMeter(pace);
+  let received = 0;
+  const truncated = () =>
+    new SpeechError('truncated', operation, `the body ended after ${received} of ${size ?? 'unknown'} bytes`);
+
+  async function next(): Promise<Buffer | null> {
+    const asked = pace.clock.now();
+    const { value, done } = await chunks.next();
+    if (done) {
+      if (size !== null && received !== size) throw truncated();
+      return null;
+    }
+    received += value.length;
+    if (isTooSlow(pace.clock.now() - asked, value.length)) {
+      const text = `the body came more slowly than ${pace.minBytesPerSecond} bytes per second`;
+      throw new SpeechError('timeout', operation, text);
+    }
+    return value;
+  }
+
+  function failure(error: unknown): SpeechError {
+    const mapped = networkError(operation, error, signal);
+    // A connection that breaks within a body is a truncation, whatever the socket calls it.
+    return mapped.kind === 'network' ? truncated() : mapped;
+  }
+
+  const body: Readable = new Readable({
+    read() {
+      next().then(
+        (chunk) => body.push(chunk),
+        (error: unknown) => body.destroy(failure(error)),
+      );
+    },
+    destroy(error, done) {
+      source.on('error', () => {}).destroy();
+      done(error);
+    },
+  });
+  return body;
+}
+
+/** Says, chunk by chunk, whether fewer bytes came within a window of waiting than the minimum rate asks for. */
+function slownessMeter({ minBytesPerSecond, window }: DownloadPace) {
+  let waited = 0;
+  let bytes = 0;
+  return (waitedMs: number, length: number): boolean => {
+    waited += waitedMs;
+    bytes += length;
+    if (waited < window) return false;
+    const slow = bytes < (minBytesPerSecond * waited) / 1000;
+    waited = 0;
+    bytes = 0;
+    return slow;
+  };
+}

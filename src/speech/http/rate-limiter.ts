@@ -1,0 +1,74 @@
+import { SpeechError } from '../speech-error.js';
+import type { Clock } from './clock.js';
+
+/** When the next request to one region may go out. */
+export interface RateLimiter {
+  /**
+   * Resolves, in order of asking, when a request may go out. Rejects with `paused` while the service asks for a
+   * longer pause than `maxPauseMs`.
+   */
+  take(operation: string, signal?: AbortSignal): Promise<void>;
+  /**
+   * Lets nothing out for `ms`: the pause that the service asks of one request holds for all of its region. False
+   * when that is longer than requests wait.
+   */
+  pause(ms: number): boolean;
+  /** The service has answered a request with success: pauses are counted anew. */
+  answered(): void;
+}
+
+export interface RateLimits {
+  /** On average; as many may go out at once after a quiet time. */
+  readonly perSecond: number;
+  /** Longest that requests wait for the service, all pauses without a success in between taken together. */
+  readonly maxPauseMs: number;
+}
+
+/** A token bucket that the service can pause. */
+export function createRateLimiter({ perSecond, maxPauseMs }: RateLimits, clock: Clock): RateLimiter {
+  const interval = 1000 / perSecond;
+  let nextAt = 0;
+  let resumesAt = 0;
+  let pausedMs = 0;
+
+  const isTooLong = () => pausedMs > maxPauseMs && clock.now() < resumesAt;
+
+  async function waitOutPauses(operation: string, signal?: AbortSignal): Promise<void> {
+    while (clock.now() < resumesAt) {
+      if (isTooLong()) throw pausedError(operation, resumesAt, clock.now());
+      await clock.sleep(resumesAt - clock.now(), signal);
+    }
+  }
+
+  return {
+    async take(operation, signal) {
+      do {
+        await waitOutPauses(operation, signal);
+        nextAt = Math.max(nextAt, clock.now() - (perSecond - 1) * interval);
+        const wait = nextAt - clock.now();
+        nextAt += interval;
+        if (wait > 0) await clock.sleep(wait, signal);
+        // Another request may have been asked for a pause meanwhile.
+      } while (clock.now() < resumesAt);
+    },
+    pause(ms) {
+      const now = clock.now();
+      if (now - resumesAt > maxPauseMs) pausedMs = 0;
+      const until = Math.max(resumesAt, now + ms);
+      pausedMs += until - Math.max(resumesAt, now);
+      resumesAt = until;
+      // Requests that waited go out at the usual rate afterwards, not all at once.
+      nextAt = Math.max(nextAt, resumesAt);
+      return !isTooLong();
+    },
+    answered() {
+      pausedMs = 0;
+    },
+  };
+}
+
+function pausedError(operation: string, resumesAt: number, now: number): SpeechError {
+  const until = new Date(resumesAt).toISOString();
+  const text = `the service asked for a pause until ${until}, so it was not asked`;
+  return new SpeechError('paused', operation, text, { retryAfterMs: resumesAt - now });
+}

@@ -1,0 +1,57 @@
+import type { SpeechError } from '../speech-error.js';
+import type { Clock } from './clock.js';
+
+export interface RetryPolicy {
+  /** Further tries after the first. */
+  readonly retries: number;
+  /** Before the first retry about half of this, doubling from there, in milliseconds. */
+  readonly baseDelayMs: number;
+  /** Longest wait that the service does not ask for. */
+  readonly maxDelayMs: number;
+  /**
+   * Longest that requests to a region wait because the service asks for it (429, `Retry-After`), all pauses
+   * without a success in between taken together. Beyond it they fail at once, and nothing is sent until the pause
+   * is over.
+   */
+  readonly maxPauseMs: number;
+  /** In [0, 1). */
+  readonly random: () => number;
+}
+
+export const RETRY_DEFAULTS: RetryPolicy = {
+  retries: 4,
+  baseDelayMs: 500,
+  maxDelayMs: 60_000,
+  maxPauseMs: 300_000,
+  random: Math.random,
+};
+
+/** Nothing was sent yet when these happen, so that even a submission can be repeated. */
+const BEFORE_SENDING = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT']);
+
+/**
+ * Whether trying again makes sense and is safe. `repeatable` says that the request may be carried out
+ * twice; a submission may not, so it is repeated only when the service refused it or never saw it.
+ */
+export function isRetryable(error: SpeechError, repeatable: boolean): boolean {
+  if (error.kind === 'rate-limited' || error.status === 503) return true;
+  if (error.kind === 'network' || error.kind === 'timeout') {
+    return repeatable || BEFORE_SENDING.has(String((error.cause as { code?: unknown } | undefined)?.code));
+  }
+  return repeatable && (error.kind === 'unavailable' || error.kind === 'truncated');
+}
+
+/** Wait before the next try unless the service asks for a longer one, or null after the last. `failures` counts from 1. */
+export function backoff(failures: number, policy: RetryPolicy): number | null {
+  if (failures > policy.retries) return null;
+  const ceiling = Math.min(policy.maxDelayMs, policy.baseDelayMs * 2 ** (failures - 1));
+  return ceiling * (0.5 + policy.random() / 2);
+}
+
+/** Milliseconds of a `Retry-After` header: seconds or an HTTP date; undefined when it is neither. */
+export function parseRetryAfter(value: string | undefined, clock: Clock): number | undefined {
+  if (value === undefined) return undefined;
+  if (/^\d+$/.test(value.trim())) return Number(value) * 1000;
+  const date = Date.parse(value);
+  return Number.isNaN(date) ? undefined : Math.max(0, date - clock.now());
+}

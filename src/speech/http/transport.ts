@@ -1,0 +1,216 @@
+import { setMaxListeners } from 'node:events';
+import { Readable } from 'node:stream';
+import { type Dispatcher, request as send } from 'undici';
+import type { Credentials } from '../keys/credentials.js';
+import { SpeechError } from '../speech-error.js';
+import { answerError } from './answer-error.js';
+import type { Clock } from './clock.js';
+import { type Download, openDownload } from './download.js';
+import { networkError } from './network-error.js';
+import type { RateLimiter } from './rate-limiter.js';
+import { backoff, isRetryable, type RetryPolicy } from './retry.js';
+
+const JSON_LIMIT = 32 * 1024 * 1024;
+
+/** One thing to ask of the service. */
+export interface SpeechRequest {
+  /** For messages and metrics, without secrets. */
+  readonly operation: string;
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly url: URL;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Called once per attempt. */
+  readonly body?: () => string | Buffer | AsyncIterable<Uint8Array>;
+  /** False when carrying it out twice would do harm. Default true. */
+  readonly repeatable?: boolean;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** One attempt, for metrics and logs. */
+export interface SpeechAttempt {
+  readonly operation: string;
+  /** From 1. */
+  readonly attempt: number;
+  readonly status: number | null;
+  readonly durationMs: number;
+  /** Null for a success. */
+  readonly error: SpeechError | null;
+}
+
+export interface TransportOptions {
+  readonly dispatcher: Dispatcher;
+  readonly credentials: Credentials;
+  readonly limiter: RateLimiter;
+  readonly retry: RetryPolicy;
+  readonly clock: Clock;
+  /** Milliseconds to the beginning of an answer, and of silence within one. */
+  readonly requestTimeout: number;
+  /** Slowest download, judged over `requestTimeout` of waiting. */
+  readonly minBytesPerSecond: number;
+  readonly userAgent: string;
+  readonly onAttempt?: ((attempt: SpeechAttempt) => void) | undefined;
+}
+
+/** Asks with credentials, rate, time-outs and retries applied. Every failure is a `SpeechError`. */
+export interface Transport {
+  /** The parsed JSON body; undefined for an empty one. */
+  json(request: SpeechRequest): Promise<unknown>;
+  /** Retries until the body begins; a body that breaks off is the caller's to ask for again. */
+  download(request: SpeechRequest): Promise<Download>;
+  /**
+   * Hands the download to `take`, once more for each retry: a body that breaks off, stalls or comes too slowly
+   * is retried from its beginning like everything else. An error of `take` itself is thrown as it is.
+   */
+  receive<T>(request: SpeechRequest, take: (download: Download) => Promise<T>): Promise<T>;
+}
+
+export function createTransport(options: TransportOptions): Transport {
+  const { clock, minBytesPerSecond, requestTimeout: window } = options;
+  const open = ({ operation, signal }: SpeechRequest, response: Dispatcher.ResponseData): Download =>
+    openDownload(operation, response, { clock, minBytesPerSecond, window }, signal);
+  return {
+    json: (request) => persist(options, request, (response) => readJson(request, response)),
+    download: (request) => persist(options, request, async (response) => open(request, response)),
+    async receive(request, take) {
+      const result = await persist(options, request, (response) => taken(open(request, response), take));
+      if ('failure' in result) throw result.failure;
+      return result.value;
+    },
+  };
+}
+
+type Taken<T> = { readonly value: T } | { readonly failure: unknown };
+
+/** Rejects with what went wrong at the service, so that it is retried; what `take` did wrong is a result. */
+async function taken<T>(download: Download, take: (download: Download) => Promise<T>): Promise<Taken<T>> {
+  try {
+    return { value: await take(download) };
+  } catch (failure) {
+    if (failure instanceof SpeechError) throw failure;
+    return { failure };
+  } finally {
+    download.body.on('error', () => {}).destroy();
+  }
+}
+
+type Consume<T> = (response: Dispatcher.ResponseData) => Promise<T>;
+
+/** Tries until success, a final error, or the end of the retries. */
+async function persist<T>(
+  options: TransportOptions,
+  request: SpeechRequest,
+  consume: Consume<T>,
+): Promise<T> {
+  // One signal may stand over any number of requests at once, and each of them listens to it: no leak.
+  if (request.signal) setMaxListeners(0, request.signal);
+  for (let attempt = 1; ; attempt += 1) {
+    const error = await attemptOnce(options, request, attempt, consume);
+    if (!(error instanceof SpeechError)) return error.value;
+    const delay = isRetryable(error, request.repeatable ?? true) ? backoff(attempt, options.retry) : null;
+    const mayWait = heedPause(options.limiter, error, delay);
+    if (delay === null || !mayWait) throw error;
+    if ((error.retryAfterMs ?? 0) >= delay) continue;
+    await options.clock.sleep(delay, request.signal).catch((reason) => {
+      throw networkError(request.operation, reason, request.signal);
+    });
+  }
+}
+
+/** What the service asks of one request holds for all of its region. False when the pause is too long to wait for. */
+function heedPause(limiter: RateLimiter, error: SpeechError, delay: number | null): boolean {
+  if (error.kind === 'paused') return false;
+  const pause = error.retryAfterMs ?? (error.kind === 'rate-limited' ? delay : null);
+  return pause === null || limiter.pause(pause);
+}
+
+async function attemptOnce<T>(
+  options: TransportOptions,
+  request: SpeechRequest,
+  attempt: number,
+  consume: Consume<T>,
+): Promise<{ value: T } | SpeechError> {
+  const { operation } = request;
+  const began = options.clock.now();
+  const report = (status: number | null, error: SpeechError | null) =>
+    options.onAttempt?.({ operation, attempt, status, error, durationMs: options.clock.now() - began });
+  try {
+    const response = await authorised(options, request);
+    const value = await consume(response);
+    report(response.statusCode, null);
+    return { value };
+  } catch (reason) {
+    const error = networkError(operation, reason, request.signal);
+    report(error.status, error);
+    return error;
+  }
+}
+
+/** Sends, and on 401 again as long as the credentials have another key to offer. Throws for every answer but 2xx. */
+async function authorised(
+  options: TransportOptions,
+  request: SpeechRequest,
+): Promise<Dispatcher.ResponseData> {
+  const { credentials, clock } = options;
+  for (;;) {
+    const token = await credentials.token(request.signal);
+    const response = await sendOnce(options, request, token);
+    if (isSuccess(response)) {
+      options.limiter.answered();
+      return response;
+    }
+    const error = await answerError(request.operation, response, token, clock);
+    if (error.kind !== 'unauthorised' || !credentials.rejected(token)) throw error;
+  }
+}
+
+async function sendOnce(
+  options: TransportOptions,
+  request: SpeechRequest,
+  token: string,
+): Promise<Dispatcher.ResponseData> {
+  await options.limiter.take(request.operation, request.signal);
+  return send(request.url, {
+    dispatcher: options.dispatcher,
+    method: request.method,
+    headers: {
+      accept: 'application/json, */*;q=0.5',
+      // Sizes are checked against content-length, so nothing may be compressed on the way.
+      'accept-encoding': 'identity',
+      'user-agent': options.userAgent,
+      ...request.headers,
+      authorization: `Bearer ${token}`,
+    },
+    body: bodyOf(request),
+    headersTimeout: options.requestTimeout,
+    bodyTimeout: options.requestTimeout,
+    ...(request.signal ? { signal: request.signal } : {}),
+  });
+}
+
+function bodyOf({ body }: SpeechRequest): string | Buffer | Readable | null {
+  const content = body?.() ?? null;
+  if (content === null || typeof content === 'string' || Buffer.isBuffer(content)) return content;
+  return Readable.from(content, { objectMode: false });
+}
+
+function isSuccess({ statusCode }: Dispatcher.ResponseData): boolean {
+  return statusCode >= 200 && statusCode < 300;
+}
+
+async function readJson({ operation }: SpeechRequest, response: Dispatcher.ResponseData): Promise<unknown> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of response.body as AsyncIterable<Buffer>) {
+    chunks.push(chunk);
+    size += chunk.length;
+    if (size > JSON_LIMIT) throw new SpeechError('invalid-response', operation, 'the answer is far too long');
+  }
+  if (size === 0) return undefined;
+  try {
+    return JSON.parse(Buffer.concat(chunks).toString('utf8'));
+  } catch {
+    throw new SpeechError('invalid-response', operation, 'the answer is not JSON', {
+      status: response.statusCode,
+    });
+  }
+}

@@ -1,0 +1,108 @@
+import { decodeJwt } from 'jose';
+import type { Clock } from '../http/clock.js';
+import type { KeysClient, TemporaryKeyOrder } from './keys-client.js';
+
+/** Supplies the bearer token of requests. */
+export interface Credentials {
+  token(signal?: AbortSignal): Promise<string>;
+  /** Learns that a token was answered with 401; true when asking for a token again may help. */
+  rejected(token: string): boolean;
+}
+
+export function apiKeyCredentials(apiKey: string): Credentials {
+  return { token: async () => apiKey, rejected: () => false };
+}
+
+/** What remains of a key's life when it is renewed: a fifth, at most a minute. */
+const RENEWAL_SHARE = 0.2;
+const RENEWAL_MAX_MS = 60_000;
+
+/** Between replacements of refused keys: a lasting 401 must not make a key for every request. */
+const REPLACEMENT_INTERVAL_MS = 60_000;
+
+interface HeldKey {
+  readonly token: string;
+  readonly renewAt: number;
+  readonly expiresAt: number;
+}
+
+/**
+ * Temporary keys, each renewed before it expires, by one renewal at a time however many ask. While a key is
+ * still good, a renewal that fails is no error yet. A key that is refused is replaced; when the service refuses
+ * the replacement as well, the fault is not the key's, and no other is made for a while.
+ */
+export function temporaryKeyCredentials(
+  keys: KeysClient,
+  order: TemporaryKeyOrder,
+  clock: Clock,
+): Credentials {
+  let held: HeldKey | null = null;
+  let renewal: Promise<HeldKey> | null = null;
+  let replacedAt = Number.NEGATIVE_INFINITY;
+
+  const renew = (): Promise<HeldKey> => {
+    renewal ??= issue(keys, order, clock)
+      .then((key) => {
+        held = key;
+        return key;
+      })
+      .finally(() => {
+        renewal = null;
+      });
+    return renewal;
+  };
+
+  return {
+    async token(signal) {
+      const current = held;
+      if (current && clock.now() < current.renewAt) return current.token;
+      try {
+        return (await orAborted(renew(), signal)).token;
+      } catch (error) {
+        if (current && held === current && clock.now() < current.expiresAt) return current.token;
+        throw error;
+      }
+    },
+    rejected(token) {
+      if (held?.token !== token) return true;
+      if (clock.now() - replacedAt < REPLACEMENT_INTERVAL_MS) return false;
+      replacedAt = clock.now();
+      held = null;
+      return true;
+    },
+  };
+}
+
+/** Lifetime counts from before the request by our own clock, so that the service's may differ from it. */
+async function issue(keys: KeysClient, order: TemporaryKeyOrder, clock: Clock): Promise<HeldKey> {
+  const asked = clock.now();
+  const { value } = await keys.create(order);
+  const lifetime = lifetimeMs(value) ?? order.ttlSeconds * 1000;
+  const expiresAt = asked + lifetime;
+  return {
+    token: value,
+    expiresAt,
+    renewAt: expiresAt - Math.min(RENEWAL_MAX_MS, lifetime * RENEWAL_SHARE),
+  };
+}
+
+/** `exp - iat` of the key, read without verification: it is the service's to verify. */
+function lifetimeMs(token: string): number | null {
+  try {
+    const { exp, iat } = decodeJwt(token);
+    return exp === undefined || iat === undefined || exp <= iat ? null : (exp - iat) * 1000;
+  } catch {
+    return null;
+  }
+}
+
+/** One caller giving up must not end the renewal the others wait for. */
+function orAborted<T>(work: Promise<T>, signal?: AbortSignal): Promise<T> {
+  if (!signal) return work;
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason);
+    if (signal.aborted) abort();
+    signal.addEventListener('abort', abort, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+  });
+}

@@ -1,0 +1,67 @@
+import type {
+  AddPartialSegment,
+  AddPartialTranscript,
+  AddSegment,
+  AddTranscript,
+  TranscriptResult,
+} from '../wire.js';
+
+/** One stretch of transcript, with all times absolute: seconds from the beginning of the session's audio. */
+export interface TranscriptSegment {
+  /** A partial may still be changed or extended; a final never is. */
+  readonly kind: 'final' | 'partial';
+  readonly start: number;
+  readonly end: number;
+  /** Formatted text, ready to concatenate. */
+  readonly text: string;
+  /** Agent sessions only. */
+  readonly speaker: string | null;
+  /** Words, marks and speaker changes; empty for agent segments, which come without. */
+  readonly results: readonly TranscriptResult[];
+}
+
+/**
+ * What the times of results count from. The interface document says the segment's start (the default);
+ * `audio-start` is for services that send them absolute.
+ */
+export type ResultTimes = 'segment-start' | 'audio-start';
+
+export function segmentOf(
+  message: AddTranscript | AddPartialTranscript | AddSegment | AddPartialSegment,
+  times: ResultTimes,
+): TranscriptSegment {
+  const { start_time: start, end_time: end } = message.metadata;
+  if (message.message === 'AddSegment' || message.message === 'AddPartialSegment') {
+    const { transcript: text, speaker = null } = message.segment;
+    return {
+      kind: message.message === 'AddSegment' ? 'final' : 'partial',
+      start,
+      end,
+      text,
+      speaker,
+      results: [],
+    };
+  }
+  const offset = times === 'segment-start' ? start : 0;
+  return {
+    kind: message.message === 'AddTranscript' ? 'final' : 'partial',
+    start,
+    end,
+    text: message.metadata.transcript,
+    speaker: null,
+    results: message.results.map((result) => moved(result, offset)),
+  };
+}
+
+function moved(result: TranscriptResult, offset: number): TranscriptResult {
+  return {
+    ...result,
+    start_time: milliseconds(result.start_time + offset),
+    end_time: milliseconds(result.end_time + offset),
+  };
+}
+
+/** Sums of decimal seconds drift in binary (1.1 + 2.2); milliseconds are far below what the service resolves. */
+function milliseconds(seconds: number): number {
+  return Math.round(seconds * 1000) / 1000;
+}

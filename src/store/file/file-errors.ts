@@ -1,0 +1,47 @@
+import { StoreError } from '../object-store.js';
+
+const EXPLANATIONS: Readonly<Record<string, string>> = {
+  ENOSPC: 'no space is left',
+  EDQUOT: 'the quota is spent',
+  EIO: 'the device reported an input/output error',
+  EROFS: 'the file system is read-only',
+  EACCES: 'permission denied',
+  EPERM: 'not permitted; the file system may lack hard links',
+  ENOTSUP: 'the file system lacks hard links',
+  EMFILE: 'too many open files',
+  ENFILE: 'too many open files',
+  ENOTDIR: 'an object lies where a folder is needed',
+  EEXIST: 'an object lies where a folder is needed',
+  EISDIR: 'a folder lies at this key',
+  ELOOP: 'a symbolic link lies there, and links are not followed',
+  EXDEV: 'a file system is mounted inside the store folder',
+};
+
+/** The errno name of a system error, else null. */
+export function errnoOf(error: unknown): string | null {
+  if (typeof error !== 'object' || error === null || !('code' in error)) return null;
+  return typeof error.code === 'string' ? error.code : null;
+}
+
+/** Nothing lies there: no entry, or a parent that is an object instead of a folder. */
+export function isAbsent(error: unknown): boolean {
+  const code = errnoOf(error);
+  return code === 'ENOENT' || code === 'ENOTDIR';
+}
+
+/** Turns whatever a file operation throws into a `StoreError` that names the operation and the key. */
+export function fileTrouble(operation: string, key: string, error: unknown): StoreError {
+  if (error instanceof StoreError) return error;
+  const code = errnoOf(error);
+  const reason = code === null ? 'unexpected error' : `${EXPLANATIONS[code] ?? 'failed'} (${code})`;
+  return new StoreError(operation, `${reason} at ${JSON.stringify(key)}`, { cause: error });
+}
+
+/** Runs a file operation, throwing only `StoreError`. */
+export async function fileCall<T>(operation: string, key: string, run: () => Promise<T>): Promise<T> {
+  try {
+    return await run();
+  } catch (error) {
+    throw fileTrouble(operation, key, error);
+  }
+}

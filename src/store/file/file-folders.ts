@@ -1,0 +1,144 @@
+import { mkdir, rmdir } from 'node:fs/promises';
+import { dirname, sep } from 'node:path';
+import { errnoOf } from './file-errors.js';
+import { openFolderIfThere } from './open-file.js';
+
+/** Enough for the folders a busy store returns to; forgetting one costs an fsync, nothing else. */
+const REMEMBERED_FOLDERS = 2_000;
+
+const FOLDER_MODE = 0o700;
+
+/** Makes, syncs and prunes the folders below a root. */
+export interface FileFolders {
+  /**
+   * Makes a folder and its parents below the root, never the root itself; every entry made or not known to be
+   * durable yet is synced. Throws `StoreError` when a symbolic link lies on the way.
+   */
+  ensure(folder: string): Promise<void>;
+  /** Makes the entries of a folder durable (link, rename and unlink are durable only after this). */
+  sync(folder: string): Promise<void>;
+  /** Removes a folder and its parents as far as they are empty, never `root` itself. */
+  prune(folder: string, root: string): Promise<void>;
+}
+
+/** What is above the folders; see `FileRoot`. */
+export interface GuardedRoot {
+  readonly path: string;
+  /** Throws `StoreError` when the folder is no longer the one that was claimed. */
+  check(): Promise<void>;
+  /** Throws `StoreError` when a symbolic link lies on the way from the root to `folder`. */
+  guard(folder: string): Promise<void>;
+}
+
+/** @param options.fsync false leaves durability to the operating system; for tests and scratch stores */
+export function createFileFolders(
+  { path: root, check, guard }: GuardedRoot,
+  { fsync }: { fsync: boolean },
+): FileFolders {
+  /** Folders whose entry in their parent has been synced by this process. */
+  const durable = new Set<string>();
+
+  async function sync(folder: string): Promise<void> {
+    if (fsync) await syncFolder(folder);
+  }
+
+  /** The parent is looked at before: `mkdir` would follow its links, and work in whatever lies at the root. */
+  async function makeOne(folder: string): Promise<void> {
+    if (dirname(folder) === root) await check();
+    else await guard(dirname(folder));
+    try {
+      await mkdir(folder, FOLDER_MODE);
+    } catch (error) {
+      if (errnoOf(error) === 'EEXIST') await guard(folder);
+      throw error;
+    }
+  }
+
+  /** Whether the folder was made durable before and is still there. */
+  async function isKept(folder: string): Promise<boolean> {
+    if (!durable.has(folder)) return false;
+    try {
+      await guard(folder);
+      return true;
+    } catch (error) {
+      if (errnoOf(error) === 'ENOENT') return false;
+      throw error;
+    }
+  }
+
+  async function ensure(folder: string): Promise<void> {
+    if (await isKept(folder)) return;
+    const made = await makeFolders(folder, root, makeOne);
+    const isNew = (each: string): boolean =>
+      made !== undefined && (each === made || each.startsWith(made + sep));
+    // Another process may have made it a moment ago and not synced it yet, so unknown counts as new.
+    for (let each = folder; each.startsWith(root + sep); each = dirname(each)) {
+      if (durable.has(each) && !isNew(each)) continue;
+      await sync(dirname(each));
+      if (durable.size >= REMEMBERED_FOLDERS) durable.clear();
+      durable.add(each);
+    }
+  }
+
+  async function prune(folder: string, end: string): Promise<void> {
+    for (let each = folder; each !== end && each.startsWith(end + sep); each = dirname(each)) {
+      durable.delete(each);
+      try {
+        await rmdir(each);
+      } catch (error) {
+        // Not empty, or gone already: whoever is using it keeps it.
+        if (errnoOf(error) !== 'ENOENT') return;
+      }
+    }
+  }
+
+  return { ensure, sync, prune };
+}
+
+/** Makes the entries of a folder durable; one that is gone has none. */
+export async function syncFolder(folder: string): Promise<void> {
+  const handle = await openFolderIfThere(folder);
+  if (handle === null) return;
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Makes a folder with all its parents, wherever it lies, and syncs the entries that were made. */
+export async function makeDurably(folder: string, { fsync }: { fsync: boolean }): Promise<void> {
+  const topmost = await makeFolders(folder, '', (each) => mkdir(each, FOLDER_MODE));
+  if (topmost === undefined || !fsync) return;
+  for (let each = folder; ; each = dirname(each)) {
+    await syncFolder(dirname(each));
+    if (each === topmost) return;
+  }
+}
+
+/** Somebody may prune a parent between our making it and using it, again and again; not for ever, though. */
+const ATTEMPTS = 20;
+
+/**
+ * Makes a folder and its parents below `end`; resolves with the topmost one made. Node's own recursive mkdir is
+ * not used: below a folder that is there but takes no entries (procfs) it spins for ever.
+ */
+async function makeFolders(
+  folder: string,
+  end: string,
+  make: (folder: string) => Promise<unknown>,
+): Promise<string | undefined> {
+  let topmost: string | undefined;
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await make(folder);
+      return topmost ?? folder;
+    } catch (error) {
+      if (errnoOf(error) === 'EEXIST') return topmost;
+      const parent = dirname(folder);
+      const isTop = parent === end || parent === folder;
+      if (errnoOf(error) !== 'ENOENT' || attempt === ATTEMPTS || isTop) throw error;
+      topmost = (await makeFolders(parent, end, make)) ?? topmost;
+    }
+  }
+}

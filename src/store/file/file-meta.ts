@@ -1,0 +1,120 @@
+import { createHash } from 'node:crypto';
+import { lstat, readdir, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import type { ObjectHeaders } from '../object-store.js';
+import { isAbsent } from './file-errors.js';
+import type { FileFolders } from './file-folders.js';
+import { openIfThere, openToWrite } from './open-file.js';
+
+/** Leaves room below the 255 bytes of a name for `#<inode>.json`. */
+const MAX_PLAIN_NAME_BYTES = 220;
+/** What an object without metadata has, e.g. a file an operator put there. */
+export const UNKNOWN_HEADERS: ObjectHeaders = { contentType: 'application/octet-stream', metadata: {} };
+
+/**
+ * Content type and metadata of objects, in `.meta/<key>#<inode>.json`.
+ *
+ * Named by inode so that concurrent creators of one key never write the same file: each writes its own
+ * before the object becomes visible, and whoever wins the link brings its own metadata with it.
+ */
+export interface FileMeta {
+  /** Writes the headers durably; `inode` is that of the file about to be linked at `key`. */
+  write(key: string, inode: bigint, headers: ObjectHeaders): Promise<void>;
+  /** The headers written for this inode at `key`; null when there are none. */
+  readOwn(key: string, inode: bigint): Promise<ObjectHeaders | null>;
+  /** A restored backup has new inodes: a key's only headers are then its own; of several none can be told. */
+  readRestored(key: string): Promise<ObjectHeaders | null>;
+  /** Where the headers lie that reading finds for the object with this inode; null when there are none. */
+  locate(key: string, inode: bigint): Promise<string | null>;
+  /** Removes what `write` wrote for this inode, and nobody else's. */
+  remove(key: string, inode: bigint): Promise<void>;
+  /** Removes what `locate` found. */
+  removeAt(path: string): Promise<void>;
+}
+
+export function createFileMeta(root: string, folders: FileFolders, options: { fsync: boolean }): FileMeta {
+  const stem = (key: string): string => join(root, dirname(key), stemOf(basename(key)));
+
+  async function removeAt(path: string): Promise<void> {
+    await rm(path, { force: true });
+    await folders.prune(dirname(path), root);
+  }
+
+  return {
+    async write(key, inode, headers) {
+      const path = `${stem(key)}#${inode}.json`;
+      await folders.ensure(dirname(path));
+      await writeDurably(path, JSON.stringify(headers), options);
+      await folders.sync(dirname(path));
+    },
+
+    readOwn: (key, inode) => readHeaders(`${stem(key)}#${inode}.json`),
+
+    async readRestored(key) {
+      const path = await findOnlyOne(stem(key));
+      return path === null ? null : readHeaders(path);
+    },
+
+    async locate(key, inode) {
+      const own = `${stem(key)}#${inode}.json`;
+      return (await exists(own)) ? own : findOnlyOne(stem(key));
+    },
+
+    remove: (key, inode) => removeAt(`${stem(key)}#${inode}.json`),
+    removeAt,
+  };
+}
+
+/** How names of metadata begin. Names near the limit give way to their hash, so that the suffix still fits. */
+export function stemOf(name: string): string {
+  if (Buffer.byteLength(name) <= MAX_PLAIN_NAME_BYTES) return name;
+  return createHash('sha256').update(name).digest('hex');
+}
+
+async function writeDurably(path: string, text: string, options: { fsync: boolean }): Promise<void> {
+  const file = await openToWrite(path);
+  try {
+    await file.writeFile(text);
+    if (options.fsync) await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+async function readHeaders(path: string): Promise<ObjectHeaders | null> {
+  const file = await openIfThere(path);
+  if (file === null) return null;
+  try {
+    return JSON.parse(await file.readFile('utf8'));
+  } catch (error) {
+    // Half a file is what a crash before the link leaves behind; its object never became visible.
+    if (error instanceof SyntaxError) return null;
+    throw error;
+  } finally {
+    await file.close();
+  }
+}
+
+async function findOnlyOne(start: string): Promise<string | null> {
+  const names = await readdir(dirname(start)).catch(nothingIfAbsent);
+  const found = names.filter((name) => parseMetaName(name)?.stem === basename(start));
+  return found.length === 1 && found[0] !== undefined ? join(dirname(start), found[0]) : null;
+}
+
+/** Takes the name of a metadata file apart; null for other files. */
+export function parseMetaName(name: string): { readonly stem: string; readonly inode: bigint } | null {
+  const [, stem, inode] = /^(.+)#(\d+)\.json$/s.exec(name) ?? [];
+  return stem === undefined || inode === undefined ? null : { stem, inode: BigInt(inode) };
+}
+
+function nothingIfAbsent(error: unknown): string[] {
+  if (isAbsent(error)) return [];
+  throw error;
+}
+
+async function exists(path: string): Promise<boolean> {
+  return lstat(path).then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,122 @@
+import { link, lstat, rename } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { type CreateResult, type ObjectHeaders, StoreError } from '../object-store.js';
+import { errnoOf, isAbsent } from './file-errors.js';
+import type { FileFolders } from './file-folders.js';
+import type { FileMeta } from './file-meta.js';
+import type { FileRoot } from './file-root.js';
+import { openIfThere } from './open-file.js';
+import type { TempFile } from './temp-file.js';
+
+/** How often a parent may vanish under us (another process pruning emptied folders) before we give up. */
+const ATTEMPTS = 20;
+
+export interface FilePublisher {
+  /** Whether an object lies at `key`, durably so when it resolves to true. */
+  isThere(key: string): Promise<boolean>;
+  /** Makes a complete temp file visible at `key` if nothing lies there; durable when it resolves. */
+  create(key: string, temp: TempFile, headers: ObjectHeaders): Promise<CreateResult>;
+  /** Makes a complete temp file visible at `key`, whatever lies there. */
+  replace(key: string, temp: TempFile, headers: ObjectHeaders): Promise<void>;
+}
+
+interface PublisherParts {
+  readonly root: FileRoot;
+  readonly folders: FileFolders;
+  readonly meta: FileMeta;
+  readonly fsync: boolean;
+}
+
+/**
+ * The order of steps is what makes an object atomic and durable: its bytes, then its metadata, then the
+ * link that makes it visible, then the folder entries. A crash at any point leaves the object whole or absent.
+ */
+export function createFilePublisher(parts: PublisherParts): FilePublisher {
+  const { root, folders, meta } = parts;
+  const pathOf = (key: string): string => join(root.path, key);
+
+  async function publish<T>(
+    key: string,
+    temp: TempFile,
+    headers: ObjectHeaders,
+    show: (target: string) => Promise<T>,
+  ): Promise<T> {
+    const target = pathOf(key);
+    if (parts.fsync) await temp.handle.sync();
+    // The temporary file lies below the root it was made in: with the right root here, the link below cannot
+    // succeed in another one.
+    await root.check();
+    const { ino } = await temp.handle.stat({ bigint: true });
+    const result = await retryVanished(async () => {
+      await meta.write(key, ino, headers);
+      await folders.ensure(dirname(target));
+      return show(target);
+    }).catch(async (error: unknown) => {
+      await meta.remove(key, ino).catch(() => undefined);
+      throw error;
+    });
+    if (result === 'exists') await meta.remove(key, ino);
+    // Also when another process won: its link may not be durable yet, and our caller will say it is there.
+    await folders.sync(dirname(target));
+    return result;
+  }
+
+  return {
+    async isThere(key) {
+      const target = pathOf(key);
+      if (!(await isObject(target))) return false;
+      await root.check();
+      await root.guard(dirname(target));
+      await folders.sync(dirname(target));
+      return true;
+    },
+
+    create: (key, temp, headers) => publish(key, temp, headers, (target) => linkNew(temp.path, target)),
+
+    async replace(key, temp, headers) {
+      // Kept open so that its inode, which names its metadata, cannot be used again meanwhile.
+      const old = await openIfThere(pathOf(key));
+      try {
+        const oldMeta = old === null ? null : await meta.locate(key, (await old.stat({ bigint: true })).ino);
+        await publish(key, temp, headers, (target) => rename(temp.path, target));
+        if (oldMeta !== null) await meta.removeAt(oldMeta);
+      } finally {
+        await old?.close();
+      }
+    },
+  };
+}
+
+async function linkNew(from: string, target: string): Promise<CreateResult> {
+  try {
+    await link(from, target);
+    return 'created';
+  } catch (error) {
+    if (errnoOf(error) !== 'EEXIST') throw error;
+    await isObject(target);
+    return 'exists';
+  }
+}
+
+/** Whatever lies at the key makes link fail with EEXIST, but only a file is an object. */
+async function isObject(target: string): Promise<boolean> {
+  try {
+    const there = await lstat(target);
+    if (there.isFile()) return true;
+    const what = there.isDirectory() ? 'a folder' : 'no file but a link or a device';
+    throw new StoreError('create', `${what} lies at this key`);
+  } catch (error) {
+    if (isAbsent(error)) return false;
+    throw error;
+  }
+}
+
+async function retryVanished<T>(run: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await run();
+    } catch (error) {
+      if (errnoOf(error) !== 'ENOENT' || attempt >= ATTEMPTS) throw error;
+    }
+  }
+}

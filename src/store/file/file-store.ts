@@ -1,0 +1,188 @@
+import { unlink } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { assertKey, assertPrefix } from '../object-key.js';
+import { assertHeaders } from '../object-metadata.js';
+import type { CreateResult, ObjectHeaders, ObjectStore } from '../object-store.js';
+import { fileCall, fileTrouble, isAbsent } from './file-errors.js';
+import { createFileFolders, type FileFolders } from './file-folders.js';
+import { listFiles, listFolders } from './file-list.js';
+import { createFileMeta, type FileMeta } from './file-meta.js';
+import { createFilePublisher, type FilePublisher } from './file-publisher.js';
+import { createFileRoot, type FileRoot } from './file-root.js';
+import { createFileUpload } from './file-upload.js';
+import { openIfThere } from './open-file.js';
+import { openObject, streamObject } from './read-file.js';
+import { sweepMeta } from './sweep-meta.js';
+import { openTempFile, sweepTempFiles, type TempFile, writeFully } from './temp-file.js';
+
+export interface FileStoreOptions {
+  /** Made when missing. What is visible in it is exactly the key layout; the store's own names begin with a dot. */
+  readonly directory: string;
+  /** Bytes per part of an upload. */
+  readonly partSize: number;
+  /** False gives up durability across power loss; for tests and scratch stores. Default true. */
+  readonly fsync?: boolean;
+}
+
+/** Milliseconds; each sweep of metadata reads every folder twice. */
+const META_SWEEP_EVERY = 86_400_000;
+
+interface Parts {
+  readonly root: FileRoot;
+  readonly temporary: string;
+  readonly folders: FileFolders;
+  readonly meta: FileMeta;
+  readonly publisher: FilePublisher;
+}
+
+/**
+ * A store in a folder of a POSIX file system with hard links (ext4, XFS, APFS, NFSv4). Safe for several
+ * processes on one folder.
+ */
+export function createFileStore(options: FileStoreOptions): ObjectStore {
+  const parts = createParts(options);
+  const { root, temporary } = parts;
+  let metaSweptAt = 0;
+
+  return {
+    location: `file:${root.path}`,
+    partSize: options.partSize,
+
+    async create(key, body, headers) {
+      assertKey('create', key);
+      assertHeaders('create', headers);
+      return fileCall('create', key, () => createObject(parts, key, body, headers));
+    },
+
+    async replace(key, body, headers) {
+      assertKey('replace', key);
+      assertHeaders('replace', headers);
+      await fileCall('replace', key, () =>
+        withTempFile(parts, body, (temp) => parts.publisher.replace(key, temp, headers)),
+      );
+    },
+
+    async startUpload(key, headers) {
+      assertKey('startUpload', key);
+      assertHeaders('startUpload', headers);
+      const temp = await fileCall('startUpload', key, async () => {
+        await root.claim();
+        // Before gigabytes are received for nothing; what counts is the check at the end.
+        await root.check();
+        return openTempFile(temporary, parts.folders);
+      });
+      return createFileUpload(key, headers, temp, parts.publisher);
+    },
+
+    async head(key) {
+      assertKey('head', key);
+      const object = await fileCall('head', key, () => openObject(root, key, parts.meta));
+      await object?.handle.close();
+      return object?.info ?? null;
+    },
+
+    async read(key, range = null) {
+      assertKey('read', key);
+      const object = await fileCall('read', key, () => openObject(root, key, parts.meta));
+      return object === null ? null : { info: object.info, body: streamObject(object, range) };
+    },
+
+    list(prefix, { startAfter = '' } = {}) {
+      return listing(prefix, () => listFiles(root, prefix, startAfter));
+    },
+
+    folders(prefix) {
+      return listing(prefix, () => listFolders(root, prefix));
+    },
+
+    async delete(key) {
+      assertKey('delete', key);
+      await fileCall('delete', key, () => deleteObject(parts, key));
+    },
+
+    async sweepUploads(olderThan) {
+      return fileCall('sweep', '', async () => {
+        await root.check();
+        if (Date.now() - metaSweptAt > META_SWEEP_EVERY) {
+          metaSweptAt = Date.now();
+          await sweepMeta({
+            root: root.path,
+            metaRoot: join(root.path, '.meta'),
+            meta: parts.meta,
+            olderThan,
+          });
+        }
+        return sweepTempFiles(temporary, olderThan);
+      });
+    },
+
+    async close() {},
+  };
+}
+
+function createParts(options: FileStoreOptions): Parts {
+  const path = resolve(options.directory);
+  const fsync = options.fsync ?? true;
+  const root = createFileRoot(path, { fsync });
+  const folders = createFileFolders(root, { fsync });
+  const meta = createFileMeta(join(path, '.meta'), folders, { fsync });
+  const publisher = createFilePublisher({ root, folders, meta, fsync });
+  return { root, temporary: join(path, '.tmp'), folders, meta, publisher };
+}
+
+async function createObject(
+  parts: Parts,
+  key: string,
+  body: Buffer,
+  headers: ObjectHeaders,
+): Promise<CreateResult> {
+  // Senders repeat themselves: what is there already is not written to be thrown away.
+  if (await parts.publisher.isThere(key)) return 'exists';
+  return withTempFile(parts, body, (temp) => parts.publisher.create(key, temp, headers));
+}
+
+async function withTempFile<T>(
+  parts: Parts,
+  body: Buffer,
+  publish: (temp: TempFile) => Promise<T>,
+): Promise<T> {
+  await parts.root.claim();
+  const temp = await openTempFile(parts.temporary, parts.folders);
+  try {
+    await writeFully(temp.handle, body, 0);
+    return await publish(temp);
+  } finally {
+    await temp.discard();
+  }
+}
+
+async function* listing<T>(prefix: string, start: () => AsyncGenerator<T>): AsyncGenerator<T> {
+  assertPrefix('list', prefix);
+  try {
+    yield* start();
+  } catch (error) {
+    throw fileTrouble('list', prefix, error);
+  }
+}
+
+async function deleteObject(parts: Parts, key: string): Promise<void> {
+  const { root } = parts;
+  const path = join(root.path, key);
+  // Kept open so that its inode, which names its metadata, cannot be used again meanwhile.
+  const object = await openIfThere(path);
+  if (object === null) return root.check();
+  try {
+    await root.guard(dirname(path));
+    const file = await object.stat({ bigint: true });
+    if (!file.isFile()) return;
+    const headers = await parts.meta.locate(key, file.ino);
+    await unlink(path).catch((error: unknown) => {
+      if (!isAbsent(error)) throw error;
+    });
+    await parts.folders.sync(dirname(path));
+    if (headers !== null) await parts.meta.removeAt(headers);
+  } finally {
+    await object.close();
+  }
+  await parts.folders.prune(dirname(path), root.path);
+}

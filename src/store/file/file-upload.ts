@@ -1,0 +1,58 @@
+import { type CreateResult, type ObjectHeaders, type PendingUpload, StoreError } from '../object-store.js';
+import { fileCall } from './file-errors.js';
+import type { FilePublisher } from './file-publisher.js';
+import { type TempFile, writeFully } from './temp-file.js';
+
+/** An upload that grows in a temp file; overlapping writes go to the places their call order gives them. */
+export function createFileUpload(
+  key: string,
+  headers: ObjectHeaders,
+  temp: TempFile,
+  publisher: FilePublisher,
+): PendingUpload {
+  let size = 0;
+  let ended = false;
+  let failed = false;
+  const underWay = new Set<Promise<void>>();
+
+  async function writeAt(part: Buffer, position: number): Promise<void> {
+    try {
+      await fileCall('write', key, () => writeFully(temp.handle, part, position));
+    } catch (error) {
+      failed = true;
+      throw error;
+    }
+  }
+
+  async function end(): Promise<void> {
+    ended = true;
+    await Promise.allSettled(underWay);
+  }
+
+  return {
+    async write(part) {
+      if (ended) throw new StoreError('write', 'the upload has ended');
+      const position = size;
+      size += part.length;
+      const writing = writeAt(part, position);
+      underWay.add(writing);
+      await writing.finally(() => underWay.delete(writing));
+    },
+
+    async complete(): Promise<CreateResult> {
+      if (ended) throw new StoreError('complete', 'the upload has ended');
+      await end();
+      try {
+        if (failed) throw new StoreError('complete', 'a part could not be written');
+        return await fileCall('complete', key, () => publisher.create(key, temp, headers));
+      } finally {
+        await temp.discard();
+      }
+    },
+
+    async abort() {
+      await end();
+      await temp.discard();
+    },
+  };
+}

@@ -1,0 +1,90 @@
+import { type FileHandle, lstat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { Readable } from 'node:stream';
+import type { ObjectHeaders, ObjectInfo } from '../object-store.js';
+import { wholeBody } from '../whole-body.js';
+import { fileTrouble, isAbsent } from './file-errors.js';
+import { type FileMeta, UNKNOWN_HEADERS } from './file-meta.js';
+import type { FileRoot } from './file-root.js';
+import { openIfThere } from './open-file.js';
+
+export interface OpenObject {
+  readonly handle: FileHandle;
+  readonly info: ObjectInfo;
+}
+
+/** Opens an object together with the metadata of exactly these bytes; null when there is none. */
+export async function openObject(root: FileRoot, key: string, meta: FileMeta): Promise<OpenObject | null> {
+  for (;;) {
+    const handle = await openIfThere(join(root.path, key));
+    const info = handle === null ? null : await describeOrClose(handle, root, key, meta);
+    if (handle !== null && info !== null && info !== 'replaced') return { handle, info };
+    await handle?.close();
+    if (info !== null) continue;
+    // Nothing is there: an absence only if the store is.
+    await root.check();
+    return null;
+  }
+}
+
+async function describeOrClose(handle: FileHandle, root: FileRoot, key: string, meta: FileMeta) {
+  try {
+    await root.guard(dirname(join(root.path, key)));
+    return await describe(handle, root.path, key, meta);
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+}
+
+async function describe(
+  handle: FileHandle,
+  root: string,
+  key: string,
+  meta: FileMeta,
+): Promise<ObjectInfo | 'replaced' | null> {
+  const file = await handle.stat({ bigint: true });
+  if (!file.isFile()) return null;
+  let headers: ObjectHeaders | null = await meta.readOwn(key, file.ino);
+  if (headers === null) {
+    // Replacing removes the old metadata after the rename, so a missing one may belong to old bytes.
+    if ((await inodeAt(join(root, key))) !== file.ino) return 'replaced';
+    headers = (await meta.readRestored(key)) ?? UNKNOWN_HEADERS;
+  }
+  return { key, size: Number(file.size), modifiedAt: file.mtime, ...headers };
+}
+
+async function inodeAt(path: string): Promise<bigint | null> {
+  try {
+    return (await lstat(path, { bigint: true })).ino;
+  } catch (error) {
+    if (isAbsent(error)) return null;
+    throw error;
+  }
+}
+
+/** Streams an open object, or the bytes of a range clipped to it, and closes it at the end. */
+export function streamObject(
+  { handle, info }: OpenObject,
+  range: { start: number; end: number } | null,
+): Readable {
+  const start = range?.start ?? 0;
+  const end = Math.min(range?.end ?? Number.POSITIVE_INFINITY, info.size - 1);
+  if (start > end) return emptyBody(handle);
+  const source = handle.createReadStream({ start, end });
+  return wholeBody(source, end - start + 1, info.key, (error) => fileTrouble('read', info.key, error));
+}
+
+function emptyBody(handle: FileHandle): Readable {
+  return new Readable({
+    read() {
+      this.push(null);
+    },
+    destroy(error, done) {
+      handle.close().then(
+        () => done(error),
+        (trouble: Error) => done(error ?? trouble),
+      );
+    },
+  });
+}

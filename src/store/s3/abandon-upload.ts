@@ -1,0 +1,117 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  AbortMultipartUploadCommand,
+  ListMultipartUploadsCommand,
+  type ListMultipartUploadsCommandOutput,
+  ListPartsCommand,
+} from '@aws-sdk/client-s3';
+import { decodeKey } from './list-objects.js';
+import { located, type S3Bucket } from './s3-bucket.js';
+import { asFailure, isMissing } from './s3-failure.js';
+import { s3Trouble } from './s3-trouble.js';
+import { withRetries } from './with-retries.js';
+
+export interface UploadAddress {
+  /** Relative to the store's prefix. */
+  readonly key: string;
+  readonly uploadId: string;
+}
+
+/** A part under way while the upload is aborted can land afterwards and bring the upload back. */
+const ATTEMPTS = 5;
+const PAUSE_MS = 100;
+/** A sender waits for its answer meanwhile, and a store that hangs is not worth its patience. */
+const TIME_LIMIT_MS = 10_000;
+
+/**
+ * Aborts an upload until no part of it is left, within a bounded time. Never throws.
+ *
+ * @returns whether it is proven gone; if not, the sweep finds it later
+ */
+export async function abandonUpload(bucket: S3Bucket, upload: UploadAddress): Promise<boolean> {
+  const abortSignal = AbortSignal.timeout(TIME_LIMIT_MS);
+  try {
+    for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
+      await abortOnce(bucket, upload, abortSignal);
+      if (!(await hasParts(bucket, upload, abortSignal))) return true;
+      await sleep(PAUSE_MS * attempt);
+    }
+  } catch {
+    // The sweep is the answer to whatever this was.
+  }
+  return false;
+}
+
+async function abortOnce(bucket: S3Bucket, upload: UploadAddress, abortSignal: AbortSignal): Promise<void> {
+  const input = { ...located(bucket, upload.key), UploadId: upload.uploadId };
+  await unlessMissing(bucket, abortSignal, () =>
+    bucket.client.send(new AbortMultipartUploadCommand(input), { abortSignal }),
+  );
+}
+
+/** An aborted upload is NoSuchUpload to most servers and NoSuchKey to Ceph. */
+async function hasParts(bucket: S3Bucket, upload: UploadAddress, abortSignal: AbortSignal): Promise<boolean> {
+  const input = { ...located(bucket, upload.key), UploadId: upload.uploadId, MaxParts: 1 };
+  const response = await unlessMissing(bucket, abortSignal, () =>
+    bucket.client.send(new ListPartsCommand(input), { abortSignal }),
+  );
+  return (response?.Parts?.length ?? 0) > 0;
+}
+
+async function unlessMissing<T>(
+  bucket: S3Bucket,
+  signal: AbortSignal,
+  send: () => Promise<T>,
+): Promise<T | null> {
+  try {
+    return await withRetries(bucket.limits.retry, send, { signal });
+  } catch (error) {
+    if (isMissing(asFailure(error))) return null;
+    throw error;
+  }
+}
+
+/** Aborts uploads below the store's prefix begun before `olderThan`; resolves to the number proven gone. */
+export async function sweepS3Uploads(bucket: S3Bucket, olderThan: Date): Promise<number> {
+  let swept = 0;
+  for await (const { upload, begun } of pendingUploads(bucket)) {
+    if (begun < olderThan && (await abandonUpload(bucket, upload))) swept += 1;
+  }
+  return swept;
+}
+
+async function* pendingUploads(bucket: S3Bucket): AsyncGenerator<{ upload: UploadAddress; begun: Date }> {
+  let marker: { KeyMarker?: string | undefined; UploadIdMarker?: string | undefined } | null = {};
+  while (marker !== null) {
+    const page: ListMultipartUploadsCommandOutput = await listPage(bucket, marker);
+    const keyOf = (text: string | undefined): string => decodeKey(text ?? '', page.EncodingType);
+    for (const { Key, UploadId, Initiated } of page.Uploads ?? []) {
+      const key = keyOf(Key);
+      if (!UploadId || !Initiated || !key.startsWith(bucket.prefix)) continue;
+      yield { upload: { key: key.slice(bucket.prefix.length), uploadId: UploadId }, begun: Initiated };
+    }
+    marker = page.IsTruncated
+      ? { KeyMarker: keyOf(page.NextKeyMarker), UploadIdMarker: page.NextUploadIdMarker }
+      : null;
+  }
+}
+
+async function listPage(
+  bucket: S3Bucket,
+  marker: { KeyMarker?: string | undefined; UploadIdMarker?: string | undefined },
+): Promise<ListMultipartUploadsCommandOutput> {
+  try {
+    return await withRetries(bucket.limits.retry, () =>
+      bucket.client.send(
+        new ListMultipartUploadsCommand({
+          ...marker,
+          Bucket: bucket.bucket,
+          Prefix: bucket.prefix,
+          EncodingType: 'url',
+        }),
+      ),
+    );
+  } catch (error) {
+    throw s3Trouble('sweep', bucket.prefix, error);
+  }
+}

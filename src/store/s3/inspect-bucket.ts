@@ -1,0 +1,84 @@
+import {
+  GetBucketLifecycleConfigurationCommand,
+  GetBucketVersioningCommand,
+  GetObjectLockConfigurationCommand,
+  type LifecycleRule,
+  type S3Client,
+} from '@aws-sdk/client-s3';
+import type { StoreTraits } from '../object-store.js';
+import { createS3Client, s3Limits } from './s3-client.js';
+import { asFailure } from './s3-failure.js';
+import type { S3Settings } from './s3-options.js';
+import { createAnswerCheck } from './wire/answer-check.js';
+
+/** What a bucket says of itself; for people, never for decisions of the receiver. */
+export interface BucketFacts extends StoreTraits {
+  /** How far this machine's clock is ahead of the server's, in milliseconds; null when no answer carried a time. */
+  readonly clockAheadMs: number | null;
+  /** Whether a lifecycle rule ends incomplete uploads below the prefix; or why that cannot be told. */
+  readonly endsIncompleteUploads: boolean | { readonly unknown: string };
+}
+
+/** Asks once for each; needs permissions that the receiver itself can do without. Never throws. */
+export async function bucketTraits(client: S3Client, bucket: string): Promise<StoreTraits> {
+  const [versioning, objectLock] = await Promise.all([
+    client.send(new GetBucketVersioningCommand({ Bucket: bucket })).then(
+      ({ Status }) => (Status === 'Enabled' ? 'on' : Status === 'Suspended' ? 'suspended' : 'off'),
+      () => null,
+    ),
+    client.send(new GetObjectLockConfigurationCommand({ Bucket: bucket })).then(
+      ({ ObjectLockConfiguration }) => ObjectLockConfiguration?.ObjectLockEnabled === 'Enabled',
+      (error: unknown) => (asFailure(error).code === 'ObjectLockConfigurationNotFoundError' ? false : null),
+    ),
+  ]);
+  return { versioning, objectLock };
+}
+
+/** Asks a bucket for its lifecycle rules and traits, and the server for the time. Never throws. */
+export async function inspectBucket(place: {
+  readonly bucket: string;
+  readonly prefix: string;
+  readonly settings: S3Settings;
+}): Promise<BucketFacts> {
+  const client = createS3Client(place.settings, s3Limits(place.settings), createAnswerCheck());
+  let clockAheadMs: number | null = null;
+  // Refusals carry a time as well, and a clock that is far off is refused.
+  client.middlewareStack.add(
+    (next) => async (args) => {
+      const sentAt = Date.now();
+      const result = await next(args);
+      const { headers } = result.response as { headers?: Record<string, string> };
+      const told = Date.parse(headers?.date ?? '');
+      if (!Number.isNaN(told)) clockAheadMs = aheadOf(told, sentAt, Date.now());
+      return result;
+    },
+    { step: 'deserialize', name: 'noteServerTime', priority: 'low' },
+  );
+  const traits = await bucketTraits(client, place.bucket);
+  try {
+    const command = new GetBucketLifecycleConfigurationCommand({ Bucket: place.bucket });
+    const { Rules = [] } = await client.send(command);
+    return { ...traits, clockAheadMs, endsIncompleteUploads: endsIncompleteUploads(Rules, place.prefix) };
+  } catch (error) {
+    const { code, message } = asFailure(error);
+    const endsUploads = code === 'NoSuchLifecycleConfiguration' ? false : { unknown: message };
+    return { ...traits, clockAheadMs, endsIncompleteUploads: endsUploads };
+  } finally {
+    client.destroy();
+  }
+}
+
+/** The server's time is cut to seconds, and was taken some time between sending and hearing. */
+function aheadOf(told: number, sentAt: number, heardAt: number): number {
+  if (sentAt > told + 999) return sentAt - told - 999;
+  return heardAt < told ? heardAt - told : 0;
+}
+
+/** Whether an enabled rule ends incomplete uploads of every key below `prefix`. */
+export function endsIncompleteUploads(rules: readonly LifecycleRule[], prefix: string): boolean {
+  return rules.some((rule) => {
+    const scope = rule.Filter?.Prefix ?? rule.Filter?.And?.Prefix ?? rule.Prefix ?? '';
+    const days = rule.AbortIncompleteMultipartUpload?.DaysAfterInitiation;
+    return rule.Status === 'Enabled' && days !== undefined && prefix.startsWith(scope);
+  });
+}

@@ -1,0 +1,74 @@
+import { ListObjectsV2Command, type ListObjectsV2CommandOutput } from '@aws-sdk/client-s3';
+import { isListed } from '../object-key.js';
+import { type ListedObject, StoreError } from '../object-store.js';
+import type { S3Bucket } from './s3-bucket.js';
+import { s3Trouble } from './s3-trouble.js';
+import { withRetries } from './with-retries.js';
+
+/** Objects below a prefix, to the last page. */
+export async function* listObjects(
+  bucket: S3Bucket,
+  prefix: string,
+  startAfter: string,
+): AsyncGenerator<ListedObject> {
+  const start = startAfter === '' ? {} : { StartAfter: bucket.prefix + startAfter };
+  for await (const page of pages(bucket, prefix, start)) {
+    for (const object of page.Contents ?? []) {
+      const key = ownKey(bucket, page, object.Key);
+      if (!isListed(key, prefix)) continue;
+      yield { key, size: object.Size ?? 0, modifiedAt: object.LastModified ?? new Date(0) };
+    }
+  }
+}
+
+/** Immediate sub-folders of a prefix, each ending in `/`. */
+export async function* listFolders(bucket: S3Bucket, prefix: string): AsyncGenerator<string> {
+  for await (const page of pages(bucket, prefix, { Delimiter: '/' })) {
+    for (const common of page.CommonPrefixes ?? []) {
+      const folder = ownKey(bucket, page, common.Prefix);
+      if (isListed(folder.slice(0, -1), prefix)) yield folder;
+    }
+  }
+}
+
+async function* pages(
+  bucket: S3Bucket,
+  prefix: string,
+  input: { StartAfter?: string; Delimiter?: string },
+): AsyncGenerator<ListObjectsV2CommandOutput> {
+  let token: string | undefined;
+  do {
+    const page: ListObjectsV2CommandOutput = await withRetries(bucket.limits.retry, () =>
+      bucket.client.send(
+        new ListObjectsV2Command({
+          ...input,
+          Bucket: bucket.bucket,
+          Prefix: bucket.prefix + prefix,
+          // Keys of others may hold characters that XML cannot; they must not break our listing.
+          EncodingType: 'url',
+          ContinuationToken: token,
+        }),
+      ),
+    ).catch((error: unknown) => {
+      throw s3Trouble('list', prefix, error);
+    });
+    yield page;
+    token = page.NextContinuationToken;
+    if (page.IsTruncated && !token)
+      throw new StoreError('list', `the listing of "${prefix}" is cut short without a way to go on`);
+  } while (token);
+}
+
+function ownKey(bucket: S3Bucket, page: ListObjectsV2CommandOutput, text: string | undefined): string {
+  return decodeKey(text ?? '', page.EncodingType).slice(bucket.prefix.length);
+}
+
+/** Listings encode as forms do: a blank may come as `+`. Servers that ignore the wish send keys as they are. */
+export function decodeKey(text: string, encoding: string | undefined): string {
+  if (encoding !== 'url') return text;
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch (cause) {
+    throw new StoreError('list', 'the listing holds a key that cannot be decoded', { cause });
+  }
+}

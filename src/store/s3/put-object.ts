@@ -1,0 +1,70 @@
+import type { CreateResult, ObjectHeaders } from '../object-store.js';
+import { headObject } from './read-object.js';
+import type { S3Bucket } from './s3-bucket.js';
+import { asFailure } from './s3-failure.js';
+import { s3Trouble } from './s3-trouble.js';
+import { addObjectLines, type HeaderLines, integrityLines, integrityOf } from './wire/object-headers.js';
+import { withRetries } from './with-retries.js';
+
+const NOT_THERE_YET: HeaderLines = ['if-none-match', '*'];
+
+/** Above this a body gets the time of a part. */
+const SMALL_BODY = 1024 * 1024;
+
+/**
+ * PutObject with `If-None-Match: *`. Every repetition is conditional again, so a write whose answer was lost
+ * ends as `exists` and the caller reads back; nothing is ever overwritten.
+ */
+export async function createObject(
+  bucket: S3Bucket,
+  key: string,
+  body: Buffer,
+  headers: ObjectHeaders,
+): Promise<CreateResult> {
+  if (bucket.settings.conditionalWrites === 'emulated') {
+    if ((await headObject(bucket, key)) !== null) return 'exists';
+    await replaceObject(bucket, key, body, headers);
+    return 'created';
+  }
+  try {
+    await put(bucket, key, body, headers, NOT_THERE_YET);
+    return 'created';
+  } catch (error) {
+    if (asFailure(error).status === 412) return 'exists';
+    throw s3Trouble('create', key, error);
+  }
+}
+
+/** PutObject without a condition. */
+export async function replaceObject(
+  bucket: S3Bucket,
+  key: string,
+  body: Buffer,
+  headers: ObjectHeaders,
+): Promise<void> {
+  try {
+    await put(bucket, key, body, headers, []);
+  } catch (error) {
+    throw s3Trouble('replace', key, error);
+  }
+}
+
+async function put(
+  bucket: S3Bucket,
+  key: string,
+  body: Buffer,
+  headers: ObjectHeaders,
+  condition: HeaderLines,
+): Promise<void> {
+  const { sender, settings, limits } = bucket;
+  const lines = integrityLines(integrityOf(settings, sender.secure, body, headers.metadata.sha256));
+  addObjectLines(lines, settings, headers);
+  lines.push(...condition);
+  const request = {
+    key: bucket.prefix + key,
+    headers: lines,
+    body,
+    timeoutMs: body.length <= SMALL_BODY ? limits.requestTimeoutMs : limits.partTimeoutMs,
+  };
+  await withRetries(limits.retry, () => sender.put('PutObject', request));
+}

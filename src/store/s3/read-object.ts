@@ -1,0 +1,99 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { Readable } from 'node:stream';
+import { DeleteObjectCommand, HeadObjectCommand } from '@aws-sdk/client-s3';
+import { type ObjectInfo, type ObjectReading, type ReadPace, StoreError } from '../object-store.js';
+import { wholeBody } from '../whole-body.js';
+import { located, type S3Bucket } from './s3-bucket.js';
+import { asFailure, isMissing } from './s3-failure.js';
+import { s3Trouble } from './s3-trouble.js';
+import { type HeaderLines, METADATA } from './wire/object-headers.js';
+import { withRetries } from './with-retries.js';
+
+interface Described {
+  readonly ContentLength?: number | undefined;
+  readonly ContentRange?: string | undefined;
+  readonly ContentType?: string | undefined;
+  readonly LastModified?: Date | undefined;
+  readonly Metadata?: Record<string, string> | undefined;
+}
+
+export async function headObject(bucket: S3Bucket, key: string): Promise<ObjectInfo | null> {
+  try {
+    const found = await withRetries(bucket.limits.retry, () =>
+      bucket.client.send(new HeadObjectCommand(located(bucket, key))),
+    );
+    return infoOf('head', key, found);
+  } catch (error) {
+    if (isMissing(asFailure(error))) return null;
+    throw s3Trouble('head', key, error);
+  }
+}
+
+export async function readObject(
+  bucket: S3Bucket,
+  key: string,
+  range: { start: number; end: number } | null,
+  pace: ReadPace,
+): Promise<ObjectReading | null> {
+  const { requestTimeoutMs: timeoutMs, partTimeoutMs: idleMs, retry } = bucket.limits;
+  const headers: HeaderLines = range ? ['range', `bytes=${range.start}-${range.end}`] : [];
+  const broken = (error: unknown) => s3Trouble('read', key, error);
+  const request = { key: bucket.prefix + key, headers, timeoutMs, idleMs, pace };
+  try {
+    const answer = await withRetries(retry, () => bucket.sender.get(request));
+    const described = describedBy(answer.headers);
+    const info = infoOf('read', key, described);
+    return { info, body: wholeBody(answer.body, described.ContentLength ?? info.size, key, broken) };
+  } catch (error) {
+    const failure = asFailure(error);
+    if (isMissing(failure)) return null;
+    if (failure.status !== 416) throw s3Trouble('read', key, error);
+    // The range begins beyond the end, which by the store's contract reads as empty.
+    const info = await headObject(bucket, key);
+    return info && { info, body: Readable.from([]) };
+  }
+}
+
+export async function deleteObject(bucket: S3Bucket, key: string): Promise<void> {
+  try {
+    await withRetries(bucket.limits.retry, () =>
+      bucket.client.send(new DeleteObjectCommand(located(bucket, key))),
+    );
+  } catch (error) {
+    if (!isMissing(asFailure(error))) throw s3Trouble('delete', key, error);
+  }
+}
+
+/** What the SDK would make of the headers. */
+function describedBy(headers: IncomingHttpHeaders): Described {
+  const text = (name: string): string | undefined => {
+    const value = headers[name];
+    return Array.isArray(value) ? value.join(', ') : value;
+  };
+  const metadata: Record<string, string> = {};
+  for (const name of Object.keys(headers)) {
+    if (name.startsWith(METADATA)) metadata[name.slice(METADATA.length)] = text(name) ?? '';
+  }
+  const length = text('content-length');
+  const modified = text('last-modified');
+  return {
+    ContentLength: length === undefined ? undefined : Number(length),
+    ContentRange: text('content-range'),
+    ContentType: text('content-type'),
+    LastModified: modified === undefined ? undefined : new Date(modified),
+    Metadata: metadata,
+  };
+}
+
+function infoOf(operation: string, key: string, found: Described): ObjectInfo {
+  const total = found.ContentRange?.match(/\/(\d+)$/)?.[1];
+  const size = total === undefined ? found.ContentLength : Number(total);
+  if (size === undefined) throw new StoreError(operation, `the answer tells no size of ${key}`);
+  return {
+    key,
+    size,
+    modifiedAt: found.LastModified ?? new Date(0),
+    contentType: found.ContentType ?? 'application/octet-stream',
+    metadata: found.Metadata ?? {},
+  };
+}

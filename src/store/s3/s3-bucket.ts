@@ -1,0 +1,31 @@
+import type { S3Client } from '@aws-sdk/client-s3';
+import { bucketAddress, createS3Client, type S3Limits, s3Limits } from './s3-client.js';
+import type { S3Settings, S3StoreOptions } from './s3-options.js';
+import { createAnswerCheck } from './wire/answer-check.js';
+import { createS3Sender, type S3Sender } from './wire/s3-sender.js';
+
+/** One bucket and what the operations on it share. */
+export interface S3Bucket {
+  readonly client: S3Client;
+  readonly sender: S3Sender;
+  readonly bucket: string;
+  /** Empty or ending in `/`. */
+  readonly prefix: string;
+  readonly settings: S3Settings;
+  readonly limits: S3Limits;
+}
+
+export async function openBucket(options: S3StoreOptions): Promise<S3Bucket> {
+  const { bucket, prefix, settings, onNotice } = options;
+  const limits = s3Limits(settings);
+  const answers = createAnswerCheck();
+  const client = createS3Client(settings, limits, answers);
+  const address = await bucketAddress(settings, limits, bucket);
+  const sender = createS3Sender({ client, address, limits, answers, onNotice });
+  return { client, sender, bucket, prefix, settings, limits };
+}
+
+/** What names an object to the SDK. */
+export function located(bucket: S3Bucket, key: string): { Bucket: string; Key: string } {
+  return { Bucket: bucket.bucket, Key: bucket.prefix + key };
+}

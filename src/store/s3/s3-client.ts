@@ -1,0 +1,172 @@
+import { Readable } from 'node:stream';
+import { PutObjectCommand, S3Client, type S3ClientConfig } from '@aws-sdk/client-s3';
+import { StoreError } from '../object-store.js';
+import { S3Failure } from './s3-failure.js';
+import type { S3Settings } from './s3-options.js';
+import { useCredentialChain } from './steady-credentials.js';
+import { type AnswerCheck, createAnswerCheck } from './wire/answer-check.js';
+
+/** Milliseconds an answer's body may stand still before the read counts as broken. */
+const IDLE_TIMEOUT_MS = 30_000;
+
+/** `S3Settings` with every default in place. */
+export interface S3Limits {
+  readonly connectTimeoutMs: number;
+  readonly requestTimeoutMs: number;
+  readonly partTimeoutMs: number;
+  readonly maxSockets: number;
+  readonly retry: { readonly retries: number; readonly delayMs: number; readonly deadlineMs: number };
+}
+
+export function s3Limits(settings: S3Settings): S3Limits {
+  return {
+    connectTimeoutMs: settings.connectTimeoutMs ?? 3_000,
+    requestTimeoutMs: settings.requestTimeoutMs ?? 15_000,
+    partTimeoutMs: settings.partTimeoutMs ?? 60_000,
+    maxSockets: settings.maxSockets ?? 64,
+    retry: {
+      retries: settings.retries ?? 4,
+      delayMs: settings.retryDelayMs ?? 200,
+      deadlineMs: settings.retryDeadlineMs ?? 45_000,
+    },
+  };
+}
+
+/**
+ * The SDK's client for everything but bodies: control of uploads, listings, heads. Makes one attempt; `withRetries`
+ * repeats it by the same rules as everything else.
+ *
+ * Its defaults are dangerous here: no time-out at all, time-outs that only warn, checksums that several
+ * compatibles reject, and 100-continue outside the connection pool.
+ */
+export function createS3Client(settings: S3Settings, limits: S3Limits, answers: AnswerCheck): S3Client {
+  const { endpoint, accessKeyId, secretAccessKey, sessionToken } = settings;
+  const config: S3ClientConfig = {
+    forcePathStyle: settings.forcePathStyle ?? false,
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+    expectContinueHeader: false,
+    maxAttempts: 1,
+    requestHandler: {
+      connectionTimeout: limits.connectTimeoutMs,
+      requestTimeout: limits.requestTimeoutMs,
+      throwOnRequestTimeout: true,
+      socketTimeout: IDLE_TIMEOUT_MS,
+      httpAgent: { keepAlive: true, maxSockets: limits.maxSockets },
+      httpsAgent: { keepAlive: true, maxSockets: limits.maxSockets },
+    },
+  };
+  if (endpoint) config.endpoint = endpoint;
+  const region = settings.region ?? (endpoint ? 'us-east-1' : null);
+  if (region !== null) config.region = region;
+  if (accessKeyId && secretAccessKey)
+    config.credentials = { accessKeyId, secretAccessKey, ...(sessionToken ? { sessionToken } : {}) };
+  const client = new S3Client(config);
+  if (config.credentials === undefined) useCredentialChain(client);
+  checkAnswers(client, answers);
+  return client;
+}
+
+/** A listing of a thousand keys takes less than two; what goes on beyond this is no answer of S3. */
+const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
+
+interface SdkAnswer {
+  readonly statusCode: number;
+  readonly headers: Record<string, string>;
+  body: Readable;
+}
+
+/** Holds every answer against what S3 promises before the SDK makes something of it: it reads a page as an empty listing. */
+function checkAnswers(client: S3Client, answers: AnswerCheck): void {
+  client.middlewareStack.add(
+    (next, context) => async (args) => {
+      const result = await next(args);
+      const response = result.response as SdkAnswer;
+      const operation = (context.commandName ?? '').replace(/Command$/, '');
+      const { statusCode: status, headers } = response;
+      const body = await wholeText(response.body);
+      response.body = Readable.from([body]);
+      answers.check(operation, {
+        status,
+        headers,
+        text: operation === 'HeadObject' ? null : body.toString(),
+      });
+      return result;
+    },
+    { step: 'deserialize', name: 'checkAnswer', priority: 'low' },
+  );
+}
+
+async function wholeText(body: Readable): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    length += chunk.length;
+    if (length > MAX_ANSWER_BYTES)
+      throw new S3Failure({ status: null, code: 'NotAnswerOfS3', detail: 'too long' });
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+/** Where requests for keys of the bucket go; `path` ends in `/` and is already encoded. */
+export interface BucketAddress {
+  readonly origin: string;
+  readonly host: string;
+  readonly path: string;
+  readonly region: string;
+}
+
+/**
+ * Asks the SDK where it would send a write, so that the pool beside it agrees with it in every case:
+ * virtual hosts, path style, dual stack, other partitions, endpoints from the environment.
+ */
+export async function bucketAddress(
+  settings: S3Settings,
+  limits: S3Limits,
+  bucket: string,
+): Promise<BucketAddress> {
+  // The real credentials may lie behind a network; opening a store must not wait for them.
+  const stopped = { ...settings, accessKeyId: 'none', secretAccessKey: 'none' };
+  const client = createS3Client(stopped, limits, createAnswerCheck());
+  try {
+    const request = await requestFor(client, bucket);
+    const port = request.port === undefined ? '' : `:${request.port}`;
+    return {
+      origin: `${request.protocol}//${request.hostname}${port}`,
+      host: `${request.hostname}${port}`,
+      path: request.path.slice(0, -'x'.length),
+      region: await client.config.region(),
+    };
+  } catch (error) {
+    const reason = (error as { message?: unknown }).message;
+    throw new StoreError('open', `the address of bucket ${bucket} cannot be told: ${reason}`, {
+      cause: error,
+    });
+  } finally {
+    client.destroy();
+  }
+}
+
+interface BuiltRequest {
+  readonly protocol: string;
+  readonly hostname: string;
+  readonly port?: number;
+  readonly path: string;
+}
+
+/** Lets the SDK build a request and stops it before it is signed or sent. */
+async function requestFor(client: S3Client, bucket: string): Promise<BuiltRequest> {
+  let built: BuiltRequest | null = null;
+  const command = new PutObjectCommand({ Bucket: bucket, Key: 'x' });
+  command.middlewareStack.add(
+    () => async (args) => {
+      built = args.request as BuiltRequest;
+      return { output: { $metadata: {} }, response: {} };
+    },
+    { step: 'build', name: 'captureAddress', priority: 'high' },
+  );
+  await client.send(command);
+  if (built === null) throw new Error('the SDK built no request');
+  return built;
+}

@@ -1,0 +1,78 @@
+import { assertKey, assertPrefix } from '../object-key.js';
+import { assertHeaders } from '../object-metadata.js';
+import type { ObjectStore } from '../object-store.js';
+import { sweepS3Uploads } from './abandon-upload.js';
+import { bucketTraits } from './inspect-bucket.js';
+import { listFolders, listObjects } from './list-objects.js';
+import { createObject, replaceObject } from './put-object.js';
+import { deleteObject, headObject, readObject } from './read-object.js';
+import { openBucket } from './s3-bucket.js';
+import type { S3StoreOptions } from './s3-options.js';
+import { startS3Upload } from './s3-upload.js';
+
+/**
+ * A store in a bucket of AWS S3 or a compatible server with conditional writes. Sends nothing yet.
+ *
+ * @throws StoreError when the address of the bucket cannot be told, e.g. for want of a region
+ */
+export async function createS3Store(options: S3StoreOptions): Promise<ObjectStore> {
+  const bucket = await openBucket(options);
+  let closed: Promise<void> | null = null;
+
+  return {
+    location: `s3://${options.bucket}/${options.prefix}`,
+    partSize: options.partSize,
+
+    async create(key, body, headers) {
+      assertKey('create', key);
+      assertHeaders('create', headers);
+      return createObject(bucket, key, body, headers);
+    },
+
+    async replace(key, body, headers) {
+      assertKey('replace', key);
+      assertHeaders('replace', headers);
+      await replaceObject(bucket, key, body, headers);
+    },
+
+    async startUpload(key, headers) {
+      assertKey('startUpload', key);
+      assertHeaders('startUpload', headers);
+      return startS3Upload(bucket, key, headers);
+    },
+
+    async head(key) {
+      assertKey('head', key);
+      return headObject(bucket, key);
+    },
+
+    async read(key, range = null, pace = 'own') {
+      assertKey('read', key);
+      return readObject(bucket, key, range, pace);
+    },
+
+    async *list(prefix, { startAfter = '' } = {}) {
+      assertPrefix('list', prefix);
+      yield* listObjects(bucket, prefix, startAfter);
+    },
+
+    async *folders(prefix) {
+      assertPrefix('list', prefix);
+      yield* listFolders(bucket, prefix);
+    },
+
+    async delete(key) {
+      assertKey('delete', key);
+      await deleteObject(bucket, key);
+    },
+
+    sweepUploads: (olderThan) => sweepS3Uploads(bucket, olderThan),
+
+    traits: () => bucketTraits(bucket.client, options.bucket),
+
+    close() {
+      closed ??= bucket.sender.close().finally(() => bucket.client.destroy());
+      return closed;
+    },
+  };
+}

@@ -1,0 +1,76 @@
+import { StoreError } from '../object-store.js';
+import { asFailure, type S3Failure } from './s3-failure.js';
+
+const REGION = 'set store.s3.region and store.s3.endpoint to those of the bucket';
+const CERTIFICATE = 'NODE_EXTRA_CA_CERTS names a file with further certificate authorities';
+
+const EXPLANATIONS: Readonly<Record<string, string>> = {
+  NoSuchBucket: 'the bucket does not exist',
+  AccessDenied: 'access denied',
+  InvalidAccessKeyId: 'the access key is not known there',
+  SignatureDoesNotMatch: 'the secret key is wrong, or something in between alters requests',
+  ExpiredToken: 'the credentials have expired',
+  PermanentRedirect: `the bucket lies in another region; ${REGION}`,
+  TemporaryRedirect: `the bucket is served elsewhere; ${REGION}`,
+  IllegalLocationConstraintException: `the bucket lies in another region; ${REGION}`,
+  AuthorizationHeaderMalformed: `the region is wrong for this bucket; ${REGION}`,
+  RequestTimeTooSkewed: 'the clocks of this machine and the server differ too much',
+  NotImplemented: 'the server does not know this kind of request',
+  BadDigest: 'the body changed on its way',
+  XAmzContentSHA256Mismatch: 'the body does not have the sha256 it was announced with',
+  NotAnswerOfS3: 'something other than the store answered, such as a proxy',
+  PoolTimeout: 'no connection became free in time; store.s3.maxSockets bounds them',
+  CredentialsProviderError: 'no credentials were found',
+  // The network, by the codes of Node.js and undici.
+  ENOTFOUND: 'the host name is not known; is store.s3.endpoint right, and is the bucket part of the name?',
+  EAI_AGAIN: 'the name service does not answer',
+  ECONNREFUSED: 'nothing listens at the address of the store',
+  ECONNRESET: 'the connection broke',
+  EHOSTUNREACH: 'there is no route to the store',
+  ENETUNREACH: 'there is no route to the store',
+  UND_ERR_CONNECT_TIMEOUT: 'no connection could be opened in time',
+  UND_ERR_HEADERS_TIMEOUT: 'the store did not answer in time',
+  UND_ERR_BODY_TIMEOUT: 'the store stopped in the middle of its answer',
+  UND_ERR_SOCKET: 'the connection broke',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: `the certificate of the store is signed by an authority that is not trusted here; ${CERTIFICATE}`,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: `the certificate of the store is signed by an authority that is not trusted here; ${CERTIFICATE}`,
+  SELF_SIGNED_CERT_IN_CHAIN: `the certificate of the store is signed by an authority that is not trusted here; ${CERTIFICATE}`,
+  DEPTH_ZERO_SELF_SIGNED_CERT: `the store has a self-signed certificate; ${CERTIFICATE}`,
+  CERT_HAS_EXPIRED: 'the certificate of the store has expired',
+  CERT_NOT_YET_VALID: 'the certificate of the store is not valid yet; is the clock right?',
+  ERR_TLS_CERT_ALTNAME_INVALID:
+    'the certificate of the store is for another host name; buckets with dots in their names need store.s3.forcePathStyle',
+  ERR_SSL_WRONG_VERSION_NUMBER: 'the store does not speak TLS at this address; is it http:// ?',
+  EPROTO: 'the store does not speak TLS at this address; is it http:// ?',
+};
+
+/** Answers to HEAD have no body and so no code; nor do pages of a proxy. */
+const EXPLAINED_STATUSES: Readonly<Record<number, string>> = {
+  301: `the bucket lies in another region; ${REGION}`,
+  307: `the bucket is served elsewhere; ${REGION}`,
+  403: 'access denied, without a reason',
+  407: 'a proxy in between asks for credentials',
+};
+const NO_CODE = new Set(['Unknown', 'UnknownError', 'no error code']);
+
+/**
+ * What callers see: the operation, what happened in plain words, what the store said, its request id, and the
+ * key; never headers or secrets.
+ */
+export function s3Trouble(operation: string, key: string, error: unknown): StoreError {
+  if (error instanceof StoreError) return error;
+  const failure = asFailure(error);
+  const id = failure.requestId === null ? '' : `, request id ${failure.requestId}`;
+  return new StoreError(operation, `${inWords(failure)} at ${JSON.stringify(key)}${id}`, {
+    cause: failure,
+    retryAfterMs: failure.retryAfterMs,
+  });
+}
+
+function inWords(failure: S3Failure): string {
+  const { message, detail, code } = failure;
+  const known =
+    EXPLANATIONS[code] ?? (NO_CODE.has(code) ? EXPLAINED_STATUSES[failure.status ?? 0] : undefined);
+  const said = detail === null || detail === code ? message : `${message}: ${detail}`;
+  return known === undefined ? said : `${known} (${said})`;
+}

@@ -1,0 +1,171 @@
+import {
+  type CompletedPart,
+  CompleteMultipartUploadCommand,
+  CreateMultipartUploadCommand,
+} from '@aws-sdk/client-s3';
+import { type CreateResult, type ObjectHeaders, type PendingUpload, StoreError } from '../object-store.js';
+import { abandonUpload, type UploadAddress } from './abandon-upload.js';
+import { headObject } from './read-object.js';
+import { located, type S3Bucket } from './s3-bucket.js';
+import { asFailure, isMissing, isRetryable, type S3Failure } from './s3-failure.js';
+import { s3Trouble } from './s3-trouble.js';
+import { integrityLines, integrityOf, storageClassOf } from './wire/object-headers.js';
+import { withRetries } from './with-retries.js';
+
+/** S3's limit; with 8 MiB parts it is reached at 78 GiB. */
+const MAX_PARTS = 10_000;
+
+/**
+ * Begins a multipart upload at once rather than with the first part: a store that refuses is then known
+ * before bytes are taken in, and every part and the abort know the upload's id.
+ */
+export async function startS3Upload(
+  bucket: S3Bucket,
+  key: string,
+  headers: ObjectHeaders,
+): Promise<PendingUpload> {
+  const { sse, checksum } = bucket.settings;
+  const storageClass = storageClassOf(bucket.settings, headers);
+  try {
+    const response = await withRetries(bucket.limits.retry, () =>
+      bucket.client.send(
+        new CreateMultipartUploadCommand({
+          ...located(bucket, key),
+          ContentType: headers.contentType,
+          Metadata: { ...headers.metadata },
+          ...(storageClass !== null && { StorageClass: storageClass as 'STANDARD' }),
+          ...(sse && { ServerSideEncryption: sse.mode }),
+          ...(sse?.mode === 'aws:kms' && sse.keyId && { SSEKMSKeyId: sse.keyId }),
+          ...(checksum === 'crc32' && { ChecksumAlgorithm: 'CRC32' as const }),
+        }),
+      ),
+    );
+    if (!response.UploadId) throw new StoreError('startUpload', 'the answer names no upload id');
+    return createPendingUpload(bucket, { key, uploadId: response.UploadId });
+  } catch (error) {
+    throw s3Trouble('startUpload', key, error);
+  }
+}
+
+function createPendingUpload(bucket: S3Bucket, upload: UploadAddress): PendingUpload {
+  const stop = new AbortController();
+  const parts: Promise<CompletedPart>[] = [];
+  let ending: Promise<void> | null = null;
+
+  function send(part: Buffer): Promise<CompletedPart> {
+    const number = parts.length + 1;
+    const sending =
+      number > MAX_PARTS
+        ? Promise.reject(new StoreError('write', `an upload has ${MAX_PARTS} parts at most`))
+        : uploadPart(bucket, upload, number, part, stop.signal);
+    // Awaited by its caller and again by `complete`; until then a rejection is not unhandled.
+    sending.catch(() => undefined);
+    parts.push(sending);
+    return sending;
+  }
+
+  async function giveUp(): Promise<void> {
+    stop.abort();
+    await Promise.allSettled(parts);
+    await abandonUpload(bucket, upload);
+  }
+
+  function abort(): Promise<void> {
+    ending ??= giveUp();
+    return ending;
+  }
+
+  return {
+    async write(part) {
+      if (ending) throw new StoreError('write', 'the upload has ended');
+      await send(part);
+    },
+
+    async complete() {
+      if (ending) throw new StoreError('complete', 'the upload has ended');
+      // S3 completes no upload without parts.
+      if (parts.length === 0) send(Buffer.alloc(0));
+      try {
+        const result = await completeUpload(bucket, upload, await Promise.all(parts));
+        if (result === 'created') ending = Promise.resolve();
+        else await abort();
+        return result;
+      } catch (error) {
+        await abort();
+        throw s3Trouble('complete', upload.key, error);
+      }
+    },
+
+    abort,
+  };
+}
+
+async function uploadPart(
+  bucket: S3Bucket,
+  upload: UploadAddress,
+  number: number,
+  body: Buffer,
+  signal: AbortSignal,
+): Promise<CompletedPart> {
+  const { sender, settings, limits } = bucket;
+  const integrity = integrityOf(settings, sender.secure, body);
+  const request = {
+    key: bucket.prefix + upload.key,
+    query: { partNumber: `${number}`, uploadId: upload.uploadId },
+    headers: integrityLines(integrity),
+    body,
+    timeoutMs: limits.partTimeoutMs,
+    signal,
+  };
+  try {
+    const headers = await withRetries(limits.retry, () => sender.put('UploadPart', request), { signal });
+    const { etag } = headers;
+    if (etag === undefined) throw new StoreError('write', 'the answer has no ETag of the part');
+    const { crc32 } = integrity;
+    return { PartNumber: number, ETag: etag, ...(crc32 !== null && { ChecksumCRC32: crc32 }) };
+  } catch (error) {
+    throw s3Trouble('write', upload.key, error);
+  }
+}
+
+/**
+ * Completes on the condition that nothing lies at the key. 412 is final. A 409 asks for the upload to be
+ * made again, which only the sender of the bytes can do. When no answer came, or the upload is gone because
+ * an earlier attempt succeeded unheard, what lies at the key decides.
+ */
+async function completeUpload(
+  bucket: S3Bucket,
+  upload: UploadAddress,
+  parts: CompletedPart[],
+): Promise<CreateResult> {
+  const emulated = bucket.settings.conditionalWrites === 'emulated';
+  if (emulated && (await headObject(bucket, upload.key)) !== null) return 'exists';
+  try {
+    await withRetries(
+      bucket.limits.retry,
+      () =>
+        bucket.client.send(
+          new CompleteMultipartUploadCommand({
+            ...located(bucket, upload.key),
+            UploadId: upload.uploadId,
+            MultipartUpload: { Parts: parts },
+            ...(!emulated && { IfNoneMatch: '*' }),
+          }),
+          // Joining thousands of parts takes some servers long.
+          { requestTimeout: bucket.limits.partTimeoutMs },
+        ),
+      { worthwhile: (failure) => failure.status !== 409 && isRetryable(failure) },
+    );
+    return 'created';
+  } catch (error) {
+    const failure = asFailure(error);
+    if (failure.status === 412) return 'exists';
+    if (isInDoubt(failure) && (await headObject(bucket, upload.key)) !== null) return 'exists';
+    throw failure;
+  }
+}
+
+/** The server may have done it all the same. */
+function isInDoubt(failure: S3Failure): boolean {
+  return isRetryable(failure) || isMissing(failure);
+}

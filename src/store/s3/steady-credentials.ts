@@ -1,0 +1,110 @@
+import type { S3Client } from '@aws-sdk/client-s3';
+import { S3Failure } from './s3-failure.js';
+
+interface Identity {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  readonly sessionToken?: string;
+  readonly expiration?: Date;
+}
+
+type Provider = (options?: Record<string, unknown>) => Promise<Identity>;
+
+/** AWS issues the next session five minutes before the end of the current one. */
+const REFRESH_BEFORE_MS = 300_000;
+/** A provider is asked no more often than this while the session it gave is still valid. */
+const REFRESH_PAUSE_MS = 10_000;
+
+/**
+ * A provider that is not asked more often than it has news. The SDK's memory asks for a new session with every request
+ * as soon as the current one has less than five minutes left, which is a flood where none newer is to be had.
+ *
+ * While the current session is valid a refresh neither delays nor fails a request.
+ */
+export function steadyCredentials(provider: Provider, clock: () => number = Date.now): Provider {
+  let held: Identity | null = null;
+  let pending: Promise<Identity> | null = null;
+  let askedAt = Number.NEGATIVE_INFINITY;
+
+  function ask(options?: Record<string, unknown>): Promise<Identity> {
+    askedAt = clock();
+    pending ??= provider(options)
+      .then((identity) => {
+        held = identity;
+        return identity;
+      })
+      .finally(() => {
+        pending = null;
+      });
+    return pending;
+  }
+
+  return async (options) => {
+    if (held === null) return ask(options);
+    const left = (held.expiration?.getTime() ?? Number.POSITIVE_INFINITY) - clock();
+    if (left <= 0) return ask(options);
+    // A failed refresh is repeated after the pause; until the session ends it is nobody's trouble.
+    if (left < REFRESH_BEFORE_MS && clock() - askedAt >= REFRESH_PAUSE_MS)
+      ask(options).catch(() => undefined);
+    return held;
+  };
+}
+
+/**
+ * Makes a client without fixed credentials use the AWS chain steadily, and say which of its providers failed and why.
+ *
+ * A provider's failure is not an answer of S3, whatever status it had itself (a token service's 404 must not make an
+ * object absent). It has no status, so that it is retried: a metadata service that is away for a moment fails in
+ * the same way as one that does not exist.
+ */
+export function useCredentialChain(client: S3Client): void {
+  const { config } = client;
+  const trail = createTrail();
+  const provider = config.credentialDefaultProvider({
+    ...config,
+    parentClientConfig: config,
+    logger: trail.logger,
+  } as never) as unknown as Provider;
+  const reporting: Provider = async (options) => {
+    trail.clear();
+    try {
+      return await provider(options);
+    } catch (error) {
+      throw credentialsFailure(error, trail.text());
+    }
+  };
+  config.credentials = steadyCredentials(reporting) as typeof config.credentials;
+}
+
+function credentialsFailure(error: unknown, trail: string): S3Failure {
+  const { message } = error as { message?: unknown };
+  const said = String(message).slice(0, 200);
+  const detail = trail === '' ? said : `${said} (${trail})`;
+  return new S3Failure({ status: null, code: 'CredentialsProviderError', detail }, { cause: error });
+}
+
+/** Providers that the chain has only for callers who ask for them by name. */
+const NEVER_MEANT = /inputs do not include SSO fields/;
+
+/** Collects the reasons of single providers, which the chain tells to a logger alone and then forgets. */
+function createTrail() {
+  const reasons = new Map<string, string>();
+  let current = 'environment';
+  const debug = (...words: unknown[]): void => {
+    const line = String(words[0]);
+    const [, name] = /::(\w+)/.exec(line) ?? [];
+    if (name !== undefined) current = name;
+    const [, reason] = /^@smithy\/property-provider (?:->|\(!\)) (.*)/.exec(line) ?? [];
+    if (reason === undefined || NEVER_MEANT.test(reason) || reason.startsWith('Could not load cred')) return;
+    reasons.set(current, reason.slice(0, 160));
+  };
+  const ignore = (): void => undefined;
+  return {
+    logger: { trace: ignore, debug, info: ignore, warn: ignore, error: ignore },
+    clear: () => {
+      reasons.clear();
+      current = 'environment';
+    },
+    text: () => [...reasons].map(([name, reason]) => `${name}: ${reason}`).join('; '),
+  };
+}

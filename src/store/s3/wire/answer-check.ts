@@ -1,0 +1,115 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { failureOf, S3Failure } from '../s3-failure.js';
+
+/** An answer as it was received. */
+export interface ReceivedAnswer {
+  readonly status: number;
+  readonly headers: Readonly<IncomingHttpHeaders>;
+  /** Null for a body that is not text of the protocol: that of an object, or of an answer to HEAD. */
+  readonly text: string | null;
+}
+
+/** What S3 promises of the success of an operation. Source: Amazon S3 API Reference, "Response Syntax" of each. */
+interface Promised {
+  readonly statuses: readonly number[];
+  /** Headers without which it is not S3's answer. */
+  readonly headers: readonly string[];
+  /** Root element of the body; null for operations whose answer has no body of its own. */
+  readonly root: string | null;
+}
+
+const WRITTEN: Promised = { statuses: [200], headers: ['etag'], root: null };
+const REMOVED: Promised = { statuses: [204], headers: [], root: null };
+
+function document(root: string): Promised {
+  return { statuses: [200], headers: [], root };
+}
+
+const PROMISED: Readonly<Record<string, Promised>> = {
+  PutObject: WRITTEN,
+  UploadPart: WRITTEN,
+  GetObject: { statuses: [200, 206], headers: ['etag', 'content-length'], root: null },
+  HeadObject: { statuses: [200], headers: ['etag', 'content-length'], root: null },
+  DeleteObject: REMOVED,
+  AbortMultipartUpload: REMOVED,
+  CreateMultipartUpload: document('InitiateMultipartUploadResult'),
+  CompleteMultipartUpload: document('CompleteMultipartUploadResult'),
+  ListObjectsV2: document('ListBucketResult'),
+  ListParts: document('ListPartsResult'),
+  ListMultipartUploads: document('ListMultipartUploadsResult'),
+  GetBucketLifecycleConfiguration: document('LifecycleConfiguration'),
+  GetBucketVersioning: document('VersioningConfiguration'),
+  GetObjectLockConfiguration: document('ObjectLockConfiguration'),
+};
+
+/** Every answer of S3 carries one, and most compatible servers do the same. */
+const REQUEST_ID = 'x-amz-request-id';
+
+/**
+ * Tells the store's answers from those of whatever stands in between: a maintenance page with status 200 would
+ * otherwise make an object durable that is not there, and an error page with status 404 one absent that is.
+ *
+ * It learns one trait: a server that has sent a request id once sends one with every answer.
+ */
+export interface AnswerCheck {
+  /**
+   * Passes for a success that is the store's, and for failures, which keep their own meaning.
+   *
+   * @throws S3Failure the store's own error inside a 200; or, without a status, because nothing is known then
+   *   about what the store did, an answer that is not the store's
+   */
+  check(operation: string, answer: ReceivedAnswer): void;
+}
+
+export function createAnswerCheck(): AnswerCheck {
+  let sendsRequestIds = false;
+
+  function isUnidentified({ headers }: ReceivedAnswer): boolean {
+    return sendsRequestIds && headers[REQUEST_ID] === undefined;
+  }
+
+  return {
+    check(operation, answer) {
+      if (answer.status === 404 && (isPage(answer) || isUnidentified(answer))) throw foreign(answer);
+      const promised = PROMISED[operation];
+      if (promised === undefined || answer.status < 200 || answer.status > 299) return;
+      // S3 sends its status before the work is done, and the error afterwards.
+      if (answer.text?.includes('</Code>') && rootOf(answer.text) === 'Error')
+        throw failureOf(answer.status, answer.text, answer.headers);
+      if (!keeps(promised, answer) || isUnidentified(answer)) throw foreign(answer);
+      if (answer.headers[REQUEST_ID] !== undefined) sendsRequestIds = true;
+    },
+  };
+}
+
+function keeps({ statuses, headers, root }: Promised, answer: ReceivedAnswer): boolean {
+  if (!statuses.includes(answer.status)) return false;
+  if (headers.some((name) => answer.headers[name] === undefined)) return false;
+  if (answer.text === null) return true;
+  return root === null ? answer.text.trim() === '' : rootOf(answer.text) === root;
+}
+
+/** Name of the root element of a document that has come to its end, without a prefix; null for anything else. */
+function rootOf(text: string): string | null {
+  const start = /^\uFEFF?(?:\s|<\?[^>]*\?>)*<([A-Za-z_][\w.-]*:)?([A-Za-z_][\w.-]*)/.exec(text);
+  if (start === null) return null;
+  const [, prefix = '', name = ''] = start;
+  const whole = text.trimEnd();
+  const selfClosing = whole.endsWith('/>') && whole.lastIndexOf('<') === start[0].lastIndexOf('<');
+  return selfClosing || whole.endsWith(`</${prefix}${name}>`) ? name : null;
+}
+
+/** A missing object is reported in XML, or without a body; a page is somebody else's. */
+function isPage({ headers, text }: ReceivedAnswer): boolean {
+  if (/^(text\/html|text\/plain|application\/json)/i.test(headers['content-type'] ?? '')) return true;
+  return text !== null && text.trim() !== '' && rootOf(text) !== 'Error';
+}
+
+function foreign({ status, headers }: ReceivedAnswer): S3Failure {
+  const type = (headers['content-type'] ?? '').slice(0, 60).replace(/[^\x20-\x7e]/g, '');
+  return new S3Failure({
+    status: null,
+    code: 'NotAnswerOfS3',
+    detail: `status ${status}${type === '' ? '' : `, ${type}`}`,
+  });
+}

@@ -1,0 +1,83 @@
+import type { ObjectStore } from '../../../src/store/object-store.js';
+
+/** Lets the store calls of several actors take effect in a given order, one letter of it for each call. */
+export interface Turns {
+  /** Resolves when it is this actor's turn. An actor whose letters are used up goes at once. */
+  take(actor: string): Promise<void>;
+  /** The actor has ended: what is left of its letters is skipped. */
+  leave(actor: string): void;
+  /** A store whose calls take turns. */
+  over(actor: string, store: ObjectStore): ObjectStore;
+}
+
+export function createTurns(order: string): Turns {
+  const left = [...order];
+  const gone = new Set<string>();
+  const waiting: { readonly actor: string; readonly go: () => void }[] = [];
+
+  function advance(): void {
+    while (left[0] !== undefined && gone.has(left[0])) left.shift();
+    const next = waiting.findIndex(({ actor }) => left[0] === actor || !left.includes(actor));
+    if (next < 0) return;
+    const [entry] = waiting.splice(next, 1);
+    if (left[0] === entry?.actor) left.shift();
+    entry?.go();
+  }
+
+  function take(actor: string): Promise<void> {
+    return new Promise((go) => {
+      waiting.push({ actor, go });
+      setImmediate(advance);
+    });
+  }
+
+  return {
+    take,
+    leave(actor) {
+      gone.add(actor);
+      setImmediate(advance);
+    },
+    over(actor, store) {
+      const call = async <T>(work: () => Promise<T>): Promise<T> => {
+        await take(actor);
+        // Whoever is next goes when this call has taken effect.
+        return work().finally(() => setImmediate(advance));
+      };
+      return {
+        ...store,
+        create: (...args) => call(() => store.create(...args)),
+        replace: (...args) => call(() => store.replace(...args)),
+        head: (key) => call(() => store.head(key)),
+        delete: (key) => call(() => store.delete(key)),
+        // What an upload gathers is seen by nobody before its end.
+        async startUpload(key, headers) {
+          const upload = await store.startUpload(key, headers);
+          return { ...upload, complete: () => call(() => upload.complete()) };
+        },
+        async *list(prefix, options) {
+          yield* await call(async () => {
+            const objects = [];
+            for await (const object of store.list(prefix, options)) objects.push(object);
+            return objects;
+          });
+        },
+        async *folders(prefix) {
+          yield* await call(async () => {
+            const folders = [];
+            for await (const folder of store.folders(prefix)) folders.push(folder);
+            return folders;
+          });
+        },
+      };
+    },
+  };
+}
+
+/** Every order in which the given numbers of calls can be interleaved. */
+export function* interleavings(counts: Readonly<Record<string, number>>, begun = ''): Generator<string> {
+  const open = Object.keys(counts).filter((actor) => (counts[actor] ?? 0) > 0);
+  if (open.length === 0) yield begun;
+  for (const actor of open) {
+    yield* interleavings({ ...counts, [actor]: (counts[actor] ?? 0) - 1 }, begun + actor);
+  }
+}

@@ -1,0 +1,34 @@
+import { existsSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { LedgerLine } from '../../../src/domain/delivery.js';
+
+/** Everything visible in a file store's folder, as keys in order; dot-folders are the store's own. */
+export async function visibleKeys(folder: string, prefix = ''): Promise<string[]> {
+  const within = prefix.slice(0, prefix.lastIndexOf('/') + 1);
+  if (within !== '' && !existsSync(join(folder, within))) return [];
+  const names = await readdir(join(folder, within), { recursive: true, withFileTypes: true });
+  return names
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
+    .filter((key) => !key.startsWith('.') && key.startsWith(prefix))
+    .sort();
+}
+
+/** All lines of the ledger in a file store's folder, read as a bucket reader would. */
+export async function ledgerOf(folder: string): Promise<LedgerLine[]> {
+  const lines: LedgerLine[] = [];
+  for (const key of await visibleKeys(folder, 'ledger/')) {
+    lines.push(...(await segmentOf(folder, key)));
+  }
+  return lines;
+}
+
+/** The lines of one segment of the ledger. */
+export async function segmentOf(folder: string, key: string): Promise<LedgerLine[]> {
+  const text = await readFile(join(folder, key), 'utf8');
+  return text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as LedgerLine);
+}

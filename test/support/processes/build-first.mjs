@@ -1,0 +1,31 @@
+import { spawnSync } from 'node:child_process';
+import { readdirSync, statSync } from 'node:fs';
+
+const BUILT = 'dist/main.js';
+/** Written by the build itself. */
+const VENDOR = 'src/dashboard/vendor';
+const SOURCES = [
+  'src',
+  'scripts',
+  'package.json',
+  'package-lock.json',
+  'tsconfig.json',
+  'tsconfig.build.json',
+];
+
+/** Jest's global setup: builds when a source is newer than dist, so that no test ever starts an old build. */
+export default function buildFirst() {
+  const built = statSync(BUILT, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  if (SOURCES.some((path) => newest(path) > built)) {
+    const { status } = spawnSync('npm', ['run', '--silent', 'build'], { stdio: 'inherit' });
+    if (status !== 0) throw new Error('the build failed');
+  }
+}
+
+/** The latest change of a file, or of a folder and anything below it: a file that was removed changes its folder. */
+function newest(path) {
+  const changed = statSync(path);
+  if (!changed.isDirectory()) return changed.mtimeMs;
+  if (path === VENDOR) return 0;
+  return Math.max(changed.mtimeMs, ...readdirSync(path).map((name) => newest(`${path}/${name}`)));
+}

@@ -1,0 +1,95 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { until } from '../until.js';
+
+const MAIN = fileURLToPath(new URL('../../../dist/main.js', import.meta.url));
+
+/** The real binary in a process of its own, which can be killed. */
+export interface ReceiverProcess {
+  readonly pid: number;
+  readonly publicUrl: string;
+  readonly adminUrl: string;
+  readonly log: readonly Record<string, unknown>[];
+  /** Everything that was printed, log lines included. */
+  readonly output: readonly string[];
+  signal(name: NodeJS.Signals): void;
+  /** Exit code, or the signal that ended it. */
+  readonly ended: Promise<number | NodeJS.Signals>;
+  /** kill -9 if it still runs, and wait. */
+  destroy(): Promise<void>;
+}
+
+/** Production has no source by itself; most tests need no credential. */
+const OPEN_SOURCE = { default: { allowUnauthenticated: true } };
+
+/** Starts `serve` with these settings, and at most `openFiles` open files; resolves when it listens, rejects with its output when it ends before. */
+export async function startProcess(
+  settings: Record<string, unknown>,
+  environment: Record<string, string> = {},
+  { openFiles }: { readonly openFiles?: number } = {},
+): Promise<ReceiverProcess> {
+  const program = [process.execPath, MAIN, 'serve'];
+  const [command = '', ...args] =
+    openFiles === undefined ? program : ['sh', '-c', `ulimit -n ${openFiles}; exec "$0" "$@"`, ...program];
+  const child = spawn(command, args, {
+    env: {
+      PATH: process.env.PATH ?? '',
+      NODE_ENV: 'production',
+      NODE_NO_WARNINGS: '1',
+      NODE_CONFIG: JSON.stringify({ sources: OPEN_SOURCE, ...settings }),
+      ...environment,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const output: string[] = [];
+  const log: Record<string, unknown>[] = [];
+  const ended = once(child, 'exit').then(([code, signal]) => (code ?? signal) as number | NodeJS.Signals);
+  const listening = new Promise<{ publicUrl: string; adminUrl: string }>((resolve, reject) => {
+    eachLine(child, (line) => {
+      output.push(line);
+      const entry = parsed(line);
+      if (entry === null) return;
+      log.push(entry);
+      if (entry.event === 'listening') resolve(entry as never);
+    });
+    ended.then((code) => reject(new Error(`the receiver ended with ${code}:\n${output.join('\n')}`)));
+  });
+  const { publicUrl, adminUrl } = await listening;
+  return {
+    pid: child.pid as number,
+    publicUrl,
+    adminUrl,
+    log,
+    output,
+    signal: (name) => child.kill(name),
+    ended,
+    destroy: async () => {
+      child.kill('SIGKILL');
+      await ended;
+    },
+  };
+}
+
+/** Starts `serve` and waits until it takes deliveries: it listens before its store is proven. */
+export async function startReady(...how: Parameters<typeof startProcess>): Promise<ReceiverProcess> {
+  const receiver = await startProcess(...how);
+  await until(async () => (await fetch(`${receiver.publicUrl}/readyz`)).ok);
+  return receiver;
+}
+
+function eachLine(child: ChildProcess, onLine: (line: string) => void): void {
+  for (const stream of [child.stdout, child.stderr]) {
+    if (stream !== null) createInterface({ input: stream }).on('line', onLine);
+  }
+}
+
+function parsed(line: string): Record<string, unknown> | null {
+  if (!line.startsWith('{')) return null;
+  try {
+    return JSON.parse(line) as Record<string, unknown>;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,81 @@
+import type { AddressInfo } from 'node:net';
+import { createArchive } from '../../../src/archive/archive.js';
+import { createLedger } from '../../../src/archive/ledger/ledger.js';
+import { createQuarantine } from '../../../src/archive/quarantine/quarantine.js';
+import { parseConfig } from '../../../src/config/config.js';
+import { createBufferPool } from '../../../src/memory/buffer-pool.js';
+import { type ByteBudget, createByteBudget } from '../../../src/memory/byte-budget.js';
+import { createSources } from '../../../src/receiver/access/sources.js';
+import { createAdmission } from '../../../src/receiver/http/admission.js';
+import { createPublicServer } from '../../../src/receiver/http/public-server.js';
+import { createBodyClock } from '../../../src/receiver/http/request-body.js';
+import { createPublicApp, mountCallbacks } from '../../../src/receiver/http/router.js';
+import { createReceiver } from '../../../src/receiver/receive.js';
+import { createFileStore } from '../../../src/store/file/file-store.js';
+import { temporaryFolder } from '../temporary-folder.js';
+
+/** A receiver over real sockets and files, whose memory a test can look at and whose clock it sets. */
+export interface ReceiverWithBudget {
+  readonly url: string;
+  readonly budget: ByteBudget;
+  /** Lets so many seconds pass for the budget. */
+  pass(seconds: number): void;
+  stop(): Promise<void>;
+}
+
+/** @param options.total bytes of the budget; parts have `options.part` */
+export async function startReceiverWithBudget(options: {
+  readonly total: number;
+  readonly part: number;
+}): Promise<ReceiverWithBudget> {
+  const folder = await temporaryFolder();
+  const store = createFileStore({ directory: folder.path, partSize: options.part, fsync: false });
+  let time = 0;
+  const budget = createByteBudget({ total: options.total, reserve: options.part, now: () => time });
+  const pool = createBufferPool({ largest: options.part, retain: options.total });
+  const ledger = createLedger({ store, replica: 'test' });
+  const { sources, egress, limits } = parseConfig({});
+  const bodyClock = createBodyClock();
+  const receiver = createReceiver({
+    sources: createSources(sources, egress.regions, []),
+    admission: createAdmission({ maxConcurrent: 100, maxWaiters: 10 }, budget),
+    archive: createArchive({ store, budget, pool }),
+    quarantine: createQuarantine(store),
+    ledger,
+    limits: { quarantineBytes: options.part, maxParts: 100 },
+    observer: { delivered: () => {}, strangerRefused: () => {}, refusalUnrecorded: () => {} },
+  });
+  const app = createPublicApp();
+  mountCallbacks(app, {
+    receiver,
+    bodyClock,
+    bodyLimits: limits,
+    drain: { bytes: 0, ms: 100 },
+    isDraining: () => false,
+    onUnexpected: (error) => {
+      throw error;
+    },
+  });
+  const server = createPublicServer(app, {
+    keepAliveTimeout: 5000,
+    headersTimeout: 5000,
+    maxHeaderBytes: 16_384,
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    budget,
+    pass(seconds) {
+      time += seconds * 1000;
+      budget.look();
+    },
+    async stop() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+      bodyClock.stop();
+      await ledger.close();
+      await store.close();
+      await folder.remove();
+    },
+  };
+}

@@ -1,0 +1,75 @@
+import { randomBytes } from 'node:crypto';
+import { createService, type Listening } from '../../../src/app/service.js';
+import { parseConfig } from '../../../src/config/config.js';
+import { createLogger } from '../../../src/observe/logger.js';
+import { temporaryFolder } from '../temporary-folder.js';
+import { until } from '../until.js';
+
+/** A receiver in this process, over real sockets and a file store of its own. */
+export interface RunningService extends Listening {
+  readonly adminToken: string;
+  /** Folder of the file store. */
+  readonly folder: string;
+  /** Log lines so far. */
+  readonly log: readonly Record<string, unknown>[];
+  stop(): Promise<void>;
+}
+
+export type Settings = Record<string, unknown>;
+
+const TEST_DEFAULTS: Settings = {
+  receiver: { host: '127.0.0.1', port: 0, drainDelay: 0, drainDeadline: '2s' },
+  admin: { host: '127.0.0.1', port: 0 },
+  store: { partSize: '64KiB' },
+  limits: { memoryBudget: '1MiB', quarantineBytes: '128KiB' },
+  recovery: { interval: 'off' },
+  log: { level: 'info' },
+};
+
+/** Starts a receiver that is ready to receive; `settings` are laid over defaults fit for tests. `stop` also removes its folder. */
+export async function startService(settings: Settings = {}): Promise<RunningService> {
+  const folder = await temporaryFolder();
+  const defaults = merge(TEST_DEFAULTS, { store: { url: `file:${folder.path}` } });
+  const config = parseConfig(merge(defaults, settings));
+  const lines: Record<string, unknown>[] = [];
+  const adminToken = randomBytes(18).toString('base64url');
+  const service = await createService({
+    config,
+    version: 'test',
+    adminTokens: { tester: adminToken },
+    log: createLogger({
+      level: config.log.level,
+      format: 'json',
+      destination: { write: (line: string) => lines.push(JSON.parse(line)) },
+    }),
+    onFatal: (error) => {
+      throw error;
+    },
+  });
+  const listening = await service.start();
+  // On a busy machine it listens before its store is proven.
+  await until(async () => (await fetch(`${listening.publicUrl}/readyz`)).ok);
+  return {
+    ...listening,
+    adminToken,
+    folder: folder.path,
+    log: lines,
+    async stop() {
+      await service.stop();
+      await folder.remove();
+    },
+  };
+}
+
+function merge(base: Settings, over: Settings): Settings {
+  const merged: Settings = { ...base };
+  for (const [name, value] of Object.entries(over)) {
+    const before = merged[name];
+    merged[name] = isMap(before) && isMap(value) ? merge(before, value) : value;
+  }
+  return merged;
+}
+
+function isMap(value: unknown): value is Settings {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,112 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createLedger } from '../../../src/archive/ledger/ledger.js';
+import type { RecoveryParts } from '../../../src/recovery/recovery-parts.js';
+import type { JobItem } from '../../../src/simulator/content/job-contents.js';
+import { createSimulator, type Simulator, type SimulatorOptions } from '../../../src/simulator/simulator.js';
+import { createSpeechClients } from '../../../src/speech/speech.js';
+import type { NotificationConfig } from '../../../src/speech/wire.js';
+import { createFileStore } from '../../../src/store/file/file-store.js';
+import type { ObjectStore } from '../../../src/store/object-store.js';
+import { archiveOver } from '../store/archive-bench.js';
+import { temporaryFolder } from '../temporary-folder.js';
+
+const PART_SIZE = 64 * 1024;
+
+/** Where recovery's entries lead in these tests; nobody listens there. */
+export const CALLBACK_URL = 'http://127.0.0.1:9/callbacks/default';
+
+/** The service's double and an empty file store, with recovery between them. */
+export interface RecoveryBench {
+  readonly simulator: Simulator;
+  readonly parts: RecoveryParts;
+  readonly store: ObjectStore;
+  readonly folder: string;
+  /** Submits a finished job whose callback nobody ever got; resolves to its id. */
+  lose(entry?: Partial<NotificationConfig>, more?: LostJob): Promise<string>;
+  /** What lies at a key. */
+  content(key: string): Promise<Buffer>;
+  /** Whether that is byte by byte what the service has for an item. */
+  isExact(key: string, jobId: string, item: JobItem): Promise<boolean>;
+  close(): Promise<void>;
+}
+
+export interface LostJob {
+  readonly region?: string;
+  readonly outcome?: string;
+  readonly mediaBytes?: number;
+  readonly createdAt?: number;
+  readonly notify?: readonly NotificationConfig[];
+}
+
+export interface BenchOptions {
+  readonly simulator?: SimulatorOptions;
+  readonly parts?: Partial<RecoveryParts>;
+  /** Stands between recovery and the file store. */
+  readonly wrapStore?: (store: ObjectStore) => ObjectStore;
+}
+
+export async function recoveryBench(options: BenchOptions = {}): Promise<RecoveryBench> {
+  const simulator = await createSimulator({
+    regions: { eu1: 0, us1: 0 },
+    timeScale: 0.001,
+    ...options.simulator,
+  });
+  const folder = await temporaryFolder();
+  const file = createFileStore({ directory: folder.path, partSize: PART_SIZE, fsync: false });
+  const store = options.wrapStore?.(file) ?? file;
+  const ledger = createLedger({ store, replica: 'bench' });
+  const speech = createSpeechClients({
+    apiKey: simulator.apiKey,
+    regions: Object.fromEntries(
+      Object.entries(simulator.batchUrls).map(([region, batchUrl]) => [region, { batchUrl }]),
+    ),
+    maxRequestsPerSecond: 10_000,
+    retries: 1,
+    retry: { baseDelayMs: 1 },
+  });
+  simulator.faults.add({ kind: 'drop' });
+  const content = (key: string) => readFile(join(folder.path, key));
+  return {
+    simulator,
+    store,
+    folder: folder.path,
+    parts: {
+      store,
+      archive: archiveOver(store, 32).archive,
+      ledger,
+      speech,
+      sources: { default: { contents: ['transcript'], keyPrefix: '' } },
+      publicUrl: null,
+      window: 48 * 3_600_000,
+      grace: 0,
+      concurrency: 4,
+      retention: 7 * 86_400_000,
+      retentionWarning: 2 * 86_400_000,
+      ...options.parts,
+    },
+    async lose(entry = {}, { notify, ...more } = {}) {
+      const { id, notified } = simulator.submit({
+        words: 20,
+        mediaBytes: 1000,
+        ...more,
+        config: {
+          type: 'transcription',
+          transcription_config: { language: 'en' },
+          notification_config: notify ?? [{ url: CALLBACK_URL, ...entry }],
+        },
+      });
+      await notified;
+      return id;
+    },
+    content,
+    isExact: async (key, jobId, item) =>
+      (await content(key)).equals(await simulator.expected(jobId)[item].bytes()),
+    async close() {
+      await ledger.close();
+      await speech.close();
+      await simulator.close();
+      await folder.remove();
+    },
+  };
+}

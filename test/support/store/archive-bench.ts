@@ -1,0 +1,68 @@
+import { randomBytes } from 'node:crypto';
+import { type Archive, type ArtefactContext, createArchive } from '../../../src/archive/archive.js';
+import type { IncomingItem, ItemIdentity, ItemSink } from '../../../src/domain/item.js';
+import { createBufferPool } from '../../../src/memory/buffer-pool.js';
+import { type ByteBudget, createByteBudget } from '../../../src/memory/byte-budget.js';
+import type { ObjectStore } from '../../../src/store/object-store.js';
+
+/** An archive over a store, with a budget of `parts` parts. */
+export function archiveOver(store: ObjectStore, parts = 8): { archive: Archive; budget: ByteBudget } {
+  const budget = createByteBudget({ total: parts * store.partSize, reserve: store.partSize });
+  const pool = createBufferPool({ largest: store.partSize, retain: store.partSize * 2 });
+  return { archive: createArchive({ store, budget, pool }), budget };
+}
+
+let deliveries = 0;
+
+export function context(more: Partial<ArtefactContext> = {}): ArtefactContext {
+  deliveries += 1;
+  return {
+    deliveryId: `01TEST${String(deliveries).padStart(20, '0')}`,
+    jobId: 'job1',
+    status: 'success',
+    source: 'default',
+    region: 'eu1',
+    origin: 'callback',
+    receivedAt: '2026-01-02T03:04:05.678Z',
+    keyPrefix: '',
+    ...more,
+  };
+}
+
+export const TRANSCRIPT: ItemIdentity = { kind: 'transcript.json-v2', contentType: 'application/json' };
+export const MEDIA: ItemIdentity = { kind: 'data', contentType: 'audio/wav' };
+
+/** Writes one whole item in chunks of at most 64 KiB, as a socket would bring it. */
+export async function putItem(
+  sink: ItemSink,
+  identity: ItemIdentity,
+  content: Buffer,
+  fileName?: string,
+): Promise<void> {
+  const item: IncomingItem = sink.open({
+    identify: () => identity,
+    ...(fileName === undefined ? {} : { fileName }),
+  });
+  for (let at = 0; at < content.length; at += 64 * 1024) {
+    await item.write(Buffer.from(content.subarray(at, at + 64 * 1024)));
+  }
+  await item.end();
+}
+
+export function randomContent(bytes: number): Buffer {
+  return randomBytes(bytes);
+}
+
+export async function readAll(store: ObjectStore, key: string): Promise<Buffer | null> {
+  const reading = await store.read(key);
+  if (reading === null) return null;
+  const chunks: Buffer[] = [];
+  for await (const chunk of reading.body as AsyncIterable<Buffer>) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+export async function keysOf(store: ObjectStore, prefix = ''): Promise<string[]> {
+  const keys: string[] = [];
+  for await (const object of store.list(prefix)) keys.push(object.key);
+  return keys;
+}

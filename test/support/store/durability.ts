@@ -1,0 +1,174 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import pLimit from 'p-limit';
+import { readLedger } from '../../../src/archive/ledger/ledger-reader.js';
+import { readBack } from '../../../src/archive/read-back.js';
+import type { LedgerLine } from '../../../src/domain/delivery.js';
+import type { ObjectStore } from '../../../src/store/object-store.js';
+import { openStore } from '../../../src/store/open-store.js';
+import type { StoreUnderTest } from '../../contract/object-store.js';
+import { type Acknowledged, mediaOf, sendLoad, sha256, transcriptOf } from '../http/callback-load.js';
+import { type ReceiverProcess, startReady } from '../processes/receiver-process.js';
+import { storeSettings } from './store-settings.js';
+
+/*
+ * "2xx <=> durable and byte-exact", with the real binary over a real store: killed under load, and raced by a
+ * second replica. Everything is read back through a store of the test's own.
+ */
+
+const PART = 5 * 1024 * 1024;
+/** Milliseconds a test may take on a busy machine with a slow store. */
+const PATIENCE = 180_000;
+
+/** Larger than a part, so that it streams. */
+const MEDIA = { every: 40, bytes: PART + 100_000 };
+
+export function describeDurability(name: string, open: () => Promise<StoreUnderTest>): void {
+  describe(`durability on ${name}`, () => {
+    let underTest: StoreUnderTest;
+    let store: ObjectStore;
+    let replicas: ReceiverProcess[];
+
+    beforeEach(async () => {
+      underTest = await open();
+      store = await openStore(underTest.options);
+      replicas = [];
+    });
+
+    afterEach(async () => {
+      for (const replica of replicas) await replica.destroy();
+      await store.close();
+      await underTest.dispose();
+    });
+
+    async function start(replicaName: string): Promise<ReceiverProcess> {
+      const replica = await startReady({
+        replicaName,
+        receiver: { host: '127.0.0.1', port: 0, drainDelay: 0, drainDeadline: '20s' },
+        admin: { port: 0 },
+        store: storeSettings({ ...underTest.options, partSize: PART }),
+      });
+      replicas.push(replica);
+      // A slow store is proven after the replica listens.
+      return replica;
+    }
+
+    it(
+      'keeps every acknowledged delivery through kill -9 under load, with its ledger line',
+      async () => {
+        const replica = await start('first');
+        const jobs = Array.from({ length: 1000 }, (_, n) => `kill${n}`);
+        const { acknowledged, refused } = await sendLoad(replica.publicUrl, {
+          jobs,
+          concurrency: 24,
+          media: MEDIA,
+          onAcknowledged: (count) => {
+            if (count === 300) replica.signal('SIGKILL');
+          },
+        });
+        expect(await replica.ended).toBe('SIGKILL');
+        expect(acknowledged.length).toBeGreaterThanOrEqual(300);
+        expect(refused[0]).toBeGreaterThan(0);
+        await expectAllThere(store, acknowledged);
+        await expectNothingHalfVisible(store, jobs);
+
+        // After a restart the sender comes again with everything: what was there is identical, the rest is stored.
+        const again = await start('second');
+        const retried = await sendLoad(again.publicUrl, {
+          jobs: jobs.slice(0, 400),
+          concurrency: 16,
+          media: MEDIA,
+        });
+        expect(retried.refused).toEqual({});
+        expect(retried.acknowledged.map(({ answer }) => answer.outcome)).not.toContain('conflict');
+        await expectAllThere(store, [...acknowledged, ...retried.acknowledged]);
+      },
+      PATIENCE,
+    );
+
+    it(
+      'stores each artefact once when two replicas receive the same deliveries at the same moment',
+      async () => {
+        const [one, two] = [await start('one'), await start('two')];
+        const jobs = Array.from({ length: 150 }, (_, n) => `race${n}`);
+        const plan = { jobs, concurrency: 16, media: { every: 15, bytes: PART + 50_000 } };
+        const results = await Promise.all([sendLoad(one.publicUrl, plan), sendLoad(two.publicUrl, plan)]);
+        const acknowledged = results.flatMap((result) => result.acknowledged);
+        expect(results.map(({ refused }) => refused)).toEqual([{}, {}]);
+        const created = acknowledged.flatMap(({ answer }) =>
+          answer.items.filter(({ outcome }) => outcome === 'created'),
+        );
+        expect(created).toHaveLength(new Set(created.map(({ key }) => key)).size);
+        expect(created).toHaveLength(jobs.length + jobs.length / 15);
+        expect(
+          acknowledged.flatMap(({ answer }) => answer.items).filter(({ outcome }) => outcome === 'conflict'),
+        ).toEqual([]);
+        await expectAllThere(store, acknowledged);
+      },
+      PATIENCE,
+    );
+
+    it(
+      'lets one win and keeps the other beside it when two replicas receive different bytes for one job',
+      async () => {
+        const [one, two] = [await start('one'), await start('two')];
+        const jobs = Array.from({ length: 40 }, (_, n) => `differ${n}`);
+        const send = async (replica: ReceiverProcess, job: string, word: string) => {
+          const body = transcriptOf(job).replace('word of', word);
+          const response = await fetch(`${replica.publicUrl}/callbacks/default?id=${job}&status=success`, {
+            method: 'POST',
+            headers: { 'content-type': 'application/json' },
+            body,
+          });
+          expect(response.status).toBe(200);
+          return { answer: await response.json(), sent: [sha256(body)] } as Acknowledged;
+        };
+        const answers = await Promise.all(
+          jobs.flatMap((job) => [send(one, job, 'one of'), send(two, job, 'two of')]),
+        );
+        const outcomes = answers.map(({ answer }) => answer.outcome);
+        expect(outcomes.filter((outcome) => outcome === 'stored')).toHaveLength(jobs.length);
+        expect(outcomes.filter((outcome) => outcome === 'conflict')).toHaveLength(jobs.length);
+        await expectAllThere(store, answers);
+      },
+      PATIENCE,
+    );
+  });
+}
+
+/** Every acknowledged item lies in the store with the hash of what was sent, and the ledger has the line. */
+async function expectAllThere(store: ObjectStore, acknowledged: readonly Acknowledged[]): Promise<void> {
+  const lines = new Map<string, LedgerLine>();
+  for await (const line of readLedger(store, {})) lines.set(line.deliveryId, line);
+  const missing: string[] = [];
+  const check = async ({ answer, sent }: Acknowledged): Promise<void> => {
+    if (lines.get(answer.deliveryId)?.outcome !== answer.outcome)
+      missing.push(`ledger line of ${answer.jobId}`);
+    if (answer.items.length !== sent.length) missing.push(`item of ${answer.jobId}`);
+    const found = await Promise.all(answer.items.map((item) => readBack(store, item.key)));
+    for (const [n, object] of found.entries()) {
+      if (object?.sha256 !== sent[n]) missing.push(answer.items[n]?.key ?? '');
+    }
+  };
+  await allOf(acknowledged, check);
+  expect(missing).toEqual([]);
+}
+
+/** Whatever was not acknowledged may be there or not, but never in part. */
+async function expectNothingHalfVisible(store: ObjectStore, jobs: readonly string[]): Promise<void> {
+  const media = jobs.filter((_, n) => n % MEDIA.every === 0).map((job) => sha256(mediaOf(job, MEDIA.bytes)));
+  const whole = new Set([...jobs.map((job) => sha256(transcriptOf(job))), ...media]);
+  const keys: string[] = [];
+  for await (const { key } of store.list('jobs/')) keys.push(key);
+  const damaged: string[] = [];
+  await allOf(keys, async (key) => {
+    const found = await readBack(store, key);
+    if (found !== null && !whole.has(found.sha256)) damaged.push(key);
+  });
+  expect(damaged).toEqual([]);
+}
+
+/** Reads of a real store take their time: many at once. */
+async function allOf<T>(items: readonly T[], check: (item: T) => Promise<void>): Promise<void> {
+  const limit = pLimit(32);
+  await Promise.all(items.map((item) => limit(check, item)));
+}

@@ -1,0 +1,115 @@
+import { Readable } from 'node:stream';
+import type {
+  CreateResult,
+  ObjectHeaders,
+  ObjectInfo,
+  ObjectStore,
+  PendingUpload,
+} from '../../../src/store/object-store.js';
+
+/** What a test may do to a call before it takes effect: wait, or throw. */
+export type BeforeCall = (operation: string, key: string) => Promise<void> | void;
+
+interface Stored {
+  readonly body: Buffer;
+  readonly headers: ObjectHeaders;
+  readonly modifiedAt: Date;
+}
+
+export interface MemoryStore extends ObjectStore {
+  readonly objects: Map<string, Stored>;
+  readonly calls: { operation: string; key: string }[];
+  put(key: string, text: string): void;
+}
+
+/** A stand-in for the network behind a store: objects in a map, every call open to delay and failure. */
+export function createMemoryStore(before: BeforeCall = () => undefined): MemoryStore {
+  const objects = new Map<string, Stored>();
+  const calls: { operation: string; key: string }[] = [];
+
+  async function enter(operation: string, key: string): Promise<void> {
+    calls.push({ operation, key });
+    await before(operation, key);
+  }
+  function infoOf(key: string, stored: Stored): ObjectInfo {
+    return { key, size: stored.body.length, modifiedAt: stored.modifiedAt, ...stored.headers };
+  }
+  function save(key: string, body: Buffer, headers: ObjectHeaders): void {
+    objects.set(key, { body: Buffer.from(body), headers, modifiedAt: new Date() });
+  }
+  function createNow(key: string, body: Buffer, headers: ObjectHeaders): CreateResult {
+    if (objects.has(key)) return 'exists';
+    save(key, body, headers);
+    return 'created';
+  }
+  function sortedKeys(prefix: string): string[] {
+    return [...objects.keys()].filter((key) => key.startsWith(prefix)).sort();
+  }
+
+  return {
+    location: 'memory:',
+    partSize: 8 * 1024 * 1024,
+    objects,
+    calls,
+    put: (key, text) => save(key, Buffer.from(text), { contentType: 'text/plain', metadata: {} }),
+    async create(key, body, headers) {
+      await enter('create', key);
+      return createNow(key, body, headers);
+    },
+    async replace(key, body, headers) {
+      await enter('replace', key);
+      save(key, body, headers);
+    },
+    async startUpload(key, headers): Promise<PendingUpload> {
+      await enter('startUpload', key);
+      const parts: Buffer[] = [];
+      return {
+        async write(part) {
+          parts.push(Buffer.from(part));
+          await enter('write', key);
+        },
+        async complete() {
+          await enter('complete', key);
+          return createNow(key, Buffer.concat(parts), headers);
+        },
+        async abort() {},
+      };
+    },
+    async head(key) {
+      await enter('head', key);
+      const stored = objects.get(key);
+      return stored ? infoOf(key, stored) : null;
+    },
+    async read(key, range) {
+      await enter('read', key);
+      const stored = objects.get(key);
+      if (!stored) return null;
+      const body = range ? stored.body.subarray(range.start, range.end + 1) : stored.body;
+      return { info: infoOf(key, stored), body: Readable.from(body.length > 0 ? [body] : []) };
+    },
+    async *list(prefix, options) {
+      await enter('list', prefix);
+      for (const key of sortedKeys(prefix)) {
+        if (options?.startAfter !== undefined && key <= options.startAfter) continue;
+        const stored = objects.get(key);
+        if (stored) yield { key, size: stored.body.length, modifiedAt: stored.modifiedAt };
+      }
+    },
+    async *folders(prefix) {
+      await enter('folders', prefix);
+      const rest = sortedKeys(prefix).map((key) => key.slice(prefix.length));
+      const names = rest
+        .filter((path) => path.includes('/'))
+        .map((path) => path.slice(0, path.indexOf('/') + 1));
+      for (const name of new Set(names)) yield prefix + name;
+    },
+    async delete(key) {
+      await enter('delete', key);
+      objects.delete(key);
+    },
+    async sweepUploads() {
+      return 0;
+    },
+    async close() {},
+  };
+}

@@ -1,0 +1,50 @@
+import type { ObjectStore } from '../../../src/store/object-store.js';
+import { openStore } from '../../../src/store/open-store.js';
+import type { S3Settings } from '../../../src/store/s3/s3-options.js';
+import type { StoreUnderTest } from '../../contract/object-store.js';
+import { type S3StandIn, startS3StandIn } from './s3-stand-in.js';
+
+export const PART = 5 * 1024 * 1024;
+/** Key prefix of the store within the stand-in's bucket. */
+export const PREFIX = 'some/prefix/';
+
+/** A stand-in of its own and the options of a store before it. */
+export async function openStandInPlace(
+  settings: S3Settings = {},
+): Promise<StoreUnderTest & { standIn: S3StandIn }> {
+  const standIn = await startS3StandIn();
+  const s3 = {
+    endpoint: standIn.endpoint,
+    region: 'us-east-1',
+    forcePathStyle: true,
+    accessKeyId: 'AKIATEST',
+    secretAccessKey: 'very-secret-key',
+    ...settings,
+  };
+  const options = { url: `s3://bucket/${PREFIX}`, partSize: PART, s3 };
+  return { standIn, options, dispose: () => standIn.close() };
+}
+
+export interface StandInStore {
+  readonly standIn: S3StandIn;
+  readonly store: ObjectStore;
+  /** What the store would have had logged. */
+  readonly notices: readonly string[];
+  close(): Promise<void>;
+}
+
+/** An S3 store before a stand-in of its own; retries hardly wait, so that faults cost no time. */
+export async function openStandInStore(settings: S3Settings = {}): Promise<StandInStore> {
+  const place = await openStandInPlace({ retryDelayMs: 1, ...settings });
+  const notices: string[] = [];
+  const store = await openStore({ ...place.options, onNotice: (message) => notices.push(message) });
+  return {
+    standIn: place.standIn,
+    store,
+    notices,
+    async close() {
+      await store.close();
+      await place.dispose();
+    },
+  };
+}

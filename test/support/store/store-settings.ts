@@ -1,0 +1,22 @@
+import type { StoreOptions } from '../../../src/store/open-store.js';
+
+/** The `store` section of a configuration for a store under test, with time-outs short enough for faults. */
+export function storeSettings(options: StoreOptions, endpoint?: string): Record<string, unknown> {
+  if (options.s3 === undefined) return { url: options.url, partSize: options.partSize };
+  const { region, forcePathStyle, accessKeyId, secretAccessKey } = options.s3;
+  return {
+    url: options.url,
+    partSize: options.partSize,
+    canaryInterval: '1s',
+    s3: {
+      endpoint: endpoint ?? options.s3.endpoint,
+      region,
+      forcePathStyle,
+      accessKeyId,
+      secretAccessKey,
+      requestTimeout: '2s',
+      partTimeout: '3s',
+      retries: 2,
+    },
+  };
+}

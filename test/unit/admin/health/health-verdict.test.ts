@@ -1,0 +1,169 @@
+import { describe, expect, it } from '@jest/globals';
+import { type VerdictFacts, verdictOf } from '../../../../src/admin/health/health-verdict.js';
+
+const NOW = Date.parse('2026-11-20T12:00:00Z');
+const RECONCILED = {
+  startedAt: '2026-11-20T10:59:00Z',
+  finishedAt: '2026-11-20T11:00:00Z',
+  window: null,
+  outcomes: {},
+  expected: 5,
+  received: 5,
+  missing: 0,
+  faults: [],
+};
+const WELL: VerdictFacts = {
+  receiver: { ready: true, reason: null, draining: false, waiters: 0 },
+  store: { writable: true, reason: null },
+  ledger: {
+    state: 'ready',
+    completeSince: '2026-11-13T12:00:00.000Z',
+    error: null,
+    rows: 7,
+    broken: { count: 0, segments: [] },
+    refreshedAt: '2026-11-20T11:59:59Z',
+  },
+  windowSince: '2026-11-13T14:00:00.000Z',
+  deliveries24h: 7,
+  failing: {},
+  waiting: 0,
+  reconcile: RECONCILED,
+  service: { configured: true, interval: 900_000 },
+  credentials: [],
+};
+const EXPIRING = {
+  source: 's',
+  credential: 'c',
+  state: 'expiring' as const,
+  expires: '2026-11-23T12:00:00Z',
+  notBefore: null,
+  lastUsedAt: null,
+  advice: 'The credential s/c expires 2026-11-23: add its successor now.',
+};
+const EXPIRED = {
+  ...EXPIRING,
+  state: 'expired' as const,
+  advice: 'The credential s/c has expired: remove it.',
+};
+
+describe('the verdict', () => {
+  it('is well only when everything was looked at', () => {
+    expect(verdictOf(WELL, NOW)).toMatchObject({
+      level: 'ok',
+      headline: 'All is well',
+      troubles: [],
+      unseen: [],
+    });
+  });
+
+  it.each<[string, Partial<VerdictFacts>, RegExp]>([
+    [
+      'deliveries that are older than what is in memory',
+      { ledger: { ...WELL.ledger, completeSince: '2026-11-20T10:00:00.000Z' } },
+      /deliveries before 2026-11-20T10:00:00/,
+    ],
+    ['a quarantine that could not be listed', { waiting: null }, /the quarantine/],
+  ])('claims no more than it saw: %s', (_, overrides, unseen) => {
+    const verdict = verdictOf({ ...WELL, ...overrides }, NOW);
+    expect(verdict).toMatchObject({ level: 'ok', headline: 'No trouble seen' });
+    expect(verdict.unseen.join()).toMatch(unseen);
+    expect(verdict.sentence).toMatch(unseen);
+  });
+
+  it.each<[string, Partial<VerdictFacts>, 'warning' | 'failing', RegExp]>([
+    [
+      'a store that cannot be written',
+      { store: { writable: false, reason: 'disk full' } },
+      'failing',
+      /disk full/,
+    ],
+    [
+      'a replica that is not ready',
+      { receiver: { ready: false, reason: 'why', draining: false, waiters: 0 } },
+      'failing',
+      /why/,
+    ],
+    [
+      'a replica that leaves',
+      { receiver: { ready: false, reason: 'leaving', draining: true, waiters: 0 } },
+      'warning',
+      /shutting down/,
+    ],
+    ['a ledger that cannot be read', { ledger: { ...WELL.ledger, error: 'no list' } }, 'failing', /no list/],
+    [
+      'failing jobs',
+      { failing: { failed: 1, refused: 1 } },
+      'failing',
+      /2 jobs are failing: 1 not fetched, 1 refused/,
+    ],
+    ['a quarantine that is not empty', { waiting: 2 }, 'warning', /2 undecodable bodies wait/],
+    ['a credential that expires', { credentials: [EXPIRING] }, 'warning', /s\/c expires/],
+    [
+      'a source that nobody can authenticate to',
+      { credentials: [EXPIRED] },
+      'failing',
+      /Every credential of s/,
+    ],
+    [
+      'an expired credential beside a valid one',
+      { credentials: [EXPIRED, { ...EXPIRING, credential: 'd', state: 'in-use', advice: null }] },
+      'warning',
+      /s\/c has expired/,
+    ],
+    ['missing jobs', { reconcile: { ...RECONCILED, missing: 2 } }, 'warning', /misses the results of 2 jobs/],
+    [
+      'a reconcile that did not see everything',
+      { reconcile: { ...RECONCILED, faults: ['eu1: answered 401', 'us1: too'] } },
+      'warning',
+      /not see everything: eu1: answered 401 \(and 1 more\)/,
+    ],
+    ['a reconcile that has not run yet', { reconcile: null }, 'warning', /has not run yet/],
+    [
+      'a reconcile that nobody runs',
+      { reconcile: null, service: { configured: true, interval: null } },
+      'warning',
+      /has never run, and does not run here/,
+    ],
+    [
+      'a service that cannot be asked',
+      { reconcile: null, service: { configured: false, interval: 900_000 } },
+      'warning',
+      /cannot be asked; set speech\.apiKey/,
+    ],
+    [
+      'a reconcile that is overdue',
+      { reconcile: { ...RECONCILED, finishedAt: '2026-11-19T09:00:00Z' } },
+      'warning',
+      /last finished at 2026-11-19/,
+    ],
+    [
+      'deliveries that wait for memory',
+      { receiver: { ready: true, reason: null, draining: false, waiters: 1 } },
+      'warning',
+      /1 delivery waits for memory/,
+    ],
+    [
+      'damaged lines',
+      { ledger: { ...WELL.ledger, broken: { count: 3, segments: [] } } },
+      'warning',
+      /3 lines of the ledger/,
+    ],
+    [
+      'a ledger that is still loading',
+      { ledger: { ...WELL.ledger, state: 'loading' } },
+      'warning',
+      /being read/,
+    ],
+  ])('tells of %s', (_, overrides, level, sentence) => {
+    const verdict = verdictOf({ ...WELL, ...overrides }, NOW);
+    expect(verdict.level).toBe(level);
+    expect(verdict.headline).toBe(level === 'failing' ? 'Act now' : 'Look at this');
+    expect(verdict.sentence).toMatch(sentence);
+  });
+
+  it('puts the most urgent first', () => {
+    const { level, troubles } = verdictOf({ ...WELL, credentials: [EXPIRING], failing: { failed: 1 } }, NOW);
+    expect(level).toBe('failing');
+    expect(troubles.map(({ topic }) => topic)).toEqual(['failures', 'credentials']);
+  });
+});

@@ -1,0 +1,59 @@
+import { describe, expect, it } from '@jest/globals';
+import { findServiceRecord, redact } from '../../../../src/admin/jobs/service-record.js';
+
+describe("the service's record", () => {
+  it('loses what authenticates, and keeps what explains', () => {
+    const record = {
+      id: 'j1',
+      config: {
+        fetch_data: {
+          url: 'https://u:pw@media.example/a.wav?X-Amz-Signature=s3cret&x=1#frag',
+          auth_headers: ['Authorization: Bearer s3cret'],
+        },
+        notification_config: [
+          { url: 'https://here.example/callbacks/a?id=1', auth_headers: ['X-Token: s3cret'] },
+        ],
+        api_key: 's3cret',
+      },
+      errors: [{ message: 'error fetching https://media.example/a.wav?sig=s3cret: 403', timestamp: 't' }],
+      duration: 5,
+      tracking: null,
+    };
+    const shown = redact(record);
+    expect(JSON.stringify(shown)).not.toMatch(/s3cret|pw@/);
+    expect(shown).toMatchObject({
+      id: 'j1',
+      duration: 5,
+      tracking: null,
+      config: {
+        fetch_data: {
+          url: 'https://[redacted]@media.example/a.wav?[redacted]',
+          auth_headers: ['Authorization: [redacted]'],
+        },
+      },
+      errors: [
+        { message: expect.stringMatching(/^error fetching https:\/\/media\.example\/a\.wav\?\[redacted\]/) },
+      ],
+    });
+  });
+
+  it('is asked for in its region only, when that is known', async () => {
+    const asked: string[] = [];
+    const record = async (region: string) => {
+      asked.push(region);
+      if (region !== 'us1') throw new Error('not here');
+      return { id: 'j1' };
+    };
+    const source = { regions: ['eu1', 'us1'], record };
+    expect(await findServiceRecord(source, 'j1', 'us1')).toEqual({ region: 'us1', record: { id: 'j1' } });
+    expect(asked).toEqual(['us1']);
+    expect(await findServiceRecord(source, 'j1', null)).toMatchObject({ region: 'us1' });
+    expect(await findServiceRecord(source, 'j1', 'eu1')).toBeNull();
+    expect(await findServiceRecord({ ...source, regions: [] }, 'j1', null)).toBeNull();
+  });
+
+  it('is not waited for beyond patience', async () => {
+    const source = { regions: ['eu1'], record: () => new Promise<object>(() => {}) };
+    expect(await findServiceRecord(source, 'j1', null, 10)).toBeNull();
+  });
+});

@@ -1,0 +1,70 @@
+import { describe, expect, it } from '@jest/globals';
+import { createQuarantine } from '../../../../src/archive/quarantine/quarantine.js';
+import { StoreError } from '../../../../src/store/object-store.js';
+import { createMemoryStore } from '../../../support/store/memory-store.js';
+
+const REQUEST = {
+  deliveryId: '01TEST00000000000000000000',
+  receivedAt: '2026-01-02T03:04:05.678Z',
+  source: 'default',
+  region: null,
+  clientIp: null,
+  method: 'POST',
+  jobId: 'job1',
+  status: 'success',
+  query: '',
+  headers: {},
+  reason: 'json-invalid',
+  detail: '',
+};
+
+describe('the quarantine', () => {
+  it('promises a body in request.json only when it lies in the store', async () => {
+    const store = createMemoryStore((operation, key) => {
+      if (key.endsWith('/body')) throw new StoreError(operation, 'EIO');
+    });
+    await expect(createQuarantine(store).keep(REQUEST, Buffer.from('{'))).rejects.toThrow('EIO');
+    expect([...store.objects.keys()]).toEqual([]);
+  });
+
+  it('begins with request.json when the body has been written', async () => {
+    let endBody = (): void => {};
+    const store = createMemoryStore((_operation, key) =>
+      key.endsWith('/body') ? new Promise((resolve) => (endBody = resolve)) : undefined,
+    );
+    const keeping = createQuarantine(store).keep(REQUEST, Buffer.from('{'));
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(store.calls.map(({ key }) => key)).toEqual([`quarantine/${REQUEST.deliveryId}/body`]);
+    endBody();
+    await keeping;
+    expect(store.calls).toHaveLength(2);
+  });
+
+  it('says of body and request what they are, and of the body its hash', async () => {
+    const store = createMemoryStore();
+    const kept = await createQuarantine(store).keep(REQUEST, Buffer.from('{'));
+    const sha256 = '021fb596db81e6d02bf3d2586ee3981fe519f275c0ac9ca76bbcf2ebb4097d96';
+    expect(kept).toEqual({ v: 1, ...REQUEST, bytes: 1, sha256 });
+    const metadata = { 'job-id': 'job1', 'delivery-id': REQUEST.deliveryId, source: 'default' };
+    const folder = `quarantine/${REQUEST.deliveryId}/`;
+    expect(store.objects.get(`${folder}body`)?.headers).toEqual({
+      contentType: 'application/octet-stream',
+      metadata: { ...metadata, sha256 },
+    });
+    const request = store.objects.get(`${folder}request.json`);
+    expect(request?.headers).toEqual({ contentType: 'application/json', metadata });
+    expect(JSON.parse(String(request?.body))).toEqual(kept);
+  });
+
+  it('takes a body that is already there for its own only when it holds the same bytes', async () => {
+    const store = createMemoryStore();
+    const key = `quarantine/${REQUEST.deliveryId}/body`;
+    store.put(key, '{');
+    await expect(createQuarantine(store).keep(REQUEST, Buffer.from('['))).rejects.toThrow(
+      /holds other bytes/,
+    );
+    expect(store.objects.size).toBe(1);
+    await createQuarantine(store).keep(REQUEST, Buffer.from('{'));
+    expect(store.objects.size).toBe(2);
+  });
+});

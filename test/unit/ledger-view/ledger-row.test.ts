@@ -1,0 +1,47 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it } from '@jest/globals';
+import { parseSegment } from '../../../src/archive/ledger/ledger-text.js';
+import { createRowPacker, type LedgerRow, linesOf } from '../../../src/ledger-view/ledger-row.js';
+
+const text = (n: number) =>
+  JSON.stringify({
+    v: 1,
+    deliveryId: `01K7${String(n).padStart(22, '0')}`,
+    receivedAt: new Date(1_700_000_000_000 + n).toISOString(),
+    origin: 'callback',
+    jobId: `job-${n}`,
+    outcome: 'stored',
+  });
+
+/** Rows of `count` lines that came in segments of `each`. */
+function packed(count: number, each: number): LedgerRow[] {
+  const pack = createRowPacker();
+  const rows: LedgerRow[] = [];
+  for (let n = 0; n < count; n += each) {
+    const lines = Array.from({ length: Math.min(each, count - n) }, (_, k) => text(n + k));
+    rows.push(...pack(parseSegment(`${lines.join('\n')}\n`)));
+  }
+  return rows;
+}
+
+describe('rows of the read model', () => {
+  it.each([
+    ['a line each', 1],
+    ['three lines each', 3],
+    ['more lines than a block holds', 150],
+  ])('give back their lines, whatever size segments had: %s', async (_name, each) => {
+    const rows = packed(300, each);
+    const ids = (of: readonly LedgerRow[]) => linesOf(of).map(({ jobId }) => jobId);
+    const expected = Array.from({ length: 300 }, (_, n) => `job-${n}`);
+    expect(ids(rows)).toEqual(expected);
+    // Deflated in the background meanwhile.
+    await sleep(50);
+    expect(ids(rows)).toEqual(expected);
+    expect(ids([...rows].reverse())).toEqual([...expected].reverse());
+  });
+
+  it('share blocks across segments, so that small ones cost no buffer each', () => {
+    const blocks = new Set(packed(300, 1).map(({ block }) => block));
+    expect(blocks.size).toBe(5);
+  });
+});

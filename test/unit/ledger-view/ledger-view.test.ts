@@ -1,0 +1,444 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import type { LedgerLine } from '../../../src/domain/delivery.js';
+import { Problem } from '../../../src/domain/problem.js';
+import {
+  createLedgerView,
+  type LedgerView,
+  type LedgerViewOptions,
+} from '../../../src/ledger-view/ledger-view.js';
+import { type ObjectStore, StoreError } from '../../../src/store/object-store.js';
+import { ledgerLine } from '../../support/ledger/ledger-lines.js';
+import { putSegment } from '../../support/ledger/ledger-segments.js';
+import { createMemoryStore } from '../../support/store/memory-store.js';
+
+const NOW = '2026-03-04T12:30:00.000Z';
+const at = (receivedAt: string, overrides: Partial<LedgerLine> = {}) =>
+  ledgerLine({ receivedAt, ...overrides });
+
+describe('ledger view', () => {
+  const views: LedgerView[] = [];
+  let now = Date.parse(NOW);
+
+  function open(store: ObjectStore, options: Partial<LedgerViewOptions> = {}): LedgerView {
+    now = Date.parse(NOW);
+    const view = createLedgerView({ store, clock: () => now, ...options });
+    views.push(view);
+    return view;
+  }
+  afterEach(async () => {
+    await Promise.all(views.splice(0).map((view) => view.stop()));
+  });
+
+  async function ids(
+    view: LedgerView,
+    query: Parameters<LedgerView['deliveries']>[0] = {},
+  ): Promise<string[]> {
+    return (await view.deliveries(query)).deliveries.map((line) => line.deliveryId);
+  }
+
+  it('shows the lines of all replicas, newest first, as they were written', async () => {
+    const store = createMemoryStore();
+    const lines = [10, 11, 12].map((hour) => at(`2026-03-04T${hour}:00:00.000Z`, { reason: `grüß ${hour}` }));
+    const unknown = { ...at('2026-03-04T12:01:00.000Z'), colour: 'blue' };
+    putSegment(store, '2026-03-04T12:02:00.000Z', [unknown]);
+    for (const line of lines) putSegment(store, line.receivedAt, [line]);
+    const view = open(store);
+    view.start();
+
+    const page = await view.deliveries();
+    expect(page).toEqual({ deliveries: [unknown, ...lines.toReversed()], nextCursor: null });
+    await view.refresh();
+    expect(view.status()).toMatchObject({ state: 'ready', rows: 4, error: null, refreshedAt: NOW });
+  });
+
+  it('follows: new segments, and late ones with older names or in older hours', async () => {
+    const store = createMemoryStore();
+    const first = at('2026-03-04T12:20:00.000Z');
+    putSegment(store, '2026-03-04T12:20:00.000Z', [first]);
+    const view = open(store);
+    await view.refresh();
+
+    const fresh = at('2026-03-04T12:29:59.000Z');
+    const slowClock = at('2026-03-04T12:18:30.000Z');
+    const fastClock = at('2026-03-04T12:31:00.000Z');
+    putSegment(store, '2026-03-04T12:29:59.100Z', [fresh]);
+    putSegment(store, '2026-03-04T12:18:31.000Z', [slowClock]);
+    putSegment(store, '2026-03-04T12:31:00.000Z', [fastClock]);
+    await view.refresh();
+    expect(await ids(view)).toEqual([fastClock, fresh, first, slowClock].map((line) => line.deliveryId));
+
+    const longUpload = at('2026-03-04T08:00:00.000Z');
+    putSegment(store, '2026-03-04T12:29:00.000Z', [longUpload], 'ledger/dt=2026-03-04/hour=08/');
+    now += 20 * 60_000;
+    await view.refresh();
+    expect((await ids(view)).at(-1)).toBe(longUpload.deliveryId);
+  });
+
+  it('reads no segment twice, and lists little while it follows', async () => {
+    const store = createMemoryStore();
+    for (let hour = 0; hour <= 12; hour += 1) {
+      const instant = new Date(Date.parse('2026-03-04T00:00:00Z') + hour * 3_600_000).toISOString();
+      putSegment(store, instant, [at(instant)]);
+    }
+    const view = open(store);
+    await view.refresh();
+    store.calls.length = 0;
+    await view.refresh();
+    expect(store.calls).toEqual([{ operation: 'list', key: 'ledger/dt=2026-03-04/hour=12/' }]);
+  });
+
+  it('lists little where segments are many, and finds those of slow clocks within a minute', async () => {
+    const store = createMemoryStore();
+    const written = (seconds: number) => new Date(Date.parse(NOW) - seconds * 1000).toISOString();
+    for (let n = 0; n < 1200; n += 1) putSegment(store, written(100), [at(written(100))]);
+    putSegment(store, written(1), [at(written(1))]);
+    let listed = 0;
+    const view = open({
+      ...store,
+      async *list(...place) {
+        for await (const entry of store.list(...place)) {
+          listed += 1;
+          yield entry;
+        }
+      },
+    });
+    await view.refresh();
+    await view.refresh();
+    listed = 0;
+
+    putSegment(store, NOW, [at(NOW, { jobId: 'fresh' })]);
+    putSegment(store, written(60), [at(written(60), { jobId: 'late' })]);
+    await view.refresh();
+    expect(listed).toBe(2);
+    expect(await ids(view, { job: 'fresh' })).toHaveLength(1);
+    expect(await ids(view, { job: 'late' })).toHaveLength(0);
+    now += 60_000;
+    await view.refresh();
+    expect(await ids(view, { job: 'late' })).toHaveLength(1);
+  });
+
+  it('sweeps only what it holds of an hour, and reads none of it again', async () => {
+    const store = createMemoryStore();
+    const minutes = Array.from(
+      { length: 20 },
+      (_, n) => `2026-03-04T12:${String(n + 10).padStart(2, '0')}:00.000Z`,
+    );
+    for (const minute of minutes.slice(0, 10)) putSegment(store, minute, [at(minute)]);
+    const view = open(store, { maxRows: 10 });
+    await view.refresh();
+    for (const minute of minutes.slice(10)) putSegment(store, minute, [at(minute)]);
+    now += 20 * 60_000;
+    await view.refresh();
+    expect(view.status()).toMatchObject({ rows: 10, completeSince: '2026-03-04T12:19:00.001Z' });
+    store.calls.length = 0;
+
+    now += 20 * 60_000;
+    await view.refresh();
+    expect(store.calls.filter((call) => call.operation === 'read')).toEqual([]);
+    const late = at('2026-03-04T12:29:30.000Z');
+    putSegment(store, late.receivedAt, [late]);
+    now += 20 * 60_000;
+    await view.refresh();
+    expect((await ids(view))[0]).toBe(late.deliveryId);
+  });
+
+  it('answers the first page before the rest is loaded', async () => {
+    let release = () => {};
+    const held = new Promise<void>((resolve) => (release = resolve));
+    const store = createMemoryStore((operation, key) =>
+      operation === 'read' && key.includes('dt=2026-03-01') ? held : undefined,
+    );
+    const old = at('2026-03-01T12:00:00.000Z');
+    const recent = at('2026-03-04T12:00:00.000Z');
+    for (const line of [old, recent]) putSegment(store, line.receivedAt, [line]);
+    const view = open(store);
+    view.start();
+
+    expect(await ids(view, { limit: 1, since: '2026-03-04T00:00:00Z' })).toEqual([recent.deliveryId]);
+    expect(view.status()).toMatchObject({ state: 'loading' });
+    const whole = ids(view);
+    release();
+    expect(await whole).toEqual([recent.deliveryId, old.deliveryId]);
+  });
+
+  it('filters by every field', async () => {
+    const store = createMemoryStore();
+    const wanted = {
+      jobId: 'wanted',
+      source: 'billing',
+      region: 'us2',
+      status: 'fetch_error',
+      outcome: 'conflict',
+      origin: 'import',
+    } as const;
+    const special = at('2026-03-04T12:00:00.000Z', wanted);
+    const others = ['2026-03-04T11:59:59.999Z', '2026-03-04T12:00:00.001Z'].map((instant) => at(instant));
+    putSegment(store, '2026-03-04T12:00:01.000Z', [special, ...others]);
+    const view = open(store);
+    await view.refresh();
+
+    const { jobId, ...fields } = wanted;
+    for (const [field, value] of Object.entries({ job: jobId, ...fields })) {
+      expect(await ids(view, { [field]: value })).toEqual([special.deliveryId]);
+    }
+    expect(await ids(view, { since: special.receivedAt, until: '2026-03-04T12:00:00.001Z' })).toEqual([
+      special.deliveryId,
+    ]);
+    expect(await ids(view, { job: 'nobody' })).toEqual([]);
+  });
+
+  it('pages over everything exactly once while new lines come in', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.integer({ min: 0, max: 5 }), { minLength: 1, maxLength: 40 }),
+        fc.integer({ min: 1, max: 7 }),
+        fc.integer({ min: 1, max: 30 }),
+        async (gaps, limit, maxRows) => {
+          const store = createMemoryStore();
+          let time = Date.parse('2026-03-04T06:00:00Z');
+          const lines = gaps.map((gap) => {
+            // Gaps of nothing make equal instants; gaps of five jump into another hour.
+            time += gap === 5 ? 2_000_000 : gap;
+            return at(new Date(time).toISOString());
+          });
+          for (const line of lines) putSegment(store, line.receivedAt, [line]);
+          const view = open(store, { maxRows });
+          await view.refresh();
+
+          const seen: string[] = [];
+          let cursor: string | null = null;
+          do {
+            const query = cursor === null ? { limit } : { limit, cursor };
+            const page = await view.deliveries({ ...query, until: NOW });
+            expect(page.deliveries.length).toBeLessThanOrEqual(limit);
+            seen.push(...page.deliveries.map((line) => line.deliveryId));
+            cursor = page.nextCursor;
+            putSegment(store, NOW, [at('2026-03-04T12:30:00.000Z')]);
+            await view.refresh();
+          } while (cursor !== null);
+          const expected = lines.map((line) => line.deliveryId).reverse();
+          expect(seen).toEqual(expected);
+          await view.stop();
+        },
+      ),
+      { numRuns: 40 },
+    );
+  });
+
+  it('shows nothing twice where a page begins at the instant from which on lines are held', async () => {
+    const store = createMemoryStore();
+    const older = at('2026-03-04T06:00:00.000Z');
+    const together = [1, 2, 3, 4].map(() => at('2026-03-04T06:00:00.001Z'));
+    for (const line of [older, ...together]) putSegment(store, line.receivedAt, [line]);
+    const view = open(store, { maxRows: 5 });
+    await view.refresh();
+    const first = await view.deliveries({ limit: 2, until: NOW });
+    putSegment(store, NOW, [at(NOW)]);
+    await view.refresh();
+    expect(view.status().completeSince).toBe('2026-03-04T06:00:00.001Z');
+
+    const second = await view.deliveries({ limit: 9, until: NOW, cursor: first.nextCursor ?? '' });
+    expect([...first.deliveries, ...second.deliveries]).toEqual([...together.toReversed(), older]);
+  });
+
+  it('shows nothing received after until, also with a cursor from a later place', async () => {
+    const store = createMemoryStore();
+    const lines = [8, 9, 10, 11].map((hour) => at(`2026-03-04T${String(hour).padStart(2, '0')}:00:00.000Z`));
+    for (const line of lines) putSegment(store, line.receivedAt, [line]);
+    const view = open(store);
+    await view.refresh();
+    const [first, second, third] = lines.map((line) => line.deliveryId);
+    const cursor = (await view.deliveries({ limit: 1 })).nextCursor ?? '';
+    expect(await ids(view, { cursor, until: '2026-03-04T10:00:00.000Z' })).toEqual([second, first]);
+    expect(await ids(view, { cursor, until: NOW })).toEqual([third, second, first]);
+  });
+
+  it('reads older days from the store when they are asked for', async () => {
+    const store = createMemoryStore();
+    const old = ['2025-12-31T23:59:00.000Z', '2026-01-01T00:10:00.000Z'].map((instant) => at(instant));
+    const recent = at('2026-03-04T12:00:00.000Z');
+    for (const line of [...old, recent]) putSegment(store, line.receivedAt, [line]);
+    const view = open(store);
+    await view.refresh();
+    expect(view.status().rows).toBe(1);
+
+    const page = await view.deliveries();
+    expect(page.deliveries).toEqual([recent]);
+    const next = await view.deliveries({ cursor: page.nextCursor ?? '' });
+    expect(next).toEqual({ deliveries: old.toReversed(), nextCursor: null });
+    expect(await ids(view, { since: '2026-01-01T00:00:00Z' })).toEqual([
+      recent.deliveryId,
+      old[1]?.deliveryId,
+    ]);
+    expect(await ids(view, { until: '2026-01-01T00:00:00Z' })).toEqual([old[0]?.deliveryId]);
+  });
+
+  it('bounds what one query reads from the store, and goes on from its cursor', async () => {
+    const store = createMemoryStore();
+    const line = at('2026-01-01T00:00:00.000Z', { jobId: 'wanted' });
+    putSegment(store, line.receivedAt, [line]);
+    for (let n = 0; n < 600; n += 1)
+      putSegment(store, '2026-01-01T05:00:00.000Z', [at('2026-01-01T05:00:00.000Z')]);
+    const view = open(store);
+    await view.refresh();
+
+    const page = await view.deliveries({ job: 'wanted', until: '2026-02-01T00:00:00Z' });
+    expect(page.deliveries).toEqual([]);
+    const next = await view.deliveries({ job: 'wanted', cursor: page.nextCursor ?? '' });
+    expect(next).toEqual({ deliveries: [line], nextCursor: null });
+  });
+
+  it('holds no more rows than it may and forgets what leaves the window', async () => {
+    const store = createMemoryStore();
+    const lines = Array.from({ length: 90 }, (_, n) => at(`2026-03-04T12:00:00.0${n + 10}Z`));
+    for (const line of lines) putSegment(store, line.receivedAt, [line]);
+    const view = open(store, { maxRows: 10, windowMs: 2 * 3_600_000 });
+    await view.refresh();
+    const reads = () => store.calls.filter((call) => call.operation === 'read').length;
+    const firstReads = reads();
+    expect(firstReads).toBeLessThan(90);
+    await view.refresh();
+    expect(reads()).toBe(firstReads);
+    expect(view.status()).toMatchObject({ rows: 10, completeSince: '2026-03-04T12:00:00.090Z' });
+    now += 4 * 3_600_000;
+    await view.refresh();
+    expect(view.status().rows).toBe(0);
+  });
+
+  it('counts broken lines, names their segments, and shows the good ones', async () => {
+    const store = createMemoryStore();
+    const good = at('2026-03-04T12:00:00.000Z');
+    const key = putSegment(store, good.receivedAt, ['{"v":1,"del', good, 'null']);
+    const view = open(store);
+    await view.refresh();
+    await view.refresh();
+    expect(await ids(view)).toEqual([good.deliveryId]);
+    expect(view.status().broken).toEqual({ count: 2, segments: [{ key, lines: 2 }] });
+  });
+
+  it('tells what the store failed of, serves what it has, and recovers', async () => {
+    let fail = false;
+    const store = createMemoryStore((operation) => {
+      if (fail && operation === 'list') throw new StoreError('list', 'unreachable');
+    });
+    const line = at('2026-03-04T12:00:00.000Z');
+    putSegment(store, line.receivedAt, [line]);
+    const view = open(store);
+    await view.refresh();
+    fail = true;
+    await expect(view.refresh()).rejects.toThrow('unreachable');
+    expect(view.status()).toMatchObject({ state: 'ready', error: 'list: unreachable' });
+    expect(await ids(view)).toEqual([line.deliveryId]);
+    fail = false;
+    await view.refresh();
+    expect(view.status().error).toBeNull();
+  });
+
+  it('goes on with a first load that failed in the middle', async () => {
+    let reads = 0;
+    const store = createMemoryStore((operation) => {
+      if (operation !== 'read') return;
+      reads += 1;
+      if (reads === 2) throw new StoreError('read', 'reset');
+    });
+    const lines = [9, 10, 11].map((hour) => at(`2026-03-04T${String(hour).padStart(2, '0')}:00:00.000Z`));
+    for (const line of lines) putSegment(store, line.receivedAt, [line]);
+    const view = open(store);
+    await expect(view.refresh()).rejects.toThrow('reset');
+    expect(view.status().state).toBe('loading');
+    await view.refresh();
+    expect(await ids(view)).toEqual(lines.map((line) => line.deliveryId).reverse());
+    expect(reads).toBe(4);
+  });
+
+  it('looks again by itself when somebody looks', async () => {
+    let polled = () => {};
+    const poll = new Promise<void>((resolve) => (polled = resolve));
+    let lists = 0;
+    const store = createMemoryStore((operation) => {
+      if (operation === 'list') lists += 1;
+      if (lists === 3) polled();
+    });
+    const line = at('2026-03-04T12:00:00.000Z');
+    putSegment(store, line.receivedAt, [line]);
+    const view = createLedgerView({ store, clock: () => now, fastInterval: 1, slowInterval: 1e6 });
+    views.push(view);
+    await view.refresh();
+    view.start();
+    view.touch();
+    await poll;
+    expect(lists).toBeGreaterThanOrEqual(3);
+  });
+
+  it('sums up: over time, by outcome and region, with latency and freshness', async () => {
+    const store = createMemoryStore();
+    putSegment(store, '2026-03-04T12:10:00.000Z', [
+      at('2026-03-04T11:40:00.000Z', { durationMs: 10, bytes: 100 }),
+      at('2026-03-04T12:05:00.000Z', { durationMs: 20, bytes: 200, region: 'us1', outcome: 'conflict' }),
+      at('2026-03-04T12:06:00.000Z', { durationMs: 1000, bytes: 0, region: 'au1', outcome: 'refused' }),
+      at('2026-03-04T12:07:00.000Z', {
+        durationMs: 1e6,
+        region: null,
+        origin: 'recovery',
+        outcome: 'recovered',
+      }),
+    ]);
+    const view = open(store);
+    await view.refresh();
+
+    const summary = await view.summary({ since: '2026-03-04T11:30:00Z', until: NOW, buckets: 2 });
+    expect(summary.total).toEqual({
+      lines: 4,
+      bytes: 1534,
+      outcomes: { stored: 1, conflict: 1, refused: 1, recovered: 1 },
+      regions: { eu1: 1, us1: 1, au1: 1, none: 1 },
+      duration: { p50: expect.closeTo(20, -0.5), p95: 1000, p99: 1000, max: 1000 },
+    });
+    expect(summary.buckets.map(({ start, lines, outcomes }) => ({ start, lines, outcomes }))).toEqual([
+      { start: '2026-03-04T11:30:00.000Z', lines: 1, outcomes: { stored: 1 } },
+      { start: '2026-03-04T12:00:00.000Z', lines: 3, outcomes: { conflict: 1, refused: 1, recovered: 1 } },
+    ]);
+    expect(summary.lastByRegion).toEqual({
+      eu1: '2026-03-04T11:40:00.000Z',
+      us1: '2026-03-04T12:05:00.000Z',
+    });
+    expect(summary.lastBySource).toEqual({ default: '2026-03-04T12:05:00.000Z' });
+    const empty = await view.summary({
+      since: '2026-03-04T10:00:00Z',
+      until: '2026-03-04T11:00:00Z',
+      buckets: 1,
+    });
+    expect(empty.buckets).toEqual([
+      { start: '2026-03-04T10:00:00.000Z', lines: 0, bytes: 0, outcomes: {}, regions: {}, duration: null },
+    ]);
+  });
+
+  it.each([
+    { cursor: 'x' },
+    { cursor: '' },
+    { cursor: Buffer.from('[1e999,"",""]').toString('base64url') },
+    { cursor: Buffer.from('[1,2,3]').toString('base64url') },
+    { limit: 0 },
+    { limit: 1.5 },
+    { limit: 501 },
+    { since: 'yesterday' },
+    { until: '' },
+    { since: '1' },
+    { since: 'foo 1' },
+    { until: '2026-11-21T14:52:06.472' },
+  ])('refuses %j as an invalid request', async (query) => {
+    const view = open(createMemoryStore());
+    const error = await view.deliveries(query).catch((cause: unknown) => cause);
+    expect(error).toBeInstanceOf(Problem);
+    expect(error).toMatchObject({ code: 'request-invalid' });
+  });
+
+  it.each([{ buckets: 0 }, { since: 'x' }, { since: NOW, until: NOW }])(
+    'refuses a summary over %j',
+    async (query) => {
+      const view = open(createMemoryStore());
+      await expect(view.summary(query)).rejects.toMatchObject({ code: 'request-invalid' });
+    },
+  );
+});

@@ -1,0 +1,78 @@
+import { describe, expect, it } from '@jest/globals';
+import { createBufferPool } from '../../../src/memory/buffer-pool.js';
+
+const KB = 1024;
+
+const noMatter = () => {};
+
+describe('the pool of buffers', () => {
+  it('rounds sizes up to powers of two, from 64 KiB to the largest', () => {
+    const pool = createBufferPool({ largest: 300 * KB, retain: 0 });
+    expect([1, 64 * KB, 65 * KB, 200 * KB, 300 * KB].map((size) => pool.sizeFor(size) / KB)).toEqual([
+      64, 64, 128, 256, 300,
+    ]);
+    expect(() => pool.take(301 * KB, noMatter)).toThrow(RangeError);
+  });
+
+  it('hands out again what its owner released', () => {
+    const pool = createBufferPool({ largest: 256 * KB, retain: 256 * KB });
+    const first = pool.take(100 * KB, noMatter);
+    const { bytes } = first;
+    first.release();
+    expect(pool.take(128 * KB, noMatter).bytes).toBe(bytes);
+  });
+
+  it('hands out nothing that a reader still reads, and says when it is free', async () => {
+    const pool = createBufferPool({ largest: 256 * KB, retain: 256 * KB });
+    let freed = 0;
+    let endReading = (): void => {};
+    const first = pool.take(100 * KB, () => (freed += 1));
+    const { bytes } = first;
+    const reading = first.readBy(10, () => new Promise<void>((resolve) => (endReading = resolve)));
+    first.release();
+    expect(freed).toBe(0);
+    expect(pool.take(100 * KB, noMatter).bytes).not.toBe(bytes);
+    endReading();
+    await reading;
+    expect(freed).toBe(1);
+    expect(pool.take(100 * KB, noMatter).bytes).toBe(bytes);
+  });
+
+  it('frees a buffer also when its reader fails', async () => {
+    const pool = createBufferPool({ largest: 256 * KB, retain: 256 * KB });
+    let freed = 0;
+    const buffer = pool.take(100 * KB, () => (freed += 1));
+    await expect(buffer.readBy(1, () => Promise.reject(new Error('EIO')))).rejects.toThrow('EIO');
+    expect(freed).toBe(0);
+    buffer.release();
+    expect(freed).toBe(1);
+  });
+
+  it('refuses to show, read or release a buffer that is free', async () => {
+    const buffer = createBufferPool({ largest: 256 * KB, retain: 0 }).take(1, noMatter);
+    buffer.release();
+    expect(() => buffer.bytes).toThrow('after its release');
+    await expect(buffer.readBy(1, () => Promise.resolve())).rejects.toThrow('after its release');
+    expect(() => buffer.release()).toThrow('more often');
+  });
+
+  it('counts what it allocated, in use or kept, and forgets what it does not keep', () => {
+    const pool = createBufferPool({ largest: 256 * KB, retain: 128 * KB });
+    const buffers = [pool.take(128 * KB, noMatter), pool.take(128 * KB, noMatter)];
+    expect(pool.allocated).toBe(256 * KB);
+    for (const buffer of buffers) buffer.release();
+    expect(pool.allocated).toBe(128 * KB);
+    pool.take(128 * KB, noMatter);
+    expect(pool.allocated).toBe(128 * KB);
+  });
+
+  it('copies chunks in and tells of their size', () => {
+    const told: number[] = [];
+    const pool = createBufferPool({ largest: 256 * KB, retain: 0, onFilled: (bytes) => told.push(bytes) });
+    const { bytes } = pool.take(10, noMatter);
+    pool.fill(bytes, 0, Buffer.from('abc'));
+    pool.fill(bytes, 3, Buffer.from('de'));
+    expect(bytes.toString('latin1', 0, 5)).toBe('abcde');
+    expect(told).toEqual([3, 2]);
+  });
+});

@@ -1,0 +1,416 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import type { Problem } from '../../../src/domain/problem.js';
+import { LeaseClosedError } from '../../../src/memory/budget-lease.js';
+import { type BudgetLease, type ByteBudget, createByteBudget } from '../../../src/memory/byte-budget.js';
+
+const MIB = 1024 * 1024;
+const PART = MIB;
+/** As configured by default: parts of 8 MiB, a quarter for small bodies. */
+const DEFAULTS = { total: 64 * MIB, reserve: 8 * MIB };
+
+function budgetOf({ total, reserve } = DEFAULTS) {
+  let time = 0;
+  const budget = createByteBudget({ total, reserve, now: () => time });
+  return {
+    budget,
+    pass(seconds: number): void {
+      time += seconds * 1000;
+      budget.look();
+    },
+  };
+}
+
+/** A delivery of which `bytes` came within `seconds` of its sender's time, in memory of its own; more is not asked for. */
+async function fill(
+  { budget, pass }: ReturnType<typeof budgetOf>,
+  { expected = null as number | null, bytes, seconds, memory = bytes }: FillOrder,
+) {
+  const lease = budget.lease({ expected });
+  pass(seconds);
+  lease.pace.came(bytes);
+  await lease.take(memory);
+  const refusals: Problem[] = [];
+  lease.onRefused = (problem) => {
+    refusals.push(problem);
+    lease.close();
+    lease.give(lease.held);
+  };
+  return { lease, refusals };
+}
+
+interface FillOrder {
+  readonly expected?: number | null;
+  readonly bytes: number;
+  readonly seconds: number;
+  readonly memory?: number;
+}
+
+/** Takes large memory until no more is to be had; all of it is filled at once. */
+async function fillUp(at: ReturnType<typeof budgetOf>, seconds = 0) {
+  const filled: Awaited<ReturnType<typeof fill>>[] = [];
+  while (at.budget.used < 40 * MIB) filled.push(await fill(at, { bytes: 8 * MIB, seconds }));
+  return filled;
+}
+
+/** What became of a promise so far. */
+function watched(promise: Promise<unknown>) {
+  const state = { now: 'waiting' as 'waiting' | 'served' | Error };
+  promise.then(
+    () => {
+      state.now = 'served';
+    },
+    (error: Error) => {
+      state.now = error;
+    },
+  );
+  return state;
+}
+
+const settle = () => new Promise((resolve) => setImmediate(resolve));
+
+describe('the byte budget', () => {
+  it('hands out what it has and counts it', () => {
+    const budget = createByteBudget({ total: 4 * PART, reserve: PART });
+    const lease = budget.lease();
+    expect(lease.tryTake(PART)).toBe(true);
+    expect(budget.used).toBe(PART);
+    lease.give(PART);
+    expect(budget.used).toBe(0);
+  });
+
+  it('makes a large take wait and serves it when another gives back', async () => {
+    const budget = createByteBudget({ total: 4 * PART, reserve: PART });
+    const [first, second, third] = [budget.lease(), budget.lease(), budget.lease()];
+    await first.take(PART);
+    await second.take(PART);
+    await third.take(PART); // the reserve: it is the oldest waiter
+    const fourth = budget.lease();
+    const waiting = fourth.take(PART);
+    expect(budget.waiters).toBe(1);
+    first.give(PART);
+    await waiting;
+    expect(budget.waiters).toBe(0);
+  });
+
+  it('keeps a share for bodies up to 1 MiB that larger ones never take', async () => {
+    const at = budgetOf();
+    await fillUp(at);
+    const large = at.budget.lease({ expected: 20 * MIB });
+    await large.take(8 * MIB); // the reserve
+    expect(at.budget.lease({ expected: 20 * MIB }).tryTake(1)).toBe(false);
+    const small = Array.from({ length: 15 }, () => at.budget.lease({ expected: MIB }));
+    expect(small.map((lease) => lease.tryTake(MIB))).toEqual(small.map(() => true));
+  });
+
+  it('lets small bodies have what is free elsewhere, but not what large ones wait for', async () => {
+    const at = budgetOf();
+    const small = Array.from({ length: 40 }, () => at.budget.lease({ expected: MIB }));
+    for (const lease of small) await lease.take(MIB);
+    const [first, second] = [0, 0].map(() => at.budget.lease({ expected: 20 * MIB }));
+    while (first?.tryTake(4 * MIB)) {
+      // spends what small bodies left
+    }
+    await first?.take(8 * MIB); // the reserve
+    const waiting = watched(second?.take(8 * MIB) ?? Promise.resolve());
+    expect(at.budget.lease({ expected: MIB }).tryTake(64 * 1024)).toBe(false);
+    for (const lease of small.slice(0, 24)) lease.give(MIB);
+    await settle();
+    expect(waiting.now).toBe('served');
+    expect(at.budget.lease({ expected: MIB }).tryTake(64 * 1024)).toBe(true);
+  });
+
+  it('moves a body of unknown size out of the small share when it turns out large', async () => {
+    const at = budgetOf();
+    const growing = at.budget.lease();
+    growing.pace.came(MIB);
+    await growing.take(MIB);
+    growing.pace.came(MIB);
+    await growing.take(MIB);
+    const small = Array.from({ length: 53 }, () => at.budget.lease({ expected: MIB }));
+    expect(small.every((lease) => lease.tryTake(MIB))).toBe(true);
+    expect(at.budget.used).toBe(55 * MIB);
+  });
+
+  it('refuses whoever fills its memory too slowly while others wait, the slowest first, and no more than needed', async () => {
+    const at = budgetOf();
+    const slow = [
+      await fill(at, { bytes: 6 * MIB, seconds: 40, memory: 8 * MIB }),
+      await fill(at, { bytes: 2 * MIB, seconds: 40, memory: 8 * MIB }),
+      await fill(at, { bytes: 5 * MIB, seconds: 40, memory: 8 * MIB }),
+    ];
+    const fast = [
+      await fill(at, { bytes: 8 * MIB, seconds: 1 }),
+      await fill(at, { bytes: 8 * MIB, seconds: 1 }),
+    ];
+    await fill(at, { bytes: 8 * MIB, seconds: 1 }); // the reserve
+    const waiter = at.budget.lease({ expected: 20 * MIB });
+    const waiting = watched(waiter.take(64 * 1024));
+    at.pass(0.5);
+    expect(slow.map(({ refusals }) => refusals.length)).toEqual([0, 0, 0]);
+    at.pass(1);
+    await settle();
+    expect(slow.map(({ refusals }) => refusals.length)).toEqual([0, 1, 0]);
+    expect(slow[1]?.refusals[0]).toMatchObject({ code: 'overloaded', status: 503 });
+    expect(waiting.now).toBe('served');
+    expect(fast.flatMap(({ refusals }) => refusals)).toEqual([]);
+    await expect(slow[1]?.lease.take(1)).rejects.toMatchObject({ code: 'overloaded' });
+  });
+
+  it('refuses the youngest of those that are equally slow, so that the others come to their end', async () => {
+    const at = budgetOf();
+    const slow = [];
+    for (let n = 0; n < 5; n++)
+      slow.push(await fill(at, { bytes: (4 - n / 10) * MIB, seconds: 40, memory: 8 * MIB }));
+    await fill(at, { bytes: 8 * MIB, seconds: 1 }); // the reserve
+    at.budget
+      .lease({ expected: 20 * MIB })
+      .take(8 * MIB)
+      .catch(() => undefined);
+    at.pass(1);
+    expect(slow.map(({ refusals }) => refusals.length)).toEqual([0, 0, 0, 0, 1]);
+  });
+
+  it('counts what the refused have yet to give back, rather than refuse more', async () => {
+    const at = budgetOf();
+    const slow = [
+      await fill(at, { bytes: 4 * MIB, seconds: 40, memory: 8 * MIB }),
+      await fill(at, { bytes: 5 * MIB, seconds: 40, memory: 8 * MIB }),
+    ];
+    for (const { lease, refusals } of slow) lease.onRefused = (problem) => refusals.push(problem);
+    await fillUp(at, 1);
+    await fill(at, { bytes: 8 * MIB, seconds: 1 }); // the reserve
+    const waiting = watched(at.budget.lease({ expected: 20 * MIB }).take(8 * MIB));
+    for (let n = 0; n < 8; n++) at.pass(0.3);
+    await settle();
+    expect(slow.map(({ refusals }) => refusals.length)).toEqual([0, 1]);
+    expect(waiting.now).toBe('waiting');
+  });
+
+  it('does not hold its own time against a sender: neither waiting for memory, nor for the store', async () => {
+    const at = budgetOf();
+    const held = await fillUp(at, 1);
+    await fill(at, { bytes: 8 * MIB, seconds: 1 }); // the reserve
+    const waiting = watched(at.budget.lease({ expected: 20 * MIB }).take(8 * MIB));
+    for (let n = 0; n < 40; n++) at.pass(1);
+    await settle();
+    expect(held.flatMap(({ refusals }) => refusals)).toEqual([]);
+    expect(waiting.now).toBe('waiting');
+  });
+
+  it('refuses within 30 seconds whoever stalls with almost a whole part', async () => {
+    const at = budgetOf();
+    const { lease, refusals } = await fill(at, { bytes: 7.9 * MIB, seconds: 1, memory: 8 * MIB });
+    lease.pace.ready();
+    await fillUp(at, 1);
+    await fill(at, { bytes: 8 * MIB, seconds: 1 }); // the reserve
+    at.budget
+      .lease({ expected: 20 * MIB })
+      .take(8 * MIB)
+      .catch(() => undefined);
+    at.pass(20);
+    expect(refusals).toHaveLength(0);
+    at.pass(10);
+    expect(refusals).toHaveLength(1);
+  });
+
+  it('judges nobody who has sent all there is', async () => {
+    const at = budgetOf();
+    const { lease, refusals } = await fill(at, { bytes: 4 * MIB, seconds: 100, memory: 8 * MIB });
+    lease.pace.complete();
+    await fillUp(at, 1);
+    await fill(at, { bytes: 8 * MIB, seconds: 1 });
+    at.budget
+      .lease({ expected: 20 * MIB })
+      .take(8 * MIB)
+      .catch(() => undefined);
+    at.pass(2);
+    expect(refusals).toEqual([]);
+  });
+
+  it('refuses those that have outgrown the small share and wait elsewhere, for small bodies that wait', async () => {
+    const at = budgetOf();
+    await fillUp(at);
+    const grown = [];
+    for (let n = 0; n < 16; n++) {
+      const one = await fill(at, { bytes: MIB, seconds: 0 });
+      one.lease.pace.came(1);
+      grown.push({ ...one, waiting: watched(one.lease.take(8 * MIB)) });
+    }
+    await settle();
+    expect(grown.filter(({ waiting }) => waiting.now === 'served')).toHaveLength(1); // by the reserve
+    const transcript = at.budget.lease({ expected: 128 * 1024 });
+    const waiting = watched(transcript.take(128 * 1024));
+    at.pass(0.9);
+    expect(waiting.now).toBe('waiting');
+    at.pass(0.2);
+    await settle();
+    expect(waiting.now).toBe('served');
+    expect(grown.flatMap(({ refusals }) => refusals)).toHaveLength(1);
+  });
+
+  it('ends a wait for the first byte when patience is over, and no other', async () => {
+    const at = budgetOf();
+    await fillUp(at);
+    await fill(at, { bytes: 8 * MIB, seconds: 0 }); // the reserve
+    const begun = at.budget.lease({ expected: MIB * 20, patience: 10_000 });
+    const first = watched(begun.take(8 * MIB));
+    const holder = await fill(at, { bytes: 64 * 1024, seconds: 0 });
+    const more = watched(holder.lease.take(8 * MIB));
+    at.pass(9.9);
+    await settle();
+    expect([first.now, more.now, at.budget.waiters]).toEqual(['waiting', 'waiting', 2]);
+    at.pass(0.1);
+    await settle();
+    expect(first.now).toMatchObject({ code: 'overloaded', status: 503 });
+    expect([more.now, at.budget.waiters]).toEqual(['waiting', 1]);
+  });
+
+  it('serves the oldest delivery first, whenever it began to wait', async () => {
+    const at = budgetOf();
+    const filled = await fillUp(at);
+    await fill(at, { bytes: 8 * MIB, seconds: 0 }); // the reserve
+    const [older, younger] = [
+      at.budget.lease({ expected: 20 * MIB }),
+      at.budget.lease({ expected: 20 * MIB }),
+    ];
+    const second = watched(younger.take(8 * MIB));
+    const first = watched(older.take(8 * MIB));
+    filled[0]?.lease.give(8 * MIB);
+    await settle();
+    expect([first.now, second.now]).toEqual(['served', 'waiting']);
+  });
+
+  it('counts those who wait by the line that a newcomer would join', async () => {
+    const at = budgetOf();
+    await fillUp(at);
+    await fill(at, { bytes: 8 * MIB, seconds: 0 }); // the reserve
+    const gone = at.budget.lease({ expected: 20 * MIB });
+    gone.take(8 * MIB).catch(() => undefined);
+    expect([20 * MIB, MIB, null].map((size) => at.budget.waitersFor(size))).toEqual([1, 0, 0]);
+    gone.close();
+    expect(at.budget.waitersFor(20 * MIB)).toBe(0);
+  });
+
+  it('has whatever is merely kept let go where somebody waits for it, and nowhere else', async () => {
+    const at = budgetOf();
+    const small = await fill(at, { expected: MIB, bytes: MIB, seconds: 0 });
+    const [large] = await fillUp(at);
+    await fill(at, { bytes: 8 * MIB, seconds: 0 }); // the reserve
+    const spareOf = (lease: BudgetLease) => ({
+      bytes: MIB,
+      release() {
+        if (this.bytes > 0) lease.give(MIB);
+        this.bytes = 0;
+      },
+    });
+    if (large) large.lease.spare = spareOf(large.lease);
+    small.lease.spare = spareOf(small.lease);
+    const waiting = watched(at.budget.lease({ expected: 20 * MIB }).take(MIB));
+    await settle();
+    expect(waiting.now).toBe('served');
+    expect([large?.lease.spare?.bytes, small.lease.spare.bytes]).toEqual([0, MIB]);
+  });
+
+  it('ends the wait of a lease that closes, and counts what it holds until that is given back', async () => {
+    const budget = createByteBudget({ total: 2 * PART, reserve: PART });
+    const [holder, reserver, waiter] = [budget.lease(), budget.lease(), budget.lease()];
+    while (holder.tryTake(PART / 4)) {
+      // spends the common pool
+    }
+    await reserver.take(PART);
+    const ended = expect(waiter.take(PART)).rejects.toBeInstanceOf(LeaseClosedError);
+    waiter.close();
+    await ended;
+    for (const lease of [holder, reserver]) {
+      const before = budget.used;
+      lease.close();
+      expect(budget.used).toBe(before);
+      expect(lease.tryTake(1)).toBe(false);
+      lease.give(lease.held);
+    }
+    expect(budget.used).toBe(0);
+    expect(budget.waiters).toBe(0);
+  });
+
+  it('refuses a take that no reserve could ever satisfy', async () => {
+    const budget = createByteBudget({ total: 4 * PART, reserve: PART });
+    expect(budget.lease().tryTake(2 * PART)).toBe(true);
+    await expect(budget.lease().take(2 * PART)).rejects.toThrow(RangeError);
+  });
+
+  it('never deadlocks, starves or loses a byte, whatever grows beside whatever', async () => {
+    const size = fc.constantFrom(1, 40_000, 108_000, 300_000, MIB, MIB + 1, 3 * MIB, 9 * MIB, 20 * MIB);
+    const delivery = fc.record({
+      size,
+      announced: fc.boolean(),
+      chunk: fc.constantFrom(64 * 1024, 100_000, MIB),
+      gone: fc.option(fc.nat({ max: 20 }), { freq: 4 }),
+    });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(delivery, { minLength: 1, maxLength: 24 }),
+        fc.constantFrom(24, 32, 64),
+        async (plans, total) => {
+          const at = budgetOf({ total: total * MIB, reserve: 8 * MIB });
+          let most = 0;
+          const look = () => {
+            most = Math.max(most, at.budget.used);
+          };
+          const outcomes = await Promise.all(plans.map((plan) => upload(at.budget, plan, look)));
+          expect(outcomes).toEqual(plans.map(({ gone }) => (gone === null ? 'stored' : expect.anything())));
+          expect(most).toBeLessThanOrEqual(at.budget.total);
+          expect([at.budget.used, at.budget.waiters]).toEqual([0, 0]);
+          const whole = at.budget.lease({ expected: 20 * MIB });
+          expect(whole.tryTake((total - 8) * MIB - Math.min(total / 4, total - 16) * MIB)).toBe(true);
+          whole.give(whole.held);
+        },
+      ),
+      { numRuns: 100 },
+    );
+  });
+});
+
+interface Plan {
+  readonly size: number;
+  readonly announced: boolean;
+  readonly chunk: number;
+  readonly gone: number | null;
+}
+
+/** As a delivery does: grows in steps up to a part, hands that on, goes on; or its sender leaves after some chunks. */
+async function upload(budget: ByteBudget, plan: Plan, look: () => void): Promise<'stored' | 'gone'> {
+  const lease = budget.lease({ expected: plan.announced ? plan.size : null });
+  let [came, part, paid, chunks] = [0, 0, 0, 0];
+  const handOn = async () => {
+    const bytes = paid;
+    [part, paid] = [0, 0];
+    await settle();
+    lease.give(bytes);
+  };
+  const leaving = plan.gone === null ? null : setImmediate(() => lease.close());
+  try {
+    while (came < plan.size) {
+      if (chunks++ === plan.gone) lease.close();
+      const bytes = Math.min(plan.chunk, plan.size - came, 8 * MIB - part);
+      lease.pace.came(bytes);
+      const needed = part + bytes;
+      const size = Math.min(8 * MIB, 2 ** Math.ceil(Math.log2(needed)));
+      if (size > paid) await lease.take(size - paid);
+      look();
+      [came, part, paid] = [came + bytes, needed, Math.max(paid, size)];
+      if (part === 8 * MIB) await handOn();
+      lease.pace.ready();
+    }
+    lease.pace.complete();
+    await handOn();
+    return 'stored';
+  } catch (error) {
+    if (!(error instanceof LeaseClosedError)) throw error;
+    lease.give(lease.held);
+    return 'gone';
+  } finally {
+    if (leaving !== null) clearImmediate(leaving);
+    lease.close();
+  }
+}

@@ -1,0 +1,114 @@
+import { describe, expect, it } from '@jest/globals';
+import { LeaseClosedError } from '../../../src/memory/budget-lease.js';
+import { createBufferPool } from '../../../src/memory/buffer-pool.js';
+import { createByteBudget } from '../../../src/memory/byte-budget.js';
+import { type Memory, PartBuffer } from '../../../src/memory/part-buffer.js';
+
+const KIB = 1024;
+const PART = 1024 * KIB;
+const CHUNK = Buffer.alloc(64 * KIB, 7);
+
+function memory(part = PART): Memory & { held(): number; advance(ms: number): void } {
+  let time = 0;
+  const lease = createByteBudget({ total: 64 * part, reserve: part, now: () => time }).lease();
+  const pool = createBufferPool({ largest: part, retain: 4 * part });
+  const advance = (ms: number) => {
+    time += ms;
+  };
+  return { pool, lease, take: (bytes) => lease.take(bytes), held: () => lease.held, advance };
+}
+
+async function filled(chunks: number, expected: number) {
+  const paid = memory();
+  const buffer = new PartBuffer(paid, PART, expected);
+  for (let n = 0; n < chunks; n++) {
+    paid.lease.pace.came(CHUNK.length);
+    await buffer.append(CHUNK);
+    paid.lease.pace.ready();
+  }
+  return { buffer, paid };
+}
+
+describe('a part buffer', () => {
+  it('keeps a single chunk as it came and pays for just that', async () => {
+    const { buffer, paid } = await filled(1, 0);
+    expect(buffer.bytes()).toBe(CHUNK);
+    expect(paid.held()).toBe(CHUNK.length);
+  });
+
+  it.each([
+    ['that is small pays for the size that was announced', 2, 250 * KIB, 256 * KIB],
+    ['of unknown size pays for little while it is small', 3, 0, 256 * KIB],
+    ['pays in growing steps, whatever was announced', 5, 100 * PART, 1024 * KIB],
+    ['never pays for more than was announced', 5, 400 * KIB, 512 * KIB],
+    ['of unknown size pays in growing steps', 5, 0, 1024 * KIB],
+  ])('%s', async (_, chunks, expected, price) => {
+    expect((await filled(chunks, expected)).paid.held()).toBe(price);
+  });
+
+  it('grows by what its sender sends in two seconds', async () => {
+    const paid = memory();
+    const buffer = new PartBuffer(paid, PART, 0);
+    for (let n = 0; n < 5; n++) {
+      paid.advance(1000);
+      paid.lease.pace.came(CHUNK.length);
+      await buffer.append(CHUNK);
+      paid.lease.pace.ready();
+    }
+    expect(paid.held()).toBe(512 * KIB);
+  });
+
+  it('costs what was paid for it, also when the delivery handed other memory on while it waited', async () => {
+    const paid = memory(8 * PART);
+    const take = (bytes: number): Promise<void> => {
+      // What it can have now is more than it asked for: its sender has shown its speed.
+      if (buffer.length === 4 * CHUNK.length) paid.lease.pace.handedOn();
+      return paid.lease.take(bytes);
+    };
+    const buffer = new PartBuffer({ ...paid, take }, 8 * PART, 0);
+    for (let n = 0; n < 5; n++) {
+      paid.lease.pace.came(CHUNK.length);
+      await buffer.append(CHUNK);
+      paid.lease.pace.ready();
+    }
+    expect(paid.held()).toBe(PART);
+    buffer.release();
+    expect(paid.held()).toBe(0);
+  });
+
+  it('pays for just its bytes when it ends tiny', async () => {
+    const paid = memory();
+    const buffer = new PartBuffer(paid, PART, 0);
+    for (let n = 0; n < 100; n++) await buffer.append(Buffer.from('x'));
+    expect(paid.held()).toBe(64 * KIB);
+    buffer.shrink();
+    expect(paid.held()).toBe(100);
+    expect(buffer.bytes().toString()).toBe('x'.repeat(100));
+    buffer.release();
+    expect(paid.held()).toBe(0);
+  });
+
+  it('gives back what it waited for when it was released meanwhile', async () => {
+    const budget = createByteBudget({ total: 2 * PART, reserve: PART });
+    const [hog, lease] = [budget.lease(), budget.lease()];
+    await hog.take(PART);
+    await hog.take(PART);
+    const pool = createBufferPool({ largest: PART, retain: PART });
+    const buffer = new PartBuffer({ pool, lease, take: (bytes) => lease.take(bytes) }, PART, 0);
+    const waiting = expect(buffer.append(CHUNK)).rejects.toBeInstanceOf(LeaseClosedError);
+    hog.give(2 * PART);
+    buffer.release();
+    await waiting;
+    expect(budget.used).toBe(0);
+  });
+
+  it('gives back what the content did not need, and keeps the content', async () => {
+    const { buffer, paid } = await filled(4, 10 * PART);
+    await buffer.append(Buffer.from('.'));
+    buffer.shrink();
+    expect(paid.held()).toBe(512 * KIB);
+    expect(buffer.bytes().equals(Buffer.concat([CHUNK, CHUNK, CHUNK, CHUNK, Buffer.from('.')]))).toBe(true);
+    buffer.release();
+    expect(paid.held()).toBe(0);
+  });
+});

@@ -1,0 +1,32 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from '@jest/globals';
+
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+
+const documents = [
+  'README.md',
+  'CONTRIBUTING.md',
+  'CHANGELOG.md',
+  ...readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.md'))
+    .map((file) => `docs/${file}`),
+];
+
+/** Relative links of a Markdown text, without their anchors. */
+function relativeLinks(text: string): string[] {
+  return [...text.matchAll(/\]\(([^)\s]+)\)/g)]
+    .map(([, target = '']) => target.split('#')[0] ?? '')
+    .filter((target) => target !== '' && !/^[a-z]+:/.test(target));
+}
+
+describe('the documentation', () => {
+  it.each(documents)('%s links only to what is there', (document) => {
+    const folder = dirname(join(ROOT, document));
+    const broken = relativeLinks(readFileSync(join(ROOT, document), 'utf8')).filter(
+      (link) => !existsSync(join(folder, decodeURIComponent(link))),
+    );
+    expect(broken).toEqual([]);
+  });
+});

@@ -1,0 +1,96 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from '@jest/globals';
+import type { Command } from 'commander';
+import { completeHelp } from '../../../src/cli/help-pages.js';
+import { COMMANDS } from '../../../src/cli/run-command.js';
+
+/** Every command that the documents show exists, with the options they show. */
+
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+const documents = [
+  'README.md',
+  'CONTRIBUTING.md',
+  'SECURITY.md',
+  ...readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.md'))
+    .map((file) => `docs/${file}`),
+  'src/dashboard/lib/help-topics.js',
+  'src/cli/help-pages.ts',
+];
+const textOf = (file: string) => readFileSync(join(ROOT, file), 'utf8').replaceAll('\\\n', ' ');
+const { scripts } = JSON.parse(textOf('package.json')) as { scripts: Record<string, string> };
+
+interface Shown {
+  readonly document: string;
+  readonly line: string;
+  readonly name: string;
+  readonly options: readonly string[];
+}
+
+/** What follows a program's name to the end of the line, of the code span, or of the shell command. */
+function shown(pattern: RegExp): Shown[] {
+  return documents.flatMap((document) =>
+    [...textOf(document).matchAll(pattern)].map(([line, name = '', rest = '']) => ({
+      document,
+      line: line.trim(),
+      name,
+      options: (rest.replace(/#.*/, '').match(/(?<=\s)--?[a-zA-Z][\w-]*/g) ?? []) as string[],
+    })),
+  );
+}
+
+function flagsOf(command: Command): string[] {
+  const own = command.options.flatMap(({ long, short }) => [long, short]);
+  return ['--help', ...own.filter((flag) => flag !== undefined)];
+}
+
+describe('the command line in the documents', () => {
+  // The name is also that of a Kubernetes namespace and of its deployment.
+  const calls = shown(
+    /^(?!.*kubectl)(?:.*?[\s`(])??(?:transcript-receiver|node dist\/main\.js) ([a-z-]+)([^`|&;\n]*)/gm,
+  );
+
+  it('is found', () => {
+    expect(calls.length).toBeGreaterThan(40);
+  });
+
+  it.each(calls)('$document: $line', async ({ name, options }) => {
+    const entry = COMMANDS[name];
+    expect(entry === undefined ? name : null).toBeNull();
+    const known = flagsOf(
+      await (entry as NonNullable<typeof entry>).load().then((module) => module.createCommand()),
+    );
+    expect(options.filter((option) => !known.includes(option))).toEqual([]);
+  });
+});
+
+describe('the help', () => {
+  it.each(Object.keys(COMMANDS).filter((name) => name !== 'demo'))(
+    'of %s has examples, says where the configuration comes from, and shows no empty default',
+    async (name) => {
+      let help = '';
+      const command = completeHelp(
+        (await (COMMANDS[name] as NonNullable<(typeof COMMANDS)[string]>).load()).createCommand(),
+      );
+      command.configureOutput({ writeOut: (text) => (help += text) }).outputHelp();
+      expect(help).toMatch(/Examples:\n {2}\S/);
+      expect(help).toContain('NODE_CONFIG_DIR');
+      expect(help).not.toMatch(/default: (\[\]|\{\}|false|"")/);
+    },
+  );
+});
+
+describe('npm scripts in the documents', () => {
+  const calls = shown(/\bnpm run ([a-z0-9:-]+)/g);
+
+  it.each(calls)('$document: $line', ({ name }) => {
+    expect(Object.keys(scripts)).toContain(name);
+  });
+
+  it('README shows the two commands of a fresh machine in this form', () => {
+    expect(textOf('README.md')).toMatch(/^npm ci && npm start$/m);
+    expect(textOf('README.md')).toMatch(/^npm ci && npm test$/m);
+  });
+});

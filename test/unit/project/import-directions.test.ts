@@ -1,0 +1,200 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from '@jest/globals';
+
+/** The design's import rules, held by reading every import statement of src. */
+
+const SRC = fileURLToPath(new URL('../../../src', import.meta.url));
+
+/**
+ * Which folders each folder may import, itself aside, from below: nouns and text, then memory, stores and clients, then the
+ * archive, then receiving and recovery, which do not meet, then what operators repair and see.
+ */
+const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  domain: [],
+  time: [],
+  text: ['domain', 'time'],
+  content: ['domain'],
+  memory: ['domain'],
+  store: ['domain', 'time', 'text'],
+  speech: ['domain', 'text'],
+  observe: ['domain', 'time'],
+  // A double of the service may know how it speaks, and nothing of how we listen.
+  simulator: [],
+  config: ['domain', 'time', 'text'],
+  archive: ['domain', 'text', 'memory', 'store'],
+  'ledger-view': ['domain', 'time', 'observe', 'store', 'archive'],
+  receiver: ['domain', 'time', 'text', 'content', 'memory', 'observe', 'store', 'archive'],
+  recovery: ['domain', 'text', 'content', 'observe', 'store', 'archive', 'speech'],
+  capture: ['domain', 'observe', 'store', 'archive', 'speech', 'receiver'],
+  repair: ['domain', 'text', 'content', 'store', 'archive', 'speech', 'receiver', 'recovery', 'ledger-view'],
+  admin: [
+    'domain',
+    'time',
+    'text',
+    'observe',
+    'store',
+    'archive',
+    'receiver',
+    'recovery',
+    'repair',
+    'ledger-view',
+  ],
+  doctor: ['domain', 'text', 'store', 'archive', 'speech'],
+};
+
+/** The top, from below: what builds everything, the commands, the entry. They may import all but what is above them. */
+const TOP = ['app', 'cli', 'main'];
+
+interface Import {
+  readonly from: string;
+  /** Path below src, or the name of a package. */
+  readonly to: string;
+  readonly typeOnly: boolean;
+}
+
+const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
+  .map((file) => file.split(path.sep).join('/'))
+  .filter((file) => file.endsWith('.ts') && !file.startsWith('dashboard/'));
+
+const text = new Map(
+  files.map((file) => [file, withoutComments(readFileSync(path.join(SRC, file), 'utf8'))]),
+);
+const imports = files.flatMap((file) => importsOf(file, text.get(file) ?? ''));
+
+function withoutComments(source: string): string {
+  return source.replaceAll(/\/\*[\s\S]*?\*\//g, '').replaceAll(/^\s*\/\/.*$/gm, '');
+}
+
+function importsOf(from: string, source: string): Import[] {
+  const statements = [
+    ...source.matchAll(/^\s*(?:import|export)\s+(type\s)?[^'";]*?from\s*['"]([^'"]+)['"]/gm),
+    ...source.matchAll(/^\s*import\s+()['"]([^'"]+)['"]/gm),
+    ...source.matchAll(/\bimport\(\s*()['"]([^'"]+)['"]\s*\)/g),
+  ];
+  return statements.map(([, type, specifier = '']) => ({
+    from,
+    to: specifier.startsWith('.')
+      ? path.posix.join(path.posix.dirname(from), specifier).replace(/\.js$/, '.ts')
+      : specifier,
+    typeOnly: type !== undefined && type !== '',
+  }));
+}
+
+const isOwn = ({ to }: Import) => to.endsWith('.ts');
+
+/** The folder a file belongs to, or its own name at the top: `config.ts` belongs to config. */
+const area = (file: string) => (file.split('/')[0] ?? '').replace(/\.ts$/, '');
+
+function isAllowed({ from, to }: Import): boolean {
+  const [outer, inner] = [area(from), area(to)];
+  if (outer === inner) return true;
+  if (TOP.includes(outer)) return TOP.indexOf(inner) < TOP.indexOf(outer);
+  const wireOnly = /^speech\/(realtime\/)?wire/.test(to) && ['simulator', 'config'].includes(outer);
+  return wireOnly || (MAY_IMPORT[outer] ?? []).includes(inner);
+}
+
+const packageName = (specifier: string) =>
+  specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/');
+
+/** What users of the package import: the only places that gather exports. */
+const PUBLIC_ENTRIES = ['speech/speech.ts', 'speech/realtime/realtime.ts'];
+
+/** Offenders as text, so that a failing test names them. */
+const shown = (offenders: readonly Import[]) => offenders.map(({ from, to }) => `${from} -> ${to}`);
+
+describe('imports', () => {
+  it('are found at all', () => {
+    expect(imports.length).toBeGreaterThan(files.length);
+    expect(shown(imports)).toContain('config/config.ts -> config/faults.ts');
+    expect(imports.filter(isOwn).every(({ to }) => text.has(to))).toBe(true);
+  });
+
+  it('point one way', () => {
+    const offenders = imports.filter(isOwn).filter((each) => !isAllowed(each));
+    expect(shown(offenders)).toEqual([]);
+  });
+
+  it('know every folder', () => {
+    const known = [...Object.keys(MAY_IMPORT), ...TOP];
+    expect([...new Set(files.map(area))].filter((name) => !known.includes(name))).toEqual([]);
+  });
+
+  it('make no cycles', () => {
+    const next = new Map<string, string[]>();
+    // Types are gone at run time: a type that names its counterpart is no cycle.
+    for (const { from, to } of imports.filter((each) => isOwn(each) && !each.typeOnly)) {
+      next.set(from, [...(next.get(from) ?? []), to]);
+    }
+    const cycles: string[] = [];
+    const finished = new Set<string>();
+    const visit = (file: string, trail: readonly string[]): void => {
+      if (trail.includes(file)) cycles.push([...trail.slice(trail.indexOf(file)), file].join(' -> '));
+      if (finished.has(file) || trail.includes(file)) return;
+      for (const target of next.get(file) ?? []) visit(target, [...trail, file]);
+      finished.add(file);
+    };
+    for (const file of files) visit(file, []);
+    expect(cycles).toEqual([]);
+  });
+
+  it('take Express only into routers and apps, and multer only into the import form', () => {
+    // A type in a signature pulls in nothing.
+    const from = (...packages: string[]) =>
+      imports.filter(({ to, typeOnly }) => !typeOnly && packages.includes(packageName(to)));
+    const elsewhere = from('express', 'helmet').filter(
+      ({ from: file }) => !/(^|\/|-)(router|routes|app)\.ts$/.test(file),
+    );
+    expect(shown(elsewhere)).toEqual([]);
+    expect([...new Set(from('multer').map(({ from: file }) => file))]).toEqual(['admin/api/import-form.ts']);
+  });
+
+  it("take AWS's SDK only into store/s3", () => {
+    const aws = imports.filter(({ to }) => /^@(aws-sdk|smithy|aws-crypto)\//.test(to));
+    expect(shown(aws.filter(({ from }) => !from.startsWith('store/s3/')))).toEqual([]);
+  });
+
+  it('name Node modules with their prefix', () => {
+    const bare = imports.filter(({ to }) =>
+      /^(fs|path|os|http|https|net|crypto|stream|url|util|events)(\/|$)/.test(to),
+    );
+    expect(shown(bare)).toEqual([]);
+  });
+});
+
+describe('files', () => {
+  it('read the environment only in the configuration', () => {
+    const readers = files.filter((file) =>
+      /\bprocess\s*\.\s*env\b|\benv\s*\}\s*=\s*process\b/.test(text.get(file) ?? ''),
+    );
+    expect(readers.filter((file) => area(file) !== 'config')).toEqual([]);
+  });
+
+  it('are no barrels: nothing is exported from elsewhere', () => {
+    const barrels = imports.filter(
+      ({ from, to }) =>
+        !PUBLIC_ENTRIES.includes(from) &&
+        new RegExp(
+          `^\\s*export\\s[^;'"]*from\\s*['"][^'"]*${path.posix.basename(to, '.ts')}(\\.js)?['"]`,
+          'm',
+        ).test(text.get(from) ?? ''),
+    );
+    expect(shown(barrels)).toEqual([]);
+    expect(files.filter((file) => path.posix.basename(file) === 'index.ts')).toEqual([]);
+  });
+
+  it('have no default exports and no utils', () => {
+    expect(files.filter((file) => /^\s*export\s+default\b/m.test(text.get(file) ?? ''))).toEqual([]);
+    expect(files.filter((file) => /(^|\/)(utils?|helpers?|common|misc)(\/|\.ts$)/.test(file))).toEqual([]);
+  });
+
+  it('are named in kebab-case', () => {
+    expect(
+      files.filter((file) => !/^([a-z0-9]+(-[a-z0-9]+)*\/)*[a-z0-9]+(-[a-z0-9]+)*\.ts$/.test(file)),
+    ).toEqual([]);
+  });
+});

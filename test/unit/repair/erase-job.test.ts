@@ -1,0 +1,122 @@
+import { describe, expect, it } from '@jest/globals';
+import { ulid } from 'ulid';
+import { erasureKey } from '../../../src/archive/layout.js';
+import { createQuarantine } from '../../../src/archive/quarantine/quarantine.js';
+import { createQuarantineShelf } from '../../../src/archive/quarantine/quarantine-store.js';
+import type { LedgerLine } from '../../../src/domain/delivery.js';
+import { Problem } from '../../../src/domain/problem.js';
+import { eraseJob } from '../../../src/repair/erase-job.js';
+import { releaseBody } from '../../../src/repair/release-body.js';
+import { createTurns, interleavings } from '../../support/http/turns.js';
+import { archiveOver } from '../../support/store/archive-bench.js';
+import { createMemoryStore } from '../../support/store/memory-store.js';
+
+const ORDER = { actor: 'tester', reason: null };
+
+function ledger() {
+  const lines: LedgerLine[] = [];
+  return { lines, append: async (line: LedgerLine) => void lines.push(line) };
+}
+
+describe('erasing a job', () => {
+  it('also erases what is stored meanwhile, and marks the job before anything goes', async () => {
+    let late = 2;
+    const store = createMemoryStore((operation, key) => {
+      if (operation !== 'delete' || late === 0) return;
+      expect(store.objects.has(erasureKey('j1'))).toBe(true);
+      late -= 1;
+      store.put(`${key}.late${late}`, 'x');
+    });
+    store.put('jobs/j1/transcript.json', 'x');
+    store.put('jobs/j10/transcript.json', 'x');
+    const { lines, append } = ledger();
+    const result = await eraseJob({ store, keyPrefixes: ['', ''], ledger: { append } }, 'j1', ORDER);
+    expect([...store.objects.keys()].toSorted()).toEqual([erasureKey('j1'), 'jobs/j10/transcript.json']);
+    expect(result.erased).toEqual({ artefacts: 3, conflicts: 0, quarantined: 0, bytes: 3 });
+    expect(lines).toEqual([expect.objectContaining({ outcome: 'erased', jobId: 'j1', bytes: 3 })]);
+  });
+
+  it('does not go on for ever against a writer that never stops, and does not claim to be done', async () => {
+    let written = 0;
+    const store = createMemoryStore((operation) => {
+      if (operation === 'delete') store.put(`jobs/j1/attachments/${++written}`, 'x');
+    });
+    store.put('jobs/j1/data', 'x');
+    const { lines, append } = ledger();
+    const erasing = eraseJob({ store, keyPrefixes: [''], ledger: { append } }, 'j1', ORDER);
+    await expect(erasing).rejects.toThrow(/written to all the time/);
+    expect(lines).toEqual([]);
+  });
+});
+
+describe('erasing a job whose quarantined body is being released', () => {
+  const BODY = '{"format":"2.9","job":{"id":"job1"},"metadata":{},"results":[]}';
+  const SOURCE = { contents: ['transcript'], maxBytes: 1_000_000, keyPrefix: '' };
+
+  async function play(order: string): Promise<{ keys: string[]; answer: string }> {
+    const memory = { ...createMemoryStore(), partSize: 1024 };
+    const deliveryId = ulid();
+    const request = {
+      deliveryId,
+      receivedAt: '2026-01-02T03:04:05.678Z',
+      source: 'default',
+      region: null,
+      clientIp: null,
+      method: 'POST',
+      jobId: 'job1',
+      status: 'success',
+      query: 'id=job1&status=success',
+      headers: { 'content-type': 'application/json' },
+      reason: 'json-invalid',
+      detail: 'It was broken.',
+    };
+    await createQuarantine(memory).keep(request, Buffer.from(BODY));
+    const turns = createTurns(order);
+    const releasing = turns.over('R', memory);
+    const release = releaseBody(
+      {
+        store: releasing,
+        shelf: createQuarantineShelf(releasing),
+        sources: new Map([['default', SOURCE]]),
+        archive: archiveOver(releasing).archive,
+        ledger: ledger(),
+        maxParts: 10,
+      },
+      deliveryId,
+      ORDER,
+    ).finally(() => turns.leave('R'));
+    // What an erasure has listed it deletes at once here: only its mark and its looks take turns.
+    const { replace, list, folders } = turns.over('E', memory);
+    const erasing = { ...memory, replace, list, folders };
+    const erasure = eraseJob({ store: erasing, keyPrefixes: [''], ledger: ledger() }, 'job1', ORDER).finally(
+      () => turns.leave('E'),
+    );
+    const [released] = await Promise.all([
+      release.then(
+        ({ outcome }) => outcome,
+        (error: unknown) => (error instanceof Problem ? error.code : String(error)),
+      ),
+      erasure,
+    ]);
+    return { keys: [...memory.objects.keys()], answer: released };
+  }
+
+  it('leaves nothing of it, in whatever order their calls come', async () => {
+    const answers = new Set<string>();
+    for (const order of interleavings({ R: 5, E: 7 })) {
+      const { keys, answer } = await play(order);
+      expect([order, keys]).toEqual([order, [erasureKey('job1')]]);
+      answers.add(answer);
+    }
+    expect([...answers].sort()).toEqual(['not-found', 'stored']);
+  });
+
+  it('finds the mark of a release that is all that was left', async () => {
+    const store = createMemoryStore();
+    const id = ulid();
+    const record = { v: 1, deliveryId: id, releasedAt: '', ...ORDER, outcome: 'stored', items: [] } as const;
+    await createQuarantineShelf(store).markReleased(id, 'job1', record);
+    await eraseJob({ store, keyPrefixes: [''], ledger: ledger() }, 'job1', ORDER);
+    expect([...store.objects.keys()]).toEqual([erasureKey('job1')]);
+  });
+});

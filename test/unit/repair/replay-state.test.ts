@@ -1,0 +1,80 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { createLifeWatch, type ReplayState, viewOf, withItem } from '../../../src/repair/replay-state.js';
+
+const NEW: ReplayState = {
+  v: 1,
+  replayId: '01ARZ3NDEKTSV4RRFFQ69G5FAV',
+  createdAt: '2026-03-04T12:00:00.000Z',
+  actor: 'a',
+  reason: null,
+  selector: { kind: 'refetch' },
+  total: 10,
+  bytes: 0,
+  next: 0,
+  ahead: [],
+  done: 0,
+  failed: 0,
+  outcomes: {},
+  claim: 1,
+  owner: 'r',
+  heartbeatAt: '2026-03-04T12:00:00.000Z',
+  finishedAt: null,
+};
+
+describe('the progress of a replay', () => {
+  it('knows exactly which items are left, in whatever order they end', () => {
+    const order = fc.shuffledSubarray([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    fc.assert(
+      fc.property(order, (worked) => {
+        const state = worked.reduce(
+          (before, index) => withItem(before, index, 'matched', index % 3 === 0),
+          NEW,
+        );
+        const left = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9].filter(
+          (n) => n >= state.next && !state.ahead.includes(n),
+        );
+        expect(left).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9].filter((n) => !worked.includes(n)));
+        expect(state.done + state.failed).toBe(worked.length);
+        expect(state.failed).toBe(worked.filter((n) => n % 3 === 0).length);
+        expect(state.outcomes.matched ?? 0).toBe(worked.length);
+      }),
+    );
+  });
+
+  it.each<[Partial<ReplayState>, boolean, string]>([
+    [{}, false, 'running'],
+    [{ heartbeatAt: null }, false, 'interrupted'],
+    [{ heartbeatAt: null }, true, 'cancelled'],
+    [{ finishedAt: '2026-03-04T12:00:00.000Z' }, false, 'done'],
+    [{ finishedAt: '2026-03-04T12:00:00.000Z' }, true, 'cancelled'],
+  ])('is told in one word: %j, cancelled %s', (part, cancelled, expected) => {
+    const state = { ...NEW, ...part };
+    expect(viewOf(state, { cancelled, abandoned: state.heartbeatAt === null }).state).toBe(expected);
+  });
+
+  it.each([
+    ['an hour ahead', 3_600_000],
+    ['right', 0],
+    ['an hour behind', -3_600_000],
+  ])(
+    'is alive as long as its signs change, and dead a lease after they stop, when its clock is %s',
+    (_, skew) => {
+      let now = 0;
+      const life = createLifeWatch(30_000, () => now);
+      const state = () => ({
+        ...NEW,
+        heartbeatAt: new Date(Date.UTC(2026, 2, 4) + skew + now).toISOString(),
+      });
+      for (; now < 120_000; now += 20_000) expect(life.isAbandoned(state())).toBe(false);
+      const last = state();
+      expect(life.isAbandoned(last)).toBe(false);
+      now += 30_000;
+      expect(life.isAbandoned(last)).toBe(false);
+      now += 1;
+      expect(life.isAbandoned(last)).toBe(true);
+      expect(life.isAbandoned({ ...last, claim: 2 })).toBe(false);
+      expect(life.isAbandoned({ ...last, heartbeatAt: null })).toBe(true);
+    },
+  );
+});

@@ -1,0 +1,101 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { type FetchPage, type JobPage, walkJobs } from '../../../../src/speech/batch/job-pages.js';
+import type { JobRecord } from '../../../../src/speech/wire.js';
+
+function job(id: string, createdAt: number): JobRecord {
+  return {
+    id,
+    status: 'done',
+    created_at: new Date(createdAt).toISOString(),
+    data_name: '',
+    config: { type: 'transcription' },
+  };
+}
+
+/** A server over fixed jobs; `inclusive` counts equal times in, `cap` makes pages smaller than asked for. */
+function server(jobs: readonly JobRecord[], habits: { inclusive: boolean; cap: number }): FetchPage {
+  const sorted = [...jobs].sort((one, other) => Date.parse(other.created_at) - Date.parse(one.created_at));
+  return async (createdBefore, limit) => {
+    const before = createdBefore === null ? Number.POSITIVE_INFINITY : Date.parse(createdBefore);
+    const within = sorted.filter(({ created_at }) => {
+      const at = Date.parse(created_at);
+      return at < before || (habits.inclusive && at === before);
+    });
+    return { jobs: within.slice(0, Math.min(limit, habits.cap)), malformed: 0 };
+  };
+}
+
+async function walk(fetch: FetchPage, limit = 100, since: number | null = null): Promise<JobPage[]> {
+  const pages: JobPage[] = [];
+  for await (const page of walkJobs(fetch, { limit, before: null, since })) {
+    pages.push(page);
+    if (pages.length > 2_000) throw new Error('walks for ever');
+  }
+  return pages;
+}
+
+const ids = (pages: readonly JobPage[]) => pages.flatMap(({ jobs }) => jobs.map(({ id }) => id));
+
+describe('walking the job list', () => {
+  it('meets every job exactly once, wherever page borders fall', async () => {
+    const times = fc.array(fc.integer({ min: 0, max: 30 }), { maxLength: 90 });
+    const habits = fc.record({ inclusive: fc.boolean(), cap: fc.constantFrom(100, 100, 95) });
+    await fc.assert(
+      fc.asyncProperty(times, habits, fc.integer({ min: 1, max: 100 }), async (offsets, habit, limit) => {
+        const jobs = offsets.map((offset, index) => job(`j${index}`, 1_700_000_000_000 + offset));
+        const found = ids(await walk(server(jobs, habit), limit));
+        expect(found).toHaveLength(jobs.length);
+        expect(new Set(found)).toEqual(new Set(jobs.map(({ id }) => id)));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('meets every job also when the server makes pages smaller than asked for', async () => {
+    const jobs = Array.from({ length: 230 }, (_, index) =>
+      job(`j${index}`, 1_700_000_000_000 + Math.floor(index / 3)),
+    );
+    expect(new Set(ids(await walk(server(jobs, { inclusive: false, cap: 20 })))).size).toBe(230);
+  });
+
+  it('goes on behind more jobs of one millisecond than a page holds, and says where it cannot be sure', async () => {
+    const at = 1_700_000_000_000;
+    const crowd = Array.from({ length: 130 }, (_, index) => job(`crowd-${index}`, at));
+    const pages = await walk(server([...crowd, job('older', at - 5)], { inclusive: false, cap: 100 }));
+    expect(ids(pages)).toHaveLength(101);
+    expect(ids(pages)).toContain('older');
+    expect(pages.map(({ gapAt }) => gapAt).filter(Boolean)).toEqual([new Date(at).toISOString()]);
+  });
+
+  it('goes back to the window and no further', async () => {
+    const jobs = Array.from({ length: 50 }, (_, index) => job(`j${index}`, 1_000_000 + index));
+    let asked = 0;
+    const fetch = server(jobs, { inclusive: false, cap: 100 });
+    const counted: FetchPage = (...args) => {
+      asked += 1;
+      return fetch(...args);
+    };
+    expect(ids(await walk(counted, 10, 1_000_035))).toEqual(
+      Array.from({ length: 15 }, (_, index) => `j${49 - index}`),
+    );
+    expect(asked).toBe(2);
+  });
+
+  it('refuses a server that ignores created_before rather than returning half a list', async () => {
+    const jobs = Array.from({ length: 300 }, (_, index) =>
+      job(`j${index}`, 1_700_000_000_000 + index * 1_000),
+    );
+    const fetch = server(jobs, { inclusive: false, cap: 100 });
+    await expect(walk((_before, limit) => fetch(null, limit))).rejects.toMatchObject({
+      kind: 'invalid-response',
+      message: expect.stringContaining('created_before is not honoured'),
+    });
+  });
+
+  it('refuses a page without a single job record', async () => {
+    await expect(walk(async () => ({ jobs: [], malformed: 3 }))).rejects.toMatchObject({
+      kind: 'invalid-response',
+    });
+  });
+});

@@ -1,0 +1,229 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import type { SessionReport } from '../../../../../src/speech/realtime/session-report.js';
+import { transcriptJson } from '../../../../../src/speech/realtime/transcript/transcript-json.js';
+import {
+  segmentOf,
+  type TranscriptSegment,
+} from '../../../../../src/speech/realtime/transcript/transcript-segment.js';
+import { transcriptSrt } from '../../../../../src/speech/realtime/transcript/transcript-srt.js';
+import { transcriptText } from '../../../../../src/speech/realtime/transcript/transcript-text.js';
+import type { AddTranscript, TranscriptResult } from '../../../../../src/speech/realtime/wire.js';
+
+/** Words on a timeline in milliseconds, cut anywhere into final messages with relative times. */
+interface Word {
+  readonly text: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+const timeline = fc
+  .array(
+    fc.record({
+      text: fc.stringMatching(/^[a-z]{1,9}$/),
+      gap: fc.integer({ min: 0, max: 3000 }),
+      length: fc.integer({ min: 1, max: 900 }),
+    }),
+    { maxLength: 60 },
+  )
+  .map((parts) => {
+    let at = 0;
+    return parts.map(({ text, gap, length }): Word => {
+      const start = at + gap;
+      at = start + length;
+      return { text, start, end: at };
+    });
+  });
+
+const cuts = fc.array(fc.integer({ min: 1, max: 7 }), { minLength: 60, maxLength: 60 });
+
+function finals(words: readonly Word[], sizes: readonly number[]): AddTranscript[] {
+  const messages: AddTranscript[] = [];
+  let from = 0;
+  for (const size of sizes) {
+    const part = words.slice(from, from + size);
+    from += size;
+    const [first, last] = [part[0], part.at(-1)];
+    if (first === undefined || last === undefined) break;
+    messages.push({
+      message: 'AddTranscript',
+      metadata: {
+        start_time: first.start / 1000,
+        end_time: last.end / 1000,
+        transcript: part.map((word) => `${word.text} `).join(''),
+      },
+      results: part.map((word) => ({
+        type: 'word',
+        start_time: word.start / 1000 - first.start / 1000,
+        end_time: word.end / 1000 - first.start / 1000,
+        alternatives: [{ content: word.text, confidence: 1 }],
+      })),
+    });
+  }
+  return messages;
+}
+
+const assemble = (messages: readonly AddTranscript[]): TranscriptSegment[] =>
+  messages.map((message) => segmentOf(message, 'segment-start'));
+
+function report(segments: readonly TranscriptSegment[], changes: Partial<SessionReport> = {}): SessionReport {
+  const tally = { frames: 1, bytes: 64_000, seconds: 2 };
+  return {
+    id: 'a-session',
+    service: 'realtime',
+    region: 'eu1',
+    state: 'finished',
+    complete: true,
+    transcriptionConfig: { language: 'en' },
+    sent: tally,
+    acknowledged: tally,
+    ignored: { frames: 0, bytes: 0, seconds: 0 },
+    durationLimit: null,
+    segments,
+    notices: [],
+    ...changes,
+  };
+}
+
+const DATES = {
+  createdAt: new Date('2026-01-02T03:04:05.678Z'),
+  finishedAt: new Date('2026-01-02T03:05:00Z'),
+};
+
+const word = (content: string, start: number, end: number): TranscriptResult => ({
+  type: 'word',
+  start_time: start,
+  end_time: end,
+  alternatives: [{ content, confidence: 1 }],
+});
+const mark = (content: string, at: number, is_eos: boolean): TranscriptResult => ({
+  type: 'punctuation',
+  start_time: at,
+  end_time: at,
+  is_eos,
+  alternatives: [{ content, confidence: 1 }],
+});
+const segment = (results: readonly TranscriptResult[], text = ''): TranscriptSegment => ({
+  kind: 'final',
+  start: results[0]?.start_time ?? 0,
+  end: results.at(-1)?.end_time ?? 0,
+  text,
+  speaker: null,
+  results,
+});
+
+describe('the assembled transcript', () => {
+  it('has the same absolute words and text wherever the finals were cut', () => {
+    fc.assert(
+      fc.property(timeline, cuts, (words, sizes) => {
+        const messages = finals(words, sizes);
+        const segments = assemble(messages);
+        const results = transcriptJson(report(segments), DATES).results;
+        expect(results.map(({ start_time, end_time }) => [start_time, end_time])).toEqual(
+          words.map(({ start, end }) => [start / 1000, end / 1000]),
+        );
+        expect(transcriptText(segments).trim()).toBe(words.map(({ text }) => text).join(' '));
+      }),
+    );
+  });
+
+  it('takes result times as they are where a service sends them absolute', () => {
+    const [message] = finals([{ text: 'late', start: 5000, end: 5400 }], [1]);
+    if (message === undefined) throw new Error('no message');
+    const absolute = { ...message, results: [word('late', 5, 5.4)] };
+    expect(segmentOf(absolute, 'audio-start').results[0]).toMatchObject({ start_time: 5, end_time: 5.4 });
+  });
+
+  it('follows the batch json-v2 shape and says where it came from', () => {
+    const segments = [segment([word('Hello', 0.1, 0.5), mark('.', 0.5, true)], 'Hello. ')];
+    expect(transcriptJson(report(segments), { ...DATES, dataName: 'call.wav' })).toEqual({
+      format: '2.9',
+      job: { id: 'a-session', created_at: '2026-01-02T03:04:05.678Z', data_name: 'call.wav', duration: 2 },
+      metadata: {
+        created_at: '2026-01-02T03:05:00.000Z',
+        type: 'transcription',
+        transcription_config: { language: 'en' },
+        realtime: {
+          service: 'realtime',
+          region: 'eu1',
+          complete: true,
+          acknowledged: { frames: 1, bytes: 64_000, seconds: 2 },
+          sent: { frames: 1, bytes: 64_000, seconds: 2 },
+        },
+      },
+      results: segments[0]?.results,
+    });
+  });
+
+  it('says why it is incomplete', () => {
+    const dead = report([], { complete: false, durationLimit: 60 });
+    expect(transcriptJson(dead, { ...DATES, incompleteReason: 'cut' }).metadata.realtime).toMatchObject({
+      complete: false,
+      incomplete_reason: 'cut',
+      duration_limit: 60,
+    });
+  });
+
+  it('is an empty text for silence', () => {
+    expect(transcriptText([])).toBe('');
+    expect(transcriptSrt([])).toBe('');
+  });
+});
+
+describe('subtitles', () => {
+  it('hold every word once, in order, in cues that do not run backwards', () => {
+    fc.assert(
+      fc.property(timeline, cuts, (words, sizes) => {
+        const srt = transcriptSrt(assemble(finals(words, sizes)));
+        const cues = srt === '' ? [] : srt.split('\n\n').map((cue) => cue.trimEnd().split('\n'));
+        expect(cues.flatMap((lines) => lines.slice(2).join(' ').split(' '))).toEqual(
+          words.map(({ text }) => text),
+        );
+        expect(cues.map(([number]) => Number(number))).toEqual(cues.map((_, index) => index + 1));
+        for (const [, times, ...lines] of cues) {
+          expect(times).toMatch(/^\d\d:\d\d:\d\d,\d{3} --> \d\d:\d\d:\d\d,\d{3}$/);
+          const [from, to] = String(times).split(' --> ');
+          expect(String(to) > String(from)).toBe(true);
+          expect(lines.length).toBeLessThanOrEqual(2);
+        }
+      }),
+    );
+  });
+
+  it('begin a new cue after a sentence, a pause and a change of speaker', () => {
+    const change: TranscriptResult = { type: 'speaker_change', start_time: 2, end_time: 2, alternatives: [] };
+    const results = [
+      word('One', 0, 0.4),
+      mark('.', 0.4, true),
+      word('Two', 0.5, 0.9),
+      mark(',', 0.9, false),
+      word('three', 1, 1.4),
+      change,
+      word('four', 2, 2.4),
+      word('five', 9, 9.4),
+    ];
+    const texts = transcriptSrt([segment(results)])
+      .split('\n\n')
+      .map((cue) => cue.split('\n')[2]);
+    expect(texts).toEqual(['One.', 'Two, three', 'four', 'five']);
+  });
+
+  it('break long cues near their middle', () => {
+    const results = Array.from({ length: 12 }, (_, index) => word('abcde', index * 0.3, index * 0.3 + 0.2));
+    const [, , first, second] = transcriptSrt([segment(results)]).split('\n');
+    expect([first, second]).toEqual([
+      'abcde abcde abcde abcde abcde abcde',
+      'abcde abcde abcde abcde abcde abcde',
+    ]);
+  });
+
+  it('put no blanks between words of languages that write none', () => {
+    const results = [word('今日', 0, 0.4), word('は', 0.4, 0.6), mark('。', 0.6, true)];
+    expect(transcriptSrt([segment(results)], 'ja')).toBe('1\n00:00:00,000 --> 00:00:00,600\n今日は。\n');
+  });
+
+  it('cannot be broken by what a word holds', () => {
+    const results = [word('a\n\n2\n00:00 --> 00:01', 3661.5, 3661.5)];
+    expect(transcriptSrt([segment(results)])).toBe('1\n01:01:01,500 --> 01:01:01,700\na 2 00:00 -> 00:01\n');
+  });
+});

@@ -1,0 +1,72 @@
+import { mkdtemp, readFile, rm, rmdir } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { createFileFolders, type FileFolders } from '../../../../src/store/file/file-folders.js';
+import { createFileMeta, type FileMeta } from '../../../../src/store/file/file-meta.js';
+import { createFilePublisher } from '../../../../src/store/file/file-publisher.js';
+import { createFileRoot, type FileRoot } from '../../../../src/store/file/file-root.js';
+import { createFileStore } from '../../../../src/store/file/file-store.js';
+import { openObject } from '../../../../src/store/file/read-file.js';
+import { openTempFile, writeFully } from '../../../../src/store/file/temp-file.js';
+
+const headers = (writer: string) => ({ contentType: 'text/plain', metadata: { writer } });
+
+/** Moments between two steps that no test can hit by chance, reached by acting within a step. */
+describe('the file store at the worst moment', () => {
+  let path: string;
+  let root: FileRoot;
+  let folders: FileFolders;
+  let meta: FileMeta;
+
+  beforeEach(async () => {
+    path = await mkdtemp(join(tmpdir(), 'file-races-'));
+    root = createFileRoot(path, { fsync: true });
+    await root.claim();
+    folders = createFileFolders(root, { fsync: true });
+    meta = createFileMeta(join(path, '.meta'), folders, { fsync: true });
+  });
+  afterEach(() => rm(path, { recursive: true, force: true }));
+
+  it('reads new bytes with new metadata when the object is replaced between opening and describing it', async () => {
+    const store = createFileStore({ directory: path, partSize: 1024 });
+    await store.replace('a/b', Buffer.from('old'), headers('old'));
+    let interfered = false;
+    const opened = await openObject(root, 'a/b', {
+      ...meta,
+      async readOwn(key, inode) {
+        if (!interfered) {
+          interfered = true;
+          await store.replace('a/b', Buffer.from('new'), headers('new'));
+        }
+        return meta.readOwn(key, inode);
+      },
+    });
+    expect(opened?.info.metadata).toEqual({ writer: 'new' });
+    expect(await opened?.handle.readFile('utf8')).toBe('new');
+    await opened?.handle.close();
+  });
+
+  it('makes the folder again when another process prunes it before the link', async () => {
+    let interfered = false;
+    const pruned: FileFolders = {
+      ...folders,
+      async ensure(folder) {
+        await folders.ensure(folder);
+        if (folder !== join(path, 'a') || interfered) return;
+        interfered = true;
+        await rmdir(folder);
+      },
+    };
+    const publisher = createFilePublisher({ root, folders: pruned, meta, fsync: true });
+    const temp = await openTempFile(join(path, '.tmp'), folders);
+    await writeFully(temp.handle, Buffer.from('x'), 0);
+    expect(await publisher.create('a/b', temp, headers('me'))).toBe('created');
+    await temp.discard();
+    expect(interfered).toBe(true);
+    expect(await readFile(join(path, 'a/b'), 'utf8')).toBe('x');
+    const opened = await openObject(root, 'a/b', meta);
+    expect(opened?.info.metadata).toEqual({ writer: 'me' });
+    await opened?.handle.close();
+  });
+});

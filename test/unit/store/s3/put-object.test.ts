@@ -1,0 +1,142 @@
+import { hash } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { type ObjectHeaders, StoreError } from '../../../../src/store/object-store.js';
+import type { S3Settings } from '../../../../src/store/s3/s3-options.js';
+import type { Misbehaviour } from '../../../support/store/s3-stand-in.js';
+import { openStandInStore, PREFIX, type StandInStore } from '../../../support/store/stand-in-store.js';
+
+const HEADERS: ObjectHeaders = { contentType: 'application/json', metadata: { 'job-id': 'j1' } };
+const KEY = 'jobs/j1/transcript.json';
+const BODY = Buffer.from('{"a":1}');
+
+describe('an S3 create', () => {
+  let under: StandInStore;
+
+  afterEach(() => under.close());
+
+  async function createWhile(faults: (Misbehaviour | null)[], settings: S3Settings = {}) {
+    under = await openStandInStore(settings);
+    under.standIn.misbehave = ({ operation, attempt }) =>
+      operation === 'PutObject' ? (faults[attempt - 1] ?? null) : null;
+    return under.store.create(KEY, BODY, HEADERS);
+  }
+
+  const puts = () => under.standIn.requests.filter(({ operation }) => operation === 'PutObject');
+
+  it.each<[string, Misbehaviour]>([
+    ['500', { kind: 'answer', status: 500, code: 'InternalError' }],
+    ['503 SlowDown', { kind: 'answer', status: 503, code: 'SlowDown' }],
+    ['409', { kind: 'answer', status: 409, code: 'ConditionalRequestConflict' }],
+    ['a reset', { kind: 'reset' }],
+    ['an error inside a 200', { kind: 'error200', code: 'InternalError' }],
+    ['429', { kind: 'answer', status: 429, code: 'TooManyRequests' }],
+  ])('is repeated after %s, conditional again', async (_, fault) => {
+    expect(await createWhile([fault, fault])).toBe('created');
+    expect(puts()).toHaveLength(3);
+    for (const { headers } of puts()) expect(headers['if-none-match']).toBe('*');
+    expect(under.standIn.state.objects.get(PREFIX + KEY)?.body).toEqual(BODY);
+  });
+
+  it.each<[string, Misbehaviour]>([
+    ['a 500', { kind: 'answer', status: 500, code: 'InternalError', done: true }],
+    ['a reset', { kind: 'reset', done: true }],
+    ['an error inside a 200', { kind: 'error200', code: 'InternalError', done: true }],
+  ])('ends as exists when it was done but answered with %s', async (_, fault) => {
+    expect(await createWhile([fault])).toBe('exists');
+    expect(under.standIn.state.objects.get(PREFIX + KEY)?.body).toEqual(BODY);
+  });
+
+  it('is given up after its attempts, naming operation and cause but no secret', async () => {
+    const fault: Misbehaviour = { kind: 'answer', status: 503, code: 'SlowDown' };
+    const failing = createWhile(Array(9).fill(fault), { retries: 2 });
+    await expect(failing).rejects.toThrow(
+      /^create: 503 SlowDown at "jobs\/j1\/transcript.json", request id tx3$/,
+    );
+    expect(puts()).toHaveLength(3);
+  });
+
+  it('is not repeated past its deadline, which a longer Retry-After reaches at once', async () => {
+    const headers = { 'retry-after': '60' };
+    const fault: Misbehaviour = { kind: 'answer', status: 503, code: 'SlowDown', headers };
+    await expect(createWhile([fault])).rejects.toThrow(StoreError);
+    expect(puts()).toHaveLength(1);
+  });
+
+  it('waits at least as long as Retry-After says', async () => {
+    const fault: Misbehaviour = {
+      kind: 'answer',
+      status: 503,
+      code: 'SlowDown',
+      headers: { 'retry-after': '0.3' },
+    };
+    const started = performance.now();
+    expect(await createWhile([fault])).toBe('created');
+    expect(performance.now() - started).toBeGreaterThanOrEqual(295);
+  });
+
+  it('times out when no answer comes, and is repeated', async () => {
+    expect(await createWhile([{ kind: 'hang' }], { requestTimeoutMs: 200 })).toBe('created');
+    expect(puts()).toHaveLength(2);
+  });
+
+  it.each([
+    [403, 'AccessDenied', /access denied/],
+    [404, 'NoSuchBucket', /the bucket does not exist/],
+    [301, 'PermanentRedirect', /another region/],
+    [400, 'BadDigest', /changed on its way/],
+  ])('fails at once on %d %s', async (status, code, message) => {
+    const failing = createWhile(Array(3).fill({ kind: 'answer', status, code }));
+    await expect(failing).rejects.toThrow(message);
+    await expect(failing).rejects.not.toThrow(/very-secret-key|AKIATEST/);
+    expect(puts()).toHaveLength(1);
+  });
+
+  it('signs the hash of the body, or the one its caller already has', async () => {
+    expect(await createWhile([])).toBe('created');
+    expect(puts()[0]?.headers['x-amz-content-sha256']).toBe(hash('sha256', BODY));
+    expect(puts()[0]?.headers.authorization).toContain('AKIATEST/');
+    const wrong = { ...HEADERS, metadata: { sha256: hash('sha256', 'other bytes') } };
+    await expect(under.store.create('other', BODY, wrong)).rejects.toThrow(/announced/);
+    expect(under.standIn.state.objects.has(`${PREFIX}other`)).toBe(false);
+  });
+
+  it('sends a crc32 when told to, beside the hash as long as the connection is plain', async () => {
+    expect(await createWhile([], { checksum: 'crc32' })).toBe('created');
+    const expected = Buffer.alloc(4);
+    expected.writeUInt32BE(crc32(BODY));
+    expect(puts()[0]?.headers['x-amz-checksum-crc32']).toBe(expected.toString('base64'));
+    expect(puts()[0]?.headers['x-amz-content-sha256']).toBe(hash('sha256', BODY));
+  });
+
+  it('asks for the encryption that is configured', async () => {
+    await createWhile([], { sse: { mode: 'aws:kms', keyId: 'key-1' } });
+    expect(puts()[0]?.headers).toMatchObject({
+      'x-amz-server-side-encryption': 'aws:kms',
+      'x-amz-server-side-encryption-aws-kms-key-id': 'key-1',
+    });
+  });
+
+  it('asks for the configured storage class for artefacts alone, small and in parts', async () => {
+    await createWhile([], { storageClass: 'STANDARD_IA' });
+    const artefact = { ...HEADERS, metadata: { kind: 'data' } };
+    await under.store.create('artefact', BODY, artefact);
+    await under.store.replace('.canary/replica', BODY, HEADERS);
+    expect(puts().map(({ headers }) => headers['x-amz-storage-class'])).toEqual([
+      undefined,
+      'STANDARD_IA',
+      undefined,
+    ]);
+    await under.store.startUpload('large', artefact);
+    await under.store.startUpload('other', HEADERS);
+    const begun = under.standIn.requests.filter(({ operation }) => operation === 'CreateUpload');
+    expect(begun.map(({ headers }) => headers['x-amz-storage-class'])).toEqual(['STANDARD_IA', undefined]);
+  });
+
+  it('looks first and sends no condition where conditions are emulated', async () => {
+    expect(await createWhile([], { conditionalWrites: 'emulated' })).toBe('created');
+    expect(await under.store.create(KEY, Buffer.from('other'), HEADERS)).toBe('exists');
+    expect(puts()).toHaveLength(1);
+    expect(puts()[0]?.headers['if-none-match']).toBeUndefined();
+  });
+});

@@ -1,0 +1,74 @@
+import { buffer } from 'node:stream/consumers';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { readBack } from '../../../../src/archive/read-back.js';
+import { StoreError } from '../../../../src/store/object-store.js';
+import type { Misbehaviour } from '../../../support/store/s3-stand-in.js';
+import { openStandInStore, PREFIX, type StandInStore } from '../../../support/store/stand-in-store.js';
+
+describe('reading from S3', () => {
+  let under: StandInStore;
+
+  beforeEach(async () => {
+    under = await openStandInStore({ retries: 1 });
+    under.standIn.state.put(`${PREFIX}a/object`, Buffer.alloc(100_000, 'x'), {});
+  });
+  afterEach(() => under.close());
+
+  const answer = (status: number, code: string) => (): Misbehaviour => ({ kind: 'answer', status, code });
+
+  async function listed(): Promise<string[]> {
+    const keys: string[] = [];
+    for await (const { key } of under.store.list('')) keys.push(key);
+    return keys;
+  }
+
+  it('ends in the store’s trouble when the connection is cut', async () => {
+    under.standIn.misbehave = () => ({ kind: 'cut' });
+    const reading = await under.store.read('a/object');
+    await expect(reading && buffer(reading.body)).rejects.toThrow(StoreError);
+  });
+
+  it('keeps trouble that comes before anybody reads for the one who does', async () => {
+    under.standIn.state.put(`${PREFIX}large`, Buffer.alloc(24 * 1024 * 1024), {});
+    const reading = await under.store.read('large');
+    await under.standIn.close();
+    await expect(reading && buffer(reading.body)).rejects.toThrow(StoreError);
+  });
+
+  it('reads back as the store’s trouble when the connection is cut', async () => {
+    under.standIn.misbehave = () => ({ kind: 'cut' });
+    await expect(readBack(under.store, 'a/object')).rejects.toThrow(StoreError);
+  });
+
+  it('takes a missing bucket for trouble, not for an absence', async () => {
+    under.standIn.misbehave = answer(404, 'NoSuchBucket');
+    await expect(under.store.read('a/none')).rejects.toThrow(/the bucket does not exist/);
+    await expect(listed()).rejects.toThrow(/the bucket does not exist/);
+  });
+
+  it.each([
+    [403, 'AccessDenied'],
+    [500, 'InternalError'],
+  ])('takes %d for trouble, not for an absence', async (status, code) => {
+    under.standIn.misbehave = answer(status, code);
+    await expect(under.store.head('a/object')).rejects.toThrow(StoreError);
+    await expect(under.store.read('a/object')).rejects.toThrow(StoreError);
+    await expect(under.store.delete('a/object')).rejects.toThrow(StoreError);
+    await expect(listed()).rejects.toThrow(StoreError);
+    await expect(under.store.sweepUploads(new Date())).rejects.toThrow(StoreError);
+  });
+
+  it('ends a listing whose second page fails with an error, never early', async () => {
+    for (let n = 0; n < 1_500; n += 1) under.standIn.state.put(`${PREFIX}many/${n}`, Buffer.from('x'), {});
+    under.standIn.misbehave = ({ query }) =>
+      query.has('continuation-token') ? answer(500, 'InternalError')() : null;
+    await expect(listed()).rejects.toThrow(StoreError);
+  });
+
+  it('leaves out what no key of ours can name', async () => {
+    under.standIn.state.put(`${PREFIX}a/`, Buffer.from(''), {});
+    under.standIn.state.put(`${PREFIX}.hidden`, Buffer.from(''), {});
+    under.standIn.state.put('some/prefix-of-others/x', Buffer.from(''), {});
+    expect(await listed()).toEqual(['a/object']);
+  });
+});

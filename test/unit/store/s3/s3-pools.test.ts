@@ -1,0 +1,69 @@
+import { text } from 'node:stream/consumers';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { openStandInStore, PREFIX, type StandInStore } from '../../../support/store/stand-in-store.js';
+import { until } from '../../../support/until.js';
+
+const HEADERS = { contentType: 'text/plain', metadata: {} };
+/** More than what sockets take in on the way. */
+const LARGE = Buffer.alloc(24 * 1024 * 1024, 'x');
+const SOON = 2_000;
+
+describe('connections to the store', () => {
+  let under: StandInStore;
+
+  beforeEach(async () => {
+    under = await openStandInStore({
+      maxSockets: 1,
+      retries: 0,
+      connectTimeoutMs: 1_000,
+      requestTimeoutMs: SOON,
+      partTimeoutMs: 20_000,
+    });
+    under.standIn.state.put(`${PREFIX}large`, LARGE, {});
+    under.standIn.state.put(`${PREFIX}small`, Buffer.from('small'), {});
+  });
+  afterEach(() => under.close());
+
+  const small = async (pace?: 'own' | 'download') => {
+    const reading = await under.store.read('small', null, pace);
+    return reading && text(reading.body);
+  };
+
+  it('are not waited for without end by a write, of which nothing is sent then', async () => {
+    under.standIn.misbehave = ({ key }) => (key.endsWith('slow') ? { kind: 'hang' } : null);
+    const slow = under.store.create('slow', LARGE.subarray(0, 2 * 1024 * 1024), HEADERS);
+    slow.catch(() => undefined);
+    await until(() => under.standIn.requests.length === 1);
+    await expect(under.store.create('quick', Buffer.from('quick'), HEADERS)).rejects.toThrow(
+      /no connection became free in time/,
+    );
+    expect(under.standIn.requests).toHaveLength(1);
+    // Reads and control have connections of their own.
+    expect(await small()).toBe('small');
+    expect((await under.store.head('small'))?.size).toBe(5);
+  });
+
+  it('are not waited for without end by a read', async () => {
+    const unread = await under.store.read('large');
+    await expect(small()).rejects.toThrow(/no connection became free in time/);
+    unread?.body.destroy();
+    expect(await small()).toBe('small');
+  });
+
+  it('are not waited for without end by control', async () => {
+    under.standIn.misbehave = ({ key }) => (key.endsWith('slow') ? { kind: 'hang' } : null);
+    const both = await Promise.allSettled([under.store.head('slow'), under.store.head('small')]);
+    expect(both.map(({ status }) => status)).toContain('rejected');
+    expect((await under.store.head('small'))?.size).toBe(5);
+  });
+
+  it('of downloads that pause are nobody else’s', async () => {
+    const paused = await Promise.all(
+      Array.from({ length: 3 }, () => under.store.read('large', null, 'download')),
+    );
+    expect(await small()).toBe('small');
+    expect(await small('download')).toBe('small');
+    expect(await under.store.create('created', Buffer.from('x'), HEADERS)).toBe('created');
+    for (const each of paused) each?.body.destroy();
+  });
+});

@@ -1,0 +1,145 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { type ObjectHeaders, type PendingUpload, StoreError } from '../../../../src/store/object-store.js';
+import type { Misbehaviour } from '../../../support/store/s3-stand-in.js';
+import { openStandInStore, PART, PREFIX, type StandInStore } from '../../../support/store/stand-in-store.js';
+
+const HEADERS: ObjectHeaders = { contentType: 'audio/wav', metadata: { 'delivery-id': 'd1' } };
+const KEY = 'jobs/j1/data';
+
+describe('an S3 upload in parts', () => {
+  let under: StandInStore;
+
+  beforeEach(async () => {
+    under = await openStandInStore({ retries: 2, partTimeoutMs: 2_000 });
+  });
+  afterEach(() => under.close());
+
+  /** `faults` for the first, second… request of the operation; the last one stays. */
+  function misbehaveOn(name: string, ...faults: (Misbehaviour | null)[]): void {
+    under.standIn.misbehave = ({ operation, attempt }) =>
+      operation === name ? (faults[Math.min(attempt, faults.length) - 1] ?? null) : null;
+  }
+
+  async function written(): Promise<PendingUpload> {
+    const upload = await under.store.startUpload(KEY, HEADERS);
+    await Promise.all([upload.write(Buffer.alloc(PART, 'a')), upload.write(Buffer.from('end'))]);
+    return upload;
+  }
+
+  const object = () => under.standIn.state.objects.get(PREFIX + KEY);
+  const requests = (name: string) => under.standIn.requests.filter(({ operation }) => operation === name);
+  const error = (status: number, code: string, done = false): Misbehaviour => ({
+    kind: 'answer',
+    status,
+    code,
+    done,
+  });
+
+  it.each<[string, Misbehaviour]>([
+    ['500', error(500, 'InternalError')],
+    ['a reset', { kind: 'reset' }],
+    ['a lost answer', { kind: 'reset', done: true }],
+    ['an error inside a 200', { kind: 'error200', code: 'SlowDown' }],
+  ])('repeats a part after %s', async (_, fault) => {
+    misbehaveOn('UploadPart', fault, fault, null);
+    expect(await (await written()).complete()).toBe('created');
+    expect(object()?.body.length).toBe(PART + 3);
+    expect(object()?.body.subarray(-4).toString()).toBe('aend');
+  });
+
+  it('fails a part that cannot be sent, completes nothing, and leaves nothing', async () => {
+    misbehaveOn('UploadPart', error(500, 'InternalError'));
+    const upload = await under.store.startUpload(KEY, HEADERS);
+    await expect(upload.write(Buffer.from('x'))).rejects.toThrow(StoreError);
+    await expect(upload.complete()).rejects.toThrow(StoreError);
+    expect(object()).toBeUndefined();
+    expect(under.standIn.state.uploads.size).toBe(0);
+  });
+
+  it('completes on the condition that nothing lies there, and removes its parts otherwise', async () => {
+    const upload = await written();
+    under.standIn.state.put(PREFIX + KEY, Buffer.from('earlier'), {});
+    expect(await upload.complete()).toBe('exists');
+    expect(requests('CompleteUpload')[0]?.headers['if-none-match']).toBe('*');
+    expect(object()?.body.toString()).toBe('earlier');
+    expect(under.standIn.state.uploads.size).toBe(0);
+  });
+
+  it.each<[string, Misbehaviour]>([
+    ['500', error(500, 'InternalError', true)],
+    ['a reset', { kind: 'reset', done: true }],
+    ['silence', { kind: 'hang', done: true }],
+    ['an error inside a 200', { kind: 'error200', code: 'InternalError', done: true }],
+  ])('finds its object after a completion that was done but answered with %s', async (_, fault) => {
+    const upload = await written();
+    // The SDK's repetition then meets NoSuchUpload.
+    misbehaveOn('CompleteUpload', fault, null);
+    expect(await upload.complete()).toBe('exists');
+    expect(object()?.body.length).toBe(PART + 3);
+  });
+
+  it.each<[string, Misbehaviour]>([
+    ['500', error(500, 'InternalError')],
+    ['an error inside a 200', { kind: 'error200', code: 'InternalError' }],
+    ['a reset', { kind: 'reset' }],
+    ['409', error(409, 'ConditionalRequestConflict')],
+    ['NoSuchUpload', error(404, 'NoSuchUpload')],
+    ['403', error(403, 'AccessDenied')],
+  ])('fails when completing answers %s and nothing lies there', async (_, fault) => {
+    const upload = await written();
+    misbehaveOn('CompleteUpload', fault);
+    await expect(upload.complete()).rejects.toThrow(StoreError);
+    expect(object()).toBeUndefined();
+    expect(under.standIn.state.uploads.size).toBe(0);
+  });
+
+  it('completes after a passing error inside a 200', async () => {
+    const upload = await written();
+    misbehaveOn('CompleteUpload', { kind: 'error200', code: 'InternalError' }, null);
+    expect(await upload.complete()).toBe('created');
+    expect(object()?.headers['x-amz-meta-delivery-id']).toBe('d1');
+  });
+
+  it('aborts again when a part landed after the first abort', async () => {
+    const upload = await written();
+    const [id, pending] = [...under.standIn.state.uploads][0] ?? [];
+    let aborts = 0;
+    under.standIn.misbehave = ({ operation }) => {
+      if (operation === 'AbortUpload') aborts += 1;
+      // The late part brings the upload back.
+      if (operation === 'ListParts' && aborts === 1 && id && pending)
+        under.standIn.state.uploads.set(id, pending);
+      return null;
+    };
+    await upload.abort();
+    expect(aborts).toBe(2);
+    expect(under.standIn.state.uploads.size).toBe(0);
+  });
+
+  it.each<[string, Misbehaviour]>([
+    ['refuses', error(403, 'AccessDenied')],
+    ['fails', error(500, 'InternalError')],
+  ])('never throws from abort when the store %s', async (_, fault) => {
+    const upload = await written();
+    under.standIn.misbehave = () => fault;
+    await upload.abort();
+    await upload.abort();
+    under.standIn.misbehave = () => null;
+    expect(await under.store.sweepUploads(new Date(Date.now() + 60_000))).toBe(1);
+  });
+
+  it('takes an abort answered with NoSuchKey for done, as Ceph answers', async () => {
+    const upload = await written();
+    misbehaveOn('ListParts', error(404, 'NoSuchKey'));
+    await upload.abort();
+    expect(requests('AbortUpload')).toHaveLength(1);
+  });
+
+  it('sweeps only uploads below its own prefix', async () => {
+    const theirs = { key: 'some/prefix-of-others/x', headers: {}, begun: new Date(0), parts: new Map() };
+    under.standIn.state.uploads.set('theirs', theirs);
+    await under.store.startUpload(KEY, HEADERS);
+    expect(await under.store.sweepUploads(new Date(Date.now() + 60_000))).toBe(1);
+    expect([...under.standIn.state.uploads.keys()]).toEqual(['theirs']);
+  });
+});

@@ -1,26 +1,14 @@
-import type { IncomingItem, ItemDescription, ItemSink, Origin, StoredItem } from '../domain/item.js';
+import type { IncomingItem, ItemDescription, ItemSink, StoredItem } from '../domain/item.js';
 import type { Problem } from '../domain/problem.js';
 import type { Spare } from '../memory/budget-lease.js';
 import type { BufferPool } from '../memory/buffer-pool.js';
 import type { BudgetLease, ByteBudget } from '../memory/byte-budget.js';
 import type { Memory } from '../memory/part-buffer.js';
 import type { ObjectStore } from '../store/object-store.js';
+import type { ArtefactContext } from './artefact-headers.js';
 import { commitItem } from './commit-item.js';
 import { openStreamTarget } from './open-stream-target.js';
 import { StagedItem } from './staged-item.js';
-
-/** Where a delivery's artefacts come from; becomes their key and metadata. */
-export interface ArtefactContext {
-  readonly deliveryId: string;
-  readonly jobId: string;
-  readonly status: string | null;
-  readonly source: string;
-  readonly region: string | null;
-  readonly origin: Origin;
-  readonly receivedAt: string;
-  /** The source's own prefix: empty, or ending in `/`. */
-  readonly keyPrefix: string;
-}
 
 /** What is known of how a delivery comes in. */
 export interface Reception {

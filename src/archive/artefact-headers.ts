@@ -1,6 +1,18 @@
-import type { ItemIdentity } from '../domain/item.js';
+import type { ItemIdentity, Origin } from '../domain/item.js';
 import type { ObjectHeaders } from '../store/object-store.js';
-import type { ArtefactContext } from './archive.js';
+
+/** Where a delivery's artefacts come from; becomes their key and metadata. */
+export interface ArtefactContext {
+  readonly deliveryId: string;
+  readonly jobId: string;
+  readonly status: string | null;
+  readonly source: string;
+  readonly region: string | null;
+  readonly origin: Origin;
+  readonly receivedAt: string;
+  /** The source's own prefix: empty, or ending in `/`. */
+  readonly keyPrefix: string;
+}
 
 /** S3 holds 2 KB of user metadata in all; the sender's names are the only part without a bound. */
 const LONGEST_NAME = 512;

@@ -1,8 +1,7 @@
 import type { ItemIdentity, StoredItem } from '../domain/item.js';
 import { Problem } from '../domain/problem.js';
 import { type ObjectStore, StoreError } from '../store/object-store.js';
-import type { ArtefactContext } from './archive.js';
-import { artefactHeaders } from './artefact-headers.js';
+import { type ArtefactContext, artefactHeaders } from './artefact-headers.js';
 import { claimConflict } from './claim-conflict.js';
 import { artefactPath, conflictKey, jobFolder } from './layout.js';
 import { type Found, holdsBytes, readBack } from './read-back.js';

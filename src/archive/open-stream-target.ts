@@ -1,7 +1,6 @@
 import type { ItemIdentity } from '../domain/item.js';
 import type { ObjectStore } from '../store/object-store.js';
-import type { ArtefactContext } from './archive.js';
-import { artefactHeaders } from './artefact-headers.js';
+import { type ArtefactContext, artefactHeaders } from './artefact-headers.js';
 import { artefactPath, conflictKey, jobFolder } from './layout.js';
 import type { StreamTarget } from './staged-item.js';
 

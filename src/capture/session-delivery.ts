@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Archive, ArtefactContext, StagedDelivery } from '../archive/archive.js';
+import type { Archive, StagedDelivery } from '../archive/archive.js';
+import type { ArtefactContext } from '../archive/artefact-headers.js';
 import type { Ledger } from '../archive/ledger/ledger.js';
 import type { LedgerLine } from '../domain/delivery.js';
 import type { IncomingItem, ItemKind, StoredItem } from '../domain/item.js';

@@ -1,4 +1,4 @@
-import type { ArtefactContext } from '../archive/archive.js';
+import type { ArtefactContext } from '../archive/artefact-headers.js';
 import type { DeliveryShape, LedgerLine, LedgerOutcome } from '../domain/delivery.js';
 import type { StoredItem } from '../domain/item.js';
 import { ulidMaker } from '../text/ulid-maker.js';

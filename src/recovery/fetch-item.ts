@@ -1,4 +1,5 @@
-import type { Archive, ArtefactContext, StagedDelivery } from '../archive/archive.js';
+import type { Archive, StagedDelivery } from '../archive/archive.js';
+import type { ArtefactContext } from '../archive/artefact-headers.js';
 import { commitUnlessErased } from '../archive/erasure.js';
 import { identityOf } from '../content/item-identity.js';
 import type { ItemIdentity, StoredItem } from '../domain/item.js';

@@ -1,4 +1,4 @@
-import type { ArtefactContext } from '../archive/archive.js';
+import type { ArtefactContext } from '../archive/artefact-headers.js';
 import type { StoredItem } from '../domain/item.js';
 import { Problem } from '../domain/problem.js';
 import type { JobsClient } from '../speech/batch/jobs-client.js';

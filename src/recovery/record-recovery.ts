@@ -1,4 +1,4 @@
-import type { ArtefactContext } from '../archive/archive.js';
+import type { ArtefactContext } from '../archive/artefact-headers.js';
 import type { Ledger } from '../archive/ledger/ledger.js';
 import type { LedgerLine } from '../domain/delivery.js';
 import { outcomeOfItems } from './conclude.js';

@@ -1,4 +1,4 @@
-import type { ArtefactContext } from '../archive/archive.js';
+import type { ArtefactContext } from '../archive/artefact-headers.js';
 import { isErased } from '../archive/erasure.js';
 import type { Ledger } from '../archive/ledger/ledger.js';
 import type { JobsClient } from '../speech/batch/jobs-client.js';

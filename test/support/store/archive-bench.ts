@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { type Archive, type ArtefactContext, createArchive } from '../../../src/archive/archive.js';
+import { type Archive, createArchive } from '../../../src/archive/archive.js';
+import type { ArtefactContext } from '../../../src/archive/artefact-headers.js';
 import type { IncomingItem, ItemIdentity, ItemSink } from '../../../src/domain/item.js';
 import { createBufferPool } from '../../../src/memory/buffer-pool.js';
 import { type ByteBudget, createByteBudget } from '../../../src/memory/byte-budget.js';

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Archive, StagedDelivery } from '../archive/archive.js';
 import type { ArtefactContext } from '../archive/artefact-headers.js';
 import type { Ledger } from '../archive/ledger/ledger.js';
+import { ledgerLine, NO_REQUEST } from '../archive/ledger/ledger-line.js';
 import type { LedgerLine } from '../domain/delivery.js';
 import type { IncomingItem, ItemKind, StoredItem } from '../domain/item.js';
 import { outcomeOf } from '../receiver/acknowledge.js';
@@ -93,7 +94,15 @@ export async function recordSession(
   items: readonly StoredItem[],
   end: SessionEnding,
 ): Promise<LedgerLine> {
-  const line = ledgerLine(context, items, end);
+  const { deliveryId, receivedAt, origin, source, region, jobId } = context;
+  const { status, reason, finishedAt, bytes } = end;
+  const durationMs = Math.max(0, Date.parse(finishedAt) - Date.parse(receivedAt));
+  const line = ledgerLine({
+    ...NO_REQUEST,
+    ...{ deliveryId, receivedAt, origin, source, region, jobId, status, reason, items, bytes, durationMs },
+    outcome: outcomeOf(items),
+    actor: null,
+  });
   await persistently(parts.pauseMs, () => parts.ledger.append(line));
   return line;
 }
@@ -149,32 +158,6 @@ class Delivery implements SessionDelivery {
       await audio.staged.discard();
     }
   }
-}
-
-function ledgerLine(
-  { deliveryId, receivedAt, origin, source, region, jobId }: SessionContext,
-  items: readonly StoredItem[],
-  { status, reason, finishedAt, bytes }: SessionEnding,
-): LedgerLine {
-  return {
-    v: 1,
-    deliveryId,
-    receivedAt,
-    origin,
-    source,
-    region,
-    clientIp: null,
-    method: null,
-    jobId,
-    status,
-    credential: null,
-    outcome: outcomeOf(items),
-    reason,
-    items,
-    bytes,
-    durationMs: Math.max(0, Date.parse(finishedAt) - Date.parse(receivedAt)),
-    shape: null,
-  };
 }
 
 /** A live session cannot be repeated: a store that stumbles gets some more chances. */

@@ -1,6 +1,7 @@
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { newDeliveryId } from '../archive/ledger/ledger-line.js';
 import type { CapturedFile, SessionDelivery } from '../capture/session-delivery.js';
 import { type SessionHead, type SessionResult, sessionTranscripts } from '../capture/session-transcripts.js';
 import { loadConfigWithoutPorts } from '../config/config.js';
@@ -9,7 +10,6 @@ import { isJobId } from '../domain/job.js';
 import { startSession } from '../speech/realtime/realtime.js';
 import { REALTIME_REGIONS } from '../speech/realtime/realtime-region.js';
 import type { RealtimeSession } from '../speech/realtime/session.js';
-import { ulidMaker } from '../text/ulid-maker.js';
 import { type CaptureArchive, openCaptureArchive } from './capture/capture-archive.js';
 import { type AudioInput, openAudio, readAudio } from './capture/capture-audio.js';
 import { type CaptureFlags, type CapturePlan, capturePlan } from './capture/capture-plan.js';
@@ -130,7 +130,7 @@ async function captureSession({
 
 function headOf(session: RealtimeSession, plan: CapturePlan, audio: AudioInput, store: string): SessionHead {
   const createdAt = new Date();
-  const deliveryId = ulidMaker()(createdAt.getTime());
+  const deliveryId = newDeliveryId(createdAt.getTime());
   const { id, region, service } = session;
   return {
     v: 1,

@@ -1,5 +1,6 @@
 import type { ArtefactContext } from '../archive/artefact-headers.js';
 import type { Ledger } from '../archive/ledger/ledger.js';
+import { ledgerLine, NO_REQUEST } from '../archive/ledger/ledger-line.js';
 import type { LedgerLine } from '../domain/delivery.js';
 import { outcomeOfItems } from './conclude.js';
 import type { ItemResult } from './fetch-missing.js';
@@ -46,24 +47,20 @@ function line(
   results: readonly ItemResult[],
 ): LedgerLine {
   const items = results.flatMap(({ stored }) => (stored === null ? [] : [stored]));
-  return {
-    v: 1,
+  return ledgerLine({
+    ...NO_REQUEST,
     deliveryId: context.deliveryId,
     receivedAt: context.receivedAt,
     origin: context.origin,
     source: context.source,
     region: context.region,
-    clientIp: null,
-    method: null,
     jobId: context.jobId,
     status: context.status,
-    credential: null,
     outcome,
     reason: told.reason,
     items,
     bytes: items.reduce((sum, { size }) => sum + size, 0),
     durationMs,
-    shape: null,
-    ...(order.actor === null ? {} : { actor: order.actor }),
-  };
+    actor: order.actor,
+  });
 }

@@ -1,11 +1,11 @@
 import type { ArtefactContext } from '../archive/artefact-headers.js';
 import { isErased } from '../archive/erasure.js';
 import type { Ledger } from '../archive/ledger/ledger.js';
+import { newDeliveryId } from '../archive/ledger/ledger-line.js';
 import type { JobsClient } from '../speech/batch/jobs-client.js';
 import { isPaused } from '../speech/speech-error.js';
 import type { JobRecord } from '../speech/wire.js';
 import type { ObjectStore } from '../store/object-store.js';
-import { ulidMaker } from '../text/ulid-maker.js';
 import { concluded, untouched } from './conclude.js';
 import { type Expectation, type ExpectedItem, expectationOf } from './expectation.js';
 import { ERASED, ErasedError } from './fetch-item.js';
@@ -15,8 +15,6 @@ import { needsLook, type Plan, planJob } from './plan.js';
 import { type RecoveryRecord, recordRecovery } from './record-recovery.js';
 import type { JobOrder, RecoveryParts } from './recovery-parts.js';
 import type { RecoveredJob } from './recovery-report.js';
-
-const nextDeliveryId = ulidMaker();
 
 const LEFT_ERASED: Plan = { step: 'matched', missing: [], reason: ERASED };
 
@@ -124,7 +122,7 @@ function contextsOf(
   const made = new Map<string, ArtefactContext>();
   return (source) => {
     const context = made.get(source) ?? {
-      deliveryId: nextDeliveryId(now),
+      deliveryId: newDeliveryId(now),
       jobId: job.id,
       // What the callback of a finished job says.
       status: job.status === 'done' ? 'success' : null,

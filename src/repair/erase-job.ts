@@ -2,7 +2,7 @@ import pLimit from 'p-limit';
 import { listJobObjects } from '../archive/artefacts.js';
 import { conflictClaims, erasureKey, jobFolder } from '../archive/layout.js';
 import type { Ledger } from '../archive/ledger/ledger.js';
-import { newActId, type Order, operatorLine } from '../archive/ledger/operator-line.js';
+import { type AuditInfo, newDeliveryId, operatorLine } from '../archive/ledger/ledger-line.js';
 import { quarantinedBodies } from '../archive/quarantine/quarantined-bodies.js';
 import { type ObjectStore, StoreError } from '../store/object-store.js';
 
@@ -36,9 +36,9 @@ const MAX_ROUNDS = 10;
  * that end meanwhile are erased, too; an upload that ends later is not seen, so senders have to be stopped first.
  * The ledger keeps that it happened; its lines hold no content. Harmless when repeated.
  */
-export async function eraseJob(parts: EraseParts, jobId: string, order: Order): Promise<Erasure> {
+export async function eraseJob(parts: EraseParts, jobId: string, order: AuditInfo): Promise<Erasure> {
   const started = performance.now();
-  const deliveryId = newActId();
+  const deliveryId = newDeliveryId();
   // Before anything goes: recovery must not fetch again what is being erased.
   await parts.store.replace(erasureKey(jobId), erasureMark(jobId, order), MARK_HEADERS);
   const counts = { artefacts: 0, conflicts: 0, quarantined: 0, bytes: 0 };
@@ -67,7 +67,7 @@ export async function eraseJob(parts: EraseParts, jobId: string, order: Order): 
 
 const MARK_HEADERS = { contentType: 'application/json', metadata: {} } as const;
 
-function erasureMark(jobId: string, order: Order): Buffer {
+function erasureMark(jobId: string, order: AuditInfo): Buffer {
   return Buffer.from(JSON.stringify({ v: 1, jobId, erasedAt: new Date().toISOString(), ...order }));
 }
 

@@ -1,6 +1,6 @@
 import type { Archive, StagedDelivery } from '../archive/archive.js';
 import type { Ledger } from '../archive/ledger/ledger.js';
-import { newActId, operatorLine } from '../archive/ledger/operator-line.js';
+import { newDeliveryId, operatorLine } from '../archive/ledger/ledger-line.js';
 import type { DeliveryOutcome } from '../domain/delivery.js';
 import type { StoredItem } from '../domain/item.js';
 import { Problem } from '../domain/problem.js';
@@ -52,7 +52,7 @@ export async function importArtefacts(
   order: ImportOrder,
 ): Promise<ImportAnswer> {
   const started = performance.now();
-  const act = { deliveryId: newActId(), receivedAt: new Date().toISOString(), jobId: order.jobId };
+  const act = { deliveryId: newDeliveryId(), receivedAt: new Date().toISOString(), jobId: order.jobId };
   let begun: { readonly staged: StagedDelivery; readonly place: ImportPlace } | null = null;
   const taker = createFileTaker(() => {
     const place = importPlace(parts.sources, readImportFields(form.fields()));

@@ -1,7 +1,7 @@
 import type { Archive } from '../archive/archive.js';
 import { commitUnlessErased, isErased } from '../archive/erasure.js';
 import type { Ledger } from '../archive/ledger/ledger.js';
-import { newActId, type Order, operatorLine } from '../archive/ledger/operator-line.js';
+import { type AuditInfo, newDeliveryId, operatorLine } from '../archive/ledger/ledger-line.js';
 import type { QuarantinedRequest } from '../archive/quarantine/quarantine.js';
 import type { QuarantineShelf } from '../archive/quarantine/quarantine-store.js';
 import type { StoredItem } from '../domain/item.js';
@@ -33,7 +33,7 @@ export interface ReleaseParts {
  * Rejects with `not-found`, also when the job is erased meanwhile: then nothing of the release remains. Rejects with
  * `conflict` when the body still cannot be decoded.
  */
-export function releaseBody(parts: ReleaseParts, id: string, order: Order): Promise<Acknowledgement> {
+export function releaseBody(parts: ReleaseParts, id: string, order: AuditInfo): Promise<Acknowledgement> {
   return parts.shelf.withBody(id, async (body) => {
     const [request, released] = await Promise.all([parts.shelf.request(id), parts.shelf.release(id)]);
     if (request === null || body === null) throw nothingThere();
@@ -45,10 +45,10 @@ export function releaseBody(parts: ReleaseParts, id: string, order: Order): Prom
 async function release(
   parts: ReleaseParts,
   { id, request, body }: { readonly id: string; readonly request: QuarantinedRequest; readonly body: Buffer },
-  order: Order,
+  order: AuditInfo,
 ): Promise<Acknowledgement> {
   const started = performance.now();
-  const deliveryId = newActId();
+  const deliveryId = newDeliveryId();
   const receivedAt = new Date().toISOString();
   const items = await archiveBody(parts, request, body, { deliveryId, receivedAt });
   const { source, region, clientIp, method, jobId, status } = request;

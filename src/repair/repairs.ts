@@ -1,6 +1,6 @@
 import type { Archive } from '../archive/archive.js';
 import type { Ledger } from '../archive/ledger/ledger.js';
-import { type Order, operatorLine } from '../archive/ledger/operator-line.js';
+import { type AuditInfo, newDeliveryId, operatorLine } from '../archive/ledger/ledger-line.js';
 import { createQuarantineShelf, type QuarantineShelf } from '../archive/quarantine/quarantine-store.js';
 import { Problem } from '../domain/problem.js';
 import { createLedgerView, type LedgerView } from '../ledger-view/ledger-view.js';
@@ -46,7 +46,7 @@ export interface Repairs {
   refetchJob(jobId: string, order: RefetchJobOrder): Promise<RecoveredJob>;
 }
 
-export interface RefetchJobOrder extends Order {
+export interface RefetchJobOrder extends AuditInfo {
   readonly region?: string | undefined;
   readonly source?: string | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -132,7 +132,11 @@ async function nameFailure(
 ): Promise<void> {
   onReplayFailure?.({ replayId, item, jobId, outcome, reason });
   if (recorded) return;
-  const act = { outcome: outcome === 'unrecoverable' ? outcome : 'failed', jobId };
+  const act = {
+    deliveryId: newDeliveryId(),
+    outcome: outcome === 'unrecoverable' ? outcome : 'failed',
+    jobId,
+  };
   const line = { ...act, source: source ?? null, region: region ?? null };
   // The store is in trouble: the failure is still kept with the replay once it can be written.
   await ledger.append(operatorLine({ actor, reason }, line)).catch((error) => onError?.(error));

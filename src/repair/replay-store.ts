@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { REPLAYS_FOLDER, replayKey } from '../archive/layout.js';
-import type { Order } from '../archive/ledger/operator-line.js';
+import type { AuditInfo } from '../archive/ledger/ledger-line.js';
 import { isUlid } from '../store/list-cursor.js';
 import { type ObjectStore, StoreError } from '../store/object-store.js';
 import { readDocument } from '../store/read-document.js';
@@ -27,7 +27,7 @@ export interface ReplayShelf {
   claim(id: string, claim: number, owner: string): Promise<boolean>;
   /** Whether a later claim than this one was made. */
   isSuperseded(id: string, claim: number): Promise<boolean>;
-  cancel(id: string, order: Order): Promise<void>;
+  cancel(id: string, order: AuditInfo): Promise<void>;
   isCancelled(id: string): Promise<boolean>;
   /** Keeps results beside the state, as the batch of that number of that claim. */
   addFailures(id: string, claim: number, batch: number, entries: readonly ReplayFailure[]): Promise<void>;

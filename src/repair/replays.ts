@@ -1,6 +1,6 @@
 import { decodeTime } from 'ulid';
 import type { Ledger } from '../archive/ledger/ledger.js';
-import { newActId, type Order, operatorLine } from '../archive/ledger/operator-line.js';
+import { type AuditInfo, newDeliveryId, operatorLine } from '../archive/ledger/ledger-line.js';
 import { Problem } from '../domain/problem.js';
 import { decodeIdCursor, encodeIdCursor } from '../store/list-cursor.js';
 import {
@@ -48,13 +48,13 @@ export interface Replays {
   /** Refuses what `order` refuses. */
   preview(selector: ReplaySelector): Promise<ReplaySelection>;
   /** Resolves with the id as soon as the order is durable; the work goes on behind it. */
-  order(selector: ReplaySelector, order: Order): Promise<string>;
+  order(selector: ReplaySelector, order: AuditInfo): Promise<string>;
   view(id: string): Promise<ReplayView | null>;
   /** The items that failed, each with its reason. */
   failures(id: string): Promise<readonly ReplayFailure[]>;
   page(query: { readonly limit: number; readonly cursor?: string | undefined }): Promise<ReplayPage>;
   /** Null for an unknown id. Rejects with `conflict` when it has ended already. Repeated: the same answer. */
-  cancel(id: string, order: Order): Promise<ReplayView | null>;
+  cancel(id: string, order: AuditInfo): Promise<ReplayView | null>;
   /** Runs it in the foreground; only for an id just ordered with `start` not called. */
   run(id: string, signal: AbortSignal, onProgress: (state: ReplayState) => void): Promise<RunEnd>;
   /** Begins to take up abandoned replays. */
@@ -150,7 +150,12 @@ export function createReplays(options: ReplaysOptions): Replays {
       try {
         await replays.create(state, selection.items);
         await options.ledger.append(
-          operatorLine(order, { outcome: 'replayed', deliveryId: state.replayId, bytes: selection.bytes }),
+          operatorLine(order, {
+            outcome: 'replayed',
+            deliveryId: state.replayId,
+            jobId: null,
+            bytes: selection.bytes,
+          }),
         );
         if (started) launch(state);
       } finally {
@@ -174,7 +179,7 @@ export function createReplays(options: ReplaysOptions): Replays {
       if (before === null || before.state === 'cancelled') return before;
       if (before.state === 'done') throw new Problem('conflict', 'The replay has ended already.');
       await replays.cancel(id, order);
-      await options.ledger.append(operatorLine(order, { outcome: 'cancelled', deliveryId: id }));
+      await options.ledger.append(operatorLine(order, { outcome: 'cancelled', deliveryId: id, jobId: null }));
       return view(id);
     },
     async run(id, signal, onProgress) {
@@ -198,13 +203,13 @@ export function createReplays(options: ReplaysOptions): Replays {
 function newReplay(
   selector: ReplaySelector,
   { items, bytes }: ReplaySelection,
-  { actor, reason }: Order,
+  { actor, reason }: AuditInfo,
   owner: string,
 ): ReplayState {
   const createdAt = new Date().toISOString();
   return {
     v: 1,
-    replayId: newActId(),
+    replayId: newDeliveryId(),
     createdAt,
     actor,
     reason,

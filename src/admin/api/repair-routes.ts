@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Ledger } from '../../archive/ledger/ledger.js';
-import { operatorLine } from '../../archive/ledger/operator-line.js';
+import { newDeliveryId, operatorLine } from '../../archive/ledger/ledger-line.js';
 import { Problem } from '../../domain/problem.js';
 import type { RecoveredJob } from '../../recovery/recovery-report.js';
 import { type EraseParts, eraseJob } from '../../repair/erase-job.js';
@@ -43,7 +43,10 @@ export function repairRoutes(parts: RepairRouteParts): AdminRoute[] {
         const result = await parts.refetchJob(jobId, { actor, reason, region, source });
         await refuseUnknown(parts, result);
         await parts.ledger.append(
-          operatorLine({ actor, reason }, { outcome: 'replayed', jobId, receivedAt, region: result.region }),
+          operatorLine(
+            { actor, reason },
+            { deliveryId: newDeliveryId(), outcome: 'replayed', jobId, receivedAt, region: result.region },
+          ),
         );
         return ok(result);
       },
@@ -66,7 +69,10 @@ export function repairRoutes(parts: RepairRouteParts): AdminRoute[] {
         const { reason } = readBody(ACKNOWLEDGE_BODY, body);
         if (!(await isKnownHere(parts, jobId)))
           throw new Problem('not-found', 'Nothing is known here of this job.');
-        const line = operatorLine({ actor, reason }, { outcome: 'acknowledged', jobId });
+        const line = operatorLine(
+          { actor, reason },
+          { deliveryId: newDeliveryId(), outcome: 'acknowledged', jobId },
+        );
         await parts.ledger.append(line);
         return ok(line);
       },

@@ -1,0 +1,81 @@
+import type { LedgerLine } from '../../domain/delivery.js';
+import { ulidMaker } from '../../text/ulid-maker.js';
+
+/** Every field of a line. Nothing has a default here, so that a writer that forgets a field does not compile. */
+export interface LedgerFields extends Omit<LedgerLine, 'v' | 'actor' | 'wouldRefuse'> {
+  /** Null leaves the field out of the line. */
+  readonly actor: string | null;
+  /** Null leaves the field out of the line. */
+  readonly wouldRefuse: string | null;
+}
+
+/** The fields of a line that no request of a sender stands behind. */
+export const NO_REQUEST = {
+  clientIp: null,
+  method: null,
+  credential: null,
+  shape: null,
+  wouldRefuse: null,
+} as const;
+
+/** Builds every line of the ledger. The fields have the order in which docs/ledger.md lists them. */
+export function ledgerLine(fields: LedgerFields): LedgerLine {
+  const { actor, wouldRefuse } = fields;
+  return {
+    v: 1,
+    deliveryId: fields.deliveryId,
+    receivedAt: fields.receivedAt,
+    origin: fields.origin,
+    source: fields.source,
+    region: fields.region,
+    clientIp: fields.clientIp,
+    method: fields.method,
+    jobId: fields.jobId,
+    status: fields.status,
+    credential: fields.credential,
+    outcome: fields.outcome,
+    reason: fields.reason,
+    items: fields.items,
+    bytes: fields.bytes,
+    durationMs: fields.durationMs,
+    shape: fields.shape,
+    ...(actor === null ? undefined : { actor }),
+    ...(wouldRefuse === null ? undefined : { wouldRefuse }),
+  };
+}
+
+/** Who ordered an act, and why. */
+export interface AuditInfo {
+  /** Name of the admin token, or of the command line's user. */
+  readonly actor: string;
+  readonly reason: string | null;
+}
+
+/** What an operator did: id, outcome and job (null when it concerns several), and every field that is not empty. */
+export type OperatorAct = Pick<LedgerLine, 'deliveryId' | 'outcome' | 'jobId'> &
+  Partial<Omit<LedgerFields, 'deliveryId' | 'outcome' | 'jobId' | 'actor' | 'reason'>>;
+
+/** The line of an operator's act. */
+export function operatorLine({ actor, reason }: AuditInfo, act: OperatorAct): LedgerLine {
+  return ledgerLine({
+    ...NO_REQUEST,
+    receivedAt: new Date().toISOString(),
+    origin: 'replay',
+    source: null,
+    region: null,
+    status: null,
+    items: [],
+    bytes: 0,
+    durationMs: 0,
+    ...act,
+    actor,
+    reason,
+  });
+}
+
+const nextUlid = ulidMaker();
+
+/** The id of a new line: a ULID. Ids made by one process sort in the order they were made. */
+export function newDeliveryId(now: number = Date.now()): string {
+  return nextUlid(now);
+}

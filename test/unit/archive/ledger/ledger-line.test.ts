@@ -1,0 +1,55 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from '@jest/globals';
+import {
+  type LedgerFields,
+  ledgerLine,
+  NO_REQUEST,
+  newDeliveryId,
+  operatorLine,
+} from '../../../../src/archive/ledger/ledger-line.js';
+
+const FIELDS: LedgerFields = {
+  ...NO_REQUEST,
+  wouldRefuse: 'address-unknown',
+  actor: 'tester',
+  durationMs: 1,
+  bytes: 2,
+  items: [],
+  reason: null,
+  outcome: 'stored',
+  status: 'success',
+  jobId: 'j1',
+  region: null,
+  source: 'default',
+  origin: 'callback',
+  receivedAt: '2026-03-04T05:06:07.089Z',
+  deliveryId: '01ARZ3NDEKTSV4RRFFQ69G5FAV',
+};
+
+describe('a ledger line', () => {
+  it('has the documented fields in the documented order, however its writer orders them', () => {
+    const rows = readFileSync('docs/ledger.md', 'utf8').matchAll(/^\| `(\w+)` \|/gm);
+    expect(Object.keys(ledgerLine(FIELDS))).toEqual([...rows].map(([, field]) => field));
+  });
+
+  it('leaves out an actor and an address verdict that are null', () => {
+    const line = ledgerLine({ ...FIELDS, actor: null, wouldRefuse: null });
+    expect(Object.keys(line).at(-1)).toBe('shape');
+  });
+
+  it('names the operator and the reason of an act, whatever the act says', () => {
+    const act = { deliveryId: newDeliveryId(), outcome: 'erased', jobId: 'j1', bytes: 3 };
+    const line = operatorLine(
+      { actor: 'tester', reason: 'INC-42' },
+      { ...act, ...{ actor: 'x', reason: 'y' } },
+    );
+    expect(line).toMatchObject({
+      v: 1,
+      ...act,
+      actor: 'tester',
+      reason: 'INC-42',
+      source: null,
+      shape: null,
+    });
+  });
+});

@@ -38,7 +38,7 @@ async function beginDelivery(id: string, size: number) {
   return client;
 }
 
-/** An import whose form is all there but its last bytes, and those. */
+/** An import that the receiver has begun, all of whose form is sent but its last bytes, and those. */
 async function beginImport(id: string) {
   const form = [
     '--b\r\nContent-Disposition: form-data; name="data"; filename="a.wav"\r\n\r\n',
@@ -48,8 +48,10 @@ async function beginImport(id: string) {
   const client = await rawClient(receiver.adminUrl);
   await client.send(
     `POST /admin/api/jobs/${id}/artefacts HTTP/1.1\r\nHost: r\r\nAuthorization: Bearer ${TOKEN}\r\n` +
-      `Content-Type: multipart/form-data; boundary=b\r\nContent-Length: ${form.length}\r\n\r\n${form.slice(0, 500)}`,
+      `Content-Type: multipart/form-data; boundary=b\r\nContent-Length: ${form.length}\r\nExpect: 100-continue\r\n\r\n`,
   );
+  expect((await client.answer()).status).toBe(100);
+  await client.send(form.slice(0, 500));
   return { client, rest: form.slice(500) };
 }
 

@@ -6,7 +6,7 @@ import type { BudgetLease, ByteBudget } from '../memory/byte-budget.js';
 import type { Memory } from '../memory/part-buffer.js';
 import type { ObjectStore } from '../store/object-store.js';
 import type { ArtefactContext } from './artefact-headers.js';
-import { commitItem } from './commit-item.js';
+import { commitHeld, commitStreamed } from './commit-item.js';
 import { openStreamTarget } from './open-stream-target.js';
 import { StagedItem } from './staged-item.js';
 
@@ -120,8 +120,12 @@ class Staging implements StagedDelivery {
 
   async commit(): Promise<StoredItem[]> {
     this.#lease.pace.complete();
+    const [first, ...others] = this.#items;
     try {
-      const stored = await this.#commitAll();
+      const stored =
+        first?.target === null && others.length === 0
+          ? [await commitHeld(this.#parts.store, this.#context, first, false)]
+          : await this.#commitAll();
       this.#settled = true;
       return stored;
     } catch (error) {
@@ -146,21 +150,20 @@ class Staging implements StagedDelivery {
 
   /** Streamed items first: only they can lose a race, and then nothing small has become visible yet. */
   async #commitAll(): Promise<StoredItem[]> {
-    const [only, ...others] = this.#items;
-    if (only === undefined) return [];
-    if (others.length === 0) return [await commitItem(this.#parts.store, this.#context, only, false)];
+    const { store } = this.#parts;
     const outcomes = new Map<StagedItem, StoredItem>();
     const written = new Set<string>();
+    for (const item of this.#items) {
+      if (item.target === null) continue;
+      written.add(item.path);
+      outcomes.set(item, await commitStreamed(store, this.#context, item, item.target));
+    }
     const commit = async (item: StagedItem) => {
       const repeated = written.has(item.path);
       written.add(item.path);
-      outcomes.set(item, await commitItem(this.#parts.store, this.#context, item, repeated));
+      outcomes.set(item, await commitHeld(store, this.#context, item, repeated));
     };
-    const [streamed, held] = [
-      this.#items.filter(isStreamed),
-      this.#items.filter((item) => !isStreamed(item)),
-    ];
-    for (const item of streamed) await commit(item);
+    const held = this.#items.filter((item) => item.target === null);
     for (const group of groupsOfDistinctPaths(held)) await allEnded(group.map(commit));
     return this.#items.flatMap((item) => outcomes.get(item) ?? []);
   }
@@ -185,10 +188,6 @@ async function allEnded(writes: readonly Promise<void>[]): Promise<void> {
   for (const outcome of await Promise.allSettled(writes)) {
     if (outcome.status === 'rejected') throw outcome.reason;
   }
-}
-
-function isStreamed(item: StagedItem): boolean {
-  return item.target !== null;
 }
 
 /** Items that repeat a path go one after the other, so that the first of them is the one that wins. */

@@ -1,37 +1,11 @@
 import type { ItemIdentity, StoredItem } from '../domain/item.js';
 import { Problem } from '../domain/problem.js';
-import { type ObjectStore, StoreError } from '../store/object-store.js';
+import { type ObjectHeaders, type ObjectStore, StoreError } from '../store/object-store.js';
 import { type ArtefactContext, artefactHeaders } from './artefact-headers.js';
 import { claimConflict } from './claim-conflict.js';
 import { artefactPath, conflictKey, jobFolder } from './layout.js';
 import { type Found, holdsBytes, readBack } from './read-back.js';
 import type { StagedItem, StreamTarget } from './staged-item.js';
-
-/**
- * Makes one staged item visible by the rules of the archive, and proves what lies there when in doubt.
- *
- * @param repeated an earlier item of the same delivery went to the same path
- */
-export async function commitItem(
-  store: ObjectStore,
-  context: ArtefactContext,
-  item: StagedItem,
-  repeated: boolean,
-): Promise<StoredItem> {
-  const { identity, target } = item;
-  if (identity === null) throw new Error('an item was committed that has not ended');
-  const place = {
-    store,
-    context,
-    item,
-    identity,
-    folder: jobFolder(context.keyPrefix, context.jobId),
-    path: artefactPath(identity),
-    repeated,
-  };
-  if (target === null) return commitHeld(place);
-  return target.beside ? commitStreamedBeside(place, target) : commitStreamed(place, target);
-}
 
 interface Place {
   readonly store: ObjectStore;
@@ -40,7 +14,13 @@ interface Place {
   readonly identity: ItemIdentity;
   readonly folder: string;
   readonly path: string;
-  readonly repeated: boolean;
+}
+
+function placeOf(store: ObjectStore, context: ArtefactContext, item: StagedItem): Place {
+  const { identity } = item;
+  if (identity === null) throw new Error('an item was committed that has not ended');
+  const folder = jobFolder(context.keyPrefix, context.jobId);
+  return { store, context, item, identity, folder, path: artefactPath(identity) };
 }
 
 function stored(place: Place, key: string, outcome: StoredItem['outcome']): StoredItem {
@@ -48,22 +28,41 @@ function stored(place: Place, key: string, outcome: StoredItem['outcome']): Stor
   return { kind, key, size: place.item.size, sha256: place.item.sha256, outcome };
 }
 
-async function commitHeld(place: Place): Promise<StoredItem> {
-  const { store, context, item, identity } = place;
+/**
+ * Makes an item that is held in memory visible, and reads back what lies at its key when that is in doubt.
+ *
+ * @param repeated an earlier item of the same delivery went to the same path
+ */
+export async function commitHeld(
+  store: ObjectStore,
+  context: ArtefactContext,
+  item: StagedItem,
+  repeated: boolean,
+): Promise<StoredItem> {
+  const place = placeOf(store, context, item);
   const key = place.folder + place.path;
-  const headers = artefactHeaders(context, identity, {
-    fileName: item.description.fileName,
-    sha256: item.sha256,
-  });
-  const result = await item.readBy((content) => store.create(key, content, headers));
-  if (result === 'created') return stored(place, key, 'created');
-  const found = await readBack(store, key);
-  if (found === null) throw new StoreError('create', `${key} was there and is gone; it may be being erased`);
-  if (found.sha256 !== item.sha256)
-    return item.description.standsIn ? gaveWay(place, found) : keepConflict(place);
-  // A write whose answer was lost comes back as `exists`; the delivery's own mark tells it from a stranger's.
-  const ours = found.info.metadata['delivery-id'] === context.deliveryId && !place.repeated;
-  return stored(place, key, ours ? 'created' : 'identical');
+  const headers = heldHeaders(place);
+  const content = item.hold();
+  try {
+    if ((await store.create(key, content.bytes, headers)) === 'created') return stored(place, key, 'created');
+    const found = await readBack(store, key);
+    if (found === null)
+      throw new StoreError('create', `${key} was there and is gone; it may be being erased`);
+    if (found.sha256 !== item.sha256) {
+      return item.description.standsIn
+        ? gaveWay(place, found)
+        : await keepConflict(place, content.bytes, headers);
+    }
+    // A write whose answer was lost comes back as `exists`; the delivery id tells it from another delivery's.
+    const ours = found.info.metadata['delivery-id'] === context.deliveryId && !repeated;
+    return stored(place, key, ours ? 'created' : 'identical');
+  } finally {
+    content.release();
+  }
+}
+
+function heldHeaders({ context, identity, item }: Place): ObjectHeaders {
+  return artefactHeaders(context, identity, { fileName: item.description.fileName, sha256: item.sha256 });
 }
 
 /** What stands in changes nothing when something lies there; what is told of it is what lies there. */
@@ -75,15 +74,10 @@ function gaveWay(place: Place, { info, size, sha256 }: Found): StoredItem {
  * Different bytes for a taken key: kept beside it under their own hash. When they come again they find themselves there
  * and are identical, as bytes that come again to the first key are.
  */
-async function keepConflict(place: Place): Promise<StoredItem> {
-  const { store, context, item, identity } = place;
+async function keepConflict(place: Place, content: Buffer, headers: ObjectHeaders): Promise<StoredItem> {
+  const { store, context, item } = place;
   const key = conflictKey(place.folder, place.path, item.sha256);
-  const headers = artefactHeaders(context, identity, {
-    fileName: item.description.fileName,
-    sha256: item.sha256,
-  });
-  const result = await item.readBy((content) => store.create(key, content, headers));
-  if (result === 'created') return stored(place, key, 'conflict');
+  if ((await store.create(key, content, headers)) === 'created') return stored(place, key, 'conflict');
   const found = await readBack(store, key);
   if (found?.sha256 !== item.sha256) {
     throw new StoreError('create', `${key} holds other bytes than its name says`);
@@ -92,8 +86,15 @@ async function keepConflict(place: Place): Promise<StoredItem> {
   return stored(place, key, ours ? 'conflict' : 'identical');
 }
 
-async function commitStreamed(place: Place, target: StreamTarget): Promise<StoredItem> {
-  const { store, context, item } = place;
+/** Makes a streamed item visible, or proves that its bytes lie there already. */
+export async function commitStreamed(
+  store: ObjectStore,
+  context: ArtefactContext,
+  item: StagedItem,
+  target: StreamTarget,
+): Promise<StoredItem> {
+  const place = placeOf(store, context, item);
+  if (target.beside) return commitStreamedBeside(place, target);
   if ((await target.upload.complete()) === 'created') return stored(place, target.key, 'created');
   const found = await readBack(store, target.key);
   if (found === null) throw new StoreError('complete', `${target.key} was there and is gone`);

@@ -2,6 +2,7 @@ import { createHash, hash } from 'node:crypto';
 import type { IncomingItem, ItemDescription, ItemIdentity } from '../domain/item.js';
 import { LeaseClosedError } from '../memory/budget-lease.js';
 import { type Memory, PartBuffer } from '../memory/part-buffer.js';
+import type { HeldBytes } from '../memory/shared-buffer.js';
 import type { PendingUpload } from '../store/object-store.js';
 import { artefactPath } from './layout.js';
 
@@ -58,9 +59,9 @@ export class StagedItem implements IncomingItem {
     return this.identity === null ? '' : artefactPath(this.identity);
   }
 
-  /** Hands the content to a call of the store, while it is held in memory: after `end` and without `target`. */
-  readBy<T>(read: (content: Buffer) => Promise<T>): Promise<T> {
-    return this.#part.readBy(read);
+  /** The content of an item in memory, for a call of the store: after `end` and without `target`. */
+  hold(): HeldBytes {
+    return this.#part.hold();
   }
 
   write(chunk: Buffer): Promise<void> | undefined {
@@ -153,14 +154,19 @@ export class StagedItem implements IncomingItem {
     this.#hash?.update(part.bytes());
     this.#memory.lease.pace.handedOn();
     this.#part = new PartBuffer(this.#memory, this.#rules.partSize, this.#rules.partSize);
-    const sending = part
-      .readBy((bytes) => upload.write(bytes))
-      .catch((error: unknown) => {
-        this.#failure ??= { error };
-      })
-      .finally(() => this.#inFlight.delete(sending));
+    const sending = this.#upload(upload, part.hold()).finally(() => this.#inFlight.delete(sending));
     part.release();
     this.#inFlight.add(sending);
+  }
+
+  async #upload(upload: PendingUpload, part: HeldBytes): Promise<void> {
+    try {
+      await upload.write(part.bytes);
+    } catch (error) {
+      this.#failure ??= { error };
+    } finally {
+      part.release();
+    }
   }
 
   async #settle(): Promise<void> {

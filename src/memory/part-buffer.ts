@@ -1,7 +1,7 @@
 import { LeaseClosedError } from './budget-lease.js';
 import type { BufferPool } from './buffer-pool.js';
 import type { BudgetLease } from './byte-budget.js';
-import { SharedBuffer } from './shared-buffer.js';
+import { type HeldBytes, SharedBuffer } from './shared-buffer.js';
 
 /** What staging needs to hold bytes: where buffers come from, and how to wait for the right to have one. */
 export interface Memory {
@@ -63,11 +63,11 @@ export class PartBuffer {
   }
 
   /**
-   * Hands the bytes gathered so far to a call that takes its time. They are neither reused nor given back to the budget
-   * before it has ended, whatever becomes of this object meanwhile; only `append` must not be called.
+   * The bytes gathered so far, for a reader that takes its time: they stay as they are until it releases them, even if
+   * this object is released before. `append` must not be called meanwhile.
    */
-  readBy<T>(read: (bytes: Buffer) => Promise<T>): Promise<T> {
-    return this.#content === null ? read(EMPTY) : this.#content.memory.readBy(this.#length, read);
+  hold(): HeldBytes {
+    return this.#content === null ? NOTHING_HELD : this.#content.memory.hold(this.#length);
   }
 
   /** Appends a chunk of at most `room` bytes if that needs no waiting for memory. */
@@ -174,3 +174,4 @@ export class PartBuffer {
 }
 
 const EMPTY = Buffer.alloc(0);
+const NOTHING_HELD: HeldBytes = { bytes: EMPTY, release: () => {} };

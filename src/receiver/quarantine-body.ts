@@ -32,10 +32,12 @@ export async function quarantineBody(
     reason: fault.reason,
     detail: fault.message,
   };
-  const keeping = kept.readBy((body) => quarantine.keep(record, body));
-  if (keeping === 'no-memory') {
-    throw new Problem('overloaded', 'Too much is being received to keep this body.');
+  const body = kept.hold();
+  if (body === 'no-memory') throw new Problem('overloaded', 'Too much is being received to keep this body.');
+  if (body === 'over-cap') throw new Problem('body-malformed', `${fault.message} (${fault.reason})`);
+  try {
+    await quarantine.keep(record, body.bytes);
+  } finally {
+    body.release();
   }
-  if (keeping === 'over-cap') throw new Problem('body-malformed', `${fault.message} (${fault.reason})`);
-  await keeping;
 }

@@ -1,5 +1,6 @@
 import type { Spare } from '../memory/budget-lease.js';
 import { type Memory, PartBuffer } from '../memory/part-buffer.js';
+import type { HeldBytes } from '../memory/shared-buffer.js';
 
 /**
  * Keeps the raw bytes of a body while it is decoded, so that an undecodable one can go to quarantine. What it
@@ -9,11 +10,8 @@ import { type Memory, PartBuffer } from '../memory/part-buffer.js';
 export interface RawKeeper extends Spare {
   /** To be told of every chunk of the body. */
   keep(chunk: Buffer): void;
-  /**
-   * Hands the whole raw body to a call that takes its time; it stays what it is until that has ended. When it is not
-   * there, says why.
-   */
-  readBy<T>(read: (body: Buffer) => Promise<T>): Promise<T> | 'over-cap' | 'no-memory';
+  /** The whole raw body, which stays as it is until its reader releases it; or why it is not there. */
+  hold(): HeldBytes | 'over-cap' | 'no-memory';
 }
 
 /**
@@ -47,14 +45,10 @@ export function createRawKeeper(memory: Memory, cap: number, declared: number | 
     keep(chunk.subarray(piece.length));
   }
 
-  /** A body beyond the largest buffer is put together for its reader, and paid for once more. */
-  async function readTogether<T>(read: (body: Buffer) => Promise<T>): Promise<T> {
+  /** A body beyond the largest buffer is concatenated for its reader, and paid for once more. */
+  function concatenated(): HeldBytes {
     const bytes = kept;
-    try {
-      return await read(Buffer.concat(parts.map((part) => part.bytes())));
-    } finally {
-      lease.give(bytes);
-    }
+    return { bytes: Buffer.concat(parts.map((part) => part.bytes())), release: () => lease.give(bytes) };
   }
 
   return {
@@ -62,10 +56,10 @@ export function createRawKeeper(memory: Memory, cap: number, declared: number | 
       return kept;
     },
     keep,
-    readBy(read) {
+    hold() {
       if (lost !== null) return lost;
-      if (parts.length === 1) return last.readBy(read);
-      return lease.tryTake(kept) ? readTogether(read) : 'no-memory';
+      if (parts.length === 1) return last.hold();
+      return lease.tryTake(kept) ? concatenated() : 'no-memory';
     },
     release: () => lose('no-memory'),
   };

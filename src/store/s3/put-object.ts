@@ -4,6 +4,7 @@ import type { S3Bucket } from './s3-bucket.js';
 import { asFailure } from './s3-failure.js';
 import { s3Trouble } from './s3-trouble.js';
 import { addObjectLines, type HeaderLines, integrityLines, integrityOf } from './wire/object-headers.js';
+import type { SignedPut } from './wire/s3-sender.js';
 import { withRetries } from './with-retries.js';
 
 const NOT_THERE_YET: HeaderLines = ['if-none-match', '*'];
@@ -26,8 +27,9 @@ export async function createObject(
     await replaceObject(bucket, key, body, headers);
     return 'created';
   }
+  const request = putRequest(bucket, key, body, headers, NOT_THERE_YET);
   try {
-    await put(bucket, key, body, headers, NOT_THERE_YET);
+    await withRetries(bucket.limits.retry, () => bucket.sender.put('PutObject', request));
     return 'created';
   } catch (error) {
     if (asFailure(error).status === 412) return 'exists';
@@ -42,29 +44,29 @@ export async function replaceObject(
   body: Buffer,
   headers: ObjectHeaders,
 ): Promise<void> {
+  const request = putRequest(bucket, key, body, headers, []);
   try {
-    await put(bucket, key, body, headers, []);
+    await withRetries(bucket.limits.retry, () => bucket.sender.put('PutObject', request));
   } catch (error) {
     throw s3Trouble('replace', key, error);
   }
 }
 
-async function put(
+function putRequest(
   bucket: S3Bucket,
   key: string,
   body: Buffer,
   headers: ObjectHeaders,
   condition: HeaderLines,
-): Promise<void> {
+): SignedPut {
   const { sender, settings, limits } = bucket;
   const lines = integrityLines(integrityOf(settings, sender.secure, body, headers.metadata.sha256));
   addObjectLines(lines, settings, headers);
   lines.push(...condition);
-  const request = {
+  return {
     key: bucket.prefix + key,
     headers: lines,
     body,
     timeoutMs: body.length <= SMALL_BODY ? limits.requestTimeoutMs : limits.partTimeoutMs,
   };
-  await withRetries(limits.retry, () => sender.put('PutObject', request));
 }

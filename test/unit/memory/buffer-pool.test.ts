@@ -22,37 +22,25 @@ describe('the pool of buffers', () => {
     expect(pool.take(128 * KB, noMatter).bytes).toBe(bytes);
   });
 
-  it('hands out nothing that a reader still reads, and says when it is free', async () => {
+  it('hands out nothing that a reader still holds, and says when it is free', () => {
     const pool = createBufferPool({ largest: 256 * KB, retain: 256 * KB });
     let freed = 0;
-    let endReading = (): void => {};
     const first = pool.take(100 * KB, () => (freed += 1));
     const { bytes } = first;
-    const reading = first.readBy(10, () => new Promise<void>((resolve) => (endReading = resolve)));
+    const reader = first.hold(10);
     first.release();
     expect(freed).toBe(0);
     expect(pool.take(100 * KB, noMatter).bytes).not.toBe(bytes);
-    endReading();
-    await reading;
+    reader.release();
     expect(freed).toBe(1);
     expect(pool.take(100 * KB, noMatter).bytes).toBe(bytes);
   });
 
-  it('frees a buffer also when its reader fails', async () => {
-    const pool = createBufferPool({ largest: 256 * KB, retain: 256 * KB });
-    let freed = 0;
-    const buffer = pool.take(100 * KB, () => (freed += 1));
-    await expect(buffer.readBy(1, () => Promise.reject(new Error('EIO')))).rejects.toThrow('EIO');
-    expect(freed).toBe(0);
-    buffer.release();
-    expect(freed).toBe(1);
-  });
-
-  it('refuses to show, read or release a buffer that is free', async () => {
+  it('refuses to show, hold or release a buffer that is free', () => {
     const buffer = createBufferPool({ largest: 256 * KB, retain: 0 }).take(1, noMatter);
     buffer.release();
     expect(() => buffer.bytes).toThrow('after its release');
-    await expect(buffer.readBy(1, () => Promise.resolve())).rejects.toThrow('after its release');
+    expect(() => buffer.hold(1)).toThrow('after its release');
     expect(() => buffer.release()).toThrow('more often');
   });
 

@@ -63,6 +63,26 @@ describe('the archive', () => {
     expect((await readAll(store, 'jobs/job1/data'))?.equals(content)).toBe(true);
   });
 
+  it('returns the memory of an item only when the store has read it, even if its delivery is discarded before', async () => {
+    let mayRead = (): void => {};
+    const reading = new Promise<void>((resolve) => {
+      mayRead = resolve;
+    });
+    const slow: ObjectStore = {
+      ...store,
+      create: (key, body, headers) => reading.then(() => store.create(key, body, headers)),
+    };
+    const { archive, budget } = archiveOver(slow);
+    const staged = archive.begin(context());
+    await putItem(staged, TRANSCRIPT, randomContent(1000));
+    const committing = staged.commit();
+    await staged.discard();
+    expect(budget.used).toBe(1000);
+    mayRead();
+    await committing;
+    expect(budget.used).toBe(0);
+  });
+
   it.each([
     ['held in memory', 1000],
     ['streamed', LARGE],

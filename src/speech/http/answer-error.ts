@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici';
+import { parseRetryAfter } from '../../text/retry-after.js';
 import { SpeechError, type SpeechErrorKind } from '../speech-error.js';
 import type { Clock } from './clock.js';
-import { parseRetryAfter } from './retry.js';
 
 const ERROR_BODY_LIMIT = 64 * 1024;
 const SAID_LIMIT = 300;
@@ -28,11 +28,11 @@ export async function answerError(
   const html = /html/i.test(single(headers['content-type']) ?? '');
   const said = html ? undefined : saidBy(await readBounded(response.body), secret);
   if (html) response.body.on('error', () => {}).destroy();
-  const retryAfterMs = parseRetryAfter(single(headers['retry-after']), clock);
+  const retryAfterMs = parseRetryAfter(headers['retry-after'], clock.now());
   const details = {
     status,
     ...(said === undefined ? {} : { said }),
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    ...(retryAfterMs === null ? {} : { retryAfterMs }),
   };
   return new SpeechError(kindOf(status, html), operation, describe(status, html, said, headers), details);
 }

@@ -1,5 +1,4 @@
 import type { SpeechError } from '../speech-error.js';
-import type { Clock } from './clock.js';
 
 export interface RetryPolicy {
   /** Further tries after the first. */
@@ -46,12 +45,4 @@ export function backoff(failures: number, policy: RetryPolicy): number | null {
   if (failures > policy.retries) return null;
   const ceiling = Math.min(policy.maxDelayMs, policy.baseDelayMs * 2 ** (failures - 1));
   return ceiling * (0.5 + policy.random() / 2);
-}
-
-/** Milliseconds of a `Retry-After` header: seconds or an HTTP date; undefined when it is neither. */
-export function parseRetryAfter(value: string | undefined, clock: Clock): number | undefined {
-  if (value === undefined) return undefined;
-  if (/^\d+$/.test(value.trim())) return Number(value) * 1000;
-  const date = Date.parse(value);
-  return Number.isNaN(date) ? undefined : Math.max(0, date - clock.now());
 }

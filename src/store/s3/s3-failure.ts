@@ -1,3 +1,5 @@
+import { parseRetryAfter } from '../../text/retry-after.js';
+
 /**
  * A request S3 did not fulfil. `status` is null when there was no answer of S3's, so that nothing is known about
  * what the server did; a 5xx leaves it just as open.
@@ -68,7 +70,7 @@ export function failureOf(status: number, body: string, headers: Headers = {}): 
     code,
     detail: withRegion(oneLine(decodeEntities(message ?? ''), 300), headers),
     requestId: oneLine(requestId, 100),
-    retryAfterMs: retryAfter(headers['retry-after']),
+    retryAfterMs: parseRetryAfter(headers['retry-after'], Date.now()),
     serverTime: dateOf(headers.date),
   });
 }
@@ -103,14 +105,6 @@ function oneLine(value: unknown, length: number): string | null {
     .trim()
     .slice(0, length);
   return text === '' ? null : text;
-}
-
-function retryAfter(value: unknown): number | null {
-  if (typeof value !== 'string' || value === '') return null;
-  const seconds = Number(value);
-  if (Number.isFinite(seconds)) return Math.max(0, seconds * 1_000);
-  const date = dateOf(value);
-  return date === null ? null : Math.max(0, date - Date.now());
 }
 
 function dateOf(value: unknown): number | null {
@@ -149,7 +143,7 @@ export function asFailure(error: unknown): S3Failure {
       // What the SDK says where the answer says nothing.
       detail: withRegion(message === 'UnknownError' ? null : oneLine(message, 300), headers),
       requestId: oneLine($metadata?.requestId, 100),
-      retryAfterMs: retryAfter(headers['retry-after']),
+      retryAfterMs: parseRetryAfter(headers['retry-after'], Date.now()),
     },
     { cause: error },
   );

@@ -1,9 +1,9 @@
 import { Agent, type Dispatcher } from 'undici';
 import type { Region } from '../domain/job.js';
+import { type Clock, systemClock } from '../time/clock.js';
 import { createJobsClient, DEFAULT_PATHS, type JobPaths, type JobsClient } from './batch/jobs-client.js';
-import { type Clock, systemClock } from './http/clock.js';
 import { createRateLimiter } from './http/rate-limiter.js';
-import { RETRY_DEFAULTS, type RetryPolicy } from './http/retry.js';
+import { RETRY_DEFAULTS, type RetryPolicy } from './http/retry-policy.js';
 import { createTransport, type SpeechAttempt, type Transport } from './http/transport.js';
 import { apiKeyCredentials, type Credentials, temporaryKeyCredentials } from './keys/credentials.js';
 import { createKeysClient, type KeysClient } from './keys/keys-client.js';
@@ -11,10 +11,10 @@ import { batchAddress, configuredRegions, type RegionAddresses, webAddress } fro
 import { SpeechError } from './speech-error.js';
 
 export type { Region } from '../domain/job.js';
+export type { Clock } from '../time/clock.js';
 export type { JobMedia } from './batch/job-form.js';
 export type { JobPage } from './batch/job-pages.js';
 export type { JobDocument, JobPaths, JobsClient, ListOptions } from './batch/jobs-client.js';
-export type { Clock } from './http/clock.js';
 export type { Download } from './http/download.js';
 export type { SpeechAttempt } from './http/transport.js';
 export type { KeysClient, TemporaryKey, TemporaryKeyOrder } from './keys/keys-client.js';

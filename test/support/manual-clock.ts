@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/speech/http/clock.js';
+import type { Clock } from '../../src/time/clock.js';
 
 export interface ManualClock extends Clock {
   /** Every wait asked for, in milliseconds. */

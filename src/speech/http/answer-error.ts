@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici';
 import { parseRetryAfter } from '../../text/retry-after.js';
+import type { Clock } from '../../time/clock.js';
 import { SpeechError, type SpeechErrorKind } from '../speech-error.js';
-import type { Clock } from './clock.js';
 
 const ERROR_BODY_LIMIT = 64 * 1024;
 const SAID_LIMIT = 300;

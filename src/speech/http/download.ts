@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
+import type { Clock } from '../../time/clock.js';
 import { SpeechError } from '../speech-error.js';
 import { single } from './answer-error.js';
-import type { Clock } from './clock.js';
 import { networkError } from './network-error.js';
 
 /** A body on its way. The caller reads it to its end or destroys it. */

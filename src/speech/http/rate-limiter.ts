@@ -1,5 +1,5 @@
+import type { Clock } from '../../time/clock.js';
 import { SpeechError } from '../speech-error.js';
-import type { Clock } from './clock.js';
 
 /** When the next request to one region may go out. */
 export interface RateLimiter {

@@ -1,14 +1,15 @@
 import { setMaxListeners } from 'node:events';
 import { Readable } from 'node:stream';
 import { type Dispatcher, request as send } from 'undici';
+import type { Clock } from '../../time/clock.js';
+import { retry } from '../../time/retry.js';
 import type { Credentials } from '../keys/credentials.js';
 import { SpeechError } from '../speech-error.js';
 import { answerError } from './answer-error.js';
-import type { Clock } from './clock.js';
 import { type Download, openDownload } from './download.js';
 import { networkError } from './network-error.js';
 import type { RateLimiter } from './rate-limiter.js';
-import { backoff, isRetryable, type RetryPolicy } from './retry.js';
+import { isRetryable, type RetryPolicy } from './retry-policy.js';
 
 const JSON_LIMIT = 32 * 1024 * 1024;
 
@@ -95,25 +96,27 @@ async function taken<T>(download: Download, take: (download: Download) => Promis
 
 type Consume<T> = (response: Dispatcher.ResponseData) => Promise<T>;
 
-/** Tries until success, a final error, or the end of the retries. */
-async function persist<T>(
-  options: TransportOptions,
-  request: SpeechRequest,
-  consume: Consume<T>,
-): Promise<T> {
+/** Sends until success, a final error, or the end of the retries. */
+function persist<T>(options: TransportOptions, request: SpeechRequest, consume: Consume<T>): Promise<T> {
+  const { limiter, retry: backoff, clock } = options;
+  const { operation, signal, repeatable = true } = request;
   // One signal may stand over any number of requests at once, and each of them listens to it: no leak.
-  if (request.signal) setMaxListeners(0, request.signal);
-  for (let attempt = 1; ; attempt += 1) {
-    const error = await attemptOnce(options, request, attempt, consume);
-    if (!(error instanceof SpeechError)) return error.value;
-    const delay = isRetryable(error, request.repeatable ?? true) ? backoff(attempt, options.retry) : null;
-    const mayWait = heedPause(options.limiter, error, delay);
-    if (delay === null || !mayWait) throw error;
-    if ((error.retryAfterMs ?? 0) >= delay) continue;
-    await options.clock.sleep(delay, request.signal).catch((reason) => {
-      throw networkError(request.operation, reason, request.signal);
-    });
-  }
+  if (signal) setMaxListeners(0, signal);
+  return retry((number) => attemptOnce(options, request, number, consume), {
+    backoff,
+    pauseAfter(reason, backoffMs) {
+      const error = networkError(operation, reason, signal);
+      const delay = isRetryable(error, repeatable) ? backoffMs : null;
+      const mayWait = heedPause(limiter, error, delay);
+      if (delay === null || !mayWait) return null;
+      // The limiter holds the next attempt back for as long as the service asks.
+      return (error.retryAfterMs ?? 0) >= delay ? 0 : delay;
+    },
+    sleep: clock.sleep,
+    signal,
+  }).catch((reason: unknown) => {
+    throw networkError(operation, reason, signal);
+  });
 }
 
 /** What the service asks of one request holds for all of its region. False when the pause is too long to wait for. */
@@ -128,7 +131,7 @@ async function attemptOnce<T>(
   request: SpeechRequest,
   attempt: number,
   consume: Consume<T>,
-): Promise<{ value: T } | SpeechError> {
+): Promise<T> {
   const { operation } = request;
   const began = options.clock.now();
   const report = (status: number | null, error: SpeechError | null) =>
@@ -137,11 +140,11 @@ async function attemptOnce<T>(
     const response = await authorised(options, request);
     const value = await consume(response);
     report(response.statusCode, null);
-    return { value };
+    return value;
   } catch (reason) {
     const error = networkError(operation, reason, request.signal);
     report(error.status, error);
-    return error;
+    throw error;
   }
 }
 

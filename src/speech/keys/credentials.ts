@@ -1,5 +1,5 @@
 import { decodeJwt } from 'jose';
-import type { Clock } from '../http/clock.js';
+import type { Clock } from '../../time/clock.js';
 import type { KeysClient, TemporaryKeyOrder } from './keys-client.js';
 
 /** Supplies the bearer token of requests. */

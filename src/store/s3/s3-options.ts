@@ -33,7 +33,7 @@ export interface S3Settings {
   readonly partTimeoutMs?: number | undefined;
   /** Further attempts after the first. Default 4. */
   readonly retries?: number | undefined;
-  /** Milliseconds before the first repetition, on average half of it; doubles each time. Default 200. */
+  /** Milliseconds before the first repetition, or down to half of that at random; doubles each time. Default 200. */
   readonly retryDelayMs?: number | undefined;
   /** Milliseconds after which no further attempt begins. Default 45,000. */
   readonly retryDeadlineMs?: number | undefined;

@@ -1,7 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { systemClock } from '../../time/clock.js';
+import { retry } from '../../time/retry.js';
 import { asFailure, isRetryable, type S3Failure } from './s3-failure.js';
 
-export interface RetryPolicy {
+export interface S3RetryPolicy {
   /** Further attempts after the first. */
   readonly retries: number;
   /** Upper bound of the first pause; doubles with every attempt up to `MAX_DELAY_MS`. */
@@ -12,43 +13,38 @@ export interface RetryPolicy {
 
 const MAX_DELAY_MS = 5_000;
 
-export interface RetryOptions {
-  /** Gives up between attempts. */
+export interface S3RetryOptions {
+  /** Ends the pauses between attempts. */
   readonly signal?: AbortSignal;
-  /** Which failures are worth another attempt; default `isRetryable`. */
+  /** Which failures are retried; default `isRetryable`. */
   readonly worthwhile?: (failure: S3Failure) => boolean;
 }
 
 /**
- * Runs an attempt until it succeeds, fails for good, or attempts or time are spent.
- *
- * Pauses are random between nothing and the bound ("full jitter"), so that replicas that were refused
- * together do not come back together. A server's Retry-After is the least pause.
+ * Repeats a request until it succeeds, fails for good, or attempts or time are spent. A server's Retry-After is the
+ * least pause.
  *
  * @throws S3Failure of the last attempt
  */
 export async function withRetries<T>(
-  policy: RetryPolicy,
+  { retries, delayMs, deadlineMs }: S3RetryPolicy,
   attempt: () => Promise<T>,
-  { signal, worthwhile = isRetryable }: RetryOptions = {},
+  { signal, worthwhile = isRetryable }: S3RetryOptions = {},
 ): Promise<T> {
-  const deadline = performance.now() + policy.deadlineMs;
-  for (let failures = 0; ; ) {
-    try {
-      return await attempt();
-    } catch (error) {
-      const failure = asFailure(error);
-      failures += 1;
-      const pause = pauseFor(policy, failures, failure.retryAfterMs);
-      const spent = failures > policy.retries || performance.now() + pause > deadline;
-      if (!worthwhile(failure) || spent || signal?.aborted) throw failure;
-      await sleep(pause, undefined, signal ? { signal } : {}).catch(() => undefined);
-      if (signal?.aborted) throw failure;
-    }
+  const deadline = performance.now() + deadlineMs;
+  try {
+    return await retry(attempt, {
+      backoff: { retries, baseDelayMs: delayMs, maxDelayMs: MAX_DELAY_MS, random: Math.random },
+      pauseAfter(error, delay) {
+        const failure = asFailure(error);
+        if (delay === null || !worthwhile(failure)) return null;
+        const pause = Math.max(delay, failure.retryAfterMs ?? 0);
+        return performance.now() + pause > deadline ? null : pause;
+      },
+      sleep: systemClock.sleep,
+      signal,
+    });
+  } catch (error) {
+    throw asFailure(error);
   }
-}
-
-function pauseFor(policy: RetryPolicy, failures: number, retryAfterMs: number | null): number {
-  const bound = Math.min(MAX_DELAY_MS, policy.delayMs * 2 ** (failures - 1));
-  return Math.max(Math.random() * bound, retryAfterMs ?? 0);
 }

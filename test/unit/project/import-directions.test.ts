@@ -18,7 +18,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   content: ['domain'],
   memory: ['domain'],
   store: ['domain', 'time', 'text'],
-  speech: ['domain', 'text'],
+  speech: ['domain', 'time', 'text'],
   observe: ['domain', 'time'],
   // A double of the service may know how it speaks, and nothing of how we listen.
   simulator: [],

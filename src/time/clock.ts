@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Time as the clients see it, so that tests need not wait for retry intervals. */
+/** Time as a client sees it, so that tests need not wait for retry intervals. */
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;

@@ -1,20 +1,13 @@
+import type { Backoff } from '../../time/retry.js';
 import type { SpeechError } from '../speech-error.js';
 
-export interface RetryPolicy {
-  /** Further tries after the first. */
-  readonly retries: number;
-  /** Before the first retry about half of this, doubling from there, in milliseconds. */
-  readonly baseDelayMs: number;
-  /** Longest wait that the service does not ask for. */
-  readonly maxDelayMs: number;
+export interface RetryPolicy extends Backoff {
   /**
    * Longest that requests to a region wait because the service asks for it (429, `Retry-After`), all pauses
    * without a success in between taken together. Beyond it they fail at once, and nothing is sent until the pause
    * is over.
    */
   readonly maxPauseMs: number;
-  /** In [0, 1). */
-  readonly random: () => number;
 }
 
 export const RETRY_DEFAULTS: RetryPolicy = {
@@ -38,11 +31,4 @@ export function isRetryable(error: SpeechError, repeatable: boolean): boolean {
     return repeatable || BEFORE_SENDING.has(String((error.cause as { code?: unknown } | undefined)?.code));
   }
   return repeatable && (error.kind === 'unavailable' || error.kind === 'truncated');
-}
-
-/** Wait before the next try unless the service asks for a longer one, or null after the last. `failures` counts from 1. */
-export function backoff(failures: number, policy: RetryPolicy): number | null {
-  if (failures > policy.retries) return null;
-  const ceiling = Math.min(policy.maxDelayMs, policy.baseDelayMs * 2 ** (failures - 1));
-  return ceiling * (0.5 + policy.random() / 2);
 }

@@ -1,0 +1,51 @@
+/** How often an attempt is repeated, and the pauses between. */
+export interface Backoff {
+  /** Further attempts after the first. */
+  readonly retries: number;
+  /** Upper bound of the first pause, in milliseconds; doubles with every attempt. */
+  readonly baseDelayMs: number;
+  /** Upper bound of every pause, in milliseconds. */
+  readonly maxDelayMs: number;
+  /** In [0, 1). */
+  readonly random: () => number;
+}
+
+export interface RetryRules {
+  readonly backoff: Backoff;
+  /**
+   * Milliseconds until the next attempt, or null when there is none. Called after every failure.
+   *
+   * @param delayMs the pause by the back-off; null once all attempts are spent
+   */
+  readonly pauseAfter: (error: unknown, delayMs: number | null) => number | null;
+  /** Rejects when the signal aborts. */
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Runs an attempt, numbered from 1, until it succeeds or `pauseAfter` gives up.
+ *
+ * Rejects with the error of the last attempt, or as `sleep` does.
+ */
+export async function retry<T>(
+  attempt: (number: number) => Promise<T>,
+  { backoff, pauseAfter, sleep, signal }: RetryRules,
+): Promise<T> {
+  for (let number = 1; ; number += 1) {
+    try {
+      return await attempt(number);
+    } catch (error) {
+      const pause = pauseAfter(error, delayAfter(number, backoff));
+      if (pause === null) throw error;
+      if (pause > 0) await sleep(pause, signal);
+    }
+  }
+}
+
+/** Half of each pause is random, so that clients that failed together do not come back together. */
+function delayAfter(failures: number, { retries, baseDelayMs, maxDelayMs, random }: Backoff): number | null {
+  if (failures > retries) return null;
+  const bound = Math.min(maxDelayMs, baseDelayMs * 2 ** (failures - 1));
+  return bound * (0.5 + random() / 2);
+}

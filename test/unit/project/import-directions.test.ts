@@ -1,11 +1,8 @@
-import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
+import { area, type Import, importsOf, isOwn, readSources } from '../../support/project/source-imports.js';
 
-/** The design's import rules, held by reading every import statement of src. */
-
-const SRC = fileURLToPath(new URL('../../../src', import.meta.url));
+/** The import rules of docs/architecture.md, checked against every import statement of src. */
 
 /**
  * Which folders each folder may import, itself aside, from below: nouns and text, then memory, stores and clients, then the
@@ -47,45 +44,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 /** The top, from below: what builds everything, the commands, the entry. They may import all but what is above them. */
 const TOP = ['app', 'cli', 'main'];
 
-interface Import {
-  readonly from: string;
-  /** Path below src, or the name of a package. */
-  readonly to: string;
-  readonly typeOnly: boolean;
-}
-
-const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
-  .map((file) => file.split(path.sep).join('/'))
-  .filter((file) => file.endsWith('.ts') && !file.startsWith('dashboard/'));
-
-const text = new Map(
-  files.map((file) => [file, withoutComments(readFileSync(path.join(SRC, file), 'utf8'))]),
-);
-const imports = files.flatMap((file) => importsOf(file, text.get(file) ?? ''));
-
-function withoutComments(source: string): string {
-  return source.replaceAll(/\/\*[\s\S]*?\*\//g, '').replaceAll(/^\s*\/\/.*$/gm, '');
-}
-
-function importsOf(from: string, source: string): Import[] {
-  const statements = [
-    ...source.matchAll(/^\s*(?:import|export)\s+(type\s)?[^'";]*?from\s*['"]([^'"]+)['"]/gm),
-    ...source.matchAll(/^\s*import\s+()['"]([^'"]+)['"]/gm),
-    ...source.matchAll(/\bimport\(\s*()['"]([^'"]+)['"]\s*\)/g),
-  ];
-  return statements.map(([, type, specifier = '']) => ({
-    from,
-    to: specifier.startsWith('.')
-      ? path.posix.join(path.posix.dirname(from), specifier).replace(/\.js$/, '.ts')
-      : specifier,
-    typeOnly: type !== undefined && type !== '',
-  }));
-}
-
-const isOwn = ({ to }: Import) => to.endsWith('.ts');
-
-/** The folder a file belongs to, or its own name at the top: `config.ts` belongs to config. */
-const area = (file: string) => (file.split('/')[0] ?? '').replace(/\.ts$/, '');
+const text = readSources();
+const files = [...text.keys()];
+const imports = importsOf(text);
 
 function isAllowed({ from, to }: Import): boolean {
   const [outer, inner] = [area(from), area(to)];

@@ -1,0 +1,71 @@
+import { readdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { area, importsOf, isOwn, readSources } from './source-imports.js';
+
+/** The generated part of docs/architecture.md: the folders of src as a Mermaid graph, drawn from the imports. */
+
+const SRC = fileURLToPath(new URL('../../../src', import.meta.url));
+const BEGIN = '<!-- Drawn from the imports of src: npm run docs:architecture -->\n';
+const END = '<!-- end of the drawing -->\n';
+
+type Graph = ReadonlyMap<string, ReadonlySet<string>>;
+
+/** The page with its drawing replaced by one of today's imports. */
+export function withDrawing(page: string): string {
+  const [begin, end] = [page.indexOf(BEGIN), page.indexOf(END)];
+  if (begin < 0 || end < begin) throw new Error('docs/architecture.md lacks the markers of its drawing');
+  const drawing = `\n\`\`\`mermaid\n${mermaid(folderGraph())}\n\`\`\`\n\n`;
+  return page.slice(0, begin + BEGIN.length) + drawing + page.slice(end);
+}
+
+function folderGraph(): Graph {
+  const sources = readSources();
+  const graph = new Map([...sources.keys()].map((file) => [area(file), new Set<string>()]));
+  for (const { from, to } of importsOf(sources).filter(isOwn)) {
+    if (area(from) !== area(to)) graph.get(area(from))?.add(area(to));
+  }
+  return graph;
+}
+
+/** An arrow that a longer path implies is left out: what remains is the fewest arrows with the same reachability. */
+function reduced(graph: Graph): Graph {
+  const reaches = (from: string, to: string): boolean =>
+    from === to || [...(graph.get(from) ?? [])].some((next) => reaches(next, to));
+  return new Map(
+    [...graph].map(([from, targets]) => [
+      from,
+      new Set([...targets].filter((to) => ![...targets].some((other) => other !== to && reaches(other, to)))),
+    ]),
+  );
+}
+
+/** How many folders lie below a folder, one importing the next: 0 imports nothing. */
+function height(graph: Graph, folder: string): number {
+  const below = [...(graph.get(folder) ?? [])].map((next) => height(graph, next));
+  return below.length === 0 ? 0 : 1 + Math.max(...below);
+}
+
+function mermaid(graph: Graph): string {
+  const folders = [...graph.keys()].sort((a, b) => height(graph, b) - height(graph, a) || a.localeCompare(b));
+  const arrows = reduced(graph);
+  return [
+    'flowchart TD',
+    ...folders.map((folder) => `  ${folder}["${label(folder)}"]`),
+    ...folders.flatMap((folder) =>
+      [...(arrows.get(folder) ?? [])].sort().map((to) => `  ${folder} --> ${to}`),
+    ),
+  ].join('\n');
+}
+
+/** The folder's name, and below it the names of the folders in it. */
+function label(folder: string): string {
+  const inner = folder === 'main' ? [] : subfolders(folder);
+  return [folder, ...(inner.length === 0 ? [] : [inner.join(' · ')])].join('<br/>');
+}
+
+function subfolders(folder: string): string[] {
+  return readdirSync(`${SRC}/${folder}`, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => name)
+    .sort();
+}

@@ -1,0 +1,29 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from '@jest/globals';
+import { withDrawing } from '../../support/project/architecture-page.js';
+
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+const page = readFileSync(join(ROOT, 'docs/architecture.md'), 'utf8');
+
+describe('docs/architecture.md', () => {
+  it('draws the imports of src (npm run docs:architecture)', () => {
+    expect(page).toBe(withDrawing(page));
+  });
+
+  it('says what each folder of src holds', () => {
+    const sources = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' });
+    const folders = new Set(sources.filter((file) => /\.(ts|js|css)$/.test(file)).map(dirname));
+    for (const without of ['.', 'dashboard/vendor']) folders.delete(without); // vendor is copied by the build
+    expect([...folders].filter((folder) => !page.includes(`\`${folder}\``))).toEqual([]);
+  });
+
+  it('names only files and folders of src that exist', () => {
+    const named = [...page.matchAll(/`src\/([^`\s]+)`/g)].map(([, path = '']) => path);
+    const folders = [...page.matchAll(/^\| `([a-z0-9/-]+)` \|/gm)].map(([, path = '']) => path);
+    const exists = new Set(readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' }));
+    expect(folders.length).toBeGreaterThan(40);
+    expect([...named, ...folders].filter((path) => !exists.has(path))).toEqual([]);
+  });
+});

@@ -65,6 +65,7 @@ export async function openCore(config: Config, observer?: CoreObserver): Promise
     concurrency: config.recovery.concurrency,
     retention: config.speech.retention,
     retentionWarning: config.speech.retentionWarning,
+    clock: Date.now,
   };
   return {
     store,

@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { reconcile } from '../recovery/reconcile.js';
-import type { RecoveryReport } from '../recovery/recovery-report.js';
+import type { RecoveredJob, RecoveryReport } from '../recovery/recovery-report.js';
+import { refetchAll } from '../recovery/refetch.js';
 import { UsageError } from './shared/exit-codes.js';
 import { printJson, printLines } from './shared/print.js';
 import { createProgress } from './shared/progress.js';
@@ -54,19 +55,20 @@ async function run({ config, parts, signal }: RecoveryWork, options: Options): P
   let looked = 0;
   let fetched = 0;
   try {
-    return await reconcile(parts, {
-      since: options.since,
+    const settings = {
       regions: options.region,
       source: options.source,
-      jobs: options.job,
       dryRun: options.dryRun === true,
       signal,
-      onJob({ outcome }) {
+      onJob({ outcome }: RecoveredJob) {
         looked += 1;
         if (outcome === 'recovered' || outcome === 'conflict') fetched += 1;
         progress.show(`${looked} jobs looked at, ${fetched} recovered`);
       },
-    });
+    };
+    return options.job === undefined
+      ? await reconcile(parts, { ...settings, since: options.since })
+      : await refetchAll(parts, options.job, settings);
   } finally {
     progress.end();
   }

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { INTERRUPTED } from '../recovery/fetch-missing.js';
+import { INTERRUPTED } from '../recovery/recovery-errors.js';
 import type { RecoveredJob } from '../recovery/recovery-report.js';
 import { refetch } from '../recovery/refetch.js';
 import { EXIT } from './shared/exit-codes.js';

@@ -2,9 +2,8 @@ import { artefactPath, jobFolder } from '../archive/layout.js';
 import { identityOf } from '../content/item-identity.js';
 import type { ItemKind } from '../domain/item.js';
 import type { JobRecord } from '../speech/wire.js';
-import { ownEntries, type RecoverySources } from './own-entries.js';
 
-/** What the service's API can hand out once more. */
+/** The kinds that the service's API offers. */
 export type RetrievableKind = Exclude<ItemKind, 'attachment'>;
 
 /** One artefact that should lie in the archive. */
@@ -16,21 +15,39 @@ export interface ExpectedItem {
 
 /** What should be here of one job. */
 export interface Expectation {
-  /** Sources that were to be told of the job; at least one. */
+  /** Sources whose callbacks the job should have made; at least one. */
   readonly sources: readonly string[];
   readonly items: readonly ExpectedItem[];
-  /** Contents that the API does not offer and nobody documents: neither missed nor fetched. */
-  readonly unjudged: readonly string[];
+  /** Contents that the API does not offer: they are neither missed nor fetched. */
+  readonly unsupported: readonly string[];
 }
 
-/** Whose jobs are asked for, and how firmly. */
-export interface Question {
+/** What recovery has to know of a source. */
+export interface RecoverySource {
+  /** Contents of jobs of this source whose own entries do not name any. */
+  readonly contents: readonly string[];
+  /** Empty, or ending in `/`. */
+  readonly keyPrefix: string;
+}
+
+export type RecoverySources = Readonly<Record<string, RecoverySource>>;
+
+/** How jobs were selected. */
+export interface Selection {
+  /** Only what should have come to this source; also takes jobs without any notification entry. */
+  readonly source: string | null;
+  /** A job that an operator named is taken whatever its own entries say. */
+  readonly selectedBy: 'list' | 'operator';
+}
+
+export interface ExpectationScope extends Selection {
   readonly sources: RecoverySources;
   readonly publicUrl: string | null;
-  /** Only what should have come to this source; also takes jobs that name no receiver at all. */
-  readonly source: string | null;
-  /** The operator named this very job: it is wanted whatever its own entries say. */
-  readonly insist: boolean;
+}
+
+interface SourceContents {
+  readonly source: string;
+  readonly contents: readonly string[];
 }
 
 const KINDS: Readonly<Record<string, RetrievableKind>> = {
@@ -43,65 +60,79 @@ const KINDS: Readonly<Record<string, RetrievableKind>> = {
 };
 
 /**
- * What should be here of a job: the `contents` of its entries that lead here, else, when asked for, those of
- * the source. Null when the job is none of ours.
+ * What should be here of a job: the `contents` of its entries that lead here, else, where the selection takes the job
+ * all the same, those of the source. Null when the job belongs to no source here.
  */
-export function expectationOf(job: JobRecord, question: Question): Expectation | null {
-  const own = ownEntries(job, question.sources, question.publicUrl).filter(
-    ({ source }) => question.source === null || question.source === source,
-  );
-  if (own.length > 0) {
-    // Absent `contents` bring the transcript, empty ones a notification without body (interface document).
-    return expect(
-      job.id,
-      question.sources,
-      own.map(({ source, entry }) => ({ source, contents: entry.contents ?? ['transcript'] })),
-    );
-  }
-  const source = adoptingSource(job, question);
+export function expectationOf(job: JobRecord, scope: ExpectationScope): Expectation | null {
+  const own = ownEntries(job, scope).filter(({ source }) => scope.source === null || scope.source === source);
+  if (own.length > 0) return expectContents(job.id, scope.sources, own);
+  const source = sourceWithoutEntry(job, scope);
   if (source === null) return null;
-  return expect(job.id, question.sources, [{ source, contents: question.sources[source]?.contents ?? [] }]);
+  const contents = scope.sources[source]?.contents ?? [];
+  return expectContents(job.id, scope.sources, [{ source, contents }]);
 }
 
-/** The source that takes in a job whose entries do not lead to it; null when nobody asked for that. */
-function adoptingSource(job: JobRecord, { source, sources, insist }: Question): string | null {
+/** Absent `contents` bring the transcript, empty ones a notification without a body. */
+function ownEntries(job: JobRecord, { sources, publicUrl }: ExpectationScope): SourceContents[] {
+  return (job.config.notification_config ?? []).flatMap(({ url, contents = ['transcript'] }) => {
+    const source = sourceOf(url, sources, publicUrl);
+    return source === null ? [] : [{ source, contents }];
+  });
+}
+
+/**
+ * Balancers and ingresses change host and scheme, so that an address is recognised by its path, `/callbacks/<source>`
+ * below any prefix. With `publicUrl` it has to begin with that as well, which tells two installations on one account
+ * apart.
+ */
+function sourceOf(url: string, sources: RecoverySources, publicUrl: string | null): string | null {
+  if (!URL.canParse(url)) return null;
+  const { origin, pathname } = new URL(url);
+  const [, base, source] = /^(.*)\/callbacks\/([^/]+)\/?$/.exec(pathname) ?? [];
+  if (base === undefined || source === undefined || !Object.hasOwn(sources, source)) return null;
+  if (publicUrl === null) return source;
+  const own = new URL(publicUrl);
+  return own.origin === origin && own.pathname.replace(/\/+$/, '') === base ? source : null;
+}
+
+/** The source that takes a job none of whose entries leads here; null when none does. */
+function sourceWithoutEntry(
+  job: JobRecord,
+  { source, sources, selectedBy }: ExpectationScope,
+): string | null {
   if (source !== null) {
-    const namesReceivers = (job.config.notification_config ?? []).length > 0;
-    return insist || !namesReceivers ? source : null;
+    const hasEntries = (job.config.notification_config ?? []).length > 0;
+    return selectedBy === 'operator' || !hasEntries ? source : null;
   }
   const names = Object.keys(sources);
-  return insist && names.length === 1 ? (names[0] ?? null) : null;
+  return selectedBy === 'operator' && names.length === 1 ? (names[0] ?? null) : null;
 }
 
-function expect(
+function expectContents(
   jobId: string,
   sources: RecoverySources,
-  orders: readonly { readonly source: string; readonly contents: readonly string[] }[],
+  own: readonly SourceContents[],
 ): Expectation {
   const items = new Map<string, ExpectedItem>();
-  const unjudged = new Set<string>();
-  for (const { source, contents } of orders) {
+  const unsupported = new Set<string>();
+  for (const { source, contents } of own) {
     for (const token of contents) {
       const kind = kindOf(token);
-      if (kind === null) unjudged.add(token);
+      if (kind === null) unsupported.add(token);
       else {
-        const key = keyOf(kind, jobId, sources[source]?.keyPrefix ?? '');
+        const key = jobFolder(sources[source]?.keyPrefix ?? '', jobId) + artefactPath(identityOf(kind));
         if (!items.has(key)) items.set(key, { kind, key, source });
       }
     }
   }
   return {
-    sources: [...new Set(orders.map(({ source }) => source))],
+    sources: [...new Set(own.map(({ source }) => source))],
     items: [...items.values()],
-    unjudged: [...unjudged],
+    unsupported: [...unsupported],
   };
 }
 
 function kindOf(token: string): RetrievableKind | null {
   const name = token.trim().toLowerCase().replaceAll(':', '.');
   return Object.hasOwn(KINDS, name) ? (KINDS[name] ?? null) : null;
-}
-
-function keyOf(kind: RetrievableKind, jobId: string, keyPrefix: string): string {
-  return jobFolder(keyPrefix, jobId) + artefactPath(identityOf(kind));
 }

@@ -9,27 +9,9 @@ import type { Download } from '../speech/http/download.js';
 import type { ObjectStore } from '../store/object-store.js';
 import { contentCheck, foreignType } from './content-check.js';
 import type { RetrievableKind } from './expectation.js';
+import { ErasedError, UnfitContentError } from './recovery-errors.js';
 
-/** The service sent something that cannot be what was asked for. */
-export class UnfitContentError extends Error {
-  constructor(kind: RetrievableKind, fault: string) {
-    super(`what the service sent as ${kind} ${fault}; it was not archived`);
-    this.name = 'UnfitContentError';
-  }
-}
-
-/** An operator erased the job meanwhile; nothing of it was left behind. */
-export class ErasedError extends Error {
-  constructor() {
-    super(ERASED);
-    this.name = 'ErasedError';
-  }
-}
-
-/** Said of jobs that an operator erased. */
-export const ERASED = 'erased here by an operator, so not fetched again';
-
-export interface ItemOrder {
+export interface ItemFetch {
   readonly client: JobsClient;
   readonly store: ObjectStore;
   readonly archive: Archive;
@@ -48,42 +30,42 @@ const DOCUMENTS: Readonly<Record<RetrievableKind, JobDocument>> = {
 };
 
 /**
- * Streams one item of a job from the service's API into the archive; nothing of it is visible before all of
- * it has come and can be what was asked for. Rejects with `SpeechError`, `StoreError`, `Problem`, `UnfitContentError`
- * or `ErasedError`; then nothing was archived.
+ * Streams one item of a job from the service's API into the archive. Nothing of it is visible before all of it has
+ * arrived and passed the content check. Rejects with `SpeechError`, `StoreError`, `Problem`, `UnfitContentError` or
+ * `ErasedError`; then nothing was archived.
  */
-export async function fetchItem(order: ItemOrder): Promise<StoredItem> {
-  const { client, kind, context, signal } = order;
+export async function fetchItem(request: ItemFetch): Promise<StoredItem> {
+  const { client, kind, context, signal } = request;
   const receive = () =>
-    client.receive(context.jobId, DOCUMENTS[kind], (download) => archiveDownload(order, download), signal);
+    client.receive(context.jobId, DOCUMENTS[kind], (download) => archiveDownload(request, download), signal);
   try {
     return await receive();
   } catch (error) {
-    if (!isWorthAnotherTry(error) || signal?.aborted) throw error;
+    if (!isRetryable(error) || signal?.aborted) throw error;
     return receive();
   }
 }
 
 /**
- * After a lost race the winner's bytes lie there: the same ones are identical, others go beside them. A download that
- * had to make room waits in line for memory at its second try.
+ * After a lost race the second try finds the winner's bytes: equal ones are identical, others become a conflict. A
+ * download that had to release its memory queues for memory at its second try.
  */
-function isWorthAnotherTry(error: unknown): boolean {
+function isRetryable(error: unknown): boolean {
   return error instanceof Problem && (error.code === 'write-race' || error.code === 'overloaded');
 }
 
 /**
- * Each item is a delivery of its own to the archive: what arrived whole is kept, whatever becomes of the rest.
- * An abort ends the download, and with it the pump; the delivery is discarded only then, because an upload
- * that is just being opened could not be found and given up.
+ * Each item is a delivery of its own to the archive: an item that arrived whole is kept even if the next one fails. An
+ * abort ends the download, and with it the pump. The delivery is discarded only after that: an upload that is still being
+ * opened could not be aborted.
  */
-async function archiveDownload(order: ItemOrder, download: Download): Promise<StoredItem> {
-  const { archive, store, context, signal } = order;
+async function archiveDownload(request: ItemFetch, download: Download): Promise<StoredItem> {
+  const { archive, store, context, signal } = request;
   const staged = archive.begin(context, { expectedBytes: download.size });
-  // Memory that a slow download holds is given back at once when callbacks wait for it.
+  // A slow download releases its memory at once when callbacks wait for it.
   staged.onRefused((problem) => download.body.destroy(problem));
   try {
-    await pump(order, download, staged);
+    await pump(request, download, staged);
     signal?.throwIfAborted();
     const items = await commitUnlessErased(store, context.jobId, () => staged.commit());
     if (items === null) throw new ErasedError();
@@ -95,24 +77,24 @@ async function archiveDownload(order: ItemOrder, download: Download): Promise<St
   }
 }
 
-async function pump({ kind, context }: ItemOrder, download: Download, staged: StagedDelivery): Promise<void> {
-  const refuse = (fault: string | null) => {
+async function pump({ kind, context }: ItemFetch, download: Download, staged: StagedDelivery): Promise<void> {
+  const reject = (fault: string | null) => {
     if (fault !== null) throw new UnfitContentError(kind, fault);
   };
-  refuse(foreignType(kind, download.contentType));
+  reject(foreignType(kind, download.contentType));
   const check = contentCheck(kind, context.jobId);
   const identity = identityFor(kind, download);
   const item = staged.open({
     identify: () => identity,
-    // The record changes with time: where a jobinfo, or another recovery's record, lies already, it would only differ.
+    // The record changes with time: it would only differ from a jobinfo, or an earlier record, that is stored already.
     standsIn: kind === 'jobinfo',
     ...(download.size === null ? {} : { expectedBytes: download.size }),
   });
   for await (const chunk of download.body as AsyncIterable<Buffer>) {
-    refuse(check.push(chunk));
+    reject(check.push(chunk));
     await item.write(chunk);
   }
-  refuse(check.finish());
+  reject(check.finish());
   await item.end();
 }
 

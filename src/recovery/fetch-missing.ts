@@ -1,31 +1,28 @@
 import type { ArtefactContext } from '../archive/artefact-headers.js';
 import type { StoredItem } from '../domain/item.js';
-import { Problem } from '../domain/problem.js';
 import type { JobsClient } from '../speech/batch/jobs-client.js';
 import { isPaused, SpeechError } from '../speech/speech-error.js';
-import { type ObjectStore, StoreError } from '../store/object-store.js';
+import type { ObjectStore } from '../store/object-store.js';
 import type { ExpectedItem } from './expectation.js';
-import { ErasedError, fetchItem, UnfitContentError } from './fetch-item.js';
+import { fetchItem } from './fetch-item.js';
+import { ErasedError, failureReason, INTERRUPTED } from './recovery-errors.js';
 import type { RecoveryParts } from './recovery-parts.js';
 import type { RecoveredItem } from './recovery-report.js';
 
-/** One expected item and what became of it. */
+/** The result of one expected item. */
 export interface ItemResult {
   readonly item: ExpectedItem;
-  /** What lies in the store now, when it was fetched. */
+  /** What the store holds now, when the item was fetched. */
   readonly stored: StoredItem | null;
   readonly outcome: RecoveredItem['outcome'];
   readonly reason: string | null;
 }
 
-/** Said of what an order's signal put an end to. */
-export const INTERRUPTED = 'the run was interrupted';
-
 /**
- * Fetches items of one job one after the other; a failure of one leaves the others alone. When `signal` ends
- * it after something was stored, the item under way is `failed` and the rest `missing`, so that what lies in
- * the store can be told of; before that it rejects as `signal` says. A pause of the region ends it the same way. Rejects
- * with `ErasedError` when the job is erased meanwhile: then nothing that was stored before remains, either.
+ * Fetches items of one job one after the other. The failure of one item does not affect the others. When `signal` or a
+ * pause of the region ends it after something was stored, the item in flight is `failed` and the rest `missing`, so that
+ * the stored items can be reported; before that it rejects as `signal` says, or with `paused`. Rejects with
+ * `ErasedError` when the job is erased meanwhile: then nothing that was stored before remains.
  */
 export async function fetchMissing(
   parts: RecoveryParts,
@@ -57,22 +54,22 @@ async function fetchOne(
 ): Promise<ItemResult> {
   try {
     const stored = await fetchItem({ client, store, archive, kind: item.kind, context, signal });
-    const reason = stored.key === item.key ? noteOn(item) : await damageNote(store, item, stored);
+    const reason = stored.key === item.key ? standInNote(item) : await damageNote(store, item, stored);
     return { item, stored, outcome: stored.outcome, reason };
   } catch (error) {
     if (error instanceof ErasedError || isPaused(error)) throw error;
     signal?.throwIfAborted();
-    return failure(client, item, context.jobId, error, signal);
+    return failedItem(client, item, context.jobId, error, signal);
   }
 }
 
 /**
- * Other bytes lie at the item's own key. When the SHA-256 recorded there is that of the service's bytes, they are not
- * a different result but a damaged one. Null also when the store does not say.
+ * The item's own key holds other bytes. When the SHA-256 recorded there is that of the service's bytes, they are not a
+ * different result but a damaged one. Null also when the store does not answer.
  */
 async function damageNote(store: ObjectStore, { key }: ExpectedItem, { sha256 }: StoredItem) {
-  const there = await store.head(key).catch(() => null);
-  if (there?.metadata.sha256 !== sha256) return null;
+  const existing = await store.head(key).catch(() => null);
+  if (existing?.metadata.sha256 !== sha256) return null;
   return `${key} is damaged: it does not hold the bytes that its recorded SHA-256 stands for`;
 }
 
@@ -88,23 +85,25 @@ export function notFetched(
   return { item, stored: null, outcome, reason };
 }
 
-function noteOn({ kind }: ExpectedItem): string | null {
+function standInNote({ kind }: ExpectedItem): string | null {
   return kind === 'jobinfo' ? 'jobinfo is the job record: the API offers no other' : null;
 }
 
-async function failure(
+async function failedItem(
   client: JobsClient,
   item: ExpectedItem,
   jobId: string,
   error: unknown,
   signal: AbortSignal | undefined,
 ): Promise<ItemResult> {
-  const gone = await goneForGood(client, item, jobId, error, signal);
-  return gone === null ? notFetched(item, 'failed', inWords(error)) : notFetched(item, 'unrecoverable', gone);
+  const permanent = await permanentReason(client, item, jobId, error, signal);
+  return permanent === null
+    ? notFetched(item, 'failed', failureReason(error))
+    : notFetched(item, 'unrecoverable', permanent);
 }
 
-/** Why the item can never be fetched, or null when another try may succeed. 404 alone says neither. */
-async function goneForGood(
+/** Why the item can never be fetched, or null when a retry may succeed. A 404 alone proves neither. */
+async function permanentReason(
   client: JobsClient,
   item: ExpectedItem,
   jobId: string,
@@ -119,7 +118,7 @@ async function goneForGood(
   return known && item.kind === 'data' ? 'the service does not hand out the media of this job' : null;
 }
 
-/** Null when the service does not say. */
+/** Null when the service does not answer. */
 async function isKnown(
   client: JobsClient,
   jobId: string,
@@ -132,11 +131,4 @@ async function isKnown(
     signal?.throwIfAborted();
     return error instanceof SpeechError && ['not-found', 'gone'].includes(error.kind) ? false : null;
   }
-}
-
-/** Our own errors are written to be read; what is unknown says nothing. */
-export function inWords(error: unknown): string {
-  if (error instanceof StoreError) return `the store failed: ${error.message}`;
-  const ours = error instanceof SpeechError || error instanceof Problem || error instanceof UnfitContentError;
-  return ours ? error.message : 'an unexpected error occurred';
 }

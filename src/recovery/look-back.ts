@@ -1,4 +1,3 @@
-import type { ReconcileOrder } from './reconcile-order.js';
 import type { RecoveryParts } from './recovery-parts.js';
 
 /** How far back a run looks. */
@@ -7,13 +6,19 @@ export interface LookBack {
   readonly since: (region: string) => Date;
   /** The furthest of them. */
   readonly earliest: Date;
-  /** Asked to look at less than a run without options, which leaves nothing out. */
+  /** The options make the run look at less than a run without options, which leaves nothing out. */
   readonly limited: boolean;
-  /** Regions where it leaves nothing out, if it is not kept from seeing them. */
+  /** Regions where the run leaves nothing out, unless a fault keeps it from seeing them. */
   readonly complete: readonly string[];
 }
 
-/** The service's clock may differ from ours: a job made after a run may seem to be made before it. */
+export interface LookBackOptions {
+  readonly since?: Date | undefined;
+  readonly regions?: readonly string[] | undefined;
+  readonly source?: string | undefined;
+}
+
+/** The service's clock may differ from ours: a job created after a run may carry a time before it. */
 const CLOCK_TOLERANCE = 3_600_000;
 
 /**
@@ -22,10 +27,11 @@ const CLOCK_TOLERANCE = 3_600_000;
  * nothing is left out because runs, a region or a replica paused.
  *
  * @param lookedUntil end of the last run that left nothing out of a region; null when there was none
+ * @param now milliseconds since the epoch
  */
 export function lookBack(
   { window, retention, speech }: Pick<RecoveryParts, 'window' | 'retention' | 'speech'>,
-  order: Pick<ReconcileOrder, 'since' | 'regions' | 'source' | 'jobs'>,
+  options: LookBackOptions,
   lookedUntil: (region: string) => number | null,
   now: number,
 ): LookBack {
@@ -33,16 +39,14 @@ export function lookBack(
     const ended = lookedUntil(region) ?? Number.NEGATIVE_INFINITY;
     return Math.min(now - window, Math.max(now - retention, ended - CLOCK_TOLERANCE));
   };
-  const since = (region: string) => order.since?.getTime() ?? needed(region);
-  const asked = speech.regions.filter((region) => order.regions?.includes(region) ?? true);
-  const wholeJobs = order.jobs === undefined && order.source === undefined;
-  const complete = wholeJobs ? asked.filter((region) => since(region) <= needed(region)) : [];
+  const since = (region: string) => options.since?.getTime() ?? needed(region);
+  const regions = speech.regions.filter((region) => options.regions?.includes(region) ?? true);
+  const complete =
+    options.source === undefined ? regions.filter((region) => since(region) <= needed(region)) : [];
   return {
     since: (region) => new Date(since(region)),
-    earliest: new Date(
-      order.jobs ? now - window : Math.min(...asked.map(since), order.since?.getTime() ?? now),
-    ),
-    limited: !wholeJobs || complete.length < speech.regions.length,
+    earliest: new Date(Math.min(...regions.map(since), options.since?.getTime() ?? now)),
+    limited: complete.length < speech.regions.length,
     complete,
   };
 }

@@ -5,7 +5,7 @@ import type { JobRecord } from '../speech/wire.js';
 import { reconcile } from './reconcile.js';
 import type { RecoveryParts } from './recovery-parts.js';
 import type { RecoveredJob, RecoveryReport } from './recovery-report.js';
-import { endOfRetention } from './retention.js';
+import { retentionDeadline } from './retention-deadline.js';
 
 export interface RegularReconciling {
   readonly parts: RecoveryParts;
@@ -13,19 +13,19 @@ export interface RegularReconciling {
   readonly interval: number;
   readonly metrics: RecoveryMetrics;
   readonly log: Logger;
-  /** In [0, 1); replicas started together should not ask together. Default `Math.random`. */
+  /** In [0, 1); keeps replicas that started together from running together. Default `Math.random`. */
   readonly random?: () => number;
 }
 
 /** The first run begins at a random moment within this, so that a restart does not put recovery off. */
 const FIRST_RUN_WITHIN = 60_000;
 
-/** Reconciles in this process until `stop`, which ends a run under way and waits for that. */
+/** Reconciles in this process until `stop`, which interrupts the current run and waits for its end. */
 export function reconcileRegularly(options: RegularReconciling): { stop(): Promise<void> } {
   const { interval, random = Math.random } = options;
   const stopping = new AbortController();
   const { signal } = stopping;
-  const missing = createMissing();
+  const missing = createMissingJobs();
 
   async function loop(): Promise<void> {
     let wait = random() * Math.min(interval, FIRST_RUN_WITHIN);
@@ -52,23 +52,23 @@ async function runOnce(
   signal: AbortSignal,
 ): Promise<void> {
   const started = performance.now();
-  const tell = createTeller(parts, log);
+  const finished = (ok: boolean, sawAll: boolean) => {
+    const durationMs = performance.now() - started;
+    metrics.finished({ ok, durationMs, oldestUnrecovered: missing.oldestAfter(sawAll) });
+    return durationMs;
+  };
   try {
     const report = await reconcile(parts, {
       signal,
-      onJob(told, record) {
-        metrics.jobs(told.outcome, told.region, 1);
-        missing.see(told, record);
-        tell(told, record);
+      onJob(job, record) {
+        metrics.jobs(job.outcome, job.region, 1);
+        missing.note(job, record);
+        logJob(parts, log, job, record);
       },
     });
-    const durationMs = performance.now() - started;
-    const oldestUnrecovered = missing.oldestAfter(report.faults.length === 0);
-    metrics.finished({ ok: isOk(report), durationMs, oldestUnrecovered });
-    tellSummary(log, report, durationMs);
+    logSummary(log, report, finished(isOk(report), report.faults.length === 0));
   } catch (error) {
-    const durationMs = performance.now() - started;
-    metrics.finished({ ok: false, durationMs, oldestUnrecovered: missing.oldestAfter(false) });
+    finished(false, false);
     log.error({ event: 'reconcile', err: error }, 'reconcile did not run');
   }
 }
@@ -77,21 +77,21 @@ function isOk({ outcomes, faults }: RecoveryReport): boolean {
   return outcomes.failed === 0 && faults.length === 0;
 }
 
-/** The jobs that are missing and may still be fetched. The oldest is the one whose time runs out first. */
+/** The jobs that are missing and may still be fetched. The retention of the oldest one ends first. */
 interface MissingJobs {
-  see(told: RecoveredJob, record: JobRecord | null): void;
+  note(job: RecoveredJob, record: JobRecord | null): void;
   /**
-   * When the oldest was made, as a run ends; milliseconds since the epoch, or null. A run that did not see
-   * everything proves nothing about jobs it did not come to: they stay missing.
+   * Ends a run. Returns when the oldest missing job was created, in milliseconds since the epoch, or null. A run that
+   * did not see everything proves nothing about the jobs it did not reach: they stay missing.
    */
   oldestAfter(sawAll: boolean): number | null;
 }
 
-function createMissing(): MissingJobs {
+function createMissingJobs(): MissingJobs {
   const createdAt = new Map<string, number>();
   let seen = new Set<string>();
   return {
-    see({ jobId, outcome }, record) {
+    note({ jobId, outcome }, record) {
       if (outcome !== 'failed') return void createdAt.delete(jobId);
       seen.add(jobId);
       if (record !== null) createdAt.set(jobId, Date.parse(record.created_at));
@@ -107,20 +107,22 @@ function createMissing(): MissingJobs {
   };
 }
 
-/** What changed, and what needs somebody; the rest is in the report. */
-function createTeller(parts: RecoveryParts, log: Logger) {
-  return ({ jobId, region, outcome, reason, items }: RecoveredJob, record: JobRecord | null): void => {
-    const event = { event: 'recovery', jobId, region, outcome, reason, items: items.length };
-    if (outcome === 'recovered' || outcome === 'conflict') log.info(event, outcome);
-    if (outcome !== 'failed') return;
-    const end = record && endOfRetention(record.created_at, parts, (parts.clock ?? Date.now)());
-    if (end)
-      log.error({ ...event, event: 'retention' }, `the service drops this job at ${end.toISOString()}`);
-    else log.warn(event, outcome);
-  };
+/** Logs changes and failures. The report holds the rest. */
+function logJob(
+  parts: RecoveryParts,
+  log: Logger,
+  { jobId, region, outcome, reason, items }: RecoveredJob,
+  record: JobRecord | null,
+): void {
+  const event = { event: 'recovery', jobId, region, outcome, reason, items: items.length };
+  if (outcome === 'recovered' || outcome === 'conflict') log.info(event, outcome);
+  if (outcome !== 'failed') return;
+  const end = record && retentionDeadline(record.created_at, parts, parts.clock());
+  if (end) log.error({ ...event, event: 'retention' }, `the service drops this job at ${end.toISOString()}`);
+  else log.warn(event, outcome);
 }
 
-function tellSummary(log: Logger, report: RecoveryReport, durationMs: number): void {
+function logSummary(log: Logger, report: RecoveryReport, durationMs: number): void {
   const { outcomes, ignored, faults, window } = report;
   const event = {
     event: 'reconcile',

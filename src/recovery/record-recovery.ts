@@ -1,66 +1,98 @@
 import type { ArtefactContext } from '../archive/artefact-headers.js';
-import type { Ledger } from '../archive/ledger/ledger.js';
-import { ledgerLine, NO_REQUEST } from '../archive/ledger/ledger-line.js';
+import { ledgerLine, NO_REQUEST, newDeliveryId } from '../archive/ledger/ledger-line.js';
 import type { LedgerLine } from '../domain/delivery.js';
-import { outcomeOfItems } from './conclude.js';
+import type { JobRecord } from '../speech/wire.js';
 import type { ItemResult } from './fetch-missing.js';
-import type { JobOrder } from './recovery-parts.js';
+import { outcomeOfItems } from './job-result.js';
+import { joinReasons } from './plan-job.js';
+import { failureReason } from './recovery-errors.js';
+import type { JobOptions, RecoveryParts } from './recovery-parts.js';
 import type { RecoveredJob, RecoveryOutcome } from './recovery-report.js';
 
 export interface RecoveryRecord {
-  readonly told: RecoveredJob;
+  readonly result: RecoveredJob;
   readonly results: readonly ItemResult[];
   readonly contextOf: (source: string) => ArtefactContext;
-  readonly order: Pick<JobOrder, 'actor' | 'alreadyRecorded'>;
-  readonly durationMs: number;
+  readonly options: Pick<JobOptions, 'actor' | 'alreadyRecorded'>;
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number;
+}
+
+/** A delivery of its own for each source that the job belongs to. */
+export function contextPerSource(
+  { sources }: Pick<RecoveryParts, 'sources'>,
+  job: JobRecord,
+  region: string,
+  origin: JobOptions['origin'],
+  now: number,
+): (source: string) => ArtefactContext {
+  const contexts = new Map<string, ArtefactContext>();
+  return (source) => {
+    const context = contexts.get(source) ?? {
+      deliveryId: newDeliveryId(now),
+      jobId: job.id,
+      // The status that the callback of a finished job carries.
+      status: job.status === 'done' ? 'success' : null,
+      source,
+      region,
+      origin,
+      receivedAt: new Date(now).toISOString(),
+      keyPrefix: sources[source]?.keyPrefix ?? '',
+    };
+    contexts.set(source, context);
+    return context;
+  };
 }
 
 /**
- * Writes what became of a job into the ledger, a line per source. Jobs that were found complete leave no
- * line, and what could not be fetched leaves one line, not one per run. What was stored always has one.
+ * Writes the result of a job into the ledger, a line per source. A job that was found complete gets no line. What could
+ * not be fetched gets one line, not one per run. What was stored always gets one.
+ *
+ * A job whose line is missing from the ledger is `failed`, even when its artefacts are safe.
  */
-export async function recordRecovery(ledger: Ledger, record: RecoveryRecord): Promise<void> {
-  const sources = new Set(record.results.map(({ item }) => item.source));
-  await Promise.all(
-    [...sources].map(async (source) => {
-      const results = record.results.filter(({ item }) => item.source === source);
-      const outcome = outcomeOfItems(results);
-      if (outcome === 'matched' || isRepetition(record, results, outcome)) return;
-      await ledger.append(line(record, record.contextOf(source), outcome, results));
-    }),
-  );
+export async function recordRecovery(parts: RecoveryParts, record: RecoveryRecord): Promise<RecoveredJob> {
+  const { result, results } = record;
+  const sources = new Set(results.map(({ item }) => item.source));
+  try {
+    await Promise.all(
+      [...sources].map(async (source) => {
+        const own = results.filter(({ item }) => item.source === source);
+        const outcome = outcomeOfItems(own);
+        if (outcome === 'matched' || isRepetition(record, own, outcome)) return;
+        await parts.ledger.append(lineOf(parts, record, source, outcome, own));
+      }),
+    );
+    return result;
+  } catch (error) {
+    const trouble = `done, but missing in the ledger: ${failureReason(error)}`;
+    return { ...result, outcome: 'failed', reason: joinReasons([result.reason, trouble]) };
+  }
 }
 
 function isRepetition(
-  { told, order }: RecoveryRecord,
+  { result, options }: RecoveryRecord,
   results: readonly ItemResult[],
   outcome: RecoveryOutcome,
 ): boolean {
   const changesNothing = results.every(({ stored }) => stored === null);
-  return changesNothing && order.alreadyRecorded(told.jobId, outcome);
+  return changesNothing && options.alreadyRecorded(result.jobId, outcome);
 }
 
-function line(
-  { told, order, durationMs }: RecoveryRecord,
-  context: ArtefactContext,
+function lineOf(
+  { clock }: RecoveryParts,
+  { result, contextOf, options, startedAt }: RecoveryRecord,
+  source: string,
   outcome: RecoveryOutcome,
   results: readonly ItemResult[],
 ): LedgerLine {
+  const { deliveryId, receivedAt, origin, region, jobId, status } = contextOf(source);
   const items = results.flatMap(({ stored }) => (stored === null ? [] : [stored]));
   return ledgerLine({
     ...NO_REQUEST,
-    deliveryId: context.deliveryId,
-    receivedAt: context.receivedAt,
-    origin: context.origin,
-    source: context.source,
-    region: context.region,
-    jobId: context.jobId,
-    status: context.status,
-    outcome,
-    reason: told.reason,
-    items,
+    ...{ deliveryId, receivedAt, origin, source, region, jobId, status, outcome, items },
+    reason: result.reason,
     bytes: items.reduce((sum, { size }) => sum + size, 0),
-    durationMs,
-    actor: order.actor,
+    durationMs: Math.max(0, clock() - startedAt),
+    actor: options.actor,
   });
 }

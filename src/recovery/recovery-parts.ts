@@ -2,7 +2,7 @@ import type { Archive } from '../archive/archive.js';
 import type { Ledger } from '../archive/ledger/ledger.js';
 import type { SpeechClients } from '../speech/speech.js';
 import type { ObjectStore } from '../store/object-store.js';
-import type { RecoverySources } from './own-entries.js';
+import type { RecoverySources, Selection } from './expectation.js';
 import type { RecoveryOutcome } from './recovery-report.js';
 
 /** What recovery works with. Times in milliseconds. */
@@ -16,27 +16,23 @@ export interface RecoveryParts {
   readonly publicUrl: string | null;
   /** How far back jobs are looked at. */
   readonly window: number;
-  /** How long a callback may be on its way. */
+  /** How long a callback may be in flight. */
   readonly grace: number;
   /** Jobs worked on at a time. */
   readonly concurrency: number;
   /** How long the service keeps results, and how long before that end to warn. */
   readonly retention: number;
   readonly retentionWarning: number;
-  /** Milliseconds since the epoch. Default `Date.now`. */
-  readonly clock?: () => number;
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
 }
 
-/** How to go about one job. */
-export interface JobOrder {
-  /** Only what should have come to this source. */
-  readonly source: string | null;
-  /** The job was named: it is wanted whatever its entries say. */
-  readonly insist: boolean;
+/** How to reconcile one job. */
+export interface JobOptions extends Selection {
   readonly grace: number;
-  /** Fetch what is here as well, and compare. */
+  /** Also fetch what is here, and compare. */
   readonly again: boolean;
-  /** Look and tell, change nothing. */
+  /** Report what would be fetched, change nothing. */
   readonly dryRun: boolean;
   readonly origin: 'recovery' | 'replay';
   /** Name of the admin token behind it. */

@@ -10,7 +10,7 @@ export const RECOVERY_OUTCOMES = [
 ] as const;
 export type RecoveryOutcome = (typeof RECOVERY_OUTCOMES)[number];
 
-/** What became of one item; `missing` was not fetched, `failed` may succeed next time. */
+/** The result of one item; `missing` was not fetched, `failed` may succeed next time. */
 export interface RecoveredItem {
   readonly kind: StoredItem['kind'];
   readonly key: string;
@@ -39,16 +39,16 @@ export interface RecoveryReport {
   readonly finishedAt: string;
   /** Of the region that was looked back furthest in. */
   readonly window: { readonly since: string; readonly until: string };
-  /** Asked to look at less than a run without options: tells nothing of the rest. */
+  /** The options made the run look at less than a run without options. */
   readonly limited: boolean;
-  /** Regions of which this run, after those before it, left out no job created until `window.until`. */
+  /** Regions where this run and those before it left out no job created until `window.until`. */
   readonly regions: readonly string[];
   readonly outcomes: Readonly<Record<RecoveryOutcome, number>>;
   /** All but the matched ones, which are only counted. */
   readonly jobs: readonly RecoveredJob[];
-  /** Jobs that were seen and are none of ours. */
+  /** Jobs that were seen and belong to no source here. */
   readonly ignored: number;
-  /** Empty when every region was listed whole. */
+  /** Empty when every region was listed to its end. */
   readonly faults: readonly RunFault[];
 }
 
@@ -56,20 +56,26 @@ export interface ReportBuilder {
   add(job: RecoveredJob): void;
   ignore(): void;
   fault(region: string | null, reason: string): void;
-  finish(finishedAt: Date): RecoveryReport;
+  /** @param finishedAt milliseconds since the epoch */
+  finish(finishedAt: number): RecoveryReport;
 }
 
 export interface ReportScope {
-  readonly startedAt: Date;
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number;
   readonly since: Date;
   readonly limited: boolean;
   /** Regions where the run leaves nothing out unless a fault says otherwise. */
   readonly complete: readonly string[];
-  /** Jobs of these outcomes are listed, others only counted. */
-  readonly keep: readonly RecoveryOutcome[];
+  /** Jobs of these outcomes are listed, others only counted. Default: all but `matched`. */
+  readonly listed?: readonly RecoveryOutcome[];
 }
 
-export function buildReport({ startedAt, since, limited, complete, keep }: ReportScope): ReportBuilder {
+const ALL_BUT_MATCHED = RECOVERY_OUTCOMES.filter((outcome) => outcome !== 'matched');
+
+export function buildReport(scope: ReportScope): ReportBuilder {
+  const { since, limited, complete, listed = ALL_BUT_MATCHED } = scope;
+  const startedAt = new Date(scope.startedAt).toISOString();
   const jobs: RecoveredJob[] = [];
   const faults: RunFault[] = [];
   const outcomes = Object.fromEntries(RECOVERY_OUTCOMES.map((outcome) => [outcome, 0]));
@@ -77,7 +83,7 @@ export function buildReport({ startedAt, since, limited, complete, keep }: Repor
   return {
     add(job) {
       outcomes[job.outcome] = (outcomes[job.outcome] ?? 0) + 1;
-      if (keep.includes(job.outcome)) jobs.push(job);
+      if (listed.includes(job.outcome)) jobs.push(job);
     },
     ignore() {
       ignored += 1;
@@ -86,9 +92,9 @@ export function buildReport({ startedAt, since, limited, complete, keep }: Repor
       faults.push({ region, reason });
     },
     finish: (finishedAt) => ({
-      startedAt: startedAt.toISOString(),
-      finishedAt: finishedAt.toISOString(),
-      window: { since: since.toISOString(), until: startedAt.toISOString() },
+      startedAt,
+      finishedAt: new Date(finishedAt).toISOString(),
+      window: { since: since.toISOString(), until: startedAt },
       limited,
       regions: complete.filter((name) => faults.every(({ region }) => region !== null && region !== name)),
       outcomes: outcomes as Record<RecoveryOutcome, number>,
@@ -99,7 +105,7 @@ export function buildReport({ startedAt, since, limited, complete, keep }: Repor
   };
 }
 
-/** Whether a run looked at everything and nothing kept it from seeing it: only such a run takes back what others missed. */
+/** Whether a run had no limits and no faults. Only such a run proves that a job earlier runs missed is missing no more. */
 export function sawEverything(run: {
   readonly limited?: boolean;
   readonly faults?: readonly unknown[];

@@ -1,24 +1,27 @@
-import type { JobsClient } from '../speech/batch/jobs-client.js';
+import pLimit from 'p-limit';
 import { isPaused } from '../speech/speech-error.js';
 import type { JobRecord } from '../speech/wire.js';
-import { type Expectation, expectationOf } from './expectation.js';
-import { inWords } from './fetch-missing.js';
-import { findJob } from './find-job.js';
-import { presentKeys, recoverJob } from './recover-job.js';
-import type { JobOrder, RecoveryParts } from './recovery-parts.js';
-import type { RecoveredJob } from './recovery-report.js';
+import { expectationOf } from './expectation.js';
+import { clientsOf, findJob } from './find-job.js';
+import { presentKeys } from './present-keys.js';
+import { type ReconcileOptions, reconcileJob } from './reconcile.js';
+import { failureReason, INTERRUPTED } from './recovery-errors.js';
+import type { JobOptions, RecoveryParts } from './recovery-parts.js';
+import { buildReport, RECOVERY_OUTCOMES, type RecoveredJob, type RecoveryReport } from './recovery-report.js';
+import { storeReport } from './report-store.js';
+import { settleAll } from './settle-all.js';
 
-export interface RefetchOrder {
+export interface RefetchOptions {
   readonly jobId: string;
   /** Regions to ask, one after the other; default: all that have an address. */
   readonly regions?: readonly string[] | undefined;
-  /** The source it belongs to; needed when its own entries do not say and there are several sources. */
+  /** The source the job belongs to; needed when its own entries do not say and there are several sources. */
   readonly source?: string | undefined;
   /** Also fetch what is here, and keep what differs as conflict. Default false. */
   readonly again?: boolean;
   readonly dryRun?: boolean;
   /** Default `recovery`. */
-  readonly origin?: JobOrder['origin'];
+  readonly origin?: JobOptions['origin'];
   /** Name of the admin token behind it. */
   readonly actor?: string;
   readonly signal?: AbortSignal | undefined;
@@ -26,75 +29,93 @@ export interface RefetchOrder {
 
 /**
  * Fetches what is missing of one job that an operator named, whatever its age. Rejects with `SpeechError`
- * of kind `configuration` when the region is unusable or no key is there, or as `signal` says before anything
- * was stored; all else becomes an outcome.
+ * of kind `configuration` when the region is unusable or there is no key, or as `signal` says before anything
+ * was stored; every other failure becomes the result.
  */
-export async function refetch(parts: RecoveryParts, order: RefetchOrder): Promise<RecoveredJob> {
-  const clients = clientsOf(parts, order.regions);
-  const { found, faults } = await findJob(clients, order.jobId, order.signal);
+export async function refetch(parts: RecoveryParts, options: RefetchOptions): Promise<RecoveredJob> {
+  const clients = clientsOf(parts, options.regions);
+  const { found, faults } = await findJob(clients, options.jobId, options.signal);
   if (found === null) {
     const trouble = faults.map(({ reason }) => reason).join('; ');
-    return trouble === '' ? unknownJob(parts, order) : failed(order, null, trouble);
+    return trouble === '' ? unknownJob(parts, options) : failedJob(options, null, trouble);
   }
+  const { region } = found.client;
   try {
-    const result = await recoverJob(parts, found.client, found.job, jobOrderOf(order));
-    return result ?? failed(order, found.client.region, NAME_THE_SOURCE);
+    const result = await reconcileJob(parts, found.client, found.job, jobOptionsOf(options));
+    return result ?? failedJob(options, region, SOURCE_REQUIRED);
   } catch (error) {
     if (!isPaused(error)) throw error;
-    return failed(order, found.client.region, inWords(error));
+    return failedJob(options, region, failureReason(error));
   }
 }
 
-function jobOrderOf(order: RefetchOrder): JobOrder {
+/** Refetches several jobs and stores a report of them, as `reconcile` does. */
+export async function refetchAll(
+  parts: RecoveryParts,
+  jobIds: readonly string[],
+  options: Omit<ReconcileOptions, 'since'>,
+): Promise<RecoveryReport> {
+  clientsOf(parts, options.regions);
+  const { signal, onJob, ...job } = options;
+  const startedAt = parts.clock();
+  const since = new Date(startedAt - parts.window);
+  const report = buildReport({ startedAt, since, limited: true, complete: [], listed: RECOVERY_OUTCOMES });
+  const limit = pLimit(parts.concurrency);
+  const refetchOne = async (jobId: string) => {
+    signal?.throwIfAborted();
+    const result = await refetch(parts, { ...job, jobId, signal });
+    report.add(result);
+    onJob?.(result, null);
+    if (result.outcome === 'failed') signal?.throwIfAborted();
+  };
+  try {
+    await settleAll([...new Set(jobIds)].map((jobId) => limit(() => refetchOne(jobId))));
+  } catch (error) {
+    report.fault(null, signal?.aborted ? INTERRUPTED : failureReason(error));
+  }
+  const finished = report.finish(parts.clock());
+  return options.dryRun ? finished : storeReport(parts.store, finished);
+}
+
+function jobOptionsOf(options: RefetchOptions): JobOptions {
   return {
-    source: order.source ?? null,
-    insist: true,
+    source: options.source ?? null,
+    selectedBy: 'operator',
     grace: 0,
-    again: order.again ?? false,
-    dryRun: order.dryRun ?? false,
-    origin: order.origin ?? 'recovery',
-    actor: order.actor ?? null,
-    signal: order.signal,
+    again: options.again ?? false,
+    dryRun: options.dryRun ?? false,
+    origin: options.origin ?? 'recovery',
+    actor: options.actor ?? null,
+    signal: options.signal,
     alreadyRecorded: () => false,
   };
 }
 
-/** The clients of some regions, each once, or of all that have an address. Throws `SpeechError` (`configuration`). */
-export function clientsOf(parts: RecoveryParts, regions?: readonly string[]): JobsClient[] {
-  return [...new Set(regions ?? parts.speech.regions)].map((region) => parts.speech.jobs(region));
-}
+const SOURCE_REQUIRED = 'none of its notification entries leads here, so that the source must be named';
 
-const NAME_THE_SOURCE =
-  'none of its notification entries leads here, so it has to be said which source it belongs to';
-
-function failed({ jobId }: RefetchOrder, region: string | null, reason: string): RecoveredJob {
+function failedJob({ jobId }: RefetchOptions, region: string | null, reason: string): RecoveredJob {
   return { jobId, region, outcome: 'failed', reason, items: [] };
 }
 
-/** Nobody knows it any more: what its source asks for may still lie here, whole. */
-async function unknownJob(parts: RecoveryParts, order: RefetchOrder): Promise<RecoveredJob> {
+/** The result of a job that no region knows. The artefacts that its source asks for may still all be here. */
+async function unknownJob(parts: RecoveryParts, { jobId, source }: RefetchOptions): Promise<RecoveredJob> {
+  const { store, sources, publicUrl } = parts;
   const reason = 'no configured region knows this job';
-  const told = { jobId: order.jobId, region: null, reason, items: [] };
-  const expectation = expectationOf(forgottenJob(order.jobId), {
-    ...parts,
-    source: order.source ?? null,
-    insist: true,
-  });
+  const result = { jobId, region: null, reason, items: [] };
+  const scope = { sources, publicUrl, source: source ?? null, selectedBy: 'operator' } as const;
+  const expectation = expectationOf(recordWithoutEntries(jobId), scope);
+  if (expectation === null) return { ...result, outcome: 'unrecoverable' };
   try {
-    const missing = expectation === null ? null : await missingOf(parts, expectation);
-    if (missing?.length === 0) return { ...told, outcome: 'matched' };
-    const items = (missing ?? []).map(({ kind, key }) => ({ kind, key, outcome: 'unrecoverable' as const }));
-    return { ...told, outcome: 'unrecoverable', items };
+    const present = await presentKeys(store, expectation.items, { again: false });
+    const items = expectation.items
+      .filter(({ key }) => !present.has(key))
+      .map(({ kind, key }) => ({ kind, key, outcome: 'unrecoverable' as const }));
+    return { ...result, outcome: items.length === 0 ? 'matched' : 'unrecoverable', items };
   } catch (error) {
-    return { ...told, outcome: 'failed', reason: `${reason}; ${inWords(error)}` };
+    return { ...result, outcome: 'failed', reason: `${reason}; ${failureReason(error)}` };
   }
 }
 
-async function missingOf({ store }: RecoveryParts, { items }: Expectation): Promise<Expectation['items']> {
-  const present = await presentKeys(store, items, false);
-  return items.filter(({ key }) => !present.has(key));
-}
-
-function forgottenJob(id: string): JobRecord {
+function recordWithoutEntries(id: string): JobRecord {
   return { id, status: 'deleted', created_at: '', data_name: '', config: { type: 'unknown' } };
 }

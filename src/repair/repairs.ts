@@ -4,9 +4,10 @@ import { type AuditInfo, newDeliveryId, operatorLine } from '../archive/ledger/l
 import { createQuarantineShelf, type QuarantineShelf } from '../archive/quarantine/quarantine-store.js';
 import { Problem } from '../domain/problem.js';
 import { createLedgerView, type LedgerView } from '../ledger-view/ledger-view.js';
+import { clientsOf } from '../recovery/find-job.js';
 import type { RecoveryParts } from '../recovery/recovery-parts.js';
 import type { RecoveredJob } from '../recovery/recovery-report.js';
-import { clientsOf, refetch } from '../recovery/refetch.js';
+import { refetch } from '../recovery/refetch.js';
 import { SpeechError } from '../speech/speech-error.js';
 import type { ObjectStore } from '../store/object-store.js';
 import { type ReleaseParts, type ReleasingSource, releaseBody } from './release-body.js';

@@ -1,5 +1,5 @@
 import { REPORTS_FOLDER, reconcileReportKey } from '../../archive/layout.js';
-import { INTERRUPTED } from '../../recovery/fetch-missing.js';
+import { INTERRUPTED } from '../../recovery/recovery-errors.js';
 import { sawEverything } from '../../recovery/recovery-report.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import { readDocument } from '../../store/read-document.js';

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { reconcile } from '../../../src/recovery/reconcile.js';
 import type { RecoveryReport } from '../../../src/recovery/recovery-report.js';
+import { refetchAll } from '../../../src/recovery/refetch.js';
 import { type RecoveryBench, recoveryBench } from '../../support/recovery/recovery-bench.js';
 
 const HOUR = 3_600_000;
@@ -70,7 +71,7 @@ describe('after a pause', () => {
     await runAt(60, { signal: stop.signal });
     await runAt(61, { since: new Date(BEGIN + 60 * HOUR) });
     await runAt(62, { source: 'default', since: new Date(BEGIN + 60 * HOUR) });
-    await runAt(63, { jobs: ['another'] });
+    await refetchAll({ ...bench.parts, clock: () => BEGIN + 63 * HOUR }, ['another'], {});
     expect((await runAt(64)).jobs).toMatchObject([{ jobId, outcome: 'recovered' }]);
   });
 

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { reconcile } from '../../../src/recovery/reconcile.js';
+import { refetchAll } from '../../../src/recovery/refetch.js';
 import { adminApi } from '../../support/processes/admin-api.js';
 import { startService } from '../../support/processes/running-service.js';
 import { type RecoveryBench, recoveryBench } from '../../support/recovery/recovery-bench.js';
@@ -29,7 +30,7 @@ describe('health after reconcile', () => {
     simulator.setStatus(await lose(), 'expired');
     const missing = '2 jobs are failing: 2 lost at the service.';
     await reconcile(parts);
-    await reconcile(parts, { jobs: [good] });
+    await refetchAll(parts, [good], {});
     expect(await health()).toMatchObject({ status: 'failing', problems: [missing] });
     const denied = simulator.faults.add({ kind: 'answer', operation: 'list', status: 401 });
     await reconcile(parts);

@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { erasureKey } from '../../../src/archive/layout.js';
 import { reconcile } from '../../../src/recovery/reconcile.js';
 import type { RecoveryReport } from '../../../src/recovery/recovery-report.js';
+import { refetchAll } from '../../../src/recovery/refetch.js';
 import { eraseJob } from '../../../src/repair/erase-job.js';
 import { type ObjectStore, StoreError } from '../../../src/store/object-store.js';
 import { ledgerOf, visibleKeys } from '../../support/ledger/ledger-of.js';
@@ -184,7 +185,7 @@ describe('reconcile', () => {
     const bySource = await reconcile(parts, { source: 'legal' });
     expect(bySource.jobs.map(({ jobId }) => jobId).sort()).toEqual([legal, silent].sort());
     expect(await artefacts()).toEqual([`jobs/${us}/transcript.json`]);
-    const named = await reconcile(parts, { jobs: [eu, eu, us] });
+    const named = await refetchAll(parts, [eu, eu, us], {});
     expect(named.outcomes).toEqual({ ...NONE, recovered: 1, matched: 1 });
   });
 
@@ -201,7 +202,7 @@ describe('reconcile', () => {
   it('says in the report that it was to look at less than everything', async () => {
     const { parts } = await begin();
     const limited = async (order: Parameters<typeof reconcile>[1]) => (await reconcile(parts, order)).limited;
-    expect(await limited({ jobs: ['one'] })).toBe(true);
+    expect((await refetchAll(parts, ['one'], {})).limited).toBe(true);
     expect(await limited({ source: 'default' })).toBe(true);
     expect(await limited({ regions: ['eu1'] })).toBe(true);
     expect(await limited({ since: new Date(Date.now() - HOUR) })).toBe(true);
@@ -324,7 +325,7 @@ describe('reconcile', () => {
       jobId = await lose({ contents: ['transcript', 'data', 'jobinfo'] }, { mediaBytes: 100_000 });
       call = 0;
       eraseAt += 1;
-      const { outcomes, faults } = await reconcile(parts, { jobs: [jobId] });
+      const { outcomes, faults } = await refetchAll(parts, [jobId], {});
       expect([eraseAt, outcomes.failed, faults]).toEqual([eraseAt, 0, []]);
       if (call >= eraseAt) expect([eraseAt, await artefacts()]).toEqual([eraseAt, []]);
     } while (call >= eraseAt);
@@ -504,7 +505,7 @@ describe('what goes wrong at the service', () => {
     const later = (hours: number) => ({ ...parts, clock: () => Date.now() + hours * HOUR });
     await reconcile(parts);
     // More than the memory of the ledger spans: runs that saw less, and days without the list.
-    for (let n = 0; n < 6; n += 1) await reconcile(later(1), { jobs: ['another'] });
+    for (let n = 0; n < 6; n += 1) await refetchAll(later(1), ['another'], {});
     const hiding = simulator.faults.add({ kind: 'answer', operation: 'list', status: 401 });
     for (let n = 0; n < 6; n += 1) {
       expect((await reconcile(later(60))).jobs).toMatchObject([

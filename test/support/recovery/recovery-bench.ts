@@ -83,6 +83,7 @@ export async function recoveryBench(options: BenchOptions = {}): Promise<Recover
       concurrency: 4,
       retention: 7 * 86_400_000,
       retentionWarning: 2 * 86_400_000,
+      clock: Date.now,
       ...options.parts,
     },
     async lose(entry = {}, { notify, ...more } = {}) {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { expectationOf, type Question } from '../../../src/recovery/expectation.js';
+import { type ExpectationScope, expectationOf } from '../../../src/recovery/expectation.js';
 import type { JobRecord, NotificationConfig } from '../../../src/speech/wire.js';
 
 const SOURCES = {
@@ -22,8 +22,8 @@ function job(...entries: (string | Partial<NotificationConfig>)[]): JobRecord {
   };
 }
 
-function asked(more: Partial<Question> = {}): Question {
-  return { sources: SOURCES, publicUrl: null, source: null, insist: false, ...more };
+function asked(more: Partial<ExpectationScope> = {}): ExpectationScope {
+  return { sources: SOURCES, publicUrl: null, source: null, selectedBy: 'list', ...more };
 }
 
 function keys(record: JobRecord, question = asked()): string[] | null {
@@ -89,7 +89,7 @@ describe('what should be here', () => {
     );
     expect(expectationOf(both, asked())).toEqual({
       sources: ['default', 'legal'],
-      unjudged: [],
+      unsupported: [],
       items: [
         { kind: 'transcript.json-v2', key: 'jobs/job1/transcript.json', source: 'default' },
         { kind: 'transcript.txt', key: 'jobs/job1/transcript.txt', source: 'default' },
@@ -101,7 +101,7 @@ describe('what should be here', () => {
 
   it('names contents that the API does not offer instead of missing them', () => {
     expect(expectationOf(job({ contents: ['alignment', 'transcript'] }), asked())).toMatchObject({
-      unjudged: ['alignment'],
+      unsupported: ['alignment'],
       items: [{ kind: 'transcript.json-v2' }],
     });
   });
@@ -122,9 +122,11 @@ describe('jobs whose entries do not lead here', () => {
 
   it('are taken whatever they notify when the job itself was named', () => {
     const foreign = job('https://elsewhere.example/hook');
-    expect(keys(foreign, asked({ source: 'legal', insist: true }))).toHaveLength(2);
-    expect(keys(foreign, asked({ insist: true }))).toBeNull();
+    expect(keys(foreign, asked({ source: 'legal', selectedBy: 'operator' }))).toHaveLength(2);
+    expect(keys(foreign, asked({ selectedBy: 'operator' }))).toBeNull();
     const only = { default: SOURCES.default };
-    expect(keys(foreign, asked({ insist: true, sources: only }))).toEqual(['jobs/job1/transcript.json']);
+    expect(keys(foreign, asked({ selectedBy: 'operator', sources: only }))).toEqual([
+      'jobs/job1/transcript.json',
+    ]);
   });
 });

@@ -1,12 +1,12 @@
 import type { JobRecord } from '../speech/wire.js';
+import type { ObjectStore } from '../store/object-store.js';
 import type { ItemResult } from './fetch-missing.js';
-import { joinReasons } from './join-reasons.js';
-import type { Plan } from './plan.js';
+import { joinReasons, type Plan } from './plan-job.js';
 import type { RecoveredItem, RecoveredJob, RecoveryOutcome } from './recovery-report.js';
-import { endOfRetention, type RetentionRules } from './retention.js';
+import { type RetentionRules, retentionDeadline } from './retention-deadline.js';
 
-/** What is told of a job about which nothing was done. */
-export function untouched(job: JobRecord, region: string, plan: Plan): RecoveredJob {
+/** The result of a job that nothing was changed of. */
+export function untouchedJob(job: JobRecord, region: string, plan: Plan): RecoveredJob {
   const { step, missing, reason } = plan;
   return {
     jobId: job.id,
@@ -18,12 +18,12 @@ export function untouched(job: JobRecord, region: string, plan: Plan): Recovered
 }
 
 /**
- * What is told of a job after something was tried.
+ * The result of a job from the results of its items.
  *
  * @param reason what the record says about the notification
  * @param now milliseconds since the epoch
  */
-export function concluded(
+export function jobResult(
   job: JobRecord,
   region: string,
   results: readonly ItemResult[],
@@ -32,7 +32,7 @@ export function concluded(
   now: number,
 ): RecoveredJob {
   const outcome = outcomeOfItems(results);
-  const end = outcome === 'failed' ? endOfRetention(job.created_at, rules, now) : null;
+  const end = outcome === 'failed' ? retentionDeadline(job.created_at, rules, now) : null;
   const deadline = end === null ? null : `the service keeps it only until ${end.toISOString()}`;
   return {
     jobId: job.id,
@@ -45,6 +45,17 @@ export function concluded(
       outcome: itemOutcome,
     })),
   };
+}
+
+/** The result of a job that the service no longer knows. What was stored by other ways since is not missing. */
+export async function vanishedJob(store: ObjectStore, earlier: RecoveredJob): Promise<RecoveredJob> {
+  const items: RecoveredItem[] = [];
+  for (const { kind, key } of earlier.items) {
+    if ((await store.head(key)) === null) items.push({ kind, key, outcome: 'unrecoverable' });
+  }
+  const reason = 'the job vanished from the service';
+  // A job that was still running has no items: nothing was required of it yet.
+  return { ...earlier, outcome: items.length === 0 ? 'matched' : 'unrecoverable', reason, items };
 }
 
 /** The most serious outcome of any item is the job's. */

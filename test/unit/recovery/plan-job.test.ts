@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { expectationOf } from '../../../src/recovery/expectation.js';
-import { needsLook, type Plan, planJob, type Situation } from '../../../src/recovery/plan.js';
+import { type Plan, planJob, requiresArchive, type Situation } from '../../../src/recovery/plan-job.js';
 import { CONTENT_TOKENS, type JobError, type JobRecord } from '../../../src/speech/wire.js';
 
 const MINUTE = 60_000;
@@ -43,7 +43,12 @@ function situation(given: Case): Situation {
     },
     ...(errors ? { errors } : {}),
   };
-  const expectation = expectationOf(job, { sources: SOURCES, publicUrl: null, source: null, insist: false });
+  const expectation = expectationOf(job, {
+    sources: SOURCES,
+    publicUrl: null,
+    source: null,
+    selectedBy: 'list',
+  });
   if (expectation === null) throw new Error('the job should be ours');
   return { job, expectation, present: new Set(present), now: NOW, grace };
 }
@@ -178,7 +183,7 @@ describe('any plan', () => {
     fc.assert(
       fc.property(anyCase, (given) => {
         const asked = situation(given);
-        if (needsLook(asked)) return;
+        if (requiresArchive(asked.job, asked.expectation)) return;
         expect(planJob(asked).step).toBe(planJob({ ...asked, present: new Set() }).step);
       }),
     );
@@ -186,7 +191,9 @@ describe('any plan', () => {
 });
 
 describe('the reason', () => {
-  it('tells of a time of creation that is still to come', () => {
-    expect(planJob(situation({ age: -60 })).reason).toMatch(/created at 2026-03-04T13:00:00.000Z.*to come/);
+  it('names a time of creation in the future', () => {
+    expect(planJob(situation({ age: -60 })).reason).toMatch(
+      /created at 2026-03-04T13:00:00.000Z.*in the future/,
+    );
   });
 });

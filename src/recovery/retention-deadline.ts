@@ -11,7 +11,7 @@ export interface RetentionRules {
  * @param createdAt ISO 8601
  * @param now milliseconds since the epoch
  */
-export function endOfRetention(createdAt: string, rules: RetentionRules, now: number): Date | null {
+export function retentionDeadline(createdAt: string, rules: RetentionRules, now: number): Date | null {
   const end = Date.parse(createdAt) + rules.retention;
   return end - now < rules.retentionWarning ? new Date(end) : null;
 }

@@ -1,6 +1,5 @@
 import type { JobRecord } from '../speech/wire.js';
 import type { Expectation, ExpectedItem } from './expectation.js';
-import { joinReasons } from './join-reasons.js';
 
 /** What is to be done about a job. */
 export interface Plan {
@@ -18,11 +17,11 @@ export interface Situation {
   readonly present: ReadonlySet<string>;
   /** Milliseconds since the epoch. */
   readonly now: number;
-  /** Milliseconds that a callback may still be on its way. */
+  /** Milliseconds that a callback may be in flight. */
   readonly grace: number;
 }
 
-/** The service's last word on a notification it gave up (public sample of `errors`). */
+/** What the service records of a notification it gave up (public sample of `errors`). */
 const GIVEN_UP = /sending notification failed/i;
 const FAILED_ATTEMPT = /sending notification/i;
 const ANSWER = /response status: (\d{3})/i;
@@ -30,8 +29,8 @@ const ANSWER = /response status: (\d{3})/i;
 /** Statuses of jobs whose results can no longer be asked for. */
 const GONE = ['deleted', 'expired'];
 
-/** Whether the archive has to be looked at: nothing is required of jobs that are not finished, or failed. */
-export function needsLook({ job, expectation }: Pick<Situation, 'job' | 'expectation'>): boolean {
+/** Whether the plan depends on the archive: nothing is required of running and of failed jobs. */
+export function requiresArchive(job: JobRecord, expectation: Expectation): boolean {
   return expectation.items.length > 0 && job.status !== 'running' && job.status !== 'rejected';
 }
 
@@ -42,23 +41,29 @@ export function planJob(situation: Situation): Plan {
   // On a status other than success nothing is required to be present.
   if (job.status === 'rejected') return plan('matched', [], null);
   const missing = expectation.items.filter(({ key }) => !present.has(key));
-  if (missing.length === 0) return plan('matched', [], unjudged(expectation));
+  if (missing.length === 0) return plan('matched', [], unsupportedNote(expectation));
   if (GONE.includes(job.status)) {
-    return plan('unrecoverable', missing, `the job is ${job.status}${after(notificationTrouble(job))}`);
+    return plan(
+      'unrecoverable',
+      missing,
+      joinReasons([`the job is ${job.status}`, notificationTrouble(job)]),
+    );
   }
   if (job.status !== 'done') return plan('pending', missing, `the job's status is ${job.status}`);
-  if (mayBeOnItsWay(situation)) return plan('pending', missing, 'the callback may still be on its way');
-  return plan('fetch', missing, joinReasons([notificationTrouble(job), fromTheFuture(situation)]));
+  if (mayBeInFlight(situation)) return plan('pending', missing, 'the callback may still be in flight');
+  return plan('fetch', missing, joinReasons([notificationTrouble(job), futureNote(situation)]));
 }
 
-/** No clocks differ by more than the grace period: what such a time says of a callback is worth nothing. */
-function fromTheFuture({ job, now, grace }: Situation): string | null {
-  const isLate = Date.parse(job.created_at) > now + grace;
-  return isLate ? `the service says that it was created at ${job.created_at}, which is still to come` : null;
+/** Clocks do not differ by more than the grace period: such a time says nothing about a callback. */
+function futureNote({ job, now, grace }: Situation): string | null {
+  const isInFuture = Date.parse(job.created_at) > now + grace;
+  return isInFuture
+    ? `the service says that it was created at ${job.created_at}, which is in the future`
+    : null;
 }
 
-/** What the record tells of failed callbacks, without the address it names: that may hold secrets. */
-export function notificationTrouble({ errors = [] }: JobRecord): string | null {
+/** What the record says about failed callbacks, without the address in it: that may hold secrets. */
+function notificationTrouble({ errors = [] }: JobRecord): string | null {
   const answer = errors.map(({ message }) => ANSWER.exec(message)?.[1]).findLast((found) => found);
   const last = answer === undefined ? '' : ` (last answer ${answer})`;
   if (errors.some(({ message }) => GIVEN_UP.test(message))) return `Sending notification failed${last}`;
@@ -68,10 +73,10 @@ export function notificationTrouble({ errors = [] }: JobRecord): string | null {
 }
 
 /**
- * Records do not tell when a job was finished, so that grace counts from its creation or from the last
- * attempt that failed. Once the service has given up every entry nothing is on its way any more.
+ * Records do not say when a job was finished, so that grace counts from its creation or from the last attempt that
+ * failed. Once the service has given up every entry, no callback is in flight any more.
  */
-function mayBeOnItsWay({ job, now, grace }: Situation): boolean {
+function mayBeInFlight({ job, now, grace }: Situation): boolean {
   const attempts = (job.errors ?? []).filter(({ message }) => FAILED_ATTEMPT.test(message));
   const givenUp = attempts.filter(({ message }) => GIVEN_UP.test(message)).length;
   const entries = job.config.notification_config?.length ?? 0;
@@ -79,18 +84,21 @@ function mayBeOnItsWay({ job, now, grace }: Situation): boolean {
   const times = [job.created_at, ...attempts.map(({ timestamp }) => timestamp)].map((time) =>
     Date.parse(time),
   );
-  // Times beyond that are wrong, and would keep the job waiting until they come.
+  // A time further in the future is wrong. Without this bound the job would stay pending until that time.
   return times.some((time) => Math.abs(now - time) < grace);
 }
 
-function unjudged({ unjudged: tokens }: Expectation): string | null {
-  return tokens.length === 0 ? null : `not judged, because the API does not offer it: ${tokens.join(', ')}`;
+function unsupportedNote({ unsupported }: Expectation): string | null {
+  if (unsupported.length === 0) return null;
+  return `not checked, because the API does not offer it: ${unsupported.join(', ')}`;
 }
 
 function plan(step: Plan['step'], missing: Plan['missing'], reason: string | null): Plan {
   return { step, missing, reason };
 }
 
-function after(reason: string | null): string {
-  return reason === null ? '' : `; ${reason}`;
+/** Several reasons as one text; null when there is none. */
+export function joinReasons(reasons: readonly (string | null)[]): string | null {
+  const given = reasons.filter((reason) => reason !== null);
+  return given.length === 0 ? null : given.join('; ');
 }

@@ -1,0 +1,31 @@
+import { Problem } from '../domain/problem.js';
+import { SpeechError } from '../speech/speech-error.js';
+import { StoreError } from '../store/object-store.js';
+import type { RetrievableKind } from './expectation.js';
+
+/** Reason of whatever was cut short by the caller's signal. */
+export const INTERRUPTED = 'the run was interrupted';
+
+/** The service sent something that cannot be the artefact that was requested. */
+export class UnfitContentError extends Error {
+  constructor(kind: RetrievableKind, fault: string) {
+    super(`what the service sent as ${kind} ${fault}; it was not archived`);
+    this.name = 'UnfitContentError';
+  }
+}
+
+/** An operator erased the job. Nothing of it is stored any more. */
+export class ErasedError extends Error {
+  constructor() {
+    super('erased here by an operator, so not fetched again');
+    this.name = 'ErasedError';
+  }
+}
+
+/** Why something failed, for reports and the ledger. An unknown error may hold secrets, so that its message is left out. */
+export function failureReason(error: unknown): string {
+  if (error instanceof StoreError) return `the store failed: ${error.message}`;
+  const isOwn =
+    error instanceof SpeechError || error instanceof Problem || error instanceof UnfitContentError;
+  return isOwn ? error.message : 'an unexpected error occurred';
+}

@@ -1,32 +1,38 @@
 /**
- * npm run mutate -- <archive|store|receiver|recovery> [FILE...]
+ * npm run mutate -- <folder of src> [FILE...]
  *
- * Changes the sources of one folder below src, one small change at a time, and counts how many changes no test notices.
- * With files (globs below src/<folder>), only those. The tests are those that run in the tester's own process: what a
- * killed or a second process shows, it cannot see.
+ * Changes the sources of one folder below src, one small change at a time, and counts the changes that no test notices.
+ * With files (globs below src/<folder>), only those. It runs the tests of the folder and those that drive the whole service
+ * in the tester's own process; it cannot see what a test finds by killing or starting another process.
  */
+
 import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-const TESTS = {
-  archive: ['test/unit/archive/**/!(foreign-bytes).test.ts'],
-  store: ['test/unit/store/**/*.test.ts', 'test/contract/*-store.test.ts'],
+/** Tests of other folders that reach a folder's code; not those that take long and reach little more. */
+const MORE_TESTS = {
+  archive: ['test/contract/*-archive.test.ts'],
+  store: ['test/contract/*-store.test.ts'],
+  memory: ['test/unit/archive/*.test.ts'],
+  content: ['test/unit/receiver/**/*.test.ts'],
   receiver: [
-    'test/unit/receiver/**/*.test.ts',
     'test/acceptance/answers.test.ts',
     'test/acceptance/connection.test.ts',
+    'test/acceptance/heads.test.ts',
   ],
-  recovery: ['test/unit/recovery/*.test.ts', 'test/integration/recovery/*.test.ts'],
+  recovery: ['test/integration/recovery/*.test.ts'],
+  repair: ['test/integration/admin/*.test.ts'],
 };
 
 const [folder, ...files] = process.argv.slice(2);
-const tests = TESTS[folder];
-if (tests === undefined) {
-  console.error(`usage: npm run mutate -- <${Object.keys(TESTS).join('|')}> [FILE...]`);
+if (folder === undefined || !existsSync(`src/${folder}`)) {
+  console.error('usage: npm run mutate -- <folder of src> [FILE...]');
   process.exit(2);
 }
 
 const sources = (files.length > 0 ? files : ['**/*.ts']).map((file) => `src/${folder}/${file}`);
+const tests = [`test/unit/${folder}/**/!(foreign-bytes).test.ts`, ...(MORE_TESTS[folder] ?? [])];
 const stryker = fileURLToPath(new URL('node_modules/@stryker-mutator/core/bin/stryker.js', import.meta.url));
 const { status } = spawnSync(process.execPath, [stryker, 'run', 'mutate/stryker.config.mjs'], {
   stdio: 'inherit',

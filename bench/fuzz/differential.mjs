@@ -1,7 +1,7 @@
 /**
  * The same forms through our decoder and through others; prints in which ways they differ, with counts and an example.
  *
- *   node --import ./test/support/processes/run-typescript.mjs bench/fuzz/differential.mjs [cases=20000] [seed=1]
+ *   node --import ./scripts/run-typescript.mjs bench/fuzz/differential.mjs [cases=20000] [seed=1]
  *
  * docs/decoder-differences.md says why ours is right in each.
  */

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { transform } from '@swc/core';
 
-/** Lets a child process of a test run TypeScript as it lies, so that tests need no build before them. */
+/** Module hooks that compile TypeScript sources as they are loaded, with source maps. */
 export async function resolve(specifier, context, next) {
   if (!specifier.startsWith('.') || !specifier.endsWith('.js')) return next(specifier, context);
   try {

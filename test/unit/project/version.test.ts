@@ -1,0 +1,26 @@
+import { readFileSync } from 'node:fs';
+import { expect, it } from '@jest/globals';
+
+const textOf = (file: string) => readFileSync(new URL(`../../../${file}`, import.meta.url), 'utf8');
+const { version } = JSON.parse(textOf('package.json')) as { version: string };
+
+it("the changelog's newest release is the version of package.json, below what is unreleased", () => {
+  const headings = [...textOf('CHANGELOG.md').matchAll(/^## (.+)$/gm)].map(([, heading]) => heading ?? '');
+  const [newest, ...older] = headings[0] === '[Unreleased]' ? headings.slice(1) : headings;
+  const release = /^\[(\d+\.\d+\.\d+)\] - \d{4}-\d{2}-\d{2}$/;
+  expect(release.exec(newest ?? '')?.[1]).toBe(version);
+  expect(older.filter((heading) => !release.test(heading))).toEqual([]);
+});
+
+it('the image, its manifests and the lock file carry the version of package.json', () => {
+  expect(/^ARG VERSION=(.*)$/m.exec(textOf('Dockerfile'))?.[1]).toBe(version);
+  for (const overlay of ['production', 'single-node']) {
+    expect(/newTag: (.*)$/m.exec(textOf(`k8s/overlays/${overlay}/kustomization.yaml`))?.[1]).toBe(version);
+  }
+  expect((JSON.parse(textOf('package-lock.json')) as { version: string }).version).toBe(version);
+});
+
+it('.nvmrc names the first line of Node that engines allows', () => {
+  const { engines } = JSON.parse(textOf('package.json')) as { engines: { node: string } };
+  expect(/^>=(\d+)\./.exec(engines.node)?.[1]).toBe(textOf('.nvmrc').trim());
+});

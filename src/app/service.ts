@@ -13,7 +13,7 @@ import { createRefusalLog } from '../observe/refusal-log.js';
 import { createRefusalRing, mergedRefusals } from '../observe/refusal-ring.js';
 import { createUnexpectedLog } from '../observe/unexpected-log.js';
 import { createSources } from '../receiver/access/sources.js';
-import { createAdmission } from '../receiver/http/admission.js';
+import { createAdmission } from '../receiver/admission.js';
 import { drainServer } from '../receiver/http/drain-server.js';
 import { mountHealth, type Readiness } from '../receiver/http/health-routes.js';
 import { listen } from '../receiver/http/listen.js';

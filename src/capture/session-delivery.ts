@@ -4,8 +4,8 @@ import type { ArtefactContext } from '../archive/artefact-headers.js';
 import type { Ledger } from '../archive/ledger/ledger.js';
 import { ledgerLine, NO_REQUEST } from '../archive/ledger/ledger-line.js';
 import type { LedgerLine } from '../domain/delivery.js';
+import { outcomeOf } from '../domain/delivery.js';
 import type { IncomingItem, ItemKind, StoredItem } from '../domain/item.js';
-import { outcomeOf } from '../receiver/acknowledge.js';
 import { StoreError } from '../store/object-store.js';
 
 /** Which session the artefacts are of, and where they go. */

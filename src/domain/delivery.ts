@@ -1,7 +1,24 @@
 import type { Origin, StoredItem } from './item.js';
 
-/** What a sender learns of a delivery that was taken (docs/answers.md). */
 export type DeliveryOutcome = 'stored' | 'duplicate' | 'conflict' | 'noted' | 'quarantined';
+
+/** What a sender learns of a delivery that was accepted (docs/answers.md). */
+export interface Acknowledgement {
+  readonly deliveryId: string;
+  readonly jobId: string;
+  readonly status: string;
+  readonly outcome: DeliveryOutcome;
+  readonly items: readonly StoredItem[];
+  /** Why the body went to quarantine. */
+  readonly reason?: string;
+}
+
+/** One outcome for all items of a decoded delivery: the most noteworthy of theirs. */
+export function outcomeOf(items: readonly StoredItem[]): Exclude<DeliveryOutcome, 'quarantined'> {
+  if (items.length === 0) return 'noted';
+  if (items.some((item) => item.outcome === 'conflict')) return 'conflict';
+  return items.every((item) => item.outcome === 'identical') ? 'duplicate' : 'stored';
+}
 
 /** Outcomes a ledger line can carry: taken deliveries, refusals, recoveries, and operators' acts. An open set. */
 export const LEDGER_OUTCOMES = [

@@ -7,7 +7,7 @@ import type { HeldBytes } from '../memory/shared-buffer.js';
  * keeps is paid for out of the delivery's budget, but never waited for: under pressure the raw body is the
  * first thing to be let go. Chunks are copied together: kept each for itself, one of a single byte costs hundreds.
  */
-export interface RawKeeper extends Spare {
+export interface RawBodyCopy extends Spare {
   /** To be told of every chunk of the body. */
   keep(chunk: Buffer): void;
   /** The whole raw body, which stays as it is until its reader releases it; or why it is not there. */
@@ -18,7 +18,7 @@ export interface RawKeeper extends Spare {
  * @param cap bytes that are kept at most
  * @param declared bytes the sender announced; what will exceed the cap is not begun with. Null when unknown
  */
-export function createRawKeeper(memory: Memory, cap: number, declared: number | null = null): RawKeeper {
+export function createRawBodyCopy(memory: Memory, cap: number, declared: number | null = null): RawBodyCopy {
   const { lease, pool } = memory;
   const newPart = () => new PartBuffer(memory, pool.largest, declared ?? 0);
   let last = newPart();

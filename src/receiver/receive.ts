@@ -2,24 +2,23 @@ import type { Archive, StagedDelivery } from '../archive/archive.js';
 import type { Ledger } from '../archive/ledger/ledger.js';
 import type { Quarantine } from '../archive/quarantine/quarantine.js';
 import { UndecodableError } from '../content/decode-error.js';
-import type { LedgerLine } from '../domain/delivery.js';
+import type { Acknowledgement, LedgerLine } from '../domain/delivery.js';
 import { Problem } from '../domain/problem.js';
-import { atMost } from '../time/at-most.js';
-import { type CallbackQuery, parseCallbackQuery } from './access/query.js';
-import { checkSender, type Sender, type Source, type Stranger } from './access/sender.js';
-import { type Acknowledgement, outcomeOf } from './acknowledge.js';
-import { type Arrival, arrive, artefactContext, type LineResult, ledgerLine } from './arrival.js';
-import { bodyEncodings, type CallbackRequest, header } from './callback-request.js';
+import { waitAtMost } from '../time/deadline.js';
+import { parseCallbackQuery } from './access/query.js';
+import { authenticateSender, type Sender, type Source, type UnauthenticatedCaller } from './access/sender.js';
+import type { Admission } from './admission.js';
+import type { CallbackRequest } from './callback-request.js';
 import { decodeBody } from './decode/decode-body.js';
-import type { Admission } from './http/admission.js';
-import { quarantineBody } from './quarantine-body.js';
-import { createRawKeeper, type RawKeeper } from './raw-body-copy.js';
-import { asRefusal, recordRefusal } from './refusal.js';
+import { Delivery, type PhaseDurations } from './delivery.js';
+import { createRawBodyCopy, type RawBodyCopy } from './raw-body-copy.js';
+import { asRefusal, type Refusal } from './refusal.js';
+import { bodyEncodings, header } from './request-headers.js';
 
 /*
- * The story of a callback: source -> address -> credential -> query -> (body) decode -> archive -> ledger ->
- * acknowledge. Nothing of the body is read before the query is known to be good, and nothing is acknowledged
- * before artefacts and ledger line are durable.
+ * How a callback is received: source -> address -> credential -> query -> length -> room -> decode -> archive -> ledger
+ * -> acknowledge. No byte of the body is read before there is room for it, and nothing is acknowledged before artefacts
+ * and ledger line are durable.
  */
 
 export interface ReceiverParts {
@@ -32,157 +31,157 @@ export interface ReceiverParts {
   readonly observer: ReceiverObserver;
 }
 
-/** What the receiver tells the operating side; must not throw. */
+/** What operators learn of deliveries. Its methods must not throw. */
 export interface ReceiverObserver {
-  /** A delivery or an authenticated refusal came to its end; `problem` is set for the latter. */
-  delivered(line: LedgerLine, spent: Arrival['spent'], problem: Problem | null): void;
-  /** Somebody who did not authenticate was turned away. */
-  strangerRefused(stranger: Stranger, request: CallbackRequest): void;
-  /** A ledger line about a refusal could not be written; the refusal stands all the same. */
+  delivered(line: LedgerLine, phases: PhaseDurations): void;
+  /** An authenticated delivery was refused; `problem` is null when its sender has gone. */
+  refused(line: LedgerLine, problem: Problem | null): void;
+  unauthenticated(caller: UnauthenticatedCaller, request: CallbackRequest): void;
+  /** The ledger line of a refusal could not be written; the refusal stands all the same. */
   refusalUnrecorded(line: LedgerLine, error: unknown): void;
 }
 
 export interface Receiver {
   /**
-   * Takes one callback. Resolves when everything is durable; otherwise rejects with a `Problem` to be told to
-   * the sender, or with `BodyAbortedError` when there is nobody left to tell.
+   * Resolves when everything the callback brought is durable. Otherwise rejects with a `Problem` to respond with, or with
+   * `BodyAbortedError` when the sender has gone.
    */
   receive(request: CallbackRequest): Promise<Acknowledgement>;
 }
 
+/** Milliseconds that a sender waits for the first byte of memory. */
+const MEMORY_WAIT = 10_000;
+
+/** Milliseconds that a response waits for uploads to be aborted, which goes on behind it. */
+const CLEAN_UP_WAIT = 2000;
+
+/** Milliseconds that a response waits for the ledger line of a refusal. */
+const LINE_WAIT = 1000;
+
 export function createReceiver(parts: ReceiverParts): Receiver {
+  const { sources, admission, archive, quarantine, ledger, limits, observer } = parts;
+
   async function receive(request: CallbackRequest): Promise<Acknowledgement> {
-    const arrival = arrive(request, senderOf(request));
+    const delivery = new Delivery(request, authenticate(request));
     let leave = (): void => {};
     try {
-      const query = parseCallbackQuery(request.rawQuery);
-      arrival.jobId = query.jobId;
-      arrival.status = query.status;
-      refuseUndelimited(request);
-      refuseDeclaredTooLarge(request, arrival.sender.source);
-      leave = parts.admission.enter(request.declaredLength);
-      return await takeIn(request, arrival, query);
+      delivery.identified(parseCallbackQuery(request.rawQuery));
+      rejectBadLength(delivery);
+      leave = admission.enter(request.declaredLength);
+      return await store(delivery);
     } catch (error) {
       const refusal = asRefusal(error);
-      await recordRefusal(parts, arrival, refusal);
+      await recordRefusal(delivery, refusal);
       throw refusal;
     } finally {
       leave();
     }
   }
 
-  function senderOf(request: CallbackRequest): Sender {
-    const caller = checkSender(parts.sources, request);
+  async function store(delivery: Delivery): Promise<Acknowledgement> {
+    const { declaredLength } = delivery.request;
+    const reception = { expectedBytes: declaredLength, patience: MEMORY_WAIT };
+    const staged = archive.begin(delivery.artefactContext(), reception);
+    const rawCopy = createRawBodyCopy(staged.memory, limits.quarantineBytes, declaredLength);
+    staged.keepsBeside(rawCopy);
+    try {
+      const fault = await decode(delivery, staged, rawCopy);
+      if (fault === null) {
+        rawCopy.release();
+        delivery.stored(await staged.commit());
+      } else {
+        await quarantineBody(delivery, rawCopy, fault);
+        delivery.quarantined(fault.reason);
+      }
+      const line = delivery.ledgerLine();
+      await ledger.append(line);
+      observer.delivered(line, delivery.phases());
+      return delivery.acknowledgement();
+    } finally {
+      rawCopy.release();
+      if (!staged.settled) await waitAtMost(CLEAN_UP_WAIT, staged.discard());
+    }
+  }
+
+  function authenticate(request: CallbackRequest): Sender {
+    const caller = authenticateSender(sources, request);
     if (!('problem' in caller)) return caller;
-    parts.observer.strangerRefused(caller, request);
+    observer.unauthenticated(caller, request);
     throw caller.problem;
   }
 
-  async function takeIn(
-    request: CallbackRequest,
-    arrival: Arrival,
-    query: CallbackQuery,
-  ): Promise<Acknowledgement> {
-    const { declaredLength } = request;
-    const staged = parts.archive.begin(artefactContext(arrival, query), {
-      expectedBytes: declaredLength,
-      patience: MEMORY_WAIT,
-    });
-    const kept = createRawKeeper(staged.memory, parts.limits.quarantineBytes, declaredLength);
-    staged.keepsBeside(kept);
-    try {
-      const result = await decodeAndArchive(request, arrival, query, staged, kept);
-      await record(arrival, result);
-      const { outcome, items, reason } = result;
-      const answer = {
-        deliveryId: arrival.deliveryId,
-        jobId: query.jobId,
-        status: query.status,
-        outcome,
-        items,
-      };
-      return reason === null ? answer : { ...answer, reason };
-    } finally {
-      kept.release();
-      if (!staged.settled) await atMost(CLEAN_UP_WAIT, staged.discard());
-    }
-  }
-
-  async function decodeAndArchive(
-    request: CallbackRequest,
-    arrival: Arrival,
-    query: CallbackQuery,
-    staged: StagedDelivery,
-    kept: RawKeeper,
-  ): Promise<LineResult & { outcome: Acknowledgement['outcome'] }> {
-    try {
-      await decode(request, arrival, query, staged, kept);
-    } catch (error) {
-      if (!(error instanceof UndecodableError)) throw error;
-      staged.memory.lease.pace.complete();
-      await quarantineBody(parts.quarantine, request, arrival, query, kept, error);
-      return { outcome: 'quarantined', reason: error.reason, items: [] };
-    }
-    kept.release();
-    arrival.spent.receive = performance.now() - arrival.startedAt;
-    const items = await staged.commit();
-    arrival.spent.store = performance.now() - arrival.startedAt - arrival.spent.receive;
-    return { outcome: outcomeOf(items), reason: null, items };
-  }
-
+  /** Streams the items of the body into the archive. Resolves with the fault of a complete body that cannot be decoded. */
   async function decode(
-    request: CallbackRequest,
-    arrival: Arrival,
-    query: CallbackQuery,
+    delivery: Delivery,
     staged: StagedDelivery,
-    kept: RawKeeper,
-  ): Promise<void> {
-    const { source } = arrival.sender;
-    const body = request.openBody(source.maxBytes);
-    arrival.bytes = () => body.bytes;
-    const headers = {
-      contentType: header(request, 'content-type'),
-      contentEncoding: bodyEncodings(request.headers),
-      contentLength: request.declaredLength,
-      contents: query.contents.length > 0 ? query.contents : source.contents,
-    };
-    const limits = { maxBytes: source.maxBytes, maxParts: parts.limits.maxParts };
-    // A sender that is gone, or refused, leaves the line for memory at once, and frees what it holds.
+    rawCopy: RawBodyCopy,
+  ): Promise<UndecodableError | null> {
+    const { source } = delivery.sender;
+    const body = delivery.openBody();
+    // A delivery whose sender is gone or refused leaves the queue for memory at once, and returns what it holds.
     body.onFailure(() => void staged.discard());
     staged.onRefused((problem) => body.fail(problem));
-    const decoded = await decodeBody(headers, body, staged, limits, kept.keep).catch((error: unknown) => {
-      throw body.failure ?? error;
-    });
-    if (decoded.parts !== undefined) arrival.shape = { ...arrival.shape, parts: decoded.parts };
+    try {
+      const limit = { maxBytes: source.maxBytes, maxParts: limits.maxParts };
+      const { parts } = await decodeBody(bodyHeaders(delivery), body, staged, limit, rawCopy.keep);
+      delivery.decoded(parts);
+      return null;
+    } catch (error) {
+      if (body.failure !== null) throw body.failure;
+      if (!(error instanceof UndecodableError)) throw error;
+      delivery.decoded(undefined);
+      return error;
+    }
   }
 
-  async function record(arrival: Arrival, result: LineResult): Promise<void> {
-    const before = performance.now();
-    const line = ledgerLine(arrival, result);
-    await parts.ledger.append(line);
-    arrival.spent.acknowledge = performance.now() - before;
-    parts.observer.delivered(line, arrival.spent, null);
+  async function quarantineBody(
+    delivery: Delivery,
+    rawCopy: RawBodyCopy,
+    fault: UndecodableError,
+  ): Promise<void> {
+    const body = rawCopy.hold();
+    if (body === 'no-memory') {
+      throw new Problem('overloaded', 'Too much is being received to keep this body.');
+    }
+    if (body === 'over-cap') throw new Problem('body-malformed', `${fault.message} (${fault.reason})`);
+    try {
+      await quarantine.keep(delivery.quarantineRecord(fault), body.bytes);
+    } finally {
+      body.release();
+    }
+  }
+
+  /**
+   * Writes the ledger line of a refusal. The response waits a moment for it when the sender was at fault. When we are, it
+   * does not wait at all: the store that fails is most likely the one that the line goes to.
+   */
+  async function recordRefusal(delivery: Delivery, refusal: Refusal): Promise<void> {
+    const problem = refusal instanceof Problem ? refusal : null;
+    const line = delivery.refusalLine(problem?.code ?? 'body-incomplete');
+    observer.refused(line, problem);
+    const writing = ledger.append(line).catch((error: unknown) => observer.refusalUnrecorded(line, error));
+    if (problem === null || problem.status < 500) await waitAtMost(LINE_WAIT, writing);
   }
 
   return { receive };
 }
 
-/** Milliseconds that a sender waits for the first byte of memory. */
-const MEMORY_WAIT = 10_000;
-
-/** Milliseconds that an answer waits for uploads to be aborted; the rest goes on behind it. */
-const CLEAN_UP_WAIT = 2000;
-
-/** HTTP/1.1 ends a body without a length or chunks at once, so there is none; HTTP/1.0 demands a length (RFC 1945, 8.3). */
-function refuseUndelimited({ isDelimited }: CallbackRequest): void {
-  if (isDelimited) return;
-  throw new Problem(
-    'length-required',
-    'An HTTP/1.0 request has to say with Content-Length how long its body is.',
-  );
+/** HTTP/1.1 without a length or chunks has no body; HTTP/1.0 demands a length (RFC 1945, 8.3). */
+function rejectBadLength({ request, sender }: Delivery): void {
+  const { maxBytes } = sender.source;
+  if (!request.isDelimited) {
+    throw new Problem('length-required', 'An HTTP/1.0 request needs a Content-Length.');
+  }
+  if ((request.declaredLength ?? 0) > maxBytes) {
+    throw new Problem('body-too-large', `This source accepts up to ${maxBytes} bytes.`);
+  }
 }
 
-function refuseDeclaredTooLarge({ declaredLength }: CallbackRequest, source: Source): void {
-  if (declaredLength === null || declaredLength <= source.maxBytes) return;
-  throw new Problem('body-too-large', `This source accepts up to ${source.maxBytes} bytes.`);
+function bodyHeaders({ request, sender, query }: Delivery) {
+  return {
+    contentType: header(request.headers, 'content-type'),
+    contentEncoding: bodyEncodings(request.headers),
+    contentLength: request.declaredLength,
+    contents: query.contents.length > 0 ? query.contents : sender.source.contents,
+  };
 }

@@ -6,8 +6,8 @@ import type { LedgerMetrics } from '../observe/ledger-metrics.js';
 import type { Logger } from '../observe/logger.js';
 import type { RefusalLog } from '../observe/refusal-log.js';
 import type { RefusalRing } from '../observe/refusal-ring.js';
-import { header } from './callback-request.js';
 import type { ReceiverObserver } from './receive.js';
+import { header } from './request-headers.js';
 
 export interface ReportTargets {
   readonly deliveries: DeliveryMetrics;
@@ -22,19 +22,28 @@ export function createReport(targets: ReportTargets): ReceiverObserver {
   const { deliveries, ledger, refusalLog, refusals } = targets;
   // The fields of a delivery are known and hold no secrets; looking for some in each costs a tenth of a log line.
   const log = targets.log.child({}, { redact: [] });
+
+  function count(line: LedgerLine): void {
+    deliveries.delivered(line);
+    if (line.wouldRefuse !== undefined) deliveries.wouldRefuse(line.wouldRefuse, line.source);
+  }
+
   return {
-    delivered(line, spent, problem) {
-      deliveries.delivered(line);
-      if (line.wouldRefuse !== undefined) deliveries.wouldRefuse(line.wouldRefuse, line.source);
-      if (line.outcome === 'refused') deliveries.refused(line.reason ?? 'internal', line.source);
-      else deliveries.timed(spent);
+    delivered(line, phases) {
+      count(line);
+      deliveries.timed(phases);
       if (line.outcome === 'quarantined') ledger.quarantine('kept', line.bytes);
-      if (problem?.code === 'body-malformed') ledger.quarantine('refused', line.bytes);
-      logDelivery(log, line, problem);
+      log.info(eventOf(line), line.outcome);
     },
-    strangerRefused({ problem, source, clientIp, cause }, request) {
+    refused(line, problem) {
+      count(line);
+      deliveries.refused(line.reason ?? 'internal', line.source);
+      if (problem?.code === 'body-malformed') ledger.quarantine('refused', line.bytes);
+      logRefusal(log, line, problem);
+    },
+    unauthenticated({ problem, source, clientIp, cause }, request) {
       const reason = problem.code;
-      const userAgent = header(request, 'user-agent');
+      const userAgent = header(request.headers, 'user-agent');
       deliveries.refused(reason, source);
       const forwardedFor = request.headers['x-forwarded-for']?.join(', ') ?? null;
       const { peer = null } = request;
@@ -49,9 +58,17 @@ export function createReport(targets: ReportTargets): ReceiverObserver {
   };
 }
 
+function logRefusal(log: Logger, line: LedgerLine, problem: Problem | null): void {
+  const event = eventOf(line);
+  if (problem === null) log.info(event, line.outcome);
+  else if (problem.status < 500) log.warn({ ...event, detail: problem.message }, 'refused');
+  // An outage writes one such line per attempt: without a stack, which would be the same each time.
+  else log.error({ ...event, detail: problem.message, cause: errorText(problem.cause) }, 'refused');
+}
+
 /** One event per delivery; fields are those of the ledger line, sizes in bytes, times in milliseconds. */
-function logDelivery(log: Logger, line: LedgerLine, problem: Problem | null): void {
-  const event = {
+function eventOf(line: LedgerLine) {
+  return {
     event: 'delivery',
     deliveryId: line.deliveryId,
     origin: line.origin,
@@ -67,11 +84,7 @@ function logDelivery(log: Logger, line: LedgerLine, problem: Problem | null): vo
     items: line.items.length,
     bytes: line.bytes,
     durationMs: line.durationMs,
-    // Left out of the line when there is nothing to say.
+    // Pino leaves out what is undefined.
     wouldRefuse: line.wouldRefuse,
   };
-  if (problem === null) log.info(event, line.outcome);
-  else if (problem.status < 500) log.warn({ ...event, detail: problem.message }, 'refused');
-  // An outage writes one such line per attempt: without a stack, which says the same each time.
-  else log.error({ ...event, detail: problem.message, cause: errorText(problem.cause) }, 'refused');
 }

@@ -2,9 +2,9 @@ import type { QuarantinedRequest } from '../archive/quarantine/quarantine.js';
 import { BodyTooLargeError, UndecodableError } from '../content/decode-error.js';
 import type { IncomingItem, ItemDescription, ItemKind, ItemSink } from '../domain/item.js';
 import { parseCallbackQuery } from '../receiver/access/query.js';
-import { bodyEncodings } from '../receiver/callback-request.js';
 import type { BodyHeaders, DecodeLimits } from '../receiver/decode/decode-body.js';
 import { decodeBody } from '../receiver/decode/decode-body.js';
+import { bodyEncodings } from '../receiver/request-headers.js';
 
 /** The beginning of a body, fit to be shown as text. */
 export interface BodyPreview {

@@ -4,9 +4,9 @@ import type { Ledger } from '../archive/ledger/ledger.js';
 import { type AuditInfo, newDeliveryId, operatorLine } from '../archive/ledger/ledger-line.js';
 import type { QuarantinedRequest } from '../archive/quarantine/quarantine.js';
 import type { QuarantineShelf } from '../archive/quarantine/quarantine-store.js';
+import { type Acknowledgement, outcomeOf } from '../domain/delivery.js';
 import type { StoredItem } from '../domain/item.js';
 import { Problem } from '../domain/problem.js';
-import { type Acknowledgement, outcomeOf } from '../receiver/acknowledge.js';
 import type { ObjectStore } from '../store/object-store.js';
 import { type DecodingSource, decodeStored, failureOf } from './quarantine-view.js';
 

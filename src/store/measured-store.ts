@@ -12,20 +12,22 @@ export type OnStoreCall = (operation: string, result: StoreCallResult, durationM
  * took, not its reader. Of a read only the opening counts.
  */
 export function measureStore(store: ObjectStore, onCall: OnStoreCall): ObjectStore {
-  async function timed<T>(
+  function timed<Args extends unknown[], T>(
     operation: string,
-    run: () => Promise<T>,
+    run: (...args: Args) => Promise<T>,
     resultOf: (value: T) => StoreCallResult = () => 'ok',
-  ): Promise<T> {
-    const started = performance.now();
-    try {
-      const value = await run();
-      onCall(operation, resultOf(value), performance.now() - started);
-      return value;
-    } catch (error) {
-      onCall(operation, resultOfError(error), performance.now() - started);
-      throw error;
-    }
+  ): (...args: Args) => Promise<T> {
+    return async (...args) => {
+      const started = performance.now();
+      try {
+        const value = await run(...args);
+        onCall(operation, resultOf(value), performance.now() - started);
+        return value;
+      } catch (error) {
+        onCall(operation, resultOfError(error), performance.now() - started);
+        throw error;
+      }
+    };
   }
 
   async function* timedListing<T>(operation: string, source: AsyncIterable<T>): AsyncGenerator<T> {
@@ -52,25 +54,25 @@ export function measureStore(store: ObjectStore, onCall: OnStoreCall): ObjectSto
 
   function measureUpload(upload: PendingUpload): PendingUpload {
     return {
-      write: (part) => timed('writePart', () => upload.write(part)),
-      complete: () => timed('complete', () => upload.complete(), resultOfCreate),
-      abort: () => timed('abort', () => upload.abort()),
+      write: timed('writePart', (part: Buffer) => upload.write(part)),
+      complete: timed('complete', () => upload.complete(), resultOfCreate),
+      abort: timed('abort', () => upload.abort()),
     };
   }
 
+  const startUpload = timed('startUpload', store.startUpload);
   return {
     location: store.location,
     partSize: store.partSize,
-    create: (key, body, headers) => timed('create', () => store.create(key, body, headers), resultOfCreate),
-    replace: (key, body, headers) => timed('replace', () => store.replace(key, body, headers)),
-    startUpload: async (key, headers) =>
-      measureUpload(await timed('startUpload', () => store.startUpload(key, headers))),
-    head: (key) => timed('head', () => store.head(key), resultOfRead),
-    read: (key, range, pace) => timed('read', () => store.read(key, range, pace), resultOfRead),
+    create: timed('create', store.create, resultOfCreate),
+    replace: timed('replace', store.replace),
+    startUpload: async (key, headers) => measureUpload(await startUpload(key, headers)),
+    head: timed('head', store.head, resultOfRead),
+    read: timed('read', store.read, resultOfRead),
     list: (prefix, options) => timedListing('list', store.list(prefix, options)),
     folders: (prefix) => timedListing('folders', store.folders(prefix)),
-    delete: (key) => timed('delete', () => store.delete(key)),
-    sweepUploads: (olderThan) => timed('sweepUploads', () => store.sweepUploads(olderThan)),
+    delete: timed('delete', store.delete),
+    sweepUploads: timed('sweepUploads', store.sweepUploads),
     ...(store.traits && { traits: store.traits }),
     close: () => store.close(),
   };

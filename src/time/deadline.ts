@@ -1,6 +1,6 @@
 /**
- * The outcome of `work`, or a rejection once `milliseconds` have passed. The work itself goes on; its late end,
- * good or bad, changes nothing any more.
+ * The outcome of `work`, or a rejection once `milliseconds` have passed. The work itself goes on; its late outcome is
+ * ignored.
  *
  * @param milliseconds must fit a timer, i.e. stay below 2^31
  */
@@ -14,4 +14,13 @@ export async function withDeadline<T>(work: Promise<T>, milliseconds: number, me
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** Waits for `work`, but no longer than `milliseconds`; the work itself goes on. Rejects as the work does. */
+export async function waitAtMost(milliseconds: number, work: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const expired = new Promise((resolve) => {
+    timer = setTimeout(resolve, milliseconds);
+  });
+  await Promise.race([work, expired]).finally(() => clearTimeout(timer));
 }

@@ -2,12 +2,8 @@ import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import multer from 'multer';
 import { Problem } from '../../domain/problem.js';
-import {
-  BodyAbortedError,
-  type BodyClock,
-  type BodyLimits,
-  type RequestBody,
-} from '../../receiver/http/request-body.js';
+import { BodyAbortedError, type RequestBody } from '../../receiver/callback-request.js';
+import type { BodyClock, BodyLimits } from '../../receiver/http/request-body.js';
 import type { ImportForm } from '../../repair/import-artefacts.js';
 import type { FileTaker } from '../../repair/import-files.js';
 import { fieldsOf, formOptions, readForm } from './read-form.js';

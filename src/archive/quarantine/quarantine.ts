@@ -27,13 +27,13 @@ export interface QuarantinedRequest {
   readonly sha256: string;
 }
 
+/** What is stored of a request, without what the body itself says. */
+export type QuarantineRecord = Omit<QuarantinedRequest, 'bytes' | 'sha256' | 'v'>;
+
 /** Raw bodies of authenticated deliveries that could not be decoded. */
 export interface Quarantine {
   /** Resolves when body and request lie in the store, byte for byte. */
-  keep(
-    request: Omit<QuarantinedRequest, 'bytes' | 'sha256' | 'v'>,
-    body: Buffer,
-  ): Promise<QuarantinedRequest>;
+  keep(request: QuarantineRecord, body: Buffer): Promise<QuarantinedRequest>;
 }
 
 export function createQuarantine(store: ObjectStore): Quarantine {

@@ -1,6 +1,6 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import { parseHeaderLine } from '../../text/header-line.js';
-import type { DistinctHeaders } from '../http/distinct-headers.js';
+import type { RequestHeaders } from '../request-headers.js';
 
 /** A named credential of a source; times in milliseconds since 1970. */
 export interface Credential {
@@ -19,11 +19,8 @@ export type Authentication =
   /** `credential` is set when the right secret came at the wrong time. For the operator, never for the sender. */
   | { readonly ok: false; readonly reason: AuthenticationFailure; readonly credential: string | null };
 
-/** Headers as `distinctHeaders` gives them. */
-export type PresentedHeaders = DistinctHeaders;
-
 /** Checks the presented headers at an instant, in milliseconds since 1970. */
-export type Authenticator = (headers: PresentedHeaders, now: number) => Authentication;
+export type Authenticator = (headers: RequestHeaders, now: number) => Authentication;
 
 interface CompiledCredential {
   readonly name: string;
@@ -62,7 +59,7 @@ function compile(name: string, { headers, notBefore, expires }: Credential): Com
 }
 
 function authenticate(
-  headers: PresentedHeaders,
+  headers: RequestHeaders,
   now: number,
   credentials: readonly CompiledCredential[],
   headerNames: readonly string[],
@@ -101,7 +98,7 @@ export interface CredentialAttempt {
  */
 export function compileClosestCredential(
   credentials: Readonly<Record<string, Credential>>,
-): (headers: PresentedHeaders, now: number) => CredentialAttempt | null {
+): (headers: RequestHeaders, now: number) => CredentialAttempt | null {
   const compiled = Object.entries(credentials).map(([name, credential]) => compile(name, credential));
   return (headers, now) => {
     const attempts = compiled.map((credential) => attemptOf(credential, headers, now));
@@ -109,11 +106,7 @@ export function compileClosestCredential(
   };
 }
 
-function attemptOf(
-  credential: CompiledCredential,
-  headers: PresentedHeaders,
-  now: number,
-): CredentialAttempt {
+function attemptOf(credential: CompiledCredential, headers: RequestHeaders, now: number): CredentialAttempt {
   const { name, lines, notBefore, expires } = credential;
   return {
     name,

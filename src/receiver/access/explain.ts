@@ -1,7 +1,8 @@
 import type { Region } from '../../domain/job.js';
 import { Problem } from '../../domain/problem.js';
+import type { RequestHeaders } from '../request-headers.js';
 import { type GateReport, unknownSourceReport } from './access-report.js';
-import type { AuthenticationFailure, PresentedHeaders } from './authenticate.js';
+import type { AuthenticationFailure } from './authenticate.js';
 import type { Gate } from './gate.js';
 import type { Source } from './sender.js';
 
@@ -10,7 +11,7 @@ export interface ExplainRequest {
   readonly source: string;
   /** Address of the connection's other end: the sender, or the proxy in front of us. */
   readonly peer: string;
-  readonly headers: PresentedHeaders;
+  readonly headers: RequestHeaders;
   /** Milliseconds since 1970. */
   readonly now: number;
 }
@@ -87,7 +88,7 @@ function unknownSource(source: string, known: Iterable<string>): Explanation {
 }
 
 /** As Node delivers them, so that a header given twice in different case is still given twice. */
-function byLowerCaseName(headers: PresentedHeaders): PresentedHeaders {
+function byLowerCaseName(headers: RequestHeaders): RequestHeaders {
   const merged = new Map<string, string[]>();
   for (const [name, values] of Object.entries(headers)) {
     const key = name.toLowerCase();

@@ -1,12 +1,12 @@
 import type { Region } from '../../domain/job.js';
 import { Problem } from '../../domain/problem.js';
+import type { RequestHeaders } from '../request-headers.js';
 import { type Allowlist, compileAllowlist, type EgressTable } from './allowlist.js';
 import {
   type AuthenticationFailure,
   type Authenticator,
   type Credential,
   compileAuthenticator,
-  type PresentedHeaders,
 } from './authenticate.js';
 import type { ClientAddressReader } from './client-address.js';
 import { indirection } from './indirection.js';
@@ -25,7 +25,7 @@ export interface GateOptions {
 export interface Knock {
   /** Address of the socket's other end. */
   readonly peer: string | undefined;
-  readonly headers: PresentedHeaders;
+  readonly headers: RequestHeaders;
   /** Milliseconds since 1970. */
   readonly now: number;
 }

@@ -1,4 +1,4 @@
-import type { DistinctHeaders } from '../http/distinct-headers.js';
+import type { RequestHeaders } from '../request-headers.js';
 
 /** Headers that a hop between the service and us or a web page adds; the service itself sends none of them. */
 const TELLTALES: readonly (readonly [label: string, name: RegExp])[] = [
@@ -13,7 +13,7 @@ const TELLTALES: readonly (readonly [label: string, name: RegExp])[] = [
  * The kind of header that says a request was forwarded or comes from a page; null when there is none. Node's own fetch
  * sends `Sec-Fetch-Mode: cors` and nothing else of these; a browser always sends `Sec-Fetch-Site` beside it.
  */
-export function indirection(headers: DistinctHeaders): string | null {
+export function indirection(headers: RequestHeaders): string | null {
   for (const name of Object.keys(headers)) {
     const [label] = TELLTALES.find(([, pattern]) => pattern.test(name)) ?? [];
     if (label !== undefined && !isOfNode(name, headers[name])) return label;

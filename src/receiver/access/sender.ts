@@ -30,21 +30,21 @@ export interface Sender {
   readonly wouldRefuse: string | null;
 }
 
-/** Somebody who was turned away before authenticating, as far as they could be made out. */
-export interface Stranger {
+/** The caller of a request that was refused before it authenticated, as far as it is known. */
+export interface UnauthenticatedCaller {
   readonly problem: Problem;
-  /** Name of a configured source; null when there is none of the name they used. */
+  /** Null when no source of the requested name is configured. */
   readonly source: string | null;
   readonly clientIp: string | null;
-  /** For the operator alone: what the sender is told says no more than it must. */
+  /** For operators only: the response tells the sender no more than it must. */
   readonly cause: string | null;
 }
 
 /** Source, then address, then credential; each failure is a Problem by the answer table. */
-export function checkSender(
+export function authenticateSender(
   sources: ReadonlyMap<string, Source>,
   request: CallbackRequest,
-): Sender | Stranger {
+): Sender | UnauthenticatedCaller {
   const source = sources.get(request.sourceName);
   if (source === undefined) {
     const problem = new Problem('source-unknown', 'No source of that name is configured here.');

@@ -1,13 +1,11 @@
 import type { IncomingMessage } from 'node:http';
-
-/** Header values by lower-case name, every occurrence by itself, in the order they came. */
-export type DistinctHeaders = Readonly<Record<string, readonly string[] | undefined>>;
+import type { RequestHeaders } from '../request-headers.js';
 
 /**
  * What `headersDistinct` should give. Some releases of Node (CVE-2026-21710) throw there when a header is called
  * `__proto__`, so that any sender could cause a 500; here such a header is one like all others.
  */
-export function distinctHeaders({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>): DistinctHeaders {
+export function distinctHeaders({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>): RequestHeaders {
   const headers: Record<string, string[]> = Object.create(null);
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
     const name = (rawHeaders[at] as string).toLowerCase();

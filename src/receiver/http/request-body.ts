@@ -1,13 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { Problem } from '../../domain/problem.js';
-
-/** The sender went away before its body was complete: there is nobody left to answer. */
-export class BodyAbortedError extends Error {
-  constructor(options?: { cause?: unknown }) {
-    super('the connection closed before the body was complete', options);
-    this.name = 'BodyAbortedError';
-  }
-}
+import { BodyAbortedError, type RequestBody } from '../callback-request.js';
 
 export interface BodyLimits {
   /** Bytes on the wire. */
@@ -31,17 +24,6 @@ const SMALL_BODY = 64 * 1024;
 
 /** So many pieces of a small body are joined: who sends it byte by byte must not make a thousand buffers of it. */
 const PIECES = 32;
-
-/** A body being read: an async iterable that counts, and that ends with an error when the sender breaks a limit. */
-export interface RequestBody extends AsyncIterable<Buffer> {
-  readonly bytes: number;
-  /** Why it ended before it was whole; null while it has not. */
-  readonly failure: Error | null;
-  /** Ends it before it is whole; nothing happens when it has ended. */
-  fail(error: Error): void;
-  /** Told once when it ends before it is whole, also while nobody reads. */
-  onFailure(listener: () => void): void;
-}
 
 /**
  * Looks at all bodies being read a few times a second, in place of a timer per chunk. Only the time spent

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Acknowledgement } from '../../domain/delivery.js';
 import { type Problem, problemDocument } from '../../domain/problem.js';
-import { type Acknowledgement, statusOf } from '../acknowledge.js';
 
 /** Seconds after which a refused sender may come again; the service retries by its own clock anyway. */
 const RETRY_AFTER = 5;
@@ -21,7 +21,9 @@ export function respondAcknowledged(
 ): void {
   const body = JSON.stringify(answer);
   const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
-  response.writeHead(statusOf(answer.outcome), closing ? { ...headers, connection: 'close' } : headers);
+  // 202: the body waits in quarantine for an operator.
+  const status = answer.outcome === 'quarantined' ? 202 : 200;
+  response.writeHead(status, closing ? { ...headers, connection: 'close' } : headers);
   response.end(body);
 }
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Pool } from 'undici';
-import type { Acknowledgement } from '../../../src/receiver/acknowledge.js';
+import type { Acknowledgement } from '../../../src/domain/delivery.js';
 
 /** A delivery that was acknowledged, with what must therefore lie in the store. */
 export interface Acknowledged {

@@ -6,7 +6,7 @@ import { parseConfig } from '../../../src/config/config.js';
 import { createBufferPool } from '../../../src/memory/buffer-pool.js';
 import { type ByteBudget, createByteBudget } from '../../../src/memory/byte-budget.js';
 import { createSources } from '../../../src/receiver/access/sources.js';
-import { createAdmission } from '../../../src/receiver/http/admission.js';
+import { createAdmission } from '../../../src/receiver/admission.js';
 import { createPublicServer } from '../../../src/receiver/http/public-server.js';
 import { createBodyClock } from '../../../src/receiver/http/request-body.js';
 import { createPublicApp, mountCallbacks } from '../../../src/receiver/http/router.js';
@@ -43,7 +43,12 @@ export async function startReceiverWithBudget(options: {
     quarantine: createQuarantine(store),
     ledger,
     limits: { quarantineBytes: options.part, maxParts: 100 },
-    observer: { delivered: () => {}, strangerRefused: () => {}, refusalUnrecorded: () => {} },
+    observer: {
+      delivered: () => {},
+      refused: () => {},
+      unauthenticated: () => {},
+      refusalUnrecorded: () => {},
+    },
   });
   const app = createPublicApp();
   mountCallbacks(app, {

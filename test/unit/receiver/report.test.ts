@@ -52,9 +52,8 @@ describe('the log line of a refused delivery', () => {
     [
       'a refused delivery',
       () =>
-        report.delivered(
+        report.refused(
           LINE,
-          { receive: 0, store: 0, acknowledge: 0 },
           new Problem('store-unavailable', 'The store cannot take it now; send it again.', { cause }),
         ),
     ],

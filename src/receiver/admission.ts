@@ -1,5 +1,5 @@
-import { Problem } from '../../domain/problem.js';
-import type { ByteBudget } from '../../memory/byte-budget.js';
+import { Problem } from '../domain/problem.js';
+import type { ByteBudget } from '../memory/byte-budget.js';
 
 /** Lets deliveries in while there is room for them; the rest hear 503 before their body is read. */
 export interface Admission {

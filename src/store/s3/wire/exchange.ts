@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Dispatcher } from 'undici';
+import type { Socket } from 'node:net';
+import { buildConnector, Client, type Dispatcher, Pool } from 'undici';
 import { S3Failure } from '../s3-failure.js';
 
 /** An answer that was received whole. */
@@ -15,21 +16,62 @@ export interface QueueLimit {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** A request that learns which socket sends it. */
+interface TrackedRequest extends Dispatcher.DispatchOptions {
+  socket?: () => Socket | null;
+}
+
+/** The connection pool of `exchange`. */
+export function createExchangePool(origin: string, options: Pool.Options): Pool {
+  return new Pool(origin, {
+    ...options,
+    connect: buildConnector(options.connect as buildConnector.BuildOptions),
+    factory: (url, { connect, ...rest }: Client.Options) =>
+      new TrackingClient(url, rest, connect as buildConnector.connector),
+  });
+}
+
+/** Tells each request its socket, which undici keeps to itself. A client has one connection at a time. */
+class TrackingClient extends Client {
+  #socket: Socket | null = null;
+
+  constructor(origin: URL, options: Client.Options, connect: buildConnector.connector) {
+    super(origin, {
+      ...options,
+      connect: (place, done) =>
+        connect(place, (...[error, socket]: Parameters<buildConnector.Callback>) => {
+          this.#socket = socket;
+          if (error === null) done(null, socket);
+          else done(error, null);
+        }),
+    });
+  }
+
+  override dispatch(request: TrackedRequest, handler: Dispatcher.DispatchHandler): boolean {
+    request.socket = () => this.#socket;
+    return super.dispatch(request, handler);
+  }
+}
+
 /**
  * Sends one request and takes in its whole answer, which is to be a small one. Does without the stream that
  * undici's `request` makes of every answer: S3 answers a write with headers alone.
  *
+ * Once settled, the body is not read any more: an answer that comes before the body was sent ends its connection
+ * (test/unit/store/s3/wire/early-answer.test.ts).
+ *
+ * @param pool made by `createExchangePool`
  * @throws S3Failure `PoolTimeout` when no connection became free in time; nothing of the request is sent then,
  *   and its body is not read any more
  */
 export function exchange(
-  dispatcher: Dispatcher,
+  pool: Pool,
   request: Dispatcher.DispatchOptions,
   { queueMs, signal }: QueueLimit,
 ): Promise<WholeAnswer> {
   return new Promise((resolve, reject) => {
-    const exchange = new Exchange(resolve, reject, signal ?? null);
-    dispatcher.dispatch(request, exchange);
+    const exchange = new Exchange(request, resolve, reject, signal ?? null);
+    pool.dispatch(request, exchange);
     exchange.waitAtMost(queueMs);
   });
 }
@@ -66,6 +108,7 @@ function poolTimeout(milliseconds: number): S3Failure {
 }
 
 class Exchange implements Dispatcher.DispatchHandler {
+  readonly #request: TrackedRequest;
   readonly #resolve: (answer: WholeAnswer) => void;
   readonly #reject: (error: unknown) => void;
   readonly #signal: AbortSignal | null;
@@ -77,10 +120,12 @@ class Exchange implements Dispatcher.DispatchHandler {
   #expired = false;
 
   constructor(
+    request: TrackedRequest,
     resolve: (answer: WholeAnswer) => void,
     reject: (error: unknown) => void,
     signal: AbortSignal | null,
   ) {
+    this.#request = request;
     this.#resolve = resolve;
     this.#reject = reject;
     this.#signal = signal;
@@ -121,6 +166,9 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseEnd(): void {
     this.#forgetSignal();
+    const socket = this.#request.socket?.() ?? null;
+    // undici has left the rest of the body to the socket, and would let it finish.
+    if (socket !== null && socket.writableLength > 0) socket.destroy();
     const text = this.#chunks === null ? '' : Buffer.concat(this.#chunks).toString();
     this.#resolve({ status: this.#status, headers: this.#headers, text });
   }

@@ -6,7 +6,7 @@ import type { ReadPace } from '../../object-store.js';
 import type { BucketAddress, S3Limits } from '../s3-client.js';
 import { failureOf } from '../s3-failure.js';
 import type { AnswerCheck } from './answer-check.js';
-import { exchange, openExchange } from './exchange.js';
+import { createExchangePool, exchange, openExchange } from './exchange.js';
 import type { HeaderLines } from './object-headers.js';
 import { createS3Signer } from './s3-signer.js';
 import { createServerClock } from './server-clock.js';
@@ -82,7 +82,7 @@ export function createS3Sender({ client, address, limits, answers, onNotice }: S
   };
   const connections = limits.maxSockets;
   const pools = {
-    write: new Pool(address.origin, { ...options, connections }),
+    write: createExchangePool(address.origin, { ...options, connections }),
     own: new Pool(address.origin, { ...options, connections }),
     // As many as those who let others read admit: a bound here would only make some wait behind paused ones.
     download: new Pool(address.origin, options),

@@ -1,14 +1,21 @@
-// tsc emits TypeScript only; the dashboard's static files travel beside it. Its chart library comes out of the
-// installed package, into the source folder as well, so that the page is whole when run from source.
-import { cpSync, mkdirSync } from 'node:fs';
+// tsc emits TypeScript only; the dashboard's static files travel beside it. Its libraries come out of the installed
+// packages, into the source folder as well, so that the page is whole when run from source.
+import { cpSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 
 const PAGE = 'dashboard';
-const uplot = dirname(createRequire(import.meta.url).resolve('uplot'));
+const { resolve } = createRequire(import.meta.url);
+const uplot = dirname(resolve('uplot'));
+const diff = dirname(resolve('diff/package.json'));
 const vendor = join('src', PAGE, 'vendor');
 
-mkdirSync(vendor, { recursive: true });
 cpSync(join(uplot, 'uPlot.esm.js'), join(vendor, 'uplot.js'));
 cpSync(join(uplot, 'uPlot.min.css'), join(vendor, 'uplot.css'));
-cpSync(join('src', PAGE), join('dist', PAGE), { recursive: true });
+// The one algorithm the page uses. Its files carry no licence of their own.
+for (const file of ['LICENSE', 'libesm/diff/array.js', 'libesm/diff/base.js'])
+  cpSync(join(diff, file), join(vendor, 'diff', file.replace('libesm/diff/', '')));
+cpSync(join('src', PAGE), join('dist', PAGE), {
+  recursive: true,
+  filter: (path) => !/(\.d\.ts|tsconfig\.json)$/.test(path),
+});

@@ -1,6 +1,9 @@
-import { onSignedOut } from './lib/api.js';
+import { ApiError, onSignedOut } from './lib/api.js';
+import { describeProblem } from './lib/describe-problem.js';
+import { elementById } from './lib/dom.js';
 import { clock, instantOfLocal, localOfInstant } from './lib/format.js';
 import { announce, dismissNotice } from './lib/notice.js';
+import { textOf } from './lib/panels.js';
 import { setPaused } from './lib/poll.js';
 import { parseRoute, toJob } from './lib/route.js';
 import { createScreen } from './lib/screen.js';
@@ -9,24 +12,33 @@ import { chooseUtc, isUtc, ownZone, restoreZone, zoneName } from './lib/time-zon
 import { signInView } from './views/sign-in.js';
 import { VIEWS } from './views.js';
 
+/** @import { Route } from './lib/route.js' */
+
 /** The page's frame: sign-in, navigation, and one view at a time. */
 
-const content = document.getElementById('content');
-const top = document.getElementById('top');
-const freshness = document.getElementById('freshness');
+const content = elementById('content');
+const top = elementById('top');
+const freshness = elementById('freshness');
+const utc = elementById('utc');
+const pause = elementById('pause');
+/** @type {ReturnType<typeof createScreen> | null} */
 let screen = null;
 
+/** @type {Route} */
+const SIGN_IN = { name: 'sign-in', id: '', section: null, query: new URLSearchParams() };
+
+/** @param {{moveFocus: boolean}} options */
 function open({ moveFocus }) {
   takeTokenFromAddress();
   const signedIn = token() !== null;
-  const route = signedIn ? parseRoute(location.hash) : { name: 'sign-in', query: new URLSearchParams() };
+  const route = signedIn ? parseRoute(location.hash) : SIGN_IN;
   const sameView = screen?.route.name === route.name && screen.route.id === route.id;
   screen?.close();
   if (!sameView) content.replaceChildren();
   top.hidden = !signedIn;
   markSection(route.section);
   screen = createScreen({ root: content, route, onFreshness: showFreshness });
-  const view = signedIn ? VIEWS[route.name] : signInView(() => open({ moveFocus: true }));
+  const view = VIEWS[route.name] ?? signInView(() => open({ moveFocus: true }));
   view(screen);
   if (moveFocus && !sameView) focusHeading();
 }
@@ -36,16 +48,21 @@ function focusHeading() {
   (content.querySelector('h1') ?? content).focus({ preventScroll: true });
 }
 
+/** @param {string | null} section */
 function markSection(section) {
   for (const anchor of top.querySelectorAll('nav a')) {
-    if (anchor.dataset.view === section) anchor.setAttribute('aria-current', 'page');
+    if (anchor.getAttribute('data-view') === section) anchor.setAttribute('aria-current', 'page');
     else anchor.removeAttribute('aria-current');
   }
 }
 
-/** When the receiver last answered this page; null before it did. */
+/**
+ * When the receiver last answered this page; null before it did.
+ * @type {string | null}
+ */
 let updated = null;
 
+/** @param {unknown} error */
 function showFreshness(error) {
   freshness.classList.toggle('trouble', error !== null);
   if (error === null) {
@@ -54,67 +71,70 @@ function showFreshness(error) {
     return;
   }
   const since = updated === null ? '' : `, last seen ${clock(updated)}`;
-  freshness.textContent = `Not up to date${since}: ${error.title ?? error.message}`;
+  const { title, message } = describeProblem(error);
+  freshness.textContent = `Not up to date${since}: ${error instanceof ApiError ? title : message}`;
 }
 
 function pauseOrResume() {
-  const button = document.getElementById('pause');
-  const paused = button.getAttribute('aria-pressed') !== 'true';
-  button.setAttribute('aria-pressed', String(paused));
+  const paused = pause.getAttribute('aria-pressed') !== 'true';
+  pause.setAttribute('aria-pressed', String(paused));
   setPaused(paused);
 }
 
 /** Instants stay what they are: the fields that are filled in show them in the new zone. */
 function switchZone() {
-  const fields = [...content.querySelectorAll('[type=datetime-local]')].map((field) => [
-    field,
-    instantOfLocal(field.value),
-  ]);
+  /** @type {NodeListOf<HTMLInputElement>} */
+  const fields = content.querySelectorAll('input[type=datetime-local]');
+  const instants = [...fields].map(({ value }) => instantOfLocal(value));
   chooseUtc(!isUtc());
-  for (const [field, instant] of fields) field.value = localOfInstant(instant);
+  for (const [index, field] of fields.entries()) field.value = localOfInstant(instants[index]);
   showZone();
   open({ moveFocus: false });
 }
 
 function showZone() {
   for (const place of document.querySelectorAll('.zone')) place.textContent = zoneName();
-  const button = document.getElementById('utc');
-  button.setAttribute('aria-pressed', String(isUtc()));
-  button.hidden = ownZone() === 'UTC';
+  utc.setAttribute('aria-pressed', String(isUtc()));
+  utc.hidden = ownZone() === 'UTC';
   if (updated !== null && !freshness.classList.contains('trouble'))
     freshness.textContent = `Updated ${clock(updated)}`;
 }
 
-/** `/` leads to the find field, except where the reader is writing or has to answer first. */
+/**
+ * `/` leads to the find field, except where the reader is writing or has to answer first.
+ * @param {KeyboardEvent} event
+ */
 function onKey(event) {
-  const writes = event.target.closest?.('input, textarea, select, [contenteditable], dialog') !== null;
+  const { target } = event;
+  const writes =
+    target instanceof Element &&
+    target.closest('input, textarea, select, [contenteditable], dialog') !== null;
   if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey || writes) return;
-  const field = document.getElementById('find-job');
+  const field = elementById('find-job');
   if (!field.checkVisibility()) return;
   event.preventDefault();
   field.focus();
-  field.select();
+  if (field instanceof HTMLInputElement) field.select();
 }
 
-function find(event) {
+const find = document.forms.namedItem('find');
+find?.addEventListener('submit', (event) => {
   event.preventDefault();
-  const jobId = event.target.elements.job.value.trim();
+  const jobId = textOf(find, 'job');
   if (jobId !== '') location.hash = toJob(jobId);
-}
-
-document.querySelector('.skip').onclick = (event) => {
+});
+elementById('skip').onclick = (event) => {
   event.preventDefault();
   content.focus();
 };
-document.getElementById('find').onsubmit = find;
-document.getElementById('pause').onclick = pauseOrResume;
-document.getElementById('utc').onclick = switchZone;
+pause.onclick = pauseOrResume;
+utc.onclick = switchZone;
 addEventListener('keydown', onKey);
-document.getElementById('notice-close').onclick = () => {
+elementById('notice-close').onclick = () => {
   dismissNotice();
   content.focus();
 };
-document.getElementById('sign-out').onclick = () => {
+elementById('sign-out').onclick = () => {
   forgetToken();
   open({ moveFocus: true });
 };
@@ -125,7 +145,7 @@ addEventListener('hashchange', () => {
 restoreZone();
 showZone();
 onSignedOut(() => {
-  if (screen.route.name === 'sign-in') return;
+  if (screen?.route.name === 'sign-in') return;
   announce('You were signed out: the token is not valid (any more).', 'notice');
   open({ moveFocus: true });
 });

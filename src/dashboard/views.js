@@ -10,7 +10,12 @@ import { refusalsView } from './views/refusals.js';
 import { replayView } from './views/replay.js';
 import { replaysView } from './views/replays.js';
 
-/** Every view by the name of its route. */
+/** @import { Screen } from './lib/screen.js' */
+
+/**
+ * Every view by the name of its route.
+ * @type {Record<string, (screen: Screen) => void>}
+ */
 export const VIEWS = {
   overview: overviewView,
   deliveries: deliveriesView,

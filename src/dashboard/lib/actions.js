@@ -1,20 +1,26 @@
-import { adviceFor } from './advice.js';
+import { ApiError } from './api.js';
+import { describeProblem } from './describe-problem.js';
 import { announce } from './notice.js';
+
+/** @import { Announcement } from './notice.js' */
 
 /**
  * Runs an order of the reader behind a button: the button cannot be pressed twice, and what came of it is
  * announced. `order` gives the words for success. Tells whether it succeeded.
+ * @param {HTMLButtonElement | null} button @param {() => Promise<string | Announcement | null>} order
  */
 export async function act(button, order) {
-  if (button.getAttribute('aria-disabled') === 'true') return false;
+  if (button === null || button.getAttribute('aria-disabled') === 'true') return false;
   button.setAttribute('aria-disabled', 'true');
   try {
     const said = await order();
-    if (said) announce(said.text ?? said, said.tone ?? 'good');
+    if (typeof said === 'string') announce(said);
+    else if (said !== null) announce(said.text, said.tone);
     return true;
   } catch (error) {
-    if (error.status !== 401)
-      announce(`${error.title ?? 'Something went wrong'}: ${error.message} ${adviceFor(error)}`, 'bad');
+    const { title, message, advice } = describeProblem(error);
+    const isSignedOut = error instanceof ApiError && error.status === 401;
+    if (!isSignedOut) announce(`${title}: ${message} ${advice}`, 'bad');
     return false;
   } finally {
     button.removeAttribute('aria-disabled');

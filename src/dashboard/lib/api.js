@@ -1,7 +1,10 @@
 import { forgetToken, token } from './session.js';
 
+/** @import { DeleteAnswers, GetAnswers, PostAnswers } from '../api-answers.js' */
+
 /** What the admin API answered instead of doing it. */
 export class ApiError extends Error {
+  /** @param {{status: number, code?: string, title?: string, detail?: string}} problem */
   constructor({ status, code, title, detail }) {
     super(detail || title || `The receiver answered ${status}.`);
     this.name = 'ApiError';
@@ -15,35 +18,65 @@ export class ApiError extends Error {
 const PATIENCE = 30_000;
 let tellSignedOut = () => {};
 
-/** Called when the API does not know the token (any more). */
+/**
+ * Called when the API does not know the token (any more).
+ * @param {() => void} listener
+ */
 export function onSignedOut(listener) {
   tellSignedOut = listener;
 }
 
-/** Empty and absent parameters are left out. */
-export function get(path, { query = {}, signal } = {}) {
-  const given = Object.entries(query).filter(
-    ([, value]) => value !== undefined && value !== null && value !== '',
+/**
+ * Empty and absent parameters are left out.
+ * @template {keyof GetAnswers} P
+ * @param {P} path
+ * @param {{query?: Record<string, string | number | null | undefined>, signal?: AbortSignal}} options
+ * @returns {Promise<GetAnswers[P]>}
+ */
+export async function get(path, { query = {}, signal } = {}) {
+  const given = Object.entries(query).flatMap(([name, value]) =>
+    value === undefined || value === null || value === '' ? [] : [[name, String(value)]],
   );
   const search = given.length === 0 ? '' : `?${new URLSearchParams(given)}`;
   const limit = AbortSignal.timeout(PATIENCE);
-  return call('GET', path + search, { signal: signal ? AbortSignal.any([signal, limit]) : limit }).then(json);
+  const until = signal ? AbortSignal.any([signal, limit]) : limit;
+  return (await call('GET', path + search, { signal: until })).json();
 }
 
-/** `body` is sent as JSON, a `FormData` as a form. */
-export function send(method, path, body) {
-  const isForm = body instanceof FormData;
-  return call(method, path, {
-    body: isForm ? body : JSON.stringify(body ?? {}),
-    headers: isForm ? {} : { 'content-type': 'application/json' },
-  }).then(json);
+/**
+ * A `FormData` is sent as a form, any other body as JSON.
+ * @template {keyof PostAnswers} P
+ * @param {P} path @param {object} [body]
+ * @returns {Promise<PostAnswers[P]>}
+ */
+export async function post(path, body = {}) {
+  return (await call('POST', path, contentOf(body))).json();
 }
 
-/** The answer itself, for bodies that are not JSON. */
+/**
+ * @template {keyof DeleteAnswers} P
+ * @param {P} path @param {object} [body]
+ * @returns {Promise<DeleteAnswers[P]>}
+ */
+export async function remove(path, body = {}) {
+  return (await call('DELETE', path, contentOf(body))).json();
+}
+
+/**
+ * The answer itself, for bodies that are not JSON.
+ * @param {string} path @param {AbortSignal} signal
+ */
 export function fetchRaw(path, signal) {
   return call('GET', path, { signal });
 }
 
+/** @param {object} body @returns {RequestInit} */
+function contentOf(body) {
+  if (body instanceof FormData) return { body };
+  return { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
+}
+
+/** @param {string} method @param {string} path @param {RequestInit} request */
 async function call(method, path, { headers = {}, ...rest }) {
   const bearer = token();
   let response;
@@ -57,7 +90,7 @@ async function call(method, path, { headers = {}, ...rest }) {
       ...rest,
     });
   } catch (error) {
-    if (rest.signal?.aborted && error.name === 'AbortError') throw error;
+    if (rest.signal?.aborted && error instanceof Error && error.name === 'AbortError') throw error;
     throw new ApiError({ status: 0, code: 'unreachable', title: 'The receiver cannot be reached' });
   }
   if (response.ok) return response;
@@ -67,9 +100,4 @@ async function call(method, path, { headers = {}, ...rest }) {
     tellSignedOut();
   }
   throw new ApiError({ ...problem, status: response.status });
-}
-
-async function json(response) {
-  const text = await response.text();
-  return text === '' ? null : JSON.parse(text);
 }

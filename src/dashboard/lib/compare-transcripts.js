@@ -1,15 +1,26 @@
-import { wordDiff } from './word-diff.js';
+import { diffArrays } from '../vendor/diff/array.js';
 
-/** Words a transcript may have to be compared in the page: about ten hours of speech. */
+/** @import { Transcript, Word } from './transcript.js' */
+
+/** @typedef {Pick<Word, 'before' | 'text' | 'start'>} ComparedWord */
+/** @typedef {{same: boolean, first: ComparedWord[], second: ComparedWord[]}} Run equal words, or those of one side */
+/** @typedef {{changed: boolean, text: string}} TextRun */
+/** @typedef {{start: number | null, equalBefore: number, first: TextRun[], second: TextRun[]}} Place */
+/**
+ * @typedef {{places: Place[], equalAfter: number, note?: undefined} | {note: string}} Comparison
+ * the places where two transcripts differ, or a sentence why there are none to show
+ */
+
+/** A transcript of ten hours of speech has about this many words; longer ones are not compared in the page. */
 const MAX_WORDS = 100_000;
-/** Words that may differ; beyond them marks help nobody, and the search for them takes seconds. */
+/** Words removed and added. Beyond this many the marks are of no use, and the search takes seconds. */
 const MAX_DIFFERENCES = 2000;
 /** Equal words shown on each side of a difference. */
 const CONTEXT = 12;
 
 /**
- * Compares two transcripts as they are read. `{places: [{start, equalBefore, first, second}], equalAfter}`, where
- * `first` and `second` are runs `{changed, text}`; or `{note}` where there is nothing to show, in a sentence.
+ * Compares two transcripts word by word.
+ * @param {Transcript} one @param {Transcript} other @returns {Comparison}
  */
 export function compareTranscripts(one, other) {
   const first = wordsOf(one);
@@ -18,21 +29,46 @@ export function compareTranscripts(one, other) {
     return {
       note: `A transcript of more than ${MAX_WORDS.toLocaleString('en')} words is not compared here. Download both to compare them.`,
     };
-  const textOf = ({ text }) => text;
-  const runs = wordDiff(first.map(textOf), second.map(textOf), MAX_DIFFERENCES);
+  const runs = runsOf(first, second);
   if (runs === null)
     return {
       note: `The versions differ in more than ${MAX_DIFFERENCES.toLocaleString('en')} words: they are different transcripts. Read each below, or download both.`,
     };
-  if (runs.every(({ kind }) => kind === 'same'))
+  if (runs.every(({ same }) => same))
     return {
-      note: 'Both versions have the same words. They differ in times, confidence, metadata or spaces only.',
+      note: 'Both versions have the same words. They differ only in times, confidence, metadata or spaces.',
     };
-  return placesOf(runs, first, second);
+  return placesOf(runs);
 }
 
-/** Words one by one, the speaker before each turn; scripts without spaces by their signs. */
+/**
+ * The texts are compared and the words are returned: equal words can differ in their times and spaces. Null when
+ * there are more than `MAX_DIFFERENCES`.
+ * @param {ComparedWord[]} first @param {ComparedWord[]} second @returns {Run[] | null}
+ */
+function runsOf(first, second) {
+  const comparator = (/** @type {ComparedWord} */ a, /** @type {ComparedWord} */ b) => a.text === b.text;
+  const changes = diffArrays(first, second, { comparator, maxEditLength: MAX_DIFFERENCES });
+  if (changes === undefined) return null;
+  let [inFirst, inSecond] = [0, 0];
+  return changes.map(({ added, removed, count }) => {
+    const run = {
+      same: !added && !removed,
+      first: added ? [] : first.slice(inFirst, inFirst + count),
+      second: removed ? [] : second.slice(inSecond, inSecond + count),
+    };
+    inFirst += run.first.length;
+    inSecond += run.second.length;
+    return run;
+  });
+}
+
+/**
+ * One word each, with the speaker before each turn. In scripts without spaces every character is a word.
+ * @param {Transcript} transcript
+ */
 function wordsOf({ turns }) {
+  /** @type {ComparedWord[]} */
   const words = [];
   let speaker = null;
   for (const turn of turns) {
@@ -47,64 +83,68 @@ function wordsOf({ turns }) {
 const WORD =
   /(\s*)([\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]|[^\s\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]+)/gu;
 
+/** @param {Word} word @param {string} atTurn @returns {ComparedWord[]} */
 function split({ before, text, start }, atTurn) {
   const found = [...text.matchAll(WORD)];
-  return found.map(([, space, word], index) => ({
+  return found.map(([, space = '', word = ''], index) => ({
     before: index === 0 ? before || atTurn || space : space,
     text: word,
     start,
   }));
 }
 
-/** Differences that are near each other are one place, with equal words around it. */
-function placesOf(runs, first, second) {
+/**
+ * Differences that are near each other make one place, together with the equal words around them.
+ * @param {Run[]} runs
+ */
+function placesOf(runs) {
+  /** @type {Place[]} */
   const places = [];
+  /** @type {Place | null} */
   let place = null;
-  let equal = 0;
-  const add = (words, side, from, length, changed) => {
-    if (length > 0) place[side].push({ changed, text: joined(words, from, length) });
-  };
-  const addEqual = (run, from, length) => {
-    add(first, 'first', run.first + from, length, false);
-    add(second, 'second', run.second + from, length, false);
-  };
+  let equalAfter = 0;
   for (const [index, run] of runs.entries()) {
-    if (run.kind !== 'same') {
-      place ??= { start: startOf(first, run.first), equalBefore: equal, first: [], second: [] };
-      if (run.kind === 'first') add(first, 'first', run.first, run.length, true);
-      else add(second, 'second', run.second, run.length, true);
+    if (!run.same) {
+      place ??= openPlace(places, run.first, 0);
+      add(place, run);
       continue;
     }
     const isLast = index === runs.length - 1;
-    if (place !== null && !isLast && run.length <= 2 * CONTEXT) {
-      addEqual(run, 0, run.length);
-      continue;
+    const size = run.first.length;
+    const after = place === null ? 0 : Math.min(CONTEXT, size);
+    const before = isLast ? 0 : Math.min(CONTEXT, size - after);
+    const between = size - after - before;
+    if (place !== null) add(place, part(run, 0, after));
+    if (isLast) equalAfter = between;
+    else {
+      const next = part(run, size - before, size);
+      if (place === null || between > 0) place = openPlace(places, next.first, between);
+      add(place, next);
     }
-    const after = place === null ? 0 : Math.min(CONTEXT, run.length);
-    if (place !== null) {
-      addEqual(run, 0, after);
-      places.push(place);
-      place = null;
-    }
-    const before = isLast ? 0 : Math.min(CONTEXT, run.length - after);
-    equal = run.length - after - before;
-    if (isLast) continue;
-    const from = run.length - before;
-    place = { start: startOf(first, run.first + from), equalBefore: equal, first: [], second: [] };
-    addEqual(run, from, before);
-    equal = 0;
   }
-  if (place !== null) places.push(place);
-  return { places, equalAfter: runs.at(-1).kind === 'same' ? equal : 0 };
+  return { places, equalAfter };
 }
 
-function startOf(words, index) {
-  return (words[index] ?? words.at(-1))?.start ?? null;
+/** @param {Place[]} places @param {ComparedWord[]} words from where it begins @param {number} equalBefore */
+function openPlace(places, words, equalBefore) {
+  /** @type {Place} */
+  const place = { start: words[0]?.start ?? null, equalBefore, first: [], second: [] };
+  places.push(place);
+  return place;
 }
 
-function joined(words, from, length) {
-  return words
-    .slice(from, from + length)
-    .map(({ before, text }) => before + text)
-    .join('');
+/** @param {Run} run @param {number} from @param {number} to @returns {Run} */
+function part({ same, first, second }, from, to) {
+  return { same, first: first.slice(from, to), second: second.slice(from, to) };
+}
+
+/** @param {Place} place @param {Run} run */
+function add(place, { same, first, second }) {
+  if (first.length > 0) place.first.push({ changed: !same, text: textOf(first) });
+  if (second.length > 0) place.second.push({ changed: !same, text: textOf(second) });
+}
+
+/** @param {ComparedWord[]} words */
+function textOf(words) {
+  return words.map(({ before, text }) => before + text).join('');
 }

@@ -1,7 +1,10 @@
 import { h, svg } from './dom.js';
 import { announce } from './notice.js';
 
-/** Copies a text; `what` names it for screen readers and in the notice. Null where the browser offers no clipboard. */
+/**
+ * Copies a text; `what` names it for screen readers and in the notice. Null where the browser offers no clipboard.
+ * @param {string} text @param {string} what
+ */
 export function copyButton(text, what) {
   if (!navigator.clipboard) return null;
   const copy = async () => {

@@ -1,9 +1,23 @@
 import { h } from './dom.js';
 import { field } from './panels.js';
 
+/** @import { Child } from './element-types.js' */
+
 /**
- * Asks before something is done. `typed` is a text the reader has to type first. Resolves with `{reason}`, or
- * null when the reader turns back. Escape turns back; focus returns to where it was.
+ * @typedef {object} Question
+ * @property {string} title
+ * @property {Child} body
+ * @property {string} confirm label of the button that agrees
+ * @property {string} [typed] a text the reader has to type first
+ * @property {boolean} [danger]
+ * @property {boolean} [askReason] default true
+ * @property {boolean} [reasonRequired]
+ */
+
+/**
+ * Asks before something is done. Resolves with the reason, or null when the reader cancels, by button or with Escape;
+ * focus then returns to where it was.
+ * @param {Question} question @returns {Promise<{reason: string | undefined} | null>}
  */
 export function ask({
   title,
@@ -48,6 +62,7 @@ export function ask({
         ),
       ),
     );
+    /** @param {Event | null} event @param {boolean} agreed */
     function finish(event, agreed) {
       event?.preventDefault();
       dialog.close();

@@ -3,6 +3,8 @@
  * headers come from strangers.
  */
 
+/** @import { Child, Properties } from './element-types.js' */
+
 /** In-page routes and the admin API: nothing else is ever linked to or loaded. */
 const SAFE_ADDRESS = /^(#\/|\/admin\/api\/)/;
 const ADDRESS_ATTRIBUTES = new Set(['href', 'src']);
@@ -13,18 +15,27 @@ const SVG = 'http://www.w3.org/2000/svg';
 /**
  * Makes an HTML element. A property `onclick` and the like takes a function; `undefined`, `null` and `false`
  * leave an attribute out. Throws for attributes and addresses that have no business here.
+ * @template {keyof HTMLElementTagNameMap} T
+ * @param {T} tag @param {Properties<HTMLElementTagNameMap[T]>} properties @param {Child[]} children
+ * @returns {HTMLElementTagNameMap[T]}
  */
 export function h(tag, properties = {}, ...children) {
   return fill(document.createElement(tag), properties, children);
 }
 
-/** Contents of kept elements that are not on the page yet. */
+/**
+ * Contents of kept elements that are not on the page yet.
+ * @type {WeakMap<Element, () => Child>}
+ */
 const unbuilt = new WeakMap();
 
 /**
  * An element whose content belongs to the reader: it is built once, when the element comes onto the page, and then
  * left alone for as long as `version` stays the same. For forms, previews and whatever else a view writes into later;
  * `build` returns the children and runs only when they are needed, so a render can never take them off the page.
+ * @template {keyof HTMLElementTagNameMap} T
+ * @param {T} tag @param {Properties<HTMLElementTagNameMap[T]>} properties @param {string} version
+ * @param {() => Child} build
  */
 export function kept(tag, properties, version, build) {
   const element = h(tag, { ...properties, 'data-keep': version });
@@ -32,53 +43,86 @@ export function kept(tag, properties, version, build) {
   return element;
 }
 
-/** Builds what `kept` put off, in an element that is about to come onto the page. */
-export function buildKept(element) {
-  const build = unbuilt.get(element);
+/**
+ * Builds what `kept` put off, in an element that is about to come onto the page.
+ * @param {Node} node
+ */
+export function buildKept(node) {
+  if (!(node instanceof Element)) return;
+  const build = unbuilt.get(node);
   if (build !== undefined) {
-    unbuilt.delete(element);
-    element.append(...nodesOf([build()]));
+    unbuilt.delete(node);
+    node.append(...nodesOf([build()]));
   }
-  for (const child of element.children ?? []) buildKept(child);
+  for (const child of node.children) buildKept(child);
 }
 
-/** The same as `h` for SVG. */
+/**
+ * The same as `h` for SVG.
+ * @template {keyof SVGElementTagNameMap} T
+ * @param {T} tag @param {Properties<SVGElementTagNameMap[T]>} properties @param {Child[]} children
+ */
 export function svg(tag, properties = {}, ...children) {
   return fill(document.createElementNS(SVG, tag), properties, children);
 }
 
+/**
+ * @template {Element} E
+ * @param {E} element @param {Properties<E>} properties @param {Child[]} children
+ */
 function fill(element, properties, children) {
   for (const [name, value] of Object.entries(properties)) {
     if (value === undefined || value === null || value === false) continue;
-    if (typeof value === 'function') element[name] = value;
+    if (typeof value === 'function') Object.assign(element, { [name]: value });
     else element.setAttribute(name, checked(name, value === true ? '' : String(value)));
   }
   element.append(...nodesOf(children));
   return element;
 }
 
+/** @param {string} name @param {string} value */
 function checked(name, value) {
   if (FORBIDDEN.test(name)) throw new Error(`the attribute ${name} is not used here`);
   if (ADDRESS_ATTRIBUTES.has(name) && !SAFE_ADDRESS.test(value)) throw new Error('unknown address');
   return value;
 }
 
-/** Flattens children; `null`, `undefined` and `false` are nothing. */
+/**
+ * Flattens children; `null`, `undefined` and `false` are nothing.
+ * @param {readonly Child[]} children @returns {Node[]}
+ */
 function nodesOf(children) {
-  return children
-    .flat(Number.POSITIVE_INFINITY)
-    .filter((child) => child !== null && child !== undefined && child !== false)
-    .map((child) => (child instanceof Node ? unplaced(child) : document.createTextNode(String(child))));
+  return children.flatMap((child) => {
+    if (child === null || child === undefined || child === false) return [];
+    if (typeof child === 'object' && !(child instanceof Node)) return nodesOf(child);
+    return [child instanceof Node ? unplaced(child) : document.createTextNode(String(child))];
+  });
 }
 
-/** An element that is on the page would be taken off it without a word: every render makes its own. */
+/**
+ * An element that is on the page would be taken off it without a word: every render makes its own.
+ * @param {Node} node
+ */
 function unplaced(node) {
   if (node.isConnected)
     throw new Error(`this ${node.nodeName} is on the page already; use kept() for what stays`);
   return node;
 }
 
-/** A link within the page or to the API. */
+/**
+ * A link within the page or to the API.
+ * @param {string} href @param {Child[]} text
+ */
 export function link(href, ...text) {
   return h('a', { href }, ...text);
+}
+
+/**
+ * An element of index.html.
+ * @param {string} id
+ */
+export function elementById(id) {
+  const element = document.getElementById(id);
+  if (element === null) throw new Error(`index.html has no element with the id ${id}`);
+  return element;
 }

@@ -1,4 +1,7 @@
-/** What each tile of the overview means and what to do about it: `{title, means, steps}`; a step in backticks is typed. */
+/**
+ * What each tile of the overview means and what to do about it. A step in backticks is a command.
+ * @type {Record<string, {title: string, means: string, steps: string[]}>}
+ */
 export const HELP_TOPICS = {
   store: {
     title: 'The store',

@@ -1,7 +1,15 @@
 import { count } from './format.js';
 import { callbackStatusInWords, reasonInWords } from './words.js';
 
-/** Where a job stands, in a sentence: `{tone, word, text, repair}`; `repair` names the action that helps most. */
+/** @import { Artefact, Job, LedgerLine, ServiceRecord } from '../api-answers.js' */
+/** @import { Tone } from './status.js' */
+
+/** @typedef {{tone: Tone, word: string, text: string, repair: 'refetch' | 'import' | null}} JobState */
+
+/**
+ * Where a job stands, in a sentence; `repair` is the action that helps most.
+ * @param {Job} job @returns {JobState}
+ */
 export function jobState({ artefacts, timeline, service }) {
   const transcripts = artefacts.filter(isTranscript).filter((artefact) => !isConflict(artefact));
   const conflicts = artefacts.filter(isConflict);
@@ -19,6 +27,7 @@ export function jobState({ artefacts, timeline, service }) {
   return withoutTranscript(artefacts, timeline, service);
 }
 
+/** @param {Artefact[]} artefacts @param {LedgerLine[]} timeline @param {ServiceRecord | null} service */
 function withoutTranscript(artefacts, timeline, service) {
   const last = timeline.at(-1);
   if (last?.outcome === 'erased')
@@ -30,7 +39,7 @@ function withoutTranscript(artefacts, timeline, service) {
     return state(
       'notice',
       'No transcript',
-      `The service reports ${callbackStatusInWords(failed.status)}.`,
+      `The service reports ${callbackStatusInWords(failed.status ?? '')}.`,
       null,
     );
   if (timeline.some(({ outcome }) => outcome === 'quarantined')) {
@@ -67,37 +76,49 @@ function withoutTranscript(artefacts, timeline, service) {
   return state('neutral', 'Nothing stored', 'Nothing is stored for this job.', 'refetch');
 }
 
+/**
+ * @param {Tone} tone @param {string} word @param {string} text @param {JobState['repair']} repair
+ * @returns {JobState}
+ */
 function state(tone, word, text, repair) {
   return { tone, word, text, repair };
 }
 
 const FAILURES = ['failed', 'refused', 'unrecoverable', 'conflict'];
 
-/** Whether an operator may settle the job as it is: its last failure was neither repaired nor acknowledged. */
+/**
+ * Whether an operator may settle the job as it is: its last failure was neither repaired nor acknowledged.
+ * @param {Job} job
+ */
 export function needsDecision({ artefacts, timeline }) {
   const failed = timeline.findLastIndex(({ outcome }) => FAILURES.includes(outcome));
   if (failed < 0) return false;
   const since = timeline.slice(failed + 1);
   const repaired = ['acknowledged', 'erased', 'recovered', 'released', 'stored'];
-  if (timeline[failed].outcome === 'conflict')
+  if (timeline[failed]?.outcome === 'conflict')
     return artefacts.some(isConflict) && !since.some(({ outcome }) => outcome === 'acknowledged');
   return !since.some(({ outcome }) => repaired.includes(outcome));
 }
 
+/** @param {LedgerLine[]} timeline */
 function isSettled(timeline) {
+  /** @param {string} name */
   const last = (name) => timeline.findLastIndex(({ outcome }) => outcome === name);
   return last('acknowledged') > last('conflict');
 }
 
+/** @param {ServiceRecord | null} service */
 function gaveUp(service) {
   const errors = service?.record?.errors;
   return Array.isArray(errors) && errors.some((error) => /notification/i.test(String(error?.message)));
 }
 
+/** @param {Artefact} artefact */
 export function isTranscript({ kind }) {
   return kind.startsWith('transcript.');
 }
 
+/** @param {Artefact} artefact */
 export function isConflict({ key }) {
   return /(^|\/)jobs\/[^/]+\/conflicts\//.test(key);
 }

@@ -1,6 +1,11 @@
 import { get } from './api.js';
 
-/** Names that filters take; asked for once, because they are the configuration's. */
+/** @import { Names } from '../api-answers.js' */
+
+/**
+ * Names that filters take; asked for once, because they are the configuration's.
+ * @type {Promise<Names> | null}
+ */
 let asked = null;
 
 export function knownNames() {
@@ -9,10 +14,4 @@ export function knownNames() {
     throw error;
   });
   return asked;
-}
-
-/** Options of a filter, with what the address asks for although nothing of that name is known. */
-export function nameOptions(names, chosen = '') {
-  const all = chosen === '' || names.includes(chosen) ? names : [...names, chosen];
-  return [['', 'Any'], ...all.map((name) => [name, name])];
 }

@@ -9,14 +9,21 @@
 
 import { buildKept } from './dom.js';
 
-const HANDLERS = ['onclick', 'onsubmit', 'oninput', 'onchange', 'onkeydown'];
+/** @import { HandlerName } from './element-types.js' */
+
+const KEEP = 'data-keep';
+/** @type {HandlerName[]} */
+const HANDLERS = ['onclick', 'onsubmit', 'oninput', 'onchange'];
 /** What the reader has opened stays open; a button stays disabled while its order runs. */
 const READERS_OWN = new Set(['open', 'aria-disabled']);
 
+/** @param {Element} parent @param {ChildNode[]} nodes */
 export function morph(parent, nodes) {
+  /** @type {Map<string, ChildNode>} */
   const keyed = new Map();
   for (const child of parent.children) {
-    if (child.dataset?.key !== undefined) keyed.set(child.dataset.key, child);
+    const key = keyOf(child);
+    if (key !== undefined) keyed.set(key, child);
   }
   let place = parent.firstChild;
   for (const node of nodes) {
@@ -37,24 +44,35 @@ export function morph(parent, nodes) {
   }
 }
 
+/** @param {Node} node */
+function keyOf(node) {
+  return node instanceof HTMLElement ? node.dataset.key : undefined;
+}
+
+/** @param {ChildNode} node @param {ChildNode | null} place @param {Map<string, ChildNode>} keyed */
 function matching(node, place, keyed) {
-  const key = node.dataset?.key;
+  const key = keyOf(node);
   if (key !== undefined) {
     const match = keyed.get(key);
     keyed.delete(key);
     return match?.nodeName === node.nodeName ? match : null;
   }
-  const fits = place !== null && place.nodeName === node.nodeName && place.dataset?.key === undefined;
+  const fits = place !== null && place.nodeName === node.nodeName && keyOf(place) === undefined;
   return fits ? place : null;
 }
 
+/** @param {ChildNode} old @param {ChildNode} next of the same name */
 function update(old, next) {
-  if (old.nodeType === Node.TEXT_NODE) {
+  if (old instanceof Text && next instanceof Text) {
     if (old.data !== next.data) old.data = next.data;
-    return;
-  }
-  if (old.dataset.keep !== undefined || next.dataset.keep !== undefined) {
-    if (old.dataset.keep === next.dataset.keep) return;
+  } else if (old instanceof Element && next instanceof Element) updateElement(old, next);
+}
+
+/** @param {Element} old @param {Element} next */
+function updateElement(old, next) {
+  const keep = old.getAttribute(KEEP);
+  if (keep !== null || next.hasAttribute(KEEP)) {
+    if (keep === next.getAttribute(KEEP)) return;
     buildKept(next);
     old.replaceWith(next);
     return;
@@ -65,6 +83,8 @@ function update(old, next) {
   for (const { name, value } of next.attributes) {
     if (old.getAttribute(name) !== value && !READERS_OWN.has(name)) old.setAttribute(name, value);
   }
-  for (const handler of HANDLERS) old[handler] = next[handler];
+  if (old instanceof HTMLElement && next instanceof HTMLElement) {
+    for (const handler of HANDLERS) Object.assign(old, { [handler]: next[handler] });
+  }
   morph(old, [...next.childNodes]);
 }

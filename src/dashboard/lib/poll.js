@@ -6,13 +6,16 @@
 const paused = new EventTarget();
 let isPaused = false;
 
+/** @param {boolean} value */
 export function setPaused(value) {
   isPaused = value;
   paused.dispatchEvent(new Event('change'));
 }
 
+/** @param {number} milliseconds @param {() => Promise<boolean>} task @param {AbortSignal} signal */
 export function every(milliseconds, task, signal) {
-  let timer = null;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let timer;
   let running = false;
   let failures = 0;
 

@@ -1,5 +1,14 @@
+/**
+ * @typedef {object} Route
+ * @property {string} name
+ * @property {string} id of the job, quarantined body, replay or topic; empty where the view has none
+ * @property {string | null} section entry of the navigation
+ * @property {URLSearchParams} query
+ */
+
 /** Addresses within the page: `#/jobs/<id>?x=y`. */
 
+/** @type {[name: string, path: RegExp][]} */
 const ROUTES = [
   ['overview', /^\/?$/],
   ['deliveries', /^\/deliveries$/],
@@ -14,34 +23,38 @@ const ROUTES = [
 ];
 
 /** The entry of the navigation that a view belongs to. */
-const SECTION = { job: 'deliveries', quarantined: 'failures', replay: 'replays' };
+const SECTION = new Map(Object.entries({ job: 'deliveries', quarantined: 'failures', replay: 'replays' }));
 
+/** @param {string} hash @returns {Route} */
 export function parseRoute(hash) {
-  const [path, search = ''] = hash.replace(/^#/, '').split('?');
+  const [path = '', search] = hash.replace(/^#/, '').split('?');
   for (const [name, pattern] of ROUTES) {
     const found = pattern.exec(path);
     if (found !== null) {
       const id = decoded(found[1]);
-      return { name, id, section: SECTION[name] ?? name, query: new URLSearchParams(search) };
+      return { name, id, section: SECTION.get(name) ?? name, query: new URLSearchParams(search) };
     }
   }
-  return { name: 'lost', id: null, section: null, query: new URLSearchParams() };
+  return { name: 'lost', id: '', section: null, query: new URLSearchParams() };
 }
 
-/** Address of a view; empty parameters are left out. */
+/**
+ * Address of a view; empty parameters are left out.
+ * @param {string} path @param {Record<string, string | null | undefined>} [query]
+ */
 export function to(path, query = {}) {
-  const given = Object.entries(query).filter(
-    ([, value]) => value !== undefined && value !== null && value !== '',
-  );
+  const given = Object.entries(query).flatMap(([name, value]) => (value ? [[name, value]] : []));
   return `#/${path}${given.length === 0 ? '' : `?${new URLSearchParams(given)}`}`;
 }
 
+/** @param {string} jobId */
 export function toJob(jobId) {
   return to(`jobs/${encodeURIComponent(jobId)}`);
 }
 
+/** @param {string | undefined} text */
 function decoded(text) {
-  if (text === undefined) return null;
+  if (text === undefined) return '';
   try {
     return decodeURIComponent(text);
   } catch {

@@ -6,6 +6,7 @@ export function token() {
   return sessionStorage.getItem(KEY);
 }
 
+/** @param {string} value */
 export function keepToken(value) {
   sessionStorage.setItem(KEY, value);
 }
@@ -19,10 +20,11 @@ export function takeTokenFromAddress() {
   const found = /^#token=([^&]+)/.exec(location.hash);
   if (found === null) return false;
   history.replaceState(null, '', `${location.pathname}#/`);
-  keepToken(decoded(found[1]));
+  keepToken(decoded(found[1] ?? ''));
   return true;
 }
 
+/** @param {string} text */
 function decoded(text) {
   try {
     return decodeURIComponent(text);

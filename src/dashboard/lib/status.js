@@ -1,22 +1,28 @@
 import { h, svg } from './dom.js';
 
+/** @typedef {'good' | 'notice' | 'bad' | 'neutral' | 'busy'} Tone good; look at it; act; neither; under way */
+
 /**
- * A state as shape, word and colour together. Tones: `good`, `notice` (look at it), `bad` (act), `neutral`,
- * `busy`.
+ * A state as shape, word and colour together.
+ * @param {Tone} tone @param {string} word
  */
 export function status(tone, word) {
   return h('span', { class: `status ${tone}` }, shape(tone), word);
 }
 
-/** The shape alone; whoever uses it writes the word beside it. */
+/**
+ * The shape alone; whoever uses it writes the word beside it.
+ * @param {Tone} tone
+ */
 export function shape(tone) {
   return svg(
     'svg',
     { class: `shape ${tone}`, viewBox: '0 0 16 16', 'aria-hidden': 'true' },
-    ...(SHAPES[tone] ?? SHAPES.neutral)(),
+    ...SHAPES[tone](),
   );
 }
 
+/** @type {Record<Tone, () => SVGElement[]>} */
 const SHAPES = {
   good: () => [svg('circle', { cx: 8, cy: 8, r: 7 }), line('m4.6 8.3 2.3 2.3 4.5-4.9')],
   notice: () => [svg('path', { d: 'M8 1.2 15.4 14.6H.6Z' }), line('M8 6v4M8 12.2v.2')],
@@ -28,6 +34,7 @@ const SHAPES = {
   busy: () => [svg('circle', { class: 'ring dashed', cx: 8, cy: 8, r: 5.6 })],
 };
 
+/** @param {string} d */
 function line(d) {
   return svg('path', { class: 'mark', d });
 }

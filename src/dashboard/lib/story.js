@@ -1,31 +1,49 @@
 import { bytes, count, milliseconds } from './format.js';
-import { callbackStatusInWords, kindInWords, listed, outcomeOf, reasonInWords, remedyFor } from './words.js';
+import {
+  callbackStatusInWords,
+  kindInWords,
+  listed,
+  outcomeOf,
+  own,
+  reasonInWords,
+  remedyFor,
+} from './words.js';
+
+/** @import { LedgerLine } from '../api-answers.js' */
+/** @import { Tone } from './status.js' */
 
 /**
  * What a ledger line says happened: `{tone, title, details}`. Everything in it may come from strangers and is
  * to be shown as text.
+ * @param {LedgerLine} line @returns {{tone: Tone, title: string, details: string[]}}
  */
 export function tell(line) {
-  return { tone: toneOf(line), title: titleOf(line), details: detailsOf(line).filter(Boolean) };
+  return {
+    tone: toneOf(line),
+    title: titleOf(line),
+    details: detailsOf(line).filter((text) => typeof text === 'string'),
+  };
 }
 
-/** A callback that tells of a failure is worth a look, however well it was received. */
+/**
+ * A callback that tells of a failure is worth a look, however well it was received.
+ * @param {LedgerLine} line
+ */
 function toneOf({ outcome, origin, status }) {
   const { tone } = outcomeOf(outcome);
   const tellsOfFailure = origin === 'callback' && status !== null && status !== 'success';
   return tellsOfFailure && tone !== 'bad' ? 'notice' : tone;
 }
 
+/** @param {LedgerLine} line */
 function titleOf(line) {
   const teller = own(own(TELLERS, line.origin) ?? {}, line.outcome) ?? own(GENERAL, line.outcome);
   return teller ? teller(line) : `${capital(String(line.origin))}: ${String(line.outcome)}`;
 }
 
-/** Names come from outside: `constructor` is one, too. */
-function own(table, name) {
-  return Object.hasOwn(table, name) ? table[name] : undefined;
-}
+/** @typedef {Record<string, (line: LedgerLine) => string>} Tellers by outcome */
 
+/** @type {Record<string, Tellers>} */
 const TELLERS = {
   callback: {
     stored: (line) => `A callback arrived and was stored: ${itemsOf(line)}`,
@@ -58,6 +76,7 @@ const TELLERS = {
   realtime: { stored: (line) => `A realtime session was stored: ${itemsOf(line)}` },
 };
 
+/** @type {Tellers} */
 const GENERAL = {
   released: (line) => `The quarantined body was released: ${itemsOf(line)}`,
   acknowledged: () => 'An operator acknowledged it; it no longer counts as failing',
@@ -68,19 +87,21 @@ const GENERAL = {
   refused: (line) => `Refused: ${reasonInWords(line.reason) ?? 'no reason was recorded'}`,
 };
 
+/** @param {LedgerLine} line */
 function detailsOf(line) {
   const { origin, outcome, reason, status } = line;
   const told = origin === 'callback' && (outcome === 'quarantined' || outcome === 'refused');
   return [
     origin === 'callback' && status !== null && `The service reported ${callbackStatusInWords(status)}.`,
     sentBy(line),
-    !told && reason && `${capital(reasonInWords(reason))}.`,
+    !told && reason && `${capital(reasonInWords(reason) ?? '')}.`,
     remedyFor(reason),
     line.actor && `By ${line.actor}.`,
     line.wouldRefuse && `Let through in report mode: ${reasonInWords(line.wouldRefuse)}.`,
   ];
 }
 
+/** @param {LedgerLine} line */
 function sentBy(line) {
   if (line.origin !== 'callback')
     return line.bytes > 0 && `${bytes(line.bytes)} in ${milliseconds(line.durationMs)}.`;
@@ -89,7 +110,10 @@ function sentBy(line) {
   return `${bytes(line.bytes)} in ${milliseconds(line.durationMs)}${from && ` from ${from}`}${how}.`;
 }
 
-/** "transcript (json-v2) and media, 2 of them new" */
+/**
+ * "transcript (json-v2) and media, 2 of them new"
+ * @param {Pick<LedgerLine, 'items'>} line
+ */
 export function itemsOf({ items = [] }) {
   if (items.length === 0) return 'nothing';
   const names =
@@ -100,6 +124,7 @@ export function itemsOf({ items = [] }) {
   return fresh === 0 ? `${names}, nothing new` : `${names}, ${count(fresh)} of them new`;
 }
 
+/** @param {string} text */
 export function capital(text) {
   return text.charAt(0).toUpperCase() + text.slice(1).replace(/\.$/, '');
 }

@@ -1,9 +1,24 @@
 import { ago, bytes, count, milliseconds } from './format.js';
 import { failingJobs } from './verdict.js';
 
+/** @import { CredentialNotice, Health, ReconcileFigures } from '../api-answers.js' */
+/** @import { Tone } from './status.js' */
+
 /**
- * The facts behind the verdict, a tile each: `{id, title, tone, word, figure, details, action}`. `action` is
- * where to read on; `details` are lines of text.
+ * @typedef {{href: string, text: string}} Action where to read on
+ * @typedef {object} Tile
+ * @property {string} id
+ * @property {string} title
+ * @property {Tone} tone
+ * @property {string} word
+ * @property {string} figure
+ * @property {string[]} details lines of text
+ * @property {Action} [action]
+ */
+
+/**
+ * The facts behind the verdict, a tile each.
+ * @param {Health} health @param {number} now @returns {(Tile & {action: Action})[]}
  */
 export function tilesOf(health, now) {
   const tiles = [
@@ -19,12 +34,16 @@ export function tilesOf(health, now) {
   return tiles.map((tile) => ({ action: help(tile.id, tile.tone), ...tile }));
 }
 
-/** The way to the help of a topic: what to do where something is wrong, an explanation where nothing is. */
+/**
+ * The way to the help of a topic: what to do where something is wrong, an explanation where nothing is.
+ * @param {string} topic @param {Tone} tone @returns {Action}
+ */
 function help(topic, tone) {
   const text = tone === 'bad' || tone === 'notice' ? 'What to do' : 'What this means';
   return { href: `#/help/${topic}`, text };
 }
 
+/** @param {Health} health @param {number} now @returns {Tile} */
 function storeTile({ store }, now) {
   const checked = store.lastSuccessAt
     ? `Checked ${ago(store.lastSuccessAt, now)}`
@@ -42,6 +61,7 @@ function storeTile({ store }, now) {
   };
 }
 
+/** @param {Health} health @returns {Tile} */
 function receivingTile({ ready, draining, activeDeliveries, budget }) {
   const share = budget.total > 0 ? Math.round((100 * budget.used) / budget.total) : 0;
   const waiting = budget.waiters > 0 ? `, ${count(budget.waiters)} waiting` : '';
@@ -55,6 +75,7 @@ function receivingTile({ ready, draining, activeDeliveries, budget }) {
   };
 }
 
+/** @param {Health} health @returns {Tile} */
 function quarantineTile({ quarantine }) {
   const waiting = quarantine?.waiting ?? null;
   return {
@@ -67,10 +88,11 @@ function quarantineTile({ quarantine }) {
       quarantine === null
         ? ['The store could not be listed']
         : [`${bytes(quarantine.waitingBytes)} waiting`, `${count(quarantine.released)} released so far`],
-    ...(waiting > 0 && { action: { href: '#/failures', text: 'See why and release' } }),
+    ...(waiting !== null && waiting > 0 && { action: { href: '#/failures', text: 'See why and release' } }),
   };
 }
 
+/** @param {Health} health @returns {Tile} */
 function failuresTile({ last24h: { outcomes }, failing }) {
   const refused = outcomes.refused ?? 0;
   const jobs = failingJobs(failing);
@@ -88,6 +110,7 @@ function failuresTile({ last24h: { outcomes }, failing }) {
   };
 }
 
+/** @param {Health} health @returns {Tile} */
 function expectedTile({ reconcile }) {
   const missing = reconcile?.missing ?? 0;
   return {
@@ -104,8 +127,10 @@ function expectedTile({ reconcile }) {
 /**
  * A sum that is the number of jobs expected, and what is to be known of it. `missing` may be more than the run that
  * looked at everything found itself: later, smaller runs add to it.
+ * @param {ReconcileFigures} reconcile
  */
 function expectedInWords({ expected, received, missing, outcomes }) {
+  /** @param {...string} names */
   const of = (...names) => names.reduce((sum, name) => sum + (outcomes[name] ?? 0), 0);
   const lacking = of('unrecoverable', 'failed');
   const pending = expected - received - lacking;
@@ -113,18 +138,19 @@ function expectedInWords({ expected, received, missing, outcomes }) {
     `${count(received)} received`,
     lacking > 0 && `${count(lacking)} missing`,
     pending > 0 && `${count(pending)} pending`,
-  ].filter(Boolean);
+  ].filter((text) => typeof text === 'string');
   return [
     parts.length === 1 ? 'Every expected job was received' : `${parts.join(' + ')} = ${count(expected)}`,
     of('recovered') > 0 && `${count(of('recovered'))} of the received were fetched by reconcile`,
     of('conflict') > 0 && `${count(of('conflict'))} of the received are in conflict`,
     missing > lacking && `A later run found ${count(missing)} missing`,
-  ].filter(Boolean);
+  ].filter((text) => typeof text === 'string');
 }
 
 /** A run a day is the least that leaves room before the service's retention of 7 days. */
 const OVERDUE = 26 * 3_600_000;
 
+/** @param {Health} health @param {number} now @returns {Tile} */
 function reconcileTile({ reconcile }, now) {
   const finished = reconcile?.finishedAt ?? null;
   const overdue = finished !== null && now - Date.parse(finished) > OVERDUE;
@@ -136,11 +162,12 @@ function reconcileTile({ reconcile }, now) {
     word: finished === null ? 'Never' : incomplete ? 'Incomplete' : overdue ? 'Overdue' : 'Recent',
     figure: finished === null ? '–' : ago(finished, now),
     details: [
-      finished === null ? 'Lost callbacks go unnoticed' : `${count(reconcile.expected, 'job')} checked`,
+      finished === null ? 'Lost callbacks go unnoticed' : `${count(reconcile?.expected ?? 0, 'job')} checked`,
     ],
   };
 }
 
+/** @param {Health} health @param {number} now @returns {Tile} */
 function credentialsTile({ credentials }, now) {
   const expired = credentials.filter(({ state }) => state === 'expired').length;
   const expiring = credentials.filter(({ state }) => state === 'expiring');
@@ -167,10 +194,12 @@ function credentialsTile({ credentials }, now) {
   };
 }
 
+/** @param {CredentialNotice} notice @param {number} now */
 function useOf({ source, credential, lastUsedAt }, now) {
   return `${source}/${credential}: ${lastUsedAt ? `used ${ago(lastUsedAt, now)}` : 'no recent use'}`;
 }
 
+/** @param {Health} health @param {number} now @returns {Tile} */
 function ledgerTile({ ledger }, now) {
   const { state, error, broken, rows, refreshedAt } = ledger;
   const tone = error !== null ? 'bad' : broken.count > 0 || state === 'loading' ? 'notice' : 'good';
@@ -191,6 +220,6 @@ function ledgerTile({ ledger }, now) {
     details: [
       error ?? `lines loaded${refreshedAt ? `, updated ${ago(refreshedAt, now)}` : ''}`,
       broken.count > 0 && `${count(broken.count, 'line')} cannot be read`,
-    ].filter(Boolean),
+    ].filter((text) => typeof text === 'string'),
   };
 }

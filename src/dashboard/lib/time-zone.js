@@ -16,6 +16,7 @@ export function isUtc() {
   return utc;
 }
 
+/** @param {boolean} value */
 export function chooseUtc(value) {
   utc = value;
   try {

@@ -1,6 +1,19 @@
 /**
- * Transcripts as turns to be read: `{speaker, start, words: [{text, start, end, sure}]}` with times in seconds.
- * Tolerates what it does not expect: a transcript comes from outside and may be anything that parses.
+ * Transcripts as turns to be read, with times in seconds. Tolerates what it does not expect: a transcript comes from
+ * outside and may be anything that parses.
+ *
+ * @typedef {{turns: Turn[]}} Transcript
+ * @typedef {{speaker: string | null, start: number | null, words: Word[]}} Turn
+ * @typedef {object} Word
+ * @property {string} before what separates it from the word before
+ * @property {string} text
+ * @property {number | null} start
+ * @property {number | null} end
+ * @property {boolean} sure
+ *
+ * @typedef {Record<'content' | 'speaker' | 'confidence', unknown>} Alternative
+ * @typedef {Record<'type' | 'attaches_to' | 'start_time' | 'end_time' | 'is_eos', unknown>
+ *   & {alternatives?: (Alternative | undefined)[]}} JsonResult
  */
 
 /** Words below this confidence are marked. */
@@ -8,7 +21,10 @@ const SURE = 0.6;
 /** Without speakers a turn ends after a sentence, once it is long enough to be a paragraph. */
 const PARAGRAPH = 45;
 
-/** Reads a json-v2 transcript. Null when it is none. */
+/**
+ * Reads a json-v2 transcript. Null when it is none.
+ * @param {string} text @returns {Transcript | null}
+ */
 export function readJsonTranscript(text) {
   let document;
   try {
@@ -20,14 +36,19 @@ export function readJsonTranscript(text) {
   const delimiter = textOr(document.metadata?.language_pack_info?.word_delimiter, ' ');
   return {
     turns: turnsOf(
-      document.results.filter((result) => result !== null && typeof result === 'object'),
+      document.results.filter(
+        (/** @type {unknown} */ result) => result !== null && typeof result === 'object',
+      ),
       delimiter,
     ),
   };
 }
 
+/** @param {JsonResult[]} results @param {string} delimiter */
 function turnsOf(results, delimiter) {
+  /** @type {Turn[]} */
   const turns = [];
+  /** @type {Turn | null} */
   let turn = null;
   let sentenceEnded = false;
   for (const result of results) {
@@ -46,29 +67,38 @@ function turnsOf(results, delimiter) {
   return turns;
 }
 
-function wordOf(result, best, before) {
+/** @param {JsonResult} result @param {Alternative} best @param {string} before @returns {Word} */
+function wordOf(result, { content, confidence }, before) {
   const start = numberOr(result.start_time, 0);
-  const sure = !(result.type === 'word' && numberOr(best.confidence, 1) < SURE);
-  return { before, text: best.content, start, end: numberOr(result.end_time, start), sure };
+  const sure = !(result.type === 'word' && numberOr(confidence, 1) < SURE);
+  return { before, text: String(content), start, end: numberOr(result.end_time, start), sure };
 }
 
 const CUE_TIME = /^\s*(\d+):(\d\d):(\d\d)[,.](\d{1,3})\s*-->/;
 
-/** Reads SubRip: a turn per cue. Null when there is no cue. */
+/**
+ * Reads SubRip: a turn per cue. Null when there is no cue.
+ * @param {string} text @returns {Transcript | null}
+ */
 export function readSrtTranscript(text) {
+  /** @type {Turn[]} */
   const turns = [];
   for (const block of text.replaceAll('\r\n', '\n').split(/\n\s*\n/)) {
     const lines = block.split('\n');
     const at = lines.findIndex((line) => CUE_TIME.test(line));
-    if (at < 0) continue;
-    const [, hours, minutes, seconds, fraction] = CUE_TIME.exec(lines[at]);
+    const cue = CUE_TIME.exec(lines[at] ?? '');
+    if (cue === null) continue;
+    const [, hours, minutes, seconds, fraction] = cue;
     const start = Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds) + Number(`0.${fraction}`);
     turns.push({ speaker: null, start, words: [plainWord(lines.slice(at + 1).join('\n'), start)] });
   }
   return turns.length === 0 ? null : { turns };
 }
 
-/** Plain text: a turn per paragraph, without times. */
+/**
+ * Plain text: a turn per paragraph, without times.
+ * @param {string} text @returns {Transcript}
+ */
 export function readTextTranscript(text) {
   const paragraphs = text.split(/\r?\n/).filter((line) => line.trim() !== '');
   return {
@@ -76,14 +106,17 @@ export function readTextTranscript(text) {
   };
 }
 
+/** @param {string} text @param {number | null} start @returns {Word} */
 function plainWord(text, start) {
   return { before: '', text, start, end: start, sure: true };
 }
 
+/** @param {unknown} value @param {number} otherwise @returns {number} */
 function numberOr(value, otherwise) {
-  return Number.isFinite(value) ? value : otherwise;
+  return typeof value === 'number' && Number.isFinite(value) ? value : otherwise;
 }
 
+/** @template T @param {unknown} value @param {T} otherwise */
 function textOr(value, otherwise) {
   return typeof value === 'string' ? value : otherwise;
 }

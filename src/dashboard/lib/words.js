@@ -1,5 +1,17 @@
+/** @import { Tone } from './status.js' */
+
+/**
+ * The entry of a table. Names come from outside, and `constructor` is one, too.
+ * @template T
+ * @param {Record<string, T>} table @param {string} name
+ */
+export function own(table, name) {
+  return Object.hasOwn(table, name) ? table[name] : undefined;
+}
+
 /** Outcomes, reasons, kinds and origins of the ledger in words. All these sets are open. */
 
+/** @type {Record<string, [Tone, string]>} */
 const OUTCOMES = {
   stored: ['good', 'Stored'],
   duplicate: ['good', 'Duplicate'],
@@ -26,11 +38,13 @@ export const OUTCOME_NAMES = Object.keys(OUTCOMES).filter(
 );
 export const ORIGIN_NAMES = ['callback', 'recovery', 'replay', 'import', 'realtime'];
 
+/** @param {string} name @returns {{tone: Tone, word: string}} */
 export function outcomeOf(name) {
-  const [tone, word] = Object.hasOwn(OUTCOMES, name) ? OUTCOMES[name] : ['neutral', String(name)];
+  const [tone, word] = own(OUTCOMES, name) ?? ['neutral', name];
   return { tone, word };
 }
 
+/** @type {Record<string, string>} */
 const REASONS = {
   'json-invalid': 'the body says it is JSON and does not parse',
   'multipart-unsupported': 'it is multipart, but not form-data',
@@ -66,6 +80,7 @@ const REASONS = {
 };
 
 /** What to change so that it does not happen again; null where nothing of ours is at fault. */
+/** @type {Record<string, string>} */
 const REMEDIES = {
   'too-many-parts': 'Raise limits.maxParts, restart, and release it.',
   'body-too-large': 'Raise maxBytes of the source, restart, and refetch the job.',
@@ -81,16 +96,21 @@ const REMEDIES = {
     'See the Store tile of the overview. The service retries, and reconcile fetches what is still missing.',
 };
 
-/** A stable code in words; an operator's or the service's own words as they are. Null stays null. */
+/**
+ * A stable code in words; an operator's or the service's own words as they are. Null stays null.
+ * @param {string | null | undefined} reason
+ */
 export function reasonInWords(reason) {
   if (reason === null || reason === undefined || reason === '') return null;
-  return Object.hasOwn(REASONS, reason) ? REASONS[reason] : String(reason);
+  return own(REASONS, reason) ?? reason;
 }
 
+/** @param {string | null} reason */
 export function remedyFor(reason) {
-  return Object.hasOwn(REMEDIES, reason ?? '') ? REMEDIES[reason] : null;
+  return own(REMEDIES, reason ?? '') ?? null;
 }
 
+/** @type {Record<string, string>} */
 const KINDS = {
   'transcript.json-v2': 'transcript (json-v2)',
   'transcript.txt': 'transcript (text)',
@@ -100,10 +120,12 @@ const KINDS = {
   attachment: 'attachment',
 };
 
+/** @param {string} kind */
 export function kindInWords(kind) {
-  return Object.hasOwn(KINDS, kind) ? KINDS[kind] : String(kind);
+  return own(KINDS, kind) ?? kind;
 }
 
+/** @type {Record<string, string>} */
 const STATUSES = {
   success: 'success',
   error: 'error: something went wrong processing the job',
@@ -111,22 +133,31 @@ const STATUSES = {
   trim_error: 'trim_error: the audio could not be processed before transcription',
 };
 
-/** Status of a callback, which is the service's word on the job. */
+/**
+ * Status of a callback, which is the service's word on the job.
+ * @param {string} status
+ */
 export function callbackStatusInWords(status) {
-  return Object.hasOwn(STATUSES, status) ? STATUSES[status] : String(status);
+  return own(STATUSES, status) ?? status;
 }
 
+/** @type {Record<string, string>} */
+const ORIGINS = {
+  callback: 'callback',
+  recovery: 'fetched from the service',
+  replay: 'replay',
+  import: 'import',
+};
+
+/** @param {string} origin */
 export function originInWords(origin) {
-  const words = {
-    callback: 'callback',
-    recovery: 'fetched from the service',
-    replay: 'replay',
-    import: 'import',
-  };
-  return Object.hasOwn(words, origin) ? words[origin] : String(origin);
+  return own(ORIGINS, origin) ?? origin;
 }
 
-/** "a, b and c" */
+/**
+ * "a, b and c"
+ * @param {string[]} texts
+ */
 export function listed(texts) {
   return texts.length < 2 ? texts.join('') : `${texts.slice(0, -1).join(', ')} and ${texts.at(-1)}`;
 }

@@ -6,7 +6,13 @@ import { moment, table } from '../lib/panels.js';
 import { status } from '../lib/status.js';
 import { kindInWords, originInWords } from '../lib/words.js';
 
-/** What is stored for a job. */
+/** @import { Artefact } from '../api-answers.js' */
+/** @import { Downloads } from '../lib/downloads.js' */
+
+/**
+ * What is stored for a job.
+ * @param {Artefact[]} artefacts @param {Downloads} downloads
+ */
 export function artefactsSection(artefacts, downloads) {
   return h(
     'section',
@@ -22,6 +28,7 @@ export function artefactsSection(artefacts, downloads) {
   );
 }
 
+/** @param {Artefact} artefact @param {Downloads} downloads */
 function cellsOf(artefact, downloads) {
   const { key, kind, size, sha256, origin, storedAt } = artefact;
   const name = key.slice(key.lastIndexOf('/') + 1);
@@ -50,6 +57,7 @@ function cellsOf(artefact, downloads) {
   ];
 }
 
+/** @param {string} sha256 @param {string} name */
 function hash(sha256, name) {
   return h(
     'div',

@@ -1,14 +1,19 @@
-import { chartsOf, RANGES, sentenceOf } from '../lib/chart-data.js';
+import { chartsOf, DAY, RANGES, sentenceOf } from '../lib/chart-data.js';
 import { h } from '../lib/dom.js';
 import { clock } from '../lib/format.js';
 import { to } from '../lib/route.js';
 
+/** @import { Summary } from '../api-answers.js' */
+/** @import { Chart, Range } from '../lib/chart-data.js' */
+
 /** Charts over time. Drawn on canvas for the eye; a sentence and a table say the same in text. */
 
+/** @param {URLSearchParams} query */
 export function rangeOf(query) {
-  return RANGES.find(({ name }) => name === query.get('range')) ?? RANGES[2];
+  return RANGES.find(({ name }) => name === query.get('range')) ?? DAY;
 }
 
+/** @param {Summary} summary @param {Range} range */
 export function chartsSection(summary, range) {
   return h(
     'section',
@@ -22,6 +27,7 @@ export function chartsSection(summary, range) {
   );
 }
 
+/** @param {Range} chosen */
 function rangeLinks(chosen) {
   return h(
     'nav',
@@ -32,6 +38,7 @@ function rangeLinks(chosen) {
   );
 }
 
+/** @param {Chart} chart @param {Range} range */
 function figure(chart, range) {
   const { id, title, series } = chart;
   return h(
@@ -57,11 +64,14 @@ function figure(chart, range) {
   );
 }
 
-/** Only stretches in which something happened. */
+/**
+ * Only stretches in which something happened.
+ * @param {Chart} chart
+ */
 function chartTable({ title, series, times, show }) {
-  const busy = times.flatMap((time, index) =>
-    series.some(({ values }) => values[index]) ? [[time, index]] : [],
-  );
+  const busy = times
+    .map((time, index) => ({ time, figures: series.map(({ values }) => values[index] ?? null) }))
+    .filter(({ figures }) => figures.some((figure) => figure));
   if (busy.length === 0) return null;
   return h(
     'div',
@@ -82,12 +92,12 @@ function chartTable({ title, series, times, show }) {
       h(
         'tbody',
         {},
-        busy.map(([time, index]) =>
+        busy.map(({ time, figures }) =>
           h(
             'tr',
             {},
             h('th', { scope: 'row' }, clock(time * 1000)),
-            series.map(({ values }) => h('td', {}, values[index] === null ? '–' : show(values[index]))),
+            figures.map((figure) => h('td', {}, figure === null ? '–' : show(figure))),
           ),
         ),
       ),
@@ -95,15 +105,20 @@ function chartTable({ title, series, times, show }) {
   );
 }
 
-/** The library comes on its own: without it the page loses the pictures and nothing else. */
+/**
+ * The library is loaded on its own: without it the page loses the pictures and nothing else.
+ * @type {Promise<typeof import('../lib/plot.js') | null> | null}
+ */
 let painter = null;
 
+/** @param {Summary} summary @param {AbortSignal} signal */
 export async function drawCharts(summary, signal) {
   painter ??= import('../lib/plot.js').catch(() => null);
   const drawing = await painter;
   if (drawing === null || signal.aborted) return;
   for (const chart of chartsOf(summary)) {
     const host = document.getElementById(`plot-${chart.id}`);
-    if (host !== null) drawing.draw(host, chart, document.getElementById(`readout-${chart.id}`));
+    const readout = document.getElementById(`readout-${chart.id}`);
+    if (host !== null && readout !== null) drawing.draw(host, chart, readout);
   }
 }

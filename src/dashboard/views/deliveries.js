@@ -1,160 +1,109 @@
 import { act } from '../lib/actions.js';
 import { get } from '../lib/api.js';
 import { h, link } from '../lib/dom.js';
-import { instantOfLocal, localOfInstant } from '../lib/format.js';
-import { knownNames, nameOptions } from '../lib/known-names.js';
-import { choices, emptyPanel, field, heading, instantField } from '../lib/panels.js';
-import { to } from '../lib/route.js';
+import { filterForm, filterValues, isFiltered, optionsOf, showFilters } from '../lib/filter-form.js';
+import { knownNames } from '../lib/known-names.js';
+import { emptyPanel, heading } from '../lib/panels.js';
 import { ORIGIN_NAMES, OUTCOME_NAMES, outcomeOf } from '../lib/words.js';
 import { deliveryTable, firstCallback, identityOf } from './delivery-table.js';
 
-const FILTERS = ['job', 'outcome', 'region', 'source', 'status', 'origin', 'since', 'until'];
-const INSTANTS = new Set(['since', 'until']);
+/** @import { Health, LedgerLine, Names } from '../api-answers.js' */
+/** @import { ButtonEvent } from '../lib/element-types.js' */
+/** @import { Filter, FilterValues } from '../lib/filter-form.js' */
+/** @import { Screen } from '../lib/screen.js' */
 
-/** What arrived, as it arrives; the filters are the address, so that a list can be passed on. */
+/**
+ * @typedef {object} Lists
+ * @property {LedgerLine[]} latest the first page
+ * @property {LedgerLine[]} older what the reader has loaded below it
+ * @property {string | null} cursor of what follows
+ */
+
+const FILTERS = ['job', 'outcome', 'region', 'source', 'status', 'origin', 'since', 'until'];
+
+/**
+ * What arrived, as it arrives.
+ * @param {Screen} screen
+ */
 export function deliveriesView(screen) {
-  const filters = Object.fromEntries(FILTERS.map((name) => [name, screen.route.query.get(name) ?? '']));
-  const state = {
-    latest: [],
-    older: [],
-    olderCursor: undefined,
-    nextCursor: null,
-    health: null,
-    names: null,
-  };
+  const values = filterValues(FILTERS, screen.route.query);
+  /** @type {Lists} */
+  const lists = { latest: [], older: [], cursor: null };
+  /** @type {Health | undefined} */
+  let health;
   screen.start('Deliveries');
-  const draw = () =>
-    screen.render(heading('Deliveries'), filterBox(filters, state.names), list(screen, filters, state, draw));
-  setForm(screen.root, filters);
+  showFilters(screen.root, values);
   screen.keepFresh(3000, async (signal) => {
-    state.names ??= await knownNames();
-    state.health ??= await get('/health', { signal });
-    const page = await get('/deliveries', { query: { ...filters, limit: 50 }, signal });
-    state.older = [...keepSeen(state, page.deliveries), ...state.older];
-    state.latest = page.deliveries;
-    state.nextCursor = page.nextCursor;
+    const names = await knownNames();
+    health ??= await get('/health', { signal });
+    const page = await get('/deliveries', { query: { ...values, limit: 50 }, signal });
+    lists.older = [...keepSeen(lists, page.deliveries), ...lists.older];
+    lists.latest = page.deliveries;
+    if (lists.older.length === 0) lists.cursor = page.nextCursor;
+    const shown = health;
+    const draw = () =>
+      screen.render(
+        heading('Deliveries'),
+        filterForm('deliveries', filtersOf(names, values), values),
+        list(screen, values, lists, shown, draw),
+      );
     draw();
   });
 }
 
-/** Rows pushed off the first page stay on screen once the reader has gone further down. */
+/** @param {Names} names @param {FilterValues} values @returns {Filter[]} */
+function filtersOf(names, values) {
+  const outcome = (/** @type {string} */ name) => outcomeOf(name).word;
+  return [
+    { name: 'job', label: 'Job', takes: 'text' },
+    { name: 'outcome', label: 'Outcome', takes: optionsOf(OUTCOME_NAMES, values.outcome, outcome) },
+    { name: 'region', label: 'Region', takes: optionsOf(names.regions, values.region) },
+    { name: 'source', label: 'Source', takes: optionsOf(names.sources, values.source) },
+    { name: 'status', label: 'Callback status', takes: optionsOf(names.statuses, values.status) },
+    { name: 'origin', label: 'Origin', takes: optionsOf(ORIGIN_NAMES, values.origin) },
+    { name: 'since', label: 'Since', takes: 'instant' },
+    { name: 'until', label: 'Until', takes: 'instant' },
+  ];
+}
+
+/**
+ * Rows pushed off the first page stay on screen once the reader has gone further down.
+ * @param {Lists} lists @param {LedgerLine[]} fresh
+ */
 function keepSeen({ latest, older }, fresh) {
   if (older.length === 0) return [];
   const there = new Set(fresh.map(identityOf));
   return latest.filter((line) => !there.has(identityOf(line)));
 }
 
-function list(screen, filters, state, draw) {
-  const lines = [...state.latest, ...state.older];
-  if (lines.length === 0) return empty(filters, state.health);
-  const cursor = state.olderCursor === undefined ? state.nextCursor : state.olderCursor;
-  const loadOlder = (event) =>
+/**
+ * @param {Screen} screen @param {FilterValues} values @param {Lists} lists @param {Health} health
+ * @param {() => void} draw
+ */
+function list(screen, values, lists, health, draw) {
+  const lines = [...lists.latest, ...lists.older];
+  if (lines.length === 0) return isFiltered(values) ? noMatch() : firstCallback(health);
+  const loadOlder = (/** @type {ButtonEvent} */ event) =>
     act(event.currentTarget, async () => {
-      const page = await get('/deliveries', {
-        query: { ...filters, limit: 100, cursor },
-        signal: screen.signal,
-      });
-      state.older.push(...page.deliveries);
-      state.olderCursor = page.nextCursor;
+      const query = { ...values, limit: 100, cursor: lists.cursor };
+      const page = await get('/deliveries', { query, signal: screen.signal });
+      lists.older.push(...page.deliveries);
+      lists.cursor = page.nextCursor;
       draw();
+      return null;
     });
   return h(
     'section',
     { 'aria-label': 'List', 'data-key': 'list' },
     deliveryTable(lines, 'Deliveries, newest first', Date.now()),
-    cursor && h('p', {}, h('button', { type: 'button', class: 'plain', onclick: loadOlder }, 'Load older')),
+    lists.cursor !== null &&
+      h('p', {}, h('button', { type: 'button', class: 'plain', onclick: loadOlder }, 'Load older')),
   );
 }
 
-function empty(filters, health) {
-  if (Object.values(filters).every((value) => value === '')) return firstCallback(health);
+function noMatch() {
   return emptyPanel(
     'Nothing matches these filters.',
     h('p', {}, 'Widen the time, or ', link('#/deliveries', 'clear all filters'), '.'),
   );
-}
-
-/** Open where there is room for it, or when something is chosen. */
-function filterBox(filters, names) {
-  const chosen = Object.values(filters).filter((value) => value !== '').length;
-  const open = chosen > 0 || matchMedia('(min-width: 821px)').matches;
-  return h(
-    'details',
-    { 'data-key': 'filter-box', open },
-    h('summary', {}, chosen > 0 ? `Filters (${chosen} set)` : 'Filters'),
-    filterForm(filters, names),
-  );
-}
-
-function filterForm(filters, names) {
-  const any = [['', 'Any']];
-  const active = Object.values(filters).some((value) => value !== '');
-  return h(
-    'form',
-    { class: 'filters', 'aria-label': 'Filters', 'data-key': 'filters', onsubmit: apply, onchange: apply },
-    field(
-      'filter-job',
-      'Job',
-      h('input', { name: 'job', value: filters.job, spellcheck: 'false', autocomplete: 'off' }),
-    ),
-    field(
-      'filter-outcome',
-      'Outcome',
-      choices(
-        'outcome',
-        [...any, ...OUTCOME_NAMES.map((name) => [name, outcomeOf(name).word])],
-        filters.outcome,
-      ),
-    ),
-    field(
-      'filter-region',
-      'Region',
-      choices('region', nameOptions(names.regions, filters.region), filters.region),
-    ),
-    field(
-      'filter-source',
-      'Source',
-      choices('source', nameOptions(names.sources, filters.source), filters.source),
-    ),
-    field(
-      'filter-status',
-      'Callback status',
-      choices('status', nameOptions(names.statuses, filters.status), filters.status),
-    ),
-    field(
-      'filter-origin',
-      'Origin',
-      choices('origin', [...any, ...ORIGIN_NAMES.map((name) => [name, name])], filters.origin),
-    ),
-    instantField('filter-since', 'since', 'Since', filters.since),
-    instantField('filter-until', 'until', 'Until', filters.until),
-    h(
-      'div',
-      { class: 'buttons' },
-      h('button', { type: 'submit' }, 'Apply'),
-      active && link('#/deliveries', 'Clear'),
-    ),
-  );
-}
-
-function apply(event) {
-  event.preventDefault();
-  const { elements } = event.currentTarget;
-  const values = FILTERS.map((name) => [
-    name,
-    INSTANTS.has(name) ? instantOfLocal(elements[name].value) : elements[name].value.trim(),
-  ]);
-  const address = to('deliveries', Object.fromEntries(values));
-  if (address !== location.hash) location.hash = address;
-}
-
-/** Brings a form the reader has typed into to what the address says, after going back or clearing. */
-function setForm(root, filters) {
-  const form = root.querySelector('form.filters');
-  if (form === null) return;
-  for (const name of FILTERS) {
-    const control = form.elements[name];
-    const value = INSTANTS.has(name) ? localOfInstant(filters[name]) : filters[name];
-    if (control !== document.activeElement || value === '') control.value = value;
-  }
 }

@@ -5,9 +5,14 @@ import { status } from '../lib/status.js';
 import { capital, itemsOf } from '../lib/story.js';
 import { originInWords, reasonInWords } from '../lib/words.js';
 
+/** @import { Health, LedgerLine } from '../api-answers.js' */
+
 const COLUMNS = ['When', 'Job', 'Outcome', 'Status', 'From', 'What', 'Size', 'Took'];
 
-/** Ledger lines, newest first. */
+/**
+ * Ledger lines, newest first.
+ * @param {LedgerLine[]} lines @param {string} caption @param {number} now
+ */
 export function deliveryTable(lines, caption, now) {
   return table({
     caption,
@@ -17,11 +22,15 @@ export function deliveryTable(lines, caption, now) {
   });
 }
 
-/** An act and the delivery it concerns share an id. */
+/**
+ * An act and the delivery it concerns share an id.
+ * @param {LedgerLine} line
+ */
 export function identityOf({ deliveryId, outcome, receivedAt }) {
   return `${deliveryId} ${outcome} ${receivedAt}`;
 }
 
+/** @param {LedgerLine} line @param {number} now */
 function cellsOf(line, now) {
   return [
     whenOf(line, now),
@@ -35,24 +44,32 @@ function cellsOf(line, now) {
   ];
 }
 
-/** The time leads to the delivery. */
+/**
+ * The time leads to the delivery.
+ * @param {LedgerLine} line @param {number} now
+ */
 function whenOf(line, now) {
   const when = moment(line.receivedAt, now);
   return line.jobId === null ? when : link(toDelivery(line), when);
 }
 
-/** The service's word on the job; everything but success is worth a look. */
+/**
+ * The service's word on the job; everything but success is worth a look.
+ * @param {string | null} text
+ */
 function statusOf(text) {
   if (text === null) return '–';
   return text === 'success' ? text : status('notice', text);
 }
 
+/** @param {LedgerLine} line */
 function fromOf({ origin, source, region, actor }) {
   const place = [source, region].filter(Boolean).join(' · ');
   const how = actor ? `${originInWords(origin)} by ${actor}` : originInWords(origin);
   return origin === 'callback' ? place || 'callback' : [how, place].filter(Boolean).join(' · ');
 }
 
+/** @param {LedgerLine} line */
 function whatOf(line) {
   const reason = reasonInWords(line.reason);
   if (line.items.length === 0 && reason) return capital(reason);
@@ -61,11 +78,14 @@ function whatOf(line) {
 
 const EXAMPLE = '{"format":"2.9","job":{"id":"first-job"},"metadata":{},"results":[]}';
 
-/** Nothing has arrived yet: how to send a first callback. */
+/**
+ * Nothing has arrived yet: how to send a first callback.
+ * @param {Health} health
+ */
 export function firstCallback(health) {
   const source = health.sources[0]?.source ?? 'default';
   const guarded = health.credentials.some((credential) => credential.source === source);
-  const base = health.publicUrl ?? `${location.protocol}//${location.hostname}:8080`;
+  const base = `${location.protocol}//${location.hostname}:8080`;
   const credential = guarded ? ` -H '<the credential of ${source}>'` : '';
   return emptyPanel(
     'Nothing has arrived yet.',

@@ -1,11 +1,17 @@
-import { adviceFor } from '../lib/advice.js';
-import { get, send } from '../lib/api.js';
+import { ApiError, get, post } from '../lib/api.js';
 import { h, kept } from '../lib/dom.js';
-import { fact, field, heading } from '../lib/panels.js';
+import { fact, field, heading, problemPanel, textOf } from '../lib/panels.js';
 import { status } from '../lib/status.js';
 import { capital } from '../lib/story.js';
 
-/** What would happen to a callback, and why: asks the very gate that guards the receiver. */
+/** @import { Explanation, Gate } from '../api-answers.js' */
+/** @import { FormEvent } from '../lib/element-types.js' */
+/** @import { Screen } from '../lib/screen.js' */
+
+/**
+ * What would happen to a callback, and why: asks the very gate that guards the receiver.
+ * @param {Screen} screen
+ */
 export function explainView(screen) {
   const { query } = screen.route;
   screen.start('Explain');
@@ -32,6 +38,7 @@ export function explainView(screen) {
     .catch(() => {});
 }
 
+/** @param {URLSearchParams} query @param {HTMLElement} result */
 function explainForm(query, result) {
   const forwardedFor = query.get('forwardedFor');
   return h(
@@ -76,45 +83,47 @@ function explainForm(query, result) {
   );
 }
 
+/** @param {FormEvent} event @param {HTMLElement} result */
 function explain(event, result) {
   event.preventDefault();
   return ask(event.currentTarget, result);
 }
 
+/** @param {HTMLFormElement} form @param {HTMLElement} result */
 async function ask(form, result) {
-  const { source, address, headers } = form.elements;
   try {
-    const order = {
-      source: source.value.trim(),
-      address: address.value.trim(),
-      headers: headersOf(headers.value),
+    const request = {
+      source: textOf(form, 'source'),
+      address: textOf(form, 'address'),
+      headers: headersOf(textOf(form, 'headers')),
     };
-    result.replaceChildren(decision(await send('POST', '/explain', order)));
+    result.replaceChildren(decision(await post('/explain', request)));
   } catch (error) {
-    result.replaceChildren(
-      h(
-        'div',
-        { class: 'panel bad' },
-        h('p', { class: 'lead' }, error.title ?? 'Not understood'),
-        h('p', {}, error.message),
-        error.code && h('p', {}, adviceFor(error)),
-      ),
-    );
+    result.replaceChildren(problemPanel(error));
   }
 }
 
-/** Throws for a line that is no header. Repeated names become lists. */
+/**
+ * Throws for a line that is no header. Repeated names become lists.
+ * @param {string} text
+ */
 export function headersOf(text) {
   const headers = new Map();
   for (const line of text.split('\n').filter((each) => each.trim() !== '')) {
     const colon = line.indexOf(':');
-    if (colon < 1) throw new Error(`“${line.slice(0, 40)}” is not a header line. Write Name: value.`);
+    if (colon < 1) throw unreadable(`“${line.slice(0, 40)}” is not a header line. Write Name: value.`);
     const name = line.slice(0, colon).trim();
     headers.set(name, [...(headers.get(name) ?? []), line.slice(colon + 1).trim()]);
   }
   return Object.fromEntries(headers);
 }
 
+/** @param {string} detail */
+function unreadable(detail) {
+  return new ApiError({ status: 400, code: 'request-invalid', title: 'Not understood', detail });
+}
+
+/** @param {Explanation} explanation */
 function decision({ decision: decided, status: code, reason, clientIp, region, rule, credential, gates }) {
   const accepted = decided === 'accept';
   return h(
@@ -139,7 +148,10 @@ function decision({ decision: decided, status: code, reason, clientIp, region, r
   );
 }
 
-/** One check: what was found, and what would have to change for it to pass. */
+/**
+ * One check: what was found, and what would have to change for it to pass.
+ * @param {Gate} gate
+ */
 function gateItem({ gate, passed, detail, toPass }) {
   return h(
     'li',

@@ -1,16 +1,7 @@
-import { h, kept, link } from '../lib/dom.js';
-import { ago, clock, count, instantOfLocal } from '../lib/format.js';
-import { nameOptions } from '../lib/known-names.js';
-import {
-  choices,
-  emptyPanel,
-  field,
-  instantField,
-  jobLink,
-  moment,
-  outcomeBadge,
-  table,
-} from '../lib/panels.js';
+import { h, link } from '../lib/dom.js';
+import { filterForm, isFiltered, optionsOf } from '../lib/filter-form.js';
+import { ago, clock, count } from '../lib/format.js';
+import { emptyPanel, jobLink, moment, outcomeBadge, table } from '../lib/panels.js';
 import { to, toJob } from '../lib/route.js';
 import { capital } from '../lib/story.js';
 import { failingJobs } from '../lib/verdict.js';
@@ -18,12 +9,23 @@ import { outcomeOf, reasonInWords, remedyFor } from '../lib/words.js';
 import { refetchJob } from './job-actions.js';
 import { settleButton } from './settle-job.js';
 
+/** @import { FailureLine, Failures, Names } from '../api-answers.js' */
+/** @import { Filter, FilterValues } from '../lib/filter-form.js' */
+/** @import { Refresh } from '../lib/screen.js' */
+
 export const FAILURE_FILTERS = ['outcome', 'source', 'region', 'since'];
 export const FIRST_PAGE = 50;
+const FAILURES = ['failed', 'refused', 'unrecoverable', 'conflict'];
 
-/** Failing jobs: those that can still be fetched, and those that need somebody's decision. */
-export function failureSection({ failures, counts, nextCursor }, filters, state, again) {
-  const filtered = Object.values(filters).some((value) => value !== '');
+/** @typedef {{shown: number}} ListState how many of the list are asked for */
+
+/**
+ * Failing jobs: those that can still be fetched, and those that need somebody's decision.
+ * @param {Failures} page @param {Names} names @param {FilterValues} values
+ * @param {ListState} state @param {Refresh} again
+ */
+export function failureSection({ failures, counts, nextCursor }, names, values, state, again) {
+  const filtered = isFiltered(values);
   const fetchable = failures.filter(({ outcome }) => outcome === 'failed' || outcome === 'refused');
   const others = failures.filter((line) => !fetchable.includes(line));
   const showMore = async () => {
@@ -34,7 +36,7 @@ export function failureSection({ failures, counts, nextCursor }, filters, state,
     'section',
     { 'aria-labelledby': 'failed', 'data-key': 'failed' },
     h('h2', { id: 'failed' }, 'Jobs'),
-    filterForm(filters, state.names, filtered),
+    filterForm('failures', filtersOf(names, values), values),
     failures.length === 0
       ? noFailures(filtered)
       : [
@@ -49,10 +51,11 @@ export function failureSection({ failures, counts, nextCursor }, filters, state,
         { 'data-key': 'more' },
         h('button', { type: 'button', class: 'plain', onclick: showMore }, 'Load more'),
       ),
-    fetchable.length > 1 && together(fetchable, filters),
+    fetchable.length > 1 && together(fetchable, values),
   );
 }
 
+/** @param {boolean} filtered */
 function noFailures(filtered) {
   if (filtered)
     return emptyPanel(
@@ -71,7 +74,10 @@ function noFailures(filtered) {
   );
 }
 
-/** "849 jobs: 800 failed, 49 conflict. The first 50 are shown." */
+/**
+ * "849 jobs: 800 failed, 49 conflict. The first 50 are shown."
+ * @param {Failures['counts']} counts @param {number} shown
+ */
 function countsInWords(counts, shown) {
   const total = failingJobs(counts);
   const each = Object.entries(counts).map(
@@ -80,50 +86,18 @@ function countsInWords(counts, shown) {
   return `${count(total, 'job')}: ${each.join(', ')}.${shown < total ? ` Shown are the ${count(shown)} that the service deletes first.` : ''}`;
 }
 
-function filterForm(filters, names, filtered) {
-  const outcomes = ['failed', 'refused', 'unrecoverable', 'conflict'].map((name) => [
-    name,
-    outcomeOf(name).word,
-  ]);
-  return kept(
-    'form',
-    { class: 'filters', 'aria-label': 'Filters', 'data-key': 'filters', onchange: apply, onsubmit: apply },
-    JSON.stringify(filters),
-    () => [
-      field('failures-outcome', 'Outcome', choices('outcome', [['', 'Any'], ...outcomes], filters.outcome)),
-      field(
-        'failures-source',
-        'Source',
-        choices('source', nameOptions(names.sources, filters.source), filters.source),
-      ),
-      field(
-        'failures-region',
-        'Region',
-        choices('region', nameOptions(names.regions, filters.region), filters.region),
-      ),
-      instantField('failures-since', 'since', 'Failed since', filters.since),
-      h(
-        'div',
-        { class: 'buttons' },
-        h('button', { type: 'submit' }, 'Apply'),
-        filtered && link('#/failures', 'Clear'),
-      ),
-    ],
-  );
+/** @param {Names} names @param {FilterValues} values @returns {Filter[]} */
+function filtersOf(names, values) {
+  const outcome = (/** @type {string} */ name) => outcomeOf(name).word;
+  return [
+    { name: 'outcome', label: 'Outcome', takes: optionsOf(FAILURES, values.outcome, outcome) },
+    { name: 'source', label: 'Source', takes: optionsOf(names.sources, values.source) },
+    { name: 'region', label: 'Region', takes: optionsOf(names.regions, values.region) },
+    { name: 'since', label: 'Failed since', takes: 'instant' },
+  ];
 }
 
-function apply(event) {
-  event.preventDefault();
-  const { outcome, source, region, since } = event.currentTarget.elements;
-  const address = to('failures', {
-    outcome: outcome.value,
-    source: source.value,
-    region: region.value,
-    since: instantOfLocal(since.value),
-  });
-  if (address !== location.hash) location.hash = address;
-}
-
+/** @param {string} title @param {string} meaning @param {FailureLine[]} failures @param {Refresh} again */
 function group(title, meaning, failures, again) {
   if (failures.length === 0) return null;
   return h(
@@ -138,22 +112,27 @@ function group(title, meaning, failures, again) {
   );
 }
 
-/** The selection as a replay: those shown by name, or all that match the filters. */
-function together(fetchable, filters) {
+/**
+ * The selection as a replay: those shown by name, or all that match the filters.
+ * @param {FailureLine[]} fetchable @param {FilterValues} values
+ */
+function together(fetchable, values) {
   const jobs = fetchable.map(({ jobId }) => jobId).join(' ');
   return h(
     'p',
     { 'data-key': 'together' },
     link(
-      to('replays', { kind: 'refetch', ...filters, jobs }),
+      to('replays', { kind: 'refetch', ...values, jobs }),
       `Refetch these ${count(fetchable.length)} together with a replay`,
     ),
     '.',
   );
 }
 
+/** @param {FailureLine} line @param {Refresh} again */
 function failureCells(line, again) {
-  const cause = reasonInWords(line.reason) ?? CAUSES[line.outcome] ?? 'no cause was recorded';
+  const cause =
+    reasonInWords(line.reason) ?? (line.outcome === 'conflict' ? CONFLICT : 'no cause was recorded');
   const remedy = remedyFor(line.reason);
   return [
     moment(line.receivedAt),
@@ -165,7 +144,10 @@ function failureCells(line, again) {
   ];
 }
 
-/** How long the service can still be asked; a conflict has nothing to be fetched. */
+/**
+ * How long the service can still be asked; a conflict has nothing to be fetched.
+ * @param {FailureLine} line
+ */
 function keptUntil({ outcome, retentionEndsAt }) {
   if (outcome === 'conflict') return '–';
   if (outcome === 'unrecoverable' || Date.parse(retentionEndsAt) < Date.now())
@@ -178,8 +160,9 @@ function keptUntil({ outcome, retentionEndsAt }) {
   );
 }
 
-const CAUSES = { conflict: 'different bytes arrived for the same artefact; both are kept' };
+const CONFLICT = 'different bytes arrived for the same artefact; both are kept';
 
+/** @param {FailureLine} line @param {Refresh} again */
 function repairOf({ outcome, jobId }, again) {
   const named = h('span', { class: 'unseen' }, ` ${jobId}`);
   if (outcome === 'conflict') return link(toJob(jobId), 'Compare', named);

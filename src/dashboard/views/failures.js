@@ -1,25 +1,30 @@
 import { get } from '../lib/api.js';
+import { filterValues, showFilters } from '../lib/filter-form.js';
 import { knownNames } from '../lib/known-names.js';
 import { heading } from '../lib/panels.js';
 import { FAILURE_FILTERS, FIRST_PAGE, failureSection } from './failure-list.js';
 import { quarantineSection } from './quarantine-list.js';
 
-/** What went wrong and is not repaired yet, each with its cause and the button that repairs it. */
+/** @import { Screen } from '../lib/screen.js' */
+
+/**
+ * What went wrong and is not repaired yet, each with its cause and the button that repairs it.
+ * @param {Screen} screen
+ */
 export function failuresView(screen) {
-  const filters = Object.fromEntries(
-    FAILURE_FILTERS.map((name) => [name, screen.route.query.get(name) ?? '']),
-  );
-  const state = { shown: FIRST_PAGE, names: null };
+  const values = filterValues(FAILURE_FILTERS, screen.route.query);
+  const state = { shown: FIRST_PAGE };
   screen.start('Failures');
+  showFilters(screen.root, values);
   const again = screen.keepFresh(6000, async (signal) => {
-    state.names ??= await knownNames();
+    const names = await knownNames();
     const [quarantine, failing] = await Promise.all([
       get('/quarantine', { query: { limit: 100 }, signal }),
-      get('/failures', { query: { ...filters, limit: state.shown }, signal }),
+      get('/failures', { query: { ...values, limit: state.shown }, signal }),
     ]);
     screen.render(
       heading('Failures'),
-      failureSection(failing, filters, state, () => again()),
+      failureSection(failing, names, values, state, () => again()),
       quarantineSection(quarantine, () => again()),
     );
   });

@@ -1,12 +1,18 @@
 import { h, link } from '../lib/dom.js';
 import { HELP_TOPICS } from '../lib/help-topics.js';
 import { emptyPanel, heading } from '../lib/panels.js';
+import { own } from '../lib/words.js';
 
-/** The short form of a runbook. */
+/** @import { Screen } from '../lib/screen.js' */
+
+/**
+ * The short form of a runbook.
+ * @param {Screen} screen
+ */
 export function helpView(screen) {
-  const topic = Object.hasOwn(HELP_TOPICS, screen.route.id) ? HELP_TOPICS[screen.route.id] : null;
+  const topic = own(HELP_TOPICS, screen.route.id);
   screen.start(topic?.title ?? 'Help');
-  if (topic === null) {
+  if (topic === undefined) {
     screen.render(
       heading('Help'),
       emptyPanel('There is no help on this.', link('#/', 'Back to the overview')),
@@ -26,6 +32,7 @@ export function helpView(screen) {
   );
 }
 
+/** @param {string} text */
 function stepOf(text) {
   const command = /^`(.+)`$/.exec(text);
   return command === null ? text : h('code', { class: 'command' }, command[1]);

@@ -1,13 +1,22 @@
 import { act } from '../lib/actions.js';
-import { send } from '../lib/api.js';
+import { post, remove } from '../lib/api.js';
 import { ask } from '../lib/dialog.js';
 import { h, kept } from '../lib/dom.js';
 import { count } from '../lib/format.js';
-import { field } from '../lib/panels.js';
+import { field, textOf } from '../lib/panels.js';
 import { itemsOf } from '../lib/story.js';
 import { listed, outcomeOf, reasonInWords } from '../lib/words.js';
 
-/** What can be done about a job; `more` is a further button. */
+/** @import { Erased, Refetched } from '../api-answers.js' */
+/** @import { Child, FormEvent } from '../lib/element-types.js' */
+/** @import { JobState } from '../lib/job-state.js' */
+/** @import { Announcement } from '../lib/notice.js' */
+/** @import { Refresh } from '../lib/screen.js' */
+
+/**
+ * What can be done about a job; `more` is a further button.
+ * @param {string} jobId @param {JobState['repair']} repair @param {Refresh} again @param {Child} [more]
+ */
 export function jobActions(jobId, repair, again, more = null) {
   return h(
     'div',
@@ -35,28 +44,31 @@ export function jobActions(jobId, repair, again, more = null) {
   );
 }
 
-/** Fetches what is missing of a job; harmless to repeat. */
+/**
+ * Fetches what is missing of a job; harmless to repeat.
+ * @param {HTMLButtonElement} button @param {string} jobId @param {Refresh} again
+ */
 export async function refetchJob(button, jobId, again) {
-  await act(button, async () =>
-    refetched(jobId, await send('POST', `/jobs/${encodeURIComponent(jobId)}/refetch`)),
-  );
+  await act(button, async () => refetched(jobId, await post(`/jobs/${encodeURIComponent(jobId)}/refetch`)));
   await again();
 }
 
+/** @param {string} jobId @param {Refetched} result @returns {Announcement} */
 function refetched(jobId, result) {
-  const outcome = result?.outcome ?? 'done';
+  const { outcome } = result;
   const { tone, word } = outcomeOf(outcome);
-  const reason = reasonInWords(result?.reason ?? null);
+  const reason = reasonInWords(result.reason);
   const text = outcome === 'matched' ? 'everything is already here' : word.toLowerCase();
   return { tone, text: `Job ${jobId}: ${text}${reason ? `: ${reason}` : ''}.` };
 }
 
 function openImport() {
   const section = document.getElementById('import');
-  section.open = true;
-  section.querySelector('input, select')?.focus();
+  section?.setAttribute('open', '');
+  section?.querySelector('input')?.focus();
 }
 
+/** @param {HTMLButtonElement} button @param {string} jobId @param {Refresh} again */
 async function erase(button, jobId, again) {
   const agreed = await ask({
     title: `Erase job ${jobId}?`,
@@ -71,13 +83,14 @@ async function erase(button, jobId, again) {
   });
   if (agreed === null) return;
   await act(button, async () => {
-    const result = await send('DELETE', `/jobs/${encodeURIComponent(jobId)}`, agreed);
-    return `Job ${jobId} was erased: ${erasedInWords(result?.erased ?? {})}.`;
+    const result = await remove(`/jobs/${encodeURIComponent(jobId)}`, agreed);
+    return `Job ${jobId} was erased: ${erasedInWords(result.erased)}.`;
   });
   await again();
 }
 
-function erasedInWords({ artefacts = 0, conflicts = 0, quarantined = 0 }) {
+/** @param {Erased['erased']} erased */
+function erasedInWords({ artefacts, conflicts, quarantined }) {
   return listed([
     count(artefacts, 'artefact'),
     count(conflicts, 'conflict'),
@@ -95,9 +108,12 @@ const KINDS = [
   ['attachment', 'Something else'],
 ];
 
-/** Files that came some other way, through the same rules as a callback. */
+/**
+ * Files that came some other way, through the same rules as a callback.
+ * @param {string} jobId @param {Refresh} again
+ */
 export function importSection(jobId, again) {
-  const onsubmit = (event) => importFiles(event, jobId, again);
+  const onsubmit = (/** @type {FormEvent} */ event) => importFiles(event, jobId, again);
   const form = kept('form', { class: 'filters', onsubmit }, jobId, () => [
     field('import-file', 'File', h('input', { type: 'file', name: 'file', required: true })),
     field(
@@ -130,26 +146,30 @@ export function importSection(jobId, again) {
   );
 }
 
+/** @param {FormEvent} event @param {string} jobId @param {Refresh} again */
 async function importFiles(event, jobId, again) {
   event.preventDefault();
   const form = event.currentTarget;
   const done = await act(form.querySelector('button'), async () => {
-    const result = await send('POST', `/jobs/${encodeURIComponent(jobId)}/artefacts`, importForm(form));
-    const { tone, word } = outcomeOf(result?.outcome ?? 'stored');
-    return { tone, text: `Import: ${word.toLowerCase()}, ${itemsOf({ items: result?.items ?? [] })}.` };
+    const result = await post(`/jobs/${encodeURIComponent(jobId)}/artefacts`, importForm(form));
+    const { tone, word } = outcomeOf(result.outcome);
+    return { tone, text: `Import: ${word.toLowerCase()}, ${itemsOf(result)}.` };
   });
   if (done) form.reset();
   await again();
 }
 
-/** Fields first: the receiver reads the form as a stream and has to know them before the file comes. */
-function importForm({ elements }) {
+/**
+ * Fields first: the receiver reads the form as a stream and has to know them before the file comes.
+ * @param {HTMLFormElement} form
+ */
+function importForm(form) {
   const data = new FormData();
   for (const name of ['source', 'kind', 'reason']) {
-    const value = elements[name].value.trim();
+    const value = textOf(form, name);
     if (value !== '') data.append(name, value);
   }
-  const [file] = elements.file.files;
-  data.append('file', file, file.name);
+  const file = new FormData(form).get('file');
+  if (file instanceof File) data.append('file', file, file.name);
   return data;
 }

@@ -1,4 +1,4 @@
-import { get } from '../lib/api.js';
+import { ApiError, get } from '../lib/api.js';
 import { copyButton } from '../lib/copy-button.js';
 import { h } from '../lib/dom.js';
 import { createDownloads } from '../lib/downloads.js';
@@ -14,12 +14,29 @@ import { timelineSection } from './timeline.js';
 import { createTranscriptReader } from './transcript-reader.js';
 import { createVersionComparison } from './version-comparison.js';
 
-/** One job's page. Each update also asks the service, so it updates less often than lists. */
+/** @import { Downloads } from '../lib/downloads.js' */
+/** @import { Job } from '../api-answers.js' */
+/** @import { Refresh, Screen } from '../lib/screen.js' */
+
+/**
+ * @typedef {object} JobParts
+ * @property {string | null} chosen id of the delivery to point out
+ * @property {ReturnType<typeof createTranscriptReader>} reader
+ * @property {ReturnType<typeof createVersionComparison>} comparison
+ * @property {Downloads} downloads
+ * @property {Refresh} again
+ */
+
+/**
+ * One job's page. Each update also asks the service, so it updates less often than lists.
+ * @param {Screen} screen
+ */
 export function jobView(screen) {
   const jobId = screen.route.id;
   const downloads = createDownloads(jobId);
   const chosen = screen.route.query.get('delivery');
   let pointedOut = chosen === null;
+  /** @param {Job} story */
   const draw = (story) => {
     screen.render(...pageOf(story, { chosen, reader, comparison, downloads, again }));
     if (!pointedOut) screen.root.querySelector('.chosen')?.scrollIntoView({ block: 'center' });
@@ -31,7 +48,7 @@ export function jobView(screen) {
   screen.start(`Job ${jobId}`);
   const again = screen.keepFresh(8000, async (signal) => {
     const story = await get(`/jobs/${encodeURIComponent(jobId)}`, { signal }).catch((error) => {
-      if (error.code !== 'not-found') throw error;
+      if (!(error instanceof ApiError && error.code === 'not-found')) throw error;
       return null;
     });
     if (story === null) screen.render(...unknownJob(jobId, () => again()));
@@ -42,6 +59,7 @@ export function jobView(screen) {
   });
 }
 
+/** @param {Job} story @param {JobParts} parts */
 function pageOf(story, { chosen, reader, comparison, downloads, again }) {
   const { jobId, artefacts, timeline, service } = story;
   const { tone, word, text, repair } = jobState(story);
@@ -70,6 +88,7 @@ function pageOf(story, { chosen, reader, comparison, downloads, again }) {
   ];
 }
 
+/** @param {string} jobId @param {Refresh} again */
 function unknownJob(jobId, again) {
   return [
     heading(`Job ${jobId}`, status('neutral', 'Not known')),

@@ -1,9 +1,13 @@
 import { h } from '../lib/dom.js';
 
+/** @import { Artefact, ServiceRecord } from '../api-answers.js' */
+/** @import { Downloads } from '../lib/downloads.js' */
+
 /** The job's media. It is left alone by updates, so that it goes on playing. */
 
 const VIDEO_NAME = /\.(mp4|m4v|mov|mkv|webm|avi|mpe?g)$/i;
 
+/** @param {Artefact} artefact @param {ServiceRecord | null} service @param {Downloads} downloads */
 export function mediaPlayer({ key, contentType }, service, downloads) {
   const isVideo =
     contentType.startsWith('video/') || VIDEO_NAME.test(String(service?.record?.data_name ?? ''));
@@ -20,15 +24,21 @@ export function mediaPlayer({ key, contentType }, service, downloads) {
   return h('div', { class: 'player', 'data-key': 'player', 'data-keep': key }, media, fault);
 }
 
-/** Plays from a place in seconds. */
+/**
+ * Plays from a place in seconds.
+ * @param {number} seconds
+ */
 export function seek(seconds) {
   const media = document.getElementById('media');
-  if (media === null) return;
+  if (!(media instanceof HTMLMediaElement)) return;
   media.currentTime = seconds;
   media.play().catch(() => {});
 }
 
-/** The ticket in the address may have run out while listening: once, it is tried with a fresh one. */
+/**
+ * The ticket in the address may have run out while listening: once, it is tried with a fresh one.
+ * @param {HTMLMediaElement} media @param {string} key @param {Downloads} downloads @param {HTMLElement} fault
+ */
 async function renewOnce(media, key, downloads, fault) {
   const at = media.currentTime;
   if (media.dataset.renewed === undefined) {
@@ -41,20 +51,23 @@ async function renewOnce(media, key, downloads, fault) {
   fault.textContent = 'This browser cannot play the media. Download it from the artefacts.';
 }
 
+/** @param {number} seconds */
 function markWord(seconds) {
+  /** @type {NodeListOf<HTMLElement>} */
   const words = document.querySelectorAll('.transcript .word');
-  let current = null;
+  /** @type {HTMLElement | undefined} */
+  let current;
   let from = 0;
   let to = words.length;
   while (from < to) {
     const middle = (from + to) >> 1;
-    if (Number(words[middle].dataset.start) <= seconds) {
+    if (Number(words[middle]?.dataset.start) <= seconds) {
       current = words[middle];
       from = middle + 1;
     } else to = middle;
   }
   const before = document.querySelector('.word.now');
-  if (before === current) return;
+  if (current !== undefined && before === current) return;
   before?.classList.remove('now');
   current?.classList.add('now');
 }

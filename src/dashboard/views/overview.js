@@ -1,5 +1,5 @@
 import { get } from '../lib/api.js';
-import { h, link } from '../lib/dom.js';
+import { elementById, h, link } from '../lib/dom.js';
 import { ago, clock } from '../lib/format.js';
 import { sayOnce } from '../lib/notice.js';
 import { shape, status } from '../lib/status.js';
@@ -8,11 +8,23 @@ import { lastSeen, verdictShown } from '../lib/verdict.js';
 import { chartsSection, drawCharts, rangeOf } from './charts.js';
 import { deliveryTable, firstCallback } from './delivery-table.js';
 
-/** Is all well? The verdict, the facts behind it, what arrived over time, and the latest. */
+/** @import { GetAnswers, Health, LedgerLine, Summary, Verdict } from '../api-answers.js' */
+/** @import { Screen } from '../lib/screen.js' */
+/** @import { Action, Tile } from '../lib/tiles.js' */
+/** @import { Banner } from '../lib/verdict.js' */
+
+/** @typedef {{health: Health, summary: Summary, latest: GetAnswers['/deliveries']}} Seen */
+
+/**
+ * Is all well? The verdict, the facts behind it, what arrived over time, and the latest.
+ * @param {Screen} screen
+ */
 export function overviewView(screen) {
   screen.start('Overview');
   const range = rangeOf(screen.route.query);
+  /** @type {Seen | null} */
   let seen = null;
+  /** @param {Seen} seen @param {string | null} [at] */
   const draw = ({ health, summary, latest }, at = null) => {
     const now = Date.parse(health.at);
     const banner = at === null ? verdictShown(health.verdict) : lastSeen(health.verdict, at);
@@ -24,6 +36,7 @@ export function overviewView(screen) {
       latestSection(latest.deliveries, health, now),
     );
   };
+  /** @param {AbortSignal} signal */
   const refresh = async (signal) => {
     const since = new Date(Date.now() - range.ms).toISOString();
     const [health, summary, latest] = await Promise.all([
@@ -33,7 +46,7 @@ export function overviewView(screen) {
     ]);
     seen = { health, summary, latest };
     draw(seen);
-    document.getElementById('replica').textContent = `${health.replica} · ${health.version}`;
+    elementById('replica').textContent = `${health.replica} · ${health.version}`;
     drawCharts(summary, screen.signal);
   };
   screen.keepFresh(4000, refresh, () => {
@@ -41,12 +54,14 @@ export function overviewView(screen) {
   });
 }
 
+/** @param {string | undefined} href @param {string} about */
 function wayOut(href, about) {
   if (href === undefined) return null;
   const text = href === '#/failures' ? 'Repair' : 'What to do';
   return [' ', h('a', { href }, text, h('span', { class: 'unseen' }, `: ${about}`))];
 }
 
+/** @param {Banner} banner @param {Verdict} verdict */
 function verdictBanner({ tone, word, sentence, href, more }, { since, unseen }) {
   // Figures change all the time: only a change of the verdict is worth interrupting for.
   sayOnce(word);
@@ -70,15 +85,22 @@ function verdictBanner({ tone, word, sentence, href, more }, { since, unseen }) 
   );
 }
 
-/** Over which time the verdict looked, and at what it did not. */
+/**
+ * Over which time the verdict looked, and at what it did not.
+ * @param {string | null} since @param {string[]} unseen
+ */
 function scopeInWords(since, unseen) {
   const looked =
     since === null ? 'No delivery was checked yet' : `Every delivery since ${clock(since)} was checked`;
   return unseen.length === 0 ? `${looked}.` : `${looked}. Not checked: ${unseen.join('; ')}.`;
 }
 
-/** @param at when the receiver last answered, if it does not any more: then no tile says how things are */
+/**
+ * @param at when the receiver last answered, if it does not any more: then no tile says how things are
+ * @param {Health} health @param {number} now @param {string | null} at
+ */
 function tileGrid(health, now, at) {
+  /** @param {Tile & {action: Action}} facts @returns {Tile & {action: Action}} */
   const shown = (facts) => (at === null ? facts : { ...facts, tone: 'neutral', word: `Last seen ${at}` });
   return h(
     'section',
@@ -87,6 +109,7 @@ function tileGrid(health, now, at) {
   );
 }
 
+/** @param {Tile & {action: Action}} tile */
 function tile({ id, title, tone, word, figure, details, action }) {
   return h(
     'li',
@@ -99,6 +122,7 @@ function tile({ id, title, tone, word, figure, details, action }) {
   );
 }
 
+/** @param {string} title @param {Action} action */
 function tileAction(title, { href, text }) {
   return h('p', { class: 'action' }, h('a', { href }, text, h('span', { class: 'unseen' }, `: ${title}`)));
 }
@@ -106,6 +130,7 @@ function tileAction(title, { href, text }) {
 /** A region that fell silent for a day is worth a look, not an alarm: it may have no jobs. */
 const SILENT = 24 * 3_600_000;
 
+/** @param {Health} health @param {number} now */
 function regionsTile({ regions }, now) {
   return h(
     'li',
@@ -125,10 +150,12 @@ function regionsTile({ regions }, now) {
   );
 }
 
+/** @param {Pick<Health['regions'][number], 'lastDeliveryAt'>} region @param {number} now */
 function isSilent({ lastDeliveryAt }, now) {
   return lastDeliveryAt !== null && now - Date.parse(lastDeliveryAt) > SILENT;
 }
 
+/** @param {Health['regions'][number]} region @param {number} now */
 function regionState({ region, lastDeliveryAt }, now) {
   const silent = isSilent({ lastDeliveryAt }, now);
   const tone = lastDeliveryAt === null ? 'neutral' : silent ? 'notice' : 'good';
@@ -142,6 +169,7 @@ function regionState({ region, lastDeliveryAt }, now) {
   );
 }
 
+/** @param {LedgerLine[]} deliveries @param {Health} health @param {number} now */
 function latestSection(deliveries, health, now) {
   return h(
     'section',

@@ -1,5 +1,5 @@
 import { act } from '../lib/actions.js';
-import { send } from '../lib/api.js';
+import { post } from '../lib/api.js';
 import { ask } from '../lib/dialog.js';
 import { h, link } from '../lib/dom.js';
 import { bytes, count } from '../lib/format.js';
@@ -7,7 +7,13 @@ import { emptyPanel, jobLink, moment, table } from '../lib/panels.js';
 import { capital } from '../lib/story.js';
 import { reasonInWords, remedyFor } from '../lib/words.js';
 
-/** Bodies that could not be decoded, each with its cause and the button that tries again. */
+/** @import { GetAnswers, QuarantinedBody } from '../api-answers.js' */
+/** @import { Refresh } from '../lib/screen.js' */
+
+/**
+ * Bodies that could not be decoded, each with its cause and the button that tries again.
+ * @param {GetAnswers['/quarantine']} page @param {Refresh} again
+ */
 export function quarantineSection({ quarantine, nextCursor }, again) {
   return h(
     'section',
@@ -34,6 +40,7 @@ export function quarantineSection({ quarantine, nextCursor }, again) {
   );
 }
 
+/** @param {QuarantinedBody} body @param {Refresh} again */
 function bodyCells(body, again) {
   const { deliveryId, receivedAt, jobId, bytes: size, reason, source } = body;
   const named = h('span', { class: 'unseen' }, ` the body of job ${jobId}`);
@@ -65,7 +72,10 @@ function bodyCells(body, again) {
   ];
 }
 
-/** Decodes a quarantined body with the current decoder and configuration. */
+/**
+ * Decodes a quarantined body with the current decoder and configuration.
+ * @param {HTMLButtonElement} button @param {string} deliveryId @param {Refresh} again
+ */
 export async function releaseBody(button, deliveryId, again) {
   const agreed = await ask({
     title: 'Release this body?',
@@ -78,8 +88,8 @@ export async function releaseBody(button, deliveryId, again) {
   });
   if (agreed === null) return;
   await act(button, async () => {
-    const result = await send('POST', `/quarantine/${encodeURIComponent(deliveryId)}/release`, agreed);
-    return `Released: ${(result?.items ?? []).length === 0 ? 'nothing had to be stored' : `${count(result.items.length, 'item')} stored`}.`;
+    const { items } = await post(`/quarantine/${encodeURIComponent(deliveryId)}/release`, agreed);
+    return `Released: ${items.length === 0 ? 'nothing had to be stored' : `${count(items.length, 'item')} stored`}.`;
   });
   await again();
 }

@@ -9,7 +9,13 @@ import { kindInWords, listed, reasonInWords } from '../lib/words.js';
 import { refetchJob } from './job-actions.js';
 import { releaseBody } from './quarantine-list.js';
 
-/** One quarantined body: why it is here, what it looks like, whether it could be decoded today. */
+/** @import { QuarantinedBodyView, Release, Trial } from '../api-answers.js' */
+/** @import { Refresh, Screen } from '../lib/screen.js' */
+
+/**
+ * One quarantined body: why it is here, what it looks like, whether it could be decoded today.
+ * @param {Screen} screen
+ */
 export function quarantinedView(screen) {
   screen.start('Quarantined body');
   const again = screen.keepFresh(8000, async (signal) => {
@@ -18,6 +24,7 @@ export function quarantinedView(screen) {
   });
 }
 
+/** @param {QuarantinedBodyView} body @param {Refresh} again */
 function pageOf(body, again) {
   const released = body.state === 'released';
   return [
@@ -28,8 +35,8 @@ function pageOf(body, again) {
       `${capital(reasonInWords(body.reason) ?? 'It could not be decoded')}. `,
       body.detail,
     ),
-    !released && trial(body.decodes),
-    released ? releaseNote(body.release) : actions(body, again),
+    released ? null : trial(body.decodes),
+    body.release ? releaseNote(body.release) : actions(body, again),
     factsOf(body),
     h('h2', {}, 'Headers'),
     h(
@@ -41,17 +48,16 @@ function pageOf(body, again) {
     ),
     h('h2', {}, 'Beginning of the body'),
     h('pre', { class: 'raw', tabindex: '0' }, body.preview.text),
-    (body.preview.truncated || body.preview.binary) &&
-      h(
-        'p',
-        { class: 'quiet' },
-        [body.preview.truncated && 'There is more of it.', body.preview.binary && 'It is not text.']
-          .filter(Boolean)
-          .join(' '),
-      ),
+    h(
+      'p',
+      { class: 'quiet' },
+      body.preview.truncated && 'There is more of it. ',
+      body.preview.binary && 'It is not text.',
+    ),
   ];
 }
 
+/** @param {Trial} decodes */
 function trial(decodes) {
   return h(
     'div',
@@ -63,12 +69,13 @@ function trial(decodes) {
         ]
       : [
           h('p', { class: 'lead' }, status('notice', 'Still cannot be decoded')),
-          h('p', {}, `${capital(reasonInWords(decodes.reason))}. ${decodes.detail}`),
+          h('p', {}, `${capital(reasonInWords(decodes.reason) ?? 'not decodable')}. ${decodes.detail}`),
           h('p', {}, 'Correct the configuration and restart, or refetch the job from the service.'),
         ],
   );
 }
 
+/** @param {QuarantinedBodyView} body @param {Refresh} again */
 function actions({ deliveryId, jobId, decodes }, again) {
   return h(
     'div',
@@ -94,6 +101,7 @@ function actions({ deliveryId, jobId, decodes }, again) {
   );
 }
 
+/** @param {Release} release */
 function releaseNote(release) {
   return h(
     'p',
@@ -105,6 +113,7 @@ function releaseNote(release) {
   );
 }
 
+/** @param {QuarantinedBodyView} body */
 function factsOf({
   deliveryId,
   jobId,

@@ -5,7 +5,13 @@ import { to } from '../lib/route.js';
 import { capital } from '../lib/story.js';
 import { reasonInWords, remedyFor } from '../lib/words.js';
 
-/** Rejected requests and why: unauthenticated ones at this replica, authenticated ones everywhere. */
+/** @import { Refusal } from '../api-answers.js' */
+/** @import { Screen } from '../lib/screen.js' */
+
+/**
+ * Rejected requests and why: unauthenticated ones at this replica, authenticated ones everywhere.
+ * @param {Screen} screen
+ */
 export function refusalsView(screen) {
   screen.start('Refusals');
   screen.keepFresh(5000, async (signal) => {
@@ -34,6 +40,7 @@ export function refusalsView(screen) {
   });
 }
 
+/** @param {Refusal} refusal */
 function cellsOf({ at, clientIp, source, reason, userAgent, authenticated, jobId, peer, forwardedFor }) {
   const remedy = remedyFor(reason);
   return [

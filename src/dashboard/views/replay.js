@@ -1,5 +1,5 @@
 import { act } from '../lib/actions.js';
-import { get, send } from '../lib/api.js';
+import { get, remove } from '../lib/api.js';
 import { copyButton } from '../lib/copy-button.js';
 import { ask } from '../lib/dialog.js';
 import { h, link } from '../lib/dom.js';
@@ -7,7 +7,14 @@ import { count } from '../lib/format.js';
 import { fact, heading, jobLink, moment, outcomeBadge, table } from '../lib/panels.js';
 import { to } from '../lib/route.js';
 import { shape, status } from '../lib/status.js';
+import { own } from '../lib/words.js';
 
+/** @import { Replay, ReplayInFull } from '../api-answers.js' */
+/** @import { ButtonEvent } from '../lib/element-types.js' */
+/** @import { Refresh, Screen } from '../lib/screen.js' */
+/** @import { Tone } from '../lib/status.js' */
+
+/** @type {Record<string, [Tone, string]>} */
 const STATES = {
   running: ['busy', 'Running'],
   done: ['good', 'Done'],
@@ -15,11 +22,16 @@ const STATES = {
   interrupted: ['notice', 'Interrupted'],
 };
 
+/** @param {string} state */
 export function stateBadge(state) {
-  return status(...(Object.hasOwn(STATES, state) ? STATES[state] : ['neutral', String(state)]));
+  const [tone, word] = own(STATES, state) ?? ['neutral', state];
+  return status(tone, word);
 }
 
-/** `done` went well, `failed` did not; both are behind. */
+/**
+ * `done` went well, `failed` did not; both are behind.
+ * @param {Replay} replay
+ */
 export function progressOf({ total, done, failed }) {
   const behind = done + failed;
   const label = `${count(behind)} of ${count(total)}${failed > 0 ? `, ${count(failed)} failed` : ''}`;
@@ -31,7 +43,10 @@ export function progressOf({ total, done, failed }) {
   );
 }
 
-/** One replay: its progress, its outcomes, and the way to stop it. */
+/**
+ * One replay: its progress, its outcomes, and the way to stop it.
+ * @param {Screen} screen
+ */
 export function replayView(screen) {
   const id = screen.route.id;
   screen.start(`Replay ${id}`);
@@ -54,8 +69,9 @@ export function replayView(screen) {
   });
 }
 
-function factsOf({ replayId, selector, createdAt, startedAt, finishedAt, actor, reason }) {
-  const chosen = Object.entries(selector ?? {}).filter(
+/** @param {Replay} replay */
+function factsOf({ replayId, selector, createdAt, finishedAt, actor, reason }) {
+  const chosen = Object.entries(selector).filter(
     ([name, value]) => name !== 'kind' && value !== null && value !== undefined && String(value) !== '',
   );
   return h(
@@ -70,7 +86,7 @@ function factsOf({ replayId, selector, createdAt, startedAt, finishedAt, actor, 
         copyButton(replayId, `replay id ${replayId}`),
       ),
     ),
-    selector && fact('Kind', selector.kind),
+    fact('Kind', selector.kind),
     chosen.map(([name, value]) =>
       fact(
         name,
@@ -79,14 +95,17 @@ function factsOf({ replayId, selector, createdAt, startedAt, finishedAt, actor, 
           : String(value),
       ),
     ),
-    (createdAt ?? startedAt) && fact('Started', moment(createdAt ?? startedAt)),
+    fact('Started', moment(createdAt)),
     finishedAt && fact('Ended', moment(finishedAt)),
     actor && fact('By', actor),
     reason && fact('Reason', reason),
   );
 }
 
-/** Every item failed for one reason: nothing is used up, and it goes on by itself. */
+/**
+ * Every item failed for one reason: nothing is used up, and it goes on by itself.
+ * @param {Replay} replay
+ */
 function waitingFor({ waitingFor: cause, state }) {
   if (!cause || (state !== 'running' && state !== 'interrupted')) return null;
   return h(
@@ -97,10 +116,13 @@ function waitingFor({ waitingFor: cause, state }) {
   );
 }
 
-/** The items that failed, each with its reason, and the way to try them again. */
+/**
+ * The items that failed, each with its reason, and the way to try them again.
+ * @param {ReplayInFull} replay
+ */
 function failuresOf({ failures, failed, selector, replayId, state }) {
   if (failures.length === 0) return null;
-  const again = to('replays', { kind: selector?.kind, failedOf: replayId });
+  const again = to('replays', { kind: selector.kind, failedOf: replayId });
   return h(
     'section',
     { 'aria-labelledby': 'failed-items', 'data-key': 'failed' },
@@ -119,8 +141,9 @@ function failuresOf({ failures, failed, selector, replayId, state }) {
   );
 }
 
+/** @param {Replay} replay */
 function outcomesOf({ outcomes, state }) {
-  const entries = Object.entries(outcomes ?? {}).filter(([, number]) => number > 0);
+  const entries = Object.entries(outcomes).filter(([, number]) => number > 0);
   if (entries.length === 0)
     return h(
       'p',
@@ -134,7 +157,9 @@ function outcomesOf({ outcomes, state }) {
   );
 }
 
+/** @param {string} id @param {Refresh} again */
 function cancelButton(id, again) {
+  /** @param {ButtonEvent} event */
   const cancel = async (event) => {
     const button = event.currentTarget;
     const agreed = await ask({
@@ -149,7 +174,7 @@ function cancelButton(id, again) {
     });
     if (agreed === null) return;
     await act(button, async () => {
-      await send('DELETE', `/replays/${encodeURIComponent(id)}`);
+      await remove(`/replays/${encodeURIComponent(id)}`);
       return 'The replay is being cancelled.';
     });
     await again();

@@ -1,15 +1,34 @@
 import { act } from '../lib/actions.js';
-import { adviceFor } from '../lib/advice.js';
-import { get, send } from '../lib/api.js';
+import { get, post } from '../lib/api.js';
 import { copyButton } from '../lib/copy-button.js';
 import { h, kept, link } from '../lib/dom.js';
+import { filterField, optionsOf } from '../lib/filter-form.js';
 import { bytes, count, instantOfLocal } from '../lib/format.js';
-import { knownNames, nameOptions } from '../lib/known-names.js';
-import { choices, emptyPanel, field, heading, instantField, jobLink, moment, table } from '../lib/panels.js';
+import { knownNames } from '../lib/known-names.js';
+import {
+  choices,
+  emptyPanel,
+  field,
+  heading,
+  jobLink,
+  moment,
+  problemPanel,
+  table,
+  textOf,
+} from '../lib/panels.js';
 import { OUTCOME_NAMES, outcomeOf } from '../lib/words.js';
 import { progressOf, stateBadge } from './replay.js';
 
-/** Ordering many repairs at once: choose, preview, start, watch. */
+/** @import { Names, Replay, ReplayPreview, ReplaySelector } from '../api-answers.js' */
+/** @import { FormEvent } from '../lib/element-types.js' */
+/** @import { Filter } from '../lib/filter-form.js' */
+/** @import { Option } from '../lib/panels.js' */
+/** @import { Screen } from '../lib/screen.js' */
+
+/**
+ * Ordering many repairs at once: choose, preview, start, watch.
+ * @param {Screen} screen
+ */
 export function replaysView(screen) {
   screen.start('Replays');
   screen.keepFresh(3000, async (signal) => {
@@ -30,6 +49,7 @@ export function replaysView(screen) {
   });
 }
 
+/** @param {URLSearchParams} query @param {Names} names */
 function newReplay(query, names) {
   return kept('section', { 'aria-labelledby': 'new-replay', 'data-key': 'form' }, String(query), () => {
     const preview = h('div', { 'aria-live': 'polite' });
@@ -37,6 +57,7 @@ function newReplay(query, names) {
   });
 }
 
+/** @param {Replay[]} replays */
 function listSection(replays) {
   return h(
     'section',
@@ -59,14 +80,15 @@ function listSection(replays) {
   );
 }
 
+/** @param {Replay} replay */
 function cellsOf(replay) {
-  const { replayId, createdAt, startedAt, selector, actor, reason } = replay;
+  const { replayId, createdAt, selector, actor, reason } = replay;
   return [
-    moment(createdAt ?? startedAt),
-    selector?.kind ?? '–',
+    moment(createdAt),
+    selector.kind,
     stateBadge(replay.state),
     progressOf(replay),
-    h('div', {}, actor ?? '–', reason && h('p', { class: 'detail' }, reason)),
+    h('div', {}, actor, reason && h('p', { class: 'detail' }, reason)),
     h(
       'span',
       { class: 'id' },
@@ -76,55 +98,33 @@ function cellsOf(replay) {
   ];
 }
 
+/** @type {Option[]} */
 const KINDS = [
   ['refetch', 'Refetch jobs from the service'],
   ['release', 'Release quarantined bodies'],
 ];
 
+/** @param {URLSearchParams} query @param {Names} names @param {HTMLElement} preview */
 function replayForm(query, names, preview) {
+  /** @param {string} name */
   const value = (name) => query.get(name) ?? '';
   const forget = () => preview.replaceChildren();
+  const outcome = (/** @type {string} */ name) => outcomeOf(name).word;
+  /** @type {Filter[]} */
+  const filters = [
+    { name: 'outcome', label: 'Outcome', takes: optionsOf(OUTCOME_NAMES, value('outcome'), outcome) },
+    { name: 'region', label: 'Region', takes: optionsOf(names.regions, value('region')) },
+    { name: 'source', label: 'Source', takes: optionsOf(names.sources, value('source')) },
+    { name: 'status', label: 'Callback status', takes: optionsOf(names.statuses, value('status')) },
+    { name: 'since', label: 'Since', takes: 'instant' },
+    { name: 'until', label: 'Until', takes: 'instant' },
+    { name: 'failedOf', label: 'Failed in replay', takes: 'text' },
+  ];
   return h(
     'form',
     { class: 'panel filters', onsubmit: (event) => showPreview(event, preview), oninput: forget },
     field('replay-kind', 'What to do', choices('kind', KINDS, value('kind') || 'refetch')),
-    field(
-      'replay-outcome',
-      'Outcome',
-      choices(
-        'outcome',
-        [['', 'Any'], ...OUTCOME_NAMES.map((name) => [name, outcomeOf(name).word])],
-        value('outcome'),
-      ),
-    ),
-    field(
-      'replay-region',
-      'Region',
-      choices('region', nameOptions(names.regions, value('region')), value('region')),
-    ),
-    field(
-      'replay-source',
-      'Source',
-      choices('source', nameOptions(names.sources, value('source')), value('source')),
-    ),
-    field(
-      'replay-status',
-      'Callback status',
-      choices('status', nameOptions(names.statuses, value('status')), value('status')),
-    ),
-    instantField('replay-since', 'since', 'Since', value('since')),
-    instantField('replay-until', 'until', 'Until', value('until')),
-    field(
-      'replay-failed-of',
-      'Failed in replay',
-      h('input', {
-        name: 'failedOf',
-        size: 28,
-        value: value('failedOf'),
-        autocomplete: 'off',
-        spellcheck: 'false',
-      }),
-    ),
+    filters.map((filter) => filterField(`replay-${filter.name}`, filter, value(filter.name))),
     field(
       'replay-jobs',
       'Job ids, separated by spaces or lines',
@@ -134,44 +134,44 @@ function replayForm(query, names, preview) {
   );
 }
 
-/** The selector a form describes; empty fields select everything. */
-function selectorOf({ elements }) {
-  const jobs = elements.jobs.value.split(/[\s,]+/).filter(Boolean);
-  const texts = ['failedOf', 'source', 'region', 'status', 'outcome'].map((name) => [
-    name,
-    elements[name].value.trim() || undefined,
-  ]);
+/**
+ * The selector a form describes; empty fields select everything.
+ * @param {HTMLFormElement} form @returns {ReplaySelector}
+ */
+function selectorOf(form) {
+  const text = (/** @type {string} */ name) => textOf(form, name) || undefined;
   return {
-    kind: elements.kind.value,
-    ...(jobs.length > 0 ? { jobs } : {}),
-    since: instantOfLocal(elements.since.value),
-    until: instantOfLocal(elements.until.value),
-    ...Object.fromEntries(texts),
+    kind: textOf(form, 'kind'),
+    jobs: text('jobs')
+      ?.split(/[\s,]+/)
+      .filter(Boolean),
+    since: instantOfLocal(textOf(form, 'since')),
+    until: instantOfLocal(textOf(form, 'until')),
+    failedOf: text('failedOf'),
+    source: text('source'),
+    region: text('region'),
+    status: text('status'),
+    outcome: text('outcome'),
   };
 }
 
+/** @param {FormEvent} event @param {HTMLElement} preview */
 async function showPreview(event, preview) {
   event.preventDefault();
   const form = event.currentTarget;
   const selector = selectorOf(form);
   try {
-    const found = await send('POST', '/replays', { selector, dryRun: true });
-    preview.replaceChildren(previewPanel(selector, found));
+    const found = await post('/replays', { selector, dryRun: true });
+    if ('count' in found) preview.replaceChildren(previewPanel(selector, found));
   } catch (error) {
-    preview.replaceChildren(
-      h(
-        'div',
-        { class: 'panel bad' },
-        h('p', { class: 'lead' }, error.title),
-        h('p', {}, error.message),
-        h('p', {}, adviceFor(error)),
-      ),
-    );
+    preview.replaceChildren(problemPanel(error));
   }
 }
 
+/** @param {ReplaySelector} selector @param {ReplayPreview} found */
 function previewPanel(selector, found) {
-  const unit = selector.kind === 'release' ? ['body', 'bodies'] : ['job', 'jobs'];
+  const isRelease = selector.kind === 'release';
+  const number = isRelease ? count(found.count, 'body', 'bodies') : count(found.count, 'job');
   if (found.count === 0)
     return emptyPanel(
       'Nothing would be done.',
@@ -184,41 +184,34 @@ function previewPanel(selector, found) {
     h(
       'p',
       { class: 'lead' },
-      `Would ${selector.kind === 'release' ? 'release' : 'refetch'} ${count(found.count, ...unit)}${found.bytes ? `, ${bytes(found.bytes)}` : ''}.`,
+      `Would ${isRelease ? 'release' : 'refetch'} ${number}${found.bytes ? `, ${bytes(found.bytes)}` : ''}.`,
     ),
     jobList(found),
     field('replay-reason', 'Reason (kept in the ledger)', reason),
-    h(
-      'div',
-      { class: 'buttons' },
-      h('button', { type: 'submit' }, `Start with ${count(found.count, ...unit)}`),
-    ),
+    h('div', { class: 'buttons' }, h('button', { type: 'submit' }, `Start with ${number}`)),
   );
 }
 
+/** @param {ReplayPreview} found */
 function jobList({ jobs, count: all }) {
-  const ids = jobs.map((job) => (typeof job === 'string' ? job : job.jobId)).filter(Boolean);
   return h(
     'details',
     {},
-    h('summary', {}, ids.length < all ? `The first ${count(ids.length)}` : 'All of them'),
+    h('summary', {}, jobs.length < all ? `The first ${count(jobs.length)}` : 'All of them'),
     h(
       'ul',
       { class: 'job-ids' },
-      ids.map((id) => h('li', {}, jobLink(id))),
+      jobs.map((id) => h('li', {}, jobLink(id))),
     ),
   );
 }
 
+/** @param {FormEvent} event @param {ReplaySelector} selector @param {HTMLInputElement} reason */
 async function start(event, selector, reason) {
   event.preventDefault();
   await act(event.currentTarget.querySelector('button'), async () => {
-    const { replayId } = await send('POST', '/replays', {
-      selector,
-      dryRun: false,
-      reason: reason.value.trim(),
-    });
-    location.hash = `#/replays/${encodeURIComponent(replayId)}`;
+    const started = await post('/replays', { selector, dryRun: false, reason: reason.value.trim() });
+    if ('replayId' in started) location.hash = `#/replays/${encodeURIComponent(started.replayId)}`;
     return null;
   });
 }

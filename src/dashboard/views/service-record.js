@@ -3,7 +3,12 @@ import { position } from '../lib/format.js';
 import { fact, moment } from '../lib/panels.js';
 import { status } from '../lib/status.js';
 
-/** What the speech service itself says of the job. */
+/** @import { ServiceRecord } from '../api-answers.js' */
+
+/**
+ * What the speech service itself says of the job.
+ * @param {ServiceRecord | null} service
+ */
 export function serviceSection(service) {
   return h(
     'section',
@@ -19,6 +24,7 @@ export function serviceSection(service) {
   );
 }
 
+/** @param {ServiceRecord} service */
 function facts({ region, record }) {
   const { status: state, created_at: created, data_name: name, duration } = record;
   return h(
@@ -26,12 +32,13 @@ function facts({ region, record }) {
     { class: 'facts' },
     fact('Region', region),
     fact('Status', String(state ?? 'not reported')),
-    created && fact('Created', moment(String(created))),
-    name && fact('Media', String(name)),
-    Number.isFinite(duration) && fact('Length', position(duration)),
+    created !== undefined && fact('Created', moment(String(created))),
+    name !== undefined && fact('Media', String(name)),
+    typeof duration === 'number' && fact('Length', position(duration)),
   );
 }
 
+/** @param {ServiceRecord['record']} record */
 function errors({ errors: list }) {
   if (!Array.isArray(list) || list.length === 0) return h('p', { class: 'quiet' }, 'It reports no errors.');
   return h(
@@ -55,6 +62,7 @@ function errors({ errors: list }) {
   );
 }
 
+/** @param {ServiceRecord['record']} record */
 function whole(record) {
   return h(
     'details',

@@ -1,10 +1,17 @@
 import { act } from '../lib/actions.js';
-import { send } from '../lib/api.js';
+import { post } from '../lib/api.js';
 import { ask } from '../lib/dialog.js';
 import { h } from '../lib/dom.js';
 
-/** An operator accepts the state as it is: the job no longer counts as failing. */
+/** @import { ButtonEvent } from '../lib/element-types.js' */
+/** @import { Refresh } from '../lib/screen.js' */
+
+/**
+ * An operator accepts the state as it is: the job no longer counts as failing.
+ * @param {string} jobId @param {Refresh} again @param {string | null} [size]
+ */
 export function settleButton(jobId, again, size = null) {
+  /** @param {ButtonEvent} event */
   const settle = async (event) => {
     const button = event.currentTarget;
     const agreed = await ask({
@@ -19,7 +26,7 @@ export function settleButton(jobId, again, size = null) {
     });
     if (agreed === null) return;
     await act(button, async () => {
-      await send('POST', `/jobs/${encodeURIComponent(jobId)}/acknowledge`, agreed);
+      await post(`/jobs/${encodeURIComponent(jobId)}/acknowledge`, agreed);
       return `Job ${jobId} was acknowledged.`;
     });
     await again();

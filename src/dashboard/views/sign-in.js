@@ -1,9 +1,16 @@
-import { get } from '../lib/api.js';
+import { ApiError, get } from '../lib/api.js';
+import { describeProblem } from '../lib/describe-problem.js';
 import { h } from '../lib/dom.js';
 import { field, heading } from '../lib/panels.js';
 import { forgetToken, keepToken } from '../lib/session.js';
 
-/** Asks for a token and tries it before letting the reader in. */
+/** @import { FormEvent } from '../lib/element-types.js' */
+/** @import { Screen } from '../lib/screen.js' */
+
+/**
+ * Asks for a token and tries it before letting the reader in.
+ * @param {() => void} onSignedIn @returns {(screen: Screen) => void}
+ */
 export function signInView(onSignedIn) {
   return (screen) => {
     screen.start('Sign in');
@@ -37,6 +44,10 @@ export function signInView(onSignedIn) {
   };
 }
 
+/**
+ * @param {FormEvent} event @param {HTMLInputElement} input @param {HTMLElement} fault
+ * @param {() => void} onSignedIn
+ */
 async function attempt(event, input, fault, onSignedIn) {
   event.preventDefault();
   fault.textContent = '';
@@ -46,10 +57,10 @@ async function attempt(event, input, fault, onSignedIn) {
     onSignedIn();
   } catch (error) {
     forgetToken();
-    fault.textContent =
-      error.code === 'credential-invalid'
-        ? 'This token is not known here. Check that it is complete.'
-        : error.message;
+    const isUnknown = error instanceof ApiError && error.code === 'credential-invalid';
+    fault.textContent = isUnknown
+      ? 'This token is not known here. Check that it is complete.'
+      : describeProblem(error).message;
     input.focus();
     input.select();
   }

@@ -5,7 +5,12 @@ import { shape } from '../lib/status.js';
 import { tell } from '../lib/story.js';
 import { identityOf } from './delivery-table.js';
 
-/** What happened to a job, in words, oldest first; `chosen` is the id of the delivery to point out. */
+/** @import { LedgerLine } from '../api-answers.js' */
+
+/**
+ * What happened to a job, in words, oldest first; `chosen` is the id of the delivery to point out.
+ * @param {LedgerLine[]} timeline @param {string | null} chosen
+ */
 export function timelineSection(timeline, chosen) {
   return h(
     'section',
@@ -21,6 +26,7 @@ export function timelineSection(timeline, chosen) {
   );
 }
 
+/** @param {LedgerLine} line @param {string | null} chosen */
 function event(line, chosen) {
   const { tone, title, details } = tell(line);
   return h(
@@ -50,12 +56,16 @@ function event(line, chosen) {
   );
 }
 
+/** @param {LedgerLine} line */
 function wayOn({ outcome, deliveryId }) {
   if (outcome !== 'quarantined') return null;
   return h('p', {}, link(`#/quarantine/${encodeURIComponent(deliveryId)}`, 'See the body and release it'));
 }
 
-/** How the body arrived on the wire, for questions about the sender. */
+/**
+ * How the body arrived on the wire, for questions about the sender.
+ * @param {LedgerLine} line
+ */
 function shapeOf({ shape: wire, method }) {
   if (!wire) return null;
   const parts = (wire.parts ?? []).map(({ name, contentType, bytes }) =>

@@ -5,16 +5,26 @@ import { kindInWords } from '../lib/words.js';
 import { mediaPlayer } from './media-player.js';
 import { transcriptText } from './transcript-text.js';
 
-/** The transcript in the page, with its media beside it. */
+/** @import { Artefact, ServiceRecord } from '../api-answers.js' */
+/** @import { Downloads } from '../lib/downloads.js' */
+/** @import { ContentOf, TranscriptContent } from '../lib/transcript-loader.js' */
+
+/**
+ * The transcript in the page, with its media beside it.
+ * @param {ContentOf} contentOf @param {Downloads} downloads @param {() => void} redraw
+ */
 export function createTranscriptReader(contentOf, downloads, redraw) {
+  /** @type {string | null} */
   let chosen = null;
 
+  /** @param {string} key */
   function choose(key) {
     chosen = key;
     redraw();
   }
 
   return {
+    /** @param {Artefact[]} artefacts @param {ServiceRecord | null} service */
     section(artefacts, service) {
       const transcripts = artefacts.filter(isTranscript).sort(byKind);
       const media = artefacts.find((artefact) => artefact.kind === 'data' && !isConflict(artefact));
@@ -27,7 +37,7 @@ export function createTranscriptReader(contentOf, downloads, redraw) {
           'div',
           { class: 'heading' },
           h('h2', { id: 'transcript' }, 'Transcript'),
-          transcripts.length > 1 && formats(transcripts, shown, choose),
+          shown && transcripts.length > 1 && formats(transcripts, shown, choose),
         ),
         media && mediaPlayer(media, service, downloads),
         shown
@@ -38,6 +48,7 @@ export function createTranscriptReader(contentOf, downloads, redraw) {
   };
 }
 
+/** @param {Artefact} a @param {Artefact} b */
 function byKind(a, b) {
   return (
     Number(isConflict(a)) - Number(isConflict(b)) ||
@@ -45,6 +56,7 @@ function byKind(a, b) {
   );
 }
 
+/** @param {Artefact[]} transcripts @param {Artefact} shown @param {(key: string) => void} choose */
 function formats(transcripts, shown, choose) {
   return h(
     'div',
@@ -64,12 +76,14 @@ function formats(transcripts, shown, choose) {
   );
 }
 
+/** @param {Artefact} artefact */
 function labelOf(artefact) {
   const name = kindInWords(artefact.kind).replace(/^transcript \((.*)\)$/, '$1');
   return isConflict(artefact) ? `${name}, conflict` : name;
 }
 
+/** @param {Artefact} artefact @param {TranscriptContent} content @param {boolean} hasMedia */
 function body(artefact, { read, note }, hasMedia) {
-  if (note) return h('p', { class: 'quiet', 'data-key': 'note' }, note);
+  if (read === undefined) return h('p', { class: 'quiet', 'data-key': 'note' }, note);
   return transcriptText(read, artefact.key, hasMedia);
 }

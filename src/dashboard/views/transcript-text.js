@@ -2,10 +2,15 @@ import { h } from '../lib/dom.js';
 import { position } from '../lib/format.js';
 import { seek } from './media-player.js';
 
+/** @import { Transcript, Turn, Word } from '../lib/transcript.js' */
+
 /** Turns shown at once; a long meeting has thousands. */
 const PAGE = 150;
 
-/** A transcript to be read, and to find one's place in the media with. */
+/**
+ * A transcript to be read, and to find one's place in the media with.
+ * @param {Transcript} transcript @param {string} key @param {boolean} hasMedia
+ */
 export function transcriptText({ turns }, key, hasMedia) {
   const host = h('div', {
     class: hasMedia ? 'transcript playable' : 'transcript',
@@ -18,18 +23,19 @@ export function transcriptText({ turns }, key, hasMedia) {
   if (turns.length === 0) host.append(h('p', { class: 'quiet' }, 'The transcript is empty.'));
   if (hasMedia) {
     host.onclick = (event) => {
-      const at = event.target.closest?.('[data-start]')?.dataset.start;
-      if (at !== undefined) seek(Number(at));
+      const word = event.target instanceof Element ? event.target.closest('[data-start]') : null;
+      if (word !== null) seek(Number(word.getAttribute('data-start')));
     };
   }
   showMore(host, turns, 0, hasMedia);
   return host;
 }
 
+/** @param {HTMLElement} host @param {Turn[]} turns @param {number} from @param {boolean} hasMedia */
 function showMore(host, turns, from, hasMedia) {
   const to = Math.min(turns.length, from + PAGE);
-  for (let index = from; index < to; index += 1)
-    host.append(turnOf(turns[index], turns[index - 1], hasMedia));
+  for (const [index, turn] of turns.slice(from, to).entries())
+    host.append(turnOf(turn, turns[from + index - 1], hasMedia));
   if (to === turns.length) return;
   const more = h('button', { type: 'button', class: 'plain' }, `Show more (${turns.length - to} left)`);
   more.onclick = () => {
@@ -40,6 +46,7 @@ function showMore(host, turns, from, hasMedia) {
   host.append(more);
 }
 
+/** @param {Turn} turn @param {Turn | undefined} before @param {boolean} hasMedia */
 function turnOf({ speaker, start, words }, before, hasMedia) {
   const changed = speaker !== null && speaker !== before?.speaker;
   return h(
@@ -51,7 +58,10 @@ function turnOf({ speaker, start, words }, before, hasMedia) {
   );
 }
 
-/** By keyboard one goes from turn to turn; words are for the pointer. */
+/**
+ * By keyboard one goes from turn to turn; words are for the pointer.
+ * @param {number} start @param {boolean} hasMedia
+ */
 function timeOf(start, hasMedia) {
   const label = position(start);
   if (!hasMedia) return h('span', { class: 'stamp' }, label, ' ');
@@ -62,6 +72,7 @@ function timeOf(start, hasMedia) {
   );
 }
 
+/** @param {Word} word */
 function wordOf({ text, start, sure }) {
   return h(
     'span',

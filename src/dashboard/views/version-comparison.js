@@ -6,32 +6,48 @@ import { table } from '../lib/panels.js';
 import { TRANSCRIPT_KINDS } from '../lib/transcript-loader.js';
 import { kindInWords } from '../lib/words.js';
 
+/** @import { Artefact } from '../api-answers.js' */
+/** @import { Comparison, Place, TextRun } from '../lib/compare-transcripts.js' */
+/** @import { ContentOf } from '../lib/transcript-loader.js' */
+
 /** Places shown; who needs more compares the files. */
 const MAX_PLACES = 200;
 
-/** The kept version of a transcript and one in conflict with it, side by side. Null where there are no such two. */
+/** @typedef {{kept: Artefact, other: Artefact}} Pair */
+
+/**
+ * The kept version of a transcript and one in conflict with it, side by side. Null where there are no such two.
+ * @param {ContentOf} contentOf @param {() => void} redraw
+ */
 export function createVersionComparison(contentOf, redraw) {
+  /** @type {Map<string, Comparison>} */
   const compared = new Map();
+  /** @type {string | null} */
   let chosen = null;
 
+  /** @param {Pair} pair */
   function comparisonOf({ kept, other }) {
     const one = contentOf(kept);
     const two = contentOf(other);
-    if (one.note || two.note) return { note: one.note ?? two.note };
+    if (one.read === undefined) return one;
+    if (two.read === undefined) return two;
     const name = `${kept.key} ${other.key}`;
-    if (!compared.has(name)) compared.set(name, compareTranscripts(one.read, two.read));
-    return compared.get(name);
+    const comparison = compared.get(name) ?? compareTranscripts(one.read, two.read);
+    compared.set(name, comparison);
+    return comparison;
   }
 
+  /** @param {string} key */
   function choose(key) {
     chosen = key;
     redraw();
   }
 
+  /** @param {Artefact[]} artefacts */
   return (artefacts) => {
     const pairs = pairsOf(artefacts);
-    if (pairs.length === 0) return null;
     const shown = pairs.find(({ other }) => other.key === chosen) ?? pairs[0];
+    if (shown === undefined) return null;
     return h(
       'section',
       { 'aria-labelledby': 'compare', 'data-key': 'compare' },
@@ -51,6 +67,7 @@ export function createVersionComparison(contentOf, redraw) {
   };
 }
 
+/** @param {Artefact[]} artefacts @returns {Pair[]} */
 function pairsOf(artefacts) {
   return artefacts
     .filter((artefact) => isConflict(artefact) && TRANSCRIPT_KINDS.includes(artefact.kind))
@@ -60,6 +77,7 @@ function pairsOf(artefacts) {
     });
 }
 
+/** @param {Pair[]} pairs @param {Pair} shown @param {(key: string) => void} choose */
 function whichPair(pairs, shown, choose) {
   return h(
     'div',
@@ -79,8 +97,10 @@ function whichPair(pairs, shown, choose) {
   );
 }
 
-function comparisonTable({ note, places, equalAfter }, { other }) {
-  if (note) return h('p', { 'data-key': 'note' }, note);
+/** @param {Comparison} comparison @param {Pair} pair */
+function comparisonTable(comparison, { other }) {
+  if (comparison.note !== undefined) return h('p', { 'data-key': 'note' }, comparison.note);
+  const { places, equalAfter } = comparison;
   const rows = places.slice(0, MAX_PLACES).map((place, index) => ({
     key: `${other.key} ${index}`,
     cells: [
@@ -102,6 +122,7 @@ function comparisonTable({ note, places, equalAfter }, { other }) {
   );
 }
 
+/** @param {Place} place */
 function whereOf({ start, equalBefore }) {
   return h(
     'div',
@@ -111,7 +132,10 @@ function whereOf({ start, equalBefore }) {
   );
 }
 
-/** Changed words in an element that says so, and in words for screen readers that do not read such elements out. */
+/**
+ * Changed words in an element that says so, and in words for screen readers that do not read such elements out.
+ * @param {TextRun[]} runs @param {'del' | 'ins'} tag @param {string} label
+ */
 function side(runs, tag, label) {
   if (runs.length === 0) return h('span', { class: 'quiet' }, 'nothing');
   return h(
@@ -120,7 +144,7 @@ function side(runs, tag, label) {
     runs.map(({ changed, text: whole }, index) => {
       const text = index === 0 ? whole.trimStart() : whole;
       if (!changed) return text;
-      const space = /^\s*/.exec(text)[0];
+      const space = /^\s*/.exec(text)?.[0] ?? '';
       return [
         space,
         h(

@@ -2,57 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { pageModule } from '../../support/dashboard/page-module.js';
 
-const { wordDiff } = await pageModule('word-diff');
 const { compareTranscripts } = await pageModule('compare-transcripts');
 const { readJsonTranscript, readTextTranscript } = await pageModule('transcript');
-
-interface Run {
-  readonly kind: 'same' | 'first' | 'second';
-  readonly first: number;
-  readonly second: number;
-  readonly length: number;
-}
-const side = (runs: readonly Run[], which: 'first' | 'second', words: readonly string[]) =>
-  runs
-    .filter(({ kind }) => kind === 'same' || kind === which)
-    .flatMap((run) => words.slice(run[which], run[which] + run.length));
-
-/** Length of the longest common subsequence, by the textbook. */
-function common(a: readonly string[], b: readonly string[]): number {
-  let row = Array<number>(b.length + 1).fill(0);
-  for (const word of a) {
-    const next = [0];
-    for (let at = 0; at < b.length; at += 1)
-      next.push(word === b[at] ? (row[at] ?? 0) + 1 : Math.max(row[at + 1] ?? 0, next[at] ?? 0));
-    row = next;
-  }
-  return row.at(-1) ?? 0;
-}
-
-const words = fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { maxLength: 24 });
-
-describe('differences between words', () => {
-  it('give both texts back, and are as few as can be', () => {
-    fc.assert(
-      fc.property(words, words, (a, b) => {
-        const runs: Run[] = wordDiff(a, b, 1000);
-        expect(side(runs, 'first', a)).toEqual(a);
-        expect(side(runs, 'second', b)).toEqual(b);
-        const same = runs.filter(({ kind }) => kind === 'same');
-        for (const run of same)
-          expect(a.slice(run.first, run.first + run.length)).toEqual(
-            b.slice(run.second, run.second + run.length),
-          );
-        expect(same.reduce((sum, { length }) => sum + length, 0)).toBe(common(a, b));
-      }),
-    );
-  });
-
-  it('are given up when there are more than were asked for', () => {
-    expect(wordDiff(['a', 'b'], ['c', 'd'], 3)).toBeNull();
-    expect(wordDiff(['a', 'b'], ['c', 'd'], 4)).not.toBeNull();
-  });
-});
 
 const text = (content: string) => readTextTranscript(content);
 const plain = (parts: { text: string }[]) => parts.map((part) => part.text).join('');
@@ -60,7 +11,21 @@ const changed = (parts: { changed: boolean; text: string }[]) =>
   parts.filter((part) => part.changed).map((part) => part.text.trim());
 const LONG = Array.from({ length: 500 }, (_, index) => `w${index}`);
 
+const words = fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { maxLength: 12 });
+
 describe('two versions of a transcript', () => {
+  it('give both texts back where everything is shown', () => {
+    fc.assert(
+      fc.property(words, words, (one, other) => {
+        fc.pre(one.join() !== other.join());
+        const { places } = compareTranscripts(text(one.join(' ')), text(other.join(' ')));
+        expect(places).toHaveLength(1);
+        expect(plain(places[0].first).trim()).toBe(one.join(' '));
+        expect(plain(places[0].second).trim()).toBe(other.join(' '));
+      }),
+    );
+  });
+
   it('are shown where they differ, with the words around it', () => {
     const other = LONG.with(100, 'other').with(400, 'more').join(' ');
     const { places, equalAfter } = compareTranscripts(text(LONG.join(' ')), text(other));

@@ -1,6 +1,6 @@
-/** What to do about an answer of the API, in words. */
+import { ApiError } from './api.js';
 
-const BY_CODE = {
+/** @type {Record<string, string>} */ const ADVICE = {
   unreachable:
     'Check that the receiver runs and that this machine reaches its admin port. This page keeps trying.',
   'credential-invalid':
@@ -22,6 +22,15 @@ const BY_CODE = {
   internal: 'The receiver’s log has the reason: event “unexpected”, at this time.',
 };
 
-export function adviceFor(error) {
-  return BY_CODE[error.code] ?? 'Try again. If it keeps failing, look into the receiver’s log.';
+/**
+ * What went wrong and what to do about it.
+ * @param {unknown} error
+ */
+export function describeProblem(error) {
+  const { title, code } = error instanceof ApiError ? error : { title: 'Something went wrong', code: '' };
+  return {
+    title,
+    message: error instanceof Error ? error.message : String(error),
+    advice: ADVICE[code] ?? 'Try again. If it keeps failing, look into the receiver’s log.',
+  };
 }

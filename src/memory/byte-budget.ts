@@ -5,7 +5,7 @@ import { WaitingLine } from './waiting-line.js';
 
 /**
  * The process-wide byte budget: every buffer that holds a delivery's bytes is paid for out of it, so memory
- * stays flat whatever the number and size of uploads. See "One byte budget" in docs/architecture.md.
+ * stays flat whatever the number and size of uploads. The reasons: docs/decisions/byte-budget.md.
  *
  * - **Small share.** A quarter is for bodies up to `smallBody`. Larger ones never draw on it; small ones take what is
  *   free elsewhere as well, unless large ones wait for it. A body of unknown size counts as small until it has grown.

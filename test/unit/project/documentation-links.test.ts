@@ -29,4 +29,13 @@ describe('the documentation', () => {
     );
     expect(broken).toEqual([]);
   });
+
+  it('has every page in docs/README.md, decisions by way of their own index', () => {
+    const linked = ['docs', 'docs/decisions'].flatMap((folder) =>
+      relativeLinks(readFileSync(join(ROOT, folder, 'README.md'), 'utf8')).map((link) => join(folder, link)),
+    );
+    expect(linked).toContain('docs/decisions/README.md');
+    const pages = documents.filter((page) => page.startsWith('docs/') && page !== 'docs/README.md');
+    expect(pages.filter((page) => !linked.includes(page))).toEqual([]);
+  });
 });

@@ -6,7 +6,7 @@ import { StoreError } from '../store/object-store.js';
 import type { ChangeGate } from './access/change-gate.js';
 import { SignInRefusal } from './access/failed-sign-ins.js';
 import type { SignIn } from './access/sign-in.js';
-import type { AdminAnswer, AdminCall, AdminRoute } from './api/admin-route.js';
+import type { AdminAnswer, AdminRequest, AdminRoute } from './api/admin-route.js';
 
 export interface AdminRouterOptions {
   readonly routes: readonly AdminRoute[];
@@ -51,7 +51,7 @@ function mountPath(router: Router, path: string, options: AdminRouterOptions): v
   const routes = options.routes.filter((route) => route.path === path);
   const parseJson = express.json({ limit: MAX_JSON, type: () => true, strict: false });
   for (const route of routes) {
-    const handlers = route.takes === 'json' ? [parseJson] : [];
+    const handlers = route.body === undefined ? [] : [parseJson];
     router[lowerCase(route.method)](
       path,
       async (request, response, next) => {
@@ -60,7 +60,7 @@ function mountPath(router: Router, path: string, options: AdminRouterOptions): v
       },
       ...handlers,
       async (request, response) => {
-        const handle = () => route.handle(callOf(request, response));
+        const handle = () => route.handle(readRequest(request, response));
         answer(response, await (route.method === 'GET' ? handle() : changes.pass(response, handle)));
       },
     );
@@ -84,7 +84,7 @@ async function signInTo(route: AdminRoute, request: Request, signIn: SignIn): Pr
     : signIn.ticket(ticket, paramsOf(request).id ?? '', request);
 }
 
-function callOf(request: Request, response: Response): AdminCall {
+function readRequest(request: Request, response: Response): AdminRequest {
   return {
     params: paramsOf(request),
     query: queryOf(request),

@@ -1,6 +1,7 @@
 import { Command } from 'commander';
+import type { Verdict } from '../admin/api/answers/health.js';
 import { credentialNotices } from '../admin/health/credential-notices.js';
-import { type Verdict, verdictOf } from '../admin/health/health-verdict.js';
+import { verdictOf } from '../admin/health/health-verdict.js';
 import { createReconcileReports } from '../admin/health/reconcile-reports.js';
 import { canAskService } from '../app/speech-options.js';
 import type { Config } from '../config/config.js';

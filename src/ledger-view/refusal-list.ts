@@ -74,8 +74,6 @@ function merge(strangers: readonly ListedRefusal[], lines: readonly ListedRefusa
 
 function fromRing(refusal: Refusal): ListedRefusal {
   return {
-    peer: null,
-    forwardedFor: null,
     ...refusal,
     authenticated: false,
     jobId: null,

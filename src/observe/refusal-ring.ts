@@ -8,8 +8,8 @@ export interface Refusal {
   readonly reason: string;
   readonly userAgent: string | null;
   /** Address of the connection's other end, and what X-Forwarded-For claimed: enough to explain the address again. */
-  readonly peer?: string | null;
-  readonly forwardedFor?: string | null;
+  readonly peer: string | null;
+  readonly forwardedFor: string | null;
 }
 
 export interface RefusalRing {
@@ -44,7 +44,7 @@ export function mergedRefusals(...rings: readonly Pick<RefusalRing, 'list'>[]): 
 }
 
 function cut(refusal: Refusal): Refusal {
-  const { at, source, clientIp, reason, userAgent, peer = null, forwardedFor = null } = refusal;
+  const { at, source, clientIp, reason, userAgent, peer, forwardedFor } = refusal;
   return {
     at,
     source: short(source),

@@ -19,7 +19,7 @@ export const whole = (min: number, max: number) =>
     .string()
     .regex(/^\d{1,9}$/, 'must be a whole number')
     .transform(Number)
-    .pipe(z.number().min(min).max(max));
+    .pipe(z.int().min(min).max(max));
 
 export const cursorText = z.string().max(1000);
 

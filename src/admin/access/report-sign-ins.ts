@@ -14,7 +14,15 @@ export function reportSignIns(targets: SignInReportTargets): (failure: FailedSig
   return ({ cause, peer, userAgent }) => {
     const reason = `sign-in-${cause}`;
     targets.metrics.failed(cause);
-    targets.refusals.add({ at: new Date().toISOString(), source: null, clientIp: peer, reason, userAgent });
+    targets.refusals.add({
+      at: new Date().toISOString(),
+      source: null,
+      clientIp: peer,
+      reason,
+      userAgent,
+      peer: null,
+      forwardedFor: null,
+    });
     targets.refusalLog.refused({ reason, source: null, clientIp: peer });
   };
 }

@@ -1,7 +1,49 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { z } from 'zod';
+import { Problem, type ProblemCode } from '../../domain/problem.js';
+import { readBody, readQuery } from '../../text/read-input.js';
+import type { Answer } from './answers/values.js';
+
+/** Schemas by the name of a parameter. */
+type Parameters = Readonly<Record<string, z.ZodType>>;
+
+/** Bytes instead of JSON, under one of these content types; `audio/*` stands for all of audio. */
+export interface Download {
+  readonly contentTypes: readonly string[];
+}
+
+/** What is answered with each status; null is an answer without a body. */
+type Answers = Readonly<Record<number, z.ZodType | Download | null>>;
+
+/** What callers have to know of one operation; the OpenAPI document is made from it. */
+export interface RouteContract<
+  Path extends Parameters = Parameters,
+  Query extends Parameters = Parameters,
+  Body extends z.ZodType = z.ZodType,
+  Responses extends Answers = Answers,
+> {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  /** Below `/admin/api`, with `:name` and `*name`. */
+  readonly path: string;
+  readonly tag: 'Health' | 'Deliveries' | 'Jobs' | 'Quarantine' | 'Replays' | 'Security' | 'Description';
+  readonly summary: string;
+  /** Parameters of the path that not every text fits; a request with another value is answered 404. */
+  readonly params?: Path;
+  /** Query parameters; unknown and repeated ones are answered 400. */
+  readonly query?: Query;
+  /** The JSON body; a missing one counts as `{}`. */
+  readonly body?: Body;
+  /** Fields of a `multipart/form-data` body, for the document only: the handler reads the form itself. */
+  readonly form?: z.ZodType;
+  readonly answers: Responses;
+  /** Problems beside those that every operation can answer with. */
+  readonly problems?: readonly ProblemCode[];
+  /** Whether a download ticket opens it, too: for elements of the page that cannot send headers. */
+  readonly ticket?: boolean;
+}
 
 /** A request to the admin API after sign-in. */
-export interface AdminCall {
+export interface AdminRequest {
   /** Decoded path parameters; a wildcard's segments are joined by `/`. */
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
@@ -13,25 +55,72 @@ export interface AdminCall {
   readonly response: ServerResponse;
 }
 
+/** The same with its input as the schemas of the route read it. */
+interface AdminCall<Path extends Parameters, Query extends Parameters, Body extends z.ZodType>
+  extends Omit<AdminRequest, 'params' | 'query' | 'body'> {
+  readonly params: Readonly<Record<string, string>> & { readonly [Name in keyof Path]: z.output<Path[Name]> };
+  readonly query: z.output<z.ZodObject<Query>>;
+  readonly body: z.output<Body>;
+}
+
 /** What is answered as JSON. */
-export interface AdminAnswer {
-  readonly status: number;
-  readonly body: unknown;
+export interface AdminAnswer<Status extends number = number, Content = unknown> {
+  readonly status: Status;
+  readonly body: Content;
 }
 
-/** One operation of the admin API; the router mounts them, and a test holds them equal to the description. */
-export interface AdminRoute {
-  readonly method: 'GET' | 'POST' | 'DELETE';
-  /** Below `/admin/api`, with `:name` and `*name`. */
-  readonly path: string;
-  /** `json` bodies are parsed before `handle`; of a `form` nothing has been read. Default `none`. */
-  readonly takes?: 'json' | 'form' | 'none';
-  /** Whether a download ticket opens it, too: for elements of the page that cannot send headers. */
-  readonly ticket?: boolean;
+/** A download, and what has no body, is answered by the handler itself. */
+type AnswerOf<Responses extends Answers> = {
+  [Status in keyof Responses & number]: Responses[Status] extends z.ZodType
+    ? AdminAnswer<Status, Answer<Responses[Status]>>
+    : null;
+}[keyof Responses & number];
+
+/** One operation of the admin API, ready to be mounted. */
+export interface AdminRoute extends RouteContract {
   /** Null says that it has answered itself. Rejects with `Problem`. */
-  readonly handle: (call: AdminCall) => Promise<AdminAnswer | null>;
+  readonly handle: (request: AdminRequest) => Promise<AdminAnswer | null>;
 }
 
-export function ok(body: unknown, status = 200): AdminAnswer {
-  return { status, body };
+/** Declares an operation; `handle` gets the input as the schemas read it, and is held to the schemas of its answers. */
+export function adminRoute<
+  Responses extends Answers,
+  Path extends Parameters = Record<never, never>,
+  Query extends Parameters = Record<never, never>,
+  Body extends z.ZodType = z.ZodUndefined,
+>({
+  handle,
+  ...contract
+}: RouteContract<Path, Query, Body, Responses> & {
+  readonly handle: (call: AdminCall<Path, Query, Body>) => Promise<AnswerOf<Responses>>;
+}): AdminRoute {
+  const pathSchema = z.looseObject(contract.params ?? {});
+  const querySchema = z.strictObject(contract.query ?? {});
+  return {
+    ...contract,
+    async handle({ params, query, body, ...request }) {
+      const call = {
+        ...request,
+        params: readPath(pathSchema, params),
+        query: readQuery(querySchema, query),
+        body: contract.body === undefined ? undefined : readBody(contract.body, body),
+      };
+      return handle(call as AdminCall<Path, Query, Body>);
+    },
+  };
+}
+
+/** Throws `not-found`: nothing can be at such a path. */
+function readPath(schema: z.ZodType, params: AdminRequest['params']): unknown {
+  const result = schema.safeParse(params);
+  if (result.success) return result.data;
+  throw new Problem('not-found', result.error.issues[0]?.message ?? 'There is nothing at this path.');
+}
+
+export function ok<Content>(body: Content): AdminAnswer<200, Content> {
+  return { status: 200, body };
+}
+
+export function accepted<Content>(body: Content): AdminAnswer<202, Content> {
+  return { status: 202, body };
 }

@@ -1,10 +1,10 @@
 import type { AdminRoute } from './admin-route.js';
 import { type DeliveriesRouteParts, deliveriesRoutes } from './deliveries-routes.js';
-import { descriptionRoutes } from './description-routes.js';
 import { type ExplainRouteParts, explainRoutes } from './explain-routes.js';
 import { type HealthRouteParts, healthRoutes } from './health-routes.js';
 import { type ImportRouteParts, importRoutes } from './import-routes.js';
 import { type JobsRouteParts, jobsRoutes } from './jobs-routes.js';
+import { openApiRoutes } from './openapi-routes.js';
 import { type QuarantineRouteParts, quarantineRoutes } from './quarantine-routes.js';
 import { type RepairRouteParts, repairRoutes } from './repair-routes.js';
 import { type ReplaysRouteParts, replaysRoutes } from './replays-routes.js';
@@ -24,7 +24,7 @@ export type AdminRouteParts = Omit<HealthRouteParts, HealthOnly> & {
 
 /** Everything below `/admin/api`. */
 export function adminRoutes(parts: AdminRouteParts): AdminRoute[] {
-  return [
+  const routes = [
     ...healthRoutes({ ...parts, ...parts.health }),
     ...deliveriesRoutes(parts),
     ...jobsRoutes(parts),
@@ -33,6 +33,6 @@ export function adminRoutes(parts: AdminRouteParts): AdminRoute[] {
     ...replaysRoutes(parts),
     ...importRoutes(parts),
     ...explainRoutes(parts),
-    ...descriptionRoutes(parts),
   ];
+  return [...routes, ...openApiRoutes(routes, parts.version)];
 }

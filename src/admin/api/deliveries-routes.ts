@@ -1,12 +1,21 @@
-import { z } from 'zod';
 import { instantOf } from '../../ledger-view/delivery-query.js';
 import { checkNames, type KnownNames } from '../../ledger-view/filter-names.js';
 import type { FreshView } from '../../ledger-view/fresh-view.js';
 import type { LedgerView } from '../../ledger-view/ledger-view.js';
 import { listRefusals } from '../../ledger-view/refusal-list.js';
 import type { RefusalRing } from '../../observe/refusal-ring.js';
-import { cursorText, instant, readQuery, text, whole } from '../../text/read-input.js';
-import { type AdminRoute, ok } from './admin-route.js';
+import { instant, text } from '../../text/read-input.js';
+import { type AdminRoute, adminRoute, ok } from './admin-route.js';
+import { deliveriesSchema, failuresSchema, refusalsSchema } from './answers/deliveries.js';
+import {
+  jobFilter,
+  outcomeFilter,
+  page,
+  RANGE,
+  regionFilter,
+  sourceFilter,
+  statusFilter,
+} from './request-schemas.js';
 
 export interface DeliveriesRouteParts {
   readonly view: LedgerView;
@@ -15,58 +24,62 @@ export interface DeliveriesRouteParts {
   readonly names: KnownNames;
 }
 
-const PAGE = { limit: whole(1, 500).optional(), cursor: cursorText.optional() };
-
-const DELIVERIES_QUERY = z.strictObject({
-  since: instant.optional(),
-  until: instant.optional(),
-  job: text.optional(),
-  source: text.optional(),
-  region: text.optional(),
-  status: text.optional(),
-  outcome: text.optional(),
-  origin: text.optional(),
-  ...PAGE,
-});
-
-const FAILURES_QUERY = z.strictObject({
-  outcome: text.optional(),
-  source: text.optional(),
-  region: text.optional(),
-  since: instant.optional(),
-  ...PAGE,
-});
-
 export function deliveriesRoutes({ view, fresh, refusals, names }: DeliveriesRouteParts): AdminRoute[] {
   return [
-    {
+    adminRoute({
       method: 'GET',
       path: '/deliveries',
-      async handle({ query }) {
-        const filters = readQuery(DELIVERIES_QUERY, query);
-        await fresh();
-        checkNames(filters, names, view);
-        return ok(await view.deliveries(filters));
+      tag: 'Deliveries',
+      summary: 'Ledger lines, newest first',
+      query: {
+        ...RANGE,
+        job: jobFilter,
+        source: sourceFilter,
+        region: regionFilter,
+        status: statusFilter,
+        outcome: outcomeFilter,
+        origin: text.optional().describe('callback, recovery, replay, import or realtime'),
+        ...page(50),
       },
-    },
-    {
+      answers: { 200: deliveriesSchema },
+      async handle({ query }) {
+        await fresh();
+        checkNames(query, names, view);
+        return ok(await view.deliveries(query));
+      },
+    }),
+    adminRoute({
       method: 'GET',
       path: '/failures',
-      async handle({ query }) {
-        const { since, limit = 100, ...filters } = readQuery(FAILURES_QUERY, query);
+      tag: 'Deliveries',
+      summary:
+        'Jobs whose last ledger line is a failure that nothing has settled; the job that the service drops first comes first',
+      query: {
+        outcome: text.optional().describe('failed, unrecoverable, refused or conflict'),
+        source: sourceFilter,
+        region: regionFilter,
+        since: instant.optional().describe('failed at or after it'),
+        ...page(100),
+      },
+      answers: { 200: failuresSchema },
+      async handle({ query: { since, ...filters } }) {
         await fresh();
         checkNames(filters, names, view);
-        return ok(await view.openFailures({ ...filters, since: instantOf('since', since), limit }));
+        return ok(await view.openFailures({ ...filters, since: instantOf('since', since) }));
       },
-    },
-    {
+    }),
+    adminRoute({
       method: 'GET',
       path: '/refusals',
+      tag: 'Deliveries',
+      summary:
+        'Refused requests, newest first: unauthenticated ones that this replica saw, authenticated ones of all replicas',
+      query: page(50),
+      answers: { 200: refusalsSchema },
       async handle({ query }) {
-        const { limit = 50, cursor } = readQuery(z.strictObject(PAGE), query);
         await fresh();
-        return ok(await listRefusals(refusals, view, { limit, cursor }));
+        return ok(await listRefusals(refusals, view, query));
       },
-    },
+    }),
   ];
 }

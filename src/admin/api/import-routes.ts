@@ -1,9 +1,11 @@
+import { z } from 'zod';
 import { Problem } from '../../domain/problem.js';
 import type { BodyClock } from '../../receiver/http/request-body.js';
 import { type ImportParts, importArtefacts } from '../../repair/import-artefacts.js';
-import { type AdminCall, type AdminRoute, ok } from './admin-route.js';
+import { type AdminRequest, type AdminRoute, adminRoute, ok } from './admin-route.js';
+import { takenSchema } from './answers/jobs.js';
 import { FORM_OVERHEAD, type ImportFormOptions, openImportForm } from './import-form.js';
-import { jobIdOf } from './jobs-routes.js';
+import { JOB } from './request-schemas.js';
 
 export interface ImportRouteParts extends ImportParts {
   readonly bodyClock: BodyClock;
@@ -14,17 +16,33 @@ export interface ImportRouteParts extends ImportParts {
 /** Imports at a time; each may hold a part of memory that callbacks then have to do without. */
 const IMPORTS_AT_ONCE = 16;
 
+const file = z.string().meta({ contentMediaType: 'application/octet-stream' });
+const importForm = z
+  .object({
+    source: z.string().optional(),
+    kind: z.string().optional().describe('of all files of the form'),
+    status: z.string().optional(),
+    reason: z.string().optional(),
+    file: file.optional(),
+  })
+  .catchall(file)
+  .describe('source, kind and status come before the files; a file is named by its kind, or by `file`');
+
 export function importRoutes(parts: ImportRouteParts): AdminRoute[] {
   const largest = Math.max(0, ...[...parts.sources.values()].map(({ maxBytes }) => maxBytes));
   let underWay = 0;
   return [
-    {
+    adminRoute({
       method: 'POST',
       path: '/jobs/:id/artefacts',
-      takes: 'form',
-      async handle(call) {
-        const jobId = jobIdOf(call.params);
-        refuseAtOnce(call, largest);
+      tag: 'Jobs',
+      summary: 'Import files; nothing is kept unless the whole form is taken',
+      params: JOB,
+      form: importForm,
+      answers: { 200: takenSchema },
+      problems: ['not-found', 'body-malformed', 'body-too-slow', 'body-too-large', 'overloaded'],
+      async handle({ params, request, response, actor }) {
+        refuseEarly(request, largest);
         if (underWay >= IMPORTS_AT_ONCE) {
           throw new Problem(
             'overloaded',
@@ -33,20 +51,19 @@ export function importRoutes(parts: ImportRouteParts): AdminRoute[] {
         }
         underWay += 1;
         try {
-          const { request, response, actor } = call;
           const form = openImportForm(request, response, { ...parts, maxFileBytes: largest });
           const clientIp = request.socket.remoteAddress ?? null;
-          return ok(await importArtefacts(parts, form, { jobId, actor, clientIp }));
+          return ok(await importArtefacts(parts, form, { jobId: params.id, actor, clientIp }));
         } finally {
           underWay -= 1;
         }
       },
-    },
+    }),
   ];
 }
 
-/** Before anything of the body is read. */
-function refuseAtOnce({ request }: AdminCall, largest: number): void {
+/** Throws before anything of the body is read. */
+function refuseEarly(request: AdminRequest['request'], largest: number): void {
   if (!/^multipart\/form-data\b/i.test(request.headers['content-type'] ?? '')) {
     throw new Problem('request-invalid', 'Files are sent as multipart/form-data.');
   }

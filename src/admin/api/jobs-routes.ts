@@ -1,61 +1,82 @@
 import { z } from 'zod';
 import { jobFolder } from '../../archive/layout.js';
-import { isJobId } from '../../domain/job.js';
 import { Problem } from '../../domain/problem.js';
 import type { ObjectInfo } from '../../store/object-store.js';
-import { readBody, readQuery } from '../../text/read-input.js';
 import type { SignIn } from '../access/sign-in.js';
 import { type InspectParts, inspectJob } from '../jobs/inspect-job.js';
-import { type AdminRoute, ok } from './admin-route.js';
+import { type AdminRoute, adminRoute, ok } from './admin-route.js';
+import { jobSchema, ticketSchema } from './answers/jobs.js';
 import { safeContentType, sendObject } from './download.js';
 import type { DownloadGate } from './download-gate.js';
+import { JOB } from './request-schemas.js';
 
 export interface JobsRouteParts extends InspectParts {
   readonly signIn: Pick<SignIn, 'issueTicket'>;
   readonly downloads: DownloadGate;
 }
 
+/** An artefact keeps its own content type where a browser cannot be made to run it. */
+const ARTEFACT = {
+  contentTypes: [
+    'application/json',
+    'text/plain',
+    'application/x-subrip',
+    'audio/*',
+    'video/*',
+    'application/octet-stream',
+  ],
+};
+
 export function jobsRoutes(parts: JobsRouteParts): AdminRoute[] {
   return [
-    {
+    adminRoute({
       method: 'GET',
       path: '/jobs/:id',
-      async handle({ params, query }) {
-        readQuery(z.strictObject({}), query);
-        const story = await inspectJob(parts, jobIdOf(params));
-        if (story === null) throw new Problem('not-found', 'Nothing is known here of this job.');
-        return ok(story);
+      tag: 'Jobs',
+      summary: "A job's artefacts, its timeline and the service's own record",
+      params: JOB,
+      answers: { 200: jobSchema },
+      problems: ['not-found'],
+      async handle({ params }) {
+        const job = await inspectJob(parts, params.id);
+        if (job === null) throw new Problem('not-found', 'Nothing is known here of this job.');
+        return ok(job);
       },
-    },
-    {
+    }),
+    adminRoute({
       method: 'GET',
       path: '/jobs/:id/artefacts/*path',
+      tag: 'Jobs',
+      summary: 'Download an artefact; ranges and If-None-Match are understood',
+      params: JOB,
+      query: {
+        ticket: z.string().optional().describe('in place of the token, from POST /jobs/{id}/ticket'),
+      },
       ticket: true,
-      async handle({ params, query, request, response }) {
-        readQuery(z.strictObject({ ticket: z.string().optional() }), query);
-        const info = await findArtefact(parts, jobIdOf(params), params.path ?? '');
+      answers: { 200: ARTEFACT, 206: ARTEFACT, 304: null },
+      problems: ['not-found', 'range-not-satisfiable', 'overloaded'],
+      async handle({ params, request, response }) {
+        const info = await findArtefact(parts, params.id, params.path ?? '');
         if (info === null) throw new Problem('not-found', 'There is no such artefact.');
         const form = { contentType: safeContentType(info.contentType), fileName: fileNameOf(info) };
         await sendObject(parts, info, form, request, response);
         return null;
       },
-    },
-    {
+    }),
+    adminRoute({
       method: 'POST',
       path: '/jobs/:id/ticket',
-      takes: 'json',
-      async handle({ params, body, actor }) {
-        readBody(z.strictObject({}), body);
-        return ok(await parts.signIn.issueTicket(actor, jobIdOf(params)));
+      tag: 'Jobs',
+      summary: "A ticket that opens the job's artefacts for an hour, for links and players",
+      params: JOB,
+      body: z.strictObject({}),
+      answers: { 200: ticketSchema },
+      problems: ['not-found'],
+      async handle({ params, actor }) {
+        return ok(await parts.signIn.issueTicket(actor, params.id));
       },
-    },
+    }),
   ];
-}
-
-/** The id in a path. Throws `not-found` for what no job can be called. */
-export function jobIdOf({ id = '' }: Readonly<Record<string, string>>): string {
-  if (!isJobId(id)) throw new Problem('not-found', 'No job can have this id.');
-  return id;
 }
 
 /** `path` is what follows the job's folder, or a whole key as the artefacts are listed with. */

@@ -5,11 +5,13 @@ import { checkNames, type KnownNames } from '../../ledger-view/filter-names.js';
 import type { LedgerView } from '../../ledger-view/ledger-view.js';
 import { previewOf, type TrialDecoder } from '../../repair/quarantine-view.js';
 import type { ObjectStore } from '../../store/object-store.js';
-import { cursorText, readQuery, text, whole } from '../../text/read-input.js';
+import { text } from '../../text/read-input.js';
 import { listQuarantine } from '../jobs/quarantine-list.js';
-import { type AdminRoute, ok } from './admin-route.js';
+import { type AdminRoute, adminRoute, ok } from './admin-route.js';
+import { quarantinedBodyViewSchema, quarantineSchema } from './answers/quarantine.js';
 import { sendObject } from './download.js';
 import type { DownloadGate } from './download-gate.js';
+import { jobFilter, page, regionFilter, sourceFilter } from './request-schemas.js';
 
 export interface QuarantineRouteParts {
   readonly store: ObjectStore;
@@ -21,17 +23,6 @@ export interface QuarantineRouteParts {
   readonly trial: TrialDecoder;
 }
 
-const LIST_QUERY = z.strictObject({
-  state: z.enum(['waiting', 'released', 'all']).optional(),
-  job: text.optional(),
-  source: text.optional(),
-  region: text.optional(),
-  reason: text.optional(),
-  limit: whole(1, 500).optional(),
-  cursor: cursorText.optional(),
-});
-const NOTHING = z.strictObject({});
-
 export function quarantineRoutes({
   shelf,
   trial,
@@ -41,41 +32,61 @@ export function quarantineRoutes({
   downloads,
 }: QuarantineRouteParts): AdminRoute[] {
   return [
-    {
+    adminRoute({
       method: 'GET',
       path: '/quarantine',
-      async handle({ query }) {
-        const { state, reason, job, limit, cursor, ...filters } = readQuery(LIST_QUERY, query);
-        checkNames(filters, names, view);
-        return ok(await listQuarantine(shelf, { state, reason, job, limit, cursor, ...filters }));
+      tag: 'Quarantine',
+      summary: 'Undecodable bodies, newest first',
+      query: {
+        state: z.enum(['waiting', 'released', 'all']).default('waiting'),
+        job: jobFilter,
+        source: sourceFilter,
+        region: regionFilter,
+        reason: text.optional().describe('why it could not be decoded'),
+        ...page(50),
       },
-    },
-    {
+      answers: { 200: quarantineSchema },
+      async handle({ query }) {
+        checkNames({ source: query.source, region: query.region }, names, view);
+        return ok(await listQuarantine(shelf, query));
+      },
+    }),
+    adminRoute({
       method: 'GET',
       path: '/quarantine/:id',
-      async handle({ params: { id = '' }, query }) {
-        readQuery(NOTHING, query);
+      tag: 'Quarantine',
+      summary: "One body: its request, its beginning, and whether today's decoder takes it",
+      answers: { 200: quarantinedBodyViewSchema },
+      problems: ['not-found'],
+      async handle({ params: { id = '' } }) {
         const [request, release] = await Promise.all([shelf.request(id), shelf.release(id)]);
         const state = release === null ? 'waiting' : 'released';
         const seen = await shelf.withBody(id, async (body) => {
           if (request === null || body === null) throw unknownBody();
-          return { preview: previewOf(body), decodes: await trial(request, body) };
+          return { ...request, preview: previewOf(body), decodes: await trial(request, body) };
         });
-        return ok({ ...request, state, release, ...seen });
+        return ok({ ...seen, state, release } as const);
       },
-    },
-    {
+    }),
+    adminRoute({
       method: 'GET',
       path: '/quarantine/:id/body',
-      async handle({ params: { id = '' }, query, request, response }) {
-        readQuery(NOTHING, query);
+      tag: 'Quarantine',
+      summary: 'Download the raw body',
+      answers: {
+        200: { contentTypes: ['application/octet-stream'] },
+        206: { contentTypes: ['application/octet-stream'] },
+        304: null,
+      },
+      problems: ['not-found', 'range-not-satisfiable', 'overloaded'],
+      async handle({ params: { id = '' }, request, response }) {
         const info = await shelf.bodyInfo(id);
         if (info === null) throw unknownBody();
         const form = { contentType: 'application/octet-stream', fileName: `${id}-body` };
         await sendObject({ store, downloads }, info, form, request, response);
         return null;
       },
-    },
+    }),
   ];
 }
 

@@ -6,10 +6,12 @@ import type { RecoveredJob } from '../../recovery/recovery-report.js';
 import { type EraseParts, eraseJob } from '../../repair/erase-job.js';
 import { type ReleaseParts, releaseBody } from '../../repair/release-body.js';
 import type { Repairs } from '../../repair/repairs.js';
-import { readBody, readQuery, reasonText, text } from '../../text/read-input.js';
+import { reasonText, text } from '../../text/read-input.js';
 import { type InspectParts, isKnownHere } from '../jobs/inspect-job.js';
-import { type AdminRoute, ok } from './admin-route.js';
-import { jobIdOf } from './jobs-routes.js';
+import { type AdminRoute, adminRoute, ok } from './admin-route.js';
+import { ledgerLineSchema } from './answers/deliveries.js';
+import { erasedSchema, refetchedSchema, takenSchema } from './answers/jobs.js';
+import { JOB, REASON_QUERY, reason, reasonBody } from './request-schemas.js';
 
 export interface RepairRouteParts extends EraseParts, InspectParts {
   readonly ledger: Pick<Ledger, 'append'>;
@@ -19,25 +21,31 @@ export interface RepairRouteParts extends EraseParts, InspectParts {
   readonly records: { readonly regions: readonly string[] } & InspectParts['records'];
 }
 
-const REASON_BODY = z.strictObject({ reason: reasonText });
-const REASON_QUERY = z.strictObject({ reason: reasonText });
-/** Without a reason nobody could tell later why a loss was accepted. */
-const ACKNOWLEDGE_BODY = z.strictObject({ reason: reasonText.unwrap().min(1) });
-const REFETCH_BODY = z.strictObject({
-  region: text.optional(),
-  source: text.optional(),
-  reason: reasonText,
-});
+const acknowledgeBody = z
+  .strictObject({
+    reason: reasonText.unwrap().min(1).describe('required, so that it stays known why a loss was accepted'),
+  })
+  .meta({ id: 'Acknowledge' });
+const refetchBody = z
+  .strictObject({
+    region: text.optional().describe('the only one to ask'),
+    source: text.optional().describe('whose key prefix the artefacts get'),
+    reason,
+  })
+  .meta({ id: 'RefetchOrder' });
 
 export function repairRoutes(parts: RepairRouteParts): AdminRoute[] {
   return [
-    {
+    adminRoute({
       method: 'POST',
       path: '/jobs/:id/refetch',
-      takes: 'json',
-      async handle({ params, body, actor }) {
-        const jobId = jobIdOf(params);
-        const { region, source, reason = null } = readBody(REFETCH_BODY, body);
+      tag: 'Jobs',
+      summary: 'Fetch what is missing of a job from the service',
+      params: JOB,
+      body: refetchBody,
+      answers: { 200: refetchedSchema },
+      problems: ['not-found', 'conflict', 'service-unreachable'],
+      async handle({ params: { id: jobId }, body: { region, source, reason = null }, actor }) {
         checkNames(parts, { region, source });
         const receivedAt = new Date().toISOString();
         const result = await parts.refetchJob(jobId, { actor, reason, region, source });
@@ -50,23 +58,29 @@ export function repairRoutes(parts: RepairRouteParts): AdminRoute[] {
         );
         return ok(result);
       },
-    },
-    {
+    }),
+    adminRoute({
       method: 'POST',
       path: '/quarantine/:id/release',
-      takes: 'json',
-      async handle({ params: { id = '' }, body, actor }) {
-        const { reason = null } = readBody(REASON_BODY, body);
+      tag: 'Quarantine',
+      summary: "Run a body through today's decoder and configuration into the archive",
+      body: reasonBody,
+      answers: { 200: takenSchema },
+      problems: ['not-found', 'conflict'],
+      async handle({ params: { id = '' }, body: { reason = null }, actor }) {
         return ok(await releaseBody(parts.release, id, { actor, reason }));
       },
-    },
-    {
+    }),
+    adminRoute({
       method: 'POST',
       path: '/jobs/:id/acknowledge',
-      takes: 'json',
-      async handle({ params, body, actor }) {
-        const jobId = jobIdOf(params);
-        const { reason } = readBody(ACKNOWLEDGE_BODY, body);
+      tag: 'Jobs',
+      summary: 'Settle a conflict or a loss: somebody has looked at it and decided',
+      params: JOB,
+      body: acknowledgeBody,
+      answers: { 200: ledgerLineSchema },
+      problems: ['not-found'],
+      async handle({ params: { id: jobId }, body: { reason }, actor }) {
         if (!(await isKnownHere(parts, jobId)))
           throw new Problem('not-found', 'Nothing is known here of this job.');
         const line = operatorLine(
@@ -76,21 +90,24 @@ export function repairRoutes(parts: RepairRouteParts): AdminRoute[] {
         await parts.ledger.append(line);
         return ok(line);
       },
-    },
-    {
+    }),
+    adminRoute({
       method: 'DELETE',
       path: '/jobs/:id',
-      takes: 'json',
-      async handle({ params, query, body, actor }) {
-        const jobId = jobIdOf(params);
-        // Some clients cannot send a body with DELETE.
-        const asked = readQuery(REASON_QUERY, query).reason;
-        const { reason = asked ?? null } = readBody(REASON_BODY, body);
+      tag: 'Jobs',
+      summary: 'Erase artefacts, conflicts and quarantined bodies of a job',
+      params: JOB,
+      query: REASON_QUERY,
+      body: reasonBody,
+      answers: { 200: erasedSchema },
+      problems: ['not-found'],
+      async handle({ params: { id: jobId }, query, body, actor }) {
+        const reason = body.reason ?? query.reason ?? null;
         if (!(await isKnownHere(parts, jobId)))
           throw new Problem('not-found', 'Nothing is known here of this job.');
         return ok(await eraseJob(parts, jobId, { actor, reason }));
       },
-    },
+    }),
   ];
 }
 

@@ -6,8 +6,27 @@ import type { FreshView } from '../../ledger-view/fresh-view.js';
 import type { LedgerView } from '../../ledger-view/ledger-view.js';
 import type { ReplayFailure } from '../../repair/replay-store.js';
 import type { Replays } from '../../repair/replays.js';
-import { cursorText, instant, readBody, readQuery, reasonText, text, whole } from '../../text/read-input.js';
-import { type AdminRoute, ok } from './admin-route.js';
+import { text } from '../../text/read-input.js';
+import { type AdminRoute, accepted, adminRoute, ok } from './admin-route.js';
+import {
+  replayFailuresSchema,
+  replayInFullSchema,
+  replayPreviewSchema,
+  replaySchema,
+  replayStartedSchema,
+  replaysSchema,
+} from './answers/replays.js';
+import {
+  outcomeFilter,
+  page,
+  RANGE,
+  REASON_QUERY,
+  reason,
+  reasonBody,
+  regionFilter,
+  sourceFilter,
+  statusFilter,
+} from './request-schemas.js';
 
 export interface ReplaysRouteParts {
   readonly replays: Replays;
@@ -20,67 +39,86 @@ const PREVIEWED_JOBS = 100;
 const SHOWN_FAILURES = 100;
 const MAX_NAMED_JOBS = 10_000;
 
-const REPLAY_BODY = z.strictObject({
-  selector: z.strictObject({
-    kind: z.enum(['refetch', 'release']),
-    jobs: z
-      .array(z.string().refine(isJobId, 'is no job id'))
-      .max(MAX_NAMED_JOBS)
-      // An empty list beside filters is a form nobody filled in.
-      .transform((jobs) => (jobs.length === 0 ? undefined : jobs))
-      .optional(),
-    since: instant.optional(),
-    until: instant.optional(),
-    failedOf: text.optional(),
-    source: text.optional(),
-    region: text.optional(),
-    status: text.optional(),
-    outcome: text.optional(),
-  }),
-  dryRun: z.boolean().optional(),
-  reason: reasonText,
-});
-const LIST_QUERY = z.strictObject({ limit: whole(1, 500).optional(), cursor: cursorText.optional() });
-const REASON = z.strictObject({ reason: reasonText });
+const replayOrder = z
+  .strictObject({
+    selector: z
+      .strictObject({
+        kind: z
+          .enum(['refetch', 'release'])
+          .describe('fetch jobs from the service, or decode quarantined bodies again'),
+        jobs: z
+          .array(z.string().refine(isJobId, 'is no job id'))
+          .max(MAX_NAMED_JOBS)
+          // An empty list beside filters is an empty field of a form.
+          .transform((jobs) => (jobs.length === 0 ? undefined : jobs))
+          .optional(),
+        ...RANGE,
+        failedOf: text.optional().describe('id of a replay of the same kind: what failed in it'),
+        source: sourceFilter,
+        region: regionFilter,
+        status: statusFilter,
+        outcome: outcomeFilter,
+      })
+      .meta({ id: 'ReplaySelector' }),
+    dryRun: z.boolean().default(false).describe('only say what would be replayed'),
+    reason,
+  })
+  .meta({
+    id: 'ReplayOrder',
+    examples: [{ selector: { kind: 'refetch', outcome: 'failed', since: '2026-03-04' }, dryRun: true }],
+  });
 
 export function replaysRoutes({ replays, fresh, names, view }: ReplaysRouteParts): AdminRoute[] {
   return [
-    {
+    adminRoute({
       method: 'POST',
       path: '/replays',
-      takes: 'json',
-      async handle({ body, actor }) {
-        const { selector, dryRun = false, reason = null } = readBody(REPLAY_BODY, body);
+      tag: 'Replays',
+      summary: 'Preview a replay, or start it',
+      body: replayOrder,
+      answers: { 200: replayPreviewSchema, 202: replayStartedSchema },
+      problems: ['conflict'],
+      async handle({ body: { selector, dryRun, reason = null }, actor }) {
         await fresh();
         checkNames(selector, names, view);
-        if (!dryRun) return ok({ replayId: await replays.order(selector, { actor, reason }) }, 202);
+        if (!dryRun) return accepted({ replayId: await replays.order(selector, { actor, reason }) });
         const { items, bytes, jobs } = await replays.preview(selector);
         return ok({ count: items.length, bytes, jobs: jobs.slice(0, PREVIEWED_JOBS) });
       },
-    },
-    {
+    }),
+    adminRoute({
       method: 'GET',
       path: '/replays',
+      tag: 'Replays',
+      summary: 'Replays, newest first',
+      query: page(50),
+      answers: { 200: replaysSchema },
       async handle({ query }) {
-        const { limit = 50, cursor } = readQuery(LIST_QUERY, query);
-        return ok(await replays.page({ limit, cursor }));
+        return ok(await replays.page(query));
       },
-    },
-    {
+    }),
+    adminRoute({
       method: 'GET',
       path: '/replays/:id',
-      async handle({ params: { id = '' }, query }) {
-        readQuery(z.strictObject({}), query);
+      tag: 'Replays',
+      summary: 'How far a replay got, and the first items that failed',
+      answers: { 200: replayInFullSchema },
+      problems: ['not-found'],
+      async handle({ params: { id = '' } }) {
         const view = (await replays.view(id)) ?? unknownReplay();
         const failures = view.failed > 0 ? await replays.failures(id) : [];
         return ok({ ...view, failures: failures.slice(0, SHOWN_FAILURES).map(shownFailure) });
       },
-    },
-    {
+    }),
+    adminRoute({
       method: 'GET',
       path: '/replays/:id/failures',
-      async handle({ params: { id = '' }, query }) {
-        const { limit = 50, cursor } = readQuery(LIST_QUERY, query);
+      tag: 'Replays',
+      summary: 'Every item that failed, and why',
+      query: page(50),
+      answers: { 200: replayFailuresSchema },
+      problems: ['not-found'],
+      async handle({ params: { id = '' }, query: { limit, cursor } }) {
         if ((await replays.view(id)) === null) unknownReplay();
         const failures = await replays.failures(id);
         const start = cursor === undefined ? 0 : placeOf(cursor);
@@ -91,17 +129,21 @@ export function replaysRoutes({ replays, fresh, names, view }: ReplaysRouteParts
           nextCursor: more ? String(start + page.length) : null,
         });
       },
-    },
-    {
+    }),
+    adminRoute({
       method: 'DELETE',
       path: '/replays/:id',
-      takes: 'json',
+      tag: 'Replays',
+      summary: 'Cancel a replay; what is done stays done',
+      query: REASON_QUERY,
+      body: reasonBody,
+      answers: { 200: replaySchema },
+      problems: ['not-found', 'conflict'],
       async handle({ params: { id = '' }, query, body, actor }) {
-        const asked = readQuery(REASON, query).reason;
-        const { reason = asked ?? null } = readBody(REASON, body);
+        const reason = body.reason ?? query.reason ?? null;
         return ok((await replays.cancel(id, { actor, reason })) ?? unknownReplay());
       },
-    },
+    }),
   ];
 }
 

@@ -1,3 +1,5 @@
+import type { CredentialNotice } from '../api/answers/health.js';
+
 /** The credentials of a source, as configured; times in milliseconds since the epoch. */
 export interface CredentialSettings {
   readonly source: string;
@@ -6,19 +8,6 @@ export interface CredentialSettings {
     readonly notBefore: number | null;
     readonly expires: number | null;
   }[];
-}
-
-/** A credential and whether it wants attention. */
-export interface CredentialNotice {
-  readonly source: string;
-  readonly credential: string;
-  readonly state: 'in-use' | 'unused' | 'not-yet-valid' | 'expiring' | 'expired';
-  /** ISO 8601, over the ledger held in memory; null when it was not used within that. */
-  readonly lastUsedAt: string | null;
-  readonly notBefore: string | null;
-  readonly expires: string | null;
-  /** What to do, in words; null when nothing has to be done soon. */
-  readonly advice: string | null;
 }
 
 /** Rotating takes people: say it two weeks ahead. */

@@ -1,45 +1,6 @@
 import type { LedgerViewStatus } from '../../ledger-view/ledger-view.js';
 import type { CanaryStatus } from '../../observe/health.js';
-import type { CredentialNotice } from './credential-notices.js';
-import type { ReconcileFigures } from './reconcile-reports.js';
-
-/** How urgent: nothing to do, somebody should look, or something is being lost or cannot be received. */
-export type Level = 'ok' | 'warning' | 'failing';
-
-/** Topics of the dashboard's help. */
-export type Topic =
-  | 'store'
-  | 'receiving'
-  | 'ledger'
-  | 'failures'
-  | 'expected'
-  | 'reconcile'
-  | 'credentials'
-  | 'quarantine';
-
-/** Something an operator should know, and the topic of the dashboard's help that says what to do. */
-export interface Trouble {
-  readonly level: 'warning' | 'failing';
-  readonly text: string;
-  readonly topic: Topic;
-}
-
-/**
- * Is all well? One answer for the page, `GET health` and the `status` command. It never claims more than was
- * looked at: `since` says from when on the ledger was read, `unseen` what could not be looked at.
- */
-export interface Verdict {
-  readonly level: Level;
-  /** "All is well", "No trouble seen", "Look at this" or "Act now". */
-  readonly headline: string;
-  readonly sentence: string;
-  /** The most urgent first. */
-  readonly troubles: readonly Trouble[];
-  /** ISO 8601; from here on every delivery was looked at. Null when none could be. */
-  readonly since: string | null;
-  /** In words, what was not looked at. Empty when the whole window was. */
-  readonly unseen: readonly string[];
-}
+import type { CredentialNotice, ReconcileFigures, Topic, Trouble, Verdict } from '../api/answers/health.js';
 
 /** What the verdict is made of; what is not known is null. */
 export interface VerdictFacts {
@@ -76,6 +37,7 @@ export interface ServiceFacts {
 /** Milliseconds after which another run is due: a run a day leaves room before the service's retention ends. */
 export const RECONCILE_OVERDUE = 26 * 3_600_000;
 
+/** Is all well? `since` and `unseen` bound what the verdict claims. */
 export function verdictOf(facts: VerdictFacts, now: number): Verdict {
   const troubles = [...failingOf(facts), ...warningsOf(facts, now)];
   const unseen = unseenOf(facts);

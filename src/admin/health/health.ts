@@ -1,10 +1,9 @@
 import type { QuarantineShelf } from '../../archive/quarantine/quarantine-store.js';
 import type { LedgerView } from '../../ledger-view/ledger-view.js';
 import type { CanaryStatus } from '../../observe/health.js';
-import type { CredentialSettings } from './credential-notices.js';
-import { credentialNotices } from './credential-notices.js';
+import type { Health, ReconcileFigures } from '../api/answers/health.js';
+import { type CredentialSettings, credentialNotices } from './credential-notices.js';
 import { type ServiceFacts, verdictOf } from './health-verdict.js';
-import type { ReconcileFigures } from './reconcile-reports.js';
 
 /** What the health summary looks at; the functions tell the state of this replica now. */
 export interface HealthParts {
@@ -24,10 +23,8 @@ export interface HealthParts {
   readonly lastReconcile: () => Promise<ReconcileFigures | null>;
 }
 
-export type Health = Awaited<ReturnType<typeof readHealth>>;
-
 /** Is all well? Answers also while the store is in trouble: what cannot be known then is null. */
-export async function readHealth(parts: HealthParts, now: number) {
+export async function readHealth(parts: HealthParts, now: number): Promise<Health> {
   const [summary, { counts: failing }, entries, reconcile] = await Promise.all([
     parts.view.summary(),
     parts.view.openFailures({ limit: 1 }),
@@ -59,7 +56,6 @@ export async function readHealth(parts: HealthParts, now: number) {
   );
   return {
     status: verdict.level,
-    /** Why not ok, in words, the worst first. */
     problems: verdict.troubles.map(({ text }) => text),
     verdict,
     version: parts.version,

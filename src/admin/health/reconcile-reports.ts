@@ -3,25 +3,7 @@ import { INTERRUPTED } from '../../recovery/recovery-errors.js';
 import { sawEverything } from '../../recovery/recovery-report.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import { readDocument } from '../../store/read-document.js';
-
-/** The last reconcile run that looked at everything, in figures; while there is none, the last run. */
-export interface ReconcileFigures {
-  readonly startedAt: string | null;
-  readonly finishedAt: string | null;
-  readonly window: unknown;
-  readonly outcomes: Readonly<Record<string, number>>;
-  /** Jobs that should be here. */
-  readonly expected: number;
-  /** Jobs that are here: matched, recovered, conflict. */
-  readonly received: number;
-  /** Jobs that should be here and are not: unrecoverable, failed. A later run that found more of them counts. */
-  readonly missing: number;
-  /**
-   * What kept the last run of full scope from seeing everything, in words; empty when it saw it. A run that was only
-   * interrupted counts as long as none before it saw everything.
-   */
-  readonly faults: readonly string[];
-}
+import type { ReconcileFigures } from '../api/answers/health.js';
 
 /** What one report says. */
 interface RunFigures extends ReconcileFigures {

@@ -1,19 +1,11 @@
-import { type Artefact, describeArtefact, listJobObjects, readArtefacts } from '../../archive/artefacts.js';
+import { describeArtefact, listJobObjects, readArtefacts } from '../../archive/artefacts.js';
 import { quarantinedBodies } from '../../archive/quarantine/quarantined-bodies.js';
 import type { LedgerLine } from '../../domain/delivery.js';
 import type { FreshView } from '../../ledger-view/fresh-view.js';
 import type { LedgerView } from '../../ledger-view/ledger-view.js';
 import type { ObjectStore } from '../../store/object-store.js';
-import { findServiceRecord, type RecordSource, type ServiceRecord } from './service-record.js';
-
-/** Everything known of one job (docs/admin-api.md). */
-export interface JobStory {
-  readonly jobId: string;
-  readonly artefacts: readonly Artefact[];
-  /** Oldest first. */
-  readonly timeline: readonly LedgerLine[];
-  readonly service: ServiceRecord | null;
-}
+import type { Job } from '../api/answers/jobs.js';
+import { findServiceRecord, type RecordSource } from './service-record.js';
 
 export interface InspectParts {
   readonly store: ObjectStore;
@@ -28,7 +20,7 @@ const MAX_TIMELINE = 500;
 const HOUR = 3_600_000;
 
 /** Asks the store itself, the ledger and the service. Null when none of them knows the job. */
-export async function inspectJob(parts: InspectParts, jobId: string): Promise<JobStory | null> {
+export async function inspectJob(parts: InspectParts, jobId: string): Promise<Job | null> {
   const [found] = await Promise.all([readArtefacts(parts.store, parts.keyPrefixes, jobId), parts.fresh()]);
   const { deliveries: recent } = await parts.view.deliveries({ job: jobId, limit: MAX_TIMELINE });
   // Every body has to be asked whose it is, so only where nothing else tells of the job.

@@ -1,10 +1,7 @@
 import type { QuarantinedRequest } from '../../archive/quarantine/quarantine.js';
-import type {
-  QuarantineShelf,
-  ReleaseRecord,
-  ShelfEntry,
-} from '../../archive/quarantine/quarantine-store.js';
+import type { QuarantineShelf, ShelfEntry } from '../../archive/quarantine/quarantine-store.js';
 import { decodeIdCursor, encodeIdCursor } from '../../store/list-cursor.js';
+import type { Quarantine, QuarantinedBody } from '../api/answers/quarantine.js';
 
 export interface QuarantineQuery {
   /** Default `waiting`. */
@@ -18,31 +15,18 @@ export interface QuarantineQuery {
   readonly cursor?: string | undefined;
 }
 
-export interface ListedBody extends QuarantinedRequest {
-  readonly state: ShelfEntry['state'];
-  readonly release: ReleaseRecord | null;
-}
-
-export interface QuarantinePage {
-  readonly quarantine: readonly ListedBody[];
-  readonly nextCursor: string | null;
-}
-
 /** Requests one page may read; one that needs more ends early and gives a cursor. */
 const MAX_READS = 1000;
 const READS_AT_ONCE = 16;
 
 /** Newest first. Throws `request-invalid` for a cursor that is none. */
-export async function listQuarantine(
-  shelf: QuarantineShelf,
-  query: QuarantineQuery,
-): Promise<QuarantinePage> {
+export async function listQuarantine(shelf: QuarantineShelf, query: QuarantineQuery): Promise<Quarantine> {
   const { limit = 50, state = 'waiting', cursor } = query;
   const before = cursor === undefined ? '~' : decodeIdCursor(cursor);
   const entries = (await shelf.entries()).filter(
     (entry) => entry.id < before && (state === 'all' || entry.state === state),
   );
-  const page: ListedBody[] = [];
+  const page: QuarantinedBody[] = [];
   for (let read = 0; read < entries.length; read += READS_AT_ONCE) {
     const group = entries.slice(read, read + READS_AT_ONCE);
     for (const [index, body] of (await Promise.all(group.map((entry) => describe(shelf, entry)))).entries()) {
@@ -59,7 +43,7 @@ export async function listQuarantine(
   return { quarantine: page, nextCursor: null };
 }
 
-async function describe(shelf: QuarantineShelf, entry: ShelfEntry): Promise<ListedBody | null> {
+async function describe(shelf: QuarantineShelf, entry: ShelfEntry): Promise<QuarantinedBody | null> {
   const request = await shelf.request(entry.id);
   if (request === null) return null;
   const release = entry.state === 'released' ? await shelf.release(entry.id) : null;

@@ -1,4 +1,4 @@
-import { undescribed } from '../described.js';
+import { contractFault } from '../answer-contract.js';
 import type { RunningService } from './running-service.js';
 
 export interface ApiCall {
@@ -22,8 +22,8 @@ export interface ApiAnswer {
 export type AdminApi = (path: string, call?: ApiCall) => Promise<ApiAnswer>;
 
 /**
- * Speaks to the admin API of a service; `path` is below `/admin/api`. Throws when an answer is not as the API's
- * description says.
+ * Speaks to the admin API of a service; `path` is below `/admin/api`. Throws when an answer breaks the contract of
+ * its route: an answer that changes without its schema fails.
  */
 export function adminApi(service: Pick<RunningService, 'adminUrl' | 'adminToken'>): AdminApi {
   return async (path, { method = 'GET', json, body, headers = {}, token = service.adminToken } = {}) => {
@@ -39,7 +39,7 @@ export function adminApi(service: Pick<RunningService, 'adminUrl' | 'adminToken'
     const bytes = Buffer.from(await response.arrayBuffer());
     const { status, headers: given } = response;
     const answered = parsed(bytes);
-    const fault = undescribed(method, path, {
+    const fault = contractFault(method, path, {
       status,
       type: given.get('content-type') ?? '',
       json: answered,

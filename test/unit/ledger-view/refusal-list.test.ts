@@ -33,6 +33,8 @@ describe('refusals', () => {
               clientIp: null,
               reason: 'credential-invalid',
               userAgent: `${index}`,
+              peer: null,
+              forwardedFor: null,
             });
           }
           const view = createLedgerView({ store, clock: () => NOW });

@@ -53,6 +53,8 @@ describe('refusal ring', () => {
     clientIp: '203.0.113.9',
     reason: 'credential-invalid',
     userAgent,
+    peer: '203.0.113.9',
+    forwardedFor: null,
   });
 
   it('keeps the newest, newest first', () => {

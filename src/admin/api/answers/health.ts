@@ -1,0 +1,168 @@
+import { z } from 'zod';
+import { type Answer, amount, count, countsByName, instant } from './values.js';
+
+const levelSchema = z.enum(['ok', 'warning', 'failing']);
+/** How urgent: nothing to do, somebody should look, or something is being lost or cannot be received. */
+export type Level = z.output<typeof levelSchema>;
+
+const topicSchema = z.enum([
+  'store',
+  'receiving',
+  'ledger',
+  'failures',
+  'expected',
+  'reconcile',
+  'credentials',
+  'quarantine',
+]);
+export type Topic = z.output<typeof topicSchema>;
+
+const troubleSchema = z.strictObject({
+  level: levelSchema.exclude(['ok']),
+  text: z.string(),
+  topic: topicSchema.describe("topic of the dashboard's help that says what to do"),
+});
+/** Something an operator should know. */
+export type Trouble = Answer<typeof troubleSchema>;
+
+export const verdictSchema = z
+  .strictObject({
+    level: levelSchema,
+    headline: z.string().meta({ examples: ['All is well', 'No trouble seen', 'Look at this', 'Act now'] }),
+    sentence: z.string(),
+    troubles: z.array(troubleSchema).describe('the most urgent first'),
+    since: instant.nullable().describe('from here on every delivery was looked at; null when none could be'),
+    unseen: z.array(z.string()).describe('what was not looked at; empty when the whole window was'),
+  })
+  .meta({ id: 'Verdict', description: 'Is all well? Never claims more than was looked at' });
+/** One answer for the page, `GET health` and the `status` command. */
+export type Verdict = Answer<typeof verdictSchema>;
+
+const reconcileFiguresSchema = z
+  .strictObject({
+    startedAt: instant.nullable(),
+    finishedAt: instant.nullable(),
+    window: z.unknown(),
+    outcomes: countsByName,
+    expected: count.describe('jobs that should be here'),
+    received: count.describe('jobs that are here: matched, recovered, conflict'),
+    missing: count.describe(
+      'jobs that should be here and are not: unrecoverable, failed; a later run that found more of them counts',
+    ),
+    faults: z
+      .array(z.string())
+      .describe(
+        'what kept the last run of full scope from seeing everything; an interrupted run counts while no earlier run was complete',
+      ),
+  })
+  .meta({
+    id: 'ReconcileFigures',
+    description: 'The last reconcile run that looked at everything; while there is none, the last run',
+  });
+export type ReconcileFigures = Answer<typeof reconcileFiguresSchema>;
+
+const credentialNoticeSchema = z
+  .strictObject({
+    source: z.string(),
+    credential: z.string(),
+    state: z.enum(['in-use', 'unused', 'not-yet-valid', 'expiring', 'expired']),
+    lastUsedAt: instant
+      .nullable()
+      .describe('over the lines in memory; null when it was not used within them'),
+    notBefore: instant.nullable(),
+    expires: instant.nullable(),
+    advice: z.string().nullable().describe('what to do soon, if anything'),
+  })
+  .meta({ id: 'CredentialNotice' });
+export type CredentialNotice = Answer<typeof credentialNoticeSchema>;
+
+const FIGURES = {
+  lines: count,
+  bytes: count,
+  outcomes: countsByName,
+  regions: countsByName,
+  duration: z
+    .strictObject({ p50: amount, p95: amount, p99: amount, max: amount })
+    .nullable()
+    .describe('milliseconds a callback took; null without callbacks'),
+};
+const instantsByName = z.record(z.string(), instant);
+
+export const summarySchema = z
+  .strictObject({
+    since: instant,
+    until: instant,
+    total: z.strictObject(FIGURES),
+    buckets: z
+      .array(z.strictObject({ start: instant, ...FIGURES }))
+      .describe('equal stretches of time, oldest first'),
+    lastByRegion: instantsByName.describe('last delivery by region, over the lines in memory'),
+    lastBySource: instantsByName,
+    lastByCredential: instantsByName.describe('by `<source>/<credential>`'),
+  })
+  .meta({ id: 'Summary' });
+export type Summary = Answer<typeof summarySchema>;
+
+export const namesSchema = z
+  .strictObject({
+    sources: z.array(z.string()),
+    regions: z.array(z.string()),
+    statuses: z.array(z.string()),
+    outcomes: z.array(z.string()),
+    origins: z.array(z.string()),
+  })
+  .meta({ id: 'Names' });
+export type Names = Answer<typeof namesSchema>;
+
+export const healthSchema = z
+  .strictObject({
+    status: levelSchema,
+    problems: z.array(z.string()).describe('why the status is not ok, the worst first'),
+    verdict: verdictSchema,
+    version: z.string(),
+    replica: z.string(),
+    at: instant,
+    ready: z.boolean(),
+    readyReason: z.string().nullable(),
+    draining: z.boolean(),
+    store: z.strictObject({
+      location: z.string(),
+      writable: z.boolean(),
+      reason: z.string().nullable(),
+      latencyMs: amount.nullable(),
+      lastSuccessAt: instant.nullable(),
+    }),
+    budget: z
+      .strictObject({ total: count, used: count, waiters: count })
+      .describe('memory for bodies, in bytes'),
+    activeDeliveries: count,
+    regions: z.array(z.strictObject({ region: z.string(), lastDeliveryAt: instant.nullable() })),
+    sources: z.array(z.strictObject({ source: z.string(), lastDeliveryAt: instant.nullable() })),
+    last24h: z.strictObject({ since: instant, until: instant, ...FIGURES }),
+    failing: countsByName.describe('jobs whose last ledger line is a failure, by outcome'),
+    quarantine: z
+      .strictObject({ waiting: count, waitingBytes: count, released: count })
+      .nullable()
+      .describe('null when it could not be listed'),
+    service: z.strictObject({
+      configured: z.boolean().describe("an API key and at least one region's address are configured"),
+      interval: count
+        .nullable()
+        .describe('milliseconds between runs of reconcile in this process; null when it does not run here'),
+    }),
+    reconcile: reconcileFiguresSchema.nullable(),
+    credentials: z.array(credentialNoticeSchema),
+    ledger: z.strictObject({
+      state: z.enum(['loading', 'ready']),
+      completeSince: instant.nullable().describe('from here on all lines are in memory'),
+      rows: count,
+      broken: z.strictObject({
+        count,
+        segments: z.array(z.strictObject({ key: z.string(), lines: count })),
+      }),
+      refreshedAt: instant.nullable(),
+      error: z.string().nullable(),
+    }),
+  })
+  .meta({ id: 'Health' });
+export type Health = Answer<typeof healthSchema>;

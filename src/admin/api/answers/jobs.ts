@@ -1,0 +1,71 @@
+import { z } from 'zod';
+import { ITEM_KINDS } from '../../../domain/item.js';
+import { RECOVERY_OUTCOMES } from '../../../recovery/recovery-report.js';
+import { ledgerLineSchema, storedItemSchema } from './deliveries.js';
+import { type Answer, count, instant, ulid } from './values.js';
+
+const artefactSchema = z
+  .strictObject({
+    key: z.string(),
+    kind: z.enum(ITEM_KINDS),
+    size: count,
+    sha256: z.string().nullable().describe('null when neither the object nor a ledger line has it'),
+    contentType: z.string(),
+    origin: z.string().nullable(),
+    storedAt: instant,
+  })
+  .meta({ id: 'Artefact' });
+export type Artefact = Answer<typeof artefactSchema>;
+
+export const jobSchema = z
+  .strictObject({
+    jobId: z.string(),
+    artefacts: z.array(artefactSchema),
+    timeline: z.array(ledgerLineSchema).describe('oldest first'),
+    service: z
+      .strictObject({ region: z.string(), record: z.record(z.string(), z.unknown()) })
+      .nullable()
+      .describe("the speech service's own record without secrets; null when no region answers in time"),
+  })
+  .meta({ id: 'Job' });
+export type Job = Answer<typeof jobSchema>;
+
+export const ticketSchema = z.strictObject({ ticket: z.string(), expires: instant }).meta({ id: 'Ticket' });
+export type Ticket = Answer<typeof ticketSchema>;
+
+export const takenSchema = z
+  .strictObject({
+    deliveryId: ulid,
+    jobId: z.string(),
+    status: z.string().nullable(),
+    outcome: z.string().meta({ examples: ['stored', 'duplicate', 'conflict'] }),
+    items: z.array(storedItemSchema),
+  })
+  .meta({ id: 'Taken', description: 'Files that were taken into the archive, answered like a callback' });
+export type Taken = Answer<typeof takenSchema>;
+
+export const refetchedSchema = z
+  .strictObject({
+    jobId: z.string(),
+    region: z.string().nullable().describe('null when no region knows the job'),
+    outcome: z.enum(RECOVERY_OUTCOMES),
+    reason: z.string().nullable(),
+    items: z.array(
+      z.strictObject({
+        kind: z.enum(ITEM_KINDS),
+        key: z.string(),
+        outcome: z.enum(['created', 'identical', 'conflict', 'missing', 'unrecoverable', 'failed']),
+      }),
+    ),
+  })
+  .meta({ id: 'Refetched' });
+export type Refetched = Answer<typeof refetchedSchema>;
+
+export const erasedSchema = z
+  .strictObject({
+    jobId: z.string(),
+    deliveryId: ulid.describe('of the ledger line that records the erasure'),
+    erased: z.strictObject({ artefacts: count, conflicts: count, quarantined: count, bytes: count }),
+  })
+  .meta({ id: 'Erased' });
+export type Erased = Answer<typeof erasedSchema>;

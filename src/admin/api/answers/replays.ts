@@ -1,0 +1,73 @@
+import { z } from 'zod';
+import { type Answer, count, countsByName, instant, nextCursor, ulid } from './values.js';
+
+const REPLAY = {
+  replayId: ulid,
+  state: z
+    .enum(['running', 'done', 'cancelled', 'interrupted'])
+    .describe('an interrupted replay is resumed by any replica'),
+  total: count,
+  done: count,
+  failed: count,
+  outcomes: countsByName,
+  bytes: count,
+  createdAt: instant,
+  finishedAt: instant.nullable(),
+  actor: z.string(),
+  reason: z.string().nullable(),
+  selector: z
+    .strictObject({
+      kind: z.enum(['refetch', 'release']),
+      jobs: z.array(z.string()).optional().describe('the first of them; `total` counts all'),
+      since: z.string().optional(),
+      until: z.string().optional(),
+      failedOf: z.string().optional(),
+      source: z.string().optional(),
+      region: z.string().optional(),
+      status: z.string().optional(),
+      outcome: z.string().optional(),
+    })
+    .describe('what was ordered'),
+  owner: z.string().describe('replica that runs it, or ran it last'),
+  waitingFor: z.string().nullable().describe('why it makes no progress just now'),
+};
+
+export const replaySchema = z.strictObject(REPLAY).meta({ id: 'Replay' });
+export type Replay = Answer<typeof replaySchema>;
+
+export const replaysSchema = z
+  .strictObject({ replays: z.array(replaySchema), nextCursor })
+  .meta({ id: 'Replays' });
+export type Replays = Answer<typeof replaysSchema>;
+
+const replayFailureSchema = z
+  .strictObject({
+    item: z.string().describe('a job id, or the delivery id of a quarantined body'),
+    jobId: z.string(),
+    outcome: z.string(),
+    reason: z.string().nullable(),
+  })
+  .meta({ id: 'ReplayFailure' });
+export type ReplayFailure = Answer<typeof replayFailureSchema>;
+
+export const replayInFullSchema = z
+  .strictObject({ ...REPLAY, failures: z.array(replayFailureSchema).describe('the first 100') })
+  .meta({ id: 'ReplayInFull' });
+export type ReplayInFull = Answer<typeof replayInFullSchema>;
+
+export const replayFailuresSchema = z
+  .strictObject({ failures: z.array(replayFailureSchema), nextCursor })
+  .meta({ id: 'ReplayFailures' });
+export type ReplayFailures = Answer<typeof replayFailuresSchema>;
+
+export const replayPreviewSchema = z
+  .strictObject({
+    count: count.describe('items that would be worked on'),
+    bytes: count,
+    jobs: z.array(z.string()).describe('the first 100'),
+  })
+  .meta({ id: 'ReplayPreview' });
+export type ReplayPreview = Answer<typeof replayPreviewSchema>;
+
+export const replayStartedSchema = z.strictObject({ replayId: ulid }).meta({ id: 'ReplayStarted' });
+export type ReplayStarted = Answer<typeof replayStartedSchema>;

@@ -1,0 +1,27 @@
+import { z } from 'zod';
+
+/** Values that several answers of the admin API are made of. Answers are checked by the tests, not in production. */
+
+/** What a handler may return for a schema: the same, with readonly arrays and members. */
+export type Answer<Schema extends z.ZodType> = Immutable<z.output<Schema>>;
+
+type Immutable<T> = T extends readonly (infer Element)[]
+  ? readonly Immutable<Element>[]
+  : T extends object
+    ? { readonly [Name in keyof T]: Immutable<T[Name]> }
+    : T;
+
+export const count = z.int().min(0);
+export const amount = z.number().min(0);
+export const countsByName = z.record(z.string(), count);
+/** In UTC, with milliseconds. */
+export const instant = z.iso.datetime({ precision: 3 });
+export const ulid = z.string().regex(/^[0-9A-HJKMNP-TV-Z]{26}$/);
+
+export const nextCursor = z
+  .string()
+  .nullable()
+  .describe('`cursor` of the next page; null when this one is the last');
+
+/** Parts of a document in the store. Another version of the receiver may have written members that are not named here. */
+export const OPEN = { additionalProperties: true } as const;

@@ -2,28 +2,15 @@ import { readdirSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Load, Util } from 'config/lib/util.js';
+import { Load, type LoadOptions, Util } from 'config/lib/util.js';
 import { type Environment, environmentNames } from './environment.js';
 import { ConfigError } from './faults.js';
 import { configParser, FILE_FORMATS } from './parser.js';
-import { referencedVariables, variableNames } from './variables.js';
+import { referencedVariables, settingsFromVariables, variableNames } from './variables.js';
 
 /** The package's own `config/`, two levels above both src/config/ and dist/config/. */
 const PACKAGE_FOLDER = fileURLToPath(new URL('../../config', import.meta.url));
 
-/** node-config's loader, with its substitution of variables at hand for another environment than the process's. */
-class SettingsLoad extends Load {
-  readonly variables = new Set<string>();
-
-  addVariables(mappingFile: string, env: Environment): void {
-    this.loadFile(mappingFile, (mapping) => {
-      for (const name of variableNames(mapping).values()) this.variables.add(name);
-      return this.substituteDeep(mapping, { ...env });
-    });
-  }
-}
-
-/** What node-config read. */
 export interface LoadedSettings {
   /** As written. */
   readonly tree: unknown;
@@ -36,41 +23,41 @@ export interface LoadedSettings {
  * the package's `config/` (default, then the environment's file and the others node-config knows), the folders
  * in NODE_CONFIG_DIR in the same way, NODE_CONFIG, and the variables of custom-environment-variables.yaml.
  *
- * node-config's singleton would sort both folders' files by kind, so that the package's development.yaml
+ * node-config's singleton would sort the files of all folders by kind, so that the package's development.yaml
  * overrode the operator's default.yaml; its loader is therefore run once per folder.
  */
 export function loadSettings(env: Environment): LoadedSettings {
-  const load = new SettingsLoad({
-    configDir: PACKAGE_FOLDER,
+  const options: LoadOptions = {
     nodeEnv: environmentNames(env),
     hostName: env.HOST || env.HOSTNAME || os.hostname(),
-    ...(env.NODE_APP_INSTANCE ? { appInstance: env.NODE_APP_INSTANCE } : {}),
+    appInstance: env.NODE_APP_INSTANCE || undefined,
     parser: configParser as never,
-  });
+  };
   const folders = [PACKAGE_FOLDER, ...operatorFolders(env)];
-  for (const folder of folders) loadFolder(load, folder);
-  load.addConfig('$NODE_CONFIG', nodeConfigVariable(env));
-  for (const folder of folders) {
-    forEachFile(folder, 'custom-environment-variables', (file) => load.addVariables(file, env));
-  }
-  const variables = new Set([...load.variables, ...referencedVariables(load.config)]);
-  return { tree: load.config, variables };
+  const tree = {};
+  for (const folder of folders) Util.extendDeep(tree, ...readFolder(folder, options));
+  const mappings = folders.map((folder) => readFile(folder, 'custom-environment-variables', options));
+  Util.extendDeep(tree, nodeConfigVariable(env), ...mappings.map((each) => settingsFromVariables(each, env)));
+  const mapped = mappings.flatMap((mapping) => [...variableNames(mapping).values()]);
+  return { tree, variables: new Set([...mapped, ...referencedVariables(tree)]) };
 }
 
-function loadFolder(load: Load, folder: string): void {
-  forEachFile(folder, 'egress', (file) => load.loadFile(file));
-  load.options.configDir = folder;
-  reporting(folder, () => Util.loadFileConfigs(load));
+/** The trees of a folder's files, in the order in which they are merged. */
+function readFolder(folder: string, options: LoadOptions): object[] {
+  const load = reporting(folder, () => Util.loadFileConfigs({ ...options, configDir: folder }));
+  return [readFile(folder, 'egress', options), load.config];
 }
 
-/** Offers a file of each format to `read`, which passes over those that are not there. */
-function forEachFile(folder: string, baseName: string, read: (file: string) => void): void {
+/** The content of the file with this base name, in whichever format; empty when there is none. */
+function readFile(folder: string, baseName: string, options: LoadOptions): object {
+  const load = new Load(options);
   for (const extension of FILE_FORMATS) {
-    reporting(folder, () => read(path.join(folder, `${baseName}.${extension}`)));
+    reporting(folder, () => load.loadFile(path.join(folder, `${baseName}.${extension}`)));
   }
+  return load.config;
 }
 
-/** node-config passes over a folder that is not there; an operator who names one means it. */
+/** node-config ignores a folder that does not exist; here it is a fault, because an operator named it. */
 function operatorFolders(env: Environment): string[] {
   const folders = (env.NODE_CONFIG_DIR ?? '').split(path.delimiter).filter((folder) => folder !== '');
   return folders.map((folder) => {
@@ -96,7 +83,7 @@ function holdsConfigFiles(folder: string): boolean {
   }
 }
 
-/** node-config only prints that the variable is malformed and goes on without it. The content may hold secrets. */
+/** node-config ignores a malformed variable, after printing it; here it is a fault, which does not show what may be secret. */
 function nodeConfigVariable(env: Environment): object {
   if (!env.NODE_CONFIG) return {};
   try {
@@ -105,12 +92,12 @@ function nodeConfigVariable(env: Environment): object {
   } catch {
     // Falls through to the same fault.
   }
-  throw new ConfigError([{ path: [], found: 'other text in NODE_CONFIG', expected: 'a JSON object there' }]);
+  throw new ConfigError([{ path: [], found: 'unreadable text in NODE_CONFIG', expected: 'a JSON object' }]);
 }
 
-function reporting(folder: string, read: () => unknown): void {
+function reporting<T>(folder: string, read: () => T): T {
   try {
-    read();
+    return read();
   } catch (error) {
     const detail = error instanceof Error ? error.message : 'unreadable';
     throw new ConfigError([

@@ -4,8 +4,12 @@ type Read = (content: string) => unknown;
 
 const fileReaders: Readonly<Record<string, Read>> = { json: parseJson, yaml: parseYaml, yml: parseYaml };
 
-/** Formats an environment variable can be mapped with (`__format`), beside those of files. */
-const variableReaders: Readonly<Record<string, Read>> = {
+/** Names of the formats of configuration files; also their file extensions. */
+export const FILE_FORMATS: readonly string[] = Object.keys(fileReaders);
+
+/** Readers of the formats that a mapping of environment variables may name in `__format`. */
+export const variableReaders: Readonly<Record<string, Read>> = {
+  ...fileReaders,
   list: (content) =>
     content
       .split(',')
@@ -14,27 +18,20 @@ const variableReaders: Readonly<Record<string, Read>> = {
   lines: (content) => content.split(/\r?\n/).filter((line) => line.trim() !== ''),
 };
 
-/** Names of the formats that configuration files come in; also their file extensions. */
-export const FILE_FORMATS: readonly string[] = Object.keys(fileReaders);
-
 /**
- * What node-config reads files and mapped variables with. Its own parser looks for the YAML library from the
- * working directory, so that the binary would find its settings only when started inside its package.
+ * The parser for node-config. Its own one resolves the YAML library from the working directory, so that the program
+ * would find its settings only when started inside its package.
  */
 export const configParser = {
   parse: (fileName: string, content: string) =>
     fileReaders[fileName.slice(fileName.lastIndexOf('.') + 1)]?.(content),
-  getParser: (format: string) => {
-    const read = fileReaders[format] ?? variableReaders[format];
-    return read && ((_: string | null, content: string) => read(content));
-  },
   getFilesOrder: () => FILE_FORMATS,
 };
 
-/** Errors name the place only: the libraries' own messages quote the text, and with it secrets. */
+/** Errors name the position only: the libraries' own messages quote the text, which may hold secrets. */
 function parseYaml(content: string): unknown {
   const lineCounter = new LineCounter();
-  // The library compares each key with all before it: seconds for a source with thousands of credentials.
+  // The library compares each key with all keys before it: seconds for a source with thousands of credentials.
   const options = { prettyErrors: false, lineCounter, merge: true, uniqueKeys: false };
   const document = parseDocument(content, options);
   const [error] = document.errors;
@@ -45,7 +42,7 @@ function parseYaml(content: string): unknown {
   throw new Error(`line ${line}, column ${col}: ${what}`);
 }
 
-/** Where the second of two equal keys of one map begins; null when there is none. */
+/** Offset of the second of two equal keys of one map; null when all keys differ. */
 function duplicateKey(document: Document.Parsed): number | null {
   let place: number | null = null;
   visit(document, {

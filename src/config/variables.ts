@@ -1,21 +1,63 @@
-import type { ConfigFault } from './faults.js';
+import { Util } from 'config/lib/util.js';
+import type { Environment } from './environment.js';
+import { ConfigError, type ConfigFault } from './faults.js';
 import { nearest } from './nearest.js';
+import { variableReaders } from './parser.js';
 import type { Surroundings } from './secrets.js';
 
 /** Environment variables by the path of the setting they override. */
 export type VariableNames = ReadonlyMap<string, string>;
 
-/** What the names of our variables begin with. */
-const OURS = 'TR_';
+const FORMATS = `one of ${Object.keys(variableReaders).join(', ')}`;
 
-/** Reads the variables of a custom-environment-variables tree. */
-export function variableNames(mapping: unknown, path: readonly string[] = []): VariableNames {
-  if (typeof mapping === 'string') return new Map([[path.join('.'), mapping]]);
-  if (typeof mapping !== 'object' || mapping === null) return new Map();
-  if ('__name' in mapping) return new Map([[path.join('.'), String(mapping.__name)]]);
-  return new Map(
-    Object.entries(mapping).flatMap(([name, below]) => [...variableNames(below, [...path, name])]),
-  );
+/** Prefix of the names of our variables. */
+const PREFIX = 'TR_';
+
+interface MappedVariable {
+  readonly path: readonly string[];
+  readonly name: string;
+  /** How its text is read; null for text as it is. */
+  readonly format: string | null;
+}
+
+/** The variables of a custom-environment-variables tree. */
+function mappedVariables(mapping: unknown, path: readonly string[] = []): MappedVariable[] {
+  if (typeof mapping === 'string') return [{ path, name: mapping, format: null }];
+  if (typeof mapping !== 'object' || mapping === null)
+    throw new ConfigError([{ path, found: 'a mapping to nothing', expected: 'the name of a variable' }]);
+  if ('__name' in mapping) {
+    const format = '__format' in mapping ? String(mapping.__format) : null;
+    return [{ path, name: String(mapping.__name), format }];
+  }
+  return Object.entries(mapping).flatMap(([name, below]) => mappedVariables(below, [...path, name]));
+}
+
+/** Names of the variables of a custom-environment-variables tree. */
+export function variableNames(mapping: unknown): VariableNames {
+  return new Map(mappedVariables(mapping).map(({ path, name }) => [path.join('.'), name]));
+}
+
+/** The settings that variables give, as a custom-environment-variables tree maps them. Empty variables count as not set. */
+export function settingsFromVariables(mapping: unknown, env: Environment): object {
+  const settings = {};
+  for (const variable of mappedVariables(mapping)) {
+    const text = env[variable.name];
+    if (text) Util.setPath(settings, [...variable.path], readVariable(variable, text));
+  }
+  return settings;
+}
+
+function readVariable({ name, format }: MappedVariable, text: string): unknown {
+  if (format === null) return text;
+  const read = variableReaders[format];
+  if (read === undefined)
+    throw new ConfigError([{ path: [], found: `the format ${format} of ${name}`, expected: FORMATS }]);
+  try {
+    return read(text);
+  } catch {
+    const found = `unreadable text in the environment variable ${name}`;
+    throw new ConfigError([{ path: [], found, expected: format }]);
+  }
 }
 
 /** Names of the variables that the tree refers to with `${env:NAME}`. */
@@ -33,11 +75,10 @@ export function unknownVariables({
   variables: known,
 }: Pick<Surroundings, 'env' | 'variables'>): ConfigFault[] {
   if (known === undefined) return [];
-  const unknown = Object.keys(env).filter((name) => name.startsWith(OURS) && env[name] && !known.has(name));
+  const unknown = Object.keys(env).filter((name) => name.startsWith(PREFIX) && env[name] && !known.has(name));
   return unknown.map((name) => {
     const guess = nearest(name, [...known]);
-    const advice =
-      guess === null ? 'see docs/configuration.md for those there are' : `did you mean ${guess}?`;
+    const advice = guess === null ? 'docs/configuration.md lists them' : `did you mean ${guess}?`;
     return { path: [], found: `the environment variable ${name}`, expected: `a known variable; ${advice}` };
   });
 }

@@ -1,7 +1,7 @@
 import { isJobItem, JOB_ITEMS } from './content/job-contents.js';
 import type { Fault } from './faults.js';
 import { type Answer, apiError, type Call, type Handler, readJson } from './http-server.js';
-import type { Simulator, Submission } from './simulator.js';
+import type { Simulator, Submission } from './simulator-interface.js';
 
 /**
  * The simulator's own interface over HTTP, for tests in other processes and for `curl`:

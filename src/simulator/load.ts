@@ -2,7 +2,7 @@ import type { CallbackStatus, ContentToken, NotificationConfig } from '../speech
 import type { NotificationOutcome } from './callbacks/notifier.js';
 import { LANGUAGE_CODES } from './content/vocabulary.js';
 import { seededChance, seededRandom } from './seeded-random.js';
-import type { Simulator, Submission } from './simulator.js';
+import type { Simulator, Submission } from './simulator-interface.js';
 import type { Timing } from './timing.js';
 
 /** A stream of jobs, as a customer would submit them. */

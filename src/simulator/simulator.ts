@@ -3,19 +3,13 @@ import { setMaxListeners } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { JobRecord, JobStatus, KeyType } from '../speech/wire.js';
 import { createKeyRing } from './bearer.js';
-import { createDeliveryLog, type DeliveryLog } from './callbacks/delivery-log.js';
-import {
-  createNotifier,
-  NOTIFIER_DEFAULTS,
-  type NotificationOutcome,
-  type NotifierOptions,
-} from './callbacks/notifier.js';
+import { createDeliveryLog } from './callbacks/delivery-log.js';
+import { createNotifier, NOTIFIER_DEFAULTS, type NotificationOutcome } from './callbacks/notifier.js';
 import { type Content, contentBytes, contentSha256 } from './content/content.js';
 import { JOB_ITEMS, type JobItem, jobContent } from './content/job-contents.js';
 import { controlApi } from './control-api.js';
-import { createFaults, type Faults } from './faults.js';
+import { createFaults } from './faults.js';
 import { type RunningServer, startServer } from './http-server.js';
 import { asJobConfig } from './jobs/job-config.js';
 import { createJobStore, finalStatus, type NewJob } from './jobs/job-store.js';
@@ -24,91 +18,19 @@ import { keyService } from './jobs/key-service.js';
 import { jobRecord, type SimulatedJob } from './jobs/simulated-job.js';
 import { realtimeKeyCheck } from './realtime/key-check.js';
 import { startRealtimeSimulator } from './realtime/realtime-simulator.js';
-import { scaledTiming, type Timing } from './timing.js';
+import type { ExpectedItem, Simulator, SimulatorOptions } from './simulator-interface.js';
+import { scaledTiming } from './timing.js';
+
+export type {
+  ExpectedItem,
+  Simulator,
+  SimulatorOptions,
+  Submission,
+  SubmittedJob,
+} from './simulator-interface.js';
 
 /** The batch regions of the interface document. */
 export const SIMULATED_REGIONS = ['eu1', 'eu2', 'us1', 'us2', 'au1'] as const;
-
-export interface SimulatorOptions {
-  /** Address all servers bind to. Default `127.0.0.1`. */
-  readonly host?: string;
-  /** Regions to simulate and their ports; 0 picks a free one. Default: all five, free ports. */
-  readonly regions?: Readonly<Record<string, number>>;
-  readonly keysPort?: number;
-  /** Port of the realtime and agent host; none by default. */
-  readonly realtimePort?: number;
-  /** Port of the HTTP control interface; none by default. */
-  readonly controlPort?: number;
-  /** Long-lived API keys that are accepted. Default: one, made up. */
-  readonly apiKeys?: readonly string[];
-  /** Decides job ids, contents and which cases a fault with a `rate` strikes. Default: random. */
-  readonly seed?: string;
-  /** First part of the user agent `<service>-API/2.0`. */
-  readonly serviceName?: string;
-  /** Between submission and completion, in milliseconds. Default 0. */
-  readonly processingMs?: number;
-  /** After this a finished job is expired. Default 7 days. */
-  readonly retentionMs?: number;
-  /** Multiplies every wait (processing, retries, delays), e.g. 0.001 in tests. Default 1. */
-  readonly timeScale?: number;
-  /** Clock and sleep; overrides `timeScale`. */
-  readonly timing?: Timing;
-  readonly notifier?: Partial<Omit<NotifierOptions, 'serviceName'>>;
-}
-
-/** A job to simulate; everything but the configuration has a default. */
-export type Submission = Omit<NewJob, 'region'> & {
-  /** Default: the first simulated region. */
-  readonly region?: string;
-};
-
-export interface SubmittedJob {
-  readonly id: string;
-  readonly region: string;
-  /** Settles when every notification entry was delivered or given up; one outcome per entry. */
-  readonly notified: Promise<NotificationOutcome[]>;
-}
-
-/** What a job's item must be, byte by byte, wherever it turns up. */
-export interface ExpectedItem {
-  readonly size: number;
-  bytes(): Promise<Buffer>;
-  /** Lower-case hex, computed as a stream. */
-  sha256(): Promise<string>;
-  chunks(): AsyncIterable<Buffer>;
-}
-
-export interface Simulator {
-  readonly apiKey: string;
-  readonly keysUrl: string;
-  /** Base address of each region's jobs API, without `/v2`. */
-  readonly batchUrls: Readonly<Record<string, string>>;
-  /** Realtime and agent host, `ws://host:port`, without `/v2`; null unless `realtimePort` was given. */
-  readonly realtimeUrl: string | null;
-  readonly controlUrl: string | null;
-  readonly seed: string;
-  readonly faults: Faults;
-  /** Every attempt to send a notification, in order of starting. */
-  readonly deliveries: DeliveryLog;
-  /** Makes a job without the HTTP interface. Throws `RangeError` for a configuration the service would refuse. */
-  submit(submission: Submission): SubmittedJob;
-  /** Records of all jobs of all regions, oldest first. */
-  jobs(): readonly JobRecord[];
-  job(id: string): JobRecord | null;
-  regionOf(id: string): string | null;
-  /** Exact bytes of each item of a job, generated on demand. */
-  expected(id: string): Readonly<Record<JobItem, ExpectedItem>>;
-  /** Forces a status, e.g. `expired`. */
-  setStatus(id: string, status: JobStatus): void;
-  /** Issues a temporary key as the key service would. */
-  issueKey(type: KeyType, ttl: number, clientRef?: string): Promise<string>;
-  /** Makes every temporary key issued so far answer 401. */
-  revokeTemporaryKeys(): void;
-  /** Resolves when no job is being processed and no notification is under way. */
-  idle(): Promise<void>;
-  /** Ends servers, notifications and temporary files. Idempotent. */
-  close(): Promise<void>;
-}
 
 const WEEK_MS = 7 * 24 * 3600 * 1000;
 

@@ -3,7 +3,6 @@ import { Readable } from 'node:stream';
 import { type Dispatcher, request as send } from 'undici';
 import type { Clock } from '../../time/clock.js';
 import { retry } from '../../time/retry.js';
-import type { Credentials } from '../keys/credentials.js';
 import { SpeechError } from '../speech-error.js';
 import { answerError } from './answer-error.js';
 import { type Download, openDownload } from './download.js';
@@ -25,6 +24,13 @@ export interface SpeechRequest {
   /** False when carrying it out twice would do harm. Default true. */
   readonly repeatable?: boolean;
   readonly signal?: AbortSignal | undefined;
+}
+
+/** Supplies the bearer token of requests. */
+export interface Credentials {
+  token(signal?: AbortSignal): Promise<string>;
+  /** Learns that a token was answered with 401; true when asking for a token again may help. */
+  rejected(token: string): boolean;
 }
 
 /** One attempt, for metrics and logs. */

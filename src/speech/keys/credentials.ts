@@ -1,13 +1,7 @@
 import { decodeJwt } from 'jose';
 import type { Clock } from '../../time/clock.js';
+import type { Credentials } from '../http/transport.js';
 import type { KeysClient, TemporaryKeyOrder } from './keys-client.js';
-
-/** Supplies the bearer token of requests. */
-export interface Credentials {
-  token(signal?: AbortSignal): Promise<string>;
-  /** Learns that a token was answered with 401; true when asking for a token again may help. */
-  rejected(token: string): boolean;
-}
 
 export function apiKeyCredentials(apiKey: string): Credentials {
   return { token: async () => apiKey, rejected: () => false };

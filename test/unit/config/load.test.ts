@@ -139,6 +139,30 @@ describe('loadConfig', () => {
     ).toBe(9);
   });
 
+  it('reads a mapped variable in the format that its mapping names', () => {
+    const mapping = 'egress: { regions: { __name: REGIONS, __format: json } }';
+    const env = { NODE_CONFIG_DIR: folder({ 'custom-environment-variables.yaml': mapping }) };
+    const { regions } = loadConfig({ ...env, REGIONS: '{"eu1":["192.0.2.1"]}' }).egress;
+    expect([regions.eu1, regions.us1.length]).toEqual([['192.0.2.1/32'], 5]);
+    const attempt = () => loadConfig({ ...env, REGIONS: '{"geheim' });
+    expect(attempt).toThrow(/found unreadable text in the environment variable REGIONS, expected json/);
+    expect(attempt).not.toThrow(/geheim/);
+  });
+
+  it.each([
+    [
+      'limits: { maxParts: { __name: PARTS, __format: xml } }',
+      /found the format xml of PARTS, expected one of json/,
+    ],
+    [
+      'limits: { maxParts: 5 }',
+      /limits\.maxParts: found a mapping to nothing, expected the name of a variable/,
+    ],
+  ])('refuses the mapping %s', (mapping, expected) => {
+    const env = { NODE_CONFIG_DIR: folder({ 'custom-environment-variables.yaml': mapping }), PARTS: '5' };
+    expect(() => loadConfig(env)).toThrow(expected);
+  });
+
   it('maps lists and header lines', () => {
     const config = loadConfig({
       TR_ALLOW: 'eu1, 10.0.0.0/8',
@@ -159,7 +183,7 @@ describe('loadConfig', () => {
       /found the environment variable TR_STORE_URI, expected a known variable; did you mean TR_STORE_URL\?/,
     ],
     ['TR_PORTS', /did you mean TR_PORT\?/],
-    ['TR_CHOCOLATE_FACTORY', /see docs\/configuration\.md/],
+    ['TR_CHOCOLATE_FACTORY', /docs\/configuration\.md lists them/],
   ])('refuses the unknown variable %s, and does not show its value', (name, expected) => {
     const attempt = () => loadConfig({ [name]: 'geheim' });
     expect(attempt).toThrow(expected);

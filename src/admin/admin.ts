@@ -76,13 +76,14 @@ export function createAdmin(options: AdminOptions): Admin {
     onReleased: (bytes) => metrics.ledger.quarantine('released', bytes),
     onError: options.onUnexpected,
   });
-  const { view, shelf, replays } = repairs;
+  const { view, quarantine, replays } = repairs;
   metrics.ledger.watchBrokenLines(() => view.status().broken.count);
   const signIn = createSignIn({ tokens: options.tokens, onFailure: options.onSignInFailure });
   const changes = createChangeGate();
   const routes = adminRoutes({
     ...options,
     ...repairs,
+    shelf: quarantine,
     fresh: createFreshView({ view }),
     signIn,
     downloads: createDownloadGate(options.limits),
@@ -92,7 +93,7 @@ export function createAdmin(options: AdminOptions): Admin {
     health: {
       store: { location: store.location, status: options.storeStatus },
       sources: options.credentials,
-      quarantine: shelf.entries,
+      quarantine: quarantine.entries,
       lastReconcile: createReconcileReports(store),
     },
   });

@@ -1,9 +1,7 @@
 import { Argument, Command, Option } from 'commander';
 import { Problem } from '../domain/problem.js';
 import { checkNames, knownNames } from '../ledger-view/filter-names.js';
-import type { ReplaySelector } from '../repair/replay-selector.js';
-import type { ReplayState, ReplayView } from '../repair/replay-state.js';
-import type { ReplayFailure } from '../repair/replay-store.js';
+import type { ReplayFailure, ReplaySelector, ReplayState, ReplayView } from '../repair/replay-state.js';
 import type { Replays } from '../repair/replays.js';
 import { EXIT, UsageError } from './shared/exit-codes.js';
 import { CLI_ACTOR, openRepairs } from './shared/open-repairs.js';
@@ -106,7 +104,7 @@ async function run(
   { reason = null, json }: { readonly reason?: string | null; readonly json?: true },
   signal: AbortSignal,
 ): Promise<void> {
-  const id = await replays.order(selector, { actor: CLI_ACTOR, reason });
+  const id = await replays.create(selector, { actor: CLI_ACTOR, reason });
   const progress = createProgress();
   const outage = new AbortController();
   const show = ({ done, failed, total, waitingFor }: ReplayState) => {

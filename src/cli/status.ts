@@ -39,7 +39,7 @@ const EXIT_CODES = { ok: EXIT.ok, warning: EXIT.failed, failing: EXIT.usage } as
 async function readVerdict(work: RecoveryWork): Promise<Verdict> {
   const { config, parts } = work;
   const { store } = parts;
-  const { view, shelf } = openRepairs(work);
+  const { view, quarantine } = openRepairs(work);
   const progress = createProgress();
   progress.show('reading the ledger');
   const unreadable = await view.refresh().then(
@@ -51,7 +51,7 @@ async function readVerdict(work: RecoveryWork): Promise<Verdict> {
   const [summary, failures, entries, reconcile, lastProven] = await Promise.all([
     view.summary(),
     view.openFailures({ limit: 1 }),
-    shelf.entries().catch(() => null),
+    quarantine.entries().catch(() => null),
     createReconcileReports(store)().catch(() => null),
     lastProof(store, config.store.canaryInterval, now).catch(() => undefined),
   ]);

@@ -17,7 +17,7 @@ export interface ReleasingSource extends DecodingSource {
 
 export interface ReleaseParts {
   readonly store: ObjectStore;
-  readonly shelf: QuarantineShelf;
+  readonly quarantine: QuarantineShelf;
   readonly sources: ReadonlyMap<string, ReleasingSource>;
   readonly archive: Archive;
   readonly ledger: Pick<Ledger, 'append'>;
@@ -34,8 +34,11 @@ export interface ReleaseParts {
  * `conflict` when the body still cannot be decoded.
  */
 export function releaseBody(parts: ReleaseParts, id: string, order: AuditInfo): Promise<Acknowledgement> {
-  return parts.shelf.withBody(id, async (body) => {
-    const [request, released] = await Promise.all([parts.shelf.request(id), parts.shelf.release(id)]);
+  return parts.quarantine.withBody(id, async (body) => {
+    const [request, released] = await Promise.all([
+      parts.quarantine.request(id),
+      parts.quarantine.release(id),
+    ]);
     if (request === null || body === null) throw nothingThere();
     if (released !== null) return answer(request, released.deliveryId, released.items);
     return release(parts, { id, request, body }, order);
@@ -54,7 +57,7 @@ async function release(
   const { source, region, clientIp, method, jobId, status } = request;
   const told = { source, region, clientIp, method, jobId, status, deliveryId, receivedAt, items };
   const durationMs = Math.round(performance.now() - started);
-  const mark = await parts.shelf.markReleased(id, jobId, {
+  const mark = await parts.quarantine.markReleased(id, jobId, {
     v: 1,
     deliveryId,
     releasedAt: receivedAt,
@@ -67,12 +70,12 @@ async function release(
     const act = { ...told, outcome: 'released', origin: 'replay' as const, bytes: body.length, durationMs };
     await parts.ledger.append(operatorLine(order, act)).catch(async (error: unknown) => {
       // Without its line the release is not acknowledged, and must not look done to the next one.
-      await parts.shelf.unmarkReleased(id);
+      await parts.quarantine.unmarkReleased(id);
       throw error;
     });
   }
   // An erasure that began after the commit has found the artefacts, and may have looked here before the mark came.
-  if (await isErased(parts.store, jobId)) await parts.shelf.unmarkReleased(id);
+  if (await isErased(parts.store, jobId)) await parts.quarantine.unmarkReleased(id);
   parts.onReleased?.(body.length);
   return answer(request, mark.deliveryId, mark.items);
 }

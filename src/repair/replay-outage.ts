@@ -1,36 +1,69 @@
-import type { ItemOutcome } from './run-replay.js';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ItemResult } from './replay-state.js';
 
 /** An item that was worked on. */
 export interface WorkedItem {
   readonly index: number;
-  readonly result: ItemOutcome;
+  readonly result: ItemResult;
 }
 
+/** Failures in a row, all for one reason, that make an outage. */
+const OUTAGE_AFTER = 5;
+/** Milliseconds between looks whether another worker's trial has ended the outage. */
+const TRIAL_POLL = 100;
+const MAX_PAUSE = 60_000;
+
 /**
- * Tells failures of one job from an outage. Failures in a row that differ in the job's id alone are held back: when there
- * are `limit` of them the key is refused, or the service is away, and going on would only use the list up. They are
- * worked on again then. Anything else in between settles them: they are failures of their own.
+ * Tells failures of single jobs from an outage. Failures in a row whose reasons differ only in the job's id are held
+ * back. Five of them are an outage: the key is refused, or the service is down, and going on would only use up the list.
+ * They are worked on again then. A different result in between settles them as failures of their own.
+ *
+ * During an outage one item is tried at a time, after a pause that doubles up to a minute.
  */
-export class OutageWatch {
-  readonly #limit: number;
+export class ReplayOutage {
+  /** Milliseconds before the first trial. */
+  readonly #firstPause: number;
   #held: WorkedItem[] = [];
   #reason: string | null = null;
   #out = false;
+  #trying = false;
+  #trials = 0;
 
-  constructor(limit: number) {
-    this.#limit = limit;
+  constructor(firstPause: number) {
+    this.#firstPause = firstPause;
   }
 
-  /** Why every item fails; null while that is not known. */
+  /** Why every item fails; null while there is no outage. */
   get cause(): string | null {
     return this.#out ? this.#reason : null;
   }
 
-  /** Takes a result and gives those that count by now, and the items that have to be worked on again. */
-  see(item: WorkedItem): { readonly settled: readonly WorkedItem[]; readonly again: readonly number[] } {
+  /** Whether a worker may begin an item now. Resolves to false after a wait: the worker has to ask again. */
+  async admits(signal: AbortSignal): Promise<boolean> {
+    if (!this.#out) {
+      this.#trials = 0;
+      return true;
+    }
+    if (this.#trying) {
+      await pause(TRIAL_POLL, signal);
+      return false;
+    }
+    this.#trying = true;
+    await pause(Math.min(this.#firstPause * 2 ** Math.min(this.#trials, 16), MAX_PAUSE), signal);
+    this.#trials += 1;
+    return true;
+  }
+
+  /** Ends a trial, if there is one: another worker may begin the next. */
+  endTrial(): void {
+    this.#trying = false;
+  }
+
+  /** Takes a result. Returns the results that count by now, and the items that have to be worked on again. */
+  add(item: WorkedItem): { readonly settled: readonly WorkedItem[]; readonly again: readonly number[] } {
     const { outcome, reason, jobId } = item.result;
     if (outcome !== 'failed' || reason === null) return { settled: [...this.flush(), item], again: [] };
-    const cause = withoutJob(reason, jobId);
+    const cause = withoutJobId(reason, jobId);
     if (cause !== this.#reason) {
       const settled = this.flush();
       this.#reason = cause;
@@ -38,14 +71,14 @@ export class OutageWatch {
       return { settled, again: [] };
     }
     this.#held.push(item);
-    this.#out ||= this.#held.length >= this.#limit;
+    this.#out ||= this.#held.length >= OUTAGE_AFTER;
     if (!this.#out) return { settled: [], again: [] };
     const again = this.#held.map(({ index }) => index);
     this.#held = [];
     return { settled: [], again };
   }
 
-  /** Ends the outage, if there is one, and gives what was held back: it counts. */
+  /** Ends the outage, if there is one, and returns the results that were held back: they count. */
   flush(): WorkedItem[] {
     const held = this.#held;
     this.#held = [];
@@ -55,8 +88,13 @@ export class OutageWatch {
   }
 }
 
-/** Reasons say which job was asked for, and would all be different. An id inside of a longer word is none. */
-function withoutJob(reason: string, jobId: string): string {
+/** Reasons name the job, and would all be different. An id inside a longer word is not the job's. */
+function withoutJobId(reason: string, jobId: string): string {
   const escaped = jobId.replace(/[^A-Za-z0-9_]/g, '\\$&');
   return reason.replace(new RegExp(`(?<![\\w-])${escaped}(?![\\w-])`, 'g'), '…');
+}
+
+/** Ends early, and never rejects, when the signal aborts. */
+export function pause(milliseconds: number, signal: AbortSignal): Promise<unknown> {
+  return sleep(milliseconds, undefined, { signal, ref: false }).catch(() => undefined);
 }

@@ -1,6 +1,32 @@
-import type { ReplaySelector } from './replay-selector.js';
+import { type AuditInfo, newDeliveryId } from '../archive/ledger/ledger-line.js';
 
-/** How far a replay got: the document at `replays/<id>.json`, written by the one who runs it. */
+/** What a replay works on; filters add up (docs/replay.md). */
+export interface ReplaySelector {
+  /** `refetch` fetches jobs from the service, `release` decodes quarantined bodies again. */
+  readonly kind: 'refetch' | 'release';
+  readonly jobs?: readonly string[] | undefined;
+  /** Id of a replay of the same kind: the items that failed in it. */
+  readonly failedOf?: string | undefined;
+  /** ISO 8601; received at or after it. */
+  readonly since?: string | undefined;
+  /** ISO 8601; received before it. */
+  readonly until?: string | undefined;
+  readonly source?: string | undefined;
+  readonly region?: string | undefined;
+  readonly status?: string | undefined;
+  readonly outcome?: string | undefined;
+}
+
+/** What a selector matches now. */
+export interface ReplaySelection {
+  /** Job ids to refetch, or delivery ids of bodies to release; each once. */
+  readonly items: readonly string[];
+  /** Of bodies their size; of jobs the largest delivery that was received of each. */
+  readonly bytes: number;
+  readonly jobs: readonly string[];
+}
+
+/** Progress of a replay: the document at `replays/<id>.json`, written by the replica that runs it. */
 export interface ReplayState {
   readonly v: 1;
   readonly replayId: string;
@@ -13,26 +39,49 @@ export interface ReplayState {
   /** Items before this one have been worked on, and of the later ones those in `ahead`. */
   readonly next: number;
   readonly ahead: readonly number[];
-  /** Items that went well, and that did not. */
+  /** Items that succeeded, and items that failed. */
   readonly done: number;
   readonly failed: number;
   readonly outcomes: Readonly<Record<string, number>>;
-  /** Which take-over is at work, from 1; each is claimed by one replica only. */
+  /** Number of the claim that runs it, from 1; each claim belongs to one replica. */
   readonly claim: number;
   readonly owner: string;
   /** Why every item fails at present, so that the run waits; absent or null while it does not. */
   readonly waitingFor?: string | null;
   /**
-   * Sign of life of the owner: changes with every beat, and is null once it let go. Never compared with another clock.
+   * Heartbeat of the owner: changes with every save, and is null once the owner has stopped. Never compared with another
+   * replica's clock.
    */
   readonly heartbeatAt: string | null;
   readonly finishedAt: string | null;
 }
 
+/** The result of one item. */
+export interface ItemResult {
+  readonly outcome: string;
+  readonly failed: boolean;
+  /** Why it failed; null when it did not, or the reason is unknown. */
+  readonly reason: string | null;
+  /** The job behind the item. */
+  readonly jobId: string;
+  /** The ledger has a line of the failure already. */
+  readonly recorded?: true;
+}
+
+/** An item that failed, or one that a dead run listed as failed and that succeeded since. */
+export interface ReplayFailure {
+  /** A job id, or the delivery id of a quarantined body. */
+  readonly item: string;
+  readonly jobId: string;
+  readonly outcome: string;
+  readonly reason: string | null;
+  readonly failed: boolean;
+}
+
 /** A replay as operators see it. */
 export interface ReplayView {
   readonly replayId: string;
-  /** `interrupted` is taken up again by any replica. */
+  /** Any replica takes over an `interrupted` one. */
   readonly state: 'running' | 'done' | 'cancelled' | 'interrupted';
   readonly total: number;
   readonly done: number;
@@ -43,70 +92,43 @@ export interface ReplayView {
   readonly finishedAt: string | null;
   readonly actor: string;
   readonly reason: string | null;
-  /** Of many named jobs the first; `total` says how many there are. */
+  /** Holds the first of many named jobs; `total` says how many there are. */
   readonly selector: ReplaySelector;
   readonly owner: string;
   readonly waitingFor: string | null;
 }
 
-/** Milliseconds without a sign of life after which another replica may take a replay up. */
-export const LEASE = 30_000;
-
-/** Named jobs kept in the state, which is written every second; all of them are in the list of items. */
+/** Named jobs kept in the state, which is written every second; the list of items holds all of them. */
 const NAMED_JOBS = 20;
 
-/** The selector as the state keeps it. */
-export function shortened(selector: ReplaySelector): ReplaySelector {
-  return selector.jobs === undefined ? selector : { ...selector, jobs: selector.jobs.slice(0, NAMED_JOBS) };
-}
-
-/**
- * Tells replays that nobody works on. Clocks of replicas differ, by an hour at times: a sign of life is alive as long
- * as it changes, by the clock of whoever looks.
- *
- * @param clock milliseconds that never jump
- */
-export function createLifeWatch(lease: number, clock: () => number = () => performance.now()) {
-  const seen = new Map<string, { readonly sign: string; readonly since: number }>();
+/** The state of a replay that nothing was done of yet. Its creator holds the first claim. */
+export function newReplayState(
+  selector: ReplaySelector,
+  { items, bytes }: ReplaySelection,
+  { actor, reason }: AuditInfo,
+  owner: string,
+): ReplayState {
+  const createdAt = new Date().toISOString();
+  const { jobs } = selector;
   return {
-    /** Whether the run let go, or has given no sign for the lease since it was first looked at. */
-    isAbandoned({ replayId, claim, heartbeatAt }: ReplayState): boolean {
-      if (heartbeatAt === null) return true;
-      const sign = `${claim} ${heartbeatAt}`;
-      const last = seen.get(replayId);
-      if (last?.sign === sign) return clock() - last.since > lease;
-      seen.set(replayId, { sign, since: clock() });
-      return false;
-    },
-    forget: (replayId: string) => void seen.delete(replayId),
+    v: 1,
+    replayId: newDeliveryId(),
+    createdAt,
+    actor,
+    reason,
+    selector: jobs === undefined ? selector : { ...selector, jobs: jobs.slice(0, NAMED_JOBS) },
+    total: items.length,
+    bytes,
+    next: 0,
+    ahead: [],
+    done: 0,
+    failed: 0,
+    outcomes: {},
+    claim: 1,
+    owner,
+    heartbeatAt: createdAt,
+    finishedAt: null,
   };
-}
-
-export type LifeWatch = ReturnType<typeof createLifeWatch>;
-
-/** @param abandoned nobody works on it */
-export function viewOf(state: ReplayState, { cancelled, abandoned }: ReplayEnd): ReplayView {
-  const { replayId, total, done, failed, outcomes, bytes, createdAt, finishedAt } = state;
-  const { actor, reason, selector, owner } = state;
-  return {
-    replayId,
-    state: stateOf(state, { cancelled, abandoned }),
-    waitingFor: state.finishedAt === null && !cancelled ? (state.waitingFor ?? null) : null,
-    ...{ total, done, failed, outcomes, bytes, createdAt, finishedAt, actor, reason, selector, owner },
-  };
-}
-
-/** What the state alone does not say. */
-export interface ReplayEnd {
-  readonly cancelled: boolean;
-  readonly abandoned: boolean;
-}
-
-function stateOf(state: ReplayState, { cancelled, abandoned }: ReplayEnd): ReplayView['state'] {
-  // Somebody was told that it is cancelled, even if its last item ended at that very moment.
-  if (cancelled) return 'cancelled';
-  if (state.finishedAt !== null) return 'done';
-  return abandoned ? 'interrupted' : 'running';
 }
 
 /** The state after an item was worked on. */
@@ -122,4 +144,36 @@ export function withItem(state: ReplayState, index: number, outcome: string, fai
     failed: state.failed + (failed ? 1 : 0),
     outcomes: { ...state.outcomes, [outcome]: (state.outcomes[outcome] ?? 0) + 1 },
   };
+}
+
+/** The indexes of the items that were not worked on yet. */
+export function remainingItems({ next, ahead }: ReplayState, total: number): number[] {
+  const indexes: number[] = [];
+  for (let index = next; index < total; index += 1) if (!ahead.includes(index)) indexes.push(index);
+  return indexes;
+}
+
+/** What the state alone does not say. */
+export interface ReplayEnd {
+  readonly cancelled: boolean;
+  /** No replica works on it. */
+  readonly abandoned: boolean;
+}
+
+export function viewOf(state: ReplayState, end: ReplayEnd): ReplayView {
+  const { replayId, total, done, failed, outcomes, bytes, createdAt, finishedAt } = state;
+  const { actor, reason, selector, owner } = state;
+  return {
+    replayId,
+    state: stateName(state, end),
+    waitingFor: state.finishedAt === null && !end.cancelled ? (state.waitingFor ?? null) : null,
+    ...{ total, done, failed, outcomes, bytes, createdAt, finishedAt, actor, reason, selector, owner },
+  };
+}
+
+function stateName(state: ReplayState, { cancelled, abandoned }: ReplayEnd): ReplayView['state'] {
+  // The API has confirmed the cancellation, even if the last item ended at that very moment.
+  if (cancelled) return 'cancelled';
+  if (state.finishedAt !== null) return 'done';
+  return abandoned ? 'interrupted' : 'running';
 }

@@ -4,52 +4,42 @@ import type { AuditInfo } from '../archive/ledger/ledger-line.js';
 import { isUlid } from '../store/list-cursor.js';
 import { type ObjectStore, StoreError } from '../store/object-store.js';
 import { readDocument } from '../store/read-document.js';
-import type { ReplayState } from './replay-state.js';
+import type { ReplayFailure, ReplayState } from './replay-state.js';
 
-/** A replay as it lies in the store. */
+/** A replay as the store holds it. */
 export interface StoredReplay {
   readonly state: ReplayState;
   readonly cancelled: boolean;
 }
 
 /**
- * The replays of all replicas: the state in `replays/<id>.json`; beside it, in `replays/<id>/`, the items, one
- * object per claim, and the mark of a cancellation.
+ * The replays of all replicas: the state in `replays/<id>.json`; in `replays/<id>/` the items, one object per claim, the
+ * failures in batches, and the mark of a cancellation.
  */
-export interface ReplayShelf {
-  /** The items first: a state promises that they are there. */
+export interface ReplayStore {
+  /** Writes the items before the state, so that a state is never without its items. */
   create(state: ReplayState, items: readonly string[]): Promise<void>;
   read(id: string): Promise<StoredReplay | null>;
   items(id: string): Promise<readonly string[]>;
-  /** Only for whoever holds the latest claim. */
+  /** Only for the replica that holds the latest claim. */
   save(state: ReplayState): Promise<void>;
-  /** Creates the claim; false when somebody else did. */
+  /** Creates the claim; false when another replica did. */
   claim(id: string, claim: number, owner: string): Promise<boolean>;
   /** Whether a later claim than this one was made. */
   isSuperseded(id: string, claim: number): Promise<boolean>;
-  cancel(id: string, order: AuditInfo): Promise<void>;
+  cancel(id: string, audit: AuditInfo): Promise<void>;
   isCancelled(id: string): Promise<boolean>;
-  /** Keeps results beside the state, as the batch of that number of that claim. */
+  /** Keeps results beside the state, as a numbered batch of a claim. */
   addFailures(id: string, claim: number, batch: number, entries: readonly ReplayFailure[]): Promise<void>;
-  /** The items that failed and did not go well since, each once, in the order of the last attempt. */
+  /** The items that failed and have not succeeded since, each once, in the order of the last attempt. */
   failures(id: string): Promise<readonly ReplayFailure[]>;
   /** Ids, newest first. */
   list(): Promise<string[]>;
 }
 
-/** An item that failed, or one named as failed by a run that died and that went well since. */
-export interface ReplayFailure {
-  /** What was to be worked on: a job id, or the delivery id of a quarantined body. */
-  readonly item: string;
-  readonly jobId: string;
-  readonly outcome: string;
-  readonly reason: string | null;
-  readonly failed: boolean;
-}
-
 const HEADERS = { contentType: 'application/json', metadata: {} } as const;
 
-export function createReplayShelf(store: ObjectStore): ReplayShelf {
+export function createReplayStore(store: ObjectStore): ReplayStore {
   const beside = (id: string, name: string) => `${REPLAYS_FOLDER}${id}/${name}.json`;
   const claimKey = (id: string, claim: number) => beside(id, `claim-${padded(claim)}`);
   const put = (key: string, value: unknown) => store.create(key, jsonOf(value), HEADERS);
@@ -85,12 +75,12 @@ export function createReplayShelf(store: ObjectStore): ReplayShelf {
     async claim(id, claim, owner) {
       const mark = randomUUID();
       if ((await put(claimKey(id, claim), { owner, mark })) === 'created') return true;
-      // It may be our own write whose answer got lost.
+      // `exists` may be our own write whose answer was lost.
       return (await readDocument(store, claimKey(id, claim)))?.mark === mark;
     },
     isSuperseded: async (id, claim) => (await store.head(claimKey(id, claim + 1))) !== null,
-    async cancel(id, order) {
-      await put(beside(id, 'cancelled'), { ...order, at: new Date().toISOString() });
+    async cancel(id, audit) {
+      await put(beside(id, 'cancelled'), { ...audit, at: new Date().toISOString() });
     },
     isCancelled: async (id) => (await store.head(beside(id, 'cancelled'))) !== null,
     async addFailures(id, claim, batch, entries) {
@@ -105,7 +95,7 @@ export function createReplayShelf(store: ObjectStore): ReplayShelf {
       const keys: string[] = [];
       for await (const { key } of store.list(`${REPLAYS_FOLDER}${id}/failed-`)) keys.push(key);
       const last = new Map<string, ReplayFailure>();
-      // A batch never changes, and the page asks for the same replay again and again.
+      // A batch never changes, and the dashboard polls the same replay.
       if (known.id !== id) known = { id, batches: new Map() };
       const { batches } = known;
       for (const key of keys) {

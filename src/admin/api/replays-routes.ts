@@ -4,7 +4,7 @@ import { Problem } from '../../domain/problem.js';
 import { checkNames, type KnownNames } from '../../ledger-view/filter-names.js';
 import type { FreshView } from '../../ledger-view/fresh-view.js';
 import type { LedgerView } from '../../ledger-view/ledger-view.js';
-import type { ReplayFailure } from '../../repair/replay-store.js';
+import type { ReplayFailure } from '../../repair/replay-state.js';
 import type { Replays } from '../../repair/replays.js';
 import { text } from '../../text/read-input.js';
 import { type AdminRoute, accepted, adminRoute, ok } from './admin-route.js';
@@ -81,7 +81,7 @@ export function replaysRoutes({ replays, fresh, names, view }: ReplaysRouteParts
       async handle({ body: { selector, dryRun, reason = null }, actor }) {
         await fresh();
         checkNames(selector, names, view);
-        if (!dryRun) return accepted({ replayId: await replays.order(selector, { actor, reason }) });
+        if (!dryRun) return accepted({ replayId: await replays.create(selector, { actor, reason }) });
         const { items, bytes, jobs } = await replays.preview(selector);
         return ok({ count: items.length, bytes, jobs: jobs.slice(0, PREVIEWED_JOBS) });
       },

@@ -2,14 +2,17 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createLedger } from '../../../src/archive/ledger/ledger.js';
 import { createQuarantineShelf } from '../../../src/archive/quarantine/quarantine-store.js';
 import { createLedgerView } from '../../../src/ledger-view/ledger-view.js';
-import { createReplayShelf } from '../../../src/repair/replay-store.js';
+import { createReplayStore } from '../../../src/repair/replay-store.js';
 import { createReplays, type ReplaysOptions } from '../../../src/repair/replays.js';
+import type { SpeechClients } from '../../../src/speech/speech.js';
+import { SpeechError } from '../../../src/speech/speech-error.js';
 import { createFileStore } from '../../../src/store/file/file-store.js';
 import { type ObjectStore, StoreError } from '../../../src/store/object-store.js';
 import { ledgerOf, visibleKeys } from '../../support/ledger/ledger-of.js';
 import { type AdminApi, adminApi, sendCallback } from '../../support/processes/admin-api.js';
 import { type RunningService, startService } from '../../support/processes/running-service.js';
 import { type LostJobs, lostJobs } from '../../support/recovery/lost-jobs.js';
+import { archiveOver } from '../../support/store/archive-bench.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { until } from '../../support/until.js';
 
@@ -210,6 +213,30 @@ describe('replays over HTTP', () => {
   });
 });
 
+const HOUR = 3_600_000;
+
+type ReadRecord = (jobId: string, signal: AbortSignal | undefined) => Promise<void>;
+
+interface ReplicaOptions extends Partial<ReplaysOptions> {
+  /** Called for every job whose record is requested; what it throws is the service's answer. */
+  readonly record?: ReadRecord;
+  readonly concurrency?: number;
+}
+
+/** The client of a service whose jobs are all done and require no artefact. */
+function serviceThat(read: ReadRecord): SpeechClients {
+  const notification_config = [{ url: 'http://127.0.0.1:9/callbacks/default', contents: [] }];
+  const config = { type: 'transcription', notification_config };
+  const client = {
+    region: 'eu1',
+    async record(id: string, signal?: AbortSignal) {
+      await read(id, signal);
+      return { id, status: 'done', created_at: '2026-03-04T00:00:00.000Z', data_name: '', config };
+    },
+  };
+  return { regions: ['eu1'], jobs: () => client } as unknown as SpeechClients;
+}
+
 describe('replays among replicas', () => {
   const cleanUp: (() => Promise<void>)[] = [];
   afterEach(async () => {
@@ -223,25 +250,28 @@ describe('replays among replicas', () => {
     const ledger = createLedger({ store, replica: 'r' });
     cleanUp.push(() => ledger.close());
     const view = createLedgerView({ store });
-    const replica = (options: Partial<ReplaysOptions>) => {
+    const { archive } = archiveOver(store);
+    const quarantine = createQuarantineShelf(store);
+    const release = { store, quarantine, archive, ledger, sources: new Map(), maxParts: 1 };
+    const recovery = {
+      ...{ store, archive, ledger, publicUrl: null, window: HOUR, grace: 0, clock: Date.now },
+      ...{ retention: HOUR, retentionWarning: HOUR, sources: { default: { contents: [], keyPrefix: '' } } },
+    };
+    const replica = ({ record = async () => {}, concurrency = 2, ...options }: ReplicaOptions) => {
       const replays = createReplays({
-        view,
-        shelf: createQuarantineShelf(store),
-        replays: createReplayShelf(store),
-        ledger,
+        ...{ view, quarantine, release, ledger },
+        recovery: { ...recovery, concurrency, speech: serviceThat(record) },
+        replays: createReplayStore(store),
         owner: 'someone',
         busy: () => false,
-        onFailed: async () => {},
-        concurrency: 2,
         heartbeat: 20,
         lease: 200,
-        work: async () => ({ outcome: 'matched', failed: false, reason: null, jobId: 'j' }),
         ...options,
       });
       cleanUp.push(() => replays.stop());
       return replays;
     };
-    return { replica, store };
+    return { replica, store, folder: folder.path };
   }
   const jobs = Array.from({ length: 8 }, (_, n) => `j${n}`);
 
@@ -262,30 +292,26 @@ describe('replays among replicas', () => {
     const dying = replica({
       owner: 'dying',
       concurrency: 1,
-      replays: createReplayShelf(mortal),
-      work: async (_state, item) => {
+      replays: createReplayStore(mortal),
+      record: async (jobId) => {
         if (worked.length === 3) await buried;
-        worked.push(item);
-        return { outcome: 'recovered', failed: false, reason: null, jobId: item };
+        worked.push(jobId);
       },
     });
-    const id = await dying.order({ kind: 'refetch', jobs }, ORDER);
+    const id = await dying.create({ kind: 'refetch', jobs }, ORDER);
     void dying.run(id, grave.signal, () => {}).catch(() => undefined);
     await until(async () => (await dying.view(id))?.done === 3);
     alive = false;
 
-    const work = async (_state: unknown, item: string) => {
-      worked.push(item);
-      return { outcome: 'matched', failed: false, reason: null, jobId: 'j' };
-    };
-    const others = [replica({ owner: 'other', work }), replica({ owner: 'third', work })];
+    const record = async (jobId: string) => void worked.push(jobId);
+    const others = [replica({ owner: 'other', record }), replica({ owner: 'third', record })];
     for (const other of others) other.start();
     await until(async () => (await others[0]?.view(id))?.state === 'done');
     expect(await others[0]?.view(id)).toMatchObject({
       state: 'done',
       total: 8,
       done: 8,
-      outcomes: { recovered: 3, matched: 5 },
+      outcomes: { matched: 8 },
       owner: expect.stringMatching(/other|third/),
     });
     expect(worked.toSorted()).toEqual(jobs);
@@ -301,13 +327,12 @@ describe('replays among replicas', () => {
         asked += 1;
         return busy;
       },
-      work: async () => {
+      record: async () => {
         worked += 1;
-        return { outcome: 'matched', failed: false, reason: null, jobId: 'j' };
       },
     });
     replays.start();
-    const id = await replays.order({ kind: 'refetch', jobs }, ORDER);
+    const id = await replays.create({ kind: 'refetch', jobs }, ORDER);
     await until(() => asked > 4);
     expect(worked).toBe(0);
     busy = false;
@@ -325,13 +350,12 @@ describe('replays among replicas', () => {
     const runner = replica({
       heartbeat: 60_000,
       concurrency: 3,
-      work: async () => {
+      record: async () => {
         worked += 1;
         await held;
-        return { outcome: 'matched', failed: false, reason: null, jobId: 'j' };
       },
     });
-    const id = await runner.order({ kind: 'refetch', jobs: jobs.slice(0, 3) }, ORDER);
+    const id = await runner.create({ kind: 'refetch', jobs: jobs.slice(0, 3) }, ORDER);
     const run = runner.run(id, new AbortController().signal, () => {});
     await until(() => worked === 3);
     const answer = await replica({}).cancel(id, ORDER);
@@ -348,44 +372,39 @@ describe('replays among replicas', () => {
     let worked = 0;
     const runner = replica({
       concurrency: 1,
-      work: async (_state, _item, signal) => {
+      record: async (_jobId, signal) => {
         worked += 1;
-        if (worked > 2) await new Promise((resolve) => signal.addEventListener('abort', resolve));
-        return { outcome: 'failed', failed: true, reason: null, jobId: 'j' };
+        if (worked > 2) await new Promise((resolve) => signal?.addEventListener('abort', resolve));
+        signal?.throwIfAborted();
       },
     });
-    const id = await runner.order({ kind: 'refetch', jobs }, ORDER);
+    const id = await runner.create({ kind: 'refetch', jobs }, ORDER);
     const run = runner.run(id, new AbortController().signal, () => {});
     await until(() => worked > 2);
     await replica({}).cancel(id, ORDER);
     expect(await run).toBe('cancelled');
-    expect(await runner.view(id)).toMatchObject({ state: 'cancelled', done: 0, failed: 2 });
+    expect(await runner.view(id)).toMatchObject({ state: 'cancelled', done: 2, failed: 0 });
   });
 
   it('names every item that failed once, also when a replica died over it', async () => {
-    const { replica } = await replicas();
-    const told: string[] = [];
-    const onFailed: ReplaysOptions['onFailed'] = async (_state, item, { reason }) => {
-      told.push(`${item}: ${reason}`);
-    };
-    const work: ReplaysOptions['work'] = async (_state, item) => {
-      const failed = item === 'j2' || item === 'j5';
-      return {
-        outcome: failed ? 'failed' : 'matched',
-        failed,
-        reason: failed ? `no ${item}` : null,
-        jobId: item,
-      };
-    };
-    const replays = replica({ work, onFailed });
-    const id = await replays.order({ kind: 'refetch', jobs }, ORDER);
+    const { replica, folder } = await replicas();
+    const logged: string[] = [];
+    const replays = replica({
+      record: async (jobId) => {
+        if (['j2', 'j5'].includes(jobId)) throw new SpeechError('unavailable', `read job ${jobId}`, 'no');
+      },
+      onReplayFailure: ({ item, reason }) => logged.push(`${item}: ${reason}`),
+    });
+    const id = await replays.create({ kind: 'refetch', jobs }, ORDER);
     expect(await replays.run(id, new AbortController().signal, () => {})).toBe('done');
     expect(await replays.view(id)).toMatchObject({ done: 6, failed: 2 });
     expect((await replays.failures(id)).map(({ item, reason }) => [item, reason])).toEqual([
-      ['j2', 'no j2'],
-      ['j5', 'no j5'],
+      ['j2', 'read job j2: no'],
+      ['j5', 'read job j5: no'],
     ]);
-    expect(told.toSorted()).toEqual(['j2: no j2', 'j5: no j5']);
+    expect(logged.toSorted()).toEqual(['j2: read job j2: no', 'j5: read job j5: no']);
+    const lines = (await ledgerOf(folder)).filter(({ outcome }) => outcome === 'failed');
+    expect(lines.map(({ jobId }) => jobId).sort()).toEqual(['j2', 'j5']);
     const again = await replays.preview({ kind: 'refetch', failedOf: id });
     expect(again).toMatchObject({ items: ['j2', 'j5'], jobs: ['j2', 'j5'] });
     await expect(replays.preview({ kind: 'release', failedOf: id })).rejects.toThrow(
@@ -400,19 +419,13 @@ describe('replays among replicas', () => {
     const { replica } = await replicas();
     let refused = true;
     let asked = 0;
-    const work: ReplaysOptions['work'] = async (_state, item) => {
+    const record = async (jobId: string) => {
       asked += 1;
-      const failed = refused;
-      return {
-        outcome: failed ? 'failed' : 'matched',
-        failed,
-        reason: failed ? `read job ${item} in eu1: answered 401` : null,
-        jobId: item,
-      };
+      if (refused) throw new SpeechError('unauthorised', `read job ${jobId} in eu1`, 'answered 401');
     };
     const many = Array.from({ length: 40 }, (_, n) => `job${n}`);
-    const replays = replica({ work, outagePause: 10 });
-    const id = await replays.order({ kind: 'refetch', jobs: many }, ORDER);
+    const replays = replica({ record, outagePause: 10 });
+    const id = await replays.create({ kind: 'refetch', jobs: many }, ORDER);
     const run = replays.run(id, new AbortController().signal, () => {});
     await until(async () => (await replays.view(id))?.waitingFor === 'read job … in eu1: answered 401');
     await until(() => asked > 8);
@@ -425,18 +438,12 @@ describe('replays among replicas', () => {
 
   it('counts as failures what fails for one reason among items that go well', async () => {
     const { replica } = await replicas();
-    const work: ReplaysOptions['work'] = async (_state, item) => {
-      const failed = Number(item.slice(1)) % 2 === 0;
-      return {
-        outcome: failed ? 'failed' : 'matched',
-        failed,
-        reason: failed ? 'too odd' : null,
-        jobId: item,
-      };
+    const record = async (jobId: string) => {
+      if (Number(jobId.slice(1)) % 2 === 0) throw new SpeechError('unavailable', 'read', 'even');
     };
     const many = Array.from({ length: 40 }, (_, n) => `j${n}`);
-    const replays = replica({ work, concurrency: 1, outagePause: 60_000 });
-    const id = await replays.order({ kind: 'refetch', jobs: many }, ORDER);
+    const replays = replica({ record, concurrency: 1, outagePause: 60_000 });
+    const id = await replays.create({ kind: 'refetch', jobs: many }, ORDER);
     expect(await replays.run(id, new AbortController().signal, () => {})).toBe('done');
     expect(await replays.view(id)).toMatchObject({ done: 20, failed: 20 });
   });
@@ -445,7 +452,7 @@ describe('replays among replicas', () => {
     const { replica, store } = await replicas();
     const replays = replica({});
     const many = Array.from({ length: 10_000 }, (_, n) => `job-with-a-long-name-${n}`);
-    const id = await replays.order({ kind: 'refetch', jobs: many }, ORDER);
+    const id = await replays.create({ kind: 'refetch', jobs: many }, ORDER);
     expect((await store.head(`replays/${id}.json`))?.size).toBeLessThan(2000);
     expect(await replays.view(id)).toMatchObject({ total: 10_000 });
   });

@@ -76,7 +76,7 @@ describe('erasing a job whose quarantined body is being released', () => {
     const release = releaseBody(
       {
         store: releasing,
-        shelf: createQuarantineShelf(releasing),
+        quarantine: createQuarantineShelf(releasing),
         sources: new Map([['default', SOURCE]]),
         archive: archiveOver(releasing).archive,
         ledger: ledger(),

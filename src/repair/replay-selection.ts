@@ -1,44 +1,19 @@
 import type { QuarantineShelf } from '../archive/quarantine/quarantine-store.js';
 import { Problem } from '../domain/problem.js';
 import type { LedgerView } from '../ledger-view/ledger-view.js';
-import type { ReplayShelf } from './replay-store.js';
-
-/** What a replay is to work on; filters add up (docs/replay.md). */
-export interface ReplaySelector {
-  /** `refetch` fetches jobs from the service, `release` decodes quarantined bodies again. */
-  readonly kind: 'refetch' | 'release';
-  readonly jobs?: readonly string[] | undefined;
-  /** Id of a replay of the same kind: what failed in it. */
-  readonly failedOf?: string | undefined;
-  /** ISO 8601; received at or after it. */
-  readonly since?: string | undefined;
-  /** ISO 8601; received before it. */
-  readonly until?: string | undefined;
-  readonly source?: string | undefined;
-  readonly region?: string | undefined;
-  readonly status?: string | undefined;
-  readonly outcome?: string | undefined;
-}
-
-/** What a selector stands for now. */
-export interface ReplaySelection {
-  /** Job ids to refetch, or delivery ids of bodies to release; each once. */
-  readonly items: readonly string[];
-  /** Of bodies their size; of jobs the largest that was received of each so far. */
-  readonly bytes: number;
-  readonly jobs: readonly string[];
-}
+import type { ReplaySelection, ReplaySelector } from './replay-state.js';
+import type { ReplayStore } from './replay-store.js';
 
 export interface SelectionParts {
-  readonly replays: Pick<ReplayShelf, 'read' | 'failures'>;
+  readonly replays: Pick<ReplayStore, 'read' | 'failures'>;
   readonly view: Pick<LedgerView, 'rows'>;
-  readonly shelf: QuarantineShelf;
+  readonly quarantine: Pick<QuarantineShelf, 'entries' | 'request'>;
 }
 
 export const MAX_REPLAY_ITEMS = 100_000;
 const READS_AT_ONCE = 16;
 
-/** Throws `request-invalid` for a refetch of everything, and for more than can be taken on at once. */
+/** Throws `request-invalid` for contradicting filters, for a refetch of everything, and for too many items. */
 export async function selectItems(parts: SelectionParts, selector: ReplaySelector): Promise<ReplaySelection> {
   const { since, until } = selector;
   if (since !== undefined && until !== undefined && Date.parse(since) >= Date.parse(until)) {
@@ -51,7 +26,7 @@ export async function selectItems(parts: SelectionParts, selector: ReplaySelecto
   throw new Problem('request-invalid', `More than ${MAX_REPLAY_ITEMS} are selected: narrow it down.`);
 }
 
-/** What failed in an earlier replay. Throws `request-invalid` for one that is not there, and for other filters beside it. */
+/** The items that failed in an earlier replay. Throws `request-invalid` for an unknown one, and for other filters beside it. */
 async function selectFailed(
   { replays }: SelectionParts,
   { kind, failedOf: _failedOf, ...filters }: ReplaySelector,
@@ -70,7 +45,7 @@ async function selectFailed(
   return { items: failures.map(({ item }) => item), jobs: [...jobs], bytes: 0 };
 }
 
-/** Jobs that were named are taken even if nothing was ever received of them; that is what recovery is for. */
+/** Named jobs are selected even if nothing was ever received of them: their callbacks may all be lost. */
 async function selectJobs({ view }: SelectionParts, selector: ReplaySelector): Promise<ReplaySelection> {
   const { kind: _kind, failedOf: _failedOf, jobs, ...filters } = selector;
   const filtered = Object.values(filters).some((value) => value !== undefined);
@@ -90,15 +65,18 @@ async function selectJobs({ view }: SelectionParts, selector: ReplaySelector): P
   return { items, jobs: items, bytes: [...bytes.values()].reduce((sum, size) => sum + size, 0) };
 }
 
-async function selectBodies({ shelf }: SelectionParts, selector: ReplaySelector): Promise<ReplaySelection> {
+async function selectBodies(
+  { quarantine }: SelectionParts,
+  selector: ReplaySelector,
+): Promise<ReplaySelection> {
   const named = selector.jobs === undefined ? null : new Set(selector.jobs);
   const jobs = new Set<string>();
   const items: string[] = [];
   let bytes = 0;
-  const waiting = (await shelf.entries()).filter(({ state }) => state === 'waiting').reverse();
+  const waiting = (await quarantine.entries()).filter(({ state }) => state === 'waiting').reverse();
   for (let index = 0; index < waiting.length; index += READS_AT_ONCE) {
     const group = waiting.slice(index, index + READS_AT_ONCE);
-    const requests = await Promise.all(group.map(({ id }) => shelf.request(id)));
+    const requests = await Promise.all(group.map(({ id }) => quarantine.request(id)));
     for (const [place, request] of requests.entries()) {
       const entry = group[place];
       if (request === null || entry === undefined || !selects(selector, named, request)) continue;

@@ -1,0 +1,90 @@
+import type { Ledger } from '../archive/ledger/ledger.js';
+import { newDeliveryId, operatorLine } from '../archive/ledger/ledger-line.js';
+import { Problem } from '../domain/problem.js';
+import type { RecoveryParts } from '../recovery/recovery-parts.js';
+import { refetchJob } from './refetch-job.js';
+import { type ReleaseParts, releaseBody } from './release-body.js';
+import type { ItemResult, ReplayFailure, ReplayState } from './replay-state.js';
+
+export interface ReplayItemParts {
+  readonly recovery: RecoveryParts;
+  readonly release: ReleaseParts;
+  readonly ledger: Pick<Ledger, 'append'>;
+  /** Called with every item that failed, for the log. */
+  readonly onReplayFailure?: (failure: Omit<ReplayFailure, 'failed'> & { readonly replayId: string }) => void;
+  readonly onError?: (error: unknown) => void;
+}
+
+/** Works on one item of a replay. Harmless when repeated: after an interruption the last few items come again. */
+export async function workOnItem(
+  { recovery, release }: ReplayItemParts,
+  state: ReplayState,
+  item: string,
+  signal: AbortSignal,
+): Promise<ItemResult> {
+  try {
+    return state.selector.kind === 'refetch'
+      ? await refetchItem(recovery, state, item, signal)
+      : await releaseItem(release, state, item);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return { outcome: 'failed', failed: true, reason, jobId: item };
+  }
+}
+
+/** The region of the selector only filters: each job is requested from the region that made it. */
+async function refetchItem(
+  recovery: RecoveryParts,
+  { actor, reason, selector }: ReplayState,
+  jobId: string,
+  signal: AbortSignal,
+): Promise<ItemResult> {
+  let recorded = false;
+  const append: Ledger['append'] = (line) => {
+    recorded = true;
+    return recovery.ledger.append(line);
+  };
+  const options = { actor, reason, source: selector.source, signal };
+  const job = await refetchJob({ ...recovery, ledger: { ...recovery.ledger, append } }, jobId, options);
+  const failed = job.outcome === 'failed' || job.outcome === 'unrecoverable';
+  const result = { outcome: job.outcome, failed, reason: failed ? job.reason : null, jobId };
+  return recorded ? { ...result, recorded: true } : result;
+}
+
+async function releaseItem(parts: ReleaseParts, state: ReplayState, id: string): Promise<ItemResult> {
+  try {
+    const { outcome, jobId } = await releaseBody(parts, id, { actor: state.actor, reason: state.reason });
+    return { outcome, failed: false, reason: null, jobId };
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    const request = await parts.quarantine.request(id).catch(() => null);
+    const jobId = request?.jobId ?? id;
+    // The job was erased meanwhile: there is nothing left to release.
+    if (error.code === 'not-found') return { outcome: 'gone', failed: false, reason: null, jobId };
+    const outcome = error.code === 'conflict' ? 'undecodable' : 'failed';
+    return { outcome, failed: true, reason: error.message, jobId };
+  }
+}
+
+/** Names a failed item in the ledger and in the log, where operators search for the job. */
+export async function recordItemFailure(
+  { ledger, onReplayFailure, onError }: ReplayItemParts,
+  { replayId, actor, selector: { source, region } }: ReplayState,
+  item: string,
+  { jobId, outcome, reason, recorded }: ItemResult,
+): Promise<void> {
+  onReplayFailure?.({ replayId, item, jobId, outcome, reason });
+  if (recorded) return;
+  const line = operatorLine(
+    { actor, reason },
+    {
+      deliveryId: newDeliveryId(),
+      outcome: outcome === 'unrecoverable' ? outcome : 'failed',
+      jobId,
+      source: source ?? null,
+      region: region ?? null,
+    },
+  );
+  // The store is in trouble. The failure is still saved with the replay once the store can be written.
+  await ledger.append(line).catch((error: unknown) => onError?.(error));
+}

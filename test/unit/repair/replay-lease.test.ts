@@ -1,0 +1,58 @@
+import { describe, expect, it } from '@jest/globals';
+import { createLeaseWatch } from '../../../src/repair/replay-lease.js';
+import type { ReplayState } from '../../../src/repair/replay-state.js';
+
+const NEW: ReplayState = {
+  v: 1,
+  replayId: '01ARZ3NDEKTSV4RRFFQ69G5FAV',
+  createdAt: '2026-03-04T12:00:00.000Z',
+  actor: 'a',
+  reason: null,
+  selector: { kind: 'refetch' },
+  total: 10,
+  bytes: 0,
+  next: 0,
+  ahead: [],
+  done: 0,
+  failed: 0,
+  outcomes: {},
+  claim: 1,
+  owner: 'r',
+  heartbeatAt: '2026-03-04T12:00:00.000Z',
+  finishedAt: null,
+};
+
+describe('the lease of a replay', () => {
+  it.each([
+    ['an hour ahead', 3_600_000],
+    ['right', 0],
+    ['an hour behind', -3_600_000],
+  ])('ends a lease after the last change of the heartbeat, when the clock of its owner is %s', (_, skew) => {
+    let now = 0;
+    const leases = createLeaseWatch(30_000, () => now);
+    const state = () => ({
+      ...NEW,
+      heartbeatAt: new Date(Date.UTC(2026, 2, 4) + skew + now).toISOString(),
+    });
+    for (; now < 120_000; now += 20_000) expect(leases.isAbandoned(state())).toBe(false);
+    const last = state();
+    expect(leases.isAbandoned(last)).toBe(false);
+    now += 30_000;
+    expect(leases.isAbandoned(last)).toBe(false);
+    now += 1;
+    expect(leases.isAbandoned(last)).toBe(true);
+    expect(leases.isAbandoned({ ...last, claim: 2 })).toBe(false);
+    expect(leases.isAbandoned({ ...last, heartbeatAt: null })).toBe(true);
+  });
+
+  it('ends for a claim without a state a lease after it was first seen', () => {
+    let now = 0;
+    const leases = createLeaseWatch(30_000, () => now);
+    expect(leases.isClaimDead('r', 2)).toBe(false);
+    now = 30_001;
+    expect(leases.isClaimDead('r', 2)).toBe(true);
+    expect(leases.isClaimDead('r', 3)).toBe(false);
+    leases.forget('r');
+    expect(leases.isClaimDead('r', 3)).toBe(false);
+  });
+});

@@ -6,7 +6,7 @@ import { createHash, hash } from 'node:crypto';
 import { JsonCheck } from '../dist/content/json-check.js';
 import { createLogger } from '../dist/observe/logger.js';
 import { createMetrics } from '../dist/observe/metrics.js';
-import { parseCallbackQuery } from '../dist/receiver/access/query.js';
+import { parseCallbackQuery } from '../dist/receiver/access/callback-query.js';
 import { createReport } from '../dist/receiver/report.js';
 import { assertKey } from '../dist/store/object-key.js';
 import { assertHeaders } from '../dist/store/object-metadata.js';

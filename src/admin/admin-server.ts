@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { Express } from 'express';
 import { expressMessages } from '../receiver/http/express-messages.js';
-import { checkHeadersEvery } from '../receiver/http/headers-deadline.js';
+import { headersCheckInterval } from '../receiver/http/headers-check-interval.js';
 
 export interface AdminServerOptions {
   readonly keepAliveTimeout: number;
@@ -19,7 +19,7 @@ export function createAdminServer(app: Express, options: AdminServerOptions): Se
       ...expressMessages(app),
       requestTimeout: 0,
       headersTimeout: options.headersTimeout,
-      connectionsCheckingInterval: checkHeadersEvery(options.headersTimeout),
+      connectionsCheckingInterval: headersCheckInterval(options.headersTimeout),
       keepAliveTimeout: options.keepAliveTimeout,
       maxHeaderSize: options.maxHeaderBytes,
     },

@@ -2,8 +2,8 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Config } from '../config/config.js';
 import { type ConnectionMetrics, createConnectionLog, type Port } from '../observe/connection-metrics.js';
 import type { Logger } from '../observe/logger.js';
-import { boundConnections } from '../receiver/http/connection-bound.js';
 import { connectionLimits, openFileLimit } from '../receiver/http/connection-limits.js';
+import { limitConnections } from '../receiver/http/limit-connections.js';
 
 export interface PortsToBound {
   readonly servers: Readonly<Record<Port, Server>>;
@@ -22,7 +22,7 @@ export function boundPorts({ servers, limits, metrics, log }: PortsToBound): { c
   }
   const connectionLog = createConnectionLog(log);
   for (const port of ['public', 'admin'] as const) {
-    const bound = boundConnections(servers[port], {
+    const bound = limitConnections(servers[port], {
       most: most[port],
       isTrusted: TRUSTED[port],
       onShed: () => {

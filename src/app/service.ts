@@ -14,11 +14,11 @@ import { createRefusalRing, mergedRefusals } from '../observe/refusal-ring.js';
 import { createUnexpectedLog } from '../observe/unexpected-log.js';
 import { createSources } from '../receiver/access/sources.js';
 import { createAdmission } from '../receiver/admission.js';
+import { createBodyReader } from '../receiver/http/body-reader.js';
 import { drainServer } from '../receiver/http/drain-server.js';
 import { mountHealth, type Readiness } from '../receiver/http/health-routes.js';
 import { listen } from '../receiver/http/listen.js';
 import { createPublicServer } from '../receiver/http/public-server.js';
-import { createBodyClock } from '../receiver/http/request-body.js';
 import { createPublicApp, mountCallbacks, mountFallbacks } from '../receiver/http/router.js';
 import { createReceiver } from '../receiver/receive.js';
 import { createReport } from '../receiver/report.js';
@@ -129,7 +129,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     budget,
     () => proof.reason,
   );
-  const bodyClock = createBodyClock();
+  const bodyReader = createBodyReader();
   const sources = createSources(config.sources, config.egress.regions, config.receiver.trustedProxies);
   const receiver = createReceiver({
     sources,
@@ -175,7 +175,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
 
   // Seeing and repairing.
   const admin = createAdmin({
-    bodyClock,
+    bodyReader,
     store,
     archive,
     ledger,
@@ -215,7 +215,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const drain = { bytes: limits.drainBytes, ms: limits.drainTime };
   const app = createPublicApp();
   const answering = { drain, isDraining: () => draining, onUnexpected };
-  mountCallbacks(app, { receiver, bodyClock, bodyLimits: limits, ...answering });
+  mountCallbacks(app, { receiver, bodyReader, bodyLimits: limits, ...answering });
   mountHealth(app, readiness);
   mountFallbacks(app, answering);
   const publicServer = createPublicServer(app, { ...config.receiver, maxHeaderBytes: limits.maxHeaderBytes });
@@ -302,7 +302,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       const others = [recoveryStopped, admin.stop(), canary.stop()];
       await withinAbortWait([admission.whenEmpty(), admin.changes.whenEmpty(), ...others]);
       stopSweeping();
-      bodyClock.stop();
+      bodyReader.stop();
       refusalLog.close();
       unexpectedLog.close();
       bound.close();

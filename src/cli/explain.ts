@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { type Config, loadConfig } from '../config/config.js';
 import { type Explanation, explain } from '../receiver/access/explain.js';
-import type { Source } from '../receiver/access/sender.js';
+import type { Source } from '../receiver/access/sources.js';
 import { createSources } from '../receiver/access/sources.js';
 import { UsageError } from './shared/exit-codes.js';
 import { printJson, printLines } from './shared/print.js';

@@ -12,7 +12,7 @@ import {
   outcomeOf,
 } from '../domain/delivery.js';
 import type { StoredItem } from '../domain/item.js';
-import { type CallbackQuery, storableQuery } from './access/query.js';
+import { type CallbackQuery, storableQuery } from './access/callback-query.js';
 import type { Sender } from './access/sender.js';
 import type { CallbackRequest, RequestBody } from './callback-request.js';
 import { bodyEncodings, header, storableHeaders } from './request-headers.js';

@@ -1,4 +1,4 @@
-import { JobIdWithin } from '../content/job-id-within.js';
+import { JobIdFinder } from '../content/job-id-finder.js';
 import { JsonCheck } from '../content/json-check.js';
 import { looksLikeSrt } from '../content/srt-check.js';
 import type { RetrievableKind } from './expectation.js';
@@ -75,7 +75,7 @@ type Judge = (json: JsonCheck, foundId: string | null, jobId: string) => string 
 
 function jsonCheck(judge: Judge, jobId: string): ContentCheck {
   const json = new JsonCheck();
-  const job = new JobIdWithin();
+  const job = new JobIdFinder();
   return {
     push(chunk) {
       job.push(chunk);

@@ -1,7 +1,7 @@
 import type { QuarantinedRequest } from '../archive/quarantine/quarantine.js';
 import { BodyTooLargeError, UndecodableError } from '../content/decode-error.js';
 import type { IncomingItem, ItemDescription, ItemKind, ItemSink } from '../domain/item.js';
-import { parseCallbackQuery } from '../receiver/access/query.js';
+import { parseCallbackQuery } from '../receiver/access/callback-query.js';
 import type { BodyHeaders, DecodeLimits } from '../receiver/decode/decode-body.js';
 import { decodeBody } from '../receiver/decode/decode-body.js';
 import { bodyEncodings } from '../receiver/request-headers.js';

@@ -274,7 +274,7 @@ describe('a refusal', () => {
     await page.getByText('Refused with 403').waitFor();
     expect(await page.getByLabel('Headers').inputValue()).toBe('X-Forwarded-For: 203.0.113.9');
     await page
-      .getByText(/takes no request that carries X-Forwarded/)
+      .getByText(/accepts no request with X-Forwarded/)
       .first()
       .waitFor();
     await page.getByText('sources.default.credentials:').waitFor();

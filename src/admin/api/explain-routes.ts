@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { Problem } from '../../domain/problem.js';
 import { explain } from '../../receiver/access/explain.js';
-import type { Source } from '../../receiver/access/sender.js';
+import type { Source } from '../../receiver/access/sources.js';
 import { defaultSource } from '../../repair/default-source.js';
 import { text } from '../../text/read-input.js';
 import { type AdminRoute, adminRoute, ok } from './admin-route.js';
 import { explanationSchema } from './answers/explanation.js';
 
 export interface ExplainRouteParts {
-  readonly sources: ReadonlyMap<string, Pick<Source, 'gate' | 'report'>>;
+  readonly sources: ReadonlyMap<string, Pick<Source, 'checkAccess' | 'reportAccess'>>;
 }
 
 const HEADER_VALUE = z.string().max(8192);

@@ -3,13 +3,13 @@ import type { IncomingMessage } from 'node:http';
 import multer from 'multer';
 import { Problem } from '../../domain/problem.js';
 import { BodyAbortedError, type RequestBody } from '../../receiver/callback-request.js';
-import type { BodyClock, BodyLimits } from '../../receiver/http/request-body.js';
+import type { BodyLimits, BodyReader } from '../../receiver/http/body-reader.js';
 import type { ImportForm } from '../../repair/import-artefacts.js';
 import type { FileTaker } from '../../repair/import-files.js';
 import { fieldsOf, formOptions, readForm } from './read-form.js';
 
 export interface ImportFormOptions {
-  readonly bodyClock: BodyClock;
+  readonly bodyReader: BodyReader;
   /** The rules that callbacks' bodies are read by. */
   readonly limits: Omit<BodyLimits, 'maxBytes' | 'declaredLength'>;
   readonly draining: () => boolean;
@@ -33,7 +33,7 @@ export function openImportForm(
 ): ImportForm {
   const { length, maxFileBytes } = { length: declaredLength(request), ...options };
   const limits = { ...options.limits, maxBytes: maxFileBytes + FORM_OVERHEAD, declaredLength: length };
-  const body = options.bodyClock.read(request, limits);
+  const body = options.bodyReader.read(request, limits);
   return {
     expectedBytes: length,
     fields: () => fieldsOf(request),

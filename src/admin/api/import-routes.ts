@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Problem } from '../../domain/problem.js';
-import type { BodyClock } from '../../receiver/http/request-body.js';
+import type { BodyReader } from '../../receiver/http/body-reader.js';
 import { type ImportParts, importArtefacts } from '../../repair/import-artefacts.js';
 import { type AdminRequest, type AdminRoute, adminRoute, ok } from './admin-route.js';
 import { takenSchema } from './answers/jobs.js';
@@ -8,7 +8,7 @@ import { FORM_OVERHEAD, type ImportFormOptions, openImportForm } from './import-
 import { JOB } from './request-schemas.js';
 
 export interface ImportRouteParts extends ImportParts {
-  readonly bodyClock: BodyClock;
+  readonly bodyReader: BodyReader;
   readonly limits: ImportFormOptions['limits'];
   readonly draining: () => boolean;
 }

@@ -1,44 +1,44 @@
 import { isRegion } from '../../domain/job.js';
 import { parseRange, sharedBits } from '../../text/ip-address.js';
+import type { AccessCheck, AccessDecision, AccessRequest, AccessRules } from './access-check.js';
 import type { EgressTable } from './allowlist.js';
 import { type CredentialAttempt, compileClosestCredential } from './authenticate.js';
 import type { ForwardedFor, ForwardedForExplainer } from './client-address.js';
-import type { Gate, GateOptions, Knock } from './gate.js';
-import { indirection } from './indirection.js';
+import { forwardingHeader } from './forwarding-header.js';
 
-/** One of the checks that a callback has to pass, and what would have to change for it to pass. */
-export interface GateReport {
+/** The result of one check, and what would have to change for it to pass. */
+export interface CheckReport {
   readonly gate: 'source' | 'address' | 'credential';
   readonly passed: boolean;
   readonly detail: string;
-  /** What to change, as a line of configuration where one would do; null when it passed. */
+  /** What to change, as a line of configuration where one suffices; null when the check passed. */
   readonly toPass: string | null;
 }
 
-/** Reports on every check of a source, also on those behind the first that fails. Never shows a secret. */
-export type AccessReport = (knock: Knock) => GateReport[];
+/** Reports every check of a source, also those after the first that fails. Never shows a secret. */
+export type AccessReporter = (request: AccessRequest) => CheckReport[];
 
-/** @param gate the one that guards the source: its decision is what is explained */
+/** @param check the source's own: its decision is what is explained */
 export function compileAccessReport(
   name: string,
-  options: GateOptions,
-  gate: Gate,
+  rules: AccessRules,
+  check: AccessCheck,
   forwardedFor: ForwardedForExplainer,
-): AccessReport {
-  const closest = compileClosestCredential(options.credentials);
-  const ranges = rangesOf(options.allow, options.egress);
-  return (knock) => {
-    const seen = forwardedFor(knock.peer, knock.headers['x-forwarded-for']);
+): AccessReporter {
+  const closest = compileClosestCredential(rules.credentials);
+  const ranges = rangesOf(rules.allow, rules.egress);
+  return (request) => {
+    const seen = forwardedFor(request.peer, request.headers['x-forwarded-for']);
     return [
       { gate: 'source', passed: true, detail: `${name} is configured`, toPass: null },
-      addressReport(name, options, gate(knock), seen, ranges),
-      credentialReport(name, closest(knock.headers, knock.now), knock),
+      addressReport(name, rules, check(request), seen, ranges),
+      credentialReport(name, closest(request.headers, request.now), request),
     ];
   };
 }
 
-/** The report on a name that no source has. */
-export function unknownSourceReport(name: string, known: Iterable<string>): GateReport[] {
+/** The report for a name that no source has. */
+export function unknownSourceReport(name: string, known: Iterable<string>): CheckReport[] {
   const names = [...known];
   return [
     {
@@ -55,7 +55,7 @@ interface Range {
   readonly cidr: string;
 }
 
-/** What an allowlist admits, region by region and range by range. */
+/** The ranges that an allowlist admits, with the entry that each comes from. */
 function rangesOf(allow: readonly string[], egress: EgressTable): Range[] {
   return allow.flatMap((entry) => {
     const ranges = isRegion(entry) ? egress[entry] : entry === 'any' ? [] : [entry];
@@ -68,11 +68,11 @@ function rangesOf(allow: readonly string[], egress: EgressTable): Range[] {
 
 function addressReport(
   name: string,
-  { allow, allowMode }: GateOptions,
-  { clientIp, region, rule, wouldRefuse }: ReturnType<Gate>,
+  { allow, allowMode }: AccessRules,
+  { clientIp, region, rule, wouldRefuse }: AccessDecision,
   seen: ForwardedFor,
   ranges: readonly Range[],
-): GateReport {
+): CheckReport {
   const ignored =
     seen.header === 'ignored' && seen.peer !== null
       ? `; X-Forwarded-For was ignored, because the peer ${seen.peer} is not in receiver.trustedProxies`
@@ -84,8 +84,8 @@ function addressReport(
       detail: `the client address cannot be read${ignored}`,
       toPass:
         seen.peer === null
-          ? 'ask with the IP address of the other end of the connection, without a port: a real request always has one'
-          : 'the trusted proxy in front has to put a plain IP address into X-Forwarded-For',
+          ? 'give the IP address of the peer of the connection, without a port: every real request has one'
+          : 'the trusted proxy has to put a plain IP address into X-Forwarded-For',
     };
   }
   if (rule !== null) {
@@ -98,7 +98,7 @@ function addressReport(
   }
   const nearest = nearestRange(clientIp, ranges);
   const near = nearest === null ? '' : `; the nearest entry is ${nearest.entry} (${nearest.cidr})`;
-  const reported = wouldRefuse === null ? '' : ', but allowMode is report, so that it passes';
+  const reported = wouldRefuse === null ? '' : ', but allowMode is report, so it passes';
   return {
     gate: 'address',
     passed: wouldRefuse !== null,
@@ -118,7 +118,7 @@ function addressRemedy(
   return `sources.${name}.allow: [${[...allow, region ?? clientIp].join(', ')}]`;
 }
 
-/** The entry that shares the most leading bits with the address; null when none of its family is there. */
+/** The entry that shares the most leading bits with the address; null when none shares eight. */
 function nearestRange(address: string, ranges: readonly Range[]): Range | null {
   let nearest: { readonly range: Range; readonly bits: number } | null = null;
   for (const range of ranges) {
@@ -128,18 +128,22 @@ function nearestRange(address: string, ranges: readonly Range[]): Range | null {
   return nearest?.range ?? null;
 }
 
-function credentialReport(name: string, attempt: CredentialAttempt | null, knock: Knock): GateReport {
+function credentialReport(
+  name: string,
+  attempt: CredentialAttempt | null,
+  request: AccessRequest,
+): CheckReport {
   if (attempt === null) {
-    const sign = indirection(knock.headers);
+    const found = forwardingHeader(request.headers);
     return {
       gate: 'credential',
-      passed: sign === null,
+      passed: found === null,
       detail:
-        sign === null
+        found === null
           ? 'the source has no credentials'
-          : `the source has no credentials and takes no request that carries ${sign}`,
+          : `the source has no credentials and accepts no request with ${found}`,
       toPass:
-        sign === null ? null : `sources.${name}.credentials: { main: { headers: ["X-Callback-Token: …"] } }`,
+        found === null ? null : `sources.${name}.credentials: { main: { headers: ["X-Callback-Token: …"] } }`,
     };
   }
   const faults = attempt.headers.filter(({ found }) => found !== 'matches');

@@ -1,6 +1,6 @@
 import { isRegion, REGIONS, type Region } from '../../domain/job.js';
 import { normaliseAddress } from '../../text/ip-address.js';
-import { compileRanges, type RangeMatcher, remembering } from './range-matcher.js';
+import { compileRanges, memoised, type RangeMatcher } from './range-matcher.js';
 
 /** Addresses the service sends from, by region: entries are addresses or CIDRs. */
 export type EgressTable = Readonly<Record<Region, readonly string[]>>;
@@ -25,7 +25,7 @@ interface Rule {
 export function compileAllowlist(allow: readonly string[], egress: EgressTable): Allowlist {
   const regionOf = compileEgress(egress);
   const rules = allow.map(compileRule);
-  const decide = remembering((address): AddressDecision => {
+  const decide = memoised((address): AddressDecision => {
     const region = regionOf(address);
     const rule = rules.find(({ admits }) => admits(address, region));
     return { allowed: rule !== undefined, rule: rule?.entry ?? null, region };

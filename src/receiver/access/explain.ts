@@ -1,15 +1,15 @@
 import type { Region } from '../../domain/job.js';
 import { Problem } from '../../domain/problem.js';
 import type { RequestHeaders } from '../request-headers.js';
-import { type GateReport, unknownSourceReport } from './access-report.js';
+import type { AccessDecision } from './access-check.js';
+import { type CheckReport, unknownSourceReport } from './access-report.js';
 import type { AuthenticationFailure } from './authenticate.js';
-import type { Gate } from './gate.js';
-import type { Source } from './sender.js';
+import type { Source } from './sources.js';
 
-/** A request to be thought through. Header names in any case. */
+/** A request to explain. Header names in any case. */
 export interface ExplainRequest {
   readonly source: string;
-  /** Address of the connection's other end: the sender, or the proxy in front of us. */
+  /** Address of the connection's peer: the sender, or the proxy in front of the receiver. */
   readonly peer: string;
   readonly headers: RequestHeaders;
   /** Milliseconds since 1970. */
@@ -21,14 +21,14 @@ export interface Explanation {
   readonly decision: 'accept' | 'refuse';
   /** 200 for accept, else the status the sender would see. */
   readonly status: number;
-  /** In words, for the operator: more than the sender is told. */
+  /** For the operator, with details that the sender does not get. */
   readonly reason: string;
   readonly clientIp: string | null;
   readonly region: Region | null;
   readonly rule: string | null;
   readonly credential: string | null;
-  /** Every check, also behind the first that fails, with what came closest and what would have to change. */
-  readonly gates: readonly GateReport[];
+  /** Every check, also those after the first that fails: what came closest, and what would have to change. */
+  readonly gates: readonly CheckReport[];
 }
 
 const FAILURES: Record<AuthenticationFailure, string> = {
@@ -39,15 +39,15 @@ const FAILURES: Record<AuthenticationFailure, string> = {
   expired: 'the credential has expired (expires)',
 };
 
-/** Asks the gates that guard the receiver itself; there is no second logic that could differ. */
+/** Runs the receiver's own checks, so that the explanation cannot differ from what they decide. */
 export function explain(
-  sources: ReadonlyMap<string, Pick<Source, 'gate' | 'report'>>,
-  request: ExplainRequest,
+  sources: ReadonlyMap<string, Pick<Source, 'checkAccess' | 'reportAccess'>>,
+  { source: name, peer, headers, now }: ExplainRequest,
 ): Explanation {
-  const source = sources.get(request.source);
-  if (source === undefined) return unknownSource(request.source, sources.keys());
-  const knock = { peer: request.peer, headers: byLowerCaseName(request.headers), now: request.now };
-  const decision = source.gate(knock);
+  const source = sources.get(name);
+  if (source === undefined) return unknownSource(name, sources.keys());
+  const request = { peer, headers: byLowerCaseName(headers), now };
+  const decision = source.checkAccess(request);
   const { problem, clientIp, region, rule, credential } = decision;
   return {
     decision: problem === null ? 'accept' : 'refuse',
@@ -57,11 +57,11 @@ export function explain(
     region,
     rule,
     credential,
-    gates: source.report(knock),
+    gates: source.reportAccess(request),
   };
 }
 
-function reasonOf({ problem, credential, credentialFailure, rule, wouldRefuse }: ReturnType<Gate>): string {
+function reasonOf({ problem, credential, credentialFailure, rule, wouldRefuse }: AccessDecision): string {
   if (credentialFailure !== null) return `credential: ${FAILURES[credentialFailure]}`;
   if (problem !== null) return problem.message;
   const address =

@@ -20,11 +20,11 @@ export function compileRanges(entries: readonly string[]): RangeMatcher {
     else ranges.push({ entry, cidr: parsed.cidr });
   }
   if (faults.length > 0) throw new Error(`not an address or CIDR: ${faults.join('; ')}`);
-  return remembering((address) => ranges.find(({ cidr }) => ipRangeCheck(address, cidr))?.entry ?? null);
+  return memoised((address) => ranges.find(({ cidr }) => ipRangeCheck(address, cidr))?.entry ?? null);
 }
 
 /** Keeps the latest answers of a pure function, the oldest going first. */
-export function remembering<T>(decide: (address: string) => T): (address: string) => T {
+export function memoised<T>(decide: (address: string) => T): (address: string) => T {
   const answers = new Map<string, T>();
   return (address) => {
     const known = answers.get(address);

@@ -1,24 +1,8 @@
 import { Problem } from '../../domain/problem.js';
 import type { CallbackRequest } from '../callback-request.js';
-import type { AccessReport } from './access-report.js';
-import type { Gate } from './gate.js';
+import type { Source } from './sources.js';
 
-/** A named callback endpoint, ready to judge who calls it. */
-export interface Source {
-  readonly name: string;
-  readonly gate: Gate;
-  /** Explains the gate to an operator. */
-  readonly report: AccessReport;
-  /** Lower-case names of the headers that carry this source's credentials. */
-  readonly credentialHeaders: ReadonlySet<string>;
-  /** What a job of this source is expected to send, when the query does not say it. */
-  readonly contents: readonly string[];
-  readonly maxBytes: number;
-  /** Empty, or ending in `/`. */
-  readonly keyPrefix: string;
-}
-
-/** Who is calling, after address and credential were accepted. */
+/** The caller of a request whose address and credential were accepted. */
 export interface Sender {
   readonly source: Source;
   /** Null only in report mode, when the address cannot be read. */
@@ -26,7 +10,7 @@ export interface Sender {
   readonly region: string | null;
   /** Name of the credential that matched; null for a source without credentials. */
   readonly credential: string | null;
-  /** In report mode: what enforcement would have said about the address. */
+  /** In report mode: the code that enforcement would have refused the address with. */
   readonly wouldRefuse: string | null;
 }
 
@@ -40,7 +24,7 @@ export interface UnauthenticatedCaller {
   readonly cause: string | null;
 }
 
-/** Source, then address, then credential; each failure is a Problem by the answer table. */
+/** Checks source, address and credential, in this order. */
 export function authenticateSender(
   sources: ReadonlyMap<string, Source>,
   request: CallbackRequest,
@@ -50,7 +34,7 @@ export function authenticateSender(
     const problem = new Problem('source-unknown', 'No source of that name is configured here.');
     return { problem, source: null, clientIp: request.peer ?? null, cause: null };
   }
-  const decision = source.gate({ peer: request.peer, headers: request.headers, now: Date.now() });
+  const decision = source.checkAccess({ peer: request.peer, headers: request.headers, now: Date.now() });
   const { problem, clientIp, region, credential, credentialFailure, wouldRefuse } = decision;
   if (problem !== null) return { problem, source: source.name, clientIp, cause: credentialFailure };
   return { source, clientIp, region, credential, wouldRefuse };

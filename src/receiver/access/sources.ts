@@ -1,15 +1,29 @@
 import { parseHeaderLine } from '../../text/header-line.js';
-import { compileAccessReport } from './access-report.js';
+import { type AccessCheck, type AccessRules, compileAccessCheck } from './access-check.js';
+import { type AccessReporter, compileAccessReport } from './access-report.js';
 import type { EgressTable } from './allowlist.js';
 import { compileClientAddress, explainForwardedFor } from './client-address.js';
-import { compileGate, type GateOptions } from './gate.js';
-import type { Source } from './sender.js';
+
+/** A named callback endpoint with its settings. */
+export interface Source {
+  readonly name: string;
+  readonly checkAccess: AccessCheck;
+  /** Explains the check to operators. */
+  readonly reportAccess: AccessReporter;
+  /** Lower-case names of the headers that carry credentials, of any source. */
+  readonly credentialHeaders: ReadonlySet<string>;
+  /** What a lone body of this source is when the query does not say it: tokens of `contents`. */
+  readonly contents: readonly string[];
+  readonly maxBytes: number;
+  /** Empty, or ending in `/`. */
+  readonly keyPrefix: string;
+}
 
 /** The settings of one source. */
-export type SourceSettings = Pick<GateOptions, 'credentials' | 'allow' | 'allowMode'> &
+export type SourceSettings = Pick<AccessRules, 'credentials' | 'allow' | 'allowMode'> &
   Pick<Source, 'contents' | 'maxBytes' | 'keyPrefix'>;
 
-/** Compiles all sources once, at the start. Throws naming what it cannot read. */
+/** Compiles all sources, once at the start. @throws an error that names what cannot be read */
 export function createSources(
   settings: Readonly<Record<string, SourceSettings>>,
   egress: EgressTable,
@@ -19,20 +33,17 @@ export function createSources(
   const forwardedFor = explainForwardedFor(trustedProxies);
   const secretHeaders = credentialHeaders(Object.values(settings));
   return new Map(
-    Object.entries(settings).map(([name, source]) => {
-      const { contents, maxBytes, keyPrefix, ...gate } = source;
-      const options = { ...gate, egress, clientAddress };
-      const compiled = compileGate(options);
-      const report = compileAccessReport(name, options, compiled, forwardedFor);
-      return [
-        name,
-        { name, gate: compiled, report, credentialHeaders: secretHeaders, contents, maxBytes, keyPrefix },
-      ];
+    Object.entries(settings).map(([name, { contents, maxBytes, keyPrefix, ...access }]) => {
+      const rules = { ...access, egress, clientAddress };
+      const checkAccess = compileAccessCheck(rules);
+      const reportAccess = compileAccessReport(name, rules, checkAccess, forwardedFor);
+      const source = { name, checkAccess, reportAccess, contents, maxBytes, keyPrefix };
+      return [name, { ...source, credentialHeaders: secretHeaders }];
     }),
   );
 }
 
-/** Of all sources: who sends to the wrong one may bring the credential of another. */
+/** The credential headers of all sources: a request to the wrong source may carry the credential of another. */
 function credentialHeaders(sources: readonly SourceSettings[]): ReadonlySet<string> {
   const names = new Set<string>();
   for (const { headers } of sources.flatMap(({ credentials }) => Object.values(credentials))) {

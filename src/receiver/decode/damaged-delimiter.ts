@@ -13,7 +13,7 @@ const LINE_END = Buffer.from('\n');
  *
  * It looks at a window of its own, so that content which comes byte by byte costs no more than any other.
  */
-export class DamagedDelimiterWatch {
+export class DamagedDelimiterDetector {
   readonly #boundary: Buffer;
   readonly #window: Buffer;
   /** Bytes that the next look has to see again. */
@@ -32,7 +32,7 @@ export class DamagedDelimiterWatch {
   }
 
   /** Whether a damaged delimiter was seen. It may be found later than it came, but not after `end`. */
-  see(bytes: Buffer): boolean {
+  push(bytes: Buffer): boolean {
     for (let rest = bytes; rest.length > 0; ) {
       const taken = rest.copy(this.#window, this.#filled);
       this.#filled += taken;

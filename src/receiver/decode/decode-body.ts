@@ -1,8 +1,8 @@
 import { UndecodableError } from '../../content/decode-error.js';
 import { PlannedItem } from '../../content/item-plan.js';
-import { lonePlan } from '../../content/lone-plan.js';
 import { boundaryOf, type MediaType, parseMediaType } from '../../content/media-type.js';
 import type { PartShape } from '../../content/part-shape.js';
+import { singleBodyPlan } from '../../content/single-body-plan.js';
 import type { ItemSink } from '../../domain/item.js';
 import { type ByteSource, RawBody, withFirst } from './byte-source.js';
 import { contentEncodings, decodedSource } from './content-encoding.js';
@@ -124,7 +124,7 @@ async function decodeLone(
 ): Promise<DecodedBody> {
   let chunk = await source.next();
   if (chunk === null) return NOTHING;
-  const plan = lonePlan(type, headers.contentType, headers.contents);
+  const plan = singleBodyPlan(type, headers.contentType, headers.contents);
   const item = new PlannedItem(sink, plan, expectedBytes === null ? {} : { expectedBytes });
   for (; chunk !== null; chunk = await source.next()) {
     const taken = item.write(chunk);

@@ -1,5 +1,5 @@
 import { UndecodableError } from '../../content/decode-error.js';
-import { DamagedDelimiterWatch } from './damaged-delimiter.js';
+import { DamagedDelimiterDetector } from './damaged-delimiter.js';
 
 /** What a multipart body is made of, in order: each part is one `head`, any number of `data`, one `end`. */
 export type MultipartToken =
@@ -41,10 +41,10 @@ export class DelimiterScanner {
   #skip = CRLF.length;
   #parts = 0;
   #head = NOTHING;
-  readonly #watch: DamagedDelimiterWatch;
+  readonly #detector: DamagedDelimiterDetector;
 
   constructor(boundary: string, maxParts: number) {
-    this.#watch = new DamagedDelimiterWatch(boundary);
+    this.#detector = new DamagedDelimiterDetector(boundary);
     this.#needle = Buffer.from(`\r\n--${boundary}`, 'latin1');
     this.#maxParts = maxParts;
   }
@@ -123,7 +123,7 @@ export class DelimiterScanner {
     }
     this.#head = NOTHING;
     this.#place = 'content';
-    this.#watch.begin();
+    this.#detector.begin();
     // Without content the blank line's end is also the beginning of the next delimiter.
     this.#skip = CRLF.length;
     yield { type: 'head', block };
@@ -174,12 +174,12 @@ export class DelimiterScanner {
     if (end <= this.#skip) return;
     const bytes = data.subarray(this.#skip, end);
     if (this.#place !== 'content') return void this.#setAside(bytes);
-    if (this.#watch.see(bytes)) this.#damaged();
+    if (this.#detector.push(bytes)) this.#damaged();
     yield { type: 'data', bytes };
   }
 
   #endPart(): MultipartToken {
-    if (this.#watch.end()) this.#damaged();
+    if (this.#detector.end()) this.#damaged();
     return { type: 'end' };
   }
 

@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Express } from 'express';
 import { Problem } from '../../domain/problem.js';
-import { answerBrokenRequests } from './broken-requests.js';
 import { expressMessages } from './express-messages.js';
-import { checkHeadersEvery } from './headers-deadline.js';
+import { headersCheckInterval } from './headers-check-interval.js';
+import { rejectMalformedRequests } from './malformed-requests.js';
 import { respondProblem } from './respond.js';
 import { deferContinue } from './router.js';
 
@@ -24,7 +24,7 @@ export function createPublicServer(app: Express, options: PublicServerOptions): 
       ...expressMessages(app),
       requestTimeout: 0,
       headersTimeout: options.headersTimeout,
-      connectionsCheckingInterval: checkHeadersEvery(options.headersTimeout),
+      connectionsCheckingInterval: headersCheckInterval(options.headersTimeout),
       // Without a Host it is refused below, with a problem document in the place of Node's bare status line.
       requireHostHeader: false,
       keepAliveTimeout: options.keepAliveTimeout,
@@ -36,7 +36,7 @@ export function createPublicServer(app: Express, options: PublicServerOptions): 
   server.on('checkContinue', withSoundHead(deferContinue(app)));
   // Other expectations may be ignored (RFC 9110, 10.1.1), and then nobody is answered before being looked at.
   server.on('checkExpectation', withSoundHead(app));
-  answerBrokenRequests(server);
+  rejectMalformedRequests(server);
   return answerHalfClosed(server);
 }
 

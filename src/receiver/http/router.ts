@@ -4,11 +4,11 @@ import express, { type ErrorRequestHandler, type Express } from 'express';
 import { asProblem, Problem } from '../../domain/problem.js';
 import { BodyAbortedError, type CallbackRequest } from '../callback-request.js';
 import type { Receiver } from '../receive.js';
+import type { BodyLimits, BodyReader } from './body-reader.js';
 import { distinctHeaders } from './distinct-headers.js';
-import type { BodyClock, BodyLimits } from './request-body.js';
+import { limitPerTurn } from './limit-per-turn.js';
 import { type DrainLimits, respondAcknowledged, respondProblem } from './respond.js';
-import { keepBriefly } from './short-keep-alive.js';
-import { takeTurns } from './take-turns.js';
+import { shortenKeepAlive } from './shorten-keep-alive.js';
 
 /** How the public app answers, whatever the path. */
 export interface Answering {
@@ -23,7 +23,7 @@ export interface Answering {
 
 export interface CallbackRoutes extends Answering {
   readonly receiver: Receiver;
-  readonly bodyClock: BodyClock;
+  readonly bodyReader: BodyReader;
   readonly bodyLimits: Omit<BodyLimits, 'maxBytes' | 'declaredLength'>;
 }
 
@@ -84,7 +84,7 @@ function refuse(request: IncomingMessage, response: ServerResponse, error: unkno
   const isStranger = TURNED_AWAY.has(problem.status) && !known.has(request.socket);
   inTurn(() => {
     try {
-      if (isStranger) keepBriefly(response, routes.strangerKeepAlive ?? STRANGER_KEEP_ALIVE);
+      if (isStranger) shortenKeepAlive(response, routes.strangerKeepAlive ?? STRANGER_KEEP_ALIVE);
       respondProblem(request, response, problem, drain, routes.isDraining());
     } catch (fault) {
       routes.onUnexpected(fault);
@@ -100,7 +100,7 @@ const TURNED_AWAY: ReadonlySet<number> = new Set([401, 403, 404, 405]);
 const known = new WeakSet<Socket>();
 
 /** One for all requests: the event loop is one. Eight refusals take less than a millisecond together. */
-const inTurn = takeTurns(8);
+const inTurn = limitPerTurn(8);
 
 /** Who was not told to continue sends nothing that could be drained. */
 const NOTHING: DrainLimits = { bytes: 0, ms: 0 };
@@ -126,7 +126,7 @@ function toCallback(
     declaredLength,
     isDelimited: declaredLength !== null || request.httpVersionMajor > 1 || request.httpVersionMinor > 0,
     openBody: (maxBytes) =>
-      routes.bodyClock.read(request, { ...routes.bodyLimits, maxBytes, declaredLength }, () => {
+      routes.bodyReader.read(request, { ...routes.bodyLimits, maxBytes, declaredLength }, () => {
         if (awaitingContinue.delete(request)) response.writeContinue();
       }),
   };

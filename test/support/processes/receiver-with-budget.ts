@@ -7,8 +7,8 @@ import { createBufferPool } from '../../../src/memory/buffer-pool.js';
 import { type ByteBudget, createByteBudget } from '../../../src/memory/byte-budget.js';
 import { createSources } from '../../../src/receiver/access/sources.js';
 import { createAdmission } from '../../../src/receiver/admission.js';
+import { createBodyReader } from '../../../src/receiver/http/body-reader.js';
 import { createPublicServer } from '../../../src/receiver/http/public-server.js';
-import { createBodyClock } from '../../../src/receiver/http/request-body.js';
 import { createPublicApp, mountCallbacks } from '../../../src/receiver/http/router.js';
 import { createReceiver } from '../../../src/receiver/receive.js';
 import { createFileStore } from '../../../src/store/file/file-store.js';
@@ -35,7 +35,7 @@ export async function startReceiverWithBudget(options: {
   const pool = createBufferPool({ largest: options.part, retain: options.total });
   const ledger = createLedger({ store, replica: 'test' });
   const { sources, egress, limits } = parseConfig({});
-  const bodyClock = createBodyClock();
+  const bodyReader = createBodyReader();
   const receiver = createReceiver({
     sources: createSources(sources, egress.regions, []),
     admission: createAdmission({ maxConcurrent: 100, maxWaiters: 10 }, budget),
@@ -53,7 +53,7 @@ export async function startReceiverWithBudget(options: {
   const app = createPublicApp();
   mountCallbacks(app, {
     receiver,
-    bodyClock,
+    bodyReader,
     bodyLimits: limits,
     drain: { bytes: 0, ms: 100 },
     isDraining: () => false,
@@ -77,7 +77,7 @@ export async function startReceiverWithBudget(options: {
     async stop() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
-      bodyClock.stop();
+      bodyReader.stop();
       await ledger.close();
       await store.close();
       await folder.remove();

@@ -24,7 +24,7 @@ const sources = createSources(
   egress,
   ['10.0.0.0/24'],
 );
-const gateOf = (name: string) => sources.get(name)?.gate;
+const checkOf = (name: string) => sources.get(name)?.checkAccess;
 const good = { 'X-Token': ['main-secret-main-secret'] };
 const ask = (source: string, peer: string, headers: Record<string, string[]>) =>
   explain(sources, { source, peer, headers, now: NOW });
@@ -74,7 +74,7 @@ describe('explain', () => {
 
   it('asks for an IP address where the other end of the connection has none', () => {
     const { gates } = ask('default', '192.0.2', good);
-    const toPass = expect.stringContaining('ask with the IP address');
+    const toPass = expect.stringContaining('give the IP address');
     expect(gates).toContainEqual(expect.objectContaining({ gate: 'address', passed: false, toPass }));
   });
 
@@ -217,14 +217,14 @@ describe('explain, gate by gate', () => {
   it('says that a source without credentials takes nothing forwarded', () => {
     expect(gate('credential', ask('open', '10.9.1.1', { via: ['1.1 proxy'] }))).toMatchObject({
       passed: false,
-      detail: 'the source has no credentials and takes no request that carries Via',
+      detail: 'the source has no credentials and accepts no request with Via',
     });
   });
 });
 
-describe('compileGate', () => {
+describe('compileAccessCheck', () => {
   it('tells the sender nothing about why a credential failed', () => {
-    const gate = gateOf('default');
+    const gate = checkOf('default');
     const refusal = (value: string) =>
       gate?.({ peer: '192.0.2.1', headers: { 'x-token': [value] }, now: NOW }).problem?.message;
     expect(refusal('old-secret-old-secret')).toBe(refusal('wrong'));
@@ -232,7 +232,7 @@ describe('compileGate', () => {
 
   it('records what enforcement would have refused in report mode', () => {
     const headers = { 'x-token': ['main-secret-main-secret'], 'x-forwarded-for': ['junk'] };
-    const decision = gateOf('trial')?.({ peer: '10.0.0.1', headers, now: NOW });
+    const decision = checkOf('trial')?.({ peer: '10.0.0.1', headers, now: NOW });
     expect(decision).toMatchObject({ problem: null, wouldRefuse: 'address-unreadable', clientIp: null });
   });
 });

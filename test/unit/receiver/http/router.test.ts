@@ -2,8 +2,8 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Problem } from '../../../../src/domain/problem.js';
+import { createBodyReader } from '../../../../src/receiver/http/body-reader.js';
 import { createPublicServer } from '../../../../src/receiver/http/public-server.js';
-import { createBodyClock } from '../../../../src/receiver/http/request-body.js';
 import { createPublicApp, mountCallbacks, mountFallbacks } from '../../../../src/receiver/http/router.js';
 import { type RawClient, rawClient } from '../../../support/http/raw-http.js';
 import { until } from '../../../support/until.js';
@@ -13,7 +13,7 @@ import { until } from '../../../support/until.js';
 let server: Server;
 let client: RawClient;
 let later: (() => void)[];
-const bodyClock = createBodyClock();
+const bodyReader = createBodyReader();
 
 beforeEach(async () => {
   later = [];
@@ -28,7 +28,7 @@ beforeEach(async () => {
   };
   mountCallbacks(app, {
     ...answering,
-    bodyClock,
+    bodyReader,
     bodyLimits: { idleTimeout: 1000, minBytesPerSecond: 0, minRateGrace: 1000, totalTimeout: 60_000 },
     receiver: {
       async receive({ sourceName }) {
@@ -52,7 +52,7 @@ afterEach(async () => {
   client.close();
   server.closeAllConnections();
   await new Promise((resolve) => server.close(resolve));
-  bodyClock.stop();
+  bodyReader.stop();
 });
 
 const request = (path: string, method = 'POST') =>

@@ -12,7 +12,7 @@ const MOST_WAITING = 256;
  * @param perTurn acts within one turn, while no more than 256 wait
  * @returns takes an act, which must not throw
  */
-export function takeTurns(perTurn: number): (act: () => void) => void {
+export function limitPerTurn(perTurn: number): (act: () => void) => void {
   let acted = 0;
   let waiting: (() => void)[] = [];
   let isTurnAhead = false;

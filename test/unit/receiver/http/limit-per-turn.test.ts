@@ -1,20 +1,20 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
-import { takeTurns } from '../../../../src/receiver/http/take-turns.js';
+import { limitPerTurn } from '../../../../src/receiver/http/limit-per-turn.js';
 
 const numbers = (count: number) => Array.from({ length: count }, (_, n) => n);
 
 describe('taking turns', () => {
   it('acts at once while there are few', () => {
     const done: number[] = [];
-    const inTurn = takeTurns(3);
+    const inTurn = limitPerTurn(3);
     for (const n of numbers(3)) inTurn(() => done.push(n));
     expect(done).toEqual([0, 1, 2]);
   });
 
   it('puts off what is too much for this turn, a bounded number per turn, in order', async () => {
     const done: number[] = [];
-    const inTurn = takeTurns(3);
+    const inTurn = limitPerTurn(3);
     for (const n of numbers(8)) inTurn(() => done.push(n));
     const seen = [done.length];
     for (let turn = 0; turn < 3; turn++) {
@@ -27,7 +27,7 @@ describe('taking turns', () => {
 
   it('lets nobody overtake who waits', async () => {
     const done: string[] = [];
-    const inTurn = takeTurns(1);
+    const inTurn = limitPerTurn(1);
     inTurn(() => done.push('first'));
     inTurn(() => done.push('second'));
     await nextTurn();
@@ -39,7 +39,7 @@ describe('taking turns', () => {
 
   it('acts at once again when the rush is over', async () => {
     const done: string[] = [];
-    const inTurn = takeTurns(1);
+    const inTurn = limitPerTurn(1);
     inTurn(() => done.push('first'));
     await nextTurn();
     inTurn(() => done.push('second'));
@@ -48,7 +48,7 @@ describe('taking turns', () => {
 
   it('lets no more than 256 wait', async () => {
     let done = 0;
-    const inTurn = takeTurns(3);
+    const inTurn = limitPerTurn(3);
     for (let n = 0; n < 1000; n++) inTurn(() => (done += 1));
     expect(done).toBe(1000 - 256);
     for (let turn = 0; turn < 100; turn++) await nextTurn();

@@ -29,7 +29,7 @@ const PIECES = 32;
  * Looks at all bodies being read a few times a second, in place of a timer per chunk. Only the time spent
  * waiting for the sender counts: while our own back-pressure holds a socket, its sender is not slow.
  */
-export interface BodyClock {
+export interface BodyReader {
   /** @param onStart called once, when the first byte is asked for: the moment to answer `100 Continue` */
   read(request: IncomingMessage, limits: BodyLimits, onStart?: () => void): RequestBody;
   stop(): void;
@@ -37,7 +37,7 @@ export interface BodyClock {
 
 const LOOK_EVERY = 250;
 
-export function createBodyClock(now: () => number = () => performance.now()): BodyClock {
+export function createBodyReader(now: () => number = () => performance.now()): BodyReader {
   const bodies = new Set<Body>();
   const timer = setInterval(() => {
     const instant = now();

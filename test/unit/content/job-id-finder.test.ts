@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { JobIdWithin } from '../../../src/content/job-id-within.js';
+import { JobIdFinder } from '../../../src/content/job-id-finder.js';
 
 function found(text: string, chunkSize = 1): string | null {
-  const finder = new JobIdWithin();
+  const finder = new JobIdFinder();
   const bytes = Buffer.from(text);
   for (let at = 0; at < bytes.length; at += chunkSize) finder.push(bytes.subarray(at, at + chunkSize));
   return finder.id;
@@ -25,7 +25,7 @@ describe('the job id within a document', () => {
   });
 
   it('keeps no more than it needs of endless strings', () => {
-    const finder = new JobIdWithin();
+    const finder = new JobIdFinder();
     finder.push(Buffer.from('{"job":{"id":"'));
     for (let n = 0; n < 100; n += 1) finder.push(Buffer.alloc(10_000, 'x'));
     finder.push(Buffer.from('"}}'));

@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-export interface ConnectionBoundOptions {
+export interface ConnectionLimitOptions {
   /** Most connections at a time. */
   readonly most: number;
   /** Whether an answered request shows that its sender is no stranger. */
@@ -10,7 +10,7 @@ export interface ConnectionBoundOptions {
   readonly onShed: () => void;
 }
 
-export interface ConnectionBound {
+export interface ConnectionLimiter {
   readonly open: number;
 }
 
@@ -27,7 +27,7 @@ interface Connection {
  * longest is closed in its place, strangers before those whose requests were taken, then strangers that have their
  * refusal and still send. What is being received is never closed; when there is nothing else, the newcomer is.
  */
-export function boundConnections(server: Server, options: ConnectionBoundOptions): ConnectionBound {
+export function limitConnections(server: Server, options: ConnectionLimitOptions): ConnectionLimiter {
   const connections = new Map<Socket, Connection>();
   // Sets give their members in the order they were added: the first has waited longest.
   const idleStrangers = new Set<Socket>();

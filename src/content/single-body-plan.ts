@@ -5,7 +5,11 @@ import { isJson, type MediaType, storableType } from './media-type.js';
 import { looksLikeSrt } from './srt-check.js';
 
 /** What a body that is not multipart is: by its content type, then by shape (docs/answers.md). */
-export function lonePlan(type: MediaType, contentType: string | null, contents: readonly string[]): ItemPlan {
+export function singleBodyPlan(
+  type: MediaType,
+  contentType: string | null,
+  contents: readonly string[],
+): ItemPlan {
   if (isJson(type)) return jsonPlan();
   if (type.essence === 'text/plain') return textPlan(contents);
   const identity = identityOf('data', storableType(contentType));

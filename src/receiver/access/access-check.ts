@@ -9,72 +9,75 @@ import {
   compileAuthenticator,
 } from './authenticate.js';
 import type { ClientAddressReader } from './client-address.js';
-import { indirection } from './indirection.js';
+import { forwardingHeader } from './forwarding-header.js';
 
-/** What the gate of a source needs of its settings. */
-export interface GateOptions {
+/** The settings of a source that decide who may send to it. */
+export interface AccessRules {
   readonly credentials: Readonly<Record<string, Credential>>;
   readonly allow: readonly string[];
-  /** `report` lets refused addresses pass and says what would have been refused. */
+  /** `report` lets refused addresses pass and records what enforcement would have refused. */
   readonly allowMode: 'enforce' | 'report';
   readonly egress: EgressTable;
   readonly clientAddress: ClientAddressReader;
 }
 
-/** A request as far as the gate looks at it. */
-export interface Knock {
-  /** Address of the socket's other end. */
+/** The part of a request that the check reads. */
+export interface AccessRequest {
+  /** Address of the socket's peer. */
   readonly peer: string | undefined;
   readonly headers: RequestHeaders;
   /** Milliseconds since 1970. */
   readonly now: number;
 }
 
-/** What the gate decided, and everything an operator may want to know of why. */
-export interface GateDecision {
-  /** What to refuse the request with; null lets it in. Says to the sender no more than it must. */
+/** The decision, with its grounds for operators. */
+export interface AccessDecision {
+  /** The response of a refused request, which tells the sender no more than it must; null when access is granted. */
   readonly problem: Problem | null;
   /** Canonical; null when it cannot be read. */
   readonly clientIp: string | null;
   readonly region: Region | null;
   /** The entry of `allow` that admitted the address. */
   readonly rule: string | null;
-  /** Name of the credential that matched, also when it came at the wrong time. */
+  /** Name of the credential that matched, also when it is expired or not valid yet. */
   readonly credential: string | null;
   readonly credentialFailure: AuthenticationFailure | null;
   /** In report mode: the code that enforcement would have refused the address with. */
   readonly wouldRefuse: 'address-refused' | 'address-unreadable' | null;
 }
 
-/** Checks address, then credential (where there is none: that nothing forwarded the request), of requests to one source; nothing of the body is needed for it. */
-export type Gate = (knock: Knock) => GateDecision;
+/**
+ * Checks the address, then the credential, of requests to one source. A source without credentials accepts no request
+ * that was forwarded. The body is not needed.
+ */
+export type AccessCheck = (request: AccessRequest) => AccessDecision;
 
-/** Compiles a source's gate. Throws naming entries and header lines it cannot read. */
-export function compileGate(options: GateOptions): Gate {
+/** @throws an error that names the entries and header lines that cannot be read */
+export function compileAccessCheck(options: AccessRules): AccessCheck {
   const allowlist = compileAllowlist(options.allow, options.egress);
   const authenticator = compileAuthenticator(options.credentials);
   const hasCredentials = Object.keys(options.credentials).length > 0;
-  return (knock) => {
+  return (request) => {
     const {
       problem: refusal,
       clientIp,
       region,
       rule,
-    } = checkAddress(knock, options.clientAddress, allowlist);
+    } = checkAddress(request, options.clientAddress, allowlist);
     if (refusal !== null && options.allowMode === 'enforce') {
       const nothing = { credential: null, credentialFailure: null, wouldRefuse: null };
       return { problem: refusal, clientIp, region, rule, ...nothing };
     }
     const { problem, credential, credentialFailure } = hasCredentials
-      ? checkCredential(knock, authenticator)
-      : checkDirectness(knock);
+      ? checkCredential(request, authenticator)
+      : checkDirect(request);
     const wouldRefuse = refusal === null ? null : (refusal.code as 'address-refused' | 'address-unreadable');
     return { problem, clientIp, region, rule, credential, credentialFailure, wouldRefuse };
   };
 }
 
-function checkAddress(knock: Knock, readAddress: ClientAddressReader, allowlist: Allowlist) {
-  const client = readAddress(knock.peer, knock.headers['x-forwarded-for']);
+function checkAddress(request: AccessRequest, readAddress: ClientAddressReader, allowlist: Allowlist) {
+  const client = readAddress(request.peer, request.headers['x-forwarded-for']);
   if ('unreadable' in client) {
     const problem = new Problem(
       'address-unreadable',
@@ -90,20 +93,20 @@ function checkAddress(knock: Knock, readAddress: ClientAddressReader, allowlist:
 }
 
 /**
- * Without a credential the address is all there is to go by, and whatever forwards to us lends its own: a proxy on the
- * same host or a tunnel makes everybody loopback, and so does a page in a browser on this machine.
+ * Without a credential the address is the only evidence, and a forwarded request has the address of what forwarded it: a
+ * proxy on the same host, a tunnel and a page in a local browser all come from loopback.
  */
-function checkDirectness(knock: Knock) {
-  const sign = indirection(knock.headers);
+function checkDirect(request: AccessRequest) {
+  const found = forwardingHeader(request.headers);
   const problem =
-    sign === null
+    found === null
       ? null
-      : new Problem('not-direct', `Without a credential this source takes no request that carries ${sign}.`);
+      : new Problem('not-direct', `Without a credential this source accepts no request with ${found}.`);
   return { problem, credential: null, credentialFailure: null };
 }
 
-function checkCredential(knock: Knock, authenticator: Authenticator) {
-  const result = authenticator(knock.headers, knock.now);
+function checkCredential(request: AccessRequest, authenticator: Authenticator) {
+  const result = authenticator(request.headers, request.now);
   if (result.ok) return { problem: null, credential: result.credential, credentialFailure: null };
   const detail =
     result.reason === 'repeated'

@@ -11,7 +11,7 @@ const LONGEST_SPELLING = 6 * 64;
  * Finds the string `job.id` in a JSON text that streams by, as transcripts and job records hold it; everything
  * else is skipped. Bounded in memory. Whether the text is valid JSON is not judged here: `JsonCheck` does.
  */
-export class JobIdWithin {
+export class JobIdFinder {
   /** Null until it was seen. */
   id: string | null = null;
 

@@ -12,7 +12,7 @@ interface Connection extends Duplex {
  * answers that are still owed to whole requests on the same connection: a sender must not take "400" for the fate of a
  * delivery that is being stored. The connection ends with it.
  */
-export function answerBrokenRequests(server: Server): void {
+export function rejectMalformedRequests(server: Server): void {
   // Every further chunk of a broken connection is told of again.
   const broken = new WeakSet<Duplex>();
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Connection) => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { Problem } from '../../../../src/domain/problem.js';
-import { parseCallbackQuery } from '../../../../src/receiver/access/query.js';
+import { parseCallbackQuery } from '../../../../src/receiver/access/callback-query.js';
 
 describe('parseCallbackQuery', () => {
   it('reads id and status', () => {

@@ -9,7 +9,7 @@ type Connection = Socket & { readonly _httpMessage?: ServerResponse | null };
  * time-out, which is minutes long for the sake of balancers. To be called before the answer is written. The next request
  * on the connection ends it, as it ends the server's own.
  */
-export function keepBriefly(response: ServerResponse, ms: number): void {
+export function shortenKeepAlive(response: ServerResponse, ms: number): void {
   const connection = response.socket as Connection | null;
   // Node would promise the server's own time-out in a Keep-Alive header. `Connection: close` takes its place where needed.
   response.setHeader('connection', 'keep-alive');

@@ -17,8 +17,8 @@ afterEach(() => service.stop());
 const send = (job: string, body?: string) =>
   sendCallback(service, `id=${job}&status=success`, body, JSON_TYPE);
 const failing = async () => {
-  const { json } = await api('/failures');
-  return { jobs: json.failures.map(({ jobId }: { jobId: string }) => jobId), counts: json.counts };
+  const { body } = await api.get('/failures');
+  return { jobs: body.failures.map(({ jobId }: { jobId: string }) => jobId), counts: body.counts };
 };
 
 describe('failing jobs', () => {
@@ -31,12 +31,12 @@ describe('failing jobs', () => {
     await send('again', transcript('a'));
     await send('again', transcript('a'.repeat(2000)));
     expect(await failing()).toEqual({ jobs: ['large', 'again'], counts: { refused: 2 } });
-    expect((await api('/failures?limit=1')).json).toMatchObject({
+    expect((await api.get('/failures?limit=1')).body).toMatchObject({
       failures: [{ jobId: 'large', retentionEndsAt: expect.stringMatching(/Z$/) }],
       nextCursor: expect.any(String),
       counts: { refused: 2 },
     });
-    expect((await api('/failures?limit=0')).status).toBe(400);
+    expect((await api.get('/failures?limit=0')).status).toBe(400);
   });
 
   it('come in pages and by filters', async () => {
@@ -46,36 +46,35 @@ describe('failing jobs', () => {
     const seen: string[] = [];
     let cursor: string | null = null;
     do {
-      const { json } = await api(
+      const { body } = await api.get(
         `/failures?outcome=refused&limit=2${cursor === null ? '' : `&cursor=${cursor}`}`,
       );
-      expect(json.counts).toEqual({ refused: 3 });
-      seen.push(...json.failures.map(({ jobId }: { jobId: string }) => jobId));
-      cursor = json.nextCursor;
+      expect(body.counts).toEqual({ refused: 3 });
+      seen.push(...body.failures.map(({ jobId }: { jobId: string }) => jobId));
+      cursor = body.nextCursor;
     } while (cursor !== null);
     expect(seen).toEqual(['a', 'b', 'c']);
-    expect((await api('/failures?source=default')).json.counts).toEqual({ refused: 3, conflict: 1 });
-    expect((await api(`/failures?since=${new Date(Date.now() + 60_000).toISOString()}`)).json.counts).toEqual(
-      {},
-    );
-    expect((await api('/failures?cursor=nonsense')).status).toBe(400);
+    expect((await api.get('/failures?source=default')).body.counts).toEqual({ refused: 3, conflict: 1 });
+    expect(
+      (await api.get(`/failures?since=${new Date(Date.now() + 60_000).toISOString()}`)).body.counts,
+    ).toEqual({});
+    expect((await api.get('/failures?cursor=nonsense')).status).toBe(400);
   });
 
   it('are settled by an acknowledgement with a reason, which stays findable, until they fail again', async () => {
     await send('two', transcript('a'));
     await send('two', transcript('b'));
     await send('big', transcript('a'.repeat(2000)));
-    const acknowledge = (id: string, json: unknown) =>
-      api(`/jobs/${id}/acknowledge`, { method: 'POST', json });
+    const acknowledge = (id: string, json: object) => api.post(`/jobs/${id}/acknowledge`).send(json);
     expect((await acknowledge('two', {})).status).toBe(400);
     expect((await acknowledge('nobody', { reason: 'x' })).status).toBe(404);
     for (const id of ['two', 'big']) {
-      const { status, json } = await acknowledge(id, { reason: 'compared, the first is right' });
-      expect([status, json.outcome, json.actor]).toEqual([200, 'acknowledged', 'tester']);
+      const { status, body } = await acknowledge(id, { reason: 'compared, the first is right' });
+      expect([status, body.outcome, body.actor]).toEqual([200, 'acknowledged', 'tester']);
     }
     expect(await failing()).toEqual({ jobs: [], counts: {} });
-    const { json } = await api('/deliveries?outcome=acknowledged');
-    expect(json.deliveries).toMatchObject([
+    const { body } = await api.get('/deliveries?outcome=acknowledged');
+    expect(body.deliveries).toMatchObject([
       { jobId: 'big', reason: 'compared, the first is right' },
       { jobId: 'two' },
     ]);
@@ -85,8 +84,8 @@ describe('failing jobs', () => {
 
   it('are not asked for by an outcome that is none', async () => {
     await send('one', transcript('a'));
-    const { status, json } = await api('/failures?outcome=stored');
-    expect([status, json.detail]).toEqual([400, expect.stringContaining('failures are failed')]);
+    const { status, body } = await api.get('/failures?outcome=stored');
+    expect([status, body.detail]).toEqual([400, expect.stringContaining('failures are failed')]);
   });
 
   it('stay in conflict whatever comes after, until they are erased or acknowledged', async () => {
@@ -95,7 +94,7 @@ describe('failing jobs', () => {
     await send('two', transcript('a'));
     await send('two', transcript('a'.repeat(2000)));
     expect(await failing()).toEqual({ jobs: ['two'], counts: { conflict: 1 } });
-    await api('/jobs/two', { method: 'DELETE' });
+    await api.delete('/jobs/two');
     expect(await failing()).toEqual({ jobs: [], counts: {} });
   });
 });

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import supertest, { type Response } from 'supertest';
 import type { LedgerLine } from '../../../src/domain/delivery.js';
 import { ledgerOf } from '../../support/ledger/ledger-of.js';
-import { type AdminApi, type ApiAnswer, adminApi, sendCallback } from '../../support/processes/admin-api.js';
+import { type AdminApi, adminApi, sendCallback } from '../../support/processes/admin-api.js';
 import { type RunningService, startService } from '../../support/processes/running-service.js';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
@@ -11,6 +12,8 @@ const SECRET = 'correct-horse-battery-staple';
 
 let service: RunningService;
 let api: AdminApi;
+/** Without a token. */
+let anonymous: AdminApi;
 let quarantined: string;
 
 beforeAll(async () => {
@@ -22,6 +25,7 @@ beforeAll(async () => {
     },
   });
   api = adminApi(service);
+  anonymous = adminApi(service, null);
   await sendCallback(service, 'id=j1&status=success', TRANSCRIPT, JSON_TYPE);
   await sendCallback(service, 'id=j1&status=success', `${TRANSCRIPT} `, JSON_TYPE);
   await sendCallback(service, 'id=t1&status=error', undefined, {}, 'team');
@@ -42,26 +46,26 @@ describe('signing in', () => {
     ['an empty token', { authorization: 'Bearer ' }],
   ])('refuses %s', async (_, headers) => {
     for (const path of ['/health', '/nothing-here', '/jobs/j1/refetch']) {
-      const answer = await api(path, { token: null, headers });
+      const answer = await anonymous.get(path).set(headers);
       expect(answer.status).toBe(401);
-      expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer/);
-      expect(answer.headers.get('content-type')).toBe('application/problem+json');
-      expect(answer.json).toMatchObject({ code: 'credential-invalid', status: 401 });
+      expect(answer.headers['www-authenticate']).toMatch(/^Bearer/);
+      expect(answer.headers['content-type']).toBe('application/problem+json');
+      expect(answer.body).toMatchObject({ code: 'credential-invalid', status: 401 });
     }
   });
 
   it('is asked for before a body is looked at', async () => {
-    const answer = await api('/explain', { method: 'POST', body: '{nonsense', token: null });
+    const answer = await anonymous.post('/explain').send('{nonsense');
     expect(answer.status).toBe(401);
   });
 });
 
 describe('health', () => {
   it('sums up', async () => {
-    const { status, json, headers } = await api('/health');
+    const { status, body, headers } = await api.get('/health');
     expect(status).toBe(200);
-    expect(headers.get('cache-control')).toBe('no-store');
-    expect(json).toMatchObject({
+    expect(headers['cache-control']).toBe('no-store');
+    expect(body).toMatchObject({
       status: 'failing',
       problems: [
         '1 job is failing: 1 in conflict.',
@@ -80,22 +84,22 @@ describe('health', () => {
       reconcile: null,
       credentials: [{ source: 'guarded', credential: 'main', state: 'unused', lastUsedAt: null }],
     });
-    expect(json.last24h.outcomes).toMatchObject({ stored: 2, conflict: 1, noted: 1, quarantined: 1 });
-    expect(json.sources).toContainEqual({ source: 'team', lastDeliveryAt: expect.any(String) });
+    expect(body.last24h.outcomes).toMatchObject({ stored: 2, conflict: 1, noted: 1, quarantined: 1 });
+    expect(body.sources).toContainEqual({ source: 'team', lastDeliveryAt: expect.any(String) });
   });
 
   it('draws charts', async () => {
-    const { status, json } = await api('/summary?buckets=4');
+    const { status, body } = await api.get('/summary?buckets=4');
     expect(status).toBe(200);
-    expect(json.buckets).toHaveLength(4);
-    expect((await api('/summary?buckets=0')).json.code).toBe('request-invalid');
+    expect(body.buckets).toHaveLength(4);
+    expect((await api.get('/summary?buckets=0')).body.code).toBe('request-invalid');
   });
 });
 
 describe('deliveries', () => {
   it('lists ledger lines, newest first, with filters and cursor', async () => {
-    const all = await api('/deliveries');
-    expect(all.json.deliveries.map((line: { jobId: string }) => line.jobId)).toEqual([
+    const all = await api.get('/deliveries');
+    expect(all.body.deliveries.map((line: { jobId: string }) => line.jobId)).toEqual([
       'q1',
       null,
       't1',
@@ -103,10 +107,10 @@ describe('deliveries', () => {
       'j1',
       'j1',
     ]);
-    const team = await api('/deliveries?source=team&limit=1');
-    expect(team.json.deliveries).toEqual([expect.objectContaining({ jobId: 't1', status: 'success' })]);
-    const next = await api(`/deliveries?source=team&limit=1&cursor=${team.json.nextCursor}`);
-    expect(next.json).toEqual({
+    const team = await api.get('/deliveries?source=team&limit=1');
+    expect(team.body.deliveries).toEqual([expect.objectContaining({ jobId: 't1', status: 'success' })]);
+    const next = await api.get(`/deliveries?source=team&limit=1&cursor=${team.body.nextCursor}`);
+    expect(next.body).toEqual({
       deliveries: [expect.objectContaining({ status: 'error', outcome: 'noted' })],
       nextCursor: null,
     });
@@ -122,18 +126,18 @@ describe('deliveries', () => {
           const filters = Object.entries({ source, status, outcome }).filter(
             ([, value]) => value !== undefined,
           );
-          const { json } = await api(`/deliveries?${new URLSearchParams(filters as [string, string][])}`);
+          const { body } = await api.get(`/deliveries?${new URLSearchParams(filters as [string, string][])}`);
           const expected = lines.filter((line) =>
             filters.every(([name, value]) => line[name as 'source' | 'status' | 'outcome'] === value),
           );
-          expect(json.deliveries.map(idOf).toSorted()).toEqual(expected.map(idOf).toSorted());
+          expect(body.deliveries.map(idOf).toSorted()).toEqual(expected.map(idOf).toSorted());
         }
       }
     }
   });
 
   it('names the known names to whoever misspells a filter, in every list', async () => {
-    const refused = async (path: string) => (await api(path)).json.detail;
+    const refused = async (path: string) => (await api.get(path)).body.detail;
     expect(await refused('/deliveries?outcome=storred')).toMatch(
       /^outcome: "storred" is not known; known are stored, /,
     );
@@ -142,12 +146,12 @@ describe('deliveries', () => {
     );
     expect(await refused('/quarantine?source=nobody')).toMatch(/^source: "nobody" .* team\.$/);
     const selector = { kind: 'refetch', status: 'sucess' };
-    const { status, json } = await api('/replays', { method: 'POST', json: { selector, dryRun: true } });
-    expect([status, json.detail]).toEqual([
+    const { status, body } = await api.post('/replays').send({ selector, dryRun: true });
+    expect([status, body.detail]).toEqual([
       400,
       expect.stringMatching(/^status: "sucess" .* success, error, /),
     ]);
-    expect((await api('/names')).json).toMatchObject({ regions: ['au1', 'eu1', 'eu2', 'us1', 'us2'] });
+    expect((await api.get('/names')).body).toMatchObject({ regions: ['au1', 'eu1', 'eu2', 'us1', 'us2'] });
   });
 
   it.each([
@@ -165,18 +169,18 @@ describe('deliveries', () => {
     'source=nobody',
     'origin=callbacks',
   ])('refuses %s', async (query) => {
-    const { status, json } = await api(`/deliveries?${query}`);
+    const { status, body } = await api.get(`/deliveries?${query}`);
     expect(status).toBe(400);
-    expect(json).toMatchObject({ code: 'request-invalid', detail: expect.any(String) });
+    expect(body).toMatchObject({ code: 'request-invalid', detail: expect.any(String) });
   });
 });
 
 describe('a job', () => {
   it('is told whole', async () => {
-    const { status, json } = await api('/jobs/j1');
+    const { status, body } = await api.get('/jobs/j1');
     expect(status).toBe(200);
-    expect(json).toMatchObject({ jobId: 'j1', service: null });
-    expect(json.artefacts).toEqual([
+    expect(body).toMatchObject({ jobId: 'j1', service: null });
+    expect(body.artefacts).toEqual([
       expect.objectContaining({
         key: expect.stringMatching(/^jobs\/j1\/conflicts\/transcript\.json\.[0-9a-f]{64}$/),
         kind: 'transcript.json-v2',
@@ -191,12 +195,12 @@ describe('a job', () => {
         storedAt: expect.stringMatching(/Z$/),
       },
     ]);
-    expect(json.timeline.map(({ outcome }: { outcome: string }) => outcome)).toEqual(['stored', 'conflict']);
+    expect(body.timeline.map(({ outcome }: { outcome: string }) => outcome)).toEqual(['stored', 'conflict']);
   });
 
   it('is found below the prefix of its source', async () => {
-    const { json } = await api('/jobs/t1');
-    expect(json.artefacts.map(({ key }: { key: string }) => key)).toEqual(['team/jobs/t1/transcript.txt']);
+    const { body } = await api.get('/jobs/t1');
+    expect(body.artefacts.map(({ key }: { key: string }) => key)).toEqual(['team/jobs/t1/transcript.txt']);
   });
 
   it.each([
@@ -206,9 +210,9 @@ describe('a job', () => {
     '/jobs/j1/artefacts/nothing',
     '/jobs/j1/artefacts/..%2f..%2fetc',
   ])('is not found: %s', async (path) => {
-    const { status, json } = await api(path);
+    const { status, body } = await api.get(path);
     expect(status).toBe(404);
-    expect(json.code).toBe('not-found');
+    expect(body.code).toBe('not-found');
   });
 });
 
@@ -216,13 +220,13 @@ describe('an artefact', () => {
   const path = '/jobs/j1/artefacts/transcript.json';
 
   it('is downloaded byte for byte, as a file and never as a page', async () => {
-    const { status, bytes, headers } = await api(path);
+    const { status, text, headers } = await api.get(path);
     expect(status).toBe(200);
-    expect(bytes.toString()).toBe(TRANSCRIPT);
-    expect(headers.get('content-disposition')).toMatch(/^attachment; filename="j1-transcript.json"/);
-    expect(headers.get('x-content-type-options')).toBe('nosniff');
-    expect(headers.get('content-security-policy')).toContain('sandbox');
-    expect((await api('/jobs/t1/artefacts/team/jobs/t1/transcript.txt')).bytes.toString()).toBe('hello');
+    expect(text).toBe(TRANSCRIPT);
+    expect(headers['content-disposition']).toMatch(/^attachment; filename="j1-transcript.json"/);
+    expect(headers['x-content-type-options']).toBe('nosniff');
+    expect(headers['content-security-policy']).toContain('sandbox');
+    expect((await api.get('/jobs/t1/artefacts/team/jobs/t1/transcript.txt')).text).toBe('hello');
   });
 
   it.each([
@@ -234,48 +238,48 @@ describe('an artefact', () => {
     ['bytes=0-1,3-4', 200, 0, TRANSCRIPT.length],
     ['lines=0-1', 200, 0, TRANSCRIPT.length],
   ])('is read in ranges: %s', async (range, status, start, end) => {
-    const answer = await api(path, { headers: { range } });
+    const answer = await api.get(path).set({ range });
     expect(answer.status).toBe(status);
-    expect(answer.bytes.toString()).toBe(TRANSCRIPT.slice(start, end));
+    expect(answer.text).toBe(TRANSCRIPT.slice(start, end));
     if (status === 206) {
-      expect(answer.headers.get('content-range')).toBe(`bytes ${start}-${end - 1}/${TRANSCRIPT.length}`);
+      expect(answer.headers['content-range']).toBe(`bytes ${start}-${end - 1}/${TRANSCRIPT.length}`);
     }
   });
 
   it('says when a range lies outside', async () => {
-    const answer = await api(path, { headers: { range: 'bytes=5000-' } });
+    const answer = await api.get(path).set({ range: 'bytes=5000-' });
     expect(answer.status).toBe(416);
-    expect(answer.headers.get('content-range')).toBe(`bytes */${TRANSCRIPT.length}`);
-    expect(answer.json.code).toBe('range-not-satisfiable');
+    expect(answer.headers['content-range']).toBe(`bytes */${TRANSCRIPT.length}`);
+    expect(answer.body.code).toBe('range-not-satisfiable');
   });
 
   it('is asked about without being sent', async () => {
-    const head = await api(path, { method: 'HEAD' });
+    const head = await api.head(path);
     expect(head.status).toBe(200);
-    expect(head.headers.get('content-length')).toBe(String(TRANSCRIPT.length));
-    const etag = head.headers.get('etag') ?? '';
-    expect((await api(path, { headers: { 'if-none-match': etag } })).status).toBe(304);
-    expect((await api(path, { headers: { 'if-none-match': '"other"' } })).status).toBe(200);
+    expect(head.headers['content-length']).toBe(String(TRANSCRIPT.length));
+    const etag = head.headers.etag ?? '';
+    expect((await api.get(path).set({ 'if-none-match': etag })).status).toBe(304);
+    expect((await api.get(path).set({ 'if-none-match': '"other"' })).status).toBe(200);
     const changed = { range: 'bytes=0-3', 'if-range': '"other"' };
-    expect((await api(path, { headers: changed })).status).toBe(200);
-    expect((await api(path, { headers: { ...changed, 'if-range': etag } })).status).toBe(206);
+    expect((await api.get(path).set(changed)).status).toBe(200);
+    expect((await api.get(path).set({ ...changed, 'if-range': etag })).status).toBe(206);
   });
 
   it('opens with a ticket of its own job only', async () => {
-    const { json } = await api('/jobs/j1/ticket', { method: 'POST' });
+    const { body } = await api.post('/jobs/j1/ticket');
     const open = (job: string, ticket: string) =>
-      api(`/jobs/${job}/artefacts/transcript.json?ticket=${ticket}`, { token: null });
-    expect((await open('j1', json.ticket)).bytes.toString()).toBe(TRANSCRIPT);
-    expect((await open('t1', json.ticket)).status).toBe(401);
-    expect((await open('j1', json.ticket.replace(/\.\d+\./, '.9999999999999.'))).status).toBe(401);
-    expect((await api(`/jobs/j1?ticket=${json.ticket}`, { token: null })).status).toBe(401);
+      anonymous.get(`/jobs/${job}/artefacts/transcript.json?ticket=${ticket}`);
+    expect((await open('j1', body.ticket)).text).toBe(TRANSCRIPT);
+    expect((await open('t1', body.ticket)).status).toBe(401);
+    expect((await open('j1', body.ticket.replace(/\.\d+\./, '.9999999999999.'))).status).toBe(401);
+    expect((await anonymous.get(`/jobs/j1?ticket=${body.ticket}`)).status).toBe(401);
   });
 });
 
 describe('quarantine', () => {
   it('lists what waits', async () => {
-    const { json } = await api('/quarantine');
-    expect(json).toEqual({
+    const { body } = await api.get('/quarantine');
+    expect(body).toEqual({
       quarantine: [
         expect.objectContaining({
           deliveryId: quarantined,
@@ -286,85 +290,85 @@ describe('quarantine', () => {
       ],
       nextCursor: null,
     });
-    expect((await api('/quarantine?state=released')).json.quarantine).toEqual([]);
-    expect((await api('/quarantine?job=other')).json.quarantine).toEqual([]);
-    expect((await api('/quarantine?cursor=xyz')).status).toBe(400);
-    expect((await api('/quarantine?state=gone')).status).toBe(400);
+    expect((await api.get('/quarantine?state=released')).body.quarantine).toEqual([]);
+    expect((await api.get('/quarantine?job=other')).body.quarantine).toEqual([]);
+    expect((await api.get('/quarantine?cursor=xyz')).status).toBe(400);
+    expect((await api.get('/quarantine?state=gone')).status).toBe(400);
   });
 
   it('shows a body safely and says whether it would decode today', async () => {
-    const { json } = await api(`/quarantine/${quarantined}`);
-    expect(json).toMatchObject({
+    const { body } = await api.get(`/quarantine/${quarantined}`);
+    expect(body).toMatchObject({
       preview: { text: '{"broken\ufffd"', truncated: false, binary: true },
       decodes: { ok: false, reason: 'json-invalid' },
     });
-    const body = await api(`/quarantine/${quarantined}/body`);
-    expect(body.bytes.toString()).toBe('{"broken\u0000"');
-    expect(body.headers.get('content-type')).toBe('application/octet-stream');
+    const raw = await api.get(`/quarantine/${quarantined}/body`);
+    expect(raw.text).toBe('{"broken\u0000"');
+    expect(raw.headers['content-type']).toBe('application/octet-stream');
   });
 
   it.each(['/quarantine/01ARZ3NDEKTSV4RRFFQ69G5FAV', '/quarantine/..%2fjobs', '/quarantine/x/body'])(
     'does not find %s',
-    async (path) => expect((await api(path)).status).toBe(404),
+    async (path) => expect((await api.get(path)).status).toBe(404),
   );
 });
 
 describe('refusals', () => {
   it('lists strangers and authenticated refusals together, page by page', async () => {
-    const { json } = await api('/refusals');
+    const { body } = await api.get('/refusals');
     const isSignIn = ({ reason }: { reason: string }) => reason.startsWith('sign-in-');
-    expect(json.refusals.filter((refusal: { reason: string }) => !isSignIn(refusal))).toEqual([
+    expect(body.refusals.filter((refusal: { reason: string }) => !isSignIn(refusal))).toEqual([
       expect.objectContaining({ reason: 'credential-invalid', source: 'guarded', authenticated: false }),
       expect.objectContaining({ reason: 'query-invalid', source: 'default', authenticated: true }),
     ]);
-    expect(json.nextCursor).toBeNull();
+    expect(body.nextCursor).toBeNull();
     const paged: unknown[] = [];
     let cursor: string | null = '';
     while (cursor !== null && paged.length < 100) {
-      const page: ApiAnswer = await api(`/refusals?limit=1${cursor === '' ? '' : `&cursor=${cursor}`}`);
-      paged.push(...page.json.refusals);
-      cursor = page.json.nextCursor;
+      const page: Response = await api.get(`/refusals?limit=1${cursor === '' ? '' : `&cursor=${cursor}`}`);
+      paged.push(...page.body.refusals);
+      cursor = page.body.nextCursor;
     }
-    expect(paged).toEqual(json.refusals);
-    expect((await api('/refusals?cursor=bm9uc2Vuc2U')).status).toBe(400);
+    expect(paged).toEqual(body.refusals);
+    expect((await api.get('/refusals?cursor=bm9uc2Vuc2U')).status).toBe(400);
   });
 });
 
 describe('explain', () => {
   it('says what would happen and why', async () => {
-    const explain = (json: unknown) => api('/explain', { method: 'POST', json });
-    expect((await explain({ address: '127.0.0.1' })).json).toMatchObject({
+    const explain = (json: object) => api.post('/explain').send(json);
+    expect((await explain({ address: '127.0.0.1' })).body).toMatchObject({
       decision: 'accept',
       status: 200,
       rule: '127.0.0.0/8',
     });
     const headers = { 'X-Callback-Token': SECRET };
-    expect((await explain({ source: 'guarded', address: '::1', headers })).json).toMatchObject({
+    expect((await explain({ source: 'guarded', address: '::1', headers })).body).toMatchObject({
       decision: 'accept',
       credential: 'main',
     });
-    expect((await explain({ source: 'guarded', address: '10.0.0.1' })).json).toMatchObject({ status: 403 });
+    expect((await explain({ source: 'guarded', address: '10.0.0.1' })).body).toMatchObject({ status: 403 });
     expect((await explain({})).status).toBe(400);
     expect((await explain({ address: 5 })).status).toBe(400);
     expect((await explain([])).status).toBe(400);
   });
 
   it('refuses bodies that are no JSON or too large', async () => {
-    const post = (body: string) => api('/explain', { method: 'POST', body });
-    expect((await post('{nonsense')).json).toMatchObject({ status: 400, code: 'request-invalid' });
-    expect((await post(`"${'x'.repeat(1024 * 1024)}"`)).json).toMatchObject({ status: 413 });
+    const post = (body: string) => api.post('/explain').send(body);
+    expect((await post('{nonsense')).body).toMatchObject({ status: 400, code: 'request-invalid' });
+    expect((await post(`"${'x'.repeat(1024 * 1024)}"`)).body).toMatchObject({ status: 413 });
   });
 });
 
 describe('everything else', () => {
   it('is not found, or not allowed', async () => {
-    expect((await api('/nothing')).json).toMatchObject({ status: 404, code: 'not-found' });
-    expect((await api('/%ff')).status).toBe(404);
-    const wrong = await api('/health', { method: 'DELETE' });
-    expect(wrong.json).toMatchObject({ status: 405, code: 'method-not-allowed' });
-    expect(wrong.headers.get('allow')).toBe('GET, HEAD');
-    const elsewhere = await fetch(`${service.adminUrl}/elsewhere`);
+    expect((await api.get('/nothing')).body).toMatchObject({ status: 404, code: 'not-found' });
+    expect((await api.get('/%ff')).status).toBe(404);
+    const wrong = await api.delete('/health');
+    expect(wrong.body).toMatchObject({ status: 405, code: 'method-not-allowed' });
+    expect(wrong.headers.allow).toBe('GET, HEAD');
+    const elsewhere = await supertest(service.adminUrl).get('/elsewhere');
     expect(elsewhere.status).toBe(404);
-    expect(elsewhere.headers.get('content-security-policy')).toContain("default-src 'none'");
+    expect(elsewhere.headers['content-security-policy']).toContain("default-src 'none'");
   });
 });

@@ -46,14 +46,13 @@ describe('replays over HTTP', () => {
     await lost.simulator.close();
   });
 
-  const order = (selector: object, more: object = {}) =>
-    api('/replays', { method: 'POST', json: { selector, ...more } });
+  const order = (selector: object, more: object = {}) => api.post('/replays').send({ selector, ...more });
 
   async function finished(id: string, from = api) {
     // biome-ignore lint/suspicious/noExplicitAny: tests look at what came, whatever it is
     let view: any;
     await until(async () => {
-      view = (await from(`/replays/${id}`)).json;
+      view = (await from.get(`/replays/${id}`)).body;
       return view.state !== 'running';
     });
     return view;
@@ -64,23 +63,23 @@ describe('replays over HTTP', () => {
     await sendCallback(service, `id=${ids[0]}&status=error`);
     const named = await order({ kind: 'refetch', jobs: ids }, { dryRun: true });
     expect(named.status).toBe(200);
-    expect(named.json).toEqual({ count: 3, bytes: 0, jobs: ids });
+    expect(named.body).toEqual({ count: 3, bytes: 0, jobs: ids });
     const filtered = await order({ kind: 'refetch', outcome: 'noted', status: 'error' }, { dryRun: true });
-    expect(filtered.json).toEqual({ count: 1, bytes: 0, jobs: [ids[0]] });
+    expect(filtered.body).toEqual({ count: 1, bytes: 0, jobs: [ids[0]] });
     expect(await visibleKeys(service.folder, 'replays/')).toEqual([]);
 
     const started = await order({ kind: 'refetch', jobs: ids }, { reason: 'outage of the 5th' });
     expect(started.status).toBe(202);
-    const { replayId } = started.json;
+    const { replayId } = started.body;
     const view = await finished(replayId);
     expect(view).toMatchObject({ replayId, state: 'done', total: 3, done: 3, failed: 0 });
     expect(view).toMatchObject({ outcomes: { recovered: 3 }, actor: 'tester', reason: 'outage of the 5th' });
     const again = await order({ kind: 'refetch', jobs: ids });
-    expect(await finished(again.json.replayId)).toMatchObject({ state: 'done', outcomes: { matched: 3 } });
-    const listed = await api('/replays?limit=1');
-    expect(listed.json.replays).toEqual([expect.objectContaining({ replayId: again.json.replayId })]);
-    const next = await api(`/replays?cursor=${listed.json.nextCursor}`);
-    expect(next.json).toEqual({ replays: [expect.objectContaining({ replayId })], nextCursor: null });
+    expect(await finished(again.body.replayId)).toMatchObject({ state: 'done', outcomes: { matched: 3 } });
+    const listed = await api.get('/replays?limit=1');
+    expect(listed.body.replays).toEqual([expect.objectContaining({ replayId: again.body.replayId })]);
+    const next = await api.get(`/replays?cursor=${listed.body.nextCursor}`);
+    expect(next.body).toEqual({ replays: [expect.objectContaining({ replayId })], nextCursor: null });
     const line = (await ledgerOf(service.folder)).find(({ deliveryId }) => deliveryId === replayId);
     expect(line).toMatchObject({ outcome: 'replayed', actor: 'tester', reason: 'outage of the 5th' });
   });
@@ -89,18 +88,18 @@ describe('replays over HTTP', () => {
     for (const id of ['b1', 'b2'])
       await sendCallback(service, `id=${id}&status=success`, '{"broken', JSON_TYPE);
     const preview = await order({ kind: 'release' }, { dryRun: true });
-    expect(preview.json).toEqual({ count: 2, bytes: 16, jobs: ['b1', 'b2'] });
-    expect((await order({ kind: 'release', jobs: ['b2'] }, { dryRun: true })).json.count).toBe(1);
-    expect((await order({ kind: 'release', region: 'eu1' }, { dryRun: true })).json.count).toBe(0);
-    const { json } = await order({ kind: 'release' });
-    expect(await finished(json.replayId)).toMatchObject({ done: 0, failed: 2, outcomes: { undecodable: 2 } });
+    expect(preview.body).toEqual({ count: 2, bytes: 16, jobs: ['b1', 'b2'] });
+    expect((await order({ kind: 'release', jobs: ['b2'] }, { dryRun: true })).body.count).toBe(1);
+    expect((await order({ kind: 'release', region: 'eu1' }, { dryRun: true })).body.count).toBe(0);
+    const { body } = await order({ kind: 'release' });
+    expect(await finished(body.replayId)).toMatchObject({ done: 0, failed: 2, outcomes: { undecodable: 2 } });
   });
 
   it('waits while the service refuses the key, instead of failing one job after the other', async () => {
     const ids = await Promise.all(Array.from({ length: 12 }, () => lost.lose()));
     lost.simulator.faults.add({ kind: 'answer', operation: 'record', status: 401 });
-    const { json } = await order({ kind: 'refetch', jobs: ids });
-    const view = async () => (await api(`/replays/${json.replayId}`)).json;
+    const { body } = await order({ kind: 'refetch', jobs: ids });
+    const view = async () => (await api.get(`/replays/${body.replayId}`)).body;
     await until(async () => {
       const { state, waitingFor } = await view();
       return state !== 'running' || waitingFor !== null;
@@ -110,23 +109,22 @@ describe('replays over HTTP', () => {
       waitingFor: expect.stringContaining('401'),
       failed: 0,
     });
-    await api(`/replays/${json.replayId}`, { method: 'DELETE' });
+    await api.delete(`/replays/${body.replayId}`);
   });
 
   it('is cancelled, stays so, and says who did it', async () => {
     const ids = await Promise.all(Array.from({ length: 40 }, () => lost.lose()));
     lost.simulator.faults.add({ kind: 'answer', operation: 'record', status: 429, retryAfter: '1' });
-    const { json } = await order({ kind: 'refetch', jobs: ids });
-    const cancel = () =>
-      api(`/replays/${json.replayId}`, { method: 'DELETE', json: { reason: 'wrong selection' } });
+    const { body } = await order({ kind: 'refetch', jobs: ids });
+    const cancel = () => api.delete(`/replays/${body.replayId}`).send({ reason: 'wrong selection' });
     const cancelled = await cancel();
-    expect(cancelled.json).toMatchObject({ state: 'cancelled' });
+    expect(cancelled.body).toMatchObject({ state: 'cancelled' });
     expect((await cancel()).status).toBe(200);
     const lines = (await ledgerOf(service.folder)).filter(({ outcome }) => outcome === 'cancelled');
     expect(lines).toEqual([
-      expect.objectContaining({ deliveryId: json.replayId, actor: 'tester', reason: 'wrong selection' }),
+      expect.objectContaining({ deliveryId: body.replayId, actor: 'tester', reason: 'wrong selection' }),
     ]);
-    expect((await api(`/replays/${json.replayId}`)).json.state).toBe('cancelled');
+    expect((await api.get(`/replays/${body.replayId}`)).body.state).toBe('cancelled');
   });
 
   it('is interrupted by a shutdown and taken up by the next replica', async () => {
@@ -143,12 +141,11 @@ describe('replays over HTTP', () => {
       replicaName: 'first',
       ...lost.settings,
     });
-    const { json } = await adminApi(first)('/replays', {
-      method: 'POST',
-      json: { selector: { kind: 'refetch', jobs: ids } },
-    });
+    const { body } = await adminApi(first)
+      .post('/replays')
+      .send({ selector: { kind: 'refetch', jobs: ids } });
     await first.stop();
-    expect((await api(`/replays/${json.replayId}`)).json).toMatchObject({
+    expect((await api.get(`/replays/${body.replayId}`)).body).toMatchObject({
       state: 'interrupted',
       owner: 'first',
     });
@@ -159,13 +156,13 @@ describe('replays over HTTP', () => {
       replicaName: 'second',
       ...lost.settings,
     });
-    await until(async () => (await api(`/replays/${json.replayId}`)).json.state === 'done');
-    const view = (await api(`/replays/${json.replayId}`)).json;
+    await until(async () => (await api.get(`/replays/${body.replayId}`)).body.state === 'done');
+    const view = (await api.get(`/replays/${body.replayId}`)).body;
     expect(view.done + view.failed).toBe(6);
     expect(view.owner).toBe('second');
   });
 
-  it.each<[string, unknown]>([
+  it.each<[string, object]>([
     ['no selector', {}],
     ['an unknown kind', { selector: { kind: 'everything' } }],
     ['a refetch of everything', { selector: { kind: 'refetch' } }],
@@ -180,8 +177,8 @@ describe('replays over HTTP', () => {
       { selector: { kind: 'refetch', jobs: Array.from({ length: 10_001 }, (_, n) => `j${n}`) } },
     ],
   ])('refuses %s', async (_, json) => {
-    const answer = await api('/replays', { method: 'POST', json });
-    expect(answer.json).toMatchObject({ status: 400, code: 'request-invalid' });
+    const answer = await api.post('/replays').send(json);
+    expect(answer.body).toMatchObject({ status: 400, code: 'request-invalid' });
   });
 
   it.each<[string, object]>([
@@ -189,27 +186,27 @@ describe('replays over HTTP', () => {
     ['key', { speech: { apiKey: null, regions: { eu1: { batchUrl: 'http://127.0.0.1:9' } } } }],
   ])('refuses to refetch without a %s, and releases all the same', async (_, settings) => {
     const own = adminApi(await startOwn({ sources: { default: {} }, ...settings }));
-    const send = (json: object) => own('/replays', { method: 'POST', json });
+    const send = (json: object) => own.post('/replays').send(json);
     for (const dryRun of [true, false]) {
-      const { json } = await send({ selector: { kind: 'refetch', jobs: ['j1'] }, dryRun });
-      expect(json).toMatchObject({
+      const { body } = await send({ selector: { kind: 'refetch', jobs: ['j1'] }, dryRun });
+      expect(body).toMatchObject({
         status: 409,
         code: 'conflict',
         detail: expect.stringMatching(/region|apiKey/),
       });
     }
-    expect((await own('/replays')).json.replays).toEqual([]);
+    expect((await own.get('/replays')).body.replays).toEqual([]);
     expect((await send({ selector: { kind: 'release' } })).status).toBe(202);
   });
 
   it('does not know others, and ends once', async () => {
-    expect((await api('/replays/01ARZ3NDEKTSV4RRFFQ69G5FAV')).status).toBe(404);
-    expect((await api('/replays/x', { method: 'DELETE' })).status).toBe(404);
-    expect((await api('/replays?cursor=x')).status).toBe(400);
-    const { json } = await order({ kind: 'release' });
-    expect(await finished(json.replayId)).toMatchObject({ state: 'done', total: 0 });
-    const late = await api(`/replays/${json.replayId}`, { method: 'DELETE' });
-    expect(late.json).toMatchObject({ status: 409, code: 'conflict' });
+    expect((await api.get('/replays/01ARZ3NDEKTSV4RRFFQ69G5FAV')).status).toBe(404);
+    expect((await api.delete('/replays/x')).status).toBe(404);
+    expect((await api.get('/replays?cursor=x')).status).toBe(400);
+    const { body } = await order({ kind: 'release' });
+    expect(await finished(body.replayId)).toMatchObject({ state: 'done', total: 0 });
+    const late = await api.delete(`/replays/${body.replayId}`);
+    expect(late.body).toMatchObject({ status: 409, code: 'conflict' });
   });
 });
 

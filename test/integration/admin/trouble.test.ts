@@ -4,7 +4,7 @@ import { rename, rm, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { visibleKeys } from '../../support/ledger/ledger-of.js';
-import { type AdminApi, adminApi, sendCallback } from '../../support/processes/admin-api.js';
+import { type AdminApi, adminApi, sendCallback, sendForm } from '../../support/processes/admin-api.js';
 import { type RunningService, startService } from '../../support/processes/running-service.js';
 import { until } from '../../support/until.js';
 
@@ -37,23 +37,23 @@ describe('an import', () => {
     const media = randomBytes(5 * 1024 * 1024);
     const form = new FormData();
     form.append('data', new Blob([media]), 'a.wav');
-    const { status, json } = await api('/jobs/large/artefacts', { method: 'POST', body: form });
+    const { status, body } = await sendForm(api.post('/jobs/large/artefacts'), form);
     expect(status).toBe(200);
-    expect(json.items).toEqual([expect.objectContaining({ kind: 'data', size: media.length })]);
-    const { bytes } = await api('/jobs/large/artefacts/data');
-    expect(bytes.equals(media)).toBe(true);
-    const tail = await api('/jobs/large/artefacts/data', { headers: { range: 'bytes=-100000' } });
-    expect(tail.bytes.equals(media.subarray(-100_000))).toBe(true);
-    expect((await api('/jobs/large')).json.artefacts[0].sha256).toBe(json.items[0].sha256);
+    expect(body.items).toEqual([expect.objectContaining({ kind: 'data', size: media.length })]);
+    const whole = await api.get('/jobs/large/artefacts/data');
+    expect(media.equals(whole.body)).toBe(true);
+    const tail = await api.get('/jobs/large/artefacts/data').set({ range: 'bytes=-100000' });
+    expect(media.subarray(-100_000).equals(tail.body)).toBe(true);
+    expect((await api.get('/jobs/large')).body.artefacts[0].sha256).toBe(body.items[0].sha256);
   });
 
   it('leaves nothing behind when its sender goes away', async () => {
     const outgoing = upload('gone');
     outgoing.write(HEAD);
     outgoing.write(randomBytes(300_000));
-    await until(async () => (await api('/health')).json.budget.used > 0);
+    await until(async () => (await api.get('/health')).body.budget.used > 0);
     outgoing.destroy();
-    await until(async () => (await api('/health')).json.budget.used === 0);
+    await until(async () => (await api.get('/health')).body.budget.used === 0);
     expect(await visibleKeys(service.folder, 'jobs/gone/')).toEqual([]);
   });
 
@@ -71,21 +71,21 @@ describe('an import', () => {
 describe('a store in trouble', () => {
   it('is told as such, and health still answers', async () => {
     await sendCallback(service, 'id=s1&status=success', 'x', { 'content-type': 'text/plain' });
-    expect((await api('/jobs/s1')).status).toBe(200);
+    expect((await api.get('/jobs/s1')).status).toBe(200);
     const aside = `${service.folder}-aside`;
     await rename(service.folder, aside);
     await writeFile(service.folder, 'no folder any more');
     try {
       const form = new FormData();
       form.append('data', new Blob(['x']), 'a.wav');
-      const answer = await api('/jobs/s2/artefacts', { method: 'POST', body: form });
-      expect([answer.status, answer.json.code]).toEqual([503, 'store-unavailable']);
-      expect(answer.headers.get('retry-after')).toBe('5');
-      expect((await api('/health')).status).toBe(200);
+      const answer = await sendForm(api.post('/jobs/s2/artefacts'), form);
+      expect([answer.status, answer.body.code]).toEqual([503, 'store-unavailable']);
+      expect(answer.headers['retry-after']).toBe('5');
+      expect((await api.get('/health')).status).toBe(200);
     } finally {
       await rm(service.folder);
       await rename(aside, service.folder);
     }
-    expect((await api('/jobs/s1')).json.artefacts).toHaveLength(1);
+    expect((await api.get('/jobs/s1')).body.artefacts).toHaveLength(1);
   });
 });

@@ -28,7 +28,7 @@ const send = (job: string, content: string) =>
 describe('status on the command line', () => {
   it('gives the verdict of the API from the store alone, with an exit code for each level', async () => {
     await send('fine', 'a');
-    const { json: health } = await api('/health');
+    const { body: health } = await api.get('/health');
     const warned = await runCli(['status', '--json'], settings());
     expect(warned).toMatchObject({ code: 1, stderr: '' });
     const { status, verdict } = JSON.parse(warned.stdout);

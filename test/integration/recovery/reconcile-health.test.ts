@@ -16,7 +16,7 @@ afterEach(() => bench.close());
 async function health() {
   const service = await startService({ store: { url: `file:${bench.folder}` } });
   try {
-    return (await adminApi(service)('/health')).json;
+    return (await adminApi(service).get('/health')).body;
   } finally {
     await service.stop();
   }

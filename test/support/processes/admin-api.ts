@@ -1,61 +1,62 @@
+import supertest, { type Response, type Test } from 'supertest';
 import { contractFault } from '../answer-contract.js';
 import type { RunningService } from './running-service.js';
 
-export interface ApiCall {
-  readonly method?: string;
-  /** Sent as JSON. */
-  readonly json?: unknown;
-  readonly body?: NonNullable<RequestInit['body']>;
-  readonly headers?: Record<string, string>;
-  /** Null sends none. Default: the service's own. */
-  readonly token?: string | null;
-}
-
-export interface ApiAnswer {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly bytes: Buffer;
-  // biome-ignore lint/suspicious/noExplicitAny: tests look at what came, whatever it is
-  readonly json: any;
-}
-
-export type AdminApi = (path: string, call?: ApiCall) => Promise<ApiAnswer>;
+/** Requests to the admin API of a service, with its token; paths are below `/admin/api`. */
+export type AdminApi = Readonly<Record<'get' | 'head' | 'post' | 'delete', (path: string) => Test>>;
 
 /**
- * Speaks to the admin API of a service; `path` is below `/admin/api`. Throws when an answer breaks the contract of
- * its route: an answer that changes without its schema fails.
+ * Every answer has to keep the contract of its route: one that changes without its schema fails. JSON is parsed into
+ * `body`, everything else is a Buffer there; `text` is always the text.
+ *
+ * @param token null sends none
  */
-export function adminApi(service: Pick<RunningService, 'adminUrl' | 'adminToken'>): AdminApi {
-  return async (path, { method = 'GET', json, body, headers = {}, token = service.adminToken } = {}) => {
-    const response = await fetch(`${service.adminUrl}/admin/api${path}`, {
-      method,
-      headers: {
-        ...(token === null ? {} : { authorization: `Bearer ${token}` }),
-        ...(json === undefined ? {} : { 'content-type': 'application/json' }),
-        ...headers,
-      },
-      ...(json === undefined ? (body === undefined ? {} : { body }) : { body: JSON.stringify(json) }),
-    });
-    const bytes = Buffer.from(await response.arrayBuffer());
-    const { status, headers: given } = response;
-    const answered = parsed(bytes);
-    const fault = contractFault(method, path, {
-      status,
-      type: given.get('content-type') ?? '',
-      json: answered,
-    });
-    if (fault !== null) throw new Error(fault);
-    return { status, headers: given, bytes, json: answered };
-  };
+export function adminApi(
+  { adminUrl, adminToken }: Pick<RunningService, 'adminUrl' | 'adminToken'>,
+  token: string | null = adminToken,
+): AdminApi {
+  const agent = supertest.agent(`${adminUrl}/admin/api`);
+  if (token !== null) agent.set('authorization', `Bearer ${token}`);
+  const request = (method: keyof AdminApi) => (path: string) =>
+    agent[method](path)
+      .buffer(true)
+      .parse(parseBody)
+      .expect((response) => checkContract(method.toUpperCase(), path, response));
+  return { get: request('get'), head: request('head'), post: request('post'), delete: request('delete') };
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: tests look at what came, whatever it is
-function parsed(bytes: Buffer): any {
+function checkContract(method: string, path: string, { status, headers, body }: Response): void {
+  const fault = contractFault(method, path, { status, type: headers['content-type'] ?? '', json: body });
+  if (fault !== null) throw new Error(fault);
+}
+
+/** superagent's own parsers go by content type, and keep no bytes of what they can read. */
+function parseBody(response: Response, done: (error: Error | null, body: unknown) => void): void {
+  const chunks: Buffer[] = [];
+  const incoming = response as unknown as NodeJS.ReadableStream & { text: string };
+  incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
+  incoming.on('error', (error) => done(error, null));
+  incoming.on('end', () => {
+    const bytes = Buffer.concat(chunks);
+    incoming.text = bytes.toString();
+    done(null, /json/.test(response.headers['content-type'] ?? '') ? parsedJson(incoming.text) : bytes);
+  });
+}
+
+/** Null for what is no JSON: an artefact may claim to be. */
+function parsedJson(text: string): unknown {
   try {
-    return JSON.parse(bytes.toString());
+    return JSON.parse(text);
   } catch {
     return null;
   }
+}
+
+/** Encodes the form as browsers do: superagent's own forms do not escape names. */
+export async function sendForm(request: Test, form: FormData): Promise<Response> {
+  const encoded = new globalThis.Response(form);
+  const contentType = encoded.headers.get('content-type') ?? '';
+  return request.set('content-type', contentType).send(Buffer.from(await encoded.arrayBuffer()));
 }
 
 /** Sends a callback as the speech service would. */

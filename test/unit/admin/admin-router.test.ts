@@ -1,15 +1,14 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import express from 'express';
+import supertest from 'supertest';
 import { SignInRefusal } from '../../../src/admin/access/failed-sign-ins.js';
 import { createAdminRouter } from '../../../src/admin/admin-router.js';
 
 let release: () => void;
 let held: Promise<void> | null;
 let server: Server;
-let url: string;
 
 beforeAll(async () => {
   const refuse = (): never => {
@@ -23,7 +22,6 @@ beforeAll(async () => {
   });
   server = createServer(express().use(router)).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/anything`;
 });
 
 afterAll(() => void server.close());
@@ -35,21 +33,23 @@ describe('a refused sign-in', () => {
     });
     let answered = false;
     const arrived = once(server, 'request');
-    const answer = fetch(url).finally(() => {
-      answered = true;
-    });
+    const answer = supertest(server)
+      .get('/anything')
+      .then(({ status }) => {
+        answered = true;
+        return status;
+      });
     await arrived;
     // An answer that did not wait would be here by now: others make the whole way meanwhile.
     held = Promise.resolve();
-    for (let round = 0; round < 5; round += 1) await fetch(url, { headers: { connection: 'close' } });
+    for (let round = 0; round < 5; round += 1) await supertest(server).get('/anything');
     expect(answered).toBe(false);
     release();
-    expect((await answer).status).toBe(429);
+    expect(await answer).toBe(429);
   });
 
   it('loses its connection when no more can be held', async () => {
     held = null;
-    const answer = await fetch(url);
-    expect([answer.status, answer.headers.get('connection')]).toEqual([429, 'close']);
+    await supertest(server).get('/anything').expect(429).expect('connection', 'close');
   });
 });

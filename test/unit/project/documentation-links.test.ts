@@ -9,10 +9,21 @@ const documents = [
   'README.md',
   'CONTRIBUTING.md',
   'CHANGELOG.md',
+  'SECURITY.md',
   ...readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.md'))
     .map((file) => `docs/${file}`),
 ];
+
+/** Headings of a Markdown text as GitHub makes anchors of them. */
+function anchors(text: string): string[] {
+  return [...text.matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}_ -]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+}
 
 /** Relative links of a Markdown text, without their anchors. */
 function relativeLinks(text: string): string[] {
@@ -28,6 +39,23 @@ describe('the documentation', () => {
       (link) => !existsSync(join(folder, decodeURIComponent(link))),
     );
     expect(broken).toEqual([]);
+  });
+
+  it.each(documents)('%s links only to headings that are there', (document) => {
+    const text = readFileSync(join(ROOT, document), 'utf8');
+    const broken = [...text.matchAll(/\]\(([^)\s#:]*)#([^)\s]+)\)/g)].filter(
+      ([, target = '', anchor = '']) => {
+        const page = target === '' ? document : join(dirname(document), target);
+        return page.endsWith('.md') && !anchors(readFileSync(join(ROOT, page), 'utf8')).includes(anchor);
+      },
+    );
+    expect(broken.map(([link]) => link)).toEqual([]);
+  });
+
+  it.each(documents)('%s names only files that are there', (document) => {
+    const text = readFileSync(join(ROOT, document), 'utf8');
+    const named = [...text.matchAll(/`((?:src|test|scripts|bench|config|k8s|deploy|docs)\/[\w./-]+)`/g)];
+    expect(named.flatMap(([, path = '']) => (existsSync(join(ROOT, path)) ? [] : [path]))).toEqual([]);
   });
 
   it('has every page in docs/README.md, decisions by way of their own index', () => {

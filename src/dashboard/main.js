@@ -1,20 +1,49 @@
-import { ApiError, onSignedOut } from './lib/api.js';
-import { describeProblem } from './lib/describe-problem.js';
-import { elementById } from './lib/dom.js';
-import { clock, instantOfLocal, localOfInstant } from './lib/format.js';
-import { announce, dismissNotice } from './lib/notice.js';
-import { textOf } from './lib/panels.js';
-import { setPaused } from './lib/poll.js';
-import { parseRoute, toJob } from './lib/route.js';
-import { createScreen } from './lib/screen.js';
-import { forgetToken, takeTokenFromAddress, token } from './lib/session.js';
-import { chooseUtc, isUtc, ownZone, restoreZone, zoneName } from './lib/time-zone.js';
-import { signInView } from './views/sign-in.js';
-import { VIEWS } from './views.js';
+import { ApiError, onSignedOut } from './lib/api/admin-api.js';
+import { describeProblem } from './lib/api/describe-problem.js';
+import { forgetToken, takeTokenFromAddress, token } from './lib/api/token.js';
+import { elementById, link } from './lib/elements/dom.js';
+import { announce, dismissNotice } from './lib/elements/notice.js';
+import { emptyPanel, heading } from './lib/elements/panels.js';
+import { textOf } from './lib/forms/field.js';
+import { setPaused } from './lib/screen/poll.js';
+import { parseRoute, toJob } from './lib/screen/route.js';
+import { createScreen } from './lib/screen/screen.js';
+import { clock, instantOfLocal, localOfInstant } from './lib/text/format.js';
+import { chooseUtc, isUtc, ownZone, restoreZone, zoneName } from './lib/text/time-zone.js';
+import { deliveriesView } from './views/deliveries/deliveries-view.js';
+import { explainView } from './views/explain-view.js';
+import { failuresView } from './views/failures/failures-view.js';
+import { quarantinedBodyView } from './views/failures/quarantined-body-view.js';
+import { helpView } from './views/help-view.js';
+import { jobView } from './views/job/job-view.js';
+import { overviewView } from './views/overview/overview-view.js';
+import { refusalsView } from './views/refusals-view.js';
+import { replayView } from './views/replays/replay-view.js';
+import { replaysView } from './views/replays/replays-view.js';
+import { signInView } from './views/sign-in-view.js';
 
-/** @import { Route } from './lib/route.js' */
+/** @import { Route } from './lib/screen/route.js' */
+/** @import { Screen } from './lib/screen/screen.js' */
 
 /** The page's frame: sign-in, navigation, and one view at a time. */
+
+/**
+ * Every view by the name of its route.
+ * @type {Record<string, (screen: Screen) => void>}
+ */
+const VIEWS = {
+  overview: overviewView,
+  deliveries: deliveriesView,
+  job: jobView,
+  failures: failuresView,
+  'quarantined-body': quarantinedBodyView,
+  replays: replaysView,
+  replay: replayView,
+  refusals: refusalsView,
+  explain: explainView,
+  help: helpView,
+  'not-found': notFoundView,
+};
 
 const content = elementById('content');
 const top = elementById('top');
@@ -41,6 +70,15 @@ function open({ moveFocus }) {
   const view = VIEWS[route.name] ?? signInView(() => open({ moveFocus: true }));
   view(screen);
   if (moveFocus && !sameView) focusHeading();
+}
+
+/** @param {Screen} screen */
+function notFoundView(screen) {
+  screen.start('Not found');
+  screen.render(
+    heading('There is nothing here'),
+    emptyPanel('This address leads to no page.', link('#/', 'Go to the overview')),
+  );
 }
 
 function focusHeading() {

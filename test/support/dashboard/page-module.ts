@@ -1,5 +1,5 @@
-/** A module of the dashboard's page: plain browser JavaScript, and so without types. */
+/** A module of the dashboard by its path, e.g. `lib/text/format`. The page has a type checker of its own. */
 // biome-ignore lint/suspicious/noExplicitAny: see above
-export function pageModule(name: string): Promise<Record<string, any>> {
-  return import(`../../../src/dashboard/lib/${name}.js`);
+export function pageModule(path: string): Promise<Record<string, any>> {
+  return import(`../../../src/dashboard/${path}.js`);
 }

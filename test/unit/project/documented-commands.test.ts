@@ -16,7 +16,7 @@ const documents = [
   ...readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.md'))
     .map((file) => `docs/${file}`),
-  'src/dashboard/lib/help-topics.js',
+  'src/dashboard/views/help-view.js',
   'src/cli/help-pages.ts',
 ];
 const textOf = (file: string) => readFileSync(join(ROOT, file), 'utf8').replaceAll('\\\n', ' ');

@@ -1,0 +1,103 @@
+import { forgetToken, token } from './token.js';
+
+/** @import { DeleteAnswers, GetAnswers, PostAnswers } from './api-answers.js' */
+
+/** What the admin API answered instead of doing it. */
+export class ApiError extends Error {
+  /** @param {{status: number, code?: string, title?: string, detail?: string}} problem */
+  constructor({ status, code, title, detail }) {
+    super(detail || title || `The receiver answered ${status}.`);
+    this.name = 'ApiError';
+    this.status = status;
+    this.code = code ?? 'unknown';
+    this.title = title ?? 'The request failed';
+  }
+}
+
+/** Milliseconds a question may take; orders that move media may take as long as they need. */
+const PATIENCE = 30_000;
+let tellSignedOut = () => {};
+
+/**
+ * Called when the API does not know the token (any more).
+ * @param {() => void} listener
+ */
+export function onSignedOut(listener) {
+  tellSignedOut = listener;
+}
+
+/**
+ * Empty and absent parameters are left out.
+ * @template {keyof GetAnswers} P
+ * @param {P} path
+ * @param {{query?: Record<string, string | number | null | undefined>, signal?: AbortSignal}} options
+ * @returns {Promise<GetAnswers[P]>}
+ */
+export async function get(path, { query = {}, signal } = {}) {
+  const given = Object.entries(query).flatMap(([name, value]) =>
+    value === undefined || value === null || value === '' ? [] : [[name, String(value)]],
+  );
+  const search = given.length === 0 ? '' : `?${new URLSearchParams(given)}`;
+  const limit = AbortSignal.timeout(PATIENCE);
+  const until = signal ? AbortSignal.any([signal, limit]) : limit;
+  return (await call('GET', path + search, { signal: until })).json();
+}
+
+/**
+ * A `FormData` is sent as a form, any other body as JSON.
+ * @template {keyof PostAnswers} P
+ * @param {P} path @param {object} [body]
+ * @returns {Promise<PostAnswers[P]>}
+ */
+export async function post(path, body = {}) {
+  return (await call('POST', path, contentOf(body))).json();
+}
+
+/**
+ * @template {keyof DeleteAnswers} P
+ * @param {P} path @param {object} [body]
+ * @returns {Promise<DeleteAnswers[P]>}
+ */
+export async function remove(path, body = {}) {
+  return (await call('DELETE', path, contentOf(body))).json();
+}
+
+/**
+ * The answer itself, for bodies that are not JSON.
+ * @param {string} path @param {AbortSignal} signal
+ */
+export function fetchRaw(path, signal) {
+  return call('GET', path, { signal });
+}
+
+/** @param {object} body @returns {RequestInit} */
+function contentOf(body) {
+  if (body instanceof FormData) return { body };
+  return { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
+}
+
+/** @param {string} method @param {string} path @param {RequestInit} request */
+async function call(method, path, { headers = {}, ...rest }) {
+  const bearer = token();
+  let response;
+  try {
+    response = await fetch(`/admin/api${path}`, {
+      method,
+      headers: { ...headers, ...(bearer === null ? {} : { authorization: `Bearer ${bearer}` }) },
+      cache: 'no-store',
+      credentials: 'omit',
+      redirect: 'error',
+      ...rest,
+    });
+  } catch (error) {
+    if (rest.signal?.aborted && error instanceof Error && error.name === 'AbortError') throw error;
+    throw new ApiError({ status: 0, code: 'unreachable', title: 'The receiver cannot be reached' });
+  }
+  if (response.ok) return response;
+  const problem = await response.json().catch(() => ({}));
+  if (response.status === 401) {
+    forgetToken();
+    tellSignedOut();
+  }
+  throw new ApiError({ ...problem, status: response.status });
+}

@@ -1,0 +1,76 @@
+import { field } from '../forms/field.js';
+import { h } from './dom.js';
+
+/** @import { Child } from './element-types.js' */
+
+/**
+ * @typedef {object} Question
+ * @property {string} title
+ * @property {Child} body
+ * @property {string} confirm label of the button that agrees
+ * @property {string} [typed] a text the reader has to type first
+ * @property {boolean} [danger]
+ * @property {boolean} [askReason] default true
+ * @property {boolean} [reasonRequired]
+ */
+
+/**
+ * Asks before something is done. Resolves with the reason, or null when the reader cancels, by button or with Escape;
+ * focus then returns to where it was.
+ * @param {Question} question @returns {Promise<{reason: string | undefined} | null>}
+ */
+export function confirmDialog({
+  title,
+  body,
+  confirm,
+  typed,
+  danger = false,
+  askReason = true,
+  reasonRequired = false,
+}) {
+  return new Promise((resolve) => {
+    const reason = h('input', {
+      name: 'reason',
+      maxlength: 500,
+      autocomplete: 'off',
+      required: reasonRequired,
+    });
+    const proof = h('input', { name: 'proof', autocomplete: 'off', spellcheck: 'false', required: true });
+    const go = h(
+      'button',
+      { type: 'submit', class: danger ? 'danger' : null, disabled: typed !== undefined },
+      confirm,
+    );
+    proof.oninput = () => {
+      go.disabled = proof.value.trim() !== typed;
+    };
+    const dialog = h(
+      'dialog',
+      { 'aria-labelledby': 'dialog-title' },
+      h(
+        'form',
+        { onsubmit: (event) => finish(event, true) },
+        h('h2', { id: 'dialog-title' }, title),
+        body,
+        typed !== undefined && field('dialog-proof', `Type ${typed} to confirm`, proof),
+        askReason && field('dialog-reason', 'Reason (kept in the ledger)', reason),
+        h(
+          'div',
+          { class: 'buttons' },
+          go,
+          h('button', { type: 'button', class: 'plain', onclick: () => finish(null, false) }, 'Cancel'),
+        ),
+      ),
+    );
+    /** @param {Event | null} event @param {boolean} agreed */
+    function finish(event, agreed) {
+      event?.preventDefault();
+      dialog.close();
+      dialog.remove();
+      resolve(agreed ? { reason: reason.value.trim() || undefined } : null);
+    }
+    dialog.oncancel = (event) => finish(event, false);
+    document.body.append(dialog);
+    dialog.showModal();
+  });
+}

@@ -1,0 +1,50 @@
+import { h } from '../elements/dom.js';
+import { localOfInstant } from '../text/format.js';
+import { zoneName } from '../text/time-zone.js';
+
+/** @import { Child } from '../elements/element-types.js' */
+
+/** @typedef {[value: string, label: string]} Option */
+
+/**
+ * A labelled field; `control` gets the id the label points to.
+ * @param {string} id @param {Child} label @param {HTMLElement} control @param {string} [hint]
+ */
+export function field(id, label, control, hint) {
+  control.id = id;
+  if (hint) control.setAttribute('aria-describedby', `${id}-hint`);
+  return h(
+    'div',
+    { class: 'field' },
+    h('label', { for: id }, label),
+    control,
+    hint && h('p', { class: 'hint', id: `${id}-hint` }, hint),
+  );
+}
+
+/**
+ * A field for an instant; its label says in which zone it is read.
+ * @param {string} id @param {string} name @param {string} label @param {string} instant
+ */
+export function instantField(id, name, label, instant) {
+  const control = h('input', { name, type: 'datetime-local', step: 1, value: localOfInstant(instant) });
+  return field(id, [`${label} `, h('span', { class: 'zone' }, zoneName())], control);
+}
+
+/** @param {string} name @param {Option[]} options @param {string} [chosen] */
+export function choices(name, options, chosen = '') {
+  return h(
+    'select',
+    { name },
+    options.map(([value, label]) => h('option', { value, selected: value === chosen }, label)),
+  );
+}
+
+/**
+ * What a field of a form holds, without the spaces around it.
+ * @param {HTMLFormElement} form @param {string} name
+ */
+export function textOf(form, name) {
+  const value = new FormData(form).get(name);
+  return typeof value === 'string' ? value.trim() : '';
+}

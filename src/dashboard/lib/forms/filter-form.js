@@ -1,0 +1,118 @@
+import { get } from '../api/admin-api.js';
+import { h, link } from '../elements/dom.js';
+import { to } from '../screen/route.js';
+import { instantOfLocal, localOfInstant } from '../text/format.js';
+import { choices, field, instantField, textOf } from './field.js';
+
+/** @import { Names } from '../api/api-answers.js' */
+/** @import { FormEvent } from '../elements/element-types.js' */
+/** @import { Option } from './field.js' */
+
+/**
+ * Filters of a list. They are the address, so that a filtered list can be bookmarked and shared.
+ *
+ * @typedef {object} Filter
+ * @property {string} name of the parameter, in the address and of the API
+ * @property {string} label
+ * @property {'text' | 'instant' | Option[]} takes
+ *
+ * @typedef {Record<string, string>} FilterValues by name; an empty one filters nothing
+ */
+
+/** @param {string[]} names @param {URLSearchParams} query @returns {FilterValues} */
+export function filterValues(names, query) {
+  return Object.fromEntries(names.map((name) => [name, query.get(name) ?? '']));
+}
+
+/** @param {FilterValues} values */
+export function isFiltered(values) {
+  return Object.values(values).some((value) => value !== '');
+}
+
+/**
+ * The form for a view's filters, open where there is room for it or when a filter is set.
+ * @param {string} view its path @param {Filter[]} filters @param {FilterValues} values
+ */
+export function filterForm(view, filters, values) {
+  const set = Object.values(values).filter((value) => value !== '').length;
+  const apply = (/** @type {FormEvent} */ event) => {
+    event.preventDefault();
+    const address = to(view, chosenIn(event.currentTarget, filters));
+    if (address !== location.hash) location.hash = address;
+  };
+  return h(
+    'details',
+    { 'data-key': 'filters', open: set > 0 || matchMedia('(min-width: 821px)').matches },
+    h('summary', {}, set > 0 ? `Filters (${set} set)` : 'Filters'),
+    h(
+      'form',
+      { class: 'filters', 'aria-label': 'Filters', onsubmit: apply, onchange: apply },
+      filters.map((filter) => filterField(`filter-${filter.name}`, filter, values[filter.name] ?? '')),
+      h(
+        'div',
+        { class: 'buttons' },
+        h('button', { type: 'submit' }, 'Apply'),
+        set > 0 && link(to(view), 'Clear'),
+      ),
+    ),
+  );
+}
+
+/** @param {HTMLFormElement} form @param {Filter[]} filters */
+function chosenIn(form, filters) {
+  return Object.fromEntries(
+    filters.map(({ name, takes }) => {
+      const text = textOf(form, name);
+      return [name, takes === 'instant' ? instantOfLocal(text) : text];
+    }),
+  );
+}
+
+/** @param {string} id @param {Filter} filter @param {string} value */
+export function filterField(id, { name, label, takes }, value) {
+  if (takes === 'instant') return instantField(id, name, label, value);
+  const control =
+    takes === 'text'
+      ? h('input', { name, value, spellcheck: 'false', autocomplete: 'off' })
+      : choices(name, takes, value);
+  return field(id, label, control);
+}
+
+/**
+ * After the address has changed, by going back or clearing: the form on the page shows what the address says.
+ * @param {HTMLElement} root @param {FilterValues} values
+ */
+export function showFilters(root, values) {
+  for (const [name, value] of Object.entries(values)) {
+    const control = root.querySelector(`form.filters [name=${name}]`);
+    if (!(control instanceof HTMLInputElement || control instanceof HTMLSelectElement)) continue;
+    if (control === document.activeElement && value !== '') continue;
+    control.value = control.type === 'datetime-local' ? localOfInstant(value) : value;
+  }
+}
+
+/**
+ * Options of a filter, with the value the address asks for even if it is not known.
+ * @param {string[]} names @param {string} [chosen] @param {(name: string) => string} [labelOf]
+ * @returns {Option[]}
+ */
+export function optionsOf(names, chosen = '', labelOf = (name) => name) {
+  const all = chosen === '' || names.includes(chosen) ? names : [...names, chosen];
+  /** @type {Option[]} */
+  const options = all.map((name) => [name, labelOf(name)]);
+  return [['', 'Any'], ...options];
+}
+
+/**
+ * Names that filters take; asked for once, because they are the configuration's.
+ * @type {Promise<Names> | null}
+ */
+let asked = null;
+
+export function knownNames() {
+  asked ??= get('/names').catch((error) => {
+    asked = null;
+    throw error;
+  });
+  return asked;
+}

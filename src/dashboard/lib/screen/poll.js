@@ -1,0 +1,40 @@
+/**
+ * Runs a task now and then every so many milliseconds: never twice at a time, not while the page is hidden or
+ * paused, and at once when it is looked at again. Failures make the pauses longer, up to eight times.
+ */
+
+const paused = new EventTarget();
+let isPaused = false;
+
+/** @param {boolean} value */
+export function setPaused(value) {
+  isPaused = value;
+  paused.dispatchEvent(new Event('change'));
+}
+
+/** @param {number} milliseconds @param {() => Promise<boolean>} task @param {AbortSignal} signal */
+export function poll(milliseconds, task, signal) {
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let timer;
+  let running = false;
+  let failures = 0;
+
+  const resting = () => document.hidden || isPaused;
+
+  async function run() {
+    if (running || signal.aborted) return;
+    clearTimeout(timer);
+    running = true;
+    const succeeded = await task();
+    running = false;
+    failures = succeeded ? 0 : Math.min(failures + 1, 3);
+    if (!signal.aborted && !resting()) timer = setTimeout(run, milliseconds * 2 ** failures);
+  }
+
+  const wake = () => (resting() ? clearTimeout(timer) : run());
+  document.addEventListener('visibilitychange', wake, { signal });
+  paused.addEventListener('change', wake, { signal });
+  signal.addEventListener('abort', () => clearTimeout(timer), { once: true });
+  run();
+  return run;
+}

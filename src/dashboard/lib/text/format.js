@@ -1,0 +1,144 @@
+import { isUtc, timeZone } from './time-zone.js';
+
+/** Numbers, sizes and times as people read them. */
+
+const COUNT = new Intl.NumberFormat('en');
+const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
+
+/** @param {number} number @param {string} [one] @param {string} [many] */
+export function count(number, one, many = `${one}s`) {
+  return one === undefined ? COUNT.format(number) : `${COUNT.format(number)} ${number === 1 ? one : many}`;
+}
+
+/** @param {number} number */
+export function bytes(number) {
+  let value = number;
+  let unit = 0;
+  while (value >= 1024 && unit < UNITS.length - 1) {
+    value /= 1024;
+    unit += 1;
+  }
+  return `${unit === 0 || value >= 100 ? Math.round(value) : value.toFixed(1).replace(/\.0$/, '')} ${UNITS[unit]}`;
+}
+
+/** @param {number} number */
+export function milliseconds(number) {
+  if (number < 1000) return `${Math.round(number)} ms`;
+  return number < 60_000 ? `${(number / 1000).toFixed(1)} s` : span(number);
+}
+
+/**
+ * A stretch of time in its largest unit: "3 min".
+ * @param {number} number
+ */
+export function span(number) {
+  const seconds = Math.max(0, Math.round(number / 1000));
+  if (seconds < 60) return `${seconds} s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min`;
+  if (seconds < 48 * 3600) return `${Math.floor(seconds / 3600)} h`;
+  return `${Math.floor(seconds / 86_400)} days`;
+}
+
+/**
+ * "12 s ago", "in 3 days"; small differences of clocks count as now.
+ * @param {string} instant @param {number} [now]
+ */
+export function ago(instant, now = Date.now()) {
+  const difference = now - Date.parse(instant);
+  if (Number.isNaN(difference)) return 'at an unknown time';
+  if (Math.abs(difference) < 2000) return 'just now';
+  return difference > 0 ? `${span(difference)} ago` : `in ${span(-difference)}`;
+}
+
+/** @type {Intl.DateTimeFormatOptions} */
+const TIME = { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' };
+/** @type {Intl.DateTimeFormatOptions} */
+const DAY = { day: 'numeric', month: 'short' };
+/** @type {Intl.DateTimeFormatOptions} */
+const YEAR = { year: 'numeric' };
+const DATE = { ...DAY, ...YEAR };
+
+/** Making a formatter is slow and lists have hundreds of times: one for each zone and form. */
+const formatters = new Map();
+
+/**
+ * An instant in the chosen zone, as `Intl.DateTimeFormat` writes it in British order.
+ * @param {Date} date @param {Intl.DateTimeFormatOptions} form
+ */
+export function inZone(date, form) {
+  const zone = timeZone();
+  const key = `${zone} ${JSON.stringify(form)}`;
+  if (!formatters.has(key))
+    formatters.set(key, new Intl.DateTimeFormat('en-GB', { ...form, timeZone: zone }));
+  return formatters.get(key).format(date);
+}
+
+/**
+ * Today's as a time, others with their day, in the chosen time zone.
+ * @param {string | number} instant @param {number} [now]
+ */
+export function clock(instant, now = Date.now()) {
+  const date = new Date(instant);
+  if (Number.isNaN(date.getTime())) return String(instant);
+  const time = inZone(date, TIME);
+  /** @param {Intl.DateTimeFormatOptions} form */
+  const isSame = (form) => inZone(date, form) === inZone(new Date(now), form);
+  if (isSame(DATE)) return time;
+  return `${inZone(date, isSame(YEAR) ? DAY : DATE)} ${time}`;
+}
+
+/**
+ * Place in a recording: "1:02:03".
+ * @param {number} seconds
+ */
+export function position(seconds) {
+  const whole = Math.max(0, Math.floor(seconds));
+  /** @param {number} value */
+  const two = (value) => String(value).padStart(2, '0');
+  const minutes = Math.floor(whole / 60);
+  return whole < 3600
+    ? `${minutes}:${two(whole % 60)}`
+    : `${Math.floor(whole / 3600)}:${two(minutes % 60)}:${two(whole % 60)}`;
+}
+
+/**
+ * A value of a `datetime-local` field, in the chosen zone, as the API takes it.
+ * @param {string} text
+ */
+export function instantOfLocal(text) {
+  const date = new Date(isUtc() ? `${text}Z` : text);
+  return text === '' || Number.isNaN(date.getTime()) ? undefined : date.toISOString();
+}
+
+/**
+ * And back, for the field.
+ * @param {string | undefined} text
+ */
+export function localOfInstant(text) {
+  const date = new Date(text ?? '');
+  if (Number.isNaN(date.getTime())) return '';
+  const offset = isUtc() ? 0 : date.getTimezoneOffset();
+  const shifted = new Date(date.getTime() - offset * 60_000);
+  return shifted.toISOString().slice(0, 19);
+}
+
+/** @param {string} text */
+export function capital(text) {
+  return text.charAt(0).toUpperCase() + text.slice(1).replace(/\.$/, '');
+}
+
+/**
+ * "a, b and c"
+ * @param {string[]} texts
+ */
+export function listed(texts) {
+  return texts.length < 2 ? texts.join('') : `${texts.slice(0, -1).join(', ')} and ${texts.at(-1)}`;
+}
+
+/**
+ * Sum of counts by name.
+ * @param {Readonly<Record<string, number>>} counts
+ */
+export function total(counts) {
+  return Object.values(counts).reduce((sum, number) => sum + number, 0);
+}

@@ -1,0 +1,115 @@
+import { get } from '../../lib/api/admin-api.js';
+import { h, link } from '../../lib/elements/dom.js';
+import { emptyPanel, heading } from '../../lib/elements/panels.js';
+import { runAction } from '../../lib/elements/run-action.js';
+import {
+  filterForm,
+  filterValues,
+  isFiltered,
+  knownNames,
+  optionsOf,
+  showFilters,
+} from '../../lib/forms/filter-form.js';
+import { ORIGIN_NAMES, OUTCOME_NAMES, outcomeOf } from '../../lib/text/ledger-terms.js';
+import { deliveryTable, firstCallback, identityOf } from './delivery-table.js';
+
+/** @import { Health, LedgerLine, Names } from '../../lib/api/api-answers.js' */
+/** @import { ButtonEvent } from '../../lib/elements/element-types.js' */
+/** @import { Filter, FilterValues } from '../../lib/forms/filter-form.js' */
+/** @import { Screen } from '../../lib/screen/screen.js' */
+
+/**
+ * @typedef {object} Lists
+ * @property {LedgerLine[]} latest the first page
+ * @property {LedgerLine[]} older what the reader has loaded below it
+ * @property {string | null} cursor of what follows
+ */
+
+const FILTERS = ['job', 'outcome', 'region', 'source', 'status', 'origin', 'since', 'until'];
+
+/**
+ * What arrived, as it arrives.
+ * @param {Screen} screen
+ */
+export function deliveriesView(screen) {
+  const values = filterValues(FILTERS, screen.route.query);
+  /** @type {Lists} */
+  const lists = { latest: [], older: [], cursor: null };
+  /** @type {Health | undefined} */
+  let health;
+  screen.start('Deliveries');
+  showFilters(screen.root, values);
+  screen.keepFresh(3000, async (signal) => {
+    const names = await knownNames();
+    health ??= await get('/health', { signal });
+    const page = await get('/deliveries', { query: { ...values, limit: 50 }, signal });
+    lists.older = [...keepSeen(lists, page.deliveries), ...lists.older];
+    lists.latest = page.deliveries;
+    if (lists.older.length === 0) lists.cursor = page.nextCursor;
+    const shown = health;
+    const draw = () =>
+      screen.render(
+        heading('Deliveries'),
+        filterForm('deliveries', filtersOf(names, values), values),
+        list(screen, values, lists, shown, draw),
+      );
+    draw();
+  });
+}
+
+/** @param {Names} names @param {FilterValues} values @returns {Filter[]} */
+function filtersOf(names, values) {
+  const outcome = (/** @type {string} */ name) => outcomeOf(name).word;
+  return [
+    { name: 'job', label: 'Job', takes: 'text' },
+    { name: 'outcome', label: 'Outcome', takes: optionsOf(OUTCOME_NAMES, values.outcome, outcome) },
+    { name: 'region', label: 'Region', takes: optionsOf(names.regions, values.region) },
+    { name: 'source', label: 'Source', takes: optionsOf(names.sources, values.source) },
+    { name: 'status', label: 'Callback status', takes: optionsOf(names.statuses, values.status) },
+    { name: 'origin', label: 'Origin', takes: optionsOf(ORIGIN_NAMES, values.origin) },
+    { name: 'since', label: 'Since', takes: 'instant' },
+    { name: 'until', label: 'Until', takes: 'instant' },
+  ];
+}
+
+/**
+ * Rows pushed off the first page stay on screen once the reader has gone further down.
+ * @param {Lists} lists @param {LedgerLine[]} fresh
+ */
+function keepSeen({ latest, older }, fresh) {
+  if (older.length === 0) return [];
+  const there = new Set(fresh.map(identityOf));
+  return latest.filter((line) => !there.has(identityOf(line)));
+}
+
+/**
+ * @param {Screen} screen @param {FilterValues} values @param {Lists} lists @param {Health} health
+ * @param {() => void} draw
+ */
+function list(screen, values, lists, health, draw) {
+  const lines = [...lists.latest, ...lists.older];
+  if (lines.length === 0) return isFiltered(values) ? noMatch() : firstCallback(health);
+  const loadOlder = (/** @type {ButtonEvent} */ event) =>
+    runAction(event.currentTarget, async () => {
+      const query = { ...values, limit: 100, cursor: lists.cursor };
+      const page = await get('/deliveries', { query, signal: screen.signal });
+      lists.older.push(...page.deliveries);
+      lists.cursor = page.nextCursor;
+      draw();
+      return null;
+    });
+  return h(
+    'section',
+    { 'aria-label': 'List', 'data-key': 'list' },
+    deliveryTable(lines, 'Deliveries, newest first', Date.now()),
+    lists.cursor !== null &&
+      h('p', {}, h('button', { type: 'button', class: 'plain', onclick: loadOlder }, 'Load older')),
+  );
+}
+
+function noMatch() {
+  return emptyPanel(
+    'Nothing matches these filters.',
+    h('p', {}, 'Widen the time, or ', link('#/deliveries', 'clear all filters'), '.'),
+  );
+}

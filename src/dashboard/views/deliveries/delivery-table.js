@@ -1,0 +1,105 @@
+import { h, link } from '../../lib/elements/dom.js';
+import { emptyPanel, jobLink, moment, outcomeBadge, table, toDelivery } from '../../lib/elements/panels.js';
+import { status } from '../../lib/elements/status.js';
+import { itemsOf } from '../../lib/text/describe-line.js';
+import { bytes, capital, milliseconds } from '../../lib/text/format.js';
+import { originInWords, reasonInWords } from '../../lib/text/ledger-terms.js';
+
+/** @import { Health, LedgerLine } from '../../lib/api/api-answers.js' */
+
+const COLUMNS = ['When', 'Job', 'Outcome', 'Status', 'From', 'What', 'Size', 'Took'];
+
+/**
+ * Ledger lines, newest first.
+ * @param {LedgerLine[]} lines @param {string} caption @param {number} now
+ */
+export function deliveryTable(lines, caption, now) {
+  return table({
+    caption,
+    columns: COLUMNS,
+    key: 'deliveries',
+    rows: lines.map((line) => ({ key: identityOf(line), cells: cellsOf(line, now) })),
+  });
+}
+
+/**
+ * An act and the delivery it concerns share an id.
+ * @param {LedgerLine} line
+ */
+export function identityOf({ deliveryId, outcome, receivedAt }) {
+  return `${deliveryId} ${outcome} ${receivedAt}`;
+}
+
+/** @param {LedgerLine} line @param {number} now */
+function cellsOf(line, now) {
+  return [
+    whenOf(line, now),
+    jobLink(line.jobId),
+    outcomeBadge(line.outcome),
+    statusOf(line.status),
+    h('span', { class: 'place' }, fromOf(line)),
+    whatOf(line),
+    h('span', { class: 'number' }, bytes(line.bytes)),
+    h('span', { class: 'number' }, milliseconds(line.durationMs)),
+  ];
+}
+
+/**
+ * The time leads to the delivery.
+ * @param {LedgerLine} line @param {number} now
+ */
+function whenOf(line, now) {
+  const when = moment(line.receivedAt, now);
+  return line.jobId === null ? when : link(toDelivery(line), when);
+}
+
+/**
+ * The service's word on the job; everything but success is worth a look.
+ * @param {string | null} text
+ */
+function statusOf(text) {
+  if (text === null) return '–';
+  return text === 'success' ? text : status('notice', text);
+}
+
+/** @param {LedgerLine} line */
+function fromOf({ origin, source, region, actor }) {
+  const place = [source, region].filter(Boolean).join(' · ');
+  const how = actor ? `${originInWords(origin)} by ${actor}` : originInWords(origin);
+  return origin === 'callback' ? place || 'callback' : [how, place].filter(Boolean).join(' · ');
+}
+
+/** @param {LedgerLine} line */
+function whatOf(line) {
+  const reason = reasonInWords(line.reason);
+  if (line.items.length === 0 && reason) return capital(reason);
+  return line.items.length === 0 ? 'Nothing to store' : capital(itemsOf(line));
+}
+
+const EXAMPLE = '{"format":"2.9","job":{"id":"first-job"},"metadata":{},"results":[]}';
+
+/**
+ * Nothing has arrived yet: how to send a first callback.
+ * @param {Health} health
+ */
+export function firstCallback(health) {
+  const source = health.sources[0]?.source ?? 'default';
+  const guarded = health.credentials.some((credential) => credential.source === source);
+  const base = `${location.protocol}//${location.hostname}:8080`;
+  const credential = guarded ? ` -H '<the credential of ${source}>'` : '';
+  return emptyPanel(
+    'Nothing has arrived yet.',
+    h('p', {}, 'Send a first callback to see it here:'),
+    h(
+      'pre',
+      { class: 'command', tabindex: '0' },
+      `curl${credential} -H 'Content-Type: application/json' \\\n  -d '${EXAMPLE}' \\\n  '${base}/callbacks/${source}?id=first-job&status=success'`,
+    ),
+    h(
+      'p',
+      {},
+      'For jobs of the speech service, this prints what to submit with them: ',
+      h('code', {}, `transcript-receiver notification-config ${source}`),
+    ),
+  );
+}

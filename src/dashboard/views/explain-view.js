@@ -1,0 +1,165 @@
+import { ApiError, get, post } from '../lib/api/admin-api.js';
+import { h, kept } from '../lib/elements/dom.js';
+import { fact, heading, problemPanel } from '../lib/elements/panels.js';
+import { status } from '../lib/elements/status.js';
+import { field, textOf } from '../lib/forms/field.js';
+import { capital } from '../lib/text/format.js';
+
+/** @import { Explanation, Gate } from '../lib/api/api-answers.js' */
+/** @import { FormEvent } from '../lib/elements/element-types.js' */
+/** @import { Screen } from '../lib/screen/screen.js' */
+
+/**
+ * What would happen to a callback, and why: asks the very gate that guards the receiver.
+ * @param {Screen} screen
+ */
+export function explainView(screen) {
+  const { query } = screen.route;
+  screen.start('Explain');
+  screen.render(
+    heading('Explain'),
+    h(
+      'p',
+      { class: 'prose', 'data-key': 'about' },
+      'Would a callback from this address with these headers be accepted, by which rule and with which credential? Nothing is sent or stored.',
+    ),
+    kept('div', { class: 'story', 'data-key': 'form' }, String(query), () => {
+      const result = h('div', { class: 'result', 'aria-live': 'polite' });
+      const form = explainForm(query, result);
+      if (query.get('run') === '1') ask(form, result);
+      return [form, result];
+    }),
+  );
+  get('/health', { signal: screen.signal })
+    .then(({ sources }) =>
+      screen.root
+        .querySelector('#sources')
+        ?.replaceChildren(...sources.map(({ source }) => h('option', { value: source }))),
+    )
+    .catch(() => {});
+}
+
+/** @param {URLSearchParams} query @param {HTMLElement} result */
+function explainForm(query, result) {
+  const forwardedFor = query.get('forwardedFor');
+  return h(
+    'form',
+    { class: 'panel', onsubmit: (event) => explain(event, result) },
+    field(
+      'explain-source',
+      'Source',
+      h('input', {
+        name: 'source',
+        required: true,
+        value: query.get('source') || 'default',
+        list: 'sources',
+        autocomplete: 'off',
+      }),
+    ),
+    h('datalist', { id: 'sources' }),
+    field(
+      'explain-address',
+      'Address of the connection',
+      h('input', {
+        name: 'address',
+        required: true,
+        value: query.get('address') ?? '',
+        placeholder: '203.0.113.7',
+        autocomplete: 'off',
+        spellcheck: 'false',
+      }),
+      'The sender’s, or that of the proxy in front; then add its X-Forwarded-For below.',
+    ),
+    field(
+      'explain-headers',
+      'Headers, a line each',
+      h(
+        'textarea',
+        { name: 'headers', rows: 5, spellcheck: 'false', placeholder: 'X-Callback-Token: …' },
+        forwardedFor === null ? '' : `X-Forwarded-For: ${forwardedFor}`,
+      ),
+      'They go to this receiver only and are not stored.',
+    ),
+    h('div', { class: 'buttons' }, h('button', { type: 'submit' }, 'Explain')),
+  );
+}
+
+/** @param {FormEvent} event @param {HTMLElement} result */
+function explain(event, result) {
+  event.preventDefault();
+  return ask(event.currentTarget, result);
+}
+
+/** @param {HTMLFormElement} form @param {HTMLElement} result */
+async function ask(form, result) {
+  try {
+    const request = {
+      source: textOf(form, 'source'),
+      address: textOf(form, 'address'),
+      headers: headersOf(textOf(form, 'headers')),
+    };
+    result.replaceChildren(decision(await post('/explain', request)));
+  } catch (error) {
+    result.replaceChildren(problemPanel(error));
+  }
+}
+
+/**
+ * Throws for a line that is no header. Repeated names become lists.
+ * @param {string} text
+ */
+export function headersOf(text) {
+  const headers = new Map();
+  for (const line of text.split('\n').filter((each) => each.trim() !== '')) {
+    const colon = line.indexOf(':');
+    if (colon < 1) throw unreadable(`“${line.slice(0, 40)}” is not a header line. Write Name: value.`);
+    const name = line.slice(0, colon).trim();
+    headers.set(name, [...(headers.get(name) ?? []), line.slice(colon + 1).trim()]);
+  }
+  return Object.fromEntries(headers);
+}
+
+/** @param {string} detail */
+function unreadable(detail) {
+  return new ApiError({ status: 400, code: 'request-invalid', title: 'Not understood', detail });
+}
+
+/** @param {Explanation} explanation */
+function decision({ decision: decided, status: code, reason, clientIp, region, rule, credential, gates }) {
+  const accepted = decided === 'accept';
+  return h(
+    'div',
+    { class: `panel ${accepted ? 'good' : 'bad'}` },
+    h(
+      'p',
+      { class: 'lead' },
+      status(accepted ? 'good' : 'bad', accepted ? 'Accepted' : `Refused with ${code}`),
+    ),
+    h('p', {}, `${capital(reason)}.`),
+    h('h2', {}, 'Every check'),
+    h('ul', { class: 'gates' }, gates.map(gateItem)),
+    h(
+      'dl',
+      { class: 'facts' },
+      fact('Client address', clientIp ?? 'not readable'),
+      fact('Region', region ?? 'not a region of the service'),
+      fact('Allowed by', rule ?? 'no rule'),
+      fact('Credential', credential ?? 'none'),
+    ),
+  );
+}
+
+/**
+ * One check: what was found, and what would have to change for it to pass.
+ * @param {Gate} gate
+ */
+function gateItem({ gate, passed, detail, toPass }) {
+  return h(
+    'li',
+    {},
+    status(passed ? 'good' : 'bad', passed ? 'Passes' : 'Fails'),
+    h('strong', {}, ` ${capital(gate)}`),
+    h('p', {}, `${capital(detail)}.`),
+    toPass !== null && h('p', {}, 'To pass: ', h('code', {}, toPass)),
+  );
+}

@@ -1,0 +1,209 @@
+import { get } from '../../lib/api/admin-api.js';
+import { h, link } from '../../lib/elements/dom.js';
+import { emptyPanel, heading, jobLink, moment, outcomeBadge, table } from '../../lib/elements/panels.js';
+import {
+  filterForm,
+  filterValues,
+  isFiltered,
+  knownNames,
+  optionsOf,
+  showFilters,
+} from '../../lib/forms/filter-form.js';
+import { to, toJob } from '../../lib/screen/route.js';
+import { ago, capital, clock, count, total } from '../../lib/text/format.js';
+import { outcomeOf, reasonInWords, remedyFor } from '../../lib/text/ledger-terms.js';
+import { acknowledgeButton, refetchJob } from '../job/job-actions.js';
+import { quarantineSection } from './quarantine-list.js';
+
+/** @import { FailureLine, Failures, Names } from '../../lib/api/api-answers.js' */
+/** @import { Filter, FilterValues } from '../../lib/forms/filter-form.js' */
+/** @import { Refresh, Screen } from '../../lib/screen/screen.js' */
+
+const FILTERS = ['outcome', 'source', 'region', 'since'];
+const FIRST_PAGE = 50;
+const FAILURES = ['failed', 'refused', 'unrecoverable', 'conflict'];
+
+/** @typedef {{shown: number}} ListState how many of the list are asked for */
+
+/**
+ * What went wrong and is not repaired yet, each with its cause and the button that repairs it.
+ * @param {Screen} screen
+ */
+export function failuresView(screen) {
+  const values = filterValues(FILTERS, screen.route.query);
+  const state = { shown: FIRST_PAGE };
+  screen.start('Failures');
+  showFilters(screen.root, values);
+  const again = screen.keepFresh(6000, async (signal) => {
+    const names = await knownNames();
+    const [quarantine, failing] = await Promise.all([
+      get('/quarantine', { query: { limit: 100 }, signal }),
+      get('/failures', { query: { ...values, limit: state.shown }, signal }),
+    ]);
+    screen.render(
+      heading('Failures'),
+      failureSection(failing, names, values, state, () => again()),
+      quarantineSection(quarantine, () => again()),
+    );
+  });
+}
+
+/**
+ * Failing jobs: those that can still be fetched, and those that need somebody's decision.
+ * @param {Failures} page @param {Names} names @param {FilterValues} values
+ * @param {ListState} state @param {Refresh} again
+ */
+function failureSection({ failures, counts, nextCursor }, names, values, state, again) {
+  const filtered = isFiltered(values);
+  const fetchable = failures.filter(({ outcome }) => outcome === 'failed' || outcome === 'refused');
+  const others = failures.filter((line) => !fetchable.includes(line));
+  const showMore = async () => {
+    state.shown = Math.min(500, state.shown + 2 * FIRST_PAGE);
+    await again();
+  };
+  return h(
+    'section',
+    { 'aria-labelledby': 'failed', 'data-key': 'failed' },
+    h('h2', { id: 'failed' }, 'Jobs'),
+    filterForm('failures', filtersOf(names, values), values),
+    failures.length === 0
+      ? noFailures(filtered)
+      : [
+          h('p', { 'data-key': 'counts' }, countsInWords(counts, failures.length)),
+          group('Can be fetched again', 'until the service drops them', fetchable, again),
+          group('Need a decision', 'lost at the service, or two versions are kept', others, again),
+        ],
+    nextCursor !== null &&
+      state.shown < 500 &&
+      h(
+        'p',
+        { 'data-key': 'more' },
+        h('button', { type: 'button', class: 'plain', onclick: showMore }, 'Load more'),
+      ),
+    fetchable.length > 1 && together(fetchable, values),
+  );
+}
+
+/** @param {boolean} filtered */
+function noFailures(filtered) {
+  if (filtered)
+    return emptyPanel(
+      'No failing job matches these filters.',
+      h('p', {}, link('#/failures', 'Clear all filters'), '.'),
+    );
+  return emptyPanel(
+    'No job is failing.',
+    h(
+      'p',
+      {},
+      'Jobs appear here when reconcile cannot fetch them, when a callback is refused after signing in, and when two versions of a result are kept. Settled by hand: ',
+      link('#/deliveries?outcome=acknowledged', 'acknowledged'),
+      '.',
+    ),
+  );
+}
+
+/**
+ * "849 jobs: 800 failed, 49 conflict. The first 50 are shown."
+ * @param {Failures['counts']} counts @param {number} shown
+ */
+function countsInWords(counts, shown) {
+  const all = total(counts);
+  const each = Object.entries(counts).map(
+    ([outcome, number]) => `${count(number)} ${outcomeOf(outcome).word.toLowerCase()}`,
+  );
+  return `${count(all, 'job')}: ${each.join(', ')}.${shown < all ? ` Shown are the ${count(shown)} that the service deletes first.` : ''}`;
+}
+
+/** @param {Names} names @param {FilterValues} values @returns {Filter[]} */
+function filtersOf(names, values) {
+  const outcome = (/** @type {string} */ name) => outcomeOf(name).word;
+  return [
+    { name: 'outcome', label: 'Outcome', takes: optionsOf(FAILURES, values.outcome, outcome) },
+    { name: 'source', label: 'Source', takes: optionsOf(names.sources, values.source) },
+    { name: 'region', label: 'Region', takes: optionsOf(names.regions, values.region) },
+    { name: 'since', label: 'Failed since', takes: 'instant' },
+  ];
+}
+
+/** @param {string} title @param {string} meaning @param {FailureLine[]} failures @param {Refresh} again */
+function group(title, meaning, failures, again) {
+  if (failures.length === 0) return null;
+  return h(
+    'div',
+    { class: 'group', 'data-key': title },
+    h('h3', {}, title, ' ', h('span', { class: 'quiet' }, `(${meaning})`)),
+    table({
+      caption: title,
+      columns: ['When', 'Job', 'State', 'Cause', 'Service keeps it', 'Repair'],
+      rows: failures.map((line) => ({ key: line.jobId, cells: failureCells(line, again) })),
+    }),
+  );
+}
+
+/**
+ * The selection as a replay: those shown by name, or all that match the filters.
+ * @param {FailureLine[]} fetchable @param {FilterValues} values
+ */
+function together(fetchable, values) {
+  const jobs = fetchable.map(({ jobId }) => jobId).join(' ');
+  return h(
+    'p',
+    { 'data-key': 'together' },
+    link(
+      to('replays', { kind: 'refetch', ...values, jobs }),
+      `Refetch these ${count(fetchable.length)} together with a replay`,
+    ),
+    '.',
+  );
+}
+
+/** @param {FailureLine} line @param {Refresh} again */
+function failureCells(line, again) {
+  const cause =
+    reasonInWords(line.reason) ?? (line.outcome === 'conflict' ? CONFLICT : 'no cause was recorded');
+  const remedy = remedyFor(line.reason);
+  return [
+    moment(line.receivedAt),
+    jobLink(line.jobId),
+    outcomeBadge(line.outcome),
+    h('div', {}, `${capital(cause)}.`, remedy && h('p', { class: 'detail' }, remedy)),
+    keptUntil(line),
+    h('div', { class: 'buttons' }, repairOf(line, again), acknowledgeButton(line.jobId, again, 'small')),
+  ];
+}
+
+/**
+ * How long the service can still be asked; a conflict has nothing to be fetched.
+ * @param {FailureLine} line
+ */
+function keptUntil({ outcome, retentionEndsAt }) {
+  if (outcome === 'conflict') return '–';
+  if (outcome === 'unrecoverable' || Date.parse(retentionEndsAt) < Date.now())
+    return h('span', { class: 'quiet' }, 'no longer');
+  return h(
+    'div',
+    {},
+    `until ${clock(retentionEndsAt)}`,
+    h('p', { class: 'detail' }, `${ago(retentionEndsAt)}, at the latest`),
+  );
+}
+
+const CONFLICT = 'different bytes arrived for the same artefact; both are kept';
+
+/** @param {FailureLine} line @param {Refresh} again */
+function repairOf({ outcome, jobId }, again) {
+  const named = h('span', { class: 'unseen' }, ` ${jobId}`);
+  if (outcome === 'conflict') return link(toJob(jobId), 'Compare', named);
+  if (outcome === 'unrecoverable') return link(toJob(jobId), 'Import', named);
+  return h(
+    'button',
+    {
+      type: 'button',
+      class: 'plain small',
+      onclick: (event) => refetchJob(event.currentTarget, jobId, again),
+    },
+    'Refetch',
+    named,
+  );
+}

@@ -1,0 +1,94 @@
+import { post } from '../../lib/api/admin-api.js';
+import { confirmDialog } from '../../lib/elements/confirm-dialog.js';
+import { h, link } from '../../lib/elements/dom.js';
+import { emptyPanel, jobLink, moment, table } from '../../lib/elements/panels.js';
+import { runAction } from '../../lib/elements/run-action.js';
+import { bytes, capital, count } from '../../lib/text/format.js';
+import { reasonInWords, remedyFor } from '../../lib/text/ledger-terms.js';
+
+/** @import { GetAnswers, QuarantinedBody } from '../../lib/api/api-answers.js' */
+/** @import { Refresh } from '../../lib/screen/screen.js' */
+
+/**
+ * Bodies that could not be decoded, each with its cause and the button that tries again.
+ * @param {GetAnswers['/quarantine']} page @param {Refresh} again
+ */
+export function quarantineSection({ quarantine, nextCursor }, again) {
+  return h(
+    'section',
+    { 'aria-labelledby': 'quarantine', 'data-key': 'quarantine' },
+    h('h2', { id: 'quarantine' }, 'Quarantine'),
+    quarantine.length === 0
+      ? emptyPanel(
+          'Quarantine is empty.',
+          h('p', {}, 'A callback that authenticates but cannot be decoded is kept here, byte for byte.'),
+        )
+      : table({
+          caption: 'Bodies in quarantine',
+          columns: ['When', 'Job', 'Size', 'Cause', 'Repair'],
+          rows: quarantine.map((body) => ({ key: body.deliveryId, cells: bodyCells(body, again) })),
+        }),
+    (nextCursor !== null || quarantine.length > 3) &&
+      h(
+        'p',
+        {},
+        `${count(quarantine.length)}${nextCursor === null ? '' : ' and more'} are waiting. `,
+        link('#/replays?kind=release', 'Release them together with a replay'),
+        '.',
+      ),
+  );
+}
+
+/** @param {QuarantinedBody} body @param {Refresh} again */
+function bodyCells(body, again) {
+  const { deliveryId, receivedAt, jobId, bytes: size, reason, source } = body;
+  const named = h('span', { class: 'unseen' }, ` the body of job ${jobId}`);
+  return [
+    moment(receivedAt),
+    jobLink(jobId),
+    h('span', { class: 'number' }, bytes(size)),
+    h(
+      'div',
+      {},
+      `${capital(reasonInWords(reason) ?? 'not decodable')}.`,
+      h('p', { class: 'detail' }, `Source ${source}. `, remedyFor(reason)),
+    ),
+    h(
+      'div',
+      { class: 'buttons' },
+      link(`#/quarantine/${encodeURIComponent(deliveryId)}`, 'Inspect', named),
+      h(
+        'button',
+        {
+          type: 'button',
+          class: 'plain small',
+          onclick: (event) => releaseBody(event.currentTarget, deliveryId, again),
+        },
+        'Release',
+        h('span', { class: 'unseen' }, ` the body of job ${jobId}`),
+      ),
+    ),
+  ];
+}
+
+/**
+ * Decodes a quarantined body with the current decoder and configuration.
+ * @param {HTMLButtonElement} button @param {string} deliveryId @param {Refresh} again
+ */
+export async function releaseBody(button, deliveryId, again) {
+  const agreed = await confirmDialog({
+    title: 'Release this body?',
+    body: h(
+      'p',
+      {},
+      'It is decoded with the current decoder and configuration, as if it had just arrived. If it still cannot be decoded, it stays in quarantine.',
+    ),
+    confirm: 'Release',
+  });
+  if (agreed === null) return;
+  await runAction(button, async () => {
+    const { items } = await post(`/quarantine/${encodeURIComponent(deliveryId)}/release`, agreed);
+    return `Released: ${items.length === 0 ? 'nothing had to be stored' : `${count(items.length, 'item')} stored`}.`;
+  });
+  await again();
+}

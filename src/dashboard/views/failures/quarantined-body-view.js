@@ -1,0 +1,150 @@
+import { get } from '../../lib/api/admin-api.js';
+import { copyButton } from '../../lib/elements/copy-button.js';
+import { h, link } from '../../lib/elements/dom.js';
+import { fact, heading, jobLink, moment, toDelivery } from '../../lib/elements/panels.js';
+import { status } from '../../lib/elements/status.js';
+import { bytes, capital, listed } from '../../lib/text/format.js';
+import { kindInWords, reasonInWords } from '../../lib/text/ledger-terms.js';
+import { refetchJob } from '../job/job-actions.js';
+import { releaseBody } from './quarantine-list.js';
+
+/** @import { QuarantinedBodyView, Release, Trial } from '../../lib/api/api-answers.js' */
+/** @import { Refresh, Screen } from '../../lib/screen/screen.js' */
+
+/**
+ * One quarantined body: why it is here, what it looks like, whether it could be decoded today.
+ * @param {Screen} screen
+ */
+export function quarantinedBodyView(screen) {
+  screen.start('Quarantined body');
+  const again = screen.keepFresh(8000, async (signal) => {
+    const body = await get(`/quarantine/${encodeURIComponent(screen.route.id)}`, { signal });
+    screen.render(...pageOf(body, () => again()));
+  });
+}
+
+/** @param {QuarantinedBodyView} body @param {Refresh} again */
+function pageOf(body, again) {
+  const released = body.state === 'released';
+  return [
+    heading('Quarantined body', status(released ? 'good' : 'notice', released ? 'Released' : 'Waiting')),
+    h(
+      'p',
+      { class: 'prose', 'data-key': 'why' },
+      `${capital(reasonInWords(body.reason) ?? 'It could not be decoded')}. `,
+      body.detail,
+    ),
+    released ? null : trial(body.decodes),
+    body.release ? releaseNote(body.release) : actions(body, again),
+    factsOf(body),
+    h('h2', {}, 'Headers'),
+    h(
+      'pre',
+      { class: 'raw', tabindex: '0' },
+      Object.entries(body.headers)
+        .map(([name, value]) => `${name}: ${value}`)
+        .join('\n'),
+    ),
+    h('h2', {}, 'Beginning of the body'),
+    h('pre', { class: 'raw', tabindex: '0' }, body.preview.text),
+    h(
+      'p',
+      { class: 'quiet' },
+      body.preview.truncated && 'There is more of it. ',
+      body.preview.binary && 'It is not text.',
+    ),
+  ];
+}
+
+/** @param {Trial} decodes */
+function trial(decodes) {
+  return h(
+    'div',
+    { class: 'panel', 'data-key': 'trial' },
+    decodes.ok
+      ? [
+          h('p', { class: 'lead' }, status('good', 'Can be decoded today')),
+          h('p', {}, `Releasing it gives: ${listed(decodes.items.map(kindInWords)) || 'nothing to store'}.`),
+        ]
+      : [
+          h('p', { class: 'lead' }, status('notice', 'Still cannot be decoded')),
+          h('p', {}, `${capital(reasonInWords(decodes.reason) ?? 'not decodable')}. ${decodes.detail}`),
+          h('p', {}, 'Correct the configuration and restart, or refetch the job from the service.'),
+        ],
+  );
+}
+
+/** @param {QuarantinedBodyView} body @param {Refresh} again */
+function actions({ deliveryId, jobId, decodes }, again) {
+  return h(
+    'div',
+    { class: 'buttons', 'data-key': 'actions' },
+    h(
+      'button',
+      {
+        type: 'button',
+        class: decodes.ok ? null : 'plain',
+        onclick: (event) => releaseBody(event.currentTarget, deliveryId, again),
+      },
+      'Release',
+    ),
+    h(
+      'button',
+      {
+        type: 'button',
+        class: decodes.ok ? 'plain' : null,
+        onclick: (event) => refetchJob(event.currentTarget, jobId, again),
+      },
+      'Refetch the job instead',
+    ),
+  );
+}
+
+/** @param {Release} release */
+function releaseNote(release) {
+  return h(
+    'p',
+    { 'data-key': 'release' },
+    `Released by ${release.actor} `,
+    moment(release.releasedAt),
+    release.reason && `: ${release.reason}`,
+    '.',
+  );
+}
+
+/** @param {QuarantinedBodyView} body */
+function factsOf({
+  deliveryId,
+  jobId,
+  receivedAt,
+  bytes: size,
+  source,
+  region,
+  clientIp,
+  method,
+  status: state,
+  query,
+  sha256,
+}) {
+  return h(
+    'dl',
+    { class: 'facts', 'data-key': 'facts' },
+    fact('Job', jobLink(jobId)),
+    fact(
+      'Delivery',
+      h(
+        'span',
+        { class: 'id' },
+        link(toDelivery({ jobId, deliveryId }), h('span', { class: 'mono' }, deliveryId)),
+        copyButton(deliveryId, `delivery id ${deliveryId}`),
+      ),
+    ),
+    fact('Arrived', moment(receivedAt)),
+    fact('Size', bytes(size)),
+    fact('Source', source),
+    fact('From', [clientIp, region].filter(Boolean).join(', ') || 'not known'),
+    fact('Request', h('span', { class: 'mono' }, `${method} ?${query}`)),
+    fact('Status', state),
+    fact('SHA-256', h('span', { class: 'mono' }, sha256)),
+  );
+}

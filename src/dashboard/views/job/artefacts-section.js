@@ -1,0 +1,68 @@
+import { copyButton } from '../../lib/elements/copy-button.js';
+import { h } from '../../lib/elements/dom.js';
+import { moment, table } from '../../lib/elements/panels.js';
+import { status } from '../../lib/elements/status.js';
+import { bytes } from '../../lib/text/format.js';
+import { kindInWords, originInWords } from '../../lib/text/ledger-terms.js';
+import { isConflict } from './job-state.js';
+
+/** @import { Artefact } from '../../lib/api/api-answers.js' */
+/** @import { Downloads } from './downloads.js' */
+
+/**
+ * What is stored for a job.
+ * @param {Artefact[]} artefacts @param {Downloads} downloads
+ */
+export function artefactsSection(artefacts, downloads) {
+  return h(
+    'section',
+    { 'aria-labelledby': 'artefacts', 'data-key': 'artefacts' },
+    h('h2', { id: 'artefacts' }, 'Artefacts'),
+    artefacts.length === 0
+      ? h('p', { class: 'quiet' }, 'Nothing is stored.')
+      : table({
+          caption: 'Artefacts',
+          columns: ['What', 'Size', 'SHA-256', 'Stored', 'Download'],
+          rows: artefacts.map((artefact) => ({ key: artefact.key, cells: cellsOf(artefact, downloads) })),
+        }),
+  );
+}
+
+/** @param {Artefact} artefact @param {Downloads} downloads */
+function cellsOf(artefact, downloads) {
+  const { key, kind, size, sha256, origin, storedAt } = artefact;
+  const name = key.slice(key.lastIndexOf('/') + 1);
+  return [
+    h(
+      'div',
+      {},
+      kindInWords(kind),
+      isConflict(artefact) && [' ', status('notice', 'Conflict')],
+      h('p', { class: 'detail mono' }, key),
+    ),
+    h('span', { class: 'number' }, bytes(size)),
+    sha256 ? hash(sha256, name) : h('span', { class: 'quiet' }, 'not known'),
+    h(
+      'div',
+      {},
+      moment(storedAt),
+      h('p', { class: 'detail' }, origin ? originInWords(origin) : 'origin not known'),
+    ),
+    h(
+      'a',
+      { href: downloads.address(key), download: name },
+      'Download',
+      h('span', { class: 'unseen' }, ` ${name}`),
+    ),
+  ];
+}
+
+/** @param {string} sha256 @param {string} name */
+function hash(sha256, name) {
+  return h(
+    'div',
+    { class: 'hash' },
+    h('code', { title: sha256 }, `${sha256.slice(0, 12)}…`),
+    copyButton(sha256, `SHA-256 of ${name}`),
+  );
+}

@@ -1,0 +1,34 @@
+import { post } from '../../lib/api/admin-api.js';
+
+/** @import { Ticket } from '../../lib/api/api-answers.js' */
+/** @typedef {ReturnType<typeof createDownloads>} Downloads */
+
+/** Addresses of a job's artefacts for elements that cannot send headers, each with a ticket that soon expires. */
+
+const MARGIN = 10 * 60_000;
+
+/** @param {string} jobId */
+export function createDownloads(jobId) {
+  /** @type {Ticket | null} */
+  let ticket = null;
+  return {
+    /** A fresh ticket when the one at hand runs out; rejects with `ApiError`. */
+    async renew({ force = false } = {}) {
+      if (!force && ticket !== null && Date.parse(ticket.expires) - Date.now() > MARGIN) return;
+      ticket = await post(`/jobs/${encodeURIComponent(jobId)}/ticket`);
+    },
+    /**
+     * Call `renew` before.
+     * @param {string} key
+     */
+    address: (key) => `/admin/api${pathOf(jobId, key)}?ticket=${encodeURIComponent(ticket?.ticket ?? '')}`,
+  };
+}
+
+/**
+ * Path of an artefact below `/admin/api`, by its key.
+ * @param {string} jobId @param {string} key @returns {`/jobs/${string}/artefacts/${string}`}
+ */
+export function pathOf(jobId, key) {
+  return `/jobs/${encodeURIComponent(jobId)}/artefacts/${key.split('/').map(encodeURIComponent).join('/')}`;
+}

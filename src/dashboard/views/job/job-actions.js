@@ -1,0 +1,210 @@
+import { post, remove } from '../../lib/api/admin-api.js';
+import { confirmDialog } from '../../lib/elements/confirm-dialog.js';
+import { h, kept } from '../../lib/elements/dom.js';
+import { runAction } from '../../lib/elements/run-action.js';
+import { field, textOf } from '../../lib/forms/field.js';
+import { itemsOf } from '../../lib/text/describe-line.js';
+import { count, listed } from '../../lib/text/format.js';
+import { outcomeOf, reasonInWords } from '../../lib/text/ledger-terms.js';
+
+/** @import { Erased, Refetched } from '../../lib/api/api-answers.js' */
+/** @import { ButtonEvent, Child, FormEvent } from '../../lib/elements/element-types.js' */
+/** @import { Announcement } from '../../lib/elements/notice.js' */
+/** @import { Refresh } from '../../lib/screen/screen.js' */
+/** @import { JobState } from './job-state.js' */
+
+/**
+ * What can be done about a job; `more` is a further button.
+ * @param {string} jobId @param {JobState['repair']} repair @param {Refresh} again @param {Child} [more]
+ */
+export function jobActions(jobId, repair, again, more = null) {
+  return h(
+    'div',
+    { class: 'buttons', 'data-key': 'actions' },
+    h(
+      'button',
+      {
+        type: 'button',
+        class: repair === 'refetch' ? null : 'plain',
+        onclick: (event) => refetchJob(event.currentTarget, jobId, again),
+      },
+      'Refetch from the service',
+    ),
+    h(
+      'button',
+      { type: 'button', class: repair === 'import' ? null : 'plain', onclick: openImport },
+      'Import files…',
+    ),
+    more,
+    h(
+      'button',
+      { type: 'button', class: 'plain danger', onclick: (event) => erase(event.currentTarget, jobId, again) },
+      'Erase…',
+    ),
+  );
+}
+
+/**
+ * Fetches what is missing of a job; harmless to repeat.
+ * @param {HTMLButtonElement} button @param {string} jobId @param {Refresh} again
+ */
+export async function refetchJob(button, jobId, again) {
+  await runAction(button, async () =>
+    refetched(jobId, await post(`/jobs/${encodeURIComponent(jobId)}/refetch`)),
+  );
+  await again();
+}
+
+/** @param {string} jobId @param {Refetched} result @returns {Announcement} */
+function refetched(jobId, result) {
+  const { outcome } = result;
+  const { tone, word } = outcomeOf(outcome);
+  const reason = reasonInWords(result.reason);
+  const text = outcome === 'matched' ? 'everything is already here' : word.toLowerCase();
+  return { tone, text: `Job ${jobId}: ${text}${reason ? `: ${reason}` : ''}.` };
+}
+
+/**
+ * An operator accepts the state as it is: the job no longer counts as failing.
+ * @param {string} jobId @param {Refresh} again @param {string | null} [size]
+ */
+export function acknowledgeButton(jobId, again, size = null) {
+  /** @param {ButtonEvent} event */
+  const settle = async (event) => {
+    const button = event.currentTarget;
+    const agreed = await confirmDialog({
+      title: `Acknowledge job ${jobId}?`,
+      body: h(
+        'p',
+        {},
+        'It is no longer listed as failing, until it fails again. Nothing is deleted or fetched. The ledger records who acknowledged it and why.',
+      ),
+      confirm: 'Acknowledge',
+      reasonRequired: true,
+    });
+    if (agreed === null) return;
+    await runAction(button, async () => {
+      await post(`/jobs/${encodeURIComponent(jobId)}/acknowledge`, agreed);
+      return `Job ${jobId} was acknowledged.`;
+    });
+    await again();
+  };
+  return h(
+    'button',
+    { type: 'button', class: ['plain', size].filter(Boolean).join(' '), onclick: settle },
+    'Acknowledge…',
+    h('span', { class: 'unseen' }, ` job ${jobId}`),
+  );
+}
+
+function openImport() {
+  const section = document.getElementById('import');
+  section?.setAttribute('open', '');
+  section?.querySelector('input')?.focus();
+}
+
+/** @param {HTMLButtonElement} button @param {string} jobId @param {Refresh} again */
+async function erase(button, jobId, again) {
+  const agreed = await confirmDialog({
+    title: `Erase job ${jobId}?`,
+    body: h(
+      'p',
+      {},
+      'Its artefacts, conflicts and quarantined bodies are deleted from the store for good. The ledger records the erasure, its time and who did it. Recovery does not fetch the job again, but a callback that is still in flight can bring it back.',
+    ),
+    confirm: 'Erase for good',
+    typed: jobId,
+    danger: true,
+  });
+  if (agreed === null) return;
+  await runAction(button, async () => {
+    const result = await remove(`/jobs/${encodeURIComponent(jobId)}`, agreed);
+    return `Job ${jobId} was erased: ${erasedInWords(result.erased)}.`;
+  });
+  await again();
+}
+
+/** @param {Erased['erased']} erased */
+function erasedInWords({ artefacts, conflicts, quarantined }) {
+  return listed([
+    count(artefacts, 'artefact'),
+    count(conflicts, 'conflict'),
+    count(quarantined, 'quarantined body', 'quarantined bodies'),
+  ]);
+}
+
+const KINDS = [
+  ['', 'By its content'],
+  ['transcript.json-v2', 'Transcript, json-v2'],
+  ['transcript.txt', 'Transcript, plain text'],
+  ['transcript.srt', 'Transcript, SRT'],
+  ['jobinfo', 'Job information'],
+  ['data', 'Media'],
+  ['attachment', 'Something else'],
+];
+
+/**
+ * Files that came some other way, through the same rules as a callback.
+ * @param {string} jobId @param {Refresh} again
+ */
+export function importSection(jobId, again) {
+  const onsubmit = (/** @type {FormEvent} */ event) => importFiles(event, jobId, again);
+  const form = kept('form', { class: 'filters', onsubmit }, jobId, () => [
+    field('import-file', 'File', h('input', { type: 'file', name: 'file', required: true })),
+    field(
+      'import-kind',
+      'What it is',
+      h(
+        'select',
+        { name: 'kind' },
+        KINDS.map(([value, label]) => h('option', { value }, label)),
+      ),
+    ),
+    field(
+      'import-source',
+      'Source',
+      h('input', { name: 'source', size: 10, autocomplete: 'off', placeholder: 'default' }),
+    ),
+    field('import-reason', 'Reason', h('input', { name: 'reason', maxlength: 500, autocomplete: 'off' })),
+    h('div', { class: 'buttons' }, h('button', { type: 'submit' }, 'Import')),
+  ]);
+  return h(
+    'details',
+    { id: 'import', class: 'panel', 'data-key': 'import' },
+    h('summary', {}, 'Import files by hand'),
+    h(
+      'p',
+      { class: 'quiet' },
+      'For results the service no longer keeps. What is stored stays as it is; different bytes are stored beside it as a conflict.',
+    ),
+    form,
+  );
+}
+
+/** @param {FormEvent} event @param {string} jobId @param {Refresh} again */
+async function importFiles(event, jobId, again) {
+  event.preventDefault();
+  const form = event.currentTarget;
+  const done = await runAction(form.querySelector('button'), async () => {
+    const result = await post(`/jobs/${encodeURIComponent(jobId)}/artefacts`, importForm(form));
+    const { tone, word } = outcomeOf(result.outcome);
+    return { tone, text: `Import: ${word.toLowerCase()}, ${itemsOf(result)}.` };
+  });
+  if (done) form.reset();
+  await again();
+}
+
+/**
+ * Fields first: the receiver reads the form as a stream and has to know them before the file comes.
+ * @param {HTMLFormElement} form
+ */
+function importForm(form) {
+  const data = new FormData();
+  for (const name of ['source', 'kind', 'reason']) {
+    const value = textOf(form, name);
+    if (value !== '') data.append(name, value);
+  }
+  const file = new FormData(form).get('file');
+  if (file instanceof File) data.append('file', file, file.name);
+  return data;
+}

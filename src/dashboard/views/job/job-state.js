@@ -1,0 +1,124 @@
+import { count } from '../../lib/text/format.js';
+import { callbackStatusInWords, reasonInWords } from '../../lib/text/ledger-terms.js';
+
+/** @import { Artefact, Job, LedgerLine, ServiceRecord } from '../../lib/api/api-answers.js' */
+/** @import { Tone } from '../../lib/elements/status.js' */
+
+/** @typedef {{tone: Tone, word: string, text: string, repair: 'refetch' | 'import' | null}} JobState */
+
+/**
+ * Where a job stands, in a sentence; `repair` is the action that helps most.
+ * @param {Job} job @returns {JobState}
+ */
+export function jobState({ artefacts, timeline, service }) {
+  const transcripts = artefacts.filter(isTranscript).filter((artefact) => !isConflict(artefact));
+  const conflicts = artefacts.filter(isConflict);
+  if (conflicts.length > 0 && isSettled(timeline))
+    return state('neutral', 'Acknowledged', 'The versions differ, and an operator acknowledged it.', null);
+  if (conflicts.length > 0) {
+    return state(
+      'notice',
+      'Conflict',
+      `Different bytes arrived for the same artefact. The first version is kept, and ${count(conflicts.length, 'other version')} beside it: compare them below.`,
+      null,
+    );
+  }
+  if (transcripts.length > 0) return state('good', 'Stored', 'The transcript is stored.', null);
+  return withoutTranscript(artefacts, timeline, service);
+}
+
+/** @param {Artefact[]} artefacts @param {LedgerLine[]} timeline @param {ServiceRecord | null} service */
+function withoutTranscript(artefacts, timeline, service) {
+  const last = timeline.at(-1);
+  if (last?.outcome === 'erased')
+    return state('neutral', 'Erased', 'Everything stored for this job was erased.', null);
+  const failed = timeline.findLast(
+    ({ status, origin }) => origin === 'callback' && status !== null && status !== 'success',
+  );
+  if (failed)
+    return state(
+      'notice',
+      'No transcript',
+      `The service reports ${callbackStatusInWords(failed.status ?? '')}.`,
+      null,
+    );
+  if (timeline.some(({ outcome }) => outcome === 'quarantined')) {
+    return state(
+      'notice',
+      'In quarantine',
+      'Its body could not be decoded and waits in quarantine: release it, or refetch the job.',
+      'refetch',
+    );
+  }
+  if (last && ['refused', 'failed', 'unrecoverable'].includes(last.outcome)) {
+    const reason = reasonInWords(last.reason);
+    return state(
+      'bad',
+      'Missing',
+      `The last attempt failed${reason ? `: ${reason}` : ''}.`,
+      last.outcome === 'unrecoverable' ? 'import' : 'refetch',
+    );
+  }
+  if (gaveUp(service))
+    return state(
+      'bad',
+      'Missing',
+      'The service gave up sending its callback. It still has the results.',
+      'refetch',
+    );
+  if (artefacts.length > 0)
+    return state(
+      'neutral',
+      'No transcript',
+      'Artefacts are stored for this job, but no transcript.',
+      'refetch',
+    );
+  return state('neutral', 'Nothing stored', 'Nothing is stored for this job.', 'refetch');
+}
+
+/**
+ * @param {Tone} tone @param {string} word @param {string} text @param {JobState['repair']} repair
+ * @returns {JobState}
+ */
+function state(tone, word, text, repair) {
+  return { tone, word, text, repair };
+}
+
+const FAILURES = ['failed', 'refused', 'unrecoverable', 'conflict'];
+
+/**
+ * Whether an operator may settle the job as it is: its last failure was neither repaired nor acknowledged.
+ * @param {Job} job
+ */
+export function needsDecision({ artefacts, timeline }) {
+  const failed = timeline.findLastIndex(({ outcome }) => FAILURES.includes(outcome));
+  if (failed < 0) return false;
+  const since = timeline.slice(failed + 1);
+  const repaired = ['acknowledged', 'erased', 'recovered', 'released', 'stored'];
+  if (timeline[failed]?.outcome === 'conflict')
+    return artefacts.some(isConflict) && !since.some(({ outcome }) => outcome === 'acknowledged');
+  return !since.some(({ outcome }) => repaired.includes(outcome));
+}
+
+/** @param {LedgerLine[]} timeline */
+function isSettled(timeline) {
+  /** @param {string} name */
+  const last = (name) => timeline.findLastIndex(({ outcome }) => outcome === name);
+  return last('acknowledged') > last('conflict');
+}
+
+/** @param {ServiceRecord | null} service */
+function gaveUp(service) {
+  const errors = service?.record?.errors;
+  return Array.isArray(errors) && errors.some((error) => /notification/i.test(String(error?.message)));
+}
+
+/** @param {Artefact} artefact */
+export function isTranscript({ kind }) {
+  return kind.startsWith('transcript.');
+}
+
+/** @param {Artefact} artefact */
+export function isConflict({ key }) {
+  return /(^|\/)jobs\/[^/]+\/conflicts\//.test(key);
+}

@@ -1,0 +1,105 @@
+import { ApiError, get } from '../../lib/api/admin-api.js';
+import { copyButton } from '../../lib/elements/copy-button.js';
+import { h } from '../../lib/elements/dom.js';
+import { emptyPanel, heading } from '../../lib/elements/panels.js';
+import { status } from '../../lib/elements/status.js';
+import { createTranscriptLoader } from '../transcript/transcript-loader.js';
+import { createTranscriptSection } from '../transcript/transcript-section.js';
+import { createVersionComparison } from '../transcript/version-comparison.js';
+import { artefactsSection } from './artefacts-section.js';
+import { createDownloads } from './downloads.js';
+import { acknowledgeButton, importSection, jobActions } from './job-actions.js';
+import { jobState, needsDecision } from './job-state.js';
+import { serviceSection } from './service-section.js';
+import { timelineSection } from './timeline-section.js';
+
+/** @import { Job } from '../../lib/api/api-answers.js' */
+/** @import { Refresh, Screen } from '../../lib/screen/screen.js' */
+/** @import { Downloads } from './downloads.js' */
+
+/**
+ * @typedef {object} JobParts
+ * @property {string | null} chosen id of the delivery to point out
+ * @property {ReturnType<typeof createTranscriptSection>} transcript
+ * @property {ReturnType<typeof createVersionComparison>} comparison
+ * @property {Downloads} downloads
+ * @property {Refresh} again
+ */
+
+/**
+ * One job's page. Each update also asks the service, so it updates less often than lists.
+ * @param {Screen} screen
+ */
+export function jobView(screen) {
+  const jobId = screen.route.id;
+  const downloads = createDownloads(jobId);
+  const chosen = screen.route.query.get('delivery');
+  let pointedOut = chosen === null;
+  /** @param {Job} story */
+  const draw = (story) => {
+    screen.render(...pageOf(story, { chosen, transcript, comparison, downloads, again }));
+    if (!pointedOut) screen.root.querySelector('.chosen')?.scrollIntoView({ block: 'center' });
+    pointedOut = true;
+  };
+  const contentOf = createTranscriptLoader(jobId, screen.signal, () => again());
+  const transcript = createTranscriptSection(contentOf, downloads, () => again());
+  const comparison = createVersionComparison(contentOf, () => again());
+  screen.start(`Job ${jobId}`);
+  const again = screen.keepFresh(8000, async (signal) => {
+    const story = await get(`/jobs/${encodeURIComponent(jobId)}`, { signal }).catch((error) => {
+      if (!(error instanceof ApiError && error.code === 'not-found')) throw error;
+      return null;
+    });
+    if (story === null) screen.render(...unknownJob(jobId, () => again()));
+    else {
+      await downloads.renew();
+      draw(story);
+    }
+  });
+}
+
+/** @param {Job} story @param {JobParts} parts */
+function pageOf(story, { chosen, transcript, comparison, downloads, again }) {
+  const { jobId, artefacts, timeline, service } = story;
+  const { tone, word, text, repair } = jobState(story);
+  return [
+    heading(`Job ${jobId}`, copyButton(jobId, `job id ${jobId}`), status(tone, word)),
+    h('p', { class: 'prose', 'data-key': 'state' }, text),
+    jobActions(jobId, repair, again, needsDecision(story) && acknowledgeButton(jobId, again)),
+    comparison(artefacts),
+    h(
+      'div',
+      { class: 'story', 'data-key': 'story' },
+      h(
+        'div',
+        { class: 'column', 'data-key': 'left' },
+        timelineSection(timeline, chosen),
+        artefactsSection(artefacts, downloads),
+      ),
+      h(
+        'div',
+        { class: 'column', 'data-key': 'right' },
+        transcript(artefacts, service),
+        serviceSection(service),
+      ),
+    ),
+    importSection(jobId, again),
+  ];
+}
+
+/** @param {string} jobId @param {Refresh} again */
+function unknownJob(jobId, again) {
+  return [
+    heading(`Job ${jobId}`, status('neutral', 'Not known')),
+    emptyPanel(
+      'Nothing is known of this job here.',
+      h(
+        'p',
+        {},
+        'If the service has it, refetch it. If you have its files, import them below. It may also have been erased, or belong to another receiver.',
+      ),
+    ),
+    jobActions(jobId, 'refetch', again),
+    importSection(jobId, again),
+  ];
+}

@@ -1,0 +1,73 @@
+import { h } from '../../lib/elements/dom.js';
+import { fact, moment } from '../../lib/elements/panels.js';
+import { status } from '../../lib/elements/status.js';
+import { position } from '../../lib/text/format.js';
+
+/** @import { ServiceRecord } from '../../lib/api/api-answers.js' */
+
+/**
+ * What the speech service itself says of the job.
+ * @param {ServiceRecord | null} service
+ */
+export function serviceSection(service) {
+  return h(
+    'section',
+    { 'aria-labelledby': 'service', 'data-key': 'service' },
+    h('h2', { id: 'service' }, 'The service’s own record'),
+    service === null
+      ? h(
+          'p',
+          { class: 'quiet' },
+          'The service does not know this job, or could not be asked. Its regions and the API key are in speech of the configuration.',
+        )
+      : [facts(service), errors(service.record), whole(service.record)],
+  );
+}
+
+/** @param {ServiceRecord} service */
+function facts({ region, record }) {
+  const { status: state, created_at: created, data_name: name, duration } = record;
+  return h(
+    'dl',
+    { class: 'facts' },
+    fact('Region', region),
+    fact('Status', String(state ?? 'not reported')),
+    created !== undefined && fact('Created', moment(String(created))),
+    name !== undefined && fact('Media', String(name)),
+    typeof duration === 'number' && fact('Length', position(duration)),
+  );
+}
+
+/** @param {ServiceRecord['record']} record */
+function errors({ errors: list }) {
+  if (!Array.isArray(list) || list.length === 0) return h('p', { class: 'quiet' }, 'It reports no errors.');
+  return h(
+    'div',
+    {},
+    h('p', {}, status('notice', list.length === 1 ? 'One error reported' : `${list.length} errors reported`)),
+    h(
+      'ol',
+      { class: 'errors' },
+      list
+        .slice(0, 50)
+        .map((error) =>
+          h(
+            'li',
+            {},
+            moment(String(error?.timestamp ?? '')),
+            h('p', { class: 'detail' }, String(error?.message ?? '')),
+          ),
+        ),
+    ),
+  );
+}
+
+/** @param {ServiceRecord['record']} record */
+function whole(record) {
+  return h(
+    'details',
+    {},
+    h('summary', {}, 'The whole record'),
+    h('pre', { class: 'raw', tabindex: '0' }, JSON.stringify(record, null, 2)),
+  );
+}

@@ -1,0 +1,92 @@
+import { copyButton } from '../../lib/elements/copy-button.js';
+import { h, link } from '../../lib/elements/dom.js';
+import { moment, toDelivery } from '../../lib/elements/panels.js';
+import { shape } from '../../lib/elements/status.js';
+import { describeLine } from '../../lib/text/describe-line.js';
+import { identityOf } from '../deliveries/delivery-table.js';
+
+/** @import { LedgerLine } from '../../lib/api/api-answers.js' */
+
+/**
+ * What happened to a job, in words, oldest first; `chosen` is the id of the delivery to point out.
+ * @param {LedgerLine[]} timeline @param {string | null} chosen
+ */
+export function timelineSection(timeline, chosen) {
+  return h(
+    'section',
+    { 'aria-labelledby': 'timeline', 'data-key': 'timeline' },
+    h('h2', { id: 'timeline' }, 'What happened'),
+    timeline.length === 0
+      ? h('p', { class: 'quiet' }, 'No callback, recovery or import is recorded.')
+      : h(
+          'ol',
+          { class: 'timeline' },
+          timeline.map((line) => event(line, chosen)),
+        ),
+  );
+}
+
+/** @param {LedgerLine} line @param {string | null} chosen */
+function event(line, chosen) {
+  const { tone, title, details } = describeLine(line);
+  return h(
+    'li',
+    { 'data-key': identityOf(line), class: line.deliveryId === chosen && 'chosen' },
+    shape(tone),
+    h(
+      'div',
+      {},
+      h(
+        'p',
+        { class: 'when' },
+        moment(line.receivedAt),
+        ' · ',
+        h(
+          'span',
+          { class: 'id' },
+          link(toDelivery(line), h('span', { class: 'mono' }, line.deliveryId)),
+          copyButton(line.deliveryId, `delivery id ${line.deliveryId}`),
+        ),
+      ),
+      h('p', { class: 'title' }, title),
+      details.map((text) => h('p', { class: 'detail' }, text)),
+      wayOn(line),
+      shapeOf(line),
+    ),
+  );
+}
+
+/** @param {LedgerLine} line */
+function wayOn({ outcome, deliveryId }) {
+  if (outcome !== 'quarantined') return null;
+  return h('p', {}, link(`#/quarantine/${encodeURIComponent(deliveryId)}`, 'See the body and release it'));
+}
+
+/**
+ * How the body arrived on the wire, for questions about the sender.
+ * @param {LedgerLine} line
+ */
+function shapeOf({ shape: wire, method }) {
+  if (!wire) return null;
+  const parts = (wire.parts ?? []).map(({ name, contentType, bytes }) =>
+    [name ?? 'unnamed or custom name', contentType, `${bytes} bytes`].filter(Boolean).join(' · '),
+  );
+  return h(
+    'details',
+    {},
+    h('summary', {}, 'As it arrived'),
+    h(
+      'p',
+      { class: 'mono' },
+      [method, wire.contentType ?? 'no content type', wire.contentEncoding, wire.framing]
+        .filter(Boolean)
+        .join(' · '),
+    ),
+    parts.length > 0 &&
+      h(
+        'ul',
+        { class: 'mono' },
+        parts.map((text) => h('li', {}, text)),
+      ),
+  );
+}

@@ -1,0 +1,134 @@
+import { bytes, clock, count, milliseconds } from '../../lib/text/format.js';
+import { outcomeOf } from '../../lib/text/ledger-terms.js';
+
+/** @import { Summary } from '../../lib/api/api-answers.js' */
+
+/**
+ * @typedef {{name: string, label: string, values: (number | null)[]}} ChartSeries
+ * @typedef {object} Chart
+ * @property {'outcomes' | 'regions' | 'latency' | 'volume'} id
+ * @property {string} title
+ * @property {'bars' | 'lines'} kind bars stand on each other
+ * @property {(value: number) => string} show
+ * @property {ChartSeries[]} series
+ * @property {number[]} times beginnings of the stretches, in seconds
+ *
+ * @typedef {{name: string, label: string, ms: number, buckets: number}} Range
+ */
+
+/** The figures of `GET summary` as the four charts want them. */
+
+/** Order in which outcomes are stacked, from the ground up; what is not named comes last. */
+const STACK = [
+  'stored',
+  'duplicate',
+  'noted',
+  'recovered',
+  'released',
+  'conflict',
+  'quarantined',
+  'refused',
+  'unrecoverable',
+  'failed',
+];
+const REGIONS = ['eu1', 'eu2', 'us1', 'us2', 'au1'];
+
+export const DAY = { name: '24h', label: '24 hours', ms: 24 * 3_600_000, buckets: 96 };
+/** Time ranges to look at. */
+export const RANGES = [
+  { name: '1h', label: '1 hour', ms: 3_600_000, buckets: 60 },
+  { name: '6h', label: '6 hours', ms: 6 * 3_600_000, buckets: 72 },
+  DAY,
+  { name: '7d', label: '7 days', ms: 7 * 24 * 3_600_000, buckets: 84 },
+];
+
+/** @param {Summary} summary */
+export function chartData({ buckets, total }) {
+  const times = buckets.map(({ start }) => Date.parse(start) / 1000);
+  /** @type {Omit<Chart, 'times'>[]} */
+  const charts = [
+    {
+      id: 'outcomes',
+      title: 'Deliveries by outcome',
+      kind: 'bars',
+      show: (n) => count(n),
+      series: counted(buckets, total, 'outcomes', STACK, (name) => outcomeOf(name).word),
+    },
+    {
+      id: 'regions',
+      title: 'Deliveries by region',
+      kind: 'bars',
+      show: (n) => count(n),
+      series: counted(buckets, total, 'regions', REGIONS, (name) => (name === 'none' ? 'no region' : name)),
+    },
+    {
+      id: 'latency',
+      title: 'Callback duration',
+      kind: 'lines',
+      show: milliseconds,
+      series: latency(buckets),
+    },
+    {
+      id: 'volume',
+      title: 'Bytes received',
+      kind: 'bars',
+      show: bytes,
+      series: [{ name: 'volume', label: 'Bytes received', values: buckets.map((bucket) => bucket.bytes) }],
+    },
+  ];
+  return charts.map((chart) => ({ ...chart, times }));
+}
+
+/**
+ * @param {Summary['buckets']} buckets @param {Summary['total']} total @param {'outcomes' | 'regions'} field
+ * @param {string[]} order @param {(name: string) => string} labelOf
+ */
+function counted(buckets, total, field, order, labelOf) {
+  const names = Object.keys(total[field]).sort((a, b) => placeOf(a, order) - placeOf(b, order));
+  return names.map((name) => ({
+    name,
+    label: labelOf(name),
+    values: buckets.map(({ [field]: counts }) => (Object.hasOwn(counts, name) ? (counts[name] ?? 0) : 0)),
+  }));
+}
+
+/** @param {string} name @param {string[]} order */
+function placeOf(name, order) {
+  const place = order.indexOf(name);
+  return place < 0 ? order.length : place;
+}
+
+/** @param {Summary['buckets']} buckets */
+function latency(buckets) {
+  /** @param {'p50' | 'p95'} figure */
+  const of = (figure) => buckets.map(({ duration }) => duration?.[figure] ?? null);
+  return [
+    { name: 'p50', label: 'Median', values: of('p50') },
+    { name: 'p95', label: '95th percentile', values: of('p95') },
+  ];
+}
+
+/**
+ * What a chart shows, in a sentence, for whoever does not see it.
+ * @param {Chart} chart
+ */
+export function sentenceOf({ kind, series, times, show }) {
+  const sums = series.map(({ values }) => values.reduce(add, 0));
+  if (sums.every((sum) => sum === 0)) return 'Nothing in this time range.';
+  if (kind === 'lines') {
+    return series
+      .map(({ label, values }) => `${label} at most ${show(Math.max(...values.map((value) => value ?? 0)))}`)
+      .join('; ');
+  }
+  const perBucket = times.map((_, index) => series.reduce((sum, { values }) => add(sum, values[index]), 0));
+  const most = Math.max(...perBucket);
+  const told = series.flatMap(({ label }, index) =>
+    sums[index] ? [`${show(sums[index])} ${label.toLowerCase()}`] : [],
+  );
+  return `${told.join(', ')}. Most at ${clock((times[perBucket.indexOf(most)] ?? 0) * 1000)}: ${show(most)}.`;
+}
+
+/** @param {number} sum @param {number | null | undefined} value @returns {number} */
+function add(sum, value) {
+  return sum + (value ?? 0);
+}

@@ -1,0 +1,124 @@
+import { h } from '../../lib/elements/dom.js';
+import { to } from '../../lib/screen/route.js';
+import { clock } from '../../lib/text/format.js';
+import { chartData, DAY, RANGES, sentenceOf } from './chart-data.js';
+
+/** @import { Summary } from '../../lib/api/api-answers.js' */
+/** @import { Chart, Range } from './chart-data.js' */
+
+/** Charts over time. Drawn on canvas for the eye; a sentence and a table say the same in text. */
+
+/** @param {URLSearchParams} query */
+export function rangeOf(query) {
+  return RANGES.find(({ name }) => name === query.get('range')) ?? DAY;
+}
+
+/** @param {Summary} summary @param {Range} range */
+export function chartsSection(summary, range) {
+  return h(
+    'section',
+    { 'aria-labelledby': 'over-time', 'data-key': 'charts' },
+    h('div', { class: 'heading' }, h('h2', { id: 'over-time' }, 'Over time'), rangeLinks(range)),
+    h(
+      'div',
+      { class: 'charts' },
+      chartData(summary).map((chart) => figure(chart, range)),
+    ),
+  );
+}
+
+/** @param {Range} chosen */
+function rangeLinks(chosen) {
+  return h(
+    'nav',
+    { class: 'switch', 'aria-label': 'Time range' },
+    RANGES.map(({ name, label }) =>
+      h('a', { href: to('', { range: name }), 'aria-current': name === chosen.name && 'true' }, label),
+    ),
+  );
+}
+
+/** @param {Chart} chart @param {Range} range */
+function figure(chart, range) {
+  const { id, title, series } = chart;
+  return h(
+    'figure',
+    { 'data-key': id, class: 'chart', 'aria-labelledby': `chart-${id}` },
+    h('figcaption', { id: `chart-${id}` }, title),
+    h(
+      'ul',
+      { class: 'legend' },
+      series.map(({ name, label }) =>
+        h('li', { 'data-series': name }, h('span', { class: 'swatch' }), label),
+      ),
+    ),
+    h('div', {
+      class: 'plot',
+      id: `plot-${id}`,
+      'data-keep': `${id}-${range.name}`,
+      'data-key': range.name,
+      'aria-hidden': 'true',
+    }),
+    h('p', { class: 'readout quiet', id: `readout-${id}`, 'data-keep': 'readout' }),
+    h('details', {}, h('summary', {}, `${title} as text`), h('p', {}, sentenceOf(chart)), chartTable(chart)),
+  );
+}
+
+/**
+ * Only stretches in which something happened.
+ * @param {Chart} chart
+ */
+function chartTable({ title, series, times, show }) {
+  const busy = times
+    .map((time, index) => ({ time, figures: series.map(({ values }) => values[index] ?? null) }))
+    .filter(({ figures }) => figures.some((figure) => figure));
+  if (busy.length === 0) return null;
+  return h(
+    'div',
+    { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': `${title}: table` },
+    h(
+      'table',
+      {},
+      h(
+        'thead',
+        {},
+        h(
+          'tr',
+          {},
+          h('th', { scope: 'col' }, 'From'),
+          series.map(({ label }) => h('th', { scope: 'col' }, label)),
+        ),
+      ),
+      h(
+        'tbody',
+        {},
+        busy.map(({ time, figures }) =>
+          h(
+            'tr',
+            {},
+            h('th', { scope: 'row' }, clock(time * 1000)),
+            figures.map((figure) => h('td', {}, figure === null ? '–' : show(figure))),
+          ),
+        ),
+      ),
+    ),
+  );
+}
+
+/**
+ * The library is loaded on its own: without it the page loses the pictures and nothing else.
+ * @type {Promise<typeof import('./draw-chart.js') | null> | null}
+ */
+let painter = null;
+
+/** @param {Summary} summary @param {AbortSignal} signal */
+export async function drawCharts(summary, signal) {
+  painter ??= import('./draw-chart.js').catch(() => null);
+  const drawing = await painter;
+  if (drawing === null || signal.aborted) return;
+  for (const chart of chartData(summary)) {
+    const host = document.getElementById(`plot-${chart.id}`);
+    const readout = document.getElementById(`readout-${chart.id}`);
+    if (host !== null && readout !== null) drawing.drawChart(host, chart, readout);
+  }
+}

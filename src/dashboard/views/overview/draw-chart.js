@@ -1,0 +1,214 @@
+import { clock, inZone } from '../../lib/text/format.js';
+import { timeZone } from '../../lib/text/time-zone.js';
+import uPlot from '../../vendor/uplot.js';
+
+/** @import { Chart, ChartSeries } from './chart-data.js' */
+
+/** Draws a chart into an element, or brings the one that is there up to date. */
+
+const HEIGHT = 150;
+/**
+ * @typedef {{chart: Chart}} Drawing what is on the canvas at present
+ * @type {WeakMap<HTMLElement, {look: string, drawing: Drawing, plot: uPlot, end: () => void}>}
+ */
+const plots = new WeakMap();
+const dark = matchMedia('(prefers-color-scheme: dark)');
+
+/** @param {HTMLElement} host @param {Chart} chart @param {HTMLElement} readout */
+export function drawChart(host, chart, readout) {
+  const before = plots.get(host);
+  const look = `${dark.matches} ${timeZone()} ${chart.series.map(({ name }) => name).join()}`;
+  if (before?.look === look) {
+    before.drawing.chart = chart;
+    before.plot.setData(dataOf(chart));
+    return;
+  }
+  before?.end();
+  const drawing = { chart };
+  const plot = new uPlot(optionsOf(host, drawing, readout), dataOf(chart), host);
+  const watcher = new ResizeObserver(() => plot.setSize({ width: host.clientWidth, height: HEIGHT }));
+  watcher.observe(host);
+  const end = () => {
+    watcher.disconnect();
+    plot.destroy();
+  };
+  plots.set(host, { look, drawing, plot, end });
+}
+
+/**
+ * Bars stand on each other: the tallest sum is drawn first and the others over it.
+ * @param {Chart} chart @returns {uPlot.AlignedData}
+ */
+function dataOf({ kind, times, series }) {
+  if (kind === 'lines') return [times, ...series.map(({ values }) => values)];
+  /** @type {number[][]} */
+  const sums = [];
+  let below = times.map(() => 0);
+  for (const { values } of series) {
+    below = below.map((sum, index) => sum + (values[index] ?? 0));
+    sums.unshift(below);
+  }
+  return [times, ...sums];
+}
+
+/**
+ * @param {HTMLElement} host @param {Drawing} drawing @param {HTMLElement} readout @returns {uPlot.Options}
+ */
+function optionsOf(host, drawing, readout) {
+  const { chart } = drawing;
+  const series = chart.kind === 'lines' ? chart.series : [...chart.series].reverse();
+  const ink = colour(host, '--quiet');
+  const grid = { stroke: colour(host, '--line'), width: 1 };
+  const axis = { stroke: ink, grid, ticks: { show: false }, font: '11px system-ui, sans-serif' };
+  return {
+    width: host.clientWidth,
+    height: HEIGHT,
+    tzDate: (seconds) => tickDate(new Date(seconds * 1000)),
+    padding: [8, 18, 0, 0],
+    legend: { show: false },
+    cursor: { drag: { x: false, y: false }, points: { show: chart.kind === 'lines' }, y: false },
+    scales: {
+      x: { range: () => stretchOf(drawing.chart) },
+      y: { range: (_plot, _min, max) => [0, roundTop(max, INCREMENTS[chart.id])] },
+    },
+    axes: [
+      {
+        ...axis,
+        grid: { show: false },
+        space: 70,
+        size: 26,
+        values: (_plot, ticks) => ticks.map(timeLabel(ticks)),
+      },
+      {
+        ...axis,
+        size: 56,
+        incrs: INCREMENTS[chart.id],
+        splits: (_plot, _axis, _min, max) => stepsTo(max, INCREMENTS[chart.id]),
+        values: (_plot, ticks) => ticks.map((tick) => drawing.chart.show(tick)),
+      },
+    ],
+    series: [{}, ...series.map((one) => seriesOf(host, chart.kind, one))],
+    hooks: { setCursor: [(plot) => tellPlace(plot.cursor.idx, drawing.chart, readout)] },
+  };
+}
+
+/**
+ * To the end of the last stretch: its bar stands behind its beginning, and it is the one that shows what came just now.
+ * @param {Chart} chart @returns {[number, number]}
+ */
+function stretchOf({ times }) {
+  const [first = 0, second = first + 1] = times;
+  return [first, (times.at(-1) ?? first) + second - first];
+}
+
+/** Counts have no halves, sizes go by powers of two. */
+const WHOLE = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 2e4, 5e4, 1e5, 2e5, 5e5, 1e6, 1e7];
+/** @type {Record<Chart['id'], number[]>} */
+const INCREMENTS = {
+  outcomes: WHOLE,
+  regions: WHOLE,
+  latency: WHOLE,
+  volume: Array.from({ length: 50 }, (_, power) => 2 ** power),
+};
+
+/** Steps that a scale has at most. */
+const MAX_STEPS = 4;
+
+/**
+ * The axis ends on a round number that the tallest value reaches into.
+ * @param {number} max @param {number[]} increments
+ */
+function roundTop(max, increments) {
+  const step = stepFor(max, increments);
+  return Math.max(1, Math.ceil(max / step)) * step;
+}
+
+/** @param {number} top @param {number[]} increments */
+function stepsTo(top, increments) {
+  const step = stepFor(top, increments);
+  return Array.from({ length: Math.round(top / step) + 1 }, (_, index) => index * step);
+}
+
+/** @param {number} max @param {number[]} increments */
+function stepFor(max, increments) {
+  return increments.find((step) => max / step <= MAX_STEPS) ?? max / MAX_STEPS;
+}
+
+/**
+ * @param {HTMLElement} host @param {Chart['kind']} kind @param {ChartSeries} series @returns {uPlot.Series}
+ */
+function seriesOf(host, kind, { name }) {
+  const stroke = colour(host, `--series-${name}`) || colour(host, '--series-other');
+  if (kind === 'lines')
+    return {
+      stroke,
+      width: 2,
+      points: {
+        size: 5,
+        filter: (plot, index, all) => (all ? null : lonePoints([...(plot.data[index] ?? [])])),
+      },
+      dash: name === 'p95' ? [6, 4] : undefined,
+      spanGaps: false,
+    };
+  return {
+    stroke,
+    fill: stroke,
+    width: 0,
+    paths: uPlot.paths.bars?.({ size: [0.8, 40], align: 1 }),
+    points: { show: false },
+  };
+}
+
+/**
+ * Places of values without a neighbour, which no line leads to; null when there are none.
+ * @param {(number | null | undefined)[]} values
+ */
+function lonePoints(values) {
+  const lone = [...values.keys()].filter(
+    (at) => values[at] != null && values[at - 1] == null && values[at + 1] == null,
+  );
+  return lone.length > 0 ? lone : null;
+}
+
+/** @param {HTMLElement} host @param {string} name */
+function colour(host, name) {
+  return getComputedStyle(host).getPropertyValue(name).trim();
+}
+
+/**
+ * uPlot puts ticks at round times of the date's own fields.
+ * @param {Date} date
+ */
+function tickDate(date) {
+  const zone = timeZone();
+  return zone === undefined ? date : uPlot.tzDate(date, zone);
+}
+
+/** @type {Intl.DateTimeFormatOptions} */
+const CLOCK = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' };
+
+/**
+ * Days by their date, and so the midnight between two of them; everything else by its time.
+ * @param {number[]} ticks
+ */
+function timeLabel(ticks) {
+  const [first = 0, second = first] = ticks;
+  const days = second - first >= 43_200;
+  /** @param {number} tick */
+  return (tick) => {
+    const date = new Date(tick * 1000);
+    const isMidnight = inZone(date, CLOCK) === '00:00';
+    return days || isMidnight ? inZone(date, { day: 'numeric', month: 'short' }) : inZone(date, CLOCK);
+  };
+}
+
+/** @param {number | null | undefined} index @param {Chart} chart @param {HTMLElement} readout */
+function tellPlace(index, { times, series, show }, readout) {
+  const time = times[index ?? -1];
+  const told = series.flatMap(({ label, values }) => {
+    const value = values[index ?? -1];
+    return value ? [`${show(value)} ${label.toLowerCase()}`] : [];
+  });
+  readout.textContent =
+    time === undefined ? '' : `From ${clock(time * 1000)}: ${told.join(', ') || 'nothing'}`;
+}

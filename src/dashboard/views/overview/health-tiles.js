@@ -1,0 +1,224 @@
+import { ago, bytes, count, milliseconds, total } from '../../lib/text/format.js';
+
+/** @import { CredentialNotice, Health, ReconcileFigures } from '../../lib/api/api-answers.js' */
+/** @import { Tone } from '../../lib/elements/status.js' */
+
+/**
+ * @typedef {{href: string, text: string}} Action where to read on
+ * @typedef {object} Tile
+ * @property {string} id
+ * @property {string} title
+ * @property {Tone} tone
+ * @property {string} word
+ * @property {string} figure
+ * @property {string[]} details lines of text
+ * @property {Action} [action]
+ */
+
+/**
+ * The facts behind the verdict, a tile each.
+ * @param {Health} health @param {number} now @returns {(Tile & {action: Action})[]}
+ */
+export function healthTiles(health, now) {
+  const tiles = [
+    storeTile(health, now),
+    receivingTile(health),
+    quarantineTile(health),
+    failuresTile(health),
+    expectedTile(health),
+    reconcileTile(health, now),
+    credentialsTile(health, now),
+    ledgerTile(health, now),
+  ];
+  return tiles.map((tile) => ({ action: help(tile.id, tile.tone), ...tile }));
+}
+
+/**
+ * The way to the help of a topic: what to do where something is wrong, an explanation where nothing is.
+ * @param {string} topic @param {Tone} tone @returns {Action}
+ */
+function help(topic, tone) {
+  const text = tone === 'bad' || tone === 'notice' ? 'What to do' : 'What this means';
+  return { href: `#/help/${topic}`, text };
+}
+
+/** @param {Health} health @param {number} now @returns {Tile} */
+function storeTile({ store }, now) {
+  const checked = store.lastSuccessAt
+    ? `Checked ${ago(store.lastSuccessAt, now)}`
+    : 'No check has succeeded since the start';
+  return {
+    id: 'store',
+    title: 'Store',
+    tone: store.writable ? 'good' : 'bad',
+    word: store.writable ? 'Writable' : 'Not writable',
+    figure: store.latencyMs === null ? '–' : milliseconds(store.latencyMs),
+    details: [
+      store.writable ? `${checked} by a write and a read` : (store.reason ?? checked),
+      store.location,
+    ],
+  };
+}
+
+/** @param {Health} health @returns {Tile} */
+function receivingTile({ ready, draining, activeDeliveries, budget }) {
+  const share = budget.total > 0 ? Math.round((100 * budget.used) / budget.total) : 0;
+  const waiting = budget.waiters > 0 ? `, ${count(budget.waiters)} waiting` : '';
+  return {
+    id: 'receiving',
+    title: 'Receiving',
+    tone: ready ? (budget.waiters > 0 ? 'notice' : 'good') : 'bad',
+    word: draining ? 'Shutting down' : ready ? 'Ready' : 'Not ready',
+    figure: count(activeDeliveries),
+    details: ['deliveries in flight', `${share} % of ${bytes(budget.total)} memory in use${waiting}`],
+  };
+}
+
+/** @param {Health} health @returns {Tile} */
+function quarantineTile({ quarantine }) {
+  const waiting = quarantine?.waiting ?? null;
+  return {
+    id: 'quarantine',
+    title: 'Quarantine',
+    tone: waiting === null ? 'neutral' : waiting > 0 ? 'notice' : 'good',
+    word: waiting === null ? 'Not known' : waiting > 0 ? 'Waiting' : 'Empty',
+    figure: waiting === null ? '–' : count(waiting),
+    details:
+      quarantine === null
+        ? ['The store could not be listed']
+        : [`${bytes(quarantine.waitingBytes)} waiting`, `${count(quarantine.released)} released so far`],
+    ...(waiting !== null && waiting > 0 && { action: { href: '#/failures', text: 'See why and release' } }),
+  };
+}
+
+/** @param {Health} health @returns {Tile} */
+function failuresTile({ last24h: { outcomes }, failing }) {
+  const refused = outcomes.refused ?? 0;
+  const jobs = total(failing);
+  return {
+    id: 'failures',
+    title: 'Failing jobs',
+    tone: jobs > 0 ? 'bad' : 'good',
+    word: jobs > 0 ? 'To repair' : 'None',
+    figure: count(jobs),
+    details: [
+      `${count(refused, 'authenticated refusal')} in 24 h`,
+      `${count(outcomes.recovered ?? 0, 'recovery', 'recoveries')} in 24 h`,
+    ],
+    ...(jobs > 0 && { action: { href: '#/failures', text: 'See why and repair' } }),
+  };
+}
+
+/** @param {Health} health @returns {Tile} */
+function expectedTile({ reconcile }) {
+  const missing = reconcile?.missing ?? 0;
+  return {
+    id: 'expected',
+    title: 'Expected and received',
+    tone: reconcile === null ? 'neutral' : missing > 0 ? 'notice' : 'good',
+    word: reconcile === null ? 'Never compared' : missing > 0 ? `${count(missing)} missing` : 'Complete',
+    figure: reconcile === null ? '–' : `${count(reconcile.received)} of ${count(reconcile.expected)}`,
+    details: reconcile === null ? ['Reconcile has not run yet'] : expectedInWords(reconcile),
+    ...(missing > 0 && { action: { href: '#/failures', text: 'See what is missing' } }),
+  };
+}
+
+/**
+ * A sum that is the number of jobs expected, and what is to be known of it. `missing` may be more than the run that
+ * looked at everything found itself: later, smaller runs add to it.
+ * @param {ReconcileFigures} reconcile
+ */
+function expectedInWords({ expected, received, missing, outcomes }) {
+  /** @param {...string} names */
+  const of = (...names) => names.reduce((sum, name) => sum + (outcomes[name] ?? 0), 0);
+  const lacking = of('unrecoverable', 'failed');
+  const pending = expected - received - lacking;
+  const parts = [
+    `${count(received)} received`,
+    lacking > 0 && `${count(lacking)} missing`,
+    pending > 0 && `${count(pending)} pending`,
+  ].filter((text) => typeof text === 'string');
+  return [
+    parts.length === 1 ? 'Every expected job was received' : `${parts.join(' + ')} = ${count(expected)}`,
+    of('recovered') > 0 && `${count(of('recovered'))} of the received were fetched by reconcile`,
+    of('conflict') > 0 && `${count(of('conflict'))} of the received are in conflict`,
+    missing > lacking && `A later run found ${count(missing)} missing`,
+  ].filter((text) => typeof text === 'string');
+}
+
+/** A run a day is the least that leaves room before the service's retention of 7 days. */
+const OVERDUE = 26 * 3_600_000;
+
+/** @param {Health} health @param {number} now @returns {Tile} */
+function reconcileTile({ reconcile }, now) {
+  const finished = reconcile?.finishedAt ?? null;
+  const overdue = finished !== null && now - Date.parse(finished) > OVERDUE;
+  const incomplete = (reconcile?.faults ?? []).length > 0;
+  return {
+    id: 'reconcile',
+    title: 'Last reconcile',
+    tone: finished === null ? 'neutral' : incomplete || overdue ? 'notice' : 'good',
+    word: finished === null ? 'Never' : incomplete ? 'Incomplete' : overdue ? 'Overdue' : 'Recent',
+    figure: finished === null ? '–' : ago(finished, now),
+    details: [
+      finished === null ? 'Lost callbacks go unnoticed' : `${count(reconcile?.expected ?? 0, 'job')} checked`,
+    ],
+  };
+}
+
+/** @param {Health} health @param {number} now @returns {Tile} */
+function credentialsTile({ credentials }, now) {
+  const expired = credentials.filter(({ state }) => state === 'expired').length;
+  const expiring = credentials.filter(({ state }) => state === 'expiring');
+  const next = expiring.map(({ expires }) => expires).sort()[0];
+  const details =
+    credentials.length === 0
+      ? ['Sources check the address only']
+      : credentials.slice(0, 3).map((one) => useOf(one, now));
+  return {
+    id: 'credentials',
+    title: 'Credentials',
+    tone:
+      expired > 0 ? 'bad' : expiring.length > 0 ? 'notice' : credentials.length === 0 ? 'neutral' : 'good',
+    word:
+      expired > 0
+        ? `${count(expired)} expired`
+        : next
+          ? `Expires ${ago(next, now)}`
+          : credentials.length === 0
+            ? 'None'
+            : 'Valid',
+    figure: count(credentials.length),
+    details,
+  };
+}
+
+/** @param {CredentialNotice} notice @param {number} now */
+function useOf({ source, credential, lastUsedAt }, now) {
+  return `${source}/${credential}: ${lastUsedAt ? `used ${ago(lastUsedAt, now)}` : 'no recent use'}`;
+}
+
+/** @param {Health} health @param {number} now @returns {Tile} */
+function ledgerTile({ ledger }, now) {
+  const { state, error, broken, rows, refreshedAt } = ledger;
+  const tone = error !== null ? 'bad' : broken.count > 0 || state === 'loading' ? 'notice' : 'good';
+  const word =
+    error !== null
+      ? 'Not readable'
+      : state === 'loading'
+        ? 'Loading'
+        : broken.count > 0
+          ? 'Damaged lines'
+          : 'Up to date';
+  return {
+    id: 'ledger',
+    title: 'Ledger',
+    tone,
+    word,
+    figure: count(rows),
+    details: [
+      error ?? `lines loaded${refreshedAt ? `, updated ${ago(refreshedAt, now)}` : ''}`,
+      broken.count > 0 && `${count(broken.count, 'line')} cannot be read`,
+    ].filter((text) => typeof text === 'string'),
+  };
+}

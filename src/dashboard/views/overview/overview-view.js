@@ -1,0 +1,65 @@
+import { get } from '../../lib/api/admin-api.js';
+import { elementById, h, link } from '../../lib/elements/dom.js';
+import { clock } from '../../lib/text/format.js';
+import { deliveryTable, firstCallback } from '../deliveries/delivery-table.js';
+import { chartsSection, drawCharts, rangeOf } from './charts-section.js';
+import { tilesSection } from './tiles-section.js';
+import { verdictBanner } from './verdict-banner.js';
+
+/** @import { GetAnswers, Health, LedgerLine, Summary } from '../../lib/api/api-answers.js' */
+/** @import { Screen } from '../../lib/screen/screen.js' */
+
+/** @typedef {{health: Health, summary: Summary, latest: GetAnswers['/deliveries']}} Seen */
+
+/**
+ * Is all well? The verdict, the facts behind it, what arrived over time, and the latest.
+ * @param {Screen} screen
+ */
+export function overviewView(screen) {
+  screen.start('Overview');
+  const range = rangeOf(screen.route.query);
+  /** @type {Seen | null} */
+  let seen = null;
+  /** @param {Seen} seen @param {string | null} [at] */
+  const draw = ({ health, summary, latest }, at = null) => {
+    const now = Date.parse(health.at);
+    screen.render(
+      h('h1', { class: 'unseen', tabindex: '-1', 'data-key': 'heading' }, 'Overview'),
+      verdictBanner(health.verdict, at),
+      tilesSection(health, now, at),
+      chartsSection(summary, range),
+      latestSection(latest.deliveries, health, now),
+    );
+  };
+  /** @param {AbortSignal} signal */
+  const refresh = async (signal) => {
+    const since = new Date(Date.now() - range.ms).toISOString();
+    const [health, summary, latest] = await Promise.all([
+      get('/health', { signal }),
+      get('/summary', { query: { since, buckets: range.buckets }, signal }),
+      get('/deliveries', { query: { limit: 8 }, signal }),
+    ]);
+    seen = { health, summary, latest };
+    draw(seen);
+    elementById('replica').textContent = `${health.replica} · ${health.version}`;
+    drawCharts(summary, screen.signal);
+  };
+  screen.keepFresh(4000, refresh, () => {
+    if (seen !== null) draw(seen, clock(seen.health.at));
+  });
+}
+
+/** @param {LedgerLine[]} deliveries @param {Health} health @param {number} now */
+function latestSection(deliveries, health, now) {
+  return h(
+    'section',
+    { 'aria-labelledby': 'latest', 'data-key': 'latest' },
+    h(
+      'div',
+      { class: 'heading' },
+      h('h2', { id: 'latest' }, 'Latest'),
+      link('#/deliveries', 'All deliveries and filters'),
+    ),
+    deliveries.length === 0 ? firstCallback(health) : deliveryTable(deliveries, 'Latest deliveries', now),
+  );
+}

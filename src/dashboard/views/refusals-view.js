@@ -1,0 +1,67 @@
+import { get } from '../lib/api/admin-api.js';
+import { h, link } from '../lib/elements/dom.js';
+import { emptyPanel, heading, jobLink, moment, table } from '../lib/elements/panels.js';
+import { to } from '../lib/screen/route.js';
+import { capital } from '../lib/text/format.js';
+import { reasonInWords, remedyFor } from '../lib/text/ledger-terms.js';
+
+/** @import { Refusal } from '../lib/api/api-answers.js' */
+/** @import { Screen } from '../lib/screen/screen.js' */
+
+/**
+ * Rejected requests and why: unauthenticated ones at this replica, authenticated ones everywhere.
+ * @param {Screen} screen
+ */
+export function refusalsView(screen) {
+  screen.start('Refusals');
+  screen.keepFresh(5000, async (signal) => {
+    const { refusals } = await get('/refusals', { query: { limit: 100 }, signal });
+    screen.render(
+      heading('Refusals'),
+      h(
+        'p',
+        { class: 'prose', 'data-key': 'about' },
+        'The last refused requests. Senders that did not authenticate are kept in the memory of this replica only; refusals of authenticated senders are in the ledger.',
+      ),
+      refusals.length === 0
+        ? emptyPanel(
+            'No request was refused.',
+            h('p', {}, 'To see what would happen to a request, ', link('#/explain', 'explain one'), '.'),
+          )
+        : table({
+            caption: 'Refusals',
+            columns: ['When', 'Address', 'Source', 'Cause', 'Who', 'Explain'],
+            rows: refusals.map((refusal, index) => ({
+              key: `${refusal.at} ${refusal.deliveryId ?? ''} ${index}`,
+              cells: cellsOf(refusal),
+            })),
+          }),
+    );
+  });
+}
+
+/** @param {Refusal} refusal */
+function cellsOf({ at, clientIp, source, reason, userAgent, authenticated, jobId, peer, forwardedFor }) {
+  const remedy = remedyFor(reason);
+  return [
+    moment(at),
+    h('span', { class: 'mono' }, clientIp ?? 'not readable'),
+    source ?? '–',
+    h(
+      'div',
+      {},
+      `${capital(reasonInWords(reason) ?? 'no reason recorded')}.`,
+      remedy && h('p', { class: 'detail' }, remedy),
+    ),
+    authenticated
+      ? h('div', {}, 'Authenticated sender', h('p', { class: 'detail' }, jobLink(jobId)))
+      : h('div', {}, 'Not authenticated', userAgent && h('p', { class: 'detail' }, userAgent)),
+    (peer ?? clientIp) &&
+      !reason.startsWith('sign-in-') &&
+      link(
+        to('explain', { source, address: peer ?? clientIp, forwardedFor, run: '1' }),
+        'Explain',
+        h('span', { class: 'unseen' }, ` requests from ${clientIp ?? peer}`),
+      ),
+  ];
+}

@@ -1,0 +1,183 @@
+import { get, remove } from '../../lib/api/admin-api.js';
+import { confirmDialog } from '../../lib/elements/confirm-dialog.js';
+import { copyButton } from '../../lib/elements/copy-button.js';
+import { h, link } from '../../lib/elements/dom.js';
+import { fact, heading, jobLink, moment, outcomeBadge, table } from '../../lib/elements/panels.js';
+import { runAction } from '../../lib/elements/run-action.js';
+import { shape, status } from '../../lib/elements/status.js';
+import { to } from '../../lib/screen/route.js';
+import { count } from '../../lib/text/format.js';
+import { own } from '../../lib/text/ledger-terms.js';
+
+/** @import { Replay, ReplayInFull } from '../../lib/api/api-answers.js' */
+/** @import { ButtonEvent } from '../../lib/elements/element-types.js' */
+/** @import { Tone } from '../../lib/elements/status.js' */
+/** @import { Refresh, Screen } from '../../lib/screen/screen.js' */
+
+/** @type {Record<string, [Tone, string]>} */
+const STATES = {
+  running: ['busy', 'Running'],
+  done: ['good', 'Done'],
+  cancelled: ['neutral', 'Cancelled'],
+  interrupted: ['notice', 'Interrupted'],
+};
+
+/** @param {string} state */
+export function stateBadge(state) {
+  const [tone, word] = own(STATES, state) ?? ['neutral', state];
+  return status(tone, word);
+}
+
+/**
+ * `done` went well, `failed` did not; both are behind.
+ * @param {Replay} replay
+ */
+export function progressOf({ total, done, failed }) {
+  const behind = done + failed;
+  const label = `${count(behind)} of ${count(total)}${failed > 0 ? `, ${count(failed)} failed` : ''}`;
+  return h(
+    'div',
+    { class: 'progress' },
+    h('progress', { max: Math.max(1, total), value: behind, 'aria-label': label }),
+    h('span', {}, label),
+  );
+}
+
+/**
+ * One replay: its progress, its outcomes, and the way to stop it.
+ * @param {Screen} screen
+ */
+export function replayView(screen) {
+  const id = screen.route.id;
+  screen.start(`Replay ${id}`);
+  const again = screen.keepFresh(1500, async (signal) => {
+    const replay = await get(`/replays/${encodeURIComponent(id)}`, { signal });
+    screen.render(
+      heading('Replay', stateBadge(replay.state)),
+      progressOf(replay),
+      factsOf(replay),
+      waitingFor(replay),
+      outcomesOf(replay),
+      failuresOf(replay),
+      h(
+        'div',
+        { class: 'buttons', 'data-key': 'actions' },
+        replay.state === 'running' && cancelButton(id, () => again()),
+        link('#/replays', 'All replays'),
+      ),
+    );
+  });
+}
+
+/** @param {Replay} replay */
+function factsOf({ replayId, selector, createdAt, finishedAt, actor, reason }) {
+  const chosen = Object.entries(selector).filter(
+    ([name, value]) => name !== 'kind' && value !== null && value !== undefined && String(value) !== '',
+  );
+  return h(
+    'dl',
+    { class: 'facts', 'data-key': 'facts' },
+    fact(
+      'Replay',
+      h(
+        'span',
+        { class: 'id' },
+        h('span', { class: 'mono' }, replayId),
+        copyButton(replayId, `replay id ${replayId}`),
+      ),
+    ),
+    fact('Kind', selector.kind),
+    chosen.map(([name, value]) =>
+      fact(
+        name,
+        Array.isArray(value)
+          ? `${value.slice(0, 20).join(', ')}${value.length > 20 ? '…' : ''}`
+          : String(value),
+      ),
+    ),
+    fact('Started', moment(createdAt)),
+    finishedAt && fact('Ended', moment(finishedAt)),
+    actor && fact('By', actor),
+    reason && fact('Reason', reason),
+  );
+}
+
+/**
+ * Every item failed for one reason: nothing is used up, and it goes on by itself.
+ * @param {Replay} replay
+ */
+function waitingFor({ waitingFor: cause, state }) {
+  if (!cause || (state !== 'running' && state !== 'interrupted')) return null;
+  return h(
+    'div',
+    { class: 'panel notice', 'data-key': 'waiting', role: 'status' },
+    h('p', { class: 'lead' }, shape('notice'), 'Paused: everything fails for one reason'),
+    h('p', {}, `${cause}. One item is tried from time to time; the others continue when it succeeds.`),
+  );
+}
+
+/**
+ * The items that failed, each with its reason, and the way to try them again.
+ * @param {ReplayInFull} replay
+ */
+function failuresOf({ failures, failed, selector, replayId, state }) {
+  if (failures.length === 0) return null;
+  const again = to('replays', { kind: selector.kind, failedOf: replayId });
+  return h(
+    'section',
+    { 'aria-labelledby': 'failed-items', 'data-key': 'failed' },
+    h('h2', { id: 'failed-items' }, 'What failed'),
+    table({
+      caption: 'Items that failed',
+      columns: ['Job', 'Outcome', 'Reason'],
+      rows: failures.map(({ item, jobId, outcome, reason }) => ({
+        key: item,
+        cells: [jobLink(jobId), outcomeBadge(outcome), reason ?? 'No reason was recorded.'],
+      })),
+    }),
+    failed > failures.length &&
+      h('p', { class: 'quiet' }, `The first ${count(failures.length)} of ${count(failed)}.`),
+    state !== 'running' && h('p', {}, link(again, `Try the ${count(failed)} that failed again`)),
+  );
+}
+
+/** @param {Replay} replay */
+function outcomesOf({ outcomes, state }) {
+  const entries = Object.entries(outcomes).filter(([, number]) => number > 0);
+  if (entries.length === 0)
+    return h(
+      'p',
+      { class: 'quiet', 'data-key': 'outcomes' },
+      state === 'running' ? 'Nothing is finished yet.' : 'Nothing had to be done.',
+    );
+  return h(
+    'ul',
+    { class: 'outcomes', 'data-key': 'outcomes' },
+    entries.map(([name, number]) => h('li', { 'data-key': name }, outcomeBadge(name), ` ${count(number)}`)),
+  );
+}
+
+/** @param {string} id @param {Refresh} again */
+function cancelButton(id, again) {
+  /** @param {ButtonEvent} event */
+  const cancel = async (event) => {
+    const button = event.currentTarget;
+    const agreed = await confirmDialog({
+      title: 'Cancel this replay?',
+      body: h(
+        'p',
+        {},
+        'Items in progress are finished; the others stay as they are. You can start it again later.',
+      ),
+      confirm: 'Cancel the replay',
+      askReason: false,
+    });
+    if (agreed === null) return;
+    await runAction(button, async () => {
+      await remove(`/replays/${encodeURIComponent(id)}`);
+      return 'The replay is being cancelled.';
+    });
+    await again();
+  };
+  return h('button', { type: 'button', class: 'plain', onclick: cancel }, 'Cancel replay…');
+}

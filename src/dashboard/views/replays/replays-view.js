@@ -1,0 +1,207 @@
+import { get, post } from '../../lib/api/admin-api.js';
+import { copyButton } from '../../lib/elements/copy-button.js';
+import { h, kept, link } from '../../lib/elements/dom.js';
+import { emptyPanel, heading, jobLink, moment, problemPanel, table } from '../../lib/elements/panels.js';
+import { runAction } from '../../lib/elements/run-action.js';
+import { choices, field, textOf } from '../../lib/forms/field.js';
+import { filterField, knownNames, optionsOf } from '../../lib/forms/filter-form.js';
+import { bytes, count, instantOfLocal } from '../../lib/text/format.js';
+import { OUTCOME_NAMES, outcomeOf } from '../../lib/text/ledger-terms.js';
+import { progressOf, stateBadge } from './replay-view.js';
+
+/** @import { Names, Replay, ReplayPreview, ReplaySelector } from '../../lib/api/api-answers.js' */
+/** @import { FormEvent } from '../../lib/elements/element-types.js' */
+/** @import { Option } from '../../lib/forms/field.js' */
+/** @import { Filter } from '../../lib/forms/filter-form.js' */
+/** @import { Screen } from '../../lib/screen/screen.js' */
+
+/**
+ * Ordering many repairs at once: choose, preview, start, watch.
+ * @param {Screen} screen
+ */
+export function replaysView(screen) {
+  screen.start('Replays');
+  screen.keepFresh(3000, async (signal) => {
+    const [names, { replays }] = await Promise.all([
+      knownNames(),
+      get('/replays', { query: { limit: 50 }, signal }),
+    ]);
+    screen.render(
+      heading('Replays'),
+      h(
+        'p',
+        { class: 'prose', 'data-key': 'about' },
+        'A replay repairs many jobs at once: it fetches them from the service, or decodes quarantined bodies with the current decoder and configuration. Running it twice is harmless.',
+      ),
+      newReplay(screen.route.query, names),
+      listSection(replays),
+    );
+  });
+}
+
+/** @param {URLSearchParams} query @param {Names} names */
+function newReplay(query, names) {
+  return kept('section', { 'aria-labelledby': 'new-replay', 'data-key': 'form' }, String(query), () => {
+    const preview = h('div', { 'aria-live': 'polite' });
+    return [h('h2', { id: 'new-replay' }, 'New replay'), replayForm(query, names, preview), preview];
+  });
+}
+
+/** @param {Replay[]} replays */
+function listSection(replays) {
+  return h(
+    'section',
+    { 'aria-labelledby': 'replays', 'data-key': 'list' },
+    h('h2', { id: 'replays' }, 'Earlier replays'),
+    replays.length === 0
+      ? emptyPanel(
+          'No replay was started yet.',
+          h(
+            'p',
+            {},
+            'Fill in the form above. The preview shows what would happen before anything is changed.',
+          ),
+        )
+      : table({
+          caption: 'Replays',
+          columns: ['Started', 'Kind', 'State', 'Progress', 'By', 'Replay'],
+          rows: replays.map((replay) => ({ key: replay.replayId, cells: cellsOf(replay) })),
+        }),
+  );
+}
+
+/** @param {Replay} replay */
+function cellsOf(replay) {
+  const { replayId, createdAt, selector, actor, reason } = replay;
+  return [
+    moment(createdAt),
+    selector.kind,
+    stateBadge(replay.state),
+    progressOf(replay),
+    h('div', {}, actor, reason && h('p', { class: 'detail' }, reason)),
+    h(
+      'span',
+      { class: 'id' },
+      link(`#/replays/${encodeURIComponent(replayId)}`, h('span', { class: 'mono' }, replayId)),
+      copyButton(replayId, `replay id ${replayId}`),
+    ),
+  ];
+}
+
+/** @type {Option[]} */
+const KINDS = [
+  ['refetch', 'Refetch jobs from the service'],
+  ['release', 'Release quarantined bodies'],
+];
+
+/** @param {URLSearchParams} query @param {Names} names @param {HTMLElement} preview */
+function replayForm(query, names, preview) {
+  /** @param {string} name */
+  const value = (name) => query.get(name) ?? '';
+  const forget = () => preview.replaceChildren();
+  const outcome = (/** @type {string} */ name) => outcomeOf(name).word;
+  /** @type {Filter[]} */
+  const filters = [
+    { name: 'outcome', label: 'Outcome', takes: optionsOf(OUTCOME_NAMES, value('outcome'), outcome) },
+    { name: 'region', label: 'Region', takes: optionsOf(names.regions, value('region')) },
+    { name: 'source', label: 'Source', takes: optionsOf(names.sources, value('source')) },
+    { name: 'status', label: 'Callback status', takes: optionsOf(names.statuses, value('status')) },
+    { name: 'since', label: 'Since', takes: 'instant' },
+    { name: 'until', label: 'Until', takes: 'instant' },
+    { name: 'failedOf', label: 'Failed in replay', takes: 'text' },
+  ];
+  return h(
+    'form',
+    { class: 'panel filters', onsubmit: (event) => showPreview(event, preview), oninput: forget },
+    field('replay-kind', 'What to do', choices('kind', KINDS, value('kind') || 'refetch')),
+    filters.map((filter) => filterField(`replay-${filter.name}`, filter, value(filter.name))),
+    field(
+      'replay-jobs',
+      'Job ids, separated by spaces or lines',
+      h('textarea', { name: 'jobs', rows: 2, spellcheck: 'false' }, value('jobs')),
+    ),
+    h('div', { class: 'buttons' }, h('button', { type: 'submit' }, 'Preview')),
+  );
+}
+
+/**
+ * The selector a form describes; empty fields select everything.
+ * @param {HTMLFormElement} form @returns {ReplaySelector}
+ */
+function selectorOf(form) {
+  const text = (/** @type {string} */ name) => textOf(form, name) || undefined;
+  return {
+    kind: textOf(form, 'kind'),
+    jobs: text('jobs')
+      ?.split(/[\s,]+/)
+      .filter(Boolean),
+    since: instantOfLocal(textOf(form, 'since')),
+    until: instantOfLocal(textOf(form, 'until')),
+    failedOf: text('failedOf'),
+    source: text('source'),
+    region: text('region'),
+    status: text('status'),
+    outcome: text('outcome'),
+  };
+}
+
+/** @param {FormEvent} event @param {HTMLElement} preview */
+async function showPreview(event, preview) {
+  event.preventDefault();
+  const form = event.currentTarget;
+  const selector = selectorOf(form);
+  try {
+    const found = await post('/replays', { selector, dryRun: true });
+    if ('count' in found) preview.replaceChildren(previewPanel(selector, found));
+  } catch (error) {
+    preview.replaceChildren(problemPanel(error));
+  }
+}
+
+/** @param {ReplaySelector} selector @param {ReplayPreview} found */
+function previewPanel(selector, found) {
+  const isRelease = selector.kind === 'release';
+  const number = isRelease ? count(found.count, 'body', 'bodies') : count(found.count, 'job');
+  if (found.count === 0)
+    return emptyPanel(
+      'Nothing would be done.',
+      h('p', {}, 'No record matches. Widen the time or clear a field.'),
+    );
+  const reason = h('input', { name: 'reason', required: true, maxlength: 500, autocomplete: 'off' });
+  return h(
+    'form',
+    { class: 'panel', onsubmit: (event) => start(event, selector, reason) },
+    h(
+      'p',
+      { class: 'lead' },
+      `Would ${isRelease ? 'release' : 'refetch'} ${number}${found.bytes ? `, ${bytes(found.bytes)}` : ''}.`,
+    ),
+    jobList(found),
+    field('replay-reason', 'Reason (kept in the ledger)', reason),
+    h('div', { class: 'buttons' }, h('button', { type: 'submit' }, `Start with ${number}`)),
+  );
+}
+
+/** @param {ReplayPreview} found */
+function jobList({ jobs, count: all }) {
+  return h(
+    'details',
+    {},
+    h('summary', {}, jobs.length < all ? `The first ${count(jobs.length)}` : 'All of them'),
+    h(
+      'ul',
+      { class: 'job-ids' },
+      jobs.map((id) => h('li', {}, jobLink(id))),
+    ),
+  );
+}
+
+/** @param {FormEvent} event @param {ReplaySelector} selector @param {HTMLInputElement} reason */
+async function start(event, selector, reason) {
+  event.preventDefault();
+  await runAction(event.currentTarget.querySelector('button'), async () => {
+    const started = await post('/replays', { selector, dryRun: false, reason: reason.value.trim() });
+    if ('replayId' in started) location.hash = `#/replays/${encodeURIComponent(started.replayId)}`;
+    return null;
+  });
+}

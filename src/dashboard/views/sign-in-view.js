@@ -1,0 +1,68 @@
+import { ApiError, get } from '../lib/api/admin-api.js';
+import { describeProblem } from '../lib/api/describe-problem.js';
+import { forgetToken, keepToken } from '../lib/api/token.js';
+import { h } from '../lib/elements/dom.js';
+import { heading } from '../lib/elements/panels.js';
+import { field } from '../lib/forms/field.js';
+
+/** @import { FormEvent } from '../lib/elements/element-types.js' */
+/** @import { Screen } from '../lib/screen/screen.js' */
+
+/**
+ * Asks for a token and tries it before letting the reader in.
+ * @param {() => void} onSignedIn @returns {(screen: Screen) => void}
+ */
+export function signInView(onSignedIn) {
+  return (screen) => {
+    screen.start('Sign in');
+    const input = h('input', {
+      type: 'password',
+      name: 'token',
+      autocomplete: 'current-password',
+      required: true,
+      spellcheck: 'false',
+    });
+    const fault = h('p', { class: 'fault', role: 'alert' });
+    const form = h(
+      'form',
+      {
+        class: 'panel narrow',
+        'data-key': 'sign-in',
+        'data-keep': 'sign-in',
+        onsubmit: (event) => attempt(event, input, fault, onSignedIn),
+      },
+      field(
+        'token',
+        'Token',
+        input,
+        'One of admin.tokens in the configuration. If none is configured, the receiver prints a link at its start that opens this page signed in.',
+      ),
+      fault,
+      h('button', { type: 'submit' }, 'Sign in'),
+    );
+    screen.render(heading('Sign in'), form);
+    input.focus();
+  };
+}
+
+/**
+ * @param {FormEvent} event @param {HTMLInputElement} input @param {HTMLElement} fault
+ * @param {() => void} onSignedIn
+ */
+async function attempt(event, input, fault, onSignedIn) {
+  event.preventDefault();
+  fault.textContent = '';
+  keepToken(input.value.trim());
+  try {
+    await get('/health');
+    onSignedIn();
+  } catch (error) {
+    forgetToken();
+    const isUnknown = error instanceof ApiError && error.code === 'credential-invalid';
+    fault.textContent = isUnknown
+      ? 'This token is not known here. Check that it is complete.'
+      : describeProblem(error).message;
+    input.focus();
+    input.select();
+  }
+}

@@ -1,0 +1,150 @@
+import { diffArrays } from '../../vendor/diff/array.js';
+
+/** @import { Transcript, Word } from './read-transcript.js' */
+
+/** @typedef {Pick<Word, 'before' | 'text' | 'start'>} ComparedWord */
+/** @typedef {{same: boolean, first: ComparedWord[], second: ComparedWord[]}} Run equal words, or those of one side */
+/** @typedef {{changed: boolean, text: string}} TextRun */
+/** @typedef {{start: number | null, equalBefore: number, first: TextRun[], second: TextRun[]}} Place */
+/**
+ * @typedef {{places: Place[], equalAfter: number, note?: undefined} | {note: string}} Comparison
+ * the places where two transcripts differ, or a sentence why there are none to show
+ */
+
+/** A transcript of ten hours of speech has about this many words; longer ones are not compared in the page. */
+const MAX_WORDS = 100_000;
+/** Words removed and added. Beyond this many the marks are of no use, and the search takes seconds. */
+const MAX_DIFFERENCES = 2000;
+/** Equal words shown on each side of a difference. */
+const CONTEXT = 12;
+
+/**
+ * Compares two transcripts word by word.
+ * @param {Transcript} one @param {Transcript} other @returns {Comparison}
+ */
+export function compareTranscripts(one, other) {
+  const first = wordsOf(one);
+  const second = wordsOf(other);
+  if (Math.max(first.length, second.length) > MAX_WORDS)
+    return {
+      note: `A transcript of more than ${MAX_WORDS.toLocaleString('en')} words is not compared here. Download both to compare them.`,
+    };
+  const runs = runsOf(first, second);
+  if (runs === null)
+    return {
+      note: `The versions differ in more than ${MAX_DIFFERENCES.toLocaleString('en')} words: they are different transcripts. Read each below, or download both.`,
+    };
+  if (runs.every(({ same }) => same))
+    return {
+      note: 'Both versions have the same words. They differ only in times, confidence, metadata or spaces.',
+    };
+  return placesOf(runs);
+}
+
+/**
+ * The texts are compared and the words are returned: equal words can differ in their times and spaces. Null when
+ * there are more than `MAX_DIFFERENCES`.
+ * @param {ComparedWord[]} first @param {ComparedWord[]} second @returns {Run[] | null}
+ */
+function runsOf(first, second) {
+  const comparator = (/** @type {ComparedWord} */ a, /** @type {ComparedWord} */ b) => a.text === b.text;
+  const changes = diffArrays(first, second, { comparator, maxEditLength: MAX_DIFFERENCES });
+  if (changes === undefined) return null;
+  let [inFirst, inSecond] = [0, 0];
+  return changes.map(({ added, removed, count }) => {
+    const run = {
+      same: !added && !removed,
+      first: added ? [] : first.slice(inFirst, inFirst + count),
+      second: removed ? [] : second.slice(inSecond, inSecond + count),
+    };
+    inFirst += run.first.length;
+    inSecond += run.second.length;
+    return run;
+  });
+}
+
+/**
+ * One word each, with the speaker before each turn. In scripts without spaces every character is a word.
+ * @param {Transcript} transcript
+ */
+function wordsOf({ turns }) {
+  /** @type {ComparedWord[]} */
+  const words = [];
+  let speaker = null;
+  for (const turn of turns) {
+    if (turn.speaker !== null && turn.speaker !== speaker)
+      words.push({ before: ' ', text: `Speaker ${turn.speaker}:`, start: turn.start });
+    speaker = turn.speaker;
+    for (const [index, word] of turn.words.entries()) words.push(...split(word, index === 0 ? ' ' : ''));
+  }
+  return words;
+}
+
+const WORD =
+  /(\s*)([\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]|[^\s\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]+)/gu;
+
+/** @param {Word} word @param {string} atTurn @returns {ComparedWord[]} */
+function split({ before, text, start }, atTurn) {
+  const found = [...text.matchAll(WORD)];
+  return found.map(([, space = '', word = ''], index) => ({
+    before: index === 0 ? before || atTurn || space : space,
+    text: word,
+    start,
+  }));
+}
+
+/**
+ * Differences that are near each other make one place, together with the equal words around them.
+ * @param {Run[]} runs
+ */
+function placesOf(runs) {
+  /** @type {Place[]} */
+  const places = [];
+  /** @type {Place | null} */
+  let place = null;
+  let equalAfter = 0;
+  for (const [index, run] of runs.entries()) {
+    if (!run.same) {
+      place ??= openPlace(places, run.first, 0);
+      add(place, run);
+      continue;
+    }
+    const isLast = index === runs.length - 1;
+    const size = run.first.length;
+    const after = place === null ? 0 : Math.min(CONTEXT, size);
+    const before = isLast ? 0 : Math.min(CONTEXT, size - after);
+    const between = size - after - before;
+    if (place !== null) add(place, part(run, 0, after));
+    if (isLast) equalAfter = between;
+    else {
+      const next = part(run, size - before, size);
+      if (place === null || between > 0) place = openPlace(places, next.first, between);
+      add(place, next);
+    }
+  }
+  return { places, equalAfter };
+}
+
+/** @param {Place[]} places @param {ComparedWord[]} words from where it begins @param {number} equalBefore */
+function openPlace(places, words, equalBefore) {
+  /** @type {Place} */
+  const place = { start: words[0]?.start ?? null, equalBefore, first: [], second: [] };
+  places.push(place);
+  return place;
+}
+
+/** @param {Run} run @param {number} from @param {number} to @returns {Run} */
+function part({ same, first, second }, from, to) {
+  return { same, first: first.slice(from, to), second: second.slice(from, to) };
+}
+
+/** @param {Place} place @param {Run} run */
+function add(place, { same, first, second }) {
+  if (first.length > 0) place.first.push({ changed: !same, text: textOf(first) });
+  if (second.length > 0) place.second.push({ changed: !same, text: textOf(second) });
+}
+
+/** @param {ComparedWord[]} words */
+function textOf(words) {
+  return words.map(({ before, text }) => before + text).join('');
+}

@@ -1,0 +1,63 @@
+import { fetchRaw } from '../../lib/api/admin-api.js';
+import { describeProblem } from '../../lib/api/describe-problem.js';
+import { bytes } from '../../lib/text/format.js';
+import { pathOf } from '../job/downloads.js';
+import { readJsonTranscript, readSrtTranscript, readTextTranscript } from './read-transcript.js';
+
+/** @import { Artefact } from '../../lib/api/api-answers.js' */
+/** @import { Transcript } from './read-transcript.js' */
+
+/**
+ * @typedef {{read: Transcript, note?: undefined} | {note: string, read?: undefined}} TranscriptContent
+ * @typedef {(artefact: Artefact) => TranscriptContent} ContentOf
+ */
+
+/** @type {Record<string, (text: string) => Transcript | null>} */
+const READERS = {
+  'transcript.json-v2': readJsonTranscript,
+  'transcript.srt': readSrtTranscript,
+  'transcript.txt': readTextTranscript,
+};
+/** Kinds that can be read in the page, the one that tells most first. */
+export const TRANSCRIPT_KINDS = Object.keys(READERS);
+/** Larger transcripts are for other tools than a page. */
+const MAX_BYTES = 24 * 1024 * 1024;
+
+/**
+ * Fetches transcripts of a job, each once: an artefact never changes. `contentOf(artefact)` gives `{read}`, or
+ * `{note}` with a sentence while there is nothing to read; `redraw` is called when that has changed.
+ * @param {string} jobId @param {AbortSignal} signal @param {() => void} redraw @returns {ContentOf}
+ */
+export function createTranscriptLoader(jobId, signal, redraw) {
+  /** @type {Map<string, TranscriptContent>} */
+  const fetched = new Map();
+
+  /** @param {Artefact} artefact @returns {Promise<TranscriptContent>} */
+  async function load({ key, kind, size }) {
+    if (size > MAX_BYTES)
+      return { note: `With ${bytes(size)} it is too large to show here. Download it instead.` };
+    try {
+      const text = await (await fetchRaw(pathOf(jobId, key), signal)).text();
+      const read = READERS[kind]?.(text);
+      return read === null || read === undefined
+        ? { note: 'Its content is not a transcript of this kind. Download it to look at it.' }
+        : { read };
+    } catch (error) {
+      fetched.delete(key);
+      const { message, advice } = describeProblem(error);
+      return { note: `${message} ${advice}` };
+    }
+  }
+
+  return (artefact) => {
+    const known = fetched.get(artefact.key);
+    if (known !== undefined) return known;
+    const loading = { note: 'Loading…' };
+    fetched.set(artefact.key, loading);
+    load(artefact).then((content) => {
+      fetched.set(artefact.key, content);
+      if (!signal.aborted) redraw();
+    });
+    return loading;
+  };
+}

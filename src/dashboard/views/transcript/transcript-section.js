@@ -1,0 +1,87 @@
+import { h } from '../../lib/elements/dom.js';
+import { kindInWords } from '../../lib/text/ledger-terms.js';
+import { isConflict, isTranscript } from '../job/job-state.js';
+import { mediaPlayer } from './media-player.js';
+import { TRANSCRIPT_KINDS } from './transcript-loader.js';
+import { transcriptText } from './transcript-text.js';
+
+/** @import { Artefact, ServiceRecord } from '../../lib/api/api-answers.js' */
+/** @import { Downloads } from '../job/downloads.js' */
+/** @import { ContentOf, TranscriptContent } from './transcript-loader.js' */
+
+/**
+ * The transcript in the page, with its media beside it.
+ * @param {ContentOf} contentOf @param {Downloads} downloads @param {() => void} redraw
+ */
+export function createTranscriptSection(contentOf, downloads, redraw) {
+  /** @type {string | null} */
+  let chosen = null;
+
+  /** @param {string} key */
+  function choose(key) {
+    chosen = key;
+    redraw();
+  }
+
+  /** @param {Artefact[]} artefacts @param {ServiceRecord | null} service */
+  return (artefacts, service) => {
+    const transcripts = artefacts.filter(isTranscript).sort(byKind);
+    const media = artefacts.find((artefact) => artefact.kind === 'data' && !isConflict(artefact));
+    if (transcripts.length === 0 && media === undefined) return null;
+    const shown = transcripts.find(({ key }) => key === chosen) ?? transcripts[0];
+    return h(
+      'section',
+      { 'aria-labelledby': 'transcript', 'data-key': 'transcript' },
+      h(
+        'div',
+        { class: 'heading' },
+        h('h2', { id: 'transcript' }, 'Transcript'),
+        shown && transcripts.length > 1 && formats(transcripts, shown, choose),
+      ),
+      media && mediaPlayer(media, service, downloads),
+      shown
+        ? body(shown, contentOf(shown), media !== undefined)
+        : h('p', { class: 'quiet' }, 'No transcript is stored, only media.'),
+    );
+  };
+}
+
+/** @param {Artefact} a @param {Artefact} b */
+function byKind(a, b) {
+  return (
+    Number(isConflict(a)) - Number(isConflict(b)) ||
+    TRANSCRIPT_KINDS.indexOf(a.kind) - TRANSCRIPT_KINDS.indexOf(b.kind)
+  );
+}
+
+/** @param {Artefact[]} transcripts @param {Artefact} shown @param {(key: string) => void} choose */
+function formats(transcripts, shown, choose) {
+  return h(
+    'div',
+    { class: 'switch', role: 'group', 'aria-label': 'Which transcript' },
+    transcripts.map((artefact) =>
+      h(
+        'button',
+        {
+          type: 'button',
+          'data-key': artefact.key,
+          'aria-pressed': String(artefact === shown),
+          onclick: () => choose(artefact.key),
+        },
+        labelOf(artefact),
+      ),
+    ),
+  );
+}
+
+/** @param {Artefact} artefact */
+function labelOf(artefact) {
+  const name = kindInWords(artefact.kind).replace(/^transcript \((.*)\)$/, '$1');
+  return isConflict(artefact) ? `${name}, conflict` : name;
+}
+
+/** @param {Artefact} artefact @param {TranscriptContent} content @param {boolean} hasMedia */
+function body(artefact, { read, note }, hasMedia) {
+  if (read === undefined) return h('p', { class: 'quiet', 'data-key': 'note' }, note);
+  return transcriptText(read, artefact.key, hasMedia);
+}

@@ -1,0 +1,160 @@
+import { h } from '../../lib/elements/dom.js';
+import { table } from '../../lib/elements/panels.js';
+import { count, position } from '../../lib/text/format.js';
+import { kindInWords } from '../../lib/text/ledger-terms.js';
+import { isConflict } from '../job/job-state.js';
+import { compareTranscripts } from './compare-transcripts.js';
+import { TRANSCRIPT_KINDS } from './transcript-loader.js';
+
+/** @import { Artefact } from '../../lib/api/api-answers.js' */
+/** @import { Comparison, Place, TextRun } from './compare-transcripts.js' */
+/** @import { ContentOf } from './transcript-loader.js' */
+
+/** Places shown; who needs more compares the files. */
+const MAX_PLACES = 200;
+
+/** @typedef {{kept: Artefact, other: Artefact}} Pair */
+
+/**
+ * The kept version of a transcript and one in conflict with it, side by side. Null where there are no such two.
+ * @param {ContentOf} contentOf @param {() => void} redraw
+ */
+export function createVersionComparison(contentOf, redraw) {
+  /** @type {Map<string, Comparison>} */
+  const compared = new Map();
+  /** @type {string | null} */
+  let chosen = null;
+
+  /** @param {Pair} pair */
+  function comparisonOf({ kept, other }) {
+    const one = contentOf(kept);
+    const two = contentOf(other);
+    if (one.read === undefined) return one;
+    if (two.read === undefined) return two;
+    const name = `${kept.key} ${other.key}`;
+    const comparison = compared.get(name) ?? compareTranscripts(one.read, two.read);
+    compared.set(name, comparison);
+    return comparison;
+  }
+
+  /** @param {string} key */
+  function choose(key) {
+    chosen = key;
+    redraw();
+  }
+
+  /** @param {Artefact[]} artefacts */
+  return (artefacts) => {
+    const pairs = pairsOf(artefacts);
+    const shown = pairs.find(({ other }) => other.key === chosen) ?? pairs[0];
+    if (shown === undefined) return null;
+    return h(
+      'section',
+      { 'aria-labelledby': 'compare', 'data-key': 'compare' },
+      h(
+        'div',
+        { class: 'heading' },
+        h('h2', { id: 'compare' }, 'The two versions compared'),
+        pairs.length > 1 && whichPair(pairs, shown, choose),
+      ),
+      comparisonTable(comparisonOf(shown), shown),
+      h(
+        'p',
+        { class: 'quiet' },
+        'The first version stays in place. If it is right, acknowledge the job. If the other one is right, download every file that is right, erase the job and import them.',
+      ),
+    );
+  };
+}
+
+/** @param {Artefact[]} artefacts @returns {Pair[]} */
+function pairsOf(artefacts) {
+  return artefacts
+    .filter((artefact) => isConflict(artefact) && TRANSCRIPT_KINDS.includes(artefact.kind))
+    .flatMap((other) => {
+      const kept = artefacts.find((artefact) => artefact.kind === other.kind && !isConflict(artefact));
+      return kept === undefined ? [] : [{ kept, other }];
+    });
+}
+
+/** @param {Pair[]} pairs @param {Pair} shown @param {(key: string) => void} choose */
+function whichPair(pairs, shown, choose) {
+  return h(
+    'div',
+    { class: 'switch', role: 'group', 'aria-label': 'Which version to compare' },
+    pairs.map((pair, index) =>
+      h(
+        'button',
+        {
+          type: 'button',
+          'data-key': pair.other.key,
+          'aria-pressed': String(pair === shown),
+          onclick: () => choose(pair.other.key),
+        },
+        `${index + 1}: ${kindInWords(pair.other.kind)}`,
+      ),
+    ),
+  );
+}
+
+/** @param {Comparison} comparison @param {Pair} pair */
+function comparisonTable(comparison, { other }) {
+  if (comparison.note !== undefined) return h('p', { 'data-key': 'note' }, comparison.note);
+  const { places, equalAfter } = comparison;
+  const rows = places.slice(0, MAX_PLACES).map((place, index) => ({
+    key: `${other.key} ${index}`,
+    cells: [
+      whereOf(place),
+      side(place.first, 'del', 'Only in the first version: '),
+      side(place.second, 'ins', 'Only in the other version: '),
+    ],
+  }));
+  const rest =
+    places.length > MAX_PLACES
+      ? `The first ${count(MAX_PLACES)} of ${count(places.length, 'place')} are shown. Download both versions to see the others.`
+      : equalAfter > 0 && `${count(equalAfter, 'equal word')} after the last difference.`;
+  return h(
+    'div',
+    { class: 'compare', 'data-key': other.key },
+    h('p', { class: 'quiet' }, `They differ in ${count(places.length, 'place')}.`),
+    table({ caption: 'Differences', columns: ['At', 'First version, kept', 'Other version'], rows }),
+    rest && h('p', { class: 'quiet' }, rest),
+  );
+}
+
+/** @param {Place} place */
+function whereOf({ start, equalBefore }) {
+  return h(
+    'div',
+    {},
+    start === null ? '–' : position(start),
+    equalBefore > 0 && h('p', { class: 'detail' }, `after ${count(equalBefore, 'equal word')}`),
+  );
+}
+
+/**
+ * Changed words in an element that says so, and in words for screen readers that do not read such elements out.
+ * @param {TextRun[]} runs @param {'del' | 'ins'} tag @param {string} label
+ */
+function side(runs, tag, label) {
+  if (runs.length === 0) return h('span', { class: 'quiet' }, 'nothing');
+  return h(
+    'div',
+    { class: 'version', dir: 'auto' },
+    runs.map(({ changed, text: whole }, index) => {
+      const text = index === 0 ? whole.trimStart() : whole;
+      if (!changed) return text;
+      const space = /^\s*/.exec(text)?.[0] ?? '';
+      return [
+        space,
+        h(
+          tag,
+          {},
+          h('span', { class: 'unseen' }, label),
+          text.slice(space.length),
+          h('span', { class: 'unseen' }, '.'),
+        ),
+      ];
+    }),
+  );
+}

@@ -1,0 +1,54 @@
+import { describe, expect, it } from '@jest/globals';
+import { pageModule } from '../../../../support/dashboard/page-module.js';
+import { ledgerLine } from '../../../../support/ledger/ledger-lines.js';
+
+const { describeLine } = await pageModule('lib/text/describe-line');
+
+const item = (kind: string, outcome = 'created') => ({ kind, key: 'k', size: 1, sha256: '', outcome });
+
+describe('a ledger line in words', () => {
+  it('tells of what was stored, and of whom it came from', () => {
+    const line = ledgerLine({ items: [item('transcript.json-v2'), item('data')] as never });
+    expect(describeLine(line)).toEqual({
+      tone: 'good',
+      title: 'A callback arrived and was stored: transcript (json-v2) and media',
+      details: [
+        'The service reported success.',
+        '1.2 KiB in 12 ms from 40.74.41.91, region eu1 with credential primary.',
+      ],
+    });
+  });
+
+  it('says of a conflict that bytes differ, not that nothing is new', () => {
+    const items = [item('transcript.json-v2', 'conflict')] as never;
+    const told = describeLine(ledgerLine({ origin: 'import', outcome: 'stored', items }));
+    expect(told.title).toBe('Imported by hand: transcript (json-v2), with different bytes');
+  });
+
+  it.each([
+    [
+      { outcome: 'quarantined', reason: 'json-invalid' },
+      'notice',
+      /could not be decoded: the body says it is JSON/,
+    ],
+    [{ outcome: 'refused', reason: 'body-too-large' }, 'bad', /refused: the body was larger/],
+    [{ outcome: 'noted', status: 'fetch_error' }, 'notice', /without anything to store/],
+    [{ outcome: 'recovered', origin: 'recovery' }, 'good', /Missing results were fetched/],
+    [{ outcome: 'failed', origin: 'recovery', reason: 'the service answered 503' }, 'bad', /failed/],
+    [{ outcome: 'erased', origin: 'replay' }, 'neutral', /erased/],
+  ])('%j is %s', (overrides, tone, title) => {
+    const told = describeLine(ledgerLine(overrides as never));
+    expect(told.tone).toBe(tone);
+    expect(told.title).toMatch(title);
+  });
+
+  it.each(['constructor', '__proto__', 'toString', '<img onerror=x>'])(
+    'takes %s for a word like any other',
+    (word) => {
+      const line = ledgerLine({ origin: word, outcome: word, reason: word, status: word } as never);
+      const { title, details } = describeLine(line);
+      expect(title).toContain(word);
+      expect(details.every((text: unknown) => typeof text === 'string')).toBe(true);
+    },
+  );
+});

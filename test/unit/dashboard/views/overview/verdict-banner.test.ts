@@ -1,0 +1,118 @@
+import { describe, expect, it } from '@jest/globals';
+import { pageModule } from '../../../../support/dashboard/page-module.js';
+
+const { describeVerdict, describeLastSeen } = await pageModule('views/overview/verdict-banner');
+const { healthTiles } = await pageModule('views/overview/health-tiles');
+
+const NOW = Date.parse('2026-11-20T12:00:00Z');
+const WELL = {
+  failing: {},
+  ready: true,
+  draining: false,
+  store: {
+    writable: true,
+    reason: null,
+    lastSuccessAt: '2026-11-20T11:59:58Z',
+    latencyMs: 4,
+    location: 'file:data',
+  },
+  budget: { total: 100, used: 0, waiters: 0 },
+  activeDeliveries: 0,
+  last24h: { lines: 7, outcomes: { stored: 7 } },
+  quarantine: { waiting: 0, waitingBytes: 0, released: 0 },
+  reconcile: null,
+  credentials: [],
+  ledger: { state: 'ready', error: null, rows: 7, broken: { count: 0 }, refreshedAt: '2026-11-20T11:59:59Z' },
+};
+const VERDICT = {
+  level: 'failing',
+  headline: 'Act now',
+  sentence: 'first.',
+  troubles: [
+    { level: 'failing', text: 'first.', topic: 'failures' },
+    { level: 'warning', text: 'second.', topic: 'store' },
+  ],
+  since: null,
+  unseen: [],
+};
+
+type Tile = { id: string; tone: string; action?: { href: string } };
+
+describe('the verdict on the page', () => {
+  it('is the receiver’s own, with the way to what to do', () => {
+    expect(describeVerdict(VERDICT)).toEqual({
+      tone: 'bad',
+      word: 'Act now',
+      sentence: 'first.',
+      href: '#/failures',
+      more: [{ text: 'second.', href: '#/help/store' }],
+    });
+  });
+
+  it('gives way when the receiver does not answer any more', () => {
+    const shown = describeLastSeen({ ...VERDICT, headline: 'All is well', sentence: 'Fine.' }, '12:00:00');
+    expect(shown).toMatchObject({ tone: 'neutral', word: 'Last seen 12:00:00' });
+    expect(shown.sentence).toMatch(/^At that time: All is well. Fine. The present state is not known/);
+  });
+});
+
+describe('the verdict’s instants', () => {
+  it('are shown like every other time on the page', () => {
+    const sentence = 'The credential a/b expires 2026-11-30T22:24:45.952Z: add its successor now.';
+    expect(describeVerdict({ ...VERDICT, sentence }).sentence).not.toMatch(/T22|952Z/);
+  });
+});
+
+describe('the tiles', () => {
+  const wellOrQuiet = ({ tone }: Tile) => tone === 'good' || tone === 'neutral';
+
+  it('are good when nothing is wrong', () => {
+    expect(healthTiles(WELL, NOW).every(wellOrQuiet)).toBe(true);
+  });
+
+  it.each<[string, string, object]>([
+    [
+      'store',
+      'a store that cannot be written',
+      { store: { ...WELL.store, writable: false, reason: 'full' } },
+    ],
+    ['failures', 'failing jobs', { failing: { failed: 2 } }],
+    ['quarantine', 'a full quarantine', { quarantine: { ...WELL.quarantine, waiting: 2 } }],
+    ['ledger', 'a ledger that cannot be followed', { ledger: { ...WELL.ledger, error: 'no list' } }],
+  ])('%s shows %s', (id, _, overrides) => {
+    const tile = healthTiles({ ...WELL, ...overrides }, NOW).find((one: Tile) => one.id === id);
+    expect(wellOrQuiet(tile)).toBe(false);
+    expect(tile.action?.href).toMatch(/^#\//);
+  });
+
+  it('tell what to do only where something is to be done', () => {
+    const texts = (health: object) =>
+      Object.fromEntries(
+        healthTiles(health, NOW).map(({ id, action }: { id: string; action: { text: string } }) => [
+          id,
+          action.text,
+        ]),
+      );
+    expect(new Set(Object.values(texts(WELL)))).toEqual(new Set(['What this means']));
+    const full = { ...WELL, store: { ...WELL.store, writable: false, reason: 'full' } };
+    expect(texts(full)).toMatchObject({ store: 'What to do', receiving: 'What this means' });
+  });
+
+  it('show figures of reconcile that add up to what is expected', () => {
+    const reconcile = {
+      finishedAt: '2026-11-20T11:50:00Z',
+      faults: [],
+      outcomes: { matched: 1846, recovered: 38, conflict: 0, pending: 2, unrecoverable: 1, failed: 2 },
+      expected: 1889,
+      received: 1884,
+      missing: 3,
+    };
+    const expected = (figures: object) =>
+      healthTiles({ ...WELL, reconcile: figures }, NOW).find(({ id }: Tile) => id === 'expected');
+    expect(expected(reconcile).details).toEqual([
+      '1,884 received + 3 missing + 2 pending = 1,889',
+      '38 of the received were fetched by reconcile',
+    ]);
+    expect(expected({ ...reconcile, missing: 5 }).details).toContain('A later run found 5 missing');
+  });
+});

@@ -1,7 +1,7 @@
 // Writes the generated part of docs/configuration.md from the schema. Run after `npm run build`: npm run docs:config
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parse } from 'yaml';
-import { configReference } from '../dist/config/reference.js';
+import { configReference } from '../dist/config/config-reference.js';
 import { variableNames } from '../dist/config/variables.js';
 
 const file = new URL('../docs/configuration.md', import.meta.url);

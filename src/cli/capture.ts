@@ -4,7 +4,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { newDeliveryId } from '../archive/ledger/ledger-line.js';
 import type { CapturedFile, SessionDelivery } from '../capture/session-delivery.js';
 import { type SessionHead, type SessionResult, sessionTranscripts } from '../capture/session-transcripts.js';
-import { loadConfigWithoutPorts } from '../config/config.js';
+import { loadConfigWithoutCredentials } from '../config/config.js';
 import type { LedgerLine } from '../domain/delivery.js';
 import { isJobId } from '../domain/job.js';
 import { startSession } from '../speech/realtime/realtime.js';
@@ -52,7 +52,7 @@ export function createCommand(): Command {
 }
 
 async function capture(input: string, flags: CaptureFlags): Promise<void> {
-  const config = loadConfigWithoutPorts();
+  const config = loadConfigWithoutCredentials();
   const plan = capturePlan(flags, config);
   const audio = await openAudio(input, process.stdin);
   const screen = createScreen(

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { type Config, loadConfig } from '../config/config.js';
-import { ConfigError, renderPath } from '../config/faults.js';
+import { ConfigError, renderPath } from '../config/config-error.js';
 import { warningsOfProcess } from '../config/warnings.js';
 import { EXIT } from './shared/exit-codes.js';
 import { printJson, printLines } from './shared/print.js';

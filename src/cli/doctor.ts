@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { speechOptions } from '../app/speech-options.js';
 import { storeOptions } from '../app/store-options.js';
 import { type Config, loadConfig } from '../config/config.js';
-import { ConfigError, type ConfigFault, renderFault } from '../config/faults.js';
+import { ConfigError, type ConfigFault, renderFault } from '../config/config-error.js';
 import { warningsOfProcess } from '../config/warnings.js';
 import { checkEgress } from '../doctor/check-egress.js';
 import { checkPublic } from '../doctor/check-public.js';

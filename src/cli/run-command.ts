@@ -1,5 +1,5 @@
 import { Command, CommanderError } from 'commander';
-import { ConfigError } from '../config/faults.js';
+import { ConfigError } from '../config/config-error.js';
 import { nearest } from '../config/nearest.js';
 import { holdYoungGeneration } from '../observe/garbage-collection.js';
 import { completeHelp } from './help-pages.js';

@@ -5,7 +5,7 @@ import { verdictOf } from '../admin/health/health-verdict.js';
 import { createReconcileReports } from '../admin/health/reconcile-reports.js';
 import { canAskService } from '../app/speech-options.js';
 import type { Config } from '../config/config.js';
-import { ConfigError } from '../config/faults.js';
+import { ConfigError } from '../config/config-error.js';
 import type { ObjectStore } from '../store/object-store.js';
 import { EXIT, UsageError } from './shared/exit-codes.js';
 import { openRepairs } from './shared/open-repairs.js';

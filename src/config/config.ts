@@ -1,13 +1,12 @@
 import { readFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { ConfigError } from './config-error.js';
 import type { Environment } from './environment.js';
-import { ConfigError } from './faults.js';
-import { loadSettings } from './load.js';
+import { loadSettings } from './load-settings.js';
 import { readSettings } from './read-settings.js';
+import type { RuntimeContext } from './resolve-secrets.js';
 import type { Settings } from './schema.js';
-import type { Surroundings } from './secrets.js';
-import { withoutPorts } from './without-ports.js';
 
 type DeepReadonly<T> = T extends readonly (infer E)[]
   ? readonly DeepReadonly<E>[]
@@ -20,11 +19,11 @@ export type Config = DeepReadonly<
   Omit<Settings, 'replicaName' | 'capture'> & { replicaName: string; capture: { rescueFolder: string } }
 >;
 
-/** Nothing around: references to secrets cannot be resolved. */
-const NOWHERE: Surroundings = {
+/** For a configuration without references to secrets. */
+const NO_CONTEXT: RuntimeContext = {
   env: {},
   readFile: () => {
-    throw new Error('no files here');
+    throw new Error('files cannot be read here');
   },
   hostName: 'receiver',
 };
@@ -35,23 +34,40 @@ const NOWHERE: Surroundings = {
  */
 export function loadConfig(env: Environment = process.env): Config {
   const { tree, variables } = loadSettings(env);
-  return parseConfig(tree, surroundingsOf(env, variables));
+  return parseConfig(tree, contextOf(env, variables));
 }
 
 /**
- * The same for commands that work on the store and never listen: what guards the ports is left out, so that the secrets of
- * senders and operators need not be at hand, in a CronJob for instance. `check-config` and `serve` look at everything.
+ * The configuration of commands that work on the store and never listen. Leaves out the tokens of operators and the
+ * credentials of sources, so that a CronJob, for instance, does not need those secrets.
  */
-export function loadConfigWithoutPorts(env: Environment = process.env): Config {
+export function loadConfigWithoutCredentials(env: Environment = process.env): Config {
   const { tree, variables } = loadSettings(env);
-  return parseConfig(withoutPorts(tree), surroundingsOf(env, variables));
+  return parseConfig(withoutCredentials(tree), contextOf(env, variables));
 }
 
-function surroundingsOf(env: Environment, variables: ReadonlySet<string>): Surroundings {
+/** The tree without the tokens of operators and the credentials of sources. */
+export function withoutCredentials(tree: unknown): unknown {
+  if (!isMap(tree)) return tree;
+  const { admin: _, sources, ...rest } = tree;
+  if (!isMap(sources)) return rest;
+  // Without a listener no source can be too open, so the rule that asks for credentials does not apply.
+  const open = Object.entries(sources).map(([name, source]) => [
+    name,
+    isMap(source) ? { ...source, credentials: {}, allowUnauthenticated: true } : source,
+  ]);
+  return { ...rest, sources: Object.fromEntries(open) };
+}
+
+function isMap(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function contextOf(env: Environment, variables: ReadonlySet<string>): RuntimeContext {
   return { env, variables, readFile: (file) => readFileSync(file, 'utf8'), hostName: processName() };
 }
 
-/** In a container, where the receiver is process 1, the host name says it all; elsewhere several may share it. */
+/** The host name is unique in a container, where the receiver is process 1; elsewhere several processes may share it. */
 function processName(): string {
   return process.pid === 1 ? os.hostname() : `${os.hostname().slice(0, 50)}-${process.pid}`;
 }
@@ -60,23 +76,23 @@ function processName(): string {
  * Turns a tree of settings, as YAML or JSON give it, into the frozen configuration. Null means "not set": the
  * default applies, and an entry of a map is removed. Throws `ConfigError` with every fault at once.
  */
-export function parseConfig(raw: unknown, surroundings: Surroundings = NOWHERE): Config {
-  const { settings, faults } = readSettings(raw, surroundings);
+export function parseConfig(raw: unknown, context: RuntimeContext = NO_CONTEXT): Config {
+  const { settings, faults } = readSettings(raw, context);
   if (settings === null || faults.length > 0) throw new ConfigError(faults);
   return freeze({
     ...settings,
-    replicaName: settings.replicaName ?? replicaName(surroundings.hostName),
-    capture: { rescueFolder: path.resolve(settings.capture.rescueFolder ?? rescueFolder(surroundings.env)) },
+    replicaName: settings.replicaName ?? replicaName(context.hostName),
+    capture: { rescueFolder: path.resolve(settings.capture.rescueFolder ?? rescueFolder(context.env)) },
   });
 }
 
-/** One per user, whatever the working folder: the next command must find what a killed one left. */
+/** One per user, independent of the working folder: the next command must find the journals of a killed one. */
 function rescueFolder(env: Environment): string {
   const state = env.XDG_STATE_HOME || path.join(env.HOME || homeFolder(), '.local', 'state');
   return path.join(state, 'transcript-receiver', 'captures');
 }
 
-/** Containers may run under a user that nobody has written down. */
+/** `os.homedir` throws in a container whose user has no entry in /etc/passwd. */
 function homeFolder(): string {
   try {
     return os.homedir();

@@ -1,7 +1,7 @@
 /**
  * Addresses from which the speech service sends callbacks, by region.
- * Source: the service's interface document, "Egress addresses to allowlist", taken on `takenOn`.
- * config/egress.yaml spells the same out for operators; a test holds both equal.
+ * Source: the list that the service published, as of `takenOn`.
+ * config/egress.yaml repeats it for operators; a test compares them.
  */
 export const EGRESS = {
   takenOn: '2026-11-20',

@@ -1,26 +1,26 @@
 /** The variables of a process. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Environments in which nobody but the developer's own machine is served. */
-const HARMLESS = ['development', 'test'];
+/** Environments that serve only the developer's own machine. */
+const LOCAL_ENVIRONMENTS = ['development', 'test'];
 
-/** The words node-config picks files by; none given means development. */
+/** The environments by which node-config selects files; the default is development. */
 export function environmentNames(env: Environment): string[] {
   return (env.NODE_CONFIG_ENV || env.NODE_ENV || 'development').split(',').map((name) => name.trim());
 }
 
-/** True unless the environment says otherwise. */
+/** True by default. */
 export function isDevelopment(env: Environment = process.env): boolean {
   return !isProduction(env) && environmentNames(env).includes('development');
 }
 
-/** Everything that is not development or a test: an environment called staging is as reachable as production. */
+/** True for every environment except development and test: one called staging is as reachable as production. */
 export function isProduction(env: Environment = process.env): boolean {
   const names = environmentNames(env);
-  return names.includes('production') || !names.some((name) => HARMLESS.includes(name));
+  return names.includes('production') || !names.some((name) => LOCAL_ENVIRONMENTS.includes(name));
 }
 
-/** True where nobody watches: build servers set `CI`. */
+/** True on build servers, which set `CI`. */
 export function isContinuousIntegration(env: Environment = process.env): boolean {
   return !['', '0', 'false'].includes(env.CI ?? '');
 }

@@ -1,4 +1,4 @@
-/** The candidate a mistyped name probably means, or null when none is close. */
+/** The candidate that a mistyped name probably means, or null when none is close. */
 export function nearest(name: string, candidates: readonly string[]): string | null {
   const limit = Math.max(1, Math.floor(name.length / 3));
   let best: { readonly candidate: string; readonly distance: number } | null = null;

@@ -1,32 +1,32 @@
+import type { ConfigFault, SettingPath } from './config-error.js';
+import { describeFound } from './config-error.js';
 import { isProduction } from './environment.js';
-import type { ConfigFault, SettingPath } from './faults.js';
-import { describeFound } from './faults.js';
+import { type RuntimeContext, resolveSecrets } from './resolve-secrets.js';
 import { brokenRules } from './rules.js';
 import { configSchema, type Settings } from './schema.js';
 import { schemaFaults } from './schema-faults.js';
-import { resolveSecrets, type Surroundings } from './secrets.js';
 import { unknownVariables } from './variables.js';
 
-/** What a tree of settings says, and everything that is wrong with it. */
+/** The settings of a tree, and every fault in it. */
 export interface SettingsReading {
-  /** Null only when the tree gives no value at all. Faulty settings stand at their defaults. */
+  /** Null only when the tree cannot be read at all. Faulty settings have their defaults. */
   readonly settings: Settings | null;
   readonly faults: readonly ConfigFault[];
 }
 
-/** Reads a tree as YAML or JSON give it: nulls out, secrets in, the schema, then the rules across settings. */
-export function readSettings(raw: unknown, surroundings: Surroundings): SettingsReading {
-  const production = isProduction(surroundings.env);
-  const tree = withoutNotes(raw ?? {});
+/** Reads a tree from YAML or JSON: removes nulls, resolves secrets, applies the schema, then the rules across settings. */
+export function readSettings(raw: unknown, context: RuntimeContext): SettingsReading {
+  const production = isProduction(context.env);
+  const tree = withoutExtensions(raw ?? {});
   const written = withoutNulls(production ? tree : withBuiltInSource(tree));
-  const { resolved, faults: secretFaults } = resolveSecrets(written, surroundings);
+  const { resolved, faults: secretFaults } = resolveSecrets(written, context);
   const missing = secretFaults.map((fault) => fault.path);
   const shape = readShape(resolved, written);
-  // A reference that was not found also fails the shape of its setting; once is enough.
+  // An unresolved reference also fails the schema of its setting; report it once.
   const shapeFaults = shape.faults.filter((fault) => !touches(fault.path, missing));
   const seen = [...missing, ...shapeFaults.map((fault) => fault.path)];
   const ruleFaults = shape.settings === null ? [] : faultsOfRules(shape.settings, written, production, seen);
-  const variableFaults = unknownVariables(surroundings);
+  const variableFaults = unknownVariables(context);
   return {
     settings: shape.settings,
     faults: [...variableFaults, ...secretFaults, ...shapeFaults, ...ruleFaults],
@@ -34,13 +34,13 @@ export function readSettings(raw: unknown, surroundings: Surroundings): Settings
 }
 
 /**
- * Reads the settings; where one is faulty its default stands in for it, so that the rules across settings
- * can be checked in the same run. `settings` is null only when not even that gives a value.
+ * Applies the schema. The default replaces a faulty setting, so that the rules across settings can be checked in the
+ * same run.
  */
 function readShape(tree: unknown, written: unknown): SettingsReading {
   const faults: ConfigFault[] = [];
   let current = tree;
-  // Taking out a faulty setting can uncover others, such as a list that is now too short: a few rounds suffice.
+  // Removing a faulty setting can expose others, such as a list that is now too short: a few rounds suffice.
   for (let round = 0; round < 5; round++) {
     const result = configSchema.safeParse(current);
     if (result.success) return { settings: result.data, faults };
@@ -70,7 +70,7 @@ function faultsOfRules(
     .map(({ path, expected }) => ({ path, found: describeFound(written, path), expected }));
 }
 
-/** Whether `path` is one of `others`, above one or below one: what is said there would follow from the other fault. */
+/** Whether `path` equals, contains or is inside one of `others`: its fault would only follow from the other one. */
 function touches(path: SettingPath, others: readonly SettingPath[]): boolean {
   return others.some((other) => {
     const common = Math.min(path.length, other.length);
@@ -79,28 +79,28 @@ function touches(path: SettingPath, others: readonly SettingPath[]): boolean {
 }
 
 /**
- * A copy of the tree without the value at `path`. What cannot be taken out alone goes with what holds it:
- * entries of lists, whose positions later faults of the same round name, and settings that were missing.
+ * A copy of the tree without the value at `path`. A list entry is removed with its list, because later faults of the same
+ * round name positions in it; a missing setting is removed with its section.
  */
 function without(tree: unknown, path: SettingPath): unknown {
   const [first, ...rest] = path;
   if (first === undefined || !isMap(tree)) return undefined;
-  // What holds the setting may have gone with another fault; a missing setting takes what holds it along.
+  // The section may have been removed for another fault.
   if (!Object.hasOwn(tree, first)) return rest.length === 0 ? undefined : tree;
   const { [first]: taken, ...others } = tree;
   const inner = rest.length === 0 ? undefined : without(taken, rest);
   return inner === undefined ? others : { ...others, [first]: inner };
 }
 
-/** Sections called `x-…` are the operator's own: a place for YAML anchors that other settings refer to. */
-function withoutNotes(raw: unknown): unknown {
+/** Sections named `x-…` belong to the operator: a place for YAML anchors that other settings refer to. */
+function withoutExtensions(raw: unknown): unknown {
   if (!isMap(raw)) return raw;
   return Object.fromEntries(Object.entries(raw).filter(([name]) => !name.startsWith('x-')));
 }
 
 /**
- * The source of the quick start: its values are the schema's own, which admit this machine only. A source that the
- * operator names, if only to remove it, takes its place; it is never merged with one.
+ * Adds the source of the quick start, with the defaults of the schema, which admit this machine only. Any source that the
+ * operator names, even to remove it, replaces this one; they are never merged.
  */
 function withBuiltInSource(raw: unknown): unknown {
   if (!isMap(raw)) return raw;

@@ -1,11 +1,11 @@
 import { isIP } from 'node:net';
 import { parseHeaderLine, secretPart } from '../text/header-line.js';
 import { normaliseAddress } from '../text/ip-address.js';
-import type { SettingPath } from './faults.js';
+import type { SettingPath } from './config-error.js';
 import type { Settings } from './schema.js';
 import { formatDuration, formatSize } from './units.js';
 
-/** What only several settings together can get wrong. `also` names the other settings a rule looked at. */
+/** A fault of several settings together. `also` names the other settings that the rule reads. */
 export interface BrokenRule {
   readonly path: SettingPath;
   readonly expected: string;
@@ -16,27 +16,27 @@ export interface BrokenRule {
 const S3_MAX_PARTS = 10_000;
 const S3_MIN_PART = 5 * 2 ** 20;
 
-/** Shorter ones are typing errors or jokes; those below 16 are warned of (`warnings.ts`). */
+/** In characters. Below 16 characters `warnings.ts` warns. */
 const SHORTEST_SECRET = 8;
 
-/** Where the settings are to be used, as far as rules differ by it. */
-export interface Circumstances {
+/** Where the settings are used, as far as rules depend on it. */
+export interface RuleContext {
   readonly production: boolean;
 }
 
-/** Guessing the token of an administrator is the way to everything: in characters, all but on loopback in development. */
+/** Minimum length of an admin token, in characters, except on loopback in development. */
 export const STRONG_TOKEN = 20;
 
 /** All rules across settings that `settings` breaks. */
-export function brokenRules(settings: Settings, circumstances: Circumstances): BrokenRule[] {
+export function brokenRules(settings: Settings, context: RuleContext): BrokenRule[] {
   return [
     ...portRules(settings),
-    ...tokenRules(settings, circumstances),
+    ...tokenRules(settings, context),
     ...storeRules(settings),
     ...limitRules(settings),
     ...speechRules(settings),
     ...sourceRules(settings),
-    ...(circumstances.production ? productionRules(settings) : []),
+    ...(context.production ? productionRules(settings) : []),
   ];
 }
 
@@ -50,7 +50,7 @@ function* portRules({ receiver, admin }: Settings): Generator<BrokenRule> {
   }
 }
 
-function* tokenRules({ admin }: Settings, { production }: Circumstances): Generator<BrokenRule> {
+function* tokenRules({ admin }: Settings, { production }: RuleContext): Generator<BrokenRule> {
   if (!isLoopback(admin.host) && Object.keys(admin.tokens).length === 0) {
     yield {
       path: ['admin', 'tokens'],
@@ -121,7 +121,7 @@ function* limitRules({ limits, store }: Settings): Generator<BrokenRule> {
       also: [['limits', 'memoryBudget']],
     };
   }
-  // Live uploads older than that would be taken for dead and aborted, at every attempt of their sender.
+  // The sweep would abort live uploads older than that, at every attempt of their sender.
   if (store.sweepUploadsAfter < limits.totalTimeout) {
     yield {
       path: ['store', 'sweepUploadsAfter'],
@@ -155,17 +155,17 @@ function* speechRules({ speech, recovery }: Settings): Generator<BrokenRule> {
   }
 }
 
-/** What an operator can copy into a source. */
+/** An example that an operator can copy into a source. */
 // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the syntax of a reference to a secret
 const EXAMPLE = 'main: { headers: ["X-Callback-Token: ${file:/run/secrets/callback-token}"] }';
 
-/** Closed by default: whoever can reach the port would write into the archive, and the first write wins. */
+/** Closed by default: anyone who can reach the port could write into the archive, and the first write wins. */
 function* productionRules({ sources }: Settings): Generator<BrokenRule> {
   for (const [name, source] of Object.entries(sources)) {
     if (source.allowUnauthenticated || Object.keys(source.credentials).length > 0) continue;
     yield {
       path: ['sources', name, 'credentials'],
-      expected: `a credential such as ${EXAMPLE}; or allowUnauthenticated: true on the source, if everybody whom its allowlist admits may write`,
+      expected: `a credential such as ${EXAMPLE}; or allowUnauthenticated: true on the source, if every address that its allowlist admits may write`,
     };
   }
 }
@@ -228,17 +228,17 @@ function fingerprint(credential: Credential): string {
     .join('\n');
 }
 
-/** Pairs of an entry and a later one with the same mark. */
-function* repeated<T>(entries: readonly T[], mark: (entry: T) => string): Generator<[first: T, second: T]> {
+/** Pairs of an entry and a later one with the same key. */
+function* repeated<T>(entries: readonly T[], keyOf: (entry: T) => string): Generator<[first: T, second: T]> {
   const seen = new Map<string, T>();
   for (const entry of entries) {
-    const first = seen.get(mark(entry));
-    if (first === undefined) seen.set(mark(entry), entry);
+    const first = seen.get(keyOf(entry));
+    if (first === undefined) seen.set(keyOf(entry), entry);
     else yield [first, entry];
   }
 }
 
-/** Whether listening on `host` stays on this machine. */
+/** Whether a server that listens on `host` is reachable from this machine only. */
 export function isLoopback(host: string): boolean {
   if (host === 'localhost') return true;
   const address = normaliseAddress(host);

@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { type ConfigFault, describeFound, type SettingPath } from './faults.js';
+import { type ConfigFault, describeFound, type SettingPath } from './config-error.js';
 import { nearest } from './nearest.js';
 import { configSchema } from './schema.js';
 
 type Issue = z.core.$ZodIssue;
 
-/** Turns the schema's issues into faults; `written` is the tree before secrets were put in. */
+/** Turns the schema's issues into faults; `written` is the tree before secrets were resolved. */
 export function schemaFaults(issues: readonly Issue[], written: unknown): ConfigFault[] {
   return issues.flatMap((issue) => faultsOf(issue, written));
 }
@@ -14,7 +14,7 @@ function faultsOf(issue: Issue, written: unknown): ConfigFault[] {
   const path = issue.path as SettingPath;
   if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownSetting(path, key));
   if (issue.code === 'invalid_key') {
-    // The issue's own path ends in the refused name.
+    // The path of the issue ends in the rejected name.
     return [{ path, found: 'that name', expected: issue.issues[0]?.message ?? 'another name' }];
   }
   return [{ path, found: describeFound(written, path), expected: expectation(issue) }];
@@ -22,8 +22,8 @@ function faultsOf(issue: Issue, written: unknown): ConfigFault[] {
 
 function expectation(issue: Issue): string {
   if (issue.code !== 'invalid_type') return issue.message;
-  const words: Record<string, string> = { array: 'a list', object: 'a map', record: 'a map' };
-  return words[issue.expected] ?? issue.expected;
+  const names: Record<string, string> = { array: 'a list', object: 'a map', record: 'a map' };
+  return names[issue.expected] ?? issue.expected;
 }
 
 /** The value of an unknown setting is never shown: it may be a misplaced secret. */

@@ -1,7 +1,7 @@
-/** `$${` stands for the two characters `${`, as in Compose. Groups: what is referred to, and the brace, if it is closed. */
+/** `$${` stands for the two characters `${`, as in Compose. Groups: the reference, and the closing brace if there is one. */
 export const REFERENCE = /\$\$\{|\$\{([^}]*)(\}?)/g;
 
-/** What can be resolved, and so names a place and is no secret itself. */
+/** A reference that can be resolved, and is therefore not itself a secret. */
 export const WELL_FORMED = /^(?:env:[A-Za-z_][A-Za-z0-9_]*|file:\/[^\0\r\n]*)$/;
 
 /** Whether every reference in the text names a place. */

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
-/** Building blocks of the schema: each kind of setting says once how it is read and what is expected of it. */
+/** Building blocks of the schema. */
 
-/** What a reader gives back instead of a value when it can say more than the general expectation. */
+/** Returned by a reader instead of a value, with a more specific expectation. */
 export class Mismatch {
   readonly expected: string;
 
@@ -21,7 +21,7 @@ export interface SettingMeta {
 
 export const settingMeta = z.registry<SettingMeta>();
 
-/** A value read by `read`; undefined or a `Mismatch` is a fault that says what was expected. */
+/** A value that `read` returns; undefined or a `Mismatch` is a fault with the expectation. */
 export function leaf<T>(expected: string, read: (input: unknown) => T | Mismatch | undefined) {
   return z.unknown().transform((input, context): T => {
     const value = read(input);
@@ -34,7 +34,7 @@ export function leaf<T>(expected: string, read: (input: unknown) => T | Mismatch
 
 /** A setting with its default, given as an operator would write it, and its documentation. */
 export function setting<T extends z.ZodType>(schema: T, type: string, initial: unknown, description: string) {
-  // The default goes through the same reading as a given value, so it cannot be one that would be refused.
+  // The default is read like a given value, so an invalid default fails at once.
   const withDefault = schema.prefault(initial as never);
   settingMeta.add(withDefault, { description, type, initial });
   return withDefault;
@@ -47,13 +47,13 @@ export function optional<T extends z.ZodType>(schema: T, type: string, descripti
   return nullable;
 }
 
-/** A setting that has to be given. */
+/** A setting without a default. */
 export function required<T extends z.ZodType>(schema: T, type: string, description: string): T {
   settingMeta.add(schema, { description, type });
   return schema;
 }
 
-/** A group of settings; leaving it out means all its defaults. */
+/** A group of settings; when absent, all its defaults apply. */
 export function section<S extends z.ZodRawShape>(description: string, shape: S) {
   const withDefault = z.strictObject(shape).prefault({} as never);
   settingMeta.add(withDefault, { description });

@@ -1,4 +1,4 @@
-/** Sizes and durations as people write them. Plain numbers are bytes and milliseconds. */
+/** Sizes and durations with units. Plain numbers are bytes and milliseconds. */
 
 const BYTES_PER_UNIT: Readonly<Record<string, number>> = {
   B: 1,

@@ -1,9 +1,9 @@
 import { Util } from 'config/lib/util.js';
+import { ConfigError, type ConfigFault } from './config-error.js';
+import { variableReaders } from './config-parser.js';
 import type { Environment } from './environment.js';
-import { ConfigError, type ConfigFault } from './faults.js';
 import { nearest } from './nearest.js';
-import { variableReaders } from './parser.js';
-import type { Surroundings } from './secrets.js';
+import type { RuntimeContext } from './resolve-secrets.js';
 
 /** Environment variables by the path of the setting they override. */
 export type VariableNames = ReadonlyMap<string, string>;
@@ -16,7 +16,7 @@ const PREFIX = 'TR_';
 interface MappedVariable {
   readonly path: readonly string[];
   readonly name: string;
-  /** How its text is read; null for text as it is. */
+  /** Name of the reader of its text; null for plain text. */
   readonly format: string | null;
 }
 
@@ -67,13 +67,13 @@ export function referencedVariables(tree: unknown): string[] {
 }
 
 /**
- * A fault for every variable that looks like ours and sets nothing: a misspelt TR_STORE_URL would otherwise mean the default
- * store. Empty variables count as not set.
+ * A fault for every variable with our prefix that sets nothing: with a misspelt TR_STORE_URL the default store would be
+ * used. Empty variables count as not set.
  */
 export function unknownVariables({
   env,
   variables: known,
-}: Pick<Surroundings, 'env' | 'variables'>): ConfigFault[] {
+}: Pick<RuntimeContext, 'env' | 'variables'>): ConfigFault[] {
   if (known === undefined) return [];
   const unknown = Object.keys(env).filter((name) => name.startsWith(PREFIX) && env[name] && !known.has(name));
   return unknown.map((name) => {

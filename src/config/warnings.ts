@@ -7,13 +7,13 @@ import { formatDuration, formatSize } from './units.js';
 
 type Source = Config['sources'][string];
 
-/** A credential that ends within this time is worth a word at start. */
+/** A credential that expires within this time is reported at start. */
 const SOON = 7 * 86_400_000;
 
-/** A stranger must not be able to guess a secret, however fast he tries; in characters. */
+/** Shorter secrets could be guessed; in characters. */
 const STRONG = 16;
 
-/** When the configuration is looked at, in milliseconds since 1970, and where it is to be used. */
+/** `now` is in milliseconds since 1970. */
 export interface WarningOptions {
   readonly now: number;
   readonly production: boolean;
@@ -27,7 +27,7 @@ export function warningsOfProcess(config: Config): string[] {
   return configWarnings(config, { now: Date.now(), production: isProduction(environment), environment });
 }
 
-/** What is allowed but deserves an operator's attention, in sentences. */
+/** Messages about settings that are valid but need an operator's attention. */
 export function configWarnings(config: Config, { now, production, environment }: WarningOptions): string[] {
   return [
     ...Object.entries(config.sources).flatMap(([name, source]) => sourceWarnings(name, source, now)),
@@ -41,7 +41,7 @@ export function configWarnings(config: Config, { now, production, environment }:
     ...clearTextWarnings(config),
     ...(production && config.store.url.startsWith('file:')
       ? [
-          `store.url is ${config.store.url} in production: one replica only, and what is stored is as safe as that one disk; name a bucket (s3://...) unless that is meant`,
+          `store.url is ${config.store.url} in production: only one replica can run, and the data is only as safe as that disk; use a bucket (s3://...) unless this is intended`,
         ]
       : []),
     ...memoryWarnings(config),
@@ -56,15 +56,15 @@ export function configWarnings(config: Config, { now, production, environment }:
 
 const PROXY_VARIABLES = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy', 'ALL_PROXY', 'all_proxy'];
 
-/** Other clients of S3 on the same machine go by them, so that an operator expects the same here. */
+/** Other S3 clients on the same machine honour them, so an operator expects the same here. */
 function ignoredVariables(environment: Environment): string[] {
   const proxies = PROXY_VARIABLES.filter((name) => environment[name]);
   return [
     ...(environment.AWS_CA_BUNDLE
-      ? ['AWS_CA_BUNDLE has no effect here: name the file in NODE_EXTRA_CA_CERTS instead']
+      ? ['AWS_CA_BUNDLE has no effect here: set NODE_EXTRA_CA_CERTS to the file instead']
       : []),
     ...(proxies.length > 0
-      ? [`${proxies.join(', ')} has no effect here: the store is asked directly, without a proxy`]
+      ? [`${proxies.join(', ')} has no effect here: requests to the store do not use a proxy`]
       : []),
   ];
 }
@@ -77,12 +77,12 @@ function sharedPrefixWarnings({ sources }: Config): string[] {
     if (sharing.length < 2) return [];
     const names = sharing.map(([name]) => `sources.${name}`).join(', ');
     return [
-      `${names} share the keyPrefix ${JSON.stringify(prefix)}: who may send to one of them can take the keys of another one's jobs first`,
+      `${names} share the keyPrefix ${JSON.stringify(prefix)}: a sender of one can write the keys of another one's jobs first`,
     ];
   });
 }
 
-/** Prefix lengths below which a range is no network of anybody's: 10.0.0.0/8 and fc00::/7 are the widest private ones. */
+/** Prefix lengths of the widest private networks, 10.0.0.0/8 and fc00::/7. */
 const WIDEST = { 4: 8, 6: 7 };
 
 function proxyWarnings({ receiver }: Config): string[] {
@@ -92,11 +92,11 @@ function proxyWarnings({ receiver }: Config): string[] {
   });
   return wide.map(
     (cidr) =>
-      `receiver.trustedProxies holds ${cidr}, which is wider than any private network: everybody in it can say who he is`,
+      `receiver.trustedProxies holds ${cidr}, which is wider than any private network: every host in it can claim any client address`,
   );
 }
 
-/** Addresses that are sent a key or token, which anybody on the way can read. */
+/** Clear-text addresses to which a key or token is sent. */
 function clearTextWarnings({ receiver, speech }: Config): string[] {
   const carrying: readonly (readonly [place: string, address: string | null, what: string])[] = [
     ['receiver.publicUrl', receiver.publicUrl, 'the credentials of senders'],
@@ -110,7 +110,7 @@ function clearTextWarnings({ receiver, speech }: Config): string[] {
   ];
   return carrying.flatMap(([place, address, what]) =>
     address !== null && isClearText(address)
-      ? [`${place} is not encrypted: ${what} can be read on the way; use https or wss`]
+      ? [`${place} is not encrypted: ${what} can be read in transit; use https or wss`]
       : [],
   );
 }
@@ -120,7 +120,7 @@ function isClearText(address: string): boolean {
   return (protocol === 'http:' || protocol === 'ws:') && !isLoopback(hostname.replace(/^\[|\]$/g, ''));
 }
 
-/** Parts of one delivery that are in memory at a time: one that fills and three on their way. */
+/** Parts of one delivery in memory at a time: one being filled and three being uploaded. */
 const PARTS_AT_A_TIME = 4;
 
 function memoryWarnings({ limits, store }: Config): string[] {
@@ -140,7 +140,7 @@ function sourceWarnings(name: string, source: Source, now: number): string[] {
     warnings.push(
       source.allow.some((entry) => entry === 'any' || entry.endsWith('/0')) || source.allowMode === 'report'
         ? `${place} has no credentials and admits every address: anyone who can reach it can write into the archive`
-        : `${place} has no credentials: it accepts everything its allowlist admits`,
+        : `${place} has no credentials: it accepts every request that its allowlist admits`,
     );
   } else if (
     credentials.every(([, credential]) => credential.expires !== null && credential.expires <= now)

@@ -29,7 +29,7 @@ export type {
   SubmittedJob,
 } from './simulator-interface.js';
 
-/** The batch regions of the interface document. */
+/** The batch regions (docs/service-interface.md#regions). */
 export const SIMULATED_REGIONS = ['eu1', 'eu2', 'us1', 'us2', 'au1'] as const;
 
 const WEEK_MS = 7 * 24 * 3600 * 1000;

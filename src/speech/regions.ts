@@ -6,7 +6,7 @@ export type RegionAddresses = Readonly<
   Partial<Record<Region, { readonly batchUrl?: string | URL | null | undefined }>>
 >;
 
-/** Regions that have an address, in the order of the interface document. */
+/** Regions that have an address, in the order of docs/service-interface.md. */
 export function configuredRegions(addresses: RegionAddresses): Region[] {
   return REGIONS.filter((region) => addresses[region]?.batchUrl);
 }

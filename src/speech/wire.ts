@@ -1,15 +1,12 @@
 /**
- * What goes over the wire between clients and the speech service, HTTP part.
- *
- * Source: the service's interface document; the json-v2 transcript, the list and the error bodies follow the
- * public facts that fill what it leaves out. Sets of names the service may extend are open (`string & {}`),
- * and unknown fields are carried along rather than refused.
+ * HTTP messages between clients and the speech service (docs/service-interface.md). Sets of names that the service may
+ * extend are open (`string & {}`), and unknown fields are kept.
  */
 
 /** `batch` keys open the jobs API, `rt` keys the realtime and agent interfaces. */
 export type KeyType = 'batch' | 'rt';
 
-/** Bounds of a temporary key's lifetime in seconds (interface document, "Limits"). */
+/** Bounds of a temporary key's lifetime in seconds (docs/service-interface.md). */
 export const KEY_TTL_SECONDS = { min: 60, max: 86_400 } as const;
 
 export interface TemporaryKeyRequest {
@@ -37,7 +34,7 @@ export const CONTENT_TOKENS = [
 ] as const;
 export type ContentToken = (typeof CONTENT_TOKENS)[number] | (string & {});
 
-/** A job carries at most this many notification entries (interface document, "Limits"). */
+/** A job carries at most this many notification entries (docs/service-interface.md). */
 export const MAX_NOTIFICATIONS = 3;
 
 export interface NotificationConfig {
@@ -80,7 +77,7 @@ export interface JobRecord {
   /** ISO 8601 UTC with milliseconds. */
   readonly created_at: string;
   readonly data_name: string;
-  /** Seconds, by the public documentation; the interface document states no unit. */
+  /** Seconds, by the public documentation; the specification states no unit. */
   readonly duration?: number;
   readonly config: JobConfig;
   readonly errors?: readonly JobError[];
@@ -153,7 +150,7 @@ export interface TranscriptAlternative {
   readonly [field: string]: unknown;
 }
 
-/** Usage statistics; payload open because the interface document leaves it out. */
+/** Usage statistics; payload open because the specification does not show it. */
 export interface UsageResponse {
   readonly since?: string;
   readonly until?: string;

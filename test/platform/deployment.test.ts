@@ -2,10 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, it } from '@jest/globals';
-import { type Config, parseConfig } from '../../src/config/config.js';
-import { loadSettings } from '../../src/config/load.js';
+import { type Config, parseConfig, withoutCredentials } from '../../src/config/config.js';
+import { loadSettings } from '../../src/config/load-settings.js';
 import { parseSize } from '../../src/config/units.js';
-import { withoutPorts } from '../../src/config/without-ports.js';
 import { type Manifest, OVERLAYS, pick, readManifest, renderOverlay } from '../support/manifests.js';
 
 const scratch = mkdtempSync(path.join(os.tmpdir(), 'overlay-config-'));
@@ -23,7 +22,7 @@ function configOf(manifests: readonly Manifest[], container: Container, secrets:
   expect(given.NODE_CONFIG_DIR).toBe('/etc/transcript-receiver');
   const env = { ...given, NODE_CONFIG_DIR: folder, NODE_ENV: 'production' };
   const { tree } = loadSettings(env);
-  const needed = container.args?.[0] === 'serve' ? tree : withoutPorts(tree);
+  const needed = container.args?.[0] === 'serve' ? tree : withoutCredentials(tree);
   return parseConfig(needed, { env, readFile: secretReader(secrets), hostName: 'pod-1' });
 }
 

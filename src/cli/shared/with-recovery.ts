@@ -1,5 +1,5 @@
 import { openCore, storeClaim } from '../../app/archive-core.js';
-import { type Config, loadConfigWithoutPorts } from '../../config/config.js';
+import { type Config, loadConfigWithoutCredentials } from '../../config/config.js';
 import { isJobId } from '../../domain/job.js';
 import type { RecoveryParts } from '../../recovery/recovery-parts.js';
 import type { RecoveryReport } from '../../recovery/recovery-report.js';
@@ -24,7 +24,7 @@ export async function withRecovery<T>(
   dryRun: boolean,
   work: (given: RecoveryWork) => Promise<T>,
 ): Promise<T> {
-  const config = loadConfigWithoutPorts();
+  const config = loadConfigWithoutCredentials();
   const core = await openCore(config);
   const stop = new AbortController();
   const onSignal = () => (stop.signal.aborted ? process.exit(EXIT.incomplete) : stop.abort());

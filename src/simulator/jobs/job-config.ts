@@ -3,8 +3,7 @@ import { CONTENT_TOKENS, type JobConfig, MAX_NOTIFICATIONS } from '../../speech/
 const HEADER_LINE = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+: ?.*$/;
 
 /**
- * Why the service would refuse this configuration, or null. Rules from the interface document: "Job config",
- * "Notification configuration object", "Limits".
+ * Why the service would reject this configuration, or null (docs/service-interface.md#callbacks).
  */
 export function configFault(config: unknown): string | null {
   if (!isObject(config)) return 'config: not an object';
@@ -44,7 +43,7 @@ function isContentToken(text: string): boolean {
   return (CONTENT_TOKENS as readonly string[]).includes(text);
 }
 
-/** The interface document writes it in capitals, the public specification in small letters. */
+/** The specification writes it in capitals, public documentation in lower case. */
 function isMethod(value: unknown): boolean {
   return typeof value === 'string' && ['POST', 'PUT'].includes(value.toUpperCase());
 }

@@ -11,7 +11,7 @@ import { readSubmission } from './job-submission.js';
 import { jobRecord, type SimulatedJob } from './simulated-job.js';
 import { usageOf } from './usage.js';
 
-export interface JobsApiSurroundings {
+export interface JobsApiParts {
   readonly region: string;
   readonly jobs: JobStore;
   readonly keys: KeyRing;
@@ -34,24 +34,24 @@ const FORMAT_ITEMS: Record<TranscriptFormat, JobItem> = {
 };
 
 /** The jobs API of one region. */
-export function jobsApi(surroundings: JobsApiSurroundings): Handler {
+export function jobsApi(parts: JobsApiParts): Handler {
   return async (call) => {
     const operation = recognise(call);
     if (!operation) return apiError(404, 'Not Found', 'no such path');
-    const place = { region: surroundings.region, jobId: operation.jobId };
-    const fault = surroundings.faults.ofOperation(operation.name, place);
+    const place = { region: parts.region, jobId: operation.jobId };
+    const fault = parts.faults.ofOperation(operation.name, place);
     const instead = faultAnswer(fault);
     if (instead) return instead;
-    const caller = await surroundings.keys.identify(call.headers.authorization);
+    const caller = await parts.keys.identify(call.headers.authorization);
     if (!caller || (caller.kind === 'temporary-key' && caller.type === 'rt'))
       return apiError(401, 'Permission Denied');
     const viewer = caller.kind === 'api-key' ? null : caller.clientRef;
-    return cutAnswer(await perform(operation, call, viewer, surroundings), fault);
+    return cutAnswer(await perform(operation, call, viewer, parts), fault);
   };
 }
 
 /**
- * The prefix is optional for jobs by id, because the interface document gives that path without it.
+ * The prefix is optional for jobs by id, because the specification writes that path without it.
  */
 function recognise({ method, path }: Call): Operation | null {
   const [first, second, third, more] = path[0] === 'v2' ? path.slice(1) : path;
@@ -74,10 +74,10 @@ async function perform(
   operation: Operation,
   call: Call,
   viewer: Viewer,
-  surroundings: JobsApiSurroundings,
+  parts: JobsApiParts,
 ): Promise<Answer> {
-  const { jobs, region } = surroundings;
-  if (operation.name === 'submit') return submitJob(call, viewer, surroundings);
+  const { jobs, region } = parts;
+  if (operation.name === 'submit') return submitJob(call, viewer, parts);
   if (operation.name === 'list') return listJobs(jobs.list(region, viewer), call.query);
   if (operation.name === 'usage') {
     if (viewer !== null) return apiError(403, 'Forbidden', 'usage is not open to keys made with client_ref');
@@ -105,18 +105,18 @@ function deleteJob(job: SimulatedJob, query: URLSearchParams): Answer {
   return { status: 200, json: { job: jobRecord(job) } };
 }
 
-async function submitJob(call: Call, viewer: Viewer, surroundings: JobsApiSurroundings): Promise<Answer> {
+async function submitJob(call: Call, viewer: Viewer, parts: JobsApiParts): Promise<Answer> {
   if (!call.headers['content-type']?.startsWith('multipart/form-data'))
     return apiError(400, 'Bad Request', 'multipart/form-data expected');
-  const submission = await readSubmission(call.headers, call.body, surroundings.folder).catch(() => null);
+  const submission = await readSubmission(call.headers, call.body, parts.folder).catch(() => null);
   if (!submission) return apiError(400, 'Malformed request', 'the form is broken');
   const { config, media, dataName } = submission;
   const fault = configFault(config);
   if (fault) return apiError(400, 'Malformed request', fault);
   const checked = config as NewJob['config'];
   if (!media && !checked.fetch_data) return apiError(400, 'Missing data_file');
-  const job = surroundings.submit({
-    region: surroundings.region,
+  const job = parts.submit({
+    region: parts.region,
     config: checked,
     clientRef: viewer,
     ...(media ? { media, dataName } : {}),

@@ -16,7 +16,7 @@ export interface JobPaths {
   readonly usage: string;
 }
 
-/** The list as the interface document writes it, the rest by the public documentation. */
+/** The list by the specification, the rest by public documentation (docs/service-interface.md#batch-api). */
 export const DEFAULT_PATHS: JobPaths = {
   list: '/v2/jobs/',
   record: '/v2/jobs/{id}',

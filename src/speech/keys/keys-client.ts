@@ -27,7 +27,7 @@ export interface KeysClient {
 
 const OPERATION = 'create temporary key';
 
-/** Client of the key service (interface document, "Temporary key request"). */
+/** Client of the key service (docs/service-interface.md#keys). */
 export function createKeysClient(keysUrl: URL, transport: Transport): KeysClient {
   return {
     async create(order, signal) {

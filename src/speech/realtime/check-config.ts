@@ -45,7 +45,7 @@ const PUNCTUATION_FIELDS: Readonly<Record<string, Check>> = {
   sensitivity: between(0, 1),
 };
 
-/** Bytes of one sample, by encoding (interface document, "encoding values"). */
+/** Bytes of one sample, by encoding (docs/service-interface.md#realtime). */
 export const BYTES_PER_SAMPLE = { pcm_f32le: 4, pcm_s16le: 2, mulaw: 1 } as const;
 
 /** `refused` names fields the document does not know; `passed` lets them through, as agent sessions may need. */

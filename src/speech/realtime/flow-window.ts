@@ -10,7 +10,7 @@ export interface FlowCount {
   readonly bytes: number;
 }
 
-/** Audio sent against audio acknowledged (interface document, "Limits": 10 s or 500 frames ahead at most). */
+/** Audio sent against audio acknowledged (docs/service-interface.md#realtime: at most 10 s or 500 frames ahead). */
 export class FlowWindow {
   readonly #limits: FlowLimits;
   /** Sizes of the frames in flight, oldest first; never more than `limits.frames`. */

@@ -2,7 +2,7 @@ import type { RealtimeRegion, SessionService } from './realtime-region.js';
 import type { TranscriptSegment } from './transcript/transcript-segment.js';
 import type { InfoMessage, TranscriptionConfig, WarningMessage } from './wire.js';
 
-/** Connected -> Started -> Ending -> Finished -> Closed (interface document, "Realtime session"). */
+/** Connected -> Started -> Ending -> Finished -> Closed (docs/service-interface.md#realtime). */
 export type SessionState = 'connected' | 'started' | 'ending' | 'finished' | 'closed';
 
 /** An amount of audio. `seconds` is null for `file` audio, whose rate the client cannot know. */

@@ -1,8 +1,6 @@
 /**
- * The realtime protocol on the wire, version 2.6 (interface document, "Realtime protocol objects", "Events",
- * "Errors"; agent messages from the public facts). Types only: client and simulator share nothing else.
- *
- * Every enumeration the service may extend is an open set: a new value arrives as the string it is.
+ * Messages of the realtime protocol 2.6 (docs/service-interface.md#realtime). Types only: client and simulator share
+ * nothing else. Every set of values that the service may extend is open.
  */
 export type Open<Known extends string> = Known | (string & {});
 
@@ -176,7 +174,7 @@ export interface InfoMessage {
   readonly [extra: string]: unknown;
 }
 
-/** Agent sessions: a segment of one speaker's speech. The interface document leaves agent messages out. */
+/** Agent sessions: a segment of one speaker's speech. The specification does not show agent messages. */
 export interface AgentSegmentBody {
   readonly metadata: { readonly start_time: number; readonly end_time: number };
   readonly segment: { readonly speaker?: string; readonly transcript: string };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { type Config, parseConfig } from '../../../src/config/config.js';
-import { ConfigError, renderFault } from '../../../src/config/faults.js';
+import { ConfigError, renderFault } from '../../../src/config/config-error.js';
 
 const around = (NODE_ENV: string) => ({ env: { NODE_ENV }, readFile: () => '', hostName: 'here' });
 const inProduction = (raw: unknown): Config => parseConfig(raw, around('production'));

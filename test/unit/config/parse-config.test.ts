@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { type Config, parseConfig } from '../../../src/config/config.js';
-import { ConfigError, renderFault, renderPath } from '../../../src/config/faults.js';
+import { ConfigError, renderFault, renderPath } from '../../../src/config/config-error.js';
 
 const SECRET = 'a-secret-of-good-length';
 
@@ -147,17 +147,17 @@ describe('parseConfig', () => {
     [
       'all of IPv6 as a trusted proxy',
       { receiver: { trustedProxies: ['::/0'] } },
-      /everybody's X-Forwarded-For/,
+      /the X-Forwarded-For of every client/,
     ],
     [
       'all of IPv4, mapped',
       { receiver: { trustedProxies: ['::ffff:0.0.0.0/96'] } },
-      /everybody's X-Forwarded-For/,
+      /the X-Forwarded-For of every client/,
     ],
     [
       'any host bits and prefix 0',
       { receiver: { trustedProxies: ['192.0.2.1/0'] } },
-      /everybody's X-Forwarded-For/,
+      /the X-Forwarded-For of every client/,
     ],
     ['trusted proxies as a text', { receiver: { trustedProxies: '10.0.0.0/8' } }, /expected a list/],
     ['another kind of store', { store: { url: 'gs://bucket' } }, /file:<directory> or s3:/],

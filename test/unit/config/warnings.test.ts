@@ -22,7 +22,7 @@ describe('configWarnings', () => {
   });
 
   it.each<[string, object, RegExp]>([
-    ['no credentials', {}, /no credentials: it accepts everything its allowlist admits/],
+    ['no credentials', {}, /no credentials: it accepts every request that its allowlist admits/],
     ['no credentials for any address', { allow: ['any'] }, /admits every address: anyone/],
     ['no credentials for a range of all addresses', { allow: ['0.0.0.0/0'] }, /admits every address: anyone/],
     ['no credentials in report mode', { allowMode: 'report' }, /admits every address: anyone/],

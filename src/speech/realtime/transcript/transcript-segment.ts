@@ -21,7 +21,7 @@ export interface TranscriptSegment {
 }
 
 /**
- * What the times of results count from. The interface document says the segment's start (the default);
+ * What the times of results count from. The specification says the segment's start (the default);
  * `audio-start` is for services that send them absolute.
  */
 export type ResultTimes = 'segment-start' | 'audio-start';

@@ -1,19 +1,19 @@
 import { namesPlacesOnly } from './secret-reference.js';
 
-/** Fault text is copied into tickets: at most this much of a value. */
+/** Fault messages are copied into tickets: at most this many characters of a value. */
 const LONGEST_SHOWN = 80;
 
-/** As long as a secret may well be. */
+/** Words of this length may be secrets. */
 const SECRET_LENGTH = 16;
 
-/** Numbers, sizes, dates and IPv4 ranges, which are long without being secret. */
+/** Numbers, sizes, dates and IPv4 ranges may be long without being secret. */
 const FIGURES = /^[\d./:+-]+$/;
 
 /**
- * A text of the configuration as a fault may show it; null when it could hold a secret that stands in the wrong place.
- * Of an address neither user part nor query are shown, and no long run of characters that is no address.
+ * A text of the configuration as a fault may show it; null when it could hold a misplaced secret. Hides the user part and
+ * query of an address, and any other long run of characters.
  */
-export function shownText(text: string): string | null {
+export function displayedText(text: string): string | null {
   if (text.includes('${')) return namesPlacesOnly(text) ? quoted(text) : null;
   // The user part of an address may hold a password.
   if (text.includes('@')) return null;
@@ -21,7 +21,7 @@ export function shownText(text: string): string | null {
   return isPlain(text) ? quoted(text) : null;
 }
 
-/** Whether no word of the text could be a secret, and none before it says that one follows. */
+/** Whether no word of the text could be a secret or announces one. */
 function isPlain(text: string): boolean {
   if (/^(?:bearer|basic) /i.test(text) || /^[\w-]+: /.test(text)) return false;
   return text.split(/[\s,]+/).every((word) => word.length < SECRET_LENGTH || FIGURES.test(word));

@@ -3,9 +3,9 @@ import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Load, type LoadOptions, Util } from 'config/lib/util.js';
+import { ConfigError } from './config-error.js';
+import { configParser, FILE_FORMATS } from './config-parser.js';
 import { type Environment, environmentNames } from './environment.js';
-import { ConfigError } from './faults.js';
-import { configParser, FILE_FORMATS } from './parser.js';
 import { referencedVariables, settingsFromVariables, variableNames } from './variables.js';
 
 /** The package's own `config/`, two levels above both src/config/ and dist/config/. */
@@ -14,7 +14,7 @@ const PACKAGE_FOLDER = fileURLToPath(new URL('../../config', import.meta.url));
 export interface LoadedSettings {
   /** As written. */
   readonly tree: unknown;
-  /** Names of the environment variables that are mapped to settings, or that a text of the tree refers to. */
+  /** Names of the environment variables that are mapped to settings or referenced by a text of the tree. */
   readonly variables: ReadonlySet<string>;
 }
 

@@ -1,4 +1,4 @@
-import { shownText } from './shown-value.js';
+import { displayedText } from './displayed-text.js';
 
 /** Path of a setting from the root: names of sections and entries, positions in lists. */
 export type SettingPath = readonly (string | number)[];
@@ -6,13 +6,13 @@ export type SettingPath = readonly (string | number)[];
 /** One thing wrong with the configuration. */
 export interface ConfigFault {
   readonly path: SettingPath;
-  /** What was found there, in words; null when there is nothing to show or showing it could reveal a secret. */
+  /** Description of the value that was found; null when there is none, or when it could be a secret. */
   readonly found: string | null;
-  /** What is expected there instead. */
+  /** Description of the value that is expected. */
   readonly expected: string;
 }
 
-/** The configuration cannot be used. Names every fault at once and never shows a secret. */
+/** The configuration is invalid. Names every fault at once and never shows a secret. */
 export class ConfigError extends Error {
   readonly faults: readonly ConfigFault[];
 
@@ -42,7 +42,7 @@ export function renderPath(path: SettingPath): string {
     .join('');
 }
 
-/** Places below which nothing is ever shown, whatever was put there by mistake. */
+/** Settings whose values are never shown, not even values put there by mistake. */
 const SECRET_PLACES: readonly (readonly string[])[] = [
   ['admin', 'tokens'],
   ['store', 's3', 'accessKeyId'],
@@ -52,7 +52,7 @@ const SECRET_PLACES: readonly (readonly string[])[] = [
   ['sources', '*', 'credentials'],
 ];
 
-/** Below secret places a name that is no name may be the secret itself: name and value were swapped. */
+/** Other names below secret places may be the secret itself, when an operator swapped name and value. */
 const NAME_BESIDE_SECRET = /^[A-Za-z0-9_-]{1,32}$/;
 
 /** Describes the value at `path` of the tree as the operator wrote it, before secrets were put in. */
@@ -66,7 +66,7 @@ export function describeFound(written: unknown, path: SettingPath): string | nul
     const kind = Array.isArray(value) ? 'list' : 'map';
     return Object.keys(value).length === 0 ? `an empty ${kind}` : `a ${kind}`;
   }
-  return typeof value === 'string' ? shownText(value) : JSON.stringify(value);
+  return typeof value === 'string' ? displayedText(value) : JSON.stringify(value);
 }
 
 function isSecretPlace(path: SettingPath): boolean {

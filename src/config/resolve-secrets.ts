@@ -1,28 +1,28 @@
-import type { ConfigFault, SettingPath } from './faults.js';
+import type { ConfigFault, SettingPath } from './config-error.js';
 import { REFERENCE, WELL_FORMED } from './secret-reference.js';
 
-/** Where `${env:NAME}` and `${file:/path}` find their values, and what names this process. */
-export interface Surroundings {
+/** The process and host for which a configuration is read. */
+export interface RuntimeContext {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Throws when the file cannot be read. */
   readonly readFile: (path: string) => string;
   readonly hostName: string;
-  /** Names of the variables the configuration knows; without them no variable is held to be unknown. */
+  /** Names of the variables that the configuration knows; when absent, variables are not checked. */
   readonly variables?: ReadonlySet<string>;
 }
 
 interface Search {
-  readonly surroundings: Surroundings;
+  readonly context: RuntimeContext;
   readonly faults: ConfigFault[];
 }
 
-/** Puts the values of references into every string of the tree; what cannot be found is a fault naming it. */
+/** Replaces the references in every string of the tree by their values; a value that cannot be found is a fault. */
 export function resolveSecrets(
   tree: unknown,
-  surroundings: Surroundings,
+  context: RuntimeContext,
 ): { readonly resolved: unknown; readonly faults: readonly ConfigFault[] } {
   const faults: ConfigFault[] = [];
-  return { resolved: resolve(tree, [], { surroundings, faults }), faults };
+  return { resolved: resolve(tree, [], { context, faults }), faults };
 }
 
 function resolve(value: unknown, path: SettingPath, search: Search): unknown {
@@ -39,7 +39,7 @@ function resolveText(text: string, path: SettingPath, search: Search): string {
     REFERENCE,
     (reference: string, content: string | undefined, end: string | undefined) => {
       if (content === undefined) return '${';
-      const found = end === '}' ? lookUp(content, search.surroundings) : { expected: SYNTAX };
+      const found = end === '}' ? lookUp(content, search.context) : { expected: SYNTAX };
       if ('value' in found) return found.value;
       const harmless = end === '}' && WELL_FORMED.test(content);
       search.faults.push({ path, found: harmless ? reference : null, expected: found.expected });
@@ -51,25 +51,25 @@ function resolveText(text: string, path: SettingPath, search: Search): string {
 // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the syntax being explained
 const SYNTAX = '${env:NAME} or ${file:/absolute/path}; $${ stands for the characters themselves';
 
-/** Value of a reference, or what would have to be there. */
+/** Value of a reference, or the value that was expected. */
 type LookUp = { readonly value: string } | { readonly expected: string };
 
-function lookUp(content: string, surroundings: Surroundings): LookUp {
+function lookUp(content: string, context: RuntimeContext): LookUp {
   if (!WELL_FORMED.test(content)) return { expected: SYNTAX };
   const name = content.slice(content.indexOf(':') + 1);
-  if (content.startsWith('file:')) return readSecretFile(name, surroundings);
-  const value = surroundings.env[name];
+  if (content.startsWith('file:')) return readSecretFile(name, context);
+  const value = context.env[name];
   if (value === undefined) return { expected: `the environment variable ${name} to be set` };
   return value === '' ? { expected: `the environment variable ${name} not to be empty` } : { value };
 }
 
 /**
- * Editors and `echo` end files with a newline that is no part of the secret; exactly one is dropped. Whatever else
- * could not be seen on a screen would make a secret that never matches, and is named.
+ * Editors and `echo` end files with a newline that is not part of the secret; exactly one is dropped. Other invisible
+ * characters would make a secret that never matches, and are faults.
  */
-function readSecretFile(path: string, surroundings: Surroundings): LookUp {
+function readSecretFile(path: string, context: RuntimeContext): LookUp {
   try {
-    const value = surroundings.readFile(path).replace(/\r?\n$/, '');
+    const value = context.readFile(path).replace(/\r?\n$/, '');
     if (value === '') return { expected: `the file ${path} not to be empty` };
     if (value.startsWith('\ufeff'))
       return { expected: `the file ${path} without the byte order mark at its beginning` };

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { loadConfig, loadConfigWithoutPorts, parseConfig } from '../../../src/config/config.js';
+import { loadConfig, loadConfigWithoutCredentials, parseConfig } from '../../../src/config/config.js';
 import { configSchema } from '../../../src/config/schema.js';
 import { unwrap } from '../../../src/config/schema-faults.js';
 import { configFolder } from '../../support/processes/config-folder.js';
@@ -275,19 +275,22 @@ describe('loadConfig', () => {
   });
 });
 
-describe('loadConfigWithoutPorts', () => {
+describe('loadConfigWithoutCredentials', () => {
   it('needs neither tokens nor credentials, also in production', () => {
     const yaml = [
       `admin: { host: 0.0.0.0, tokens: { ops: "\${file:/nowhere/token}" } }`,
       `sources: { intake: { keyPrefix: in, credentials: { a: { headers: ["X-Token: \${env:TR_NOT_HERE}"] } } } }`,
     ];
     const env = { NODE_ENV: 'production', NODE_CONFIG_DIR: folder({ 'default.yaml': yaml.join('\n') }) };
-    expect(loadConfigWithoutPorts(env).sources.intake).toMatchObject({ keyPrefix: 'in/', credentials: {} });
+    expect(loadConfigWithoutCredentials(env).sources.intake).toMatchObject({
+      keyPrefix: 'in/',
+      credentials: {},
+    });
     expect(() => loadConfig(env)).toThrow(/2 faults/);
   });
 
   it('names all other faults', () => {
     const settings = { sources: { intake: { allow: ['eu9'] } }, limits: { maxPart: 1 } };
-    expect(() => loadConfigWithoutPorts({ NODE_CONFIG: JSON.stringify(settings) })).toThrow(/2 faults/);
+    expect(() => loadConfigWithoutCredentials({ NODE_CONFIG: JSON.stringify(settings) })).toThrow(/2 faults/);
   });
 });

@@ -6,7 +6,7 @@ import { readInstant } from '../time/instant.js';
 import { leaf, Mismatch } from './setting.js';
 import { formatDuration, formatSize, parseDuration, parseSize } from './units.js';
 
-/** The kinds of values settings have. Each reads what YAML, JSON and environment variables (always text) give. */
+/** The types of settings. Each reads values from YAML, JSON and environment variables, which are always text. */
 
 export function size(min: number, max: number = Number.MAX_SAFE_INTEGER) {
   const range =
@@ -92,7 +92,7 @@ export function pathTemplate(withId: boolean) {
   );
 }
 
-/** Where the archive lies; kept as written, which is how the store opens it. */
+/** Location of the archive, kept as written because the store opens it in this form. */
 export function storeUrl() {
   return leaf('file:<directory> or s3://<bucket>/<prefix>', (input) => {
     if (typeof input !== 'string') return undefined;
@@ -110,7 +110,7 @@ export function range() {
   });
 }
 
-/** A CIDR or address of proxies; the whole internet is none, because whoever is believed can say he is anybody. */
+/** A CIDR or address of proxies. Rejects the whole internet: a trusted proxy can claim any client address. */
 export function proxyRange() {
   return leaf('an address or CIDR', (input) => {
     if (typeof input !== 'string') return undefined;
@@ -118,7 +118,7 @@ export function proxyRange() {
     if ('fault' in parsed) return new Mismatch(`an address or CIDR (${parsed.fault})`);
     if (!parsed.cidr.endsWith('/0')) return parsed.cidr;
     return new Mismatch(
-      "the addresses of your balancers: a range of prefix 0 believes everybody's X-Forwarded-For",
+      'the addresses of your balancers: a range of prefix 0 trusts the X-Forwarded-For of every client',
     );
   });
 }

@@ -1,0 +1,115 @@
+import { optional, section, setting } from '../setting.js';
+import * as types from '../value-types.js';
+
+const DAY = 86_400_000;
+
+const batchRegion = (name: string) =>
+  section(`Batch region ${name.toUpperCase()}.`, {
+    batchUrl: optional(
+      types.url(['http:', 'https:']),
+      'address',
+      `Address of the jobs API in ${name.toUpperCase()}, without /v2.`,
+    ),
+  });
+
+const realtimeHost = (where: string) =>
+  optional(types.url(['ws:', 'wss:']), 'address', `Realtime address, ${where}, without /v2.`);
+
+export const speech = section("The speech service's own API, for recovery and realtime.", {
+  apiKey: optional(types.text(/^[\x21-\x7e]{8,4096}$/, 'an API key'), 'secret', 'API key of the service.'),
+  auth: setting(
+    types.oneOf(['apiKey', 'temporaryKey']),
+    'apiKey or temporaryKey',
+    'apiKey',
+    'Authenticate with the key itself or with temporary keys issued for it.',
+  ),
+  temporaryKeyTtl: setting(types.duration(60_000, DAY), 'duration', '10m', 'Lifetime of temporary keys.'),
+  keysUrl: optional(types.url(['http:', 'https:']), 'address', 'Address of the key service.'),
+  regions: section('Batch endpoints; a region without an address is not used.', {
+    eu1: batchRegion('eu1'),
+    eu2: batchRegion('eu2'),
+    us1: batchRegion('us1'),
+    us2: batchRegion('us2'),
+    au1: batchRegion('au1'),
+  }),
+  realtime: section('Realtime hosts.', {
+    global: realtimeHost('nearest region'),
+    eu: realtimeHost('EU1'),
+    us: realtimeHost('US1'),
+    au: realtimeHost('AU1'),
+  }),
+  paths: section('Paths below a batch address; `{id}` stands for the job.', {
+    list: setting(types.pathTemplate(false), 'path', '/v2/jobs/', 'Job list.'),
+    record: setting(types.pathTemplate(true), 'path', '/v2/jobs/{id}', 'Job record.'),
+    transcript: setting(types.pathTemplate(true), 'path', '/v2/jobs/{id}/transcript', 'Transcript.'),
+    media: setting(types.pathTemplate(true), 'path', '/v2/jobs/{id}/data', 'Media of the job.'),
+    usage: setting(types.pathTemplate(false), 'path', '/v2/usage', 'Usage statistics.'),
+  }),
+  maxRequestsPerSecond: setting(
+    types.count(1, 1_000),
+    'number',
+    20,
+    'Requests to one region; the service recommends fewer than 50.',
+  ),
+  connectTimeout: setting(types.duration(100), 'duration', '10s', 'Time to open a connection.'),
+  requestTimeout: setting(
+    types.duration(1_000),
+    'duration',
+    '30s',
+    'Time to the first byte of a response, and longest silence within one.',
+  ),
+  minBytesPerSecond: setting(
+    types.count(0, 2 ** 30),
+    'bytes per second',
+    1024,
+    'Slowest download, judged over requestTimeout; 0 turns the check off.',
+  ),
+  retries: setting(
+    types.count(0, 20),
+    'number',
+    4,
+    'Retries after 429, 5xx and network errors, also within a download.',
+  ),
+  retention: setting(
+    types.duration(3_600_000, 3650 * DAY),
+    'duration',
+    '7d',
+    'How long the service keeps results.',
+  ),
+  retentionWarning: setting(
+    types.duration(0, 3650 * DAY),
+    'duration',
+    '2d',
+    'Warn when the results of an unrecovered job expire within this time.',
+  ),
+});
+
+export const recovery = section('Fetching results whose callbacks were lost.', {
+  interval: setting(
+    types.durationOrOff(1_000),
+    'duration or off',
+    '15m',
+    'How often this replica reconciles, once speech has an API key and an address. Set to off where a CronJob reconciles.',
+  ),
+  window: setting(
+    types.duration(60_000, 3650 * DAY),
+    'duration',
+    '48h',
+    'Minimum age range that every run covers.',
+  ),
+  grace: setting(
+    types.duration(0, 30 * DAY),
+    'duration',
+    '10m',
+    'Age below which a callback may still arrive.',
+  ),
+  concurrency: setting(types.count(1, 100), 'number', 4, 'Jobs fetched concurrently.'),
+});
+
+export const capture = section('Live sessions.', {
+  rescueFolder: optional(
+    types.text(/^[^\0]{1,1024}$/, 'a folder on a local disk'),
+    'folder',
+    'Where `capture` keeps the final segments of a running session; `capture` and `serve` archive the sessions of killed processes from there. When not set: transcript-receiver/captures below $XDG_STATE_HOME or ~/.local/state.',
+  ),
+});

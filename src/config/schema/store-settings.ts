@@ -1,0 +1,117 @@
+import { optional, section, setting } from '../setting.js';
+import * as types from '../value-types.js';
+
+const DAY = 86_400_000;
+
+const s3 = section(
+  'Only for an s3: `store.url`. Credentials that are not set come from the usual AWS chain.',
+  {
+    endpoint: optional(
+      types.url(['http:', 'https:']),
+      'address',
+      'Endpoint of an S3-compatible store; AWS when not set.',
+    ),
+    region: optional(
+      types.text(/^[A-Za-z0-9-]{1,64}$/, 'a region name such as eu-central-1'),
+      'text',
+      'Region of the bucket.',
+    ),
+    forcePathStyle: setting(
+      types.flag(),
+      'true or false',
+      false,
+      'Puts the bucket into the path instead of the host name; most compatible stores need it.',
+    ),
+    accessKeyId: optional(
+      types.text(/^[\x21-\x7e]{1,256}$/, 'an access key id'),
+      'text',
+      'Access key; better left to the environment or the platform.',
+    ),
+    secretAccessKey: optional(
+      types.text(/^[\x21-\x7e]{1,512}$/, 'a secret access key'),
+      'secret',
+      'Secret of the access key.',
+    ),
+    sessionToken: optional(
+      types.text(/^[\x21-\x7e]{1,8192}$/, 'a session token'),
+      'secret',
+      'Session token of temporary credentials.',
+    ),
+    checksum: setting(
+      types.oneOf(['sha256', 'crc32']),
+      'sha256 or crc32',
+      'sha256',
+      'sha256 signs the hash of every body, which every S3 server checks. crc32 needs less CPU, requires https, and AWS stores it with the object.',
+    ),
+    sse: setting(
+      types.oneOf(['none', 's3', 'kms']),
+      'none, s3 or kms',
+      'none',
+      "Server-side encryption requested for each object; none uses the bucket's default.",
+    ),
+    kmsKeyId: optional(
+      types.text(/^[\x21-\x7e]{1,2048}$/, 'a KMS key id or ARN'),
+      'text',
+      "KMS key for sse kms; the account's default key when not set.",
+    ),
+    storageClass: optional(
+      types.text(
+        // Objects of these classes can be read only after a restore that takes hours.
+        /^(?!(GLACIER|DEEP_ARCHIVE)$)[A-Z0-9_]{1,64}$/,
+        'a storage class that can be read at once, such as STANDARD_IA or GLACIER_IR',
+      ),
+      'text',
+      "Storage class of artefacts; the ledger, the quarantine and everything else use the bucket's default.",
+    ),
+    connectTimeout: setting(types.duration(100), 'duration', '3s', 'Time to open a connection.'),
+    requestTimeout: setting(types.duration(1_000), 'duration', '15s', 'Time for one request, except parts.'),
+    partTimeout: setting(types.duration(1_000), 'duration', '60s', 'Time for one attempt to upload a part.'),
+    maxSockets: setting(
+      types.count(1, 10_000),
+      'number',
+      64,
+      'Connections for writes; reads and control requests have as many each, downloads have their own.',
+    ),
+    retries: setting(types.count(0, 20), 'number', 4, 'Retries of a request that may be repeated.'),
+    conditionalWrites: setting(
+      types.oneOf(['native', 'emulated']),
+      'native or emulated',
+      'native',
+      'emulated accepts a store without atomic conditional writes: it reads first and then writes, so two simultaneous deliveries of one artefact may overwrite each other.',
+    ),
+  },
+);
+
+export const store = section('The object store.', {
+  url: setting(
+    types.storeUrl(),
+    'address',
+    'file:./data',
+    'file:<directory>, relative to the working directory, or s3://<bucket>/<prefix>.',
+  ),
+  partSize: setting(
+    types.size(1024, 2 ** 30),
+    'size',
+    '8MiB',
+    'Size of a buffer and of an upload part. Bodies up to this size are one PUT; on S3 at least 5MiB.',
+  ),
+  fsync: setting(
+    types.flag(),
+    'true or false',
+    true,
+    'Only for a file: `store.url`. false gives up durability across power loss.',
+  ),
+  sweepUploadsAfter: setting(
+    types.duration(3_600_000, 365 * DAY),
+    'duration',
+    '24h',
+    'Age at which an unfinished upload is aborted; at least `limits.totalTimeout`.',
+  ),
+  canaryInterval: setting(
+    types.duration(1_000, 3_600_000),
+    'duration',
+    '10s',
+    'How often a test object is written for /readyz.',
+  ),
+  s3,
+});

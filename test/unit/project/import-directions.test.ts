@@ -71,7 +71,7 @@ const shown = (offenders: readonly Import[]) => offenders.map(({ from, to }) => 
 describe('imports', () => {
   it('are found at all', () => {
     expect(imports.length).toBeGreaterThan(files.length);
-    expect(shown(imports)).toContain('config/config.ts -> config/faults.ts');
+    expect(shown(imports)).toContain('config/config.ts -> config/config-error.ts');
     expect(imports.filter(isOwn).every(({ to }) => text.has(to))).toBe(true);
   });
 

@@ -9,7 +9,7 @@ import type { RefusalRing } from '../observe/refusal-ring.js';
 import type { Source } from '../receiver/access/sources.js';
 import type { BodyReader } from '../receiver/http/body-reader.js';
 import type { RecoveryParts } from '../recovery/recovery-parts.js';
-import { createTrialDecoder } from '../repair/quarantine-view.js';
+import { createTrialDecoder } from '../repair/decode-quarantined.js';
 import { createRepairs, type RepairOptions } from '../repair/repairs.js';
 import type { ObjectStore } from '../store/object-store.js';
 import { type ChangeGate, createChangeGate } from './access/change-gate.js';

@@ -1,6 +1,6 @@
 import { type Archive, createArchive } from '../archive/archive.js';
 import { createLedger, type Ledger } from '../archive/ledger/ledger.js';
-import type { SegmentInfo } from '../archive/ledger/ledger-segment.js';
+import type { SegmentInfo } from '../archive/ledger/write-segment.js';
 import type { Config } from '../config/config.js';
 import { type BufferPool, createBufferPool } from '../memory/buffer-pool.js';
 import { type ByteBudget, createByteBudget } from '../memory/byte-budget.js';

@@ -3,7 +3,7 @@ import { readInstant } from '../time/instant.js';
 import type { LedgerRow } from './ledger-row.js';
 import { beforeInstant, comparePositions, decodeCursor, type RowPosition } from './row-position.js';
 
-/** Filters of the list of deliveries; absent ones let everything pass. */
+/** Filters of the list of deliveries; an absent filter matches everything. */
 export interface DeliveryQuery {
   /** ISO 8601; received at or after it. */
   readonly since?: string | undefined;
@@ -20,13 +20,13 @@ export interface DeliveryQuery {
   readonly cursor?: string | undefined;
 }
 
-/** A query made ready to run. */
+/** A validated query. */
 export interface RowSearch {
   readonly limit: number;
   readonly since: number;
-  /** Rows before this place are wanted. */
+  /** Only rows before this position match. */
   readonly start: RowPosition;
-  /** Whether the query itself says how far back to go. */
+  /** Whether the query has a range, so that hours before the window are searched too. */
   readonly explicit: boolean;
   readonly matches: (row: LedgerRow) => boolean;
 }
@@ -34,7 +34,7 @@ export interface RowSearch {
 const FIELDS = ['job', 'source', 'region', 'status', 'outcome', 'origin'] as const;
 const END_OF_TIME = 8.64e15;
 
-/** Throws `Problem` `request-invalid` for instants, limits and cursors that are none. */
+/** Throws `Problem` `request-invalid` for invalid instants, limits and cursors. */
 export function prepareSearch(query: DeliveryQuery): RowSearch {
   const { limit = 50, cursor } = query;
   if (!Number.isInteger(limit) || limit < 1 || limit > 500) {
@@ -58,12 +58,12 @@ export function prepareSearch(query: DeliveryQuery): RowSearch {
   };
 }
 
-/** A cursor may come from a page with another `until`, or with none. */
+/** A cursor may come from a page with another `until`, or without one. */
 function earlier(a: RowPosition, b: RowPosition): RowPosition {
   return comparePositions(a, b) < 0 ? a : b;
 }
 
-/** Throws `Problem` `request-invalid` for a text that is no instant; undefined stays undefined. */
+/** Throws `Problem` `request-invalid` for an invalid instant; undefined stays undefined. */
 export function instantOf(name: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const time = readInstant(text);

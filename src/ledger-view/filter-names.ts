@@ -4,7 +4,7 @@ import { KNOWN_CALLBACK_STATUSES } from '../domain/job.js';
 import { Problem } from '../domain/problem.js';
 import type { LedgerView } from './ledger-view.js';
 
-/** Filters whose values are names out of a known set. */
+/** Filters whose values are names from a known set. */
 export interface NameFilters {
   readonly source?: string | undefined;
   readonly region?: string | undefined;
@@ -13,7 +13,7 @@ export interface NameFilters {
   readonly origin?: string | undefined;
 }
 
-/** What can be filtered for, as a reader chooses it. */
+/** The values that the filters offer. */
 export interface KnownNames {
   readonly sources: readonly string[];
   readonly regions: readonly string[];
@@ -42,9 +42,9 @@ export function knownNames(sources: Iterable<string>, regions: Iterable<string>)
 }
 
 /**
- * Refuses a filter that can match nothing: a misspelt one would show an empty list, which reads as good news. The
- * sets are open, so that what the ledger holds is a known name as well: a source that was removed, a new status.
- * Throws `Problem` `request-invalid` that lists the known names.
+ * Rejects a filter that can match nothing: a misspelt name would show an empty list, which reads as good news. The sets
+ * are open, so that every name in the ledger is known as well: a source that was removed, a new status. Throws `Problem`
+ * `request-invalid` that lists the known names.
  */
 export function checkNames(filters: NameFilters, known: KnownNames, view: Pick<LedgerView, 'holds'>): void {
   for (const [field, names] of FIELDS) {

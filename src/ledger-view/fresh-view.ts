@@ -3,14 +3,13 @@ import type { LedgerView } from './ledger-view.js';
 
 export interface FreshViewOptions {
   readonly view: Pick<LedgerView, 'touch' | 'refresh' | 'status'>;
-  /** Milliseconds a request waits for a look. Default 1,500. */
+  /** Milliseconds a request waits for the store. Default 1,500. */
   readonly patience?: number;
 }
 
 /**
- * Looks at the ledger now, so that a request sees what was acknowledged just before it, on whichever replica.
- * Requests that come together share a look. A store in trouble does not hold them up; the view's `status`
- * tells of it.
+ * Refreshes the view, so that a request sees what any replica acknowledged just before it. Concurrent requests share a
+ * refresh. A failing store does not delay them beyond the timeout; the view's `status` reports the failure.
  */
 export type FreshView = () => Promise<void>;
 
@@ -18,7 +17,7 @@ export function createFreshView(options: FreshViewOptions): FreshView {
   const { view, patience = 1500 } = options;
   return async () => {
     view.touch();
-    // The first load gives pages as soon as they are complete; nothing is gained by waiting here.
+    // During the first load pages wait for their own rows: waiting here as well would gain nothing.
     if (view.status().state === 'loading') return;
     const given = new AbortController();
     const timeout = sleep(patience, undefined, { signal: given.signal }).catch(() => undefined);

@@ -1,19 +1,19 @@
 import { LEDGER_FOLDER, ledgerPartition } from '../archive/layout.js';
-import { listPartition } from '../archive/ledger/ledger-reader.js';
+import { listPartition, startOfPartition } from '../archive/ledger/ledger-reader.js';
 import type { ObjectStore } from '../store/object-store.js';
 import type { LedgerRow } from './ledger-row.js';
 import { comparePositions, type RowPosition } from './row-position.js';
 import { mergeRows } from './row-window.js';
-import type { SegmentIntake } from './segment-intake.js';
+import type { SegmentLoader } from './segment-loader.js';
 
-/** Hours of the ledger that are older than the window, read when somebody asks for them. */
+/** Hours of the ledger before the window, read from the store on demand. */
 export interface LedgerHistory {
   /**
-   * Hours before a place and not before `since`, newest first, each with its rows in order. `read` counts the
-   * segments that had to be read for the hour.
+   * Hours before a position and not before `since`, newest first, each with its rows in order. `read` counts the segments
+   * that were read from the store for the hour.
    */
-  hoursBefore(place: RowPosition, since: number): AsyncGenerator<HistoryHour>;
-  /** Whether anything was received before an instant, as far as the folders tell. */
+  hoursBefore(position: RowPosition, since: number): AsyncGenerator<HistoryHour>;
+  /** Whether the ledger has a folder of an hour before an instant. */
   hasBefore(time: number): Promise<boolean>;
 }
 
@@ -26,13 +26,13 @@ export interface HistoryHour {
 
 export interface LedgerHistoryOptions {
   readonly store: ObjectStore;
-  readonly intake: SegmentIntake;
-  /** Rows of old hours that are kept for the next page. */
+  readonly loader: SegmentLoader;
+  /** Rows of old hours that are cached for the next page. */
   readonly maxCachedRows: number;
 }
 
 export function createLedgerHistory(options: LedgerHistoryOptions): LedgerHistory {
-  const { store, intake, maxCachedRows } = options;
+  const { store, loader, maxCachedRows } = options;
   const cache = new Map<string, LedgerRow[]>();
 
   function remember(partition: string, rows: LedgerRow[]): void {
@@ -55,7 +55,7 @@ export function createLedgerHistory(options: LedgerHistoryOptions): LedgerHistor
     const keys: string[] = [];
     for await (const key of listPartition(store, partition)) keys.push(key);
     let rows: LedgerRow[] = [];
-    for await (const segment of intake.read(keys)) {
+    for await (const segment of loader.read(keys)) {
       rows = mergeRows(rows, segment.rows.sort(comparePositions));
     }
     remember(partition, rows);
@@ -63,10 +63,10 @@ export function createLedgerHistory(options: LedgerHistoryOptions): LedgerHistor
   }
 
   return {
-    async *hoursBefore(place, since) {
-      for await (const partition of partitionsDescending(store, place.time, since)) {
-        const start = startOf(partition);
-        if (start !== null) yield { start, ...(await readHour(partition)) };
+    async *hoursBefore(position, since) {
+      for await (const partition of partitionsDescending(store, position.time, since)) {
+        const start = startOfPartition(partition);
+        if (!Number.isNaN(start)) yield { start, ...(await readHour(partition)) };
       }
     },
     async hasBefore(time) {
@@ -77,7 +77,7 @@ export function createLedgerHistory(options: LedgerHistoryOptions): LedgerHistor
   };
 }
 
-/** Folders of hours from the one that holds `from` down to the one that holds `since`; days are listed lazily. */
+/** Folders of hours from that of `from` down to that of `since`; days are listed lazily. */
 async function* partitionsDescending(
   store: ObjectStore,
   from: number,
@@ -94,7 +94,7 @@ async function* partitionsDescending(
   }
 }
 
-/** Partition of an instant; instants that have no four-digit year lie beyond every partition. */
+/** Partition of an instant. Instants without a four-digit year sort before or after every partition. */
 function boundary(time: number): string {
   if (time < 0) return '';
   if (time >= Date.UTC(10_000, 0)) return '~';
@@ -105,10 +105,4 @@ async function foldersDescending(store: ObjectStore, prefix: string): Promise<st
   const folders: string[] = [];
   for await (const folder of store.folders(prefix)) folders.push(folder);
   return folders.reverse();
-}
-
-function startOf(partition: string): number | null {
-  const [, day, hour] = /dt=(\d{4}-\d\d-\d\d)\/hour=(\d\d)\/$/.exec(partition) ?? [];
-  const time = Date.parse(`${day}T${hour}:00:00.000Z`);
-  return Number.isNaN(time) ? null : time;
 }

@@ -1,11 +1,11 @@
 import { promisify } from 'node:util';
 import { deflateRaw, inflateRawSync } from 'node:zlib';
-import { type ParsedSegment, parseLine } from '../archive/ledger/ledger-text.js';
+import { type ParsedSegment, parseLine } from '../archive/ledger/parse-segment.js';
 import type { LedgerLine } from '../domain/delivery.js';
 
-/** What filters and charts need of a ledger line; the line itself stays packed with its neighbours. */
+/** The fields of a ledger line that filters and charts need. The line itself stays compressed in its block. */
 export interface LedgerRow {
-  /** Receipt in milliseconds since the epoch. */
+  /** Time of receipt in milliseconds since the epoch. */
   readonly time: number;
   readonly id: string;
   readonly job: string | null;
@@ -18,7 +18,7 @@ export interface LedgerRow {
   readonly bytes: number;
   readonly durationMs: number;
   readonly block: LineBlock;
-  /** Place of the line in its block. */
+  /** Index of the line in its block. */
   readonly index: number;
 }
 
@@ -27,21 +27,21 @@ const deflateOffLoop = promisify(deflateRaw);
 const LINES_PER_BLOCK = 64;
 
 /**
- * Lines of one or many segments, deflated once there are enough of them: some 150 bytes a line instead of 800. By the
- * block and not by the segment, because a store that answers fast makes segments of a line or two, and what one of
- * them costs in buffers is a multiple of what it holds.
+ * Lines of one or several segments, compressed once the block is full: some 150 bytes a line instead of 800. Blocks
+ * instead of segments, because a fast store makes segments of a line or two, whose buffers cost a multiple of their
+ * content.
  */
 export class LineBlock {
-  /** The lines, or all of them deflated. */
+  /** The lines, or all of them compressed. */
   #content: string[] | Buffer = [];
 
   get isFull(): boolean {
     return Buffer.isBuffer(this.#content) || this.#content.length >= LINES_PER_BLOCK;
   }
 
-  /** Takes a line and gives its place. Not to be called once the block is full. */
+  /** Adds a line and returns its index. Must not be called once the block is full. */
   add(text: string): number {
-    if (Buffer.isBuffer(this.#content)) throw new Error('a packed block takes no more lines');
+    if (Buffer.isBuffer(this.#content)) throw new Error('the block is full');
     const length = this.#content.push(text);
     if (length === LINES_PER_BLOCK) this.#pack(this.#content);
     return length - 1;
@@ -56,19 +56,19 @@ export class LineBlock {
   #pack(lines: readonly string[]): void {
     deflateOffLoop(Buffer.from(lines.join('\n')), { level: 1 }).then(
       (packed) => {
-        // A copy of the right size and for itself: zlib's own buffer is a view into a far larger one, and one out of
-        // Node's pool would keep eight kilobytes alive.
+        // A copy of the exact size, outside of Node's pool: zlib's buffer is a view into a far larger one, and a pooled
+        // one would keep 8 KiB alive.
         const own = Buffer.allocUnsafeSlow(packed.length);
         packed.copy(own);
         this.#content = own;
       },
-      // Left as it is: larger, not wrong.
+      // The lines stay uncompressed: larger, not wrong.
       () => undefined,
     );
   }
 }
 
-/** Makes the rows of segments that were read, one after the other. */
+/** Makes rows of parsed segments. Segments share blocks. */
 export function createRowPacker(): (parsed: ParsedSegment) => LedgerRow[] {
   let block = new LineBlock();
   return ({ entries }) =>
@@ -97,10 +97,10 @@ function rowOf(line: LedgerLine, block: LineBlock, index: number): LedgerRow {
 }
 
 const known = new Map<string, string>();
-/** Far more than honest values; keeps senders' made-up statuses from growing the table. */
+/** Far more than the usual values. Bounds the table against statuses that senders make up. */
 const MAX_SHARED = 1000;
 
-/** One copy of each recurring text instead of one per line. */
+/** One copy of each recurring text instead of one copy per line. */
 function shared(text: unknown): string | null {
   if (typeof text !== 'string') return null;
   const first = known.get(text);
@@ -109,7 +109,7 @@ function shared(text: unknown): string | null {
   return text;
 }
 
-/** The ledger lines behind rows, in their order; a block is unpacked once for neighbours. */
+/** The ledger lines of rows, in their order. Each block is decompressed once. */
 export function linesOf(rows: readonly LedgerRow[]): LedgerLine[] {
   const unpacked = new Map<LineBlock, readonly string[]>();
   return rows.flatMap((row) => {

@@ -1,16 +1,15 @@
-import { setImmediate as immediate } from 'node:timers/promises';
-import type { RowWindow } from './row-window.js';
+import { type RowWindow, visitRows } from './row-window.js';
 import { createFigures, MAX_COUNTED_NAMES, type SummaryFigures } from './summary-figures.js';
 
-/** Figures over a stretch of time, for charts and for the question whether all is well. */
+/** Figures of a period, for charts and for the verdict on health. */
 export interface LedgerSummary {
-  /** ISO 8601; the stretch the figures are about. */
+  /** ISO 8601; the period of the figures. */
   readonly since: string;
   readonly until: string;
   readonly total: SummaryFigures;
-  /** Equal stretches, oldest first; empty ones included. */
+  /** Parts of the period of equal length, oldest first; empty ones included. */
   readonly buckets: readonly (SummaryFigures & { readonly start: string })[];
-  /** Last delivery taken (not refused) by region and by source, over all that is held in memory. */
+  /** Last accepted delivery by region and by source, over all rows in memory. */
   readonly lastByRegion: Readonly<Record<string, string>>;
   readonly lastBySource: Readonly<Record<string, string>>;
   /** The same by `<source>/<credential>`. */
@@ -23,9 +22,6 @@ export interface SummaryRange {
   readonly buckets: number;
 }
 
-/** Rows between two turns of the event loop: some 5 ms. */
-const SLICE = 20_000;
-
 export async function summarise(window: RowWindow, range: SummaryRange): Promise<LedgerSummary> {
   const { since, until, buckets } = range;
   const width = (until - since) / buckets;
@@ -33,21 +29,14 @@ export async function summarise(window: RowWindow, range: SummaryRange): Promise
   const lastByRegion = new Map<string, number>();
   const lastBySource = new Map<string, number>();
   const lastByCredential = new Map<string, number>();
-  let seen = 0;
-  for (const { rows } of window.hoursBefore()) {
-    for (let index = rows.length - 1; index >= 0; index -= 1) {
-      const row = rows[index];
-      if (!row) continue;
-      if (row.outcome !== 'refused' && row.origin === 'callback') {
-        noteFirst(lastByRegion, row.region, row.time);
-        noteFirst(lastBySource, row.source, row.time);
-        if (row.credential !== null) noteFirst(lastByCredential, `${row.source}/${row.credential}`, row.time);
-      }
-      if (row.time >= since && row.time < until) figures[Math.floor((row.time - since) / width)]?.add(row);
-      seen += 1;
-      if (seen % SLICE === 0) await immediate();
+  await visitRows(window, (row) => {
+    if (row.outcome !== 'refused' && row.origin === 'callback') {
+      noteFirst(lastByRegion, row.region, row.time);
+      noteFirst(lastBySource, row.source, row.time);
+      if (row.credential !== null) noteFirst(lastByCredential, `${row.source}/${row.credential}`, row.time);
     }
-  }
+    if (row.time >= since && row.time < until) figures[Math.floor((row.time - since) / width)]?.add(row);
+  });
   const total = createFigures();
   for (const figure of figures) total.addAll(figure);
   return {
@@ -61,7 +50,7 @@ export async function summarise(window: RowWindow, range: SummaryRange): Promise
   };
 }
 
-/** Rows come newest first, so the first one seen is the last one received. */
+/** Rows come newest first: the first one seen is the last one received. */
 function noteFirst(last: Map<string, number>, name: string | null, time: number): void {
   if (name !== null && !last.has(name) && last.size < MAX_COUNTED_NAMES) last.set(name, time);
 }

@@ -1,14 +1,14 @@
 import { decodeTime, encodeTime } from 'ulid';
 import { ledgerPartition } from '../archive/layout.js';
-import { listPartition, listPartitions } from '../archive/ledger/ledger-reader.js';
+import { listPartition, listPartitions, startOfPartition } from '../archive/ledger/ledger-reader.js';
 import type { ObjectStore } from '../store/object-store.js';
 import type { LedgerRow } from './ledger-row.js';
 import type { RowWindow } from './row-window.js';
-import type { SegmentIntake } from './segment-intake.js';
+import type { SegmentLoader } from './segment-loader.js';
 
 export interface LedgerTailOptions {
   readonly store: ObjectStore;
-  readonly intake: SegmentIntake;
+  readonly loader: SegmentLoader;
   readonly window: RowWindow;
   readonly clock: () => number;
   /** How far back rows are held, in milliseconds. */
@@ -19,22 +19,22 @@ export interface LedgerTailOptions {
 }
 
 interface KnownPartition {
-  /** Of the segments that were read; those whose lines are no longer held are forgotten in time. */
+  /** Names of the segments that were read. `forgetNames` removes those whose lines are no longer held. */
   readonly names: Set<string>;
   /** When the newest known segment was written. */
   newest: number;
-  /** When a poll last listed all that clocks may differ by, and how many keys that were. */
+  /** When a poll last listed the whole `SKEW`, and how many keys it found. */
   wideAt: number;
   wideKeys: number;
 }
 
-/** Keeps a window of rows equal to the recent ledger in the store. Its calls must not overlap. */
+/** Keeps a window of rows in step with the recent ledger in the store. Calls must not overlap. */
 export interface LedgerTail {
-  /** First load, newest first; after an error it can be called again and goes on where it was. */
+  /** First load, newest first. After an error it can be called again and continues where it failed. */
   load(): Promise<void>;
-  /** Looks for new segments where they usually appear. */
+  /** Reads new segments where they usually appear. */
   poll(): Promise<void>;
-  /** Looks through the hours of the last day: late segments of long uploads and of clocks that are off. */
+  /** Reads new segments of all hours of the last day: late ones of long uploads, and of clocks that are wrong. */
   sweep(): Promise<void>;
   /** All lines received at or after this instant are in the window. */
   completeSince(): number;
@@ -42,19 +42,19 @@ export interface LedgerTail {
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
-/** Segments are named by their writer's clock: this much behind the newest, a poll still finds them. */
+/** Segments are named by their writer's clock. A poll finds those that are behind the newest by up to this. */
 const SKEW = 3 * MINUTE;
-/** Where the segments of that time are more than one page of a listing, most polls look back only this far. */
+/** Where the segments of `SKEW` are more than one page of a listing, most polls list only this much. */
 const NEAR = 15_000;
 const PAGE = 1000;
-/** A poll looks back this far: deliveries that take longer are found by the sweep. */
+/** How far back a poll reads. Deliveries that take longer are found by the sweep. */
 const USUAL_DELAY = 10 * MINUTE;
 const SWEPT = 24 * HOUR;
-/** Rows are handed over in steps of so many segments, so that pages become answerable early. */
+/** Segments per step. After each step the rows are searchable, so that pages need not wait for the whole load. */
 const STEP = 64;
 
 export function createLedgerTail(options: LedgerTailOptions): LedgerTail {
-  const { store, intake, window, clock, windowMs, maxRows, onProgress } = options;
+  const { store, loader, window, clock, windowMs, maxRows, onProgress } = options;
   const known = new Map<string, KnownPartition>();
   let complete = Number.POSITIVE_INFINITY;
 
@@ -67,8 +67,8 @@ export function createLedgerTail(options: LedgerTailOptions): LedgerTail {
   }
 
   /**
-   * Reads what is new among a partition's keys. A segment written before `complete` holds only older lines,
-   * because a line is received before it is written, by the same clock.
+   * Reads the new segments among a partition's keys. A segment written before `complete` holds only older lines, because
+   * a line is received before it is written, by the same clock.
    */
   async function take(partition: string, keys: readonly string[], onStep?: (lastKey: string) => void) {
     const seen = knownOf(partition);
@@ -76,16 +76,16 @@ export function createLedgerTail(options: LedgerTailOptions): LedgerTail {
     for (let start = 0; start < fresh.length; start += STEP) {
       if (window.size >= maxRows * 2) return false;
       const step = fresh.slice(start, start + STEP);
-      // Added together: every addition goes through the rows of its hour, and segments of busy replicas are small.
+      // Added together: every addition walks the rows of its hour, and segments of busy replicas are small.
       const added: LedgerRow[][] = [];
       try {
-        for await (const { key, rows } of intake.read(step)) {
+        for await (const { key, rows } of loader.read(step)) {
           seen.names.add(ownCopy(nameOf(key)));
           seen.newest = Math.max(seen.newest, writtenAt(key) ?? 0);
           added.push(rows);
         }
       } finally {
-        // What was read before the store failed is known now and not read again.
+        // Segments that were read before the store failed are not read again.
         window.add(added.flat());
       }
       const last = step.at(-1);
@@ -100,11 +100,11 @@ export function createLedgerTail(options: LedgerTailOptions): LedgerTail {
     complete = Math.max(complete, startOfHour(clock() - windowMs));
     window.dropBefore(complete);
     for (const partition of known.keys()) {
-      if (endOfPartition(partition) <= complete) known.delete(partition);
+      if (endOf(partition) <= complete) known.delete(partition);
     }
   }
 
-  /** Of a busy hour only the last minutes are held: the names of the others need no memory, `isHeld` knows them. */
+  /** Of a busy hour only the last minutes are held. The names of the other segments need no memory: see `isHeld`. */
   function forgetNames(): void {
     const oldest = encodeTime(Math.max(0, complete));
     for (const { names } of known.values()) {
@@ -121,16 +121,16 @@ export function createLedgerTail(options: LedgerTailOptions): LedgerTail {
     const since = startOfHour(clock() - windowMs);
     const partitions = await collect(listPartitions(store, { since: new Date(since).toISOString() }));
     for (const partition of partitions.reverse()) {
-      // There is nothing between this hour and the ones before it in the loop.
-      complete = Math.min(complete, endOfPartition(partition));
+      // No hour between this one and the one before it in the loop has segments.
+      complete = Math.min(complete, endOf(partition));
       onProgress();
       const keys = await collect(listPartition(store, partition));
       const whole = await take(partition, keys.reverse(), (lastKey) => {
-        const reached = Math.max(writtenAt(lastKey) ?? Number.POSITIVE_INFINITY, startOfPartition(partition));
+        const reached = Math.max(writtenAt(lastKey) ?? Number.POSITIVE_INFINITY, startOf(partition));
         complete = Math.min(complete, reached);
         onProgress();
       });
-      if (whole) complete = Math.min(complete, startOfPartition(partition));
+      if (whole) complete = Math.min(complete, startOf(partition));
       onProgress();
       if (window.size >= maxRows) break;
     }
@@ -138,8 +138,8 @@ export function createLedgerTail(options: LedgerTailOptions): LedgerTail {
     trim();
   }
 
-  /** Reads what is new among the segments written since an instant; gives how many were listed. */
-  async function lookInto(partition: string, writtenSince: number): Promise<number> {
+  /** Reads the new ones of the segments written since an instant. Returns how many were listed. */
+  async function readNew(partition: string, writtenSince: number): Promise<number> {
     const startAfter = writtenSince > 0 ? `${partition}${encodeTime(writtenSince)}` : undefined;
     const keys = await collect(listPartition(store, partition, startAfter ? { startAfter } : undefined));
     await take(partition, keys.filter(isHeld));
@@ -152,9 +152,9 @@ export function createLedgerTail(options: LedgerTailOptions): LedgerTail {
     for (const partition of new Set(instants.map(partitionOf))) {
       const seen = knownOf(partition);
       if (seen.wideKeys > PAGE && now - seen.wideAt < MINUTE) {
-        await lookInto(partition, seen.newest - NEAR);
+        await readNew(partition, seen.newest - NEAR);
       } else {
-        seen.wideKeys = await lookInto(partition, seen.newest - SKEW);
+        seen.wideKeys = await readNew(partition, seen.newest - SKEW);
         seen.wideAt = now;
       }
     }
@@ -165,7 +165,7 @@ export function createLedgerTail(options: LedgerTailOptions): LedgerTail {
   async function sweep(): Promise<void> {
     const oldest = Math.max(complete, clock() - SWEPT);
     const range = { since: new Date(oldest).toISOString() };
-    for (const partition of await collect(listPartitions(store, range))) await lookInto(partition, complete);
+    for (const partition of await collect(listPartitions(store, range))) await readNew(partition, complete);
     trim();
     forgetNames();
     onProgress();
@@ -174,17 +174,17 @@ export function createLedgerTail(options: LedgerTailOptions): LedgerTail {
   return { load, poll, sweep, completeSince: () => complete };
 }
 
-/** Last segment of a key, without its ending: what tells segments of one partition apart. */
+/** The file name in a key without its extension. Unique within a partition. */
 function nameOf(key: string): string {
   return key.slice(key.lastIndexOf('/') + 1, -'.ndjson'.length);
 }
 
-/** A slice would keep the key alive, and with it the page of the listing it came in. */
+/** A slice would keep the key alive, and with it the whole page of the listing. */
 function ownCopy(text: string): string {
   return Buffer.from(text, 'latin1').toString('latin1');
 }
 
-/** When a segment was written, by its name; null for names we did not make. */
+/** When a segment was written, by its name; null for foreign names. */
 function writtenAt(key: string): number | null {
   try {
     return decodeTime(key.slice(key.lastIndexOf('/') + 1).slice(0, 26));
@@ -197,16 +197,14 @@ function partitionOf(time: number): string {
   return ledgerPartition(new Date(time).toISOString());
 }
 
-const PARTITION = /dt=(\d{4}-\d\d-\d\d)\/hour=(\d\d)\/$/;
-
-function startOfPartition(partition: string): number {
-  const [, day, hour] = PARTITION.exec(partition) ?? [];
-  const time = Date.parse(`${day}T${hour}:00:00.000Z`);
+/** Infinity for a foreign folder: it never counts as complete. */
+function startOf(partition: string): number {
+  const time = startOfPartition(partition);
   return Number.isNaN(time) ? Number.POSITIVE_INFINITY : time;
 }
 
-function endOfPartition(partition: string): number {
-  return startOfPartition(partition) + HOUR;
+function endOf(partition: string): number {
+  return startOf(partition) + HOUR;
 }
 
 function startOfHour(time: number): number {

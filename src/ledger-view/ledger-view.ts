@@ -10,18 +10,18 @@ import { createLedgerTail } from './ledger-tail.js';
 import { type FailureQuery, findOpenFailures } from './open-failures.js';
 import { encodeCursor } from './row-position.js';
 import { createRowWindow } from './row-window.js';
-import { type BrokenLines, createSegmentIntake } from './segment-intake.js';
+import { type BrokenLines, createSegmentLoader } from './segment-loader.js';
 import { createTailSchedule } from './tail-schedule.js';
 
 export interface LedgerViewOptions {
   readonly store: ObjectStore;
-  /** How far back lines are held in memory, in milliseconds. Default 7 days: what the service itself keeps. */
+  /** How far back lines are held in memory, in milliseconds. Default 7 days, as long as the service keeps results. */
   readonly windowMs?: number;
   /** How long the service keeps a job's results, in milliseconds. Default 7 days. */
   readonly retention?: number;
-  /** Lines held in memory at most; some 400 bytes each. Default 200,000. */
+  /** Upper bound of lines in memory; some 400 bytes each. Default 200,000. */
   readonly maxRows?: number;
-  /** Milliseconds between looks while somebody looks, and otherwise. Defaults 3,000 and 60,000. */
+  /** Milliseconds between polls of the store while the view is in use, and otherwise. Defaults 3,000 and 60,000. */
   readonly fastInterval?: number;
   readonly slowInterval?: number;
   /** Segments read at once. Default 16. */
@@ -35,15 +35,15 @@ export interface DeliveryPage {
   readonly nextCursor: string | null;
 }
 
-/** Failing jobs, the one first whose results the service drops first. */
+/** Failing jobs. Those whose results the service drops first come first. */
 export interface FailurePage {
   readonly failures: readonly FailureLine[];
-  /** All that match, by outcome. */
+  /** Number of all matching jobs, by outcome. */
   readonly counts: Readonly<Record<string, number>>;
   readonly nextCursor: string | null;
 }
 
-/** The line that failed, and until when (ISO 8601, at the latest) the service can still be asked. */
+/** The failed line, and when (ISO 8601, at the latest) the service drops the job's results. */
 export type FailureLine = LedgerLine & { readonly retentionEndsAt: string };
 
 export interface SummaryQuery {
@@ -51,65 +51,65 @@ export interface SummaryQuery {
   readonly since?: string | undefined;
   /** ISO 8601. Default: now. */
   readonly until?: string | undefined;
-  /** Number of equal stretches, 1 to 500. Default 48. */
+  /** Number of parts of equal length, 1 to 500. Default 48. */
   readonly buckets?: number | undefined;
 }
 
 export interface LedgerViewStatus {
   readonly state: 'loading' | 'ready';
-  /** ISO 8601; from here on everything is in memory. Null before anything is. */
+  /** ISO 8601; everything from then on is in memory. Null before the first rows are. */
   readonly completeSince: string | null;
   readonly rows: number;
   readonly broken: BrokenLines;
-  /** ISO 8601 of the last successful look at the store, or null. */
+  /** ISO 8601 of the last successful poll of the store, or null. */
   readonly refreshedAt: string | null;
-  /** What the last look failed of, or null. */
+  /** Why the last poll failed, or null. */
   readonly error: string | null;
 }
 
-/** What this replica knows of the ledger of all replicas. */
+/** A read model of the ledger of all replicas, kept in memory. */
 export interface LedgerView {
-  /** ISO 8601: from here on lines should be in memory; later than the window by what it moves on at a time. */
+  /** ISO 8601: lines from then on are in memory once loaded. Later than the window's begin by the step it moves in. */
   windowSince(now: number): string;
-  /** Begins to load and to follow. */
+  /** Begins to load the ledger and to follow it. */
   start(): void;
-  /** Ends following; settles when nothing of it is under way. */
+  /** Stops following; settles when no read of the store is in flight. */
   stop(): Promise<void>;
-  /** Somebody looks: follow closely for the next minute. */
+  /** Marks the view as in use: it polls at the fast interval for the next minute. */
   touch(): void;
-  /** Looks at the store now. Rejects with `StoreError` when that fails. */
+  /** Polls the store now. Rejects with `StoreError` when that fails. */
   refresh(): Promise<void>;
   /** Newest first. Rejects with `Problem` `request-invalid` for bad filters and cursors. */
   deliveries(query?: DeliveryQuery): Promise<DeliveryPage>;
   /**
-   * The same in pages to the end, for who needs no more of a line than its row. Without `since` it looks back
-   * over the window only: what is older the service has forgotten as well.
+   * All matching rows, page by page, without their lines. Without `since` it covers the window only: the service no longer
+   * keeps the results of older jobs.
    */
   rows(query?: Omit<DeliveryQuery, 'limit' | 'cursor'>): AsyncGenerator<readonly LedgerRow[]>;
   /**
-   * Jobs whose last word is a failure, over what is in memory. Rejects with `Problem` `request-invalid` for a cursor
-   * that this view did not give out.
+   * Jobs whose last outcome is a failure, over the lines in memory. Rejects with `Problem` `request-invalid` for a cursor
+   * that this view did not return.
    */
   openFailures(query: FailureQuery): Promise<FailurePage>;
   /** Whether a line in memory has this value. */
   holds(field: 'source' | 'region' | 'status' | 'outcome' | 'origin', value: string): boolean;
-  /** Over what is in memory. Rejects with `Problem` `request-invalid` for bad instants. */
+  /** Over the lines in memory. Rejects with `Problem` `request-invalid` for bad instants. */
   summary(query?: SummaryQuery): Promise<LedgerSummary>;
   status(): LedgerViewStatus;
 }
 
-/** Milliseconds: the window moves on by whole hours, at the next look after one. */
+/** Milliseconds. The window moves by whole hours, at the first poll after the full hour. */
 const WINDOW_STEP = 2 * 3_600_000;
 const DAY = 24 * 3_600_000;
 
 export function createLedgerView(options: LedgerViewOptions): LedgerView {
   const { store, clock = Date.now, windowMs = 7 * DAY, retention = 7 * DAY } = options;
-  const intake = createSegmentIntake(store, options.concurrency ?? 16);
+  const loader = createSegmentLoader(store, options.concurrency ?? 16);
   const window = createRowWindow();
-  const history = createLedgerHistory({ store, intake, maxCachedRows: 50_000 });
+  const history = createLedgerHistory({ store, loader, maxCachedRows: 50_000 });
   const tail = createLedgerTail({
     store,
-    intake,
+    loader,
     window,
     clock,
     windowMs,
@@ -122,7 +122,7 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
     fastInterval: options.fastInterval ?? 3000,
     slowInterval: options.slowInterval ?? 60_000,
   });
-  const ground = { window, history, completeSince: tail.completeSince, moreLoaded: schedule.moreLoaded };
+  const sources = { window, history, completeSince: tail.completeSince, moreLoaded: schedule.moreLoaded };
 
   return {
     windowSince: (now) => new Date(now - windowMs + WINDOW_STEP).toISOString(),
@@ -131,7 +131,7 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
     touch: schedule.touch,
     refresh: schedule.refresh,
     async deliveries(query = {}) {
-      const { rows, next } = await searchRows(ground, prepareSearch(query));
+      const { rows, next } = await searchRows(sources, prepareSearch(query));
       return { deliveries: linesOf(rows), nextCursor: next && encodeCursor(next) };
     },
     async *rows(query = {}) {
@@ -140,7 +140,7 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
       let cursor: string | undefined;
       do {
         const { rows, next } = await searchRows(
-          ground,
+          sources,
           prepareSearch({ ...query, since, limit: 500, cursor }),
         );
         yield rows;
@@ -151,7 +151,7 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
       const { failures, counts, nextCursor } = await findOpenFailures(window, query, retention);
       const ends = new Map(failures.map(({ row, retentionEnds }) => [row.job, retentionEnds]));
       return {
-        // By job, of which each has one: a line that cannot be read is left out, and must not shift the others.
+        // Matched by job, not by index: a line that cannot be parsed is left out.
         failures: linesOf(failures.map(({ row }) => row)).map((line) => ({
           ...line,
           retentionEndsAt: new Date(ends.get(line.jobId) ?? 0).toISOString(),
@@ -172,7 +172,7 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
         state,
         completeSince: Number.isFinite(since) ? new Date(since).toISOString() : null,
         rows: window.size,
-        broken: intake.broken(),
+        broken: loader.broken(),
         refreshedAt: refreshedAt === null ? null : new Date(refreshedAt).toISOString(),
         error,
       };
@@ -181,7 +181,7 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
 }
 
 function summaryRange(query: SummaryQuery, now: number) {
-  // Exclusive end: a line of this very millisecond counts.
+  // The end is exclusive, and a line of this millisecond counts.
   const until = instantOf('until', query.until) ?? now + 1;
   const since = instantOf('since', query.since) ?? until - DAY;
   const buckets = query.buckets ?? 48;

@@ -1,9 +1,8 @@
-import { setImmediate as immediate } from 'node:timers/promises';
 import { Problem } from '../domain/problem.js';
 import type { LedgerRow } from './ledger-row.js';
-import type { RowWindow } from './row-window.js';
+import { type RowWindow, visitRows } from './row-window.js';
 
-/** Filters of the list of failing jobs; absent ones let everything pass. */
+/** Filters of the list of failing jobs; an absent filter matches everything. */
 export interface FailureQuery {
   readonly outcome?: string | undefined;
   readonly source?: string | undefined;
@@ -14,38 +13,35 @@ export interface FailureQuery {
   readonly cursor?: string | undefined;
 }
 
-/** A job whose last word is a failure. */
+/** A job whose last outcome is a failure. */
 export interface OpenFailure {
-  /** The line that failed. */
+  /** The failed line. */
   readonly row: LedgerRow;
   /**
-   * Milliseconds since the epoch when the service drops the job's results, at the latest: the job was made before the
-   * first line that names it.
+   * When the service drops the job's results, at the latest, in milliseconds since the epoch: the job was created before
+   * its first line.
    */
   readonly retentionEnds: number;
 }
 
-/** Jobs whose last word is a failure. */
+/** Jobs whose last outcome is a failure. */
 export interface OpenFailures {
-  /** The page asked for: what the service drops first comes first. */
+  /** The page. Jobs whose results the service drops first come first. */
   readonly failures: readonly OpenFailure[];
-  /** All that match the filters, by outcome. */
+  /** Number of all matching jobs, by outcome. */
   readonly counts: Readonly<Record<string, number>>;
   readonly nextCursor: string | null;
 }
 
 const FAILURES: ReadonlySet<string> = new Set(['failed', 'unrecoverable', 'refused', 'conflict']);
-/** What an operator, or a delivery, settles a failure with. */
+/** Outcomes that settle a failure. */
 const REPAIRS = new Set(['stored', 'duplicate', 'recovered', 'released', 'erased', 'acknowledged']);
-/** Jobs looked after at once; a sender that is rejected all day long brings more. */
+/** Upper bound of failing jobs that are tracked at once: a sender whose callbacks are rejected all day brings more. */
 const MAX_JOBS = 10_000;
-/** Rows between two turns of the event loop: some 5 ms. */
-const SLICE = 20_000;
 
 /**
- * Looks through what is in memory. The ledger records failures line by line; one that was repaired since is
- * no failure any more. Only a person settles a conflict, by erasing or acknowledging it: somebody has to decide
- * between the two.
+ * Searches the rows in memory. A failure that was repaired since is left out. Only an operator settles a conflict, by
+ * erasing or acknowledging it: a person has to decide between the two results.
  *
  * @param retention milliseconds the service keeps a job's results
  */
@@ -54,13 +50,16 @@ export async function findOpenFailures(
   query: FailureQuery,
   retention: number,
 ): Promise<OpenFailures> {
-  // Other outcomes are names of the ledger, too; an empty list of them would read as good news.
+  // Other outcomes of the ledger match nothing here; an empty list would read as good news.
   if (query.outcome !== undefined && !FAILURES.has(query.outcome)) {
     const known = [...FAILURES].join(', ');
-    throw new Problem('request-invalid', `outcome: ${query.outcome} is no failure; failures are ${known}.`);
+    throw new Problem(
+      'request-invalid',
+      `outcome: ${query.outcome} is not a failure; failures are ${known}.`,
+    );
   }
   const failing = new Map<string, Candidate>();
-  await eachRow(window, (row) => {
+  await visitRows(window, (row) => {
     if (row.job === null) return;
     const known = failing.get(row.job);
     if (known !== undefined) known.first = row.time;
@@ -71,7 +70,7 @@ export async function findOpenFailures(
     if (failing.size < MAX_JOBS) failing.set(row.job, candidate);
   });
   if (failing.size > 0) {
-    await eachRow(window, (row) => {
+    await visitRows(window, (row) => {
       const candidate = row.job === null ? undefined : failing.get(row.job);
       if (candidate === undefined) return;
       if (repairs(row, candidate.failure)) candidate.failure = null;
@@ -83,7 +82,7 @@ export async function findOpenFailures(
       const row = conflict ?? failure;
       return row === null || !matches(row, query) ? [] : [{ row, retentionEnds: first + retention }];
     })
-    .sort(comparePlaces);
+    .sort(comparePositions);
   return pageOf(open, query);
 }
 
@@ -96,7 +95,7 @@ interface Candidate {
 
 function repairs({ outcome, time }: LedgerRow, failure: LedgerRow | null): boolean {
   if (failure === null || time < failure.time) return false;
-  // A callback without a body repairs nothing that is missing, but it answers one that was rejected.
+  // A callback without a body does not bring what is missing, but it settles one that was rejected.
   return outcome === 'noted' ? failure.outcome === 'refused' : REPAIRS.has(outcome);
 }
 
@@ -113,40 +112,40 @@ function matches(row: LedgerRow, { outcome, source, region, since }: FailureQuer
   );
 }
 
-type Place = readonly [retentionEnds: number, jobId: string];
+type Position = readonly [retentionEnds: number, jobId: string];
 
-const placeOf = ({ row, retentionEnds }: OpenFailure): Place => [retentionEnds, row.job ?? ''];
+const positionOf = ({ row, retentionEnds }: OpenFailure): Position => [retentionEnds, row.job ?? ''];
 
-function comparePlaces(a: OpenFailure, b: OpenFailure): number {
-  return compare(placeOf(a), placeOf(b));
+function comparePositions(a: OpenFailure, b: OpenFailure): number {
+  return compare(positionOf(a), positionOf(b));
 }
 
-function compare([endA, jobA]: Place, [endB, jobB]: Place): number {
+function compare([endA, jobA]: Position, [endB, jobB]: Position): number {
   if (endA !== endB) return endA - endB;
   return jobA === jobB ? 0 : jobA < jobB ? -1 : 1;
 }
 
-/** A cursor names a place: pages stay right while failures come and go. */
+/** A cursor names a position in the order, so that pages stay right while failures come and go. */
 function pageOf(open: readonly OpenFailure[], { cursor, limit }: FailureQuery): OpenFailures {
-  const after = cursor === undefined ? null : decodePlace(cursor);
-  const rest = after === null ? open : open.filter((failure) => compare(placeOf(failure), after) > 0);
+  const after = cursor === undefined ? null : decodePosition(cursor);
+  const rest = after === null ? open : open.filter((failure) => compare(positionOf(failure), after) > 0);
   const failures = rest.slice(0, limit);
   const last = failures.at(-1);
   const more = last !== undefined && rest.length > failures.length;
   return {
     failures,
     counts: countOutcomes(open),
-    nextCursor: more ? Buffer.from(JSON.stringify(placeOf(last))).toString('base64url') : null,
+    nextCursor: more ? Buffer.from(JSON.stringify(positionOf(last))).toString('base64url') : null,
   };
 }
 
-/** Throws `Problem` `request-invalid` for what this module did not make. */
-function decodePlace(cursor: string): Place {
+/** Throws `Problem` `request-invalid` for a cursor that `pageOf` did not make. */
+function decodePosition(cursor: string): Position {
   try {
     const [end, job] = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as unknown[];
     if (typeof end === 'number' && typeof job === 'string') return [end, job];
   } catch {
-    // Falls through to the one answer for every bad cursor.
+    // Falls through to the error for every bad cursor.
   }
   throw new Problem('request-invalid', 'The cursor is not one this API gave out.');
 }
@@ -155,17 +154,4 @@ function countOutcomes(open: readonly OpenFailure[]): Record<string, number> {
   const counts = new Map<string, number>();
   for (const { row } of open) counts.set(row.outcome, (counts.get(row.outcome) ?? 0) + 1);
   return Object.fromEntries(counts);
-}
-
-/** Newest first. */
-async function eachRow(window: RowWindow, visit: (row: LedgerRow) => void): Promise<void> {
-  let seen = 0;
-  for (const { rows } of window.hoursBefore()) {
-    for (let index = rows.length - 1; index >= 0; index -= 1) {
-      const row = rows[index];
-      if (row) visit(row);
-      seen += 1;
-      if (seen % SLICE === 0) await immediate();
-    }
-  }
 }

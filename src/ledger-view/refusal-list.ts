@@ -4,7 +4,7 @@ import type { Refusal, RefusalRing } from '../observe/refusal-ring.js';
 import type { DeliveryPage, LedgerView } from './ledger-view.js';
 import { encodeCursor } from './row-position.js';
 
-/** A refused request, by a stranger or by someone who authenticated. */
+/** A rejected request, with or without valid credentials. */
 export interface ListedRefusal extends Refusal {
   readonly authenticated: boolean;
   readonly jobId: string | null;
@@ -18,16 +18,16 @@ export interface RefusalPage {
 }
 
 interface Place {
-  /** Strangers received later than this were shown; of this very instant so many. */
+  /** Unauthenticated requests received after this were shown, and of this instant `shown` ones. */
   readonly at: string;
   readonly shown: number;
-  /** Where the ledger goes on; null from its beginning, false when it is done. */
+  /** Cursor into the ledger; null for its newest line, false after its oldest. */
   readonly ledger: string | null | false;
 }
 
 /**
- * Newest first: strangers this replica refused, out of memory, together with the authenticated refusals that
- * all replicas wrote into the ledger.
+ * Newest first: unauthenticated requests that this replica rejected, from memory, merged with the authenticated ones that
+ * all replicas recorded in the ledger.
  */
 export async function listRefusals(
   ring: Pick<RefusalRing, 'list'>,
@@ -35,7 +35,7 @@ export async function listRefusals(
   { limit, cursor }: { readonly limit: number; readonly cursor?: string | undefined },
 ): Promise<RefusalPage> {
   const place: Place = cursor === undefined ? { at: '~', shown: 0, ledger: null } : decode(cursor);
-  const strangers = after(ring.list(), place);
+  const unauthenticated = notShown(ring.list(), place);
   const page =
     place.ledger === false
       ? { deliveries: [], nextCursor: null }
@@ -44,9 +44,9 @@ export async function listRefusals(
           limit,
           ...(place.ledger === null ? {} : { cursor: place.ledger }),
         });
-  const merged = merge(strangers.map(fromRing), page.deliveries.map(fromLine)).slice(0, limit);
+  const merged = merge(unauthenticated.map(fromRing), page.deliveries.map(fromLine)).slice(0, limit);
   const lines = merged.filter(({ authenticated }) => authenticated).length;
-  const rest = strangers.length - (merged.length - lines);
+  const rest = unauthenticated.length - (merged.length - lines);
   const ledger =
     lines === page.deliveries.length ? (page.nextCursor ?? false) : placeAfter(page, lines, place);
   const next = ledger === false && rest === 0 ? null : encode(nextPlace(place, merged, ledger));
@@ -58,7 +58,7 @@ function placeAfter({ deliveries }: DeliveryPage, shown: number, place: Place): 
   return last === undefined ? place.ledger : encodeCursor(positionOf(last));
 }
 
-function after(refusals: readonly Refusal[], { at, shown }: Place): Refusal[] {
+function notShown(refusals: readonly Refusal[], { at, shown }: Place): Refusal[] {
   let skip = shown;
   return refusals.filter((refusal) => {
     if (refusal.at > at) return false;
@@ -68,8 +68,8 @@ function after(refusals: readonly Refusal[], { at, shown }: Place): Refusal[] {
   });
 }
 
-function merge(strangers: readonly ListedRefusal[], lines: readonly ListedRefusal[]): ListedRefusal[] {
-  return [...strangers, ...lines].sort((a, b) => (a.at < b.at ? 1 : a.at > b.at ? -1 : 0));
+function merge(unauthenticated: readonly ListedRefusal[], lines: readonly ListedRefusal[]): ListedRefusal[] {
+  return [...unauthenticated, ...lines].sort((a, b) => (a.at < b.at ? 1 : a.at > b.at ? -1 : 0));
 }
 
 function fromRing(refusal: Refusal): ListedRefusal {
@@ -103,10 +103,10 @@ function positionOf({ receivedAt, deliveryId, outcome }: LedgerLine) {
 }
 
 function nextPlace(place: Place, merged: readonly ListedRefusal[], ledger: Place['ledger']): Place {
-  const strangers = merged.filter(({ authenticated }) => !authenticated);
-  const last = strangers.at(-1);
+  const unauthenticated = merged.filter(({ authenticated }) => !authenticated);
+  const last = unauthenticated.at(-1);
   if (last === undefined) return { ...place, ledger };
-  const same = strangers.filter(({ at }) => at === last.at).length;
+  const same = unauthenticated.filter(({ at }) => at === last.at).length;
   return { at: last.at, shown: same + (last.at === place.at ? place.shown : 0), ledger };
 }
 
@@ -122,7 +122,7 @@ function decode(cursor: string): Place {
       return { at, shown: shown as number, ledger };
     }
   } catch {
-    // Falls through to the one answer for every bad cursor.
+    // Falls through to the error for every bad cursor.
   }
   throw new Problem('request-invalid', 'The cursor is not one this API gave out.');
 }

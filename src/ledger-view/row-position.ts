@@ -1,6 +1,6 @@
 import { Problem } from '../domain/problem.js';
 
-/** A place in the order of the ledger: by receipt, then by id, then by outcome. Rows are places too. */
+/** A position in the order of the ledger: by time of receipt, then by id, then by outcome. Rows are positions too. */
 export interface RowPosition {
   readonly time: number;
   readonly id: string;
@@ -14,25 +14,25 @@ export function comparePositions(a: RowPosition, b: RowPosition): number {
   return 0;
 }
 
-/** The place before everything received at an instant: what lies before it was received earlier. */
+/** The position before everything that was received at an instant. */
 export function beforeInstant(time: number): RowPosition {
   return { time, id: '', outcome: '' };
 }
 
-/** Cursors name a place, not a number of rows: they stay right while lines come in. */
+/** Cursors name a position, not a number of rows, so that they stay right while lines arrive. */
 export function encodeCursor({ time, id, outcome }: RowPosition): string {
   return Buffer.from(JSON.stringify([time, id, outcome])).toString('base64url');
 }
 
-/** Throws `Problem` `request-invalid` for what `encodeCursor` did not make. */
+/** Throws `Problem` `request-invalid` for a cursor that `encodeCursor` did not make. */
 export function decodeCursor(cursor: string): RowPosition {
   try {
     const [time, id, outcome] = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as unknown[];
-    // 8.64e15 is the range of Date: beyond it nothing can be turned back into an instant.
+    // The range of Date ends at 8.64e15.
     const timeIsValid = typeof time === 'number' && Math.abs(time) <= 8.64e15;
     if (timeIsValid && typeof id === 'string' && typeof outcome === 'string') return { time, id, outcome };
   } catch {
-    // Falls through to the one answer for every bad cursor.
+    // Falls through to the error for every bad cursor.
   }
   throw new Problem('request-invalid', 'The cursor is not one this API gave out.');
 }

@@ -1,21 +1,22 @@
+import { setImmediate as immediate } from 'node:timers/promises';
 import type { LedgerRow } from './ledger-row.js';
 import { comparePositions, type RowPosition } from './row-position.js';
 
-/** Rows held in memory, in order, by hour of receipt so that old hours go cheaply. */
+/** Rows in memory, in order, by hour of receipt, so that dropping old hours is cheap. */
 export interface RowWindow {
   readonly size: number;
-  /** Takes rows in any order; one that is there already is dropped. */
+  /** Adds rows in any order; duplicates are dropped. */
   add(rows: LedgerRow[]): void;
   /**
-   * Rows before a place: hours newest first, each with its rows oldest first, of which the first `count` lie
-   * before the place. By the hour, because a step of a generator per row would cost more than the looking.
+   * Rows before a position: hours newest first, each with its rows oldest first, of which the first `count` are before
+   * the position. By the hour, because a generator step per row would cost more than the search itself.
    */
   hoursBefore(
     before?: RowPosition,
   ): Generator<{ readonly rows: readonly LedgerRow[]; readonly count: number }>;
   /** Drops what was received before an instant. */
   dropBefore(time: number): void;
-  /** Drops the oldest rows over a number; gives the instant from which on all are still there, or null. */
+  /** Drops the oldest rows over a number. Returns the instant from which on all rows are kept; null when none was dropped. */
   dropOver(count: number): number | null;
 }
 
@@ -79,6 +80,22 @@ export function createRowWindow(): RowWindow {
   };
 }
 
+/** Rows per turn of the event loop: some 5 ms. */
+const SLICE = 20_000;
+
+/** Visits all rows, newest first, and lets callbacks through in between. */
+export async function visitRows(window: RowWindow, visit: (row: LedgerRow) => void): Promise<void> {
+  let seen = 0;
+  for (const { rows } of window.hoursBefore()) {
+    for (let index = rows.length - 1; index >= 0; index -= 1) {
+      const row = rows[index];
+      if (row) visit(row);
+      seen += 1;
+      if (seen % SLICE === 0) await immediate();
+    }
+  }
+}
+
 function groupByHour(rows: readonly LedgerRow[]): Map<number, LedgerRow[]> {
   const groups = new Map<number, LedgerRow[]>();
   for (const row of rows) {
@@ -90,20 +107,20 @@ function groupByHour(rows: readonly LedgerRow[]): Map<number, LedgerRow[]> {
   return groups;
 }
 
-/** Number of rows in front of a place, by bisection. */
-function countBefore(rows: readonly LedgerRow[], place: RowPosition): number {
+/** Number of rows before a position, by bisection. */
+function countBefore(rows: readonly LedgerRow[], position: RowPosition): number {
   let low = 0;
   let high = rows.length;
   while (low < high) {
     const middle = (low + high) >>> 1;
     const row = rows[middle];
-    if (row && comparePositions(row, place) < 0) low = middle + 1;
+    if (row && comparePositions(row, position) < 0) low = middle + 1;
     else high = middle;
   }
   return low;
 }
 
-/** Merges sorted lists into the first without repeating equal places. The tail's usual case, all newer, costs only the new. */
+/** Merges a sorted list into another, without duplicates. Costs only the new rows when all of them are newer. */
 export function mergeRows(old: LedgerRow[], added: readonly LedgerRow[]): LedgerRow[] {
   const first = added[0];
   if (!first) return old;
@@ -116,8 +133,8 @@ export function mergeRows(old: LedgerRow[], added: readonly LedgerRow[]): Ledger
       index += 1;
     }
     const last = old.at(-1);
-    const isThere = (place?: LedgerRow) => place !== undefined && comparePositions(place, row) === 0;
-    if (!isThere(last) && !isThere(rest[index])) old.push(row);
+    const isSame = (other?: LedgerRow) => other !== undefined && comparePositions(other, row) === 0;
+    if (!isSame(last) && !isSame(rest[index])) old.push(row);
   }
   for (; index < rest.length; index += 1) {
     const row = rest[index];

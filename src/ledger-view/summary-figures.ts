@@ -1,4 +1,4 @@
-import { createDurations, type Durations, type Percentiles } from './durations.js';
+import { createDurationHistogram, type DurationHistogram, type Percentiles } from './duration-histogram.js';
 import type { LedgerRow } from './ledger-row.js';
 
 export interface SummaryFigures {
@@ -10,10 +10,10 @@ export interface SummaryFigures {
   readonly duration: Percentiles | null;
 }
 
-/** What senders and hand-edited lines can bring in stays bounded: further names count as `other`. */
+/** Upper bound of distinct names, which senders and hand-edited lines choose. Further names count as `other`. */
 export const MAX_COUNTED_NAMES = 100;
 
-/** Figures while they are being gathered. */
+/** Figures that are still being added up. */
 export interface Figures {
   readonly parts: FigureParts;
   add(row: LedgerRow): void;
@@ -26,7 +26,7 @@ interface FigureParts {
   bytes: number;
   readonly outcomes: Counts;
   readonly regions: Counts;
-  readonly durations: Durations;
+  readonly durations: DurationHistogram;
 }
 
 type Counts = Map<string, { count: number }>;
@@ -37,7 +37,7 @@ export function createFigures(): Figures {
     bytes: 0,
     outcomes: new Map(),
     regions: new Map(),
-    durations: createDurations(),
+    durations: createDurationHistogram(),
   };
   return {
     parts,

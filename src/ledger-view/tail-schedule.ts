@@ -7,13 +7,13 @@ export interface TailScheduleOptions {
   readonly slowInterval: number;
 }
 
-/** When to look at the store: closely while somebody looks, seldom otherwise, because listings cost money. */
+/** When to poll the store: often while the view is in use, rarely otherwise, because listings cost money. */
 export interface TailSchedule {
   start(): void;
   stop(): Promise<void>;
   touch(): void;
   refresh(): Promise<void>;
-  /** The tail learned something. */
+  /** The tail has read more of the ledger. */
   progressed(): void;
   /** Settles at the next progress while the first load is under way; null otherwise. */
   moreLoaded(): Promise<void> | null;
@@ -21,23 +21,23 @@ export interface TailSchedule {
 }
 
 const MINUTE = 60_000;
-/** A touch counts as somebody looking for this long. */
-const ATTENTION = MINUTE;
+/** The view counts as in use for this long after a touch. */
+const IN_USE = MINUTE;
 
 export function createTailSchedule(options: TailScheduleOptions): TailSchedule {
   const { tail, clock } = options;
   let loaded = false;
   let running = false;
   let touchedAt = Number.NEGATIVE_INFINITY;
-  let lookedAt = Number.NEGATIVE_INFINITY;
+  let polledAt = Number.NEGATIVE_INFINITY;
   let sweptAt = Number.NEGATIVE_INFINITY;
   let refreshedAt: number | null = null;
   let error: string | null = null;
-  let looking: Promise<void> | null = null;
+  let polling: Promise<void> | null = null;
   let timer: NodeJS.Timeout | null = null;
   let listeners: (() => void)[] = [];
 
-  const isWatched = () => clock() - touchedAt < ATTENTION;
+  const isInUse = () => clock() - touchedAt < IN_USE;
 
   function progressed(): void {
     const woken = listeners;
@@ -45,8 +45,8 @@ export function createTailSchedule(options: TailScheduleOptions): TailSchedule {
     for (const wake of woken) wake();
   }
 
-  async function lookOnce(): Promise<void> {
-    const sweepAfter = isWatched() ? 3 * MINUTE : 10 * MINUTE;
+  async function readOnce(): Promise<void> {
+    const sweepAfter = isInUse() ? 3 * MINUTE : 10 * MINUTE;
     const started = clock();
     if (!loaded) await tail.load();
     else if (started - sweptAt >= sweepAfter) await tail.sweep();
@@ -55,8 +55,8 @@ export function createTailSchedule(options: TailScheduleOptions): TailSchedule {
     sweptAt = started;
   }
 
-  function look(): Promise<void> {
-    looking ??= lookOnce()
+  function poll(): Promise<void> {
+    polling ??= readOnce()
       .then(
         () => {
           refreshedAt = clock();
@@ -68,49 +68,49 @@ export function createTailSchedule(options: TailScheduleOptions): TailSchedule {
         },
       )
       .finally(() => {
-        looking = null;
-        lookedAt = clock();
+        polling = null;
+        polledAt = clock();
         progressed();
         schedule();
       });
-    return looking;
+    return polling;
   }
 
   function schedule(): void {
     if (timer) clearTimeout(timer);
     timer = null;
-    if (!running || looking) return;
-    const interval = isWatched() || !loaded ? options.fastInterval : options.slowInterval;
-    const wait = Math.min(interval, Math.max(0, lookedAt + interval - clock()));
-    // A failure is told by `status`, and the next look follows.
-    timer = setTimeout(() => void look().catch(() => undefined), wait).unref();
+    if (!running || polling) return;
+    const interval = isInUse() || !loaded ? options.fastInterval : options.slowInterval;
+    const wait = Math.min(interval, Math.max(0, polledAt + interval - clock()));
+    // `status` reports a failure, and the next poll follows.
+    timer = setTimeout(() => void poll().catch(() => undefined), wait).unref();
   }
 
   return {
     start() {
       if (running) return;
       running = true;
-      void look().catch(() => undefined);
+      void poll().catch(() => undefined);
     },
     async stop() {
       running = false;
       if (timer) clearTimeout(timer);
-      await looking?.catch(() => undefined);
+      await polling?.catch(() => undefined);
       progressed();
     },
     touch() {
-      const wasWatched = isWatched();
+      const wasInUse = isInUse();
       touchedAt = clock();
-      if (!wasWatched) schedule();
+      if (!wasInUse) schedule();
     },
     async refresh() {
-      // A look that is under way may have listed before what the caller wants to see.
-      await looking?.catch(() => undefined);
-      await look();
+      // A poll in flight may have listed before the line that the caller expects was written.
+      await polling?.catch(() => undefined);
+      await poll();
     },
     progressed,
     moreLoaded() {
-      if (loaded || looking === null) return null;
+      if (loaded || polling === null) return null;
       return new Promise((resolve) => listeners.push(resolve));
     },
     status: () => ({ state: loaded ? 'ready' : 'loading', refreshedAt, error }),

@@ -6,7 +6,7 @@ import { outcomeOf } from '../domain/delivery.js';
 import type { StoredItem } from '../domain/item.js';
 import { Problem } from '../domain/problem.js';
 import { createFileTaker, type FileTaker } from './import-files.js';
-import { checkOrder, type ImportPlace, importPlace, readImportFields } from './import-place.js';
+import { checkOrder, type ImportPlace, importPlace, readImportFields } from './import-target.js';
 import type { ReleasingSource } from './release-body.js';
 
 export interface ImportParts {

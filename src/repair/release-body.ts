@@ -8,7 +8,7 @@ import { type Acknowledgement, outcomeOf } from '../domain/delivery.js';
 import type { StoredItem } from '../domain/item.js';
 import { Problem } from '../domain/problem.js';
 import type { ObjectStore } from '../store/object-store.js';
-import { type DecodingSource, decodeStored, failureOf } from './quarantine-view.js';
+import { type DecodingSource, decodeStored, failureOf } from './decode-quarantined.js';
 
 /** What a source's settings say today of decoding and placing its bodies. */
 export interface ReleasingSource extends DecodingSource {

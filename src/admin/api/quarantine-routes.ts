@@ -3,7 +3,7 @@ import type { QuarantineShelf } from '../../archive/quarantine/quarantine-store.
 import { Problem } from '../../domain/problem.js';
 import { checkNames, type KnownNames } from '../../ledger-view/filter-names.js';
 import type { LedgerView } from '../../ledger-view/ledger-view.js';
-import { previewOf, type TrialDecoder } from '../../repair/quarantine-view.js';
+import { previewOf, type TrialDecoder } from '../../repair/decode-quarantined.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import { text } from '../../text/read-input.js';
 import { listQuarantine } from '../jobs/quarantine-list.js';

@@ -2,10 +2,10 @@ import { text } from 'node:stream/consumers';
 import type { LedgerLine } from '../../domain/delivery.js';
 import { type ObjectStore, StoreError } from '../../store/object-store.js';
 import { LEDGER_FOLDER, ledgerPartition } from '../layout.js';
-import { type ParsedSegment, parseSegment } from './ledger-text.js';
+import { type ParsedSegment, parseSegment } from './parse-segment.js';
 import { readAhead } from './read-ahead.js';
 
-/** Our segments end at 1 MiB or a single line; what is much larger is not ours and is not taken into memory. */
+/** Our segments hold 1 MiB or a single line. A much larger object is foreign and is not read into memory. */
 const MAX_SEGMENT_BYTES = 64 * 1024 * 1024;
 
 export interface LedgerRange {
@@ -16,16 +16,16 @@ export interface LedgerRange {
 }
 
 export interface LedgerReadOptions extends LedgerRange {
-  /** Told of every line that cannot be understood; `line` counts from 1, 0 stands for the whole segment. */
+  /** Called with every line that cannot be read; `line` counts from 1, 0 stands for the whole segment. */
   readonly onBroken?: (broken: { segment: string; line: number }) => void;
   /** Segments read at once. Default 8. */
   readonly concurrency?: number;
 }
 
 /**
- * Streams the ledger back in bounded memory: hour by hour of receipt, within an hour segment by segment as they
- * were written. So lines are in order of receipt up to the time their deliveries took; who needs more sorts.
- * The same delivery id can come more than once. Throws `StoreError` when the store does.
+ * Streams the ledger in bounded memory: by the hour of receipt, and within an hour by the time its segments were
+ * written. So lines are in order of receipt only up to the duration of their deliveries. The same delivery id can come
+ * more than once. Throws `StoreError` when the store does.
  */
 export async function* readLedger(
   store: ObjectStore,
@@ -46,7 +46,7 @@ export async function* readLedger(
   }
 }
 
-/** Reads one segment; null when it is gone, as a life-cycle rule of the bucket may have it. */
+/** Reads one segment; null when it is missing, e.g. after a life-cycle rule of the bucket deleted it. */
 export async function readSegment(store: ObjectStore, key: string): Promise<ParsedSegment | null> {
   const reading = await store.read(key);
   if (reading === null) return null;
@@ -61,7 +61,7 @@ export async function readSegment(store: ObjectStore, key: string): Promise<Pars
   }
 }
 
-/** Keys of a partition's segments, in order of their writing. */
+/** Keys of a partition's segments, in the order they were written. */
 export async function* listPartition(
   store: ObjectStore,
   partition: string,
@@ -72,7 +72,7 @@ export async function* listPartition(
   }
 }
 
-/** Folders of the hours that have a ledger and touch the range, oldest first. */
+/** Folders of the hours that overlap the range and hold segments, oldest first. */
 export async function* listPartitions(store: ObjectStore, range: LedgerRange = {}): AsyncGenerator<string> {
   const first = range.since === undefined ? '' : ledgerPartition(new Date(range.since).toISOString());
   const last = range.until === undefined ? '~' : ledgerPartition(new Date(range.until).toISOString());
@@ -87,6 +87,14 @@ export async function* listPartitions(store: ObjectStore, range: LedgerRange = {
 
 async function* listSegments(store: ObjectStore, range: LedgerRange): AsyncGenerator<string> {
   for await (const partition of listPartitions(store, range)) yield* listPartition(store, partition);
+}
+
+const PARTITION = /dt=(\d{4}-\d\d-\d\d)\/hour=(\d\d)\/$/;
+
+/** The begin of a partition's hour in milliseconds since the epoch; NaN for a foreign folder. */
+export function startOfPartition(partition: string): number {
+  const [, day, hour] = PARTITION.exec(partition) ?? [];
+  return Date.parse(`${day}T${hour}:00:00.000Z`);
 }
 
 function isSegmentKey(key: string): boolean {

@@ -3,19 +3,19 @@ import type { LedgerLine } from '../../domain/delivery.js';
 import { type ObjectStore, StoreError } from '../../store/object-store.js';
 import { ulidMaker } from '../../text/ulid-maker.js';
 import { ledgerPartition } from '../layout.js';
-import { createPace } from './ledger-pace.js';
-import { type SegmentInfo, writeSegment } from './ledger-segment.js';
+import { createFlushPacer } from './flush-pacer.js';
+import { type SegmentInfo, writeSegment } from './write-segment.js';
 
 /** The append-only record of everything that happened (docs/ledger.md). */
 export interface Ledger {
   /**
-   * Settles when the segment holding the line is durable. Rejects with `StoreError` when that segment could
-   * not be written or too many lines wait already; the line may then still turn up in the ledger (a lost
-   * answer), so readers tolerate a line that its writer believes failed.
+   * Settles when the segment that holds the line is durable. Rejects with `StoreError` when that segment could not be
+   * written or too many lines wait already. The line may then still be in the ledger, when only the store's response
+   * was lost: readers must tolerate a line whose writer reported a failure.
    */
   append(line: LedgerLine): Promise<void>;
 
-  /** Writes what waits, then refuses further lines. Idempotent; never throws (appenders learn of failures). */
+  /** Rejects further lines and writes the waiting ones. Idempotent; never throws: `append` rejects with the failures. */
   close(): Promise<void>;
 }
 
@@ -23,15 +23,15 @@ export interface LedgerOptions {
   readonly store: ObjectStore;
   /** Name of this replica; part of the segment names. */
   readonly replica: string;
-  /** Told of every segment that became durable, for metrics. */
+  /** Called with every segment that became durable, for metrics. */
   readonly onSegment?: (info: SegmentInfo) => void;
   /** Milliseconds since the epoch. Default `Date.now`. */
   readonly clock?: () => number;
   /** Largest segment in bytes; only a single longer line exceeds it. Default 1 MiB. */
   readonly maxSegmentBytes?: number;
-  /** Lines that may wait before `append` refuses. Default 10,000. */
+  /** Upper bound of waiting lines; beyond it `append` rejects. Default 10,000. */
   readonly maxWaitingLines?: number;
-  /** Bytes of lines that may wait before `append` refuses. Default 32 MiB. */
+  /** Upper bound of the bytes of waiting lines; beyond it `append` rejects. Default 32 MiB. */
   readonly maxWaitingBytes?: number;
   /** Longest pause to let a segment fill while the replica is busy, in milliseconds. Default 20. */
   readonly maxLinger?: number;
@@ -46,15 +46,15 @@ interface WaitingLine {
 }
 
 /**
- * Group commit: while one flush is being written the next gathers, so a busy replica pays a small fraction of
- * a store write per line. One flush at a time, not two: with two, each holds half the lines and the writes
- * per callback double, for a wait that shortens by a quarter of a write only.
+ * Group commit: while one flush is being written, the lines of the next one queue, so that a busy replica pays a small
+ * fraction of a store write per line. Only one flush is in flight. With two, each would hold half the lines and the
+ * writes per callback would double, to shorten the wait by no more than a quarter of a write.
  */
 export function createLedger(options: LedgerOptions): Ledger {
   const { store, onSegment, clock = Date.now } = options;
   const maxWaitingLines = options.maxWaitingLines ?? 10_000;
   const maxWaitingBytes = options.maxWaitingBytes ?? 32 * 1024 * 1024;
-  const pace = createPace(options.maxLinger ?? 20);
+  const pacer = createFlushPacer(options.maxLinger ?? 20);
   const nextUlid = ulidMaker();
   const replica = sanitiseReplica(options.replica);
   const queue = createLineQueue(options.maxSegmentBytes ?? 1024 * 1024);
@@ -79,11 +79,11 @@ export function createLedger(options: LedgerOptions): Ledger {
     // Lines of one turn of the event loop belong together, also on an idle replica.
     await immediate();
     while (queue.lines() > 0) {
-      if (!closed) await pace.gather(queue.lines());
+      if (!closed) await pacer.waitForLines(queue.lines());
       const started = performance.now();
       const batch = queue.take();
       await Promise.all(byPartition(batch).map(([partition, lines]) => writeGroup(partition, lines)));
-      pace.wrote(batch.length, performance.now() - started);
+      pacer.wrote(batch.length, performance.now() - started);
     }
   }
 
@@ -104,14 +104,14 @@ export function createLedger(options: LedgerOptions): Ledger {
         const text = JSON.stringify(line);
         const partition = ledgerPartition(line.receivedAt);
         queue.add({ text, bytes: Buffer.byteLength(text) + 1, partition, resolve, reject });
-        pace.arrived(queue.lines());
+        pacer.arrived(queue.lines());
         wake();
       });
     },
 
     async close() {
       closed = true;
-      pace.hurry();
+      pacer.cancelWait();
       while (writing !== null) await writing;
     },
   };
@@ -154,7 +154,7 @@ function byPartition(batch: readonly WaitingLine[]): [string, WaitingLine[]][] {
   return [...groups];
 }
 
-/** Replica names come from host names; what a key should not hold becomes `-`. */
+/** Replica names come from host names. Characters that a key should not hold become `-`. */
 function sanitiseReplica(replica: string): string {
   return replica.replace(/[^A-Za-z0-9_-]+/g, '-').slice(0, 64) || 'replica';
 }

@@ -1,6 +1,6 @@
 /**
- * Works on several inputs at once and gives the results in the order of the inputs. At most `concurrency`
- * works are begun and not yet taken by the consumer, so memory stays bounded when the consumer is slow.
+ * Works on several inputs at once and yields the results in the order of the inputs. At most `concurrency` results are
+ * begun and not yet consumed, so that memory stays bounded when the consumer is slow.
  */
 export async function* readAhead<Input, Result>(
   inputs: AsyncIterable<Input> | Iterable<Input>,
@@ -10,7 +10,7 @@ export async function* readAhead<Input, Result>(
   const begun: Promise<Result>[] = [];
   for await (const input of inputs) {
     const result = work(input);
-    // Its rejection is met when its turn comes; until then it must not count as unhandled.
+    // A rejection is thrown when its turn comes. Until then it must not count as unhandled.
     result.catch(() => undefined);
     begun.push(result);
     const first = begun.length >= concurrency ? begun.shift() : undefined;

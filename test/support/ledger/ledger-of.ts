@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { LedgerLine } from '../../../src/domain/delivery.js';
 
-/** Everything visible in a file store's folder, as keys in order; dot-folders are the store's own. */
+/** All visible objects in a file store's folder, as sorted keys. Dot-folders belong to the store. */
 export async function visibleKeys(folder: string, prefix = ''): Promise<string[]> {
   const within = prefix.slice(0, prefix.lastIndexOf('/') + 1);
   if (within !== '' && !existsSync(join(folder, within))) return [];

@@ -5,7 +5,7 @@ import type { MemoryStore } from '../store/memory-store.js';
 
 let counter = 0;
 
-/** Puts a segment into a store as a replica would have written it at an instant; gives its key. */
+/** Puts a segment into a store as a replica would have written it at an instant. Returns its key. */
 export function putSegment(
   store: MemoryStore,
   writtenAt: string,

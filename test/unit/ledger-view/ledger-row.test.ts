@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
-import { parseSegment } from '../../../src/archive/ledger/ledger-text.js';
+import { parseSegment } from '../../../src/archive/ledger/parse-segment.js';
 import { createRowPacker, type LedgerRow, linesOf } from '../../../src/ledger-view/ledger-row.js';
 
 const text = (n: number) =>
@@ -13,7 +13,7 @@ const text = (n: number) =>
     outcome: 'stored',
   });
 
-/** Rows of `count` lines that came in segments of `each`. */
+/** Rows of `count` lines in segments of `each` lines. */
 function packed(count: number, each: number): LedgerRow[] {
   const pack = createRowPacker();
   const rows: LedgerRow[] = [];
@@ -34,7 +34,7 @@ describe('rows of the read model', () => {
     const ids = (of: readonly LedgerRow[]) => linesOf(of).map(({ jobId }) => jobId);
     const expected = Array.from({ length: 300 }, (_, n) => `job-${n}`);
     expect(ids(rows)).toEqual(expected);
-    // Deflated in the background meanwhile.
+    // Blocks are compressed in the background.
     await sleep(50);
     expect(ids(rows)).toEqual(expected);
     expect(ids([...rows].reverse())).toEqual([...expected].reverse());

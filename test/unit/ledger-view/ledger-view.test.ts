@@ -52,7 +52,7 @@ describe('ledger view', () => {
     expect(view.status()).toMatchObject({ state: 'ready', rows: 4, error: null, refreshedAt: NOW });
   });
 
-  it('follows: new segments, and late ones with older names or in older hours', async () => {
+  it('follows new segments, and late ones with older names or in older hours', async () => {
     const store = createMemoryStore();
     const first = at('2026-03-04T12:20:00.000Z');
     putSegment(store, '2026-03-04T12:20:00.000Z', [first]);
@@ -143,7 +143,7 @@ describe('ledger view', () => {
     expect((await ids(view))[0]).toBe(late.deliveryId);
   });
 
-  it('answers the first page before the rest is loaded', async () => {
+  it('returns the first page before the rest is loaded', async () => {
     let release = () => {};
     const held = new Promise<void>((resolve) => (release = resolve));
     const store = createMemoryStore((operation, key) =>
@@ -198,7 +198,7 @@ describe('ledger view', () => {
           const store = createMemoryStore();
           let time = Date.parse('2026-03-04T06:00:00Z');
           const lines = gaps.map((gap) => {
-            // Gaps of nothing make equal instants; gaps of five jump into another hour.
+            // A gap of 0 makes equal instants; a gap of 5 reaches into another hour.
             time += gap === 5 ? 2_000_000 : gap;
             return at(new Date(time).toISOString());
           });
@@ -226,7 +226,7 @@ describe('ledger view', () => {
     );
   });
 
-  it('shows nothing twice where a page begins at the instant from which on lines are held', async () => {
+  it('shows no line twice where a page begins at the first instant of the window', async () => {
     const store = createMemoryStore();
     const older = at('2026-03-04T06:00:00.000Z');
     const together = [1, 2, 3, 4].map(() => at('2026-03-04T06:00:00.001Z'));
@@ -242,7 +242,7 @@ describe('ledger view', () => {
     expect([...first.deliveries, ...second.deliveries]).toEqual([...together.toReversed(), older]);
   });
 
-  it('shows nothing received after until, also with a cursor from a later place', async () => {
+  it('shows no line received after until, even with a later cursor', async () => {
     const store = createMemoryStore();
     const lines = [8, 9, 10, 11].map((hour) => at(`2026-03-04T${String(hour).padStart(2, '0')}:00:00.000Z`));
     for (const line of lines) putSegment(store, line.receivedAt, [line]);
@@ -254,7 +254,7 @@ describe('ledger view', () => {
     expect(await ids(view, { cursor, until: NOW })).toEqual([third, second, first]);
   });
 
-  it('reads older days from the store when they are asked for', async () => {
+  it('reads older days from the store on demand', async () => {
     const store = createMemoryStore();
     const old = ['2025-12-31T23:59:00.000Z', '2026-01-01T00:10:00.000Z'].map((instant) => at(instant));
     const recent = at('2026-03-04T12:00:00.000Z');
@@ -274,7 +274,7 @@ describe('ledger view', () => {
     expect(await ids(view, { until: '2026-01-01T00:00:00Z' })).toEqual([old[0]?.deliveryId]);
   });
 
-  it('bounds what one query reads from the store, and goes on from its cursor', async () => {
+  it('bounds what one query reads from the store, and continues from its cursor', async () => {
     const store = createMemoryStore();
     const line = at('2026-01-01T00:00:00.000Z', { jobId: 'wanted' });
     putSegment(store, line.receivedAt, [line]);
@@ -289,7 +289,7 @@ describe('ledger view', () => {
     expect(next).toEqual({ deliveries: [line], nextCursor: null });
   });
 
-  it('holds no more rows than it may and forgets what leaves the window', async () => {
+  it('holds no more rows than its bound, and drops those that leave the window', async () => {
     const store = createMemoryStore();
     const lines = Array.from({ length: 90 }, (_, n) => at(`2026-03-04T12:00:00.0${n + 10}Z`));
     for (const line of lines) putSegment(store, line.receivedAt, [line]);
@@ -317,7 +317,7 @@ describe('ledger view', () => {
     expect(view.status().broken).toEqual({ count: 2, segments: [{ key, lines: 2 }] });
   });
 
-  it('tells what the store failed of, serves what it has, and recovers', async () => {
+  it('reports why the store failed, serves the rows it has, and recovers', async () => {
     let fail = false;
     const store = createMemoryStore((operation) => {
       if (fail && operation === 'list') throw new StoreError('list', 'unreachable');
@@ -335,7 +335,7 @@ describe('ledger view', () => {
     expect(view.status().error).toBeNull();
   });
 
-  it('goes on with a first load that failed in the middle', async () => {
+  it('continues a first load that failed in the middle', async () => {
     let reads = 0;
     const store = createMemoryStore((operation) => {
       if (operation !== 'read') return;
@@ -352,7 +352,7 @@ describe('ledger view', () => {
     expect(reads).toBe(4);
   });
 
-  it('looks again by itself when somebody looks', async () => {
+  it('polls again by itself while it is in use', async () => {
     let polled = () => {};
     const poll = new Promise<void>((resolve) => (polled = resolve));
     let lists = 0;
@@ -371,7 +371,7 @@ describe('ledger view', () => {
     expect(lists).toBeGreaterThanOrEqual(3);
   });
 
-  it('sums up: over time, by outcome and region, with latency and freshness', async () => {
+  it('summarises over time, by outcome and region, with latency and freshness', async () => {
     const store = createMemoryStore();
     putSegment(store, '2026-03-04T12:10:00.000Z', [
       at('2026-03-04T11:40:00.000Z', { durationMs: 10, bytes: 100 }),

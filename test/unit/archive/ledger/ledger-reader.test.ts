@@ -26,7 +26,7 @@ describe('ledger reader', () => {
     expect(await collect(readLedger(store))).toEqual(lines);
   });
 
-  it('takes the range at its word: since counts, until does not', async () => {
+  it('includes since and excludes until', async () => {
     const store = createMemoryStore();
     const ledger = createLedger({ store, replica: 'r' });
     const minutes = ['2026-03-03T09:00', '2026-03-04T05:00', '2026-03-04T05:30', '2026-03-04T06:00'];
@@ -41,7 +41,7 @@ describe('ledger reader', () => {
     ]);
   });
 
-  it('skips what is no ledger line and says where it was', async () => {
+  it('skips lines that it cannot parse and reports where they are', async () => {
     const store = createMemoryStore();
     const good = ledgerLine();
     const segment = 'ledger/dt=2026-03-04/hour=05/01ABC-r.ndjson';
@@ -59,7 +59,7 @@ describe('ledger reader', () => {
     expect(broken).toEqual([2, 4, 5, 6, 7].map((line) => ({ segment, line })));
   });
 
-  it('skips lines of versions it does not know, and says where they were', async () => {
+  it('skips lines of unknown versions and reports where they are', async () => {
     const store = createMemoryStore();
     const good = ledgerLine();
     const segment = 'ledger/dt=2026-03-04/hour=05/01ABC-r.ndjson';
@@ -70,7 +70,7 @@ describe('ledger reader', () => {
     expect(broken).toEqual([1, 3, 4]);
   });
 
-  it('keeps unknown fields, fills missing ones, and gives equal ids twice', async () => {
+  it('keeps unknown fields, fills missing ones, and yields equal ids twice', async () => {
     const store = createMemoryStore();
     const short = {
       v: 1,
@@ -86,7 +86,7 @@ describe('ledger reader', () => {
     expect(found[0]).toMatchObject({ ...short, jobId: null, items: [], bytes: 0 });
   });
 
-  it('goes on when a segment vanishes between listing and reading', async () => {
+  it('continues when a segment is deleted between listing and reading', async () => {
     const store = createMemoryStore((operation, key) => {
       if (operation === 'read' && key.includes('01A')) store.objects.delete(key);
     });
@@ -96,7 +96,7 @@ describe('ledger reader', () => {
     expect(await collect(readLedger(store))).toHaveLength(1);
   });
 
-  it('ends in the store’s error, never early in silence', async () => {
+  it('ends with the error of the store, never early without one', async () => {
     const store = createMemoryStore((operation, key) => {
       if (operation === 'read' && key.includes('01B')) throw new StoreError('read', 'timed out');
     });

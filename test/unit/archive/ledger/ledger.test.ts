@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { createLedger } from '../../../../src/archive/ledger/ledger.js';
-import type { SegmentInfo } from '../../../../src/archive/ledger/ledger-segment.js';
+import type { SegmentInfo } from '../../../../src/archive/ledger/write-segment.js';
 import type { LedgerLine } from '../../../../src/domain/delivery.js';
 import { StoreError } from '../../../../src/store/object-store.js';
 import { ledgerLine } from '../../../support/ledger/ledger-lines.js';
@@ -18,7 +18,7 @@ function linesIn(store: MemoryStore): LedgerLine[] {
   );
 }
 
-/** A door every `create` waits at, so that a test decides when a write ends. */
+/** Holds every `create`, so that a test decides when a write ends. */
 function createDoor() {
   const waiting: { open: () => void; fail: (error: unknown) => void }[] = [];
   let arrived = () => {};
@@ -55,7 +55,7 @@ describe('ledger', () => {
     expect(segments).toEqual([{ key, lines: 1, bytes: stored?.body.length, durationMs: expect.any(Number) }]);
   });
 
-  it('resolves only after the segment is durable, and gathers the next one meanwhile', async () => {
+  it('resolves only after the segment is durable, and queues the next one meanwhile', async () => {
     const door = createDoor();
     const store = createMemoryStore(door.pass);
     const ledger = createLedger({ store, replica: 'r' });
@@ -111,7 +111,7 @@ describe('ledger', () => {
     expect(sixth?.status).toBe('fulfilled');
   });
 
-  it('takes a lost answer for success when its bytes are there', async () => {
+  it('counts a write whose response was lost as success when its bytes are stored', async () => {
     const store = createMemoryStore();
     const ledger = createLedger({
       store: {
@@ -160,7 +160,7 @@ describe('ledger', () => {
     expect(linesIn(store).map((line) => line.reason)).toEqual(reasons);
   });
 
-  it('refuses lines over its bound instead of growing', async () => {
+  it('rejects lines over its bound instead of growing', async () => {
     const door = createDoor();
     const ledger = createLedger({ store: createMemoryStore(door.pass), replica: 'r', maxWaitingLines: 2 });
     const first = ledger.append(ledgerLine());
@@ -175,7 +175,7 @@ describe('ledger', () => {
     await Promise.all(waiting);
   });
 
-  it('names segments so that they sort by the time of their writing', async () => {
+  it('names segments so that they sort by the time they were written', async () => {
     const store = createMemoryStore();
     let now = 1_700_000_000_000;
     const ledger = createLedger({ store, replica: 'r', clock: () => now });
@@ -189,7 +189,7 @@ describe('ledger', () => {
     expect(new Set(keys).size).toBe(5);
   });
 
-  it('flushes on close and refuses what comes after', async () => {
+  it('flushes on close and rejects later lines', async () => {
     const store = createMemoryStore(() => sleep(2));
     const ledger = createLedger({ store, replica: 'r' });
     const appended = [ledger.append(ledgerLine()), ledger.append(ledgerLine())];

@@ -19,7 +19,7 @@ export async function writeSegment(
 ): Promise<SegmentInfo> {
   const started = performance.now();
   const body = Buffer.from(`${lines.join('\n')}\n`);
-  // Nobody else makes this name, so `exists` is our own write whose answer got lost. Never guessed: compared.
+  // The name is unique, so that `exists` means that our own write succeeded and its response was lost. Compared, to be sure.
   if ((await store.create(key, body, HEADERS)) === 'exists') await confirm(store, key, body);
   return { key, lines: lines.length, bytes: body.length, durationMs: performance.now() - started };
 }

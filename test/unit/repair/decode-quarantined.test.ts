@@ -1,7 +1,7 @@
 import { deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from '@jest/globals';
 import type { QuarantinedRequest } from '../../../src/archive/quarantine/quarantine.js';
-import { createTrialDecoder } from '../../../src/repair/quarantine-view.js';
+import { createTrialDecoder } from '../../../src/repair/decode-quarantined.js';
 
 const sources = new Map([['default', { contents: [], maxBytes: 1000 }]]);
 const decode = createTrialDecoder(sources, 10);

@@ -1,6 +1,6 @@
 import type { LedgerLine } from '../../domain/delivery.js';
 
-/** A line of the ledger as read back: the object, and its text as it lies in the store. */
+/** A line of the ledger as read back: the object, and its text as stored. */
 export interface LedgerEntry {
   readonly line: LedgerLine;
   readonly text: string;
@@ -8,11 +8,11 @@ export interface LedgerEntry {
 
 export interface ParsedSegment {
   readonly entries: readonly LedgerEntry[];
-  /** Numbers, from 1, of the lines that cannot be read: cut off, edited by hand, not ours, or of another version. */
+  /** Numbers, from 1, of the lines that cannot be read: truncated, edited by hand, foreign, or of another version. */
   readonly brokenLines: readonly number[];
 }
 
-/** Takes a segment apart. Broken lines are told, never thrown over; unknown fields are kept. */
+/** Parses a segment. Broken lines are reported and never throw; unknown fields are kept. */
 export function parseSegment(text: string): ParsedSegment {
   const entries: LedgerEntry[] = [];
   const brokenLines: number[] = [];
@@ -42,10 +42,10 @@ const ABSENT = {
   shape: null,
 } as const;
 
-/** The version of the line's format that is understood. What fields of another mean is not guessed. */
+/** The only version of the line's format that is read: the fields of another version may mean something else. */
 const VERSION = 1;
 
-/** A ledger line needs a version, an id, an instant, an origin and an outcome; the rest has a neutral value. */
+/** A ledger line needs a version, an id, an instant, an origin and an outcome. Other missing fields get a neutral value. */
 export function parseLine(text: string): LedgerLine | null {
   let value: unknown;
   try {
@@ -55,7 +55,7 @@ export function parseLine(text: string): LedgerLine | null {
   }
   if (!isRecord(value) || value.v !== VERSION || !hasTexts(value) || !isInstant(value.receivedAt))
     return null;
-  // Fields that are there keep their order: what is read back prints as it was written.
+  // Existing fields keep their order: a line that is read back prints as it was written.
   for (const [field, neutral] of Object.entries(ABSENT)) value[field] ??= neutral;
   value.items = Array.isArray(value.items) ? value.items.filter(isRecord) : [];
   return value as unknown as LedgerLine;

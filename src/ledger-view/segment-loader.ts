@@ -4,24 +4,24 @@ import { readAhead } from '../archive/ledger/read-ahead.js';
 import type { ObjectStore } from '../store/object-store.js';
 import { createRowPacker, type LedgerRow } from './ledger-row.js';
 
-/** Lines that could not be understood, by segment. */
+/** Lines that could not be parsed, by segment. */
 export interface BrokenLines {
   readonly count: number;
-  /** The first segments with such lines; bounded. */
+  /** The first 100 segments with such lines. */
   readonly segments: readonly { readonly key: string; readonly lines: number }[];
 }
 
-export interface SegmentIntake {
-  /** Reads segments, several at once, and gives their rows segment by segment in the given order. */
+export interface SegmentLoader {
+  /** Reads segments, several at once, and yields their rows, segment by segment in the given order. */
   read(keys: Iterable<string>): AsyncGenerator<{ key: string; rows: LedgerRow[] }>;
   broken(): BrokenLines;
 }
 
 const MAX_BROKEN_SEGMENTS = 100;
-/** Milliseconds of parsing after which callbacks get their turn. */
+/** Milliseconds of parsing per turn of the event loop, so that callbacks are not delayed. */
 const SLICE = 5;
 
-export function createSegmentIntake(store: ObjectStore, concurrency: number): SegmentIntake {
+export function createSegmentLoader(store: ObjectStore, concurrency: number): SegmentLoader {
   const packRows = createRowPacker();
   const brokenSegments = new Map<string, number>();
   let brokenCount = 0;

@@ -22,6 +22,15 @@ describe('the pool of buffers', () => {
     expect(pool.take(128 * KB, noMatter).bytes).toBe(bytes);
   });
 
+  it('reuses what it may retain, again and again', () => {
+    const pool = createBufferPool({ largest: 128 * KB, retain: 256 * KB });
+    for (let round = 0; round < 3; round++) {
+      const pair = [pool.take(128 * KB, noMatter), pool.take(128 * KB, noMatter)];
+      for (const buffer of pair) buffer.release();
+      expect(pool.allocated).toBe(256 * KB);
+    }
+  });
+
   it('hands out nothing that a reader still holds, and says when it is free', () => {
     const pool = createBufferPool({ largest: 256 * KB, retain: 256 * KB });
     let freed = 0;

@@ -333,6 +333,103 @@ describe('the byte budget', () => {
     expect(budget.waiters).toBe(0);
   });
 
+  it('ends waits by itself, without anybody looking', async () => {
+    const budget = createByteBudget({ total: 2 * PART, reserve: PART });
+    const holder = budget.lease();
+    await holder.take(PART);
+    await holder.take(PART);
+    const waiter = budget.lease({ patience: 1 });
+    await expect(waiter.take(PART)).rejects.toMatchObject({ code: 'overloaded' });
+    expect(budget.waiters).toBe(0);
+  });
+
+  it('does not let a younger delivery overtake the head of the queue', async () => {
+    const budget = createByteBudget({ total: 2 * PART, reserve: PART });
+    const [holder, reserver] = [budget.lease(), budget.lease()];
+    await holder.take((PART * 3) / 4);
+    await reserver.take(PART); // the reserve
+    const older = budget.lease();
+    const head = watched(budget.lease().take(PART / 2));
+    expect(budget.lease().tryTake(1)).toBe(false);
+    expect(older.tryTake(1)).toBe(true);
+    reserver.give(PART);
+    await settle();
+    expect(head.now).toBe('served');
+  });
+
+  it('never lends more than its reserve, however often the head of the queue takes', async () => {
+    const budget = createByteBudget({ total: 2 * PART, reserve: PART });
+    const holder = budget.lease();
+    while (holder.tryTake(PART)) {
+      // spends the common pool
+    }
+    const head = budget.lease();
+    await head.take(PART);
+    expect(budget.used).toBe(2 * PART);
+    expect(head.tryTake(1)).toBe(false);
+    const more = watched(head.take(1));
+    await settle();
+    expect(more.now).toBe('waiting');
+    head.give(PART);
+    await settle();
+    expect(more.now).toBe('served');
+    expect(head.held).toBe(1);
+  });
+
+  it('counts what both reserves lend', async () => {
+    const at = budgetOf();
+    await fillUp(at);
+    const large = at.budget.lease({ expected: 20 * MIB });
+    await large.take(8 * MIB);
+    while (at.budget.used < 63 * MIB) await at.budget.lease({ expected: MIB }).take(MIB);
+    const small = at.budget.lease({ expected: MIB });
+    await small.take(MIB);
+    expect(at.budget.used).toBe(64 * MIB);
+    expect([large.held, small.held]).toEqual([8 * MIB, MIB]);
+  });
+
+  it('refuses the slow one second after the longest wait began, whoever came since', async () => {
+    const at = budgetOf();
+    const slow = await fill(at, { bytes: MIB, seconds: 60, memory: 8 * MIB });
+    await fillUp(at);
+    void at.budget.lease({ expected: 20 * MIB }).take(8 * MIB); // the reserve
+    const first = watched(at.budget.lease({ expected: 20 * MIB }).take(8 * MIB));
+    at.pass(0.9);
+    const second = watched(at.budget.lease({ expected: 20 * MIB }).take(8 * MIB));
+    expect(slow.refusals).toHaveLength(0);
+    at.pass(0.2);
+    await settle();
+    expect(slow.refusals).toHaveLength(1);
+    expect([first.now, second.now]).toEqual(['served', 'waiting']);
+  });
+
+  it('takes nothing more for a lease that was refused, and says why', async () => {
+    const at = budgetOf();
+    const slow = await fill(at, { bytes: MIB, seconds: 60, memory: 8 * MIB });
+    slow.lease.onRefused = null;
+    await fillUp(at);
+    void at.budget.lease({ expected: 20 * MIB }).take(8 * MIB); // the reserve
+    const waiting = watched(at.budget.lease({ expected: 20 * MIB }).take(8 * MIB));
+    at.pass(1.1);
+    await expect(slow.lease.take(1)).rejects.toMatchObject({ code: 'overloaded' });
+    slow.lease.give(8 * MIB);
+    await settle();
+    expect(waiting.now).toBe('served');
+    expect(slow.lease.tryTake(1)).toBe(false);
+  });
+
+  it('refuses to take back more than was taken', () => {
+    const lease = createByteBudget({ total: 4 * PART, reserve: PART }).lease();
+    lease.tryTake(2);
+    expect(() => lease.give(3)).toThrow(RangeError);
+    expect(lease.held).toBe(2);
+  });
+
+  it('has to hold two parts', () => {
+    expect(() => createByteBudget({ total: 2 * PART - 1, reserve: PART })).toThrow('cannot hold two parts');
+    expect(createByteBudget({ total: 2 * PART, reserve: PART }).total).toBe(2 * PART);
+  });
+
   it('refuses a take that no reserve could ever satisfy', async () => {
     const budget = createByteBudget({ total: 4 * PART, reserve: PART });
     expect(budget.lease().tryTake(2 * PART)).toBe(true);

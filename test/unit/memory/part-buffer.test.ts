@@ -76,6 +76,41 @@ describe('a part buffer', () => {
     expect(paid.held()).toBe(0);
   });
 
+  it('returns outgrown buffers to the pool', async () => {
+    const { buffer, paid } = await filled(5, 0);
+    const { allocated } = paid.pool;
+    expect(allocated).toBeGreaterThan(paid.held());
+    for (const size of [128 * KIB, 256 * KIB]) paid.pool.take(size, () => {});
+    expect(paid.pool.allocated).toBe(allocated);
+    buffer.release();
+  });
+
+  it('takes a chunk at once when its memory is there, and changes nothing when it is not', async () => {
+    const budget = createByteBudget({ total: 2 * PART, reserve: PART });
+    const [lease, other] = [budget.lease(), budget.lease()];
+    const pool = createBufferPool({ largest: PART, retain: PART });
+    const buffer = new PartBuffer({ pool, lease, take: (bytes) => lease.take(bytes) }, PART, 0);
+    expect(buffer.bytes()).toHaveLength(0);
+    expect([buffer.tryAppend(CHUNK), buffer.tryAppend(Buffer.from('x'))]).toEqual([true, true]);
+    expect([buffer.length, buffer.room]).toEqual([CHUNK.length + 1, PART - CHUNK.length - 1]);
+    while (other.tryTake(KIB)) {
+      // spends the common pool
+    }
+    const before = Buffer.from(buffer.bytes());
+    expect(buffer.tryAppend(Buffer.alloc(128 * KIB))).toBe(false);
+    expect(buffer.bytes().equals(before)).toBe(true);
+    expect(buffer.tryAppend(Buffer.from('y'))).toBe(true);
+    expect(buffer.bytes().equals(Buffer.concat([before, Buffer.from('y')]))).toBe(true);
+  });
+
+  it('shows a reader the bytes that were there when it began to read', async () => {
+    const { buffer } = await filled(3, 0);
+    const held = buffer.hold();
+    buffer.release();
+    expect(held.bytes).toHaveLength(3 * CHUNK.length);
+    held.release();
+  });
+
   it('pays for just its bytes when it ends tiny', async () => {
     const paid = memory();
     const buffer = new PartBuffer(paid, PART, 0);

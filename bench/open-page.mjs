@@ -12,6 +12,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { cpuMs, pathOf, startServer, stopAll } from './lib/processes.mjs';
+import { startStandIn } from './lib/stores.mjs';
 import { PATH } from './lib/targets.mjs';
 
 const { values } = parseArgs({
@@ -24,13 +25,8 @@ const TOKEN = 'token-of-the-benchmark';
 const scratch = mkdtempSync(join(tmpdir(), 'open-page-'));
 
 try {
-  const store = await startServer({
-    name: 'store',
-    args: [pathOf('lib/s3-stand-in.mjs')],
-    logFile: join(scratch, 'store.log'),
-    isReady: (line) => line.port !== undefined,
-  });
-  const receiver = await startReceiver(store.said.port);
+  const { endpoint } = await startStandIn(scratch);
+  const receiver = await startReceiver(endpoint);
   const figures = { closed: [], open: [] };
   await load(receiver, false);
   for (let round = 0; round < rounds; round++) {
@@ -44,9 +40,9 @@ try {
   rmSync(scratch, { recursive: true, force: true });
 }
 
-function startReceiver(port) {
+function startReceiver(endpoint) {
   const s3 = {
-    endpoint: `http://127.0.0.1:${port}`,
+    endpoint,
     region: 'us-east-1',
     forcePathStyle: true,
     accessKeyId: 'bench',

@@ -1,4 +1,4 @@
-// What one small create costs: CPU of this process per put, and puts per second, against a discarding server.
+// What one small create costs: CPU of this process per put, and puts per second, against the discarding stand-in.
 // npm run build && node bench/s3-put.mjs [seconds] [inFlight] [bytes]
 import { spawn } from 'node:child_process';
 import { hash, randomBytes } from 'node:crypto';
@@ -8,13 +8,13 @@ import { fileURLToPath } from 'node:url';
 const { openStore } = await import(process.env.STORE_MODULE ?? '../dist/store/open-store.js');
 const [seconds = 5, inFlight = 48, bytes = 10_240] = process.argv.slice(2).map(Number);
 
-const server = spawn(process.execPath, [fileURLToPath(new URL('s3-discard-server.mjs', import.meta.url))]);
-const [address] = await once(server.stdout, 'data');
+const server = spawn(process.execPath, [fileURLToPath(new URL('lib/s3-stand-in.mjs', import.meta.url))]);
+const [line] = await once(server.stdout, 'data');
 const body = randomBytes(bytes);
 
 for (const known of [false, true]) {
   const s3 = {
-    endpoint: String(address).trim(),
+    endpoint: `http://127.0.0.1:${JSON.parse(line).port}`,
     region: 'us-east-1',
     forcePathStyle: true,
     accessKeyId: 'bench',

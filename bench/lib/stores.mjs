@@ -1,3 +1,4 @@
+import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { pathOf, startServer } from './processes.mjs';
 
@@ -6,11 +7,14 @@ export async function startStandIn(scratch) {
   const server = await startServer({
     name: 's3-stand-in',
     args: [pathOf('lib/s3-stand-in.mjs')],
+    // Where the TypeScript compiler unpacks itself.
+    env: { HOME: homedir() },
     logFile: join(scratch, 's3-stand-in.log'),
   });
   const endpoint = `http://127.0.0.1:${server.said.port}`;
+  const control = `http://127.0.0.1:${server.said.control}`;
   const ask = async (path) =>
-    (await fetch(`${endpoint}/_control/${path}`, { headers: { connection: 'close' } })).json();
+    (await fetch(`${control}/${path}`, { headers: { connection: 'close' } })).json();
   return {
     kind: 'stand-in',
     endpoint,

@@ -24,8 +24,9 @@ const server = spawn(process.execPath, [fileURLToPath(new URL('../lib/s3-stand-i
   stdio: ['ignore', 'pipe', 'inherit'],
 });
 const [line] = await once(createInterface({ input: server.stdout }), 'line');
-const endpoint = `http://127.0.0.1:${JSON.parse(line).port}`;
-await fetch(`${endpoint}/_control/reset?latency=${latency}`);
+const { port, control } = JSON.parse(line);
+const endpoint = `http://127.0.0.1:${port}`;
+await fetch(`http://127.0.0.1:${control}/reset?latency=${latency}`);
 process.env.AWS_ACCESS_KEY_ID = 'bench';
 const receiver = await startReceiver({
   store: {

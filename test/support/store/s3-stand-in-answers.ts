@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { S3Request } from './s3-stand-in.js';
 import { listObjectsXml, xml } from './s3-stand-in-listing.js';
-import { etagOf, type S3State } from './s3-stand-in-state.js';
+import type { S3Request } from './s3-stand-in-request.js';
+import { bytesOf, etagOf, joined, type S3State } from './s3-stand-in-state.js';
 
 export interface S3Answer {
   readonly status: number;
@@ -21,27 +21,30 @@ function ok(body: Buffer | string = '', headers: Record<string, string> = {}, st
 type Handler = (state: S3State, request: S3Request, conditional: boolean) => S3Answer;
 
 const HANDLERS: Record<string, Handler> = {
-  PutObject(state, { key, headers, body }, conditional) {
+  PutObject(state, { key, headers, body, size }, conditional) {
     if (conditional && state.objects.has(key)) return s3Error(412, 'PreconditionFailed');
-    return ok('', { etag: state.put(key, body, keptHeaders(headers)).etag });
+    return ok('', { etag: state.put(key, body, keptHeaders(headers), size).etag });
   },
 
   GetObject(state, { key, headers }) {
     const object = state.objects.get(key);
     if (!object) return s3Error(404, 'NoSuchKey');
     const common = { ...object.headers, etag: object.etag, 'last-modified': object.modifiedAt.toUTCString() };
-    const [, from, to] = /^bytes=(\d+)-(\d+)$/.exec(headers.range ?? '') ?? [];
-    if (from === undefined) return ok(object.body, common);
-    const size = object.body.length;
+    const { size } = object;
+    const [, from, to] = /^bytes=(\d+)-(\d*)$/.exec(headers.range ?? '') ?? [];
+    if (from === undefined) return ok(bytesOf(object), common);
     if (Number(from) >= size) return s3Error(416, 'InvalidRange');
-    const slice = object.body.subarray(Number(from), Number(to) + 1);
+    const slice = bytesOf(object).subarray(Number(from), to === '' ? size : Number(to) + 1);
     const range = `bytes ${from}-${Number(from) + slice.length - 1}/${size}`;
     return ok(slice, { ...common, 'content-range': range }, 206);
   },
 
-  HeadObject(state, request) {
-    const answer = HANDLERS.GetObject?.(state, request, false) ?? s3Error(500, 'InternalError');
-    return { ...answer, headers: { ...answer.headers, 'content-length': `${answer.body.length}` } };
+  HeadObject(state, { key }) {
+    const object = state.objects.get(key);
+    if (!object) return s3Error(404, 'NoSuchKey');
+    const { headers, etag, modifiedAt, size } = object;
+    const described = { etag, 'last-modified': modifiedAt.toUTCString(), 'content-length': `${size}` };
+    return ok('', { ...headers, ...described });
   },
 
   DeleteObject(state, { key }) {
@@ -64,14 +67,15 @@ const HANDLERS: Record<string, Handler> = {
   CreateUpload(state, { key, headers }) {
     const id = randomUUID();
     state.uploads.set(id, { key, headers: keptHeaders(headers), begun: new Date(), parts: new Map() });
-    return ok(xml('InitiateMultipartUploadResult', `<Key>k</Key><UploadId>${id}</UploadId>`));
+    return ok(xml('InitiateMultipartUploadResult', `<Key>${key}</Key><UploadId>${id}</UploadId>`));
   },
 
-  UploadPart(state, { query, body }) {
+  UploadPart(state, { query, body, size }) {
     const upload = state.uploads.get(query.get('uploadId') ?? '');
     if (!upload) return s3Error(404, 'NoSuchUpload');
-    upload.parts.set(Number(query.get('partNumber')), body);
-    return ok('', { etag: etagOf(body) });
+    const etag = etagOf({ body, size });
+    upload.parts.set(Number(query.get('partNumber')), { body, size, etag });
+    return ok('', { etag });
   },
 
   CompleteUpload(state, { key, query, body }, conditional) {
@@ -82,11 +86,12 @@ const HANDLERS: Record<string, Handler> = {
     const numbers = [...body.toString().matchAll(/<PartNumber>(\d+)<\/PartNumber>/g)].map((m) =>
       Number(m[1]),
     );
-    const parts = numbers.map((number) => upload.parts.get(number));
-    if (numbers.length === 0 || parts.includes(undefined)) return s3Error(400, 'InvalidPart');
-    state.put(key, Buffer.concat(parts as Buffer[]), upload.headers);
+    const parts = numbers.flatMap((number) => upload.parts.get(number) ?? []);
+    if (numbers.length === 0 || parts.length < numbers.length) return s3Error(400, 'InvalidPart');
+    const whole = joined(parts);
+    state.put(key, whole.body, upload.headers, whole.size);
     state.uploads.delete(id);
-    return ok(xml('CompleteMultipartUploadResult', '<ETag>"0"</ETag>'));
+    return ok(xml('CompleteMultipartUploadResult', `<Key>${key}</Key><ETag>"0"</ETag>`));
   },
 
   AbortUpload(state, { query }) {
@@ -96,7 +101,10 @@ const HANDLERS: Record<string, Handler> = {
   ListParts(state, { query }) {
     const upload = state.uploads.get(query.get('uploadId') ?? '');
     if (!upload) return s3Error(404, 'NoSuchUpload');
-    const parts = [...upload.parts.keys()].map((n) => `<Part><PartNumber>${n}</PartNumber></Part>`);
+    const parts = [...upload.parts].map(
+      ([number, { etag, size }]) =>
+        `<Part><PartNumber>${number}</PartNumber><ETag>${etag}</ETag><Size>${size}</Size></Part>`,
+    );
     return ok(xml('ListPartsResult', parts.join('')));
   },
 

@@ -43,9 +43,9 @@ function entryXml(state: S3State, entry: string): string {
   const name = encodeURIComponent(entry).replaceAll('%20', '+');
   const object = state.objects.get(entry);
   if (object === undefined) return `<CommonPrefixes><Prefix>${name}</Prefix></CommonPrefixes>`;
-  const { body, modifiedAt } = object;
+  const { size, modifiedAt } = object;
   return (
-    `<Contents><Key>${name}</Key><Size>${body.length}</Size>` +
+    `<Contents><Key>${name}</Key><Size>${size}</Size>` +
     `<LastModified>${modifiedAt.toISOString()}</LastModified></Contents>`
   );
 }

@@ -1,7 +1,12 @@
 import { hash } from 'node:crypto';
 
-export interface StandInObject {
+/** Bytes of an object or a part. A body that was discarded is empty, whatever its size. */
+export interface Content {
   readonly body: Buffer;
+  readonly size: number;
+}
+
+export interface StandInObject extends Content {
   readonly headers: Record<string, string>;
   readonly modifiedAt: Date;
   readonly etag: string;
@@ -11,7 +16,7 @@ export interface StandInUpload {
   readonly key: string;
   readonly headers: Record<string, string>;
   readonly begun: Date;
-  readonly parts: Map<number, Buffer>;
+  readonly parts: Map<number, Content & { readonly etag: string }>;
 }
 
 /** What the stand-in holds; tests look at it and may change it. */
@@ -20,7 +25,8 @@ export interface S3State {
   readonly uploads: Map<string, StandInUpload>;
   versioning: 'Enabled' | 'Suspended' | null;
   objectLock: boolean;
-  put(key: string, body: Buffer, headers: Record<string, string>): StandInObject;
+  /** @param size of the object where the body was discarded */
+  put(key: string, body: Buffer, headers: Record<string, string>, size?: number): StandInObject;
 }
 
 export function createS3State(): S3State {
@@ -30,14 +36,33 @@ export function createS3State(): S3State {
     uploads: new Map(),
     versioning: null,
     objectLock: false,
-    put(key, body, headers) {
-      const object = { body, headers, modifiedAt: new Date(), etag: etagOf(body) };
+    put(key, body, headers, size = body.length) {
+      const object = { body, size, headers, modifiedAt: new Date(), etag: etagOf({ body, size }) };
       objects.set(key, object);
       return object;
     },
   };
 }
 
-export function etagOf(body: Buffer): string {
-  return `"${hash('md5', body)}"`;
+let serial = 0;
+
+/** What was discarded has no hash; a number that is never given twice serves. */
+export function etagOf(content: Content): string {
+  if (isKept(content)) return `"${hash('md5', content.body)}"`;
+  serial += 1;
+  return `"${serial.toString(16).padStart(32, '0')}"`;
+}
+
+function isKept({ body, size }: Content): boolean {
+  return body.length === size;
+}
+
+/** Discarded bytes come back as zeros. */
+export function bytesOf(content: Content): Buffer {
+  return isKept(content) ? content.body : Buffer.alloc(content.size);
+}
+
+export function joined(parts: readonly Content[]): Content {
+  const size = parts.reduce((sum, part) => sum + part.size, 0);
+  return { size, body: parts.every(isKept) ? Buffer.concat(parts.map(({ body }) => body)) : Buffer.alloc(0) };
 }

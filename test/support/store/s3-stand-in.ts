@@ -3,15 +3,10 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { answerS3, type S3Answer, s3Error } from './s3-stand-in-answers.js';
+import { describeRequest, type S3Request } from './s3-stand-in-request.js';
 import { createS3State, type S3State } from './s3-stand-in-state.js';
 
-/** A request as the stand-in understands it. */
-export interface S3Request {
-  readonly operation: string;
-  readonly key: string;
-  readonly query: URLSearchParams;
-  readonly headers: IncomingMessage['headers'];
-  readonly body: Buffer;
+export interface RecordedRequest extends S3Request {
   /** How many of this operation on this key there were, this one included. */
   readonly attempt: number;
 }
@@ -32,9 +27,9 @@ export type Misbehaviour =
 export interface S3StandIn {
   readonly endpoint: string;
   readonly state: S3State;
-  readonly requests: S3Request[];
+  readonly requests: RecordedRequest[];
   /** Asked for every request; null is honest. */
-  misbehave: (request: S3Request) => Misbehaviour | null;
+  misbehave: (request: RecordedRequest) => Misbehaviour | null;
   /** Whether answers carry `x-amz-request-id`, as those of AWS and most others do. Default true. */
   sendsRequestIds: boolean;
   /** Milliseconds this server's clock is ahead; requests signed more than 15 minutes away from it are refused. */
@@ -73,7 +68,12 @@ export async function startS3StandIn(): Promise<S3StandIn> {
   };
 
   async function handle(message: IncomingMessage, response: ServerResponse): Promise<void> {
-    const request = describe(message, await buffer(message), attempts);
+    const body = await buffer(message);
+    const described = describeRequest(message);
+    const name = `${described.operation} ${described.key}`;
+    const attempt = (attempts.get(name) ?? 0) + 1;
+    attempts.set(name, attempt);
+    const request = { ...described, body, size: body.length, attempt };
     standIn.requests.push(request);
     const fault = standIn.misbehave(request);
     const isDone = fault === null || fault.kind === 'cut' || fault.done === true;
@@ -126,27 +126,4 @@ function misbehave(fault: Misbehaviour, honest: S3Answer | null, response: Serve
 function send(response: ServerResponse, answer: S3Answer): void {
   response.writeHead(answer.status, { 'content-length': answer.body.length, ...answer.headers });
   response.end(answer.body);
-}
-
-function describe(message: IncomingMessage, body: Buffer, attempts: Map<string, number>): S3Request {
-  const [path = '', search = ''] = (message.url ?? '').split('?');
-  const key = decodeURIComponent(path.split('/').slice(2).join('/'));
-  const query = new URLSearchParams(search);
-  const operation = operationOf(message.method ?? '', key, query);
-  const attempt = (attempts.get(`${operation} ${key}`) ?? 0) + 1;
-  attempts.set(`${operation} ${key}`, attempt);
-  return { operation, key, query, headers: message.headers, body, attempt };
-}
-
-function operationOf(method: string, key: string, query: URLSearchParams): string {
-  if (query.has('lifecycle')) return 'GetLifecycle';
-  if (query.has('versioning')) return 'GetVersioning';
-  if (query.has('object-lock')) return 'GetObjectLock';
-  if (key === '') return query.has('uploads') ? 'ListUploads' : 'ListObjects';
-  if (method === 'POST') return query.has('uploads') ? 'CreateUpload' : 'CompleteUpload';
-  const part = query.has('uploadId');
-  if (method === 'PUT') return part ? 'UploadPart' : 'PutObject';
-  if (method === 'DELETE') return part ? 'AbortUpload' : 'DeleteObject';
-  if (method === 'HEAD') return 'HeadObject';
-  return part ? 'ListParts' : 'GetObject';
 }

@@ -64,7 +64,7 @@ export interface Admin {
   /** Begins to follow the ledger, and to run replays. */
   start(): void;
   /** Stops the replays of this replica, while the ledger still takes lines; another one goes on with them. */
-  letGo(): Promise<void>;
+  stopReplays(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -104,7 +104,7 @@ export function createAdmin(options: AdminOptions): Admin {
       view.start();
       replays.start();
     },
-    letGo: replays.stop,
+    stopReplays: replays.stop,
     stop: view.stop,
   };
 }

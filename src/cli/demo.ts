@@ -48,12 +48,12 @@ async function tour(stage: DemoStage, work: DemoWork, paint: Paint): Promise<voi
   paint.say('The service tries four times, then gives up for good. It keeps results for seven days.');
 
   paint.heading('What should be here and is not? (reconcile --dry-run)');
-  const missing = await reconcile(stage.core.recovery, { dryRun: true });
+  const missing = await reconcile(stage.parts.recovery, { dryRun: true });
   for (const job of missing.jobs) paint.row('note', recoveryRow(job));
   paint.say(`${missing.outcomes.matched} jobs are complete, ${missing.jobs.length} are not.`);
 
   paint.heading('Bring it back (reconcile)');
-  const report = await reconcile(stage.core.recovery);
+  const report = await reconcile(stage.parts.recovery);
   for (const job of report.jobs) paint.row(job.outcome === 'recovered' ? 'good' : 'bad', recoveryRow(job));
 
   paint.heading('Is it all here, byte by byte?');
@@ -82,7 +82,7 @@ async function goOn(stage: DemoStage, work: DemoWork, paint: Paint, signal: Abor
   paint.say('');
   while (!signal.aborted) {
     for (const job of await work.oneMore()) paint.row(...jobRow(job));
-    const { jobs } = await reconcile(stage.core.recovery, { signal });
+    const { jobs } = await reconcile(stage.parts.recovery, { signal });
     for (const job of jobs) paint.row(job.outcome === 'recovered' ? 'good' : 'note', recoveryRow(job));
     await sleep(3000, null, { signal }).catch(() => {});
   }

@@ -1,4 +1,4 @@
-import { type Core, openCore } from '../../app/archive-core.js';
+import { type ArchiveParts, openArchiveParts } from '../../app/archive-parts.js';
 import { storeIdentity } from '../../app/store-options.js';
 import { findJournals, type RescueParts, rescueSessions } from '../../capture/rescue-sessions.js';
 import {
@@ -32,10 +32,10 @@ const PAUSE_MS = 500;
 
 /** Opens the store and tries it, before anybody talks for an hour into one that keeps nothing. */
 export async function openCaptureArchive(config: Config): Promise<CaptureArchive> {
-  const core = await openCore(config);
-  await prove(core, config);
-  const location = storeIdentity(config, core.store.location);
-  const parts = { ...core, pauseMs: PAUSE_MS };
+  const opened = await openArchiveParts(config);
+  await prove(opened, config);
+  const location = storeIdentity(config, opened.store.location);
+  const parts = { ...opened, pauseMs: PAUSE_MS };
   const folder = config.capture.rescueFolder;
   const rescueParts = (onNote: (text: string) => void): RescueParts => ({
     ...parts,
@@ -63,15 +63,15 @@ export async function openCaptureArchive(config: Config): Promise<CaptureArchive
     },
     findJournals: (onNote) => findJournals(rescueParts(onNote)),
     rescue: (journals, onNote) => rescueSessions(rescueParts(onNote), journals),
-    close: () => core.close(),
+    close: () => opened.close(),
   };
 }
 
-async function prove(core: Core, config: Config): Promise<void> {
-  const { store } = core;
+async function prove(opened: ArchiveParts, config: Config): Promise<void> {
+  const { store } = opened;
   const { writable, trustworthy, findings } = await probeStore(store, { prefix: '.probe/' });
   if (writable && (trustworthy || config.store.s3.conditionalWrites === 'emulated')) return;
-  await core.close();
+  await opened.close();
   const said = findings.join(' ');
   throw writable ? new WeakStoreError(store.location, said) : new StoreError('probe', said);
 }

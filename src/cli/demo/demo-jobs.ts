@@ -69,7 +69,7 @@ const BAD_MINUTE: readonly Order[] = [
   { contents: ['transcript.txt'], fault: SILENT },
 ];
 
-export function demoWork({ simulator, listening, core }: DemoStage): DemoWork {
+export function demoWork({ simulator, listening, parts }: DemoStage): DemoWork {
   const done: { readonly id: string; readonly items: readonly Item[] }[] = [];
   let submitted = 0;
 
@@ -116,9 +116,9 @@ export function demoWork({ simulator, listening, core }: DemoStage): DemoWork {
     async compare() {
       let [exact, expected, found] = [0, 0, 0];
       for (const { id, items } of done) {
-        for await (const _ of core.store.list(`jobs/${id}/`)) found += 1;
+        for await (const _ of parts.store.list(`jobs/${id}/`)) found += 1;
         for (const item of items) {
-          const there = await readBack(core.store, `jobs/${id}/${ARTEFACTS[item]}`);
+          const there = await readBack(parts.store, `jobs/${id}/${ARTEFACTS[item]}`);
           expected += 1;
           if (there?.sha256 === (await simulator.expected(id)[item].sha256())) exact += 1;
         }

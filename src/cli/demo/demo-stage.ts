@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import { type Core, openCore } from '../../app/archive-core.js';
+import { type ArchiveParts, openArchiveParts } from '../../app/archive-parts.js';
 import { createService, type Listening } from '../../app/service.js';
 import { parseConfig } from '../../config/config.js';
 import { createLogger } from '../../observe/logger.js';
@@ -14,7 +14,7 @@ export interface DemoStage {
   readonly listening: Listening;
   readonly simulator: Simulator;
   /** The receiver's store and recovery, as a command in another process would open them. */
-  readonly core: Core;
+  readonly parts: ArchiveParts;
   readonly adminToken: string;
   /** Folder of a configuration that other commands can be pointed at. */
   readonly configFolder: string;
@@ -39,7 +39,7 @@ export async function openDemoStage(): Promise<DemoStage> {
   });
   const settings = settingsOf(simulator, join(folder, 'data'));
   const config = parseConfig(settings);
-  const core = await openCore(config);
+  const parts = await openArchiveParts(config);
   const service = await createService({
     config,
     log: createLogger({ level: 'silent', format: 'json' }),
@@ -54,14 +54,14 @@ export async function openDemoStage(): Promise<DemoStage> {
   return {
     listening,
     simulator,
-    core,
+    parts,
     adminToken: ADMIN_TOKEN,
     configFolder: folder,
     dataFolder: join(folder, 'data'),
     async close() {
       await simulator.close();
       await service.stop();
-      await core.close();
+      await parts.close();
       await rm(folder, { recursive: true, force: true, maxRetries: 3 });
     },
   };

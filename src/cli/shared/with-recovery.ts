@@ -1,4 +1,4 @@
-import { openCore, storeClaim } from '../../app/archive-core.js';
+import { openArchiveParts, storeClaim } from '../../app/archive-parts.js';
 import { type Config, loadConfigWithoutCredentials } from '../../config/config.js';
 import { isJobId } from '../../domain/job.js';
 import type { RecoveryParts } from '../../recovery/recovery-parts.js';
@@ -25,19 +25,19 @@ export async function withRecovery<T>(
   work: (given: RecoveryWork) => Promise<T>,
 ): Promise<T> {
   const config = loadConfigWithoutCredentials();
-  const core = await openCore(config);
+  const opened = await openArchiveParts(config);
   const stop = new AbortController();
   const onSignal = () => (stop.signal.aborted ? process.exit(EXIT.incomplete) : stop.abort());
   process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
   try {
-    if (!dryRun) await prove(config, core.store);
-    return await work({ config, parts: core.recovery, signal: stop.signal });
+    if (!dryRun) await prove(config, opened.store);
+    return await work({ config, parts: opened.recovery, signal: stop.signal });
   } catch (error) {
     const setUpWrong = error instanceof SpeechError && error.kind === 'configuration';
     throw setUpWrong ? new UsageError(error.message) : error;
   } finally {
     process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
-    await core.close();
+    await opened.close();
   }
 }
 

@@ -16,7 +16,7 @@ import { speechOptions } from './speech-options.js';
 import { storeOptions } from './store-options.js';
 
 /** What every command that touches the archive needs, the receiver among them. */
-export interface Core {
+export interface ArchiveParts {
   readonly store: ObjectStore;
   /** All body buffers of the process come from it, callbacks' and recovery's. */
   readonly budget: ByteBudget;
@@ -28,7 +28,7 @@ export interface Core {
   close(): Promise<void>;
 }
 
-export interface CoreObserver {
+export interface ArchiveObserver {
   readonly onStoreCall: OnStoreCall;
   readonly onSegment: (segment: SegmentInfo) => void;
   /** What an operator should know of the store although nothing failed. */
@@ -36,7 +36,7 @@ export interface CoreObserver {
 }
 
 /** Builds the parts from the configuration. Nothing is written or asked before the first use. */
-export async function openCore(config: Config, observer?: CoreObserver): Promise<Core> {
+export async function openArchiveParts(config: Config, observer?: ArchiveObserver): Promise<ArchiveParts> {
   const opened = await openStore({ ...storeOptions(config), onNotice: observer?.onStoreNotice });
   const store = observer ? measureStore(opened, observer.onStoreCall) : opened;
   const { memoryBudget } = config.limits;

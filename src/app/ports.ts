@@ -1,0 +1,108 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Express } from 'express';
+import { createAdminServer } from '../admin/admin-server.js';
+import type { Config } from '../config/config.js';
+import { type ConnectionMetrics, createConnectionLog, type Port } from '../observe/connection-metrics.js';
+import type { Logger } from '../observe/logger.js';
+
+import { connectionLimits, openFileLimit } from '../receiver/http/connection-limits.js';
+import { drainServer } from '../receiver/http/drain-server.js';
+import { limitConnections } from '../receiver/http/limit-connections.js';
+import { listen } from '../receiver/http/listen.js';
+import { createPublicServer } from '../receiver/http/public-server.js';
+
+export interface PortsOptions {
+  readonly publicApp: Express;
+  readonly adminApp: Express;
+  readonly config: Pick<Config, 'receiver' | 'admin' | 'limits'>;
+  readonly metrics: ConnectionMetrics;
+  readonly log: Logger;
+}
+
+export interface PortAddresses {
+  readonly publicUrl: string;
+  readonly adminUrl: string;
+}
+
+/** The servers of both ports, with limited connections. */
+export interface Ports {
+  /** Rejects when a port cannot be opened. */
+  open(): Promise<PortAddresses>;
+  /** Waits for `open` in flight, however it ends; tells whether the public port is open. */
+  whenSettled(): Promise<boolean>;
+  /** Takes no new connections; cuts the rest when `deadline` settles. Resolves when no connection is left. */
+  drain(port: Port, deadline: Promise<unknown>): Promise<void>;
+  /** Ends the log of rejected connections. */
+  close(): void;
+}
+
+export function createPorts({ publicApp, adminApp, config, metrics, log }: PortsOptions): Ports {
+  const { receiver, admin, limits } = config;
+  const serverOptions = { ...receiver, maxHeaderBytes: limits.maxHeaderBytes };
+  const servers: Readonly<Record<Port, Server>> = {
+    public: createPublicServer(publicApp, serverOptions),
+    admin: createAdminServer(adminApp, serverOptions),
+  };
+  const connectionLog = limitBoth(servers, limits, metrics, log);
+  let opening: Promise<PortAddresses> | null = null;
+
+  async function openBoth(): Promise<PortAddresses> {
+    return {
+      publicUrl: await listen(servers.public, { ...receiver, section: 'receiver', variable: 'TR_PORT' }),
+      adminUrl: await listen(servers.admin, { ...admin, section: 'admin', variable: 'TR_ADMIN_PORT' }),
+    };
+  }
+
+  return {
+    open() {
+      opening = openBoth();
+      return opening;
+    },
+    async whenSettled() {
+      await opening?.catch(() => undefined);
+      return servers.public.listening;
+    },
+    drain: (port, deadline) => drainServer(servers[port], deadline),
+    close: connectionLog.close,
+  };
+}
+
+/** Limits the connections of both ports; counts and logs those that are closed because of it. */
+function limitBoth(
+  servers: Readonly<Record<Port, Server>>,
+  limits: Config['limits'],
+  metrics: ConnectionMetrics,
+  log: Logger,
+) {
+  const openFiles = openFileLimit();
+  const most = connectionLimits(limits, openFiles);
+  if (most.public < limits.maxConnections) {
+    const text = `the process may open ${openFiles} files: the public port takes ${most.public} connections at a time`;
+    log.warn({ event: 'connections-bounded', openFiles, ...most }, text);
+  }
+  const connectionLog = createConnectionLog(log);
+  for (const port of ['public', 'admin'] as const) {
+    const limited = limitConnections(servers[port], {
+      most: most[port],
+      isTrusted: TRUSTED[port],
+      onShed: () => {
+        metrics.shed(port);
+        connectionLog.shed(port, most[port]);
+      },
+    });
+    metrics.watch(port, () => limited.open);
+  }
+  return connectionLog;
+}
+
+const TRUSTED: Readonly<Record<Port, (request: IncomingMessage, response: ServerResponse) => boolean>> = {
+  // Only a callback that passed the checks of its source is answered like this; anybody may ask for health.
+  public: ({ method }, { statusCode }) => (method === 'POST' || method === 'PUT') && statusCode < 300,
+  // Every path below it requires a token.
+  admin: (request, { statusCode }) => statusCode < 400 && pathOf(request).startsWith('/admin/api/'),
+};
+
+/** Express shortens `url` while a router handles the request. */
+function pathOf(request: IncomingMessage & { readonly originalUrl?: string }): string {
+  return request.originalUrl ?? request.url ?? '';
+}

@@ -58,6 +58,16 @@ describe('the documentation', () => {
     expect(named.flatMap(([, path = '']) => (existsSync(join(ROOT, path)) ? [] : [path]))).toEqual([]);
   });
 
+  it.each(documents)('%s quotes source files as they are', (document) => {
+    const text = readFileSync(join(ROOT, document), 'utf8');
+    const quotes = [...text.matchAll(/<!-- quoted from (\S+) -->\n```\w+\n([\s\S]*?)```/g)];
+    expect(quotes.length).toBeGreaterThanOrEqual(document === 'README.md' ? 1 : 0);
+    const unindented = (code: string) => code.replaceAll(/^ +/gm, '');
+    for (const [, file = '', quote = ''] of quotes) {
+      expect(unindented(readFileSync(join(ROOT, file), 'utf8'))).toContain(unindented(quote));
+    }
+  });
+
   it('has every page in docs/README.md, decisions by way of their own index', () => {
     const linked = ['docs', 'docs/decisions'].flatMap((folder) =>
       relativeLinks(readFileSync(join(ROOT, folder, 'README.md'), 'utf8')).map((link) => join(folder, link)),

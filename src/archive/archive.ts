@@ -1,6 +1,6 @@
 import type { IncomingItem, ItemDescription, ItemSink, StoredItem } from '../domain/item.js';
 import type { Problem } from '../domain/problem.js';
-import type { Spare } from '../memory/budget-lease.js';
+import type { Discardable } from '../memory/budget-lease.js';
 import type { BufferPool } from '../memory/buffer-pool.js';
 import type { BudgetLease, ByteBudget } from '../memory/byte-budget.js';
 import type { Memory } from '../memory/part-buffer.js';
@@ -15,7 +15,7 @@ export interface Reception {
   /** Size of the whole as far as its sender says: lets buffers be sized right at once. */
   readonly expectedBytes?: number | null;
   /** Milliseconds to wait for the first byte of memory, after which an `overloaded` Problem is thrown. Default: no end. */
-  readonly patience?: number;
+  readonly firstByteTimeout?: number;
 }
 
 /**
@@ -34,7 +34,7 @@ export interface StagedDelivery extends ItemSink {
   /** What this delivery's memory comes out of, for what is kept beside its items. */
   readonly memory: Memory;
   /** What is merely kept (such as the raw body, for quarantine) is let go before anybody waits for memory. */
-  keepsBeside(spare: Spare): void;
+  setDiscardable(discardable: Discardable): void;
   /** Told when the delivery came too slowly while others waited for memory; it has to be discarded then. */
   onRefused(listener: (problem: Problem) => void): void;
   /**
@@ -94,8 +94,8 @@ class Staging implements StagedDelivery {
     return this.#settled;
   }
 
-  keepsBeside(spare: Spare): void {
-    this.#lease.spare = spare;
+  setDiscardable(discardable: Discardable): void {
+    this.#lease.discardable = discardable;
   }
 
   onRefused(listener: (problem: Problem) => void): void {
@@ -119,7 +119,7 @@ class Staging implements StagedDelivery {
   }
 
   async commit(): Promise<StoredItem[]> {
-    this.#lease.pace.complete();
+    this.#lease.fillRate.complete();
     const [first, ...others] = this.#items;
     try {
       const stored =
@@ -169,7 +169,7 @@ class Staging implements StagedDelivery {
   }
 
   async #waitFor(bytes: number): Promise<void> {
-    this.#lease.spare?.release();
+    this.#lease.discardable?.release();
     for (const item of this.#items) await item.spill();
     await this.#lease.take(bytes);
   }

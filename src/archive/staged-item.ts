@@ -65,20 +65,20 @@ export class StagedItem implements IncomingItem {
   }
 
   write(chunk: Buffer): Promise<void> | undefined {
-    const { pace } = this.#memory.lease;
-    pace.came(chunk.length);
+    const { fillRate } = this.#memory.lease;
+    fillRate.received(chunk.length);
     this.size += chunk.length;
     const waiting =
       chunk.length <= this.#part.room ? this.#part.append(chunk) : this.#writeAcrossParts(chunk);
-    if (waiting === undefined) pace.ready();
-    return waiting?.then(() => pace.ready());
+    if (waiting === undefined) fillRate.awaitSender();
+    return waiting?.then(() => fillRate.awaitSender());
   }
 
   async end(): Promise<void> {
-    const { pace } = this.#memory.lease;
-    pace.came(0);
+    const { fillRate } = this.#memory.lease;
+    fillRate.received(0);
     await this.#end();
-    pace.ready();
+    fillRate.awaitSender();
   }
 
   async #end(): Promise<void> {
@@ -152,7 +152,7 @@ export class StagedItem implements IncomingItem {
     const upload = this.target?.upload;
     if (upload === undefined || part.length === 0) return;
     this.#hash?.update(part.bytes());
-    this.#memory.lease.pace.handedOn();
+    this.#memory.lease.fillRate.flushed();
     this.#part = new PartBuffer(this.#memory, this.#rules.partSize, this.#rules.partSize);
     const sending = this.#upload(upload, part.hold()).finally(() => this.#inFlight.delete(sending));
     part.release();

@@ -1,5 +1,5 @@
 import type { Problem } from '../domain/problem.js';
-import type { FillPace } from './fill-pace.js';
+import type { FillRate } from './fill-rate.js';
 
 export class LeaseClosedError extends Error {
   constructor() {
@@ -8,47 +8,47 @@ export class LeaseClosedError extends Error {
   }
 }
 
-/** Whom a lease draws on; implemented by the budget. */
-export interface LeaseKeeper {
+/** The budget, as its leases use it. */
+export interface LeaseOwner {
   tryTake(lease: Lease, bytes: number): boolean;
   wait(lease: Lease, bytes: number): Promise<void>;
   give(lease: Lease, bytes: number): void;
   drop(lease: Lease): void;
 }
 
-/** Where bytes that are taken count: small bodies have a share of their own. */
+/** The part of the budget that taken bytes count against. */
 export type Share = 'small' | 'large';
 
-/** Memory beside the items that can be let go at any time, such as a raw body kept for quarantine. */
-export interface Spare {
+/** Memory that can be released at any time, such as a raw body kept for quarantine. */
+export interface Discardable {
   readonly bytes: number;
   release(): void;
 }
 
-/** A delivery's account, as the budget keeps it. */
+/** A delivery's account. */
 export class Lease {
   /** Bytes held, by the share they were taken from. */
   readonly taken = { small: 0, large: 0 };
-  /** Bytes held out of the reserve of a share. */
+  /** Bytes held from the reserve of a share. */
   readonly borrowed = { small: 0, large: 0 };
-  /** Set when the budget took back its word: no more is given. */
+  /** Set when the lease was refused: it gets no more. */
   refusal: Problem | null = null;
   onRefused: ((problem: Problem) => void) | null = null;
-  spare: Spare | null = null;
+  discardable: Discardable | null = null;
   closed = false;
-  /** Grows with every lease: of those that wait, the oldest is served first. */
+  /** A sequence number: of waiting leases the one with the lowest is served first. */
   readonly age: number;
-  readonly pace: FillPace;
+  readonly fillRate: FillRate;
   readonly expected: number | null;
-  readonly patience: number;
-  readonly #keeper: LeaseKeeper;
+  readonly firstByteTimeout: number;
+  readonly #owner: LeaseOwner;
 
-  constructor(keeper: LeaseKeeper, terms: Pick<Lease, 'age' | 'pace' | 'expected' | 'patience'>) {
-    this.#keeper = keeper;
+  constructor(owner: LeaseOwner, terms: Pick<Lease, 'age' | 'fillRate' | 'expected' | 'firstByteTimeout'>) {
+    this.#owner = owner;
     this.age = terms.age;
-    this.pace = terms.pace;
+    this.fillRate = terms.fillRate;
     this.expected = terms.expected;
-    this.patience = terms.patience;
+    this.firstByteTimeout = terms.firstByteTimeout;
   }
 
   get held(): number {
@@ -56,23 +56,23 @@ export class Lease {
   }
 
   tryTake(bytes: number): boolean {
-    return !this.closed && this.refusal === null && this.#keeper.tryTake(this, bytes);
+    return !this.closed && this.refusal === null && this.#owner.tryTake(this, bytes);
   }
 
   take(bytes: number): Promise<void> {
     if (this.refusal !== null) return Promise.reject(this.refusal);
     if (this.closed) return Promise.reject(new LeaseClosedError());
-    return this.#keeper.tryTake(this, bytes) ? Promise.resolve() : this.#keeper.wait(this, bytes);
+    return this.#owner.tryTake(this, bytes) ? Promise.resolve() : this.#owner.wait(this, bytes);
   }
 
   give(bytes: number): void {
-    if (bytes > this.held) throw new RangeError(`cannot give back ${bytes} bytes of ${this.held}`);
-    this.#keeper.give(this, bytes);
+    if (bytes > this.held) throw new RangeError(`cannot return ${bytes} bytes of ${this.held}`);
+    this.#owner.give(this, bytes);
   }
 
   close(): void {
     if (this.closed) return;
     this.closed = true;
-    this.#keeper.drop(this);
+    this.#owner.drop(this);
   }
 }

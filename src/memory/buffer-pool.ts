@@ -1,22 +1,22 @@
 import { SharedBuffer } from './shared-buffer.js';
 
 /**
- * Reuses the large buffers that uploads fill, so that gigabytes pass through a handful of them instead of
- * through the garbage collector, whose late frees of external memory are what makes resident memory climb.
+ * Reuses the large buffers that uploads fill. Gigabytes so pass through a few buffers instead of the garbage collector,
+ * which frees external memory late and lets resident memory grow.
  *
- * Sizes are powers of two from 64 KiB up to the part size. Contents are not cleared: every byte handed on is
- * one that was written first.
+ * Sizes are powers of two from 64 KiB up to the part size. Contents are not cleared: only bytes that were written before
+ * are read.
  */
 export interface BufferPool {
   /** Size of the largest buffer. */
   readonly largest: number;
   /** Size of the buffer that `take(bytes)` returns. */
   sizeFor(bytes: number): number;
-  /** A buffer that comes back by itself when nobody holds it any more; `onFree` is called then. */
+  /** A buffer that returns to the pool when its last holder releases it; `onFree` is called then. */
   take(bytes: number, onFree: () => void): SharedBuffer;
   /** Bytes of all buffers, those in use and those kept for reuse. */
   readonly allocated: number;
-  /** Copies a chunk into a buffer of the pool; `at` is where to. */
+  /** Copies a chunk into a buffer of the pool at the offset `at`. */
   fill(buffer: Buffer, at: number, chunk: Buffer): void;
 }
 
@@ -24,8 +24,8 @@ const SMALLEST = 64 * 1024;
 
 /**
  * @param options.largest size of the largest buffer
- * @param options.retain bytes kept for reuse at most
- * @param options.onFilled told of the size of every chunk that was copied, and that is garbage by then
+ * @param options.retain most bytes kept for reuse
+ * @param options.onFilled called with the size of every copied chunk, which is garbage from then on
  */
 export function createBufferPool(options: {
   readonly largest: number;

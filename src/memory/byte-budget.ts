@@ -1,68 +1,68 @@
 import { Problem } from '../domain/problem.js';
-import { Lease, LeaseClosedError, type LeaseKeeper, type Share, type Spare } from './budget-lease.js';
-import { FillPace } from './fill-pace.js';
-import { WaitingLine } from './waiting-line.js';
+import { type Discardable, Lease, LeaseClosedError, type LeaseOwner, type Share } from './budget-lease.js';
+import { FillRate } from './fill-rate.js';
+import { WaitQueue } from './wait-queue.js';
 
 /**
  * The process-wide byte budget: every buffer that holds a delivery's bytes is paid for out of it, so memory
  * stays flat whatever the number and size of uploads. The reasons: docs/decisions/byte-budget.md.
  *
- * - **Small share.** A quarter is for bodies up to `smallBody`. Larger ones never draw on it; small ones take what is
- *   free elsewhere as well, unless large ones wait for it. A body of unknown size counts as small until it has grown.
- * - **Lines.** Each share has one, the oldest delivery first.
- * - **Reserves.** Each share has bytes set aside for the head of its line: as much as a delivery ever needs to
- *   get bytes off its hands (a part; a small body). So the head always gets on, and nothing deadlocks.
- *   (Callers keep their side: before waiting they hand on what they can; see `archive/archive.ts`.)
- * - **Pace.** While others wait, whoever fills its memory too slowly to hand it on within 30 s is refused.
- * - **Patience.** A wait for the first byte ends after `patience`.
+ * - **Small share.** A quarter is for bodies up to `smallBody`. Larger bodies never draw on it; small ones also take what
+ *   is free elsewhere, unless large ones wait for it. A body of unknown size counts as small until it has grown.
+ * - **Queues.** Each share has one, the oldest delivery first.
+ * - **Reserves.** Each share sets bytes aside for the head of its queue: the most that a delivery needs before it can
+ *   flush its memory to the store (a part, or a small body). So the head always progresses, and nothing deadlocks.
+ *   Callers contribute: before they wait they flush what they can (`archive/archive.ts`).
+ * - **Fill rate.** While others wait, a delivery that fills its memory too slowly to flush it within 30 s is refused.
+ * - **First byte.** A wait for the first byte of memory ends after `firstByteTimeout`.
  *
- * `test/unit/memory/byte-budget.test.ts` holds all of this.
+ * `test/unit/memory/byte-budget.test.ts` proves each rule.
  */
 export interface ByteBudget {
   readonly total: number;
   readonly used: number;
   /** Leases that wait for bytes right now. */
   readonly waiters: number;
-  /** Those that a delivery of that size would have to share a line with; null when its size is unknown. */
+  /** The length of the queue that a delivery of that size would join; null for an unknown size. */
   waitersFor(expected: number | null): number;
   lease(options?: LeaseOptions): BudgetLease;
-  /** What a timer does a few times a second while anybody waits: ends waits, makes room. */
-  look(): void;
+  /** Runs a few times a second while leases wait: times waits out, and refuses slow deliveries. */
+  checkWaiters(): void;
 }
 
 export interface LeaseOptions {
   /** Bytes the whole delivery will have. Default null: unknown. */
   readonly expected?: number | null;
-  /** Milliseconds to wait for the first byte. Default: as long as it takes. */
-  readonly patience?: number;
+  /** Milliseconds to wait for the first byte. Default: no limit. */
+  readonly firstByteTimeout?: number;
 }
 
-/** One delivery's account. At most one `take` may be outstanding at a time. */
+/** One delivery's account. At most one `take` may be pending at a time. */
 export interface BudgetLease {
   readonly held: number;
-  /** How fast the sender fills what is held; kept up to date by the delivery. */
-  readonly pace: FillPace;
-  /** Let go when others need the memory. */
-  spare: Spare | null;
-  /** Told when the lease is refused: everything held has to be given back now. */
+  /** How fast the sender fills the memory; updated by the delivery. */
+  readonly fillRate: FillRate;
+  /** Released when others need the memory. */
+  discardable: Discardable | null;
+  /** Called when the lease is refused: all memory must be returned now. */
   onRefused: ((problem: Problem) => void) | null;
-  /** Takes the bytes if that needs no waiting. */
+  /** Takes the bytes if they are free. */
   tryTake(bytes: number): boolean;
   /**
-   * Takes the bytes, waiting in line for them. Rejects with `LeaseClosedError` when the lease is closed meanwhile, with
-   * an `overloaded` Problem when it is refused.
+   * Takes the bytes, and waits in the queue for them if needed. Rejects with `LeaseClosedError` when the lease is closed
+   * meanwhile, and with an `overloaded` Problem when it is refused or times out.
    */
   take(bytes: number): Promise<void>;
-  /** Also after `close`: memory that somebody still reads is given back when that has ended. */
+  /** Returns bytes. Allowed after `close`: memory that is still being read is returned when that has ended. */
   give(bytes: number): void;
-  /** Nothing more can be taken, and a wait ends. What is held stays paid for until it is given back. Idempotent. */
+  /** Ends a wait and allows no further one. What is held counts until it is returned. Idempotent. */
   close(): void;
 }
 
 export interface BudgetOptions {
-  /** Bytes in all, reserves included. */
+  /** Bytes in total, reserves included. */
   readonly total: number;
-  /** Bytes set aside for the oldest waiter; the size of one part. */
+  /** Bytes set aside for the oldest waiting delivery; the size of one part. */
   readonly reserve: number;
   /** Milliseconds. Default `performance.now`. */
   readonly now?: () => number;
@@ -77,28 +77,28 @@ export function createByteBudget(options: BudgetOptions): ByteBudget {
   return new Budget(options.total, options.reserve, options.now ?? (() => performance.now()));
 }
 
-/** Bodies up to this size have a share of their own; less where the budget is small. */
+/** Bodies up to this size have their own share; less where the budget is small. */
 const SMALL_BODY = 1024 * 1024;
 
-/** Smallest buffer of the pool: a small share that cannot hold four of them is none. */
+/** Smallest buffer of the pool: without room for four of them there is no small share. */
 const SMALLEST = 64 * 1024;
 
-/** Milliseconds that somebody waits before others are refused for it. */
+/** Milliseconds that a lease waits before slow deliveries are refused for it. */
 const BEFORE_REFUSING = 1_000;
 
-const LOOK_EVERY = 250;
+const CHECK_EVERY = 250;
 
 const SHARES = ['small', 'large'] as const;
 
-class Budget implements ByteBudget, LeaseKeeper {
+class Budget implements ByteBudget, LeaseOwner {
   readonly total: number;
   readonly #now: () => number;
-  /** Bytes that large bodies never take, the small reserve included. */
+  /** Bytes that large bodies never take, small reserve included. */
   readonly #smallShare: number;
   readonly #reserve: Readonly<Record<Share, number>>;
   readonly #used = { small: 0, large: 0 };
   readonly #holder: Record<Share, Lease | null> = { small: null, large: null };
-  readonly #line = { small: new WaitingLine(), large: new WaitingLine() };
+  readonly #queue = { small: new WaitQueue(), large: new WaitQueue() };
   readonly #leases = new Set<Lease>();
   #lastAge = 0;
   #timer: NodeJS.Timeout | null = null;
@@ -118,17 +118,17 @@ class Budget implements ByteBudget, LeaseKeeper {
   }
 
   get waiters(): number {
-    return this.#line.small.length + this.#line.large.length;
+    return this.#queue.small.length + this.#queue.large.length;
   }
 
   waitersFor(expected: number | null): number {
-    return this.#line[this.#shareOf(expected ?? 0)].length;
+    return this.#queue[this.#shareOf(expected ?? 0)].length;
   }
 
-  lease({ expected = null, patience = Number.POSITIVE_INFINITY }: LeaseOptions = {}): BudgetLease {
+  lease({ expected = null, firstByteTimeout = Number.POSITIVE_INFINITY }: LeaseOptions = {}): BudgetLease {
     const steps = { part: this.#reserve.large, smallBody: this.#reserve.small };
-    const pace = new FillPace(this.#now, steps, expected);
-    const lease = new Lease(this, { age: ++this.#lastAge, pace, expected, patience });
+    const fillRate = new FillRate(this.#now, steps, expected);
+    const lease = new Lease(this, { age: ++this.#lastAge, fillRate, expected, firstByteTimeout });
     this.#leases.add(lease);
     return lease;
   }
@@ -136,7 +136,7 @@ class Budget implements ByteBudget, LeaseKeeper {
   tryTake(lease: Lease, bytes: number): boolean {
     const share = this.#shareFor(lease, bytes);
     if (this.#borrow(share, lease, bytes)) return true;
-    return !this.#line[share].isBefore(lease) && this.#charge(share, lease, bytes);
+    return !this.#queue[share].isBefore(lease) && this.#charge(share, lease, bytes);
   }
 
   wait(lease: Lease, bytes: number): Promise<void> {
@@ -147,15 +147,15 @@ class Budget implements ByteBudget, LeaseKeeper {
       );
     }
     return new Promise((resolve, reject) => {
-      this.#line[share].add({ lease, bytes, since: this.#now(), resolve, reject });
+      this.#queue[share].add({ lease, bytes, since: this.#now(), resolve, reject });
       this.#serve();
       if (this.waiters === 0) return;
-      this.#releaseSpares();
-      this.#timer ??= setInterval(() => this.look(), LOOK_EVERY).unref();
+      this.#releaseDiscardables();
+      this.#timer ??= setInterval(() => this.checkWaiters(), CHECK_EVERY).unref();
     });
   }
 
-  /** Repays the reserves first, so that the next waiter can have them. */
+  /** Repays the reserves first, so that the next in the queue can use them. */
   give(lease: Lease, bytes: number): void {
     let rest = bytes;
     for (const share of ['large', 'small'] as const) {
@@ -179,18 +179,18 @@ class Budget implements ByteBudget, LeaseKeeper {
     if (this.#end(lease, leaseClosed)) this.#serve();
   }
 
-  look(): void {
+  checkWaiters(): void {
     const instant = this.#now();
-    for (const line of [this.#line.small, this.#line.large]) {
-      for (const { lease, since } of line.all()) {
-        if (lease.held === 0 && instant - since >= lease.patience)
-          this.#end(lease, () => outOfPatience(lease));
+    for (const queue of [this.#queue.small, this.#queue.large]) {
+      for (const { lease, since } of queue.all()) {
+        if (lease.held === 0 && instant - since >= lease.firstByteTimeout)
+          this.#end(lease, () => firstByteTimedOut(lease));
       }
     }
     this.#serve();
-    this.#releaseSpares();
+    this.#releaseDiscardables();
     for (const share of SHARES) {
-      if (instant - this.#line[share].since >= BEFORE_REFUSING) this.#refuseTheSlow(share);
+      if (instant - this.#queue[share].since >= BEFORE_REFUSING) this.#refuseSlowest(share);
     }
     if (this.waiters > 0 || this.#timer === null) return;
     clearInterval(this.#timer);
@@ -201,20 +201,20 @@ class Budget implements ByteBudget, LeaseKeeper {
     return this.#smallShare > 0 && bytes <= this.#reserve.small ? 'small' : 'large';
   }
 
-  /** @param bytes what it wants to take */
-  #shareFor({ pace, expected }: Lease, bytes: number): Share {
-    return this.#shareOf(Math.max(pace.arrived, expected ?? 0, bytes));
+  /** @param bytes that it wants to take */
+  #shareFor({ fillRate, expected }: Lease, bytes: number): Share {
+    return this.#shareOf(Math.max(fillRate.arrived, expected ?? 0, bytes));
   }
 
-  /** Bytes that a share can still give, reserves apart. */
+  /** Free bytes of a share, reserves excluded. */
   #free(share: Share, small = this.#used.small): number {
     const ownSmall = this.#smallShare - this.#reserve.small;
     const common = this.total - this.#reserve.large - this.#smallShare - this.#used.large;
     if (share === 'large') return common - Math.max(0, small - ownSmall);
-    return ownSmall - small + (this.#line.large.length > 0 ? 0 : common);
+    return ownSmall - small + (this.#queue.large.length > 0 ? 0 : common);
   }
 
-  /** A body that turned out large moves to that share with all it holds. */
+  /** A body that turned out to be large moves to that share with all its memory. */
   #charge(share: Share, lease: Lease, bytes: number): boolean {
     const moves = share === 'large' ? lease.taken.small : 0;
     if (this.#free(share, this.#used.small - moves) < bytes + moves) return false;
@@ -233,10 +233,10 @@ class Budget implements ByteBudget, LeaseKeeper {
 
   #serve(): void {
     for (const share of SHARES) {
-      const line = this.#line[share];
-      for (let head = line.head; head !== undefined; head = line.head) {
+      const queue = this.#queue[share];
+      for (let head = queue.head; head !== undefined; head = queue.head) {
         if (!this.#grant(share, head.lease, head.bytes)) break;
-        line.shift();
+        queue.shift();
         head.resolve();
       }
     }
@@ -248,30 +248,30 @@ class Budget implements ByteBudget, LeaseKeeper {
     return this.#borrow(share, lease, bytes);
   }
 
-  /** Ends a wait; false when there was none. Nearly every lease ends without one, and an error costs its stack. */
+  /** Ends a wait; false when there was none. The error is made only when needed, as each one captures a stack. */
   #end(lease: Lease, reason: () => Error): boolean {
-    const waiter = this.#line.small.remove(lease) ?? this.#line.large.remove(lease);
+    const waiter = this.#queue.small.remove(lease) ?? this.#queue.large.remove(lease);
     waiter?.reject(reason());
     return waiter !== undefined;
   }
 
-  /** Of those whose memory somebody waits for, what they can do without. */
-  #releaseSpares(): void {
+  /** Releases discardable memory of the shares that leases wait for. */
+  #releaseDiscardables(): void {
     for (const lease of this.#leases) {
       if (this.waiters === 0) return;
-      if (lease.spare === null || lease.spare.bytes === 0) continue;
-      if (SHARES.some((share) => this.#line[share].length > 0 && this.#useOf(lease, share) > 0)) {
-        lease.spare.release();
+      if (lease.discardable === null || lease.discardable.bytes === 0) continue;
+      if (SHARES.some((share) => this.#queue[share].length > 0 && this.#useOf(lease, share) > 0)) {
+        lease.discardable.release();
       }
     }
   }
 
   /**
-   * Refuses the slowest holders, as many as the head of the line needs, counting those refused before; of equally slow ones
-   * the youngest, so that the others come to their end.
+   * Refuses the slowest holders, as many as the head of the queue needs, earlier refusals included. Of equally slow ones
+   * the youngest are refused, so that the others can finish.
    */
-  #refuseTheSlow(share: Share): void {
-    const { head } = this.#line[share];
+  #refuseSlowest(share: Share): void {
+    const { head } = this.#queue[share];
     if (head === undefined) return;
     let missing = head.bytes - this.#free(share);
     const holders = [...this.#leases].map((lease) => ({ lease, use: this.#useOf(lease, share) }));
@@ -290,16 +290,16 @@ class Budget implements ByteBudget, LeaseKeeper {
     }
   }
 
-  /** What a share would gain if the lease gave everything back. */
+  /** What a share would gain if the lease returned everything. */
   #useOf({ taken, borrowed }: Lease, share: Share): number {
     if (share === 'large') return taken.large + borrowed.large + (this.#free('small') < 0 ? taken.small : 0);
-    return taken.small + borrowed.small + (this.#line.large.length > 0 ? 0 : taken.large);
+    return taken.small + borrowed.small + (this.#queue.large.length > 0 ? 0 : taken.large);
   }
 
-  /** What has outgrown the small share and waits for the large one has no claim to what it still holds there. */
+  /** A lease that has outgrown the small share and waits for the large one counts as slow there. */
   #sufficiency(lease: Lease, share: Share): number {
     const outgrown = share === 'small' && lease.taken.small > 0 && this.#shareFor(lease, 0) === 'large';
-    return outgrown ? 0 : lease.pace.sufficiency();
+    return outgrown ? 0 : lease.fillRate.sufficiency();
   }
 
   #refuse(lease: Lease): void {
@@ -313,7 +313,7 @@ class Budget implements ByteBudget, LeaseKeeper {
   }
 }
 
-/** Within a factor of four, senders are equally slow. */
+/** Senders within a factor of four count as equally slow. */
 function rank(sufficiency: number): number {
   return Math.max(-20, Math.floor(Math.log(sufficiency) / Math.log(4)));
 }
@@ -322,6 +322,9 @@ function leaseClosed(): Error {
   return new LeaseClosedError();
 }
 
-function outOfPatience({ patience }: Lease): Problem {
-  return new Problem('overloaded', `No memory became free within ${patience / 1000} s; send it again.`);
+function firstByteTimedOut({ firstByteTimeout }: Lease): Problem {
+  return new Problem(
+    'overloaded',
+    `No memory became free within ${firstByteTimeout / 1000} s; send it again.`,
+  );
 }

@@ -3,31 +3,31 @@ import type { BufferPool } from './buffer-pool.js';
 import type { BudgetLease } from './byte-budget.js';
 import { type HeldBytes, SharedBuffer } from './shared-buffer.js';
 
-/** What staging needs to hold bytes: where buffers come from, and how to wait for the right to have one. */
+/** A delivery's access to memory: the pool of buffers, and the lease that pays for them. */
 export interface Memory {
   readonly pool: BufferPool;
   readonly lease: BudgetLease;
-  /** Takes bytes from the lease; while it has to wait, lets go of everything the delivery merely keeps. */
+  /** Takes bytes from the lease. Before it waits, it releases or flushes what the delivery can do without. */
   take(bytes: number): Promise<void> | undefined;
 }
 
-/** Up to this size memory is taken for what is there, and at once for what was announced. */
+/** Up to this size memory is taken for what has arrived, or at once for the declared size. */
 const FIRST_STEPS = 256 * 1024;
 
-/** Content up to this size goes into memory of just its size: the smallest buffer of the pool would cost more. */
+/** Content up to this size gets memory of exactly its size: the smallest buffer of the pool would cost more. */
 const TINY = 32 * 1024;
 
-/** Bytes of memory, and what they cost. */
+/** Memory and its price. */
 interface Content {
   readonly memory: SharedBuffer;
-  /** Bytes given back to the budget when nobody holds the memory any more. */
+  /** Bytes returned to the budget when the last holder has released the memory. */
   price: number;
   readonly pooled: boolean;
 }
 
 /**
- * Gathers at most one part of an item in memory that was paid for. A single chunk is kept as it came, without
- * a copy (most callbacks are one); more are copied together into a pooled buffer.
+ * Gathers at most one part of an item in memory that is paid for. A single chunk is kept without a copy (most callbacks
+ * are one); several are copied into a pooled buffer.
  */
 export class PartBuffer {
   #content: Content | null = null;
@@ -39,7 +39,7 @@ export class PartBuffer {
 
   /**
    * @param limit bytes of one part
-   * @param expected bytes the item will have at most, as far as the sender says; 0 when unknown
+   * @param expected most bytes of the item as declared by the sender; 0 when unknown
    */
   constructor(memory: Memory, limit: number, expected: number) {
     this.#memory = memory;
@@ -55,7 +55,7 @@ export class PartBuffer {
     return this.#limit - this.#length;
   }
 
-  /** The bytes gathered so far, for those who look at once; valid until the next `append` or `release`. */
+  /** The bytes gathered so far, for immediate use: valid until the next `append` or `release`. */
   bytes(): Buffer {
     if (this.#content === null) return EMPTY;
     const { bytes } = this.#content.memory;
@@ -70,7 +70,7 @@ export class PartBuffer {
     return this.#content === null ? NOTHING_HELD : this.#content.memory.hold(this.#length);
   }
 
-  /** Appends a chunk of at most `room` bytes if that needs no waiting for memory. */
+  /** Appends a chunk of at most `room` bytes if memory for it is free. */
   tryAppend(chunk: Buffer): boolean {
     const size = this.#sizeAfter(chunk.length);
     const price = this.#priceOf(size);
@@ -79,10 +79,10 @@ export class PartBuffer {
     return true;
   }
 
-  /** Appends a chunk of at most `room` bytes. Returns a promise when memory has to be waited for. */
+  /** Appends a chunk of at most `room` bytes. Returns a promise when it has to wait for memory. */
   append(chunk: Buffer): Promise<void> | undefined {
     if (chunk.length === 0) return undefined;
-    // Decided once: the sender's speed may be judged otherwise when the wait is over, and just this was paid for.
+    // Decided once: the sender's rate may have changed after the wait, but exactly this was paid for.
     const size = this.#sizeAfter(chunk.length);
     const price = this.#priceOf(size);
     const waiting = price > 0 ? this.#memory.take(price) : undefined;
@@ -97,7 +97,7 @@ export class PartBuffer {
     });
   }
 
-  /** Gives back what the content does not need: it came to less than was expected. */
+  /** Returns memory that the content does not need because it was shorter than expected. */
   shrink(): void {
     if (this.#content?.pooled !== true) return;
     const tiny = this.#length <= TINY;
@@ -108,7 +108,7 @@ export class PartBuffer {
     this.#memory.lease.give(excess);
   }
 
-  /** Lets go of the content for good: its memory comes back when nothing reads it any more. */
+  /** Releases the content for good: its memory is returned when its last reader has released it. */
   release(): void {
     this.#released = true;
     const content = this.#content;
@@ -121,7 +121,7 @@ export class PartBuffer {
     return Math.max(0, size - (this.#content?.price ?? 0));
   }
 
-  /** In growing steps: for what came, and for what the sender's speed promises. */
+  /** Grows in steps: for what has arrived, and for what the sender's rate promises. */
   #sizeAfter(more: number): number {
     if (this.#content === null) return more;
     const needed = this.#length + more;
@@ -132,7 +132,7 @@ export class PartBuffer {
       return pool.sizeFor(announced && this.#expected <= FIRST_STEPS ? this.#expected : needed);
     }
     const most = announced ? this.#expected : this.#limit;
-    return pool.sizeFor(Math.min(most, needed + lease.pace.ahead()));
+    return pool.sizeFor(Math.min(most, needed + lease.fillRate.lookAhead()));
   }
 
   #place(chunk: Buffer, size: number): void {
@@ -145,7 +145,7 @@ export class PartBuffer {
     this.#length += chunk.length;
   }
 
-  /** Moves the bytes to a new place, which was paid for together with what the old one had cost. */
+  /** Moves the bytes to new memory, whose price includes that of the old. */
   #moveTo(place: Content): void {
     const before = this.#content;
     this.#content = place;

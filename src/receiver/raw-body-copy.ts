@@ -1,22 +1,22 @@
-import type { Spare } from '../memory/budget-lease.js';
+import type { Discardable } from '../memory/budget-lease.js';
 import { type Memory, PartBuffer } from '../memory/part-buffer.js';
 import type { HeldBytes } from '../memory/shared-buffer.js';
 
 /**
- * Keeps the raw bytes of a body while it is decoded, so that an undecodable one can go to quarantine. What it
- * keeps is paid for out of the delivery's budget, but never waited for: under pressure the raw body is the
- * first thing to be let go. Chunks are copied together: kept each for itself, one of a single byte costs hundreds.
+ * Keeps the raw bytes of a body while it is decoded, so that an undecodable one can go to quarantine. Its memory counts
+ * against the delivery's lease, but is never waited for: under pressure the raw copy is the first to be released. Chunks
+ * are copied together, because a separate buffer of one byte costs hundreds.
  */
-export interface RawBodyCopy extends Spare {
-  /** To be told of every chunk of the body. */
+export interface RawBodyCopy extends Discardable {
+  /** Must be called with every chunk of the body. */
   keep(chunk: Buffer): void;
-  /** The whole raw body, which stays as it is until its reader releases it; or why it is not there. */
+  /** The complete raw body, which stays as it is until its reader releases it; or why it was not kept. */
   hold(): HeldBytes | 'over-cap' | 'no-memory';
 }
 
 /**
- * @param cap bytes that are kept at most
- * @param declared bytes the sender announced; what will exceed the cap is not begun with. Null when unknown
+ * @param cap most bytes to keep
+ * @param declared size of the body by its sender, null when unknown; a body that will exceed the cap is not kept at all
  */
 export function createRawBodyCopy(memory: Memory, cap: number, declared: number | null = null): RawBodyCopy {
   const { lease, pool } = memory;

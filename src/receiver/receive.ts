@@ -81,10 +81,10 @@ export function createReceiver(parts: ReceiverParts): Receiver {
 
   async function store(delivery: Delivery): Promise<Acknowledgement> {
     const { declaredLength } = delivery.request;
-    const reception = { expectedBytes: declaredLength, patience: MEMORY_WAIT };
+    const reception = { expectedBytes: declaredLength, firstByteTimeout: MEMORY_WAIT };
     const staged = archive.begin(delivery.artefactContext(), reception);
     const rawCopy = createRawBodyCopy(staged.memory, limits.quarantineBytes, declaredLength);
-    staged.keepsBeside(rawCopy);
+    staged.setDiscardable(rawCopy);
     try {
       const fault = await decode(delivery, staged, rawCopy);
       if (fault === null) {

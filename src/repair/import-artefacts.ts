@@ -100,7 +100,7 @@ function stage(
   const { keyPrefix } = settings;
   const staged = archive.begin(
     { ...act, status, source, region: null, origin: 'import', keyPrefix },
-    { expectedBytes: form.expectedBytes, patience: MEMORY_WAIT },
+    { expectedBytes: form.expectedBytes, firstByteTimeout: MEMORY_WAIT },
   );
   staged.onRefused((problem) => form.fail(problem));
   return staged;

@@ -72,7 +72,7 @@ export async function startReceiverWithBudget(options: {
     budget,
     pass(seconds) {
       time += seconds * 1000;
-      budget.look();
+      budget.checkWaiters();
     },
     async stop() {
       server.closeAllConnections();

@@ -16,7 +16,7 @@ function budgetOf({ total, reserve } = DEFAULTS) {
     budget,
     pass(seconds: number): void {
       time += seconds * 1000;
-      budget.look();
+      budget.checkWaiters();
     },
   };
 }
@@ -28,7 +28,7 @@ async function fill(
 ) {
   const lease = budget.lease({ expected });
   pass(seconds);
-  lease.pace.came(bytes);
+  lease.fillRate.received(bytes);
   await lease.take(memory);
   const refusals: Problem[] = [];
   lease.onRefused = (problem) => {
@@ -123,9 +123,9 @@ describe('the byte budget', () => {
   it('moves a body of unknown size out of the small share when it turns out large', async () => {
     const at = budgetOf();
     const growing = at.budget.lease();
-    growing.pace.came(MIB);
+    growing.fillRate.received(MIB);
     await growing.take(MIB);
-    growing.pace.came(MIB);
+    growing.fillRate.received(MIB);
     await growing.take(MIB);
     const small = Array.from({ length: 53 }, () => at.budget.lease({ expected: MIB }));
     expect(small.every((lease) => lease.tryTake(MIB))).toBe(true);
@@ -201,7 +201,7 @@ describe('the byte budget', () => {
   it('refuses within 30 seconds whoever stalls with almost a whole part', async () => {
     const at = budgetOf();
     const { lease, refusals } = await fill(at, { bytes: 7.9 * MIB, seconds: 1, memory: 8 * MIB });
-    lease.pace.ready();
+    lease.fillRate.awaitSender();
     await fillUp(at, 1);
     await fill(at, { bytes: 8 * MIB, seconds: 1 }); // the reserve
     at.budget
@@ -217,7 +217,7 @@ describe('the byte budget', () => {
   it('judges nobody who has sent all there is', async () => {
     const at = budgetOf();
     const { lease, refusals } = await fill(at, { bytes: 4 * MIB, seconds: 100, memory: 8 * MIB });
-    lease.pace.complete();
+    lease.fillRate.complete();
     await fillUp(at, 1);
     await fill(at, { bytes: 8 * MIB, seconds: 1 });
     at.budget
@@ -234,7 +234,7 @@ describe('the byte budget', () => {
     const grown = [];
     for (let n = 0; n < 16; n++) {
       const one = await fill(at, { bytes: MIB, seconds: 0 });
-      one.lease.pace.came(1);
+      one.lease.fillRate.received(1);
       grown.push({ ...one, waiting: watched(one.lease.take(8 * MIB)) });
     }
     await settle();
@@ -253,7 +253,7 @@ describe('the byte budget', () => {
     const at = budgetOf();
     await fillUp(at);
     await fill(at, { bytes: 8 * MIB, seconds: 0 }); // the reserve
-    const begun = at.budget.lease({ expected: MIB * 20, patience: 10_000 });
+    const begun = at.budget.lease({ expected: MIB * 20, firstByteTimeout: 10_000 });
     const first = watched(begun.take(8 * MIB));
     const holder = await fill(at, { bytes: 64 * 1024, seconds: 0 });
     const more = watched(holder.lease.take(8 * MIB));
@@ -297,19 +297,19 @@ describe('the byte budget', () => {
     const small = await fill(at, { expected: MIB, bytes: MIB, seconds: 0 });
     const [large] = await fillUp(at);
     await fill(at, { bytes: 8 * MIB, seconds: 0 }); // the reserve
-    const spareOf = (lease: BudgetLease) => ({
+    const discardableOf = (lease: BudgetLease) => ({
       bytes: MIB,
       release() {
         if (this.bytes > 0) lease.give(MIB);
         this.bytes = 0;
       },
     });
-    if (large) large.lease.spare = spareOf(large.lease);
-    small.lease.spare = spareOf(small.lease);
+    if (large) large.lease.discardable = discardableOf(large.lease);
+    small.lease.discardable = discardableOf(small.lease);
     const waiting = watched(at.budget.lease({ expected: 20 * MIB }).take(MIB));
     await settle();
     expect(waiting.now).toBe('served');
-    expect([large?.lease.spare?.bytes, small.lease.spare.bytes]).toEqual([0, MIB]);
+    expect([large?.lease.discardable?.bytes, small.lease.discardable.bytes]).toEqual([0, MIB]);
   });
 
   it('ends the wait of a lease that closes, and counts what it holds until that is given back', async () => {
@@ -490,16 +490,16 @@ async function upload(budget: ByteBudget, plan: Plan, look: () => void): Promise
     while (came < plan.size) {
       if (chunks++ === plan.gone) lease.close();
       const bytes = Math.min(plan.chunk, plan.size - came, 8 * MIB - part);
-      lease.pace.came(bytes);
+      lease.fillRate.received(bytes);
       const needed = part + bytes;
       const size = Math.min(8 * MIB, 2 ** Math.ceil(Math.log2(needed)));
       if (size > paid) await lease.take(size - paid);
       look();
       [came, part, paid] = [came + bytes, needed, Math.max(paid, size)];
       if (part === 8 * MIB) await handOn();
-      lease.pace.ready();
+      lease.fillRate.awaitSender();
     }
-    lease.pace.complete();
+    lease.fillRate.complete();
     await handOn();
     return 'stored';
   } catch (error) {

@@ -22,9 +22,9 @@ async function filled(chunks: number, expected: number) {
   const paid = memory();
   const buffer = new PartBuffer(paid, PART, expected);
   for (let n = 0; n < chunks; n++) {
-    paid.lease.pace.came(CHUNK.length);
+    paid.lease.fillRate.received(CHUNK.length);
     await buffer.append(CHUNK);
-    paid.lease.pace.ready();
+    paid.lease.fillRate.awaitSender();
   }
   return { buffer, paid };
 }
@@ -51,9 +51,9 @@ describe('a part buffer', () => {
     const buffer = new PartBuffer(paid, PART, 0);
     for (let n = 0; n < 5; n++) {
       paid.advance(1000);
-      paid.lease.pace.came(CHUNK.length);
+      paid.lease.fillRate.received(CHUNK.length);
       await buffer.append(CHUNK);
-      paid.lease.pace.ready();
+      paid.lease.fillRate.awaitSender();
     }
     expect(paid.held()).toBe(512 * KIB);
   });
@@ -62,14 +62,14 @@ describe('a part buffer', () => {
     const paid = memory(8 * PART);
     const take = (bytes: number): Promise<void> => {
       // What it can have now is more than it asked for: its sender has shown its speed.
-      if (buffer.length === 4 * CHUNK.length) paid.lease.pace.handedOn();
+      if (buffer.length === 4 * CHUNK.length) paid.lease.fillRate.flushed();
       return paid.lease.take(bytes);
     };
     const buffer = new PartBuffer({ ...paid, take }, 8 * PART, 0);
     for (let n = 0; n < 5; n++) {
-      paid.lease.pace.came(CHUNK.length);
+      paid.lease.fillRate.received(CHUNK.length);
       await buffer.append(CHUNK);
-      paid.lease.pace.ready();
+      paid.lease.fillRate.awaitSender();
     }
     expect(paid.held()).toBe(PART);
     buffer.release();

@@ -3,17 +3,17 @@ import type { Lease } from './budget-lease.js';
 export interface Waiter {
   readonly lease: Lease;
   readonly bytes: number;
-  /** When it began to wait. */
+  /** When the wait began. */
   readonly since: number;
   readonly resolve: () => void;
   readonly reject: (error: Error) => void;
 }
 
 /**
- * Those who wait for bytes of one share, the oldest delivery first, whenever it began to wait: what was begun gets
- * finished before something new is begun, so that memory is not spread over many halves.
+ * The leases that wait for bytes of one share, ordered by the age of the delivery, not of the wait. Deliveries in progress
+ * so finish before new ones start, and memory is not spread over many unfinished ones.
  */
-export class WaitingLine {
+export class WaitQueue {
   readonly #waiters: Waiter[] = [];
 
   get length(): number {
@@ -24,7 +24,7 @@ export class WaitingLine {
     return this.#waiters[0];
   }
 
-  /** When the one who has waited longest began to; infinite when nobody waits. */
+  /** When the longest wait began; infinite when there is none. */
   get since(): number {
     return Math.min(...this.#waiters.map(({ since }) => since));
   }
@@ -33,7 +33,7 @@ export class WaitingLine {
     return [...this.#waiters];
   }
 
-  /** Whether somebody waits who comes before `lease`. */
+  /** Whether an older lease than this one waits. */
   isBefore(lease: Lease): boolean {
     const head = this.#waiters[0];
     return head !== undefined && head.lease.age < lease.age;
@@ -48,7 +48,7 @@ export class WaitingLine {
     this.#waiters.shift();
   }
 
-  /** Takes a lease out of the line; undefined when it does not wait. */
+  /** Removes a lease; undefined when it does not wait. */
   remove(lease: Lease): Waiter | undefined {
     const index = this.#waiters.findIndex((waiter) => waiter.lease === lease);
     return index < 0 ? undefined : this.#waiters.splice(index, 1)[0];

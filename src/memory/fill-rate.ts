@@ -1,0 +1,97 @@
+/** While others wait, memory must be filled and flushed within this time, in milliseconds. */
+export const FLUSH_WITHIN = 30_000;
+
+/** A sender is not judged by less than this much of its time, in milliseconds. */
+const GRACE = 2_000;
+
+/** Memory is taken ahead for what a sender will send within this time, in milliseconds. */
+const LOOK_AHEAD = 2_000;
+
+/** Added to the measured time, so that an initial burst does not count as the sender's rate. */
+const BURST = 100;
+
+export interface FillSteps {
+  /** Bytes after which memory is flushed to the store. */
+  readonly part: number;
+  /** Bytes after which a delivery of unknown size counts as large. */
+  readonly smallBody: number;
+}
+
+/**
+ * The rate at which a delivery fills its memory. Only the sender's own time counts, from when the receiver is ready for
+ * more until more arrives: a delivery that waits for memory or for the store does not make its sender slow.
+ */
+export class FillRate {
+  /** Bytes of items received so far. */
+  arrived = 0;
+  readonly #now: () => number;
+  readonly #steps: FillSteps;
+  readonly #expected: number | null;
+  /** What had arrived, and how long the sender had taken, at the last flush. */
+  #flushedAt = { arrived: 0, spent: 0 };
+  #spent = 0;
+  #since: number | null;
+  #complete = false;
+
+  /** @param expected bytes of the whole delivery; null when unknown */
+  constructor(now: () => number, steps: FillSteps, expected: number | null) {
+    this.#now = now;
+    this.#steps = steps;
+    this.#expected = expected;
+    this.#since = now();
+  }
+
+  /** Bytes arrived; from here on the receiver takes its time. */
+  received(bytes: number): void {
+    this.arrived += bytes;
+    if (this.#since === null) return;
+    this.#spent += this.#now() - this.#since;
+    this.#since = null;
+  }
+
+  /** The receiver is ready for more; from here on the sender takes its time. */
+  awaitSender(): void {
+    this.#since ??= this.#now();
+  }
+
+  /** What has arrived so far is on its way to the store. */
+  flushed(): void {
+    this.#flushedAt = { arrived: this.arrived, spent: this.#spent };
+  }
+
+  /** Everything has arrived: from here on the memory waits for the store alone. */
+  complete(): void {
+    this.received(0);
+    this.#complete = true;
+  }
+
+  /**
+   * Bytes of memory to take beyond what has arrived: little at first, then as much as the sender's rate promises. A body
+   * that counts as small never gets more than a small body may have.
+   */
+  lookAhead(): number {
+    const promised = (this.arrived / (this.#spent + BURST)) * LOOK_AHEAD;
+    if (this.#flushedAt.arrived > 0) return promised;
+    const room = this.#steps.smallBody - this.arrived;
+    return Math.min(promised, 3 * this.arrived, room >= 0 ? room : Number.POSITIVE_INFINITY);
+  }
+
+  /** The sender's rate as a fraction of the lowest at which its memory is flushed in time; below 1 it is too slow. */
+  sufficiency(): number {
+    if (this.#complete) return Number.POSITIVE_INFINITY;
+    const idle = this.#since === null ? 0 : this.#now() - this.#since;
+    const spent = this.#spent + idle - this.#flushedAt.spent;
+    if (spent < GRACE) return Number.POSITIVE_INFINITY;
+    const came = this.arrived - this.#flushedAt.arrived;
+    return (came * FLUSH_WITHIN) / (spent * Math.max(1, came + this.#missing(came)));
+  }
+
+  /** Bytes that must arrive before the next flush. A body larger than declared has no known end. */
+  #missing(came: number): number {
+    const { part, smallBody } = this.#steps;
+    if (this.#expected !== null && this.arrived <= this.#expected) {
+      return Math.max(0, Math.min(part - came, this.#expected - this.arrived));
+    }
+    return Math.max(0, (this.arrived <= smallBody ? smallBody : part) - came);
+  }
+}

@@ -1,28 +1,28 @@
 import { Problem } from '../domain/problem.js';
 import type { ByteBudget } from '../memory/byte-budget.js';
 
-/** Lets deliveries in while there is room for them; the rest hear 503 before their body is read. */
+/** Admits deliveries while there is room for them; others are refused with 503 before their body is read. */
 export interface Admission {
   readonly active: number;
   /**
-   * Throws `overloaded`, `draining` or `store-unavailable`; otherwise the returned function gives the place back, once.
+   * Throws `overloaded`, `draining` or `store-unavailable`. The returned function frees the place; it acts once.
    *
    * @param declared bytes of the body; null when unknown
    */
   enter(declared: number | null): () => void;
-  /** From now on nobody is let in. */
+  /** From now on no delivery is admitted. */
   close(): void;
-  /** Resolves when the last delivery has left. */
+  /** Resolves when no delivery is in flight. */
   whenEmpty(): Promise<void>;
 }
 
 export interface AdmissionLimits {
   readonly maxConcurrent: number;
-  /** Deliveries that may wait for memory in the line that a newcomer would join before it is turned away. */
+  /** Deliveries that may wait for memory in the queue that a new one would join. */
   readonly maxWaiters: number;
 }
 
-/** @param storeTrouble why nothing can be stored at all yet; null when it can */
+/** @param storeTrouble why nothing can be stored yet; null when it can */
 export function createAdmission(
   limits: AdmissionLimits,
   budget: Pick<ByteBudget, 'waitersFor'>,

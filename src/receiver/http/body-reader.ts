@@ -5,44 +5,44 @@ import { BodyAbortedError, type RequestBody } from '../callback-request.js';
 export interface BodyLimits {
   /** Bytes on the wire. */
   readonly maxBytes: number;
-  /** Milliseconds without a byte. */
+  /** Longest pause between two chunks, in milliseconds. */
   readonly idleTimeout: number;
   readonly minBytesPerSecond: number;
-  /** Milliseconds of waiting before the minimum rate is held against a sender. */
+  /** Milliseconds of waiting before the minimum rate is enforced. */
   readonly minRateGrace: number;
-  /** Milliseconds for the whole body, our own waiting included. */
+  /** Milliseconds for the whole body, the receiver's own waits included. */
   readonly totalTimeout: number;
-  /** Bytes the sender declared; null when it did not. */
+  /** Bytes declared by the sender; null when it declared none. */
   readonly declaredLength: number | null;
 }
 
 /**
- * A body declared to be no larger is handed over in one piece: every piece costs its way through decoder and archive.
- * Until it is whole it is paid for by the number of deliveries let in, not out of the byte budget.
+ * A body that is declared to be no larger is delivered in one piece, because every piece costs CPU in decoder and archive.
+ * Until it is complete, the limit on concurrent deliveries bounds its memory, not the byte budget.
  */
 const SMALL_BODY = 64 * 1024;
 
-/** So many pieces of a small body are joined: who sends it byte by byte must not make a thousand buffers of it. */
-const PIECES = 32;
+/** Pieces of a small body after which they are joined: one sent byte by byte must not become thousands of buffers. */
+const MAX_PIECES = 32;
 
 /**
- * Looks at all bodies being read a few times a second, in place of a timer per chunk. Only the time spent
- * waiting for the sender counts: while our own back-pressure holds a socket, its sender is not slow.
+ * Reads request bodies with time-outs. All bodies are checked a few times a second, instead of a timer per chunk. Only time
+ * spent waiting for the sender counts: back-pressure of the receiver does not make its sender slow.
  */
 export interface BodyReader {
-  /** @param onStart called once, when the first byte is asked for: the moment to answer `100 Continue` */
+  /** @param onStart called once, when the first byte is requested: the moment to respond `100 Continue` */
   read(request: IncomingMessage, limits: BodyLimits, onStart?: () => void): RequestBody;
   stop(): void;
 }
 
-const LOOK_EVERY = 250;
+const CHECK_EVERY = 250;
 
 export function createBodyReader(now: () => number = () => performance.now()): BodyReader {
   const bodies = new Set<Body>();
   const timer = setInterval(() => {
     const instant = now();
-    for (const body of bodies) body.look(instant);
-  }, LOOK_EVERY);
+    for (const body of bodies) body.checkTimeouts(instant);
+  }, CHECK_EVERY);
   timer.unref();
   return {
     read: (request, limits, onStart) => new Body(request, limits, bodies, now, onStart),
@@ -68,7 +68,7 @@ class Body implements RequestBody, AsyncIterator<Buffer, undefined> {
   #ended = false;
   #started = 0;
   #pending: Pending | null = null;
-  /** Since when nothing came that the reader waits for; meaningless while nothing is pending. */
+  /** When the reader began to wait; only valid while a read is pending. */
   #waitingSince = 0;
   #waited = 0;
   readonly #inOnePiece: boolean;
@@ -111,7 +111,7 @@ class Body implements RequestBody, AsyncIterator<Buffer, undefined> {
     return Promise.resolve({ value: undefined, done: true });
   }
 
-  look(instant: number): void {
+  checkTimeouts(instant: number): void {
     const { idleTimeout, totalTimeout, minBytesPerSecond, minRateGrace } = this.#limits;
     if (instant - this.#started > totalTimeout) {
       return this.fail(new Problem('body-too-slow', `The body took longer than ${totalTimeout / 1000} s.`));
@@ -148,7 +148,7 @@ class Body implements RequestBody, AsyncIterator<Buffer, undefined> {
       );
     }
     if (this.#inOnePiece) return this.#gather(chunk);
-    // Until the next chunk is asked for: what waits here waits in memory nobody has paid for.
+    // Until the next chunk is requested: chunks queued here are outside the byte budget.
     this.#request.pause();
     const pending = this.#takePending();
     if (pending === null) this.#queue.push(chunk);
@@ -167,7 +167,7 @@ class Body implements RequestBody, AsyncIterator<Buffer, undefined> {
 
   #gather(chunk: Buffer): void {
     this.#queue.push(chunk);
-    if (this.#queue.length === PIECES) this.#queue = [Buffer.concat(this.#queue)];
+    if (this.#queue.length === MAX_PIECES) this.#queue = [Buffer.concat(this.#queue)];
     const instant = this.#now();
     this.#waited += instant - this.#waitingSince;
     this.#waitingSince = instant;
@@ -200,7 +200,7 @@ class Body implements RequestBody, AsyncIterator<Buffer, undefined> {
     if (this.failure !== null) listener();
   }
 
-  /** The error listener stays: an error nobody listens for would end the process. */
+  /** The error listener stays: an error without a listener would end the process. */
   #finish(): void {
     this.#all.delete(this);
     this.#request.off('data', this.#onData);

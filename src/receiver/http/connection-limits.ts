@@ -11,17 +11,16 @@ export interface ConnectionLimits {
   readonly admin: number;
 }
 
-/** Files that are open anyway: the program, its logs, connections to the store and the service. */
+/** Files that are always open: the program, its logs, connections to the store and the service. */
 const OWN_FILES = 128;
-/** A file and its folder, or two connections to the store, for a delivery that is being stored. */
+/** A file and its folder, or two connections to the store, for a delivery in flight. */
 const FILES_PER_DELIVERY = 2;
 
 /**
- * How many connections each port takes: as many as are configured, but only so many that files remain for what is
- * received over them. Once files run out, connections cannot be accepted and deliveries cannot be stored, and nobody
- * is told.
+ * The connection limit of each port: the configured one, lowered so that files remain for the deliveries themselves. Once
+ * files run out, connections cannot be accepted and deliveries cannot be stored, without any error to see.
  *
- * @param openFiles how many files the process may have open; null when that is not known
+ * @param openFiles how many files the process may have open; null when unknown
  */
 export function connectionLimits(settings: ConnectionSettings, openFiles: number | null): ConnectionLimits {
   const { maxConnections, maxAdminConnections, maxConcurrentDeliveries } = settings;
@@ -32,7 +31,7 @@ export function connectionLimits(settings: ConnectionSettings, openFiles: number
   return { public: Math.max(1, Math.min(maxConnections, left - admin)), admin };
 }
 
-/** How many files this process may have open (Linux; null elsewhere). Node has raised it to the hard limit by now. */
+/** How many files this process may have open (Linux; null elsewhere). Node raises it to the hard limit at start. */
 export function openFileLimit(): number | null {
   try {
     const [, limit] = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'latin1')) ?? [];

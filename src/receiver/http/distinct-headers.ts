@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import type { RequestHeaders } from '../request-headers.js';
 
 /**
- * What `headersDistinct` should give. Some releases of Node (CVE-2026-21710) throw there when a header is called
- * `__proto__`, so that any sender could cause a 500; here such a header is one like all others.
+ * Like Node's `headersDistinct`, which throws in some releases (CVE-2026-21710) for a header named `__proto__`, so that any
+ * sender could cause a 500. Here it is a header like any other.
  */
 export function distinctHeaders({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>): RequestHeaders {
   const headers: Record<string, string[]> = Object.create(null);

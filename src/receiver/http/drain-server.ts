@@ -1,10 +1,10 @@
 import type { Server } from 'node:http';
 
-/** How often idle connections are closed while a server drains: each answer may leave one more idle. */
+/** Milliseconds between closing idle connections while a server drains: each response may leave one more idle. */
 const CLOSE_IDLE_EVERY = 50;
 
 /**
- * Stops accepting, closes connections as they fall idle, and cuts the rest when `deadline` settles.
+ * Stops accepting, closes connections as they become idle, and closes the rest when `deadline` settles.
  * Resolves when no connection is left.
  */
 export async function drainServer(server: Server, deadline: Promise<unknown>): Promise<void> {

@@ -2,14 +2,14 @@ import type { Express } from 'express';
 
 export interface Readiness {
   readonly ready: boolean;
-  /** Why not, in words; null when ready. */
+  /** Why it is not ready; null when it is. */
   readonly reason: string | null;
 }
 
 /**
- * `/healthz`: the process is alive. `/readyz`: it may be sent callbacks, because the store was proven writable
- * recently and it is not shutting down. Overload is not a lack of readiness: it is a 503 on the callback. Anybody can ask,
- * so the reason (store errors, names of machines) is told on the admin port only.
+ * `/healthz`: the process is alive. `/readyz`: it accepts callbacks, because the store was proven writable recently and it
+ * is not shutting down. Overload does not affect readiness: it is a 503 on the callback. Both are public, so the reason
+ * (store errors, host names) is shown on the admin port only.
  */
 export function mountHealth(app: Express, readiness: () => Readiness): void {
   app.get('/healthz', (_request, response) => {

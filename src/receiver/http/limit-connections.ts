@@ -4,9 +4,9 @@ import type { Socket } from 'node:net';
 export interface ConnectionLimitOptions {
   /** Most connections at a time. */
   readonly most: number;
-  /** Whether an answered request shows that its sender is no stranger. */
+  /** Whether the response to a request shows that its sender authenticated. */
   readonly isTrusted: (request: IncomingMessage, response: ServerResponse) => boolean;
-  /** A connection was closed to make room, or because there was none to make. */
+  /** A connection was closed to make room, or because there was no other to close. */
   readonly onShed: () => void;
 }
 
@@ -15,38 +15,38 @@ export interface ConnectionLimiter {
 }
 
 interface Connection {
-  /** Whether a request of a sender that is no stranger was answered on it. */
+  /** Whether an authenticated request was answered on it. */
   trusted: boolean;
-  /** Requests that are not answered whole, oldest first; empty while idle or in the middle of a head. */
+  /** Requests without a complete response, oldest first; empty while idle or in the middle of a head. */
   readonly exchanges: { readonly request: IncomingMessage; readonly response: ServerResponse }[];
 }
 
 /**
- * Keeps the number of a server's connections at `most`. Nobody has shown a credential by connecting, so a newcomer is
- * not refused for the sake of those that only wait: the one that has been idle, or in the middle of its head, for
- * longest is closed in its place, strangers before those whose requests were taken, then strangers that have their
- * refusal and still send. What is being received is never closed; when there is nothing else, the newcomer is.
+ * Limits the number of a server's connections to `most`. A connection alone proves nothing, so a new one is preferred to
+ * those that only wait. To make room, the connection is closed that has been idle, or in the middle of a head, for longest:
+ * unauthenticated ones first, then authenticated ones, then unauthenticated ones that were refused and still send. A
+ * connection with a delivery in flight is never closed; when all have one, the new connection is closed.
  */
 export function limitConnections(server: Server, options: ConnectionLimitOptions): ConnectionLimiter {
   const connections = new Map<Socket, Connection>();
-  // Sets give their members in the order they were added: the first has waited longest.
-  const idleStrangers = new Set<Socket>();
+  // Sets iterate in insertion order: the first has waited longest.
+  const idleUntrusted = new Set<Socket>();
   const idleTrusted = new Set<Socket>();
 
   function forget(socket: Socket): void {
     connections.delete(socket);
-    idleStrangers.delete(socket);
+    idleUntrusted.delete(socket);
     idleTrusted.delete(socket);
   }
 
   function close(socket: Socket): void {
-    // Counted out at once: its `close` comes only after connections that are being accepted in the same turn.
+    // Removed at once: its `close` event comes after connections that are accepted in the same turn.
     forget(socket);
     socket.destroy();
     options.onShed();
   }
 
-  function isRefusedStranger({ trusted, exchanges }: Connection): boolean {
+  function isRefused({ trusted, exchanges }: Connection): boolean {
     return (
       !trusted &&
       exchanges.every(
@@ -55,22 +55,22 @@ export function limitConnections(server: Server, options: ConnectionLimitOptions
     );
   }
 
-  function sheddable(): Socket | undefined {
-    for (const idle of [idleStrangers, idleTrusted]) {
+  function longestIdle(): Socket | undefined {
+    for (const idle of [idleUntrusted, idleTrusted]) {
       for (const socket of idle) return socket;
     }
-    for (const [socket, connection] of connections) if (isRefusedStranger(connection)) return socket;
+    for (const [socket, connection] of connections) if (isRefused(connection)) return socket;
     return undefined;
   }
 
   server.on('connection', (socket: Socket) => {
     if (connections.size >= options.most) {
-      const victim = sheddable();
-      if (victim === undefined) return close(socket);
-      close(victim);
+      const idle = longestIdle();
+      if (idle === undefined) return close(socket);
+      close(idle);
     }
     connections.set(socket, { trusted: false, exchanges: [] });
-    idleStrangers.add(socket);
+    idleUntrusted.add(socket);
     socket.once('close', () => forget(socket));
   });
 
@@ -80,17 +80,17 @@ export function limitConnections(server: Server, options: ConnectionLimitOptions
     if (connection === undefined) return;
     const exchange = { request, response };
     connection.exchanges.push(exchange);
-    idleStrangers.delete(socket);
+    idleUntrusted.delete(socket);
     idleTrusted.delete(socket);
     response.once('close', () => {
       connection.exchanges.splice(connection.exchanges.indexOf(exchange), 1);
       if (response.headersSent && options.isTrusted(request, response)) connection.trusted = true;
       if (connection.exchanges.length > 0 || !connections.has(socket)) return;
-      (connection.trusted ? idleTrusted : idleStrangers).add(socket);
+      (connection.trusted ? idleTrusted : idleUntrusted).add(socket);
     });
   }
 
-  // Before the app, which may have answered by the time a later listener is called.
+  // Before the app, which may have responded by the time a later listener is called.
   for (const event of ['request', 'checkContinue', 'checkExpectation']) server.prependListener(event, begin);
 
   return {

@@ -1,45 +1,44 @@
 /**
- * So many may wait; further ones are acted on at once, before those that wait. Without this, who pipelines requests on
- * one connection would fill the memory: Node reads on while there are no answers to hold it up.
+ * Upper bound of the queue. Beyond it callbacks run immediately; otherwise one client that pipelines requests could exhaust
+ * memory, because Node reads on while no response is pending.
  */
-const MOST_WAITING = 256;
+const MAX_QUEUED = 256;
 
 /**
- * Acts at once while there are few acts in this turn of the event loop, and in one of the next turns when there are
- * more. A flood over a few hundred connections is then worked off as fast as before, but whatever else the loop has to
- * do (the several round trips that an honest callback needs) waits for a few acts only and not for all of them.
+ * Runs at most `perTurn` callbacks within one turn of the event loop, and queues the others for the next turns. Without it
+ * a flood of refusals over a few hundred connections would delay every other event: an accepted delivery needs several
+ * turns, and would wait for all refusals in each of them.
  *
- * @param perTurn acts within one turn, while no more than 256 wait
- * @returns takes an act, which must not throw
+ * @returns runs or queues a callback, which must not throw
  */
-export function limitPerTurn(perTurn: number): (act: () => void) => void {
-  let acted = 0;
-  let waiting: (() => void)[] = [];
-  let isTurnAhead = false;
+export function limitPerTurn(perTurn: number): (callback: () => void) => void {
+  let ran = 0;
+  let queue: (() => void)[] = [];
+  let isScheduled = false;
 
-  function awaitTurn(): void {
-    if (isTurnAhead) return;
-    isTurnAhead = true;
-    setImmediate(takeTurn);
+  function schedule(): void {
+    if (isScheduled) return;
+    isScheduled = true;
+    setImmediate(runQueued);
   }
 
-  function takeTurn(): void {
-    isTurnAhead = false;
-    const now = waiting.slice(0, perTurn);
-    waiting = waiting.slice(perTurn);
-    acted = now.length;
-    if (acted > 0) awaitTurn();
-    for (const act of now) act();
+  function runQueued(): void {
+    isScheduled = false;
+    const now = queue.slice(0, perTurn);
+    queue = queue.slice(perTurn);
+    ran = now.length;
+    if (ran > 0) schedule();
+    for (const callback of now) callback();
   }
 
-  return (act) => {
-    awaitTurn();
-    const isFree = acted < perTurn && waiting.length === 0;
-    if (isFree || waiting.length >= MOST_WAITING) {
-      acted += 1;
-      act();
+  return (callback) => {
+    schedule();
+    const isFree = ran < perTurn && queue.length === 0;
+    if (isFree || queue.length >= MAX_QUEUED) {
+      ran += 1;
+      callback();
     } else {
-      waiting.push(act);
+      queue.push(callback);
     }
   };
 }

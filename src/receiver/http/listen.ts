@@ -4,17 +4,17 @@ import type { AddressInfo } from 'node:net';
 export interface ListenOptions {
   readonly host: string;
   readonly port: number;
-  /** Section of the configuration these come from, and the variable that sets the port. */
+  /** Section of the configuration that these come from, and the variable that sets the port. */
   readonly section: 'receiver' | 'admin';
   readonly variable: string;
 }
 
-/** A port cannot be opened. The message says which setting to change. */
+/** A port cannot be opened. The message names the setting to change. */
 export class ListenError extends Error {
   override readonly name = 'ListenError';
 }
 
-/** Opens the port; resolves with the address as it can be typed into a browser. */
+/** Opens the port; resolves with its address as a URL for a browser. */
 export function listen(server: Server, options: ListenOptions): Promise<string> {
   const { host, port } = options;
   return new Promise((resolve, reject) => {
@@ -45,7 +45,7 @@ function explain(error: NodeJS.ErrnoException, options: ListenOptions): ListenEr
       });
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
-      return new ListenError(`${host} is no address of this machine: change ${section}.host`, {
+      return new ListenError(`${host} is not an address of this machine: change ${section}.host`, {
         cause: error,
       });
     default:

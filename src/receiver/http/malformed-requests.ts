@@ -2,41 +2,41 @@ import { type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { Problem, problemDocument } from '../../domain/problem.js';
 
-/** A connection's answer that is being given or prepared, kept by Node where it has always been; no type names it. */
+/** Node keeps the response that a connection is busy with in this property, which no type declares. */
 interface Connection extends Duplex {
   readonly _httpMessage?: ServerResponse | null;
 }
 
 /**
- * Answers what the parser refuses with a problem document, in the place of Node's bare status line, and not before the
- * answers that are still owed to whole requests on the same connection: a sender must not take "400" for the fate of a
- * delivery that is being stored. The connection ends with it.
+ * Responds with a problem document, instead of Node's bare status line, to what the HTTP parser rejects. The response comes
+ * after those to earlier requests on the same connection, so that a sender does not take the 400 for the outcome of a
+ * delivery that is still being stored. The connection ends with it.
  */
 export function rejectMalformedRequests(server: Server): void {
-  // Every further chunk of a broken connection is told of again.
+  // Node emits the event again for every further chunk of a broken connection.
   const broken = new WeakSet<Duplex>();
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Connection) => {
     if (broken.has(socket)) return;
     broken.add(socket);
     const problem = problemOf(error);
     if (problem === null) socket.destroy(error);
-    else answerInTurn(socket, problem);
+    else respondInOrder(socket, problem);
   });
 }
 
-function answerInTurn(socket: Connection, problem: Problem): void {
-  const owed = socket._httpMessage;
-  if (owed?.req.complete) {
-    // Node's own listener, which comes first, has put the next answer of the connection in its place by then.
-    owed.once('close', () => answerInTurn(socket, problem));
-  } else if (!socket.writable || owed?.headersSent) {
+function respondInOrder(socket: Connection, problem: Problem): void {
+  const pending = socket._httpMessage;
+  if (pending?.req.complete) {
+    // Node's own listener runs first: by then it has put the connection's next response in this place.
+    pending.once('close', () => respondInOrder(socket, problem));
+  } else if (!socket.writable || pending?.headersSent) {
     socket.destroy();
   } else {
     socket.end(textOf(problem), () => socket.destroy());
   }
 }
 
-/** Null when the connection itself failed and nobody hears an answer. */
+/** Null when the connection itself failed, so that no response can be sent. */
 function problemOf({ code = '' }: NodeJS.ErrnoException): Problem | null {
   if (code === 'HPE_HEADER_OVERFLOW') return new Problem('head-too-large', 'The headers are too large.');
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT')

@@ -8,15 +8,15 @@ import { respondProblem } from './respond.js';
 import { deferContinue } from './router.js';
 
 export interface PublicServerOptions {
-  /** Milliseconds; longer than the idle time-out of every balancer in front, or answers turn into 502. */
+  /** Milliseconds; must exceed the idle time-out of every load balancer in front, which else responds 502 now and then. */
   readonly keepAliveTimeout: number;
   readonly headersTimeout: number;
   readonly maxHeaderBytes: number;
 }
 
 /**
- * The HTTP server of the public port. Node's own total time-out for a request is off: an honest upload of many
- * gigabytes may take hours, and the body clock judges idleness, rate and total time instead.
+ * The HTTP server of the public port. Node's total time-out for a request is off, because an upload of many gigabytes may
+ * take hours; the body reader enforces idle time-out, minimum rate and total time instead.
  */
 export function createPublicServer(app: Express, options: PublicServerOptions): Server {
   const server = createServer(
@@ -25,30 +25,30 @@ export function createPublicServer(app: Express, options: PublicServerOptions): 
       requestTimeout: 0,
       headersTimeout: options.headersTimeout,
       connectionsCheckingInterval: headersCheckInterval(options.headersTimeout),
-      // Without a Host it is refused below, with a problem document in the place of Node's bare status line.
+      // Checked below, to respond with a problem document instead of Node's bare status line.
       requireHostHeader: false,
       keepAliveTimeout: options.keepAliveTimeout,
       maxHeaderSize: options.maxHeaderBytes,
       noDelay: true,
     },
-    withSoundHead(app),
+    withCheckedHead(app),
   );
-  server.on('checkContinue', withSoundHead(deferContinue(app)));
-  // Other expectations may be ignored (RFC 9110, 10.1.1), and then nobody is answered before being looked at.
-  server.on('checkExpectation', withSoundHead(app));
+  server.on('checkContinue', withCheckedHead(deferContinue(app)));
+  // Other expectations may be ignored (RFC 9110, 10.1.1); such a request is checked like any other.
+  server.on('checkExpectation', withCheckedHead(app));
   rejectMalformedRequests(server);
-  return answerHalfClosed(server);
+  return allowHalfClosed(server);
 }
 
 type Listener = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** How much of the body is read of a request that names no host. */
+/** How much of the body is drained of a request without a Host. */
 const DRAIN = { bytes: 64 * 1024, ms: 1000 };
 
-/** Looks after what Node leaves to its users, or does without a word, before a request is looked at. */
-function withSoundHead(listener: Listener): Listener {
+/** Handles Upgrade and a missing Host before the app sees a request. */
+function withCheckedHead(listener: Listener): Listener {
   return (request, response) => {
-    // Node drops what stands behind such a request in the same segment. Closing tells its sender that nobody saw it.
+    // Node drops what follows such a request in the same segment. Closing shows the sender that it was not read.
     if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
     if (request.headers.host === undefined && request.httpVersion === '1.1') {
       const problem = new Problem('request-malformed', 'An HTTP/1.1 request has to have a Host header.');
@@ -60,10 +60,10 @@ function withSoundHead(listener: Listener): Listener {
 }
 
 /**
- * Who has sent a whole request may close its own side of the connection and still read the answer (RFC 9112, 9.6).
- * Node cuts such connections unless told otherwise by this property, which every release has and no type names.
- * A body that was not whole by then is an error of the parser either way.
+ * A client may close its side of the connection after a complete request and still read the response (RFC 9112, 9.6).
+ * Node closes such connections unless this property is set, which every release has and no type declares. A body that was
+ * incomplete by then is a parser error in any case.
  */
-function answerHalfClosed(server: Server): Server {
+function allowHalfClosed(server: Server): Server {
   return Object.assign(server, { httpAllowHalfOpen: true });
 }

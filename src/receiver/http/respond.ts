@@ -2,12 +2,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Acknowledgement } from '../../domain/delivery.js';
 import { type Problem, problemDocument } from '../../domain/problem.js';
 
-/** Seconds after which a refused sender may come again; the service retries by its own clock anyway. */
+/** Retry-After of refused senders, in seconds; the speech service retries on its own schedule anyway. */
 const RETRY_AFTER = 5;
-/** What a store may ask of senders at most: a sender that took it at its word for a day would give the callback up. */
-const LONGEST_RETRY_AFTER = 600;
+/** Upper bound of a store's Retry-After, in seconds: a sender that waits for a day would give up the callback. */
+const MAX_RETRY_AFTER = 600;
 
-/** How much of a refused body is read, so that the sender gets to read the answer. */
+/** How much of a refused body is read, so that the sender can read the response. */
 export interface DrainLimits {
   readonly bytes: number;
   readonly ms: number;
@@ -16,25 +16,25 @@ export interface DrainLimits {
 /** @param closing the server is draining: the sender should reconnect, to another replica */
 export function respondAcknowledged(
   response: ServerResponse,
-  answer: Acknowledgement,
+  acknowledgement: Acknowledgement,
   closing: boolean,
 ): void {
-  const body = JSON.stringify(answer);
+  const body = JSON.stringify(acknowledgement);
   const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
   // 202: the body waits in quarantine for an operator.
-  const status = answer.outcome === 'quarantined' ? 202 : 200;
+  const status = acknowledgement.outcome === 'quarantined' ? 202 : 200;
   response.writeHead(status, closing ? { ...headers, connection: 'close' } : headers);
   response.end(body);
 }
 
 /**
- * Answers a refusal whose body has not been read to the end.
+ * Responds to a request whose body has not been read to the end.
  *
- * A sender that is still writing must be able to read the answer: closing would reset the connection under it, and
- * a balancer in between would say 502; reading on without bound would let it send for ever. So a little is drained,
- * then nothing is read any more, which holds the sender up without cutting it, and after a time the socket goes.
+ * A sender that is still writing must be able to read the response. Closing at once would reset its connection, which a
+ * load balancer turns into a 502; reading on without a bound would let it send for ever. So a limited amount is drained, then
+ * reading stops, which pauses the sender, and after a time the socket is closed.
  *
- * @param headers further headers that belong to the problem; by default those of callbacks
+ * @param headers further headers of the problem; default: those of the callback contract
  */
 export function respondProblem(
   request: IncomingMessage,
@@ -59,7 +59,7 @@ export function respondProblem(
   if (rest > 0) drainRequest(request, response, drain);
 }
 
-/** Bytes of the body that may still come; infinite for a chunked one. */
+/** Bytes of the body that may still arrive; infinite for a chunked one. */
 function restOf(request: IncomingMessage): number {
   if (request.complete || request.destroyed) return 0;
   if (request.headers['transfer-encoding'] !== undefined) return Number.POSITIVE_INFINITY;
@@ -84,7 +84,7 @@ function drainRequest(request: IncomingMessage, response: ServerResponse, limits
   request.on('error', () => {});
   request.on('data', count);
   request.once('end', stop);
-  // Not the request's: once its answer is written it does not always close with its connection.
+  // The socket's, because a request does not always close with its connection once its response is written.
   socket.once('close', stop);
   request.resume();
 }
@@ -102,8 +102,8 @@ function headersFor(problem: Problem): Record<string, string> {
   }
 }
 
-/** Seconds, as the store asked for where it did. */
+/** Seconds; the store's own Retry-After where it sent one. */
 export function retryAfterOf({ retryAfterMs }: Problem): number {
   if (retryAfterMs === null) return RETRY_AFTER;
-  return Math.min(Math.max(1, Math.ceil(retryAfterMs / 1000)), LONGEST_RETRY_AFTER);
+  return Math.min(Math.max(1, Math.ceil(retryAfterMs / 1000)), MAX_RETRY_AFTER);
 }

@@ -10,29 +10,29 @@ import { limitPerTurn } from './limit-per-turn.js';
 import { type DrainLimits, respondAcknowledged, respondProblem } from './respond.js';
 import { shortenKeepAlive } from './shorten-keep-alive.js';
 
-/** How the public app answers, whatever the path. */
-export interface Answering {
+/** How the public app responds, on every path. */
+export interface ResponseOptions {
   readonly drain: DrainLimits;
-  /** Milliseconds that the connection of a refused stranger stays open. Default 5,000. */
-  readonly strangerKeepAlive?: number;
-  /** While it says yes, every answer asks its sender to reconnect elsewhere. */
+  /** Milliseconds that the connection of a refused, unauthenticated sender stays open. Default 5,000. */
+  readonly refusedKeepAlive?: number;
+  /** While true, every response asks its sender to reconnect, to another replica. */
   readonly isDraining: () => boolean;
-  /** Told of errors that are nobody's contract: bugs. */
+  /** Called with errors that are bugs. */
   readonly onUnexpected: (error: unknown) => void;
 }
 
-export interface CallbackRoutes extends Answering {
+export interface CallbackRoutes extends ResponseOptions {
   readonly receiver: Receiver;
   readonly bodyReader: BodyReader;
   readonly bodyLimits: Omit<BodyLimits, 'maxBytes' | 'declaredLength'>;
 }
 
-const STRANGER_KEEP_ALIVE = 5000;
+const REFUSED_KEEP_ALIVE = 5000;
 
 /** Requests that wait for `100 Continue` before they send their body. */
 const awaitingContinue = new WeakSet<IncomingMessage>();
 
-/** To be installed as the server's `checkContinue` listener, so that all checks come before the 100. */
+/** The server's `checkContinue` listener: defers the 100 until all checks of the request head have passed. */
 export function deferContinue(app: Express) {
   return (request: IncomingMessage, response: ServerResponse): void => {
     awaitingContinue.add(request);
@@ -49,7 +49,7 @@ export function mountCallbacks(app: Express, routes: CallbackRoutes): void {
       }
       const callback = toCallback(request, response, String(request.params.source), routes);
       const answer = await routes.receiver.receive(callback);
-      known.add(request.socket);
+      trusted.add(request.socket);
       respondAcknowledged(response, answer, routes.isDraining());
     } catch (error) {
       refuse(request, response, error, routes);
@@ -57,8 +57,8 @@ export function mountCallbacks(app: Express, routes: CallbackRoutes): void {
   });
 }
 
-/** Ends the public app: unknown paths, and whatever the framework itself objects to. */
-export function mountFallbacks(app: Express, routes: Answering): void {
+/** Mounts the last handlers of the public app: unknown paths, and errors of the framework. */
+export function mountFallbacks(app: Express, routes: ResponseOptions): void {
   app.use((request, response) => {
     refuse(request, response, new Problem('not-found', 'There is nothing at this path.'), routes);
   });
@@ -76,15 +76,20 @@ export function createPublicApp(): Express {
   return app;
 }
 
-function refuse(request: IncomingMessage, response: ServerResponse, error: unknown, routes: Answering): void {
+function refuse(
+  request: IncomingMessage,
+  response: ServerResponse,
+  error: unknown,
+  routes: ResponseOptions,
+): void {
   if (error instanceof BodyAbortedError) return void response.destroy();
   const problem = asProblem(error);
   if (problem.code === 'internal') routes.onUnexpected(error);
   const drain = awaitingContinue.has(request) ? NOTHING : routes.drain;
-  const isStranger = TURNED_AWAY.has(problem.status) && !known.has(request.socket);
-  inTurn(() => {
+  const isUnauthenticated = UNAUTHENTICATED.has(problem.status) && !trusted.has(request.socket);
+  perTurn(() => {
     try {
-      if (isStranger) shortenKeepAlive(response, routes.strangerKeepAlive ?? STRANGER_KEEP_ALIVE);
+      if (isUnauthenticated) shortenKeepAlive(response, routes.refusedKeepAlive ?? REFUSED_KEEP_ALIVE);
       respondProblem(request, response, problem, drain, routes.isDraining());
     } catch (fault) {
       routes.onUnexpected(fault);
@@ -93,16 +98,16 @@ function refuse(request: IncomingMessage, response: ServerResponse, error: unkno
   });
 }
 
-/** Statuses of requests that did not get past the door. */
-const TURNED_AWAY: ReadonlySet<number> = new Set([401, 403, 404, 405]);
+/** Statuses of requests that were refused before authentication. */
+const UNAUTHENTICATED: ReadonlySet<number> = new Set([401, 403, 404, 405]);
 
-/** Connections over which a callback was taken: a balancer's, mostly, which strangers use as well. */
-const known = new WeakSet<Socket>();
+/** Connections over which a callback was accepted. A load balancer's carries requests of unauthenticated senders, too. */
+const trusted = new WeakSet<Socket>();
 
-/** One for all requests: the event loop is one. Eight refusals take less than a millisecond together. */
-const inTurn = limitPerTurn(8);
+/** Shared by all requests, as the event loop is. Eight refusals take less than a millisecond. */
+const perTurn = limitPerTurn(8);
 
-/** Who was not told to continue sends nothing that could be drained. */
+/** A sender without a `100 Continue` has sent nothing to drain. */
 const NOTHING: DrainLimits = { bytes: 0, ms: 0 };
 
 function toCallback(
@@ -111,7 +116,7 @@ function toCallback(
   sourceName: string,
   routes: CallbackRoutes,
 ): CallbackRequest {
-  // Gone before we looked: no address to judge, and nobody to be told.
+  // The connection is already closed: no address to check, and no response to send.
   if (request.socket.remoteAddress === undefined) throw new BodyAbortedError();
   const url = request.url ?? '';
   const mark = url.indexOf('?');

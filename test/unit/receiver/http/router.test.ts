@@ -24,7 +24,7 @@ beforeEach(async () => {
     onUnexpected: (error: unknown) => {
       throw error;
     },
-    strangerKeepAlive: 50,
+    refusedKeepAlive: 50,
   };
   mountCallbacks(app, {
     ...answering,

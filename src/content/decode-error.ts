@@ -1,4 +1,4 @@
-/** Why a body could not be decoded: stable words, for ledger lines, quarantine and metrics. */
+/** Why a body could not be decoded: stable codes for ledger lines, quarantine and metrics. */
 export type UndecodableReason =
   | 'json-invalid'
   | 'multipart-unsupported'
@@ -11,8 +11,8 @@ export type UndecodableReason =
   | 'encoding-corrupt';
 
 /**
- * The body arrived whole but does not hold what it claims to; its raw bytes belong in quarantine. The message
- * is safe to tell the sender: it quotes nothing of the body.
+ * The body is complete but does not contain what it claims to; its raw bytes belong in quarantine. The message quotes
+ * nothing of the body, so that it can be shown to the sender.
  */
 export class UndecodableError extends Error {
   readonly reason: UndecodableReason;
@@ -24,7 +24,7 @@ export class UndecodableError extends Error {
   }
 }
 
-/** The body, as it came or decoded, is larger than `limit` bytes. */
+/** The body, as received or decoded, is larger than `limit` bytes. */
 export class BodyTooLargeError extends Error {
   readonly limit: number;
 

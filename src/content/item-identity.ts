@@ -8,7 +8,7 @@ const STORED_TYPES: Partial<Record<ItemKind, string>> = {
   'transcript.srt': 'application/x-subrip; charset=utf-8',
 };
 
-/** Identity of a kind that goes by one content type; `senderType` counts for the kinds that do not. */
+/** The identity of a kind. `senderType` is used for kinds without a fixed content type. */
 export function identityOf(kind: ItemKind, senderType = 'application/octet-stream'): ItemIdentity {
   return { kind, contentType: STORED_TYPES[kind] ?? senderType };
 }

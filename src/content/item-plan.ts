@@ -2,15 +2,15 @@ import type { IncomingItem, ItemDescription, ItemIdentity, ItemSink } from '../d
 import { UndecodableError } from './decode-error.js';
 import type { JsonCheck } from './json-check.js';
 
-/** What is known of an item before its bytes: how the sink finds out what it is, and what to watch for. */
+/** How to identify an item, and whether to check it as JSON, decided before its bytes arrive. */
 export interface ItemPlan {
   identify(beginning: Buffer, whole: boolean): ItemIdentity;
   readonly json?: JsonCheck;
-  /** Whether broken JSON makes the delivery undecodable; asked when it turns out broken. */
+  /** Whether invalid JSON makes the delivery undecodable; called when it turns out to be invalid. */
   mustBeJson?(): boolean;
 }
 
-/** Hands one item's bytes to the sink, having looked at them first. */
+/** Checks one item's bytes and passes them to the sink. */
 export class PlannedItem {
   readonly #plan: ItemPlan;
   readonly #item: IncomingItem;
@@ -21,14 +21,14 @@ export class PlannedItem {
     this.#item = sink.open({ ...details, identify: (beginning, whole) => plan.identify(beginning, whole) });
   }
 
-  /** A promise only when the sink asks to wait. */
+  /** Returns a promise only when the sink applies back-pressure. */
   write(chunk: Buffer): Promise<void> | undefined {
     this.bytes += chunk.length;
     if (this.#plan.json?.push(chunk) === false) this.#refuseIfJson();
     return this.#item.write(chunk);
   }
 
-  /** Throws, as `write` does, what makes the delivery undecodable. */
+  /** Throws UndecodableError, as `write` does. */
   end(): Promise<void> {
     if (this.#plan.json?.finish() === false) this.#refuseIfJson();
     return this.#item.end();

@@ -4,24 +4,24 @@ const [OPEN_OBJECT, CLOSE_OBJECT, OPEN_ARRAY, CLOSE_ARRAY, COMMA, COLON] = [
   0x7b, 0x7d, 0x5b, 0x5d, 0x2c, 0x3a,
 ];
 
-/** A job id has at most 64 characters, each of which may be spelt as \uXXXX. */
-const LONGEST_SPELLING = 6 * 64;
+/** A job id has at most 64 characters, each of which may be escaped as \uXXXX. */
+const MAX_ESCAPED = 6 * 64;
 
 /**
- * Finds the string `job.id` in a JSON text that streams by, as transcripts and job records hold it; everything
- * else is skipped. Bounded in memory. Whether the text is valid JSON is not judged here: `JsonCheck` does.
+ * Finds the string `job.id` in a streamed JSON text, where transcripts and job records have it; everything else is
+ * skipped. Its memory is bounded. `JsonCheck` decides whether the text is valid JSON.
  */
 export class JobIdFinder {
-  /** Null until it was seen. */
+  /** Null until it is found. */
   id: string | null = null;
 
   #depth = 0;
-  /** The last byte outside strings that gives the next one its place. */
+  /** The last structural byte outside strings. */
   #last = 0;
   #inString = false;
   #escaped = false;
-  #spelling = '';
-  /** Last string at each of the first two levels that stands where a key does. */
+  #raw = '';
+  /** The last key at each of the first two levels. */
   readonly #keys: [string, string] = ['', ''];
   #inJob = false;
 
@@ -36,23 +36,23 @@ export class JobIdFinder {
 
   #beginString(): void {
     this.#inString = true;
-    this.#spelling = '';
+    this.#raw = '';
   }
 
   #within(byte: number): void {
     if (byte === QUOTE && !this.#escaped) return this.#endString();
     this.#escaped = byte === BACKSLASH && !this.#escaped;
     const wanted = this.#depth === 1 || (this.#depth === 2 && this.#inJob);
-    if (wanted && this.#spelling.length <= LONGEST_SPELLING) this.#spelling += String.fromCharCode(byte);
+    if (wanted && this.#raw.length <= MAX_ESCAPED) this.#raw += String.fromCharCode(byte);
   }
 
   #endString(): void {
     this.#inString = false;
     const isKey = this.#last === OPEN_OBJECT || this.#last === COMMA;
-    if (this.#depth === 1 && isKey) this.#keys[0] = this.#spelling;
+    if (this.#depth === 1 && isKey) this.#keys[0] = this.#raw;
     if (this.#depth !== 2 || !this.#inJob) return;
-    if (isKey) this.#keys[1] = this.#spelling;
-    else if (this.#last === COLON && this.#keys[1] === 'id') this.id = meantBy(this.#spelling);
+    if (isKey) this.#keys[1] = this.#raw;
+    else if (this.#last === COLON && this.#keys[1] === 'id') this.id = unescaped(this.#raw);
   }
 
   #structure(byte: number): void {
@@ -66,12 +66,12 @@ export class JobIdFinder {
   }
 }
 
-/** What a spelling with escapes stands for; what is no string stays as it is spelt, which no id is. */
-function meantBy(spelling: string): string {
-  if (!spelling.includes('\\')) return spelling;
+/** Resolves escapes. An invalid string is returned as it is written, which is never a job id. */
+function unescaped(raw: string): string {
+  if (!raw.includes('\\')) return raw;
   try {
-    return String(JSON.parse(`"${spelling}"`));
+    return String(JSON.parse(`"${raw}"`));
   } catch {
-    return spelling;
+    return raw;
   }
 }

@@ -1,12 +1,12 @@
 import { TopLevelShape } from './top-level-shape.js';
 
 /**
- * Deepest nesting that is accepted. JSON.parse has no limit of its own; this one keeps the memory for a
- * hostile `[[[[…` at one byte per level, 100 kB in all. Transcripts nest less than ten levels.
+ * Deepest nesting accepted. JSON.parse has no limit; this one bounds the memory for a hostile `[[[[…`, one byte per level,
+ * to 100 kB. Transcripts nest less than ten levels.
  */
 export const MAX_JSON_DEPTH = 100_000;
 
-// What the check waits for.
+// States: what the check expects next.
 const FAILED = -1;
 const VALUE = 0;
 const FIRST_ELEMENT = 1;
@@ -47,11 +47,11 @@ const LITERALS: Record<number, Buffer> = {
 };
 
 /**
- * Checks a JSON text as it streams by, without building values and without recursion.
+ * Validates a JSON text as it streams, without building values and without recursion.
  *
- * Accepts what JSON.parse accepts of the UTF-8 decoded text, plus a byte order mark at the start, up to
- * MAX_JSON_DEPTH. Notes on the way whether the top level is an object whose last `format` is a string and
- * whose last `results` is an array: what tells a transcript from everything else.
+ * Accepts what JSON.parse accepts of the UTF-8 decoded text up to MAX_JSON_DEPTH, and a byte order mark at the start. It also
+ * finds out whether the top level is an object whose last `format` is a string and whose last `results` is an array, which
+ * distinguishes a transcript from everything else.
  */
 export class JsonCheck {
   #state = BEGIN;
@@ -72,14 +72,14 @@ export class JsonCheck {
     return this.#shape.formatIsString && this.#shape.resultsIsArray;
   }
 
-  /** One of the two has been seen: the best guess while the text is still incomplete. */
+  /** One of the two has been found: the best guess while the text is incomplete. */
   get mayBeTranscript(): boolean {
     return !this.failed && (this.#shape.formatIsString || this.#shape.resultsIsArray);
   }
 
   /**
-   * Takes the next bytes; false as soon as the text cannot be JSON any more. One loop over plain bytes, with
-   * what a transcript is mostly made of first: several times as fast as JSON.parse.
+   * Checks the next bytes; false as soon as the text cannot be JSON. One loop over the bytes, the most frequent states of a
+   * transcript first: several times as fast as JSON.parse.
    */
   push(chunk: Uint8Array): boolean {
     const length = chunk.length;
@@ -91,12 +91,12 @@ export class JsonCheck {
       if (state === STRING) {
         const from = at;
         while (PLAIN[byte] === 1 && ++at < length) byte = chunk[at] as number;
-        if (this.#inKey && this.#depth === 1) this.#shape.spell(chunk, from, at);
+        if (this.#inKey && this.#depth === 1) this.#shape.pushKey(chunk, from, at);
         if (at === length) break;
         at++;
         if (byte === 0x22) {
           state = this.#closeString();
-          // What nearly always follows; saves a round each.
+          // A colon nearly always follows; this saves an iteration.
           if (at < length && state === COLON && chunk[at] === 0x3a) {
             at++;
             state = VALUE;
@@ -139,7 +139,7 @@ export class JsonCheck {
         at++;
         state = this.#within(state, byte);
         if (state === BEGIN) {
-          // No mark: the byte already belongs to the value.
+          // No byte order mark: the byte already belongs to the value.
           at--;
           state = VALUE;
         }
@@ -150,7 +150,7 @@ export class JsonCheck {
     return state !== FAILED;
   }
 
-  /** Whether what was pushed is one complete JSON text. */
+  /** Whether the text is complete. */
   finish(): boolean {
     if (this.#state === NUMBER_ZERO || this.#state === NUMBER_INTEGER) this.#state = AFTER_VALUE;
     if (this.#state === NUMBER_FRACTION || this.#state === NUMBER_EXPONENT) this.#state = AFTER_VALUE;
@@ -174,18 +174,18 @@ export class JsonCheck {
     return LITERAL;
   }
 
-  /** The rarer places: inside a literal, an escape, the start of a number's parts, the very beginning. */
+  /** The rarer states: inside a literal, an escape or the start of a number's parts, and at the very beginning. */
   #within(state: number, byte: number): number {
     switch (state) {
       case LITERAL:
         if (byte !== this.#literal[this.#step]) return FAILED;
         return ++this.#step === this.#literal.length ? AFTER_VALUE : LITERAL;
       case ESCAPE:
-        this.#spellByte(byte);
+        this.#pushKeyByte(byte);
         if (byte === 0x75) this.#step = 0;
         return byte === 0x75 ? HEX : ESCAPABLE[byte] === 1 ? STRING : FAILED;
       case HEX:
-        this.#spellByte(byte);
+        this.#pushKeyByte(byte);
         if (HEX_DIGIT[byte] !== 1) return FAILED;
         return ++this.#step === 4 ? STRING : HEX;
       case BEGIN:
@@ -199,7 +199,7 @@ export class JsonCheck {
     }
   }
 
-  /** White space ends a number, may precede the value, and is wrong everywhere else inside a token. */
+  /** White space ends a number, may precede the value, and is invalid anywhere else inside a token. */
   #spaceWithin(state: number): number {
     if (state === BEGIN) return VALUE;
     if (state === NUMBER_ZERO || state === NUMBER_INTEGER) return AFTER_VALUE;
@@ -242,23 +242,23 @@ export class JsonCheck {
   }
 
   #escape(byte: number): number {
-    this.#spellByte(byte);
+    this.#pushKeyByte(byte);
     return ESCAPE;
   }
 
-  #spellByte(byte: number): void {
-    if (this.#inKey && this.#depth === 1) this.#shape.spellByte(byte);
+  #pushKeyByte(byte: number): void {
+    if (this.#inKey && this.#depth === 1) this.#shape.pushKeyByte(byte);
   }
 }
 
-/** What follows a complete run of digits: more number, or whatever may come after a value. */
+/** The state after a complete run of digits: more of the number, or the end of the value. */
 function afterDigits(state: number, byte: number): number {
   if (byte === 0x2e) return state === NUMBER_INTEGER || state === NUMBER_ZERO ? NUMBER_POINT : FAILED;
   if (byte === 0x65 || byte === 0x45) return state === NUMBER_EXPONENT ? FAILED : NUMBER_E;
   return AFTER_VALUE;
 }
 
-/** Places in a number where a digit must come next. */
+/** States of a number in which a digit must come next. */
 function withinNumber(state: number, byte: number): number {
   const digit = byte >= 0x30 && byte <= 0x39;
   if (state === NUMBER_SIGN) return byte === 0x30 ? NUMBER_ZERO : digit ? NUMBER_INTEGER : FAILED;

@@ -1,6 +1,6 @@
-/** A Content-Type taken apart leniently: what cannot be read is left out rather than refused. */
+/** A leniently parsed Content-Type: what cannot be parsed is left out. */
 export interface MediaType {
-  /** `type/subtype` in lower case; empty when there is none. */
+  /** `type/subtype` in lower case; empty when missing. */
   readonly essence: string;
   /** Parameters in order, names in lower case, values unquoted. */
   readonly params: readonly (readonly [name: string, value: string])[];
@@ -11,7 +11,7 @@ const TOKEN = "[A-Za-z0-9!#$%&'*+.^_`|~-]{1,80}";
 const SAFE_ESSENCE = new RegExp(`^${TOKEN}/${TOKEN}$`);
 const SAFE_CHARSET = /^[A-Za-z0-9._:+-]{1,40}$/;
 
-/** Reads a header value; quoted values lose their quotes and backslashes, unquoted ones run to the next `;`. */
+/** Parses a header value. Quoted values lose quotes and backslashes; unquoted ones end at the next `;`. */
 export function parseMediaType(header: string | null): MediaType {
   const value = header ?? '';
   const end = value.indexOf(';');
@@ -29,7 +29,7 @@ export function isJson(type: MediaType): boolean {
   return type.essence === 'application/json' || /^[^/]+\/[^/]+\+json$/.test(type.essence);
 }
 
-/** A sender's type fit to be stored: syntactically a media type, with its charset at most. */
+/** The sender's type as it can be stored: a valid media type, with no parameter but its charset. */
 export function storableType(header: string | null): string {
   const { essence, params } = parseMediaType(header);
   if (!SAFE_ESSENCE.test(essence)) return 'application/octet-stream';
@@ -38,8 +38,8 @@ export function storableType(header: string | null): string {
 }
 
 /**
- * The boundary of a multipart type, or null when there is no usable one: RFC 2046 allows 1 to 70
- * characters, the last not a space. Unquoted special characters are taken as meant.
+ * The boundary of a multipart type; null when there is no usable one. RFC 2046 allows 1 to 70 characters, of which the
+ * last is not a space. Special characters are accepted without quotes.
  */
 export function boundaryOf(type: MediaType): string | null {
   const values = new Set(type.params.filter(([name]) => name === 'boundary').map(([, value]) => value));

@@ -1,16 +1,16 @@
-/** What the header block of a part says about it. */
+/** The parsed header block of a part. */
 export interface PartHead {
   readonly name: string | null;
   readonly fileName?: string;
   /** As sent. */
   readonly contentType?: string;
-  /** Only where it is not one of the identities 7bit, 8bit and binary; nobody decodes it, the bytes stay as sent. */
+  /** Only when it is not an identity encoding (7bit, 8bit, binary). It is not decoded: the bytes stay as sent. */
   readonly transferEncoding?: string;
 }
 
 /**
- * A parameter of a field that busboy will not read because another one is broken: what stands behind its name, quotes
- * taken off, escapes left as they are. Undefined when it is not there or itself broken.
+ * A parameter of a field that busboy rejects because another parameter is malformed: its value without quotes, escapes
+ * unchanged. Undefined when it is missing or itself malformed.
  */
 export function looseParameter(field: string, name: string): string | undefined {
   for (const [, found = '', quoted, token] of field.matchAll(PARAMETER)) {
@@ -19,10 +19,10 @@ export function looseParameter(field: string, name: string): string | undefined 
   return undefined;
 }
 
-/** One parameter with what follows it up to the next semicolon, so that nothing inside quotes passes for another. */
+/** One parameter and everything up to the next semicolon, so that quoted text is never read as another parameter. */
 const PARAMETER = /;\s*([^\s=;"]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;"\\]+))?[^;]*/g;
 
-/** The first value of a field in a part's header block, folded lines joined; `name` in lower case. */
+/** The first value of a field in a header block, folded lines joined; `name` in lower case. */
 export function headerField(block: string, name: string): string | undefined {
   for (const line of block.replace(/\r\n(?=[ \t])/g, '').split('\r\n')) {
     const colon = line.indexOf(':');

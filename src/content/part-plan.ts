@@ -7,7 +7,7 @@ import { storableType } from './media-type.js';
 import type { PartHead } from './part-head.js';
 import { looksLikeSrt } from './srt-check.js';
 
-/** Part names are the tokens of `contents`, as far as anybody knows; `:` for `.` occurs. */
+/** Part names equal the tokens of `contents`; `:` for `.` occurs. */
 const KINDS_BY_NAME: ReadonlyMap<string, ItemKind> = new Map([
   ['transcript', 'transcript.json-v2'],
   ['transcript.json-v2', 'transcript.json-v2'],
@@ -17,20 +17,20 @@ const KINDS_BY_NAME: ReadonlyMap<string, ItemKind> = new Map([
   ['data', 'data'],
 ]);
 
-/** Whether a part's name is one of the interface; every other name is the sender's own. */
+/** Whether the name of a part is one of the interface; every other name is the sender's own. */
 export function isKnownPartName(name: string | null): boolean {
   const normal = normalName(name);
   return KINDS_BY_NAME.has(normal) || normal === LEGACY_NAME;
 }
 
-/** What a transcript is called where a job says nothing about contents. */
+/** The name of a transcript's part when the job does not set `contents`. */
 const LEGACY_NAME = 'data_file';
 
 function normalName(name: string | null): string {
   return (name ?? '').toLowerCase().replaceAll(':', '.');
 }
 
-/** What a part is: by its name, else by its content, else an attachment. */
+/** Identifies a part: by its name, else by its content, else as an attachment. */
 export function partPlan(head: PartHead): ItemPlan {
   const kind = KINDS_BY_NAME.get(normalName(head.name));
   if (kind === undefined) return unknownPlan(head);
@@ -41,15 +41,15 @@ export function partPlan(head: PartHead): ItemPlan {
 }
 
 /**
- * A part whose name says nothing. Once the sink was told that it is a transcript, because it grew beyond
- * what could be held back, it has to remain one: broken JSON is undecodable then, and an attachment before.
+ * A part with an unknown name. A part that grows too large to hold back is identified by its beginning. If that was a
+ * transcript, it has to remain one: invalid JSON is undecodable then, and an attachment before.
  */
 function unknownPlan(head: PartHead): ItemPlan {
   const json = new JsonCheck();
-  let promised = false;
+  let committed = false;
   const identify = (beginning: Buffer, whole: boolean): ItemIdentity => {
     if (whole ? !json.failed && json.looksLikeTranscript : json.mayBeTranscript) {
-      promised = !whole;
+      committed = !whole;
       return identityOf('transcript.json-v2');
     }
     if (looksLikeSrt(beginning)) return identityOf('transcript.srt');
@@ -62,5 +62,5 @@ function unknownPlan(head: PartHead): ItemPlan {
       ...named,
     };
   };
-  return { json, mustBeJson: () => promised, identify };
+  return { json, mustBeJson: () => committed, identify };
 }

@@ -3,14 +3,14 @@ import { storableType } from './media-type.js';
 import type { PartHead } from './part-head.js';
 import { isKnownPartName } from './part-plan.js';
 
-/** A part as the ledger tells of it. */
+/** A part as the ledger records it. */
 export type PartShape = NonNullable<DeliveryShape['parts']>[number];
 
 const TRANSFER_ENCODING = /^[A-Za-z0-9-]{1,40}$/;
 
 /**
- * What the ledger may keep of a part for good: names only where they are those of the interface, never file names. Erasing
- * a job removes its objects, and its ledger lines stay.
+ * What the ledger may keep of a part: names of the interface only, never file names. Erasing a job removes its objects, but
+ * its ledger lines stay.
  */
 export function partShape({ name, contentType, transferEncoding }: PartHead, bytes: number): PartShape {
   return {

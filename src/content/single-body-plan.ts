@@ -4,7 +4,7 @@ import { JsonCheck } from './json-check.js';
 import { isJson, type MediaType, storableType } from './media-type.js';
 import { looksLikeSrt } from './srt-check.js';
 
-/** What a body that is not multipart is: by its content type, then by shape (docs/answers.md). */
+/** Identifies a body that is not multipart: by its content type, then by its shape (docs/answers.md). */
 export function singleBodyPlan(
   type: MediaType,
   contentType: string | null,

@@ -1,19 +1,18 @@
 const OTHER_KEY = 0;
 const FORMAT_KEY = 1;
 const RESULTS_KEY = 2;
-/** `results` with each of its characters spelt as \uXXXX. */
-const LONGEST_SPELLING = 42;
+/** `results` with each character escaped as \uXXXX. */
+const MAX_ESCAPED = 42;
 
 /**
- * Watches the members of a JSON text's top-level object for what tells a transcript from everything else:
- * a string `format` and an array `results`. As for JSON.parse, escapes in keys count as what they stand for,
- * and of repeated keys the last one.
+ * Detects the members that distinguish a transcript in a JSON text's top-level object: a string `format` and an array
+ * `results`. As in JSON.parse, escapes in keys are resolved, and the last of repeated keys counts.
  */
 export class TopLevelShape {
   formatIsString = false;
   resultsIsArray = false;
-  /** The key's raw spelling, as far as it can still be one of the two. */
-  readonly #key = Buffer.allocUnsafe(LONGEST_SPELLING);
+  /** The raw key, as long as it can still be one of the two. */
+  readonly #key = Buffer.allocUnsafe(MAX_ESCAPED);
   #length = 0;
   #current = OTHER_KEY;
 
@@ -21,19 +20,18 @@ export class TopLevelShape {
     this.#length = 0;
   }
 
-  /** The next bytes of the key as it is spelt. */
-  spell(chunk: Uint8Array, from: number, to: number): void {
-    for (let at = from; at < to && this.#length <= LONGEST_SPELLING; at++)
-      this.spellByte(chunk[at] as number);
+  /** The next raw bytes of the key. */
+  pushKey(chunk: Uint8Array, from: number, to: number): void {
+    for (let at = from; at < to && this.#length <= MAX_ESCAPED; at++) this.pushKeyByte(chunk[at] as number);
   }
 
-  spellByte(byte: number): void {
-    if (this.#length < LONGEST_SPELLING) this.#key[this.#length] = byte;
+  pushKeyByte(byte: number): void {
+    if (this.#length < MAX_ESCAPED) this.#key[this.#length] = byte;
     this.#length++;
   }
 
   endKey(): void {
-    const raw = this.#length > LONGEST_SPELLING ? '' : this.#key.toString('latin1', 0, this.#length);
+    const raw = this.#length > MAX_ESCAPED ? '' : this.#key.toString('latin1', 0, this.#length);
     const key = raw.includes('\\') ? JSON.parse(`"${raw}"`) : raw;
     this.#current = key === 'format' ? FORMAT_KEY : key === 'results' ? RESULTS_KEY : OTHER_KEY;
   }

@@ -4,27 +4,25 @@ import busboy from 'busboy';
 import { UndecodableError } from '../../content/decode-error.js';
 import { headerField, looseParameter, type PartHead } from '../../content/part-head.js';
 
-/** Above every write, so that a file stream never holds a write back; it is emptied after each anyway. */
+/** Larger than any write, so that a file stream never applies back-pressure; it is read empty after each. */
 const FILE_BUFFER_BYTES = 2 ** 30;
 const FIXED_TYPE = 'Content-Type: application/octet-stream\r\n';
 /**
- * Leads every part's content and is taken off again. busboy holds back a line end at the end of a write, as it
- * may begin a delimiter; with a byte behind it the header block counts as complete at once.
+ * Written before every part's content and removed again. busboy holds back a line end at the end of a write, because it may
+ * begin a delimiter; with a byte after it the header block is complete at once.
  */
 const LEAD = '.';
 const IDENTITY_ENCODINGS = ['7bit', '8bit', 'binary'];
 
 /**
- * busboy 1.6, made to give every part as a byte-exact stream, driven step by step.
+ * busboy 1.6, driven step by step so that every part is a byte-exact stream.
  *
- * It is fed part by part under a boundary of our own, unguessable and therefore absent from the content,
- * with the sender's header block behind a fixed type: busboy takes the first of repeated headers, and
- * treats application/octet-stream as a file always. Otherwise a part without file name would become a
- * string, cut at 1 MiB. Header blocks that it passes over in silence (other dispositions, none, broken
- * parameters) are offered again under a plain disposition with the name alone.
+ * Parts are written under a random boundary of our own, which no content can contain, and with a fixed content type before
+ * the sender's header block. busboy uses the first of repeated headers, and always treats application/octet-stream as a
+ * file; else a part without file name would become a string, truncated at 1 MiB. Header blocks that busboy skips silently
+ * (no disposition, broken parameters) are written again under a plain disposition with only the name.
  *
- * Streams are read right after each write, in the same turn: there is nothing to wait for, so nothing
- * that could hang when the other side fails.
+ * Streams are read right after each write, in the same turn. Nothing is waited for, so nothing can hang.
  */
 export class BusboyParts {
   readonly #boundary = randomBytes(24).toString('hex');
@@ -51,7 +49,7 @@ export class BusboyParts {
     this.#busboy.write(`--${this.#boundary}`);
   }
 
-  /** Begins a part with the sender's header block (lines with their ends, no blank line). */
+  /** Begins a part with the sender's header block: lines with their ends, without the blank line. */
   begin(block: Buffer): PartHead {
     const text = block.toString('latin1');
     const offers = [
@@ -67,13 +65,13 @@ export class BusboyParts {
     throw new UndecodableError('multipart-unaccounted', 'A part was passed over.');
   }
 
-  /** Passes content on; returns what came out, which can lag behind by less than a delimiter's length. */
+  /** Writes content; returns what busboy has released, which lags by less than a delimiter's length. */
   write(bytes: Buffer): Buffer | null {
     this.#write(bytes);
     return this.#read();
   }
 
-  /** Ends the part; returns the bytes that were still held. */
+  /** Ends the part; returns the bytes that busboy still held. */
   end(): Buffer | null {
     this.#write(`\r\n--${this.#boundary}`);
     const bytes = this.#read();
@@ -81,7 +79,7 @@ export class BusboyParts {
     return bytes;
   }
 
-  /** To be called after the last part; settles once busboy agrees that the form is complete. */
+  /** Must be called after the last part; resolves when busboy agrees that the form is complete. */
   async finish(): Promise<void> {
     const closed = new Promise((resolve) => this.#busboy.once('close', resolve));
     this.#busboy.end('--');
@@ -110,7 +108,7 @@ export class BusboyParts {
     this.#check();
   }
 
-  /** All that came out so far: since Node 26 one `read()` gives one buffered chunk, before it gave them all. */
+  /** Everything released so far. Since Node 26 one `read()` returns one buffered chunk, before it returned all. */
   #read(): Buffer | null {
     const pieces: Buffer[] = [];
     for (let piece = this.#file?.read(); piece; piece = this.#file?.read()) pieces.push(piece);
@@ -123,7 +121,7 @@ export class BusboyParts {
   }
 }
 
-/** A disposition that says no more than the name, where one can be made out. */
+/** A disposition with only the name, if one can be read. */
 function namedDisposition(block: string): string {
   const name = looseParameter(headerField(block, 'content-disposition') ?? '', 'name');
   return `Content-Disposition: form-data${name === undefined ? '' : `; name="${name}"`}\r\n`;

@@ -6,10 +6,10 @@ export interface ByteSource {
   next(): Promise<Buffer | null>;
 }
 
-/** One turn of the event loop looks at no more than this; JSON checking takes under a millisecond for it. */
+/** Bytes processed in one turn of the event loop; the JSON check of them takes under a millisecond. */
 const SLICE_BYTES = 256 * 1024;
 
-/** The body as it came, counted against `maxBytes`, large chunks in slices with a turn of the event loop between. */
+/** The raw body, limited to `maxBytes`. Large chunks are sliced, with a turn of the event loop between slices. */
 export class RawBody implements ByteSource {
   readonly #iterator: AsyncIterator<Buffer>;
   readonly #maxBytes: number;
@@ -18,7 +18,7 @@ export class RawBody implements ByteSource {
   #received = 0;
   #over = false;
 
-  /** @param onRaw told of every chunk as it came */
+  /** @param onRaw called with every chunk as received */
   constructor(body: AsyncIterable<Buffer>, maxBytes: number, onRaw: (chunk: Buffer) => void) {
     this.#iterator = body[Symbol.asyncIterator]();
     this.#maxBytes = maxBytes;
@@ -36,20 +36,20 @@ export class RawBody implements ByteSource {
     return null;
   }
 
-  /** Reads what is left and forgets it; the limit still holds. */
+  /** Reads and discards the rest; the limit still applies. */
   async drain(): Promise<void> {
     this.#pending = null;
     while (!this.#over) this.#taken(await this.#pull());
   }
 
-  /** Tells the sender's side that no more is wanted, as leaving a `for await` early would. */
+  /** Ends the iteration, as leaving a `for await` early would. */
   async close(): Promise<void> {
     if (this.#over) return;
     this.#over = true;
     try {
       await this.#iterator.return?.();
     } catch {
-      // The error that made us stop is the one to tell.
+      // The error that stopped the decoder is the one to report.
     }
   }
 
@@ -64,7 +64,7 @@ export class RawBody implements ByteSource {
     return rest.subarray(0, SLICE_BYTES);
   }
 
-  /** The next chunk of the sender; after an error there is none to come. */
+  /** The next chunk of the sender; none follows an error. */
   #pull(): Promise<IteratorResult<Buffer>> {
     return this.#iterator.next().catch((error: unknown) => {
       this.#over = true;
@@ -84,7 +84,7 @@ export class RawBody implements ByteSource {
   }
 }
 
-/** `first` again, then the rest of `source`: for looking at the beginning before deciding. */
+/** `first` again, then the rest of `source`: to inspect the beginning before deciding. */
 export function withFirst(first: Buffer, source: ByteSource): ByteSource {
   let pending: Buffer | null = first;
   return {

@@ -3,13 +3,13 @@ import { UndecodableError } from '../../content/decode-error.js';
 import type { ByteSource } from './byte-source.js';
 import { type Decompressor, InflatedSource } from './inflated-source.js';
 
-/** Each encoding multiplies what a small body can unfold to; nobody needs more. */
+/** Each encoding multiplies how far a small body can expand; real senders use one. */
 const MAX_ENCODINGS = 3;
 const OUTPUT_CHUNK = 64 * 1024;
 
 type Open = (beginning: Buffer) => Decompressor;
 
-/** zstd came to Node with 22.15; where it is missing such a body is undecodable. */
+/** Node has zstd since 22.15; without it such a body is undecodable. */
 const createZstd = (zlib as { createZstdDecompress?: (options: object) => Decompressor })
   .createZstdDecompress;
 
@@ -32,8 +32,8 @@ export function contentEncodings(header: string | null): string[] {
 }
 
 /**
- * Undoes `encodings`, last applied first. Every layer counts against `maxBytes`, so that neither the body
- * nor anything on the way to it unfolds beyond the limit. Throws UndecodableError for unknown encodings.
+ * Decodes `encodings`, last applied first. `maxBytes` limits the output of every layer, so that no intermediate form
+ * expands beyond it. Throws UndecodableError for unknown encodings.
  */
 export function decodedSource(
   source: ByteSource,
@@ -59,7 +59,7 @@ export function decodedSource(
   return layers;
 }
 
-/** `deflate` means the zlib format, but bare deflate data is sent under the name as well (RFC 9110, 8.4.1.2). */
+/** `deflate` means the zlib format, but raw deflate data is also sent under that name (RFC 9110, 8.4.1.2). */
 function hasZlibHeader(beginning: Buffer): boolean {
   const [first = 0, second = 0] = beginning;
   return (first & 0x0f) === 8 && ((first << 8) | second) % 31 === 0;

@@ -6,17 +6,17 @@ const PART_HEADER = /^content-[a-z-]{1,32}[ \t]*:/i;
 const LINE_END = Buffer.from('\n');
 
 /**
- * Watches the content of a part for a delimiter that was damaged on its way, so that the next part would be taken for
- * content of this one: the boundary behind a dash or a line end, then at most dashes and white space, then a header of
- * a part. So it finds `---b`, `\n--b`, a delimiter without a line end before or behind it. By the letter of RFC 2046 such
- * lines are content; nobody who picks a boundary that the content does not hold sends them.
+ * Finds a delimiter that was damaged in transit inside the content of a part, where the next part would become content of
+ * this one: the boundary after a dash or a line end, then only dashes and white space, then a part header. Examples are
+ * `---b`, `\n--b`, and a delimiter without a line end before or after it. RFC 2046 calls such lines content, but a sender
+ * that picks a boundary absent from the content never sends them.
  *
- * It looks at a window of its own, so that content which comes byte by byte costs no more than any other.
+ * It scans a window of its own, so that content that arrives byte by byte costs no more than any other.
  */
 export class DamagedDelimiterDetector {
   readonly #boundary: Buffer;
   readonly #window: Buffer;
-  /** Bytes that the next look has to see again. */
+  /** Bytes at the end of the window that are scanned again with the next one. */
   readonly #overlap: number;
   #filled = 0;
 
@@ -26,12 +26,12 @@ export class DamagedDelimiterDetector {
     this.#window = Buffer.allocUnsafe(WINDOW_BYTES);
   }
 
-  /** To be called before the first byte of a part's content, which begins a line. */
+  /** Must be called before the first byte of a part's content, which begins a line. */
   begin(): void {
     this.#filled = LINE_END.copy(this.#window);
   }
 
-  /** Whether a damaged delimiter was seen. It may be found later than it came, but not after `end`. */
+  /** Whether a damaged delimiter was found. It may be found some chunks later, at the latest by `end`. */
   push(bytes: Buffer): boolean {
     for (let rest = bytes; rest.length > 0; ) {
       const taken = rest.copy(this.#window, this.#filled);
@@ -44,7 +44,7 @@ export class DamagedDelimiterDetector {
     return false;
   }
 
-  /** Looks at what has not been looked at yet; to be called after the last byte of the content. */
+  /** Scans the rest; must be called after the last byte of the content. */
   end(): boolean {
     return this.#holdsOne(this.#window.subarray(0, this.#filled));
   }
@@ -63,7 +63,7 @@ export class DamagedDelimiterDetector {
     let at = after;
     const most = after + MAX_FILLING;
     while (at < most && (isLineEndOrDash(bytes[at]) || bytes[at] === 0x20 || bytes[at] === 0x09)) at++;
-    // The regular expression decides; this keeps content full of boundaries from costing a string for each.
+    // A shortcut: without it content full of boundaries would cost a string for each.
     if (((bytes[at] ?? 0) | 0x20) !== 0x63) return false;
     return PART_HEADER.test(bytes.toString('latin1', at, after + LOOK_AHEAD));
   }

@@ -8,7 +8,7 @@ import { type ByteSource, RawBody, withFirst } from './byte-source.js';
 import { contentEncodings, decodedSource } from './content-encoding.js';
 import { decodeMultipart } from './decode-multipart.js';
 
-/** What the request says about its body. */
+/** The headers and parameters that describe a body. */
 export interface BodyHeaders {
   readonly contentType: string | null;
   readonly contentEncoding: string | null;
@@ -18,13 +18,13 @@ export interface BodyHeaders {
 }
 
 export interface DecodeLimits {
-  /** Most bytes of the body, as it came and after each content encoding is undone. */
+  /** Most bytes of the body, as received and after each content encoding is decoded. */
   readonly maxBytes: number;
   /** Most parts of a form. Default 100. */
   readonly maxParts?: number;
 }
 
-/** How many items a body gave, and the parts it had if it was a form. */
+/** The number of items in a body, and the parts of a form. */
 export interface DecodedBody {
   readonly items: number;
   readonly parts?: readonly PartShape[];
@@ -33,20 +33,19 @@ export interface DecodedBody {
 const DEFAULT_MAX_PARTS = 100;
 
 /**
- * Takes a callback's body apart and streams its items into `sink`, one after the other, byte-exact
- * (docs/answers.md). The next chunk is taken only when the sink has taken the last one.
+ * Decodes a callback's body and streams its items into `sink`, one after the other, byte-exact (docs/answers.md). The next
+ * chunk is read only when the sink has accepted the last one.
  *
  * Throws
- * - UndecodableError when the body does not hold what it claims to. What is left of `body` has been read
- *   to its end by then, so that `onRaw` was told of all of it. Items may have been opened and even ended:
- *   nothing of them may be published.
- * - BodyTooLargeError as soon as a limit is passed, be it while reading that rest.
- * - What `body` or `sink` throw, unchanged, at once.
+ * - UndecodableError when the body does not contain what it claims to. By then `body` has been read to its end, so that
+ *   `onRaw` was called with all of it. Items may have been opened and even ended: none of them may be published.
+ * - BodyTooLargeError as soon as a limit is exceeded, also while reading that rest.
+ * - Errors of `body` and `sink`, unchanged and at once.
  *
- * In the last two cases `body` is left as `for await` leaves it: its iterator's `return` is called, which
- * destroys a bare stream. Pass a request as `request.iterator({ destroyOnReturn: false })` to answer on it.
+ * In the last two cases `body` is left as `for await` leaves it: the `return` of its iterator is called, which destroys a
+ * plain stream.
  *
- * @param onRaw told of every chunk as it came, before anything is undone
+ * @param onRaw called with every chunk as received, before any decoding
  */
 export async function decodeBody(
   headers: BodyHeaders,

@@ -9,8 +9,8 @@ import type { ByteSource } from './byte-source.js';
 import { DelimiterScanner, type MultipartToken } from './delimiter-scanner.js';
 
 /**
- * Streams every part of a form into the sink as an item of its own. Throws UndecodableError where
- * scanner and busboy do not agree on what the body holds.
+ * Streams every part of a form into the sink as a separate item. Throws UndecodableError when scanner and busboy disagree
+ * about the content of the body.
  */
 export async function decodeMultipart(
   source: ByteSource,
@@ -31,7 +31,7 @@ export async function decodeMultipart(
   }
 }
 
-/** Leads the scanner's account through busboy into the sink and compares what comes out. */
+/** Passes the scanner's tokens through busboy into the sink and compares both accounts. */
 class FormReader {
   readonly #sink: ItemSink;
   readonly #busboy = new BusboyParts();
@@ -75,7 +75,10 @@ class FormReader {
     const given = this.#busboy.end();
     if (given !== null) await part.item.write(given);
     if (part.item.bytes !== part.expected) {
-      throw new UndecodableError('multipart-unaccounted', 'A part is not as long as what was read of it.');
+      throw new UndecodableError(
+        'multipart-unaccounted',
+        'A part does not have the length that was read of it.',
+      );
     }
     await part.item.end();
     this.#parts.push(partShape(part.head, part.item.bytes));

@@ -1,13 +1,13 @@
 import { UndecodableError } from '../../content/decode-error.js';
 import { DamagedDelimiterDetector } from './damaged-delimiter.js';
 
-/** What a multipart body is made of, in order: each part is one `head`, any number of `data`, one `end`. */
+/** The pieces of a multipart body, in order: each part is one `head`, any number of `data`, one `end`. */
 export type MultipartToken =
   | { readonly type: 'head'; readonly block: Buffer }
   | { readonly type: 'data'; readonly bytes: Buffer }
   | { readonly type: 'end' };
 
-/** As busboy and Node have it. */
+/** The limit of busboy and Node. */
 export const MAX_HEAD_BYTES = 16 * 1024;
 /** Spaces and tabs tolerated between a boundary and its line end. */
 const MAX_PADDING = 1024;
@@ -19,17 +19,15 @@ const DASH = 0x2d;
 
 type Place = 'preamble' | 'head' | 'content' | 'epilogue';
 
-/** What stands where a boundary was found; `undecided` until more bytes come. */
+/** What a found boundary turned out to be; `undecided` until more bytes arrive. */
 type Candidate = { kind: 'delimiter' | 'closing'; end: number } | { kind: 'content' } | { kind: 'undecided' };
 
 /**
- * Finds the delimiters of a multipart body (RFC 2046, 5.1.1) under any chunking: our own account of what
- * the body holds.
+ * Finds the delimiters of a multipart body (RFC 2046, 5.1.1) under any chunking, independently of busboy.
  *
- * A delimiter is a whole line: the boundary, `--` on the last one, padding, line end. A line that goes on
- * otherwise is content, as for Go's reader; so content is never cut at something that only begins alike.
- * What could be a part that got lost is never passed over: a preamble or an epilogue of more than white space, and
- * content that holds a damaged delimiter, make the body undecodable.
+ * A delimiter is a complete line: the boundary, `--` on the last one, padding, line end. Any other line is content, as in
+ * Go's reader, so that content is never cut at a line that only begins like a delimiter. A part is never lost silently: a
+ * preamble or epilogue of more than white space, and content with a damaged delimiter, make the body undecodable.
  */
 export class DelimiterScanner {
   readonly #needle: Buffer;
@@ -37,7 +35,7 @@ export class DelimiterScanner {
   #place: Place = 'preamble';
   /** Bytes of earlier chunks that may belong to a delimiter. A body's first line needs no line end before it. */
   #held: Buffer = CRLF;
-  /** How many bytes at the beginning of what is looked at belong to what came before. */
+  /** How many bytes at the beginning of the scanned data belong to what came before. */
   #skip = CRLF.length;
   #parts = 0;
   #head = NOTHING;
@@ -49,7 +47,7 @@ export class DelimiterScanner {
     this.#maxParts = maxParts;
   }
 
-  /** Tokens the next bytes complete, found as they are asked for. Throws UndecodableError. */
+  /** The tokens that the next bytes complete, found lazily. Throws UndecodableError. */
   *push(chunk: Buffer): Generator<MultipartToken> {
     let data = this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk]);
     this.#held = NOTHING;
@@ -60,7 +58,7 @@ export class DelimiterScanner {
     }
   }
 
-  /** To be called after the last byte. */
+  /** Must be called after the last byte. */
   *finish(): Generator<MultipartToken> {
     const rest = this.#held;
     if ((this.#place === 'preamble' || this.#place === 'content') && this.#isClosingAtEnd(rest)) {
@@ -106,7 +104,7 @@ export class DelimiterScanner {
     this.#head = CRLF;
   }
 
-  /** Collects the header block; what follows it is returned with the blank line's end before it. */
+  /** Collects the header block; returns what follows it, beginning with the end of the blank line. */
   *#takeHead(data: Buffer): Generator<MultipartToken, Buffer> {
     const before = this.#head.length;
     const room = CRLF.length + MAX_HEAD_BYTES + CRLF.length;
@@ -132,7 +130,7 @@ export class DelimiterScanner {
     return Buffer.concat([CRLF, data.subarray(start)]);
   }
 
-  /** Where a delimiter may begin whose rest has not come yet; the end of `data` when nowhere. */
+  /** Where an incomplete delimiter may begin; the end of `data` when nowhere. */
   #possibleStart(data: Buffer, from: number): number {
     const first = Math.max(from, data.length - this.#needle.length + 1);
     for (let at = data.length - 1; at >= first; at--) {
@@ -183,16 +181,16 @@ export class DelimiterScanner {
     return { type: 'end' };
   }
 
-  /** Takes what stands around the parts. */
+  /** Accepts white space around the parts, and nothing else. */
   #setAside(bytes: Buffer): Buffer {
     for (const byte of bytes) {
       if (byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09) continue;
-      throw new UndecodableError('multipart-unaccounted', 'There is content outside of the parts.');
+      throw new UndecodableError('multipart-unaccounted', 'There is content outside the parts.');
     }
     return NOTHING;
   }
 
   #damaged(): never {
-    throw new UndecodableError('multipart-unaccounted', 'A part holds a delimiter that was damaged.');
+    throw new UndecodableError('multipart-unaccounted', 'A part contains a damaged delimiter.');
   }
 }

@@ -2,16 +2,15 @@ import type { Transform } from 'node:stream';
 import { BodyTooLargeError, UndecodableError } from '../../content/decode-error.js';
 import type { ByteSource } from './byte-source.js';
 
-/** A zlib stream; `bytesWritten` is how much of its input it made use of. */
+/** A zlib stream; `bytesWritten` is how much of its input it has consumed. */
 export type Decompressor = Transform & { readonly bytesWritten: number };
 
-/** Enough to tell the two forms of `deflate` apart. */
+/** Enough to distinguish the two forms of `deflate`. */
 const BEGINNING_BYTES = 2;
 
 /**
- * One content encoding undone, pulled by its reader: a chunk is unfolded only as far as it is read, and
- * the next one is taken only when it is used up. Ends in UndecodableError when the encoded form is broken,
- * cut short, or followed by anything else.
+ * Decodes one content encoding as its reader pulls: a chunk is inflated only as far as it is read, and the next one is read
+ * only when it is used up. Ends in UndecodableError when the encoded data are corrupt, truncated, or followed by more.
  */
 export class InflatedSource implements ByteSource {
   readonly #source: ByteSource;
@@ -44,7 +43,7 @@ export class InflatedSource implements ByteSource {
     }
   }
 
-  /** Lets go of the decompressor; to be called in every case. */
+  /** Destroys the decompressor; must be called in every case. */
   destroy(): void {
     this.#stream?.destroy();
   }

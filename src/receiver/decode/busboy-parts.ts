@@ -12,6 +12,8 @@ const FIXED_TYPE = 'Content-Type: application/octet-stream\r\n';
  * begin a delimiter; with a byte after it the header block is complete at once.
  */
 const LEAD = '.';
+/** The type of a disposition, which may be folded. busboy skips every part that is not `form-data`. */
+const DISPOSITION_TYPE = /^(content-disposition:)(?:[^;\r\n]|\r\n(?=[ \t]))*/im;
 const IDENTITY_ENCODINGS = ['7bit', '8bit', 'binary'];
 
 /**
@@ -19,8 +21,8 @@ const IDENTITY_ENCODINGS = ['7bit', '8bit', 'binary'];
  *
  * Parts are written under a random boundary of our own, which no content can contain, and with a fixed content type before
  * the sender's header block. busboy uses the first of repeated headers, and always treats application/octet-stream as a
- * file; else a part without file name would become a string, truncated at 1 MiB. Header blocks that busboy skips silently
- * (no disposition, broken parameters) are written again under a plain disposition with only the name.
+ * file; else a part without file name would become a string, truncated at 1 MiB. Other dispositions are written as form-data. Header
+ * blocks that busboy still skips (no disposition, broken parameters) are written again under a disposition with only the name.
  *
  * Streams are read right after each write, in the same turn. Nothing is waited for, so nothing can hang.
  */
@@ -52,17 +54,13 @@ export class BusboyParts {
   /** Begins a part with the sender's header block: lines with their ends, without the blank line. */
   begin(block: Buffer): PartHead {
     const text = block.toString('latin1');
-    const offers = [
-      text,
-      text.replace(/^(content-disposition:)[^;\r\n]*/im, '$1 form-data'),
-      namedDisposition(text) + text,
-    ];
-    for (const [attempt, offer] of offers.entries()) {
-      if (attempt > 0) this.#write(`\r\n--${this.#boundary}`);
-      this.#write(Buffer.from(`\r\n${FIXED_TYPE}${offer}\r\n${LEAD}`, 'latin1'));
-      if (this.#head !== null) return this.#takeHead(text, this.#head);
+    this.#writeHead(text.replace(DISPOSITION_TYPE, '$1 form-data'));
+    if (this.#head === null) {
+      this.#write(`\r\n--${this.#boundary}`);
+      this.#writeHead(namedDisposition(text) + text);
     }
-    throw new UndecodableError('multipart-unaccounted', 'A part was passed over.');
+    if (this.#head !== null) return this.#takeHead(text, this.#head);
+    throw new UndecodableError('multipart-unaccounted', 'A part was skipped.');
   }
 
   /** Writes content; returns what busboy has released, which lags by less than a delimiter's length. */
@@ -93,6 +91,10 @@ export class BusboyParts {
   destroy(): void {
     this.#file?.destroy();
     this.#busboy.destroy();
+  }
+
+  #writeHead(block: string): void {
+    this.#write(Buffer.from(`\r\n${FIXED_TYPE}${block}\r\n${LEAD}`, 'latin1'));
   }
 
   #takeHead(block: string, head: PartHead): PartHead {

@@ -338,7 +338,7 @@ describe('the byte budget', () => {
     const holder = budget.lease();
     await holder.take(PART);
     await holder.take(PART);
-    const waiter = budget.lease({ patience: 1 });
+    const waiter = budget.lease({ firstByteTimeout: 1 });
     await expect(waiter.take(PART)).rejects.toMatchObject({ code: 'overloaded' });
     expect(budget.waiters).toBe(0);
   });

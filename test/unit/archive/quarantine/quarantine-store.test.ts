@@ -1,0 +1,105 @@
+import { describe, expect, it } from '@jest/globals';
+import { createQuarantineShelf } from '../../../../src/archive/quarantine/quarantine-store.js';
+import { quarantinedBodies } from '../../../../src/archive/quarantine/quarantined-bodies.js';
+import { createMemoryStore } from '../../../support/store/memory-store.js';
+
+const [FIRST, SECOND] = ['01K0000000000000000000000A', '01K1000000000000000000000B'];
+const RECORD = {
+  v: 1,
+  deliveryId: FIRST,
+  releasedAt: '2026-01-02T03:04:05.678Z',
+  actor: 'ops',
+  reason: null,
+  outcome: 'stored',
+  items: [],
+} as const;
+
+/** Keeps a body of a job with its request, as the quarantine does. */
+async function keep(store: ReturnType<typeof createMemoryStore>, id: string, jobId: string, body = 'body') {
+  const headers = { contentType: 'application/json', metadata: { 'job-id': jobId } };
+  await store.create(`quarantine/${id}/body`, Buffer.from(body), headers);
+  await store.create(`quarantine/${id}/request.json`, Buffer.from(JSON.stringify({ jobId })), headers);
+}
+
+describe('the quarantine of all replicas', () => {
+  it('lists bodies newest first with their size and state, and leaves out what was never acknowledged', async () => {
+    const store = createMemoryStore();
+    await keep(store, FIRST, 'a', 'four');
+    await keep(store, SECOND, 'b', 'seven!!');
+    store.put('quarantine/01K2000000000000000000000C/body', 'no request');
+    store.put('quarantine/not-an-id/request.json', '{}');
+    store.put(`quarantine/${SECOND}/notes.txt`, 'not ours');
+    const quarantine = createQuarantineShelf(store);
+    await quarantine.markReleased(FIRST, 'a', RECORD);
+    expect(await quarantine.entries()).toEqual([
+      { id: SECOND, bytes: 7, state: 'waiting' },
+      { id: FIRST, bytes: 4, state: 'released' },
+    ]);
+  });
+
+  it('reads request and body of an id, and nothing of what is none', async () => {
+    const store = createMemoryStore();
+    await keep(store, FIRST, 'a');
+    store.put('quarantine/../secret/body', 'elsewhere');
+    const quarantine = createQuarantineShelf(store);
+    expect(await quarantine.request(FIRST)).toEqual({ jobId: 'a' });
+    expect(await quarantine.bodyInfo(FIRST)).toMatchObject({ size: 4 });
+    expect(await quarantine.withBody(FIRST, async (body) => body?.toString())).toBe('body');
+    for (const id of [SECOND, '../secret', '']) {
+      expect(await quarantine.request(id)).toBeNull();
+      expect(await quarantine.bodyInfo(id)).toBeNull();
+      expect(await quarantine.release(id)).toBeNull();
+      expect(await quarantine.withBody(id, async (body) => body)).toBeNull();
+    }
+  });
+
+  it('holds one body at a time', async () => {
+    const store = createMemoryStore();
+    await keep(store, FIRST, 'a');
+    const quarantine = createQuarantineShelf(store);
+    let held = 0;
+    const most = await Promise.all(
+      Array.from({ length: 5 }, () =>
+        quarantine.withBody(FIRST, async () => {
+          held += 1;
+          await new Promise((resolve) => setImmediate(resolve));
+          const now = held;
+          held -= 1;
+          return now;
+        }),
+      ),
+    );
+    expect(most).toEqual([1, 1, 1, 1, 1]);
+  });
+
+  it('keeps the first mark of a release until it is taken back', async () => {
+    const store = createMemoryStore();
+    await keep(store, FIRST, 'a');
+    const quarantine = createQuarantineShelf(store);
+    expect(await quarantine.markReleased(FIRST, 'a', RECORD)).toEqual(RECORD);
+    expect(await quarantine.markReleased(FIRST, 'a', { ...RECORD, actor: 'late' })).toEqual(RECORD);
+    expect(await quarantine.release(FIRST)).toEqual(RECORD);
+    expect((await store.head(`quarantine/${FIRST}/released.json`))?.metadata).toEqual({ 'job-id': 'a' });
+    await quarantine.unmarkReleased(FIRST);
+    expect(await quarantine.release(FIRST)).toBeNull();
+  });
+});
+
+describe('the quarantined bodies of a job', () => {
+  it('are found by what lies in each folder, oldest first, with all that lies beside them', async () => {
+    const store = createMemoryStore();
+    await keep(store, SECOND, 'a', 'seven!!');
+    await keep(store, FIRST, 'a');
+    await keep(store, '01K2000000000000000000000C', 'b');
+    const headers = { contentType: 'application/json', metadata: { 'job-id': 'a' } };
+    await store.create('quarantine/odd/released.json', Buffer.from('{}'), headers);
+    const bodies = await quarantinedBodies(store, 'a');
+    expect(bodies.map(({ keys, bytes }) => [keys, bytes])).toEqual([
+      [[`quarantine/${FIRST}/body`, `quarantine/${FIRST}/request.json`], 4],
+      [[`quarantine/${SECOND}/body`, `quarantine/${SECOND}/request.json`], 7],
+      [['quarantine/odd/released.json'], 0],
+    ]);
+    expect(bodies.map(({ receivedAt }) => receivedAt?.slice(0, 4) ?? null)).toEqual(['2025', '2025', null]);
+    expect(await quarantinedBodies(store, 'c')).toEqual([]);
+  });
+});

@@ -4,7 +4,7 @@ import { commitUnlessErased } from '../archive/erasure.js';
 import { readLedger } from '../archive/ledger/ledger-reader.js';
 import type { StoredItem } from '../domain/item.js';
 import type { ObjectStore } from '../store/object-store.js';
-import { isAlive, JOURNAL_OWNER, ownName } from './journal-owner.js';
+import { isAlive, JOURNAL_OWNER, ownerName } from './journal-owner.js';
 import {
   type DeliveryParts,
   recordSession,
@@ -16,24 +16,24 @@ import { type SessionResult, sessionTranscripts } from './session-transcripts.js
 
 export interface RescueParts extends DeliveryParts {
   readonly store: ObjectStore;
-  /** Location of the store as journals of sessions for it name it. */
+  /** Location of the store, as journals name it. */
   readonly location: string;
-  /** Where journals lie; need not exist. */
+  /** Folder of the journals; need not exist. */
   readonly folder: string;
   readonly observer: RescueObserver;
 }
 
-/** Told what became of the journals of dead processes. */
+/** Receives the result for each journal of a dead process. */
 export interface RescueObserver {
   onFound(path: string): void;
   onArchived(path: string, jobId: string, items: readonly StoredItem[]): void;
-  /** The journal stays where it is, or is none that can be archived here; `reason` says why. */
+  /** The journal stays: it could not be archived, or belongs to another store. */
   onLeft(path: string, reason: string): void;
 }
 
 const JOURNAL = new RegExp(`^([0-9A-Z]{26})\\.(${JOURNAL_OWNER.source})\\.ndjson$`);
 
-/** Journals of dead processes. A process looks before it begins a session of its own. */
+/** Journals of dead processes. A process calls this before it begins a session of its own. */
 export async function findJournals({ folder, observer }: RescueParts): Promise<string[]> {
   const found: string[] = [];
   for (const name of (await namesIn(folder, observer)).sort()) {
@@ -41,8 +41,8 @@ export async function findJournals({ folder, observer }: RescueParts): Promise<s
     if (owner === undefined) continue;
     const path = join(folder, name);
     const info = await stat(path).catch(() => null);
-    // Own journals are left from an attempt of this process that failed.
-    if (info !== null && (owner === ownName() || !isAlive(owner, info.mtime))) found.push(path);
+    // An own journal remains from a failed attempt of this process.
+    if (info !== null && (owner === ownerName() || !isAlive(owner, info.mtime))) found.push(path);
   }
   return found;
 }
@@ -72,13 +72,13 @@ async function rescue(parts: RescueParts, found: string): Promise<void> {
   const text = await readIfThere(found);
   if (text === null) return;
   const head = readJournal(text)?.head;
-  if (head !== undefined && head.v !== 1)
-    throw new Error(`a journal of version ${head.v}, which is unknown here`);
-  if (head !== undefined && head.store !== parts.location) throw new Error(`it is meant for ${head.store}`);
+  if (head !== undefined && head.v !== 1) throw new Error(`the journal has the unknown version ${head.v}`);
+  if (head !== undefined && head.store !== parts.location)
+    throw new Error(`it belongs to the store ${head.store}`);
   const path = await claim(found);
   if (path === null) return;
   const journal = readJournal(text);
-  // Cut within the head: nothing was final yet.
+  // Truncated within the head: no segment was final yet.
   if (journal === null) return unlink(path);
   parts.observer.onFound(path);
   const items = await archive(parts, path, journal);
@@ -86,9 +86,9 @@ async function rescue(parts: RescueParts, found: string): Promise<void> {
   await unlink(path);
 }
 
-/** Renaming succeeds for one process only. Null when another one was faster. */
+/** Renaming succeeds for one process only. Null when another one claimed it first. */
 async function claim(found: string): Promise<string | null> {
-  const path = found.replace(JOURNAL_OWNER, ownName());
+  const path = found.replace(JOURNAL_OWNER, ownerName());
   try {
     await rename(found, path);
     return path;
@@ -98,34 +98,35 @@ async function claim(found: string): Promise<string | null> {
   }
 }
 
-/** Null when the job was erased: what an operator erased does not come back. */
+/** Null when the job was erased: erased jobs must not be archived again. */
 async function archive(parts: RescueParts, path: string, journal: ReadJournal): Promise<StoredItem[] | null> {
   const { head, segments } = journal;
   const { context } = head;
-  const result = journal.result ?? (await cutShort(path, journal));
+  const result = journal.result ?? (await recordInterruption(path, journal));
   const files = sessionTranscripts(head, segments, result);
   const items = await commitUnlessErased(parts.store, context.jobId, () =>
     storeTranscripts(parts, context, files, result.status),
   );
   if (items === null) return null;
-  // With a result somebody got as far as archiving before, and perhaps to the end of it.
+  // A result in the journal means that an earlier attempt began to archive it, and may have succeeded.
   if (journal.result === null || !(await isRecorded(parts.store, context)))
     await recordSession(parts, context, items, { ...result, bytes: result.acknowledged.bytes });
   return items;
 }
 
-/** Written down, so that a second attempt makes the same bytes. */
-async function cutShort(path: string, { tallies }: ReadJournal): Promise<SessionResult> {
+/** Writes the result to the journal, so that a second attempt produces the same bytes. */
+async function recordInterruption(path: string, { tallies }: ReadJournal): Promise<SessionResult> {
   const result: SessionResult = {
     ...tallies,
     status: 'incomplete',
     reason: 'process-ended',
-    detail: 'the capturing process ended before the session; this is what was final by then',
+    detail:
+      'the capturing process ended before the session; the transcript holds the segments that were final by then',
     finishedAt: (await stat(path)).mtime.toISOString(),
     complete: false,
     durationLimit: null,
   };
-  // After a line feed: the last line may have been cut.
+  // Begins with a line feed: the last line may be truncated.
   await appendFile(path, `\n${journalLine({ result })}`, { flush: true });
   return result;
 }

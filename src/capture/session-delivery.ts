@@ -8,10 +8,10 @@ import { outcomeOf } from '../domain/delivery.js';
 import type { IncomingItem, ItemKind, StoredItem } from '../domain/item.js';
 import { StoreError } from '../store/object-store.js';
 
-/** Which session the artefacts are of, and where they go. */
+/** The session of the artefacts, and their place in the store. */
 export type SessionContext = Omit<ArtefactContext, 'status'>;
 
-/** The audio is to be kept. */
+/** The recording of a session whose audio is archived. */
 export interface Recording {
   readonly fileName: string | null;
 }
@@ -22,22 +22,22 @@ export interface CapturedFile {
   readonly content: string;
 }
 
-/** One session on its way into the archive. */
+/** One session that is being archived. */
 export interface SessionDelivery {
-  /** Takes audio for the archive. When the store fails, audio is given up, not the session. */
+  /** Archives audio. When the store fails, the audio is discarded and the session goes on. */
   keepAudio(chunk: Buffer): Promise<void>;
-  /** True when audio was to be kept and could not be. */
+  /** True when audio could not be archived. */
   readonly audioLost: boolean;
   /**
-   * Makes everything visible and writes the ledger line. The transcripts come first and are tried again;
+   * Commits all artefacts and writes the ledger line. Transcripts are committed first and retried;
    * throws `StoreError` when they cannot be stored.
    */
   finish(files: readonly CapturedFile[], end: SessionEnding): Promise<LedgerLine>;
-  /** Gives up what is not visible yet. Nothing to do once finished; never throws. */
+  /** Discards uncommitted artefacts. Does nothing after `finish`; never throws. */
   discard(): Promise<void>;
 }
 
-/** What the ledger line says of a session's end. */
+/** The end of a session, for its ledger line. */
 export interface SessionEnding {
   readonly status: 'success' | 'incomplete';
   readonly reason: string | null;
@@ -52,11 +52,11 @@ const ATTEMPTS = 4;
 export interface DeliveryParts {
   readonly archive: Archive;
   readonly ledger: Ledger;
-  /** Milliseconds before another attempt at what failed; grows with each. */
+  /** Milliseconds before a retry; grows with each attempt. */
   readonly pauseMs: number;
 }
 
-/** Begins one session's delivery; with `recording` its audio is kept too. */
+/** Begins one session's delivery; with `recording` its audio is archived too. */
 export function beginSessionDelivery(
   parts: DeliveryParts,
   context: SessionContext,
@@ -65,14 +65,14 @@ export function beginSessionDelivery(
   return new Delivery(parts, context, recording);
 }
 
-/** Stores a session's transcripts, all or none; tried again while the store stumbles. */
+/** Stores a session's transcripts, all or none. Retries store errors. */
 export function storeTranscripts(
   parts: DeliveryParts,
   context: SessionContext,
   files: readonly CapturedFile[],
   status: SessionEnding['status'],
 ): Promise<StoredItem[]> {
-  return persistently(parts.pauseMs, async () => {
+  return retryOnStoreError(parts.pauseMs, async () => {
     const staged = parts.archive.begin({ ...context, status });
     try {
       for (const { kind, contentType, content } of files) {
@@ -103,7 +103,7 @@ export async function recordSession(
     outcome: outcomeOf(items),
     actor: null,
   });
-  await persistently(parts.pauseMs, () => parts.ledger.append(line));
+  await retryOnStoreError(parts.pauseMs, () => parts.ledger.append(line));
   return line;
 }
 
@@ -122,7 +122,7 @@ class Delivery implements SessionDelivery {
     this.#parts = parts;
     this.#context = context;
     if (recording === null) return;
-    // A delivery of its own: transcripts must not wait for gigabytes of audio, nor be lost with them.
+    // A separate delivery: transcripts must neither wait for gigabytes of audio nor be lost with them.
     const staged = parts.archive.begin({ ...context, status: null });
     const identify = () => ({ kind: 'data' as const, contentType: 'application/octet-stream' });
     const { fileName } = recording;
@@ -130,12 +130,12 @@ class Delivery implements SessionDelivery {
   }
 
   async keepAudio(chunk: Buffer): Promise<void> {
-    await this.#orLoseAudio(async (audio) => audio.item.write(chunk));
+    await this.#withAudio(async (audio) => audio.item.write(chunk));
   }
 
   async finish(files: readonly CapturedFile[], end: SessionEnding): Promise<LedgerLine> {
     const items = await storeTranscripts(this.#parts, this.#context, files, end.status);
-    await this.#orLoseAudio(async ({ staged, item }) => {
+    await this.#withAudio(async ({ staged, item }) => {
       await item.end();
       items.push(...(await staged.commit()));
     });
@@ -146,7 +146,7 @@ class Delivery implements SessionDelivery {
     await this.#audio?.staged.discard();
   }
 
-  async #orLoseAudio(work: (audio: KeptAudio) => Promise<unknown>): Promise<void> {
+  async #withAudio(work: (audio: KeptAudio) => Promise<unknown>): Promise<void> {
     const audio = this.#audio;
     if (audio === null) return;
     try {
@@ -160,8 +160,8 @@ class Delivery implements SessionDelivery {
   }
 }
 
-/** A live session cannot be repeated: a store that stumbles gets some more chances. */
-async function persistently<T>(pauseMs: number, work: () => Promise<T>): Promise<T> {
+/** Retries store errors: a live session cannot be repeated. */
+async function retryOnStoreError<T>(pauseMs: number, work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await work();

@@ -3,21 +3,21 @@ import { open, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import type { TranscriptSegment } from '../speech/realtime/transcript/transcript-segment.js';
-import { ownName, SIGN_OF_LIFE } from './journal-owner.js';
+import { HEARTBEAT_INTERVAL, ownerName } from './journal-owner.js';
 import type { AudioTallies, SessionHead, SessionResult } from './session-transcripts.js';
 
 /**
- * What is final of a running session, on local disk: one JSON document per line, the head first, then each final
- * segment, at last the result. A process that is killed leaves it; `rescueSessions` archives it.
+ * The final segments of a running session on local disk: one JSON document per line, the head first, then each final
+ * segment, then the result. When the process is killed, the file remains and `rescueSessions` archives it.
  */
 export interface SessionJournal {
   readonly path: string;
   /** The operating system has the segment when this returns; the disk has it a moment later. */
   addSegment(segment: TranscriptSegment, tallies: AudioTallies): void;
   addResult(result: SessionResult): void;
-  /** The session is archived: the journal goes. Never throws. */
+  /** Removes the file of an archived session. Never throws. */
   remove(): Promise<void>;
-  /** Leaves the journal where it is. */
+  /** Keeps the file. */
   close(): Promise<void>;
 }
 
@@ -28,18 +28,18 @@ export type JournalEntry =
 
 export interface JournalOptions {
   readonly folder: string;
-  /** Told of the first failure to write; the session goes on. */
-  readonly onTrouble: (error: Error) => void;
+  /** Called with the first write error; the session goes on. */
+  readonly onWriteError: (error: Error) => void;
 }
 
 const syncData = promisify(fdatasync);
 
-/** Begins a journal in the folder, which is made if need be. Throws when it cannot be written. */
+/** Begins a journal in the folder, which is created when missing. Throws when it cannot be written. */
 export function beginJournal(head: SessionHead, options: JournalOptions): SessionJournal {
   const { folder } = options;
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const path = join(folder, `${head.context.deliveryId}.${ownName()}.ndjson`);
-  const journal = new Journal(path, options.onTrouble);
+  const path = join(folder, `${head.context.deliveryId}.${ownerName()}.ndjson`);
+  const journal = new Journal(path, options.onWriteError);
   journal.add({ head });
   void syncFolder(folder);
   return journal;
@@ -47,21 +47,21 @@ export function beginJournal(head: SessionHead, options: JournalOptions): Sessio
 
 class Journal implements SessionJournal {
   readonly path: string;
-  readonly #onTrouble: (error: Error) => void;
+  readonly #onWriteError: (error: Error) => void;
   readonly #descriptor: number;
-  readonly #signs: NodeJS.Timeout;
-  /** What the disk did not take yet. */
+  readonly #heartbeat: NodeJS.Timeout;
+  /** Bytes that are not written yet. */
   #unwritten = Buffer.alloc(0);
   #unsynced = false;
   #syncing: Promise<void> | null = null;
-  #complained = false;
+  #reported = false;
   #closed = false;
 
-  constructor(path: string, onTrouble: (error: Error) => void) {
+  constructor(path: string, onWriteError: (error: Error) => void) {
     this.path = path;
-    this.#onTrouble = onTrouble;
+    this.#onWriteError = onWriteError;
     this.#descriptor = openSync(path, 'wx', 0o600);
-    this.#signs = setInterval(() => this.#signLife(), SIGN_OF_LIFE).unref();
+    this.#heartbeat = setInterval(() => this.#writeHeartbeat(), HEARTBEAT_INTERVAL).unref();
   }
 
   addSegment(segment: TranscriptSegment, { sent, acknowledged }: AudioTallies): void {
@@ -75,11 +75,11 @@ class Journal implements SessionJournal {
   add(entry: JournalEntry): void {
     this.#unwritten = Buffer.concat([this.#unwritten, Buffer.from(journalLine(entry))]);
     try {
-      // Not asynchronous: what waits in this process is lost with it.
+      // Synchronous: bytes that wait in this process would be lost with it.
       while (this.#unwritten.length > 0)
         this.#unwritten = this.#unwritten.subarray(writeSync(this.#descriptor, this.#unwritten));
     } catch (error) {
-      this.#complain(error as Error);
+      this.#reportOnce(error as Error);
     }
     this.#unsynced = true;
     this.#syncing ??= this.#sync().finally(() => {
@@ -95,31 +95,31 @@ class Journal implements SessionJournal {
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    clearInterval(this.#signs);
+    clearInterval(this.#heartbeat);
     await this.#syncing;
     closeSync(this.#descriptor);
   }
 
-  /** One at a time; what is written meanwhile goes with the next. */
+  /** One at a time; bytes written meanwhile are synced by the next. */
   async #sync(): Promise<void> {
     while (this.#unsynced) {
       this.#unsynced = false;
-      await syncData(this.#descriptor).catch((error: Error) => this.#complain(error));
+      await syncData(this.#descriptor).catch((error: Error) => this.#reportOnce(error));
     }
   }
 
-  /** A full disk may have room again for the next segment: what it did not take is tried again with that. */
-  #complain(error: Error): void {
-    if (!this.#complained) this.#onTrouble(error);
-    this.#complained = true;
+  /** Reports the first error only. Unwritten bytes are retried with the next segment: a full disk may have room again. */
+  #reportOnce(error: Error): void {
+    if (!this.#reported) this.#onWriteError(error);
+    this.#reported = true;
   }
 
-  #signLife(): void {
+  #writeHeartbeat(): void {
     const now = new Date();
     try {
       futimesSync(this.#descriptor, now, now);
     } catch (error) {
-      this.#complain(error as Error);
+      this.#reportOnce(error as Error);
     }
   }
 }
@@ -140,8 +140,7 @@ export interface ReadJournal {
 const NOTHING = { frames: 0, bytes: 0, seconds: null };
 
 /**
- * Reads a journal as far as it goes: a line that was cut is left out. Null when not even the head is whole: then
- * nothing final can follow.
+ * Reads a journal and skips truncated lines. Null when the head is truncated: then no segment follows.
  */
 export function readJournal(text: string): ReadJournal | null {
   const segments: TranscriptSegment[] = [];
@@ -170,7 +169,7 @@ function parse(line: string): JournalEntry | null {
   }
 }
 
-/** The entry of a new file is durable only after this; so is that of a new folder in its parent. */
+/** Makes the entries of a new file and a new folder durable. */
 async function syncFolder(folder: string): Promise<void> {
   for (const each of [folder, dirname(folder)]) {
     const handle = await open(each, 'r').catch(() => null);

@@ -7,16 +7,16 @@ import { transcriptText } from '../speech/realtime/transcript/transcript-text.js
 import type { TranscriptionConfig } from '../speech/realtime/wire.js';
 import type { CapturedFile, SessionContext, SessionEnding } from './session-delivery.js';
 
-/** What is known of a session when it begins. */
+/** Facts about a session that are known when it begins. */
 export interface SessionHead {
   readonly v: 1;
-  /** Location of the store the transcript is meant for. */
+  /** Location of the store of the transcript. */
   readonly store: string;
   readonly context: SessionContext;
   readonly service: SessionService;
   readonly region: RealtimeRegion;
   readonly transcriptionConfig: TranscriptionConfig | null;
-  /** Name of the recording; empty where it has none. */
+  /** Name of the recording; empty when it has none. */
   readonly dataName: string;
 }
 
@@ -25,14 +25,14 @@ export type AudioTallies = Pick<SessionReport, 'sent' | 'acknowledged'>;
 /** How a session ended. */
 export interface SessionResult extends AudioTallies, Omit<SessionEnding, 'bytes'> {
   readonly complete: boolean;
-  /** The reason in words; null for a complete transcript. */
+  /** Description of the reason; null for a complete transcript. */
   readonly detail: string | null;
   readonly durationLimit: number | null;
 }
 
 /**
- * The artefacts of a session. The same input gives the same bytes: a session that is archived again, because
- * nobody knows whether the first attempt succeeded, must be found identical.
+ * The artefacts of a session. The same input gives the same bytes: when the outcome of the first attempt is unknown, the
+ * second must be found identical.
  */
 export function sessionTranscripts(
   head: SessionHead,

@@ -12,15 +12,16 @@ import { REALTIME_REGIONS } from '../speech/realtime/realtime-region.js';
 import type { RealtimeSession } from '../speech/realtime/session.js';
 import { type CaptureArchive, openCaptureArchive } from './capture/capture-archive.js';
 import { type AudioInput, openAudio, readAudio } from './capture/capture-audio.js';
+import { listenForInterrupts } from './capture/capture-interrupts.js';
 import { type CaptureFlags, type CapturePlan, capturePlan } from './capture/capture-plan.js';
-import { createScreen, outlivingReader, type Screen } from './capture/capture-screen.js';
+import { createScreen, ignoringWriteErrors, type Screen } from './capture/capture-screen.js';
 import { runSession, type SessionEnd } from './capture/capture-session.js';
 import { EXIT } from './shared/exit-codes.js';
 import { repeatable } from './shared/repeatable.js';
 
 export function createCommand(): Command {
   return new Command('capture')
-    .description('transcribe a file or standard input live and archive the transcript like any job')
+    .description('transcribe a file or standard input live and archive the transcript')
     .argument('<file>', 'audio file, or - for standard input')
     .requiredOption('--language <code>', 'language of the audio, such as en')
     .addOption(
@@ -32,17 +33,17 @@ export function createCommand(): Command {
     )
     .option('--sample-rate <hertz>', 'sample rate of raw audio', readNumber)
     .addOption(new Option('--region <name>', 'stay in this region').choices(REALTIME_REGIONS))
-    .option('--partials', 'show provisional text while it changes (on a terminal)')
+    .option('--partials', 'show partial transcripts (on a terminal)')
     .option('--agent', 'use the agent interface: turns and speakers')
     .option('--max-delay <seconds>', 'longest wait for final text, 2 to 20', readNumber)
     .addOption(
       new Option('--diarization <mode>', 'mark changes of speaker').choices(['none', 'speaker_change']),
     )
     .option('--output-locale <locale>', 'spelling, such as en-GB')
-    .option('--word <text>', 'word or phrase the service should know; repeatable', repeatable)
+    .option('--word <text>', 'additional vocabulary; repeatable', repeatable)
     .option(
       '--speed <factor>',
-      'send raw audio at so many times real time (default: as fast as it is taken)',
+      'send raw audio at this multiple of real time (default: as fast as possible)',
       readNumber,
     )
     .option('--source <name>', 'archive under this source (default: the first one configured)')
@@ -55,14 +56,27 @@ async function capture(input: string, flags: CaptureFlags): Promise<void> {
   const config = loadConfigWithoutCredentials();
   const plan = capturePlan(flags, config);
   const audio = await openAudio(input, process.stdin);
+  try {
+    const archive = await openCaptureArchive(config);
+    await captureInto(archive, audio, plan, flags).finally(() => archive.close());
+  } finally {
+    audio.stream.destroy();
+  }
+}
+
+async function captureInto(
+  archive: CaptureArchive,
+  audio: AudioInput,
+  plan: CapturePlan,
+  flags: CaptureFlags,
+): Promise<void> {
   const screen = createScreen(
-    outlivingReader(process.stdout),
-    outlivingReader(process.stderr),
+    ignoringWriteErrors(process.stdout),
+    ignoringWriteErrors(process.stderr),
     flags.json === true,
   );
-  const archive = await openCaptureArchive(config);
   const interrupts = listenForInterrupts(screen);
-  // Looked for before the own journal begins; archived while the session runs, which must not wait for it.
+  // Found before this session has a journal; archived during the session, which must not wait for it.
   const rescued = archive.rescue(await archive.findJournals(screen.note), screen.note);
   try {
     const session = await startSession({ ...plan.start, signal: interrupts.stop });
@@ -70,10 +84,8 @@ async function capture(input: string, flags: CaptureFlags): Promise<void> {
     screen.note(`Session ${session.id} in region ${session.region}; interrupt to end it.`);
     await captureSession({ session, audio, plan, flags, screen, archive, stop: interrupts.stop });
   } finally {
-    interrupts.forget();
-    audio.stream.destroy();
+    interrupts.remove();
     await rescued;
-    await archive.close();
   }
 }
 
@@ -99,7 +111,7 @@ async function captureSession({
   const head = headOf(session, plan, audio, archive.location);
   const journal = archive.beginJournal(head, screen.note);
   session.on('segment', (segment) => {
-    // On disk before it is on the screen: what was seen is not lost.
+    // Journal first: a segment that was shown is not lost.
     if (segment.kind === 'final') journal?.addSegment(segment, session.report());
     screen.segment(segment);
   });
@@ -107,7 +119,7 @@ async function captureSession({
     screen.note(`Warning ${type}${reason === '' ? '' : `: ${reason}`}`),
   );
   const delivery = archive.begin(head.context, flags.keepAudio ? { fileName: audio.name } : null);
-  // Whatever ends the stream ends the reading, also while nothing comes out of a pipe.
+  // Any end of the session ends the reading, even while a pipe delivers nothing.
   const over = new AbortController();
   session.on('state', () => over.abort());
   const chunks = readAudio(audio.stream, plan.pace, AbortSignal.any([stop, over.signal]));
@@ -119,7 +131,7 @@ async function captureSession({
     const files = sessionTranscripts(head, end.report.segments, result);
     const line = await delivery
       .finish(files, { ...result, bytes: result.acknowledged.bytes })
-      .catch(keepCopy(files, screen));
+      .catch(saveLocalCopy(files, screen));
     await journal?.remove();
     report(line, end, delivery, flags, screen);
   } finally {
@@ -140,7 +152,7 @@ function headOf(session: RealtimeSession, plan: CapturePlan, audio: AudioInput, 
       jobId: isJobId(id ?? '') ? String(id) : deliveryId,
       source: plan.source.name,
       keyPrefix: plan.source.keyPrefix,
-      // The global host does not say which region it routed to.
+      // The global host does not report the region that it routed to.
       region: region === 'global' ? null : region,
       origin: 'realtime',
       receivedAt: createdAt.toISOString(),
@@ -161,12 +173,12 @@ function resultOf({ report, reason, detail }: SessionEnd): SessionResult {
   };
 }
 
-/** Beside the journal, which the next `capture` or `serve` archives: something to read at once. */
-function keepCopy(files: readonly CapturedFile[], screen: Screen): (error: unknown) => Promise<never> {
+/** Saves readable files in addition to the journal, which the next `capture` or `serve` archives. */
+function saveLocalCopy(files: readonly CapturedFile[], screen: Screen): (error: unknown) => Promise<never> {
   return async (error) => {
     const folder = await mkdtemp('capture-');
     for (const { kind, content } of files) await writeFile(join(folder, kind), content, { mode: 0o600 });
-    screen.note(`The archive did not take the transcript; it is in ${folder}.`);
+    screen.note(`The transcript could not be archived; it is in ${folder}.`);
     throw error;
   };
 }
@@ -185,31 +197,6 @@ function report(
   if (json) screen.json({ jobId, deliveryId, status, outcome, reason, detail, sent, acknowledged, items });
   else screen.note(`Archived ${items.map(({ key }) => key).join(', ')}`);
   process.exitCode = reason === null && !audioLost ? EXIT.ok : EXIT.incomplete;
-}
-
-interface Interrupts {
-  /** The first interrupt: no more audio, but the rest of the transcript is awaited. */
-  readonly stop: AbortSignal;
-  /** The second: what is final is archived at once. */
-  readonly giveUp: AbortSignal;
-  forget(): void;
-}
-
-function listenForInterrupts(screen: Screen): Interrupts {
-  const [stop, giveUp] = [new AbortController(), new AbortController()];
-  const onSignal = (): void => {
-    if (stop.signal.aborted) giveUp.abort();
-    else screen.note('Ending; waiting for the last words. Interrupt again to stop waiting.');
-    stop.abort();
-  };
-  // The terminal is gone, not the audio: the session goes on to the end of that.
-  const onHangUp = (): void => {};
-  process.on('SIGINT', onSignal).on('SIGTERM', onSignal).on('SIGHUP', onHangUp);
-  return {
-    stop: stop.signal,
-    giveUp: giveUp.signal,
-    forget: () => void process.off('SIGINT', onSignal).off('SIGTERM', onSignal).off('SIGHUP', onHangUp),
-  };
 }
 
 function readNumber(text: string): number {

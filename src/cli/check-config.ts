@@ -7,7 +7,7 @@ import { printJson, printLines } from './shared/print.js';
 
 export function createCommand(): Command {
   return new Command('check-config')
-    .description('read the configuration, name every fault and warning')
+    .description('check the configuration and list every fault and warning')
     .option('--json', 'print one JSON document')
     .action(({ json }: { json?: true }) => checkConfig(json === true));
 }

@@ -17,7 +17,7 @@ export function createCommand(): Command {
     });
 }
 
-/** Tells the story of recovery with everything real but the speech service. */
+/** Shows recovery with a real receiver and a simulated speech service. */
 async function demo(onlyOnce: boolean): Promise<void> {
   const paint = createPaint(process.stdout);
   const stop = new AbortController();
@@ -27,7 +27,7 @@ async function demo(onlyOnce: boolean): Promise<void> {
   try {
     const work = demoWork(stage);
     await tour(stage, work, paint);
-    if (!onlyOnce && !stop.signal.aborted) await goOn(stage, work, paint, stop.signal);
+    if (!onlyOnce && !stop.signal.aborted) await waitForInterrupt(stage, work, paint, stop.signal);
   } finally {
     process.off('SIGINT', interrupt).off('SIGTERM', interrupt);
     await stage.close();
@@ -35,9 +35,9 @@ async function demo(onlyOnce: boolean): Promise<void> {
 }
 
 async function tour(stage: DemoStage, work: DemoWork, paint: Paint): Promise<void> {
-  paint.heading('A receiver, and a double of the speech service, on this machine only');
+  paint.heading('A receiver and a simulator of the speech service, on this machine only');
   paint.say(`callbacks to  ${stage.listening.publicUrl}/callbacks/default`);
-  paint.say(`kept in       ${stage.dataFolder}`);
+  paint.say(`stored in     ${stage.dataFolder}`);
 
   paint.heading('Jobs are done, and the service calls back');
   for (const job of await work.goodTimes()) paint.row(...jobRow(job));
@@ -47,25 +47,30 @@ async function tour(stage: DemoStage, work: DemoWork, paint: Paint): Promise<voi
   for (const job of await work.badMinute()) paint.row(...jobRow(job));
   paint.say('The service tries four times, then gives up for good. It keeps results for seven days.');
 
-  paint.heading('What should be here and is not? (reconcile --dry-run)');
+  paint.heading('Which results are missing? (reconcile --dry-run)');
   const missing = await reconcile(stage.parts.recovery, { dryRun: true });
   for (const job of missing.jobs) paint.row('note', recoveryRow(job));
   paint.say(`${missing.outcomes.matched} jobs are complete, ${missing.jobs.length} are not.`);
 
-  paint.heading('Bring it back (reconcile)');
+  paint.heading('Fetch them (reconcile)');
   const report = await reconcile(stage.parts.recovery);
   for (const job of report.jobs) paint.row(job.outcome === 'recovered' ? 'good' : 'bad', recoveryRow(job));
 
-  paint.heading('Is it all here, byte by byte?');
+  paint.heading('Compare every byte');
   const { exact, expected, extra } = await work.compare();
   const complete = exact === expected && extra === 0;
   paint.row(complete ? 'good' : 'bad', [
-    `${exact} of ${expected} artefacts of finished jobs are here exactly as the service has them, each once.`,
+    `${exact} of ${expected} artefacts of finished jobs are stored exactly as the service has them, each once.`,
   ]);
   if (!complete) process.exitCode = 1;
 }
 
-async function goOn(stage: DemoStage, work: DemoWork, paint: Paint, signal: AbortSignal): Promise<void> {
+async function waitForInterrupt(
+  stage: DemoStage,
+  work: DemoWork,
+  paint: Paint,
+  signal: AbortSignal,
+): Promise<void> {
   const { listening, adminToken, configFolder, dataFolder } = stage;
   const command = `node ${relative('', process.argv[1] ?? '')}`;
   paint.heading('Look around: it goes on until Ctrl-C');

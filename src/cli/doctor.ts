@@ -25,40 +25,43 @@ interface Options {
   readonly json?: true;
 }
 
-/** Milliseconds that the public address has for an answer. */
+/** Milliseconds to a response of the public address. */
 const PUBLIC_TIMEOUT = 10_000;
 
 export function createCommand(): Command {
   return new Command('doctor')
-    .description('check configuration, store, service and public address, and say what to do')
+    .description('check configuration, store, service and public address, with advice')
     .option(
       '--url <address>',
-      'public address: sends marked callbacks through it, as the service would',
+      'public address: sends test callbacks to it, as the service would',
       readPublicAddress,
     )
-    .option('--source <name>', 'source they are sent to; default: the only one, or default')
-    .option('--credential <name>', 'credential they carry; default: the valid one that lasts longest')
+    .option('--source <name>', 'source of the test callbacks; default: the only one, or default')
+    .option(
+      '--credential <name>',
+      'credential of the test callbacks; default: the valid one that expires last',
+    )
     .option('--json', 'print one JSON document')
     .action(async (options: Options) => {
-      refuseUseless(options);
-      const { code, findings } = await examine(options);
+      checkOptions(options);
+      const { code, findings } = await findingsOrFaults(options);
       const verdict = worst(findings);
       if (options.json) printJson({ verdict, findings });
-      else printLines([...findings.flatMap(inWords), conclusion(findings)]);
+      else printLines([...findings.flatMap(formatFinding), summaryLine(findings)]);
       process.exitCode = code ?? (verdict === 'failed' ? EXIT.failed : EXIT.ok);
     });
 }
 
-/** Both are about what is sent through the public address: nobody would notice that they were not looked at. */
-function refuseUseless({ url, source, credential }: Options): void {
+/** Without --url these options would be ignored silently. */
+function checkOptions({ url, source, credential }: Options): void {
   if (url !== undefined || (source === undefined && credential === undefined)) return;
   throw new UsageError('--source and --credential need --url <public address>');
 }
 
-/** Without a configuration nothing else can be looked at: that has an exit code of its own. */
-async function examine(options: Options): Promise<{ code?: number; findings: Finding[] }> {
+/** Faults in the configuration prevent all other checks and have an exit code of their own. */
+async function findingsOrFaults(options: Options): Promise<{ code?: number; findings: Finding[] }> {
   try {
-    return { findings: await examineAll(loadConfig(), options) };
+    return { findings: await runChecks(loadConfig(), options) };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     return { code: EXIT.usage, findings: error.faults.map(faultFinding) };
@@ -73,7 +76,7 @@ function faultFinding(fault: ConfigFault): Finding {
   );
 }
 
-async function examineAll(config: Config, options: Options): Promise<Finding[]> {
+async function runChecks(config: Config, options: Options): Promise<Finding[]> {
   const target = options.url === undefined ? null : publicTarget(config, options);
   const here = [...configuration(config), egress(config)];
   const store = await openStore(storeOptions(config)).catch(errorText);
@@ -86,7 +89,7 @@ async function examineAll(config: Config, options: Options): Promise<Finding[]> 
         acceptWeak: config.store.s3.conditionalWrites === 'emulated',
         inspect: bucket(config),
       }),
-      askService(config),
+      serviceFindings(config),
       target === null ? [] : checkPublic({ ...target, store, timeout: PUBLIC_TIMEOUT }),
     ]);
     return [...here, ...stored, ...service, ...outside];
@@ -97,7 +100,7 @@ async function examineAll(config: Config, options: Options): Promise<Finding[]> 
 
 function configuration(config: Config): Finding[] {
   const warnings = warningsOfProcess(config);
-  if (warnings.length === 0) return [ok('configuration', 'It is valid, and nothing in it stands out.')];
+  if (warnings.length === 0) return [ok('configuration', 'It is valid.')];
   return warnings.map((text) => warning('configuration', `${text}.`, 'See docs/security.md.'));
 }
 
@@ -116,11 +119,11 @@ function bucket(config: Config): (() => ReturnType<typeof inspectBucket>) | null
   return 'bucket' in place ? () => inspectBucket({ ...place, settings: s3 ?? {} }) : null;
 }
 
-/** Milliseconds that the service may ask to wait. */
+/** Longest Retry-After of the service that is waited for, in milliseconds. */
 const LONGEST_PAUSE = 2_000;
 
-async function askService(config: Config): Promise<Finding[]> {
-  // Who waits at a terminal is better served by a quick no.
+async function serviceFindings(config: Config): Promise<Finding[]> {
+  // A person at a terminal waits for the result: fail fast.
   const speech = createSpeechClients({
     ...speechOptions(config),
     retries: 1,
@@ -151,12 +154,12 @@ function worst(findings: readonly Finding[]): Verdict {
   return WORST_FIRST.find((verdict) => findings.some((finding) => finding.verdict === verdict)) ?? 'ok';
 }
 
-function inWords({ check, verdict, message, advice }: Finding): string[] {
+function formatFinding({ check, verdict, message, advice }: Finding): string[] {
   const line = `${verdict.padEnd(7)}  ${check}: ${message}`;
   return advice === null ? [line] : [line, `         -> ${advice}`];
 }
 
-function conclusion(findings: readonly Finding[]): string {
+function summaryLine(findings: readonly Finding[]): string {
   const count = (verdict: Verdict) => findings.filter((finding) => finding.verdict === verdict).length;
   return `${count('failed')} failed, ${count('warning')} warnings, ${count('ok')} ok, ${count('skipped')} skipped.`;
 }

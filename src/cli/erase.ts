@@ -15,27 +15,25 @@ interface Options {
 
 export function createCommand(): Command {
   return new Command('erase')
-    .description(
-      'erase artefacts, conflicts and quarantined bodies of a job; the ledger keeps that it happened',
-    )
+    .description('erase artefacts, conflicts and quarantined bodies of a job; the ledger records the erasure')
     .argument('<job>', 'id of the job')
-    .option('--reason <words>', 'why, for the ledger')
-    .option('--yes', 'do not ask at a terminal whether it is meant')
+    .option('--reason <words>', 'reason, for the ledger')
+    .option('--yes', 'do not ask for confirmation at a terminal')
     .option('--json', 'print what was erased as one JSON document')
     .action(async (jobId: string, options: Options) => {
       if (!isJobId(jobId)) throw new UsageError('this is no job id: letters, digits, - and _, at most 64');
-      if (!options.yes && !(await isMeant(jobId))) throw new UsageError('nothing was erased');
+      if (!options.yes && !(await isConfirmed(jobId))) throw new UsageError('nothing was erased');
       const erasure = await erase(jobId, options.reason ?? null);
       if (options.json) printJson(erasure);
-      else printLines(inWords(erasure));
+      else printLines(formatErasure(erasure));
     });
 }
 
-/** Nothing can bring it back, so a person is asked; a script has said what it wants. */
-async function isMeant(jobId: string): Promise<boolean> {
+/** Asks a person for confirmation, because erasing cannot be undone; scripts are not asked. */
+async function isConfirmed(jobId: string): Promise<boolean> {
   if (!process.stdin.isTTY || !process.stderr.isTTY) return true;
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  const said = await terminal.question(`Erase all that is kept of ${jobId}, for good? [y/N] `);
+  const said = await terminal.question(`Erase all stored data of ${jobId} permanently? [y/N] `);
   terminal.close();
   return /^y(es)?$/i.test(said.trim());
 }
@@ -47,7 +45,7 @@ function erase(jobId: string, reason: string | null): Promise<Erasure> {
   });
 }
 
-function inWords({ jobId, erased }: Erasure): string[] {
+function formatErasure({ jobId, erased }: Erasure): string[] {
   const { artefacts, conflicts, quarantined, bytes } = erased;
   return [
     `Erased ${jobId}: ${artefacts} artefacts, ${conflicts} conflicts, ${quarantined} quarantined bodies, ${bytes} bytes`,

@@ -15,7 +15,7 @@ interface Options {
 
 export function createCommand(): Command {
   return new Command('explain')
-    .description('say what would happen to a callback, and why')
+    .description('explain how a callback would be handled')
     .argument('[source]', 'name of the source', 'default')
     .requiredOption(
       '--address <ip>',
@@ -31,7 +31,7 @@ export function createCommand(): Command {
         now: Date.now(),
       });
       if (options.json) printJson(explanation);
-      else printLines(inWords(explanation));
+      else printLines(formatExplanation(explanation));
     });
 }
 
@@ -51,10 +51,10 @@ function readHeaders(lines: readonly string[]): Record<string, string[]> {
   return Object.fromEntries(headers);
 }
 
-function inWords(explanation: Explanation): string[] {
+function formatExplanation(explanation: Explanation): string[] {
   const { decision, status, reason, clientIp, region, rule, credential, gates } = explanation;
   return [
-    decision === 'accept' ? 'It would be accepted.' : `It would be refused with ${status}.`,
+    decision === 'accept' ? 'It would be accepted.' : `It would be rejected with ${status}.`,
     `  reason      ${reason}`,
     `  client      ${clientIp ?? 'unreadable'}`,
     `  region      ${region ?? 'none of the service'}`,

@@ -21,18 +21,18 @@ interface Options {
 
 export function createCommand(): Command {
   return new Command('failures')
-    .description('list the jobs whose last word is a failure; what the service drops first comes first')
+    .description('list the failing jobs; results that expire first at the service come first')
     .option('--outcome <outcome>', 'only failed, unrecoverable, refused or conflict')
     .option('--source <name>', 'only of this source')
     .option('--region <name>', 'only of this region')
     .option('--since <time>', 'failed since: 48h, 7d, or a time', readTime('--since'))
     .option('--limit <number>', 'jobs to list', readLimit, 100)
-    .option('--cursor <text>', 'go on where an earlier list ended')
+    .option('--cursor <text>', 'continue an earlier list')
     .option('--json', 'print one JSON document')
     .action(async (options: Options) => {
       const { page, looked } = await withRecovery(true, (work) => listFailures(work, options));
       if (options.json) printJson(page);
-      else printLines(inWords(page, looked));
+      else printLines(formatFailures(page, looked));
     });
 }
 
@@ -59,8 +59,8 @@ function readLimit(text: string): number {
   throw new InvalidArgumentError('expected a whole number from 1 to 10000.');
 }
 
-/** @param looked what was looked at: a mistyped store must not read as good news */
-function inWords({ failures, counts, nextCursor }: FailurePage, looked: string): string[] {
+/** @param looked what was read, so that a mistyped store does not look like good news */
+function formatFailures({ failures, counts, nextCursor }: FailurePage, looked: string): string[] {
   const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
   if (total === 0) return [`No job is failing, by ${looked}.`];
   const summary = Object.entries(counts).map(([outcome, count]) => `${count} ${outcome}`);

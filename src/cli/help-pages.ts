@@ -1,6 +1,6 @@
 import { type Command, Help, type Option } from 'commander';
 
-/** Calls that people make most often; the test of the documents runs over them as well. */
+/** Common calls; a test checks their commands and options. */
 const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   serve: [
     'transcript-receiver',
@@ -37,9 +37,9 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
 };
 
 const CONFIGURATION = `Configuration comes from ./config, or from the folder that NODE_CONFIG_DIR names, and from the environment
-(TR_* variables, NODE_CONFIG as JSON); check-config names what is wrong with it.`;
+(TR_* variables, NODE_CONFIG as JSON); check-config lists its faults.`;
 
-/** Adds examples and where the configuration comes from to the help of a command; leaves out defaults that say nothing. */
+/** Adds examples and the sources of the configuration to the help of a command, and omits empty defaults. */
 export function completeHelp(command: Command): Command {
   const examples = EXAMPLES[command.name()] ?? [];
   const lines = examples.map((example) => `  ${example}`).join('\n');
@@ -48,7 +48,7 @@ export function completeHelp(command: Command): Command {
     .addHelpText('after', `${lines === '' ? '' : `\nExamples:\n${lines}\n`}\n${CONFIGURATION}`);
 }
 
-/** No value yet is no default worth showing. */
+/** Omits empty defaults. */
 function optionDescription(option: Option): string {
   return Help.prototype.optionDescription
     .call(new Help(), option)

@@ -20,7 +20,7 @@ interface Options {
 
 export function createCommand(): Command {
   return new Command('notification-config')
-    .description('print the notification_config that makes a job report to a source, secrets included')
+    .description('print the notification_config for jobs of a source, secrets included')
     .argument('[source]', 'name of the source', 'default')
     .option('--url <address>', 'public address of the receiver; default: receiver.publicUrl')
     .option(
@@ -28,9 +28,9 @@ export function createCommand(): Command {
       "comma-separated contents; once per entry, default: the source's",
       repeatable,
     )
-    .option('--credential <name>', 'credential to use; default: the valid one that lasts longest')
+    .option('--credential <name>', 'credential to use; default: the valid one that expires last')
     .addOption(new Option('--method <method>', 'method of the callback').choices(['POST', 'PUT']))
-    .option('--json', 'accepted for uniformity: the output is JSON anyway')
+    .option('--json', 'accepted for consistency: the output is always JSON')
     .action((name: string, options: Options) => {
       printJson({ notification_config: notificationConfig(loadConfig(), name, options, Date.now()) });
     });
@@ -52,12 +52,12 @@ function notificationConfig(config: Config, name: string, options: Options, now:
     ),
   );
   const faults = notificationFaults(entries);
-  if (faults.length > 0) throw new UsageError(`the service would not take this:\n  ${faults.join('\n  ')}`);
+  if (faults.length > 0) throw new UsageError(`the service would reject this:\n  ${faults.join('\n  ')}`);
   return entries;
 }
 
 function callbackUrl(base: string | null, source: string): string {
-  if (base === null) throw new UsageError('say --url <public address>, or set receiver.publicUrl');
+  if (base === null) throw new UsageError('pass --url <public address>, or set receiver.publicUrl');
   return `${readPublicAddress(base).href.replace(/\/+$/, '')}/callbacks/${source}`;
 }
 

@@ -3,10 +3,10 @@ import { reconcile } from '../recovery/reconcile.js';
 import type { RecoveredJob, RecoveryReport } from '../recovery/recovery-report.js';
 import { refetchAll } from '../recovery/refetch.js';
 import { UsageError } from './shared/exit-codes.js';
+import { formatReport } from './shared/format-report.js';
 import { printJson, printLines } from './shared/print.js';
 import { createProgress } from './shared/progress.js';
 import { readTime } from './shared/read-time.js';
-import { reportInWords } from './shared/recovery-words.js';
 import { repeatable } from './shared/repeatable.js';
 import {
   checkJobs,
@@ -28,22 +28,22 @@ interface Options {
 
 export function createCommand(): Command {
   return new Command('reconcile')
-    .description('compare what the service finished with what lies in the store, and fetch what is missing')
+    .description('compare the finished jobs of the service with the store, and fetch missing results')
     .option(
       '--since <time>',
       'how far back: 48h, 7d, or a time; default: recovery.window, or the end of the last whole run before it',
       readSince,
     )
     .option('--region <name>', 'only this region; repeatable', repeatable)
-    .option('--source <name>', 'only this source; also takes jobs that notify nobody', readName)
+    .option('--source <name>', 'only this source; includes jobs without a notification entry', readName)
     .option('--job <id>', 'only this job, whatever its age; repeatable', repeatable)
-    .option('--dry-run', 'say what would be fetched, change nothing')
+    .option('--dry-run', 'show what would be fetched, change nothing')
     .option('--json', 'print the report as one JSON document')
     .action(async (options: Options) => {
       checkJobs(options.job);
       const report = await withRecovery(options.dryRun === true, (work) => run(work, options));
       if (options.json) printJson(report);
-      else printLines(reportInWords(report, options.dryRun === true));
+      else printLines(formatReport(report, options.dryRun === true));
       process.exitCode = exitCodeOf(report);
     });
 }
@@ -63,7 +63,7 @@ async function run({ config, parts, signal }: RecoveryWork, options: Options): P
       onJob({ outcome }: RecoveredJob) {
         looked += 1;
         if (outcome === 'recovered' || outcome === 'conflict') fetched += 1;
-        progress.show(`${looked} jobs looked at, ${fetched} recovered`);
+        progress.show(`${looked} jobs checked, ${fetched} recovered`);
       },
     };
     return options.job === undefined
@@ -76,11 +76,11 @@ async function run({ config, parts, signal }: RecoveryWork, options: Options): P
 
 const readSinceTime = readTime('--since');
 
-/** Nothing was made after a time to come: such a run would look at nothing, and find nothing missing. */
+/** A run that begins in the future would check nothing and report nothing missing. */
 function readSince(text: string): Date {
   const since = readSinceTime(text);
   if (since.getTime() <= Date.now()) return since;
-  throw new UsageError(`--since ${since.toISOString()} lies in the future`);
+  throw new UsageError(`--since ${since.toISOString()} is in the future`);
 }
 
 function readName(text: string): string {

@@ -3,8 +3,8 @@ import { INTERRUPTED } from '../recovery/recovery-errors.js';
 import type { RecoveredJob } from '../recovery/recovery-report.js';
 import { refetch } from '../recovery/refetch.js';
 import { EXIT } from './shared/exit-codes.js';
+import { formatJob } from './shared/format-report.js';
 import { printJson, printLines } from './shared/print.js';
-import { jobInWords } from './shared/recovery-words.js';
 import { checkJobs, checkRegions, checkSource, withRecovery } from './shared/with-recovery.js';
 
 interface Options {
@@ -17,17 +17,17 @@ interface Options {
 
 export function createCommand(): Command {
   return new Command('refetch')
-    .description('fetch what is missing of one job, whatever its age')
+    .description('fetch missing results of one job of any age')
     .argument('<job>', 'id of the job')
-    .option('--region <name>', 'the region that made it; default: ask all')
-    .option('--source <name>', 'the source it belongs to, when its entries do not say')
-    .option('--again', 'also fetch what is here, and keep what differs as conflict')
-    .option('--dry-run', 'say what would be fetched, change nothing')
-    .option('--json', 'print what became of it as one JSON document')
+    .option('--region <name>', 'region of the job; default: all')
+    .option('--source <name>', 'source of the job, when its notification entries do not name one')
+    .option('--again', 'also fetch stored results, and keep differences as conflicts')
+    .option('--dry-run', 'show what would be fetched, change nothing')
+    .option('--json', 'print the outcome as one JSON document')
     .action(async (jobId: string, options: Options) => {
       const told = await fetchOne(jobId, options);
       if (options.json) printJson(told);
-      else printLines([jobInWords(told)]);
+      else printLines([formatJob(told)]);
       process.exitCode = exitCodeOf(told);
     });
 }

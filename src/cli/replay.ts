@@ -34,15 +34,15 @@ export function createCommand(): Command {
     .addArgument(new Argument('[kind]', 'what to do').choices(KINDS))
     .addOption(new Option('--kind <kind>', 'the same as an option; default: refetch').choices(KINDS))
     .option('--job <id>', 'only this job; repeatable', repeatable)
-    .option('--failed-of <id>', 'only what failed in this replay')
+    .option('--failed-of <id>', 'only the failed items of this replay')
     .option('--since <time>', 'received since: 48h, 7d, or a time', readTime('--since'))
     .option('--until <time>', 'received before', readTime('--until'))
     .option('--source <name>', 'only of this source')
     .option('--region <name>', 'only of this region')
     .option('--status <status>', 'only with this callback status')
     .option('--outcome <outcome>', 'only with this outcome, such as failed or noted')
-    .option('--reason <words>', 'why, for the ledger')
-    .option('--dry-run', 'say what would be replayed, change nothing')
+    .option('--reason <words>', 'reason, for the ledger')
+    .option('--dry-run', 'show what would be replayed, change nothing')
     .option('--json', 'print one JSON document')
     .action(async (kind: ReplaySelector['kind'] | undefined, options: Options) => {
       const selector = readSelector(readKind(kind, options.kind), options);
@@ -109,7 +109,7 @@ async function run(
   const outage = new AbortController();
   const show = ({ done, failed, total, waitingFor }: ReplayState) => {
     progress.show(`${done + failed} of ${total} replayed, ${failed} failed`);
-    // Nobody may be there to see that it waits: a receiver goes on with it when the outage is over.
+    // A command line does not wait for the end of an outage: a receiver continues the replay afterwards.
     if (waitingFor) outage.abort();
   };
   await replays.run(id, AbortSignal.any([signal, outage.signal]), show).finally(() => progress.end());
@@ -117,23 +117,23 @@ async function run(
   if (view === null) throw new Error('the replay is gone');
   const failures = await replays.failures(id);
   if (json) printJson({ ...view, failures: failures.map(({ failed: _, ...failure }) => failure) });
-  else printLines([...inWords(view), ...failures.slice(0, SHOWN_FAILURES).map(failureInWords)]);
+  else printLines([...formatReplay(view), ...failures.slice(0, SHOWN_FAILURES).map(formatFailure)]);
   process.exitCode = view.state === 'done' && view.failed === 0 ? EXIT.ok : EXIT.incomplete;
 }
 
 const SHOWN_FAILURES = 100;
 
-function failureInWords({ jobId, outcome, reason }: ReplayFailure): string {
-  return `${outcome.padEnd(13)} ${jobId}  ${reason ?? 'no reason is known'}`;
+function formatFailure({ jobId, outcome, reason }: ReplayFailure): string {
+  return `${outcome.padEnd(13)} ${jobId}  ${reason ?? 'unknown reason'}`;
 }
 
-function inWords({ replayId, state, total, done, failed, outcomes, waitingFor }: ReplayView): string[] {
+function formatReplay({ replayId, state, total, done, failed, outcomes, waitingFor }: ReplayView): string[] {
   return [
     `Replay ${replayId} is ${state}: ${done} of ${total} done, ${failed} failed`,
     ...Object.entries(outcomes).map(([outcome, count]) => `  ${outcome.padEnd(14)} ${count}`),
     ...(waitingFor === null ? [] : [`Every item failed for one reason: ${waitingFor}`]),
     ...(state === 'interrupted'
-      ? ['Any receiver on the same store goes on with it, unless it is cancelled.']
+      ? ['A receiver on the same store continues it, unless it is cancelled.']
       : []),
   ];
 }

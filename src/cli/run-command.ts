@@ -13,16 +13,16 @@ interface CommandEntry {
   readonly load: () => Promise<{ readonly createCommand: () => Command }>;
 }
 
-/** Each command is one file, loaded only when it is the one asked for: starting stays fast. */
+/** Each command is one file, loaded only when it is needed, so that starting is fast. */
 export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
-  serve: { summary: 'receive callbacks until told to stop (default)', load: () => import('./serve.js') },
+  serve: { summary: 'receive callbacks until a signal (default)', load: () => import('./serve.js') },
   reconcile: {
     summary: 'compare with the service and fetch what is missing',
     load: () => import('./reconcile.js'),
   },
-  refetch: { summary: 'fetch what is missing of one job', load: () => import('./refetch.js') },
+  refetch: { summary: 'fetch missing results of one job', load: () => import('./refetch.js') },
   status: {
-    summary: 'is all well? from the store and the configuration alone',
+    summary: 'show the health verdict, from the store and the configuration alone',
     load: () => import('./status.js'),
   },
   failures: { summary: 'list the jobs that are failing', load: () => import('./failures.js') },
@@ -30,21 +30,21 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     summary: 'refetch many jobs, or decode quarantined bodies again',
     load: () => import('./replay.js'),
   },
-  erase: { summary: 'erase all that is kept of a job', load: () => import('./erase.js') },
+  erase: { summary: 'erase all stored data of a job', load: () => import('./erase.js') },
   'check-config': {
-    summary: 'read the configuration, name every fault and warning',
+    summary: 'check the configuration and list every fault and warning',
     load: () => import('./check-config.js'),
   },
   doctor: {
-    summary: 'check configuration, store, service and public address, and say what to do',
+    summary: 'check configuration, store, service and public address, with advice',
     load: () => import('./doctor.js'),
   },
   explain: {
-    summary: 'say what would happen to a callback, and why',
+    summary: 'explain how a callback would be handled',
     load: () => import('./explain.js'),
   },
   'notification-config': {
-    summary: 'print the notification_config that makes a job report to a source',
+    summary: 'print the notification_config for jobs of a source',
     load: () => import('./notification-config.js'),
   },
   capture: {
@@ -52,7 +52,7 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     load: () => import('./capture.js'),
   },
   simulate: {
-    summary: 'run a double of the speech service',
+    summary: 'run a simulator of the speech service',
     load: () => import('./simulate.js'),
   },
   demo: {
@@ -64,7 +64,7 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
 
 const DEFAULT_COMMAND = 'serve';
 
-/** Runs what the arguments of the command line ask for; resolves when it has ended, or is up and running. */
+/** Runs the command that the arguments name; resolves when it has ended, or when the receiver runs. */
 export async function runCommand(args: readonly string[]): Promise<void> {
   holdYoungGeneration();
   try {
@@ -79,7 +79,7 @@ async function parseAndRun(args: readonly string[]): Promise<void> {
   const program = new Command('transcript-receiver')
     .description('The callback URL that never loses a transcript.')
     .version(packageVersion(), '-V, --version')
-    .helpCommand('help [command]', 'say more about a command, with examples');
+    .helpCommand('help [command]', 'show a command in detail, with examples');
   completeHelp(program);
   for (const [name, { summary, hidden = false, load }] of Object.entries(COMMANDS)) {
     if (name === wanted)
@@ -93,7 +93,7 @@ async function parseAndRun(args: readonly string[]): Promise<void> {
   await program.parseAsync(args, { from: 'user' });
 }
 
-/** The command the arguments name, also behind `help`; the default one when they name none. */
+/** The command that the arguments name, also after `help`; by default `serve`. */
 function commandNamed(args: readonly string[]): string {
   const named = args.find((argument) => argument !== 'help' && !argument.startsWith('-'));
   if (named === undefined) return DEFAULT_COMMAND;
@@ -104,14 +104,14 @@ function commandNamed(args: readonly string[]): string {
   );
 }
 
-/** commander would exit with 1 for wrong usage; here that is 2. */
+/** commander exits with 1 for wrong usage; here the exit code is 2. */
 function exitByThrowing(command: Command): void {
   command.exitOverride();
   for (const subcommand of command.commands) exitByThrowing(subcommand);
 }
 
 function exitCodeOf(error: unknown): number {
-  // commander has said everything already.
+  // commander has printed the message.
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
   process.stderr.write(`transcript-receiver: ${error instanceof Error ? error.message : String(error)}\n`);
   return error instanceof ConfigError || error instanceof UsageError ? EXIT.usage : EXIT.failed;

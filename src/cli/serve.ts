@@ -8,16 +8,16 @@ import { warningsOfProcess } from '../config/warnings.js';
 import { createLogger, type Logger } from '../observe/logger.js';
 import { ListenError } from '../receiver/http/listen.js';
 import { WeakStoreError } from '../store/store-proof.js';
+import { writeLinkFile } from './shared/link-file.js';
 import { packageVersion } from './shared/package-version.js';
 import { handleSignals } from './shared/signal-handling.js';
-import { keepLink } from './shared/start-link.js';
 import { dashboardLink, welcome } from './shared/welcome.js';
 
-/** Name under which the token made at start appears in the ledger. */
+/** Name of the generated token in the ledger. */
 const START_TOKEN = 'start-link';
 
 export function createCommand(): Command {
-  return new Command('serve').description('receive callbacks until told to stop').action(serve);
+  return new Command('serve').description('receive callbacks until a signal').action(serve);
 }
 
 /** Runs the receiver until a signal ends it. Exit code 0 after a clean drain, 1 when it cannot run. */
@@ -49,7 +49,7 @@ async function serve(): Promise<void> {
   }
 }
 
-/** Without configured tokens one is made, so that the dashboard is never open to whoever finds the port. */
+/** Generates a token when none is configured, so that the dashboard is never open to everyone who can reach the port. */
 function startTokens({ admin }: Config): Readonly<Record<string, string>> {
   if (Object.keys(admin.tokens).length > 0) return admin.tokens;
   return { [START_TOKEN]: randomBytes(24).toString('base64url') };
@@ -73,26 +73,26 @@ function announce(
   if (isDevelopment()) {
     process.stdout.write(welcome({ ...listening, sources: config.sources, startToken }));
   } else if (startToken !== undefined) {
-    handOver(dashboardLink({ adminUrl, startToken }), log);
+    showLink(dashboardLink({ adminUrl, startToken }), log);
   }
 }
 
-/** What a container writes is kept and passed on: only a person at a terminal is shown the link, others find it in a file. */
-function handOver(link: string, log: Logger): void {
-  const made = 'no admin token is configured: one was made for this start';
+/** Logs of containers are collected, so the link is printed only on a terminal and otherwise written to a file. */
+function showLink(link: string, log: Logger): void {
+  const made = 'no admin token is configured: one was generated for this start';
   if (process.stderr.isTTY || !isProduction()) {
     log.warn({ event: 'no-admin-token' }, made);
     process.stderr.write(`Dashboard, until the next start: ${link}\n`);
     return;
   }
   try {
-    const { file, remove } = keepLink(link);
+    const { file, remove } = writeLinkFile(link);
     process.once('exit', remove);
-    log.warn({ event: 'no-admin-token', file }, `${made}; a link that signs in lies in ${file}`);
+    log.warn({ event: 'no-admin-token', file }, `${made}; a sign-in link is in ${file}`);
   } catch (error) {
     log.warn(
       { event: 'no-admin-token' },
-      `${made}, and no file can be written to give it to you (${(error as NodeJS.ErrnoException).code}): set admin.tokens (TR_ADMIN_TOKEN)`,
+      `${made}, and no file for the sign-in link can be written (${(error as NodeJS.ErrnoException).code}): set admin.tokens (TR_ADMIN_TOKEN)`,
     );
   }
 }

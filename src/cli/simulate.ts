@@ -15,7 +15,7 @@ import {
   readRegion,
   readShare,
   readWhole,
-} from './simulate-arguments.js';
+} from './simulate/simulate-arguments.js';
 
 interface SimulateOptions {
   readonly callback?: string;
@@ -41,7 +41,7 @@ interface SimulateOptions {
 
 export function createCommand(): Command {
   return new Command('simulate')
-    .description('run a double of the speech service: key service, jobs API per region, callbacks')
+    .description('run a simulator of the speech service: key service, jobs API per region, callbacks')
     .option('--callback <url>', 'submit jobs that notify this address')
     .option(
       '--auth-header <line>',
@@ -76,10 +76,10 @@ export function createCommand(): Command {
     .option('--keys-port <port>', 'port of the key service', readPort, 0)
     .option('--realtime-port <port>', 'port of the realtime and agent host', readPort, 0)
     .option('--control-port <port>', 'port of the control interface', readPort, 0)
-    .option('--api-key <key>', 'API key to accept (default: made up and shown)')
+    .option('--api-key <key>', 'API key to accept (default: generated and printed)')
     .option('--seed <text>', 'same seed, same jobs and faults (default: random)')
     .option('--time-scale <factor>', 'multiplies the waits between retries, e.g. 0.01', readPositive, 1)
-    .option('--exit', 'end when all jobs are settled instead of serving the API on', false)
+    .option('--exit', 'end when all jobs are settled, instead of serving the API until interrupted', false)
     .option('--json', 'print one JSON object per event', false)
     .action(simulate);
 }
@@ -110,7 +110,7 @@ async function simulate(options: SimulateOptions): Promise<void> {
   }
 }
 
-/** Says at once what the service would say to every job, and that without an address there are none. */
+/** Reports at once an error that would occur for every job. */
 function checkCallback({ callback, authHeader, jobs, exit }: SimulateOptions): void {
   if (callback === undefined) {
     if (exit || jobs !== undefined) throw new UsageError('--jobs and --exit need --callback <url>');
@@ -138,7 +138,7 @@ async function submit(
     mediaBytes: options.mediaBytes ?? null,
   };
   const onSettled = (job: SettledJob) => print(options, 'job', { ...job });
-  // Interrupted notifications would otherwise be waited for until their last retry.
+  // Otherwise an interrupt would wait for the last retry of each notification.
   signal.addEventListener('abort', () => void simulator.close(), { once: true });
   const summary = await runLoad(simulator, load, { timing: scaledTiming(1), signal, onSettled });
   print(options, 'finished', { ...summary });

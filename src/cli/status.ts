@@ -15,21 +15,24 @@ import { type RecoveryWork, withRecovery } from './shared/with-recovery.js';
 
 export function createCommand(): Command {
   return new Command('status')
-    .description('is all well? The verdict of the dashboard, from the store and the configuration alone')
+    .description('show the health verdict of the dashboard, from the store and the configuration alone')
     .option('--json', 'print one JSON document')
-    .addHelpText('after', '\nExit code 0 when all is well, 1 for a warning, 2 when somebody has to act now.')
+    .addHelpText(
+      'after',
+      '\nExit code 0 when all is well, 1 for a warning, 2 for a failure that needs action now.',
+    )
     .action(async ({ json }: { readonly json?: true }) => {
-      const verdict = await withRecovery(true, readVerdict).catch(couldNotLook);
+      const verdict = await withRecovery(true, readVerdict).catch(unreadableStore);
       if (json) printJson({ status: verdict.level, verdict });
-      else printLines(inWords(verdict));
+      else printLines(formatVerdict(verdict));
       process.exitCode = EXIT_CODES[verdict.level];
     });
 }
 
-/** What keeps even the store from being opened is the worst news there is. Wrong usage and configuration stay errors. */
-function couldNotLook(error: unknown): Verdict {
+/** Verdict when the store cannot be opened. Wrong usage and faults in the configuration stay errors. */
+function unreadableStore(error: unknown): Verdict {
   if (error instanceof ConfigError || error instanceof UsageError) throw error;
-  const text = `The store cannot be looked at: ${error instanceof Error ? error.message : String(error)}.`;
+  const text = `The store cannot be read: ${error instanceof Error ? error.message : String(error)}.`;
   const troubles = [{ level: 'failing', text, topic: 'store' }] as const;
   return { level: 'failing', headline: 'Act now', sentence: text, troubles, since: null, unseen: [] };
 }
@@ -66,7 +69,7 @@ async function readVerdict(work: RecoveryWork): Promise<Verdict> {
       failing: failures.counts,
       waiting: entries?.filter(({ state }) => state === 'waiting').length ?? null,
       reconcile,
-      // Whether a receiver reconciles by itself says its configuration, which is this one as far as is known.
+      // Assumes that the receivers have this configuration.
       service: { configured: canAskService(config), interval: config.recovery.interval },
       credentials: credentialNotices(credentialsOf(config), summary.lastByCredential, now),
     },
@@ -74,7 +77,7 @@ async function readVerdict(work: RecoveryWork): Promise<Verdict> {
   );
 }
 
-/** Receivers prove the store by writing to it: the newest of these marks tells when one last did. */
+/** Time at which a receiver last wrote a canary, which proves the store writable. */
 async function lastProof(store: ObjectStore, interval: number, now: number) {
   let newest: Date | null = null;
   for await (const { modifiedAt } of store.list('.canary/')) {
@@ -95,12 +98,12 @@ function credentialsOf({ sources }: Config) {
   }));
 }
 
-function inWords({ headline, sentence, troubles, since, unseen }: Verdict): string[] {
-  const looked = since === null ? 'No delivery was looked at.' : `Looked at every delivery since ${since}.`;
+function formatVerdict({ headline, sentence, troubles, since, unseen }: Verdict): string[] {
+  const looked = since === null ? 'No delivery was read.' : `Covers every delivery since ${since}.`;
   return [
     troubles.length === 0 ? `${headline}. ${sentence}` : `${headline}.`,
     ...troubles.map(({ level, text }) => `  ${level.padEnd(8)} ${text}`),
     looked,
-    ...(unseen.length === 0 ? [] : [`Not looked at: ${unseen.join('; ')}.`]),
+    ...(unseen.length === 0 ? [] : [`Not covered: ${unseen.join('; ')}.`]),
   ];
 }

@@ -1,15 +1,15 @@
 import type { Verdict } from './finding.js';
 
-/** What a refusal of the marked callback means for whoever runs doctor, by problem code. */
+/** Verdict and advice for a rejected test callback, by problem code. */
 export function adviceForRefusal(code: string): { readonly verdict: Verdict; readonly advice: string } {
   switch (code) {
     case 'address-refused':
       return {
         verdict: 'warning',
         advice:
-          "If the address is this machine's, the balancer passes addresses on correctly: run doctor from an allowed " +
-          'address, or set allowMode: report meanwhile, to check the rest. If it is the balancer, add that to ' +
-          'receiver.trustedProxies.',
+          'If this is the address of this machine, the balancer forwards addresses correctly: run doctor from an allowed ' +
+          'address, or set allowMode: report temporarily, to check the rest. If it is the address of the balancer, add it ' +
+          'to receiver.trustedProxies.',
       };
     case 'address-unreadable':
       return {
@@ -20,16 +20,20 @@ export function adviceForRefusal(code: string): { readonly verdict: Verdict; rea
       return {
         verdict: 'failed',
         advice:
-          'The source has no credential, and behind a balancer or a page it then takes nothing: give it one.',
+          'A source without a credential rejects requests that were forwarded or come from a web page: configure a credential.',
       };
     case 'credential-invalid':
       return {
         verdict: 'failed',
-        advice: 'Does the service run with this configuration, and does the balancer pass the header on?',
+        advice:
+          'Check that the receiver runs with this configuration and that the balancer forwards the header.',
       };
     case 'source-unknown':
-      return { verdict: 'failed', advice: 'The service does not know this source: it runs other settings.' };
+      return {
+        verdict: 'failed',
+        advice: 'The receiver does not know this source: it runs with other settings.',
+      };
     default:
-      return { verdict: 'failed', advice: 'See the log of the service.' };
+      return { verdict: 'failed', advice: 'See the log of the receiver.' };
   }
 }

@@ -1,7 +1,7 @@
 import { type Finding, ok, skipped, warning } from './finding.js';
 
 const DAY = 86_400_000;
-/** The service announces changes of its addresses weeks ahead; a table older than this is worth a look. */
+/** The service announces changes of its addresses weeks ahead; an older table should be compared. In days. */
 const OLD = 90;
 
 export interface EgressCheckOptions {
@@ -21,12 +21,12 @@ export function checkEgress({ takenOn, regions, allow, now }: EgressCheckOptions
     return skipped(check, 'No source names a region in its allowlist.');
   }
   const age = Math.max(0, Math.floor((now - Date.parse(takenOn)) / DAY));
-  const message = `The service's addresses were taken on ${takenOn}, ${age} days ago.`;
+  const message = `The list of the service's addresses is of ${takenOn}, ${age} days old.`;
   return age <= OLD
     ? ok(check, message)
     : warning(
         check,
         message,
-        "Compare with the service's current list; override egress.regions and egress.takenOn when it changed.",
+        "Compare with the service's current list; if it changed, set egress.regions and egress.takenOn.",
       );
 }

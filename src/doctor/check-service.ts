@@ -7,7 +7,7 @@ export interface ServiceCheckOptions {
   readonly hasKey: boolean;
 }
 
-/** Asks each configured region for its newest job. Never throws. */
+/** Requests the newest job of each configured region. Never throws. */
 export async function checkService({ speech, hasKey }: ServiceCheckOptions): Promise<Finding[]> {
   const check = 'service';
   if (!hasKey)
@@ -22,10 +22,10 @@ async function checkRegion(speech: SpeechClients, region: string): Promise<Findi
   const check = `service ${region}`;
   try {
     for await (const page of speech.jobs(region).list({ pageSize: 1 })) {
-      const seen = page.jobs.length === 0 ? 'it knows no jobs yet' : `its newest job is ${page.jobs[0]?.id}`;
-      return ok(check, `It answers and takes the key; ${seen}.`);
+      const seen = page.jobs.length === 0 ? 'it has no jobs yet' : `its newest job is ${page.jobs[0]?.id}`;
+      return ok(check, `It answers and accepts the key; ${seen}.`);
     }
-    return ok(check, 'It answers and takes the key; it knows no jobs yet.');
+    return ok(check, 'It answers and accepts the key; it has no jobs yet.');
   } catch (error) {
     return failed(check, errorText(error), adviceFor(error, region));
   }
@@ -35,16 +35,16 @@ function adviceFor(error: unknown, region: string): string {
   switch (error instanceof SpeechError ? error.kind : null) {
     case 'unauthorised':
     case 'forbidden':
-      return 'Check speech.apiKey: it must be of this account and valid now.';
+      return 'Check speech.apiKey: it must belong to this account and be valid.';
     case 'configuration':
       return 'Complete the settings below speech.';
     case 'rate-limited':
     case 'paused':
-      return 'It asks for fewer requests: try again later, and lower speech.maxRequestsPerSecond if that goes on.';
+      return 'The service limits requests: retry later, and lower speech.maxRequestsPerSecond if this continues.';
     case 'redirect':
     case 'invalid-response':
     case 'not-found':
-      return `Check speech.regions.${region}.batchUrl and speech.paths.list: what answers there is not the jobs API.`;
+      return `Check speech.regions.${region}.batchUrl and speech.paths.list: the server there is not the jobs API.`;
     default:
       return `Check speech.regions.${region}.batchUrl, name service, firewall and proxies from this machine.`;
   }

@@ -7,18 +7,18 @@ import { errorText, type Finding, failed, ok, skipped, warning } from './finding
 
 export interface StoreCheckOptions {
   readonly store: ObjectStore;
-  /** The configuration takes a store without atomic conditions. */
+  /** The configuration accepts a store without atomic conditional writes. */
   readonly acceptWeak: boolean;
-  /** Facts about the bucket; null for a store that is none. */
+  /** Reads the settings of the bucket; null for a store on files. */
   readonly inspect: (() => Promise<BucketFacts>) | null;
 }
 
-const PLAIN = { contentType: 'application/octet-stream', metadata: {} };
+const HEADERS = { contentType: 'application/octet-stream', metadata: {} };
 
-/** AWS refuses requests whose clock is 15 minutes off; ledger and expiries are wrong long before. */
+/** Milliseconds. AWS rejects requests whose clock is 15 minutes off; ledger and expiries are wrong long before. */
 const SKEW = { warn: 30_000, fail: 300_000 };
 
-/** Does with the store what the receiver does, below dot-folders, and removes it again. Never throws. */
+/** Performs the receiver's operations on the store, below dot-folders, and removes what it wrote. Never throws. */
 export async function checkStore(options: StoreCheckOptions): Promise<Finding[]> {
   const { store, acceptWeak, inspect } = options;
   const bucket = inspect === null ? [] : bucketFindings(await inspect());
@@ -28,8 +28,8 @@ export async function checkStore(options: StoreCheckOptions): Promise<Finding[]>
   return [
     ok('store', `${store.location}: an object was written, read back and compared.`),
     conditions(report, acceptWeak),
-    await inOneWord('store multipart', () => multipart(store, `${folder}upload`)),
-    await inOneWord('store listing', () => listing(store, folder)),
+    await orFailed('store multipart', () => multipart(store, `${folder}upload`)),
+    await orFailed('store listing', () => listing(store, folder)),
     ...bucket,
   ];
 }
@@ -45,7 +45,7 @@ function unusable(store: ObjectStore, report: ProbeReport): Finding {
 function conditions(report: ProbeReport, acceptWeak: boolean): Finding {
   const check = 'store conditional writes';
   if (report.trustworthy) {
-    return ok(check, 'Nothing is overwritten, also not by writers at the same moment.');
+    return ok(check, 'Nothing is overwritten, even by simultaneous writers.');
   }
   const found = report.findings.slice(1).join(' ');
   const isWeak = (finding: ConditionFinding) => finding === 'ignored' || finding === 'racy';
@@ -58,11 +58,11 @@ function conditions(report: ProbeReport, acceptWeak: boolean): Finding {
     : failed(check, found, advice);
 }
 
-/** One part and a bit, as a streamed artefact would be. */
+/** Uploads a full part and a short one, like a streamed artefact. */
 async function multipart(store: ObjectStore, key: string): Promise<Finding> {
   const check = 'store multipart';
   const parts = [randomBytes(store.partSize), randomBytes(1000)];
-  const upload = await store.startUpload(key, PLAIN);
+  const upload = await store.startUpload(key, HEADERS);
   try {
     for (const part of parts) await upload.write(part);
     if ((await store.head(key)) !== null) {
@@ -73,7 +73,7 @@ async function multipart(store: ObjectStore, key: string): Promise<Finding> {
     const same =
       reading !== null && hash('sha256', await buffer(reading.body)) === hash('sha256', Buffer.concat(parts));
     return same
-      ? ok(check, 'An upload in two parts stayed invisible until it was complete, and reads back the same.')
+      ? ok(check, 'An upload in two parts was invisible until complete, and reads back identically.')
       : failed(check, 'An upload in two parts reads back differently.', 'This store cannot be used.');
   } finally {
     await upload.abort();
@@ -85,24 +85,24 @@ async function listing(store: ObjectStore, folder: string): Promise<Finding> {
   const check = 'store listing';
   const keys = [`${folder}a/1`, `${folder}b`];
   try {
-    for (const key of keys) await store.create(key, Buffer.from('doctor'), PLAIN);
+    for (const key of keys) await store.create(key, Buffer.from('doctor'), HEADERS);
     const listed: string[] = [];
     for await (const { key } of store.list(folder)) listed.push(key);
     const folders: string[] = [];
     for await (const name of store.folders(folder)) folders.push(name);
     return listed.join() === keys.join() && folders.join() === `${folder}a/`
-      ? ok(check, 'New objects are listed at once and in order.')
+      ? ok(check, 'New objects are listed immediately and in order.')
       : failed(
           check,
           `Of ${keys.length} new objects the listing shows ${listed.length}.`,
-          'The dashboard, reconcile and replays need listings that are true at once.',
+          'The dashboard, reconcile and replays need a store whose listings are consistent.',
         );
   } finally {
     await Promise.allSettled(keys.map((key) => store.delete(key)));
   }
 }
 
-async function inOneWord(check: string, look: () => Promise<Finding>): Promise<Finding> {
+async function orFailed(check: string, look: () => Promise<Finding>): Promise<Finding> {
   return look().catch((error: unknown) =>
     failed(check, errorText(error), 'Check the permissions (docs/stores.md, "Permissions").'),
   );
@@ -117,25 +117,25 @@ function versions({ versioning, objectLock }: BucketFacts): Finding {
   if (objectLock) {
     return warning(
       check,
-      'Object Lock is on: every version is kept until its time is over, also of what was erased, and of the canary ' +
-        'every store.canaryInterval.',
+      'Object Lock is on: every version is kept until its retention ends, including versions of erased objects and of ' +
+        'the canary, which is written every store.canaryInterval.',
       'See docs/stores.md, "Versioning and Object Lock".',
     );
   }
-  if (versioning === null) return skipped(check, 'Whether the bucket keeps versions cannot be read.');
-  if (versioning === 'off') return ok(check, 'The bucket keeps no versions: what is erased is gone.');
+  if (versioning === null) return skipped(check, 'The versioning of the bucket cannot be read.');
+  if (versioning === 'off') return ok(check, 'The bucket keeps no versions: erased objects are gone.');
   return warning(
     check,
-    `Versioning is ${versioning}: what is erased, and every write of the canary, lives on as an old version.`,
-    'Let a lifecycle rule end noncurrent versions (docs/stores.md, "Versioning and Object Lock").',
+    `Versioning is ${versioning}: erased objects and every write of the canary remain as old versions.`,
+    'Add a lifecycle rule that expires noncurrent versions (docs/stores.md, "Versioning and Object Lock").',
   );
 }
 
 function clock(aheadMs: number | null): Finding {
   const check = 'clock';
-  if (aheadMs === null) return skipped(check, 'The store did not say what time it is.');
+  if (aheadMs === null) return skipped(check, 'The responses of the store carry no time.');
   const off = `This machine's clock is ${Math.round(Math.abs(aheadMs) / 1000)} s ${aheadMs < 0 ? 'behind' : 'ahead of'} the store's.`;
-  const advice = 'Run a time service (chrony, systemd-timesyncd) on this machine.';
+  const advice = 'Synchronise the clock of this machine (chrony, systemd-timesyncd).';
   if (Math.abs(aheadMs) >= SKEW.fail) return failed(check, off, advice);
   return Math.abs(aheadMs) >= SKEW.warn ? warning(check, off, advice) : ok(check, off);
 }
@@ -146,10 +146,10 @@ function lifecycle(ends: BucketFacts['endsIncompleteUploads']): Finding {
     return skipped(check, `The bucket's lifecycle rules cannot be read (${ends.unknown}).`);
   }
   return ends
-    ? ok(check, 'A lifecycle rule ends incomplete uploads.')
+    ? ok(check, 'A lifecycle rule aborts incomplete uploads.')
     : warning(
         check,
-        'No lifecycle rule ends incomplete uploads: what a dead replica leaves costs money until a sweep finds it.',
-        'Add the rule in docs/stores.md, "Lifecycle"; k8s/s3/lifecycle.json holds it.',
+        'No lifecycle rule aborts incomplete uploads: uploads of dead replicas cost money until a sweep finds them.',
+        'Add the rule of docs/stores.md, "Lifecycle" (k8s/s3/lifecycle.json).',
       );
 }

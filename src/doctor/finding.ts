@@ -1,13 +1,13 @@
-/** `skipped` was not looked at, and says why. */
+/** `skipped`: not checked; the message gives the reason. */
 export type Verdict = 'ok' | 'warning' | 'failed' | 'skipped';
 
-/** What one check found, in words an operator can act on. */
+/** Result of one check. */
 export interface Finding {
-  /** What was looked at, e.g. `store`; several findings may share it. */
+  /** Name of the check, e.g. `store`; several findings may share it. */
   readonly check: string;
   readonly verdict: Verdict;
   readonly message: string;
-  /** What to do; null when there is nothing to do. */
+  /** Recommended action; null when none is needed. */
   readonly advice: string | null;
 }
 

@@ -13,24 +13,24 @@ export interface PublicRequest {
   readonly method: 'GET' | 'POST';
   /** Complete header lines. */
   readonly headers: readonly string[];
-  /** Body size to announce with `Expect: 100-continue`; nothing of it is ever sent. Default: an empty body. */
+  /** Body size to announce with `Expect: 100-continue`; the body is never sent. Default: an empty body. */
   readonly announce?: number;
-  /** Milliseconds to the answer. */
+  /** Milliseconds to the response. */
   readonly timeout: number;
 }
 
 export interface PublicAnswer {
   readonly status: number;
   readonly location: string | null;
-  /** Body of problem documents and acknowledgements, which only the receiver makes; null for others' answers. */
+  /** The receiver's problem document or acknowledgement; null for responses of something else. */
   readonly own: Readonly<Record<string, unknown>> | null;
   readonly certificateEnds: Date | null;
 }
 
-/** An answer longer than this is none of ours. */
+/** The receiver's responses are shorter, in characters. */
 const LARGEST = 64 * 1024;
 
-/** One request over a connection of its own; redirects are told, not followed. Rejects without an answer. */
+/** One request on a new connection. Does not follow redirects. Rejects when there is no response. */
 export async function askPublic(wanted: PublicRequest): Promise<PublicAnswer> {
   const outgoing = open(wanted);
   outgoing.on('error', () => {});

@@ -193,7 +193,7 @@ describe('capture', () => {
       await heard;
       run.child.kill('SIGINT');
       const { code, stderr } = await run.done;
-      expect({ code, stderr: stderr.includes('waiting for the last words') }).toEqual({
+      expect({ code, stderr: stderr.includes('waiting for the rest of the transcript') }).toEqual({
         code: 0,
         stderr: true,
       });
@@ -210,7 +210,7 @@ describe('capture', () => {
       run.child.stdin.write(silence(3));
       await heard;
       run.child.kill('SIGINT');
-      await run.said('waiting for the last words');
+      await run.said('waiting for the rest of the transcript');
       run.child.kill('SIGINT');
       const { code } = await run.done;
       expect(code).toBe(EXIT_INCOMPLETE);
@@ -352,7 +352,9 @@ describe('a killed session', () => {
       const args = [speech, '--language', 'en', ...RAW];
       const runs = await Promise.all([capture(simulator, args).done, capture(simulator, args).done]);
       expect(runs.map(({ code }) => code)).toEqual([0, 0]);
-      expect(runs.filter(({ stderr }) => stderr.includes('cut short lies in'))).toHaveLength(1);
+      expect(
+        runs.filter(({ stderr }) => stderr.includes('Archiving the interrupted session in')),
+      ).toHaveLength(1);
       await expectArchived(id);
       expect(await readdir(rescue)).toEqual([]);
     }));

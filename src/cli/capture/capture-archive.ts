@@ -16,12 +16,12 @@ import { WeakStoreError } from '../../store/store-proof.js';
 
 /** The archive and ledger of the receiver, opened for captures. */
 export interface CaptureArchive {
-  /** Which store this is, as journals name it. */
+  /** Location of the store, as journals name it. */
   readonly location: string;
   begin(context: SessionContext, recording: Recording | null): SessionDelivery;
-  /** Null, with a note, when nothing can be kept on disk: the session goes on without. */
+  /** Null, with a note, when the disk cannot be written: the session goes on without a journal. */
   beginJournal(head: SessionHead, onNote: (text: string) => void): SessionJournal | null;
-  /** Journals that killed sessions left. */
+  /** Journals of killed processes. */
   findJournals(onNote: (text: string) => void): Promise<string[]>;
   /** Archives them. Never rejects. */
   rescue(journals: readonly string[], onNote: (text: string) => void): Promise<void>;
@@ -30,7 +30,7 @@ export interface CaptureArchive {
 
 const PAUSE_MS = 500;
 
-/** Opens the store and tries it, before anybody talks for an hour into one that keeps nothing. */
+/** Opens and probes the store, so that an unusable one is found before the session. */
 export async function openCaptureArchive(config: Config): Promise<CaptureArchive> {
   const opened = await openArchiveParts(config);
   await prove(opened, config);
@@ -42,22 +42,22 @@ export async function openCaptureArchive(config: Config): Promise<CaptureArchive
     location,
     folder,
     observer: {
-      onFound: (path) => onNote(`A session that was cut short lies in ${path}; it is archived now.`),
+      onFound: (path) => onNote(`Archiving the interrupted session in ${path}.`),
       onArchived: (_path, _jobId, items) =>
-        onNote(`Archived of that session: ${items.map(({ key }) => key).join(', ')}`),
-      onLeft: (path, reason) => onNote(`A session that was cut short stays in ${path}: ${reason}`),
+        onNote(`Archived from the interrupted session: ${items.map(({ key }) => key).join(', ')}`),
+      onLeft: (path, reason) => onNote(`The interrupted session in ${path} was not archived: ${reason}`),
     },
   });
   return {
     location,
     begin: (context, recording) => beginSessionDelivery(parts, context, recording),
     beginJournal(head, onNote) {
-      const onTrouble = ({ message }: Error): void =>
-        onNote(`What is final cannot be kept on disk while the session runs: ${message}`);
+      const onWriteError = ({ message }: Error): void =>
+        onNote(`Final segments cannot be saved to disk during the session: ${message}`);
       try {
-        return beginJournal(head, { folder, onTrouble });
+        return beginJournal(head, { folder, onWriteError });
       } catch (error) {
-        onTrouble(error as Error);
+        onWriteError(error as Error);
         return null;
       }
     },

@@ -12,7 +12,7 @@ export interface AudioInput {
   readonly stream: Readable;
 }
 
-/** Opens a file, or standard input for `-`. Throws `UsageError` for what cannot be read as audio at all. */
+/** Opens a file, or standard input for `-`. Throws `UsageError` when it is not readable or empty. */
 export async function openAudio(input: string, stdin: Readable & { isTTY?: boolean }): Promise<AudioInput> {
   if (input === '-') {
     if (stdin.isTTY === true) throw new UsageError('standard input is the terminal; pipe audio into it');
@@ -29,7 +29,7 @@ export async function openAudio(input: string, stdin: Readable & { isTTY?: boole
     };
   }
   await file.close();
-  throw new UsageError(`${input} ${status.isFile() ? 'is empty' : 'is no file'}`);
+  throw new UsageError(`${input} ${status.isFile() ? 'is empty' : 'is not a file'}`);
 }
 
 export interface Pace {

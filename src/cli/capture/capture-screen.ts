@@ -6,7 +6,7 @@ export interface Screen {
   note(text: string): void;
   /** A document for programs, on standard output. */
   json(value: unknown): void;
-  /** Takes a partial that was never confirmed off the screen. */
+  /** Removes an unconfirmed partial from the screen. */
   end(): void;
 }
 
@@ -46,10 +46,10 @@ export function createScreen(out: Output, errors: Output, quiet: boolean): Scree
 }
 
 /**
- * An output whose failure ends the printing and nothing else: a reader that has gone (`| head -1`), a terminal that
- * was closed, a full disk behind a redirection.
+ * An output that stops printing after a write error: a reader that has ended (`| head -1`), a closed terminal, a full
+ * disk behind a redirection.
  */
-export function outlivingReader(stream: NodeJS.WriteStream): Output {
+export function ignoringWriteErrors(stream: NodeJS.WriteStream): Output {
   let broken = false;
   stream.on('error', () => {
     broken = true;
@@ -66,14 +66,14 @@ export function outlivingReader(stream: NodeJS.WriteStream): Output {
       try {
         stream.write(text);
       } catch {
-        // Files are written synchronously.
+        // Writes to files are synchronous and throw.
         broken = true;
       }
     },
   };
 }
 
-/** What the service sends must not steer the terminal. */
+/** Removes control characters, which could steer the terminal. */
 function printable(text: string): string {
   return text.replaceAll(/\p{Cc}+/gu, ' ').trim();
 }

@@ -5,15 +5,15 @@ import type { SessionReport } from '../../speech/realtime/session-report.js';
 /** How a captured session ended. */
 export interface SessionEnd {
   readonly report: SessionReport;
-  /** Stable word for why the transcript is incomplete; null when it is complete. */
+  /** Stable code for why the transcript is incomplete; null when it is complete. */
   readonly reason: string | null;
-  /** The same in words. */
+  /** Description of the reason. */
   readonly detail: string | null;
 }
 
 /**
- * Sends all audio and ends the session. Never rejects for the session's or the audio's trouble: what is final
- * counts. `onSent` sees each chunk the session took; `onNote` is told what the user should know.
+ * Sends all audio and ends the session. Does not reject for errors of the session or the audio: final segments are
+ * kept. `onSent` receives each chunk that was sent, `onNote` messages for the user.
  */
 export async function runSession(
   session: RealtimeSession,
@@ -28,23 +28,23 @@ export async function runSession(
       await onSent(chunk);
     }
   } catch (error) {
-    // A dead session is told by `end`; at the duration limit there is nothing more to send.
+    // `end` reports a dead session; at the duration limit there is nothing more to send.
     const known = error instanceof RealtimeSessionError || error instanceof RealtimeProtocolError;
     if (!known) unread = error as Error;
   }
   try {
     const report = await end(session, onNote);
     if (unread !== null)
-      return ended(report, 'audio-unreadable', `the audio could not be read on: ${unread.message}`);
+      return ended(report, 'audio-unreadable', `the audio could not be read to its end: ${unread.message}`);
     if (report.durationLimit === null) return ended(report, null, null);
-    return ended(report, 'duration-limit', `the service takes ${report.durationLimit} s of audio at most`);
+    return ended(report, 'duration-limit', `the service accepts at most ${report.durationLimit} s of audio`);
   } catch (error) {
     if (!(error instanceof RealtimeSessionError)) throw error;
     return ended(error.report, error.type ?? error.kind, error.message);
   }
 }
 
-/** A sample that is cut at the end is dropped, with a word: it is a rest, or the sign of wrong format flags. */
+/** Discards a partial sample at the end, with a note: it may be the sign of wrong format options. */
 async function end(session: RealtimeSession, onNote: (text: string) => void): Promise<SessionReport> {
   try {
     return await session.end();

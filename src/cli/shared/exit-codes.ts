@@ -1,9 +1,9 @@
 /** Exit codes of the command line; docs/cli.md lists them. */
 export const EXIT = {
   ok: 0,
-  /** Something failed that is no fault of what was asked. */
+  /** An operation failed. */
   failed: 1,
-  /** Wrong usage, or a configuration with faults. */
+  /** Wrong usage, or faults in the configuration. */
   usage: 2,
   /** `reconcile` and `refetch`: some jobs can never be recovered. */
   unrecoverable: 3,
@@ -11,7 +11,7 @@ export const EXIT = {
   incomplete: 4,
 } as const;
 
-/** What was asked cannot be done as it was asked. The message goes to standard error; exit code 2. */
+/** Wrong usage. The message goes to standard error; exit code 2. */
 export class UsageError extends Error {
   constructor(message: string) {
     super(message);

@@ -1,10 +1,10 @@
 import { createRepairs, type Repairs } from '../../repair/repairs.js';
 import type { RecoveryWork } from './with-recovery.js';
 
-/** Name under which the ledger knows who sits at the command line. */
+/** Actor of the command line in the ledger. */
 export const CLI_ACTOR = 'command-line';
 
-/** The ledger's reader and the repairs, as the admin port has them. A command line does not give way to callbacks. */
+/** The ledger view and the repairs, as on the admin port. Commands do not yield to callbacks. */
 export function openRepairs({ config, parts }: RecoveryWork): Repairs {
   return createRepairs({
     ...parts,

@@ -1,11 +1,11 @@
-/** One line on standard error that tells how far long work is; nothing unless somebody watches. */
+/** A progress line on standard error; nothing when it is not a terminal. */
 export interface Progress {
   show(text: string): void;
   /** Removes the line. */
   end(): void;
 }
 
-/** More often than this nobody reads. */
+/** Milliseconds between two updates. */
 const EVERY_MS = 100;
 
 export function createProgress(stream: NodeJS.WriteStream = process.stderr): Progress {

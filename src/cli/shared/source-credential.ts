@@ -3,20 +3,20 @@ import { UsageError } from './exit-codes.js';
 
 type Source = Config['sources'][string];
 
-/** The source of that name. Throws `UsageError` naming those there are. */
+/** The source with this name. Throws `UsageError` with the known names. */
 export function sourceNamed(config: Config, name: string): Source {
   const source = config.sources[name];
   if (source === undefined || !Object.hasOwn(config.sources, name)) {
     throw new UsageError(
-      `there is no source ${name}; configured are ${Object.keys(config.sources).join(', ')}`,
+      `unknown source ${name}; configured sources are ${Object.keys(config.sources).join(', ')}`,
     );
   }
   return source;
 }
 
 /**
- * Header lines of the credential asked for, or of the valid one that lasts longest; empty for a source without
- * credentials. Throws `UsageError` when there is none to use.
+ * Header lines of the requested credential, or of the valid one that expires last; empty for a source without
+ * credentials. Throws `UsageError` when no credential is valid.
  */
 export function credentialHeaders(
   source: Source,

@@ -1,12 +1,12 @@
-/** What a person who starts the receiver wants to know: where to send, how to try, where to look. */
+/** Facts for the message at start: callback URLs, store, dashboard. */
 export interface WelcomeFacts {
   readonly publicUrl: string;
   readonly adminUrl: string;
   readonly store: string;
-  /** Why callbacks are answered 503 for now; null when all is well. */
+  /** Why callbacks are answered 503; null when the receiver is ready. */
   readonly notReady: string | null;
   readonly sources: Readonly<Record<string, { readonly credentials: Readonly<Record<string, unknown>> }>>;
-  /** Token made at this start; undefined when tokens are configured. */
+  /** Token generated at this start; undefined when tokens are configured. */
   readonly startToken: string | undefined;
 }
 
@@ -16,7 +16,7 @@ export function welcome(facts: WelcomeFacts): string {
     '',
     facts.notReady === null
       ? 'Transcript Receiver is ready.'
-      : `Transcript Receiver listens, but cannot take callbacks yet: ${facts.notReady}`,
+      : `Transcript Receiver listens, but cannot accept callbacks yet: ${facts.notReady}`,
     '',
     ...names.map((name) => `  Callback URL   ${facts.publicUrl}/callbacks/${name}`),
     `  Store          ${facts.store}`,
@@ -28,7 +28,7 @@ export function welcome(facts: WelcomeFacts): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** Opens the dashboard, signed in when a token was made at this start. */
+/** Link to the dashboard; signs in when a token was generated at this start. */
 export function dashboardLink({
   adminUrl,
   startToken,
@@ -36,7 +36,7 @@ export function dashboardLink({
   return startToken === undefined ? `${adminUrl}/` : `${adminUrl}/#token=${startToken}`;
 }
 
-/** The credential itself is not printed: whoever configured it knows it. */
+/** An example request. Does not print the credential. */
 function tryIt(facts: WelcomeFacts, source: string | undefined): string[] {
   if (source === undefined) return ['No source is configured: see docs/configuration.md.'];
   const needsCredential = Object.keys(facts.sources[source]?.credentials ?? {}).length > 0;

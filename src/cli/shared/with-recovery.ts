@@ -16,9 +16,9 @@ export interface RecoveryWork {
 }
 
 /**
- * Runs work that fetches from the service into the configured store, and leaves nothing open.
+ * Runs work on the configured store and the service, and closes both.
  *
- * @param dryRun the work writes nothing, so that the store is not put to the proof either
+ * @param dryRun the work writes nothing, so the store is not probed
  */
 export async function withRecovery<T>(
   dryRun: boolean,
@@ -33,42 +33,42 @@ export async function withRecovery<T>(
     if (!dryRun) await prove(config, opened.store);
     return await work({ config, parts: opened.recovery, signal: stop.signal });
   } catch (error) {
-    const setUpWrong = error instanceof SpeechError && error.kind === 'configuration';
-    throw setUpWrong ? new UsageError(error.message) : error;
+    const isConfiguration = error instanceof SpeechError && error.kind === 'configuration';
+    throw isConfiguration ? new UsageError(error.message) : error;
   } finally {
     process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
     await opened.close();
   }
 }
 
-/** Throws for a store that would overwrite; what merely cannot be reached shows in the outcome. */
+/** Throws for a store that would overwrite. A store that cannot be reached shows in the outcome of the work. */
 async function prove(config: Config, store: ObjectStore): Promise<void> {
   await proveStore(storeClaim(config, store)).catch((error: unknown) => {
     if (error instanceof WeakStoreError) throw error;
   });
 }
 
-/** A source that does not exist would silently match nothing. */
+/** Throws `UsageError` for an unknown source, which would match nothing. */
 export function checkSource(config: Config, source: string | undefined): void {
   if (source === undefined || Object.hasOwn(config.sources, source)) return;
   const known = Object.keys(config.sources).join(', ');
-  throw new UsageError(`there is no source ${source}; configured are ${known}`);
+  throw new UsageError(`unknown source ${source}; configured sources are ${known}`);
 }
 
-/** An id that is none would only show as a job that failed. */
+/** Throws `UsageError` for an invalid job id. */
 export function checkJobs(jobs: readonly string[] | undefined): void {
   const wrong = jobs?.find((id) => !isJobId(id));
   if (wrong === undefined) return;
-  throw new UsageError(`${JSON.stringify(wrong)} is no job id: letters, digits, - and _, at most 64`);
+  throw new UsageError(`${JSON.stringify(wrong)} is not a job id: letters, digits, - and _, at most 64`);
 }
 
-/** Without a region nothing can be asked. */
+/** Throws `UsageError` when no region is configured. */
 export function checkRegions({ speech }: RecoveryParts): void {
   if (speech.regions.length > 0) return;
-  throw new UsageError('no region can be asked: set speech.regions.<region>.batchUrl');
+  throw new UsageError('no region is configured: set speech.regions.<region>.batchUrl');
 }
 
-/** 4 before 3: what failed may succeed next time, so that somebody should try again. */
+/** 4 takes precedence over 3: failed jobs may succeed in another run. */
 export function exitCodeOf({ outcomes, faults }: RecoveryReport): number {
   if (outcomes.failed > 0 || faults.length > 0) return EXIT.incomplete;
   return outcomes.unrecoverable > 0 ? EXIT.unrecoverable : EXIT.ok;

@@ -137,7 +137,7 @@ describe('notification-config', () => {
   });
 
   it.each<[string[], RegExp]>([
-    [['nobody'], /no source nobody; configured are intake/],
+    [['nobody'], /unknown source nobody; configured sources are intake/],
     [['__proto__'], /no source __proto__/],
     [['intake', '--credential', 'nix'], /no credential nix/],
     [['intake', '--contents', 'pdf'], /"pdf"; known are/],

@@ -75,13 +75,13 @@ describe('reconcile on the command line', () => {
   it.each([
     [['--region', 'mars1'], {}, /"mars1" is no region; there are eu1/],
     [['--region', 'eu2'], {}, /no batchUrl is configured for region eu2/],
-    [['--source', 'nobody'], {}, /no source nobody; configured are default/],
+    [['--source', 'nobody'], {}, /unknown source nobody; configured sources are default/],
     [['--since', 'yesterday'], {}, /--since expects/],
     [['--since', '2199-01-01T00:00:00Z'], {}, /--since .* lies in the future/],
     [['--job', 'one', '--job', 'bad id!'], {}, /"bad id!" is no job id/],
     [['--job', ''], {}, /"" is no job id/],
     [['--unknown'], {}, /unknown option/],
-    [[], { speech: { apiKey: null } }, /no region can be asked/],
+    [[], { speech: { apiKey: null } }, /no region is configured/],
   ])('refuses %j with 2 and says why', async (args, more, message) => {
     const result = await runCli(['reconcile', ...args], settings(more));
     expect(result).toMatchObject({ code: 2, stdout: '' });

@@ -38,7 +38,7 @@ describe('status on the command line', () => {
     const failing = await runCli(['status'], settings());
     expect(failing.code).toBe(2);
     expect(failing.stdout).toMatch(/^Act now\.\n {2}failing {2}1 job is failing: 1 refused\.\n/);
-    expect(failing.stdout).toMatch(/Looked at every delivery since 20/);
+    expect(failing.stdout).toMatch(/Covers every delivery since 20/);
   });
 
   it('says so when no receiver writes to the store', async () => {

@@ -5,7 +5,7 @@ import { createArchive } from '../../../src/archive/archive.js';
 import { erasureKey } from '../../../src/archive/layout.js';
 import { createLedger } from '../../../src/archive/ledger/ledger.js';
 import { readLedger } from '../../../src/archive/ledger/ledger-reader.js';
-import { ownName } from '../../../src/capture/journal-owner.js';
+import { ownerName } from '../../../src/capture/journal-owner.js';
 import { findJournals, rescueSessions } from '../../../src/capture/rescue-sessions.js';
 import { journalLine } from '../../../src/capture/session-journal.js';
 import type { SessionHead } from '../../../src/capture/session-transcripts.js';
@@ -15,7 +15,7 @@ import { StoreError } from '../../../src/store/object-store.js';
 import { type BeforeCall, createMemoryStore } from '../../support/store/memory-store.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 
-const [MACHINE] = ownName().split('-');
+const [MACHINE] = ownerName().split('-');
 /** Linux has no process ids beyond 4194304. */
 const DEAD = `${MACHINE}-4194305-1`;
 const ELSEWHERE = '0123456789ab-1-0';
@@ -157,7 +157,7 @@ describe('a journal of a dead process', () => {
     await leave(JOURNAL.replace('memory:', 's3://other/'));
     const { run, jobs, left } = rescuer();
     await run();
-    expect([jobs(), left]).toEqual([[], ['it is meant for s3://other/']]);
+    expect([jobs(), left]).toEqual([[], ['it belongs to the store s3://other/']]);
     expect(await readdir(place)).toHaveLength(1);
   });
 

@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from 'commander';
-import type { Fault } from '../simulator/faults.js';
-import { SIMULATED_REGIONS } from '../simulator/simulator.js';
-import { CONTENT_TOKENS } from '../speech/wire.js';
+import type { Fault } from '../../simulator/faults.js';
+import { SIMULATED_REGIONS } from '../../simulator/simulator.js';
+import { CONTENT_TOKENS } from '../../speech/wire.js';
 
 /** Faults a rate on the command line can ask for, with what else they need. */
 export const RATED_FAULTS: Readonly<Record<string, Fault>> = {

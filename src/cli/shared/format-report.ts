@@ -1,19 +1,19 @@
 import { RECOVERY_OUTCOMES, type RecoveredJob, type RecoveryReport } from '../../recovery/recovery-report.js';
 
-/** A report for people: figures, then what is worth a look. */
-export function reportInWords(report: RecoveryReport, dryRun: boolean): string[] {
+/** A report as text: counts, then the jobs that need attention. */
+export function formatReport(report: RecoveryReport, dryRun: boolean): string[] {
   const { window, outcomes, ignored, jobs, faults } = report;
-  const worthALook = jobs.filter(({ outcome }) => dryRun || outcome !== 'pending');
+  const notable = jobs.filter(({ outcome }) => dryRun || outcome !== 'pending');
   return [
     `Jobs created from ${window.since} to ${window.until}${dryRun ? ' (dry run: nothing was fetched)' : ''}`,
     ...RECOVERY_OUTCOMES.map((outcome) => `  ${outcome.padEnd(14)} ${outcomes[outcome]}`),
     ...(ignored > 0 ? [`  not ours       ${ignored}`] : []),
-    ...worthALook.map(jobInWords),
-    ...faults.map(({ region, reason }) => `trouble${region === null ? '' : ` in ${region}`}: ${reason}`),
+    ...notable.map(formatJob),
+    ...faults.map(({ region, reason }) => `error${region === null ? '' : ` in ${region}`}: ${reason}`),
   ];
 }
 
-export function jobInWords({ jobId, region, outcome, reason, items }: RecoveredJob): string {
+export function formatJob({ jobId, region, outcome, reason, items }: RecoveredJob): string {
   const kinds = items.map((item) => `${item.kind} ${item.outcome}`).join(', ');
   const details = [kinds, reason].filter((text) => text).join('; ');
   return `${outcome.padEnd(13)} ${region ?? '-'} ${jobId}${details === '' ? '' : `  ${details}`}`;

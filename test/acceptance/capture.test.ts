@@ -393,7 +393,7 @@ describe('capture refuses', () => {
   const usage: readonly [name: string, args: readonly string[], message: string, settings: object][] = [
     ['a missing language', ['speech.pcm'], '--language', nowhere],
     ['a file that is not there', ['none.pcm', '--language', 'en'], 'cannot read none.pcm: ENOENT', nowhere],
-    ['a folder', ['.', '--language', 'en'], 'is no file', nowhere],
+    ['a folder', ['.', '--language', 'en'], 'is not a file', nowhere],
     [
       'an encoding without sample rate',
       ['speech.pcm', '--language', 'en', '--encoding', 'mulaw'],

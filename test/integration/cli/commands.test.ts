@@ -86,7 +86,7 @@ describe('explain', () => {
       env,
     );
     expect(result.code).toBe(0);
-    expect(result.stdout).toMatch(/refused with 401/);
+    expect(result.stdout).toMatch(/rejected with 401/);
     expect(result.stdout).toMatch(/has expired/);
     expect(result.stdout).not.toContain(SECRET);
   });
@@ -138,7 +138,7 @@ describe('notification-config', () => {
 
   it.each<[string[], RegExp]>([
     [['nobody'], /unknown source nobody; configured sources are intake/],
-    [['__proto__'], /no source __proto__/],
+    [['__proto__'], /unknown source __proto__/],
     [['intake', '--credential', 'nix'], /no credential nix/],
     [['intake', '--contents', 'pdf'], /"pdf"; known are/],
     [

@@ -1,9 +1,9 @@
 import type { Express } from 'express';
 import type { Archive } from '../archive/archive.js';
 import type { Ledger } from '../archive/ledger/ledger.js';
-import { knownNames } from '../ledger-view/filter-names.js';
+import { filterNames } from '../ledger-view/filter-names.js';
 import { createFreshView } from '../ledger-view/fresh-view.js';
-import type { CanaryStatus } from '../observe/health.js';
+import type { CanaryStatus } from '../observe/canary.js';
 import type { Metrics } from '../observe/metrics.js';
 import type { RefusalRing } from '../observe/refusal-ring.js';
 import type { Source } from '../receiver/access/sources.js';
@@ -20,9 +20,9 @@ import { adminRoutes } from './api/admin-routes.js';
 import { createDownloadGate, type DownloadLimits } from './api/download-gate.js';
 import type { ImportFormOptions } from './api/import-form.js';
 import type { CredentialSettings } from './health/credential-notices.js';
-import type { HealthParts } from './health/health.js';
-import { createReconcileReports } from './health/reconcile-reports.js';
-import type { RecordSource } from './jobs/service-record.js';
+import type { HealthParts } from './health/read-health.js';
+import { createReconcileReportReader } from './health/reconcile-report-reader.js';
+import type { RecordSource } from './jobs/find-service-record.js';
 
 export interface AdminOptions
   extends Pick<
@@ -87,14 +87,14 @@ export function createAdmin(options: AdminOptions): Admin {
     fresh: createFreshView({ view }),
     signIn,
     downloads: createDownloadGate(options.limits),
-    names: knownNames(sources.keys(), options.filterRegions),
+    names: filterNames(sources.keys(), options.filterRegions),
     keyPrefixes: [...sources.values()].map(({ keyPrefix }) => keyPrefix),
     trial: createTrialDecoder(sources, options.limits.maxParts),
     health: {
       store: { location: store.location, status: options.storeStatus },
       sources: options.credentials,
       quarantine: quarantine.entries,
-      lastReconcile: createReconcileReports(store),
+      lastReconcile: createReconcileReportReader(store),
     },
   });
   return {

@@ -1,5 +1,5 @@
 import type { Config } from '../config/config.js';
-import { createCanary } from '../observe/health.js';
+import { createCanary } from '../observe/canary.js';
 import type { Logger } from '../observe/logger.js';
 import type { Readiness } from '../receiver/http/health-routes.js';
 import { type ObjectStore, StoreGoneError } from '../store/object-store.js';

@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { Problem } from '../domain/problem.js';
-import { checkNames, knownNames } from '../ledger-view/filter-names.js';
+import { filterNames, rejectUnknownNames } from '../ledger-view/filter-names.js';
 import type { FailureLine, FailurePage } from '../ledger-view/ledger-view.js';
 import { UsageError } from './shared/exit-codes.js';
 import { openRepairs } from './shared/open-repairs.js';
@@ -45,7 +45,11 @@ async function listFailures(work: RecoveryWork, options: Options) {
   const { since, limit, cursor, outcome, source, region } = options;
   const filters = { outcome, source, region };
   try {
-    checkNames(filters, knownNames(Object.keys(config.sources), Object.keys(config.egress.regions)), view);
+    rejectUnknownNames(
+      filters,
+      filterNames(Object.keys(config.sources), Object.keys(config.egress.regions)),
+      view,
+    );
     const page = await view.openFailures({ ...filters, since: since?.getTime(), limit, cursor });
     return { page, looked: `${view.status().rows} ledger lines in ${parts.store.location}` };
   } catch (error) {

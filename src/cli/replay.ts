@@ -1,6 +1,6 @@
 import { Argument, Command, Option } from 'commander';
 import { Problem } from '../domain/problem.js';
-import { checkNames, knownNames } from '../ledger-view/filter-names.js';
+import { filterNames, rejectUnknownNames } from '../ledger-view/filter-names.js';
 import type { ReplayFailure, ReplaySelector, ReplayState, ReplayView } from '../repair/replay-state.js';
 import type { Replays } from '../repair/replays.js';
 import { EXIT, UsageError } from './shared/exit-codes.js';
@@ -79,8 +79,8 @@ async function replay(work: RecoveryWork, selector: ReplaySelector, options: Opt
   const { view, replays } = openRepairs(work);
   await view.refresh();
   try {
-    const known = knownNames(Object.keys(config.sources), Object.keys(config.egress.regions));
-    checkNames(selector, known, view);
+    const known = filterNames(Object.keys(config.sources), Object.keys(config.egress.regions));
+    rejectUnknownNames(selector, known, view);
     if (options.dryRun) await preview(replays, selector, options.json === true);
     else await run(replays, selector, options, work.signal);
   } catch (error) {

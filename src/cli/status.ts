@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import type { Verdict } from '../admin/api/answers/health.js';
 import { credentialNotices } from '../admin/health/credential-notices.js';
 import { verdictOf } from '../admin/health/health-verdict.js';
-import { createReconcileReports } from '../admin/health/reconcile-reports.js';
+import { createReconcileReportReader } from '../admin/health/reconcile-report-reader.js';
 import { canAskService } from '../app/speech-options.js';
 import type { Config } from '../config/config.js';
 import { ConfigError } from '../config/config-error.js';
@@ -55,7 +55,7 @@ async function readVerdict(work: RecoveryWork): Promise<Verdict> {
     view.summary(),
     view.openFailures({ limit: 1 }),
     quarantine.entries().catch(() => null),
-    createReconcileReports(store)().catch(() => null),
+    createReconcileReportReader(store)().catch(() => null),
     lastProof(store, config.store.canaryInterval, now).catch(() => undefined),
   ]);
   return verdictOf(

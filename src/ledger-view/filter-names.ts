@@ -14,7 +14,7 @@ export interface NameFilters {
 }
 
 /** The values that the filters offer. */
-export interface KnownNames {
+export interface FilterNames {
   readonly sources: readonly string[];
   readonly regions: readonly string[];
   readonly statuses: readonly string[];
@@ -31,7 +31,7 @@ const FIELDS = [
 ] as const;
 
 /** @param sources and regions as configured */
-export function knownNames(sources: Iterable<string>, regions: Iterable<string>): KnownNames {
+export function filterNames(sources: Iterable<string>, regions: Iterable<string>): FilterNames {
   return {
     sources: [...sources].sort(),
     regions: [...regions].sort(),
@@ -46,7 +46,11 @@ export function knownNames(sources: Iterable<string>, regions: Iterable<string>)
  * are open, so that every name in the ledger is known as well: a source that was removed, a new status. Throws `Problem`
  * `request-invalid` that lists the known names.
  */
-export function checkNames(filters: NameFilters, known: KnownNames, view: Pick<LedgerView, 'holds'>): void {
+export function rejectUnknownNames(
+  filters: NameFilters,
+  known: FilterNames,
+  view: Pick<LedgerView, 'holds'>,
+): void {
   for (const [field, names] of FIELDS) {
     const value = filters[field];
     if (value === undefined || known[names].includes(value) || view.holds(field, value)) continue;

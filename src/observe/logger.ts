@@ -1,6 +1,6 @@
 import { type DestinationStream, type Logger as PinoLogger, pino, stdTimeFunctions } from 'pino';
 import { prettyFactory } from 'pino-pretty';
-import { createScrubber } from './scrub.js';
+import { createScrubber } from './scrubber.js';
 
 export type Logger = PinoLogger;
 

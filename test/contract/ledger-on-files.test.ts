@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createLedger } from '../../src/archive/ledger/ledger.js';
 import { readLedger } from '../../src/archive/ledger/ledger-reader.js';
-import { createCanary } from '../../src/observe/health.js';
+import { createCanary } from '../../src/observe/canary.js';
 import { createFileStore } from '../../src/store/file/file-store.js';
 import type { ObjectStore } from '../../src/store/object-store.js';
 import { ledgerLine } from '../support/ledger/ledger-lines.js';

@@ -1,5 +1,5 @@
 import { instantOf } from '../../ledger-view/delivery-query.js';
-import { checkNames, type KnownNames } from '../../ledger-view/filter-names.js';
+import { type FilterNames, rejectUnknownNames } from '../../ledger-view/filter-names.js';
 import type { FreshView } from '../../ledger-view/fresh-view.js';
 import type { LedgerView } from '../../ledger-view/ledger-view.js';
 import { listRefusals } from '../../ledger-view/refusal-list.js';
@@ -21,7 +21,7 @@ export interface DeliveriesRouteParts {
   readonly view: LedgerView;
   readonly fresh: FreshView;
   readonly refusals: Pick<RefusalRing, 'list'>;
-  readonly names: KnownNames;
+  readonly names: FilterNames;
 }
 
 export function deliveriesRoutes({ view, fresh, refusals, names }: DeliveriesRouteParts): AdminRoute[] {
@@ -44,7 +44,7 @@ export function deliveriesRoutes({ view, fresh, refusals, names }: DeliveriesRou
       answers: { 200: deliveriesSchema },
       async handle({ query }) {
         await fresh();
-        checkNames(query, names, view);
+        rejectUnknownNames(query, names, view);
         return ok(await view.deliveries(query));
       },
     }),
@@ -64,7 +64,7 @@ export function deliveriesRoutes({ view, fresh, refusals, names }: DeliveriesRou
       answers: { 200: failuresSchema },
       async handle({ query: { since, ...filters } }) {
         await fresh();
-        checkNames(filters, names, view);
+        rejectUnknownNames(filters, names, view);
         return ok(await view.openFailures({ ...filters, since: instantOf('since', since) }));
       },
     }),

@@ -1,27 +1,26 @@
-import type { KnownNames } from '../../ledger-view/filter-names.js';
+import type { FilterNames } from '../../ledger-view/filter-names.js';
 import type { FreshView } from '../../ledger-view/fresh-view.js';
 import type { LedgerView } from '../../ledger-view/ledger-view.js';
 import { instant, whole } from '../../text/read-input.js';
-import { brieflyCached } from '../health/briefly-cached.js';
-import { type HealthParts, readHealth } from '../health/health.js';
+import { type HealthParts, readHealth } from '../health/read-health.js';
 import { type AdminRoute, adminRoute, ok } from './admin-route.js';
 import { healthSchema, namesSchema, summarySchema } from './answers/health.js';
 
 export interface HealthRouteParts extends HealthParts {
   readonly view: LedgerView;
   readonly fresh: FreshView;
-  readonly names: KnownNames;
+  readonly names: FilterNames;
 }
 
 /** Listings cost money, and the page asks every few seconds on every screen. */
-const QUARANTINE_CACHED = 2000;
-const RECONCILE_CACHED = 10_000;
+const QUARANTINE_CACHE_MS = 2000;
+const RECONCILE_CACHE_MS = 10_000;
 
 export function healthRoutes(parts: HealthRouteParts): AdminRoute[] {
   const health = {
     ...parts,
-    quarantine: brieflyCached(QUARANTINE_CACHED, parts.quarantine),
-    lastReconcile: brieflyCached(RECONCILE_CACHED, parts.lastReconcile),
+    quarantine: cachedFor(QUARANTINE_CACHE_MS, parts.quarantine),
+    lastReconcile: cachedFor(RECONCILE_CACHE_MS, parts.lastReconcile),
   };
   return [
     adminRoute({
@@ -63,4 +62,18 @@ export function healthRoutes(parts: HealthRouteParts): AdminRoute[] {
       },
     }),
   ];
+}
+
+/** Calls `load` at most once per `milliseconds`, and shares its result; a failure is not kept. */
+function cachedFor<T>(milliseconds: number, load: () => Promise<T>): () => Promise<T> {
+  let cached: { readonly at: number; readonly value: Promise<T> } | null = null;
+  return () => {
+    if (cached !== null && Date.now() - cached.at < milliseconds) return cached.value;
+    const entry = { at: Date.now(), value: load() };
+    cached = entry;
+    entry.value.catch(() => {
+      if (cached === entry) cached = null;
+    });
+    return entry.value;
+  };
 }

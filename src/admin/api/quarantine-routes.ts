@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import type { QuarantineShelf } from '../../archive/quarantine/quarantine-store.js';
 import { Problem } from '../../domain/problem.js';
-import { checkNames, type KnownNames } from '../../ledger-view/filter-names.js';
+import { type FilterNames, rejectUnknownNames } from '../../ledger-view/filter-names.js';
 import type { LedgerView } from '../../ledger-view/ledger-view.js';
 import { previewOf, type TrialDecoder } from '../../repair/decode-quarantined.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import { text } from '../../text/read-input.js';
-import { listQuarantine } from '../jobs/quarantine-list.js';
+import { listQuarantine } from '../jobs/list-quarantine.js';
 import { type AdminRoute, adminRoute, ok } from './admin-route.js';
 import { quarantinedBodyViewSchema, quarantineSchema } from './answers/quarantine.js';
 import { sendObject } from './download.js';
@@ -16,7 +16,7 @@ import { jobFilter, page, regionFilter, sourceFilter } from './request-schemas.j
 export interface QuarantineRouteParts {
   readonly store: ObjectStore;
   readonly downloads: DownloadGate;
-  readonly names: KnownNames;
+  readonly names: FilterNames;
   readonly view: Pick<LedgerView, 'holds'>;
   readonly shelf: QuarantineShelf;
   /** Says whether today's decoder takes a body. */
@@ -47,7 +47,7 @@ export function quarantineRoutes({
       },
       answers: { 200: quarantineSchema },
       async handle({ query }) {
-        checkNames({ source: query.source, region: query.region }, names, view);
+        rejectUnknownNames({ source: query.source, region: query.region }, names, view);
         return ok(await listQuarantine(shelf, query));
       },
     }),

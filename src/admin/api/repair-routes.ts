@@ -46,7 +46,7 @@ export function repairRoutes(parts: RepairRouteParts): AdminRoute[] {
       answers: { 200: refetchedSchema },
       problems: ['not-found', 'conflict', 'service-unreachable'],
       async handle({ params: { id: jobId }, body: { region, source, reason = null }, actor }) {
-        checkNames(parts, { region, source });
+        rejectUnknownNames(parts, { region, source });
         const receivedAt = new Date().toISOString();
         const result = await parts.refetchJob(jobId, { actor, reason, region, source });
         await refuseUnknown(parts, result);
@@ -111,7 +111,7 @@ export function repairRoutes(parts: RepairRouteParts): AdminRoute[] {
   ];
 }
 
-function checkNames(
+function rejectUnknownNames(
   parts: RepairRouteParts,
   names: { region: string | undefined; source: string | undefined },
 ) {

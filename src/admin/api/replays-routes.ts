@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isJobId } from '../../domain/job.js';
 import { Problem } from '../../domain/problem.js';
-import { checkNames, type KnownNames } from '../../ledger-view/filter-names.js';
+import { type FilterNames, rejectUnknownNames } from '../../ledger-view/filter-names.js';
 import type { FreshView } from '../../ledger-view/fresh-view.js';
 import type { LedgerView } from '../../ledger-view/ledger-view.js';
 import type { ReplayFailure } from '../../repair/replay-state.js';
@@ -31,7 +31,7 @@ import {
 export interface ReplaysRouteParts {
   readonly replays: Replays;
   readonly fresh: FreshView;
-  readonly names: KnownNames;
+  readonly names: FilterNames;
   readonly view: Pick<LedgerView, 'holds'>;
 }
 
@@ -80,7 +80,7 @@ export function replaysRoutes({ replays, fresh, names, view }: ReplaysRouteParts
       problems: ['conflict'],
       async handle({ body: { selector, dryRun, reason = null }, actor }) {
         await fresh();
-        checkNames(selector, names, view);
+        rejectUnknownNames(selector, names, view);
         if (!dryRun) return accepted({ replayId: await replays.create(selector, { actor, reason }) });
         const { items, bytes, jobs } = await replays.preview(selector);
         return ok({ count: items.length, bytes, jobs: jobs.slice(0, PREVIEWED_JOBS) });

@@ -1,5 +1,5 @@
 import type { LedgerViewStatus } from '../../ledger-view/ledger-view.js';
-import type { CanaryStatus } from '../../observe/health.js';
+import type { CanaryStatus } from '../../observe/canary.js';
 import type { CredentialNotice, ReconcileFigures, Topic, Trouble, Verdict } from '../api/answers/health.js';
 
 /** What the verdict is made of; what is not known is null. */

@@ -5,7 +5,7 @@ import type { FreshView } from '../../ledger-view/fresh-view.js';
 import type { LedgerView } from '../../ledger-view/ledger-view.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import type { Job } from '../api/answers/jobs.js';
-import { findServiceRecord, type RecordSource } from './service-record.js';
+import { findServiceRecord, type RecordSource } from './find-service-record.js';
 
 export interface InspectParts {
   readonly store: ObjectStore;

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { createReconcileReports } from '../../../../src/admin/health/reconcile-reports.js';
+import { createReconcileReportReader } from '../../../../src/admin/health/reconcile-report-reader.js';
 import { reconcileReportKey } from '../../../../src/archive/layout.js';
 import { createMemoryStore, type MemoryStore } from '../../../support/store/memory-store.js';
 
@@ -9,14 +9,14 @@ const DENIED = { region: 'eu1', reason: 'answered 401' };
 
 let store: MemoryStore;
 let reads: number;
-let last: ReturnType<typeof createReconcileReports>;
+let last: ReturnType<typeof createReconcileReportReader>;
 
 beforeEach(() => {
   reads = 0;
   store = createMemoryStore((operation) => {
     if (operation === 'read') reads += 1;
   });
-  last = createReconcileReports(store, () => NOW);
+  last = createReconcileReportReader(store, () => NOW);
 });
 
 async function report(hoursAgo: number, outcomes: Record<string, number>, more: object = {}): Promise<void> {

@@ -18,7 +18,7 @@ export interface CanaryOptions {
   readonly store: CanaryStore;
   /** Name of this replica. Processes may share it by mistake, so that the canary is `.canary/<replica>-<random>`. */
   readonly replica: string;
-  /** Called when a check fails after one that did not, and with null when one succeeds after failures. */
+  /** Called when a check fails after a success, and with null when one succeeds after failures. */
   readonly onChange?: (trouble: string | null) => void;
   /** Milliseconds from the end of one check to the beginning of the next. Default 10,000. */
   readonly interval?: number;
@@ -26,9 +26,9 @@ export interface CanaryOptions {
   readonly maxAge?: number;
   /** Milliseconds after which a check that has not ended has failed. Default 10,000. */
   readonly timeout?: number;
-  /** Tells errors that waiting does not end: the status is not writable at once then. Default: none is. */
+  /** Whether an error is permanent: the status is then not writable at once. Default: no error is. */
   readonly isGone?: (error: unknown) => boolean;
-  /** Milliseconds since the epoch. Default `Date.now`, with ages by a clock that never jumps. */
+  /** Milliseconds since the epoch. Default `Date.now`, with ages measured by a monotonic clock. */
   readonly clock?: () => number;
 }
 
@@ -37,7 +37,7 @@ export interface CanaryStatus {
   readonly writable: boolean;
   /** Milliseconds since the epoch, or null before the first success. */
   readonly lastSuccessAt: number | null;
-  /** Why not writable, or what the latest check complained of; null when all is well. */
+  /** Why it is not writable, or what was wrong in the latest check; null when nothing is. */
   readonly reason: string | null;
   /** Milliseconds the last successful check took. */
   readonly latencyMs: number | null;
@@ -46,17 +46,17 @@ export interface CanaryStatus {
 export interface Canary {
   /** Checks now and then on the interval. */
   start(): void;
-  /** Ends the checks and removes the canary. Never throws: what stays is swept later. */
+  /** Ends the checks and removes the canary. Never throws: a canary that stays is swept later. */
   stop(): Promise<void>;
-  /** Checks once; a check under way is joined, never doubled. Never throws: the status tells. */
+  /** Checks once, or joins the check in flight. Never throws: the status has the result. */
   check(): Promise<CanaryStatus>;
   status(): CanaryStatus;
 }
 
 const NOT_CHECKED = 'the store has not been checked yet';
 
-/** Time-outs after which a call that never ended is given up for lost. */
-const PATIENCE = 6;
+/** Time-outs after which a call that never ended is abandoned, and another one may be made. */
+const ABANDON_AFTER = 6;
 
 /** Proves that the store takes writes: a fresh body is written, read back and compared. */
 export function createCanary(options: CanaryOptions): Canary {
@@ -67,7 +67,7 @@ export function createCanary(options: CanaryOptions): Canary {
     timeout = 10_000,
     clock = Date.now,
   } = options;
-  // Ages are told by a clock that never jumps: one set back would keep an old success young.
+  // Ages are measured with a monotonic clock: a wall clock that is set back would keep an old success young.
   const ticks = options.clock ?? (() => performance.now());
   const key = `.canary/${options.replica.replace(/[^A-Za-z0-9_-]+/g, '-')}-${randomUUID().slice(0, 8)}`;
   let last: { at: number; ticks: number; latencyMs: number } | null = null;
@@ -84,9 +84,9 @@ export function createCanary(options: CanaryOptions): Canary {
     return { writable, lastSuccessAt: last?.at ?? null, reason, latencyMs: last?.latencyMs ?? null };
   }
 
-  /** A write that still hangs could overwrite the next one, so it is waited for; not for ever, though. */
+  /** A write that still hangs could overwrite the next one, so the next check waits for it, up to `ABANDON_AFTER` time-outs. */
   async function prove(): Promise<void> {
-    if (unanswered && ticks() - unanswered.since < timeout * PATIENCE) {
+    if (unanswered && ticks() - unanswered.since < timeout * ABANDON_AFTER) {
       throw new Error(`the store has not answered for ${Math.round(ticks() - unanswered.since)} ms`);
     }
     const mine = { since: ticks() };
@@ -96,9 +96,9 @@ export function createCanary(options: CanaryOptions): Canary {
     });
   }
 
-  function conclude(trouble: string | null): void {
-    const isNews = trouble === null ? complaint !== null && complaint !== NOT_CHECKED : complaint === null;
-    if (isNews) options.onChange?.(trouble);
+  function record(trouble: string | null): void {
+    const changed = trouble === null ? complaint !== null && complaint !== NOT_CHECKED : complaint === null;
+    if (changed) options.onChange?.(trouble);
     complaint = trouble;
   }
 
@@ -108,11 +108,11 @@ export function createCanary(options: CanaryOptions): Canary {
       await withDeadline(prove(), timeout, `the store did not answer within ${timeout} ms`);
       last = { at: clock(), ticks: ticks(), latencyMs: Math.round(ticks() - started) };
       gone = false;
-      conclude(null);
+      record(null);
     } catch (error) {
-      // No patience with a folder that is another one: what failed once may work again, this cannot.
+      // A folder that was replaced does not come back: unlike other failures, this one does not wait for `maxAge`.
       gone = options.isGone?.(error) ?? false;
-      conclude(error instanceof Error ? error.message : 'the store failed');
+      record(error instanceof Error ? error.message : 'the store failed');
     }
     return status();
   }
@@ -139,7 +139,7 @@ export function createCanary(options: CanaryOptions): Canary {
       running = false;
       if (timer) clearTimeout(timer);
       await checking;
-      // After a check that never ended there may be a canary, but a store that does not take the delete either.
+      // After a check that never ended a canary may exist, but the store would not take the delete either.
       if (last !== null && unanswered === null) await store.delete(key).catch(() => undefined);
     },
     check,

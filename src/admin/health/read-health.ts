@@ -1,6 +1,6 @@
 import type { QuarantineShelf } from '../../archive/quarantine/quarantine-store.js';
 import type { LedgerView } from '../../ledger-view/ledger-view.js';
-import type { CanaryStatus } from '../../observe/health.js';
+import type { CanaryStatus } from '../../observe/canary.js';
 import type { Health, ReconcileFigures } from '../api/answers/health.js';
 import { type CredentialSettings, credentialNotices } from './credential-notices.js';
 import { type ServiceFacts, verdictOf } from './health-verdict.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { findServiceRecord, redact } from '../../../../src/admin/jobs/service-record.js';
+import { findServiceRecord, redact } from '../../../../src/admin/jobs/find-service-record.js';
 
 describe("the service's record", () => {
   it('loses what authenticates, and keeps what explains', () => {

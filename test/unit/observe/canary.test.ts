@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { createCanary } from '../../../src/observe/health.js';
+import { createCanary } from '../../../src/observe/canary.js';
 import { StoreGoneError } from '../../../src/store/object-store.js';
 import { createMemoryStore } from '../../support/store/memory-store.js';
 

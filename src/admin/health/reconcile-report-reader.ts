@@ -21,7 +21,7 @@ const RUNS_LOOKED_AT = 100;
  * Reads what reconcile found; null before the first run. A run that saw only a part, by order or by a fault,
  * can add to what is missing and takes nothing away.
  */
-export function createReconcileReports(
+export function createReconcileReportReader(
   store: ObjectStore,
   clock: () => number = Date.now,
 ): () => Promise<ReconcileFigures | null> {

@@ -4,7 +4,7 @@ import { looksLikeSrt } from '../content/srt-check.js';
 import type { RetrievableKind } from './expectation.js';
 
 /**
- * Watches a download go by and says, in words, why it cannot be what was asked for; null while it can. It holds
+ * Checks a download while it streams. Returns why it cannot be the requested document, or null as long as it can be. Holds
  * a few hundred bytes, whatever the size of the download.
  */
 export interface ContentCheck {
@@ -12,7 +12,7 @@ export interface ContentCheck {
   finish(): string | null;
 }
 
-/** Only what can be the artefact becomes one: a proxy's page, an error document or another job's result cannot. */
+/** Keeps out of the archive what cannot be the artefact: a proxy's page, an error document, another job's result. */
 export function contentCheck(kind: RetrievableKind, jobId: string): ContentCheck {
   switch (kind) {
     case 'transcript.json-v2':
@@ -20,24 +20,24 @@ export function contentCheck(kind: RetrievableKind, jobId: string): ContentCheck
     case 'jobinfo':
       return allOf(jsonCheck(isRecord, jobId));
     case 'transcript.txt':
-      return allOf(noPage(), noJsonObject(), isText());
+      return allOf(rejectsPages(), rejectsJsonObjects(), isText());
     case 'transcript.srt':
-      return allOf(noPage(), noJsonObject(), isText(), isSrt());
+      return allOf(rejectsPages(), rejectsJsonObjects(), isText(), isSrt());
     case 'data':
-      return allOf(noPage(), noJsonObject());
+      return allOf(rejectsPages(), rejectsJsonObjects());
   }
 }
 
 const JSON_TYPE = /^(application|text)\/json$|\+json$/;
 const PAGE_TYPE = /^(text\/html|application\/xhtml\+xml)$/;
 /** Types that say nothing about the content. */
-const OPEN_TYPE = /^(|(application|binary)\/octet-stream)$/;
+const GENERIC_TYPE = /^(|(application|binary)\/octet-stream)$/;
 const TEXT_TYPE = /^(text\/plain|text\/(x-)?srt|application\/(x-subrip|srt))$/;
 
 /** Why a content type cannot be that of an item; null when it can. */
 export function foreignType(kind: RetrievableKind, contentType: string | null): string | null {
   const type = (contentType ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
-  return OPEN_TYPE.test(type) || fits(kind, type) ? null : `is of the foreign type ${type}`;
+  return GENERIC_TYPE.test(type) || fits(kind, type) ? null : `is of the foreign type ${type}`;
 }
 
 function fits(kind: RetrievableKind, type: string): boolean {
@@ -62,10 +62,10 @@ function allOf(...checks: readonly ContentCheck[]): ContentCheck {
 
 function firstReason(
   checks: readonly ContentCheck[],
-  ask: (check: ContentCheck) => string | null,
+  reasonOf: (check: ContentCheck) => string | null,
 ): string | null {
   for (const check of checks) {
-    const reason = ask(check);
+    const reason = reasonOf(check);
     if (reason !== null) return reason;
   }
   return null;
@@ -86,7 +86,7 @@ function jsonCheck(judge: Judge, jobId: string): ContentCheck {
 }
 
 const isTranscript: Judge = (json, foundId, jobId) => {
-  if (!json.looksLikeTranscript) return 'is JSON, but no transcript';
+  if (!json.looksLikeTranscript) return 'is JSON, but not a transcript';
   return foundId === null || foundId === jobId ? null : 'is the transcript of another job';
 };
 
@@ -96,18 +96,18 @@ const isRecord: Judge = (_json, foundId, jobId) =>
 const PAGE = /^(?:\xef\xbb\xbf)?\s*<(?:!doctype|\?xml|html|head|body)\b/i;
 const ENOUGH_BYTES = 512;
 
-function noPage(): ContentCheck {
+function rejectsPages(): ContentCheck {
   return beginningCheck((beginning) => (PAGE.test(beginning.toString('latin1')) ? 'is a web page' : null));
 }
 
 function isSrt(): ContentCheck {
   return beginningCheck((beginning) => {
     const isEmpty = beginning.toString('latin1').trim() === '';
-    return isEmpty || looksLikeSrt(beginning) ? null : 'does not begin as subtitles do';
+    return isEmpty || looksLikeSrt(beginning) ? null : 'does not begin like subtitles';
   });
 }
 
-/** Judges the first bytes, as soon as there are enough of them. */
+/** Judges the first bytes as soon as enough of them have arrived. */
 function beginningCheck(judge: (beginning: Buffer) => string | null): ContentCheck {
   let beginning: Buffer = Buffer.alloc(0);
   return {
@@ -120,8 +120,8 @@ function beginningCheck(judge: (beginning: Buffer) => string | null): ContentChe
   };
 }
 
-/** The service's errors are JSON objects, whatever was asked for. */
-function noJsonObject(): ContentCheck {
+/** The service's errors are JSON objects, whatever was requested. */
+function rejectsJsonObjects(): ContentCheck {
   const json = new JsonCheck();
   let first: number | undefined;
   return {

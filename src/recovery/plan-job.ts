@@ -6,7 +6,7 @@ export interface Plan {
   readonly step: 'matched' | 'pending' | 'fetch' | 'unrecoverable';
   /** Expected and not here. */
   readonly missing: readonly ExpectedItem[];
-  /** Why, in words; null when there is nothing to explain. */
+  /** Why; null when there is nothing to explain. */
   readonly reason: string | null;
 }
 
@@ -26,7 +26,7 @@ const GIVEN_UP = /sending notification failed/i;
 const FAILED_ATTEMPT = /sending notification/i;
 const ANSWER = /response status: (\d{3})/i;
 
-/** Statuses of jobs whose results can no longer be asked for. */
+/** Statuses of jobs whose results can no longer be requested. */
 const GONE = ['deleted', 'expired'];
 
 /** Whether the plan depends on the archive: nothing is required of running and of failed jobs. */

@@ -2,7 +2,7 @@ import type { ObjectStore } from '../store/object-store.js';
 import type { ExpectedItem } from './expectation.js';
 
 /**
- * The keys of those items that lie in the store. The store is asked every time: an artefact that was seen earlier may
+ * The keys of those items that the store holds. The store is asked every time: an artefact that was seen earlier may
  * have been erased since, and another replica may have stored one.
  *
  * @param again leaves out items that can be fetched and compared once more

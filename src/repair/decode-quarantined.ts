@@ -6,12 +6,12 @@ import type { BodyHeaders, DecodeLimits } from '../receiver/decode/decode-body.j
 import { decodeBody } from '../receiver/decode/decode-body.js';
 import { bodyEncodings } from '../receiver/request-headers.js';
 
-/** The beginning of a body, fit to be shown as text. */
+/** The beginning of a body, as displayable text. */
 export interface BodyPreview {
-  /** Control characters but line breaks and tabs are shown as U+FFFD. */
+  /** U+FFFD replaces control characters except line breaks and tabs. */
   readonly text: string;
   readonly truncated: boolean;
-  /** Whether it is not UTF-8 text. */
+  /** Whether the body is not UTF-8 text. */
   readonly binary: boolean;
 }
 
@@ -29,20 +29,20 @@ export function previewOf(body: Buffer): BodyPreview {
   };
 }
 
-/** What today's decoder makes of a quarantined body. */
+/** The result of decoding a quarantined body with the current decoder, without storing it. */
 export type Trial =
   | { readonly ok: true; readonly items: readonly ItemKind[] }
   | { readonly ok: false; readonly reason: string; readonly detail: string };
 
 export type TrialDecoder = (request: QuarantinedRequest, body: Buffer) => Promise<Trial>;
 
-/** What decoding takes of a source's settings today. */
+/** The current settings of a source that decoding needs. */
 export interface DecodingSource {
   readonly contents: readonly string[];
   readonly maxBytes: number;
 }
 
-/** A source that is no longer configured decodes nothing. */
+/** A body whose source is no longer configured cannot be decoded. */
 export function createTrialDecoder(
   sources: ReadonlyMap<string, DecodingSource>,
   maxParts: number,
@@ -52,7 +52,7 @@ export function createTrialDecoder(
     if (source === undefined) return sourceGone(request);
     const seen: ItemKind[] = [];
     try {
-      await decodeStored(request, body, forgetfulSink(seen), source, maxParts);
+      await decodeQuarantined(request, body, discardingSink(seen), source, maxParts);
       return { ok: true, items: seen };
     } catch (error) {
       return failureOf(error);
@@ -64,7 +64,7 @@ function sourceGone({ source }: QuarantinedRequest): Trial {
   return { ok: false, reason: 'source-unknown', detail: `The source ${source} is no longer configured.` };
 }
 
-/** Why a body was not taken, in words. Throws what is no fault of the body. */
+/** Why a body could not be decoded. Throws errors that are not the body's fault. */
 export function failureOf(error: unknown): Trial & { readonly ok: false } {
   if (error instanceof UndecodableError) return { ok: false, reason: error.reason, detail: error.message };
   if (error instanceof BodyTooLargeError) {
@@ -73,8 +73,8 @@ export function failureOf(error: unknown): Trial & { readonly ok: false } {
   throw error;
 }
 
-/** Runs a stored body through the decoder as if it had just arrived. */
-export async function decodeStored(
+/** Decodes a quarantined body as if it had just arrived. */
+export async function decodeQuarantined(
   request: QuarantinedRequest,
   body: Buffer,
   sink: ItemSink,
@@ -103,14 +103,14 @@ async function* chunksOf(body: Buffer): AsyncGenerator<Buffer> {
   for (let start = 0; start < body.length; start += CHUNK) yield body.subarray(start, start + CHUNK);
 }
 
-/** How much of an item decides what it is, as the archive would show it for a larger one. */
+/** Bytes of an item that decide its kind, as in the archive. */
 const BEGINNING = 64 * 1024;
 
-function forgetfulSink(seen: ItemKind[]): ItemSink {
-  return { open: (description) => forgetfulItem(description, seen) };
+function discardingSink(seen: ItemKind[]): ItemSink {
+  return { open: (description) => discardingItem(description, seen) };
 }
 
-function forgetfulItem(description: ItemDescription, seen: ItemKind[]): IncomingItem {
+function discardingItem(description: ItemDescription, seen: ItemKind[]): IncomingItem {
   const held: Buffer[] = [];
   let size = 0;
   return {

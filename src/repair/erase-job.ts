@@ -8,15 +8,15 @@ import { type ObjectStore, StoreError } from '../store/object-store.js';
 
 export interface EraseParts {
   readonly store: ObjectStore;
-  /** Of all sources. */
+  /** The prefixes of all sources. */
   readonly keyPrefixes: readonly string[];
   readonly ledger: Pick<Ledger, 'append'>;
 }
 
-/** What was erased of a job. */
+/** What an erasure deleted. */
 export interface Erasure {
   readonly jobId: string;
-  /** Id of the ledger line that says so. */
+  /** Id of its ledger line. */
   readonly deliveryId: string;
   readonly erased: {
     readonly artefacts: number;
@@ -28,30 +28,30 @@ export interface Erasure {
 }
 
 const DELETES_AT_ONCE = 16;
-/** Rounds of looking and deleting: writers that go on for longer than this are no accident. */
+/** Rounds of listing and deleting. A job that is still written to after them has a sender that was not stopped. */
 const MAX_ROUNDS = 10;
 
 /**
- * Erases all that is kept of a job: artefacts, conflicts and quarantined bodies, below all prefixes. Deliveries
- * that end meanwhile are erased, too; an upload that ends later is not seen, so senders have to be stopped first.
- * The ledger keeps that it happened; its lines hold no content. Harmless when repeated.
+ * Erases everything that is stored of a job: artefacts, conflicts and quarantined bodies, below all prefixes. Deliveries
+ * that end meanwhile are erased, too. An upload that ends later is not seen, so that senders have to be stopped first.
+ * The ledger records the erasure; its lines hold no content. Idempotent.
  */
-export async function eraseJob(parts: EraseParts, jobId: string, order: AuditInfo): Promise<Erasure> {
+export async function eraseJob(parts: EraseParts, jobId: string, audit: AuditInfo): Promise<Erasure> {
   const started = performance.now();
   const deliveryId = newDeliveryId();
-  // Before anything goes: recovery must not fetch again what is being erased.
-  await parts.store.replace(erasureKey(jobId), erasureMark(jobId, order), MARK_HEADERS);
+  // The mark comes first: recovery must not fetch again what is being erased.
+  await parts.store.replace(erasureKey(jobId), erasureMark(jobId, audit), MARK_HEADERS);
   const counts = { artefacts: 0, conflicts: 0, quarantined: 0, bytes: 0 };
   for (let round = 1; ; round += 1) {
     const erased = await eraseRound(parts, jobId, counts);
     if (erased === 0) break;
-    if (round === MAX_ROUNDS) throw new StoreError('erase', `${jobId} is being written to all the time`);
+    if (round === MAX_ROUNDS) throw new StoreError('erase', `${jobId} is still being written to`);
   }
   const { artefacts, conflicts, quarantined, bytes } = counts;
   const summary = `${artefacts} artefacts, ${conflicts} conflicts, ${quarantined} quarantined bodies erased`;
   await parts.ledger.append(
     operatorLine(
-      { ...order, reason: order.reason === null ? summary : `${order.reason} (${summary})` },
+      { ...audit, reason: audit.reason === null ? summary : `${audit.reason} (${summary})` },
       {
         deliveryId,
         outcome: 'erased',
@@ -67,13 +67,13 @@ export async function eraseJob(parts: EraseParts, jobId: string, order: AuditInf
 
 const MARK_HEADERS = { contentType: 'application/json', metadata: {} } as const;
 
-function erasureMark(jobId: string, order: AuditInfo): Buffer {
-  return Buffer.from(JSON.stringify({ v: 1, jobId, erasedAt: new Date().toISOString(), ...order }));
+function erasureMark(jobId: string, audit: AuditInfo): Buffer {
+  return Buffer.from(JSON.stringify({ v: 1, jobId, erasedAt: new Date().toISOString(), ...audit }));
 }
 
 type Counts = { -readonly [name in keyof Erasure['erased']]: number };
 
-/** One look at everything; gives the number of objects that were deleted. */
+/** Lists everything once and deletes it. Returns the number of deleted objects. */
 async function eraseRound(
   { store, keyPrefixes }: EraseParts,
   jobId: string,
@@ -97,7 +97,7 @@ async function eraseRound(
   return deleting.length;
 }
 
-/** They name nothing any more, and hold hashes of what was erased. */
+/** Claims of conflicts hold hashes of what was erased. */
 async function eraseClaims(store: ObjectStore, keyPrefixes: readonly string[], jobId: string): Promise<void> {
   for (const prefix of new Set(keyPrefixes)) {
     for await (const { key } of store.list(conflictClaims(jobFolder(prefix, jobId)))) await store.delete(key);

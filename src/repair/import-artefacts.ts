@@ -5,8 +5,8 @@ import type { DeliveryOutcome } from '../domain/delivery.js';
 import { outcomeOf } from '../domain/delivery.js';
 import type { StoredItem } from '../domain/item.js';
 import { Problem } from '../domain/problem.js';
-import { createFileTaker, type FileTaker } from './import-files.js';
-import { checkOrder, type ImportPlace, importPlace, readImportFields } from './import-target.js';
+import { createFileSink, type FileSink } from './import-files.js';
+import { type ImportTarget, importTarget, readImportFields, rejectLateFields } from './import-target.js';
 import type { ReleasingSource } from './release-body.js';
 
 export interface ImportParts {
@@ -15,26 +15,26 @@ export interface ImportParts {
   readonly sources: ReadonlyMap<string, ReleasingSource>;
 }
 
-/** A form being read; its parser hands the files to `taker` and the text fields to `fields`. */
+/** A form that is being read. Its parser passes the files to `sink`, and `fields` returns the text fields. */
 export interface ImportForm {
-  /** Bytes of the whole form as far as its sender says; null when it does not. */
+  /** Bytes of the whole form by its `content-length`; null without one. */
   readonly expectedBytes: number | null;
   /** Text fields read so far. */
   fields(): Record<string, string>;
-  /** Reads the form to its end. Rejects with what `taker` rejected with, or `Problem`. */
-  read(taker: FileTaker): Promise<void>;
-  /** Ends the reading before its time. */
+  /** Reads the form to its end. Rejects with the error of `sink`, or with `Problem`. */
+  read(sink: FileSink): Promise<void>;
+  /** Aborts the reading. */
   fail(error: Error): void;
 }
 
-export interface ImportOrder {
+export interface ImportRequest {
   readonly jobId: string;
   readonly actor: string;
   readonly clientIp: string | null;
 }
 
-/** Answered like a callback. */
-export interface ImportAnswer {
+/** Has the shape of the response to a callback. */
+export interface ImportResult {
   readonly deliveryId: string;
   readonly jobId: string;
   readonly status: string | null;
@@ -45,35 +45,35 @@ export interface ImportAnswer {
 /** Milliseconds that an import waits for the first byte of memory, as callbacks do. */
 const MEMORY_WAIT = 10_000;
 
-/** Nothing becomes visible before the form has come whole; then first write wins, as for callbacks. */
+/** Stores the files of a form. Nothing becomes visible before the whole form was read; then first write wins, as for callbacks. */
 export async function importArtefacts(
   parts: ImportParts,
   form: ImportForm,
-  order: ImportOrder,
-): Promise<ImportAnswer> {
+  request: ImportRequest,
+): Promise<ImportResult> {
   const started = performance.now();
-  const act = { deliveryId: newDeliveryId(), receivedAt: new Date().toISOString(), jobId: order.jobId };
-  let begun: { readonly staged: StagedDelivery; readonly place: ImportPlace } | null = null;
-  const taker = createFileTaker(() => {
-    const place = importPlace(parts.sources, readImportFields(form.fields()));
-    begun = { place, staged: stage(parts.archive, place, act, form) };
-    return { staged: begun.staged, maxBytes: place.settings.maxBytes, kind: place.kind };
+  const act = { deliveryId: newDeliveryId(), receivedAt: new Date().toISOString(), jobId: request.jobId };
+  let begun: { readonly staged: StagedDelivery; readonly target: ImportTarget } | null = null;
+  const sink = createFileSink(() => {
+    const target = importTarget(parts.sources, readImportFields(form.fields()));
+    begun = { target, staged: stage(parts.archive, target, act, form) };
+    return { staged: begun.staged, maxBytes: target.settings.maxBytes, kind: target.kind };
   });
   try {
-    await form.read(taker);
-    const { staged, place } = requireFiles(begun);
+    await form.read(sink);
+    const { staged, target } = requireFiles(begun);
     const fields = readImportFields(form.fields());
-    checkOrder(place, fields);
+    rejectLateFields(target, fields);
     const items = await staged.commit();
     const outcome = outcomeOf(items);
-    const { status, source } = place;
+    const { status, source } = target;
     const durationMs = Math.round(performance.now() - started);
     await parts.ledger.append(
       operatorLine(
-        { actor: order.actor, reason: fields.reason ?? null },
+        { actor: request.actor, reason: fields.reason ?? null },
         {
           ...act,
-          ...contentOf(taker),
+          ...contentOf(sink),
           origin: 'import',
           method: 'POST',
           outcome,
@@ -81,11 +81,11 @@ export async function importArtefacts(
           status,
           items,
           durationMs,
-          clientIp: order.clientIp,
+          clientIp: request.clientIp,
         },
       ),
     );
-    return { deliveryId: act.deliveryId, jobId: order.jobId, status, outcome, items };
+    return { deliveryId: act.deliveryId, jobId: request.jobId, status, outcome, items };
   } finally {
     await stagedOf(begun)?.discard();
   }
@@ -93,7 +93,7 @@ export async function importArtefacts(
 
 function stage(
   archive: Archive,
-  { source, status, settings }: ImportPlace,
+  { source, status, settings }: ImportTarget,
   act: { readonly deliveryId: string; readonly receivedAt: string; readonly jobId: string },
   form: ImportForm,
 ): StagedDelivery {
@@ -106,7 +106,8 @@ function stage(
   return staged;
 }
 
-type Begun = { readonly staged: StagedDelivery; readonly place: ImportPlace } | null;
+/** Null before the first file. */
+type Begun = { readonly staged: StagedDelivery; readonly target: ImportTarget } | null;
 
 function requireFiles(begun: Begun): NonNullable<Begun> {
   if (begun === null) throw new Problem('request-invalid', 'The form holds no file.');
@@ -117,9 +118,9 @@ function stagedOf(begun: Begun): StagedDelivery | undefined {
   return begun?.staged;
 }
 
-function contentOf({ taken }: FileTaker) {
+function contentOf({ files }: FileSink) {
   return {
-    bytes: taken.reduce((sum, { bytes }) => sum + bytes, 0),
-    shape: { contentType: 'multipart/form-data', framing: 'chunked' as const, parts: taken },
+    bytes: files.reduce((sum, { bytes }) => sum + bytes, 0),
+    shape: { contentType: 'multipart/form-data', framing: 'chunked' as const, parts: files },
   };
 }

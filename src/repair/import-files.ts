@@ -18,30 +18,30 @@ export interface FormFile {
   readonly stream: Readable;
 }
 
-/** Takes the files of one form one after the other, whatever the form's parser hands out at once. */
-export interface FileTaker {
-  take(file: FormFile): Promise<PartShape>;
-  /** What was taken, for the ledger line. */
-  readonly taken: readonly PartShape[];
+/** Stores the files of one form one after the other, even if the form's parser passes several at once. */
+export interface FileSink {
+  add(file: FormFile): Promise<PartShape>;
+  /** The shapes of the files so far, for the ledger line. */
+  readonly files: readonly PartShape[];
 }
 
-/** What is known once the first file begins: by then the form has said where its files belong. */
+/** Where the files go. Known once the first file begins: the text fields come before it. */
 export interface FileDestination {
   readonly staged: StagedDelivery;
   readonly maxBytes: number;
   readonly kind: ItemKind | undefined;
 }
 
-/** Field names that say nothing of a file. */
-const MEANINGLESS = new Set(['file', 'files', 'upload', 'artefact']);
+/** Field names that say nothing about the kind of a file. */
+const GENERIC_NAMES = new Set(['file', 'files', 'upload', 'artefact']);
 
-export function createFileTaker(begin: () => FileDestination): FileTaker {
-  const taken: PartShape[] = [];
+export function createFileSink(begin: () => FileDestination): FileSink {
+  const files: PartShape[] = [];
   let begun: FileDestination | null = null;
   let bytes = 0;
   let last: Promise<unknown> = Promise.resolve();
 
-  async function takeNow(file: FormFile): Promise<PartShape> {
+  async function store(file: FormFile): Promise<PartShape> {
     begun ??= begin();
     const { staged, maxBytes, kind } = begun;
     const item = new PlannedItem(staged, planOf(file, kind), { fileName: file.fileName });
@@ -53,21 +53,21 @@ export function createFileTaker(begin: () => FileDestination): FileTaker {
       if (waiting !== undefined) await waiting;
     }
     await item.end();
-    const told = partShape({ name: file.fieldName, contentType: file.contentType }, item.bytes);
-    taken.push(told);
-    return told;
+    const shape = partShape({ name: file.fieldName, contentType: file.contentType }, item.bytes);
+    files.push(shape);
+    return shape;
   }
 
   return {
-    taken,
-    take(file) {
-      const taking = last
-        .then(() => takeNow(file))
+    files,
+    add(file) {
+      const storing = last
+        .then(() => store(file))
         .catch((error: unknown) => {
           throw error instanceof UndecodableError ? brokenFile(file, error) : error;
         });
-      last = taking.catch(() => undefined);
-      return taking;
+      last = storing.catch(() => undefined);
+      return storing;
     },
   };
 }
@@ -77,7 +77,7 @@ function brokenFile({ fieldName }: FormFile, error: UndecodableError): Problem {
   return new Problem('body-malformed', `The file in ${name} is not what it is called: ${error.message}`);
 }
 
-/** The kind that was given, else what a callback's part of that name and content would be. */
+/** Of the kind that was given, else of the kind that a callback's part of that name and content would have. */
 function planOf({ fieldName, fileName, contentType }: FormFile, kind: ItemKind | undefined): ItemPlan {
   if (kind === 'attachment') {
     const identity = {
@@ -86,6 +86,6 @@ function planOf({ fieldName, fileName, contentType }: FormFile, kind: ItemKind |
     };
     return { identify: () => identity };
   }
-  const name = kind ?? (MEANINGLESS.has(fieldName.toLowerCase()) ? null : fieldName);
+  const name = kind ?? (GENERIC_NAMES.has(fieldName.toLowerCase()) ? null : fieldName);
   return partPlan({ name, fileName, contentType });
 }

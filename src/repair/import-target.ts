@@ -12,14 +12,14 @@ const FIELDS = z.strictObject({
     .enum([...ITEM_KINDS, 'transcript'])
     .transform((kind): ItemKind => (kind === 'transcript' ? 'transcript.json-v2' : kind))
     .optional(),
-  status: z.string().refine(isCallbackStatus, 'is no status').optional(),
+  status: z.string().refine(isCallbackStatus, 'is not a status').optional(),
   reason: reasonText,
 });
 
 /** The text fields of the import form. */
 export type ImportFields = z.output<typeof FIELDS>;
 
-/** Throws `request-invalid`, for unknown fields as well: a transcript sent as text would be lost in silence. */
+/** Throws `request-invalid`, also for unknown fields: a transcript sent as a text field would be lost silently. */
 export function readImportFields(fields: Record<string, string>): ImportFields {
   const unknown = Object.keys(fields).find((name) => !Object.hasOwn(FIELDS.shape, name));
   if (unknown === undefined) return readBody(FIELDS, fields);
@@ -28,18 +28,18 @@ export function readImportFields(fields: Record<string, string>): ImportFields {
 }
 
 /** Where the files of an import go. */
-export interface ImportPlace {
+export interface ImportTarget {
   readonly source: string;
   readonly settings: ReleasingSource;
   readonly kind: ItemKind | undefined;
   readonly status: string | null;
 }
 
-/** Throws `request-invalid` when the source is open or unknown. */
-export function importPlace(
+/** Throws `request-invalid` when the source is ambiguous or unknown. */
+export function importTarget(
   sources: ReadonlyMap<string, ReleasingSource>,
   fields: ImportFields,
-): ImportPlace {
+): ImportTarget {
   const source = fields.source ?? defaultSource(sources.keys());
   if (source === null) throw new Problem('request-invalid', 'Name the source: there are several.');
   const settings = sources.get(source);
@@ -47,11 +47,11 @@ export function importPlace(
   return { source, settings, kind: fields.kind, status: fields.status ?? null };
 }
 
-/** What came after the first file came too late. Throws `request-invalid`. */
-export function checkOrder(place: ImportPlace, fields: ImportFields): void {
+/** Throws `request-invalid` when a field came after the first file: it is already being stored. */
+export function rejectLateFields(target: ImportTarget, fields: ImportFields): void {
   const late =
-    (fields.source !== undefined && fields.source !== place.source) ||
-    fields.kind !== place.kind ||
-    (fields.status ?? null) !== place.status;
+    (fields.source !== undefined && fields.source !== target.source) ||
+    fields.kind !== target.kind ||
+    (fields.status ?? null) !== target.status;
   if (late) throw new Problem('request-invalid', 'source, kind and status come before the files.');
 }

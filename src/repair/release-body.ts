@@ -8,9 +8,9 @@ import { type Acknowledgement, outcomeOf } from '../domain/delivery.js';
 import type { StoredItem } from '../domain/item.js';
 import { Problem } from '../domain/problem.js';
 import type { ObjectStore } from '../store/object-store.js';
-import { type DecodingSource, decodeStored, failureOf } from './decode-quarantined.js';
+import { type DecodingSource, decodeQuarantined, failureOf } from './decode-quarantined.js';
 
-/** What a source's settings say today of decoding and placing its bodies. */
+/** The current settings of a source for decoding its bodies and for their keys. */
 export interface ReleasingSource extends DecodingSource {
   readonly keyPrefix: string;
 }
@@ -22,62 +22,65 @@ export interface ReleaseParts {
   readonly archive: Archive;
   readonly ledger: Pick<Ledger, 'append'>;
   readonly maxParts: number;
-  /** Told of every body that was released, for metrics. */
+  /** Called with the size of every body that was released, for metrics. */
   readonly onReleased?: (bytes: number) => void;
 }
 
 /**
- * Runs a quarantined body through today's decoder and configuration into the archive. The body stays, marked as
- * released; doing it again changes nothing and gives the same answer.
+ * Decodes a quarantined body with the current decoder and configuration into the archive. The body stays, marked as
+ * released. A repeated release changes nothing and returns the same result.
  *
- * Rejects with `not-found`, also when the job is erased meanwhile: then nothing of the release remains. Rejects with
- * `conflict` when the body still cannot be decoded.
+ * Rejects with `not-found` for an unknown body, and when the job is erased meanwhile: then nothing of the release remains.
+ * Rejects with `conflict` when the body still cannot be decoded.
  */
-export function releaseBody(parts: ReleaseParts, id: string, order: AuditInfo): Promise<Acknowledgement> {
+export function releaseBody(parts: ReleaseParts, id: string, audit: AuditInfo): Promise<Acknowledgement> {
   return parts.quarantine.withBody(id, async (body) => {
     const [request, released] = await Promise.all([
       parts.quarantine.request(id),
       parts.quarantine.release(id),
     ]);
-    if (request === null || body === null) throw nothingThere();
-    if (released !== null) return answer(request, released.deliveryId, released.items);
-    return release(parts, { id, request, body }, order);
+    if (request === null || body === null) throw unknownBody();
+    if (released !== null) return resultOf(request, released.deliveryId, released.items);
+    return release(parts, { id, request, body }, audit);
   });
 }
 
 async function release(
   parts: ReleaseParts,
   { id, request, body }: { readonly id: string; readonly request: QuarantinedRequest; readonly body: Buffer },
-  order: AuditInfo,
+  audit: AuditInfo,
 ): Promise<Acknowledgement> {
   const started = performance.now();
   const deliveryId = newDeliveryId();
   const receivedAt = new Date().toISOString();
   const items = await archiveBody(parts, request, body, { deliveryId, receivedAt });
   const { source, region, clientIp, method, jobId, status } = request;
-  const told = { source, region, clientIp, method, jobId, status, deliveryId, receivedAt, items };
   const durationMs = Math.round(performance.now() - started);
   const mark = await parts.quarantine.markReleased(id, jobId, {
     v: 1,
     deliveryId,
     releasedAt: receivedAt,
-    ...order,
+    ...audit,
     outcome: outcomeOf(items),
     items,
   });
-  // Of two replicas that release it at once, the one whose mark stays writes the line.
+  // When two replicas release the body at once, the one whose mark was first writes the line.
   if (mark.deliveryId === deliveryId) {
-    const act = { ...told, outcome: 'released', origin: 'replay' as const, bytes: body.length, durationMs };
-    await parts.ledger.append(operatorLine(order, act)).catch(async (error: unknown) => {
-      // Without its line the release is not acknowledged, and must not look done to the next one.
+    const line = operatorLine(audit, {
+      ...{ source, region, clientIp, method, jobId, status, deliveryId, receivedAt, items, durationMs },
+      outcome: 'released',
+      bytes: body.length,
+    });
+    await parts.ledger.append(line).catch(async (error: unknown) => {
+      // A release without its line is not acknowledged: the mark must not make the next attempt return early.
       await parts.quarantine.unmarkReleased(id);
       throw error;
     });
   }
-  // An erasure that began after the commit has found the artefacts, and may have looked here before the mark came.
+  // An erasure that began after the commit has deleted the artefacts, but may have listed the quarantine before the mark.
   if (await isErased(parts.store, jobId)) await parts.quarantine.unmarkReleased(id);
   parts.onReleased?.(body.length);
-  return answer(request, mark.deliveryId, mark.items);
+  return resultOf(request, mark.deliveryId, mark.items);
 }
 
 async function archiveBody(
@@ -100,9 +103,9 @@ async function archiveBody(
     keyPrefix: source.keyPrefix,
   });
   try {
-    await decodeStored(request, body, staged, source, parts.maxParts);
+    await decodeQuarantined(request, body, staged, source, parts.maxParts);
     const items = await commitUnlessErased(parts.store, request.jobId, () => staged.commit());
-    if (items === null) throw nothingThere();
+    if (items === null) throw unknownBody();
     return items;
   } catch (error) {
     const { detail, reason } = failureOf(error);
@@ -112,11 +115,11 @@ async function archiveBody(
   }
 }
 
-function nothingThere(): Problem {
+function unknownBody(): Problem {
   return new Problem('not-found', 'Nothing of this id is in quarantine.');
 }
 
-function answer(
+function resultOf(
   { jobId, status }: QuarantinedRequest,
   deliveryId: string,
   items: readonly StoredItem[],

@@ -5,7 +5,7 @@ import { Problem } from '../../domain/problem.js';
 import { BodyAbortedError, type RequestBody } from '../../receiver/callback-request.js';
 import type { BodyLimits, BodyReader } from '../../receiver/http/body-reader.js';
 import type { ImportForm } from '../../repair/import-artefacts.js';
-import type { FileTaker } from '../../repair/import-files.js';
+import type { FileSink } from '../../repair/import-files.js';
 import { fieldsOf, formOptions, readForm } from './read-form.js';
 
 export interface ImportFormOptions {
@@ -38,11 +38,11 @@ export function openImportForm(
     expectedBytes: length,
     fields: () => fieldsOf(request),
     fail: (error) => body.fail(error),
-    async read(taker) {
+    async read(sink) {
       let nameless = false;
       const ends = new FirstFailure(body);
       const handler = multer(
-        formOptions(ends.watch(taker), { maxFileBytes }, (parser) => {
+        formOptions(ends.watch(sink), { maxFileBytes }, (parser) => {
           parser.on('file', (_name: unknown, _stream: unknown, { filename }: { filename?: string }) => {
             if (!filename) nameless = true;
           });
@@ -75,11 +75,11 @@ class FirstFailure {
     body.onFailure(() => this.#reject(asFormError(body.failure)));
   }
 
-  watch(taker: FileTaker): FileTaker {
+  watch(sink: FileSink): FileSink {
     return {
-      ...taker,
-      take: (file) =>
-        taker.take(file).catch((error: unknown) => {
+      ...sink,
+      add: (file) =>
+        sink.add(file).catch((error: unknown) => {
           this.#reject(error);
           throw error;
         }),

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Request, RequestHandler, Response } from 'express';
 import type { Options, StorageEngine } from 'multer';
 import { Problem } from '../../domain/problem.js';
-import type { FileTaker } from '../../repair/import-files.js';
+import type { FileSink } from '../../repair/import-files.js';
 
 /** What multer 2.5 knows and its types do not yet. */
 export interface FormOptions extends Options {
@@ -28,14 +28,14 @@ function limitsOf({ maxFileBytes }: FormLimits) {
   };
 }
 
-/** Options that hand each file to `taker` as it streams in, and the parser to `feed`, which gives it the form. */
+/** Options that hand each file to `sink` as it streams in, and the parser to `feed`, which gives it the form. */
 export function formOptions(
-  taker: FileTaker,
+  sink: FileSink,
   limits: FormLimits,
   feed: (parser: NodeJS.WritableStream) => void,
 ): FormOptions {
   return {
-    storage: storageFor(taker),
+    storage: storageFor(sink),
     limits: limitsOf(limits),
     defParamCharset: 'utf8',
     streamHandler: (_request, parser) => feed(parser),
@@ -43,12 +43,12 @@ export function formOptions(
 }
 
 /** Never throws synchronously and always listens for errors: either would end the process. */
-function storageFor(taker: FileTaker): StorageEngine {
+function storageFor(sink: FileSink): StorageEngine {
   return {
     _handleFile(_request, { fieldname, originalname, mimetype, stream }, done) {
       stream.on('error', () => {});
-      taker
-        .take({ fieldName: fieldname, fileName: originalname, contentType: mimetype, stream })
+      sink
+        .add({ fieldName: fieldname, fileName: originalname, contentType: mimetype, stream })
         .then(({ bytes }) => done(undefined, { size: bytes }), done);
     },
     // What was taken is only staged: giving up the delivery removes it.
@@ -56,7 +56,7 @@ function storageFor(taker: FileTaker): StorageEngine {
   };
 }
 
-/** Reads the form to its end. Rejects with what the taker rejected with, or `request-invalid`, `body-too-large`. */
+/** Reads the form to its end. Rejects with what the sink rejected with, or `request-invalid`, `body-too-large`. */
 export function readForm(
   handler: RequestHandler,
   request: IncomingMessage,

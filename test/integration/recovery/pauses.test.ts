@@ -15,7 +15,7 @@ beforeEach(async () => {
 
 afterEach(() => bench.close());
 
-/** A run so many hours after the beginning. */
+/** A run `hours` after the beginning. */
 function runAt(hours: number, order: Parameters<typeof reconcile>[1] = {}): Promise<RecoveryReport> {
   return reconcile({ ...bench.parts, clock: () => BEGIN + hours * HOUR }, order);
 }
@@ -42,7 +42,7 @@ describe('after a pause', () => {
     expect(lookedBack(await runAt(150))).toBe(168);
   });
 
-  it('a region that could not be listed is looked at from where that began', async () => {
+  it('a region that could not be listed is listed from its last complete run on', async () => {
     await runAt(0);
     const jobId = await lostAt(5);
     await lostAt(5, 'us1');
@@ -58,12 +58,12 @@ describe('after a pause', () => {
     bench.simulator.faults.remove(down);
     const report = await runAt(80);
     expect(report.jobs).toMatchObject([{ jobId, region: 'eu1', outcome: 'recovered' }]);
-    // The job of the other region lies beyond the window, and is not asked for again.
+    // The job of the other region is older than the window, and is not requested again.
     expect(report.outcomes.matched).toBe(0);
     expect(report.regions).toEqual(['eu1', 'us1']);
   });
 
-  it('a run that was interrupted, or asked to look at less, counts for nothing', async () => {
+  it('a run that was interrupted or limited does not move the beginning of the next', async () => {
     await runAt(0);
     const jobId = await lostAt(5);
     const stop = new AbortController();
@@ -75,7 +75,7 @@ describe('after a pause', () => {
     expect((await runAt(64)).jobs).toMatchObject([{ jobId, outcome: 'recovered' }]);
   });
 
-  it('runs of one region each leave nothing out, either', async () => {
+  it('runs of one region each leave nothing out of their region', async () => {
     for (const region of ['eu1', 'us1']) await runAt(0, { regions: [region] });
     const jobId = await lostAt(5, 'us1');
     await runAt(60, { regions: ['eu1'] });

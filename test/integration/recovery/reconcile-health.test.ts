@@ -23,7 +23,7 @@ async function health() {
 }
 
 describe('health after reconcile', () => {
-  it('stays a warning until a run that saw everything says otherwise', async () => {
+  it('keeps a problem until a run that saw everything clears it', async () => {
     const { parts, simulator, lose } = bench;
     const good = await lose();
     simulator.setStatus(await lose(), 'expired');

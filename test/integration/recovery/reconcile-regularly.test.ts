@@ -52,7 +52,7 @@ async function metric(name: string): Promise<number> {
 }
 
 describe('recovery on an interval', () => {
-  it('brings back what was lost while callbacks go on, and counts it', async () => {
+  it('fetches lost jobs while callbacks arrive, and counts them', async () => {
     await start();
     const drop = simulator.faults.add({ kind: 'drop' });
     const lost = await submit(Date.now() - HOUR);
@@ -74,7 +74,7 @@ describe('recovery on an interval', () => {
     expect(await metric('transcript_receiver_recovery_oldest_unrecovered_seconds')).toBe(0);
   });
 
-  it('warns before the service drops what it could not fetch', async () => {
+  it('warns before the service drops a job that could not be fetched', async () => {
     await start();
     simulator.faults.add({ kind: 'drop' });
     simulator.faults.add({ kind: 'answer', operation: 'transcript', status: 500 });
@@ -86,7 +86,7 @@ describe('recovery on an interval', () => {
     expect(await metric('transcript_receiver_recovery_runs_total\\{result="failed"\\}')).toBeGreaterThan(0);
   });
 
-  it('goes on telling the age of what is missing while the service does not list its jobs', async () => {
+  it('keeps the age of missing jobs while the service does not list them', async () => {
     const oldest = () => metric('transcript_receiver_recovery_oldest_unrecovered_seconds');
     await start();
     simulator.faults.add({ kind: 'drop' });
@@ -102,7 +102,7 @@ describe('recovery on an interval', () => {
     await until(async () => (await oldest()) === 0);
   });
 
-  it('ends a download under way when the service stops', async () => {
+  it('aborts a download in flight when the service stops', async () => {
     await start();
     simulator.faults.add({ kind: 'drop' });
     simulator.submit({

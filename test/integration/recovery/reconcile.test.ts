@@ -41,7 +41,7 @@ function only(report: RecoveryReport) {
 }
 
 describe('reconcile', () => {
-  it('fetches every kind of artefact byte-exact, with where it came from', async () => {
+  it('fetches every kind of artefact byte-exact, and records its origin', async () => {
     const { simulator, parts, store, lose, isExact } = await begin();
     const contents = ['transcript', 'transcript.txt', 'transcript.srt', 'data'];
     const id = await lose({ contents }, { region: 'us1', mediaBytes: 300_000 });
@@ -72,7 +72,7 @@ describe('reconcile', () => {
     expect(simulator.deliveries.attempts).toHaveLength(0);
   });
 
-  it('reports in the documented shape, the same in the store', async () => {
+  it('stores and returns the report in the documented shape', async () => {
     const { parts, lose, content } = await begin();
     const id = await lose();
     const report = await reconcile(parts);
@@ -101,7 +101,7 @@ describe('reconcile', () => {
     expect(JSON.parse((await content(stored ?? '')).toString())).toEqual(report);
   });
 
-  it('finds everything matched the second time, and writes no second line', async () => {
+  it('matches everything in a second run, and writes no second line', async () => {
     const { parts, lose } = await begin();
     for (let n = 0; n < 5; n += 1) await lose({ contents: ['transcript', 'transcript.srt'] });
     expect((await reconcile(parts)).outcomes.recovered).toBe(5);
@@ -124,7 +124,7 @@ describe('reconcile', () => {
     expect((await bench.content(`jobs/${id}/transcript.json`)).toString()).toContain('by callback');
   });
 
-  it('asks for nothing of failed, running, foreign and bodiless jobs', async () => {
+  it('requests nothing of failed, running, foreign and bodiless jobs', async () => {
     const { simulator, parts, lose } = await begin();
     await lose({}, { outcome: 'error' });
     await lose({ contents: [] });
@@ -151,7 +151,7 @@ describe('reconcile', () => {
     });
   });
 
-  it('looks back over the window once a run left nothing out, or as far as asked', async () => {
+  it('looks back over the window once a run left nothing out, or as far as `since` says', async () => {
     const { parts, lose } = await begin();
     await reconcile(parts);
     await lose({}, { createdAt: Date.now() - 60 * HOUR });
@@ -160,7 +160,7 @@ describe('reconcile', () => {
     expect(report.outcomes.recovered).toBe(1);
   });
 
-  it('walks every page of every region once', async () => {
+  it('reads every page of every region once', async () => {
     const { parts, lose } = await begin();
     const ids = await Promise.all(
       Array.from({ length: 230 }, (_, n) =>
@@ -172,7 +172,7 @@ describe('reconcile', () => {
     expect(await artefacts()).toEqual(ids.map((id) => `jobs/${id}/transcript.json`).sort());
   });
 
-  it('keeps to a region, a source or named jobs when asked', async () => {
+  it('can be limited to a region, a source or named jobs', async () => {
     const sources = {
       default: { contents: ['transcript'], keyPrefix: '' },
       legal: { contents: ['transcript.txt'], keyPrefix: 'legal/' },
@@ -189,7 +189,7 @@ describe('reconcile', () => {
     expect(named.outcomes).toEqual({ ...NONE, recovered: 1, matched: 1 });
   });
 
-  it('looks at a region once, however often it is named', async () => {
+  it('lists a region once, even if it is named twice', async () => {
     const { parts, lose } = await begin();
     await lose();
     expect(await reconcile(parts, { regions: ['eu1', 'eu1'] })).toMatchObject({
@@ -199,7 +199,7 @@ describe('reconcile', () => {
     expect(await ledgerOf(bench.folder)).toHaveLength(1);
   });
 
-  it('says in the report that it was to look at less than everything', async () => {
+  it('marks the report of a run whose options leave something out as limited', async () => {
     const { parts } = await begin();
     const limited = async (order: Parameters<typeof reconcile>[1]) => (await reconcile(parts, order)).limited;
     expect((await refetchAll(parts, ['one'], {})).limited).toBe(true);
@@ -213,7 +213,7 @@ describe('reconcile', () => {
     expect(await limited({ regions: ['us1', 'eu1'], since })).toBe(false);
   });
 
-  it('tells in a dry run what it would fetch, and changes nothing', async () => {
+  it('reports in a dry run what it would fetch, and changes nothing', async () => {
     const { parts, lose } = await begin();
     const id = await lose();
     const report = await reconcile(parts, { dryRun: true });
@@ -227,7 +227,7 @@ describe('reconcile', () => {
     expect(await visibleKeys(bench.folder)).toEqual([]);
   });
 
-  it('takes the job record for a missing jobinfo, and says so', async () => {
+  it('stores the job record as a missing jobinfo, and says so', async () => {
     const { simulator, parts, lose, content } = await begin();
     const id = await lose({ contents: ['jobinfo'] });
     expect(only(await reconcile(parts))).toMatchObject({
@@ -240,7 +240,7 @@ describe('reconcile', () => {
     expect((await reconcile(parts)).outcomes).toEqual({ ...NONE, matched: 1 });
   });
 
-  it('does not bring back what was erased on purpose', async () => {
+  it('does not fetch an erased job again', async () => {
     const { parts, store, lose } = await begin();
     const id = await lose();
     await store.create(erasureKey(id), Buffer.from('{}'), { contentType: 'application/json', metadata: {} });
@@ -248,7 +248,7 @@ describe('reconcile', () => {
     expect(await artefacts()).toEqual([]);
   });
 
-  it('does no harm when two run at once', async () => {
+  it('leaves the same result when two run at once', async () => {
     const { parts, lose, isExact } = await begin();
     const ids = await Promise.all(
       Array.from({ length: 20 }, () => lose({ contents: ['transcript', 'data'] }, { mediaBytes: 150_000 })),
@@ -265,7 +265,7 @@ describe('reconcile', () => {
     expect(await visibleKeys(bench.folder, 'reports/')).toHaveLength(2);
   });
 
-  it('leaves what one would leave when two run at once and the record changes between them', async () => {
+  it('leaves the result of one run when two run at once and the record changes between them', async () => {
     let looks = 0;
     let bothLooked = () => {};
     const looked = new Promise<void>((resolve) => (bothLooked = resolve));
@@ -294,7 +294,7 @@ describe('reconcile', () => {
     expect(await ledgerOf(bench.folder)).toHaveLength(1);
   });
 
-  it('does not bring back what is erased while it runs, at whichever of its steps', async () => {
+  it('does not store a job that is erased during any of its steps', async () => {
     let call = 0;
     let eraseAt = 0;
     let erase = async () => {};
@@ -332,7 +332,7 @@ describe('reconcile', () => {
     expect(eraseAt).toBeGreaterThan(12);
   });
 
-  it('ends when told to, says so, and goes on from there the next time', async () => {
+  it('ends when it is interrupted, reports that, and continues in the next run', async () => {
     const { parts, lose } = await begin({ parts: { concurrency: 1 } });
     for (let n = 0; n < 10; n += 1) await lose();
     const stop = new AbortController();
@@ -350,7 +350,7 @@ describe('reconcile', () => {
     expect(await temporaryFiles()).toEqual([]);
   });
 
-  it('tells ledger and report what was stored of jobs that it was interrupted in', async () => {
+  it('records in ledger and report what was stored of interrupted jobs', async () => {
     const stop = new AbortController();
     const stored = new Set<string>();
     const { parts, lose } = await begin({
@@ -378,12 +378,12 @@ describe('reconcile', () => {
       expect(lines.find((line) => line.jobId === jobId)).toMatchObject({ outcome: 'failed', reason });
     }
     expect((await reconcile(parts)).outcomes).toMatchObject({ recovered: cut.length, failed: 0 });
-    const told = (await ledgerOf(bench.folder)).flatMap(({ items }) => items.map(({ key }) => key));
-    expect(told.sort()).toEqual(await artefacts());
+    const recorded = (await ledgerOf(bench.folder)).flatMap(({ items }) => items.map(({ key }) => key));
+    expect(recorded.sort()).toEqual(await artefacts());
     expect(await artefacts()).toHaveLength(9);
   });
 
-  it('gives up a download when told to, also while its upload is just being opened', async () => {
+  it('aborts a download when it is interrupted, also while its upload is being opened', async () => {
     const stop = new AbortController();
     const { parts, lose } = await begin({
       wrapStore: (store) => ({
@@ -429,7 +429,7 @@ describe('what goes wrong at the service', () => {
     expect((await reconcile(parts)).outcomes).toEqual({ ...NONE, recovered: 1, matched: 1 });
   });
 
-  it('tells the ledger of every item stored, also of a job known to fail', async () => {
+  it('records every stored item in the ledger, also of a job that failed before', async () => {
     const { simulator, parts, lose } = await begin();
     await lose({ contents: ['transcript', 'data'] });
     simulator.faults.add({ kind: 'answer', operation: 'media', status: 500 });
@@ -442,7 +442,7 @@ describe('what goes wrong at the service', () => {
     expect(lines[1]?.items.map(({ key }) => key)).toEqual(await artefacts());
   });
 
-  it('says unrecoverable of what expired or was deleted, once in the ledger', async () => {
+  it('is unrecoverable for expired and deleted jobs, with one line in the ledger', async () => {
     const { simulator, parts, lose } = await begin();
     simulator.setStatus(await lose(), 'expired');
     simulator.setStatus(await lose(), 'deleted');
@@ -457,7 +457,7 @@ describe('what goes wrong at the service', () => {
     expect(lines.map(({ outcome }) => outcome)).toEqual(['unrecoverable', 'unrecoverable']);
   });
 
-  it('says unrecoverable of what vanishes between list and fetch', async () => {
+  it('is unrecoverable for jobs that vanish between list and fetch', async () => {
     const { simulator, parts, lose } = await begin();
     const [deleted, expired] = [await lose(), await lose()];
     const vanishing: ObjectStore = {
@@ -475,7 +475,7 @@ describe('what goes wrong at the service', () => {
     expect(reasons[expired]).toMatch(/410/);
   });
 
-  it('says failed, not unrecoverable, of a transcript that a finished job merely does not show', async () => {
+  it('is failed, not unrecoverable, for a transcript that a finished job does not show', async () => {
     const { simulator, parts, lose } = await begin();
     await lose();
     simulator.faults.add({ kind: 'answer', operation: 'transcript', status: 404 });
@@ -485,7 +485,7 @@ describe('what goes wrong at the service', () => {
     });
   });
 
-  it('goes on when one job fails, and tells of the end of retention', async () => {
+  it('continues when one job fails, and reports the end of its retention', async () => {
     const { simulator, parts, lose } = await begin();
     const createdAt = Date.now() - 150 * HOUR;
     const [good, bad] = [await lose(), await lose({}, { createdAt })];
@@ -498,7 +498,7 @@ describe('what goes wrong at the service', () => {
     expect(await artefacts()).toEqual([`jobs/${good}/transcript.json`]);
   });
 
-  it('goes on with what failed beyond the window, and warns as its retention ends', async () => {
+  it('retries failed jobs beyond the window, and warns as their retention ends', async () => {
     const { simulator, parts, lose } = await begin();
     const id = await lose();
     const refusing = simulator.faults.add({ kind: 'answer', operation: 'transcript', status: 500 });
@@ -515,7 +515,7 @@ describe('what goes wrong at the service', () => {
     simulator.faults.remove(hiding);
     const warned: unknown[] = [];
     const report = await reconcile(later(130), {
-      onJob: (told, record) => warned.push([told.jobId, record?.id]),
+      onJob: (job, record) => warned.push([job.jobId, record?.id]),
     });
     expect(warned).toEqual([[id, id]]);
     expect(only(report)).toMatchObject({
@@ -529,7 +529,7 @@ describe('what goes wrong at the service', () => {
     expect((await reconcile(later(132))).outcomes).toEqual(NONE);
   });
 
-  it('goes on with what failed beyond the window only when it is to look at everything', async () => {
+  it('retries failed jobs beyond the window only in a run without limits', async () => {
     const { simulator, parts, lose } = await begin();
     const id = await lose();
     const refusing = simulator.faults.add({ kind: 'answer', operation: 'transcript', status: 500 });
@@ -542,7 +542,7 @@ describe('what goes wrong at the service', () => {
     expect((await reconcile(later)).jobs).toMatchObject([{ jobId: id, outcome: 'recovered' }]);
   });
 
-  it('goes on with what was pending as it left the window', async () => {
+  it('retries jobs that were pending when they left the window', async () => {
     const { simulator, parts, lose } = await begin();
     const id = await lose();
     simulator.setStatus(id, 'running');
@@ -555,7 +555,7 @@ describe('what goes wrong at the service', () => {
     expect(report.jobs).toMatchObject([{ jobId: id, outcome: 'recovered' }]);
   });
 
-  it('says once that what failed beyond the window has vanished', async () => {
+  it('reports once that a failed job beyond the window has vanished', async () => {
     const { simulator, parts, lose } = await begin();
     await lose();
     simulator.faults.add({ kind: 'answer', operation: 'transcript', status: 500 });
@@ -585,7 +585,7 @@ describe('what goes wrong at the service', () => {
     expect(report.faults).toEqual([{ region: 'eu1', reason: expect.stringMatching(reason) }]);
   });
 
-  it('stops asking a region that asks for a long pause, says so, and goes on with the others', async () => {
+  it('leaves a region that asks for a long pause, reports that, and continues with the others', async () => {
     const { simulator, parts, lose } = await begin();
     await Promise.all(Array.from({ length: 60 }, () => lose()));
     await lose({}, { region: 'us1' });
@@ -598,7 +598,7 @@ describe('what goes wrong at the service', () => {
     });
     const report = await reconcile(parts);
     expect(report.outcomes).toMatchObject({ matched: 0, recovered: 1 });
-    // Only the jobs that were told so: of the others nothing is known to be wrong.
+    // Only the jobs whose requests were rejected. Of the others no failure is known.
     expect(report.outcomes.failed).toBeLessThanOrEqual(parts.concurrency);
     expect(report.regions).toEqual(['us1']);
     expect(report.faults).toEqual([
@@ -608,7 +608,7 @@ describe('what goes wrong at the service', () => {
     expect(struck).toBeLessThanOrEqual(parts.concurrency);
   });
 
-  it('says when a list held entries that are no jobs', async () => {
+  it('reports list entries that are not jobs', async () => {
     const { simulator, parts, lose } = await begin();
     const id = await lose();
     const record = simulator.job(id);
@@ -638,7 +638,7 @@ describe('what goes wrong at the service', () => {
 });
 
 describe('what goes wrong in the store', () => {
-  it('fails the job and reports it, and nothing is lost by trying again', async () => {
+  it('reports a failed job, and fetches it in the next run', async () => {
     let broken = true;
     const { parts, lose } = await begin({
       wrapStore: (store) => ({
@@ -659,7 +659,7 @@ describe('what goes wrong in the store', () => {
     expect((await ledgerOf(bench.folder)).map(({ outcome }) => outcome)).toEqual(['failed', 'recovered']);
   });
 
-  it('says so when the ledger did not take the line', async () => {
+  it('reports a job as failed when its ledger line could not be written', async () => {
     const { parts, lose } = await begin({
       wrapStore: (store) => ({
         ...store,
@@ -677,7 +677,7 @@ describe('what goes wrong in the store', () => {
     });
   });
 
-  it('is honest about a report that could not be stored', async () => {
+  it('reports that the report could not be stored', async () => {
     const { parts, lose } = await begin({
       wrapStore: (store) => ({
         ...store,

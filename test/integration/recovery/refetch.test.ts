@@ -14,7 +14,7 @@ beforeEach(async () => {
 afterEach(() => bench.close());
 
 describe('refetch', () => {
-  it('finds the region by itself and waits for no grace period', async () => {
+  it('finds the region by itself and ignores the grace period', async () => {
     const { parts, lose, isExact } = bench;
     const jobId = await lose({}, { region: 'us1' });
     expect(await refetch(parts, { jobId })).toMatchObject({ jobId, region: 'us1', outcome: 'recovered' });
@@ -29,7 +29,7 @@ describe('refetch', () => {
     expect(await ledgerOf(bench.folder)).toHaveLength(1);
   });
 
-  it('compares what is here when asked to fetch again, and keeps what differs', async () => {
+  it('compares existing artefacts with `again`, and keeps what differs as conflict', async () => {
     const { parts, store, lose } = bench;
     const jobId = await lose({ contents: ['transcript', 'transcript.txt', 'jobinfo'] });
     const headers = { contentType: 'text/plain', metadata: {} };
@@ -64,13 +64,13 @@ describe('refetch', () => {
     });
   });
 
-  it('takes a job whose entries lead elsewhere: it was named', async () => {
+  it('fetches a job whose entries lead elsewhere, because an operator named it', async () => {
     const { parts, lose } = bench;
     const jobId = await lose({ url: 'https://elsewhere.example/hook' });
     expect(await refetch(parts, { jobId })).toMatchObject({ outcome: 'recovered' });
   });
 
-  it('asks for the source when there are several and the job names none', async () => {
+  it('requires the source when there are several and the job names none', async () => {
     const { lose } = bench;
     const sources = {
       default: { contents: ['transcript'], keyPrefix: '' },
@@ -86,7 +86,7 @@ describe('refetch', () => {
     expect(await visibleKeys(bench.folder, 'legal/')).toEqual([`legal/jobs/${jobId}/transcript.txt`]);
   });
 
-  it('records replays as such, with the name behind them', async () => {
+  it('records the origin and the actor of a replay', async () => {
     const { parts, store, lose } = bench;
     const jobId = await lose();
     await refetch(parts, { jobId, origin: 'replay', actor: 'ada' });
@@ -97,7 +97,7 @@ describe('refetch', () => {
     expect(info?.metadata.origin).toBe('replay');
   });
 
-  it('tells of what it stored before it was told to stop, and of nothing before that', async () => {
+  it('records what it stored before it was interrupted, and nothing when it stored nothing', async () => {
     const { parts, store, lose } = bench;
     const jobId = await lose({ contents: ['transcript', 'transcript.txt', 'transcript.srt'] });
     const stop = new AbortController();
@@ -127,7 +127,7 @@ describe('refetch', () => {
     expect(await ledgerOf(bench.folder)).toHaveLength(1);
   });
 
-  it('makes room when others wait for its memory, and tries once more', async () => {
+  it('releases its memory when others wait for it, and retries once', async () => {
     const { parts, lose, isExact } = bench;
     const jobId = await lose({ contents: ['data'] }, { mediaBytes: 3_000_000 });
     const given: StagedDelivery[] = [];
@@ -154,7 +154,7 @@ describe('refetch', () => {
     expect(await isExact(`jobs/${jobId}/data`, jobId, 'data')).toBe(true);
   });
 
-  it('says unrecoverable of a job nobody knows, unless it lies here whole', async () => {
+  it('is unrecoverable for an unknown job, unless all its artefacts are here', async () => {
     const { parts, store } = bench;
     expect(await refetch(parts, { jobId: 'nobody-knows' })).toMatchObject({
       region: null,
@@ -166,7 +166,7 @@ describe('refetch', () => {
     expect(await refetch(parts, { jobId: 'nobody-knows' })).toMatchObject({ outcome: 'matched' });
   });
 
-  it('says failed when a region that may know the job cannot be asked', async () => {
+  it('is failed when a region that may know the job cannot be asked', async () => {
     const { parts, simulator } = bench;
     simulator.faults.add({ kind: 'answer', operation: 'record', region: 'us1', status: 503 });
     expect(await refetch(parts, { jobId: 'nobody-knows' })).toMatchObject({
@@ -176,7 +176,7 @@ describe('refetch', () => {
     });
   });
 
-  it('sends nothing for an id that is none', async () => {
+  it('sends nothing for an invalid id', async () => {
     const { parts } = bench;
     expect(await refetch(parts, { jobId: '../../etc' })).toMatchObject({ outcome: 'failed' });
   });

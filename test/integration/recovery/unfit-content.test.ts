@@ -77,7 +77,7 @@ const CASES: Record<string, Instead> = {
     item: json,
     headers: JSON_TYPE,
     body: () => ERROR,
-    reason: /is JSON, but no transcript/,
+    reason: /is JSON, but not a transcript/,
   },
   'a web page for json': {
     item: json,
@@ -130,7 +130,7 @@ const CASES: Record<string, Instead> = {
     item: 'transcript.srt',
     headers: TEXT,
     body: () => 'Welcome to the call.',
-    reason: /does not begin as subtitles do/,
+    reason: /does not begin like subtitles/,
   },
   "another job's json": {
     item: json,

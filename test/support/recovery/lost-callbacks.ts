@@ -14,8 +14,8 @@ import { runCli } from '../processes/run-cli.js';
 import { storeSettings } from '../store/store-settings.js';
 
 /*
- * The promise of recovery with the real binary: callbacks are lost in every way there is, one reconcile
- * follows, and every artefact of every finished job lies in the store, once and byte-exact.
+ * Recovery with the real binary: callbacks are dropped, rejected and cut off by a SIGKILL. After one reconcile the store
+ * holds every artefact of every finished job, once and byte-exact.
  */
 
 const JOBS = 300;
@@ -103,7 +103,7 @@ export function describeLostCallbacks(name: string, open: () => Promise<StoreUnd
       return receiver;
     }
 
-    /** Submits so many jobs; `onSettled` is told of each whose notification came to an end. */
+    /** Submits jobs; `onSettled` is called for each job whose notification has ended. */
     function submit(count: number, onSettled: (delivered: boolean) => void = () => {}): void {
       for (let n = 0; n < count; n += 1) {
         const index = jobs.length;
@@ -128,8 +128,8 @@ export function describeLostCallbacks(name: string, open: () => Promise<StoreUnd
       }
     }
 
-    /** What must lie in the store of finished jobs, with its hash. */
-    async function due(): Promise<Map<string, string>> {
+    /** The artefacts that finished jobs require, with their hashes. */
+    async function requiredArtefacts(): Promise<Map<string, string>> {
       const artefacts = new Map<string, string>();
       for (const { id, failed, items } of jobs) {
         if (failed) continue;
@@ -139,8 +139,8 @@ export function describeLostCallbacks(name: string, open: () => Promise<StoreUnd
       return artefacts;
     }
 
-    /** What lies in the store of finished jobs, with its hash. */
-    async function here(): Promise<Map<string, string>> {
+    /** The artefacts of finished jobs in the store, with their hashes. */
+    async function storedArtefacts(): Promise<Map<string, string>> {
       const finished = new Set(jobs.filter(({ failed }) => !failed).map(({ id }) => id));
       const keys: string[] = [];
       for await (const { key } of store.list('jobs/')) {
@@ -177,7 +177,7 @@ export function describeLostCallbacks(name: string, open: () => Promise<StoreUnd
         await simulator.idle();
         door.lead(receiver.publicUrl);
 
-        // The receiver is killed with callbacks under way, and is away for longer than they are retried.
+        // The receiver is killed with callbacks in flight, and is down for longer than they are retried.
         submit(100, (ok) => {
           if (ok) delivered += 1;
           if (delivered === 15) receiver.signal('SIGKILL');
@@ -188,8 +188,8 @@ export function describeLostCallbacks(name: string, open: () => Promise<StoreUnd
         submit(JOBS - jobs.length);
         await simulator.idle();
 
-        const expected = await due();
-        const before = await here();
+        const expected = await requiredArtefacts();
+        const before = await storedArtefacts();
         const incomplete = jobs.filter(
           ({ id, failed, items }) =>
             !failed && items.some((item) => !before.has(`jobs/${id}/${PATHS[item]}`)),
@@ -207,11 +207,11 @@ export function describeLostCallbacks(name: string, open: () => Promise<StoreUnd
           failed: 0,
         });
         expect(report.faults).toEqual([]);
-        expect(differences(await here(), expected)).toEqual([]);
+        expect(differences(await storedArtefacts(), expected)).toEqual([]);
         expect(await createdTwice(store)).toEqual([]);
 
         expect((await reconcile()).outcomes).toMatchObject({ matched: JOBS, recovered: 0 });
-        expect(differences(await here(), expected)).toEqual([]);
+        expect(differences(await storedArtefacts(), expected)).toEqual([]);
       },
       PATIENCE,
     );
@@ -223,7 +223,7 @@ function differences(actual: Map<string, string>, expected: Map<string, string>)
   return [...keys].filter((key) => actual.get(key) !== expected.get(key)).sort();
 }
 
-/** Keys that more than one delivery claims to have made. */
+/** Keys that more than one delivery claims to have created. */
 async function createdTwice(store: ObjectStore): Promise<string[]> {
   const seen = new Set<string>();
   const twice: string[] = [];

@@ -1,15 +1,15 @@
 import { createSimulator, type Simulator } from '../../../src/simulator/simulator.js';
 
-/** The service's double with jobs whose callbacks nobody ever got. */
+/** The simulated service with jobs whose callbacks were lost. */
 export interface LostJobs {
   readonly simulator: Simulator;
-  /** Settings that let a receiver ask the double. */
+  /** Settings of a receiver that uses the simulated service. */
   readonly settings: Record<string, unknown>;
-  /** Submits a finished job whose callback got lost; resolves to its id. */
+  /** Submits a finished job whose callback is lost; resolves to its id. */
   lose(words?: number): Promise<string>;
 }
 
-const NOBODY = 'http://127.0.0.1:9/callbacks/default';
+const UNREACHABLE = 'http://127.0.0.1:9/callbacks/default';
 
 /** @param speech settings laid over those of `speech` */
 export async function lostJobs(speech: Record<string, unknown> = {}): Promise<LostJobs> {
@@ -33,7 +33,7 @@ export async function lostJobs(speech: Record<string, unknown> = {}): Promise<Lo
         config: {
           type: 'transcription',
           fetch_data: { url: 'https://media.example/a.wav?X-Signature=presigned-secret' },
-          notification_config: [{ url: NOBODY, auth_headers: ['X-Token: header-secret'] }],
+          notification_config: [{ url: UNREACHABLE, auth_headers: ['X-Token: header-secret'] }],
         },
       });
       await notified;

@@ -13,20 +13,20 @@ import { temporaryFolder } from '../temporary-folder.js';
 
 const PART_SIZE = 64 * 1024;
 
-/** Where recovery's entries lead in these tests; nobody listens there. */
+/** The address of callbacks in these tests; no server listens there. */
 export const CALLBACK_URL = 'http://127.0.0.1:9/callbacks/default';
 
-/** The service's double and an empty file store, with recovery between them. */
+/** The simulated service and an empty file store, with recovery between them. */
 export interface RecoveryBench {
   readonly simulator: Simulator;
   readonly parts: RecoveryParts;
   readonly store: ObjectStore;
   readonly folder: string;
-  /** Submits a finished job whose callback nobody ever got; resolves to its id. */
+  /** Submits a finished job whose callback is lost; resolves to its id. */
   lose(entry?: Partial<NotificationConfig>, more?: LostJob): Promise<string>;
-  /** What lies at a key. */
+  /** The content of an object. */
   content(key: string): Promise<Buffer>;
-  /** Whether that is byte by byte what the service has for an item. */
+  /** Whether an object is byte by byte the service's item. */
   isExact(key: string, jobId: string, item: JobItem): Promise<boolean>;
   close(): Promise<void>;
 }
@@ -42,7 +42,7 @@ export interface LostJob {
 export interface BenchOptions {
   readonly simulator?: SimulatorOptions;
   readonly parts?: Partial<RecoveryParts>;
-  /** Stands between recovery and the file store. */
+  /** Wraps the file store. */
   readonly wrapStore?: (store: ObjectStore) => ObjectStore;
 }
 

@@ -48,7 +48,7 @@ describe('which entries lead here', () => {
     'not a web address',
   ])('%s does not', (url) => expect(keys(job(url))).toBeNull());
 
-  it('are known by the public address as well, when it is configured', () => {
+  it('must begin with the public address when it is configured', () => {
     const question = asked({ publicUrl: 'https://receiver.example/stt/' });
     expect(keys(job('https://receiver.example/stt/callbacks/default'), question)).toHaveLength(1);
     expect(keys(job('HTTPS://Receiver.Example:443/stt/callbacks/default/'), question)).toHaveLength(1);
@@ -63,7 +63,7 @@ describe('what should be here', () => {
     expect(keys(job({ contents: [] }))).toEqual([]);
   });
 
-  it('is every content of the entry, each once', () => {
+  it('is every content of the entries, each once', () => {
     const contents = [
       'transcript',
       'transcript.json-v2',
@@ -99,7 +99,7 @@ describe('what should be here', () => {
     expect(keys(job({}, {}))).toHaveLength(1);
   });
 
-  it('names contents that the API does not offer instead of missing them', () => {
+  it('lists contents that the API does not offer instead of missing them', () => {
     expect(expectationOf(job({ contents: ['alignment', 'transcript'] }), asked())).toMatchObject({
       unsupported: ['alignment'],
       items: [{ kind: 'transcript.json-v2' }],
@@ -108,19 +108,19 @@ describe('what should be here', () => {
 });
 
 describe('jobs whose entries do not lead here', () => {
-  it("are nobody's unless asked for", () => {
+  it('are ignored without a selection', () => {
     expect(keys(job())).toBeNull();
     expect(keys(job('https://elsewhere.example/hook'))).toBeNull();
   });
 
-  it("take the source's contents when a source is asked for and they notify nobody", () => {
+  it("have the source's contents when a source is selected and they have no entries", () => {
     const legal = asked({ source: 'legal' });
     expect(keys(job(), legal)).toEqual(['legal/jobs/job1/transcript.txt', 'legal/jobs/job1/data']);
     expect(keys(job('https://elsewhere.example/hook'), legal)).toBeNull();
     expect(keys(job({}), legal)).toBeNull();
   });
 
-  it('are taken whatever they notify when the job itself was named', () => {
+  it('are taken whatever their entries say when an operator named the job', () => {
     const foreign = job('https://elsewhere.example/hook');
     expect(keys(foreign, asked({ source: 'legal', selectedBy: 'operator' }))).toHaveLength(2);
     expect(keys(foreign, asked({ selectedBy: 'operator' }))).toBeNull();

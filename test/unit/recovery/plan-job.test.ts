@@ -122,7 +122,7 @@ describe('the plan for', () => {
     expect(plan.reason).toBe('the job is expired; Sending notification failed');
   });
 
-  it('contents nobody can judge names them', () => {
+  it('contents that the API does not offer names them', () => {
     expect(planJob(situation({ contents: ['alignment'] })).reason).toMatch(/alignment/);
   });
 });
@@ -143,7 +143,7 @@ const anyCase = fc.record({
 });
 
 describe('any plan', () => {
-  it('misses exactly what is expected and not here, and fetches only finished jobs', () => {
+  it('misses exactly what is expected and absent, and fetches only finished jobs', () => {
     fc.assert(
       fc.property(anyCase, (given) => {
         const asked = situation(given);
@@ -158,7 +158,7 @@ describe('any plan', () => {
     );
   });
 
-  it('comes to an end: what was fetched is matched, whatever the time', () => {
+  it('converges: what was fetched is matched, whatever the time', () => {
     fc.assert(
       fc.property(anyCase, (given) => {
         const asked = situation(given);
@@ -179,7 +179,7 @@ describe('any plan', () => {
     );
   });
 
-  it('does not depend on the archive where that need not be looked at', () => {
+  it('does not depend on the archive where it is not required', () => {
     fc.assert(
       fc.property(anyCase, (given) => {
         const asked = situation(given);

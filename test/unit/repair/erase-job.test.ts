@@ -44,7 +44,7 @@ describe('erasing a job', () => {
     store.put('jobs/j1/data', 'x');
     const { lines, append } = ledger();
     const erasing = eraseJob({ store, keyPrefixes: [''], ledger: { append } }, 'j1', ORDER);
-    await expect(erasing).rejects.toThrow(/written to all the time/);
+    await expect(erasing).rejects.toThrow(/still being written to/);
     expect(lines).toEqual([]);
   });
 });

@@ -1,5 +1,6 @@
 import type { Problem } from '../domain/problem.js';
 import type { FillRate } from './fill-rate.js';
+import type { ShortLivedMember } from './short-lived-set.js';
 
 export class LeaseClosedError extends Error {
   constructor() {
@@ -26,7 +27,7 @@ export interface Discardable {
 }
 
 /** A delivery's account. */
-export class Lease {
+export class Lease implements ShortLivedMember {
   /** Bytes held, by the share they were taken from. */
   readonly taken = { small: 0, large: 0 };
   /** Bytes held from the reserve of a share. */
@@ -36,6 +37,7 @@ export class Lease {
   onRefused: ((problem: Problem) => void) | null = null;
   discardable: Discardable | null = null;
   closed = false;
+  setIndex = -1;
   /** A sequence number: of waiting leases the one with the lowest is served first. */
   readonly age: number;
   readonly fillRate: FillRate;

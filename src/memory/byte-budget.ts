@@ -1,6 +1,7 @@
 import { Problem } from '../domain/problem.js';
 import { type Discardable, Lease, LeaseClosedError, type LeaseOwner, type Share } from './budget-lease.js';
 import { FillRate } from './fill-rate.js';
+import { ShortLivedSet } from './short-lived-set.js';
 import { WaitQueue } from './wait-queue.js';
 
 /**
@@ -99,7 +100,7 @@ class Budget implements ByteBudget, LeaseOwner {
   readonly #used = { small: 0, large: 0 };
   readonly #holder: Record<Share, Lease | null> = { small: null, large: null };
   readonly #queue = { small: new WaitQueue(), large: new WaitQueue() };
-  readonly #leases = new Set<Lease>();
+  readonly #leases = new ShortLivedSet<Lease>();
   #lastAge = 0;
   #timer: NodeJS.Timeout | null = null;
 
@@ -257,7 +258,7 @@ class Budget implements ByteBudget, LeaseOwner {
 
   /** Releases discardable memory of the shares that leases wait for. */
   #releaseDiscardables(): void {
-    for (const lease of this.#leases) {
+    for (const lease of this.#leases.members()) {
       if (this.waiters === 0) return;
       if (lease.discardable === null || lease.discardable.bytes === 0) continue;
       if (SHARES.some((share) => this.#queue[share].length > 0 && this.#useOf(lease, share) > 0)) {
@@ -274,7 +275,7 @@ class Budget implements ByteBudget, LeaseOwner {
     const { head } = this.#queue[share];
     if (head === undefined) return;
     let missing = head.bytes - this.#free(share);
-    const holders = [...this.#leases].map((lease) => ({ lease, use: this.#useOf(lease, share) }));
+    const holders = this.#leases.members().map((lease) => ({ lease, use: this.#useOf(lease, share) }));
     for (const { lease, use } of holders) if (lease.refusal !== null) missing -= use;
     const slow = holders
       .filter(({ lease, use }) => use > 0 && lease.refusal === null)

@@ -2,65 +2,85 @@ import type { Discardable } from '../memory/budget-lease.js';
 import { type Memory, PartBuffer } from '../memory/part-buffer.js';
 import type { HeldBytes } from '../memory/shared-buffer.js';
 
+type Lost = 'over-cap' | 'no-memory';
+
 /**
  * Keeps the raw bytes of a body while it is decoded, so that an undecodable one can go to quarantine. Its memory counts
  * against the delivery's lease, but is never waited for: under pressure the raw copy is the first to be released. Chunks
  * are copied together, because a separate buffer of one byte costs hundreds.
+ *
+ * A class because of its getter. V8 allocates the accessor of an object literal in the old generation, where it keeps
+ * all of its callback from every minor collection (`test/integration/young-garbage.test.ts`).
  */
-export interface RawBodyCopy extends Discardable {
-  /** Must be called with every chunk of the body. */
-  keep(chunk: Buffer): void;
-  /** The complete raw body, which stays as it is until its reader releases it; or why it was not kept. */
-  hold(): HeldBytes | 'over-cap' | 'no-memory';
-}
+export class RawBodyCopy implements Discardable {
+  readonly #memory: Memory;
+  readonly #cap: number;
+  readonly #declared: number;
+  #last: PartBuffer;
+  #parts: PartBuffer[];
+  #bytes = 0;
+  #lost: Lost | null;
 
-/**
- * @param cap most bytes to keep
- * @param declared size of the body by its sender, null when unknown; a body that will exceed the cap is not kept at all
- */
-export function createRawBodyCopy(memory: Memory, cap: number, declared: number | null = null): RawBodyCopy {
-  const { lease, pool } = memory;
-  const newPart = () => new PartBuffer(memory, pool.largest, declared ?? 0);
-  let last = newPart();
-  let parts = [last];
-  let kept = 0;
-  let lost: 'over-cap' | 'no-memory' | null = declared !== null && declared > cap ? 'over-cap' : null;
-
-  function lose(why: 'over-cap' | 'no-memory'): void {
-    lost ??= why;
-    for (const part of parts) part.release();
-    parts = [];
-    kept = 0;
+  /**
+   * @param cap most bytes to keep
+   * @param declared size of the body by its sender, null when unknown; a body that will exceed the cap is not kept at all
+   */
+  constructor(memory: Memory, cap: number, declared: number | null = null) {
+    this.#memory = memory;
+    this.#cap = cap;
+    this.#declared = declared ?? 0;
+    this.#last = this.#newPart();
+    this.#parts = [this.#last];
+    this.#lost = this.#declared > cap ? 'over-cap' : null;
   }
 
-  function keep(chunk: Buffer): void {
-    if (lost !== null || chunk.length === 0) return;
-    if (kept + chunk.length > cap) return lose('over-cap');
-    const piece = chunk.length <= last.room ? chunk : chunk.subarray(0, last.room);
-    if (!last.tryAppend(piece)) return lose('no-memory');
-    kept += piece.length;
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Must be called with every chunk of the body. */
+  keep(chunk: Buffer): void {
+    if (this.#lost !== null || chunk.length === 0) return;
+    if (this.#bytes + chunk.length > this.#cap) return this.#lose('over-cap');
+    const { room } = this.#last;
+    const piece = chunk.length <= room ? chunk : chunk.subarray(0, room);
+    if (!this.#last.tryAppend(piece)) return this.#lose('no-memory');
+    this.#bytes += piece.length;
     if (piece.length === chunk.length) return;
-    last = newPart();
-    parts.push(last);
-    keep(chunk.subarray(piece.length));
+    this.#last = this.#newPart();
+    this.#parts.push(this.#last);
+    this.keep(chunk.subarray(piece.length));
+  }
+
+  /** The complete raw body, which stays as it is until its reader releases it; or why it was not kept. */
+  hold(): HeldBytes | Lost {
+    if (this.#lost !== null) return this.#lost;
+    if (this.#parts.length === 1) return this.#last.hold();
+    return this.#memory.lease.tryTake(this.#bytes) ? this.#concatenated() : 'no-memory';
+  }
+
+  release(): void {
+    this.#lose('no-memory');
   }
 
   /** A body beyond the largest buffer is concatenated for its reader, and paid for once more. */
-  function concatenated(): HeldBytes {
-    const bytes = kept;
-    return { bytes: Buffer.concat(parts.map((part) => part.bytes())), release: () => lease.give(bytes) };
+  #concatenated(): HeldBytes {
+    const { lease } = this.#memory;
+    const paid = this.#bytes;
+    return {
+      bytes: Buffer.concat(this.#parts.map((part) => part.bytes())),
+      release: () => lease.give(paid),
+    };
   }
 
-  return {
-    get bytes() {
-      return kept;
-    },
-    keep,
-    hold() {
-      if (lost !== null) return lost;
-      if (parts.length === 1) return last.hold();
-      return lease.tryTake(kept) ? concatenated() : 'no-memory';
-    },
-    release: () => lose('no-memory'),
-  };
+  #lose(why: Lost): void {
+    this.#lost ??= why;
+    for (const part of this.#parts) part.release();
+    this.#parts = [];
+    this.#bytes = 0;
+  }
+
+  #newPart(): PartBuffer {
+    return new PartBuffer(this.#memory, this.#memory.pool.largest, this.#declared);
+  }
 }

@@ -12,7 +12,7 @@ import type { Admission } from './admission.js';
 import type { CallbackRequest } from './callback-request.js';
 import { decodeBody } from './decode/decode-body.js';
 import { Delivery, type PhaseDurations } from './delivery.js';
-import { createRawBodyCopy, type RawBodyCopy } from './raw-body-copy.js';
+import { RawBodyCopy } from './raw-body-copy.js';
 import { asRefusal, type Refusal } from './refusal.js';
 import { bodyEncodings, header } from './request-headers.js';
 
@@ -83,7 +83,7 @@ export function createReceiver(parts: ReceiverParts): Receiver {
     const { declaredLength } = delivery.request;
     const reception = { expectedBytes: declaredLength, firstByteTimeout: MEMORY_WAIT };
     const staged = archive.begin(delivery.artefactContext(), reception);
-    const rawCopy = createRawBodyCopy(staged.memory, limits.quarantineBytes, declaredLength);
+    const rawCopy = new RawBodyCopy(staged.memory, limits.quarantineBytes, declaredLength);
     staged.setDiscardable(rawCopy);
     try {
       const fault = await decode(delivery, staged, rawCopy);
@@ -124,7 +124,9 @@ export function createReceiver(parts: ReceiverParts): Receiver {
     staged.onRefused((problem) => body.fail(problem));
     try {
       const limit = { maxBytes: source.maxBytes, maxParts: limits.maxParts };
-      const { parts } = await decodeBody(bodyHeaders(delivery), body, staged, limit, rawCopy.keep);
+      const { parts } = await decodeBody(bodyHeaders(delivery), body, staged, limit, (chunk) =>
+        rawCopy.keep(chunk),
+      );
       delivery.decoded(parts);
       return null;
     } catch (error) {

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { Problem } from '../../domain/problem.js';
+import { type ShortLivedMember, ShortLivedSet } from '../../memory/short-lived-set.js';
 import { BodyAbortedError, type RequestBody } from '../callback-request.js';
 
 export interface BodyLimits {
@@ -38,10 +39,10 @@ export interface BodyReader {
 const CHECK_EVERY = 250;
 
 export function createBodyReader(now: () => number = () => performance.now()): BodyReader {
-  const bodies = new Set<Body>();
+  const bodies = new ShortLivedSet<Body>();
   const timer = setInterval(() => {
     const instant = now();
-    for (const body of bodies) body.checkTimeouts(instant);
+    for (const body of bodies.members()) body.checkTimeouts(instant);
   }, CHECK_EVERY);
   timer.unref();
   return {
@@ -55,11 +56,12 @@ interface Pending {
   readonly reject: (error: Error) => void;
 }
 
-class Body implements RequestBody, AsyncIterator<Buffer, undefined> {
+class Body implements RequestBody, ShortLivedMember, AsyncIterator<Buffer, undefined> {
   bytes = 0;
+  setIndex = -1;
   readonly #request: IncomingMessage;
   readonly #limits: BodyLimits;
-  readonly #all: Set<Body>;
+  readonly #all: ShortLivedSet<Body>;
   readonly #now: () => number;
   readonly #onStart: (() => void) | undefined;
   #queue: Buffer[] = [];
@@ -76,7 +78,7 @@ class Body implements RequestBody, AsyncIterator<Buffer, undefined> {
   constructor(
     request: IncomingMessage,
     limits: BodyLimits,
-    all: Set<Body>,
+    all: ShortLivedSet<Body>,
     now: () => number,
     onStart: (() => void) | undefined,
   ) {

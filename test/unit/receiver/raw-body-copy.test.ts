@@ -3,7 +3,7 @@ import { createBufferPool } from '../../../src/memory/buffer-pool.js';
 import { createByteBudget } from '../../../src/memory/byte-budget.js';
 import type { Memory } from '../../../src/memory/part-buffer.js';
 import type { HeldBytes } from '../../../src/memory/shared-buffer.js';
-import { createRawBodyCopy, type RawBodyCopy } from '../../../src/receiver/raw-body-copy.js';
+import { RawBodyCopy } from '../../../src/receiver/raw-body-copy.js';
 
 const KIB = 1024;
 const LARGEST = 256 * KIB;
@@ -29,7 +29,7 @@ function contentOf(kept: RawBodyCopy): Buffer | string {
 describe('the keeper of raw bodies', () => {
   it('keeps all chunks in order and pays for them', () => {
     const { memory, lease } = memoryOf(4);
-    const kept = createRawBodyCopy(memory, 50);
+    const kept = new RawBodyCopy(memory, 50);
     kept.keep(bytes(10, 'a'));
     expect(lease.held).toBe(10);
     kept.keep(bytes(10, 'b'));
@@ -40,7 +40,7 @@ describe('the keeper of raw bodies', () => {
 
   it('copies chunks of single bytes together', () => {
     const { memory, lease } = memoryOf(4);
-    const kept = createRawBodyCopy(memory, 64 * KIB);
+    const kept = new RawBodyCopy(memory, 64 * KIB);
     for (let n = 0; n < 64 * KIB; n++) kept.keep(bytes(1, 'x'));
     expect(bytes(64 * KIB, 'x').equals(contentOf(kept) as Buffer)).toBe(true);
     expect(lease.held).toBe(64 * KIB);
@@ -48,7 +48,7 @@ describe('the keeper of raw bodies', () => {
 
   it('puts together what is larger than any buffer, pays for that, and gives all of it back', () => {
     const { memory, lease } = memoryOf(16);
-    const kept = createRawBodyCopy(memory, 3 * LARGEST);
+    const kept = new RawBodyCopy(memory, 3 * LARGEST);
     const chunks = Array.from({ length: 10 }, (_, n) => bytes(64 * KIB, String(n)));
     for (const chunk of chunks) kept.keep(chunk);
     const held = kept.hold() as HeldBytes;
@@ -61,7 +61,7 @@ describe('the keeper of raw bodies', () => {
 
   it('keeps the body for its reader when it is released meanwhile, and pays for it until then', () => {
     const { memory, lease } = memoryOf(4);
-    const kept = createRawBodyCopy(memory, 50);
+    const kept = new RawBodyCopy(memory, 50);
     kept.keep(bytes(10));
     const held = kept.hold() as HeldBytes;
     kept.release();
@@ -73,7 +73,7 @@ describe('the keeper of raw bodies', () => {
 
   it('lets go of everything once a body exceeds the cap', () => {
     const { memory, lease } = memoryOf(4);
-    const kept = createRawBodyCopy(memory, 15);
+    const kept = new RawBodyCopy(memory, 15);
     kept.keep(bytes(10));
     kept.keep(bytes(10));
     kept.keep(bytes(1));
@@ -83,21 +83,21 @@ describe('the keeper of raw bodies', () => {
 
   it('does not begin to keep a body that is declared to exceed the cap', () => {
     const { memory, lease } = memoryOf(4);
-    const kept = createRawBodyCopy(memory, 15, 16);
+    const kept = new RawBodyCopy(memory, 15, 16);
     kept.keep(bytes(10));
     expect(lease.held).toBe(0);
     expect(contentOf(kept)).toBe('over-cap');
   });
 
   it('keeps a body that is declared to fit', () => {
-    const kept = createRawBodyCopy(memoryOf(4).memory, 15, 15);
+    const kept = new RawBodyCopy(memoryOf(4).memory, 15, 15);
     kept.keep(bytes(15));
     expect(contentOf(kept)).toEqual(bytes(15));
   });
 
   it('says that there was no memory, and takes none', () => {
     const { memory, lease } = memoryOf(2);
-    const kept = createRawBodyCopy(memory, 8 * LARGEST);
+    const kept = new RawBodyCopy(memory, 8 * LARGEST);
     for (let n = 0; n < 32; n++) kept.keep(bytes(64 * KIB));
     expect(contentOf(kept)).toBe('no-memory');
     expect(lease.held).toBe(0);
@@ -105,7 +105,7 @@ describe('the keeper of raw bodies', () => {
 
   it('gives back what it kept when it is released', () => {
     const { memory, lease } = memoryOf(4);
-    const kept = createRawBodyCopy(memory, 50);
+    const kept = new RawBodyCopy(memory, 50);
     kept.keep(bytes(10));
     kept.release();
     expect(lease.held).toBe(0);

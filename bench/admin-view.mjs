@@ -12,6 +12,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { ulid } from 'ulid';
+import { V8_FLAGS } from '../scripts/v8-flags.mjs';
 
 const { values } = parseArgs({
   options: {
@@ -109,7 +110,7 @@ async function startReceiver() {
     sources: { default: { allowUnauthenticated: true } },
   };
   const main = fileURLToPath(new URL('../dist/main.js', import.meta.url));
-  const child = spawn(process.execPath, [main, 'serve'], {
+  const child = spawn(process.execPath, [...V8_FLAGS, main, 'serve'], {
     env: { PATH: process.env.PATH, NODE_ENV: 'production', NODE_CONFIG: JSON.stringify(settings) },
     stdio: ['ignore', 'pipe', 'inherit'],
   });

@@ -15,6 +15,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { V8_FLAGS } from '../scripts/v8-flags.mjs';
 
 const CONNECTIONS = Number(process.argv[2] ?? 17_000);
 const OPEN_FILES = process.argv[3];
@@ -31,7 +32,7 @@ const settings = {
   log: { level: 'warn' },
 };
 const limit = OPEN_FILES === undefined ? '' : `ulimit -n ${OPEN_FILES}; `;
-const receiver = spawn('sh', ['-c', `${limit}exec "$0" "$@"`, process.execPath, MAIN, 'serve'], {
+const receiver = spawn('sh', ['-c', `${limit}exec "$0" "$@"`, process.execPath, ...V8_FLAGS, MAIN, 'serve'], {
   env: {
     ...process.env,
     NODE_ENV: 'production',

@@ -11,6 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { V8_FLAGS } from '../scripts/v8-flags.mjs';
 import { cpuMs, pathOf, startServer, stopAll } from './lib/processes.mjs';
 import { startStandIn } from './lib/stores.mjs';
 import { PATH } from './lib/targets.mjs';
@@ -56,7 +57,7 @@ function startReceiver(endpoint) {
   };
   return startServer({
     name: 'receiver',
-    args: [pathOf('../dist/main.js'), 'serve'],
+    args: [...V8_FLAGS, pathOf('../dist/main.js'), 'serve'],
     env: { NODE_CONFIG: JSON.stringify(settings) },
     logFile: join(scratch, 'receiver.log'),
     isReady: (line) => line.event === 'listening',

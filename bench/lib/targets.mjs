@@ -1,5 +1,6 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { V8_FLAGS } from '../../scripts/v8-flags.mjs';
 import { pathOf, startServer } from './processes.mjs';
 
 export const TOKEN = 'bench-token-of-32-characters-long';
@@ -68,6 +69,7 @@ async function startProduct({ store, scratch, node, profile, deployed = false })
     name: 'product',
     node,
     args: [
+      ...V8_FLAGS,
       ...nodeOptions,
       ...(process.env.BENCH_NODE_OPTIONS?.split(' ') ?? []),
       ...(profile ? ['--cpu-prof', `--cpu-prof-dir=${profile}`] : []),

@@ -5,16 +5,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { V8_FLAGS } from '../../scripts/v8-flags.mjs';
 
 const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 
-/** The flags of the image and of the cluster files. */
+/** What the cluster files set beside the flags of the image. */
 const FLAGS = '--max-old-space-size=192';
 const MONITOR = fileURLToPath(new URL('loop-delay.mjs', import.meta.url));
 
 export async function startReceiver(settings) {
   const delayFile = join(mkdtempSync(join(tmpdir(), 'loop-delay-')), 'ms');
-  const child = spawn(process.execPath, [MAIN, 'serve'], {
+  const child = spawn(process.execPath, [...V8_FLAGS, MAIN, 'serve'], {
     env: {
       PATH: process.env.PATH,
       NODE_ENV: 'production',

@@ -4,7 +4,6 @@ import { createAdmin } from '../admin/admin.js';
 import type { CredentialSettings } from '../admin/health/credential-notices.js';
 import { createQuarantine } from '../archive/quarantine/quarantine.js';
 import type { Config } from '../config/config.js';
-import { releaseYoungGeneration } from '../observe/garbage-collection.js';
 import type { Logger } from '../observe/logger.js';
 import { createMetrics } from '../observe/metrics.js';
 import { createRefusalLog } from '../observe/refusal-log.js';
@@ -182,7 +181,6 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       const addresses = await ports.open();
       admin.start();
       background.startSweeping();
-      releaseYoungGeneration();
       let started = false;
       const verdict = becomeReady().catch((error) => {
         if (!started) throw error;

@@ -1,7 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { ConfigError } from '../config/config-error.js';
 import { nearest } from '../config/nearest.js';
-import { holdYoungGeneration } from '../observe/garbage-collection.js';
 import { completeHelp } from './help-pages.js';
 import { EXIT, UsageError } from './shared/exit-codes.js';
 import { packageVersion } from './shared/package-version.js';
@@ -66,7 +65,6 @@ const DEFAULT_COMMAND = 'serve';
 
 /** Runs the command that the arguments name; resolves when it has ended, or when the receiver runs. */
 export async function runCommand(args: readonly string[]): Promise<void> {
-  holdYoungGeneration();
   try {
     await parseAndRun(args);
   } catch (error) {

@@ -1,20 +1,9 @@
-import { getHeapSpaceStatistics, getHeapStatistics, setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
+import { getHeapStatistics } from 'node:v8';
 
 /*
- * Keeps resident memory to what deliveries need, by steering V8's collector. Left alone, it costs three times:
- * loading the program makes the young generation grow to its full size, 32 MB that are never given back; socket
- * buffers, which live outside the heap for a moment each, pile up to another 30 MB before V8 looks for them; and
- * those that had to wait grow old, which V8 looks for later still.
+ * Chunks of uploads live outside V8's heap for a moment each. V8 looks for them late: left alone, they pile up to 30 MB,
+ * and those that had to wait for memory grow old, which V8 looks for later still.
  */
-
-type Collect = (options?: { readonly type: 'minor' }) => void;
-
-/**
- * Half of the young generation in bytes. With 1 MB, V8's first size, a third of the CPU time of small callbacks
- * went into collecting; with 16 MB, its last, a tenth.
- */
-const SEMI_SPACE = 4 * 1024 * 1024;
 
 /** Bytes of uploads that may pass between two collections, about 1 ms each. */
 const PASSED_AT_MOST = 4 * 1024 * 1024;
@@ -22,33 +11,18 @@ const PASSED_AT_MOST = 4 * 1024 * 1024;
 /** Bytes outside the heap beyond what is meant to stay: some are in use, the rest waits for a full collection. */
 const OUTLIVED_AT_MOST = 28 * 1024 * 1024;
 
-/** To be called before the bulk of the program is loaded. */
-export function holdYoungGeneration(): void {
-  setFlagsFromString('--semi-space-growth-factor=1');
-}
-
-/** To be called when the program is loaded: lets the young generation have its size, and no more. */
-export function releaseYoungGeneration(): void {
-  const collect = collector();
-  for (let attempts = 3; attempts > 0 && semiSpace() < SEMI_SPACE; attempts--) {
-    setFlagsFromString(`--semi-space-growth-factor=${Math.ceil(SEMI_SPACE / semiSpace())}`);
-    // V8 lets it grow after a collection that more has survived than it holds.
-    const survivors = Array.from({ length: semiSpace() / 16 }, (_, n) => ({ n }));
-    collect({ type: 'minor' });
-    survivors.length = 0;
-  }
-  holdYoungGeneration();
-}
-
 /**
- * Returns a function to be told of bytes of uploads that have passed: it collects when enough have. Chunks that
+ * Returns a function to be called with the bytes of uploads that have passed: it collects when enough have. Chunks that
  * had to wait for memory have outlived two collections by then and are only found by a full one, which takes
  * about 25 ms and comes when they add up.
+ *
+ * Needs Node's `--expose-gc` (docs/performance.md, "Flags of Node"); without it nothing is collected early.
  *
  * @param held bytes of buffers outside the heap that are meant to stay
  */
 export function collectAsBytesPass(held: () => number): (bytes: number) => void {
-  const collect = collector();
+  const collect = globalThis.gc;
+  if (collect === undefined) return () => {};
   let passed = 0;
   let tolerated = OUTLIVED_AT_MOST;
   let collectedFully = false;
@@ -67,16 +41,4 @@ export function collectAsBytesPass(held: () => number): (bytes: number) => void 
       collectedFully = true;
     }
   };
-}
-
-function semiSpace(): number {
-  const space = getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space');
-  return (space?.space_size ?? SEMI_SPACE * 2) / 2;
-}
-
-/** V8's own collector, which Node keeps out of sight by default. */
-function collector(): Collect {
-  setFlagsFromString('--expose-gc');
-  const collect: unknown = runInNewContext('gc');
-  return typeof collect === 'function' ? (collect as Collect) : () => {};
 }

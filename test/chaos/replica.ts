@@ -5,6 +5,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { V8_FLAGS } from '../../scripts/v8-flags.mjs';
 
 /** The program as it is built here. */
 export const PROGRAM = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
@@ -61,7 +62,7 @@ export async function createReplica(options: ReplicaOptions): Promise<Replica> {
   async function start(): Promise<void> {
     const log = openSync(logFile, 'a');
     const preloaded = ['--import', CLOCK, '--import', FILE_FAULTS];
-    const started = spawn(process.execPath, [...preloaded, program, 'serve'], {
+    const started = spawn(process.execPath, [...V8_FLAGS, ...preloaded, program, 'serve'], {
       env: {
         PATH: process.env.PATH ?? '',
         NODE_ENV: 'production',

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { V8_FLAGS } from '../../../scripts/v8-flags.mjs';
 import { until } from '../until.js';
 
 const MAIN = fileURLToPath(new URL('../../../dist/main.js', import.meta.url));
@@ -28,9 +29,9 @@ const OPEN_SOURCE = { default: { allowUnauthenticated: true } };
 export async function startProcess(
   settings: Record<string, unknown>,
   environment: Record<string, string> = {},
-  { openFiles }: { readonly openFiles?: number } = {},
+  { openFiles, nodeFlags = [] }: { readonly openFiles?: number; readonly nodeFlags?: readonly string[] } = {},
 ): Promise<ReceiverProcess> {
-  const program = [process.execPath, MAIN, 'serve'];
+  const program = [process.execPath, ...V8_FLAGS, ...nodeFlags, MAIN, 'serve'];
   const [command = '', ...args] =
     openFiles === undefined ? program : ['sh', '-c', `ulimit -n ${openFiles}; exec "$0" "$@"`, ...program];
   const child = spawn(command, args, {

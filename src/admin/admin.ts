@@ -83,7 +83,7 @@ export function createAdmin(options: AdminOptions): Admin {
   const routes = adminRoutes({
     ...options,
     ...repairs,
-    shelf: quarantine,
+    quarantine,
     fresh: createFreshView({ view }),
     signIn,
     downloads: createDownloadGate(options.limits),

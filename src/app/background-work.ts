@@ -3,7 +3,7 @@ import type { Config } from '../config/config.js';
 import type { Logger } from '../observe/logger.js';
 import type { Metrics } from '../observe/metrics.js';
 import { reconcileRegularly } from '../recovery/reconcile-regularly.js';
-import { startSweeping } from '../store/sweep.js';
+import { startSweeping } from '../store/start-sweeping.js';
 import type { ArchiveParts } from './archive-parts.js';
 import { canAskService } from './speech-options.js';
 import { storeIdentity } from './store-options.js';

@@ -1,7 +1,7 @@
 import { hash, randomBytes, randomUUID } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
 import type { ObjectStore } from '../store/object-store.js';
-import { type ConditionFinding, type ProbeReport, probeStore } from '../store/probe.js';
+import { type ConditionFinding, type ProbeReport, probeStore } from '../store/probe-store.js';
 import type { BucketFacts } from '../store/s3/inspect-bucket.js';
 import { errorText, type Finding, failed, ok, skipped, warning } from './finding.js';
 

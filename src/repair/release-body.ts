@@ -3,7 +3,7 @@ import { commitUnlessErased, isErased } from '../archive/erasure.js';
 import type { Ledger } from '../archive/ledger/ledger.js';
 import { type AuditInfo, newDeliveryId, operatorLine } from '../archive/ledger/ledger-line.js';
 import type { QuarantinedRequest } from '../archive/quarantine/quarantine.js';
-import type { QuarantineShelf } from '../archive/quarantine/quarantine-store.js';
+import type { QuarantineStore } from '../archive/quarantine/quarantine-store.js';
 import { type Acknowledgement, outcomeOf } from '../domain/delivery.js';
 import type { StoredItem } from '../domain/item.js';
 import { Problem } from '../domain/problem.js';
@@ -17,7 +17,7 @@ export interface ReleasingSource extends DecodingSource {
 
 export interface ReleaseParts {
   readonly store: ObjectStore;
-  readonly quarantine: QuarantineShelf;
+  readonly quarantine: QuarantineStore;
   readonly sources: ReadonlyMap<string, ReleasingSource>;
   readonly archive: Archive;
   readonly ledger: Pick<Ledger, 'append'>;

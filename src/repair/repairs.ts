@@ -1,6 +1,6 @@
 import type { Archive } from '../archive/archive.js';
 import type { Ledger } from '../archive/ledger/ledger.js';
-import { createQuarantineShelf, type QuarantineShelf } from '../archive/quarantine/quarantine-store.js';
+import { createQuarantineStore, type QuarantineStore } from '../archive/quarantine/quarantine-store.js';
 import { createLedgerView, type LedgerView } from '../ledger-view/ledger-view.js';
 import type { RecoveryParts } from '../recovery/recovery-parts.js';
 import type { RecoveredJob } from '../recovery/recovery-report.js';
@@ -29,7 +29,7 @@ export interface RepairOptions extends Pick<ReplayItemParts, 'onReplayFailure' |
 /** The repairs an operator can order, for the admin API and the command line alike. */
 export interface Repairs {
   readonly view: LedgerView;
-  readonly quarantine: QuarantineShelf;
+  readonly quarantine: QuarantineStore;
   readonly release: ReleaseParts;
   readonly replays: Replays;
   /** Rejects with `conflict` when the service's API is not configured. */
@@ -39,7 +39,7 @@ export interface Repairs {
 export function createRepairs(options: RepairOptions): Repairs {
   const { store, archive, ledger, recovery, sources, maxParts, onReleased } = options;
   const view = createLedgerView({ store, retention: recovery.retention });
-  const quarantine = createQuarantineShelf(store);
+  const quarantine = createQuarantineStore(store);
   const release: ReleaseParts = {
     ...{ store, quarantine, sources, archive, ledger, maxParts },
     ...(onReleased ? { onReleased } : {}),

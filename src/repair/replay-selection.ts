@@ -1,4 +1,4 @@
-import type { QuarantineShelf } from '../archive/quarantine/quarantine-store.js';
+import type { QuarantineStore } from '../archive/quarantine/quarantine-store.js';
 import { Problem } from '../domain/problem.js';
 import type { LedgerView } from '../ledger-view/ledger-view.js';
 import type { ReplaySelection, ReplaySelector } from './replay-state.js';
@@ -7,7 +7,7 @@ import type { ReplayStore } from './replay-store.js';
 export interface SelectionParts {
   readonly replays: Pick<ReplayStore, 'read' | 'failures'>;
   readonly view: Pick<LedgerView, 'rows'>;
-  readonly quarantine: Pick<QuarantineShelf, 'entries' | 'request'>;
+  readonly quarantine: Pick<QuarantineStore, 'entries' | 'request'>;
 }
 
 export const MAX_REPLAY_ITEMS = 100_000;

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { REPLAYS_FOLDER, replayKey } from '../archive/layout.js';
 import type { AuditInfo } from '../archive/ledger/ledger-line.js';
-import { isUlid } from '../store/list-cursor.js';
 import { type ObjectStore, StoreError } from '../store/object-store.js';
 import { readDocument } from '../store/read-document.js';
+import { isUlid } from '../text/id-cursor.js';
 import type { ReplayFailure, ReplayState } from './replay-state.js';
 
 /** A replay as the store holds it. */

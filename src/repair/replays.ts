@@ -1,7 +1,7 @@
 import { decodeTime } from 'ulid';
 import { type AuditInfo, operatorLine } from '../archive/ledger/ledger-line.js';
 import { Problem } from '../domain/problem.js';
-import { decodeIdCursor, encodeIdCursor } from '../store/list-cursor.js';
+import { decodeIdCursor, encodeIdCursor } from '../text/id-cursor.js';
 import {
   createReplay,
   type ReplayParts,

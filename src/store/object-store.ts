@@ -42,7 +42,7 @@ export interface ObjectStore {
   read(
     key: string,
     range?: { start: number; end: number } | null,
-    pace?: ReadPace,
+    pace?: ReadPurpose,
   ): Promise<ObjectReading | null>;
 
   /** All objects below a prefix in key order, to the last page; a broken listing throws, it never ends early. */
@@ -71,7 +71,7 @@ export interface ObjectStore {
  * `own`: read to its end by this process, as fast as it comes. `download`: handed on to somebody who may pause;
  * must never make the others wait, and is bounded by its caller.
  */
-export type ReadPace = 'own' | 'download';
+export type ReadPurpose = 'own' | 'download';
 
 /** Null where it could not be found out, for want of permission or because the server does not know. */
 export interface StoreTraits {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ProbeReport } from './probe.js';
+import type { ProbeReport } from './probe-store.js';
 
 /** The store would let two deliveries overwrite each other, and the configuration does not accept this. */
 export class WeakStoreError extends Error {

@@ -7,7 +7,7 @@ import {
 } from '@aws-sdk/client-s3';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { openStore } from '../../src/store/open-store.js';
-import { probeStore } from '../../src/store/probe.js';
+import { probeStore } from '../../src/store/probe-store.js';
 import { realS3Settings } from '../support/store/real-s3.js';
 
 /* Versioning can change what a condition is worth: an operator who is refused has to learn that from the message. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { QuarantineShelf } from '../../archive/quarantine/quarantine-store.js';
+import type { QuarantineStore } from '../../archive/quarantine/quarantine-store.js';
 import { Problem } from '../../domain/problem.js';
 import { type FilterNames, rejectUnknownNames } from '../../ledger-view/filter-names.js';
 import type { LedgerView } from '../../ledger-view/ledger-view.js';
@@ -18,13 +18,13 @@ export interface QuarantineRouteParts {
   readonly downloads: DownloadGate;
   readonly names: FilterNames;
   readonly view: Pick<LedgerView, 'holds'>;
-  readonly shelf: QuarantineShelf;
+  readonly quarantine: QuarantineStore;
   /** Says whether today's decoder takes a body. */
   readonly trial: TrialDecoder;
 }
 
 export function quarantineRoutes({
-  shelf,
+  quarantine,
   trial,
   names,
   view,
@@ -48,7 +48,7 @@ export function quarantineRoutes({
       answers: { 200: quarantineSchema },
       async handle({ query }) {
         rejectUnknownNames({ source: query.source, region: query.region }, names, view);
-        return ok(await listQuarantine(shelf, query));
+        return ok(await listQuarantine(quarantine, query));
       },
     }),
     adminRoute({
@@ -59,9 +59,9 @@ export function quarantineRoutes({
       answers: { 200: quarantinedBodyViewSchema },
       problems: ['not-found'],
       async handle({ params: { id = '' } }) {
-        const [request, release] = await Promise.all([shelf.request(id), shelf.release(id)]);
+        const [request, release] = await Promise.all([quarantine.request(id), quarantine.release(id)]);
         const state = release === null ? 'waiting' : 'released';
-        const seen = await shelf.withBody(id, async (body) => {
+        const seen = await quarantine.withBody(id, async (body) => {
           if (request === null || body === null) throw unknownBody();
           return { ...request, preview: previewOf(body), decodes: await trial(request, body) };
         });
@@ -80,7 +80,7 @@ export function quarantineRoutes({
       },
       problems: ['not-found', 'range-not-satisfiable', 'overloaded'],
       async handle({ params: { id = '' }, request, response }) {
-        const info = await shelf.bodyInfo(id);
+        const info = await quarantine.bodyInfo(id);
         if (info === null) throw unknownBody();
         const form = { contentType: 'application/octet-stream', fileName: `${id}-body` };
         await sendObject({ store, downloads }, info, form, request, response);

@@ -1,4 +1,4 @@
-import type { QuarantineShelf } from '../../archive/quarantine/quarantine-store.js';
+import type { QuarantineStore } from '../../archive/quarantine/quarantine-store.js';
 import type { LedgerView } from '../../ledger-view/ledger-view.js';
 import type { CanaryStatus } from '../../observe/canary.js';
 import type { Health, ReconcileFigures } from '../api/answers/health.js';
@@ -19,7 +19,7 @@ export interface HealthParts {
   readonly sources: readonly CredentialSettings[];
   readonly service: ServiceFacts;
   readonly view: Pick<LedgerView, 'summary' | 'status' | 'openFailures' | 'windowSince'>;
-  readonly quarantine: () => Promise<Awaited<ReturnType<QuarantineShelf['entries']>>>;
+  readonly quarantine: () => Promise<Awaited<ReturnType<QuarantineStore['entries']>>>;
   readonly lastReconcile: () => Promise<ReconcileFigures | null>;
 }
 

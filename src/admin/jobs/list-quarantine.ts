@@ -1,6 +1,6 @@
 import type { QuarantinedRequest } from '../../archive/quarantine/quarantine.js';
-import type { QuarantineShelf, ShelfEntry } from '../../archive/quarantine/quarantine-store.js';
-import { decodeIdCursor, encodeIdCursor } from '../../store/list-cursor.js';
+import type { QuarantineEntry, QuarantineStore } from '../../archive/quarantine/quarantine-store.js';
+import { decodeIdCursor, encodeIdCursor } from '../../text/id-cursor.js';
 import type { Quarantine, QuarantinedBody } from '../api/answers/quarantine.js';
 
 export interface QuarantineQuery {
@@ -20,16 +20,16 @@ const MAX_READS = 1000;
 const READS_AT_ONCE = 16;
 
 /** Newest first. Throws `request-invalid` for a cursor that is none. */
-export async function listQuarantine(shelf: QuarantineShelf, query: QuarantineQuery): Promise<Quarantine> {
+export async function listQuarantine(store: QuarantineStore, query: QuarantineQuery): Promise<Quarantine> {
   const { limit = 50, state = 'waiting', cursor } = query;
   const before = cursor === undefined ? '~' : decodeIdCursor(cursor);
-  const entries = (await shelf.entries()).filter(
+  const entries = (await store.entries()).filter(
     (entry) => entry.id < before && (state === 'all' || entry.state === state),
   );
   const page: QuarantinedBody[] = [];
   for (let read = 0; read < entries.length; read += READS_AT_ONCE) {
     const group = entries.slice(read, read + READS_AT_ONCE);
-    for (const [index, body] of (await Promise.all(group.map((entry) => describe(shelf, entry)))).entries()) {
+    for (const [index, body] of (await Promise.all(group.map((entry) => describe(store, entry)))).entries()) {
       const id = group[index]?.id ?? '';
       if (body !== null && matches(body, query)) page.push(body);
       const more = read + index + 1 < entries.length;
@@ -43,10 +43,10 @@ export async function listQuarantine(shelf: QuarantineShelf, query: QuarantineQu
   return { quarantine: page, nextCursor: null };
 }
 
-async function describe(shelf: QuarantineShelf, entry: ShelfEntry): Promise<QuarantinedBody | null> {
-  const request = await shelf.request(entry.id);
+async function describe(store: QuarantineStore, entry: QuarantineEntry): Promise<QuarantinedBody | null> {
+  const request = await store.request(entry.id);
   if (request === null) return null;
-  const release = entry.state === 'released' ? await shelf.release(entry.id) : null;
+  const release = entry.state === 'released' ? await store.release(entry.id) : null;
   return { ...request, deliveryId: entry.id, bytes: entry.bytes, state: entry.state, release };
 }
 

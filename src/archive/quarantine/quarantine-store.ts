@@ -1,14 +1,14 @@
 import { buffer } from 'node:stream/consumers';
 import pLimit from 'p-limit';
 import type { StoredItem } from '../../domain/item.js';
-import { isUlid } from '../../store/list-cursor.js';
 import { type ObjectInfo, type ObjectStore, StoreError } from '../../store/object-store.js';
 import { readDocument } from '../../store/read-document.js';
+import { isUlid } from '../../text/id-cursor.js';
 import { QUARANTINE_FOLDER, quarantineFolder } from '../layout.js';
 import type { QuarantinedRequest } from './quarantine.js';
 
 /** A quarantined body as the listing tells of it. */
-export interface ShelfEntry {
+export interface QuarantineEntry {
   readonly id: string;
   readonly bytes: number;
   readonly state: 'waiting' | 'released';
@@ -26,9 +26,9 @@ export interface ReleaseRecord {
 }
 
 /** The quarantine of all replicas, as it lies in the store. */
-export interface QuarantineShelf {
+export interface QuarantineStore {
   /** Newest first. Bodies whose `request.json` is missing were never acknowledged and are left out. */
-  entries(): Promise<ShelfEntry[]>;
+  entries(): Promise<QuarantineEntry[]>;
   request(id: string): Promise<QuarantinedRequest | null>;
   /** Where the body lies; null when there is none. */
   bodyInfo(id: string): Promise<ObjectInfo | null>;
@@ -45,7 +45,7 @@ export interface QuarantineShelf {
 
 const NAME = /^quarantine\/([^/]+)\/(body|request\.json|released\.json)$/;
 
-export function createQuarantineShelf(store: ObjectStore): QuarantineShelf {
+export function createQuarantineStore(store: ObjectStore): QuarantineStore {
   const keyOf = (id: string, name: string) => `${quarantineFolder(id)}${name}`;
   const document = async (id: string, name: string) =>
     isUlid(id) ? await readDocument(store, keyOf(id, name)) : null;
@@ -77,7 +77,7 @@ export function createQuarantineShelf(store: ObjectStore): QuarantineShelf {
   };
 }
 
-async function listEntries(store: ObjectStore): Promise<ShelfEntry[]> {
+async function listEntries(store: ObjectStore): Promise<QuarantineEntry[]> {
   const found = new Map<string, { bytes: number; request: boolean; released: boolean }>();
   for await (const { key, size } of store.list(QUARANTINE_FOLDER)) {
     const [, id = '', name] = NAME.exec(key) ?? [];

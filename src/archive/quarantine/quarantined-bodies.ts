@@ -1,7 +1,7 @@
 import pLimit from 'p-limit';
 import { decodeTime } from 'ulid';
-import { isUlid } from '../../store/list-cursor.js';
 import type { ObjectStore } from '../../store/object-store.js';
+import { isUlid } from '../../text/id-cursor.js';
 import { QUARANTINE_FOLDER } from '../layout.js';
 
 /** A quarantined body of one job, with all that lies beside it. */

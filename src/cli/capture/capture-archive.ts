@@ -11,7 +11,7 @@ import { beginJournal, type SessionJournal } from '../../capture/session-journal
 import type { SessionHead } from '../../capture/session-transcripts.js';
 import type { Config } from '../../config/config.js';
 import { StoreError } from '../../store/object-store.js';
-import { probeStore } from '../../store/probe.js';
+import { probeStore } from '../../store/probe-store.js';
 import { WeakStoreError } from '../../store/store-proof.js';
 
 /** The archive and ledger of the receiver, opened for captures. */

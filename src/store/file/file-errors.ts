@@ -30,7 +30,7 @@ export function isAbsent(error: unknown): boolean {
 }
 
 /** Turns whatever a file operation throws into a `StoreError` that names the operation and the key. */
-export function fileTrouble(operation: string, key: string, error: unknown): StoreError {
+export function fileStoreError(operation: string, key: string, error: unknown): StoreError {
   if (error instanceof StoreError) return error;
   const code = errnoOf(error);
   const reason = code === null ? 'unexpected error' : `${EXPLANATIONS[code] ?? 'failed'} (${code})`;
@@ -42,6 +42,6 @@ export async function fileCall<T>(operation: string, key: string, run: () => Pro
   try {
     return await run();
   } catch (error) {
-    throw fileTrouble(operation, key, error);
+    throw fileStoreError(operation, key, error);
   }
 }

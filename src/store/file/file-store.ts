@@ -3,7 +3,7 @@ import { dirname, join, resolve } from 'node:path';
 import { assertKey, assertPrefix } from '../object-key.js';
 import { assertHeaders } from '../object-metadata.js';
 import type { CreateResult, ObjectHeaders, ObjectStore } from '../object-store.js';
-import { fileCall, fileTrouble, isAbsent } from './file-errors.js';
+import { fileCall, fileStoreError, isAbsent } from './file-errors.js';
 import { createFileFolders, type FileFolders } from './file-folders.js';
 import { listFiles, listFolders } from './file-list.js';
 import { createFileMeta, type FileMeta } from './file-meta.js';
@@ -161,7 +161,7 @@ async function* listing<T>(prefix: string, start: () => AsyncGenerator<T>): Asyn
   try {
     yield* start();
   } catch (error) {
-    throw fileTrouble('list', prefix, error);
+    throw fileStoreError('list', prefix, error);
   }
 }
 

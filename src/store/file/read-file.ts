@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import type { ObjectHeaders, ObjectInfo } from '../object-store.js';
 import { wholeBody } from '../whole-body.js';
-import { fileTrouble, isAbsent } from './file-errors.js';
+import { fileStoreError, isAbsent } from './file-errors.js';
 import { type FileMeta, UNKNOWN_HEADERS } from './file-meta.js';
 import type { FileRoot } from './file-root.js';
 import { openIfThere } from './open-file.js';
@@ -72,7 +72,7 @@ export function streamObject(
   const end = Math.min(range?.end ?? Number.POSITIVE_INFINITY, info.size - 1);
   if (start > end) return emptyBody(handle);
   const source = handle.createReadStream({ start, end });
-  return wholeBody(source, end - start + 1, info.key, (error) => fileTrouble('read', info.key, error));
+  return wholeBody(source, end - start + 1, info.key, (error) => fileStoreError('read', info.key, error));
 }
 
 function emptyBody(handle: FileHandle): Readable {

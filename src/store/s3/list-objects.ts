@@ -2,7 +2,7 @@ import { ListObjectsV2Command, type ListObjectsV2CommandOutput } from '@aws-sdk/
 import { isListed } from '../object-key.js';
 import { type ListedObject, StoreError } from '../object-store.js';
 import type { S3Bucket } from './s3-bucket.js';
-import { s3Trouble } from './s3-trouble.js';
+import { s3StoreError } from './s3-store-error.js';
 import { withRetries } from './with-retries.js';
 
 /** Objects below a prefix, to the last page. */
@@ -50,7 +50,7 @@ async function* pages(
         }),
       ),
     ).catch((error: unknown) => {
-      throw s3Trouble('list', prefix, error);
+      throw s3StoreError('list', prefix, error);
     });
     yield page;
     token = page.NextContinuationToken;

@@ -2,7 +2,7 @@ import type { CreateResult, ObjectHeaders } from '../object-store.js';
 import { headObject } from './read-object.js';
 import type { S3Bucket } from './s3-bucket.js';
 import { asFailure } from './s3-failure.js';
-import { s3Trouble } from './s3-trouble.js';
+import { s3StoreError } from './s3-store-error.js';
 import { addObjectLines, type HeaderLines, integrityLines, integrityOf } from './wire/object-headers.js';
 import type { SignedPut } from './wire/s3-sender.js';
 import { withRetries } from './with-retries.js';
@@ -33,7 +33,7 @@ export async function createObject(
     return 'created';
   } catch (error) {
     if (asFailure(error).status === 412) return 'exists';
-    throw s3Trouble('create', key, error);
+    throw s3StoreError('create', key, error);
   }
 }
 
@@ -48,7 +48,7 @@ export async function replaceObject(
   try {
     await withRetries(bucket.limits.retry, () => bucket.sender.put('PutObject', request));
   } catch (error) {
-    throw s3Trouble('replace', key, error);
+    throw s3StoreError('replace', key, error);
   }
 }
 

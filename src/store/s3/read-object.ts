@@ -1,11 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Readable } from 'node:stream';
 import { DeleteObjectCommand, HeadObjectCommand } from '@aws-sdk/client-s3';
-import { type ObjectInfo, type ObjectReading, type ReadPace, StoreError } from '../object-store.js';
+import { type ObjectInfo, type ObjectReading, type ReadPurpose, StoreError } from '../object-store.js';
 import { wholeBody } from '../whole-body.js';
 import { located, type S3Bucket } from './s3-bucket.js';
 import { asFailure, isMissing } from './s3-failure.js';
-import { s3Trouble } from './s3-trouble.js';
+import { s3StoreError } from './s3-store-error.js';
 import { type HeaderLines, METADATA } from './wire/object-headers.js';
 import { withRetries } from './with-retries.js';
 
@@ -25,7 +25,7 @@ export async function headObject(bucket: S3Bucket, key: string): Promise<ObjectI
     return infoOf('head', key, found);
   } catch (error) {
     if (isMissing(asFailure(error))) return null;
-    throw s3Trouble('head', key, error);
+    throw s3StoreError('head', key, error);
   }
 }
 
@@ -33,11 +33,11 @@ export async function readObject(
   bucket: S3Bucket,
   key: string,
   range: { start: number; end: number } | null,
-  pace: ReadPace,
+  pace: ReadPurpose,
 ): Promise<ObjectReading | null> {
   const { requestTimeoutMs: timeoutMs, partTimeoutMs: idleMs, retry } = bucket.limits;
   const headers: HeaderLines = range ? ['range', `bytes=${range.start}-${range.end}`] : [];
-  const broken = (error: unknown) => s3Trouble('read', key, error);
+  const broken = (error: unknown) => s3StoreError('read', key, error);
   const request = { key: bucket.prefix + key, headers, timeoutMs, idleMs, pace };
   try {
     const answer = await withRetries(retry, () => bucket.sender.get(request));
@@ -47,7 +47,7 @@ export async function readObject(
   } catch (error) {
     const failure = asFailure(error);
     if (isMissing(failure)) return null;
-    if (failure.status !== 416) throw s3Trouble('read', key, error);
+    if (failure.status !== 416) throw s3StoreError('read', key, error);
     // The range begins beyond the end, which by the store's contract reads as empty.
     const info = await headObject(bucket, key);
     return info && { info, body: Readable.from([]) };
@@ -60,7 +60,7 @@ export async function deleteObject(bucket: S3Bucket, key: string): Promise<void>
       bucket.client.send(new DeleteObjectCommand(located(bucket, key))),
     );
   } catch (error) {
-    if (!isMissing(asFailure(error))) throw s3Trouble('delete', key, error);
+    if (!isMissing(asFailure(error))) throw s3StoreError('delete', key, error);
   }
 }
 

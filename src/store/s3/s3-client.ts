@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
 import { PutObjectCommand, S3Client, type S3ClientConfig } from '@aws-sdk/client-s3';
 import { StoreError } from '../object-store.js';
+import { useCredentialChain } from './cached-credentials.js';
 import { S3Failure } from './s3-failure.js';
 import type { S3Settings } from './s3-options.js';
-import { useCredentialChain } from './steady-credentials.js';
 import { type AnswerCheck, createAnswerCheck } from './wire/answer-check.js';
 
 /** Milliseconds an answer's body may stand still before the read counts as broken. */

@@ -1,7 +1,7 @@
 import { assertKey, assertPrefix } from '../object-key.js';
 import { assertHeaders } from '../object-metadata.js';
 import type { ObjectStore } from '../object-store.js';
-import { sweepS3Uploads } from './abandon-upload.js';
+import { sweepS3Uploads } from './abort-upload.js';
 import { bucketTraits } from './inspect-bucket.js';
 import { listFolders, listObjects } from './list-objects.js';
 import { createObject, replaceObject } from './put-object.js';

@@ -4,11 +4,11 @@ import {
   CreateMultipartUploadCommand,
 } from '@aws-sdk/client-s3';
 import { type CreateResult, type ObjectHeaders, type PendingUpload, StoreError } from '../object-store.js';
-import { abandonUpload, type UploadAddress } from './abandon-upload.js';
+import { abortUpload, type UploadAddress } from './abort-upload.js';
 import { headObject } from './read-object.js';
 import { located, type S3Bucket } from './s3-bucket.js';
 import { asFailure, isMissing, isRetryable, type S3Failure } from './s3-failure.js';
-import { s3Trouble } from './s3-trouble.js';
+import { s3StoreError } from './s3-store-error.js';
 import { integrityLines, integrityOf, storageClassOf } from './wire/object-headers.js';
 import { withRetries } from './with-retries.js';
 
@@ -43,7 +43,7 @@ export async function startS3Upload(
     if (!response.UploadId) throw new StoreError('startUpload', 'the answer names no upload id');
     return createPendingUpload(bucket, { key, uploadId: response.UploadId });
   } catch (error) {
-    throw s3Trouble('startUpload', key, error);
+    throw s3StoreError('startUpload', key, error);
   }
 }
 
@@ -67,7 +67,7 @@ function createPendingUpload(bucket: S3Bucket, upload: UploadAddress): PendingUp
   async function giveUp(): Promise<void> {
     stop.abort();
     await Promise.allSettled(parts);
-    await abandonUpload(bucket, upload);
+    await abortUpload(bucket, upload);
   }
 
   function abort(): Promise<void> {
@@ -92,7 +92,7 @@ function createPendingUpload(bucket: S3Bucket, upload: UploadAddress): PendingUp
         return result;
       } catch (error) {
         await abort();
-        throw s3Trouble('complete', upload.key, error);
+        throw s3StoreError('complete', upload.key, error);
       }
     },
 
@@ -124,7 +124,7 @@ async function uploadPart(
     const { crc32 } = integrity;
     return { PartNumber: number, ETag: etag, ...(crc32 !== null && { ChecksumCRC32: crc32 }) };
   } catch (error) {
-    throw s3Trouble('write', upload.key, error);
+    throw s3StoreError('write', upload.key, error);
   }
 }
 

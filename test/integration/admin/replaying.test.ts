@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createLedger } from '../../../src/archive/ledger/ledger.js';
-import { createQuarantineShelf } from '../../../src/archive/quarantine/quarantine-store.js';
+import { createQuarantineStore } from '../../../src/archive/quarantine/quarantine-store.js';
 import { createLedgerView } from '../../../src/ledger-view/ledger-view.js';
 import { createReplayStore } from '../../../src/repair/replay-store.js';
 import { createReplays, type ReplaysOptions } from '../../../src/repair/replays.js';
@@ -248,7 +248,7 @@ describe('replays among replicas', () => {
     cleanUp.push(() => ledger.close());
     const view = createLedgerView({ store });
     const { archive } = archiveOver(store);
-    const quarantine = createQuarantineShelf(store);
+    const quarantine = createQuarantineStore(store);
     const release = { store, quarantine, archive, ledger, sources: new Map(), maxParts: 1 };
     const recovery = {
       ...{ store, archive, ledger, publicUrl: null, window: HOUR, grace: 0, clock: Date.now },

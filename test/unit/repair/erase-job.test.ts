@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { ulid } from 'ulid';
 import { erasureKey } from '../../../src/archive/layout.js';
 import { createQuarantine } from '../../../src/archive/quarantine/quarantine.js';
-import { createQuarantineShelf } from '../../../src/archive/quarantine/quarantine-store.js';
+import { createQuarantineStore } from '../../../src/archive/quarantine/quarantine-store.js';
 import type { LedgerLine } from '../../../src/domain/delivery.js';
 import { Problem } from '../../../src/domain/problem.js';
 import { eraseJob } from '../../../src/repair/erase-job.js';
@@ -76,7 +76,7 @@ describe('erasing a job whose quarantined body is being released', () => {
     const release = releaseBody(
       {
         store: releasing,
-        quarantine: createQuarantineShelf(releasing),
+        quarantine: createQuarantineStore(releasing),
         sources: new Map([['default', SOURCE]]),
         archive: archiveOver(releasing).archive,
         ledger: ledger(),
@@ -115,7 +115,7 @@ describe('erasing a job whose quarantined body is being released', () => {
     const store = createMemoryStore();
     const id = ulid();
     const record = { v: 1, deliveryId: id, releasedAt: '', ...ORDER, outcome: 'stored', items: [] } as const;
-    await createQuarantineShelf(store).markReleased(id, 'job1', record);
+    await createQuarantineStore(store).markReleased(id, 'job1', record);
     await eraseJob({ store, keyPrefixes: [''], ledger: ledger() }, 'job1', ORDER);
     expect([...store.objects.keys()]).toEqual([erasureKey('job1')]);
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { type ProbeReport, probeStore } from '../../../src/store/probe.js';
+import { type ProbeReport, probeStore } from '../../../src/store/probe-store.js';
 import { createStoreProof, type StoreProofOptions, WeakStoreError } from '../../../src/store/store-proof.js';
 import { createMemoryStore } from '../../support/store/memory-store.js';
 

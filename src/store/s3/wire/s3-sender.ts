@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { S3Client } from '@aws-sdk/client-s3';
 import { Pool } from 'undici';
-import type { ReadPace } from '../../object-store.js';
+import type { ReadPurpose } from '../../object-store.js';
 import type { BucketAddress, S3Limits } from '../s3-client.js';
 import { failureOf } from '../s3-failure.js';
 import type { AnswerCheck } from './answer-check.js';
@@ -34,7 +34,7 @@ export interface SignedGet {
   /** Longest silence within its body, in milliseconds. */
   readonly idleMs: number;
   /** Who reads: each kind has connections of its own, so that none waits behind another. */
-  readonly pace: ReadPace;
+  readonly pace: ReadPurpose;
 }
 
 export interface OpenAnswer {

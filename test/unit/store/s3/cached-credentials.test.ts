@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { StoreError } from '../../../../src/store/object-store.js';
-import { steadyCredentials } from '../../../../src/store/s3/steady-credentials.js';
+import { cachedCredentials } from '../../../../src/store/s3/cached-credentials.js';
 import { openStandInStore } from '../../../support/store/stand-in-store.js';
 
 const MINUTE = 60_000;
@@ -16,7 +16,7 @@ describe('credentials of a session', () => {
     expiration: new Date(expires),
   });
   const credentials = () =>
-    steadyCredentials(
+    cachedCredentials(
       () => {
         asked += 1;
         return answer();

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { ObjectStore } from '../../../src/store/object-store.js';
 import { openStore } from '../../../src/store/open-store.js';
-import { probeStore } from '../../../src/store/probe.js';
+import { probeStore } from '../../../src/store/probe-store.js';
 import { openStandInStore, type StandInStore } from '../../support/store/stand-in-store.js';
 
 describe('probing a store', () => {

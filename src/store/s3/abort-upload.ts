@@ -8,7 +8,7 @@ import {
 import { decodeKey } from './list-objects.js';
 import { located, type S3Bucket } from './s3-bucket.js';
 import { asFailure, isMissing } from './s3-failure.js';
-import { s3Trouble } from './s3-trouble.js';
+import { s3StoreError } from './s3-store-error.js';
 import { withRetries } from './with-retries.js';
 
 export interface UploadAddress {
@@ -28,7 +28,7 @@ const TIME_LIMIT_MS = 10_000;
  *
  * @returns whether it is proven gone; if not, the sweep finds it later
  */
-export async function abandonUpload(bucket: S3Bucket, upload: UploadAddress): Promise<boolean> {
+export async function abortUpload(bucket: S3Bucket, upload: UploadAddress): Promise<boolean> {
   const abortSignal = AbortSignal.timeout(TIME_LIMIT_MS);
   try {
     for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
@@ -75,7 +75,7 @@ async function unlessMissing<T>(
 export async function sweepS3Uploads(bucket: S3Bucket, olderThan: Date): Promise<number> {
   let swept = 0;
   for await (const { upload, begun } of pendingUploads(bucket)) {
-    if (begun < olderThan && (await abandonUpload(bucket, upload))) swept += 1;
+    if (begun < olderThan && (await abortUpload(bucket, upload))) swept += 1;
   }
   return swept;
 }
@@ -112,6 +112,6 @@ async function listPage(
       ),
     );
   } catch (error) {
-    throw s3Trouble('sweep', bucket.prefix, error);
+    throw s3StoreError('sweep', bucket.prefix, error);
   }
 }

@@ -57,7 +57,7 @@ const NO_CODE = new Set(['Unknown', 'UnknownError', 'no error code']);
  * What callers see: the operation, what happened in plain words, what the store said, its request id, and the
  * key; never headers or secrets.
  */
-export function s3Trouble(operation: string, key: string, error: unknown): StoreError {
+export function s3StoreError(operation: string, key: string, error: unknown): StoreError {
   if (error instanceof StoreError) return error;
   const failure = asFailure(error);
   const id = failure.requestId === null ? '' : `, request id ${failure.requestId}`;

@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import { asFailure, failureOf } from '../../../../src/store/s3/s3-failure.js';
-import { s3Trouble } from '../../../../src/store/s3/s3-trouble.js';
+import { s3StoreError } from '../../../../src/store/s3/s3-store-error.js';
 import { openStandInStore } from '../../../support/store/stand-in-store.js';
 
 const HEADERS = { contentType: 'text/plain', metadata: {} };
 
 function troubleOf(status: number, xml: string, headers: Record<string, string> = {}): string {
-  return s3Trouble('create', 'k', failureOf(status, `<Error>${xml}</Error>`, headers)).message;
+  return s3StoreError('create', 'k', failureOf(status, `<Error>${xml}</Error>`, headers)).message;
 }
 
 describe('what is said of a failed S3 request', () => {
@@ -60,7 +60,7 @@ describe('what is said of a failed S3 request', () => {
     ['ECONNREFUSED', /nothing listens/],
     ['UND_ERR_HEADERS_TIMEOUT', /did not answer in time/],
   ])('puts %s in words', (code, words) => {
-    expect(s3Trouble('head', 'k', Object.assign(new Error('raw'), { code })).message).toMatch(words);
+    expect(s3StoreError('head', 'k', Object.assign(new Error('raw'), { code })).message).toMatch(words);
   });
 
   it('keeps what the SDK knows of an answer', () => {
@@ -70,7 +70,7 @@ describe('what is said of a failed S3 request', () => {
       $response: { headers: { 'retry-after': '7' } },
     });
     expect(asFailure(error)).toMatchObject({ status: 503, code: 'SlowDown', requestId: 'tx02' });
-    expect(s3Trouble('list', 'k', error)).toMatchObject({
+    expect(s3StoreError('list', 'k', error)).toMatchObject({
       message: 'list: 503 SlowDown: Slow down, please. at "k", request id tx02',
       retryAfterMs: 7_000,
     });

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { measureStore } from '../../../src/store/measured-store.js';
+import { measureStore } from '../../../src/store/measure-store.js';
 import { type ObjectHeaders, type ObjectStore, StoreError } from '../../../src/store/object-store.js';
 import { openStandInStore, type StandInStore } from '../../support/store/stand-in-store.js';
 

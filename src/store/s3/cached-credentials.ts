@@ -21,7 +21,7 @@ const REFRESH_PAUSE_MS = 10_000;
  *
  * While the current session is valid a refresh neither delays nor fails a request.
  */
-export function steadyCredentials(provider: Provider, clock: () => number = Date.now): Provider {
+export function cachedCredentials(provider: Provider, clock: () => number = Date.now): Provider {
   let held: Identity | null = null;
   let pending: Promise<Identity> | null = null;
   let askedAt = Number.NEGATIVE_INFINITY;
@@ -73,7 +73,7 @@ export function useCredentialChain(client: S3Client): void {
       throw credentialsFailure(error, trail.text());
     }
   };
-  config.credentials = steadyCredentials(reporting) as typeof config.credentials;
+  config.credentials = cachedCredentials(reporting) as typeof config.credentials;
 }
 
 function credentialsFailure(error: unknown, trail: string): S3Failure {

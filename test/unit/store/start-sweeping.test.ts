@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { ObjectStore, PendingUpload } from '../../../src/store/object-store.js';
 import { openStore } from '../../../src/store/open-store.js';
-import { startSweeping, sweepStale } from '../../../src/store/sweep.js';
+import { startSweeping, sweepStale } from '../../../src/store/start-sweeping.js';
 import { until } from '../../support/until.js';
 
 const HOUR = 3_600_000;

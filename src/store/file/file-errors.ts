@@ -23,10 +23,18 @@ export function errnoOf(error: unknown): string | null {
   return typeof error.code === 'string' ? error.code : null;
 }
 
-/** Nothing lies there: no entry, or a parent that is an object instead of a folder. */
+/** The path does not exist: no entry, or a parent that is an object instead of a folder. */
 export function isAbsent(error: unknown): boolean {
   const code = errnoOf(error);
   return code === 'ENOENT' || code === 'ENOTDIR';
+}
+
+/** A rejection handler that turns a missing path into `value` and throws everything else. */
+export function ifAbsent<T>(value: T): (error: unknown) => T {
+  return (error) => {
+    if (isAbsent(error)) return value;
+    throw error;
+  };
 }
 
 /** Turns whatever a file operation throws into a `StoreError` that names the operation and the key. */

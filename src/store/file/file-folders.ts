@@ -3,16 +3,16 @@ import { dirname, sep } from 'node:path';
 import { errnoOf } from './file-errors.js';
 import { openFolderIfThere } from './open-file.js';
 
-/** Enough for the folders a busy store returns to; forgetting one costs an fsync, nothing else. */
+/** Enough for the folders that a busy store uses again and again; forgetting one costs one fsync. */
 const REMEMBERED_FOLDERS = 2_000;
 
 const FOLDER_MODE = 0o700;
 
-/** Makes, syncs and prunes the folders below a root. */
+/** Creates, syncs and prunes the folders below a root. */
 export interface FileFolders {
   /**
-   * Makes a folder and its parents below the root, never the root itself; every entry made or not known to be
-   * durable yet is synced. Throws `StoreError` when a symbolic link lies on the way.
+   * Creates a folder and its parents below the root, never the root itself. Syncs every entry that is new or not known
+   * to be durable. Throws `StoreError` when a symbolic link lies on the way.
    */
   ensure(folder: string): Promise<void>;
   /** Makes the entries of a folder durable (link, rename and unlink are durable only after this). */
@@ -21,7 +21,7 @@ export interface FileFolders {
   prune(folder: string, root: string): Promise<void>;
 }
 
-/** What is above the folders; see `FileRoot`. */
+/** The root of the folders; see `FileRoot`. */
 export interface GuardedRoot {
   readonly path: string;
   /** Throws `StoreError` when the folder is no longer the one that was claimed. */
@@ -42,7 +42,7 @@ export function createFileFolders(
     if (fsync) await syncFolder(folder);
   }
 
-  /** The parent is looked at before: `mkdir` would follow its links, and work in whatever lies at the root. */
+  /** Checks the parent first: `mkdir` would follow its links, and would work in whatever lies at the root. */
   async function makeOne(folder: string): Promise<void> {
     if (dirname(folder) === root) await check();
     else await guard(dirname(folder));
@@ -71,7 +71,7 @@ export function createFileFolders(
     const made = await makeFolders(folder, root, makeOne);
     const isNew = (each: string): boolean =>
       made !== undefined && (each === made || each.startsWith(made + sep));
-    // Another process may have made it a moment ago and not synced it yet, so unknown counts as new.
+    // Another process may have created it and not synced it yet, so an unknown folder counts as new.
     for (let each = folder; each.startsWith(root + sep); each = dirname(each)) {
       if (durable.has(each) && !isNew(each)) continue;
       await sync(dirname(each));
@@ -86,7 +86,7 @@ export function createFileFolders(
       try {
         await rmdir(each);
       } catch (error) {
-        // Not empty, or gone already: whoever is using it keeps it.
+        // Any other error: the folder is not empty, so it is in use.
         if (errnoOf(error) !== 'ENOENT') return;
       }
     }
@@ -95,7 +95,7 @@ export function createFileFolders(
   return { ensure, sync, prune };
 }
 
-/** Makes the entries of a folder durable; one that is gone has none. */
+/** Makes the entries of a folder durable. A missing folder has none. */
 export async function syncFolder(folder: string): Promise<void> {
   const handle = await openFolderIfThere(folder);
   if (handle === null) return;
@@ -106,7 +106,7 @@ export async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-/** Makes a folder with all its parents, wherever it lies, and syncs the entries that were made. */
+/** Creates a folder with all its parents, wherever it lies, and syncs the new entries. */
 export async function makeDurably(folder: string, { fsync }: { fsync: boolean }): Promise<void> {
   const topmost = await makeFolders(folder, '', (each) => mkdir(each, FOLDER_MODE));
   if (topmost === undefined || !fsync) return;
@@ -116,12 +116,12 @@ export async function makeDurably(folder: string, { fsync }: { fsync: boolean })
   }
 }
 
-/** Somebody may prune a parent between our making it and using it, again and again; not for ever, though. */
+/** Another process may prune a parent again before it is used. */
 const ATTEMPTS = 20;
 
 /**
- * Makes a folder and its parents below `end`; resolves with the topmost one made. Node's own recursive mkdir is
- * not used: below a folder that is there but takes no entries (procfs) it spins for ever.
+ * Creates a folder and its parents below `end`; resolves with the topmost new one. Node's own recursive mkdir is not
+ * used: below an existing folder that takes no entries (procfs) it loops for ever.
  */
 async function makeFolders(
   folder: string,

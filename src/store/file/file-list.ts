@@ -3,12 +3,12 @@ import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { compareKeys, isListed } from '../object-key.js';
 import type { ListedObject } from '../object-store.js';
-import { isAbsent } from './file-errors.js';
+import { ifAbsent } from './file-errors.js';
 import type { FileRoot } from './file-root.js';
 
 /**
- * Objects below a prefix in S3's order, one folder's names in memory at a time. Folders that lie wholly
- * before `startAfter` or outside the prefix are not read. Symbolic links are no objects and no folders.
+ * Lists the objects below a prefix in S3's order, with one folder's names in memory at a time. Does not read folders
+ * that lie wholly before `startAfter` or outside the prefix. Symbolic links count neither as objects nor as folders.
  */
 export async function* listFiles(
   root: FileRoot,
@@ -20,24 +20,22 @@ export async function* listFiles(
   yield* walk(root.path, folder, prefix, startAfter);
 }
 
-/** Immediate sub-folders of `prefix` (empty or ending in `/`) that hold anything, in order. */
+/** Lists the immediate sub-folders of `prefix` (empty or ending in `/`) that hold an object, in order. */
 export async function* listFolders(root: FileRoot, prefix: string): AsyncGenerator<string> {
   await assertReadable(root, prefix);
   yield* foldersIn(root.path, prefix);
 }
 
-/** A store that is gone must not look empty, and a link must not lead out of it. */
+/** A missing store must not look empty, and a link must not lead out of it. */
 async function assertReadable(root: FileRoot, folder: string): Promise<void> {
   await root.check();
-  await root.guard(join(root.path, folder)).catch((error: unknown) => {
-    if (!isAbsent(error)) throw error;
-  });
+  await root.guard(join(root.path, folder)).catch(ifAbsent(undefined));
 }
 
 async function* foldersIn(root: string, prefix: string): AsyncGenerator<string> {
   for (const { name, folder } of await sortedEntries(root, prefix, prefix)) {
     if (!folder) continue;
-    // An emptied folder is being pruned, or about to be used: for a bucket reader it is not there.
+    // An empty folder is being pruned or about to be used; S3 has no empty folders.
     const first = await walk(root, `${prefix}${name}`, `${prefix}${name}`, '').next();
     if (!first.done) yield `${prefix}${name}`;
   }
@@ -61,19 +59,19 @@ async function* walk(
   }
 }
 
-/** `folder` ends in `/`. All its keys share it as a prefix, so it orders as they do. */
+/** `folder` ends in `/`. All its keys begin with it, so it sorts as they do. */
 function liesWhollyBefore(folder: string, startAfter: string): boolean {
   return startAfter !== '' && !startAfter.startsWith(folder) && compareKeys(folder, startAfter) < 0;
 }
 
 interface Entry {
-  /** Folders end in `/`, which is what makes `a-b` come before `a/b` and `a0` after it. */
+  /** Folders end in `/`, so that `a-b` comes before `a/b` and `a0` after it. */
   readonly name: string;
   readonly folder: boolean;
 }
 
 async function sortedEntries(root: string, folder: string, prefix: string): Promise<Entry[]> {
-  const entries = await entriesOf(join(root, folder));
+  const entries = await readdir(join(root, folder), { withFileTypes: true }).catch(ifAbsent<Dirent[]>([]));
   return entries
     .filter((entry) => (entry.isFile() || entry.isDirectory()) && isListed(folder + entry.name, prefix))
     .map((entry) => ({
@@ -85,21 +83,7 @@ async function sortedEntries(root: string, folder: string, prefix: string): Prom
     .map(({ entry }) => entry);
 }
 
-async function entriesOf(path: string): Promise<Dirent[]> {
-  try {
-    return await readdir(path, { withFileTypes: true });
-  } catch (error) {
-    if (isAbsent(error)) return [];
-    throw error;
-  }
-}
-
 async function describe(root: string, key: string): Promise<ListedObject | null> {
-  try {
-    const { size, mtime } = await lstat(join(root, key));
-    return { key, size, modifiedAt: mtime };
-  } catch (error) {
-    if (isAbsent(error)) return null;
-    throw error;
-  }
+  const file = await lstat(join(root, key)).catch(ifAbsent(null));
+  return file && { key, size: file.size, modifiedAt: file.mtime };
 }

@@ -2,33 +2,36 @@ import { createHash } from 'node:crypto';
 import { lstat, readdir, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { ObjectHeaders } from '../object-store.js';
-import { isAbsent } from './file-errors.js';
+import { ifAbsent } from './file-errors.js';
 import type { FileFolders } from './file-folders.js';
 import { openIfThere, openToWrite } from './open-file.js';
 
-/** Leaves room below the 255 bytes of a name for `#<inode>.json`. */
+/** Leaves room for `#<inode>.json` below the 255 bytes of a file name. */
 const MAX_PLAIN_NAME_BYTES = 220;
-/** What an object without metadata has, e.g. a file an operator put there. */
+/** Headers of an object without metadata, such as a file that an operator put there. */
 export const UNKNOWN_HEADERS: ObjectHeaders = { contentType: 'application/octet-stream', metadata: {} };
 
 /**
- * Content type and metadata of objects, in `.meta/<key>#<inode>.json`.
+ * Stores the content type and metadata of objects in `.meta/<key>#<inode>.json`.
  *
- * Named by inode so that concurrent creators of one key never write the same file: each writes its own
- * before the object becomes visible, and whoever wins the link brings its own metadata with it.
+ * The inode is part of the name so that concurrent creators of one key never write the same file: each writes its own
+ * before the object becomes visible, and the object that is linked first has its own metadata.
  */
 export interface FileMeta {
-  /** Writes the headers durably; `inode` is that of the file about to be linked at `key`. */
+  /** Writes the headers durably. `inode` is that of the file that will be linked at `key`. */
   write(key: string, inode: bigint, headers: ObjectHeaders): Promise<void>;
   /** The headers written for this inode at `key`; null when there are none. */
   readOwn(key: string, inode: bigint): Promise<ObjectHeaders | null>;
-  /** A restored backup has new inodes: a key's only headers are then its own; of several none can be told. */
+  /**
+   * The only headers at `key`, whatever their inode, because a restored backup has new inodes. Null when there are
+   * several: which of them are the object's is unknown.
+   */
   readRestored(key: string): Promise<ObjectHeaders | null>;
-  /** Where the headers lie that reading finds for the object with this inode; null when there are none. */
+  /** Path of the headers that belong to the object with this inode; null when there are none. */
   locate(key: string, inode: bigint): Promise<string | null>;
-  /** Removes what `write` wrote for this inode, and nobody else's. */
+  /** Removes the headers written for this inode alone. */
   remove(key: string, inode: bigint): Promise<void>;
-  /** Removes what `locate` found. */
+  /** Removes the headers at a path that `locate` returned. */
   removeAt(path: string): Promise<void>;
 }
 
@@ -65,7 +68,7 @@ export function createFileMeta(root: string, folders: FileFolders, options: { fs
   };
 }
 
-/** How names of metadata begin. Names near the limit give way to their hash, so that the suffix still fits. */
+/** Beginning of the metadata file's name. A name near the limit is replaced by its hash, so that the suffix fits. */
 export function stemOf(name: string): string {
   if (Buffer.byteLength(name) <= MAX_PLAIN_NAME_BYTES) return name;
   return createHash('sha256').update(name).digest('hex');
@@ -87,7 +90,7 @@ async function readHeaders(path: string): Promise<ObjectHeaders | null> {
   try {
     return JSON.parse(await file.readFile('utf8'));
   } catch (error) {
-    // Half a file is what a crash before the link leaves behind; its object never became visible.
+    // A truncated file is left by a crash before the link; its object never became visible.
     if (error instanceof SyntaxError) return null;
     throw error;
   } finally {
@@ -96,7 +99,7 @@ async function readHeaders(path: string): Promise<ObjectHeaders | null> {
 }
 
 async function findOnlyOne(start: string): Promise<string | null> {
-  const names = await readdir(dirname(start)).catch(nothingIfAbsent);
+  const names = await readdir(dirname(start)).catch(ifAbsent<string[]>([]));
   const found = names.filter((name) => parseMetaName(name)?.stem === basename(start));
   return found.length === 1 && found[0] !== undefined ? join(dirname(start), found[0]) : null;
 }
@@ -105,11 +108,6 @@ async function findOnlyOne(start: string): Promise<string | null> {
 export function parseMetaName(name: string): { readonly stem: string; readonly inode: bigint } | null {
   const [, stem, inode] = /^(.+)#(\d+)\.json$/s.exec(name) ?? [];
   return stem === undefined || inode === undefined ? null : { stem, inode: BigInt(inode) };
-}
-
-function nothingIfAbsent(error: unknown): string[] {
-  if (isAbsent(error)) return [];
-  throw error;
 }
 
 async function exists(path: string): Promise<boolean> {

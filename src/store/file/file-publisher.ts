@@ -8,13 +8,13 @@ import type { FileRoot } from './file-root.js';
 import { openIfThere } from './open-file.js';
 import type { TempFile } from './temp-file.js';
 
-/** How often a parent may vanish under us (another process pruning emptied folders) before we give up. */
+/** Another process that prunes empty folders may remove a parent before it is used. */
 const ATTEMPTS = 20;
 
 export interface FilePublisher {
-  /** Whether an object lies at `key`, durably so when it resolves to true. */
+  /** Whether an object lies at `key`; durable when this resolves to true. */
   isThere(key: string): Promise<boolean>;
-  /** Makes a complete temp file visible at `key` if nothing lies there; durable when it resolves. */
+  /** Makes a complete temp file visible at `key` if nothing lies there; durable when this resolves. */
   create(key: string, temp: TempFile, headers: ObjectHeaders): Promise<CreateResult>;
   /** Makes a complete temp file visible at `key`, whatever lies there. */
   replace(key: string, temp: TempFile, headers: ObjectHeaders): Promise<void>;
@@ -28,8 +28,8 @@ interface PublisherParts {
 }
 
 /**
- * The order of steps is what makes an object atomic and durable: its bytes, then its metadata, then the
- * link that makes it visible, then the folder entries. A crash at any point leaves the object whole or absent.
+ * Objects are atomic and durable because of the order of the steps: the bytes, then the metadata, then the link that
+ * makes the object visible, then the folder entries. A crash at any point leaves the object whole or missing.
  */
 export function createFilePublisher(parts: PublisherParts): FilePublisher {
   const { root, folders, meta } = parts;
@@ -43,11 +43,11 @@ export function createFilePublisher(parts: PublisherParts): FilePublisher {
   ): Promise<T> {
     const target = pathOf(key);
     if (parts.fsync) await temp.handle.sync();
-    // The temporary file lies below the root it was made in: with the right root here, the link below cannot
-    // succeed in another one.
+    // The temporary file lies below the root in which it was created. If that root is still here, the link below cannot
+    // be made in another one.
     await root.check();
     const { ino } = await temp.handle.stat({ bigint: true });
-    const result = await retryVanished(async () => {
+    const result = await retryIfFolderVanished(async () => {
       await meta.write(key, ino, headers);
       await folders.ensure(dirname(target));
       return show(target);
@@ -56,7 +56,7 @@ export function createFilePublisher(parts: PublisherParts): FilePublisher {
       throw error;
     });
     if (result === 'exists') await meta.remove(key, ino);
-    // Also when another process won: its link may not be durable yet, and our caller will say it is there.
+    // Also when another process won: its link may not be durable yet, and the caller will report that it exists.
     await folders.sync(dirname(target));
     return result;
   }
@@ -74,7 +74,7 @@ export function createFilePublisher(parts: PublisherParts): FilePublisher {
     create: (key, temp, headers) => publish(key, temp, headers, (target) => linkNew(temp.path, target)),
 
     async replace(key, temp, headers) {
-      // Kept open so that its inode, which names its metadata, cannot be used again meanwhile.
+      // Kept open so that its inode, which names its metadata, is not reused meanwhile.
       const old = await openIfThere(pathOf(key));
       try {
         const oldMeta = old === null ? null : await meta.locate(key, (await old.stat({ bigint: true })).ino);
@@ -98,7 +98,7 @@ async function linkNew(from: string, target: string): Promise<CreateResult> {
   }
 }
 
-/** Whatever lies at the key makes link fail with EEXIST, but only a file is an object. */
+/** Anything at the key makes link fail with EEXIST, but only a file is an object. */
 async function isObject(target: string): Promise<boolean> {
   try {
     const there = await lstat(target);
@@ -111,7 +111,7 @@ async function isObject(target: string): Promise<boolean> {
   }
 }
 
-async function retryVanished<T>(run: () => Promise<T>): Promise<T> {
+async function retryIfFolderVanished<T>(run: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await run();

@@ -3,32 +3,32 @@ import { chmod, link, lstat, readdir, realpath, rm } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { STORE_MARKER } from '../object-key.js';
 import { StoreError, StoreGoneError } from '../object-store.js';
-import { errnoOf, isAbsent } from './file-errors.js';
+import { errnoOf, ifAbsent } from './file-errors.js';
 import { type GuardedRoot, makeDurably, syncFolder } from './file-folders.js';
 import { openIfThere, openToWrite } from './open-file.js';
 
-/** One of these at the top shows a store of a version that set no marker yet, or a restored backup of one. */
+/** One of these at the top identifies a store of a version that wrote no marker, or a restored backup of one. */
 const OWN_LAYOUT = ['.meta', 'jobs', 'ledger'];
 
-/** Made by `mkfs` at the top of a volume, so that an empty volume does not look empty. */
+/** `mkfs` creates it at the top of a volume: a folder that holds nothing else counts as empty. */
 const MADE_BY_FILE_SYSTEM = 'lost+found';
 
 const ABOUT = 'This folder is a store of Transcript Receiver. Without this file nothing is written to it.';
 
 /**
- * The folder of a file store, known by a marker at its top. When the volume is unmounted or the folder removed
- * under a running process, the marker is gone, and nothing may be written to what is there instead.
+ * The folder of a file store, identified by a marker at its top. When the volume is unmounted or the folder removed
+ * under a running process, the marker is missing, and nothing may be written to whatever is there instead.
  */
 export interface FileRoot extends GuardedRoot {
-  /** Must come before the first write: marks the folder, and makes it when missing. Costs nothing later. */
+  /** To be called before the first write: creates the folder when missing, and marks it. Later calls return at once. */
   claim(): Promise<void>;
 }
 
 interface KnownRoot {
   readonly id: string;
-  /** Where the root lies; symbolic links on the way to it are the operator's business. */
+  /** Path without symbolic links, which are allowed on the way to the root. */
   readonly realPath: string;
-  /** Of the marker file: as long as it stays, its content need not be read again. */
+  /** Of the marker file: its content is read again only when this changes. */
   readonly fingerprint: string;
 }
 
@@ -38,17 +38,12 @@ export function createFileRoot(path: string, options: { fsync: boolean }): FileR
   let claiming: Promise<void> | null = null;
 
   async function fingerprint(): Promise<string | null> {
-    try {
-      // Inode numbers are used again, change times are not.
-      const { dev, ino, ctimeNs } = await lstat(marker, { bigint: true });
-      return `${dev}:${ino}:${ctimeNs}`;
-    } catch (error) {
-      if (isAbsent(error)) return null;
-      throw error;
-    }
+    const file = await lstat(marker, { bigint: true }).catch(ifAbsent(null));
+    // Inode numbers are used again, change times are not.
+    return file && `${file.dev}:${file.ino}:${file.ctimeNs}`;
   }
 
-  async function look(): Promise<KnownRoot | null> {
+  async function identify(): Promise<KnownRoot | null> {
     const before = await fingerprint();
     const id = before === null ? null : await readMarker(marker);
     return before === null || id === null
@@ -57,23 +52,23 @@ export function createFileRoot(path: string, options: { fsync: boolean }): FileR
   }
 
   async function claimFirst(): Promise<void> {
-    known = await look();
+    known = await identify();
     if (known !== null) return;
     await makeDurably(path, options);
     await refuseForeign(path);
     await closeToOthers(path);
     await writeMarker(path, options);
-    known = await look();
+    known = await identify();
     if (known === null) throw new StoreError('open', `${path} does not keep the marker ${STORE_MARKER}`);
   }
 
   async function check(): Promise<void> {
     if (known === null) {
-      known = await look();
+      known = await identify();
       return;
     }
     if ((await fingerprint()) === known.fingerprint) return;
-    const found = await look();
+    const found = await identify();
     if (found === null) throw new StoreGoneError(goneMessage(path));
     if (found.id !== known.id) throw new StoreGoneError(replacedMessage(path));
     known = found;
@@ -94,7 +89,7 @@ export function createFileRoot(path: string, options: { fsync: boolean }): FileR
     async guard(folder) {
       const real = await realpath(folder);
       const expected = join(known?.realPath ?? (await realpath(path)), relative(path, folder));
-      // APFS gives names back in the form they were made in.
+      // APFS returns names in the Unicode form in which they were created.
       if (real.normalize() === expected.normalize()) return;
       throw new StoreError(
         'store',
@@ -132,7 +127,7 @@ async function readMarker(marker: string): Promise<string | null> {
   throw new StoreError('open', `${marker} is not a marker of a store: remove it to mark the folder anew`);
 }
 
-/** Another process may do the same at the same moment: the first link wins, with its content complete. */
+/** Another process may do the same concurrently: the first link wins, with its content complete. */
 async function writeMarker(path: string, options: { fsync: boolean }): Promise<void> {
   const temporary = join(path, `${STORE_MARKER}.${randomUUID()}`);
   const file = await openToWrite(temporary);
@@ -149,7 +144,7 @@ async function writeMarker(path: string, options: { fsync: boolean }): Promise<v
   if (options.fsync) await syncFolder(path);
 }
 
-/** A folder of somebody else's is more likely a slip in the configuration than meant as a store. */
+/** A folder with foreign content is more likely a mistake in the configuration than meant as a store. */
 async function refuseForeign(path: string): Promise<void> {
   const names = await readdir(path);
   if (OWN_LAYOUT.some((name) => names.includes(name))) return;
@@ -161,12 +156,12 @@ async function refuseForeign(path: string): Promise<void> {
   );
 }
 
-/** Once, when the folder becomes a store: what an operator opens up later stays open. */
+/** Only when the folder becomes a store: modes that an operator changes later stay. */
 async function closeToOthers(path: string): Promise<void> {
   const { mode } = await lstat(path);
   if ((mode & 0o077) === 0) return;
   await chmod(path, 0o700).catch((error: unknown) => {
-    // The folder of a mounted volume often belongs to somebody else, who decides about it.
+    // The folder of a mounted volume often belongs to another user.
     if (errnoOf(error) !== 'EPERM' && errnoOf(error) !== 'EROFS') throw error;
   });
 }

@@ -16,7 +16,7 @@ import { sweepMeta } from './sweep-meta.js';
 import { openTempFile, sweepTempFiles, type TempFile, writeFully } from './temp-file.js';
 
 export interface FileStoreOptions {
-  /** Made when missing. What is visible in it is exactly the key layout; the store's own names begin with a dot. */
+  /** Created when missing. What is visible in it is exactly the key layout; the store's own names begin with a dot. */
   readonly directory: string;
   /** Bytes per part of an upload. */
   readonly partSize: number;
@@ -24,7 +24,7 @@ export interface FileStoreOptions {
   readonly fsync?: boolean;
 }
 
-/** Milliseconds; each sweep of metadata reads every folder twice. */
+/** Milliseconds. A sweep of metadata reads every folder twice. */
 const META_SWEEP_EVERY = 86_400_000;
 
 interface Parts {
@@ -67,7 +67,7 @@ export function createFileStore(options: FileStoreOptions): ObjectStore {
       assertHeaders('startUpload', headers);
       const temp = await fileCall('startUpload', key, async () => {
         await root.claim();
-        // Before gigabytes are received for nothing; what counts is the check at the end.
+        // Fails before gigabytes are received in vain; the check that counts is the one at the end.
         await root.check();
         return openTempFile(temporary, parts.folders);
       });
@@ -136,7 +136,7 @@ async function createObject(
   body: Buffer,
   headers: ObjectHeaders,
 ): Promise<CreateResult> {
-  // Senders repeat themselves: what is there already is not written to be thrown away.
+  // Senders repeat deliveries: content that already exists is not written just to be discarded.
   if (await parts.publisher.isThere(key)) return 'exists';
   return withTempFile(parts, body, (temp) => parts.publisher.create(key, temp, headers));
 }
@@ -168,7 +168,7 @@ async function* listing<T>(prefix: string, start: () => AsyncGenerator<T>): Asyn
 async function deleteObject(parts: Parts, key: string): Promise<void> {
   const { root } = parts;
   const path = join(root.path, key);
-  // Kept open so that its inode, which names its metadata, cannot be used again meanwhile.
+  // Kept open so that its inode, which names its metadata, is not reused meanwhile.
   const object = await openIfThere(path);
   if (object === null) return root.check();
   try {

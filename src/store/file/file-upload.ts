@@ -3,7 +3,7 @@ import { fileCall } from './file-errors.js';
 import type { FilePublisher } from './file-publisher.js';
 import { type TempFile, writeFully } from './temp-file.js';
 
-/** An upload that grows in a temp file; overlapping writes go to the places their call order gives them. */
+/** An upload into a temp file. Concurrent writes go to the offsets that their call order gives them. */
 export function createFileUpload(
   key: string,
   headers: ObjectHeaders,
@@ -13,7 +13,7 @@ export function createFileUpload(
   let size = 0;
   let ended = false;
   let failed = false;
-  const underWay = new Set<Promise<void>>();
+  const inFlight = new Set<Promise<void>>();
 
   async function writeAt(part: Buffer, position: number): Promise<void> {
     try {
@@ -26,7 +26,7 @@ export function createFileUpload(
 
   async function end(): Promise<void> {
     ended = true;
-    await Promise.allSettled(underWay);
+    await Promise.allSettled(inFlight);
   }
 
   return {
@@ -35,8 +35,8 @@ export function createFileUpload(
       const position = size;
       size += part.length;
       const writing = writeAt(part, position);
-      underWay.add(writing);
-      await writing.finally(() => underWay.delete(writing));
+      inFlight.add(writing);
+      await writing.finally(() => inFlight.delete(writing));
     },
 
     async complete(): Promise<CreateResult> {

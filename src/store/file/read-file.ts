@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import type { ObjectHeaders, ObjectInfo } from '../object-store.js';
 import { wholeBody } from '../whole-body.js';
-import { fileStoreError, isAbsent } from './file-errors.js';
+import { fileStoreError, ifAbsent } from './file-errors.js';
 import { type FileMeta, UNKNOWN_HEADERS } from './file-meta.js';
 import type { FileRoot } from './file-root.js';
 import { openIfThere } from './open-file.js';
@@ -13,7 +13,7 @@ export interface OpenObject {
   readonly info: ObjectInfo;
 }
 
-/** Opens an object together with the metadata of exactly these bytes; null when there is none. */
+/** Opens an object with the metadata that belongs to exactly these bytes; null when there is none. */
 export async function openObject(root: FileRoot, key: string, meta: FileMeta): Promise<OpenObject | null> {
   for (;;) {
     const handle = await openIfThere(join(root.path, key));
@@ -21,7 +21,7 @@ export async function openObject(root: FileRoot, key: string, meta: FileMeta): P
     if (handle !== null && info !== null && info !== 'replaced') return { handle, info };
     await handle?.close();
     if (info !== null) continue;
-    // Nothing is there: an absence only if the store is.
+    // The object is missing only if the store itself is still there.
     await root.check();
     return null;
   }
@@ -47,7 +47,7 @@ async function describe(
   if (!file.isFile()) return null;
   let headers: ObjectHeaders | null = await meta.readOwn(key, file.ino);
   if (headers === null) {
-    // Replacing removes the old metadata after the rename, so a missing one may belong to old bytes.
+    // `replace` removes the old metadata after the rename: without metadata these may be the old bytes.
     if ((await inodeAt(join(root, key))) !== file.ino) return 'replaced';
     headers = (await meta.readRestored(key)) ?? UNKNOWN_HEADERS;
   }
@@ -55,15 +55,11 @@ async function describe(
 }
 
 async function inodeAt(path: string): Promise<bigint | null> {
-  try {
-    return (await lstat(path, { bigint: true })).ino;
-  } catch (error) {
-    if (isAbsent(error)) return null;
-    throw error;
-  }
+  const file = await lstat(path, { bigint: true }).catch(ifAbsent(null));
+  return file?.ino ?? null;
 }
 
-/** Streams an open object, or the bytes of a range clipped to it, and closes it at the end. */
+/** Streams an open object, or a range clipped to it, and closes it at the end. */
 export function streamObject(
   { handle, info }: OpenObject,
   range: { start: number; end: number } | null,

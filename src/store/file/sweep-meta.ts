@@ -1,6 +1,7 @@
+import type { Dirent } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isAbsent } from './file-errors.js';
+import { ifAbsent } from './file-errors.js';
 import { type FileMeta, parseMetaName, stemOf } from './file-meta.js';
 
 interface SweepPlace {
@@ -11,24 +12,24 @@ interface SweepPlace {
 }
 
 /**
- * Removes metadata whose object never became visible, was replaced or deleted, when a process died in between.
- * The only metadata of an object stays, whatever its inode: after a restore it is the object's own. Age is counted
- * from the last change of the inode, which a restore cannot take along, so that metadata that is restored before
- * its objects stays, too.
+ * Removes orphaned metadata: of objects that never became visible, were replaced or were deleted while the process
+ * died. Keeps the only metadata of an object, whatever its inode, because a restored backup has new inodes. Age counts
+ * from the last change of the inode (ctime), which a restore resets: metadata restored before its objects stays.
  */
 export async function sweepMeta(place: SweepPlace, folder = ''): Promise<void> {
-  const entries = await readdir(join(place.metaRoot, folder), { withFileTypes: true }).catch(nothingIfAbsent);
+  const path = join(place.metaRoot, folder);
+  const entries = await readdir(path, { withFileTypes: true }).catch(ifAbsent<Dirent[]>([]));
   for (const entry of entries) if (entry.isDirectory()) await sweepMeta(place, join(folder, entry.name));
   const files = entries.filter((entry) => entry.isFile()).map(({ name }) => name);
   if (files.length > 0) await sweepFolder(place, folder, files);
 }
 
 async function sweepFolder(place: SweepPlace, folder: string, files: readonly string[]): Promise<void> {
-  const objects = await readdir(join(place.root, folder)).catch(nothingIfAbsent);
+  const objects = await readdir(join(place.root, folder)).catch(ifAbsent<string[]>([]));
   const objectOf = new Map(objects.map((name) => [stemOf(name), join(place.root, folder, name)]));
   for (const [stem, ofOneKey] of groupByStem(files)) {
     const object = objectOf.get(stem);
-    // The usual case costs no look at the files themselves.
+    // The usual case needs no lstat of the files.
     if (object !== undefined && ofOneKey.length === 1) continue;
     for (const { name, inode } of ofOneKey) {
       const path = join(place.metaRoot, folder, name);
@@ -57,21 +58,11 @@ function groupByStem(names: readonly string[]): Map<string, MetaFile[]> {
 }
 
 async function isOld(path: string, olderThan: Date): Promise<boolean> {
-  const info = await lstat(path).catch(nullIfAbsent);
+  const info = await lstat(path).catch(ifAbsent(null));
   return info !== null && info.ctime < olderThan;
 }
 
 async function inodeOf(path: string): Promise<bigint | null> {
-  const info = await lstat(path, { bigint: true }).catch(nullIfAbsent);
+  const info = await lstat(path, { bigint: true }).catch(ifAbsent(null));
   return info?.ino ?? null;
-}
-
-function nullIfAbsent(error: unknown): null {
-  if (isAbsent(error)) return null;
-  throw error;
-}
-
-function nothingIfAbsent(error: unknown): [] {
-  if (isAbsent(error)) return [];
-  throw error;
 }

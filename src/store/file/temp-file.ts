@@ -1,19 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { type FileHandle, lstat, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isAbsent } from './file-errors.js';
+import { ifAbsent } from './file-errors.js';
 import type { FileFolders } from './file-folders.js';
 import { openNew } from './open-file.js';
 
-/** A file nobody sees yet, on the same file system as where it will be linked to. */
+/** A file that is not visible as an object yet, on the same file system as the folder it will be linked into. */
 export interface TempFile {
   readonly path: string;
   readonly handle: FileHandle;
-  /** Closes and removes it; whatever is linked to it stays. Never throws. */
+  /** Closes and unlinks it; other links to it stay. Never throws. */
   discard(): Promise<void>;
 }
 
-/** @param folder made when missing */
+/** @param folder is created when missing */
 export async function openTempFile(folder: string, folders: FileFolders): Promise<TempFile> {
   await folders.ensure(folder);
   const path = join(folder, randomUUID());
@@ -23,13 +23,13 @@ export async function openTempFile(folder: string, folders: FileFolders): Promis
     handle,
     async discard() {
       await handle.close().catch(() => undefined);
-      // What cannot be removed now is found by the sweep.
+      // The sweep removes it if this fails.
       await rm(path, { force: true }).catch(() => undefined);
     },
   };
 }
 
-/** Writes all of `bytes` at a position; a short write (full disk, signal) goes on until it fails or is done. */
+/** Writes all of `bytes` at a position; repeats short writes (full disk, signal) until one fails. */
 export async function writeFully(handle: FileHandle, bytes: Buffer, position: number): Promise<void> {
   let done = 0;
   while (done < bytes.length) {
@@ -41,7 +41,7 @@ export async function writeFully(handle: FileHandle, bytes: Buffer, position: nu
 /** Removes temp files last written before `olderThan`; resolves to their number. */
 export async function sweepTempFiles(folder: string, olderThan: Date): Promise<number> {
   let swept = 0;
-  for (const name of await namesIn(folder)) {
+  for (const name of await readdir(folder).catch(ifAbsent<string[]>([]))) {
     const path = join(folder, name);
     const info = await lstat(path).catch(() => null);
     if (info === null || info.isDirectory() || info.mtime >= olderThan) continue;
@@ -49,13 +49,4 @@ export async function sweepTempFiles(folder: string, olderThan: Date): Promise<n
     swept += 1;
   }
   return swept;
-}
-
-async function namesIn(folder: string): Promise<string[]> {
-  try {
-    return await readdir(folder);
-  } catch (error) {
-    if (isAbsent(error)) return [];
-    throw error;
-  }
 }

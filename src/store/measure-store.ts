@@ -1,15 +1,15 @@
 import type { CreateResult, ObjectStore, PendingUpload } from './object-store.js';
 import { StoreError } from './object-store.js';
 
-/** `exists` is a conditional write that found something; `absent` a read that found nothing. */
+/** `exists`: a conditional write found an object. `absent`: a read found none. */
 export type StoreCallResult = 'ok' | 'exists' | 'absent' | 'error' | 'timeout';
 
-/** Told of every call that ended; `durationMs` includes the store's own repetitions. */
+/** Called when a call has ended; `durationMs` includes the store's own retries. */
 export type OnStoreCall = (operation: string, result: StoreCallResult, durationMs: number) => void;
 
 /**
- * The same store, with every call reported when it ends. A listing counts once, with the time the store
- * took, not its reader. Of a read only the opening counts.
+ * Reports every call of a store when it ends. A listing counts once, with the time that the store took, without that of
+ * its reader. Of a read only the opening counts.
  */
 export function measureStore(store: ObjectStore, onCall: OnStoreCall): ObjectStore {
   function timed<Args extends unknown[], T>(
@@ -86,7 +86,7 @@ function resultOfRead(found: unknown): StoreCallResult {
   return found === null ? 'absent' : 'ok';
 }
 
-/** Time-outs have a code of their own, from the network, the connection pool, the SDK or the server. */
+/** The network, the connection pool, the SDK and the server each have codes for a time-out. */
 function resultOfError(error: unknown): StoreCallResult {
   const cause = error instanceof StoreError ? error.cause : error;
   const code = (cause as { code?: unknown } | undefined)?.code;

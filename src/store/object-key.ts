@@ -1,20 +1,20 @@
 import { StoreError } from './object-store.js';
 
-/** S3 allows 1024 bytes for the whole key; 128 are left for the prefix a store may add. */
+/** S3 allows 1024 bytes for the whole key; 128 are reserved for the store's prefix. */
 const MAX_KEY_BYTES = 896;
-/** What ext4, XFS, APFS and NTFS allow for one name; S3 has no such limit, but both stores take the same keys. */
+/** The limit of ext4, XFS, APFS and NTFS for one name. S3 has none, but both stores accept the same keys. */
 const MAX_SEGMENT_BYTES = 255;
-/** File at the top of a file store by which it knows its folder again. */
+/** File at the top of a file store that identifies it. */
 export const STORE_MARKER = '.transcript-receiver';
-/** What the file store keeps for itself; without regard to case because some file systems have none. */
+/** Reserved by the file store; case-insensitive because some file systems are. */
 const STORES_OWN = /^\.(?:meta|tmp|transcript-receiver)(?:[/.]|$)/i;
-/** Control characters cannot be told in S3's XML listings; a backslash is a separator on some systems. */
+/** S3's XML listings cannot hold control characters; a backslash is a separator on some systems. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: refusing them is the point.
 const UNSAFE_CHARACTERS = /[\u0000-\u001f\u007f\\]|\p{Surrogate}/u;
 
 /**
- * Refuses keys that could leave the store's folder, reach its own folders, or mean different things to
- * different stores. Both stores accept exactly the same keys.
+ * Rejects keys that could leave the store's folder, reach its reserved folders, or mean different things to different
+ * stores. Both stores accept exactly the same keys.
  *
  * @throws StoreError naming the operation and what is wrong
  */
@@ -23,15 +23,14 @@ export function assertKey(operation: string, key: string): void {
   if (fault !== null) throw new StoreError(operation, `refused key ${JSON.stringify(key)}: ${fault}`);
 }
 
-/** True for what `assertKey` accepts. */
+/** Whether `assertKey` accepts it. */
 export function isKey(text: string): boolean {
   return keyFault(text) === null;
 }
 
 /**
- * Whether a listing of `prefix` shows a key. What no key of ours can name stays out, e.g. consoles' folder
- * markers, and so do dot-folders (canary, probe) unless the prefix asks for them: what a listing of
- * everything shows is exactly the key layout.
+ * Whether a listing of `prefix` includes a key. Leaves out invalid keys, such as the folder markers of S3 consoles, and
+ * dot-folders (canary, probe) unless the prefix begins with a dot: a listing of everything shows exactly the key layout.
  */
 export function isListed(key: string, prefix: string): boolean {
   return isKey(key) && (!key.startsWith('.') || prefix.startsWith('.'));
@@ -46,7 +45,7 @@ export function assertPrefix(operation: string, prefix: string): void {
 
 function keyFault(key: string): string | null {
   if (key === '') return 'it is empty';
-  if (STORES_OWN.test(key)) return 'this name is kept for the store itself';
+  if (STORES_OWN.test(key)) return 'this name is reserved for the store itself';
   if (UNSAFE_CHARACTERS.test(key)) return 'it holds a control character, a backslash or broken Unicode';
   if (Buffer.byteLength(key) > MAX_KEY_BYTES) return `it is longer than ${MAX_KEY_BYTES} bytes`;
   for (const segment of key.split('/')) {

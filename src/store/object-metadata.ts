@@ -3,14 +3,14 @@ import { type ObjectHeaders, StoreError } from './object-store.js';
 /** S3 counts the UTF-8 bytes of names and values together. */
 const MAX_METADATA_BYTES = 2048;
 const METADATA_NAME = /^[a-z0-9][a-z0-9-]{0,62}$/;
-/** Printable ASCII without blanks at the ends: anything else comes back changed from one S3 or another. */
+/** Printable ASCII without blanks at the ends: some S3 servers return anything else changed. */
 const METADATA_VALUE = /^(?:[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?)?$/;
 const CONTENT_TYPE = /^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/;
 
 /**
- * Refuses headers that some store would corrupt, so that they fail in every store alike.
+ * Rejects headers that some store would corrupt, so that every store fails alike.
  *
- * @throws StoreError naming the entry at fault
+ * @throws StoreError that names the invalid entry
  */
 export function assertHeaders(operation: string, headers: ObjectHeaders): void {
   if (!CONTENT_TYPE.test(headers.contentType))

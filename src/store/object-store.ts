@@ -1,12 +1,12 @@
 import type { Readable } from 'node:stream';
 
 /**
- * The one thing this product needs of a store. Two implementations, one contract suite
- * (`test/contract/object-store.ts`): files and S3. Absence is `null`, trouble throws `StoreError`.
+ * An object store. Files and S3 implement it and pass one contract suite (`test/contract/object-store.ts`). A missing
+ * object is `null`; every failure throws `StoreError`.
  *
- * Keys are relative to the store's own prefix, `/`-separated, never starting with `/`; what else is refused
- * says `object-key.ts`. Objects in dot-folders at the top (`.canary/`, `.probe/`) are written and read like
- * others, but listings show them only to a prefix that begins with a dot.
+ * Keys are relative to the store's own prefix, `/`-separated, and never begin with `/`; `object-key.ts` has all rules.
+ * Objects in dot-folders at the top (`.canary/`, `.probe/`) are written and read like others, but listings include them
+ * only for a prefix that begins with a dot.
  */
 export interface ObjectStore {
   /** Human-readable location without secrets, e.g. `s3://bucket/prefix` or `file:/var/data`. */
@@ -16,13 +16,13 @@ export interface ObjectStore {
   readonly partSize: number;
 
   /**
-   * Writes an object if none is there, atomically across processes, durable when it resolves.
-   * `exists` means: something lies at that key now. After a lost answer that may be our own write,
-   * so callers who care read back and compare (the `delivery-id` in the metadata tells).
+   * Writes an object if none exists, atomically across processes; durable when it resolves. `exists` means that an
+   * object lies at that key now. After a lost answer that may be the caller's own write: read it back and compare (the
+   * metadata has the `delivery-id`).
    */
   create(key: string, body: Buffer, headers: ObjectHeaders): Promise<CreateResult>;
 
-  /** Writes an object whether or not one is there. Only for documents of our own that have one writer. */
+  /** Writes an object, replacing an existing one. Only for the product's own documents that have one writer. */
   replace(key: string, body: Buffer, headers: ObjectHeaders): Promise<void>;
 
   /** Begins an upload in parts that stays invisible until `complete`. */
@@ -31,36 +31,34 @@ export interface ObjectStore {
   head(key: string): Promise<ObjectInfo | null>;
 
   /**
-   * Opens an object for reading; the caller consumes or destroys `body`. A body cut short ends in an error,
-   * never in a clean end. `range` is inclusive, in bytes, and clipped to the object: one that begins beyond
+   * Opens an object for reading; the caller consumes or destroys `body`. A truncated or broken body ends in a
+   * `StoreError`, never in a clean end. `range` is inclusive, in bytes, and clipped to the object: one that begins beyond
    * the end reads as empty. `info.size` is always the size of the whole object.
    *
-   * A body that breaks ends in a `StoreError`, too.
-   *
-   * @param pace who consumes it; default `own`
+   * @param purpose default `own`
    */
   read(
     key: string,
     range?: { start: number; end: number } | null,
-    pace?: ReadPurpose,
+    purpose?: ReadPurpose,
   ): Promise<ObjectReading | null>;
 
-  /** All objects below a prefix in key order, to the last page; a broken listing throws, it never ends early. */
+  /** Lists all objects below a prefix in key order. A broken listing throws; it never ends early. */
   list(prefix: string, options?: { startAfter?: string }): AsyncIterable<ListedObject>;
 
-  /** Immediate sub-folders of a prefix that ends in `/`, each ending in `/`, in order. */
+  /** Lists the immediate sub-folders of a prefix that ends in `/`, each ending in `/`, in order. */
   folders(prefix: string): AsyncIterable<string>;
 
-  /** Removes an object; a missing one is no error. */
+  /** Removes an object. Resolves also when it is missing. */
   delete(key: string): Promise<void>;
 
   /**
-   * Gives up uploads below this store's prefix that were begun before `olderThan` and never completed;
-   * resolves to their number. Meant for what dead processes left: pass an age no live upload reaches.
+   * Aborts uploads below this store's prefix that were begun before `olderThan` and never completed; resolves to their
+   * number. Cleans up after dead processes: pass an age that no live upload reaches.
    */
   sweepUploads(olderThan: Date): Promise<number>;
 
-  /** What the place says of itself, for people; left out by a store that has nothing to say. Never throws. */
+  /** Properties of the bucket, for messages. Left out by stores that have none. Never throws. */
   traits?(): Promise<StoreTraits>;
 
   /** Ends connections and timers. Idempotent. */
@@ -68,16 +66,16 @@ export interface ObjectStore {
 }
 
 /**
- * `own`: read to its end by this process, as fast as it comes. `download`: handed on to somebody who may pause;
- * must never make the others wait, and is bounded by its caller.
+ * Reads of each purpose have connections of their own. `own`: this process reads to the end at full speed. `download`: the
+ * body goes to a client that may pause, which must not delay other reads; the caller bounds their number.
  */
 export type ReadPurpose = 'own' | 'download';
 
-/** Null where it could not be found out, for want of permission or because the server does not know. */
+/** Null where it is unknown: permission is missing, or the server does not implement the request. */
 export interface StoreTraits {
-  /** Whether old versions are kept of what is deleted or replaced. */
+  /** Whether deleted and replaced objects remain as old versions. */
   readonly versioning: 'on' | 'off' | 'suspended' | null;
-  /** Whether versions cannot be deleted before a time. */
+  /** Whether versions can be protected from deletion until a date. */
   readonly objectLock: boolean | null;
 }
 
@@ -85,8 +83,8 @@ export type CreateResult = 'created' | 'exists';
 
 /**
  * Stored with the object. Metadata names are lower case; values printable ASCII; 2 KB in total.
- * The name `sha256` is kept for the hex SHA-256 of the object's own bytes: a store may use it to prove that
- * they arrived as they were received, and refuse others.
+ * The name `sha256` is reserved for the hex SHA-256 of the object's bytes: a store may check them against it and reject
+ * others.
  */
 export interface ObjectHeaders {
   readonly contentType: string;
@@ -107,22 +105,22 @@ export interface ObjectReading {
 }
 
 /**
- * An upload in parts. Parts are written in call order; several `write` calls may be under way at once
- * (the store bounds nothing, the caller does). All parts but the last are exactly `partSize` bytes.
+ * An upload in parts. Parts are written in call order. Several `write` calls may be in flight; the caller bounds their
+ * number. All parts but the last have exactly `partSize` bytes.
  */
 export interface PendingUpload {
-  /** Settles when the store holds the part; until then `part` must not be touched. Retried inside. */
+  /** Settles when the store holds the part, or after the last retry; until then `part` must not be changed. */
   write(part: Buffer): Promise<void>;
-  /** Makes the object visible if none lies at its key; see `create` for `exists`. */
+  /** Makes the object visible if none exists at its key; see `create` for `exists`. */
   complete(): Promise<CreateResult>;
-  /** Gives up the upload and its parts. Never throws; what cannot be removed now is swept later. */
+  /** Aborts the upload and removes its parts. Never throws; the sweep removes what remains. */
   abort(): Promise<void>;
 }
 
-/** The store could not do it: unreachable, refused, timed out, or answered nonsense. Nothing is known to be lost. */
+/** A store operation failed: unreachable, refused, timed out, or an invalid answer. It may have taken effect. */
 export class StoreError extends Error {
   readonly operation: string;
-  /** How long the store asked to be left alone; null when it did not. */
+  /** From the store's `Retry-After`; null without one. */
   readonly retryAfterMs: number | null;
 
   constructor(
@@ -137,7 +135,7 @@ export class StoreError extends Error {
   }
 }
 
-/** What lies there is not this store any more. Only a person can bring it back, so that there is nothing to wait for. */
+/** The folder is not this store any more. Retrying is useless: an operator has to bring the store back. */
 export class StoreGoneError extends StoreError {
   constructor(detail: string) {
     super('store', detail);

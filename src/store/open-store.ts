@@ -7,7 +7,7 @@ import type { S3Settings } from './s3/s3-options.js';
 export const DEFAULT_PART_SIZE = 8 * 1024 * 1024;
 
 const MIN_S3_PART = 5 * 1024 * 1024;
-/** S3 takes five times as much; a part is one buffer, of which the memory budget holds three at least. */
+/** S3 allows 5 GiB, but a part is one buffer, and the memory budget has to hold three. */
 const MAX_S3_PART = 1024 * 1024 * 1024;
 
 export interface StoreOptions {
@@ -18,12 +18,12 @@ export interface StoreOptions {
   readonly s3?: S3Settings | undefined;
   /** File store only: false gives up durability across power loss. Default true. */
   readonly fsync?: boolean | undefined;
-  /** Told what an operator should know although nothing failed, such as a wrong clock. */
+  /** Called with what an operator should know although nothing failed, such as a wrong clock. */
   readonly onNotice?: ((message: string) => void) | undefined;
 }
 
 /**
- * Opens the store a URL names. Does not touch it yet; see `probeStore`.
+ * Opens the store that a URL names, without a request to it; see `probeStore`.
  *
  * @throws StoreError when the URL, the part size or the region is unusable
  */
@@ -34,7 +34,7 @@ export async function openStore(options: StoreOptions): Promise<ObjectStore> {
   if (location.kind === 'file')
     return createFileStore({ directory: location.directory, partSize, fsync: options.fsync ?? true });
   assertPartSize(partSize);
-  // Loaded only when wanted: the SDK costs a third of a second at start.
+  // Loaded on demand: the SDK costs a third of a second at start.
   const { createS3Store } = await import('./s3/s3-store.js');
   const { bucket, prefix } = location;
   return createS3Store({ bucket, prefix, partSize, settings: options.s3 ?? {}, onNotice: options.onNotice });

@@ -1,27 +1,20 @@
 import { randomUUID } from 'node:crypto';
-import { buffer } from 'node:stream/consumers';
 import { withDeadline } from '../time/deadline.js';
-import type {
-  CreateResult,
-  ObjectHeaders,
-  ObjectInfo,
-  ObjectStore,
-  PendingUpload,
-  StoreTraits,
-} from './object-store.js';
+import type { CreateResult, ObjectHeaders, ObjectStore, PendingUpload, StoreTraits } from './object-store.js';
+import { type BoundedStore, withCallDeadlines } from './with-call-deadlines.js';
 
 /**
- * Whether a condition holds. `ignored`: an object was overwritten although nobody else was writing.
- * `racy`: only writers at the same moment overwrote each other. `refused`: the store answered with an error.
+ * Whether a condition holds. `ignored`: an object was overwritten without a concurrent writer. `racy`: only concurrent
+ * writers overwrote each other. `refused`: the store answered with an error.
  */
 export type ConditionFinding = 'holds' | 'ignored' | 'racy' | 'refused' | 'untested';
 
 export interface ProbeReport {
-  /** An object was written, and read back with the same bytes and metadata. */
+  /** An object was written and read back with the same bytes and metadata. */
   readonly writable: boolean;
-  /** `create` never replaces an object, also not under concurrency. */
+  /** `create` never replaces an object, not even with concurrent writers. */
   readonly conditionalPut: ConditionFinding;
-  /** Completing an upload never replaces an object, also not under concurrency. */
+  /** Completing an upload never replaces an object, not even with concurrent writers. */
   readonly conditionalComplete: ConditionFinding;
   /** All of the above: first write wins can be relied on. */
   readonly trustworthy: boolean;
@@ -36,8 +29,8 @@ interface Races {
 }
 
 /**
- * A server may be atomic by chance, when its writers do not happen to meet: one that fails one race in three passes
- * twelve with a probability of 0.8 %. A file system links atomically or not at all.
+ * A server may pass a race by chance: one that fails one race in three passes twelve with a probability of 0.8 %. A file
+ * system links atomically or not at all.
  */
 const RACES: Readonly<Record<'file' | 'server', Races>> = {
   file: { puts: 3, completions: 1 },
@@ -51,18 +44,18 @@ const HEADERS: ObjectHeaders = { contentType: 'text/plain', metadata: { probe: '
 export interface ProbeOptions {
   /** Folder for the probe's objects, ending in `/`. Default `.probe/`. */
   readonly prefix?: string;
-  /** Milliseconds each call has to end, the store's own retries included. Default 10,000. */
+  /** Milliseconds that each call may take, the store's own retries included. Default 10,000. */
   readonly callTimeout?: number;
 }
 
 /**
- * Finds out what a store really does, by writing below `prefix` and removing it again. Never throws, and ends
- * in bounded time also when the store never answers.
+ * Tests a store by writing below `prefix` and removing the objects again. Never throws. Ends in bounded time even when
+ * the store never answers.
  */
 export async function probeStore(store: ObjectStore, options: ProbeOptions = {}): Promise<ProbeReport> {
   const { prefix = '.probe/', callTimeout = 10_000 } = options;
   const races = RACES[store.location.startsWith('file:') ? 'file' : 'server'];
-  const probe = createProbe(impatient(store, callTimeout), `${prefix}${randomUUID()}/`, races);
+  const probe = createProbe(withCallDeadlines(store, callTimeout), `${prefix}${randomUUID()}/`, races);
   try {
     const trouble = await probe.writeAndReadBack();
     if (trouble !== null) return report('untested', 'untested', `The store is not usable: ${trouble}.`);
@@ -78,7 +71,7 @@ async function finding(run: () => Promise<ConditionFinding>): Promise<ConditionF
   return run().catch(() => 'refused');
 }
 
-const WORDS: Readonly<Record<ConditionFinding, string>> = {
+const FINDING_TEXTS: Readonly<Record<ConditionFinding, string>> = {
   holds: 'never replace an object',
   ignored: 'REPLACE objects: the store ignores the condition',
   racy: 'REPLACE objects when two come at the same moment: the condition is not atomic',
@@ -95,52 +88,12 @@ function report(
     trouble === null
       ? [
           'Objects are written and read back unchanged.',
-          `Conditional writes ${WORDS[conditionalPut]}.`,
-          `Conditional completions of uploads ${WORDS[conditionalComplete]}.`,
+          `Conditional writes ${FINDING_TEXTS[conditionalPut]}.`,
+          `Conditional completions of uploads ${FINDING_TEXTS[conditionalComplete]}.`,
         ]
       : [trouble];
   const trustworthy = conditionalPut === 'holds' && conditionalComplete === 'holds';
   return { writable: trouble === null, conditionalPut, conditionalComplete, trustworthy, findings };
-}
-
-/** The part of a store that the probe uses; `read` gives the whole body, so that its deadline covers it. */
-interface ProbedStore {
-  create(key: string, body: Buffer, headers: ObjectHeaders): Promise<CreateResult>;
-  head(key: string): Promise<ObjectInfo | null>;
-  readText(key: string): Promise<string | null>;
-  startUpload(key: string, headers: ObjectHeaders): Promise<PendingUpload>;
-  delete(key: string): Promise<void>;
-}
-
-/** A store whose calls fail when they have not ended in time. */
-function impatient(store: ObjectStore, milliseconds: number): ProbedStore {
-  function bounded<T>(operation: string, call: Promise<T>): Promise<T> {
-    return withDeadline(
-      call,
-      milliseconds,
-      `${operation}: the store did not answer within ${milliseconds} ms`,
-    );
-  }
-
-  async function readText(key: string): Promise<string | null> {
-    const reading = await store.read(key);
-    return reading && (await buffer(reading.body)).toString();
-  }
-
-  return {
-    create: (key, body, headers) => bounded('create', store.create(key, body, headers)),
-    head: (key) => bounded('head', store.head(key)),
-    readText: (key) => bounded('read', readText(key)),
-    delete: (key) => bounded('delete', store.delete(key)),
-    async startUpload(key, headers) {
-      const upload = await bounded('startUpload', store.startUpload(key, headers));
-      return {
-        write: (part) => bounded('write', upload.write(part)),
-        complete: () => bounded('complete', upload.complete()),
-        abort: () => bounded('abort', upload.abort()),
-      };
-    },
-  };
 }
 
 async function traitsOf(store: ObjectStore, milliseconds: number): Promise<StoreTraits | null> {
@@ -150,7 +103,7 @@ async function traitsOf(store: ObjectStore, milliseconds: number): Promise<Store
   );
 }
 
-/** Versioning changes what a condition is worth on some servers, so that a verdict is only complete with it. */
+/** On some servers conditions are not atomic in versioned buckets, so that the report includes the versioning. */
 function withTraits(found: ProbeReport, traits: StoreTraits | null): ProbeReport {
   if (traits?.versioning !== 'on' && traits?.versioning !== 'suspended') return found;
   const state = `Versioning of the bucket is ${traits.versioning}`;
@@ -161,14 +114,14 @@ function withTraits(found: ProbeReport, traits: StoreTraits | null): ProbeReport
 }
 
 interface Probe {
-  /** What is wrong, or null. */
+  /** Null, or what is wrong. */
   writeAndReadBack(): Promise<string | null>;
   conditionalPut(): Promise<ConditionFinding>;
   conditionalComplete(): Promise<ConditionFinding>;
   cleanUp(): Promise<void>;
 }
 
-function createProbe(store: ProbedStore, folder: string, races: Races): Probe {
+function createProbe(store: BoundedStore, folder: string, races: Races): Probe {
   const keys: string[] = [];
   const uploads: PendingUpload[] = [];
 
@@ -185,7 +138,7 @@ function createProbe(store: ProbedStore, folder: string, races: Races): Probe {
     return pending;
   }
 
-  /** With an answer lost the winner may not know of itself; what counts is that nobody else claims to have won. */
+  /** After a lost answer the winner sees `exists`. What counts is that no other writer sees `created`. */
   async function isConsistent(key: string, results: readonly CreateResult[]): Promise<boolean> {
     const content = await store.readText(key);
     const winners = results.flatMap((result, index) => (result === 'created' ? [`body ${index}`] : []));
@@ -237,7 +190,7 @@ function createProbe(store: ProbedStore, folder: string, races: Races): Probe {
     },
 
     async cleanUp() {
-      // What cannot be removed now is a few bytes under a name nobody reads.
+      // What cannot be removed remains: a few bytes below the probe's prefix.
       await Promise.allSettled(uploads.map((pending) => pending.abort()));
       await Promise.allSettled(keys.map((key) => store.delete(key)));
     },

@@ -1,7 +1,7 @@
 import { buffer } from 'node:stream/consumers';
-import { type ObjectStore, StoreError } from '../store/object-store.js';
+import { type ObjectStore, StoreError } from './object-store.js';
 
-/** A JSON document of our own; null when there is none, or none that can be understood. */
+/** Reads a JSON document of the product; null when it is missing, too large or not a JSON object. */
 export async function readDocument(
   store: ObjectStore,
   key: string,

@@ -1,23 +1,23 @@
 import type { ObjectStore } from './object-store.js';
 
-/** Milliseconds. A live canary is written anew at least every hour (`store.canaryInterval`). */
+/** Milliseconds. A live process rewrites its canary at least every hour (`store.canaryInterval`). */
 const CANARY_DEAD_AFTER = 86_400_000;
 
 export interface SweepOptions {
-  /** Milliseconds; uploads begun (files: last written) longer ago are dead. Beyond any live upload's duration. */
+  /** Milliseconds; uploads begun (files: last written) longer ago are aborted. No live upload may last as long. */
   readonly maxAgeMs: number;
   /** Milliseconds between sweeps. */
   readonly intervalMs: number;
-  /** Told after each sweep that found something. */
+  /** Called after each sweep that aborted an upload. */
   readonly onSwept: (count: number) => void;
   readonly onError: (error: unknown) => void;
 }
 
 /**
- * Gives up uploads, and removes canaries, that dead processes left behind, now and at intervals. Any number of replicas may sweep
+ * Aborts the uploads and removes the canaries of dead processes, now and at intervals. Any number of replicas may sweep
  * the same store.
  *
- * @returns ends the sweeping; a sweep under way finishes on its own
+ * @returns stops the sweeping; a sweep in progress goes on to its end
  */
 export function startSweeping(store: ObjectStore, options: SweepOptions): () => void {
   let sweeping = false;
@@ -42,7 +42,7 @@ export function startSweeping(store: ObjectStore, options: SweepOptions): () => 
   return () => clearInterval(timer);
 }
 
-/** One sweep: gives up uploads older than `maxAgeMs`; resolves to their number. */
+/** Sweeps once: aborts uploads older than `maxAgeMs`; resolves to their number. */
 export function sweepStale(store: ObjectStore, maxAgeMs: number): Promise<number> {
   return store.sweepUploads(new Date(Date.now() - maxAgeMs));
 }
@@ -50,7 +50,7 @@ export function sweepStale(store: ObjectStore, maxAgeMs: number): Promise<number
 async function sweepCanaries(store: ObjectStore): Promise<void> {
   const before = Date.now() - CANARY_DEAD_AFTER;
   for await (const { key, modifiedAt } of store.list('.canary/')) {
-    // Without the right to delete they stay: a few bytes that nobody reads.
+    // Without permission to delete they stay: a few bytes.
     if (modifiedAt.getTime() < before) await store.delete(key).catch(() => undefined);
   }
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ProbeReport } from './probe-store.js';
 
-/** The store would let two deliveries overwrite each other, and the configuration does not accept this. */
+/** Two deliveries could overwrite each other in this store, and the configuration does not accept that. */
 export class WeakStoreError extends Error {
   constructor(location: string, findings: string) {
     super(
@@ -14,14 +14,14 @@ export class WeakStoreError extends Error {
 
 export interface StoreClaim {
   readonly location: string;
-  /** Must end in bounded time, whatever the store does. */
+  /** Has to end in bounded time, whatever the store does. */
   readonly probe: () => Promise<ProbeReport>;
   readonly acceptWeak: boolean;
 }
 
 /**
- * Probes the store once. Resolves when it is fit for deliveries, with a warning where a weaker guarantee was
- * accepted. Throws `WeakStoreError` for a store that is unfit for good; any other error may pass.
+ * Probes the store once. Resolves when it may take deliveries, with a warning where a weaker guarantee was accepted.
+ * Throws `WeakStoreError` for a store that will never be fit; any other error may be temporary.
  */
 export async function proveStore({ location, probe, acceptWeak }: StoreClaim): Promise<string | null> {
   const report = await probe();
@@ -33,20 +33,20 @@ export async function proveStore({ location, probe, acceptWeak }: StoreClaim): P
   throw new Error(findings);
 }
 
-/** A store that answers with an error may only have trouble now; one that overwrites is unfit for good. */
+/** A store that answers with an error may recover; one that overwrites objects will not. */
 function isWeak({ conditionalPut, conditionalComplete }: ProbeReport): boolean {
   return [conditionalPut, conditionalComplete].some((finding) => finding === 'ignored' || finding === 'racy');
 }
 
-/** Knows whether the store has been proven fit; until then no delivery may be let in. */
+/** Whether the store has been proven fit; until then no delivery may be accepted. */
 export interface StoreProof {
   readonly proven: boolean;
-  /** Why the store is not proven, in words; null once it is. */
+  /** Why the store is not proven yet, for people; null once it is. */
   readonly reason: string | null;
   /**
    * Probes until the store is proven, so that a replica that starts during an outage is ready when it ends.
-   * Resolves to true then, or to false when `stop` came first. Rejects with `WeakStoreError` at the first
-   * attempt that finds the store unfit.
+   * Resolves to true then, or to false when `stop` was called first. Rejects with `WeakStoreError` as soon as an attempt
+   * finds the store unfit.
    */
   start(): Promise<boolean>;
   stop(): void;
@@ -55,7 +55,7 @@ export interface StoreProof {
 export interface StoreProofOptions extends StoreClaim {
   /** Milliseconds between attempts. */
   readonly retryAfter: number;
-  /** Called with findings that were accepted, and with attempts that failed. */
+  /** Called with accepted findings and with failed attempts. */
   readonly onTrouble: (message: string, cause?: unknown) => void;
 }
 

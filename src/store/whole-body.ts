@@ -2,17 +2,17 @@ import { type Readable, Transform } from 'node:stream';
 import { StoreError } from './object-store.js';
 
 /**
- * The bytes of an object, or a `StoreError`: what breaks or ends early must not look like the end of the object, and is
- * the store's trouble, not a bug. A reader who stops half-way destroys the source as well.
+ * Passes on the bytes of an object. A source that breaks or ends early ends in a `StoreError`, never in a clean end.
+ * Destroying the result destroys the source.
  *
- * @param expected bytes that should come
- * @param trouble makes a `StoreError` of what the source fails with
+ * @param expected number of bytes
+ * @param toStoreError turns an error of the source into a `StoreError`
  */
 export function wholeBody(
   source: Readable,
   expected: number,
   key: string,
-  trouble: (error: unknown) => StoreError,
+  toStoreError: (error: unknown) => StoreError,
 ): Readable {
   let received = 0;
   const early = () => new StoreError('read', `${key} ended after ${received} of ${expected} bytes`);
@@ -26,12 +26,12 @@ export function wholeBody(
       else done(early());
     },
   });
-  source.on('error', (error) => counted.destroy(trouble(error)));
+  source.on('error', (error) => counted.destroy(toStoreError(error)));
   source.once('close', () => {
     if (!source.readableEnded) counted.destroy(early());
   });
   counted.once('close', () => source.destroy());
-  // A reader learns of it through its own listener; while there is none yet it must not end the process.
+  // Without a listener an error that comes before the reader attaches would end the process.
   counted.on('error', () => undefined);
   return source.pipe(counted);
 }

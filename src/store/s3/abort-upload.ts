@@ -17,16 +17,16 @@ export interface UploadAddress {
   readonly uploadId: string;
 }
 
-/** A part under way while the upload is aborted can land afterwards and bring the upload back. */
+/** A part in flight during the abort can arrive afterwards and bring the upload back. */
 const ATTEMPTS = 5;
 const PAUSE_MS = 100;
-/** A sender waits for its answer meanwhile, and a store that hangs is not worth its patience. */
+/** The sender waits for its answer meanwhile. */
 const TIME_LIMIT_MS = 10_000;
 
 /**
  * Aborts an upload until no part of it is left, within a bounded time. Never throws.
  *
- * @returns whether it is proven gone; if not, the sweep finds it later
+ * @returns whether it is proven gone; otherwise a later sweep aborts it
  */
 export async function abortUpload(bucket: S3Bucket, upload: UploadAddress): Promise<boolean> {
   const abortSignal = AbortSignal.timeout(TIME_LIMIT_MS);
@@ -37,7 +37,7 @@ export async function abortUpload(bucket: S3Bucket, upload: UploadAddress): Prom
       await sleep(PAUSE_MS * attempt);
     }
   } catch {
-    // The sweep is the answer to whatever this was.
+    // A later sweep aborts it.
   }
   return false;
 }
@@ -49,7 +49,7 @@ async function abortOnce(bucket: S3Bucket, upload: UploadAddress, abortSignal: A
   );
 }
 
-/** An aborted upload is NoSuchUpload to most servers and NoSuchKey to Ceph. */
+/** For an aborted upload most servers answer NoSuchUpload, Ceph answers NoSuchKey. */
 async function hasParts(bucket: S3Bucket, upload: UploadAddress, abortSignal: AbortSignal): Promise<boolean> {
   const input = { ...located(bucket, upload.key), UploadId: upload.uploadId, MaxParts: 1 };
   const response = await unlessMissing(bucket, abortSignal, () =>
@@ -71,7 +71,7 @@ async function unlessMissing<T>(
   }
 }
 
-/** Aborts uploads below the store's prefix begun before `olderThan`; resolves to the number proven gone. */
+/** Aborts uploads below the store's prefix begun before `olderThan`; resolves to the number that is proven gone. */
 export async function sweepS3Uploads(bucket: S3Bucket, olderThan: Date): Promise<number> {
   let swept = 0;
   for await (const { upload, begun } of pendingUploads(bucket)) {

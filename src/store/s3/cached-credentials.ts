@@ -10,14 +10,14 @@ interface Identity {
 
 type Provider = (options?: Record<string, unknown>) => Promise<Identity>;
 
-/** AWS issues the next session five minutes before the end of the current one. */
+/** AWS issues the next session five minutes before the current one expires. */
 const REFRESH_BEFORE_MS = 300_000;
-/** A provider is asked no more often than this while the session it gave is still valid. */
+/** Least interval between two refreshes while the current session is valid. */
 const REFRESH_PAUSE_MS = 10_000;
 
 /**
- * A provider that is not asked more often than it has news. The SDK's memory asks for a new session with every request
- * as soon as the current one has less than five minutes left, which is a flood where none newer is to be had.
+ * Caches the session of a credential provider. The SDK's own cache calls the provider with every request once less than
+ * five minutes are left, which floods a provider that has no newer session.
  *
  * While the current session is valid a refresh neither delays nor fails a request.
  */
@@ -43,7 +43,7 @@ export function cachedCredentials(provider: Provider, clock: () => number = Date
     if (held === null) return ask(options);
     const left = (held.expiration?.getTime() ?? Number.POSITIVE_INFINITY) - clock();
     if (left <= 0) return ask(options);
-    // A failed refresh is repeated after the pause; until the session ends it is nobody's trouble.
+    // A failed refresh is retried after the pause; the session is still valid.
     if (left < REFRESH_BEFORE_MS && clock() - askedAt >= REFRESH_PAUSE_MS)
       ask(options).catch(() => undefined);
     return held;
@@ -51,11 +51,12 @@ export function cachedCredentials(provider: Provider, clock: () => number = Date
 }
 
 /**
- * Makes a client without fixed credentials use the AWS chain steadily, and say which of its providers failed and why.
+ * Makes a client without fixed credentials use the AWS chain with a cache, and report which of its providers failed and
+ * why.
  *
- * A provider's failure is not an answer of S3, whatever status it had itself (a token service's 404 must not make an
- * object absent). It has no status, so that it is retried: a metadata service that is away for a moment fails in
- * the same way as one that does not exist.
+ * A provider's error is not an S3 response, whatever its own status (a token service's 404 must not make an object
+ * missing). It is reported with status null, so that it is retried: a metadata service that is away for a moment fails
+ * in the same way as one that does not exist.
  */
 export function useCredentialChain(client: S3Client): void {
   const { config } = client;
@@ -83,10 +84,10 @@ function credentialsFailure(error: unknown, trail: string): S3Failure {
   return new S3Failure({ status: null, code: 'CredentialsProviderError', detail }, { cause: error });
 }
 
-/** Providers that the chain has only for callers who ask for them by name. */
-const NEVER_MEANT = /inputs do not include SSO fields/;
+/** Providers that the chain uses only when they are requested by name. */
+const ON_REQUEST = /inputs do not include SSO fields/;
 
-/** Collects the reasons of single providers, which the chain tells to a logger alone and then forgets. */
+/** Collects the reasons of single providers, which the chain only logs. */
 function createTrail() {
   const reasons = new Map<string, string>();
   let current = 'environment';
@@ -95,7 +96,7 @@ function createTrail() {
     const [, name] = /::(\w+)/.exec(line) ?? [];
     if (name !== undefined) current = name;
     const [, reason] = /^@smithy\/property-provider (?:->|\(!\)) (.*)/.exec(line) ?? [];
-    if (reason === undefined || NEVER_MEANT.test(reason) || reason.startsWith('Could not load cred')) return;
+    if (reason === undefined || ON_REQUEST.test(reason) || reason.startsWith('Could not load cred')) return;
     reasons.set(current, reason.slice(0, 160));
   };
   const ignore = (): void => undefined;

@@ -11,15 +11,15 @@ import { asFailure } from './s3-failure.js';
 import type { S3Settings } from './s3-options.js';
 import { createAnswerCheck } from './wire/answer-check.js';
 
-/** What a bucket says of itself; for people, never for decisions of the receiver. */
+/** Properties of a bucket, for messages; the receiver never decides by them. */
 export interface BucketFacts extends StoreTraits {
-  /** How far this machine's clock is ahead of the server's, in milliseconds; null when no answer carried a time. */
+  /** Milliseconds that this machine's clock is ahead of the server's; null when no answer had a Date. */
   readonly clockAheadMs: number | null;
-  /** Whether a lifecycle rule ends incomplete uploads below the prefix; or why that cannot be told. */
+  /** Whether a lifecycle rule aborts incomplete uploads below the prefix, or why that is unknown. */
   readonly endsIncompleteUploads: boolean | { readonly unknown: string };
 }
 
-/** Asks once for each; needs permissions that the receiver itself can do without. Never throws. */
+/** Needs permissions that the receiver itself does not. Never throws. */
 export async function bucketTraits(client: S3Client, bucket: string): Promise<StoreTraits> {
   const [versioning, objectLock] = await Promise.all([
     client.send(new GetBucketVersioningCommand({ Bucket: bucket })).then(
@@ -34,7 +34,7 @@ export async function bucketTraits(client: S3Client, bucket: string): Promise<St
   return { versioning, objectLock };
 }
 
-/** Asks a bucket for its lifecycle rules and traits, and the server for the time. Never throws. */
+/** Reads a bucket's lifecycle rules and traits, and the server's time. Never throws. */
 export async function inspectBucket(place: {
   readonly bucket: string;
   readonly prefix: string;
@@ -42,14 +42,14 @@ export async function inspectBucket(place: {
 }): Promise<BucketFacts> {
   const client = createS3Client(place.settings, s3Limits(place.settings), createAnswerCheck());
   let clockAheadMs: number | null = null;
-  // Refusals carry a time as well, and a clock that is far off is refused.
+  // Errors have a Date as well, and a clock that is far off causes one.
   client.middlewareStack.add(
     (next) => async (args) => {
       const sentAt = Date.now();
       const result = await next(args);
       const { headers } = result.response as { headers?: Record<string, string> };
-      const told = Date.parse(headers?.date ?? '');
-      if (!Number.isNaN(told)) clockAheadMs = aheadOf(told, sentAt, Date.now());
+      const serverTime = Date.parse(headers?.date ?? '');
+      if (!Number.isNaN(serverTime)) clockAheadMs = aheadOf(serverTime, sentAt, Date.now());
       return result;
     },
     { step: 'deserialize', name: 'noteServerTime', priority: 'low' },
@@ -68,13 +68,13 @@ export async function inspectBucket(place: {
   }
 }
 
-/** The server's time is cut to seconds, and was taken some time between sending and hearing. */
-function aheadOf(told: number, sentAt: number, heardAt: number): number {
-  if (sentAt > told + 999) return sentAt - told - 999;
-  return heardAt < told ? heardAt - told : 0;
+/** The server's time is truncated to seconds, and was taken between sending and receiving. */
+function aheadOf(serverTime: number, sentAt: number, receivedAt: number): number {
+  if (sentAt > serverTime + 999) return sentAt - serverTime - 999;
+  return receivedAt < serverTime ? receivedAt - serverTime : 0;
 }
 
-/** Whether an enabled rule ends incomplete uploads of every key below `prefix`. */
+/** Whether an enabled rule aborts incomplete uploads of every key below `prefix`. */
 export function endsIncompleteUploads(rules: readonly LifecycleRule[], prefix: string): boolean {
   return rules.some((rule) => {
     const scope = rule.Filter?.Prefix ?? rule.Filter?.And?.Prefix ?? rule.Prefix ?? '';

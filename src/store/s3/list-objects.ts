@@ -5,7 +5,7 @@ import type { S3Bucket } from './s3-bucket.js';
 import { s3StoreError } from './s3-store-error.js';
 import { withRetries } from './with-retries.js';
 
-/** Objects below a prefix, to the last page. */
+/** Lists the objects below a prefix, to the last page. */
 export async function* listObjects(
   bucket: S3Bucket,
   prefix: string,
@@ -21,7 +21,7 @@ export async function* listObjects(
   }
 }
 
-/** Immediate sub-folders of a prefix, each ending in `/`. */
+/** Lists the immediate sub-folders of a prefix, each ending in `/`. */
 export async function* listFolders(bucket: S3Bucket, prefix: string): AsyncGenerator<string> {
   for await (const page of pages(bucket, prefix, { Delimiter: '/' })) {
     for (const common of page.CommonPrefixes ?? []) {
@@ -44,7 +44,7 @@ async function* pages(
           ...input,
           Bucket: bucket.bucket,
           Prefix: bucket.prefix + prefix,
-          // Keys of others may hold characters that XML cannot; they must not break our listing.
+          // Foreign keys may hold characters that XML cannot represent.
           EncodingType: 'url',
           ContinuationToken: token,
         }),
@@ -55,7 +55,7 @@ async function* pages(
     yield page;
     token = page.NextContinuationToken;
     if (page.IsTruncated && !token)
-      throw new StoreError('list', `the listing of "${prefix}" is cut short without a way to go on`);
+      throw new StoreError('list', `the listing of "${prefix}" is truncated and has no continuation token`);
   } while (token);
 }
 
@@ -63,7 +63,7 @@ function ownKey(bucket: S3Bucket, page: ListObjectsV2CommandOutput, text: string
   return decodeKey(text ?? '', page.EncodingType).slice(bucket.prefix.length);
 }
 
-/** Listings encode as forms do: a blank may come as `+`. Servers that ignore the wish send keys as they are. */
+/** Listings are encoded like forms: a blank may be `+`. Servers that ignore `EncodingType` send plain keys. */
 export function decodeKey(text: string, encoding: string | undefined): string {
   if (encoding !== 'url') return text;
   try {

@@ -7,14 +7,14 @@ import { addObjectLines, type HeaderLines, integrityLines, integrityOf } from '.
 import type { SignedPut } from './wire/s3-sender.js';
 import { withRetries } from './with-retries.js';
 
-const NOT_THERE_YET: HeaderLines = ['if-none-match', '*'];
+const IF_ABSENT: HeaderLines = ['if-none-match', '*'];
 
-/** Above this a body gets the time of a part. */
+/** Larger bodies have the time-out of a part. */
 const SMALL_BODY = 1024 * 1024;
 
 /**
- * PutObject with `If-None-Match: *`. Every repetition is conditional again, so a write whose answer was lost
- * ends as `exists` and the caller reads back; nothing is ever overwritten.
+ * PutObject with `If-None-Match: *`. Every retry has the condition as well: a write whose answer was lost ends in
+ * `exists`, and the caller reads back. Nothing is ever overwritten.
  */
 export async function createObject(
   bucket: S3Bucket,
@@ -27,7 +27,7 @@ export async function createObject(
     await replaceObject(bucket, key, body, headers);
     return 'created';
   }
-  const request = putRequest(bucket, key, body, headers, NOT_THERE_YET);
+  const request = putRequest(bucket, key, body, headers, IF_ABSENT);
   try {
     await withRetries(bucket.limits.retry, () => bucket.sender.put('PutObject', request));
     return 'created';

@@ -33,22 +33,26 @@ export async function readObject(
   bucket: S3Bucket,
   key: string,
   range: { start: number; end: number } | null,
-  pace: ReadPurpose,
+  purpose: ReadPurpose,
 ): Promise<ObjectReading | null> {
   const { requestTimeoutMs: timeoutMs, partTimeoutMs: idleMs, retry } = bucket.limits;
   const headers: HeaderLines = range ? ['range', `bytes=${range.start}-${range.end}`] : [];
-  const broken = (error: unknown) => s3StoreError('read', key, error);
-  const request = { key: bucket.prefix + key, headers, timeoutMs, idleMs, pace };
+  const request = { key: bucket.prefix + key, headers, timeoutMs, idleMs, purpose };
   try {
     const answer = await withRetries(retry, () => bucket.sender.get(request));
     const described = describedBy(answer.headers);
     const info = infoOf('read', key, described);
-    return { info, body: wholeBody(answer.body, described.ContentLength ?? info.size, key, broken) };
+    return {
+      info,
+      body: wholeBody(answer.body, described.ContentLength ?? info.size, key, (error) =>
+        s3StoreError('read', key, error),
+      ),
+    };
   } catch (error) {
     const failure = asFailure(error);
     if (isMissing(failure)) return null;
     if (failure.status !== 416) throw s3StoreError('read', key, error);
-    // The range begins beyond the end, which by the store's contract reads as empty.
+    // The range begins beyond the end: by the contract of the store it reads as empty.
     const info = await headObject(bucket, key);
     return info && { info, body: Readable.from([]) };
   }
@@ -64,7 +68,7 @@ export async function deleteObject(bucket: S3Bucket, key: string): Promise<void>
   }
 }
 
-/** What the SDK would make of the headers. */
+/** Reads the headers as the SDK would. */
 function describedBy(headers: IncomingHttpHeaders): Described {
   const text = (name: string): string | undefined => {
     const value = headers[name];
@@ -88,7 +92,7 @@ function describedBy(headers: IncomingHttpHeaders): Described {
 function infoOf(operation: string, key: string, found: Described): ObjectInfo {
   const total = found.ContentRange?.match(/\/(\d+)$/)?.[1];
   const size = total === undefined ? found.ContentLength : Number(total);
-  if (size === undefined) throw new StoreError(operation, `the answer tells no size of ${key}`);
+  if (size === undefined) throw new StoreError(operation, `the answer has no size of ${key}`);
   return {
     key,
     size,

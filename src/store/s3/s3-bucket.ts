@@ -4,7 +4,7 @@ import type { S3Settings, S3StoreOptions } from './s3-options.js';
 import { createAnswerCheck } from './wire/answer-check.js';
 import { createS3Sender, type S3Sender } from './wire/s3-sender.js';
 
-/** One bucket and what the operations on it share. */
+/** A bucket and what all operations on it share. */
 export interface S3Bucket {
   readonly client: S3Client;
   readonly sender: S3Sender;
@@ -25,7 +25,7 @@ export async function openBucket(options: S3StoreOptions): Promise<S3Bucket> {
   return { client, sender, bucket, prefix, settings, limits };
 }
 
-/** What names an object to the SDK. */
+/** The SDK's address of an object. */
 export function located(bucket: S3Bucket, key: string): { Bucket: string; Key: string } {
   return { Bucket: bucket.bucket, Key: bucket.prefix + key };
 }

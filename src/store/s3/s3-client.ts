@@ -6,7 +6,7 @@ import { S3Failure } from './s3-failure.js';
 import type { S3Settings } from './s3-options.js';
 import { type AnswerCheck, createAnswerCheck } from './wire/answer-check.js';
 
-/** Milliseconds an answer's body may stand still before the read counts as broken. */
+/** Milliseconds without data after which an answer's body counts as broken. */
 const IDLE_TIMEOUT_MS = 30_000;
 
 /** `S3Settings` with every default in place. */
@@ -33,11 +33,11 @@ export function s3Limits(settings: S3Settings): S3Limits {
 }
 
 /**
- * The SDK's client for everything but bodies: control of uploads, listings, heads. Makes one attempt; `withRetries`
- * repeats it by the same rules as everything else.
+ * The SDK's client, for everything but bodies: control of uploads, listings, heads. Makes one attempt; `withRetries`
+ * retries by the same rules as for other requests.
  *
- * Its defaults are dangerous here: no time-out at all, time-outs that only warn, checksums that several
- * compatibles reject, and 100-continue outside the connection pool.
+ * The SDK's defaults do not fit: no time-out, or one that only warns; checksums that several compatible servers reject;
+ * 100-continue outside the connection pool.
  */
 export function createS3Client(settings: S3Settings, limits: S3Limits, answers: AnswerCheck): S3Client {
   const { endpoint, accessKeyId, secretAccessKey, sessionToken } = settings;
@@ -67,7 +67,7 @@ export function createS3Client(settings: S3Settings, limits: S3Limits, answers: 
   return client;
 }
 
-/** A listing of a thousand keys takes less than two; what goes on beyond this is no answer of S3. */
+/** A listing of a thousand keys takes less than 2 MiB; a longer answer is not S3's. */
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 
 interface SdkAnswer {
@@ -76,7 +76,7 @@ interface SdkAnswer {
   body: Readable;
 }
 
-/** Holds every answer against what S3 promises before the SDK makes something of it: it reads a page as an empty listing. */
+/** Checks every answer before the SDK parses it, which would read a web page as an empty listing. */
 function checkAnswers(client: S3Client, answers: AnswerCheck): void {
   client.middlewareStack.add(
     (next, context) => async (args) => {
@@ -118,17 +118,17 @@ export interface BucketAddress {
 }
 
 /**
- * Asks the SDK where it would send a write, so that the pool beside it agrees with it in every case:
- * virtual hosts, path style, dual stack, other partitions, endpoints from the environment.
+ * Asks the SDK where it would send a write, so that the connection pool uses the same address in every case: virtual
+ * hosts, path style, dual stack, other partitions, endpoints from the environment.
  */
 export async function bucketAddress(
   settings: S3Settings,
   limits: S3Limits,
   bucket: string,
 ): Promise<BucketAddress> {
-  // The real credentials may lie behind a network; opening a store must not wait for them.
-  const stopped = { ...settings, accessKeyId: 'none', secretAccessKey: 'none' };
-  const client = createS3Client(stopped, limits, createAnswerCheck());
+  // The real credentials may need the network, and opening a store must not wait for them.
+  const unsigned = { ...settings, accessKeyId: 'none', secretAccessKey: 'none' };
+  const client = createS3Client(unsigned, limits, createAnswerCheck());
   try {
     const request = await requestFor(client, bucket);
     const port = request.port === undefined ? '' : `:${request.port}`;
@@ -140,7 +140,7 @@ export async function bucketAddress(
     };
   } catch (error) {
     const reason = (error as { message?: unknown }).message;
-    throw new StoreError('open', `the address of bucket ${bucket} cannot be told: ${reason}`, {
+    throw new StoreError('open', `the address of bucket ${bucket} is unknown: ${reason}`, {
       cause: error,
     });
   } finally {

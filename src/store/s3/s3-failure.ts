@@ -1,8 +1,7 @@
 import { parseRetryAfter } from '../../text/retry-after.js';
 
 /**
- * A request S3 did not fulfil. `status` is null when there was no answer of S3's, so that nothing is known about
- * what the server did; a 5xx leaves it just as open.
+ * A failed request. `status` is null without an answer of S3. Then, and after a 5xx, the request may have taken effect.
  */
 export class S3Failure extends Error {
   readonly status: number | null;
@@ -10,7 +9,7 @@ export class S3Failure extends Error {
   readonly code: string;
   /** S3's own message, or another explanation; one line. */
   readonly detail: string | null;
-  /** By which the operator of the server finds the request. */
+  /** Identifies the request in the server's logs. */
   readonly requestId: string | null;
   readonly retryAfterMs: number | null;
   /** The server's clock, in milliseconds since the epoch. */
@@ -39,7 +38,7 @@ export class S3Failure extends Error {
 }
 
 const RETRYABLE_STATUSES = new Set([408, 409, 425, 429, 500, 502, 503, 504]);
-/** Sent with a 400 or 403, or inside a 200. A wrong clock is corrected by the answer that complains of it. */
+/** Sent with a 400 or 403, or inside a 200. The answer RequestTimeTooSkewed corrects the clock. */
 const RETRYABLE_CODES = new Set([
   'InternalError',
   'RequestTimeout',
@@ -48,19 +47,19 @@ const RETRYABLE_CODES = new Set([
   'SlowDown',
 ]);
 
-/** Worth another attempt: no answer, overload, a server's own trouble, or 409 (a competing write under way). */
+/** Whether another attempt makes sense: no answer, overload, an internal error, or 409 (a concurrent write). */
 export function isRetryable(failure: S3Failure): boolean {
   return (
     failure.status === null || RETRYABLE_STATUSES.has(failure.status) || RETRYABLE_CODES.has(failure.code)
   );
 }
 
-/** The object, or the upload, is not there. A missing bucket is trouble, never an absence. */
+/** Whether the object or upload is missing. A missing bucket is an error, not an absence. */
 export function isMissing(failure: S3Failure): boolean {
   return failure.status === 404 && failure.code !== 'NoSuchBucket';
 }
 
-/** What S3 says in the body of a failed answer; compatibles leave parts of it out. */
+/** Reads the error document of a failed answer. Compatible servers leave parts of it out. */
 export function failureOf(status: number, body: string, headers: Headers = {}): S3Failure {
   const code = /<Code>([A-Za-z0-9._-]{1,80})<\/Code>/.exec(body)?.[1] ?? 'no error code';
   const message = /<Message>([^<]*)<\/Message>/.exec(body)?.[1];
@@ -77,7 +76,7 @@ export function failureOf(status: number, body: string, headers: Headers = {}): 
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
-/** Redirects and refusals of a wrong region carry the right one. */
+/** Redirects and errors about a wrong region name the right one. */
 function withRegion(detail: string | null, headers: Headers): string | null {
   const region = oneLine(headers['x-amz-bucket-region'], 60);
   if (region === null) return detail;
@@ -97,7 +96,7 @@ function decodeEntities(text: string): string {
   return text.replace(/&(amp|lt|gt|quot|apos|#39);/g, (_, name: string) => ENTITIES[name] ?? '');
 }
 
-/** Printable ASCII on one line, as far as it goes; null for nothing. */
+/** Printable ASCII on one line, truncated; null for an empty text. */
 function oneLine(value: unknown, length: number): string | null {
   if (typeof value !== 'string') return null;
   const text = value
@@ -124,7 +123,7 @@ interface SdkError {
   readonly message?: unknown;
 }
 
-/** Turns what the SDK or the connection pool throws into an `S3Failure`. */
+/** Turns an error of the SDK or the connection pool into an `S3Failure`. */
 export function asFailure(error: unknown): S3Failure {
   if (error instanceof S3Failure) return error;
   const { $metadata, $response, name, code, message } = error as SdkError;
@@ -134,13 +133,13 @@ export function asFailure(error: unknown): S3Failure {
   return new S3Failure(
     {
       status,
-      // The SDK has corrected its clock by this answer; one to HEAD names no code.
+      // Set when the SDK has corrected its clock by this answer, which has no code after a HEAD.
       code: $metadata?.clockSkewCorrected
         ? 'RequestTimeTooSkewed'
         : typeof word === 'string'
           ? word
           : 'unknown',
-      // What the SDK says where the answer says nothing.
+      // The SDK's name for an answer without a message.
       detail: withRegion(message === 'UnknownError' ? null : oneLine(message, 300), headers),
       requestId: oneLine($metadata?.requestId, 100),
       retryAfterMs: parseRetryAfter(headers['retry-after'], Date.now()),

@@ -4,40 +4,40 @@ export interface S3Settings {
   readonly endpoint?: string | null | undefined;
   /** Default: the SDK's own region chain (AWS_REGION, shared config), else `us-east-1`. */
   readonly region?: string | null | undefined;
-  /** True puts the bucket into the path instead of the host name, as most compatibles want. Default false. */
+  /** True puts the bucket into the path instead of the host name, as most compatible servers need. Default false. */
   readonly forcePathStyle?: boolean | undefined;
   /** Both or neither; default: the SDK's credential provider chain (environment, profile, IRSA, instance role). */
   readonly accessKeyId?: string | null | undefined;
   readonly secretAccessKey?: string | null | undefined;
   readonly sessionToken?: string | null | undefined;
   /**
-   * How the bytes are protected on their way. `sha256` signs the hash of every body, which every S3 checks.
-   * `crc32` sends `x-amz-checksum-crc32` beside an unsigned payload: less CPU, kept by AWS with the object,
-   * and only over https, where nobody in between can alter the body. Default `sha256`.
+   * How bodies are protected in transit. `sha256` signs the hash of every body, which every S3 checks. `crc32` sends
+   * `x-amz-checksum-crc32`, which AWS stores with the object, and over https leaves the payload unsigned, which costs less
+   * CPU. Default `sha256`.
    */
   readonly checksum?: S3ChecksumMode | undefined;
   readonly sse?: S3Encryption | null | undefined;
-  /** Of artefacts, e.g. `STANDARD_IA`; default, and of everything else: the bucket's. */
+  /** Of artefacts, e.g. `STANDARD_IA`. Default, and for all other objects: the bucket's. */
   readonly storageClass?: string | null | undefined;
   /**
-   * `native`: the server's own conditional writes, refused by the start-up probe where they do not hold.
-   * `emulated`: look first, then write unconditionally, for servers without them; two writers at the same
-   * moment can then overwrite each other. Default `native`.
+   * `native`: the server's conditional writes; the start-up probe rejects a server on which they do not hold. `emulated`,
+   * for servers without them: a HEAD, then an unconditional write; concurrent writers can overwrite each other. Default
+   * `native`.
    */
   readonly conditionalWrites?: 'native' | 'emulated' | undefined;
   /** Milliseconds to a connected socket. Default 3,000. */
   readonly connectTimeoutMs?: number | undefined;
-  /** Milliseconds one attempt may take, bodies over 1 MiB excepted. Default 15,000. */
+  /** Milliseconds that one attempt may take, except for bodies over 1 MiB. Default 15,000. */
   readonly requestTimeoutMs?: number | undefined;
-  /** Milliseconds one attempt to send a part, or another body over 1 MiB, may take. Default 60,000. */
+  /** Milliseconds that one attempt to send a part, or another body over 1 MiB, may take. Default 60,000. */
   readonly partTimeoutMs?: number | undefined;
   /** Further attempts after the first. Default 4. */
   readonly retries?: number | undefined;
-  /** Milliseconds before the first repetition, or down to half of that at random; doubles each time. Default 200. */
+  /** Milliseconds before the first retry, or down to half of that at random; doubles each time. Default 200. */
   readonly retryDelayMs?: number | undefined;
   /** Milliseconds after which no further attempt begins. Default 45,000. */
   readonly retryDeadlineMs?: number | undefined;
-  /** Connections for writes, for reads and for control, each. Default 64. */
+  /** Connections for writes, and as many each for reads and for control. Default 64. */
   readonly maxSockets?: number | undefined;
 }
 
@@ -47,7 +47,7 @@ export interface S3StoreOptions {
   readonly prefix: string;
   readonly partSize: number;
   readonly settings: S3Settings;
-  /** Told what an operator should know although nothing failed; once each. */
+  /** Called with what an operator should know although nothing failed; once for each. */
   readonly onNotice?: ((message: string) => void) | undefined;
 }
 

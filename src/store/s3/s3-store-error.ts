@@ -7,7 +7,7 @@ const CERTIFICATE = 'NODE_EXTRA_CA_CERTS names a file with further certificate a
 const EXPLANATIONS: Readonly<Record<string, string>> = {
   NoSuchBucket: 'the bucket does not exist',
   AccessDenied: 'access denied',
-  InvalidAccessKeyId: 'the access key is not known there',
+  InvalidAccessKeyId: 'the store does not know the access key',
   SignatureDoesNotMatch: 'the secret key is wrong, or something in between alters requests',
   ExpiredToken: 'the credentials have expired',
   PermanentRedirect: `the bucket lies in another region; ${REGION}`,
@@ -16,7 +16,7 @@ const EXPLANATIONS: Readonly<Record<string, string>> = {
   AuthorizationHeaderMalformed: `the region is wrong for this bucket; ${REGION}`,
   RequestTimeTooSkewed: 'the clocks of this machine and the server differ too much',
   NotImplemented: 'the server does not know this kind of request',
-  BadDigest: 'the body changed on its way',
+  BadDigest: 'the body changed in transit',
   XAmzContentSHA256Mismatch: 'the body does not have the sha256 it was announced with',
   NotAnswerOfS3: 'something other than the store answered, such as a proxy',
   PoolTimeout: 'no connection became free in time; store.s3.maxSockets bounds them',
@@ -44,7 +44,7 @@ const EXPLANATIONS: Readonly<Record<string, string>> = {
   EPROTO: 'the store does not speak TLS at this address; is it http:// ?',
 };
 
-/** Answers to HEAD have no body and so no code; nor do pages of a proxy. */
+/** Answers to HEAD and pages of a proxy have no error code. */
 const EXPLAINED_STATUSES: Readonly<Record<number, string>> = {
   301: `the bucket lies in another region; ${REGION}`,
   307: `the bucket is served elsewhere; ${REGION}`,
@@ -54,20 +54,20 @@ const EXPLAINED_STATUSES: Readonly<Record<number, string>> = {
 const NO_CODE = new Set(['Unknown', 'UnknownError', 'no error code']);
 
 /**
- * What callers see: the operation, what happened in plain words, what the store said, its request id, and the
- * key; never headers or secrets.
+ * Makes the error that callers see: operation, explanation, the store's message and request id, and the key; never headers
+ * or secrets.
  */
 export function s3StoreError(operation: string, key: string, error: unknown): StoreError {
   if (error instanceof StoreError) return error;
   const failure = asFailure(error);
   const id = failure.requestId === null ? '' : `, request id ${failure.requestId}`;
-  return new StoreError(operation, `${inWords(failure)} at ${JSON.stringify(key)}${id}`, {
+  return new StoreError(operation, `${explain(failure)} at ${JSON.stringify(key)}${id}`, {
     cause: failure,
     retryAfterMs: failure.retryAfterMs,
   });
 }
 
-function inWords(failure: S3Failure): string {
+function explain(failure: S3Failure): string {
   const { message, detail, code } = failure;
   const known =
     EXPLANATIONS[code] ?? (NO_CODE.has(code) ? EXPLAINED_STATUSES[failure.status ?? 0] : undefined);

@@ -11,9 +11,9 @@ import type { S3StoreOptions } from './s3-options.js';
 import { startS3Upload } from './s3-upload.js';
 
 /**
- * A store in a bucket of AWS S3 or a compatible server with conditional writes. Sends nothing yet.
+ * Opens a store in a bucket of AWS S3 or a compatible server with conditional writes. Sends no request.
  *
- * @throws StoreError when the address of the bucket cannot be told, e.g. for want of a region
+ * @throws StoreError when the address of the bucket is unknown, e.g. without a region
  */
 export async function createS3Store(options: S3StoreOptions): Promise<ObjectStore> {
   const bucket = await openBucket(options);
@@ -46,9 +46,9 @@ export async function createS3Store(options: S3StoreOptions): Promise<ObjectStor
       return headObject(bucket, key);
     },
 
-    async read(key, range = null, pace = 'own') {
+    async read(key, range = null, purpose = 'own') {
       assertKey('read', key);
-      return readObject(bucket, key, range, pace);
+      return readObject(bucket, key, range, purpose);
     },
 
     async *list(prefix, { startAfter = '' } = {}) {

@@ -16,8 +16,8 @@ import { withRetries } from './with-retries.js';
 const MAX_PARTS = 10_000;
 
 /**
- * Begins a multipart upload at once rather than with the first part: a store that refuses is then known
- * before bytes are taken in, and every part and the abort know the upload's id.
+ * Begins a multipart upload at once rather than with the first part: a store that refuses does so before the body is
+ * received, and every part and the abort have the upload's id.
  */
 export async function startS3Upload(
   bucket: S3Bucket,
@@ -58,20 +58,20 @@ function createPendingUpload(bucket: S3Bucket, upload: UploadAddress): PendingUp
       number > MAX_PARTS
         ? Promise.reject(new StoreError('write', `an upload has ${MAX_PARTS} parts at most`))
         : uploadPart(bucket, upload, number, part, stop.signal);
-    // Awaited by its caller and again by `complete`; until then a rejection is not unhandled.
+    // `complete` awaits it again; until then this keeps a rejection from being unhandled.
     sending.catch(() => undefined);
     parts.push(sending);
     return sending;
   }
 
-  async function giveUp(): Promise<void> {
+  async function stopAndAbort(): Promise<void> {
     stop.abort();
     await Promise.allSettled(parts);
     await abortUpload(bucket, upload);
   }
 
   function abort(): Promise<void> {
-    ending ??= giveUp();
+    ending ??= stopAndAbort();
     return ending;
   }
 
@@ -83,7 +83,7 @@ function createPendingUpload(bucket: S3Bucket, upload: UploadAddress): PendingUp
 
     async complete() {
       if (ending) throw new StoreError('complete', 'the upload has ended');
-      // S3 completes no upload without parts.
+      // S3 does not complete an upload without parts.
       if (parts.length === 0) send(Buffer.alloc(0));
       try {
         const result = await completeUpload(bucket, upload, await Promise.all(parts));
@@ -129,9 +129,9 @@ async function uploadPart(
 }
 
 /**
- * Completes on the condition that nothing lies at the key. 412 is final. A 409 asks for the upload to be
- * made again, which only the sender of the bytes can do. When no answer came, or the upload is gone because
- * an earlier attempt succeeded unheard, what lies at the key decides.
+ * Completes on the condition that no object exists at the key. 412 is final. After a 409 the whole upload would have to be
+ * repeated, which only the sender can do. When no answer came, or the upload is missing because an earlier attempt
+ * succeeded without an answer, a HEAD of the key decides.
  */
 async function completeUpload(
   bucket: S3Bucket,
@@ -151,7 +151,7 @@ async function completeUpload(
             MultipartUpload: { Parts: parts },
             ...(!emulated && { IfNoneMatch: '*' }),
           }),
-          // Joining thousands of parts takes some servers long.
+          // Some servers take long to join thousands of parts.
           { requestTimeout: bucket.limits.partTimeoutMs },
         ),
       { worthwhile: (failure) => failure.status !== 409 && isRetryable(failure) },
@@ -165,7 +165,7 @@ async function completeUpload(
   }
 }
 
-/** The server may have done it all the same. */
+/** Whether the server may have completed it nevertheless. */
 function isInDoubt(failure: S3Failure): boolean {
   return isRetryable(failure) || isMissing(failure);
 }

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { failureOf, S3Failure } from '../s3-failure.js';
 
-/** An answer as it was received. */
+/** An answer as received. */
 export interface ReceivedAnswer {
   readonly status: number;
   readonly headers: Readonly<IncomingHttpHeaders>;
@@ -9,10 +9,10 @@ export interface ReceivedAnswer {
   readonly text: string | null;
 }
 
-/** What S3 promises of the success of an operation. Source: Amazon S3 API Reference, "Response Syntax" of each. */
+/** What a successful answer to an operation has. Source: Amazon S3 API Reference, "Response Syntax" of each. */
 interface Promised {
   readonly statuses: readonly number[];
-  /** Headers without which it is not S3's answer. */
+  /** Headers that it has to have. */
   readonly headers: readonly string[];
   /** Root element of the body; null for operations whose answer has no body of its own. */
   readonly root: string | null;
@@ -42,21 +42,21 @@ const PROMISED: Readonly<Record<string, Promised>> = {
   GetObjectLockConfiguration: document('ObjectLockConfiguration'),
 };
 
-/** Every answer of S3 carries one, and most compatible servers do the same. */
+/** Every answer of S3 has one, and those of most compatible servers. */
 const REQUEST_ID = 'x-amz-request-id';
 
 /**
- * Tells the store's answers from those of whatever stands in between: a maintenance page with status 200 would
- * otherwise make an object durable that is not there, and an error page with status 404 one absent that is.
+ * Distinguishes the store's answers from those of a proxy in between: a maintenance page with status 200 would make a
+ * missing object durable, and an error page with status 404 would make an existing one missing.
  *
- * It learns one trait: a server that has sent a request id once sends one with every answer.
+ * A server that has sent a request id once has to send one with every answer.
  */
 export interface AnswerCheck {
   /**
-   * Passes for a success that is the store's, and for failures, which keep their own meaning.
+   * Returns for a success of the store, and for failures, which the caller handles.
    *
-   * @throws S3Failure the store's own error inside a 200; or, without a status, because nothing is known then
-   *   about what the store did, an answer that is not the store's
+   * @throws S3Failure for the store's own error inside a 200, and, with status null, for an answer that is not the
+   *   store's: the request may have taken effect
    */
   check(operation: string, answer: ReceivedAnswer): void;
 }
@@ -73,7 +73,7 @@ export function createAnswerCheck(): AnswerCheck {
       if (answer.status === 404 && (isPage(answer) || isUnidentified(answer))) throw foreign(answer);
       const promised = PROMISED[operation];
       if (promised === undefined || answer.status < 200 || answer.status > 299) return;
-      // S3 sends its status before the work is done, and the error afterwards.
+      // S3 may send the status before the work is done, and the error afterwards in the body.
       if (answer.text?.includes('</Code>') && rootOf(answer.text) === 'Error')
         throw failureOf(answer.status, answer.text, answer.headers);
       if (!keeps(promised, answer) || isUnidentified(answer)) throw foreign(answer);
@@ -89,7 +89,7 @@ function keeps({ statuses, headers, root }: Promised, answer: ReceivedAnswer): b
   return root === null ? answer.text.trim() === '' : rootOf(answer.text) === root;
 }
 
-/** Name of the root element of a document that has come to its end, without a prefix; null for anything else. */
+/** Name of the root element of a complete document, without a prefix; null for anything else. */
 function rootOf(text: string): string | null {
   const start = /^\uFEFF?(?:\s|<\?[^>]*\?>)*<([A-Za-z_][\w.-]*:)?([A-Za-z_][\w.-]*)/.exec(text);
   if (start === null) return null;
@@ -99,7 +99,7 @@ function rootOf(text: string): string | null {
   return selfClosing || whole.endsWith(`</${prefix}${name}>`) ? name : null;
 }
 
-/** A missing object is reported in XML, or without a body; a page is somebody else's. */
+/** S3 reports a missing object in XML or without a body; a page comes from a proxy. */
 function isPage({ headers, text }: ReceivedAnswer): boolean {
   if (/^(text\/html|text\/plain|application\/json)/i.test(headers['content-type'] ?? '')) return true;
   return text !== null && text.trim() !== '' && rootOf(text) !== 'Error';

@@ -3,14 +3,14 @@ import type { Socket } from 'node:net';
 import { buildConnector, Client, type Dispatcher, Pool } from 'undici';
 import { S3Failure } from '../s3-failure.js';
 
-/** An answer that was received whole. */
+/** An answer with its whole body. */
 export interface WholeAnswer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
 }
 
-/** When a request has to have a connection; undici itself lets it wait for one without end. */
+/** How long a request may wait for a connection; undici has no limit. */
 export interface QueueLimit {
   readonly queueMs: number;
   readonly signal?: AbortSignal | undefined;
@@ -31,7 +31,7 @@ export function createExchangePool(origin: string, options: Pool.Options): Pool 
   });
 }
 
-/** Tells each request its socket, which undici keeps to itself. A client has one connection at a time. */
+/** Gives each request its socket, which undici does not expose. A client has one connection at a time. */
 class TrackingClient extends Client {
   #socket: Socket | null = null;
 
@@ -54,15 +54,14 @@ class TrackingClient extends Client {
 }
 
 /**
- * Sends one request and takes in its whole answer, which is to be a small one. Does without the stream that
- * undici's `request` makes of every answer: S3 answers a write with headers alone.
+ * Sends one request and reads its whole answer, which has to be small. Avoids the stream that undici's `request` makes of
+ * every answer: S3 answers a write with headers alone.
  *
  * Once settled, the body is not read any more: an answer that comes before the body was sent ends its connection
  * (test/unit/store/s3/wire/early-answer.test.ts).
  *
  * @param pool made by `createExchangePool`
- * @throws S3Failure `PoolTimeout` when no connection became free in time; nothing of the request is sent then,
- *   and its body is not read any more
+ * @throws S3Failure `PoolTimeout` when no connection became free in time; nothing of the request was sent then
  */
 export function exchange(
   pool: Pool,
@@ -77,7 +76,7 @@ export function exchange(
 }
 
 /**
- * Sends one request and resolves with the stream of its answer, once that has begun.
+ * Sends one request and resolves with the stream of its answer once it has begun.
  *
  * @throws S3Failure `PoolTimeout` when it has not begun in time
  */
@@ -131,7 +130,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#signal = signal;
   }
 
-  /** To be called after the dispatch, which begins at once when a connection is free. */
+  /** To be called after the dispatch, which starts the request at once when a connection is free. */
   waitAtMost(milliseconds: number): void {
     if (this.#controller !== null) return;
     this.#queued = setTimeout(() => {
@@ -143,7 +142,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
     if (this.#queued !== null) clearTimeout(this.#queued);
-    // Its caller has gone: aborted here, the body is never read.
+    // The caller has its error already: aborted here, the body is never read.
     if (this.#expired) return controller.abort(new Error('expired in the queue'));
     if (this.#signal === null) return;
     if (this.#signal.aborted) this.#abort();
@@ -167,7 +166,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   onResponseEnd(): void {
     this.#forgetSignal();
     const socket = this.#request.socket?.() ?? null;
-    // undici has left the rest of the body to the socket, and would let it finish.
+    // undici has queued the rest of the body in the socket, which would go on reading it.
     if (socket !== null && socket.writableLength > 0) socket.destroy();
     const text = this.#chunks === null ? '' : Buffer.concat(this.#chunks).toString();
     this.#resolve({ status: this.#status, headers: this.#headers, text });

@@ -6,13 +6,13 @@ import type { S3Settings } from '../s3-options.js';
 const SHA256 = /^[0-9a-f]{64}$/;
 const UNSIGNED = 'UNSIGNED-PAYLOAD';
 
-/** What S3 puts before the names of user metadata. */
+/** S3's prefix for the names of user metadata. */
 export const METADATA = 'x-amz-meta-';
 
 /** Header lines as undici takes them: names, in lower case, and values in turn. */
 export type HeaderLines = readonly string[];
 
-/** How the bytes are protected on their way. */
+/** How a body is protected in transit. */
 export interface Integrity {
   readonly sha256: string;
   /** Base64 of the big-endian CRC-32; null when it is not sent. */
@@ -20,8 +20,8 @@ export interface Integrity {
 }
 
 /**
- * A sha256 the caller already has is used instead of hashing again, and is the better proof: it was taken when
- * the bytes were received, and S3 refuses others.
+ * Uses a sha256 that the caller already has instead of hashing again. It is also the better proof: it was computed when
+ * the bytes were received, and S3 rejects others.
  */
 export function integrityOf(settings: S3Settings, secure: boolean, body: Buffer, sha256?: string): Integrity {
   const known = sha256 !== undefined && SHA256.test(sha256) ? sha256 : null;
@@ -44,7 +44,7 @@ function crc32Base64(body: Buffer): string {
   return bytes.toString('base64');
 }
 
-/** Appends the headers of a PUT that makes an object of ours. */
+/** Appends the headers of a PutObject. */
 export function addObjectLines(lines: string[], settings: S3Settings, headers: ObjectHeaders): void {
   lines.push('content-type', headers.contentType);
   for (const name of Object.keys(headers.metadata)) lines.push(METADATA + name, headers.metadata[name] ?? '');
@@ -57,8 +57,8 @@ export function addObjectLines(lines: string[], settings: S3Settings, headers: O
 }
 
 /**
- * Only artefacts, which have a `kind`, take the configured class: classes for rare access bill small and short-lived objects,
- * such as the canary and ledger segments, as large and old ones.
+ * The configured class is for artefacts alone, which have a `kind`: classes for infrequent access have a minimum size and
+ * age, at which they also bill the canary and ledger segments.
  */
 export function storageClassOf({ storageClass }: S3Settings, { metadata }: ObjectHeaders): string | null {
   return storageClass && metadata.kind !== undefined ? storageClass : null;

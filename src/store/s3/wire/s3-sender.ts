@@ -33,8 +33,7 @@ export interface SignedGet {
   readonly timeoutMs: number;
   /** Longest silence within its body, in milliseconds. */
   readonly idleMs: number;
-  /** Who reads: each kind has connections of its own, so that none waits behind another. */
-  readonly pace: ReadPurpose;
+  readonly purpose: ReadPurpose;
 }
 
 export interface OpenAnswer {
@@ -44,18 +43,18 @@ export interface OpenAnswer {
 }
 
 /**
- * Sends and fetches bodies past the SDK's command layer, which costs ten times the CPU of a signed request over a pooled
- * connection. Credentials and address are the SDK's own.
+ * Sends and fetches bodies without the SDK's command layer, which costs ten times the CPU of a signed request over a
+ * pooled connection. Credentials and address are the SDK's own.
  */
 export interface S3Sender {
   readonly secure: boolean;
   /**
-   * One attempt; once more when the server's clock was another.
+   * Makes one attempt, and another when the server's clock differs.
    *
-   * @throws S3Failure for an answer that is not a success, or not the store's; what the connection throws, as it is
+   * @throws S3Failure for an answer that is not a success or not the store's; errors of the connection as they are
    */
   put(operation: 'PutObject' | 'UploadPart', request: SignedPut): Promise<IncomingHttpHeaders>;
-  /** The same for a GET. */
+  /** Makes one attempt, as `put` does. */
   get(request: SignedGet): Promise<OpenAnswer>;
   close(): Promise<void>;
 }
@@ -68,10 +67,10 @@ export interface S3SenderParts {
   readonly onNotice: ((message: string) => void) | undefined;
 }
 
-/** SHA-256 of nothing, which a request without a body is signed with. */
-const NO_BODY = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
+/** SHA-256 of an empty body. */
+const EMPTY_SHA256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
 
-/** Milliseconds an unused connection is kept; most servers close theirs after 5 to 60 seconds. */
+/** Milliseconds that an idle connection is kept; most servers close theirs after 5 to 60 seconds. */
 const KEEP_ALIVE_MS = 4_000;
 
 export function createS3Sender({ client, address, limits, answers, onNotice }: S3SenderParts): S3Sender {
@@ -84,7 +83,7 @@ export function createS3Sender({ client, address, limits, answers, onNotice }: S
   const pools = {
     write: createExchangePool(address.origin, { ...options, connections }),
     own: new Pool(address.origin, { ...options, connections }),
-    // As many as those who let others read admit: a bound here would only make some wait behind paused ones.
+    // Bounded by the callers: a bound here would make some downloads wait behind paused ones.
     download: new Pool(address.origin, options),
   };
   const signer = createS3Signer(address.region);
@@ -98,7 +97,7 @@ export function createS3Sender({ client, address, limits, answers, onNotice }: S
     const pairs = encodedQuery(query);
     const holder = await client.config.credentials();
     const unsigned = { method: 'PUT', path, query: pairs, headers: headers.concat('host', address.host) };
-    return clock.correcting(async (now) => {
+    return clock.withServerTime(async (now) => {
       const request = {
         method: 'PUT' as const,
         path: pairs.length === 0 ? path : `${path}?${pairs.join('&')}`,
@@ -114,11 +113,11 @@ export function createS3Sender({ client, address, limits, answers, onNotice }: S
     });
   }
 
-  async function get({ key, headers, timeoutMs, idleMs, pace }: SignedGet): Promise<OpenAnswer> {
+  async function get({ key, headers, timeoutMs, idleMs, purpose }: SignedGet): Promise<OpenAnswer> {
     const path = address.path + encodeKey(key);
-    const lines = headers.concat('host', address.host, 'x-amz-content-sha256', NO_BODY);
+    const lines = headers.concat('host', address.host, 'x-amz-content-sha256', EMPTY_SHA256);
     const holder = await client.config.credentials();
-    return clock.correcting(async (now) => {
+    return clock.withServerTime(async (now) => {
       const request = {
         method: 'GET' as const,
         path,
@@ -126,7 +125,7 @@ export function createS3Sender({ client, address, limits, answers, onNotice }: S
         headersTimeout: timeoutMs,
         bodyTimeout: idleMs,
       };
-      const response = await openExchange(pools[pace], request, limits.connectTimeoutMs + timeoutMs);
+      const response = await openExchange(pools[purpose], request, limits.connectTimeoutMs + timeoutMs);
       const { statusCode: status, headers: found, body } = response;
       const succeeded = status >= 200 && status <= 299;
       const text = succeeded ? null : await failureText(body);
@@ -170,7 +169,7 @@ async function failureText(body: Readable): Promise<string> {
 
 const NO_QUERY: readonly string[] = [];
 
-/** As the signature wants it: everything but unreserved characters as UTF-8 in percent signs, `/` kept. */
+/** As the signature needs it: percent-encoded UTF-8 except for unreserved characters and `/`. */
 function encodeKey(key: string): string {
   return /^[A-Za-z0-9_.~/-]*$/.test(key) ? key : key.split('/').map(encodeSegment).join('/');
 }

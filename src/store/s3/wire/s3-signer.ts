@@ -24,16 +24,16 @@ export interface UnsignedRequest {
   readonly headers: HeaderLines;
 }
 
-/** Signs for one region; keeps the day's key, which takes four rounds of HMAC to derive. */
+/** Signs for one region; caches the day's key, which takes four rounds of HMAC to derive. */
 export interface S3Signer {
-  /** The headers to send: those given, date, token and signature. */
+  /** Returns the headers to send: the given ones, date, token and signature. */
   sign(request: UnsignedRequest, holder: SigningKeyHolder, now: Date): string[];
 }
 
 export function createS3Signer(region: string): S3Signer {
   let derived: { readonly secret: string; readonly day: string; readonly key: KeyObject } | null = null;
 
-  /** As a KeyObject: of bytes, Node 24 first finds out with two errors and their stacks that they are none. */
+  /** A KeyObject: for a plain Buffer, Node 24 makes two errors with stacks before it takes the bytes. */
   function keyFor(secret: string, day: string): KeyObject {
     if (derived?.secret === secret && derived.day === day) return derived.key;
     const key = createSecretKey(
@@ -65,21 +65,21 @@ export function createS3Signer(region: string): S3Signer {
 
 let latest = { second: Number.NaN, text: '' };
 
-/** ISO 8601 without separators, to the second; many requests are signed within one. */
+/** ISO 8601 without separators, to the second; cached, because many requests are signed within one. */
 function timeOf(now: Date): string {
   const second = Math.floor(now.getTime() / 1000);
   if (latest.second !== second) latest = { second, text: now.toISOString().replace(/[-:]|\.\d{3}/g, '') };
   return latest.text;
 }
 
-/** In which order header lines are signed. */
+/** The order in which header lines are signed. */
 interface Order {
   /** Indexes of the names. */
   readonly at: readonly number[];
   readonly signedHeaders: string;
 }
 
-/** Requests come with one of a few sets of names, which need not be sorted each time. */
+/** By the names of the headers: requests have one of a few sets of them. */
 const orders = new Map<string, Order>();
 const MAX_ORDERS = 100;
 
@@ -113,7 +113,7 @@ function canonical({ method, path, query }: UnsignedRequest, lines: HeaderLines,
   return `${method}\n${path}\n${sorted.join('&')}\n${signed}\n${order.signedHeaders}\n${payload}`;
 }
 
-/** Blanks at the ends go, several become one. */
+/** Trims blanks at the ends and collapses several into one. */
 function canonicalValue(value: string): string {
   return /^\s|\s\s|\s$/.test(value) ? value.trim().replace(/\s+/g, ' ') : value;
 }

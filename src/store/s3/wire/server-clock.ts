@@ -1,22 +1,22 @@
 import { asFailure } from '../s3-failure.js';
 
-/** S3 refuses requests signed more than 15 minutes away from its own time. */
+/** S3 rejects requests signed more than 15 minutes away from its own time. */
 const SKEWED = new Set(['RequestTimeTooSkewed', 'RequestExpired', 'RequestInTheFuture']);
 
-/** Below this the clock is not what the server complains of. */
+/** Below this difference the clock is not the reason for the rejection. */
 const WORTH_CORRECTING_MS = 60_000;
 
-/** The time that requests are signed with: this machine's, until the server says that it is wrong. */
+/** The time that requests are signed with: this machine's, until the server rejects it. */
 export interface ServerClock {
-  /** Runs an attempt, and once more with the server's own time when it was refused for its date. */
-  correcting<T>(attempt: (now: Date) => Promise<T>): Promise<T>;
+  /** Runs an attempt, and another with the server's time when the first was rejected for its date. */
+  withServerTime<T>(attempt: (now: Date) => Promise<T>): Promise<T>;
 }
 
-/** @param onNotice told each time the clock is corrected, which is remembered */
+/** @param onNotice called with a message each time the clock is corrected; the correction stays */
 export function createServerClock(onNotice?: (message: string) => void): ServerClock {
   let offset = 0;
 
-  /** Whether another attempt would be signed with another time. */
+  /** Whether another attempt would be signed with a different time. */
   function correct(error: unknown, used: number): boolean {
     const { code, serverTime } = asFailure(error);
     if (!SKEWED.has(code)) return false;
@@ -33,7 +33,7 @@ export function createServerClock(onNotice?: (message: string) => void): ServerC
   }
 
   return {
-    async correcting(attempt) {
+    async withServerTime(attempt) {
       const used = offset;
       try {
         return await attempt(new Date(Date.now() + used));

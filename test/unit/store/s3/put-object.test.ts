@@ -84,7 +84,7 @@ describe('an S3 create', () => {
     [403, 'AccessDenied', /access denied/],
     [404, 'NoSuchBucket', /the bucket does not exist/],
     [301, 'PermanentRedirect', /another region/],
-    [400, 'BadDigest', /changed on its way/],
+    [400, 'BadDigest', /changed in transit/],
   ])('fails at once on %d %s', async (status, code, message) => {
     const failing = createWhile(Array(3).fill({ kind: 'answer', status, code }));
     await expect(failing).rejects.toThrow(message);

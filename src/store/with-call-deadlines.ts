@@ -1,0 +1,43 @@
+import { buffer } from 'node:stream/consumers';
+import { withDeadline } from '../time/deadline.js';
+import type { CreateResult, ObjectHeaders, ObjectInfo, ObjectStore, PendingUpload } from './object-store.js';
+
+/** The operations that the probe uses. `readText` reads the whole body, so that its deadline covers it. */
+export interface BoundedStore {
+  create(key: string, body: Buffer, headers: ObjectHeaders): Promise<CreateResult>;
+  head(key: string): Promise<ObjectInfo | null>;
+  readText(key: string): Promise<string | null>;
+  startUpload(key: string, headers: ObjectHeaders): Promise<PendingUpload>;
+  delete(key: string): Promise<void>;
+}
+
+/** A store whose calls reject when they have not ended in time. */
+export function withCallDeadlines(store: ObjectStore, milliseconds: number): BoundedStore {
+  function bounded<T>(operation: string, call: Promise<T>): Promise<T> {
+    return withDeadline(
+      call,
+      milliseconds,
+      `${operation}: the store did not answer within ${milliseconds} ms`,
+    );
+  }
+
+  async function readText(key: string): Promise<string | null> {
+    const reading = await store.read(key);
+    return reading && (await buffer(reading.body)).toString();
+  }
+
+  return {
+    create: (key, body, headers) => bounded('create', store.create(key, body, headers)),
+    head: (key) => bounded('head', store.head(key)),
+    readText: (key) => bounded('read', readText(key)),
+    delete: (key) => bounded('delete', store.delete(key)),
+    async startUpload(key, headers) {
+      const upload = await bounded('startUpload', store.startUpload(key, headers));
+      return {
+        write: (part) => bounded('write', upload.write(part)),
+        complete: () => bounded('complete', upload.complete()),
+        abort: () => bounded('abort', upload.abort()),
+      };
+    },
+  };
+}

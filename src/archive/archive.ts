@@ -6,48 +6,48 @@ import type { BudgetLease, ByteBudget } from '../memory/byte-budget.js';
 import type { Memory } from '../memory/part-buffer.js';
 import type { ObjectStore } from '../store/object-store.js';
 import type { ArtefactContext } from './artefact-headers.js';
-import { commitHeld, commitStreamed } from './commit-item.js';
+import { commitBuffered, commitStreamed } from './commit-item.js';
 import { openStreamTarget } from './open-stream-target.js';
 import { StagedItem } from './staged-item.js';
 
-/** What is known of how a delivery comes in. */
+/** How a delivery is received. */
 export interface Reception {
-  /** Size of the whole as far as its sender says: lets buffers be sized right at once. */
+  /** Size of the whole delivery as announced by the sender; lets buffers have the right size at once. */
   readonly expectedBytes?: number | null;
   /** Milliseconds to wait for the first byte of memory, after which an `overloaded` Problem is thrown. Default: no end. */
   readonly firstByteTimeout?: number;
 }
 
 /**
- * The archive of all jobs. First write wins: nothing is overwritten, nothing is dropped, and nothing of a
- * delivery is visible before `commit`.
+ * The archive of all jobs. First write wins: nothing is overwritten, nothing is dropped, and nothing of a delivery is
+ * visible before `commit`.
  */
 export interface Archive {
   begin(context: ArtefactContext, reception?: Reception): StagedDelivery;
 }
 
 /**
- * A delivery on its way into the archive. Items are opened and ended one after the other; then either
- * `commit` or `discard` is called, once, which also gives all memory back.
+ * A delivery that is being received. The caller opens and ends the items one after the other and then calls `commit` or
+ * `discard` once, which also releases all memory.
  */
 export interface StagedDelivery extends ItemSink {
-  /** What this delivery's memory comes out of, for what is kept beside its items. */
+  /** The delivery's memory, for content that is kept besides its items. */
   readonly memory: Memory;
-  /** What is merely kept (such as the raw body, for quarantine) is let go before anybody waits for memory. */
+  /** Registers optional content (such as the raw body, for quarantine) that is released before the delivery waits for memory. */
   setDiscardable(discardable: Discardable): void;
-  /** Told when the delivery came too slowly while others waited for memory; it has to be discarded then. */
+  /** Called when the delivery is too slow while others wait for memory; it has to be discarded then. */
   onRefused(listener: (problem: Problem) => void): void;
   /**
-   * Makes the items visible. Resolves when all are durable and proven so.
-   * Rejects with `StoreError` (the sender should come again; what is stored by then will be identical), or
-   * with a `write-race` Problem when another delivery streamed different bytes to the same key meanwhile.
+   * Makes the items visible. Resolves when all are proven durable. Rejects with `StoreError` (the sender should retry;
+   * items that are stored by then will be identical), or with a `write-race` Problem when another delivery streamed
+   * different bytes to the same key meanwhile.
    */
   commit(): Promise<StoredItem[]>;
-  /** True once it was committed, or nothing of it is left. */
+  /** True once the delivery was committed or completely discarded. */
   readonly settled: boolean;
   /**
-   * Gives up, also while a write waits: nothing more becomes visible, memory is given back at once, uploads are aborted.
-   * Nothing to do once settled. Never throws.
+   * Discards the delivery, even while a write waits: nothing more becomes visible, memory is released, uploads are
+   * aborted. Does nothing once settled. Never throws.
    */
   discard(): Promise<void>;
 }
@@ -58,8 +58,8 @@ export interface ArchiveParts {
   readonly pool: BufferPool;
 }
 
-/** Small items of one delivery that are written at once. */
-const WRITES_AT_ONCE = 4;
+/** Buffered items of one delivery that are written concurrently. */
+const MAX_CONCURRENT_WRITES = 4;
 
 export function createArchive(parts: ArchiveParts): Archive {
   return { begin: (context, reception = {}) => new Staging(parts, context, reception) };
@@ -72,7 +72,7 @@ class Staging implements StagedDelivery {
   readonly memory: Memory;
   readonly #lease: BudgetLease;
   readonly #items: StagedItem[] = [];
-  /** Keys that streamed items of this delivery go to. */
+  /** Keys of the streamed items of this delivery. */
   readonly #claimed = new Set<string>();
   #settled = false;
   #discarding: Promise<void> | null = null;
@@ -124,7 +124,7 @@ class Staging implements StagedDelivery {
     try {
       const stored =
         first?.target === null && others.length === 0
-          ? [await commitHeld(this.#parts.store, this.#context, first, false)]
+          ? [await commitBuffered(this.#parts.store, this.#context, first)]
           : await this.#commitAll();
       this.#settled = true;
       return stored;
@@ -148,7 +148,7 @@ class Staging implements StagedDelivery {
     this.#settled = true;
   }
 
-  /** Streamed items first: only they can lose a race, and then nothing small has become visible yet. */
+  /** Streamed items first: only they can lose a race, and then no buffered item has become visible yet. */
   async #commitAll(): Promise<StoredItem[]> {
     const { store } = this.#parts;
     const outcomes = new Map<StagedItem, StoredItem>();
@@ -161,10 +161,10 @@ class Staging implements StagedDelivery {
     const commit = async (item: StagedItem) => {
       const repeated = written.has(item.path);
       written.add(item.path);
-      outcomes.set(item, await commitHeld(store, this.#context, item, repeated));
+      outcomes.set(item, await commitBuffered(store, this.#context, item, { repeated }));
     };
-    const held = this.#items.filter((item) => item.target === null);
-    for (const group of groupsOfDistinctPaths(held)) await allEnded(group.map(commit));
+    const buffered = this.#items.filter((item) => item.target === null);
+    for (const group of groupsOfDistinctPaths(buffered)) await allSettled(group.map(commit));
     return this.#items.flatMap((item) => outcomes.get(item) ?? []);
   }
 
@@ -181,22 +181,24 @@ class Staging implements StagedDelivery {
 }
 
 /**
- * Waits for all, then throws what the first of them failed with. A refusal is answered only when nothing of the delivery
- * is under way any more: nothing of it becomes visible afterwards.
+ * Waits for all writes, then throws the first error. The sender gets its answer only when no write of the delivery is in
+ * flight: nothing of it becomes visible afterwards.
  */
-async function allEnded(writes: readonly Promise<void>[]): Promise<void> {
+async function allSettled(writes: readonly Promise<void>[]): Promise<void> {
   for (const outcome of await Promise.allSettled(writes)) {
     if (outcome.status === 'rejected') throw outcome.reason;
   }
 }
 
-/** Items that repeat a path go one after the other, so that the first of them is the one that wins. */
+/** Items with the same path are in different groups, so that the first of them wins. */
 function groupsOfDistinctPaths(items: readonly StagedItem[]): StagedItem[][] {
   const groups: StagedItem[][] = [];
   for (const item of items) {
     const last = groups.at(-1);
     const fits =
-      last !== undefined && last.length < WRITES_AT_ONCE && last.every((other) => other.path !== item.path);
+      last !== undefined &&
+      last.length < MAX_CONCURRENT_WRITES &&
+      last.every((other) => other.path !== item.path);
     if (fits) last.push(item);
     else groups.push([item]);
   }

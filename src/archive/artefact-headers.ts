@@ -1,7 +1,7 @@
 import type { ItemIdentity, Origin } from '../domain/item.js';
 import type { ObjectHeaders } from '../store/object-store.js';
 
-/** Where a delivery's artefacts come from; becomes their key and metadata. */
+/** The delivery of an artefact; determines its key and metadata. */
 export interface ArtefactContext {
   readonly deliveryId: string;
   readonly jobId: string;
@@ -14,10 +14,10 @@ export interface ArtefactContext {
   readonly keyPrefix: string;
 }
 
-/** S3 holds 2 KB of user metadata in all; the sender's names are the only part without a bound. */
-const LONGEST_NAME = 512;
+/** S3 allows 2 KB of user metadata in all; the sender's names are the only part without a bound. */
+const MAX_NAME_LENGTH = 512;
 
-/** Headers an artefact is stored with: content type and user metadata (docs/store-layout.md). */
+/** Content type and user metadata of an artefact (docs/store-layout.md). */
 export function artefactHeaders(
   context: ArtefactContext,
   identity: ItemIdentity,
@@ -41,10 +41,10 @@ export function artefactHeaders(
 
 function percentEncoded(name: string): string {
   let encoded = '';
-  // By the character: never to end inside an escape, nor inside the bytes of one character.
+  // Truncated between characters, never inside an escape.
   for (const character of name.toWellFormed()) {
     const more = encodeURIComponent(character);
-    if (encoded.length + more.length > LONGEST_NAME) break;
+    if (encoded.length + more.length > MAX_NAME_LENGTH) break;
     encoded += more;
   }
   return encoded;

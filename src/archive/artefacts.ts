@@ -1,15 +1,15 @@
 import pLimit from 'p-limit';
-import { jobFolder, kindOfPath } from '../archive/layout.js';
 import type { LedgerLine } from '../domain/delivery.js';
 import type { ItemKind } from '../domain/item.js';
 import type { ListedObject, ObjectInfo, ObjectStore } from '../store/object-store.js';
+import { jobFolder, kindOfPath } from './layout.js';
 
 /** One object of a job (docs/admin-api.md). */
 export interface Artefact {
   readonly key: string;
   readonly kind: ItemKind;
   readonly size: number;
-  /** Null when neither the object nor a ledger line tells it. */
+  /** Null when neither the object nor a ledger line has it. */
   readonly sha256: string | null;
   readonly contentType: string;
   readonly origin: string | null;
@@ -17,11 +17,11 @@ export interface Artefact {
   readonly storedAt: string;
 }
 
-/** A job has a handful; a sender may repeat attachments at will. */
+/** A job has a handful, but a sender may send any number of attachments. */
 const MAX_ARTEFACTS = 1000;
 const HEADS_AT_ONCE = 16;
 
-/** Objects of a job below all sources' prefixes, in key order. */
+/** Lists the objects of a job below all sources' prefixes, in key order. */
 export async function* listJobObjects(
   store: ObjectStore,
   keyPrefixes: Iterable<string>,
@@ -33,7 +33,7 @@ export async function* listJobObjects(
   }
 }
 
-/** The artefacts of a job with what the store says of each. Empty when there are none. */
+/** Reads the headers of all artefacts of a job. */
 export async function readArtefacts(
   store: ObjectStore,
   keyPrefixes: Iterable<string>,
@@ -54,7 +54,7 @@ export async function readArtefacts(
   return (await Promise.all(heads)).filter((head) => head !== null);
 }
 
-/** Streamed objects were stored before their hash was known; the ledger has it. */
+/** Streamed objects were stored before their hash was known; it comes from the ledger. */
 export function describeArtefact(
   { info, kind }: { readonly info: ObjectInfo; readonly kind: ItemKind },
   timeline: readonly LedgerLine[],

@@ -3,26 +3,26 @@ import type { ObjectStore } from '../store/object-store.js';
 import { conflictClaimKey } from './layout.js';
 import { holdsBytes } from './read-back.js';
 
-/** Bytes that lie, or lay, beside what was first at their key. */
+/** Bytes that differ from the first ones at their key. */
 export interface KeptConflict {
   /** Folder of the job. */
   readonly folder: string;
   readonly path: string;
   readonly size: number;
   readonly sha256: string;
-  /** Where they were found, or just written. */
+  /** Where they were found or just written. */
   readonly key: string;
 }
 
 const PLAIN = { contentType: 'text/plain', metadata: {} } as const;
 
 /**
- * Decides which copy of a streamed conflict is the one. Such a conflict is named by its delivery, so that identical bodies
- * at the same moment become two objects. Every delivery asks here before it answers, with the bytes already visible; the
- * first to ask names the copy that stays, by a conditional write, and all others learn its key. Nobody was told of another
- * copy, so that its writer may remove it.
+ * Decides which copy of a streamed conflict stays. Such a conflict is named by its delivery, so that concurrent deliveries
+ * of identical bytes write two objects. Every delivery calls this before it answers, with its copy already visible. The
+ * first call names the copy that stays, by a conditional write; all others return its key. Their own copies have not been
+ * reported to anyone, so that they may be removed.
  *
- * @returns the key that holds the bytes: the given one, or that of the first
+ * @returns the key of the copy that stays
  */
 export async function claimConflict(store: ObjectStore, kept: KeptConflict): Promise<string> {
   const claimKey = conflictClaimKey(kept.folder, kept.path, kept.sha256);
@@ -30,6 +30,6 @@ export async function claimConflict(store: ObjectStore, kept: KeptConflict): Pro
   const reading = await store.read(claimKey);
   const claimed = reading === null ? kept.key : await text(reading.body);
   if (claimed === kept.key) return kept.key;
-  // A copy that was removed from outside leaves its claim behind.
+  // The claim remains when the copy it names was deleted by hand.
   return (await holdsBytes(store, claimed, kept)) ? claimed : kept.key;
 }

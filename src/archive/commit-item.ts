@@ -29,19 +29,19 @@ function stored(place: Place, key: string, outcome: StoredItem['outcome']): Stor
 }
 
 /**
- * Makes an item that is held in memory visible, and reads back what lies at its key when that is in doubt.
+ * Makes an item that is in memory visible. In doubt, reads back what its key holds.
  *
- * @param repeated an earlier item of the same delivery went to the same path
+ * @param options.repeated an earlier item of the same delivery had the same path
  */
-export async function commitHeld(
+export async function commitBuffered(
   store: ObjectStore,
   context: ArtefactContext,
   item: StagedItem,
-  repeated: boolean,
+  { repeated }: { readonly repeated: boolean } = { repeated: false },
 ): Promise<StoredItem> {
   const place = placeOf(store, context, item);
   const key = place.folder + place.path;
-  const headers = heldHeaders(place);
+  const headers = headersOf(place);
   const content = item.hold();
   try {
     if ((await store.create(key, content.bytes, headers)) === 'created') return stored(place, key, 'created');
@@ -50,10 +50,10 @@ export async function commitHeld(
       throw new StoreError('create', `${key} was there and is gone; it may be being erased`);
     if (found.sha256 !== item.sha256) {
       return item.description.standsIn
-        ? gaveWay(place, found)
-        : await keepConflict(place, content.bytes, headers);
+        ? existing(place, found)
+        : await commitConflict(place, content.bytes, headers);
     }
-    // A write whose answer was lost comes back as `exists`; the delivery id tells it from another delivery's.
+    // A write whose answer was lost ends in `exists` as well; its metadata has this delivery's id.
     const ours = found.info.metadata['delivery-id'] === context.deliveryId && !repeated;
     return stored(place, key, ours ? 'created' : 'identical');
   } finally {
@@ -61,20 +61,20 @@ export async function commitHeld(
   }
 }
 
-function heldHeaders({ context, identity, item }: Place): ObjectHeaders {
+function headersOf({ context, identity, item }: Place): ObjectHeaders {
   return artefactHeaders(context, identity, { fileName: item.description.fileName, sha256: item.sha256 });
 }
 
-/** What stands in changes nothing when something lies there; what is told of it is what lies there. */
-function gaveWay(place: Place, { info, size, sha256 }: Found): StoredItem {
+/** An item that stands in never replaces or contradicts an existing one: the existing one is reported. */
+function existing(place: Place, { info, size, sha256 }: Found): StoredItem {
   return { kind: place.identity.kind, key: info.key, size, sha256, outcome: 'identical' };
 }
 
 /**
- * Different bytes for a taken key: kept beside it under their own hash. When they come again they find themselves there
- * and are identical, as bytes that come again to the first key are.
+ * Stores different bytes for an existing key under their own hash. When the same bytes come again, the outcome is
+ * `identical`, as it is for the first key.
  */
-async function keepConflict(place: Place, content: Buffer, headers: ObjectHeaders): Promise<StoredItem> {
+async function commitConflict(place: Place, content: Buffer, headers: ObjectHeaders): Promise<StoredItem> {
   const { store, context, item } = place;
   const key = conflictKey(place.folder, place.path, item.sha256);
   if ((await store.create(key, content, headers)) === 'created') return stored(place, key, 'conflict');
@@ -94,7 +94,7 @@ export async function commitStreamed(
   target: StreamTarget,
 ): Promise<StoredItem> {
   const place = placeOf(store, context, item);
-  if (target.beside) return commitStreamedBeside(place, target);
+  if (target.isConflict) return commitStreamedConflict(place, target);
   if ((await target.upload.complete()) === 'created') return stored(place, target.key, 'created');
   const found = await readBack(store, target.key);
   if (found === null) throw new StoreError('complete', `${target.key} was there and is gone`);
@@ -109,13 +109,13 @@ export async function commitStreamed(
   return stored(place, target.key, ours ? 'created' : 'identical');
 }
 
-async function commitStreamedBeside(place: Place, target: StreamTarget): Promise<StoredItem> {
+async function commitStreamedConflict(place: Place, target: StreamTarget): Promise<StoredItem> {
   const { store, item } = place;
   const ownKey = place.folder + place.path;
   if (item.description.standsIn) {
     await target.upload.abort();
     const found = await readBack(store, ownKey);
-    if (found !== null) return gaveWay(place, found);
+    if (found !== null) return existing(place, found);
     throw new StoreError('complete', `${ownKey} was there and is gone`);
   }
   if (await holdsBytes(store, ownKey, item)) {
@@ -132,7 +132,7 @@ async function commitStreamedBeside(place: Place, target: StreamTarget): Promise
   }
   const key = await claim(place, target.key);
   if (key === target.key) return stored(place, key, 'conflict');
-  // Where deletion is not permitted the copy stays, which loses nothing.
+  // Without permission to delete the copy stays.
   await store.delete(target.key).catch(() => undefined);
   return stored(place, key, 'identical');
 }
@@ -141,7 +141,7 @@ function claim({ store, item: { size, sha256 }, folder, path }: Place, key: stri
   return claimConflict(store, { folder, path, size, sha256, key });
 }
 
-/** A conflict kept earlier with the same bytes: a sender that repeats itself must not fill the store. */
+/** Key of an earlier conflict with the same bytes: a sender that repeats a delivery must not fill the store. */
 async function knownConflict(place: Place): Promise<string | null> {
   const prefix = conflictKey(place.folder, place.path, '');
   for await (const candidate of place.store.list(prefix)) {

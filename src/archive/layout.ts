@@ -1,8 +1,8 @@
 import type { ItemIdentity, ItemKind } from '../domain/item.js';
 
 /**
- * Where everything lies in the store: the contract with bucket readers (docs/store-layout.md).
- * All keys are relative to the store's prefix; `keyPrefix` is the source's own, empty or ending in `/`.
+ * The keys of all objects: the contract with bucket readers (docs/store-layout.md). They are relative to the store's
+ * prefix; `keyPrefix` is the source's, empty or ending in `/`.
  */
 const ARTEFACT_FILES: Record<Exclude<ItemKind, 'attachment'>, string> = {
   'transcript.json-v2': 'transcript.json',
@@ -23,7 +23,7 @@ export function artefactPath(identity: ItemIdentity): string {
     : ARTEFACT_FILES[identity.kind];
 }
 
-/** The kind an artefact path stands for; the inverse of `artefactPath`, conflicts included. */
+/** The kind of an artefact, by its path; the inverse of `artefactPath`, conflicts included. */
 export function kindOfPath(path: string): ItemKind {
   const file = path.startsWith('conflicts/') ? path.slice('conflicts/'.length) : path;
   for (const [kind, name] of Object.entries(ARTEFACT_FILES) as [ItemKind, string][]) {
@@ -32,21 +32,21 @@ export function kindOfPath(path: string): ItemKind {
   return 'attachment';
 }
 
-/** Key for bytes that differ from what already lies at `path`; `mark` is their sha256 or, streamed, the delivery id. */
+/** Key for bytes that differ from those at `path`; `mark` is their sha256 or, for streamed ones, the delivery id. */
 export function conflictKey(folder: string, path: string, mark: string): string {
   const fileName = path.slice(path.lastIndexOf('/') + 1);
   return `${folder}conflicts/${fileName}.${mark}`;
 }
 
 /**
- * Says which copy of a conflict is the one, where identical streamed bodies came at the same moment. No part of what bucket
- * readers see.
+ * Key of the claim that decides which copy of a conflict stays when identical streamed bodies came concurrently. Not part
+ * of the contract with bucket readers.
  */
 export function conflictClaimKey(folder: string, path: string, sha256: string): string {
   return `${conflictClaims(folder)}${conflictKey('', path, sha256)}`;
 }
 
-/** Folder of all claims of a job. */
+/** Folder of all conflict claims of a job. */
 export function conflictClaims(folder: string): string {
   return `.conflicts/${folder}`;
 }
@@ -70,14 +70,14 @@ export function replayKey(replayId: string): string {
   return `${REPLAYS_FOLDER}${replayId}.json`;
 }
 
-/** Says that a job was erased here on purpose: recovery does not fetch it again. No part of what bucket readers see. */
+/** Key of the mark of an erased job, which recovery does not fetch again. Not part of the contract with bucket readers. */
 export function erasureKey(jobId: string): string {
   return `.erasures/${jobId}.json`;
 }
 
 export const REPORTS_FOLDER = 'reports/reconcile/';
 
-/** Reports sort by time: `:` is kept out of keys because some file systems refuse it. */
+/** Reports sort by time. Keys have no `:`, which some file systems reject. */
 export function reconcileReportKey(startedAt: string): string {
   return `${REPORTS_FOLDER}${startedAt.replaceAll(':', '-')}.json`;
 }

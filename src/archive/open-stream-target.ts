@@ -4,20 +4,20 @@ import { type ArtefactContext, artefactHeaders } from './artefact-headers.js';
 import { artefactPath, conflictKey, jobFolder } from './layout.js';
 import type { StreamTarget } from './staged-item.js';
 
-/** What is known of an item when its stream is opened. */
+/** An item whose stream is being opened. */
 export interface StreamedItem {
   readonly identity: ItemIdentity;
-  /** Null while bytes are still to come. */
+  /** Null while the item is incomplete. */
   readonly sha256: string | null;
   /** The sender's, kept as metadata. */
   readonly fileName: string | undefined;
 }
 
 /**
- * Decides where a streamed item goes: to its own key when that is free, else beside it under its hash or, while that
- * is unknown, under the delivery's id. Whether it really differs is found out at the commit.
+ * Opens the upload of a streamed item: to its own key when that is free, else to a conflict key with its hash or, while
+ * that is unknown, the delivery's id. The commit finds out whether the bytes really differ.
  *
- * @param claimed keys that earlier streamed items of the same delivery go to; gains the chosen one
+ * @param claimed keys of earlier streamed items of the same delivery; the chosen key is added
  */
 export async function openStreamTarget(
   store: ObjectStore,
@@ -28,15 +28,17 @@ export async function openStreamTarget(
   const folder = jobFolder(context.keyPrefix, context.jobId);
   const path = artefactPath(identity);
   const ownKey = folder + path;
-  const beside = claimed.has(ownKey) || (await store.head(ownKey)) !== null;
-  const key = beside ? unclaimed(conflictKey(folder, path, sha256 ?? context.deliveryId), claimed) : ownKey;
+  const isConflict = claimed.has(ownKey) || (await store.head(ownKey)) !== null;
+  const key = isConflict
+    ? unclaimed(conflictKey(folder, path, sha256 ?? context.deliveryId), claimed)
+    : ownKey;
   claimed.add(key);
   const headers = artefactHeaders(context, identity, { fileName, ...(sha256 !== null && { sha256 }) });
   const upload = await store.startUpload(key, headers);
-  return { key, beside, upload };
+  return { key, isConflict, upload };
 }
 
-/** A delivery may repeat a name more than once; each streamed repetition needs a key of its own. */
+/** A delivery may have several streamed items of one name; each needs a key of its own. */
 function unclaimed(key: string, claimed: ReadonlySet<string>): string {
   let candidate = key;
   for (let n = 2; claimed.has(candidate); n++) candidate = `${key}-${n}`;

@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 import { type ObjectInfo, type ObjectStore, StoreError } from '../store/object-store.js';
 
-/** What really lies at a key: the answer to every doubt about a write. */
+/** The object at a key, read to decide whether a write took effect. */
 export interface Found {
   readonly info: ObjectInfo;
   readonly size: number;
   readonly sha256: string;
 }
 
-/** Reads an object whole and hashes it; null when there is none. Streams, so size does not matter. */
+/** Reads and hashes a whole object as a stream; null when it is missing. */
 export async function readBack(store: ObjectStore, key: string): Promise<Found | null> {
   const reading = await store.read(key);
   if (reading === null) return null;
@@ -24,7 +24,7 @@ export async function readBack(store: ObjectStore, key: string): Promise<Found |
   return { info: reading.info, size, sha256: hash.digest('hex') };
 }
 
-/** True when an object of that size lies at the key with exactly those bytes; reads only when the size fits. */
+/** Whether the key holds exactly those bytes. Reads the object only when its size is right. */
 export async function holdsBytes(
   store: ObjectStore,
   key: string,

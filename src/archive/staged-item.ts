@@ -6,28 +6,28 @@ import type { HeldBytes } from '../memory/shared-buffer.js';
 import type { PendingUpload } from '../store/object-store.js';
 import { artefactPath } from './layout.js';
 
-/** Parts of one item that may be under way to the store at once. */
-const PARTS_IN_FLIGHT = 3;
+/** Concurrent part uploads of one item. */
+const MAX_PARTS_IN_FLIGHT = 3;
 
-/** Where a streamed item goes, decided when its first part is full. */
+/** The upload of a streamed item, opened when its first part is full. */
 export interface StreamTarget {
   readonly key: string;
-  /** True when `key` is a conflict key, because something already lay at the item's own. */
-  readonly beside: boolean;
+  /** True when `key` is a conflict key, because the item's own key already exists. */
+  readonly isConflict: boolean;
   readonly upload: PendingUpload;
 }
 
 export interface StagingRules {
   readonly partSize: number;
-  /** Bytes of the whole delivery, as far as the sender says; an item that does not say its own has no more. */
+  /** Announced size of the whole delivery: the upper bound of an item without a size of its own. */
   readonly expectedBytes: number;
-  /** Opens the upload of an item that does not fit into one part, or that has to make room; only then its hash is known. */
+  /** Opens the upload of an item that does not fit into one part, or that is spilled; only then its hash is known. */
   openStream(identity: ItemIdentity, sha256: string | null): Promise<StreamTarget>;
 }
 
 /**
- * One item between its first byte and the commit of its delivery. Up to one part it lives in memory; beyond
- * that, or when its delivery needs the memory, in an upload that nobody can see yet.
+ * One item between its first byte and the commit of its delivery. Up to one part it stays in memory; a larger item, or
+ * one whose delivery needs the memory, goes into an upload that is not visible yet.
  */
 export class StagedItem implements IncomingItem {
   readonly description: ItemDescription;
@@ -41,7 +41,7 @@ export class StagedItem implements IncomingItem {
   #part: PartBuffer;
   #hash: ReturnType<typeof createHash> | null = null;
   #ended = false;
-  /** The upload being opened; a discard must wait for it, or it would be left behind. */
+  /** The upload that is being opened; `discard` waits for it in order to abort it. */
   #opening: Promise<StreamTarget> | null = null;
   #discarded = false;
   readonly #inFlight = new Set<Promise<void>>();
@@ -95,7 +95,7 @@ export class StagedItem implements IncomingItem {
     await this.#settle();
   }
 
-  /** Moves an ended item from memory into an upload, to make room. */
+  /** Moves an ended item from memory into an upload. */
   async spill(): Promise<void> {
     if (!this.#ended || this.target !== null || this.identity === null || this.size === 0) return;
     await this.#openStream(this.identity, this.sha256);
@@ -103,12 +103,12 @@ export class StagedItem implements IncomingItem {
     await this.#settle();
   }
 
-  /** Gives memory back and gives up the upload if there is one. Never throws. */
+  /** Releases the memory and aborts the upload. Never throws. */
   async discard(): Promise<void> {
     this.#discarded = true;
     this.#part.release();
     const [opened] = await Promise.allSettled([this.#opening]);
-    // Ends the writes that are under way, where the store can.
+    // The abort also ends the writes in flight, where the store can.
     if (opened.status === 'fulfilled') await opened.value?.upload.abort();
     await Promise.allSettled(this.#inFlight);
   }
@@ -130,7 +130,7 @@ export class StagedItem implements IncomingItem {
   async #sendFullPart(): Promise<void> {
     if (this.target === null) await this.#startStreaming();
     this.#sendPart();
-    while (this.#inFlight.size >= PARTS_IN_FLIGHT) await Promise.race(this.#inFlight);
+    while (this.#inFlight.size >= MAX_PARTS_IN_FLIGHT) await Promise.race(this.#inFlight);
     this.#throwFailure();
   }
 
@@ -146,7 +146,7 @@ export class StagedItem implements IncomingItem {
     this.target = await this.#opening;
   }
 
-  /** Hands the gathered part to the store and begins the next; its memory comes back when the store has it. */
+  /** Sends the current part to the store and begins the next; its memory is released when the store has it. */
   #sendPart(): void {
     const part = this.#part;
     const upload = this.target?.upload;

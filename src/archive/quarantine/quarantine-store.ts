@@ -7,14 +7,14 @@ import { isUlid } from '../../text/id-cursor.js';
 import { QUARANTINE_FOLDER, quarantineFolder } from '../layout.js';
 import type { QuarantinedRequest } from './quarantine.js';
 
-/** A quarantined body as the listing tells of it. */
+/** A quarantined body in a listing. */
 export interface QuarantineEntry {
   readonly id: string;
   readonly bytes: number;
   readonly state: 'waiting' | 'released';
 }
 
-/** What became of a body; lies beside it as `released.json`, and the body stays. */
+/** The outcome of a release; stored beside the body, which stays, as `released.json`. */
 export interface ReleaseRecord {
   readonly v: 1;
   readonly deliveryId: string;
@@ -25,20 +25,20 @@ export interface ReleaseRecord {
   readonly items: readonly StoredItem[];
 }
 
-/** The quarantine of all replicas, as it lies in the store. */
+/** Reads the quarantine of all replicas and marks released bodies. */
 export interface QuarantineStore {
   /** Newest first. Bodies whose `request.json` is missing were never acknowledged and are left out. */
   entries(): Promise<QuarantineEntry[]>;
   request(id: string): Promise<QuarantinedRequest | null>;
-  /** Where the body lies; null when there is none. */
+  /** Key and size of the body; null when it is missing. */
   bodyInfo(id: string): Promise<ObjectInfo | null>;
   /**
-   * Hands the whole body to `work`, null when there is none. One body is held at a time, at most `limits.quarantineBytes`:
-   * what operators look at and release takes no memory that callbacks need.
+   * Passes the whole body to `work`, null when it is missing. Holds one body at a time, of at most `limits.quarantineBytes`,
+   * so that operators take no memory that callbacks need.
    */
   withBody<T>(id: string, work: (body: Buffer | null) => Promise<T>): Promise<T>;
   release(id: string): Promise<ReleaseRecord | null>;
-  /** The first mark stays; gives the one that counts. It names its job, so that an erasure finds it alone, too. */
+  /** Returns the first mark, which stays. Its metadata names the job, so that an erasure finds it without the body, too. */
   markReleased(id: string, jobId: string, record: ReleaseRecord): Promise<ReleaseRecord>;
   unmarkReleased(id: string): Promise<void>;
 }

@@ -4,7 +4,7 @@ import { StoreError } from '../../store/object-store.js';
 import { quarantineFolder } from '../layout.js';
 import { holdsBytes } from '../read-back.js';
 
-/** What is known of a body that could not be decoded; stored beside it as `request.json`. */
+/** The request of a body that could not be decoded; stored beside it as `request.json`. */
 export interface QuarantinedRequest {
   readonly v: 1;
   readonly deliveryId: string;
@@ -15,13 +15,13 @@ export interface QuarantinedRequest {
   readonly method: string;
   readonly jobId: string;
   readonly status: string;
-  /** The parameters that are understood, as a query string; others are the submitter's own and are not kept. */
+  /** The known parameters, as a query string; others are the submitter's own and are not kept. */
   readonly query: string;
   /** Well-known request headers by lower-case name; others may carry secrets and are not kept. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Stable word for what was wrong with the body. */
+  /** Stable code of what is wrong with the body. */
   readonly reason: string;
-  /** The same in words. */
+  /** The same for people. */
   readonly detail: string;
   readonly bytes: number;
   readonly sha256: string;
@@ -32,7 +32,7 @@ export type QuarantineRecord = Omit<QuarantinedRequest, 'bytes' | 'sha256' | 'v'
 
 /** Raw bodies of authenticated deliveries that could not be decoded. */
 export interface Quarantine {
-  /** Resolves when body and request lie in the store, byte for byte. */
+  /** Resolves when the store holds body and request, byte for byte. */
   keep(request: QuarantineRecord, body: Buffer): Promise<QuarantinedRequest>;
 }
 
@@ -44,7 +44,7 @@ export function createQuarantine(store: ObjectStore): Quarantine {
       const folder = quarantineFolder(request.deliveryId);
       const metadata = { 'job-id': request.jobId, 'delivery-id': request.deliveryId, source: request.source };
       const document = Buffer.from(JSON.stringify(record));
-      // The body first: a request.json promises that its body is there.
+      // The body first: a request.json means that its body exists (test/unit/archive/quarantine/quarantine.test.ts).
       await write(store, `${folder}body`, body, {
         contentType: 'application/octet-stream',
         metadata: { ...metadata, sha256 },
@@ -55,7 +55,7 @@ export function createQuarantine(store: ObjectStore): Quarantine {
   };
 }
 
-/** The key is this delivery's alone, so `exists` is our own lost answer, which the bytes must confirm. */
+/** Only this delivery writes the key: `exists` means that an answer was lost, which reading back confirms. */
 async function write(
   store: ObjectStore,
   key: string,

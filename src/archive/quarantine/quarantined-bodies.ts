@@ -4,17 +4,17 @@ import type { ObjectStore } from '../../store/object-store.js';
 import { isUlid } from '../../text/id-cursor.js';
 import { QUARANTINE_FOLDER } from '../layout.js';
 
-/** A quarantined body of one job, with all that lies beside it. */
+/** A quarantined body of one job, with all objects beside it. */
 export interface QuarantinedBody {
   readonly keys: readonly string[];
   readonly bytes: number;
-  /** ISO 8601, as the delivery's id tells it; null for a folder that is not named by one. */
+  /** ISO 8601, from the delivery's id; null for a folder that is not named by one. */
   readonly receivedAt: string | null;
 }
 
 const HEADS_AT_ONCE = 16;
 
-/** Bodies of a job, oldest first. Every folder is asked whose it is: the ledger may not remember it any more. */
+/** Lists the bodies of a job, oldest first. Reads the owner of every folder: the ledger may be shorter than the quarantine. */
 export async function quarantinedBodies(store: ObjectStore, jobId: string): Promise<QuarantinedBody[]> {
   const folders: string[] = [];
   for await (const folder of store.folders(QUARANTINE_FOLDER)) folders.push(folder);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { createQuarantineShelf } from '../../../../src/archive/quarantine/quarantine-store.js';
+import { createQuarantineStore } from '../../../../src/archive/quarantine/quarantine-store.js';
 import { quarantinedBodies } from '../../../../src/archive/quarantine/quarantined-bodies.js';
 import { createMemoryStore } from '../../../support/store/memory-store.js';
 
@@ -29,7 +29,7 @@ describe('the quarantine of all replicas', () => {
     store.put('quarantine/01K2000000000000000000000C/body', 'no request');
     store.put('quarantine/not-an-id/request.json', '{}');
     store.put(`quarantine/${SECOND}/notes.txt`, 'not ours');
-    const quarantine = createQuarantineShelf(store);
+    const quarantine = createQuarantineStore(store);
     await quarantine.markReleased(FIRST, 'a', RECORD);
     expect(await quarantine.entries()).toEqual([
       { id: SECOND, bytes: 7, state: 'waiting' },
@@ -41,7 +41,7 @@ describe('the quarantine of all replicas', () => {
     const store = createMemoryStore();
     await keep(store, FIRST, 'a');
     store.put('quarantine/../secret/body', 'elsewhere');
-    const quarantine = createQuarantineShelf(store);
+    const quarantine = createQuarantineStore(store);
     expect(await quarantine.request(FIRST)).toEqual({ jobId: 'a' });
     expect(await quarantine.bodyInfo(FIRST)).toMatchObject({ size: 4 });
     expect(await quarantine.withBody(FIRST, async (body) => body?.toString())).toBe('body');
@@ -56,7 +56,7 @@ describe('the quarantine of all replicas', () => {
   it('holds one body at a time', async () => {
     const store = createMemoryStore();
     await keep(store, FIRST, 'a');
-    const quarantine = createQuarantineShelf(store);
+    const quarantine = createQuarantineStore(store);
     let held = 0;
     const most = await Promise.all(
       Array.from({ length: 5 }, () =>
@@ -75,7 +75,7 @@ describe('the quarantine of all replicas', () => {
   it('keeps the first mark of a release until it is taken back', async () => {
     const store = createMemoryStore();
     await keep(store, FIRST, 'a');
-    const quarantine = createQuarantineShelf(store);
+    const quarantine = createQuarantineStore(store);
     expect(await quarantine.markReleased(FIRST, 'a', RECORD)).toEqual(RECORD);
     expect(await quarantine.markReleased(FIRST, 'a', { ...RECORD, actor: 'late' })).toEqual(RECORD);
     expect(await quarantine.release(FIRST)).toEqual(RECORD);

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import type { Fault } from '../simulator/faults.js';
 import { configFault } from '../simulator/jobs/job-config.js';
-import { type Load, runLoad, type SettledJob } from '../simulator/load.js';
+import { type Load, runLoad, type SettledJob } from '../simulator/run-load.js';
 import { createSimulator, type Simulator } from '../simulator/simulator.js';
 import { scaledTiming } from '../simulator/timing.js';
 import { UsageError } from './shared/exit-codes.js';

@@ -11,7 +11,7 @@ import type { Simulator, Submission } from './simulator-interface.js';
  * - `GET /jobs/<id>/expected` sizes and hashes, `GET /jobs/<id>/expected/<item>` the bytes
  * - `GET|POST|DELETE /faults`, `DELETE /faults/<name>`
  * - `GET /deliveries?job=<id>`
- * - `POST /idle` answers when nothing is under way
+ * - `POST /idle` answers when nothing is in flight
  */
 export function controlApi(simulator: Simulator): Handler {
   return async (call) => {
@@ -96,7 +96,7 @@ async function faultsRoute(
   return ok({ faults: faults.list() });
 }
 
-/** Uploads are not taken here: the jobs API does that. */
+/** Reads a submission; uploads go to the jobs API. */
 function submission(body: unknown): Submission {
   const { media: _media, ...rest } = asObject(body);
   return rest as unknown as Submission;

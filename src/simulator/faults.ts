@@ -2,7 +2,7 @@ import { seededChance } from './seeded-random.js';
 
 /** Faults of notifications. */
 export type NotificationFault =
-  /** Never sent and nowhere recorded: the service believes in a callback nobody saw. */
+  /** Not sent and not recorded: the service counts the callback as delivered. */
   | { readonly kind: 'drop' }
   /** The attempt fails before it reaches the receiver; recorded and retried like any failure. */
   | { readonly kind: 'unreachable' }
@@ -52,7 +52,7 @@ export interface FaultScope {
   readonly entry?: number;
   /** Share of cases it strikes, drawn from the seed and the job, so that runs repeat. Default 1. */
   readonly rate?: number;
-  /** Only the first so many attempts of a notification. Default: 1 for faults that fail an attempt. */
+  /** Only this number of first attempts of a notification. Default: 1 for faults that fail an attempt. */
   readonly attempts?: number;
   /** Gone after it struck so often. */
   readonly times?: number;

@@ -11,7 +11,7 @@ export interface Answer {
   readonly json?: unknown;
   readonly html?: string;
   readonly content?: Content;
-  /** Ends the connection after so many bytes of `content`. */
+  /** Ends the connection after this number of bytes of `content`. */
   readonly cutAfter?: number;
 }
 
@@ -37,7 +37,7 @@ export function apiError(code: number, error: string, detail?: string): Answer {
   return { status: code, json: { code, error, ...(detail === undefined ? {} : { detail }) } };
 }
 
-/** Serves `handler` on a port of its own; 0 picks a free one. */
+/** Serves `handler` on a port; 0 picks a free one. */
 export async function startServer(handler: Handler, host: string, port: number): Promise<RunningServer> {
   const server = http.createServer((request, response) => {
     answerCall(handler, request, response).catch(() => response.destroy());
@@ -109,7 +109,7 @@ async function sendBeginning(content: Content, bytes: number, response: http.Ser
   response.destroy();
 }
 
-/** Reads a JSON body of at most 1 MiB; undefined when it is none. */
+/** Reads a JSON body of at most 1 MiB; undefined when it is not JSON. */
 export async function readJson(body: Readable): Promise<unknown> {
   const chunks: Buffer[] = [];
   let size = 0;

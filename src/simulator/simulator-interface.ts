@@ -16,7 +16,7 @@ export interface SimulatorOptions {
   readonly realtimePort?: number;
   /** Port of the HTTP control interface; none by default. */
   readonly controlPort?: number;
-  /** Long-lived API keys that are accepted. Default: one, made up. */
+  /** Long-lived API keys that are accepted. Default: a generated one. */
   readonly apiKeys?: readonly string[];
   /** Decides job ids, contents and which cases a fault with a `rate` strikes. Default: random. */
   readonly seed?: string;
@@ -42,7 +42,7 @@ export type Submission = Omit<NewJob, 'region'> & {
 export interface SubmittedJob {
   readonly id: string;
   readonly region: string;
-  /** Settles when every notification entry was delivered or given up; one outcome per entry. */
+  /** Settles when every notification entry was delivered or abandoned; one outcome per entry. */
   readonly notified: Promise<NotificationOutcome[]>;
 }
 
@@ -67,7 +67,7 @@ export interface Simulator {
   readonly faults: Faults;
   /** Every attempt to send a notification, in order of starting. */
   readonly deliveries: DeliveryLog;
-  /** Makes a job without the HTTP interface. Throws `RangeError` for a configuration the service would refuse. */
+  /** Makes a job without the HTTP interface. Throws `RangeError` for a configuration that the service would reject. */
   submit(submission: Submission): SubmittedJob;
   /** Records of all jobs of all regions, oldest first. */
   jobs(): readonly JobRecord[];
@@ -81,7 +81,7 @@ export interface Simulator {
   issueKey(type: KeyType, ttl: number, clientRef?: string): Promise<string>;
   /** Makes every temporary key issued so far answer 401. */
   revokeTemporaryKeys(): void;
-  /** Resolves when no job is being processed and no notification is under way. */
+  /** Resolves when no job is being processed and no notification is in flight. */
   idle(): Promise<void>;
   /** Ends servers, notifications and temporary files. Idempotent. */
   close(): Promise<void>;

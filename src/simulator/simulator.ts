@@ -3,7 +3,6 @@ import { setMaxListeners } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createKeyRing } from './bearer.js';
 import { createDeliveryLog } from './callbacks/delivery-log.js';
 import { createNotifier, NOTIFIER_DEFAULTS, type NotificationOutcome } from './callbacks/notifier.js';
 import { type Content, contentBytes, contentSha256 } from './content/content.js';
@@ -16,6 +15,7 @@ import { createJobStore, finalStatus, type NewJob } from './jobs/job-store.js';
 import { jobsApi } from './jobs/jobs-api.js';
 import { keyService } from './jobs/key-service.js';
 import { jobRecord, type SimulatedJob } from './jobs/simulated-job.js';
+import { createKeyRing } from './key-ring.js';
 import { realtimeKeyCheck } from './realtime/key-check.js';
 import { startRealtimeSimulator } from './realtime/realtime-simulator.js';
 import type { ExpectedItem, Simulator, SimulatorOptions } from './simulator-interface.js';
@@ -34,7 +34,7 @@ export const SIMULATED_REGIONS = ['eu1', 'eu2', 'us1', 'us2', 'au1'] as const;
 
 const WEEK_MS = 7 * 24 * 3600 * 1000;
 
-/** Starts a double of the speech service on ports of its own. */
+/** Starts a simulator of the speech service. */
 export async function createSimulator(options: SimulatorOptions = {}): Promise<Simulator> {
   const timing = options.timing ?? scaledTiming(options.timeScale ?? 1);
   const seed = options.seed ?? randomBytes(6).toString('hex');
@@ -44,9 +44,9 @@ export async function createSimulator(options: SimulatorOptions = {}): Promise<S
   const ports = options.regions ?? Object.fromEntries(SIMULATED_REGIONS.map((region) => [region, 0]));
   const folder = await mkdtemp(join(tmpdir(), 'speech-simulator-'));
   const stop = new AbortController();
-  // Everything under way listens to it: one listener each is no leak.
+  // Every job and notification in flight has a listener on it: not a leak.
   setMaxListeners(0, stop.signal);
-  const underWay = new Set<Promise<unknown>>();
+  const inFlight = new Set<Promise<unknown>>();
 
   const jobs = createJobStore({ seed, retentionMs: options.retentionMs ?? WEEK_MS, timing });
   const faults = createFaults(seed);
@@ -72,8 +72,8 @@ export async function createSimulator(options: SimulatorOptions = {}): Promise<S
       throw new RangeError(`Region ${newJob.region} is not simulated`);
     const job = jobs.create({ ...newJob, config: asJobConfig(newJob.config) });
     const notified = process(job);
-    underWay.add(notified);
-    notified.catch(() => {}).finally(() => underWay.delete(notified));
+    inFlight.add(notified);
+    notified.catch(() => {}).finally(() => inFlight.delete(notified));
     return { job, notified };
   };
 
@@ -94,7 +94,7 @@ export async function createSimulator(options: SimulatorOptions = {}): Promise<S
     stop.abort();
     notifier.close();
     await Promise.all(servers.map((server) => server.close()));
-    await Promise.allSettled([...underWay]);
+    await Promise.allSettled([...inFlight]);
     await rm(folder, { recursive: true, force: true });
   };
 
@@ -126,7 +126,7 @@ export async function createSimulator(options: SimulatorOptions = {}): Promise<S
     issueKey: (type, ttl, clientRef) => keys.issue(type, ttl, clientRef ?? null),
     revokeTemporaryKeys: () => keys.revokeTemporaryKeys(),
     async idle() {
-      while (underWay.size > 0) await Promise.allSettled([...underWay]);
+      while (inFlight.size > 0) await Promise.allSettled([...inFlight]);
     },
     close,
   };

@@ -11,7 +11,7 @@ export function configuredRegions(addresses: RegionAddresses): Region[] {
   return REGIONS.filter((region) => addresses[region]?.batchUrl);
 }
 
-/** The region's address. Throws `SpeechError` of kind `configuration` naming what is known. */
+/** The region's address. Throws `SpeechError` of kind `configuration` with the known regions. */
 export function batchAddress(region: string, addresses: RegionAddresses): URL {
   if (!isRegion(region)) {
     throw fault(`${JSON.stringify(region)} is no region; there are ${REGIONS.join(', ')}`);

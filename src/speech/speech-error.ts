@@ -2,7 +2,7 @@
 export type SpeechErrorKind =
   /** Options are missing or wrong: no address for a region, no API key. Nothing was sent. */
   | 'configuration'
-  /** The request is wrong; the service said so (400, 422 and other 4xx) or it was not even sent. */
+  /** The request is invalid: the service rejected it (400, 422 and other 4xx) or it was not sent. */
   | 'invalid-request'
   /** 401, also after a temporary key was renewed. */
   | 'unauthorised'
@@ -25,7 +25,7 @@ export type SpeechErrorKind =
   | 'timeout'
   /** A body ended before all of it had come. */
   | 'truncated'
-  /** An answer that is not what the service would say, such as a proxy's page. */
+  /** A response that does not come from the service, such as a proxy's page. */
   | 'invalid-response'
   /** The caller's signal. */
   | 'aborted';
@@ -34,7 +34,7 @@ export interface SpeechErrorDetails {
   readonly cause?: unknown;
   /** HTTP status, when there was an answer. */
   readonly status?: number;
-  /** The service's own words, scrubbed and shortened. */
+  /** The service's own message, scrubbed and truncated. */
   readonly said?: string;
   /** From `Retry-After`. */
   readonly retryAfterMs?: number;

@@ -21,7 +21,7 @@ export type { KeysClient, TemporaryKey, TemporaryKeyOrder } from './keys/keys-cl
 export { SpeechError, type SpeechErrorKind } from './speech-error.js';
 export type * from './wire.js';
 
-/** Everything the clients need to know. Times in milliseconds. */
+/** Options of the clients. Times in milliseconds. */
 export interface SpeechOptions {
   /** Long-lived API key. */
   readonly apiKey: string | null;
@@ -38,7 +38,7 @@ export interface SpeechOptions {
   readonly maxRequestsPerSecond?: number;
   /** Default 10 s. */
   readonly connectTimeout?: number;
-  /** To the beginning of an answer, and of silence within one. Default 30 s. */
+  /** Time to the first byte of a response, and longest silence within one. Default 30 s. */
   readonly requestTimeout?: number;
   /** Slowest download, judged over `requestTimeout` of waiting for it. Default 1024; 0 turns the check off. */
   readonly minBytesPerSecond?: number;

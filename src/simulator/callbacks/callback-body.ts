@@ -5,11 +5,11 @@ import { itemOfToken, type JobItem, jobContent } from '../content/job-contents.j
 import type { SimulatedJob } from '../jobs/simulated-job.js';
 import { type FormPart, multipartContent } from './multipart-content.js';
 
-/** Points on which the public documents contradict each other or are silent; a receiver must take all. */
+/** Variants where the specification is contradictory or silent; a receiver must accept all. */
 export interface BodyHabits {
   /** A callback with `data` alone: rule 5 says multipart, rule 6 says the bytes themselves. */
   readonly loneData: 'multipart' | 'raw';
-  /** On error: only jobinfo, or what is left of the form once unavailable items are taken out. */
+  /** On error: only jobinfo, or the form without the unavailable items. */
   readonly errorBody: 'jobinfo' | 'remaining';
   /** Part types as Go's form writer labels files, or the true ones. */
   readonly partTypes: 'octet-stream' | 'true';

@@ -1,4 +1,4 @@
-/** One attempt to send a notification: what went out and what came back. */
+/** One attempt to send a notification, with its request and response. */
 export interface DeliveryAttempt {
   /** Order of starting, from 1. */
   readonly number: number;
@@ -20,7 +20,7 @@ export interface DeliveryAttempt {
   readonly parts: readonly string[];
   /** Kinds of the faults that struck. */
   readonly faults: readonly string[];
-  /** Null while under way and when no answer came. */
+  /** Null while in flight and when there was no response. */
   answer: { readonly status: number; readonly body: string } | null;
   /** Why there was no answer; null otherwise. */
   error: string | null;

@@ -8,7 +8,7 @@ export interface FormPart {
 
 /**
  * A form byte by byte as Go's mime/multipart writes it: 60 hex digits of boundary, a line break before the
- * closing delimiter also when there are no parts at all, quotes and backslashes escaped.
+ * closing delimiter even without parts, quotes and backslashes escaped.
  */
 export function multipartContent(parts: readonly FormPart[], boundary: string): Content {
   const heads = parts.map((part, index) => partHead(part, boundary, index === 0));

@@ -1,7 +1,7 @@
 import type { NotificationConfig } from '../../speech/wire.js';
 import type { SimulatedJob } from '../jobs/simulated-job.js';
 
-/** `id` and `status` appended to whatever query the submitter's address already has. */
+/** Appends `id` and `status` to the query of the submitter's address. */
 export function callbackUrl(url: string, jobId: string, status: string): string {
   const [address = '', fragment] = url.split('#', 2);
   const query = `id=${encodeURIComponent(jobId)}&status=${encodeURIComponent(status)}`;
@@ -33,7 +33,7 @@ export function callbackHeaders(
   return Object.fromEntries(entries) as Record<string, string | string[]>;
 }
 
-/** The same entry with every credential altered, as after a rotation nobody told the service about. */
+/** The same entry with every credential altered, as after a rotation that the service does not know of. */
 export function withWrongCredential(entry: NotificationConfig): NotificationConfig {
   return { ...entry, auth_headers: (entry.auth_headers ?? []).map((line) => `${line}-outdated`) };
 }

@@ -40,9 +40,9 @@ export const NOTIFIER_DEFAULTS: Omit<NotifierOptions, 'serviceName'> = {
 export type NotificationOutcome = 'delivered' | 'failed' | 'dropped' | 'interrupted';
 
 export interface Notifier {
-  /** Sends to all entries in parallel; resolves when each was delivered or given up. */
+  /** Sends to all entries in parallel; resolves when each was delivered or abandoned. */
   notify(job: SimulatedJob): Promise<NotificationOutcome[]>;
-  /** Ends everything under way; notifications not yet settled end as `interrupted`. */
+  /** Aborts notifications in flight; their outcome is `interrupted`. */
   close(): void;
 }
 
@@ -51,7 +51,7 @@ export function createNotifier(
   surroundings: { timing: Timing; faults: Faults; log: WritableDeliveryLog },
 ): Notifier {
   const stop = new AbortController();
-  // Everything under way listens to it: one listener each is no leak.
+  // Every notification in flight has a listener on it: not a leak.
   setMaxListeners(0, stop.signal);
   const agents = { http: new http.Agent({ keepAlive: true }), https: new https.Agent({ keepAlive: true }) };
   const { timing, faults, log } = surroundings;
@@ -98,7 +98,7 @@ export function createNotifier(
     return result;
   };
 
-  /** Lets go what was held back for order's sake: something later has now been sent. */
+  /** Releases notifications that the fault `reorder` held back. */
   const releaseHeld = () => {
     for (const release of held) release();
   };

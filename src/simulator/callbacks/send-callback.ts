@@ -13,11 +13,11 @@ export interface CallbackRequest {
 
 export interface SendConditions {
   readonly agents: { readonly http: http.Agent; readonly https: https.Agent };
-  /** Milliseconds without progress after which an attempt is given up; real time, never scaled. */
+  /** Milliseconds without progress after which an attempt times out; real time, never scaled. */
   readonly idleTimeoutMs: number;
   readonly timing: Timing;
   readonly signal: AbortSignal;
-  /** Destroys the connection after so many body bytes. */
+  /** Destroys the connection after this number of body bytes. */
   readonly cutAfter?: number;
   readonly bytesPerSecond?: number;
 }

@@ -18,7 +18,7 @@ export function isJobItem(text: string): text is JobItem {
   return (JOB_ITEMS as readonly string[]).includes(text);
 }
 
-/** The item a `contents` token stands for, or null for a token the service does not know. */
+/** The item a `contents` token stands for, or null for an unknown token. */
 export function itemOfToken(token: string): JobItem | null {
   if (token === 'transcript') return 'transcript.json-v2';
   return isJobItem(token) ? token : null;

@@ -2,7 +2,7 @@ import type { TranscriptResult, TranscriptV2 } from '../../speech/wire.js';
 import type { SpokenToken } from './speech.js';
 import type { Language } from './vocabulary.js';
 
-/** What a transcript says of its job. */
+/** Fields of a transcript about its job. */
 export interface TranscriptSubject {
   readonly id: string;
   readonly createdAt: string;

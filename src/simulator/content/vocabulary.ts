@@ -1,4 +1,4 @@
-/** How a language is written, and enough words of it to look like speech. */
+/** The script of a language, and some of its words. */
 export interface Language {
   readonly code: string;
   readonly description: string;
@@ -77,10 +77,10 @@ const LANGUAGES: readonly Language[] = [
   ),
 ];
 
-/** Codes the generator knows, in a fixed order. */
+/** Supported language codes, in a fixed order. */
 export const LANGUAGE_CODES: readonly string[] = LANGUAGES.map(({ code }) => code);
 
-/** The language of a code; an unknown one is spoken in English, as the words do not matter. */
+/** The language of a code; English for an unknown code. */
 export function findLanguage(code: string): Language {
   const [english] = LANGUAGES;
   const found = LANGUAGES.find((candidate) => candidate.code === code) ?? english;

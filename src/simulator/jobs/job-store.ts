@@ -6,7 +6,7 @@ import { seededRandom } from '../seeded-random.js';
 import type { Timing } from '../timing.js';
 import { isoTime, type SimulatedJob } from './simulated-job.js';
 
-/** What is needed to make a job; all but region and configuration is made up from the job's id. */
+/** Input for a job; everything except region and configuration is derived from the job's id. */
 export interface NewJob {
   readonly region: string;
   readonly config: JobConfig;

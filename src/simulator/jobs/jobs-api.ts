@@ -1,9 +1,9 @@
 import type { TranscriptFormat } from '../../speech/wire.js';
 import { cutAnswer, faultAnswer } from '../api-faults.js';
-import type { KeyRing } from '../bearer.js';
 import { type JobItem, jobContent } from '../content/job-contents.js';
 import type { ApiOperation, Faults } from '../faults.js';
 import { type Answer, apiError, type Call, type Handler } from '../http-server.js';
+import type { KeyRing } from '../key-ring.js';
 import { configFault } from './job-config.js';
 import { listJobs } from './job-listing.js';
 import type { JobStore, NewJob, Viewer } from './job-store.js';

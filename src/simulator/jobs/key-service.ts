@@ -1,8 +1,8 @@
 import { KEY_TTL_SECONDS, type KeyType, type TemporaryKeyResponse } from '../../speech/wire.js';
 import { faultAnswer } from '../api-faults.js';
-import type { KeyRing } from '../bearer.js';
 import type { Faults } from '../faults.js';
 import { type Answer, type Handler, readJson } from '../http-server.js';
+import type { KeyRing } from '../key-ring.js';
 
 /** `POST /v1/api_keys?type=batch|rt`: issues temporary keys from an API key. */
 export function keyService(keys: KeyRing, faults: Faults): Handler {

@@ -1,7 +1,7 @@
 import type { AddPartialTranscript, AddTranscript, ServerMessage } from '../../speech/realtime/wire.js';
 
-/** Says what an agent session says in place of transcripts: turns, speech and segments. */
-export class AgentVoice {
+/** The messages of an agent session for a transcript: turns, speech and segments. */
+export class AgentMessages {
   #speaking = false;
 
   messagesFor({ message, metadata }: AddTranscript | AddPartialTranscript): ServerMessage[] {

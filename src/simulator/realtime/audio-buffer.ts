@@ -11,7 +11,7 @@ export interface AudioBufferLimits {
   readonly frameBytes: number;
 }
 
-/** Rate assumed for `file` audio, which says nothing of its own: 128 kbit/s. */
+/** Rate assumed for `file` audio, whose rate is unknown: 128 kbit/s. */
 const FILE_BYTES_PER_SECOND = 16_000;
 
 const SAMPLE_BYTES = { pcm_f32le: 4, pcm_s16le: 2, mulaw: 1 } as const;
@@ -82,7 +82,7 @@ export class AudioBuffer {
     return numbers;
   }
 
-  /** Works off at most `seconds` of what is buffered; returns the seconds that were there. */
+  /** Processes at most `seconds` of buffered audio; returns the seconds processed. */
   process(seconds: number): number {
     const bytes = Math.min(this.#bufferedBytes, seconds * this.#bytesPerSecond);
     this.#bufferedBytes -= bytes;

@@ -1,6 +1,10 @@
-import type { DocumentedErrorType, StartRecognition } from '../../speech/realtime/wire.js';
+import type {
+  DocumentedErrorType,
+  StartRecognition,
+  TranscriptionConfig,
+} from '../../speech/realtime/wire.js';
 
-/** A message the service does not take, and the Error it answers. */
+/** A message that the service rejects, with the type of its Error. */
 export class Violation extends Error {
   readonly type: DocumentedErrorType;
 
@@ -52,7 +56,7 @@ export function checkStartRecognition(message: Fields, languages: ReadonlySet<st
   return message as unknown as StartRecognition;
 }
 
-export function checkTranscriptionConfig(config: unknown): Fields & { readonly language: string } {
+function checkTranscriptionConfig(config: unknown): Fields & { readonly language: string } {
   if (!isObject(config)) throw new Violation('invalid_config', 'transcription_config is missing');
   if (config.language === undefined) throw new Violation('invalid_config', 'language is missing');
   only(config, Object.keys(CONFIG_RULES), 'invalid_config');
@@ -61,6 +65,19 @@ export function checkTranscriptionConfig(config: unknown): Fields & { readonly l
     if (value !== undefined && !rule(value)) throw new Violation('invalid_config', `${field} is not valid`);
   }
   return config as Fields & { readonly language: string };
+}
+
+/** Reads a SetRecognitionConfig: only `max_delay` and `enable_partials` may differ from the current configuration. */
+export function checkConfigChange(config: unknown, current: TranscriptionConfig): TranscriptionConfig {
+  const change = checkTranscriptionConfig(config);
+  const now = current as unknown as Fields;
+  for (const [field, value] of Object.entries(change)) {
+    if (['language', 'max_delay', 'enable_partials'].includes(field)) continue;
+    if (JSON.stringify(value) !== JSON.stringify(now[field])) {
+      throw new Violation('invalid_config', `${field} cannot be changed in a session`);
+    }
+  }
+  return change as unknown as TranscriptionConfig;
 }
 
 export function checkEndOfStream(message: Fields): number {

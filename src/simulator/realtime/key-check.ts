@@ -1,4 +1,4 @@
-import type { KeyRing } from '../bearer.js';
+import type { KeyRing } from '../key-ring.js';
 import type { RealtimeSimulatorOptions } from './realtime-simulator.js';
 
 /**

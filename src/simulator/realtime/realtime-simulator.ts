@@ -29,7 +29,7 @@ export interface RealtimeSimulator {
   readonly origin: string;
   /** Sessions in the order of their connections. */
   readonly sessions: readonly SimulatedSession[];
-  /** Upgrade requests so far, refused ones too. */
+  /** Upgrade requests so far, including rejected ones. */
   readonly upgrades: readonly IncomingMessage[];
   /** Settles with the n-th session (from 0) as soon as it is connected. */
   session(index: number): Promise<SimulatedSession>;
@@ -47,7 +47,7 @@ const LIMITS: AudioBufferLimits = {
   frameBytes: 1024 * 1024,
 };
 
-/** Starts a double of the realtime and agent hosts of one region, which keeps the document's rules strictly. */
+/** Starts a simulator of the realtime and agent hosts of one region that enforces every rule of the protocol. */
 export async function startRealtimeSimulator(options: RealtimeSimulatorOptions): Promise<RealtimeSimulator> {
   const server = createServer((_request, response) => response.writeHead(426).end());
   const sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false });
@@ -106,7 +106,7 @@ interface Entry {
   readonly placement: 'header' | 'jwt';
 }
 
-/** The entry of a connection, or the status its upgrade is refused with. */
+/** The entry of a connection, or the status with which its upgrade is rejected. */
 function admit(request: IncomingMessage, script: SessionScript): Entry | number {
   if (script.refuseUpgrade !== undefined) return script.refuseUpgrade;
   const url = new URL(request.url ?? '/', 'ws://simulator');

@@ -14,7 +14,7 @@ const SENTENCE_WORDS = 7;
 
 type Transcript = AddTranscript | AddPartialTranscript;
 
-/** Stands in for recognition: a word for every 400 ms of audio, whatever it holds; the same each time. */
+/** Simulates recognition: one word for every 400 ms of audio, independent of its content and deterministic. */
 export class Recogniser {
   #config: TranscriptionConfig;
   #seconds = 0;

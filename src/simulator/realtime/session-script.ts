@@ -1,12 +1,12 @@
 import type { ErrorType, Open } from '../../speech/realtime/wire.js';
 
-/** What goes wrong. `stall`: the service hears nothing and says nothing from then on. */
+/** A fault. `stall`: from then on the service neither reads nor sends. */
 export type FaultAct =
   | { readonly do: 'drop' }
   | { readonly do: 'stall' }
   | { readonly do: 'close'; readonly code: number; readonly reason?: string }
   | { readonly do: 'error'; readonly type: Open<ErrorType>; readonly reason?: string; readonly code?: number }
-  /** Sends a frame as it is, e.g. a message no client knows, and goes on. */
+  /** Sends a frame unchanged, e.g. an unknown message, and continues. */
   | { readonly do: 'send'; readonly frame: string | Uint8Array };
 
 /** `start`: in place of (or, for `send`, before) RecognitionStarted; `end`: on EndOfStream; a number: on that frame. */
@@ -19,7 +19,7 @@ export interface SessionFault {
 export interface SessionScript {
   /** HTTP status in place of 101. */
   readonly refuseUpgrade?: number;
-  /** Neither accepts nor refuses the upgrade. */
+  /** Does not answer the upgrade. */
   readonly ignoreUpgrade?: true;
   /** RecognitionStarted waits for it, as it does for a large `additional_vocab`. */
   readonly startAfter?: Promise<unknown>;

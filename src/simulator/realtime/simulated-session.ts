@@ -10,12 +10,12 @@ import type {
   StartRecognition,
   TranscriptionConfig,
 } from '../../speech/realtime/wire.js';
-import { AgentVoice } from './agent-messages.js';
+import { AgentMessages } from './agent-messages.js';
 import { AudioBuffer, type AudioBufferLimits } from './audio-buffer.js';
 import {
+  checkConfigChange,
   checkEndOfStream,
   checkStartRecognition,
-  checkTranscriptionConfig,
   parseClientMessage,
   Violation,
 } from './check-client-message.js';
@@ -29,12 +29,12 @@ export interface SimulatedSessionOptions {
   readonly verdict: Promise<KeyVerdict>;
   readonly languages: ReadonlySet<string>;
   readonly limits: AudioBufferLimits;
-  /** `instant` processes audio as it comes; `manual` when `process` is called; a number so many times real time. */
+  /** `instant` processes audio on arrival; `manual` when `process` is called; a number at this multiple of real time. */
   readonly processing: 'instant' | 'manual' | number;
   /** Audio beyond it is ignored and ends the session. */
   readonly durationLimitSeconds: number;
   readonly script: SessionScript;
-  /** Ends the TCP connection without a closing handshake, after what was written. */
+  /** Ends the TCP connection without a closing handshake, after all written data. */
   cut(): void;
 }
 
@@ -56,19 +56,19 @@ const CLOSE_CODES: Readonly<Record<string, number>> = {
   insufficient_funds: 1008,
 };
 
-/** Deprecated codes and the model that answers for them (document, Info `model_redirect`). */
+/** Deprecated codes and the model that answers for them (Info `model_redirect`). */
 const REDIRECTED: ReadonlySet<string> = new Set(['en-US', 'en-GB', 'en-AU']);
 
 const TICK_MS = 20;
 
-/** One session held to the protocol strictly: whatever the document forbids ends it with the document's Error. */
+/** One session that enforces the protocol: a violation ends it with the specified Error. */
 export class SimulatedSession {
   readonly id = randomUUID();
   /** What the client sent, for tests: texts as they were, frames by size. */
   readonly received: (string | number)[] = [];
   readonly #socket: WebSocket;
   readonly #options: SimulatedSessionOptions;
-  readonly #agent = new AgentVoice();
+  readonly #agent = new AgentMessages();
   #state: State = 'connected';
   #stalled = false;
   #endReceived = false;
@@ -96,14 +96,14 @@ export class SimulatedSession {
     return this.#buffer?.ahead ?? { frames: 0, seconds: 0 };
   }
 
-  /** Settles when so many bytes of audio have come. */
+  /** Settles when this number of bytes of audio was received. */
   async whenReceived(bytes: number): Promise<void> {
     while (this.#audioBytes < bytes) {
       await new Promise<void>((resolve) => this.#socket.once('message', () => resolve()));
     }
   }
 
-  /** Works off buffered audio; for `processing: 'manual'`. */
+  /** Processes buffered audio; for `processing: 'manual'`. */
   process(seconds: number): void {
     if (this.#stalled || this.#buffer === null || this.#recogniser === null) return;
     let left = seconds;
@@ -165,24 +165,14 @@ export class SimulatedSession {
     this.#buffer = new AudioBuffer(format, this.#options.limits);
     this.#recogniser = new Recogniser(config);
     this.#send({ message: 'RecognitionStarted', id: this.id });
-    this.#inform(format, config);
+    for (const info of infoMessages(format, config, this.#options.script.deprecated)) this.#send(info);
     const speed = this.#options.processing;
     if (typeof speed !== 'number') return;
     this.#ticker = setInterval(() => this.process((speed * TICK_MS) / 1000), TICK_MS);
   }
 
-  #inform(format: AudioFormat, config: TranscriptionConfig): void {
-    const quality = format.type === 'file' || format.sample_rate >= 12_000 ? 'broadcast' : 'telephony';
-    this.#send({ message: 'Info', type: 'recognition_quality', reason: 'Chosen by the audio', quality });
-    if (REDIRECTED.has(config.language)) {
-      this.#send({ message: 'Info', type: 'model_redirect', reason: `${config.language} is handled by en` });
-    }
-    const { deprecated } = this.#options.script;
-    if (deprecated !== undefined) this.#send({ message: 'Info', type: 'deprecated', reason: deprecated });
-  }
-
   #audio(bytes: number): void {
-    // Ended by the duration limit: audio may still be on its way, but nothing follows EndOfTranscript.
+    // Ended by the duration limit: audio may still arrive, but nothing follows EndOfTranscript.
     if (this.#state === 'finished' && !this.#endReceived) return;
     if (this.#buffer === null || this.#endReceived || !['started', 'ending'].includes(this.#state)) {
       throw new Violation('protocol_error', 'Audio is taken between RecognitionStarted and EndOfStream only');
@@ -197,15 +187,8 @@ export class SimulatedSession {
     if (this.#state !== 'started' || this.#config === null) {
       throw new Violation('protocol_error', 'SetRecognitionConfig belongs between start and end');
     }
-    const change = checkTranscriptionConfig(config);
-    const now: Readonly<Record<string, unknown>> = { ...this.#config };
-    for (const [field, value] of Object.entries(change)) {
-      if (['language', 'max_delay', 'enable_partials'].includes(field)) continue;
-      if (JSON.stringify(value) !== JSON.stringify(now[field])) {
-        throw new Violation('invalid_config', `${field} cannot be changed in a session`);
-      }
-    }
-    this.#recogniser?.change(change as unknown as TranscriptionConfig);
+    const change = checkConfigChange(config, this.#config);
+    this.#recogniser?.change(change);
   }
 
   #endOfStream(lastSeqNo: number): void {
@@ -258,7 +241,7 @@ export class SimulatedSession {
     }
   }
 
-  /** Does what the script wants at this point; true when the session does not go on as usual. */
+  /** Runs the faults of the script at this point; true when the session must not continue normally. */
   #faultsAt(at: 'start' | 'end' | number): boolean {
     const acts = (this.#options.script.faults ?? []).filter((fault) => fault.at === at).map(({ act }) => act);
     for (const act of acts) this.#act(act);
@@ -302,4 +285,21 @@ export class SimulatedSession {
   #send(message: ServerMessage): void {
     if (this.#socket.readyState === this.#socket.OPEN) this.#socket.send(JSON.stringify(message));
   }
+}
+
+/** Info messages that follow RecognitionStarted. */
+function infoMessages(
+  format: AudioFormat,
+  config: TranscriptionConfig,
+  deprecated: string | undefined,
+): ServerMessage[] {
+  const quality = format.type === 'file' || format.sample_rate >= 12_000 ? 'broadcast' : 'telephony';
+  const messages: ServerMessage[] = [
+    { message: 'Info', type: 'recognition_quality', reason: 'Chosen by the audio', quality },
+  ];
+  if (REDIRECTED.has(config.language)) {
+    messages.push({ message: 'Info', type: 'model_redirect', reason: `${config.language} is handled by en` });
+  }
+  if (deprecated !== undefined) messages.push({ message: 'Info', type: 'deprecated', reason: deprecated });
+  return messages;
 }

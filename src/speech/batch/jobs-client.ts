@@ -41,12 +41,12 @@ export interface ListOptions {
 
 /**
  * The jobs API of one region. A job is known only in the region that made it, so its requests all belong to
- * that region's client. Every failure is a `SpeechError`; `not-found` and `gone` are said by the service,
+ * that region's client. Every failure is a `SpeechError`; `not-found` and `gone` are answers of the service,
  * never concluded from a proxy's page.
  */
 export interface JobsClient {
   readonly region: Region;
-  /** The list from new to old, page by page; no job twice, none lost at page borders. */
+  /** The list from new to old, page by page, without duplicates or gaps at page borders. */
   list(options?: ListOptions): AsyncIterable<JobPage>;
   record(jobId: string, signal?: AbortSignal): Promise<JobRecord>;
   /** The record as the service sends it, byte for byte. */
@@ -127,7 +127,7 @@ interface Asking {
 
 type Ask = (path: keyof JobPaths, what: string, asking: Asking) => SpeechRequest;
 
-/** Builds requests to one region. An id that is none never gets into a path. */
+/** Builds requests to one region. An invalid id never gets into a path. */
 function askIn({ region, batchUrl, paths }: JobsClientOptions): Ask {
   return (path, what, { jobId, query = {}, signal }) => {
     const operation = `${what} in ${region}`;
@@ -181,7 +181,7 @@ async function eitherSpelling(transport: Transport, request: SpeechRequest): Pro
   try {
     return await transport.json(request);
   } catch (error) {
-    // Also a web page that says 404: many servers answer so on a path that they do not know.
+    // A web page with status 404 as well: many servers answer so on an unknown path.
     const absent = error instanceof SpeechError && (error.status === 404 || error.kind === 'redirect');
     if (!absent) throw error;
     const url = new URL(request.url);

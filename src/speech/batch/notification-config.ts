@@ -5,7 +5,7 @@ import { CONTENT_TOKENS, MAX_NOTIFICATIONS, type NotificationConfig } from '../w
 export interface NotificationRequest {
   /** Address of the source, `https://…/callbacks/<source>`. */
   readonly url: string;
-  /** Complete header lines of one credential; none for a source without credentials. */
+  /** Complete header lines of one credential; empty for a source without credentials. */
   readonly headers: readonly string[];
   readonly contents: readonly string[];
   readonly method?: 'POST' | 'PUT';
@@ -60,7 +60,7 @@ function urlFaults(text: string): string[] {
   const url = new URL(text);
   const faults: string[] = [];
   if (!['http:', 'https:'].includes(url.protocol)) faults.push('url does not begin with http:// or https://');
-  // Recorded delivery errors of a job show the whole address to everybody who can read the job.
+  // The delivery errors of a job show the whole address to everyone who can read the job.
   if (url.username !== '' || url.password !== '') faults.push('url holds a password; use auth_headers');
   if (url.hash !== '') faults.push('url has a fragment, which is never sent');
   for (const name of ['id', 'status']) {

@@ -2,17 +2,17 @@ import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import type { Clock } from '../../time/clock.js';
 import { SpeechError } from '../speech-error.js';
-import { single } from './answer-error.js';
 import { networkError } from './network-error.js';
+import { single } from './response-error.js';
 
-/** A body on its way. The caller reads it to its end or destroys it. */
+/** A response body. The caller reads it to its end or destroys it. */
 export interface Download {
   /**
    * Ends only when all of the body has come; otherwise it fails with a `SpeechError` of kind `truncated`,
    * `network`, `timeout` or `aborted`. Reading slowly is no time-out.
    */
   readonly body: Readable;
-  /** As the service says, for information; what the bytes are follows from what was asked for. */
+  /** As sent by the service, for information; the request determines the format. */
   readonly contentType: string | null;
   /** Bytes to come; null when sent in chunks of unknown total. */
   readonly size: number | null;
@@ -52,7 +52,7 @@ export function openDownload(
   };
 }
 
-/** Requests ask for `identity` and for no range, so that anything else is not what the service would send. */
+/** Requests ask for `identity` and no range, so a compressed or partial response does not come from the service. */
 function refusalOf({ statusCode, headers }: Dispatcher.ResponseData): string | null {
   if (statusCode !== 200) return `answered ${statusCode}; only 200 brings a whole body`;
   const encoding = single(headers['content-encoding'])?.trim().toLowerCase() ?? '';
@@ -69,7 +69,7 @@ interface Source {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Reads from the service only as far as the caller reads, so that waiting for it can be told from reading slowly. */
+/** Reads from the service only as far as the caller reads, so that a slow service can be distinguished from a slow reader. */
 function verified({ operation, source, size, pace, signal }: Source): Readable {
   const chunks = source[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
   const isTooSlow = slownessMeter(pace);
@@ -94,7 +94,7 @@ function verified({ operation, source, size, pace, signal }: Source): Readable {
 
   function failure(error: unknown): SpeechError {
     const mapped = networkError(operation, error, signal);
-    // A connection that breaks within a body is a truncation, whatever the socket calls it.
+    // A connection that breaks within a body is a truncation, whatever code the socket reports.
     return mapped.kind === 'network' ? truncated() : mapped;
   }
 

@@ -8,7 +8,7 @@ const TIMEOUTS = new Set([
 ]);
 const TRUNCATIONS = new Set(['UND_ERR_RES_CONTENT_LENGTH_MISMATCH']);
 
-/** Makes an error of what the HTTP library threw; `aborted` wins when the caller's signal is the reason. */
+/** Converts an error of the HTTP library; its kind is `aborted` when the caller's signal caused it. */
 export function networkError(operation: string, error: unknown, signal?: AbortSignal): SpeechError {
   if (error instanceof SpeechError) return error;
   if (signal?.aborted) return new SpeechError('aborted', operation, 'aborted', { cause: signal.reason });

@@ -20,7 +20,7 @@ export interface RateLimiter {
 export interface RateLimits {
   /** On average; as many may go out at once after a quiet time. */
   readonly perSecond: number;
-  /** Longest that requests wait for the service, all pauses without a success in between taken together. */
+  /** Longest total pause of requests without a success in between. */
   readonly maxPauseMs: number;
 }
 

@@ -4,7 +4,7 @@ import type { SpeechError } from '../speech-error.js';
 export interface RetryPolicy extends Backoff {
   /**
    * Longest that requests to a region wait because the service asks for it (429, `Retry-After`), all pauses
-   * without a success in between taken together. Beyond it they fail at once, and nothing is sent until the pause
+   * without a success in between, added up. Beyond it they fail at once, and nothing is sent until the pause
    * is over.
    */
   readonly maxPauseMs: number;

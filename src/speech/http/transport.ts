@@ -4,15 +4,15 @@ import { type Dispatcher, request as send } from 'undici';
 import type { Clock } from '../../time/clock.js';
 import { retry } from '../../time/retry.js';
 import { SpeechError } from '../speech-error.js';
-import { answerError } from './answer-error.js';
 import { type Download, openDownload } from './download.js';
 import { networkError } from './network-error.js';
 import type { RateLimiter } from './rate-limiter.js';
+import { responseError } from './response-error.js';
 import { isRetryable, type RetryPolicy } from './retry-policy.js';
 
 const JSON_LIMIT = 32 * 1024 * 1024;
 
-/** One thing to ask of the service. */
+/** One request to the service. */
 export interface SpeechRequest {
   /** For messages and metrics, without secrets. */
   readonly operation: string;
@@ -21,7 +21,7 @@ export interface SpeechRequest {
   readonly headers?: Readonly<Record<string, string>>;
   /** Called once per attempt. */
   readonly body?: () => string | Buffer | AsyncIterable<Uint8Array>;
-  /** False when carrying it out twice would do harm. Default true. */
+  /** False when the request must not be repeated. Default true. */
   readonly repeatable?: boolean;
   readonly signal?: AbortSignal | undefined;
 }
@@ -29,7 +29,7 @@ export interface SpeechRequest {
 /** Supplies the bearer token of requests. */
 export interface Credentials {
   token(signal?: AbortSignal): Promise<string>;
-  /** Learns that a token was answered with 401; true when asking for a token again may help. */
+  /** Records that a token was answered with 401; true when another token may help. */
   rejected(token: string): boolean;
 }
 
@@ -50,7 +50,7 @@ export interface TransportOptions {
   readonly limiter: RateLimiter;
   readonly retry: RetryPolicy;
   readonly clock: Clock;
-  /** Milliseconds to the beginning of an answer, and of silence within one. */
+  /** Milliseconds to the first byte of a response, and longest silence within one. */
   readonly requestTimeout: number;
   /** Slowest download, judged over `requestTimeout` of waiting. */
   readonly minBytesPerSecond: number;
@@ -58,15 +58,15 @@ export interface TransportOptions {
   readonly onAttempt?: ((attempt: SpeechAttempt) => void) | undefined;
 }
 
-/** Asks with credentials, rate, time-outs and retries applied. Every failure is a `SpeechError`. */
+/** Sends requests with credentials, rate limit, time-outs and retries. Every failure is a `SpeechError`. */
 export interface Transport {
   /** The parsed JSON body; undefined for an empty one. */
   json(request: SpeechRequest): Promise<unknown>;
-  /** Retries until the body begins; a body that breaks off is the caller's to ask for again. */
+  /** Retries until the body begins; the caller retries a truncated body. */
   download(request: SpeechRequest): Promise<Download>;
   /**
-   * Hands the download to `take`, once more for each retry: a body that breaks off, stalls or comes too slowly
-   * is retried from its beginning like everything else. An error of `take` itself is thrown as it is.
+   * Passes the download to `take`, again for each retry: a body that is truncated, stalls or is too slow is retried
+   * from its beginning. An error of `take` itself is thrown unchanged.
    */
   receive<T>(request: SpeechRequest, take: (download: Download) => Promise<T>): Promise<T>;
 }
@@ -88,7 +88,7 @@ export function createTransport(options: TransportOptions): Transport {
 
 type Taken<T> = { readonly value: T } | { readonly failure: unknown };
 
-/** Rejects with what went wrong at the service, so that it is retried; what `take` did wrong is a result. */
+/** Rejects with errors of the service, which are retried; an error of `take` is a result, which is not. */
 async function taken<T>(download: Download, take: (download: Download) => Promise<T>): Promise<Taken<T>> {
   try {
     return { value: await take(download) };
@@ -106,16 +106,16 @@ type Consume<T> = (response: Dispatcher.ResponseData) => Promise<T>;
 function persist<T>(options: TransportOptions, request: SpeechRequest, consume: Consume<T>): Promise<T> {
   const { limiter, retry: backoff, clock } = options;
   const { operation, signal, repeatable = true } = request;
-  // One signal may stand over any number of requests at once, and each of them listens to it: no leak.
+  // One signal may be shared by any number of requests, each with its own listener: not a leak.
   if (signal) setMaxListeners(0, signal);
   return retry((number) => attemptOnce(options, request, number, consume), {
     backoff,
     pauseAfter(reason, backoffMs) {
       const error = networkError(operation, reason, signal);
       const delay = isRetryable(error, repeatable) ? backoffMs : null;
-      const mayWait = heedPause(limiter, error, delay);
+      const mayWait = applyPause(limiter, error, delay);
       if (delay === null || !mayWait) return null;
-      // The limiter holds the next attempt back for as long as the service asks.
+      // The limiter delays the next attempt for as long as the service asks.
       return (error.retryAfterMs ?? 0) >= delay ? 0 : delay;
     },
     sleep: clock.sleep,
@@ -125,8 +125,8 @@ function persist<T>(options: TransportOptions, request: SpeechRequest, consume: 
   });
 }
 
-/** What the service asks of one request holds for all of its region. False when the pause is too long to wait for. */
-function heedPause(limiter: RateLimiter, error: SpeechError, delay: number | null): boolean {
+/** A Retry-After of one request applies to its whole region. False when the pause is too long to wait for. */
+function applyPause(limiter: RateLimiter, error: SpeechError, delay: number | null): boolean {
   if (error.kind === 'paused') return false;
   const pause = error.retryAfterMs ?? (error.kind === 'rate-limited' ? delay : null);
   return pause === null || limiter.pause(pause);
@@ -154,7 +154,7 @@ async function attemptOnce<T>(
   }
 }
 
-/** Sends, and on 401 again as long as the credentials have another key to offer. Throws for every answer but 2xx. */
+/** Sends, and sends again after 401 while the credentials have another key. Throws unless the response is 2xx. */
 async function authorised(
   options: TransportOptions,
   request: SpeechRequest,
@@ -167,7 +167,7 @@ async function authorised(
       options.limiter.answered();
       return response;
     }
-    const error = await answerError(request.operation, response, token, clock);
+    const error = await responseError(request.operation, response, token, clock);
     if (error.kind !== 'unauthorised' || !credentials.rejected(token)) throw error;
   }
 }
@@ -183,7 +183,7 @@ async function sendOnce(
     method: request.method,
     headers: {
       accept: 'application/json, */*;q=0.5',
-      // Sizes are checked against content-length, so nothing may be compressed on the way.
+      // Sizes are checked against content-length, so the body must not be compressed.
       'accept-encoding': 'identity',
       'user-agent': options.userAgent,
       ...request.headers,

@@ -7,11 +7,11 @@ export function apiKeyCredentials(apiKey: string): Credentials {
   return { token: async () => apiKey, rejected: () => false };
 }
 
-/** What remains of a key's life when it is renewed: a fifth, at most a minute. */
+/** A key is renewed when a fifth of its lifetime remains, at most a minute. */
 const RENEWAL_SHARE = 0.2;
 const RENEWAL_MAX_MS = 60_000;
 
-/** Between replacements of refused keys: a lasting 401 must not make a key for every request. */
+/** Between replacements of rejected keys: a lasting 401 must not create a key per request. */
 const REPLACEMENT_INTERVAL_MS = 60_000;
 
 interface HeldKey {
@@ -21,9 +21,9 @@ interface HeldKey {
 }
 
 /**
- * Temporary keys, each renewed before it expires, by one renewal at a time however many ask. While a key is
- * still good, a renewal that fails is no error yet. A key that is refused is replaced; when the service refuses
- * the replacement as well, the fault is not the key's, and no other is made for a while.
+ * Temporary keys, each renewed before it expires. Concurrent callers share one renewal. While the current key is valid,
+ * a failed renewal is not an error. A rejected key is replaced; when the replacement is rejected too, no further key is
+ * created for a while.
  */
 export function temporaryKeyCredentials(
   keys: KeysClient,
@@ -67,7 +67,7 @@ export function temporaryKeyCredentials(
   };
 }
 
-/** Lifetime counts from before the request by our own clock, so that the service's may differ from it. */
+/** The lifetime starts before the request by our clock, so that the service's clock may differ. */
 async function issue(keys: KeysClient, order: TemporaryKeyOrder, clock: Clock): Promise<HeldKey> {
   const asked = clock.now();
   const { value } = await keys.create(order);
@@ -80,7 +80,7 @@ async function issue(keys: KeysClient, order: TemporaryKeyOrder, clock: Clock): 
   };
 }
 
-/** `exp - iat` of the key, read without verification: it is the service's to verify. */
+/** `exp - iat` of the key, read without verification: the service verifies it. */
 function lifetimeMs(token: string): number | null {
   try {
     const { exp, iat } = decodeJwt(token);
@@ -90,7 +90,7 @@ function lifetimeMs(token: string): number | null {
   }
 }
 
-/** One caller giving up must not end the renewal the others wait for. */
+/** Settles early for a caller that aborts; the renewal goes on for the others. */
 function orAborted<T>(work: Promise<T>, signal?: AbortSignal): Promise<T> {
   if (!signal) return work;
   return new Promise((resolve, reject) => {

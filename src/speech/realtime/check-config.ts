@@ -48,7 +48,7 @@ const PUNCTUATION_FIELDS: Readonly<Record<string, Check>> = {
 /** Bytes of one sample, by encoding (docs/service-interface.md#realtime). */
 export const BYTES_PER_SAMPLE = { pcm_f32le: 4, pcm_s16le: 2, mulaw: 1 } as const;
 
-/** `refused` names fields the document does not know; `passed` lets them through, as agent sessions may need. */
+/** `refused`: an unknown field is a fault; `passed`: unknown fields are sent, as agent sessions may need. */
 export type UnknownFields = 'refused' | 'passed';
 
 /** Throws `RealtimeConfigError` unless StartRecognition may be sent with these. */
@@ -165,4 +165,26 @@ function wireWord(word: AdditionalWord): AdditionalWord {
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Fields whose change the protocol forbids in a running session. */
+export function fixedFields(change: Partial<TranscriptionConfig>, config: TranscriptionConfig): string[] {
+  const now: Readonly<Record<string, unknown>> = { ...config };
+  return Object.entries(change)
+    .filter(([field]) => field !== 'max_delay' && field !== 'enable_partials')
+    .filter(([field, value]) => value !== undefined && JSON.stringify(value) !== JSON.stringify(now[field]))
+    .map(([field]) => field);
+}
+
+/** The language and the current values of both changeable fields: the effect of leaving one out is not specified. */
+export function changeableFields({
+  language,
+  max_delay,
+  enable_partials,
+}: TranscriptionConfig): TranscriptionConfig {
+  return {
+    language,
+    ...(max_delay === undefined ? {} : { max_delay }),
+    ...(enable_partials === undefined ? {} : { enable_partials }),
+  };
 }

@@ -1,4 +1,4 @@
-/** A promise settled from outside. Its rejection counts as handled even when nobody awaits it. */
+/** A promise that is settled from outside. Its rejection never counts as unhandled. */
 export interface Deferred<T> {
   readonly promise: Promise<T>;
   resolve(value: T): void;

@@ -1,6 +1,6 @@
 import type { ServerMessage } from './wire.js';
 
-/** A message of a name this client does not know, passed on as it came. */
+/** A message with an unknown name, passed on unchanged. */
 export interface UnknownMessage {
   readonly message: 'unknown';
   readonly name: string;
@@ -46,7 +46,7 @@ const SHAPES: Readonly<Record<ServerMessage['message'], Shape>> = {
   AddTranscript: isTranscript,
   AddPartialTranscript: isTranscript,
   EndOfTranscript: anything,
-  // They only inform, or end the session anyway: what they lack is filled in.
+  // These inform or end the session anyway: missing fields get defaults.
   Error: anything,
   Warning: anything,
   Info: anything,
@@ -58,7 +58,7 @@ const SHAPES: Readonly<Record<ServerMessage['message'], Shape>> = {
   SpeechEnded: anything,
 };
 
-/** Reads one text frame. Throws `MalformedMessage` for what is no message, or lacks a known message's fields. */
+/** Reads one text frame. Throws `MalformedMessage` when it is not a message or lacks required fields. */
 export function readMessage(text: string): ReceivedMessage {
   const raw = parse(text);
   const name = raw.message;
@@ -70,7 +70,7 @@ export function readMessage(text: string): ReceivedMessage {
   return whole as unknown as ServerMessage;
 }
 
-/** Fields without which a message is still of use, with what their absence means. */
+/** Defaults of fields that a message may lack. */
 function completed(name: ServerMessage['message'], raw: Fields): Fields {
   switch (name) {
     case 'AddTranscript':

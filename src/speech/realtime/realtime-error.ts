@@ -9,7 +9,7 @@ export abstract class RealtimeError extends Error {
   readonly retryAfterMs: number | null = null;
 }
 
-/** One thing wrong with a configuration: where, and what is expected there. */
+/** One fault of a configuration: the field, and the expected value. */
 export interface ConfigFault {
   readonly path: string;
   readonly expected: string;
@@ -59,7 +59,7 @@ export class RealtimeProtocolError extends RealtimeError {
 /** Why one region could not be connected. */
 export interface FailedAttempt {
   readonly region: RealtimeRegion;
-  /** HTTP status of a refused upgrade; null when there was none (network, time-out, browser). */
+  /** HTTP status of a rejected upgrade; null when unknown (network, time-out, browser). */
   readonly status: number | null;
   readonly detail: string;
 }
@@ -82,12 +82,12 @@ export class RealtimeConnectError extends RealtimeError {
   }
 }
 
-/** How a session died. */
-export interface SessionDeath {
+/** Why a session failed. */
+export interface SessionFailure {
   /**
-   * `service-error`: an Error message; `socket-closed`: cut or closed before the end; `timeout`: the service
-   * was silent; `malformed`: it sent what the protocol does not know; `ended-early`: EndOfTranscript although
-   * nobody ended the stream; `aborted`: the caller's wish.
+   * `service-error`: an Error message; `socket-closed`: the connection ended before the transcript;
+   * `timeout`: the service sent nothing in time; `malformed`: it sent an invalid message; `ended-early`:
+   * EndOfTranscript before the stream was ended; `aborted`: by the caller.
    */
   readonly kind: 'service-error' | 'socket-closed' | 'timeout' | 'malformed' | 'ended-early' | 'aborted';
   /** The service's error type, from its message or its close code. */
@@ -100,25 +100,25 @@ export interface SessionDeath {
   readonly retryAfterMs: number | null;
 }
 
-/** A session died before its transcript was complete; `report` says what was acknowledged and what was final. */
+/** A session failed before its transcript was complete; `report` holds its acknowledged audio and final segments. */
 export class RealtimeSessionError extends RealtimeError {
   readonly retryable: boolean;
   override readonly retryAfterMs: number | null;
-  readonly kind: SessionDeath['kind'];
+  readonly kind: SessionFailure['kind'];
   readonly type: Open<ErrorType> | null;
   readonly closeCode: number | null;
   readonly serviceCode: number | null;
   readonly report: SessionReport;
 
-  constructor(death: SessionDeath, report: SessionReport) {
-    super(death.detail);
+  constructor(failure: SessionFailure, report: SessionReport) {
+    super(failure.detail);
     this.name = 'RealtimeSessionError';
-    this.kind = death.kind;
-    this.type = death.type;
-    this.closeCode = death.closeCode;
-    this.serviceCode = death.serviceCode;
-    this.retryable = death.retryable;
-    this.retryAfterMs = death.retryAfterMs;
+    this.kind = failure.kind;
+    this.type = failure.type;
+    this.closeCode = failure.closeCode;
+    this.serviceCode = failure.serviceCode;
+    this.retryable = failure.retryable;
+    this.retryAfterMs = failure.retryAfterMs;
     this.report = report;
   }
 }

@@ -14,7 +14,7 @@
  * console.log(transcriptText(report.segments));
  * ```
  */
-import { type AudioLimits, DEFAULT_AUDIO_LIMITS } from './audio-pipe.js';
+import { type AudioLimits, DEFAULT_AUDIO_LIMITS } from './audio-sender.js';
 import { checkStart, type UnknownFields } from './check-config.js';
 import { type ConfigFault, RealtimeConfigError } from './realtime-error.js';
 import { RealtimeSession } from './session.js';
@@ -24,7 +24,7 @@ import type { SocketConnector } from './socket/socket.js';
 import type { ResultTimes } from './transcript/transcript-segment.js';
 import type { AudioFormat, TranscriptionConfig } from './wire.js';
 
-export { type AudioLimits, DEFAULT_AUDIO_LIMITS } from './audio-pipe.js';
+export { type AudioLimits, DEFAULT_AUDIO_LIMITS } from './audio-sender.js';
 export type { UnknownFields } from './check-config.js';
 export type { ReceivedMessage, UnknownMessage } from './read-message.js';
 export {
@@ -36,12 +36,12 @@ export {
   RealtimeProtocolError,
   RealtimeSessionError,
   type RefusalCode,
-  type SessionDeath,
+  type SessionFailure,
 } from './realtime-error.js';
 export { REALTIME_REGIONS, type RealtimeRegion, type SessionService } from './realtime-region.js';
 export type { RealtimeSession } from './session.js';
-export { CLOSE_CODES } from './session-death.js';
 export type { SessionEventMap, SessionEventName } from './session-events.js';
+export { CLOSE_CODES } from './session-failure.js';
 export type { AudioTally, SessionReport, SessionState } from './session-report.js';
 export type { RealtimeCredential } from './socket/connect.js';
 export type { EndpointOptions } from './socket/endpoint.js';
@@ -84,7 +84,7 @@ export interface SessionOptions extends EndpointOptions {
   readonly closeTimeoutMs?: number;
   /** Configuration fields the document does not name. Default: refused in realtime, passed in agent sessions. */
   readonly unknownFields?: UnknownFields;
-  /** Default `segment-start`, as the document says. */
+  /** Default `segment-start`, as specified. */
   readonly resultTimes?: ResultTimes;
   /** Gives up connecting and starting; a session that has started is ended by `end` or `abort`. */
   readonly signal?: AbortSignal;
@@ -97,7 +97,7 @@ export interface StartOptions extends SessionOptions {
 
 /**
  * Connects; the session is `connected` and waits for `start`. Throws `RealtimeConfigError` for wrong options
- * and `RealtimeConnectError` when no region takes the connection.
+ * and `RealtimeConnectError` when no region accepts the connection.
  */
 export async function connectSession(options: SessionOptions): Promise<RealtimeSession> {
   const audio = { ...DEFAULT_AUDIO_LIMITS, ...options.audio };

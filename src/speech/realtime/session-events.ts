@@ -1,4 +1,4 @@
-import { Feed } from './feed.js';
+import { AsyncQueue } from './async-queue.js';
 import type { ReceivedMessage } from './read-message.js';
 import type { SessionState } from './session-report.js';
 import type { TranscriptSegment } from './transcript/transcript-segment.js';
@@ -17,8 +17,8 @@ export type SessionEventName = keyof SessionEventMap;
 /** Hands a session's events to its listeners and iterators. */
 export class SessionEvents {
   readonly #listeners = new Map<SessionEventName, Set<(value: never) => void>>();
-  readonly #messages = new Set<Feed<ReceivedMessage>>();
-  readonly #segments = new Set<Feed<TranscriptSegment>>();
+  readonly #messages = new Set<AsyncQueue<ReceivedMessage>>();
+  readonly #segments = new Set<AsyncQueue<TranscriptSegment>>();
   #end: { readonly error: Error | undefined } | null = null;
 
   on<Name extends SessionEventName>(
@@ -58,8 +58,8 @@ export class SessionEvents {
     return this.#open(this.#segments, (_later, waiting) => waiting.kind === 'partial');
   }
 
-  #open<T>(feeds: Set<Feed<T>>, supersedes: (later: T, waiting: T) => boolean): Feed<T> {
-    const feed = new Feed<T>({ supersedes, onReturn: () => feeds.delete(feed) });
+  #open<T>(feeds: Set<AsyncQueue<T>>, supersedes: (later: T, waiting: T) => boolean): AsyncQueue<T> {
+    const feed = new AsyncQueue<T>({ supersedes, onReturn: () => feeds.delete(feed) });
     feeds.add(feed);
     if (this.#end !== null) feed.close(this.#end.error);
     return feed;

@@ -1,15 +1,15 @@
-import type { AudioPipe } from './audio-pipe.js';
+import type { AudioSender } from './audio-sender.js';
 import type { FlowCount } from './flow-window.js';
 import type { RealtimeRegion, SessionService } from './realtime-region.js';
 import type { AudioTally, SessionReport, SessionState } from './session-report.js';
 import type { TranscriptSegment } from './transcript/transcript-segment.js';
 import type { InfoMessage, TranscriptionConfig, WarningMessage } from './wire.js';
 
-/** A session that repeats itself for hours must not fill the memory with notices. */
+/** Bounds the memory of a session that sends notices for hours. */
 const MOST_NOTICES = 100;
 const NOTHING: AudioTally = { frames: 0, bytes: 0, seconds: 0 };
 
-/** What a session has gathered so far, and the report made of it. */
+/** The results of a session so far, and the report of them. */
 export class SessionRecord {
   id: string | null = null;
   config: TranscriptionConfig | null = null;
@@ -33,7 +33,7 @@ export class SessionRecord {
     if (this.#notices.length < MOST_NOTICES) this.#notices.push(notice);
   }
 
-  /** The service ends the session for its length; audio acknowledged from now on is ignored. */
+  /** The service ended the session at its duration limit and ignores audio acknowledged from now on. */
   reachLimit(warning: WarningMessage, acknowledged: FlowCount): void {
     const seconds = typeof warning.duration_limit === 'number' ? warning.duration_limit : null;
     this.#limit ??= { seconds, acknowledged };
@@ -43,7 +43,7 @@ export class SessionRecord {
     return this.#limit !== null;
   }
 
-  report(state: SessionState, pipe: AudioPipe | null): SessionReport {
+  report(state: SessionState, sender: AudioSender | null): SessionReport {
     return {
       id: this.id,
       service: this.#service,
@@ -51,19 +51,19 @@ export class SessionRecord {
       state,
       complete: this.complete,
       transcriptionConfig: this.config,
-      sent: pipe?.sent ?? NOTHING,
-      acknowledged: pipe?.acknowledged ?? NOTHING,
-      ignored: this.#ignored(pipe),
+      sent: sender?.sent ?? NOTHING,
+      acknowledged: sender?.acknowledged ?? NOTHING,
+      ignored: this.#ignored(sender),
       durationLimit: this.#limit?.seconds ?? null,
       segments: [...this.#finals],
       notices: [...this.#notices],
     };
   }
 
-  #ignored(pipe: AudioPipe | null): AudioTally {
-    if (this.#limit === null || pipe === null) return NOTHING;
-    const { frames, bytes } = pipe.acknowledged;
+  #ignored(sender: AudioSender | null): AudioTally {
+    if (this.#limit === null || sender === null) return NOTHING;
+    const { frames, bytes } = sender.acknowledged;
     const before = this.#limit.acknowledged;
-    return pipe.tally({ frames: frames - before.frames, bytes: bytes - before.bytes });
+    return sender.tally({ frames: frames - before.frames, bytes: bytes - before.bytes });
   }
 }

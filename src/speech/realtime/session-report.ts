@@ -12,7 +12,7 @@ export interface AudioTally {
   readonly seconds: number | null;
 }
 
-/** What a session did so far; complete once the state is `finished`, honest at any other time. */
+/** The progress of a session; complete once the state is `finished`. */
 export interface SessionReport {
   /** From RecognitionStarted; null before it. */
   readonly id: string | null;
@@ -23,13 +23,13 @@ export interface SessionReport {
   readonly complete: boolean;
   readonly transcriptionConfig: TranscriptionConfig | null;
   readonly sent: AudioTally;
-  /** Audio the service confirmed with AudioAdded; the rest may never have been heard. */
+  /** Audio that the service confirmed with AudioAdded; the rest may be lost. */
   readonly acknowledged: AudioTally;
-  /** Of the acknowledged audio, what came after the duration limit and was ignored. */
+  /** Acknowledged audio beyond the duration limit, which the service ignored. */
   readonly ignored: AudioTally;
   /** Seconds, when the service ended the session for its length. */
   readonly durationLimit: number | null;
-  /** Everything final, in order. */
+  /** All final segments, in order. */
   readonly segments: readonly TranscriptSegment[];
   readonly notices: readonly (WarningMessage | InfoMessage)[];
 }

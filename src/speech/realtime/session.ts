@@ -1,11 +1,11 @@
-import { AudioPipe } from './audio-pipe.js';
-import { checkChange, checkStart, wireConfig } from './check-config.js';
+import { AudioSender } from './audio-sender.js';
+import { changeableFields, checkChange, checkStart, fixedFields, wireConfig } from './check-config.js';
 import { deferred } from './deferred.js';
 import { MalformedMessage, type ReceivedMessage, readMessage } from './read-message.js';
-import { RealtimeProtocolError, RealtimeSessionError, type SessionDeath } from './realtime-error.js';
+import { RealtimeProtocolError, RealtimeSessionError, type SessionFailure } from './realtime-error.js';
 import type { RealtimeRegion, SessionService } from './realtime-region.js';
-import { deathBy, deathByClose, deathByError } from './session-death.js';
 import { type SessionEventMap, type SessionEventName, SessionEvents } from './session-events.js';
+import { failureBy, failureByClose, failureByError } from './session-failure.js';
 import { SessionRecord } from './session-record.js';
 import type { SessionReport, SessionState } from './session-report.js';
 import { type SessionSettings, startTimeoutFor } from './session-settings.js';
@@ -21,15 +21,15 @@ import type {
 } from './wire.js';
 
 /**
- * One realtime or agent session: one WebSocket, one job, one audio stream. It keeps the protocol's states and
- * refuses with `RealtimeProtocolError` or `RealtimeConfigError`, before sending, what they forbid.
+ * One realtime or agent session: one WebSocket, one job, one audio stream. It follows the protocol's states: a call
+ * that they forbid throws `RealtimeProtocolError` or `RealtimeConfigError` before anything is sent.
  */
 export class RealtimeSession {
   readonly service: SessionService;
   readonly region: RealtimeRegion;
-  /** EndOfTranscript came after the stream was ended; rejects with `RealtimeSessionError` when the session dies. */
+  /** Resolves at EndOfTranscript after the stream has ended; rejects with `RealtimeSessionError` when the session fails. */
   readonly finished: Promise<SessionReport>;
-  /** The connection is gone, whatever the reason. */
+  /** Resolves when the connection is closed, for any reason. */
   readonly closed: Promise<void>;
 
   readonly #socket: RealtimeSocket;
@@ -41,13 +41,13 @@ export class RealtimeSession {
   readonly #closed = deferred<void>();
   readonly #record: SessionRecord;
   #state: SessionState = 'connected';
-  #pipe: AudioPipe | null = null;
+  #sender: AudioSender | null = null;
   #lastAudio: Promise<void> = Promise.resolve();
   #endAsked = false;
   #startTimer: ReturnType<typeof setTimeout> | undefined;
   #closeTimer: ReturnType<typeof setTimeout> | undefined;
 
-  /** For `connectSession`; `socket` is open and nobody listens to it yet. */
+  /** For `connectSession`; `socket` is open and has no listener yet. */
   constructor(socket: RealtimeSocket, settings: SessionSettings) {
     this.service = settings.service;
     this.region = settings.region;
@@ -57,11 +57,11 @@ export class RealtimeSession {
     this.#socket = socket;
     this.#settings = settings;
     this.#watchdog = new Watchdog(settings.inactivityTimeoutMs, () =>
-      this.#die(deathBy('timeout', `The service was silent for ${settings.inactivityTimeoutMs} ms`)),
+      this.#fail(failureBy('timeout', `The service was silent for ${settings.inactivityTimeoutMs} ms`)),
     );
     socket.listen({
       message: (text) => this.#receive(text),
-      binary: () => this.#die(deathBy('malformed', 'The service sent a binary frame')),
+      binary: () => this.#fail(failureBy('malformed', 'The service sent a binary frame')),
       close: (code, reason) => this.#socketClosed(code, reason),
     });
   }
@@ -77,14 +77,14 @@ export class RealtimeSession {
 
   /** Sends StartRecognition and waits for RecognitionStarted. Exactly once per session. */
   async start(audioFormat: AudioFormat, config: TranscriptionConfig): Promise<RecognitionStarted> {
-    if (this.#pipe !== null) throw new RealtimeProtocolError('start-repeated');
+    if (this.#sender !== null) throw new RealtimeProtocolError('start-repeated');
     if (this.#state !== 'connected') throw new RealtimeProtocolError('session-closed');
     checkStart(audioFormat, config, this.#settings.unknownFields);
     this.#record.config = config;
-    this.#pipe = new AudioPipe(this.#socket, audioFormat, this.#settings.audio, () => this.#watch());
+    this.#sender = new AudioSender(this.#socket, audioFormat, this.#settings.audio, () => this.#watch());
     const limitMs = this.#settings.startTimeoutMs ?? startTimeoutFor(config);
     this.#startTimer = setTimeout(() => {
-      this.#die(deathBy('timeout', `The service did not start the session within ${limitMs} ms`));
+      this.#fail(failureBy('timeout', `The service did not start the session within ${limitMs} ms`));
     }, limitMs);
     this.#send({
       message: 'StartRecognition',
@@ -95,19 +95,19 @@ export class RealtimeSession {
   }
 
   /**
-   * Sends audio; settles when all of `chunk` was handed to the socket, which is later the further the service
-   * is behind. Await it before reading more audio, or memory grows. Chunks go out in the order of the calls.
+   * Sends audio; settles when all of `chunk` was passed to the socket, which waits while the service is behind.
+   * Await it before reading more audio, or memory grows. Chunks are sent in the order of the calls.
    */
   async sendAudio(chunk: Uint8Array): Promise<void> {
-    const pipe = this.#pipe;
-    if (this.#state === 'connected' || pipe === null) throw new RealtimeProtocolError('not-started');
+    const sender = this.#sender;
+    if (this.#state === 'connected' || sender === null) throw new RealtimeProtocolError('not-started');
     if (this.#endAsked) throw new RealtimeProtocolError('stream-ended');
-    const sent = this.#lastAudio.then(() => pipe.send(chunk));
+    const sent = this.#lastAudio.then(() => sender.send(chunk));
     this.#lastAudio = sent.catch(() => {});
     await sent;
   }
 
-  /** Changes `max_delay` and `enable_partials`; refuses a change of anything else. */
+  /** Changes `max_delay` and `enable_partials`; throws for any other change. */
   setRecognitionConfig(change: Partial<TranscriptionConfig>): void {
     const config = this.#record.config;
     if (this.#state === 'connected' || config === null) throw new RealtimeProtocolError('not-started');
@@ -118,27 +118,27 @@ export class RealtimeSession {
     checkChange(change);
     const next = { ...config, ...change };
     this.#record.config = next;
-    this.#send({ message: 'SetRecognitionConfig', transcription_config: changeable(next) });
+    this.#send({ message: 'SetRecognitionConfig', transcription_config: changeableFields(next) });
   }
 
   /**
-   * Sends EndOfStream after all audio and waits for the end of the transcript. Audio that ends inside a sample
-   * is refused; `partialSample: 'discard'` ends without those bytes. Where the service has already ended the
-   * session at its duration limit, nothing is sent.
+   * Sends EndOfStream after all audio and waits for the end of the transcript. Throws when audio ends inside
+   * a sample; `partialSample: 'discard'` drops those bytes. When the service has already ended the session at its
+   * duration limit, nothing is sent.
    */
   async end(options: { readonly partialSample?: 'refuse' | 'discard' } = {}): Promise<SessionReport> {
-    const pipe = this.#pipe;
+    const sender = this.#sender;
     if (this.#endAsked) throw new RealtimeProtocolError('stream-ended');
-    if (pipe === null || this.#state === 'connected') throw new RealtimeProtocolError('not-started');
+    if (sender === null || this.#state === 'connected') throw new RealtimeProtocolError('not-started');
     this.#endAsked = true;
     await this.#lastAudio;
     if (this.#state !== 'started') return this.finished;
-    if (pipe.partialSampleBytes > 0 && options.partialSample !== 'discard') {
+    if (sender.partialSampleBytes > 0 && options.partialSample !== 'discard') {
       this.#endAsked = false;
-      throw new RealtimeProtocolError('partial-sample', `${pipe.partialSampleBytes} bytes over`);
+      throw new RealtimeProtocolError('partial-sample', `${sender.partialSampleBytes} bytes over`);
     }
-    pipe.discardPartialSample();
-    this.#send({ message: 'EndOfStream', last_seq_no: pipe.sent.frames });
+    sender.discardPartialSample();
+    this.#send({ message: 'EndOfStream', last_seq_no: sender.sent.frames });
     this.#enter('ending');
     return this.finished;
   }
@@ -157,12 +157,12 @@ export class RealtimeSession {
     return this.end(options);
   }
 
-  /** Gives up at once: what is final stays in the report, the rest is lost. */
+  /** Ends the session at once: final segments stay in the report, the rest is lost. */
   abort(reason = 'aborted by the caller'): void {
-    this.#die(deathBy('aborted', reason));
+    this.#fail(failureBy('aborted', reason));
   }
 
-  /** Returns the function that takes the listener off again. */
+  /** Returns a function that removes the listener. */
   on<Name extends SessionEventName>(
     name: Name,
     listener: (value: SessionEventMap[Name]) => void,
@@ -170,7 +170,7 @@ export class RealtimeSession {
     return this.#events.on(name, listener);
   }
 
-  /** Every message from now on. */
+  /** All messages from now on. */
   messages(): AsyncIterableIterator<ReceivedMessage, undefined> {
     return this.#events.messages();
   }
@@ -180,9 +180,9 @@ export class RealtimeSession {
     return this.#events.segments();
   }
 
-  /** How things stand, at any time. */
+  /** The current state of the session, at any time. */
   report(): SessionReport {
-    return this.#record.report(this.#state, this.#pipe);
+    return this.#record.report(this.#state, this.#sender);
   }
 
   #receive(text: string): void {
@@ -193,10 +193,10 @@ export class RealtimeSession {
       this.#apply(message);
       this.#events.message(message);
       if (message.message === 'EndOfTranscript') this.#transcriptEnded();
-      if (message.message === 'Error') this.#die(deathByError(message));
+      if (message.message === 'Error') this.#fail(failureByError(message));
     } catch (error) {
       if (!(error instanceof MalformedMessage)) throw error;
-      this.#die(deathBy('malformed', error.message));
+      this.#fail(failureBy('malformed', error.message));
     }
     this.#watch();
   }
@@ -226,7 +226,7 @@ export class RealtimeSession {
   }
 
   #recognitionStarted(message: RecognitionStarted): void {
-    if (this.#state !== 'connected' || this.#pipe === null) return;
+    if (this.#state !== 'connected' || this.#sender === null) return;
     clearTimeout(this.#startTimer);
     this.#record.id = message.id;
     this.#enter('started');
@@ -234,7 +234,7 @@ export class RealtimeSession {
   }
 
   #audioAdded(seqNo: number): void {
-    if (this.#pipe?.acknowledge(seqNo) === true) return;
+    if (this.#sender?.acknowledge(seqNo) === true) return;
     throw new MalformedMessage(`The service acknowledged frame ${seqNo}, which was never sent`);
   }
 
@@ -244,31 +244,31 @@ export class RealtimeSession {
   }
 
   #durationLimit(warning: WarningMessage): void {
-    if (this.#pipe === null) return;
-    this.#record.reachLimit(warning, this.#pipe.acknowledged);
-    this.#pipe.refuse(new RealtimeProtocolError('duration-limit'));
+    if (this.#sender === null) return;
+    this.#record.reachLimit(warning, this.#sender.acknowledged);
+    this.#sender.refuse(new RealtimeProtocolError('duration-limit'));
     if (this.#state === 'started') this.#enter('ending');
   }
 
   #transcriptEnded(): void {
     if (this.#state !== 'ending') {
-      this.#die(deathBy('ended-early', 'The service ended the transcript before the stream was ended'));
+      this.#fail(failureBy('ended-early', 'The service ended the transcript before the stream was ended'));
       return;
     }
     this.#record.complete = true;
     this.#enter('finished');
-    this.#pipe?.refuse(new RealtimeProtocolError('stream-ended'));
+    this.#sender?.refuse(new RealtimeProtocolError('stream-ended'));
     this.#finished.resolve(this.report());
     this.#events.end();
     this.#closeSocket();
   }
 
-  #die(death: SessionDeath): void {
+  #fail(failure: SessionFailure): void {
     if (this.#state === 'closed' || this.#state === 'finished') return;
     this.#enter('closed');
-    const error = new RealtimeSessionError(death, this.report());
+    const error = new RealtimeSessionError(failure, this.report());
     clearTimeout(this.#startTimer);
-    this.#pipe?.refuse(error);
+    this.#sender?.refuse(error);
     this.#started.reject(error);
     this.#finished.reject(error);
     this.#events.end(error);
@@ -276,7 +276,7 @@ export class RealtimeSession {
   }
 
   #socketClosed(code: number, reason: string): void {
-    this.#die(deathByClose(code, reason));
+    this.#fail(failureByClose(code, reason));
     clearTimeout(this.#closeTimer);
     if (this.#state !== 'closed') this.#enter('closed');
     this.#closed.resolve();
@@ -294,32 +294,14 @@ export class RealtimeSession {
     this.#watch();
   }
 
-  /** Silence matters while the service owes an acknowledgement or the end of the transcript. */
+  /** The watchdog runs while an acknowledgement or the end of the transcript is expected. */
   #watch(): void {
     const owed =
-      this.#state === 'ending' || (this.#state === 'started' && this.#pipe?.allAcknowledged === false);
+      this.#state === 'ending' || (this.#state === 'started' && this.#sender?.allAcknowledged === false);
     if (owed || this.#state === 'started') this.#watchdog.expect(owed);
   }
 
   #send(message: ClientMessage): void {
     this.#socket.send(JSON.stringify(message));
   }
-}
-
-/** Fields whose change the protocol forbids in a running session. */
-function fixedFields(change: Partial<TranscriptionConfig>, config: TranscriptionConfig): string[] {
-  const now: Readonly<Record<string, unknown>> = { ...config };
-  return Object.entries(change)
-    .filter(([field]) => field !== 'max_delay' && field !== 'enable_partials')
-    .filter(([field, value]) => value !== undefined && JSON.stringify(value) !== JSON.stringify(now[field]))
-    .map(([field]) => field);
-}
-
-/** Both changeable fields as they now stand, so that it does not matter what their absence would mean. */
-function changeable({ language, max_delay, enable_partials }: TranscriptionConfig): TranscriptionConfig {
-  return {
-    language,
-    ...(max_delay === undefined ? {} : { max_delay }),
-    ...(enable_partials === undefined ? {} : { enable_partials }),
-  };
 }

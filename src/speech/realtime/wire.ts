@@ -148,7 +148,7 @@ export interface ErrorMessage {
   readonly message: 'Error';
   readonly code?: number;
   readonly type: Open<ErrorType>;
-  /** Empty where the service gives none. */
+  /** Empty when the service sends none. */
   readonly reason: string;
 }
 
@@ -156,7 +156,7 @@ export interface WarningMessage {
   readonly message: 'Warning';
   readonly code?: number;
   readonly type: Open<'duration_limit_exceeded'>;
-  /** Empty where the service gives none. */
+  /** Empty when the service sends none. */
   readonly reason: string;
   /** Seconds; with `duration_limit_exceeded`. */
   readonly duration_limit?: number;
@@ -167,7 +167,7 @@ export interface InfoMessage {
   readonly message: 'Info';
   readonly code?: number;
   readonly type: Open<'recognition_quality' | 'model_redirect' | 'deprecated'>;
-  /** Empty where the service gives none. */
+  /** Empty when the service sends none. */
   readonly reason: string;
   /** With `recognition_quality`: `broadcast` from 12 kHz, else `telephony`. */
   readonly quality?: Open<'telephony' | 'broadcast'>;
@@ -188,7 +188,7 @@ export interface AddPartialSegment extends AgentSegmentBody {
   readonly message: 'AddPartialSegment';
 }
 
-/** Agent signals whose fields are not public: whatever comes with them is kept as it is. */
+/** Agent signals whose fields are not public; all fields are kept unchanged. */
 export interface AgentSignalOf<Name extends string> {
   readonly message: Name;
   readonly [extra: string]: unknown;

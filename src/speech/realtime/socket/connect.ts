@@ -21,7 +21,7 @@ export interface Connection {
 }
 
 /**
- * Connects the first region that takes the connection. Only trouble that another region may not share (no
+ * Connects to the first region that accepts the connection. Only trouble that another region may not share (no
  * connection, time-out, 429, 5xx) moves on to the next one; a refused key is refused everywhere.
  */
 export async function connect(options: ConnectOptions): Promise<Connection> {
@@ -67,7 +67,7 @@ function isRegional(error: unknown): boolean {
   return !(error instanceof UpgradeRefused) || error.status === 429 || error.status >= 500;
 }
 
-/** Messages of platforms can quote the address, and with it a key: only their short codes are told. */
+/** Messages of platforms can quote the address, and with it a key: only their short codes are reported. */
 function describe(region: RealtimeRegion, error: unknown): FailedAttempt {
   if (error instanceof UpgradeRefused) return { region, status: error.status, detail: error.message };
   const { name, code, message } = error as { name?: string; code?: string; message?: string };

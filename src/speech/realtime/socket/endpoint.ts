@@ -44,7 +44,7 @@ export function sessionAddresses(options: EndpointOptions): SessionAddress[] {
   return addresses;
 }
 
-/** The address, or what is expected in its place. */
+/** The address, or a description of the expected value. */
 function addressOf(host: string, options: EndpointOptions): URL | string {
   const text = host.includes('://') ? host : `wss://${host}`;
   const url = URL.canParse(text) ? new URL(text) : null;

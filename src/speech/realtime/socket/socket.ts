@@ -1,19 +1,19 @@
 /** One open WebSocket as the session needs it. */
 export interface RealtimeSocket {
-  /** Bytes accepted by `send` that the network has not taken yet. */
+  /** Bytes passed to `send` that are not yet written to the network. */
   readonly bufferedAmount: number;
   send(data: string | Uint8Array): void;
   /** Starts the closing handshake. */
   close(code: number, reason: string): void;
   /** Cuts the connection where the platform can; else does what `close` does. */
   terminate(): void;
-  /** Called once; events since the opening are handed over in order, none is lost. */
+  /** Called once; events since the opening are delivered in order. */
   listen(events: SocketEvents): void;
 }
 
 export interface SocketEvents {
   message(text: string): void;
-  /** Binary from the service, which the protocol does not know. */
+  /** A binary frame from the service, which the protocol does not allow. */
   binary(): void;
   /** Exactly once, last. 1006 when the connection was cut. */
   close(code: number, reason: string): void;
@@ -23,7 +23,7 @@ export interface SocketRequest {
   readonly url: URL;
   /** For the upgrade request; empty where a temporary key is in the address. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Aborted when the handshake takes too long or the caller gives up. */
+  /** Aborted when the handshake times out or the caller aborts. */
   readonly signal: AbortSignal;
 }
 
@@ -70,7 +70,7 @@ export function adaptWebSocket(socket: WebSocketLike): RealtimeSocket {
     deliver((to) => (typeof data === 'string' ? to.message(data) : to.binary())),
   );
   socket.addEventListener('close', ({ code, reason }) => deliver((to) => to.close(code, reason)));
-  // A failure is followed by `close`, which tells more; without a listener some platforms would throw.
+  // `close` follows with the details; without a listener some platforms would throw.
   socket.addEventListener('error', () => {});
   return {
     get bufferedAmount() {

@@ -1,5 +1,5 @@
 /**
- * Notices silence while something is awaited. One timer per session that re-arms itself, instead of one
+ * Detects silence while a message is expected. One timer per session that re-arms itself, instead of one
  * per message: sessions exchange thousands of messages and almost never time out.
  */
 export class Watchdog {
@@ -19,7 +19,7 @@ export class Watchdog {
     this.#heardAt = performance.now();
   }
 
-  /** Whether something is awaited from now on; silence counts from the moment it first is. */
+  /** Sets whether a message is expected; silence is measured from the first call with true. */
   expect(awaiting: boolean): void {
     if (awaiting && !this.#awaiting) this.heard();
     this.#awaiting = awaiting;

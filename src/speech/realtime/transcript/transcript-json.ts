@@ -6,7 +6,7 @@ const FORMAT = '2.9';
 
 /**
  * A session's transcript in the shape of the batch `json-v2` format, times absolute, so that readers of the
- * archive need one parser. `metadata.realtime` tells where it came from and whether it is all there.
+ * archive need one parser. `metadata.realtime` holds its origin and whether it is complete.
  */
 export interface RealtimeTranscript {
   readonly format: string;
@@ -45,7 +45,7 @@ export interface SegmentResult {
 export interface TranscriptJsonOptions {
   readonly createdAt: Date;
   readonly finishedAt: Date;
-  /** Name of the recording; empty where it has none. */
+  /** Name of the recording; empty when it has none. */
   readonly dataName?: string;
   /** Why the session died, where it did. */
   readonly incompleteReason?: string;

@@ -21,7 +21,7 @@ export interface TranscriptSegment {
 }
 
 /**
- * What the times of results count from. The specification says the segment's start (the default);
+ * The origin of the times of results. The specification says the segment's start (the default);
  * `audio-start` is for services that send them absolute.
  */
 export type ResultTimes = 'segment-start' | 'audio-start';
@@ -61,7 +61,7 @@ function moved(result: TranscriptResult, offset: number): TranscriptResult {
   };
 }
 
-/** Sums of decimal seconds drift in binary (1.1 + 2.2); milliseconds are far below what the service resolves. */
+/** Sums of decimal seconds drift in binary (1.1 + 2.2); milliseconds are far below the resolution of the service. */
 function milliseconds(seconds: number): number {
   return Math.round(seconds * 1000) / 1000;
 }

@@ -50,7 +50,16 @@ describe('the snippets of docs/realtime.md', () => {
       '--lib',
       'es2023,dom',
     ];
-    const options = ['--strict', '--noEmit', '--module', 'nodenext', '--target', 'es2022', ...types];
+    const options = [
+      '--ignoreConfig',
+      '--strict',
+      '--noEmit',
+      '--module',
+      'nodenext',
+      '--target',
+      'es2022',
+      ...types,
+    ];
     const said = await run(join(ROOT, 'node_modules/.bin/tsc'), [...options, ...names], folder.path);
     expect(said).toBe('');
   });

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { DEFAULT_AUDIO_LIMITS } from '../../../../src/speech/realtime/audio-pipe.js';
+import { DEFAULT_AUDIO_LIMITS } from '../../../../src/speech/realtime/audio-sender.js';
 import { RealtimeSession } from '../../../../src/speech/realtime/session.js';
 import type { RealtimeSocket, SocketEvents } from '../../../../src/speech/realtime/socket/socket.js';
 

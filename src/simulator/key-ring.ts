@@ -13,7 +13,7 @@ export interface KeyRing {
   identify(authorization: string | undefined): Promise<Caller | null>;
   /** A signed JWT whose `exp - iat` is `ttl` seconds. */
   issue(type: KeyType, ttl: number, clientRef: string | null): Promise<string>;
-  /** Makes every temporary key issued so far worthless. */
+  /** Revokes every temporary key issued so far. */
   revokeTemporaryKeys(): void;
 }
 

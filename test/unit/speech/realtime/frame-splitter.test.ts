@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { FrameCutter } from '../../../../src/speech/realtime/frame-cutter.js';
+import { FrameSplitter } from '../../../../src/speech/realtime/frame-splitter.js';
 
-describe('the frame cutter', () => {
+describe('the frame splitter', () => {
   it('gives whole samples in bounded frames, every byte once and in order, however chunks are cut', () => {
     const chunks = fc.array(fc.uint8Array({ maxLength: 50 }), { maxLength: 30 });
     fc.assert(
@@ -11,8 +11,8 @@ describe('the frame cutter', () => {
         fc.constantFrom(1, 2, 4),
         fc.integer({ min: 1, max: 33 }),
         (input, sample, most) => {
-          const cutter = new FrameCutter(sample, most);
-          const frames = input.flatMap((chunk) => [...cutter.cut(chunk)].map((frame) => frame.slice()));
+          const splitter = new FrameSplitter(sample, most);
+          const frames = input.flatMap((chunk) => [...splitter.split(chunk)].map((frame) => frame.slice()));
           for (const frame of frames) {
             expect(frame.length % sample).toBe(0);
             expect(frame.length).toBeGreaterThan(0);
@@ -20,7 +20,7 @@ describe('the frame cutter', () => {
           }
           const all = Buffer.concat(input);
           expect(Buffer.concat(frames)).toEqual(all.subarray(0, all.length - (all.length % sample)));
-          expect(cutter.restBytes).toBe(all.length % sample);
+          expect(splitter.restBytes).toBe(all.length % sample);
         },
       ),
     );
@@ -28,7 +28,7 @@ describe('the frame cutter', () => {
 
   it('does not copy chunks that begin with a sample', () => {
     const chunk = new Uint8Array(8);
-    const [frame] = new FrameCutter(2, 100).cut(chunk);
+    const [frame] = new FrameSplitter(2, 100).split(chunk);
     expect(frame?.buffer).toBe(chunk.buffer);
   });
 });

@@ -17,8 +17,8 @@ const KINDS: Readonly<Record<number, SpeechErrorKind>> = {
   429: 'rate-limited',
 };
 
-/** Makes an error of an answer that is no success, whatever its body is. `secret` is taken out of its words. */
-export async function answerError(
+/** The error for a response that is not 2xx. `secret` is removed from its text. */
+export async function responseError(
   operation: string,
   response: Dispatcher.ResponseData,
   secret: string,
@@ -37,7 +37,7 @@ export async function answerError(
   return new SpeechError(kindOf(status, html), operation, describe(status, html, said, headers), details);
 }
 
-/** A page that says 404 or 410 comes from something in between: it proves nothing about a job. */
+/** An HTML page with 404 or 410 comes from a proxy: it proves nothing about a job. */
 function kindOf(status: number, html: boolean): SpeechErrorKind {
   if (status < 200) return 'invalid-response';
   if (status < 400) return 'redirect';
@@ -79,7 +79,7 @@ async function readBounded(body: Dispatcher.ResponseData['body']): Promise<strin
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** `{code, error, detail}` of the jobs API, `{code, message}` of the key service; anything else is no words. */
+/** `{code, error, detail}` of the jobs API, `{code, message}` of the key service; other documents have no message. */
 function saidBy(text: string, secret: string): string | undefined {
   const body = parsed(text);
   if (typeof body !== 'object' || body === null) return undefined;

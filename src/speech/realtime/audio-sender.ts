@@ -1,17 +1,17 @@
 import { BYTES_PER_SAMPLE } from './check-config.js';
 import { type FlowCount, FlowWindow } from './flow-window.js';
-import { FrameCutter } from './frame-cutter.js';
+import { FrameSplitter } from './frame-splitter.js';
 import type { AudioTally } from './session-report.js';
 import type { RealtimeSocket } from './socket/socket.js';
 import type { AudioFormat } from './wire.js';
 
-/** How far audio may run ahead. The document's limits are ceilings; options can only lower them. */
+/** How far audio may run ahead. The limits of the protocol are upper bounds; options can only lower them. */
 export interface AudioLimits {
   /** Frames without AudioAdded: at most 500, the default. */
   readonly unacknowledgedFrames: number;
   /** Seconds of raw audio without AudioAdded: at most 10, the default. */
   readonly unacknowledgedSeconds: number;
-  /** Bytes of `file` audio without AudioAdded, in place of seconds, which nobody knows there. Default 256 KiB. */
+  /** Bytes of `file` audio without AudioAdded, in place of seconds, which are unknown. Default 256 KiB. */
   readonly unacknowledgedFileBytes: number;
   /** Bytes of one frame. Default 16 KiB; never more than one second of raw audio. */
   readonly frameBytes: number;
@@ -27,15 +27,15 @@ export const DEFAULT_AUDIO_LIMITS: AudioLimits = {
   socketBufferedBytes: 256 * 1024,
 };
 
-/** Browsers tell nobody when a socket's buffer drains; it has to be looked at. */
+/** Browsers have no event for a drained socket buffer, so it is polled. */
 const SOCKET_POLL_MS = 10;
 
-/** The way of audio into a socket: cut into frames, held back by the flow window and by the socket itself. */
-export class AudioPipe {
+/** Sends audio to a socket in frames, limited by the flow window and by the socket's buffer. */
+export class AudioSender {
   readonly #socket: RealtimeSocket;
   readonly #limits: AudioLimits;
   readonly #onFrame: () => void;
-  readonly #cutter: FrameCutter;
+  readonly #splitter: FrameSplitter;
   readonly #window: FlowWindow;
   readonly #bytesPerSecond: number | null;
   #refusal: Error | null = null;
@@ -54,12 +54,12 @@ export class AudioPipe {
         : Math.floor(this.#bytesPerSecond * limits.unacknowledgedSeconds);
     this.#window = new FlowWindow({ frames: limits.unacknowledgedFrames, bytes });
     const frameBytes = Math.min(limits.frameBytes, bytes, this.#bytesPerSecond ?? bytes);
-    this.#cutter = new FrameCutter(sampleBytes, frameBytes);
+    this.#splitter = new FrameSplitter(sampleBytes, frameBytes);
   }
 
-  /** Settles when the last frame of `chunk` was handed to the socket. Not to be called before it settled. */
+  /** Settles when the last frame of `chunk` was passed to the socket. Must not be called again before. */
   async send(chunk: Uint8Array): Promise<void> {
-    for (const frame of this.#cutter.cut(chunk)) {
+    for (const frame of this.#splitter.split(chunk)) {
       if (!this.#hasRoom(frame.length)) await this.#roomFor(frame.length);
       if (this.#refusal !== null) throw this.#refusal;
       this.#window.add(frame.length);
@@ -68,30 +68,30 @@ export class AudioPipe {
     }
   }
 
-  /** From now on audio, waiting or new, is refused with `error`; acknowledgements are still counted. */
+  /** From now on rejects waiting and new audio with `error`; still counts acknowledgements. */
   refuse(error: Error): void {
     this.#refusal ??= error;
     this.#wake();
   }
 
-  /** Returns false when the service acknowledges what was never sent. */
+  /** Returns false when the service acknowledges a frame that was never sent. */
   acknowledge(seqNo: number): boolean {
-    const sensible = this.#window.acknowledge(seqNo);
+    const isKnown = this.#window.acknowledge(seqNo);
     this.#wake();
-    return sensible;
+    return isKnown;
   }
 
   get allAcknowledged(): boolean {
     return this.#window.idle;
   }
 
-  /** Bytes of an unfinished sample that were held back. */
+  /** Bytes of an unfinished sample that are not sent yet. */
   get partialSampleBytes(): number {
-    return this.#cutter.restBytes;
+    return this.#splitter.restBytes;
   }
 
   discardPartialSample(): void {
-    this.#cutter.discardRest();
+    this.#splitter.discardRest();
   }
 
   get sent(): AudioTally {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { Feed } from '../../../../src/speech/realtime/feed.js';
+import { AsyncQueue } from '../../../../src/speech/realtime/async-queue.js';
 
-async function collect<T>(feed: Feed<T>): Promise<T[]> {
+async function collect<T>(feed: AsyncQueue<T>): Promise<T[]> {
   const values: T[] = [];
   for await (const value of feed) values.push(value);
   return values;
@@ -9,7 +9,7 @@ async function collect<T>(feed: Feed<T>): Promise<T[]> {
 
 describe('a feed', () => {
   it('hands over what waited and what comes, then ends', async () => {
-    const feed = new Feed<number>();
+    const feed = new AsyncQueue<number>();
     feed.push(1);
     const reading = collect(feed);
     feed.push(2);
@@ -19,7 +19,7 @@ describe('a feed', () => {
   });
 
   it('throws its error after what waited', async () => {
-    const feed = new Feed<number>();
+    const feed = new AsyncQueue<number>();
     feed.push(1);
     feed.close(new Error('cut'));
     expect(await feed.next()).toEqual({ done: false, value: 1 });
@@ -27,14 +27,14 @@ describe('a feed', () => {
   });
 
   it('replaces waiting values that are superseded', async () => {
-    const feed = new Feed<string>({ supersedes: (_later, waiting) => waiting.startsWith('partial') });
+    const feed = new AsyncQueue<string>({ supersedes: (_later, waiting) => waiting.startsWith('partial') });
     for (const value of ['partial 1', 'partial 2', 'final', 'partial 3']) feed.push(value);
     feed.close();
     expect(await collect(feed)).toEqual(['final', 'partial 3']);
   });
 
   it('serves readers that wait at the same time in their order', async () => {
-    const feed = new Feed<number>();
+    const feed = new AsyncQueue<number>();
     const readers = [feed.next(), feed.next(), feed.next()];
     feed.push(1);
     feed.push(2);
@@ -48,7 +48,7 @@ describe('a feed', () => {
 
   it('is told when its reader leaves', async () => {
     let left = false;
-    const feed = new Feed<number>({
+    const feed = new AsyncQueue<number>({
       onReturn: () => {
         left = true;
       },

@@ -1,13 +1,13 @@
 /**
- * Cuts a caller's chunks into frames of whole samples and bounded size. The bytes of a sample that a chunk
- * begins but does not finish are held back for the next one, so that no frame ever divides a sample.
+ * Splits chunks into frames of whole samples and bounded size. Keeps the bytes of an unfinished sample for the next
+ * chunk, so that no frame divides a sample.
  */
-export class FrameCutter {
+export class FrameSplitter {
   readonly #sampleBytes: number;
   readonly #frameBytes: number;
   #rest: Uint8Array = new Uint8Array(0);
 
-  /** `frameBytes`: the most one frame may hold; rounded down to whole samples, at least one. */
+  /** `frameBytes`: maximum size of a frame; rounded down to whole samples, at least one. */
   constructor(sampleBytes: number, frameBytes: number) {
     this.#sampleBytes = sampleBytes;
     this.#frameBytes = Math.max(sampleBytes, frameBytes - (frameBytes % sampleBytes));
@@ -18,8 +18,8 @@ export class FrameCutter {
     return this.#rest.length;
   }
 
-  /** Views into `chunk` wherever its samples begin where it does; else into a copy. */
-  *cut(chunk: Uint8Array): Generator<Uint8Array> {
+  /** Views into `chunk` when it begins with a sample, otherwise into a copy. */
+  *split(chunk: Uint8Array): Generator<Uint8Array> {
     const bytes = this.#rest.length === 0 ? chunk : joined(this.#rest, chunk);
     const whole = bytes.length - (bytes.length % this.#sampleBytes);
     this.#rest = bytes.slice(whole);

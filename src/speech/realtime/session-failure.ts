@@ -1,4 +1,4 @@
-import type { SessionDeath } from './realtime-error.js';
+import type { SessionFailure } from './realtime-error.js';
 import type { ErrorMessage, ErrorType, Open } from './wire.js';
 
 interface CloseMeaning {
@@ -8,7 +8,7 @@ interface CloseMeaning {
   readonly retryable: boolean;
 }
 
-/** The service's advice for trouble on its side is to wait 5 to 10 s before a new session. */
+/** The service recommends a wait of 5 to 10 s after an error on its side. */
 const RETRY_AFTER_MS = 5_000;
 
 const close = (type: Open<ErrorType> | null, meaning: string): CloseMeaning => ({
@@ -46,7 +46,7 @@ export const CLOSE_CODES: Readonly<Record<number, CloseMeaning>> = {
   4013: closeToRetry('job_error', 'the service could not work on the job', RETRY_AFTER_MS),
 };
 
-/** What to do about the documented error types; what stands nowhere is not retried. */
+/** Descriptions of the documented error types; other types are not retried. */
 const ERROR_ADVICE: Readonly<Record<ErrorType, string>> = {
   invalid_message: 'the service did not understand a message',
   invalid_model: 'the language is not supported, or not for this account',
@@ -74,7 +74,7 @@ const RETRYABLE_TYPES: ReadonlySet<string> = new Set<ErrorType>([
   'unknown_error',
 ]);
 
-export function deathByError(error: ErrorMessage): SessionDeath {
+export function failureByError(error: ErrorMessage): SessionFailure {
   const advice = (ERROR_ADVICE as Readonly<Record<string, string | undefined>>)[error.type];
   const retryable = RETRYABLE_TYPES.has(error.type);
   return {
@@ -88,7 +88,7 @@ export function deathByError(error: ErrorMessage): SessionDeath {
   };
 }
 
-export function deathByClose(code: number, reason: string): SessionDeath {
+export function failureByClose(code: number, reason: string): SessionFailure {
   const known = CLOSE_CODES[code] ?? close(null, 'closed by the service');
   return {
     kind: 'socket-closed',
@@ -102,10 +102,10 @@ export function deathByClose(code: number, reason: string): SessionDeath {
 }
 
 /** Deaths that neither an Error message nor a close code explains. */
-export function deathBy(
+export function failureBy(
   kind: 'timeout' | 'malformed' | 'ended-early' | 'aborted',
   detail: string,
-): SessionDeath {
+): SessionFailure {
   const retryable = kind === 'timeout';
   return { kind, type: null, detail, closeCode: null, serviceCode: null, retryable, retryAfterMs: null };
 }

@@ -1,8 +1,8 @@
 /**
- * An async iterator fed from events. Values wait until they are read; with `supersedes`, a waiting value is
- * replaced by one that makes it worthless, so that a slow reader does not pile up partials.
+ * An async iterator over pushed values, which are queued until they are read. With `supersedes`, a later value replaces a
+ * queued one, so that a slow reader does not accumulate partials.
  */
-export class Feed<T> implements AsyncIterableIterator<T, undefined> {
+export class AsyncQueue<T> implements AsyncIterableIterator<T, undefined> {
   readonly #supersedes: (later: T, waiting: T) => boolean;
   readonly #onReturn: () => void;
   readonly #values: T[] = [];
@@ -26,7 +26,7 @@ export class Feed<T> implements AsyncIterableIterator<T, undefined> {
     this.#values.push(value);
   }
 
-  /** Ends the iteration after what waits; with `error` by throwing it. */
+  /** Ends the iteration after the queued values; with `error`, by throwing it. */
   close(error?: Error): void {
     if (this.#end !== null) return;
     this.#end =

@@ -8,8 +8,9 @@ import { textOf } from './lib/forms/field.js';
 import { setPaused } from './lib/screen/poll.js';
 import { parseRoute, toJob } from './lib/screen/route.js';
 import { createScreen } from './lib/screen/screen.js';
+import { onSearchShortcut, showSearchShortcut } from './lib/screen/search-shortcut.js';
 import { clock, instantOfLocal, localOfInstant } from './lib/text/format.js';
-import { chooseUtc, isUtc, ownZone, restoreZone, zoneName } from './lib/text/time-zone.js';
+import { chooseUtc, isUtc, ownZone, zoneName } from './lib/text/time-zone.js';
 import { deliveriesView } from './views/deliveries/deliveries-view.js';
 import { explainView } from './views/explain-view.js';
 import { failuresView } from './views/failures/failures-view.js';
@@ -138,23 +139,6 @@ function showZone() {
     freshness.textContent = `Updated ${clock(updated)}`;
 }
 
-/**
- * `/` leads to the find field, except where the reader is writing or has to answer first.
- * @param {KeyboardEvent} event
- */
-function onKey(event) {
-  const { target } = event;
-  const writes =
-    target instanceof Element &&
-    target.closest('input, textarea, select, [contenteditable], dialog') !== null;
-  if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey || writes) return;
-  const field = elementById('find-job');
-  if (!field.checkVisibility()) return;
-  event.preventDefault();
-  field.focus();
-  if (field instanceof HTMLInputElement) field.select();
-}
-
 const find = document.forms.namedItem('find');
 find?.addEventListener('submit', (event) => {
   event.preventDefault();
@@ -167,7 +151,7 @@ elementById('skip').onclick = (event) => {
 };
 pause.onclick = pauseOrResume;
 utc.onclick = switchZone;
-addEventListener('keydown', onKey);
+addEventListener('keydown', onSearchShortcut);
 elementById('notice-close').onclick = () => {
   dismissNotice();
   content.focus();
@@ -180,8 +164,8 @@ addEventListener('hashchange', () => {
   dismissNotice();
   open({ moveFocus: true });
 });
-restoreZone();
 showZone();
+showSearchShortcut();
 onSignedOut(() => {
   if (screen?.route.name === 'sign-in') return;
   announce('You were signed out: the token is not valid (any more).', 'notice');

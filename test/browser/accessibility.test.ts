@@ -75,6 +75,7 @@ const places = (): [string, string][] => [
   ['replays', 'form textarea'],
   ['refusals', 'tbody tr'],
   ['explain', 'textarea'],
+  ['help', '#keyboard'],
   ['help/store', '.steps'],
 ];
 

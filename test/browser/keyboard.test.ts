@@ -1,29 +1,7 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import type { Browser } from 'playwright-core';
-import { type Dashboard, openBrowser, openDashboard } from '../support/dashboard/dashboard.js';
-import { type RunningService, startService } from '../support/processes/running-service.js';
-import { type LostJobs, lostJobs } from '../support/recovery/lost-jobs.js';
+import { describe, expect, it } from '@jest/globals';
+import { useDashboard } from '../support/dashboard/use-dashboard.js';
 
-let browser: Browser;
-let lost: LostJobs;
-let service: RunningService;
-let dashboard: Dashboard;
-
-beforeAll(async () => {
-  browser = await openBrowser();
-});
-beforeEach(async () => {
-  lost = await lostJobs();
-  service = await startService({ sources: { default: {} }, ...lost.settings });
-  dashboard = await openDashboard(browser, service, { signedIn: false });
-});
-afterEach(async () => {
-  expect(dashboard.trouble).toEqual([]);
-  await dashboard.close();
-  await service.stop();
-  await lost.simulator.close();
-});
-afterAll(() => browser.close());
+const fixture = useDashboard({}, { signedIn: false });
 
 const FOCUSED =
   "(() => { const e = document.activeElement; return (e.getAttribute('aria-label') ?? e.textContent ?? '').trim() || e.id; })()";
@@ -32,8 +10,8 @@ const FOCUSED =
 async function tabTo(name: RegExp | string): Promise<void> {
   const passed: string[] = [];
   for (let step = 0; step < 80; step += 1) {
-    await dashboard.page.keyboard.press('Tab');
-    const focused = String(await dashboard.page.evaluate(FOCUSED));
+    await fixture.dashboard.page.keyboard.press('Tab');
+    const focused = String(await fixture.dashboard.page.evaluate(FOCUSED));
     passed.push(focused.slice(0, 40));
     if (typeof name === 'string' ? focused === name : name.test(focused)) return;
   }
@@ -42,11 +20,11 @@ async function tabTo(name: RegExp | string): Promise<void> {
 
 describe('without a mouse', () => {
   it('one signs in, finds a job, repairs it and reads its transcript', async () => {
-    const { page } = dashboard;
+    const { page } = fixture.dashboard;
     const { keyboard } = page;
-    const id = await lost.lose();
+    const id = await fixture.lost.lose();
     await page.getByLabel('Token').waitFor();
-    await keyboard.type(service.adminToken);
+    await keyboard.type(fixture.service.adminToken);
     await keyboard.press('Enter');
     await page.locator('.verdict').waitFor();
     await tabTo('find-job');
@@ -64,8 +42,8 @@ describe('without a mouse', () => {
   });
 
   it('the first stop leads past the navigation, and every stop can be seen', async () => {
-    const { page } = dashboard;
-    await page.getByLabel('Token').fill(service.adminToken);
+    const { page } = fixture.dashboard;
+    await page.getByLabel('Token').fill(fixture.service.adminToken);
     await page.keyboard.press('Enter');
     await page.locator('.verdict').waitFor();
     await page.reload();
@@ -78,5 +56,29 @@ describe('without a mouse', () => {
       await page.keyboard.press('Tab');
       expect(await page.evaluate('getComputedStyle(document.activeElement).outlineStyle')).toBe('solid');
     }
+  });
+
+  it('/ leads to the search field, not while writing, and can be turned off for good', async () => {
+    const { page } = fixture.dashboard;
+    const focused = () => page.evaluate('document.activeElement.id');
+    await page.getByLabel('Token').fill(fixture.service.adminToken);
+    await page.keyboard.press('Enter');
+    await page.locator('.verdict').waitFor();
+    await page.keyboard.press('/');
+    expect(await focused()).toBe('find-job');
+    await page.keyboard.press('/');
+    expect(await page.locator('#find-job').inputValue()).toBe('/');
+    await page.getByRole('link', { name: 'Help', exact: true }).click();
+    await page.getByLabel('Press / to go to the search field').uncheck();
+    await page.reload();
+    expect(await page.getByLabel('Press / to go to the search field').isChecked()).toBe(false);
+    await page.keyboard.press('/');
+    expect(await focused()).not.toBe('find-job');
+    expect(await page.locator('#search-key').isVisible()).toBe(false);
+    await page.getByLabel('Press / to go to the search field').check();
+    await page.getByRole('heading', { name: 'Topics' }).click();
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('/');
+    expect(await focused()).toBe('find-job');
   });
 });

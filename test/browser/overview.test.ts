@@ -1,9 +1,6 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import type { Browser } from 'playwright-core';
-import { type Dashboard, openBrowser, openDashboard } from '../support/dashboard/dashboard.js';
+import { describe, expect, it } from '@jest/globals';
+import { useDashboard } from '../support/dashboard/use-dashboard.js';
 import { sendCallback } from '../support/processes/admin-api.js';
-import { type RunningService, startService } from '../support/processes/running-service.js';
-import { type LostJobs, lostJobs } from '../support/recovery/lost-jobs.js';
 import { until } from '../support/until.js';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
@@ -18,39 +15,23 @@ const ALL_DRAWN = `[...document.querySelectorAll('.plot canvas')].every((canvas)
   return false;
 })`;
 
-let browser: Browser;
-let lost: LostJobs;
-let service: RunningService;
-let dashboard: Dashboard;
+const fixture = useDashboard({ recovery: { interval: '1s' } });
 
-beforeAll(async () => {
-  browser = await openBrowser();
-});
-beforeEach(async () => {
-  lost = await lostJobs();
-  service = await startService({ sources: { default: {} }, ...lost.settings, recovery: { interval: '1s' } });
-  dashboard = await openDashboard(browser, service);
-});
-afterEach(async () => {
-  expect(dashboard.trouble).toEqual([]);
-  await dashboard.close();
-  await service.stop();
-  await lost.simulator.close();
-});
-afterAll(() => browser.close());
-
-/** Until reconcile has run, nobody knows whether anything was lost. */
+/** Until reconcile has run, nobody knows whether anything was fixture.lost. */
 const allIsWell = () =>
-  dashboard.page.locator('.verdict').getByText('All is well').waitFor({ timeout: 40_000 });
+  fixture.dashboard.page.locator('.verdict').getByText('All is well').waitFor({ timeout: 40_000 });
 
 describe('the overview', () => {
   it('says how to send a first callback, and shows it once it came', async () => {
-    const { page } = dashboard;
+    const { page } = fixture.dashboard;
     await page.getByText('Nothing has arrived yet.').waitFor();
+    await page.getByText('No callbacks in this window.').waitFor();
+    expect(await page.getByText('No deliveries in this window.').count()).toBe(2);
+    expect(await page.locator('.plot').count()).toBe(0);
     expect(await page.locator('pre.command').textContent()).toMatch(
       /^curl .*\/callbacks\/default\?id=first-job&status=success'$/s,
     );
-    await sendCallback(service, 'id=first-job&status=success', TRANSCRIPT, JSON_TYPE);
+    await sendCallback(fixture.service, 'id=first-job&status=success', TRANSCRIPT, JSON_TYPE);
     await page.getByRole('cell', { name: 'first-job' }).waitFor();
     await allIsWell();
     await page.getByText('1 delivery in the last 24 hours, no job is failing.').waitFor();
@@ -59,27 +40,28 @@ describe('the overview', () => {
   });
 
   it('draws what came just now, in every chart', async () => {
-    const { page } = dashboard;
-    await sendCallback(service, 'id=just-now&status=success', TRANSCRIPT, JSON_TYPE);
+    const { page } = fixture.dashboard;
+    await sendCallback(fixture.service, 'id=just-now&status=success', TRANSCRIPT, JSON_TYPE);
     await page.getByRole('cell', { name: 'just-now' }).waitFor();
     await until(() => page.evaluate<boolean>(ALL_DRAWN));
   });
 
   it('turns to a warning when a body goes to quarantine, and leads to it', async () => {
-    const { page } = dashboard;
+    const { page } = fixture.dashboard;
     await allIsWell();
-    await sendCallback(service, 'id=q1&status=success', '{"broken', JSON_TYPE);
+    await sendCallback(fixture.service, 'id=q1&status=success', '{"broken', JSON_TYPE);
     await page.getByText('1 undecodable body waits in quarantine.').waitFor();
     await page.getByRole('link', { name: 'See why and release' }).click();
     await page.getByText('The body says it is JSON and does not parse.').waitFor();
   });
 
   it('keeps focus and what is opened while it updates itself', async () => {
-    const { page } = dashboard;
+    const { page } = fixture.dashboard;
+    await sendCallback(fixture.service, 'id=j0&status=success', TRANSCRIPT, JSON_TYPE);
     const summary = page.getByText('Deliveries by outcome as text');
     await summary.click();
     await page.getByRole('link', { name: '6 hours' }).focus();
-    await sendCallback(service, 'id=j1&status=success', TRANSCRIPT, JSON_TYPE);
+    await sendCallback(fixture.service, 'id=j1&status=success', TRANSCRIPT, JSON_TYPE);
     await page.getByRole('cell', { name: 'j1' }).waitFor();
     expect(await page.evaluate('document.activeElement.textContent')).toBe('6 hours');
     expect(await page.getByRole('rowheader').count()).toBe(1);
@@ -89,10 +71,10 @@ describe('the overview', () => {
   });
 
   it('rests while paused, and says when the receiver cannot be reached', async () => {
-    const { page } = dashboard;
+    const { page } = fixture.dashboard;
     await allIsWell();
     await page.getByRole('button', { name: 'Pause updates' }).click();
-    await sendCallback(service, 'id=j1&status=success', TRANSCRIPT, JSON_TYPE);
+    await sendCallback(fixture.service, 'id=j1&status=success', TRANSCRIPT, JSON_TYPE);
     const asked: string[] = [];
     page.on('request', (request) => asked.push(request.url()));
     await page.getByRole('link', { name: 'Explain' }).click();
@@ -109,16 +91,16 @@ describe('the overview', () => {
     expect(await page.locator('.verdict').getAttribute('class')).toContain('neutral');
     expect(await page.locator('.tiles .status.good').count()).toBe(0);
     await page.getByRole('cell', { name: 'j1' }).waitFor();
-    (dashboard.trouble as string[]).length = 0;
+    (fixture.dashboard.trouble as string[]).length = 0;
   });
 });
 
 describe('deliveries', () => {
   it('are filtered by an address that can be passed on, and the way back works', async () => {
-    const { page } = dashboard;
-    await sendCallback(service, 'id=good&status=success', TRANSCRIPT, JSON_TYPE);
-    await sendCallback(service, 'id=poor&status=error');
-    await dashboard.go('deliveries');
+    const { page } = fixture.dashboard;
+    await sendCallback(fixture.service, 'id=good&status=success', TRANSCRIPT, JSON_TYPE);
+    await sendCallback(fixture.service, 'id=poor&status=error');
+    await fixture.dashboard.go('deliveries');
     await page.getByRole('cell', { name: 'good' }).waitFor();
     await page.getByLabel('Outcome').selectOption('noted');
     await page.waitForURL(/outcome=noted$/);
@@ -139,12 +121,12 @@ describe('deliveries', () => {
   });
 
   it('show what arrives while one looks on', async () => {
-    const { page } = dashboard;
-    await dashboard.go('deliveries');
+    const { page } = fixture.dashboard;
+    await fixture.dashboard.go('deliveries');
     await page.getByText('Nothing has arrived yet.').waitFor();
-    await sendCallback(service, 'id=live1&status=success', TRANSCRIPT, JSON_TYPE);
+    await sendCallback(fixture.service, 'id=live1&status=success', TRANSCRIPT, JSON_TYPE);
     await page.getByRole('cell', { name: 'live1' }).waitFor();
-    await sendCallback(service, 'id=live2&status=success', TRANSCRIPT, JSON_TYPE);
+    await sendCallback(fixture.service, 'id=live2&status=success', TRANSCRIPT, JSON_TYPE);
     await page.getByRole('cell', { name: 'live2' }).waitFor();
     expect(await page.locator('tbody tr').first().textContent()).toContain('live2');
   });

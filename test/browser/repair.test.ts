@@ -1,9 +1,7 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import type { Browser } from 'playwright-core';
-import { type Dashboard, openBrowser, openDashboard } from '../support/dashboard/dashboard.js';
+import { describe, expect, it } from '@jest/globals';
+import { useDashboard } from '../support/dashboard/use-dashboard.js';
 import { sendCallback } from '../support/processes/admin-api.js';
-import { type RunningService, startService } from '../support/processes/running-service.js';
-import { type LostJobs, lostJobs } from '../support/recovery/lost-jobs.js';
+import { startService } from '../support/processes/running-service.js';
 import { until } from '../support/until.js';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
@@ -29,33 +27,14 @@ const TRANSCRIPT = JSON.stringify({
 /** More than the source takes. */
 const LARGE = JSON.stringify({ format: '2.9', metadata: {}, results: [], filler: 'x'.repeat(600_000) });
 
-let browser: Browser;
-let lost: LostJobs;
-let service: RunningService;
-let dashboard: Dashboard;
-
-beforeAll(async () => {
-  browser = await openBrowser();
-});
-beforeEach(async () => {
-  lost = await lostJobs();
-  service = await startService({ sources: { default: { maxBytes: '512KiB' } }, ...lost.settings });
-  dashboard = await openDashboard(browser, service);
-});
-afterEach(async () => {
-  expect(dashboard.trouble).toEqual([]);
-  await dashboard.close();
-  await service.stop();
-  await lost.simulator.close();
-});
-afterAll(() => browser.close());
+const fixture = useDashboard({ sources: { default: { maxBytes: '512KiB' } } });
 
 describe('a job that failed', () => {
   it('is seen, refetched, and turns good', async () => {
-    const { page } = dashboard;
-    const id = await lost.lose();
-    lost.simulator.faults.add({ kind: 'answer', operation: 'transcript', status: 500, body: {} });
-    await dashboard.go(`jobs/${id}`);
+    const { page } = fixture.dashboard;
+    const id = await fixture.lost.lose();
+    fixture.lost.simulator.faults.add({ kind: 'answer', operation: 'transcript', status: 500, body: {} });
+    await fixture.dashboard.go(`jobs/${id}`);
     await page.getByRole('button', { name: 'Refetch from the service' }).click();
     await page.locator('#notice').getByText(`Job ${id}: failed`).waitFor();
     await page.getByRole('link', { name: 'Overview' }).click();
@@ -63,23 +42,23 @@ describe('a job that failed', () => {
     await page.getByRole('link', { name: 'See why and repair' }).click();
     const row = page.getByRole('row').filter({ hasText: id });
     await row.getByText('Failed').waitFor();
-    lost.simulator.faults.clear();
+    fixture.lost.simulator.faults.clear();
     await row.getByRole('button', { name: `Refetch ${id}` }).click();
     await page.locator('#notice').getByText(`Job ${id}: recovered`).waitFor();
     await page.getByText('No job is failing.').waitFor();
     await page.getByRole('link', { name: 'Overview' }).click();
     await page.locator('.verdict').getByText('reconcile has never run').waitFor();
-    await dashboard.go(`jobs/${id}`);
+    await fixture.dashboard.go(`jobs/${id}`);
     await page.locator('.transcript .word').first().waitFor();
   });
 
   it('can be found among many, and settled without being erased', async () => {
-    const { page } = dashboard;
+    const { page } = fixture.dashboard;
     for (let index = 0; index < 60; index += 1)
-      await sendCallback(service, `id=bulk${index}&status=success`, LARGE, JSON_TYPE);
-    await sendCallback(service, 'id=two&status=success', TRANSCRIPT, JSON_TYPE);
-    await sendCallback(service, 'id=two&status=success', `${TRANSCRIPT} `, JSON_TYPE);
-    await dashboard.go('failures');
+      await sendCallback(fixture.service, `id=bulk${index}&status=success`, LARGE, JSON_TYPE);
+    await sendCallback(fixture.service, 'id=two&status=success', TRANSCRIPT, JSON_TYPE);
+    await sendCallback(fixture.service, 'id=two&status=success', `${TRANSCRIPT} `, JSON_TYPE);
+    await fixture.dashboard.go('failures');
     await page
       .getByText('61 jobs: 60 refused, 1 conflict. Shown are the 50 that the service deletes first.')
       .waitFor();
@@ -94,18 +73,18 @@ describe('a job that failed', () => {
     await page.getByText('No failing job matches these filters.').waitFor();
     await page.getByRole('link', { name: 'Clear all filters' }).click();
     await page.getByText(/^60 jobs: 60 refused\./).waitFor();
-    await dashboard.go('jobs/two');
+    await fixture.dashboard.go('jobs/two');
     await page.getByText('An operator acknowledged it; it no longer').waitFor();
     await page.getByText('the first is right').first().waitFor();
   });
 
   it('tells in words when neither side knows it, or the service cannot be asked', async () => {
-    const { page } = dashboard;
-    await dashboard.go('jobs/nobody');
+    const { page } = fixture.dashboard;
+    await fixture.dashboard.go('jobs/nobody');
     await page.getByText('Nothing is known of this job here.').waitFor();
     await page.getByRole('button', { name: 'Refetch from the service' }).click();
     await page.locator('#notice').getByText('Neither this receiver nor the speech service').waitFor();
-    lost.simulator.faults.add({ kind: 'answer', operation: 'record', status: 500, body: {} });
+    fixture.lost.simulator.faults.add({ kind: 'answer', operation: 'record', status: 500, body: {} });
     await page.getByRole('button', { name: 'Refetch from the service' }).click();
     await page.locator('#notice').getByText('transcript-receiver doctor').waitFor();
   });
@@ -124,13 +103,13 @@ describe('two versions of a transcript', () => {
       })),
     });
   const send = (id: string, body: string) =>
-    sendCallback(service, `id=${id}&status=success`, body, JSON_TYPE);
+    sendCallback(fixture.service, `id=${id}&status=success`, body, JSON_TYPE);
 
   it('are compared side by side with what differs marked, and settled there', async () => {
-    const { page } = dashboard;
+    const { page } = fixture.dashboard;
     await send('both', version('We', 'meet', 'on', 'Monday'));
     await send('both', version('We', 'meet', 'on', 'Tuesday', 'then'));
-    await dashboard.go('failures');
+    await fixture.dashboard.go('failures');
     await page.getByRole('link', { name: 'Compare both' }).click();
     const compared = page.getByRole('region', { name: 'The two versions compared' });
     await compared.getByText('They differ in 1 place.').waitFor();
@@ -148,28 +127,28 @@ describe('two versions of a transcript', () => {
   });
 
   it('with the same words say so', async () => {
-    const { page } = dashboard;
+    const { page } = fixture.dashboard;
     await send('alike', version('We', 'meet'));
     await send('alike', `${version('We', 'meet')} `);
-    await dashboard.go('jobs/alike');
+    await fixture.dashboard.go('jobs/alike');
     await page.getByText('Both versions have the same words.').waitFor();
   });
 });
 
 describe('a quarantined body', () => {
   it('is released after the configuration was corrected', async () => {
-    const { page } = dashboard;
+    const { page } = fixture.dashboard;
     const form = new FormData();
     form.append('transcript', new Blob([TRANSCRIPT]), 'transcript.json');
     form.append('jobinfo', new Blob(['{"id":"r1"}']), 'jobinfo.json');
     const strict = await startService({
       sources: { default: {} },
       limits: { maxParts: 1 },
-      store: { url: `file:${service.folder}` },
+      store: { url: `file:${fixture.service.folder}` },
     });
     await sendCallback(strict, 'id=r1&status=success', form);
     await strict.stop();
-    await dashboard.go('failures');
+    await fixture.dashboard.go('failures');
     await page.getByText('The body has more parts than limits.maxParts.').waitFor();
     await page.getByRole('link', { name: 'Inspect' }).click();
     await page.getByText('Can be decoded today').waitFor();
@@ -187,8 +166,8 @@ describe('a quarantined body', () => {
 
 describe('a transcript that came some other way', () => {
   it('is imported, read with its speakers, and downloaded', async () => {
-    const { page } = dashboard;
-    await dashboard.go('jobs/by-hand');
+    const { page } = fixture.dashboard;
+    await fixture.dashboard.go('jobs/by-hand');
     await page.getByRole('button', { name: 'Import files…' }).click();
     const buffer = Buffer.from(TRANSCRIPT);
     await page
@@ -214,9 +193,9 @@ describe('a transcript that came some other way', () => {
   });
 
   it('is erased only when its id was typed', async () => {
-    const { page } = dashboard;
-    await sendCallback(service, 'id=gone1&status=success', TRANSCRIPT, JSON_TYPE);
-    await dashboard.go('jobs/gone1');
+    const { page } = fixture.dashboard;
+    await sendCallback(fixture.service, 'id=gone1&status=success', TRANSCRIPT, JSON_TYPE);
+    await fixture.dashboard.go('jobs/gone1');
     await page.getByRole('button', { name: 'Erase…' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Type gone1 to confirm').fill('gone2');
@@ -235,19 +214,19 @@ describe('a transcript that came some other way', () => {
 
 describe('media', () => {
   it('play beside the transcript, from the word that is clicked', async () => {
-    const { page } = dashboard;
-    lost.simulator.faults.clear();
-    const { id, notified } = lost.simulator.submit({
+    const { page } = fixture.dashboard;
+    fixture.lost.simulator.faults.clear();
+    const { id, notified } = fixture.lost.simulator.submit({
       mediaBytes: 400_000,
       config: {
         type: 'transcription',
         notification_config: [
-          { url: `${service.publicUrl}/callbacks/default`, contents: ['transcript', 'data'] },
+          { url: `${fixture.service.publicUrl}/callbacks/default`, contents: ['transcript', 'data'] },
         ],
       },
     });
     await notified;
-    await dashboard.go(`jobs/${id}`);
+    await fixture.dashboard.go(`jobs/${id}`);
     await page.locator('.transcript .word').nth(12).click();
     const start = Number(await page.locator('.transcript .word').nth(12).getAttribute('data-start'));
     // Looked at from outside: a condition that the page itself polls would be `eval`, which its CSP refuses.
@@ -266,10 +245,12 @@ describe('media', () => {
 
 describe('a refusal', () => {
   it('leads to an explanation with everything filled in, and what would have to change', async () => {
-    const { page } = dashboard;
+    const { page } = fixture.dashboard;
     const headers = { ...JSON_TYPE, 'x-forwarded-for': '203.0.113.9' };
-    expect((await sendCallback(service, 'id=j&status=success', TRANSCRIPT, headers)).status).toBe(403);
-    await dashboard.go('refusals');
+    expect((await sendCallback(fixture.service, 'id=j&status=success', TRANSCRIPT, headers)).status).toBe(
+      403,
+    );
+    await fixture.dashboard.go('refusals');
     await page.getByRole('link', { name: 'Explain requests from 127.0.0.1' }).click();
     await page.getByText('Refused with 403').waitFor();
     expect(await page.getByLabel('Headers').inputValue()).toBe('X-Forwarded-For: 203.0.113.9');

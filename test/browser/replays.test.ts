@@ -1,35 +1,14 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import type { Browser } from 'playwright-core';
-import { type Dashboard, openBrowser, openDashboard } from '../support/dashboard/dashboard.js';
-import { type RunningService, startService } from '../support/processes/running-service.js';
-import { type LostJobs, lostJobs } from '../support/recovery/lost-jobs.js';
+import { describe, expect, it } from '@jest/globals';
+import { useDashboard } from '../support/dashboard/use-dashboard.js';
+import { startService } from '../support/processes/running-service.js';
 
-let browser: Browser;
-let lost: LostJobs;
-let service: RunningService;
-let dashboard: Dashboard;
-
-beforeAll(async () => {
-  browser = await openBrowser();
-});
-beforeEach(async () => {
-  lost = await lostJobs();
-  service = await startService({ sources: { default: {} }, ...lost.settings, recovery: { concurrency: 1 } });
-  dashboard = await openDashboard(browser, service);
-});
-afterEach(async () => {
-  expect(dashboard.trouble).toEqual([]);
-  await dashboard.close();
-  await service.stop();
-  await lost.simulator.close();
-});
-afterAll(() => browser.close());
+const fixture = useDashboard({ recovery: { concurrency: 1 } });
 
 async function preview(jobs: readonly string[]) {
-  const { page } = dashboard;
-  await dashboard.go('replays');
+  const { page } = fixture.dashboard;
+  await fixture.dashboard.go('replays');
   await page.getByText('No replay was started yet.').waitFor();
   await page.getByLabel('Job ids').fill(jobs.join('\n'));
   await page.getByRole('button', { name: 'Preview' }).click();
@@ -38,8 +17,8 @@ async function preview(jobs: readonly string[]) {
 
 describe('a replay of many jobs', () => {
   it('is previewed, started with a reason, and watched to its end', async () => {
-    const { page } = dashboard;
-    const jobs = await Promise.all(Array.from({ length: 5 }, () => lost.lose()));
+    const { page } = fixture.dashboard;
+    const jobs = await Promise.all(Array.from({ length: 5 }, () => fixture.lost.lose()));
     await preview(jobs);
     await page.getByLabel('Reason').fill('outage of the 5th');
     await page.getByRole('button', { name: 'Start with 5 jobs' }).click();
@@ -47,13 +26,13 @@ describe('a replay of many jobs', () => {
     await page.locator('h1 + .status').getByText('Done').waitFor();
     await page.getByText('Recovered').waitFor();
     await page.getByText('outage of the 5th').waitFor();
-    await dashboard.go(`jobs/${jobs[0]}`);
+    await fixture.dashboard.go(`jobs/${jobs[0]}`);
     await page.getByText('A replay fetched from the service: transcript (json-v2)').waitFor();
   });
 
   it('names what failed, and tries it again', async () => {
-    const { page } = dashboard;
-    const jobs = [await lost.lose(), 'nobody-knows-this-one'];
+    const { page } = fixture.dashboard;
+    const jobs = [await fixture.lost.lose(), 'nobody-knows-this-one'];
     await preview(jobs);
     await page.getByLabel('Reason').fill('one is unknown');
     await page.getByRole('button', { name: 'Start with 2 jobs' }).click();
@@ -68,7 +47,7 @@ describe('a replay of many jobs', () => {
   });
 
   it('can be cancelled while it runs', async () => {
-    const { page } = dashboard;
+    const { page } = fixture.dashboard;
     const silent = createServer();
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
     const { port } = silent.address() as AddressInfo;
@@ -89,20 +68,20 @@ describe('a replay of many jobs', () => {
       expect(await page.getByRole('button', { name: 'Cancel replay…' }).count()).toBe(0);
       await page.getByRole('link', { name: 'All replays' }).click();
       await page.getByRole('row').filter({ hasText: 'Cancelled' }).getByText('too much').waitFor();
-      expect(dashboard.trouble.filter((text) => !text.includes(waiting.adminUrl))).toEqual([]);
-      (dashboard.trouble as string[]).length = 0;
+      expect(fixture.dashboard.trouble.filter((text) => !text.includes(waiting.adminUrl))).toEqual([]);
+      (fixture.dashboard.trouble as string[]).length = 0;
     } finally {
       silent.closeAllConnections();
       silent.close();
       await page.goto('about:blank');
       await waiting.stop();
-      (dashboard.trouble as string[]).length = 0;
+      (fixture.dashboard.trouble as string[]).length = 0;
     }
   });
 
   it('says so when nothing matches, and what is wrong with the form', async () => {
-    const { page } = dashboard;
-    await dashboard.go('replays');
+    const { page } = fixture.dashboard;
+    await fixture.dashboard.go('replays');
     await page.getByRole('button', { name: 'Preview' }).click();
     await page.getByText('A refetch needs jobs or at least one filter.').waitFor();
     await page.getByLabel('Region').selectOption('au1');

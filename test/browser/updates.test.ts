@@ -1,40 +1,20 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import type { Browser } from 'playwright-core';
-import { type Dashboard, openBrowser, openDashboard } from '../support/dashboard/dashboard.js';
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { useDashboard } from '../support/dashboard/use-dashboard.js';
 import { sendCallback } from '../support/processes/admin-api.js';
-import { type RunningService, startService } from '../support/processes/running-service.js';
-import { type LostJobs, lostJobs } from '../support/recovery/lost-jobs.js';
 import { until } from '../support/until.js';
 
 /** The page renews itself every few seconds: whatever the reader has typed, opened or chosen by then stays. */
 
-let browser: Browser;
-let lost: LostJobs;
-let service: RunningService;
-let dashboard: Dashboard;
-
-beforeAll(async () => {
-  browser = await openBrowser();
-});
+const fixture = useDashboard({ recovery: { concurrency: 1 } });
 beforeEach(async () => {
-  lost = await lostJobs();
-  service = await startService({ sources: { default: {} }, ...lost.settings, recovery: { concurrency: 1 } });
-  dashboard = await openDashboard(browser, service);
   // The page's timers run when the test says so.
-  await dashboard.page.clock.install();
-  await dashboard.page.reload();
+  await fixture.dashboard.page.clock.install();
+  await fixture.dashboard.page.reload();
 });
-afterEach(async () => {
-  expect(dashboard.trouble).toEqual([]);
-  await dashboard.close();
-  await service.stop();
-  await lost.simulator.close();
-});
-afterAll(() => browser.close());
 
 /** Lets the page renew itself so many times. */
 async function updates(times: number) {
-  const { page } = dashboard;
+  const { page } = fixture.dashboard;
   for (let done = 0; done < times; done += 1) {
     const answered = page.waitForResponse((response) => response.url().includes('/admin/api/'));
     await page.clock.runFor(10_000);
@@ -70,11 +50,11 @@ describe('an update of the page', () => {
     ['refusals', 'refusals', 'Refusals', 0],
     ['explain', 'explain', 'Explain', 3],
   ])('leaves what the reader typed and opened on the %s page', async (name, route, shown, fields) => {
-    const { page } = dashboard;
+    const { page } = fixture.dashboard;
     const transcript = { format: '2.9', metadata: {}, results: [] };
     const headers = { 'content-type': 'application/json' };
-    await sendCallback(service, 'id=held&status=success', JSON.stringify(transcript), headers);
-    await dashboard.go(route);
+    await sendCallback(fixture.service, 'id=held&status=success', JSON.stringify(transcript), headers);
+    await fixture.dashboard.go(route);
     const heading = page.locator('#content').getByRole('heading', { name: shown }).first();
     // Also an answer that came late on a busy machine is asked for again only when the page's timers run.
     await until(async () => {
@@ -90,9 +70,9 @@ describe('an update of the page', () => {
   });
 
   it('leaves the replay form, its preview and the reason in place until the replay is started late', async () => {
-    const { page } = dashboard;
-    const jobs = await Promise.all([lost.lose(), lost.lose()]);
-    await dashboard.go('replays');
+    const { page } = fixture.dashboard;
+    const jobs = await Promise.all([fixture.lost.lose(), fixture.lost.lose()]);
+    await fixture.dashboard.go('replays');
     await updates(4);
     await page.getByLabel('Job ids').fill(jobs.join(' '));
     await updates(2);
@@ -105,16 +85,16 @@ describe('an update of the page', () => {
     await page.getByText('2 of 2').waitFor();
     await updates(1);
     await page.locator('h1 + .status').getByText('Done').waitFor();
-    await dashboard.go('replays');
+    await fixture.dashboard.go('replays');
     await updates(2);
     await page.getByRole('row').filter({ hasText: 'after a while' }).getByText('Done').waitFor();
     expect(await page.getByLabel('Job ids').inputValue()).toBe('');
   });
 
   it('leaves an open dialog, its typed reason and the focus alone', async () => {
-    const { page } = dashboard;
-    await dashboard.go('jobs/unknown-so-far');
-    await sendCallback(service, 'id=unknown-so-far&status=success', 'plain', {
+    const { page } = fixture.dashboard;
+    await fixture.dashboard.go('jobs/unknown-so-far');
+    await sendCallback(fixture.service, 'id=unknown-so-far&status=success', 'plain', {
       'content-type': 'text/plain',
     });
     await updates(2);

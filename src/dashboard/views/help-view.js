@@ -1,12 +1,14 @@
 import { h, link } from '../lib/elements/dom.js';
 import { emptyPanel, heading } from '../lib/elements/panels.js';
+import { isSearchShortcutOn, setSearchShortcut } from '../lib/screen/search-shortcut.js';
 import { own } from '../lib/text/ledger-terms.js';
 
 /** @import { Screen } from '../lib/screen/screen.js' */
 
 /**
  * What each tile of the overview means and what to do about it. A step in backticks is a command.
- * @type {Record<string, {title: string, means: string, steps: string[]}>}
+ * @typedef {{title: string, means: string, steps: string[]}} Topic
+ * @type {Record<string, Topic>}
  */
 const HELP_TOPICS = {
   store: {
@@ -110,29 +112,66 @@ const HELP_TOPICS = {
 };
 
 /**
- * The short form of a runbook.
+ * The topics, and the setting for the keyboard; or one topic, which is the short form of a runbook.
  * @param {Screen} screen
  */
 export function helpView(screen) {
-  const topic = own(HELP_TOPICS, screen.route.id);
+  const { id } = screen.route;
+  const topic = own(HELP_TOPICS, id);
   screen.start(topic?.title ?? 'Help');
-  if (topic === undefined) {
-    screen.render(
-      heading('Help'),
-      emptyPanel('There is no help on this.', link('#/', 'Back to the overview')),
-    );
-    return;
-  }
-  screen.render(
-    heading(topic.title),
-    h('p', { class: 'prose' }, topic.means),
+  if (topic !== undefined) screen.render(...topicPage(topic));
+  else screen.render(heading('Help'), id !== '' && unknownTopic(), topicList(), keyboardSetting());
+}
+
+/** @param {Topic} topic */
+function topicPage({ title, means, steps }) {
+  return [
+    heading(title),
+    h('p', { class: 'prose' }, means),
     h('h2', {}, 'What to do'),
     h(
       'ol',
       { class: 'prose steps' },
-      topic.steps.map((step) => h('li', {}, stepOf(step))),
+      steps.map((step) => h('li', {}, stepOf(step))),
     ),
-    h('p', {}, link('#/', 'Back to the overview')),
+    h('p', {}, link('#/help', 'All topics'), ' · ', link('#/', 'Overview')),
+  ];
+}
+
+function unknownTopic() {
+  return emptyPanel('There is no help on this topic.');
+}
+
+function topicList() {
+  const topics = Object.entries(HELP_TOPICS);
+  return h(
+    'section',
+    { 'aria-labelledby': 'topics', 'data-key': 'topics' },
+    h('h2', { id: 'topics' }, 'Topics'),
+    h(
+      'ul',
+      { class: 'prose' },
+      topics.map(([name, { title }]) => h('li', {}, link(`#/help/${name}`, title))),
+    ),
+  );
+}
+
+function keyboardSetting() {
+  return h(
+    'section',
+    { 'aria-labelledby': 'keyboard', 'data-key': 'keyboard' },
+    h('h2', { id: 'keyboard' }, 'Keyboard'),
+    h(
+      'label',
+      {},
+      h('input', {
+        type: 'checkbox',
+        checked: isSearchShortcutOn(),
+        onchange: (event) => setSearchShortcut(event.currentTarget.checked),
+      }),
+      ' Press / to go to the search field',
+    ),
+    h('p', { class: 'quiet' }, 'This browser remembers the choice.'),
   );
 }
 

@@ -19,6 +19,7 @@ type AttributeName =
   | `aria-${string}`
   | `data-${string}`
   | 'autocomplete'
+  | 'checked'
   | 'class'
   | 'controls'
   | 'cx'

@@ -123,7 +123,7 @@ export function table({ caption, columns, rows, key = caption }) {
   );
 }
 
-/** @param {string[]} columns @param {Row} row */
+/** @param {readonly string[]} columns @param {Row} row */
 function tableRow(columns, { key, cells }) {
   return h(
     'tr',

@@ -31,7 +31,7 @@ export function instantField(id, name, label, instant) {
   return field(id, [`${label} `, h('span', { class: 'zone' }, zoneName())], control);
 }
 
-/** @param {string} name @param {Option[]} options @param {string} [chosen] */
+/** @param {string} name @param {readonly Option[]} options @param {string} [chosen] */
 export function choices(name, options, chosen = '') {
   return h(
     'select',

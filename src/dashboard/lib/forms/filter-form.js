@@ -19,7 +19,7 @@ import { choices, field, instantField, textOf } from './field.js';
  * @typedef {Record<string, string>} FilterValues by name; an empty one filters nothing
  */
 
-/** @param {string[]} names @param {URLSearchParams} query @returns {FilterValues} */
+/** @param {readonly string[]} names @param {URLSearchParams} query @returns {FilterValues} */
 export function filterValues(names, query) {
   return Object.fromEntries(names.map((name) => [name, query.get(name) ?? '']));
 }
@@ -31,7 +31,7 @@ export function isFiltered(values) {
 
 /**
  * The form for a view's filters, open where there is room for it or when a filter is set.
- * @param {string} view its path @param {Filter[]} filters @param {FilterValues} values
+ * @param {string} view its path @param {readonly Filter[]} filters @param {FilterValues} values
  */
 export function filterForm(view, filters, values) {
   const set = Object.values(values).filter((value) => value !== '').length;
@@ -58,7 +58,7 @@ export function filterForm(view, filters, values) {
   );
 }
 
-/** @param {HTMLFormElement} form @param {Filter[]} filters */
+/** @param {HTMLFormElement} form @param {readonly Filter[]} filters */
 function chosenIn(form, filters) {
   return Object.fromEntries(
     filters.map(({ name, takes }) => {
@@ -93,7 +93,7 @@ export function showFilters(root, values) {
 
 /**
  * Options of a filter, with the value the address asks for even if it is not known.
- * @param {string[]} names @param {string} [chosen] @param {(name: string) => string} [labelOf]
+ * @param {readonly string[]} names @param {string} [chosen] @param {(name: string) => string} [labelOf]
  * @returns {Option[]}
  */
 export function optionsOf(names, chosen = '', labelOf = (name) => name) {

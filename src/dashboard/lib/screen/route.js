@@ -19,7 +19,7 @@ const ROUTES = [
   ['replay', /^\/replays\/([^/]+)$/],
   ['refusals', /^\/refusals$/],
   ['explain', /^\/explain$/],
-  ['help', /^\/help\/([^/]+)$/],
+  ['help', /^\/help(?:\/([^/]+))?$/],
 ];
 
 /** The entry of the navigation that a view belongs to. */

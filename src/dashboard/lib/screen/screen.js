@@ -19,12 +19,12 @@ const NO_ANSWER = new Error('the receiver does not answer');
 export function createScreen({ root, route, onFreshness }) {
   const ending = new AbortController();
 
-  /** @param {...(ChildNode | null | ChildNode[])} nodes */
+  /** @param {...(ChildNode | false | null | ChildNode[])} nodes */
   function render(...nodes) {
     if (ending.signal.aborted) return;
     morph(
       root,
-      nodes.flat().filter((node) => node !== null),
+      nodes.flat().filter((node) => node !== null && node !== false),
     );
   }
 

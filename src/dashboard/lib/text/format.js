@@ -129,7 +129,7 @@ export function capital(text) {
 
 /**
  * "a, b and c"
- * @param {string[]} texts
+ * @param {readonly string[]} texts
  */
 export function listed(texts) {
   return texts.length < 2 ? texts.join('') : `${texts.slice(0, -1).join(', ')} and ${texts.at(-1)}`;

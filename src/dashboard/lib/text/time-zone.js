@@ -1,39 +1,24 @@
-/** The zone of every time on the page: the reader's own, or UTC. The choice stays in this browser. */
+import { preference, setPreference } from '../preference.js';
 
-const KEY = 'transcript-receiver.zone';
-let utc = false;
-
-/** Takes up what was chosen earlier. A browser that keeps nothing starts with the reader's own zone. */
-export function restoreZone() {
-  try {
-    utc = localStorage.getItem(KEY) === 'UTC';
-  } catch {
-    utc = false;
-  }
-}
+/** The zone of every time on the page: the reader's own, or UTC. */
 
 export function isUtc() {
-  return utc;
+  return preference('zone') === 'UTC';
 }
 
 /** @param {boolean} value */
 export function chooseUtc(value) {
-  utc = value;
-  try {
-    localStorage.setItem(KEY, value ? 'UTC' : 'own');
-  } catch {
-    // Without storage the choice lasts as long as the page.
-  }
+  setPreference('zone', value ? 'UTC' : 'own');
 }
 
 /** For Intl and uPlot; undefined is the reader's own zone. */
 export function timeZone() {
-  return utc ? 'UTC' : undefined;
+  return isUtc() ? 'UTC' : undefined;
 }
 
 /** "Europe/Berlin" or "UTC". */
 export function zoneName() {
-  return utc ? 'UTC' : ownZone();
+  return isUtc() ? 'UTC' : ownZone();
 }
 
 /** The browser's name of the reader's zone; every spelling of UTC is UTC. */

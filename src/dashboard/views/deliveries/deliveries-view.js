@@ -20,7 +20,7 @@ import { deliveryTable, firstCallback, identityOf } from './delivery-table.js';
 
 /**
  * @typedef {object} Lists
- * @property {LedgerLine[]} latest the first page
+ * @property {readonly LedgerLine[]} latest the first page
  * @property {LedgerLine[]} older what the reader has loaded below it
  * @property {string | null} cursor of what follows
  */
@@ -74,7 +74,7 @@ function filtersOf(names, values) {
 
 /**
  * Rows pushed off the first page stay on screen once the reader has gone further down.
- * @param {Lists} lists @param {LedgerLine[]} fresh
+ * @param {Lists} lists @param {readonly LedgerLine[]} fresh
  */
 function keepSeen({ latest, older }, fresh) {
   if (older.length === 0) return [];

@@ -11,7 +11,7 @@ const COLUMNS = ['When', 'Job', 'Outcome', 'Status', 'From', 'What', 'Size', 'To
 
 /**
  * Ledger lines, newest first.
- * @param {LedgerLine[]} lines @param {string} caption @param {number} now
+ * @param {readonly LedgerLine[]} lines @param {string} caption @param {number} now
  */
 export function deliveryTable(lines, caption, now) {
   return table({

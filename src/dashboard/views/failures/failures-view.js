@@ -126,7 +126,7 @@ function filtersOf(names, values) {
   ];
 }
 
-/** @param {string} title @param {string} meaning @param {FailureLine[]} failures @param {Refresh} again */
+/** @param {string} title @param {string} meaning @param {readonly FailureLine[]} failures @param {Refresh} again */
 function group(title, meaning, failures, again) {
   if (failures.length === 0) return null;
   return h(
@@ -136,14 +136,17 @@ function group(title, meaning, failures, again) {
     table({
       caption: title,
       columns: ['When', 'Job', 'State', 'Cause', 'Service keeps it', 'Repair'],
-      rows: failures.map((line) => ({ key: line.jobId, cells: failureCells(line, again) })),
+      rows: failures.map((line) => ({
+        key: line.jobId ?? line.deliveryId,
+        cells: failureCells(line, again),
+      })),
     }),
   );
 }
 
 /**
  * The selection as a replay: those shown by name, or all that match the filters.
- * @param {FailureLine[]} fetchable @param {FilterValues} values
+ * @param {readonly FailureLine[]} fetchable @param {FilterValues} values
  */
 function together(fetchable, values) {
   const jobs = fetchable.map(({ jobId }) => jobId).join(' ');
@@ -160,6 +163,7 @@ function together(fetchable, values) {
 
 /** @param {FailureLine} line @param {Refresh} again */
 function failureCells(line, again) {
+  const jobId = line.jobId ?? '';
   const cause =
     reasonInWords(line.reason) ?? (line.outcome === 'conflict' ? CONFLICT : 'no cause was recorded');
   const remedy = remedyFor(line.reason);
@@ -169,7 +173,12 @@ function failureCells(line, again) {
     outcomeBadge(line.outcome),
     h('div', {}, `${capital(cause)}.`, remedy && h('p', { class: 'detail' }, remedy)),
     keptUntil(line),
-    h('div', { class: 'buttons' }, repairOf(line, again), acknowledgeButton(line.jobId, again, 'small')),
+    h(
+      'div',
+      { class: 'buttons' },
+      repairOf(line.outcome, jobId, again),
+      acknowledgeButton(jobId, again, 'small'),
+    ),
   ];
 }
 
@@ -191,8 +200,8 @@ function keptUntil({ outcome, retentionEndsAt }) {
 
 const CONFLICT = 'different bytes arrived for the same artefact; both are kept';
 
-/** @param {FailureLine} line @param {Refresh} again */
-function repairOf({ outcome, jobId }, again) {
+/** @param {string} outcome @param {string} jobId @param {Refresh} again */
+function repairOf(outcome, jobId, again) {
   const named = h('span', { class: 'unseen' }, ` ${jobId}`);
   if (outcome === 'conflict') return link(toJob(jobId), 'Compare', named);
   if (outcome === 'unrecoverable') return link(toJob(jobId), 'Import', named);

@@ -11,7 +11,7 @@ import { isConflict } from './job-state.js';
 
 /**
  * What is stored for a job.
- * @param {Artefact[]} artefacts @param {Downloads} downloads
+ * @param {readonly Artefact[]} artefacts @param {Downloads} downloads
  */
 export function artefactsSection(artefacts, downloads) {
   return h(

@@ -27,7 +27,7 @@ export function jobState({ artefacts, timeline, service }) {
   return withoutTranscript(artefacts, timeline, service);
 }
 
-/** @param {Artefact[]} artefacts @param {LedgerLine[]} timeline @param {ServiceRecord | null} service */
+/** @param {readonly Artefact[]} artefacts @param {readonly LedgerLine[]} timeline @param {ServiceRecord | null} service */
 function withoutTranscript(artefacts, timeline, service) {
   const last = timeline.at(-1);
   if (last?.outcome === 'erased')
@@ -100,7 +100,7 @@ export function needsDecision({ artefacts, timeline }) {
   return !since.some(({ outcome }) => repaired.includes(outcome));
 }
 
-/** @param {LedgerLine[]} timeline */
+/** @param {readonly LedgerLine[]} timeline */
 function isSettled(timeline) {
   /** @param {string} name */
   const last = (name) => timeline.findLastIndex(({ outcome }) => outcome === name);

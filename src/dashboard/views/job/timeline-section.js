@@ -9,7 +9,7 @@ import { identityOf } from '../deliveries/delivery-table.js';
 
 /**
  * What happened to a job, in words, oldest first; `chosen` is the id of the delivery to point out.
- * @param {LedgerLine[]} timeline @param {string | null} chosen
+ * @param {readonly LedgerLine[]} timeline @param {string | null} chosen
  */
 export function timelineSection(timeline, chosen) {
   return h(

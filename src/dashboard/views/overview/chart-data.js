@@ -8,6 +8,7 @@ import { outcomeOf } from '../../lib/text/ledger-terms.js';
  * @typedef {object} Chart
  * @property {'outcomes' | 'regions' | 'latency' | 'volume'} id
  * @property {string} title
+ * @property {string} empty what to say where there is nothing to draw
  * @property {'bars' | 'lines'} kind bars stand on each other
  * @property {(value: number) => string} show
  * @property {ChartSeries[]} series
@@ -50,6 +51,7 @@ export function chartData({ buckets, total }) {
     {
       id: 'outcomes',
       title: 'Deliveries by outcome',
+      empty: 'No deliveries in this window.',
       kind: 'bars',
       show: (n) => count(n),
       series: counted(buckets, total, 'outcomes', STACK, (name) => outcomeOf(name).word),
@@ -57,6 +59,7 @@ export function chartData({ buckets, total }) {
     {
       id: 'regions',
       title: 'Deliveries by region',
+      empty: 'No deliveries in this window.',
       kind: 'bars',
       show: (n) => count(n),
       series: counted(buckets, total, 'regions', REGIONS, (name) => (name === 'none' ? 'no region' : name)),
@@ -64,6 +67,7 @@ export function chartData({ buckets, total }) {
     {
       id: 'latency',
       title: 'Callback duration',
+      empty: 'No callbacks in this window.',
       kind: 'lines',
       show: milliseconds,
       series: latency(buckets),
@@ -71,6 +75,7 @@ export function chartData({ buckets, total }) {
     {
       id: 'volume',
       title: 'Bytes received',
+      empty: 'No bytes received in this window.',
       kind: 'bars',
       show: bytes,
       series: [{ name: 'volume', label: 'Bytes received', values: buckets.map((bucket) => bucket.bytes) }],
@@ -81,7 +86,7 @@ export function chartData({ buckets, total }) {
 
 /**
  * @param {Summary['buckets']} buckets @param {Summary['total']} total @param {'outcomes' | 'regions'} field
- * @param {string[]} order @param {(name: string) => string} labelOf
+ * @param {readonly string[]} order @param {(name: string) => string} labelOf
  */
 function counted(buckets, total, field, order, labelOf) {
   const names = Object.keys(total[field]).sort((a, b) => placeOf(a, order) - placeOf(b, order));
@@ -92,7 +97,7 @@ function counted(buckets, total, field, order, labelOf) {
   }));
 }
 
-/** @param {string} name @param {string[]} order */
+/** @param {string} name @param {readonly string[]} order */
 function placeOf(name, order) {
   const place = order.indexOf(name);
   return place < 0 ? order.length : place;
@@ -108,13 +113,17 @@ function latency(buckets) {
   ];
 }
 
+/** @param {Chart} chart */
+export function isEmpty({ series }) {
+  return series.every(({ values }) => values.every((value) => !value));
+}
+
 /**
  * What a chart shows, in a sentence, for whoever does not see it.
  * @param {Chart} chart
  */
 export function sentenceOf({ kind, series, times, show }) {
   const sums = series.map(({ values }) => values.reduce(add, 0));
-  if (sums.every((sum) => sum === 0)) return 'Nothing in this time range.';
   if (kind === 'lines') {
     return series
       .map(({ label, values }) => `${label} at most ${show(Math.max(...values.map((value) => value ?? 0)))}`)

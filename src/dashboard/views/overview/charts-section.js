@@ -1,7 +1,7 @@
 import { h } from '../../lib/elements/dom.js';
 import { to } from '../../lib/screen/route.js';
 import { clock } from '../../lib/text/format.js';
-import { chartData, DAY, RANGES, sentenceOf } from './chart-data.js';
+import { chartData, DAY, isEmpty, RANGES, sentenceOf } from './chart-data.js';
 
 /** @import { Summary } from '../../lib/api/api-answers.js' */
 /** @import { Chart, Range } from './chart-data.js' */
@@ -40,11 +40,19 @@ function rangeLinks(chosen) {
 
 /** @param {Chart} chart @param {Range} range */
 function figure(chart, range) {
-  const { id, title, series } = chart;
+  const { id, title } = chart;
   return h(
     'figure',
     { 'data-key': id, class: 'chart', 'aria-labelledby': `chart-${id}` },
     h('figcaption', { id: `chart-${id}` }, title),
+    isEmpty(chart) ? h('p', { class: 'quiet', 'data-key': 'empty' }, chart.empty) : plot(chart, range),
+  );
+}
+
+/** @param {Chart} chart @param {Range} range */
+function plot(chart, range) {
+  const { id, title, series } = chart;
+  return [
     h(
       'ul',
       { class: 'legend' },
@@ -61,7 +69,7 @@ function figure(chart, range) {
     }),
     h('p', { class: 'readout quiet', id: `readout-${id}`, 'data-keep': 'readout' }),
     h('details', {}, h('summary', {}, `${title} as text`), h('p', {}, sentenceOf(chart)), chartTable(chart)),
-  );
+  ];
 }
 
 /**
@@ -72,7 +80,6 @@ function chartTable({ title, series, times, show }) {
   const busy = times
     .map((time, index) => ({ time, figures: series.map(({ values }) => values[index] ?? null) }))
     .filter(({ figures }) => figures.some((figure) => figure));
-  if (busy.length === 0) return null;
   return h(
     'div',
     { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': `${title}: table` },

@@ -49,7 +49,7 @@ export function overviewView(screen) {
   });
 }
 
-/** @param {LedgerLine[]} deliveries @param {Health} health @param {number} now */
+/** @param {readonly LedgerLine[]} deliveries @param {Health} health @param {number} now */
 function latestSection(deliveries, health, now) {
   return h(
     'section',

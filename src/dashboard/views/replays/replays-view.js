@@ -47,7 +47,7 @@ function newReplay(query, names) {
   });
 }
 
-/** @param {Replay[]} replays */
+/** @param {readonly Replay[]} replays */
 function listSection(replays) {
   return h(
     'section',
@@ -131,7 +131,7 @@ function replayForm(query, names, preview) {
 function selectorOf(form) {
   const text = (/** @type {string} */ name) => textOf(form, name) || undefined;
   return {
-    kind: textOf(form, 'kind'),
+    kind: textOf(form, 'kind') === 'release' ? 'release' : 'refetch',
     jobs: text('jobs')
       ?.split(/[\s,]+/)
       .filter(Boolean),

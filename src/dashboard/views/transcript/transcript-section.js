@@ -23,7 +23,7 @@ export function createTranscriptSection(contentOf, downloads, redraw) {
     redraw();
   }
 
-  /** @param {Artefact[]} artefacts @param {ServiceRecord | null} service */
+  /** @param {readonly Artefact[]} artefacts @param {ServiceRecord | null} service */
   return (artefacts, service) => {
     const transcripts = artefacts.filter(isTranscript).sort(byKind);
     const media = artefacts.find((artefact) => artefact.kind === 'data' && !isConflict(artefact));
@@ -54,7 +54,7 @@ function byKind(a, b) {
   );
 }
 
-/** @param {Artefact[]} transcripts @param {Artefact} shown @param {(key: string) => void} choose */
+/** @param {readonly Artefact[]} transcripts @param {Artefact} shown @param {(key: string) => void} choose */
 function formats(transcripts, shown, choose) {
   return h(
     'div',

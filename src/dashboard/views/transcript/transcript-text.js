@@ -31,7 +31,7 @@ export function transcriptText({ turns }, key, hasMedia) {
   return host;
 }
 
-/** @param {HTMLElement} host @param {Turn[]} turns @param {number} from @param {boolean} hasMedia */
+/** @param {HTMLElement} host @param {readonly Turn[]} turns @param {number} from @param {boolean} hasMedia */
 function showMore(host, turns, from, hasMedia) {
   const to = Math.min(turns.length, from + PAGE);
   for (const [index, turn] of turns.slice(from, to).entries())

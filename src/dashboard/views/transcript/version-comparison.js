@@ -43,7 +43,7 @@ export function createVersionComparison(contentOf, redraw) {
     redraw();
   }
 
-  /** @param {Artefact[]} artefacts */
+  /** @param {readonly Artefact[]} artefacts */
   return (artefacts) => {
     const pairs = pairsOf(artefacts);
     const shown = pairs.find(({ other }) => other.key === chosen) ?? pairs[0];
@@ -67,7 +67,7 @@ export function createVersionComparison(contentOf, redraw) {
   };
 }
 
-/** @param {Artefact[]} artefacts @returns {Pair[]} */
+/** @param {readonly Artefact[]} artefacts @returns {Pair[]} */
 function pairsOf(artefacts) {
   return artefacts
     .filter((artefact) => isConflict(artefact) && TRANSCRIPT_KINDS.includes(artefact.kind))
@@ -77,7 +77,7 @@ function pairsOf(artefacts) {
     });
 }
 
-/** @param {Pair[]} pairs @param {Pair} shown @param {(key: string) => void} choose */
+/** @param {readonly Pair[]} pairs @param {Pair} shown @param {(key: string) => void} choose */
 function whichPair(pairs, shown, choose) {
   return h(
     'div',
@@ -134,7 +134,7 @@ function whereOf({ start, equalBefore }) {
 
 /**
  * Changed words in an element that says so, and in words for screen readers that do not read such elements out.
- * @param {TextRun[]} runs @param {'del' | 'ins'} tag @param {string} label
+ * @param {readonly TextRun[]} runs @param {'del' | 'ins'} tag @param {string} label
  */
 function side(runs, tag, label) {
   if (runs.length === 0) return h('span', { class: 'quiet' }, 'nothing');

@@ -26,7 +26,7 @@ import { signInView } from './views/sign-in-view.js';
 /** @import { Route } from './lib/screen/route.js' */
 /** @import { Screen } from './lib/screen/screen.js' */
 
-/** The page's frame: sign-in, navigation, and one view at a time. */
+/** The frame of the page: sign-in, navigation, and one view at a time. */
 
 /**
  * Every view by the name of its route.
@@ -77,8 +77,8 @@ function open({ moveFocus }) {
 function notFoundView(screen) {
   screen.start('Not found');
   screen.render(
-    heading('There is nothing here'),
-    emptyPanel('This address leads to no page.', link('#/', 'Go to the overview')),
+    heading('Page not found'),
+    emptyPanel('No page has this address.', link('#/', 'Go to the overview')),
   );
 }
 
@@ -120,7 +120,7 @@ function pauseOrResume() {
   setPaused(paused);
 }
 
-/** Instants stay what they are: the fields that are filled in show them in the new zone. */
+/** Fields that are filled in keep their instant and show it in the new zone. */
 function switchZone() {
   /** @type {NodeListOf<HTMLInputElement>} */
   const fields = content.querySelectorAll('input[type=datetime-local]');
@@ -168,7 +168,7 @@ showZone();
 showSearchShortcut();
 onSignedOut(() => {
   if (screen?.route.name === 'sign-in') return;
-  announce('You were signed out: the token is not valid (any more).', 'notice');
+  announce('You were signed out: the token is no longer valid.', 'notice');
   open({ moveFocus: true });
 });
 

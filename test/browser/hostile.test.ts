@@ -11,7 +11,7 @@ import { type RunningService, startService } from '../support/processes/running-
 import { type LostJobs, lostJobs } from '../support/recovery/lost-jobs.js';
 import { until } from '../support/until.js';
 
-/** What strangers would send to whoever looks at the page. Each tells by `window.hit` when it ran. */
+/** Attacks on users of the page. An input that runs sets `window.hit`. */
 const CORPUS = [
   '<script>window.hit=1</script>',
   '<img src=x onerror=window.hit=1>',

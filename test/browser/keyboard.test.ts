@@ -6,7 +6,7 @@ const fixture = useDashboard({}, { signedIn: false });
 const FOCUSED =
   "(() => { const e = document.activeElement; return (e.getAttribute('aria-label') ?? e.textContent ?? '').trim() || e.id; })()";
 
-/** Goes on by Tab until something of that name is focused, as a reader without a mouse does. */
+/** Presses Tab until an element with that name has the focus. */
 async function tabTo(name: RegExp | string): Promise<void> {
   const passed: string[] = [];
   for (let step = 0; step < 80; step += 1) {
@@ -19,7 +19,7 @@ async function tabTo(name: RegExp | string): Promise<void> {
 }
 
 describe('without a mouse', () => {
-  it('one signs in, finds a job, repairs it and reads its transcript', async () => {
+  it('a user can sign in, find a job, repair it and read its transcript', async () => {
     const { page } = fixture.dashboard;
     const { keyboard } = page;
     const id = await fixture.lost.lose();
@@ -41,7 +41,7 @@ describe('without a mouse', () => {
     await tabTo('Text of the transcript');
   });
 
-  it('the first stop leads past the navigation, and every stop can be seen', async () => {
+  it('the first stop skips the navigation, and the focus is always visible', async () => {
     const { page } = fixture.dashboard;
     await page.getByLabel('Token').fill(fixture.service.adminToken);
     await page.keyboard.press('Enter');
@@ -58,7 +58,7 @@ describe('without a mouse', () => {
     }
   });
 
-  it('/ leads to the search field, not while writing, and can be turned off for good', async () => {
+  it('/ moves the focus to the search field except from a field, and can be turned off', async () => {
     const { page } = fixture.dashboard;
     const focused = () => page.evaluate('document.activeElement.id');
     await page.getByLabel('Token').fill(fixture.service.adminToken);

@@ -51,8 +51,8 @@ describe('the overview', () => {
     await allIsWell();
     await sendCallback(fixture.service, 'id=q1&status=success', '{"broken', JSON_TYPE);
     await page.getByText('1 undecodable body waits in quarantine.').waitFor();
-    await page.getByRole('link', { name: 'See why and release' }).click();
-    await page.getByText('The body says it is JSON and does not parse.').waitFor();
+    await page.getByRole('link', { name: 'Inspect and release' }).click();
+    await page.getByText('The body is declared as JSON but does not parse.').waitFor();
   });
 
   it('keeps focus and what is opened while it updates itself', async () => {
@@ -96,7 +96,7 @@ describe('the overview', () => {
 });
 
 describe('deliveries', () => {
-  it('are filtered by an address that can be passed on, and the way back works', async () => {
+  it('are filtered by an address that can be shared, and going back works', async () => {
     const { page } = fixture.dashboard;
     await sendCallback(fixture.service, 'id=good&status=success', TRANSCRIPT, JSON_TYPE);
     await sendCallback(fixture.service, 'id=poor&status=error');
@@ -117,7 +117,7 @@ describe('deliveries', () => {
     expect(await page.getByLabel('Outcome').inputValue()).toBe('');
     await page.getByLabel('Job', { exact: true }).fill('nobody');
     await page.keyboard.press('Enter');
-    await page.getByText('Nothing matches these filters.').waitFor();
+    await page.getByText('No delivery matches these filters.').waitFor();
   });
 
   it('show what arrives while one looks on', async () => {

@@ -39,7 +39,7 @@ describe('a job that failed', () => {
     await page.locator('#notice').getByText(`Job ${id}: failed`).waitFor();
     await page.getByRole('link', { name: 'Overview' }).click();
     await page.locator('.verdict').getByText('1 job is failing: 1 not fetched.').waitFor();
-    await page.getByRole('link', { name: 'See why and repair' }).click();
+    await page.getByRole('link', { name: 'Inspect and repair' }).click();
     const row = page.getByRole('row').filter({ hasText: id });
     await row.getByText('Failed').waitFor();
     fixture.lost.simulator.faults.clear();
@@ -60,7 +60,7 @@ describe('a job that failed', () => {
     await sendCallback(fixture.service, 'id=two&status=success', `${TRANSCRIPT} `, JSON_TYPE);
     await fixture.dashboard.go('failures');
     await page
-      .getByText('61 jobs: 60 refused, 1 conflict. Shown are the 50 that the service deletes first.')
+      .getByText('61 jobs: 60 refused, 1 conflict. The 50 that the service deletes first are shown.')
       .waitFor();
     await page.getByRole('button', { name: 'Load more' }).click();
     await page.getByRole('row').filter({ hasText: 'bulk59' }).waitFor();
@@ -74,14 +74,14 @@ describe('a job that failed', () => {
     await page.getByRole('link', { name: 'Clear all filters' }).click();
     await page.getByText(/^60 jobs: 60 refused\./).waitFor();
     await fixture.dashboard.go('jobs/two');
-    await page.getByText('An operator acknowledged it; it no longer').waitFor();
+    await page.getByText('An operator acknowledged the job').waitFor();
     await page.getByText('the first is right').first().waitFor();
   });
 
-  it('tells in words when neither side knows it, or the service cannot be asked', async () => {
+  it('says when neither side knows it, or the service does not respond', async () => {
     const { page } = fixture.dashboard;
     await fixture.dashboard.go('jobs/nobody');
-    await page.getByText('Nothing is known of this job here.').waitFor();
+    await page.getByText('This receiver does not know the job.').waitFor();
     await page.getByRole('button', { name: 'Refetch from the service' }).click();
     await page.locator('#notice').getByText('Neither this receiver nor the speech service').waitFor();
     fixture.lost.simulator.faults.add({ kind: 'answer', operation: 'record', status: 500, body: {} });
@@ -111,8 +111,8 @@ describe('two versions of a transcript', () => {
     await send('both', version('We', 'meet', 'on', 'Tuesday', 'then'));
     await fixture.dashboard.go('failures');
     await page.getByRole('link', { name: 'Compare both' }).click();
-    const compared = page.getByRole('region', { name: 'The two versions compared' });
-    await compared.getByText('They differ in 1 place.').waitFor();
+    const compared = page.getByRole('region', { name: 'Comparison of the two versions' });
+    await compared.getByText('The versions differ in 1 place.').waitFor();
     expect(await compared.locator('del').allTextContents()).toEqual(['Only in the first version: Monday.']);
     expect(await compared.locator('ins').allTextContents()).toEqual([
       'Only in the other version: Tuesday then.',
@@ -123,7 +123,7 @@ describe('two versions of a transcript', () => {
     await dialog.getByRole('button', { name: 'Acknowledge' }).click();
     await page.locator('h1 ~ .status').getByText('Acknowledged').waitFor();
     expect(await page.getByRole('button', { name: 'Acknowledge… job both' }).count()).toBe(0);
-    await compared.getByText('They differ in 1 place.').waitFor();
+    await compared.getByText('The versions differ in 1 place.').waitFor();
   });
 
   it('with the same words say so', async () => {
@@ -151,8 +151,8 @@ describe('a quarantined body', () => {
     await fixture.dashboard.go('failures');
     await page.getByText('The body has more parts than limits.maxParts.').waitFor();
     await page.getByRole('link', { name: 'Inspect' }).click();
-    await page.getByText('Can be decoded today').waitFor();
-    await page.getByText('Releasing it gives: transcript (json-v2) and job information.').waitFor();
+    await page.getByText('Can be decoded now').waitFor();
+    await page.getByText('Releasing it stores: transcript (json-v2) and job information.').waitFor();
     await page.getByRole('button', { name: 'Release', exact: true }).click();
     await page.getByRole('dialog').getByLabel('Reason').fill('limit raised');
     await page.getByRole('dialog').getByRole('button', { name: 'Release' }).click();
@@ -164,7 +164,7 @@ describe('a quarantined body', () => {
   });
 });
 
-describe('a transcript that came some other way', () => {
+describe('an imported transcript', () => {
   it('is imported, read with its speakers, and downloaded', async () => {
     const { page } = fixture.dashboard;
     await fixture.dashboard.go('jobs/by-hand');
@@ -176,7 +176,7 @@ describe('a transcript that came some other way', () => {
     await page.getByLabel('Reason').fill('from the backup');
     await page.getByRole('button', { name: 'Import', exact: true }).click();
     await page.locator('#notice').getByText('Import: stored, transcript (json-v2).').waitFor();
-    await page.getByText('Imported by hand: transcript (json-v2)').waitFor();
+    await page.getByText('Imported: transcript (json-v2)').waitFor();
     await page.getByText('By tester.').waitFor();
     await page.locator('.transcript .turn').first().waitFor();
     expect(await page.locator('.transcript .turn').allTextContents()).toEqual([
@@ -199,7 +199,7 @@ describe('a transcript that came some other way', () => {
     await page.getByRole('button', { name: 'Erase…' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Type gone1 to confirm').fill('gone2');
-    expect(await dialog.getByRole('button', { name: 'Erase for good' }).isDisabled()).toBe(true);
+    expect(await dialog.getByRole('button', { name: 'Erase permanently' }).isDisabled()).toBe(true);
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });
     expect(await page.evaluate('document.activeElement.textContent')).toBe('Erase…');
@@ -252,7 +252,7 @@ describe('a refusal', () => {
     );
     await fixture.dashboard.go('refusals');
     await page.getByRole('link', { name: 'Explain requests from 127.0.0.1' }).click();
-    await page.getByText('Refused with 403').waitFor();
+    await page.getByText('Rejected with 403').waitFor();
     expect(await page.getByLabel('Headers').inputValue()).toBe('X-Forwarded-For: 203.0.113.9');
     await page
       .getByText(/accepts no request with X-Forwarded/)

@@ -39,7 +39,7 @@ describe('a replay of many jobs', () => {
     await page.getByText('2 of 2, 1 failed').waitFor();
     const row = page.getByRole('row').filter({ hasText: 'nobody-knows-this-one' });
     await row.getByText('no configured region knows this job').waitFor();
-    await page.getByRole('link', { name: 'Try the 1 that failed again' }).click();
+    await page.getByRole('link', { name: 'Retry the 1 failed item' }).click();
     await page.getByRole('button', { name: 'Preview' }).click();
     await page.getByText('Would refetch 1 job').waitFor();
     await page.getByText('All of them').click();
@@ -86,6 +86,6 @@ describe('a replay of many jobs', () => {
     await page.getByText('A refetch needs jobs or at least one filter.').waitFor();
     await page.getByLabel('Region').selectOption('au1');
     await page.getByRole('button', { name: 'Preview' }).click();
-    await page.getByText('Nothing would be done.').waitFor();
+    await page.getByText('No job or body matches.').waitFor();
   });
 });

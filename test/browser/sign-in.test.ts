@@ -34,7 +34,7 @@ describe('signing in', () => {
     const { page } = dashboard;
     await page.getByLabel('Token').fill('not-the-token-at-all');
     await page.getByRole('button', { name: 'Sign in' }).click();
-    await page.getByText('This token is not known here').waitFor();
+    await page.getByText('Invalid token').waitFor();
     expect(await page.getByRole('navigation', { name: 'Main' }).isVisible()).toBe(false);
     await page.getByLabel('Token').fill(service.adminToken);
     await page.getByLabel('Token').press('Enter');
@@ -53,7 +53,7 @@ describe('signing in', () => {
     await page.getByRole('heading', { name: 'Explain', level: 1 }).waitFor();
   });
 
-  it('goes back to the form when the token is no longer valid, and when told to', async () => {
+  it('returns to the form when the token is no longer valid, and on sign-out', async () => {
     dashboard = await openDashboard(browser, service);
     const { page } = dashboard;
     await page.getByText('Look at this').waitFor();

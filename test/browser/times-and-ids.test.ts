@@ -44,7 +44,7 @@ const MINUTES_AHEAD = `(() => {
 })()`;
 
 describe('times', () => {
-  it('are in the reader’s zone or in UTC, which is said, kept, and goes for fields as well', async () => {
+  it('are in the browser’s zone or in UTC; the page names the zone, remembers it, and applies it to fields', async () => {
     const { page } = dashboard;
     await dashboard.go('deliveries?since=2026-01-02T03%3A04%3A05.000Z');
     await page.getByRole('cell', { name: 'first' }).waitFor();

@@ -3,16 +3,16 @@ import { useDashboard } from '../support/dashboard/use-dashboard.js';
 import { sendCallback } from '../support/processes/admin-api.js';
 import { until } from '../support/until.js';
 
-/** The page renews itself every few seconds: whatever the reader has typed, opened or chosen by then stays. */
+/** The page updates every few seconds: what the user has typed, opened or chosen stays. */
 
 const fixture = useDashboard({ recovery: { concurrency: 1 } });
 beforeEach(async () => {
-  // The page's timers run when the test says so.
+  // The test controls the page's timers.
   await fixture.dashboard.page.clock.install();
   await fixture.dashboard.page.reload();
 });
 
-/** Lets the page renew itself so many times. */
+/** Lets the page update this many times. */
 async function updates(times: number) {
   const { page } = fixture.dashboard;
   for (let done = 0; done < times; done += 1) {
@@ -23,7 +23,7 @@ async function updates(times: number) {
   }
 }
 
-/** Writes into every field, opens every detail, and remembers the elements; `look` tells which of them are still so. */
+/** Fills every field, opens all details, and remembers the elements; `LOOK` counts those that are unchanged. */
 const MARK = `(() => {
   const content = document.getElementById('content');
   const controls = [...content.querySelectorAll('input:not([type=file]), textarea, select')];
@@ -49,7 +49,7 @@ describe('an update of the page', () => {
     ['replays', 'replays', 'Earlier replays', 8],
     ['refusals', 'refusals', 'Refusals', 0],
     ['explain', 'explain', 'Explain', 3],
-  ])('leaves what the reader typed and opened on the %s page', async (name, route, shown, fields) => {
+  ])('keeps what the user typed and opened on the %s page', async (name, route, shown, fields) => {
     const { page } = fixture.dashboard;
     const transcript = { format: '2.9', metadata: {}, results: [] };
     const headers = { 'content-type': 'application/json' };
@@ -61,7 +61,7 @@ describe('an update of the page', () => {
       await page.clock.runFor(1000);
       return heading.isVisible();
     });
-    // The first answers fill the page in; only then is it the reader's.
+    // The first answers still fill the page.
     if (name !== 'explain') await updates(2);
     const marked = await page.evaluate(MARK);
     expect(marked).toBeGreaterThanOrEqual(fields);

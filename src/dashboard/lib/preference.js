@@ -1,12 +1,12 @@
-/** Choices that stay in this browser. A browser that stores nothing keeps them as long as the page is open. */
+/** Settings that this browser remembers. Without storage they last until the page is closed. */
 
 /** @type {Map<string, string | null>} */
-const chosen = new Map();
+const settings = new Map();
 
 /** @param {string} name @returns {string | null} */
 export function preference(name) {
-  if (!chosen.has(name)) chosen.set(name, stored(name));
-  return chosen.get(name) ?? null;
+  if (!settings.has(name)) settings.set(name, stored(name));
+  return settings.get(name) ?? null;
 }
 
 /** @param {string} name */
@@ -20,11 +20,11 @@ function stored(name) {
 
 /** @param {string} name @param {string} value */
 export function setPreference(name, value) {
-  chosen.set(name, value);
+  settings.set(name, value);
   try {
     localStorage.setItem(keyOf(name), value);
   } catch {
-    // The map has it.
+    // The map keeps it until the page is closed.
   }
 }
 

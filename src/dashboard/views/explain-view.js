@@ -10,7 +10,7 @@ import { capital } from '../lib/text/format.js';
 /** @import { Screen } from '../lib/screen/screen.js' */
 
 /**
- * What would happen to a callback, and why: asks the very gate that guards the receiver.
+ * Asks the receiver's own access check what would happen to a callback, and why.
  * @param {Screen} screen
  */
 export function explainView(screen) {
@@ -68,17 +68,17 @@ function explainForm(query, result) {
         autocomplete: 'off',
         spellcheck: 'false',
       }),
-      'The sender’s, or that of the proxy in front; then add its X-Forwarded-For below.',
+      'The address of the sender, or of the proxy in front of the receiver. For a proxy, add its X-Forwarded-For header below.',
     ),
     field(
       'explain-headers',
-      'Headers, a line each',
+      'Headers, one per line',
       h(
         'textarea',
         { name: 'headers', rows: 5, spellcheck: 'false', placeholder: 'X-Callback-Token: …' },
         forwardedFor === null ? '' : `X-Forwarded-For: ${forwardedFor}`,
       ),
-      'They go to this receiver only and are not stored.',
+      'They are sent to this receiver only and not stored.',
     ),
     h('div', { class: 'buttons' }, h('button', { type: 'submit' }, 'Explain')),
   );
@@ -105,7 +105,7 @@ async function ask(form, result) {
 }
 
 /**
- * Throws for a line that is no header. Repeated names become lists.
+ * Headers by name, repeated ones as lists. Throws for a line that is not a header.
  * @param {string} text
  */
 export function headersOf(text) {
@@ -133,7 +133,7 @@ function decision({ decision: decided, status: code, reason, clientIp, region, r
     h(
       'p',
       { class: 'lead' },
-      status(accepted ? 'good' : 'bad', accepted ? 'Accepted' : `Refused with ${code}`),
+      status(accepted ? 'good' : 'bad', accepted ? 'Accepted' : `Rejected with ${code}`),
     ),
     h('p', {}, `${capital(reason)}.`),
     h('h2', {}, 'Every check'),
@@ -141,7 +141,7 @@ function decision({ decision: decided, status: code, reason, clientIp, region, r
     h(
       'dl',
       { class: 'facts' },
-      fact('Client address', clientIp ?? 'not readable'),
+      fact('Client address', clientIp ?? 'unknown'),
       fact('Region', region ?? 'not a region of the service'),
       fact('Allowed by', rule ?? 'no rule'),
       fact('Credential', credential ?? 'none'),

@@ -6,7 +6,7 @@ import { own } from '../lib/text/ledger-terms.js';
 /** @import { Screen } from '../lib/screen/screen.js' */
 
 /**
- * What each tile of the overview means and what to do about it. A step in backticks is a command.
+ * What each tile of the overview means and what to do about it. Steps in backticks are commands.
  * @typedef {{title: string, means: string, steps: string[]}} Topic
  * @type {Record<string, Topic>}
  */
@@ -16,29 +16,29 @@ const HELP_TOPICS = {
     means:
       'The receiver keeps everything in the store. Every few seconds it writes a small object, reads it back and compares it. While that fails, callbacks are answered with 503.',
     steps: [
-      'Read the reason on the tile: it is the answer of the store.',
+      'Read the reason on the tile: it is the store’s error message.',
       '`transcript-receiver doctor`',
-      'Full disk or bucket quota: make room. Access denied: compare the policy with docs/stores.md. Not reachable: network, endpoint, region.',
-      'The service retries a callback for about a minute, then gives up. Once the store works again, fetch those results:',
+      'Full disk or bucket quota: free space. Access denied: compare the policy with docs/stores.md. Not reachable: check network, endpoint and region.',
+      'The service retries a callback for about a minute and then gives up. When the store works again, fetch the missing results:',
       '`transcript-receiver reconcile`',
     ],
   },
   receiving: {
     title: 'Receiving',
     means:
-      'Ready means that balancers may send callbacks here. Memory in use is the share of the byte budget that bodies in flight hold.',
+      'Ready means that load balancers may send callbacks to this replica. Memory in use is the share of the memory budget that bodies in flight occupy.',
     steps: [
-      'Not ready because of the store: see the store.',
-      'Deliveries wait for memory when many large bodies arrive at once. Raise limits.memoryBudget, or add replicas.',
-      'Shutting down: nothing to do, another replica takes over.',
+      'Not ready because of the store: see the topic The store.',
+      'Deliveries wait for memory while many large bodies arrive at once. Raise limits.memoryBudget, or add replicas.',
+      'Shutting down: nothing to do; another replica takes over.',
     ],
   },
   regions: {
     title: 'Freshness of the regions',
     means:
-      'When the last callback of each region of the speech service arrived. A busy region that falls silent either has no jobs, or its callbacks do not reach this receiver.',
+      'When the last callback arrived from each region of the speech service. If a busy region goes silent, it has no jobs, or its callbacks do not reach this receiver.',
     steps: [
-      'Open Refusals: a changed egress address or credential shows there.',
+      'Open Refusals: callbacks from a new egress address or with a wrong credential are listed there.',
       'Ask the service which callbacks should have arrived:',
       '`transcript-receiver reconcile --json`',
       'Check the callback URL of the jobs:',
@@ -48,42 +48,42 @@ const HELP_TOPICS = {
   failures: {
     title: 'Failures',
     means:
-      'Jobs whose results are missing, refused or in conflict. The service keeps results for 7 days; after that they are lost.',
+      'Jobs whose results are missing, rejected or in conflict. The service keeps results for 7 days; after that they are lost.',
     steps: [
-      'Open Failures: each job has its cause and a button that fetches it again.',
-      'When many fail for one cause, check the API key, the region’s address and the service itself:',
+      'Open Failures: each job has its cause and a button that repairs it.',
+      'If many jobs fail for the same reason, check the API key, the region’s address and the service:',
       '`transcript-receiver doctor`',
-      'Files of a job that the service no longer keeps can be imported on its page. A job that needs nothing more can be acknowledged.',
+      'If the service no longer has the results, import the files on the page of the job. Acknowledge a job that needs no repair.',
     ],
   },
   quarantine: {
     title: 'Quarantine',
     means:
-      'Bodies of authenticated callbacks that could not be decoded. They are stored byte for byte, and the sender got a success answer, but there is no transcript of them yet.',
+      'Bodies of authenticated callbacks that could not be decoded. They are stored byte for byte and the sender received a success response, but they contain no transcript that can be read yet.',
     steps: [
-      'Open one: it shows what was wrong, and whether the current configuration can decode it.',
+      'Open a body: its page shows what is wrong and whether the current configuration can decode it.',
       'Correct the configuration or upgrade, then release the bodies one by one, or all of them with a replay.',
       'If a body stays undecodable, refetch the job from the service.',
     ],
   },
   expected: {
-    title: 'Expected against received',
+    title: 'Expected and received',
     means:
-      'Reconcile asks the service which jobs should have notified this receiver, and compares. Every expected job is received, missing or pending: a missing job could not be fetched, a pending one is not due yet.',
+      'Reconcile asks the service which jobs should have notified this receiver and compares them with the archive. An expected job is received, missing (it could not be fetched) or pending (it is not due yet).',
     steps: [
       'Open Failures for the causes.',
-      'Run reconcile again; running it twice is harmless:',
+      'Run reconcile again; it is idempotent:',
       '`transcript-receiver reconcile`',
-      'Results that the service no longer keeps can only be imported by hand.',
+      'Results that the service no longer keeps can only be imported.',
     ],
   },
   reconcile: {
     title: 'Reconcile',
     means:
-      'Callbacks get lost: the service gives up after about a minute of failures. Reconcile compares with the service’s list of jobs and fetches what is missing.',
+      'Callbacks can be lost: the service gives up after about a minute of retries. Reconcile compares the archive with the service’s list of jobs and fetches the missing results.',
     steps: [
-      'The receiver runs it every recovery.interval, once speech.apiKey and speech.regions.<region>.batchUrl are set.',
-      'With several replicas set the interval to off and run it as the CronJob of the Kubernetes overlay.',
+      'The receiver runs it at every recovery.interval if speech.apiKey and speech.regions.<region>.batchUrl are set.',
+      'With several replicas, set the interval to off and run the CronJob of the Kubernetes overlay.',
       'To run it now:',
       '`transcript-receiver reconcile`',
     ],
@@ -91,28 +91,28 @@ const HELP_TOPICS = {
   credentials: {
     title: 'Credentials of the senders',
     means:
-      'Each source accepts any one of its credentials, so that they can be rotated without losing a callback. The last use is taken from the loaded part of the ledger.',
+      'Each source accepts any of its credentials, so that they can be rotated without losing callbacks. The last use comes from the loaded part of the ledger.',
     steps: [
-      'When one is about to expire, add a second credential to the source and restart. Then submit jobs with the new auth_headers:',
+      'When a credential is about to expire, add a second one to the source and restart. Then submit jobs with the new auth_headers:',
       '`transcript-receiver notification-config default`',
-      'When the old one is no longer used, remove it.',
-      'If one has expired and jobs in flight still use it, extend expires by a day.',
+      'Remove the old credential when it is no longer used.',
+      'If a credential has expired and jobs in flight still use it, extend expires by a day.',
     ],
   },
   ledger: {
     title: 'The ledger',
     means:
-      'The ledger records every delivery and every repair. All replicas write it to the store; this replica reads the lines of all of them.',
+      'The ledger records every delivery and every repair. All replicas write to it; each replica reads the lines of all.',
     steps: [
-      'While it is loading, figures are not complete; the newest hours come first.',
-      'If it cannot be read, the store fails to list or to read: see the store.',
-      'Damaged lines were changed or truncated from outside. They are skipped and everything else counts. docs/ledger.md says how to look at them.',
+      'While it is loading, the figures are incomplete; the newest hours are loaded first.',
+      'If it cannot be read, the store fails to list or to read: see the topic The store.',
+      'Damaged lines were changed or truncated outside the receiver. They are skipped. docs/ledger.md shows how to inspect them.',
     ],
   },
 };
 
 /**
- * The topics, and the setting for the keyboard; or one topic, which is the short form of a runbook.
+ * One topic, as a short runbook; or the list of topics and the keyboard setting.
  * @param {Screen} screen
  */
 export function helpView(screen) {

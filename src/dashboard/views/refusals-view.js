@@ -9,7 +9,7 @@ import { reasonInWords, remedyFor } from '../lib/text/ledger-terms.js';
 /** @import { Screen } from '../lib/screen/screen.js' */
 
 /**
- * Rejected requests and why: unauthenticated ones at this replica, authenticated ones everywhere.
+ * Rejected requests and their reasons: unauthenticated ones of this replica, authenticated ones of all.
  * @param {Screen} screen
  */
 export function refusalsView(screen) {
@@ -21,12 +21,12 @@ export function refusalsView(screen) {
       h(
         'p',
         { class: 'prose', 'data-key': 'about' },
-        'The last refused requests. Senders that did not authenticate are kept in the memory of this replica only; refusals of authenticated senders are in the ledger.',
+        'The latest rejected requests. Unauthenticated ones are kept in the memory of this replica only; authenticated ones are in the ledger.',
       ),
       refusals.length === 0
         ? emptyPanel(
-            'No request was refused.',
-            h('p', {}, 'To see what would happen to a request, ', link('#/explain', 'explain one'), '.'),
+            'No request was rejected.',
+            h('p', {}, 'To check a request before it is sent, use ', link('#/explain', 'Explain'), '.'),
           )
         : table({
             caption: 'Refusals',
@@ -45,7 +45,7 @@ function cellsOf({ at, clientIp, source, reason, userAgent, authenticated, jobId
   const remedy = remedyFor(reason);
   return [
     moment(at),
-    h('span', { class: 'mono' }, clientIp ?? 'not readable'),
+    h('span', { class: 'mono' }, clientIp ?? 'unknown'),
     source ?? '–',
     h(
       'div',

@@ -9,7 +9,7 @@ import { field } from '../lib/forms/field.js';
 /** @import { Screen } from '../lib/screen/screen.js' */
 
 /**
- * Asks for a token and tries it before letting the reader in.
+ * Asks for a token and checks it against the API.
  * @param {() => void} onSignedIn @returns {(screen: Screen) => void}
  */
 export function signInView(onSignedIn) {
@@ -35,7 +35,7 @@ export function signInView(onSignedIn) {
         'token',
         'Token',
         input,
-        'One of admin.tokens in the configuration. If none is configured, the receiver prints a link at its start that opens this page signed in.',
+        'One of admin.tokens in the configuration. If none is configured, the receiver prints a link at start that opens this page signed in.',
       ),
       fault,
       h('button', { type: 'submit' }, 'Sign in'),
@@ -60,7 +60,7 @@ async function attempt(event, input, fault, onSignedIn) {
     forgetToken();
     const isUnknown = error instanceof ApiError && error.code === 'credential-invalid';
     fault.textContent = isUnknown
-      ? 'This token is not known here. Check that it is complete.'
+      ? 'Invalid token. Check that it is complete.'
       : describeProblem(error).message;
     input.focus();
     input.select();

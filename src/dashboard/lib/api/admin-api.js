@@ -2,7 +2,7 @@ import { forgetToken, token } from './token.js';
 
 /** @import { DeleteAnswers, GetAnswers, PostAnswers } from './api-answers.js' */
 
-/** What the admin API answered instead of doing it. */
+/** A problem that the admin API answered, or that no answer arrived (status 0). */
 export class ApiError extends Error {
   /** @param {{status: number, code?: string, title?: string, detail?: string}} problem */
   constructor({ status, code, title, detail }) {
@@ -14,16 +14,16 @@ export class ApiError extends Error {
   }
 }
 
-/** Milliseconds a question may take; orders that move media may take as long as they need. */
-const PATIENCE = 30_000;
-let tellSignedOut = () => {};
+/** Milliseconds. Changes have no limit, because they can move media. */
+const READ_TIMEOUT = 30_000;
+let notifySignedOut = () => {};
 
 /**
- * Called when the API does not know the token (any more).
+ * Called when the API rejects the token.
  * @param {() => void} listener
  */
 export function onSignedOut(listener) {
-  tellSignedOut = listener;
+  notifySignedOut = listener;
 }
 
 /**
@@ -38,7 +38,7 @@ export async function get(path, { query = {}, signal } = {}) {
     value === undefined || value === null || value === '' ? [] : [[name, String(value)]],
   );
   const search = given.length === 0 ? '' : `?${new URLSearchParams(given)}`;
-  const limit = AbortSignal.timeout(PATIENCE);
+  const limit = AbortSignal.timeout(READ_TIMEOUT);
   const until = signal ? AbortSignal.any([signal, limit]) : limit;
   return (await call('GET', path + search, { signal: until })).json();
 }
@@ -97,7 +97,7 @@ async function call(method, path, { headers = {}, ...rest }) {
   const problem = await response.json().catch(() => ({}));
   if (response.status === 401) {
     forgetToken();
-    tellSignedOut();
+    notifySignedOut();
   }
   throw new ApiError({ ...problem, status: response.status });
 }

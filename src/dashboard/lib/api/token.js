@@ -1,4 +1,4 @@
-/** The bearer token of this tab: gone when the tab is closed, never in the address. */
+/** The bearer token of this tab, in session storage: discarded with the tab, and never in the address. */
 
 const KEY = 'transcript-receiver.token';
 
@@ -15,7 +15,7 @@ export function forgetToken() {
   sessionStorage.removeItem(KEY);
 }
 
-/** Takes the token out of the start link `/#token=…`, so that it stays in no history. Tells whether one was there. */
+/** Moves the token of the start link `/#token=…` to the storage, so that it stays in no history. */
 export function takeTokenFromAddress() {
   const found = /^#token=([^&]+)/.exec(location.hash);
   if (found === null) return false;

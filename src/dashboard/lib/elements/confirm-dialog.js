@@ -8,15 +8,15 @@ import { h } from './dom.js';
  * @property {string} title
  * @property {Child} body
  * @property {string} confirm label of the button that agrees
- * @property {string} [typed] a text the reader has to type first
+ * @property {string} [typed] text that the user must type first
  * @property {boolean} [danger]
  * @property {boolean} [askReason] default true
  * @property {boolean} [reasonRequired]
  */
 
 /**
- * Asks before something is done. Resolves with the reason, or null when the reader cancels, by button or with Escape;
- * focus then returns to where it was.
+ * Asks for confirmation. Resolves with the reason, or with null if the user cancels by button or Escape. The focus
+ * returns to the element that had it.
  * @param {Question} question @returns {Promise<{reason: string | undefined} | null>}
  */
 export function confirmDialog({
@@ -53,7 +53,7 @@ export function confirmDialog({
         h('h2', { id: 'dialog-title' }, title),
         body,
         typed !== undefined && field('dialog-proof', `Type ${typed} to confirm`, proof),
-        askReason && field('dialog-reason', 'Reason (kept in the ledger)', reason),
+        askReason && field('dialog-reason', 'Reason (recorded in the ledger)', reason),
         h(
           'div',
           { class: 'buttons' },

@@ -2,7 +2,7 @@ import { h, svg } from './dom.js';
 import { announce } from './notice.js';
 
 /**
- * Copies a text; `what` names it for screen readers and in the notice. Null where the browser offers no clipboard.
+ * Copies a text; `what` names it for screen readers and in the notice. Null where the browser has no clipboard.
  * @param {string} text @param {string} what
  */
 export function copyButton(text, what) {
@@ -12,7 +12,7 @@ export function copyButton(text, what) {
       await navigator.clipboard.writeText(text);
       announce(`Copied: ${what}.`);
     } catch {
-      announce('The browser did not allow copying. Select the text instead.', 'bad');
+      announce('The browser blocked copying. Select the text instead.', 'bad');
     }
   };
   return h(

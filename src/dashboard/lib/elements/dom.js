@@ -1,20 +1,20 @@
 /**
- * The only place where elements are made. Text becomes text nodes, never markup: transcripts, file names and
- * headers come from strangers.
+ * The only place that creates elements. Text becomes text nodes, never markup: transcripts, file names and headers
+ * come from untrusted sources.
  */
 
 /** @import { Child, Properties } from './element-types.js' */
 
-/** In-page routes and the admin API: nothing else is ever linked to or loaded. */
+/** In-page routes and the admin API: no other address is linked to or loaded. */
 const SAFE_ADDRESS = /^(#\/|\/admin\/api\/)/;
 const ADDRESS_ATTRIBUTES = new Set(['href', 'src']);
-/** Attributes that could run something or dress the page up. */
+/** Attributes that could run code or change the style of the page. */
 const FORBIDDEN = /^(style|srcdoc|action|formaction|xlink:href|srcset|on.*)$/i;
 const SVG = 'http://www.w3.org/2000/svg';
 
 /**
- * Makes an HTML element. A property `onclick` and the like takes a function; `undefined`, `null` and `false`
- * leave an attribute out. Throws for attributes and addresses that have no business here.
+ * Creates an HTML element. Event handlers such as `onclick` take a function; `undefined`, `null` and `false` omit an
+ * attribute. Throws for forbidden attributes and for addresses outside the page and the API.
  * @template {keyof HTMLElementTagNameMap} T
  * @param {T} tag @param {Properties<HTMLElementTagNameMap[T]>} properties @param {Child[]} children
  * @returns {HTMLElementTagNameMap[T]}
@@ -24,15 +24,15 @@ export function h(tag, properties = {}, ...children) {
 }
 
 /**
- * Contents of kept elements that are not on the page yet.
+ * Content of kept elements that are not in the document yet.
  * @type {WeakMap<Element, () => Child>}
  */
 const unbuilt = new WeakMap();
 
 /**
- * An element whose content belongs to the reader: it is built once, when the element comes onto the page, and then
- * left alone for as long as `version` stays the same. For forms, previews and whatever else a view writes into later;
- * `build` returns the children and runs only when they are needed, so a render can never take them off the page.
+ * An element whose content renders do not touch while `version` stays the same: for forms, previews and whatever a view
+ * writes into later. `build` returns the children and runs only when the element enters the document, so that a render
+ * cannot take the children of the element that is already there.
  * @template {keyof HTMLElementTagNameMap} T
  * @param {T} tag @param {Properties<HTMLElementTagNameMap[T]>} properties @param {string} version
  * @param {() => Child} build
@@ -44,7 +44,7 @@ export function kept(tag, properties, version, build) {
 }
 
 /**
- * Builds what `kept` put off, in an element that is about to come onto the page.
+ * Builds the content of kept elements in a node that is about to enter the document.
  * @param {Node} node
  */
 export function buildKept(node) {
@@ -88,7 +88,7 @@ function checked(name, value) {
 }
 
 /**
- * Flattens children; `null`, `undefined` and `false` are nothing.
+ * Flattens children and drops `null`, `undefined` and `false`.
  * @param {readonly Child[]} children @returns {Node[]}
  */
 function nodesOf(children) {
@@ -100,12 +100,12 @@ function nodesOf(children) {
 }
 
 /**
- * An element that is on the page would be taken off it without a word: every render makes its own.
+ * Appending an element that is in the document would remove it from there silently. Every render creates its own.
  * @param {Node} node
  */
 function unplaced(node) {
   if (node.isConnected)
-    throw new Error(`this ${node.nodeName} is on the page already; use kept() for what stays`);
+    throw new Error(`this ${node.nodeName} is in the document already; use kept() for content that stays`);
   return node;
 }
 

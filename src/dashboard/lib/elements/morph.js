@@ -1,10 +1,10 @@
 /**
- * Brings elements that are on the page to a new state without replacing them, so that focus, selection, open
- * details, typed text and playing media survive an update.
+ * Updates elements in the document without replacing them, so that focus, selection, open details, typed text and
+ * playing media survive.
  *
- * - `data-key` tells children of one parent apart; without it they are matched by place and tag.
- * - `data-keep` leaves an element and all in it alone for as long as the value stays the same; with another value
- *   the element is replaced as a whole. `kept` in dom.js makes such elements.
+ * - `data-key` identifies a child within its parent; without it children are matched by position and tag.
+ * - `data-keep` protects an element and its content while the value stays the same; with another value the whole
+ *   element is replaced. `kept` in dom.js creates such elements.
  */
 
 import { buildKept } from './dom.js';
@@ -14,8 +14,8 @@ import { buildKept } from './dom.js';
 const KEEP = 'data-keep';
 /** @type {HandlerName[]} */
 const HANDLERS = ['onclick', 'onsubmit', 'oninput', 'onchange'];
-/** What the reader has opened stays open; a button stays disabled while its order runs. */
-const READERS_OWN = new Set(['open', 'aria-disabled']);
+/** Details that the user opened stay open; a button stays disabled while its action runs. */
+const UNMANAGED = new Set(['open', 'aria-disabled']);
 
 /** @param {Element} parent @param {ChildNode[]} nodes */
 export function morph(parent, nodes) {
@@ -78,10 +78,10 @@ function updateElement(old, next) {
     return;
   }
   for (const { name } of [...old.attributes]) {
-    if (!next.hasAttribute(name) && !READERS_OWN.has(name)) old.removeAttribute(name);
+    if (!next.hasAttribute(name) && !UNMANAGED.has(name)) old.removeAttribute(name);
   }
   for (const { name, value } of next.attributes) {
-    if (old.getAttribute(name) !== value && !READERS_OWN.has(name)) old.setAttribute(name, value);
+    if (old.getAttribute(name) !== value && !UNMANAGED.has(name)) old.setAttribute(name, value);
   }
   if (old instanceof HTMLElement && next instanceof HTMLElement) {
     for (const handler of HANDLERS) Object.assign(old, { [handler]: next[handler] });

@@ -2,7 +2,7 @@
 
 import { elementById } from './dom.js';
 
-/** One place that tells what came of an action; also read out by screen readers. */
+/** Announces the result of an action, also to screen readers. */
 
 /** @typedef {{text: string, tone: Tone}} Announcement */
 
@@ -20,11 +20,11 @@ export function dismissNotice() {
   elementById('notice-text').textContent = '';
 }
 
-/** For screen readers, only when it differs from what was said last; the first time the page itself says it. */
+/** Announces a text to screen readers if it differs from the previous one; the page itself shows the first. */
 /** @type {string | null} */
-let lastSaid = null;
+let lastStatus = null;
 /** @param {string} text */
-export function sayOnce(text) {
-  if (text !== lastSaid && lastSaid !== null) elementById('said').textContent = text;
-  lastSaid = text;
+export function announceStatus(text) {
+  if (text !== lastStatus && lastStatus !== null) elementById('said').textContent = text;
+  lastStatus = text;
 }

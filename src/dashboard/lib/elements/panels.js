@@ -13,7 +13,7 @@ import { shape, status } from './status.js';
  * @typedef {{key: string, cells: Child[]}} Row
  */
 
-/** Pieces that several views are made of. */
+/** Components that several views share. */
 
 /** @param {string} text @param {...Child} beside */
 export function heading(text, ...beside) {
@@ -27,7 +27,7 @@ export function outcomeBadge(name) {
 }
 
 /**
- * The moment in the reader's zone, with how long ago it is.
+ * An instant in the chosen zone, and how long ago it was.
  * @param {string | null} instant @param {number} [now]
  */
 export function moment(instant, now = Date.now()) {
@@ -42,7 +42,7 @@ export function moment(instant, now = Date.now()) {
 }
 
 /**
- * What the API said and what to do about it.
+ * A problem and what to do about it.
  * @param {unknown} error @param {...Child} actions
  */
 export function problemPanel(error, ...actions) {
@@ -58,7 +58,7 @@ export function problemPanel(error, ...actions) {
 }
 
 /**
- * Nothing here, and what to do next.
+ * Says that there is nothing to show, and what to do next.
  * @param {string} title @param {...Child} body
  */
 export function emptyPanel(title, ...body) {
@@ -89,7 +89,7 @@ export function jobLink(jobId) {
 }
 
 /**
- * Where a delivery is told of: on the page of its job.
+ * Address of a delivery: its place on the page of its job.
  * @param {Pick<LedgerLine, 'jobId' | 'deliveryId'>} line
  */
 export function toDelivery({ jobId, deliveryId }) {

@@ -5,17 +5,17 @@ import { announce } from './notice.js';
 /** @import { Announcement } from './notice.js' */
 
 /**
- * Runs an order of the reader behind a button: the button cannot be pressed twice, and what came of it is
- * announced. `order` gives the words for success. Tells whether it succeeded.
- * @param {HTMLButtonElement | null} button @param {() => Promise<string | Announcement | null>} order
+ * Runs the action of a button: the button cannot be pressed again meanwhile, and the result is announced. `action`
+ * returns the text for success. Resolves with whether it succeeded.
+ * @param {HTMLButtonElement | null} button @param {() => Promise<string | Announcement | null>} action
  */
-export async function runAction(button, order) {
+export async function runAction(button, action) {
   if (button === null || button.getAttribute('aria-disabled') === 'true') return false;
   button.setAttribute('aria-disabled', 'true');
   try {
-    const said = await order();
-    if (typeof said === 'string') announce(said);
-    else if (said !== null) announce(said.text, said.tone);
+    const result = await action();
+    if (typeof result === 'string') announce(result);
+    else if (result !== null) announce(result.text, result.tone);
     return true;
   } catch (error) {
     const { title, message, advice } = describeProblem(error);

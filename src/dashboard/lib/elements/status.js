@@ -1,9 +1,9 @@
 import { h, svg } from './dom.js';
 
-/** @typedef {'good' | 'notice' | 'bad' | 'neutral' | 'busy'} Tone good; look at it; act; neither; under way */
+/** @typedef {'good' | 'notice' | 'bad' | 'neutral' | 'busy'} Tone good, needs attention, needs action, neutral, in progress */
 
 /**
- * A state as shape, word and colour together.
+ * A state shown by shape, word and colour.
  * @param {Tone} tone @param {string} word
  */
 export function status(tone, word) {
@@ -11,7 +11,7 @@ export function status(tone, word) {
 }
 
 /**
- * The shape alone; whoever uses it writes the word beside it.
+ * The shape alone, for places that show the word themselves.
  * @param {Tone} tone
  */
 export function shape(tone) {

@@ -23,7 +23,7 @@ export function field(id, label, control, hint) {
 }
 
 /**
- * A field for an instant; its label says in which zone it is read.
+ * A field for an instant; its label names the zone.
  * @param {string} id @param {string} name @param {string} label @param {string} instant
  */
 export function instantField(id, name, label, instant) {
@@ -41,7 +41,7 @@ export function choices(name, options, chosen = '') {
 }
 
 /**
- * What a field of a form holds, without the spaces around it.
+ * The value of a form field, trimmed.
  * @param {HTMLFormElement} form @param {string} name
  */
 export function textOf(form, name) {

@@ -12,11 +12,11 @@ import { choices, field, instantField, textOf } from './field.js';
  * Filters of a list. They are the address, so that a filtered list can be bookmarked and shared.
  *
  * @typedef {object} Filter
- * @property {string} name of the parameter, in the address and of the API
+ * @property {string} name of the query parameter, in the address and in the API
  * @property {string} label
  * @property {'text' | 'instant' | Option[]} takes
  *
- * @typedef {Record<string, string>} FilterValues by name; an empty one filters nothing
+ * @typedef {Record<string, string>} FilterValues by name; an empty value does not filter
  */
 
 /** @param {readonly string[]} names @param {URLSearchParams} query @returns {FilterValues} */
@@ -30,7 +30,7 @@ export function isFiltered(values) {
 }
 
 /**
- * The form for a view's filters, open where there is room for it or when a filter is set.
+ * The filter form of a view; open on wide screens, or if a filter is set.
  * @param {string} view its path @param {readonly Filter[]} filters @param {FilterValues} values
  */
 export function filterForm(view, filters, values) {
@@ -79,7 +79,7 @@ export function filterField(id, { name, label, takes }, value) {
 }
 
 /**
- * After the address has changed, by going back or clearing: the form on the page shows what the address says.
+ * Sets the form on the page to the address, after the user went back or cleared the filters.
  * @param {HTMLElement} root @param {FilterValues} values
  */
 export function showFilters(root, values) {
@@ -92,7 +92,7 @@ export function showFilters(root, values) {
 }
 
 /**
- * Options of a filter, with the value the address asks for even if it is not known.
+ * Options of a filter, including the chosen value even if it is unknown.
  * @param {readonly string[]} names @param {string} [chosen] @param {(name: string) => string} [labelOf]
  * @returns {Option[]}
  */
@@ -104,15 +104,15 @@ export function optionsOf(names, chosen = '', labelOf = (name) => name) {
 }
 
 /**
- * Names that filters take; asked for once, because they are the configuration's.
+ * Known names for filters, fetched once: they change only with the configuration.
  * @type {Promise<Names> | null}
  */
-let asked = null;
+let fetched = null;
 
 export function knownNames() {
-  asked ??= get('/names').catch((error) => {
-    asked = null;
+  fetched ??= get('/names').catch((error) => {
+    fetched = null;
     throw error;
   });
-  return asked;
+  return fetched;
 }

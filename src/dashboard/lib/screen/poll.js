@@ -1,6 +1,6 @@
 /**
- * Runs a task now and then every so many milliseconds: never twice at a time, not while the page is hidden or
- * paused, and at once when it is looked at again. Failures make the pauses longer, up to eight times.
+ * Runs a task immediately and then at an interval: never concurrently, not while the page is hidden or paused, and
+ * immediately when it is shown again. Failures lengthen the interval up to eight times.
  */
 
 const paused = new EventTarget();
@@ -19,7 +19,7 @@ export function poll(milliseconds, task, signal) {
   let running = false;
   let failures = 0;
 
-  const resting = () => document.hidden || isPaused;
+  const isIdle = () => document.hidden || isPaused;
 
   async function run() {
     if (running || signal.aborted) return;
@@ -28,10 +28,10 @@ export function poll(milliseconds, task, signal) {
     const succeeded = await task();
     running = false;
     failures = succeeded ? 0 : Math.min(failures + 1, 3);
-    if (!signal.aborted && !resting()) timer = setTimeout(run, milliseconds * 2 ** failures);
+    if (!signal.aborted && !isIdle()) timer = setTimeout(run, milliseconds * 2 ** failures);
   }
 
-  const wake = () => (resting() ? clearTimeout(timer) : run());
+  const wake = () => (isIdle() ? clearTimeout(timer) : run());
   document.addEventListener('visibilitychange', wake, { signal });
   paused.addEventListener('change', wake, { signal });
   signal.addEventListener('abort', () => clearTimeout(timer), { once: true });

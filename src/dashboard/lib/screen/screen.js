@@ -4,17 +4,17 @@ import { poll } from './poll.js';
 
 /** @import { Route } from './route.js' */
 
-/** Milliseconds after which an answer is late, at least: one missed update of the busiest page. */
+/** Milliseconds; a slower answer marks the view as stale. At least one missed update of the page that updates most often. */
 const LATE = 4000;
 const NO_ANSWER = new Error('the receiver does not answer');
 
 /** @typedef {ReturnType<typeof createScreen>} Screen */
-/** @typedef {() => Promise<void>} Refresh brings the view up to date at once */
+/** @typedef {() => Promise<void>} Refresh updates the view immediately */
 
 /**
- * What a view draws on: its part of the page, until the reader goes elsewhere.
+ * What a view renders to until the user navigates away.
  * @param {{root: HTMLElement, route: Route, onFreshness: (error: unknown) => void}} options
- * `onFreshness` is called with null after every update, and with what went wrong when there was none
+ * `onFreshness` is called with null after every update, and with the error when an update fails
  */
 export function createScreen({ root, route, onFreshness }) {
   const ending = new AbortController();
@@ -34,7 +34,7 @@ export function createScreen({ root, route, onFreshness }) {
     signal: ending.signal,
     render,
     /**
-     * Sets the document's title and, unless the view is already there, shows its heading at once.
+     * Sets the document's title and, unless the view is already shown, renders its heading immediately.
      * @param {string} text
      */
     start(text) {
@@ -43,7 +43,7 @@ export function createScreen({ root, route, onFreshness }) {
     },
     /**
      * Runs `task` now and regularly; gives a function that runs it at once. A failure, or an answer that is late,
-     * leaves what is shown, marked as old; `onStale` may say more about it.
+     * leaves the content in place, marked as stale; `onStale` can say more.
      * @param {number} milliseconds @param {(signal: AbortSignal) => Promise<void>} task
      * @param {() => void} [onStale] @returns {Refresh}
      */

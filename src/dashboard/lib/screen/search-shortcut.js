@@ -1,7 +1,7 @@
 import { elementById } from '../elements/dom.js';
 import { preference, setPreference } from '../preference.js';
 
-/** The key that leads to the search field. It can be turned off, as WCAG 2.1.4 asks of single-key shortcuts. */
+/** Moves the focus to the search field. It can be turned off, as WCAG 2.1.4 requires for single-key shortcuts. */
 const KEY = '/';
 
 export function isSearchShortcutOn() {
@@ -14,7 +14,7 @@ export function setSearchShortcut(on) {
   showSearchShortcut();
 }
 
-/** Beside the field, and for assistive technology. */
+/** Shows the key next to the field and declares it to assistive technology. */
 export function showSearchShortcut() {
   const isOn = isSearchShortcutOn();
   elementById('search-key').hidden = !isOn;
@@ -24,7 +24,7 @@ export function showSearchShortcut() {
 }
 
 /**
- * Not while the focus is in a field or a dialog is open.
+ * Ignored while the focus is in a field or a dialog.
  * @param {KeyboardEvent} event
  */
 export function onSearchShortcut(event) {

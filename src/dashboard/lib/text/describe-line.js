@@ -12,8 +12,7 @@ import {
 /** @import { Tone } from '../elements/status.js' */
 
 /**
- * What a ledger line says happened: `{tone, title, details}`. Everything in it may come from strangers and is
- * to be shown as text.
+ * What happened, according to a ledger line. The texts may contain untrusted input: show them as text.
  * @param {LedgerLine} line @returns {{tone: Tone, title: string, details: string[]}}
  */
 export function describeLine(line) {
@@ -25,46 +24,47 @@ export function describeLine(line) {
 }
 
 /**
- * A callback that tells of a failure is worth a look, however well it was received.
+ * A callback that reports a failed job needs attention even if it was stored.
  * @param {LedgerLine} line
  */
 function toneOf({ outcome, origin, status }) {
   const { tone } = outcomeOf(outcome);
-  const tellsOfFailure = origin === 'callback' && status !== null && status !== 'success';
-  return tellsOfFailure && tone !== 'bad' ? 'notice' : tone;
+  const reportsFailure = origin === 'callback' && status !== null && status !== 'success';
+  return reportsFailure && tone !== 'bad' ? 'notice' : tone;
 }
 
 /** @param {LedgerLine} line */
 function titleOf(line) {
-  const teller = own(own(TELLERS, line.origin) ?? {}, line.outcome) ?? own(GENERAL, line.outcome);
-  return teller ? teller(line) : `${capital(String(line.origin))}: ${String(line.outcome)}`;
+  const title = own(own(BY_ORIGIN, line.origin) ?? {}, line.outcome) ?? own(ANY_ORIGIN, line.outcome);
+  return title ? title(line) : `${capital(String(line.origin))}: ${String(line.outcome)}`;
 }
 
-/** @typedef {Record<string, (line: LedgerLine) => string>} Tellers by outcome */
+/** @typedef {Record<string, (line: LedgerLine) => string>} Titles by outcome */
 
-/** @type {Record<string, Tellers>} */
-const TELLERS = {
+/** @type {Record<string, Titles>} */
+const BY_ORIGIN = {
   callback: {
     stored: (line) => `A callback arrived and was stored: ${itemsOf(line)}`,
-    duplicate: () => 'The callback came again with the same bytes; nothing had to be stored',
+    duplicate: () => 'A duplicate callback with the same bytes; nothing had to be stored',
     conflict: () =>
-      'A callback brought different bytes; the first are kept, and these are stored beside them',
-    noted: () => 'A callback without anything to store was noted',
+      'A callback had different bytes; the first version is kept, and this one is stored next to it',
+    noted: () => 'A callback with nothing to store was recorded',
     quarantined: (line) =>
-      `A callback’s body could not be decoded: ${reasonInWords(line.reason)}. It is safe in quarantine`,
-    refused: (line) => `A callback was refused: ${reasonInWords(line.reason) ?? 'no reason was recorded'}`,
+      `A callback could not be decoded: ${reasonInWords(line.reason)}. Its body is in quarantine`,
+    refused: (line) => `A callback was rejected: ${reasonInWords(line.reason) ?? 'no reason was recorded'}`,
   },
   recovery: {
     recovered: (line) => `Missing results were fetched from the service: ${itemsOf(line)}`,
-    conflict: () => 'The service’s copy differs from what was stored; both are kept',
+    conflict: () => 'The service’s copy differs from the stored one; both are kept',
     unrecoverable: () => 'The service no longer has the missing results',
     failed: () => 'Fetching from the service failed',
     stored: (line) => `Fetched from the service: ${itemsOf(line)}`,
   },
   import: {
-    stored: (line) => `Imported by hand: ${itemsOf(line)}`,
-    duplicate: () => 'An import brought nothing new: the same bytes are already stored',
-    conflict: () => 'An import brought different bytes; the first are kept, and these are stored beside them',
+    stored: (line) => `Imported: ${itemsOf(line)}`,
+    duplicate: () => 'An import contained only what is already stored',
+    conflict: () =>
+      'An import had different bytes; the first version is kept, and this one is stored next to it',
   },
   replay: {
     recovered: (line) => `A replay fetched from the service: ${itemsOf(line)}`,
@@ -75,28 +75,29 @@ const TELLERS = {
   realtime: { stored: (line) => `A realtime session was stored: ${itemsOf(line)}` },
 };
 
-/** @type {Tellers} */
-const GENERAL = {
+/** @type {Titles} */
+const ANY_ORIGIN = {
   released: (line) => `The quarantined body was released: ${itemsOf(line)}`,
-  acknowledged: () => 'An operator acknowledged it; it no longer counts as failing',
+  acknowledged: () => 'An operator acknowledged the job; it is no longer listed as failing',
   erased: () => 'Everything stored for this job was erased',
   replayed: ({ jobId }) => (jobId === null ? 'A replay was started' : 'A refetch was started'),
   cancelled: () => 'A replay was cancelled',
   failed: () => 'A repair failed',
-  refused: (line) => `Refused: ${reasonInWords(line.reason) ?? 'no reason was recorded'}`,
+  refused: (line) => `Rejected: ${reasonInWords(line.reason) ?? 'no reason was recorded'}`,
 };
 
 /** @param {LedgerLine} line */
 function detailsOf(line) {
   const { origin, outcome, reason, status } = line;
-  const told = origin === 'callback' && (outcome === 'quarantined' || outcome === 'refused');
+  const isInTitle = origin === 'callback' && (outcome === 'quarantined' || outcome === 'refused');
   return [
     origin === 'callback' && status !== null && `The service reported ${callbackStatusInWords(status)}.`,
     sentBy(line),
-    !told && reason && `${capital(reasonInWords(reason) ?? '')}.`,
+    !isInTitle && reason && `${capital(reasonInWords(reason) ?? '')}.`,
     remedyFor(reason),
     line.actor && `By ${line.actor}.`,
-    line.wouldRefuse && `Let through in report mode: ${reasonInWords(line.wouldRefuse)}.`,
+    line.wouldRefuse &&
+      `Accepted in report mode; enforcement would reject it: ${reasonInWords(line.wouldRefuse)}.`,
   ];
 }
 

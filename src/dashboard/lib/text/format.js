@@ -1,6 +1,6 @@
 import { isUtc, timeZone } from './time-zone.js';
 
-/** Numbers, sizes and times as people read them. */
+/** Numbers, sizes and times as text. */
 
 const COUNT = new Intl.NumberFormat('en');
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
@@ -28,7 +28,7 @@ export function milliseconds(number) {
 }
 
 /**
- * A stretch of time in its largest unit: "3 min".
+ * A duration in its largest unit: "3 min".
  * @param {number} number
  */
 export function span(number) {
@@ -40,7 +40,7 @@ export function span(number) {
 }
 
 /**
- * "12 s ago", "in 3 days"; small differences of clocks count as now.
+ * "12 s ago", "in 3 days"; small clock differences count as now.
  * @param {string} instant @param {number} [now]
  */
 export function ago(instant, now = Date.now()) {
@@ -58,7 +58,7 @@ const DAY = { day: 'numeric', month: 'short' };
 const YEAR = { year: 'numeric' };
 const DATE = { ...DAY, ...YEAR };
 
-/** Making a formatter is slow and lists have hundreds of times: one for each zone and form. */
+/** Creating a formatter is slow and lists have hundreds of times: one per zone and form. */
 const formatters = new Map();
 
 /**
@@ -74,7 +74,7 @@ export function inZone(date, form) {
 }
 
 /**
- * Today's as a time, others with their day, in the chosen time zone.
+ * Today's instants as a time, others with their date, in the chosen time zone.
  * @param {string | number} instant @param {number} [now]
  */
 export function clock(instant, now = Date.now()) {
@@ -88,7 +88,7 @@ export function clock(instant, now = Date.now()) {
 }
 
 /**
- * Place in a recording: "1:02:03".
+ * Position in a recording: "1:02:03".
  * @param {number} seconds
  */
 export function position(seconds) {
@@ -102,7 +102,7 @@ export function position(seconds) {
 }
 
 /**
- * A value of a `datetime-local` field, in the chosen zone, as the API takes it.
+ * The instant of a `datetime-local` value in the chosen zone, for the API.
  * @param {string} text
  */
 export function instantOfLocal(text) {
@@ -111,7 +111,7 @@ export function instantOfLocal(text) {
 }
 
 /**
- * And back, for the field.
+ * The `datetime-local` value of an instant.
  * @param {string | undefined} text
  */
 export function localOfInstant(text) {

@@ -1,7 +1,7 @@
 /** @import { Tone } from '../elements/status.js' */
 
 /**
- * The entry of a table. Names come from outside, and `constructor` is one, too.
+ * An own property. Keys come from untrusted input and could be `constructor`.
  * @template T
  * @param {Record<string, T>} table @param {string} name
  */
@@ -9,7 +9,7 @@ export function own(table, name) {
   return Object.hasOwn(table, name) ? table[name] : undefined;
 }
 
-/** Outcomes, reasons, kinds and origins of the ledger in words. All these sets are open. */
+/** Outcomes, reasons, kinds and origins of the ledger as text. All these sets are open: unknown names are shown as they are. */
 
 /** @type {Record<string, [Tone, string]>} */
 const OUTCOMES = {
@@ -46,58 +46,60 @@ export function outcomeOf(name) {
 
 /** @type {Record<string, string>} */
 const REASONS = {
-  'json-invalid': 'the body says it is JSON and does not parse',
-  'multipart-unsupported': 'it is multipart, but not form-data',
-  'multipart-boundary': 'the multipart boundary is missing or not usable',
-  'multipart-header': 'a part has headers that cannot be read',
+  'json-invalid': 'the body is declared as JSON but does not parse',
+  'multipart-unsupported': 'the body is multipart, but not form-data',
+  'multipart-boundary': 'the multipart boundary is missing or invalid',
+  'multipart-header': 'a part has invalid headers',
   'multipart-unterminated': 'the multipart body has no closing delimiter',
-  'multipart-unaccounted': 'the parts that were found do not account for all bytes of the body',
+  'multipart-unaccounted': 'the decoded parts do not account for all bytes of the body',
   'too-many-parts': 'the body has more parts than limits.maxParts',
-  'encoding-unsupported': 'the Content-Encoding is not one that can be decoded',
-  'encoding-corrupt': 'the compressed body is damaged',
-  'query-invalid': 'the query had no usable id and status',
-  'body-malformed': 'the body could not be decoded and was too large, or not whole, to keep',
-  'credential-invalid': 'the credential was missing, wrong or given twice',
-  'sign-in-missing': 'a request to the admin API carried no token',
-  'sign-in-repeated': 'a request to the admin API carried several tokens',
-  'sign-in-wrong': 'a request to the admin API carried a wrong token',
-  'sign-in-ticket-wrong': 'a download carried a ticket that is not valid',
-  'sign-in-ticket-expired': 'a download carried a ticket that has expired',
+  'encoding-unsupported': 'the Content-Encoding is not supported',
+  'encoding-corrupt': 'the compressed body is corrupt',
+  'query-invalid': 'the query had no valid id and status',
+  'body-malformed': 'the body could not be decoded, and was too large or truncated, so it was not kept',
+  'credential-invalid': 'the credential was missing, wrong or sent twice',
+  'sign-in-missing': 'a request to the admin API had no token',
+  'sign-in-repeated': 'a request to the admin API had several tokens',
+  'sign-in-wrong': 'a request to the admin API had an invalid token',
+  'sign-in-ticket-wrong': 'a download had an invalid ticket',
+  'sign-in-ticket-expired': 'a download had an expired ticket',
   'address-refused': 'the address is not on the source’s allowlist',
-  'address-unreadable': 'the client address could not be read; look at trustedProxies',
+  'address-unreadable': 'the client address could not be determined; check trustedProxies',
   'length-required': 'an HTTP/1.0 request had no Content-Length',
   'not-direct': 'the source has no credential, and the request was forwarded or came from a web page',
-  'source-unknown': 'there is no source of that name',
+  'source-unknown': 'no source has this name',
   'method-not-allowed': 'the method was neither POST nor PUT',
-  'body-too-slow': 'the body stalled or arrived more slowly than limits.minBytesPerSecond',
+  'body-too-slow': 'the body stalled or was slower than limits.minBytesPerSecond',
   'body-too-large': 'the body was larger than the source’s maxBytes',
-  'store-unavailable': 'the store could not take it',
-  'write-race': 'another delivery wrote the same artefact at that moment',
-  overloaded: 'the receiver was at its limit at that moment',
+  'store-unavailable': 'the store was unavailable',
+  'write-race': 'another delivery wrote the same artefact at the same time',
+  overloaded: 'the receiver was overloaded',
   draining: 'the replica was shutting down',
-  'client-gone': 'the sender closed the connection before the end',
-  internal: 'an unexpected error in the receiver; its log has the details',
+  'client-gone': 'the sender closed the connection before the body was complete',
+  internal: 'an unexpected error in the receiver; see its log',
 };
 
-/** What to change so that it does not happen again; null where nothing of ours is at fault. */
-/** @type {Record<string, string>} */
+/**
+ * What to change to prevent a reason from recurring, where the receiver's side can.
+ * @type {Record<string, string>}
+ */
 const REMEDIES = {
-  'too-many-parts': 'Raise limits.maxParts, restart, and release it.',
+  'too-many-parts': 'Raise limits.maxParts, restart, and release the body.',
   'body-too-large': 'Raise maxBytes of the source, restart, and refetch the job.',
   'body-malformed': 'Refetch the job from the service.',
   'body-too-slow': 'Refetch the job from the service.',
   'credential-invalid':
-    'Compare the credential with auth_headers of the job; Explain says which header is wrong.',
+    'Compare the credential with auth_headers of the job. Explain shows which header is wrong.',
   'address-refused':
-    'If the address is the service’s, add it to allow of the source. Explain says which address was seen.',
-  'not-direct': 'Give the source a credential: behind a balancer it needs one.',
-  'address-unreadable': 'Correct receiver.trustedProxies; Explain shows how the address is read.',
+    'If the address belongs to the service, add it to allow of the source. Explain shows the address.',
+  'not-direct': 'Configure a credential for the source: behind a load balancer it needs one.',
+  'address-unreadable': 'Correct receiver.trustedProxies. Explain shows how the address is determined.',
   'store-unavailable':
     'See the Store tile of the overview. The service retries, and reconcile fetches what is still missing.',
 };
 
 /**
- * A stable code in words; an operator's or the service's own words as they are. Null stays null.
+ * The text of a stable code; a reason that an operator or the service wrote is returned unchanged.
  * @param {string | null | undefined} reason
  */
 export function reasonInWords(reason) {
@@ -128,13 +130,13 @@ export function kindInWords(kind) {
 /** @type {Record<string, string>} */
 const STATUSES = {
   success: 'success',
-  error: 'error: something went wrong processing the job',
-  fetch_error: 'fetch_error: the service could not fetch the media from its address',
-  trim_error: 'trim_error: the audio could not be processed before transcription',
+  error: 'error: the service could not process the job',
+  fetch_error: 'fetch_error: the service could not fetch the media',
+  trim_error: 'trim_error: the service could not trim the audio',
 };
 
 /**
- * Status of a callback, which is the service's word on the job.
+ * The status of a callback: what the service reports about the job.
  * @param {string} status
  */
 export function callbackStatusInWords(status) {

@@ -1,6 +1,6 @@
 import { preference, setPreference } from '../preference.js';
 
-/** The zone of every time on the page: the reader's own, or UTC. */
+/** The time zone of the page: the browser's own, or UTC. */
 
 export function isUtc() {
   return preference('zone') === 'UTC';
@@ -11,7 +11,7 @@ export function chooseUtc(value) {
   setPreference('zone', value ? 'UTC' : 'own');
 }
 
-/** For Intl and uPlot; undefined is the reader's own zone. */
+/** For Intl and uPlot; undefined is the browser's own zone. */
 export function timeZone() {
   return isUtc() ? 'UTC' : undefined;
 }
@@ -21,7 +21,7 @@ export function zoneName() {
   return isUtc() ? 'UTC' : ownZone();
 }
 
-/** The browser's name of the reader's zone; every spelling of UTC is UTC. */
+/** The browser's own zone; every spelling of UTC becomes UTC. */
 export function ownZone() {
   const { timeZone: name } = new Intl.DateTimeFormat().resolvedOptions();
   return /^(Etc\/)?(UTC|GMT|UCT|Zulu|Universal|Greenwich)$/.test(name) ? 'UTC' : name;

@@ -21,14 +21,14 @@ import { deliveryTable, firstCallback, identityOf } from './delivery-table.js';
 /**
  * @typedef {object} Lists
  * @property {readonly LedgerLine[]} latest the first page
- * @property {LedgerLine[]} older what the reader has loaded below it
+ * @property {LedgerLine[]} older what the user has loaded below it
  * @property {string | null} cursor of what follows
  */
 
 const FILTERS = ['job', 'outcome', 'region', 'source', 'status', 'origin', 'since', 'until'];
 
 /**
- * What arrived, as it arrives.
+ * The live list of deliveries.
  * @param {Screen} screen
  */
 export function deliveriesView(screen) {
@@ -73,7 +73,7 @@ function filtersOf(names, values) {
 }
 
 /**
- * Rows pushed off the first page stay on screen once the reader has gone further down.
+ * Rows pushed off the first page stay on screen once the user has loaded older ones.
  * @param {Lists} lists @param {readonly LedgerLine[]} fresh
  */
 function keepSeen({ latest, older }, fresh) {
@@ -109,7 +109,7 @@ function list(screen, values, lists, health, draw) {
 
 function noMatch() {
   return emptyPanel(
-    'Nothing matches these filters.',
-    h('p', {}, 'Widen the time, or ', link('#/deliveries', 'clear all filters'), '.'),
+    'No delivery matches these filters.',
+    h('p', {}, 'Choose a longer time, or ', link('#/deliveries', 'clear all filters'), '.'),
   );
 }

@@ -23,7 +23,7 @@ export function deliveryTable(lines, caption, now) {
 }
 
 /**
- * An act and the delivery it concerns share an id.
+ * The line of an operator's action has the id of the delivery it concerns.
  * @param {LedgerLine} line
  */
 export function identityOf({ deliveryId, outcome, receivedAt }) {
@@ -45,7 +45,7 @@ function cellsOf(line, now) {
 }
 
 /**
- * The time leads to the delivery.
+ * The time links to the delivery.
  * @param {LedgerLine} line @param {number} now
  */
 function whenOf(line, now) {
@@ -54,7 +54,7 @@ function whenOf(line, now) {
 }
 
 /**
- * The service's word on the job; everything but success is worth a look.
+ * The status that the service reported; anything but success needs attention.
  * @param {string | null} text
  */
 function statusOf(text) {
@@ -79,7 +79,7 @@ function whatOf(line) {
 const EXAMPLE = '{"format":"2.9","job":{"id":"first-job"},"metadata":{},"results":[]}';
 
 /**
- * Nothing has arrived yet: how to send a first callback.
+ * How to send a first callback, while nothing has arrived yet.
  * @param {Health} health
  */
 export function firstCallback(health) {
@@ -98,7 +98,7 @@ export function firstCallback(health) {
     h(
       'p',
       {},
-      'For jobs of the speech service, this prints what to submit with them: ',
+      'This command prints the notification settings to submit with a job: ',
       h('code', {}, `transcript-receiver notification-config ${source}`),
     ),
   );

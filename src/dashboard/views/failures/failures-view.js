@@ -26,7 +26,7 @@ const FAILURES = ['failed', 'refused', 'unrecoverable', 'conflict'];
 /** @typedef {{shown: number}} ListState how many of the list are asked for */
 
 /**
- * What went wrong and is not repaired yet, each with its cause and the button that repairs it.
+ * Failing jobs and quarantined bodies, each with its cause and a button that repairs it.
  * @param {Screen} screen
  */
 export function failuresView(screen) {
@@ -49,7 +49,7 @@ export function failuresView(screen) {
 }
 
 /**
- * Failing jobs: those that can still be fetched, and those that need somebody's decision.
+ * Failing jobs: those that can still be fetched, and those that need a decision.
  * @param {Failures} page @param {Names} names @param {FilterValues} values
  * @param {ListState} state @param {Refresh} again
  */
@@ -70,8 +70,13 @@ function failureSection({ failures, counts, nextCursor }, names, values, state, 
       ? noFailures(filtered)
       : [
           h('p', { 'data-key': 'counts' }, countsInWords(counts, failures.length)),
-          group('Can be fetched again', 'until the service drops them', fetchable, again),
-          group('Need a decision', 'lost at the service, or two versions are kept', others, again),
+          group('Can be fetched again', 'the service still has the results', fetchable, again),
+          group(
+            'Need a decision',
+            'the service has lost the results, or two versions are kept',
+            others,
+            again,
+          ),
         ],
     nextCursor !== null &&
       state.shown < 500 &&
@@ -96,7 +101,7 @@ function noFailures(filtered) {
     h(
       'p',
       {},
-      'Jobs appear here when reconcile cannot fetch them, when a callback is refused after signing in, and when two versions of a result are kept. Settled by hand: ',
+      'Jobs are listed here when reconcile cannot fetch their results, when an authenticated callback was rejected, and when two versions of a result are kept. Settled by an operator: ',
       link('#/deliveries?outcome=acknowledged', 'acknowledged'),
       '.',
     ),
@@ -112,7 +117,7 @@ function countsInWords(counts, shown) {
   const each = Object.entries(counts).map(
     ([outcome, number]) => `${count(number)} ${outcomeOf(outcome).word.toLowerCase()}`,
   );
-  return `${count(all, 'job')}: ${each.join(', ')}.${shown < all ? ` Shown are the ${count(shown)} that the service deletes first.` : ''}`;
+  return `${count(all, 'job')}: ${each.join(', ')}.${shown < all ? ` The ${count(shown)} that the service deletes first are shown.` : ''}`;
 }
 
 /** @param {Names} names @param {FilterValues} values @returns {Filter[]} */
@@ -135,7 +140,7 @@ function group(title, meaning, failures, again) {
     h('h3', {}, title, ' ', h('span', { class: 'quiet' }, `(${meaning})`)),
     table({
       caption: title,
-      columns: ['When', 'Job', 'State', 'Cause', 'Service keeps it', 'Repair'],
+      columns: ['When', 'Job', 'State', 'Cause', 'Kept by the service', 'Repair'],
       rows: failures.map((line) => ({
         key: line.jobId ?? line.deliveryId,
         cells: failureCells(line, again),
@@ -145,7 +150,7 @@ function group(title, meaning, failures, again) {
 }
 
 /**
- * The selection as a replay: those shown by name, or all that match the filters.
+ * Prefills a replay with the jobs on screen.
  * @param {readonly FailureLine[]} fetchable @param {FilterValues} values
  */
 function together(fetchable, values) {
@@ -155,7 +160,7 @@ function together(fetchable, values) {
     { 'data-key': 'together' },
     link(
       to('replays', { kind: 'refetch', ...values, jobs }),
-      `Refetch these ${count(fetchable.length)} together with a replay`,
+      `Refetch these ${count(fetchable.length)} jobs with a replay`,
     ),
     '.',
   );
@@ -165,7 +170,7 @@ function together(fetchable, values) {
 function failureCells(line, again) {
   const jobId = line.jobId ?? '';
   const cause =
-    reasonInWords(line.reason) ?? (line.outcome === 'conflict' ? CONFLICT : 'no cause was recorded');
+    reasonInWords(line.reason) ?? (line.outcome === 'conflict' ? CONFLICT : 'no reason was recorded');
   const remedy = remedyFor(line.reason);
   return [
     moment(line.receivedAt),
@@ -183,7 +188,7 @@ function failureCells(line, again) {
 }
 
 /**
- * How long the service can still be asked; a conflict has nothing to be fetched.
+ * Until when the service keeps the results. In a conflict nothing has to be fetched.
  * @param {FailureLine} line
  */
 function keptUntil({ outcome, retentionEndsAt }) {

@@ -10,7 +10,7 @@ import { reasonInWords, remedyFor } from '../../lib/text/ledger-terms.js';
 /** @import { Refresh } from '../../lib/screen/screen.js' */
 
 /**
- * Bodies that could not be decoded, each with its cause and the button that tries again.
+ * Bodies that could not be decoded, each with its cause and a button that decodes it again.
  * @param {GetAnswers['/quarantine']} page @param {Refresh} again
  */
 export function quarantineSection({ quarantine, nextCursor }, again) {
@@ -21,7 +21,7 @@ export function quarantineSection({ quarantine, nextCursor }, again) {
     quarantine.length === 0
       ? emptyPanel(
           'Quarantine is empty.',
-          h('p', {}, 'A callback that authenticates but cannot be decoded is kept here, byte for byte.'),
+          h('p', {}, 'Authenticated callbacks that cannot be decoded are kept here, byte for byte.'),
         )
       : table({
           caption: 'Bodies in quarantine',
@@ -33,7 +33,7 @@ export function quarantineSection({ quarantine, nextCursor }, again) {
         'p',
         {},
         `${count(quarantine.length)}${nextCursor === null ? '' : ' and more'} are waiting. `,
-        link('#/replays?kind=release', 'Release them together with a replay'),
+        link('#/replays?kind=release', 'Release them with a replay'),
         '.',
       ),
   );
@@ -81,7 +81,7 @@ export async function releaseBody(button, deliveryId, again) {
     body: h(
       'p',
       {},
-      'It is decoded with the current decoder and configuration, as if it had just arrived. If it still cannot be decoded, it stays in quarantine.',
+      'The body is decoded with the current decoder and configuration. If it still cannot be decoded, it stays in quarantine.',
     ),
     confirm: 'Release',
   });

@@ -12,7 +12,7 @@ import { releaseBody } from './quarantine-list.js';
 /** @import { Refresh, Screen } from '../../lib/screen/screen.js' */
 
 /**
- * One quarantined body: why it is here, what it looks like, whether it could be decoded today.
+ * One quarantined body: the reason, a preview, and whether it can be decoded now.
  * @param {Screen} screen
  */
 export function quarantinedBodyView(screen) {
@@ -50,8 +50,8 @@ function pageOf(body, again) {
     h(
       'p',
       { class: 'quiet' },
-      body.preview.truncated && 'There is more of it. ',
-      body.preview.binary && 'It is not text.',
+      body.preview.truncated && 'The body continues. ',
+      body.preview.binary && 'It is binary.',
     ),
   ];
 }
@@ -63,8 +63,8 @@ function trial(decodes) {
     { class: 'panel', 'data-key': 'trial' },
     decodes.ok
       ? [
-          h('p', { class: 'lead' }, status('good', 'Can be decoded today')),
-          h('p', {}, `Releasing it gives: ${listed(decodes.items.map(kindInWords)) || 'nothing to store'}.`),
+          h('p', { class: 'lead' }, status('good', 'Can be decoded now')),
+          h('p', {}, `Releasing it stores: ${listed(decodes.items.map(kindInWords)) || 'nothing'}.`),
         ]
       : [
           h('p', { class: 'lead' }, status('notice', 'Still cannot be decoded')),

@@ -3,7 +3,7 @@ import { post } from '../../lib/api/admin-api.js';
 /** @import { Ticket } from '../../lib/api/api-answers.js' */
 /** @typedef {ReturnType<typeof createDownloads>} Downloads */
 
-/** Addresses of a job's artefacts for elements that cannot send headers, each with a ticket that soon expires. */
+/** Addresses of a job's artefacts for links and players, which cannot send headers: each has a short-lived ticket. */
 
 const MARGIN = 10 * 60_000;
 
@@ -12,7 +12,7 @@ export function createDownloads(jobId) {
   /** @type {Ticket | null} */
   let ticket = null;
   return {
-    /** A fresh ticket when the one at hand runs out; rejects with `ApiError`. */
+    /** Gets a new ticket if the current one is about to expire. Rejects with `ApiError`. */
     async renew({ force = false } = {}) {
       if (!force && ticket !== null && Date.parse(ticket.expires) - Date.now() > MARGIN) return;
       ticket = await post(`/jobs/${encodeURIComponent(jobId)}/ticket`);

@@ -45,7 +45,7 @@ export function jobActions(jobId, repair, again, more = null) {
 }
 
 /**
- * Fetches what is missing of a job; harmless to repeat.
+ * Fetches the missing results of a job; idempotent.
  * @param {HTMLButtonElement} button @param {string} jobId @param {Refresh} again
  */
 export async function refetchJob(button, jobId, again) {
@@ -60,12 +60,12 @@ function refetched(jobId, result) {
   const { outcome } = result;
   const { tone, word } = outcomeOf(outcome);
   const reason = reasonInWords(result.reason);
-  const text = outcome === 'matched' ? 'everything is already here' : word.toLowerCase();
+  const text = outcome === 'matched' ? 'nothing is missing' : word.toLowerCase();
   return { tone, text: `Job ${jobId}: ${text}${reason ? `: ${reason}` : ''}.` };
 }
 
 /**
- * An operator accepts the state as it is: the job no longer counts as failing.
+ * Acknowledges a job as it is, so that it is no longer listed as failing.
  * @param {string} jobId @param {Refresh} again @param {string | null} [size]
  */
 export function acknowledgeButton(jobId, again, size = null) {
@@ -77,7 +77,7 @@ export function acknowledgeButton(jobId, again, size = null) {
       body: h(
         'p',
         {},
-        'It is no longer listed as failing, until it fails again. Nothing is deleted or fetched. The ledger records who acknowledged it and why.',
+        'The job is no longer listed as failing unless it fails again. Nothing is deleted or fetched. The ledger records who acknowledged it and why.',
       ),
       confirm: 'Acknowledge',
       reasonRequired: true,
@@ -110,9 +110,9 @@ async function erase(button, jobId, again) {
     body: h(
       'p',
       {},
-      'Its artefacts, conflicts and quarantined bodies are deleted from the store for good. The ledger records the erasure, its time and who did it. Recovery does not fetch the job again, but a callback that is still in flight can bring it back.',
+      'Its artefacts, conflicts and quarantined bodies are permanently deleted from the store. The ledger records when the job was erased and by whom. Recovery does not fetch the job again, but a callback in flight can store it again.',
     ),
-    confirm: 'Erase for good',
+    confirm: 'Erase permanently',
     typed: jobId,
     danger: true,
   });
@@ -134,17 +134,17 @@ function erasedInWords({ artefacts, conflicts, quarantined }) {
 }
 
 const KINDS = [
-  ['', 'By its content'],
+  ['', 'Detect from content'],
   ['transcript.json-v2', 'Transcript, json-v2'],
   ['transcript.txt', 'Transcript, plain text'],
   ['transcript.srt', 'Transcript, SRT'],
   ['jobinfo', 'Job information'],
   ['data', 'Media'],
-  ['attachment', 'Something else'],
+  ['attachment', 'Other'],
 ];
 
 /**
- * Files that came some other way, through the same rules as a callback.
+ * Imports files under the rules of a callback.
  * @param {string} jobId @param {Refresh} again
  */
 export function importSection(jobId, again) {
@@ -153,7 +153,7 @@ export function importSection(jobId, again) {
     field('import-file', 'File', h('input', { type: 'file', name: 'file', required: true })),
     field(
       'import-kind',
-      'What it is',
+      'Kind',
       h(
         'select',
         { name: 'kind' },
@@ -171,11 +171,11 @@ export function importSection(jobId, again) {
   return h(
     'details',
     { id: 'import', class: 'panel', 'data-key': 'import' },
-    h('summary', {}, 'Import files by hand'),
+    h('summary', {}, 'Import files'),
     h(
       'p',
       { class: 'quiet' },
-      'For results the service no longer keeps. What is stored stays as it is; different bytes are stored beside it as a conflict.',
+      'For results that the service no longer has. Stored artefacts are not changed; different bytes are stored next to them as a conflict.',
     ),
     form,
   );
@@ -195,7 +195,7 @@ async function importFiles(event, jobId, again) {
 }
 
 /**
- * Fields first: the receiver reads the form as a stream and has to know them before the file comes.
+ * Fields precede the file: the receiver reads the form as a stream and needs them first.
  * @param {HTMLFormElement} form
  */
 function importForm(form) {

@@ -7,19 +7,24 @@ import { callbackStatusInWords, reasonInWords } from '../../lib/text/ledger-term
 /** @typedef {{tone: Tone, word: string, text: string, repair: 'refetch' | 'import' | null}} JobState */
 
 /**
- * Where a job stands, in a sentence; `repair` is the action that helps most.
+ * The state of a job; `repair` is the recommended action.
  * @param {Job} job @returns {JobState}
  */
 export function jobState({ artefacts, timeline, service }) {
   const transcripts = artefacts.filter(isTranscript).filter((artefact) => !isConflict(artefact));
   const conflicts = artefacts.filter(isConflict);
   if (conflicts.length > 0 && isSettled(timeline))
-    return state('neutral', 'Acknowledged', 'The versions differ, and an operator acknowledged it.', null);
+    return state(
+      'neutral',
+      'Acknowledged',
+      'The versions differ. An operator acknowledged the conflict.',
+      null,
+    );
   if (conflicts.length > 0) {
     return state(
       'notice',
       'Conflict',
-      `Different bytes arrived for the same artefact. The first version is kept, and ${count(conflicts.length, 'other version')} beside it: compare them below.`,
+      `Different bytes arrived for the same artefact. The first version is kept, with ${count(conflicts.length, 'other version')} next to it. Compare them below.`,
       null,
     );
   }
@@ -46,7 +51,7 @@ function withoutTranscript(artefacts, timeline, service) {
     return state(
       'notice',
       'In quarantine',
-      'Its body could not be decoded and waits in quarantine: release it, or refetch the job.',
+      'The body could not be decoded and is in quarantine. Release it, or refetch the job.',
       'refetch',
     );
   }
@@ -63,7 +68,7 @@ function withoutTranscript(artefacts, timeline, service) {
     return state(
       'bad',
       'Missing',
-      'The service gave up sending its callback. It still has the results.',
+      'The service gave up sending the callback. It still has the results.',
       'refetch',
     );
   if (artefacts.length > 0)
@@ -87,7 +92,7 @@ function state(tone, word, text, repair) {
 const FAILURES = ['failed', 'refused', 'unrecoverable', 'conflict'];
 
 /**
- * Whether an operator may settle the job as it is: its last failure was neither repaired nor acknowledged.
+ * Whether the job can be acknowledged: its last failure was neither repaired nor acknowledged.
  * @param {Job} job
  */
 export function needsDecision({ artefacts, timeline }) {

@@ -19,7 +19,7 @@ import { timelineSection } from './timeline-section.js';
 
 /**
  * @typedef {object} JobParts
- * @property {string | null} chosen id of the delivery to point out
+ * @property {string | null} chosen id of the delivery to highlight
  * @property {ReturnType<typeof createTranscriptSection>} transcript
  * @property {ReturnType<typeof createVersionComparison>} comparison
  * @property {Downloads} downloads
@@ -27,7 +27,7 @@ import { timelineSection } from './timeline-section.js';
  */
 
 /**
- * One job's page. Each update also asks the service, so it updates less often than lists.
+ * The page of a job. Each update also queries the speech service, so it updates less often than lists.
  * @param {Screen} screen
  */
 export function jobView(screen) {
@@ -90,13 +90,13 @@ function pageOf(story, { chosen, transcript, comparison, downloads, again }) {
 /** @param {string} jobId @param {Refresh} again */
 function unknownJob(jobId, again) {
   return [
-    heading(`Job ${jobId}`, status('neutral', 'Not known')),
+    heading(`Job ${jobId}`, status('neutral', 'Unknown')),
     emptyPanel(
-      'Nothing is known of this job here.',
+      'This receiver does not know the job.',
       h(
         'p',
         {},
-        'If the service has it, refetch it. If you have its files, import them below. It may also have been erased, or belong to another receiver.',
+        'If the service has the job, refetch it. If you have its files, import them below. The job may have been erased, or belong to another receiver.',
       ),
     ),
     jobActions(jobId, 'refetch', again),

@@ -6,7 +6,7 @@ import { position } from '../../lib/text/format.js';
 /** @import { ServiceRecord } from '../../lib/api/api-answers.js' */
 
 /**
- * What the speech service itself says of the job.
+ * The speech service's own record of the job.
  * @param {ServiceRecord | null} service
  */
 export function serviceSection(service) {
@@ -18,7 +18,7 @@ export function serviceSection(service) {
       ? h(
           'p',
           { class: 'quiet' },
-          'The service does not know this job, or could not be asked. Its regions and the API key are in speech of the configuration.',
+          'The service does not know this job, or did not respond. Check the regions and the API key under speech in the configuration.',
         )
       : [facts(service), errors(service.record), whole(service.record)],
   );
@@ -40,7 +40,8 @@ function facts({ region, record }) {
 
 /** @param {ServiceRecord['record']} record */
 function errors({ errors: list }) {
-  if (!Array.isArray(list) || list.length === 0) return h('p', { class: 'quiet' }, 'It reports no errors.');
+  if (!Array.isArray(list) || list.length === 0)
+    return h('p', { class: 'quiet' }, 'The service reports no errors.');
   return h(
     'div',
     {},
@@ -67,7 +68,7 @@ function whole(record) {
   return h(
     'details',
     {},
-    h('summary', {}, 'The whole record'),
+    h('summary', {}, 'Complete record'),
     h('pre', { class: 'raw', tabindex: '0' }, JSON.stringify(record, null, 2)),
   );
 }

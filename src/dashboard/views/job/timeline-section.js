@@ -8,14 +8,14 @@ import { identityOf } from '../deliveries/delivery-table.js';
 /** @import { LedgerLine } from '../../lib/api/api-answers.js' */
 
 /**
- * What happened to a job, in words, oldest first; `chosen` is the id of the delivery to point out.
+ * The ledger lines of a job as text, oldest first; `chosen` is the id of the delivery to highlight.
  * @param {readonly LedgerLine[]} timeline @param {string | null} chosen
  */
 export function timelineSection(timeline, chosen) {
   return h(
     'section',
     { 'aria-labelledby': 'timeline', 'data-key': 'timeline' },
-    h('h2', { id: 'timeline' }, 'What happened'),
+    h('h2', { id: 'timeline' }, 'Timeline'),
     timeline.length === 0
       ? h('p', { class: 'quiet' }, 'No callback, recovery or import is recorded.')
       : h(
@@ -50,20 +50,20 @@ function event(line, chosen) {
       ),
       h('p', { class: 'title' }, title),
       details.map((text) => h('p', { class: 'detail' }, text)),
-      wayOn(line),
+      quarantineLink(line),
       shapeOf(line),
     ),
   );
 }
 
 /** @param {LedgerLine} line */
-function wayOn({ outcome, deliveryId }) {
+function quarantineLink({ outcome, deliveryId }) {
   if (outcome !== 'quarantined') return null;
-  return h('p', {}, link(`#/quarantine/${encodeURIComponent(deliveryId)}`, 'See the body and release it'));
+  return h('p', {}, link(`#/quarantine/${encodeURIComponent(deliveryId)}`, 'Inspect and release the body'));
 }
 
 /**
- * How the body arrived on the wire, for questions about the sender.
+ * How the body arrived on the wire, for debugging the sender.
  * @param {LedgerLine} line
  */
 function shapeOf({ shape: wire, method }) {
@@ -74,7 +74,7 @@ function shapeOf({ shape: wire, method }) {
   return h(
     'details',
     {},
-    h('summary', {}, 'As it arrived'),
+    h('summary', {}, 'As received'),
     h(
       'p',
       { class: 'mono' },

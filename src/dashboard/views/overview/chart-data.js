@@ -8,18 +8,18 @@ import { outcomeOf } from '../../lib/text/ledger-terms.js';
  * @typedef {object} Chart
  * @property {'outcomes' | 'regions' | 'latency' | 'volume'} id
  * @property {string} title
- * @property {string} empty what to say where there is nothing to draw
- * @property {'bars' | 'lines'} kind bars stand on each other
+ * @property {string} empty text to show if there is no data
+ * @property {'bars' | 'lines'} kind bars are stacked
  * @property {(value: number) => string} show
  * @property {ChartSeries[]} series
- * @property {number[]} times beginnings of the stretches, in seconds
+ * @property {number[]} times start of each bucket, in seconds
  *
  * @typedef {{name: string, label: string, ms: number, buckets: number}} Range
  */
 
-/** The figures of `GET summary` as the four charts want them. */
+/** The figures of `GET /summary` as data for the four charts. */
 
-/** Order in which outcomes are stacked, from the ground up; what is not named comes last. */
+/** Stacking order of outcomes, from the bottom; others come last. */
 const STACK = [
   'stored',
   'duplicate',
@@ -35,7 +35,7 @@ const STACK = [
 const REGIONS = ['eu1', 'eu2', 'us1', 'us2', 'au1'];
 
 export const DAY = { name: '24h', label: '24 hours', ms: 24 * 3_600_000, buckets: 96 };
-/** Time ranges to look at. */
+/** Time ranges to choose from. */
 export const RANGES = [
   { name: '1h', label: '1 hour', ms: 3_600_000, buckets: 60 },
   { name: '6h', label: '6 hours', ms: 6 * 3_600_000, buckets: 72 },
@@ -119,7 +119,7 @@ export function isEmpty({ series }) {
 }
 
 /**
- * What a chart shows, in a sentence, for whoever does not see it.
+ * A text alternative for a chart.
  * @param {Chart} chart
  */
 export function sentenceOf({ kind, series, times, show }) {

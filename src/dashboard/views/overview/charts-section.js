@@ -6,7 +6,7 @@ import { chartData, DAY, isEmpty, RANGES, sentenceOf } from './chart-data.js';
 /** @import { Summary } from '../../lib/api/api-answers.js' */
 /** @import { Chart, Range } from './chart-data.js' */
 
-/** Charts over time. Drawn on canvas for the eye; a sentence and a table say the same in text. */
+/** Charts over time: drawn on a canvas, with a sentence and a table as text alternatives. */
 
 /** @param {URLSearchParams} query */
 export function rangeOf(query) {
@@ -73,7 +73,7 @@ function plot(chart, range) {
 }
 
 /**
- * Only stretches in which something happened.
+ * Only buckets with data.
  * @param {Chart} chart
  */
 function chartTable({ title, series, times, show }) {
@@ -113,19 +113,19 @@ function chartTable({ title, series, times, show }) {
 }
 
 /**
- * The library is loaded on its own: without it the page loses the pictures and nothing else.
+ * The chart library is loaded separately: if that fails, only the charts are missing.
  * @type {Promise<typeof import('./draw-chart.js') | null> | null}
  */
-let painter = null;
+let drawing = null;
 
 /** @param {Summary} summary @param {AbortSignal} signal */
 export async function drawCharts(summary, signal) {
-  painter ??= import('./draw-chart.js').catch(() => null);
-  const drawing = await painter;
-  if (drawing === null || signal.aborted) return;
+  drawing ??= import('./draw-chart.js').catch(() => null);
+  const module = await drawing;
+  if (module === null || signal.aborted) return;
   for (const chart of chartData(summary)) {
     const host = document.getElementById(`plot-${chart.id}`);
     const readout = document.getElementById(`readout-${chart.id}`);
-    if (host !== null && readout !== null) drawing.drawChart(host, chart, readout);
+    if (host !== null && readout !== null) module.drawChart(host, chart, readout);
   }
 }

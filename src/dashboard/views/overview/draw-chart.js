@@ -4,11 +4,11 @@ import uPlot from '../../vendor/uplot.js';
 
 /** @import { Chart, ChartSeries } from './chart-data.js' */
 
-/** Draws a chart into an element, or brings the one that is there up to date. */
+/** Draws a chart into an element, or updates the one that is there. */
 
 const HEIGHT = 150;
 /**
- * @typedef {{chart: Chart}} Drawing what is on the canvas at present
+ * @typedef {{chart: Chart}} Drawing the data that is on the canvas
  * @type {WeakMap<HTMLElement, {look: string, drawing: Drawing, plot: uPlot, end: () => void}>}
  */
 const plots = new WeakMap();
@@ -36,7 +36,7 @@ export function drawChart(host, chart, readout) {
 }
 
 /**
- * Bars stand on each other: the tallest sum is drawn first and the others over it.
+ * Bars are stacked: the largest sum is drawn first and the others over it.
  * @param {Chart} chart @returns {uPlot.AlignedData}
  */
 function dataOf({ kind, times, series }) {
@@ -68,7 +68,7 @@ function optionsOf(host, drawing, readout) {
     legend: { show: false },
     cursor: { drag: { x: false, y: false }, points: { show: chart.kind === 'lines' }, y: false },
     scales: {
-      x: { range: () => stretchOf(drawing.chart) },
+      x: { range: () => timeRangeOf(drawing.chart) },
       y: { range: (_plot, _min, max) => [0, roundTop(max, INCREMENTS[chart.id])] },
     },
     axes: [
@@ -88,20 +88,20 @@ function optionsOf(host, drawing, readout) {
       },
     ],
     series: [{}, ...series.map((one) => seriesOf(host, chart.kind, one))],
-    hooks: { setCursor: [(plot) => tellPlace(plot.cursor.idx, drawing.chart, readout)] },
+    hooks: { setCursor: [(plot) => showReadout(plot.cursor.idx, drawing.chart, readout)] },
   };
 }
 
 /**
- * To the end of the last stretch: its bar stands behind its beginning, and it is the one that shows what came just now.
+ * To the end of the last bucket: its bar starts at its time, and it shows the latest data.
  * @param {Chart} chart @returns {[number, number]}
  */
-function stretchOf({ times }) {
+function timeRangeOf({ times }) {
   const [first = 0, second = first + 1] = times;
   return [first, (times.at(-1) ?? first) + second - first];
 }
 
-/** Counts have no halves, sizes go by powers of two. */
+/** Counts use whole numbers, sizes powers of two. */
 const WHOLE = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 2e4, 5e4, 1e5, 2e5, 5e5, 1e6, 1e7];
 /** @type {Record<Chart['id'], number[]>} */
 const INCREMENTS = {
@@ -111,11 +111,11 @@ const INCREMENTS = {
   volume: Array.from({ length: 50 }, (_, power) => 2 ** power),
 };
 
-/** Steps that a scale has at most. */
+/** Maximum number of steps of a scale. */
 const MAX_STEPS = 4;
 
 /**
- * The axis ends on a round number that the tallest value reaches into.
+ * The axis ends at the first step above the largest value.
  * @param {number} max @param {number[]} increments
  */
 function roundTop(max, increments) {
@@ -160,7 +160,7 @@ function seriesOf(host, kind, { name }) {
 }
 
 /**
- * Places of values without a neighbour, which no line leads to; null when there are none.
+ * Indexes of values without a neighbour, which no line connects; null if there are none.
  * @param {(number | null | undefined)[]} values
  */
 function lonePoints(values) {
@@ -176,7 +176,7 @@ function colour(host, name) {
 }
 
 /**
- * uPlot puts ticks at round times of the date's own fields.
+ * uPlot places ticks at round values of the date's local fields.
  * @param {Date} date
  */
 function tickDate(date) {
@@ -188,7 +188,7 @@ function tickDate(date) {
 const CLOCK = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' };
 
 /**
- * Days by their date, and so the midnight between two of them; everything else by its time.
+ * Days and midnights show their date, all other ticks their time.
  * @param {number[]} ticks
  */
 function timeLabel(ticks) {
@@ -203,7 +203,7 @@ function timeLabel(ticks) {
 }
 
 /** @param {number | null | undefined} index @param {Chart} chart @param {HTMLElement} readout */
-function tellPlace(index, { times, series, show }, readout) {
+function showReadout(index, { times, series, show }, readout) {
   const time = times[index ?? -1];
   const told = series.flatMap(({ label, values }) => {
     const value = values[index ?? -1];

@@ -4,7 +4,7 @@ import { ago, bytes, count, milliseconds, total } from '../../lib/text/format.js
 /** @import { Tone } from '../../lib/elements/status.js' */
 
 /**
- * @typedef {{href: string, text: string}} Action where to read on
+ * @typedef {{href: string, text: string}} Action link of a tile
  * @typedef {object} Tile
  * @property {string} id
  * @property {string} title
@@ -16,7 +16,7 @@ import { ago, bytes, count, milliseconds, total } from '../../lib/text/format.js
  */
 
 /**
- * The facts behind the verdict, a tile each.
+ * One tile per fact behind the verdict.
  * @param {Health} health @param {number} now @returns {(Tile & {action: Action})[]}
  */
 export function healthTiles(health, now) {
@@ -34,7 +34,7 @@ export function healthTiles(health, now) {
 }
 
 /**
- * The way to the help of a topic: what to do where something is wrong, an explanation where nothing is.
+ * Link to the help on a topic: what to do if something is wrong, otherwise an explanation.
  * @param {string} topic @param {Tone} tone @returns {Action}
  */
 function help(topic, tone) {
@@ -54,7 +54,7 @@ function storeTile({ store }, now) {
     word: store.writable ? 'Writable' : 'Not writable',
     figure: store.latencyMs === null ? '–' : milliseconds(store.latencyMs),
     details: [
-      store.writable ? `${checked} by a write and a read` : (store.reason ?? checked),
+      store.writable ? `${checked} by writing and reading an object` : (store.reason ?? checked),
       store.location,
     ],
   };
@@ -81,13 +81,13 @@ function quarantineTile({ quarantine }) {
     id: 'quarantine',
     title: 'Quarantine',
     tone: waiting === null ? 'neutral' : waiting > 0 ? 'notice' : 'good',
-    word: waiting === null ? 'Not known' : waiting > 0 ? 'Waiting' : 'Empty',
+    word: waiting === null ? 'Unknown' : waiting > 0 ? 'Waiting' : 'Empty',
     figure: waiting === null ? '–' : count(waiting),
     details:
       quarantine === null
         ? ['The store could not be listed']
         : [`${bytes(quarantine.waitingBytes)} waiting`, `${count(quarantine.released)} released so far`],
-    ...(waiting !== null && waiting > 0 && { action: { href: '#/failures', text: 'See why and release' } }),
+    ...(waiting !== null && waiting > 0 && { action: { href: '#/failures', text: 'Inspect and release' } }),
   };
 }
 
@@ -105,7 +105,7 @@ function failuresTile({ last24h: { outcomes }, failing }) {
       `${count(refused, 'authenticated refusal')} in 24 h`,
       `${count(outcomes.recovered ?? 0, 'recovery', 'recoveries')} in 24 h`,
     ],
-    ...(jobs > 0 && { action: { href: '#/failures', text: 'See why and repair' } }),
+    ...(jobs > 0 && { action: { href: '#/failures', text: 'Inspect and repair' } }),
   };
 }
 
@@ -119,13 +119,13 @@ function expectedTile({ reconcile }) {
     word: reconcile === null ? 'Never compared' : missing > 0 ? `${count(missing)} missing` : 'Complete',
     figure: reconcile === null ? '–' : `${count(reconcile.received)} of ${count(reconcile.expected)}`,
     details: reconcile === null ? ['Reconcile has not run yet'] : expectedInWords(reconcile),
-    ...(missing > 0 && { action: { href: '#/failures', text: 'See what is missing' } }),
+    ...(missing > 0 && { action: { href: '#/failures', text: 'Show missing jobs' } }),
   };
 }
 
 /**
- * A sum that is the number of jobs expected, and what is to be known of it. `missing` may be more than the run that
- * looked at everything found itself: later, smaller runs add to it.
+ * A sum that equals the number of expected jobs, and details. `missing` can exceed what the last full run found: later
+ * partial runs add to it.
  * @param {ReconcileFigures} reconcile
  */
 function expectedInWords({ expected, received, missing, outcomes }) {
@@ -140,13 +140,13 @@ function expectedInWords({ expected, received, missing, outcomes }) {
   ].filter((text) => typeof text === 'string');
   return [
     parts.length === 1 ? 'Every expected job was received' : `${parts.join(' + ')} = ${count(expected)}`,
-    of('recovered') > 0 && `${count(of('recovered'))} of the received were fetched by reconcile`,
-    of('conflict') > 0 && `${count(of('conflict'))} of the received are in conflict`,
+    of('recovered') > 0 && `${count(of('recovered'))} of these were fetched by reconcile`,
+    of('conflict') > 0 && `${count(of('conflict'))} of these are in conflict`,
     missing > lacking && `A later run found ${count(missing)} missing`,
   ].filter((text) => typeof text === 'string');
 }
 
-/** A run a day is the least that leaves room before the service's retention of 7 days. */
+/** With one run a day there is time to repair before the service's retention of 7 days ends. */
 const OVERDUE = 26 * 3_600_000;
 
 /** @param {Health} health @param {number} now @returns {Tile} */
@@ -161,7 +161,9 @@ function reconcileTile({ reconcile }, now) {
     word: finished === null ? 'Never' : incomplete ? 'Incomplete' : overdue ? 'Overdue' : 'Recent',
     figure: finished === null ? '–' : ago(finished, now),
     details: [
-      finished === null ? 'Lost callbacks go unnoticed' : `${count(reconcile?.expected ?? 0, 'job')} checked`,
+      finished === null
+        ? 'Lost callbacks are not detected'
+        : `${count(reconcile?.expected ?? 0, 'job')} checked`,
     ],
   };
 }
@@ -173,7 +175,7 @@ function credentialsTile({ credentials }, now) {
   const next = expiring.map(({ expires }) => expires).sort()[0];
   const details =
     credentials.length === 0
-      ? ['Sources check the address only']
+      ? ['Sources check only the address']
       : credentials.slice(0, 3).map((one) => useOf(one, now));
   return {
     id: 'credentials',

@@ -12,7 +12,7 @@ import { verdictBanner } from './verdict-banner.js';
 /** @typedef {{health: Health, summary: Summary, latest: GetAnswers['/deliveries']}} Seen */
 
 /**
- * Is all well? The verdict, the facts behind it, what arrived over time, and the latest.
+ * The verdict, the facts behind it, charts, and the latest deliveries.
  * @param {Screen} screen
  */
 export function overviewView(screen) {
@@ -58,7 +58,7 @@ function latestSection(deliveries, health, now) {
       'div',
       { class: 'heading' },
       h('h2', { id: 'latest' }, 'Latest'),
-      link('#/deliveries', 'All deliveries and filters'),
+      link('#/deliveries', 'All deliveries'),
     ),
     deliveries.length === 0 ? firstCallback(health) : deliveryTable(deliveries, 'Latest deliveries', now),
   );

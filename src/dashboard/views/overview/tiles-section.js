@@ -7,7 +7,7 @@ import { healthTiles } from './health-tiles.js';
 /** @import { Action, Tile } from './health-tiles.js' */
 
 /**
- * @param at when the receiver last answered, if it does not any more: then no tile says how things are
+ * @param at when the receiver last answered; null while it answers. Tiles then show no current state
  * @param {Health} health @param {number} now @param {string | null} at
  */
 export function tilesSection(health, now, at) {
@@ -38,7 +38,7 @@ function tileAction(title, { href, text }) {
   return h('p', { class: 'action' }, h('a', { href }, text, h('span', { class: 'unseen' }, `: ${title}`)));
 }
 
-/** A region that fell silent for a day is worth a look, not an alarm: it may have no jobs. */
+/** A region that is silent for a day needs attention but is no failure: it may have no jobs. */
 const SILENT = 24 * 3_600_000;
 
 /** @param {Health} health @param {number} now */

@@ -1,5 +1,5 @@
 import { h } from '../../lib/elements/dom.js';
-import { sayOnce } from '../../lib/elements/notice.js';
+import { announceStatus } from '../../lib/elements/notice.js';
 import { shape } from '../../lib/elements/status.js';
 import { clock } from '../../lib/text/format.js';
 
@@ -16,7 +16,7 @@ import { clock } from '../../lib/text/format.js';
  * @property {FurtherTrouble[]} more
  */
 
-/** The receiver's own verdict: the page adds nothing to it and takes nothing away. */
+/** Shows the receiver's own verdict unchanged. */
 
 /**
  * @param {Verdict} verdict
@@ -25,8 +25,8 @@ import { clock } from '../../lib/text/format.js';
 export function verdictBanner(verdict, lastSeenAt) {
   const { tone, word, sentence, href, more } =
     lastSeenAt === null ? describeVerdict(verdict) : describeLastSeen(verdict, lastSeenAt);
-  // Figures change all the time: only a change of the verdict is worth interrupting for.
-  sayOnce(word);
+  // Figures change constantly; only a changed verdict is announced to screen readers.
+  announceStatus(word);
   return h(
     'section',
     { class: `verdict ${tone}`, 'aria-label': 'Verdict', 'data-key': 'verdict' },
@@ -35,12 +35,12 @@ export function verdictBanner(verdict, lastSeenAt) {
       'div',
       {},
       h('p', { class: 'word' }, word),
-      h('p', { class: 'sentence' }, sentence, wayOut(href, sentence)),
+      h('p', { class: 'sentence' }, sentence, actionLink(href, sentence)),
       more.length > 0 &&
         h(
           'ul',
           {},
-          more.map(({ text, href: way }) => h('li', {}, text, wayOut(way, text))),
+          more.map(({ text, href: way }) => h('li', {}, text, actionLink(way, text))),
         ),
       h('p', { class: 'looked quiet' }, scopeInWords(verdict)),
     ),
@@ -48,14 +48,14 @@ export function verdictBanner(verdict, lastSeenAt) {
 }
 
 /** @param {string | undefined} href @param {string} about */
-function wayOut(href, about) {
+function actionLink(href, about) {
   if (href === undefined) return null;
   const text = href === '#/failures' ? 'Repair' : 'What to do';
   return [' ', h('a', { href }, text, h('span', { class: 'unseen' }, `: ${about}`))];
 }
 
 /**
- * Over which time the verdict looked, and at what it did not.
+ * The time range that the verdict covers, and what it does not cover.
  * @param {Verdict} verdict
  */
 function scopeInWords({ since, unseen }) {
@@ -85,21 +85,21 @@ export function describeVerdict({ level, headline, sentence, troubles }) {
 }
 
 /**
- * Shown when the receiver cannot be asked any more: what was true at `at` may not be true now.
+ * The verdict of `at`, for when the receiver does not respond: it may no longer be true.
  * @param {Verdict} verdict @param {string} at @returns {Banner}
  */
 export function describeLastSeen({ headline, sentence }, at) {
   return {
     tone: 'neutral',
     word: `Last seen ${at}`,
-    sentence: `At that time: ${headline}. ${withClock(sentence)} The present state is not known.`,
+    sentence: `At that time: ${headline}. ${withClock(sentence)} The current state is unknown.`,
     href: undefined,
     more: [],
   };
 }
 
 /**
- * Instants as every other time on the page.
+ * Formats the instants in a text like every other time on the page.
  * @param {string} text
  */
 function withClock(text) {

@@ -29,22 +29,22 @@ export function stateBadge(state) {
 }
 
 /**
- * `done` went well, `failed` did not; both are behind.
+ * `done` items succeeded and `failed` ones did not; both are finished.
  * @param {Replay} replay
  */
 export function progressOf({ total, done, failed }) {
-  const behind = done + failed;
-  const label = `${count(behind)} of ${count(total)}${failed > 0 ? `, ${count(failed)} failed` : ''}`;
+  const finished = done + failed;
+  const label = `${count(finished)} of ${count(total)}${failed > 0 ? `, ${count(failed)} failed` : ''}`;
   return h(
     'div',
     { class: 'progress' },
-    h('progress', { max: Math.max(1, total), value: behind, 'aria-label': label }),
+    h('progress', { max: Math.max(1, total), value: finished, 'aria-label': label }),
     h('span', {}, label),
   );
 }
 
 /**
- * One replay: its progress, its outcomes, and the way to stop it.
+ * One replay: its progress, its outcomes, and a button to cancel it.
  * @param {Screen} screen
  */
 export function replayView(screen) {
@@ -103,7 +103,7 @@ function factsOf({ replayId, selector, createdAt, finishedAt, actor, reason }) {
 }
 
 /**
- * Every item failed for one reason: nothing is used up, and it goes on by itself.
+ * Shown while every item fails for the same reason; the replay resumes by itself.
  * @param {Replay} replay
  */
 function waitingFor({ waitingFor: cause, state }) {
@@ -111,13 +111,13 @@ function waitingFor({ waitingFor: cause, state }) {
   return h(
     'div',
     { class: 'panel notice', 'data-key': 'waiting', role: 'status' },
-    h('p', { class: 'lead' }, shape('notice'), 'Paused: everything fails for one reason'),
-    h('p', {}, `${cause}. One item is tried from time to time; the others continue when it succeeds.`),
+    h('p', { class: 'lead' }, shape('notice'), 'Paused: every item fails for the same reason'),
+    h('p', {}, `${cause}. One item is retried from time to time; the replay continues when it succeeds.`),
   );
 }
 
 /**
- * The items that failed, each with its reason, and the way to try them again.
+ * The failed items with their reasons, and a link to retry them.
  * @param {ReplayInFull} replay
  */
 function failuresOf({ failures, failed, selector, replayId, state }) {
@@ -126,7 +126,7 @@ function failuresOf({ failures, failed, selector, replayId, state }) {
   return h(
     'section',
     { 'aria-labelledby': 'failed-items', 'data-key': 'failed' },
-    h('h2', { id: 'failed-items' }, 'What failed'),
+    h('h2', { id: 'failed-items' }, 'Failed items'),
     table({
       caption: 'Items that failed',
       columns: ['Job', 'Outcome', 'Reason'],
@@ -137,7 +137,7 @@ function failuresOf({ failures, failed, selector, replayId, state }) {
     }),
     failed > failures.length &&
       h('p', { class: 'quiet' }, `The first ${count(failures.length)} of ${count(failed)}.`),
-    state !== 'running' && h('p', {}, link(again, `Try the ${count(failed)} that failed again`)),
+    state !== 'running' && h('p', {}, link(again, `Retry the ${count(failed, 'failed item')}`)),
   );
 }
 
@@ -148,7 +148,7 @@ function outcomesOf({ outcomes, state }) {
     return h(
       'p',
       { class: 'quiet', 'data-key': 'outcomes' },
-      state === 'running' ? 'Nothing is finished yet.' : 'Nothing had to be done.',
+      state === 'running' ? 'No item is finished yet.' : 'No item had to be processed.',
     );
   return h(
     'ul',
@@ -167,7 +167,7 @@ function cancelButton(id, again) {
       body: h(
         'p',
         {},
-        'Items in progress are finished; the others stay as they are. You can start it again later.',
+        'Items in progress are completed; the others are not processed. You can start the replay again later.',
       ),
       confirm: 'Cancel the replay',
       askReason: false,

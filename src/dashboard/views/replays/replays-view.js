@@ -16,7 +16,7 @@ import { progressOf, stateBadge } from './replay-view.js';
 /** @import { Screen } from '../../lib/screen/screen.js' */
 
 /**
- * Ordering many repairs at once: choose, preview, start, watch.
+ * Repairs many jobs at once: select, preview, start, watch.
  * @param {Screen} screen
  */
 export function replaysView(screen) {
@@ -31,7 +31,7 @@ export function replaysView(screen) {
       h(
         'p',
         { class: 'prose', 'data-key': 'about' },
-        'A replay repairs many jobs at once: it fetches them from the service, or decodes quarantined bodies with the current decoder and configuration. Running it twice is harmless.',
+        'A replay repairs many jobs at once: it fetches them from the service, or decodes quarantined bodies with the current decoder and configuration. It is idempotent.',
       ),
       newReplay(screen.route.query, names),
       listSection(replays),
@@ -59,7 +59,7 @@ function listSection(replays) {
           h(
             'p',
             {},
-            'Fill in the form above. The preview shows what would happen before anything is changed.',
+            'Fill in the form above. The preview shows what a replay would do before anything is changed.',
           ),
         )
       : table({
@@ -98,7 +98,7 @@ const KINDS = [
 function replayForm(query, names, preview) {
   /** @param {string} name */
   const value = (name) => query.get(name) ?? '';
-  const forget = () => preview.replaceChildren();
+  const clearPreview = () => preview.replaceChildren();
   const outcome = (/** @type {string} */ name) => outcomeOf(name).word;
   /** @type {Filter[]} */
   const filters = [
@@ -112,7 +112,7 @@ function replayForm(query, names, preview) {
   ];
   return h(
     'form',
-    { class: 'panel filters', onsubmit: (event) => showPreview(event, preview), oninput: forget },
+    { class: 'panel filters', onsubmit: (event) => showPreview(event, preview), oninput: clearPreview },
     field('replay-kind', 'What to do', choices('kind', KINDS, value('kind') || 'refetch')),
     filters.map((filter) => filterField(`replay-${filter.name}`, filter, value(filter.name))),
     field(
@@ -125,7 +125,7 @@ function replayForm(query, names, preview) {
 }
 
 /**
- * The selector a form describes; empty fields select everything.
+ * The selector of a form; empty fields do not restrict it.
  * @param {HTMLFormElement} form @returns {ReplaySelector}
  */
 function selectorOf(form) {
@@ -163,10 +163,7 @@ function previewPanel(selector, found) {
   const isRelease = selector.kind === 'release';
   const number = isRelease ? count(found.count, 'body', 'bodies') : count(found.count, 'job');
   if (found.count === 0)
-    return emptyPanel(
-      'Nothing would be done.',
-      h('p', {}, 'No record matches. Widen the time or clear a field.'),
-    );
+    return emptyPanel('No job or body matches.', h('p', {}, 'Choose a longer time or clear a field.'));
   const reason = h('input', { name: 'reason', required: true, maxlength: 500, autocomplete: 'off' });
   return h(
     'form',
@@ -177,7 +174,7 @@ function previewPanel(selector, found) {
       `Would ${isRelease ? 'release' : 'refetch'} ${number}${found.bytes ? `, ${bytes(found.bytes)}` : ''}.`,
     ),
     jobList(found),
-    field('replay-reason', 'Reason (kept in the ledger)', reason),
+    field('replay-reason', 'Reason (recorded in the ledger)', reason),
     h('div', { class: 'buttons' }, h('button', { type: 'submit' }, `Start with ${number}`)),
   );
 }

@@ -8,10 +8,10 @@ import { diffArrays } from '../../vendor/diff/array.js';
 /** @typedef {{start: number | null, equalBefore: number, first: TextRun[], second: TextRun[]}} Place */
 /**
  * @typedef {{places: Place[], equalAfter: number, note?: undefined} | {note: string}} Comparison
- * the places where two transcripts differ, or a sentence why there are none to show
+ * the places where two transcripts differ, or a note why there is nothing to show
  */
 
-/** A transcript of ten hours of speech has about this many words; longer ones are not compared in the page. */
+/** About ten hours of speech; longer transcripts are not compared in the page. */
 const MAX_WORDS = 100_000;
 /** Words removed and added. Beyond this many the marks are of no use, and the search takes seconds. */
 const MAX_DIFFERENCES = 2000;
@@ -32,7 +32,7 @@ export function compareTranscripts(one, other) {
   const runs = runsOf(first, second);
   if (runs === null)
     return {
-      note: `The versions differ in more than ${MAX_DIFFERENCES.toLocaleString('en')} words: they are different transcripts. Read each below, or download both.`,
+      note: `The versions differ in more than ${MAX_DIFFERENCES.toLocaleString('en')} words: they are different transcripts. Read each of them below, or download both.`,
     };
   if (runs.every(({ same }) => same))
     return {
@@ -42,8 +42,7 @@ export function compareTranscripts(one, other) {
 }
 
 /**
- * The texts are compared and the words are returned: equal words can differ in their times and spaces. Null when
- * there are more than `MAX_DIFFERENCES`.
+ * Compares by text only: equal words can differ in times and spaces. Null if there are more than `MAX_DIFFERENCES`.
  * @param {ComparedWord[]} first @param {ComparedWord[]} second @returns {Run[] | null}
  */
 function runsOf(first, second) {
@@ -94,7 +93,7 @@ function split({ before, text, start }, atTurn) {
 }
 
 /**
- * Differences that are near each other make one place, together with the equal words around them.
+ * Nearby differences form one place, together with the equal words around them.
  * @param {Run[]} runs
  */
 function placesOf(runs) {

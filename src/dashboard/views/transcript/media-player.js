@@ -3,7 +3,7 @@ import { h } from '../../lib/elements/dom.js';
 /** @import { Artefact, ServiceRecord } from '../../lib/api/api-answers.js' */
 /** @import { Downloads } from '../job/downloads.js' */
 
-/** The job's media. It is left alone by updates, so that it goes on playing. */
+/** The media of a job. Updates do not touch it, so that it keeps playing. */
 
 const VIDEO_NAME = /\.(mp4|m4v|mov|mkv|webm|avi|mpe?g)$/i;
 
@@ -25,7 +25,7 @@ export function mediaPlayer({ key, contentType }, service, downloads) {
 }
 
 /**
- * Plays from a place in seconds.
+ * Plays from a position in seconds.
  * @param {number} seconds
  */
 export function seek(seconds) {
@@ -36,7 +36,7 @@ export function seek(seconds) {
 }
 
 /**
- * The ticket in the address may have run out while listening: once, it is tried with a fresh one.
+ * The ticket in the address may have expired during playback: retried once with a new one.
  * @param {HTMLMediaElement} media @param {string} key @param {Downloads} downloads @param {HTMLElement} fault
  */
 async function renewOnce(media, key, downloads, fault) {
@@ -48,7 +48,7 @@ async function renewOnce(media, key, downloads, fault) {
     media.currentTime = at;
     return;
   }
-  fault.textContent = 'This browser cannot play the media. Download it from the artefacts.';
+  fault.textContent = 'This browser cannot play the media. Download it under Artefacts.';
 }
 
 /** @param {number} seconds */

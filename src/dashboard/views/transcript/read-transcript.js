@@ -1,6 +1,5 @@
 /**
- * Transcripts as turns to be read, with times in seconds. Tolerates what it does not expect: a transcript comes from
- * outside and may be anything that parses.
+ * Reads transcripts into turns, with times in seconds. Tolerates unexpected values: a transcript is untrusted input.
  *
  * @typedef {{turns: Turn[]}} Transcript
  * @typedef {{speaker: string | null, start: number | null, words: Word[]}} Turn
@@ -18,11 +17,11 @@
 
 /** Words below this confidence are marked. */
 const SURE = 0.6;
-/** Without speakers a turn ends after a sentence, once it is long enough to be a paragraph. */
+/** Without speakers a turn ends after the sentence in which it reaches this many words. */
 const PARAGRAPH = 45;
 
 /**
- * Reads a json-v2 transcript. Null when it is none.
+ * Reads a json-v2 transcript. Null if the text is not one.
  * @param {string} text @returns {Transcript | null}
  */
 export function readJsonTranscript(text) {
@@ -77,7 +76,7 @@ function wordOf(result, { content, confidence }, before) {
 const CUE_TIME = /^\s*(\d+):(\d\d):(\d\d)[,.](\d{1,3})\s*-->/;
 
 /**
- * Reads SubRip: a turn per cue. Null when there is no cue.
+ * Reads SubRip: one turn per cue. Null if there is no cue.
  * @param {string} text @returns {Transcript | null}
  */
 export function readSrtTranscript(text) {
@@ -96,7 +95,7 @@ export function readSrtTranscript(text) {
 }
 
 /**
- * Plain text: a turn per paragraph, without times.
+ * Reads plain text: one turn per paragraph, without times.
  * @param {string} text @returns {Transcript}
  */
 export function readTextTranscript(text) {

@@ -18,14 +18,14 @@ const READERS = {
   'transcript.srt': readSrtTranscript,
   'transcript.txt': readTextTranscript,
 };
-/** Kinds that can be read in the page, the one that tells most first. */
+/** Kinds that can be shown, the most detailed first. */
 export const TRANSCRIPT_KINDS = Object.keys(READERS);
-/** Larger transcripts are for other tools than a page. */
+/** Larger transcripts are not shown in the page. */
 const MAX_BYTES = 24 * 1024 * 1024;
 
 /**
- * Fetches transcripts of a job, each once: an artefact never changes. `contentOf(artefact)` gives `{read}`, or
- * `{note}` with a sentence while there is nothing to read; `redraw` is called when that has changed.
+ * Fetches each transcript of a job once: artefacts never change. The function it returns gives the transcript, or a note
+ * while there is none; `redraw` is called when that changes.
  * @param {string} jobId @param {AbortSignal} signal @param {() => void} redraw @returns {ContentOf}
  */
 export function createTranscriptLoader(jobId, signal, redraw) {
@@ -35,12 +35,12 @@ export function createTranscriptLoader(jobId, signal, redraw) {
   /** @param {Artefact} artefact @returns {Promise<TranscriptContent>} */
   async function load({ key, kind, size }) {
     if (size > MAX_BYTES)
-      return { note: `With ${bytes(size)} it is too large to show here. Download it instead.` };
+      return { note: `At ${bytes(size)} it is too large to show here. Download it instead.` };
     try {
       const text = await (await fetchRaw(pathOf(jobId, key), signal)).text();
       const read = READERS[kind]?.(text);
       return read === null || read === undefined
-        ? { note: 'Its content is not a transcript of this kind. Download it to look at it.' }
+        ? { note: 'The content is not a transcript of this kind. Download it to inspect it.' }
         : { read };
     } catch (error) {
       fetched.delete(key);

@@ -10,7 +10,7 @@ import { transcriptText } from './transcript-text.js';
 /** @import { ContentOf, TranscriptContent } from './transcript-loader.js' */
 
 /**
- * The transcript in the page, with its media beside it.
+ * The transcript of a job with its media.
  * @param {ContentOf} contentOf @param {Downloads} downloads @param {() => void} redraw
  */
 export function createTranscriptSection(contentOf, downloads, redraw) {

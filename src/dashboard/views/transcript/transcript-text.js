@@ -4,11 +4,11 @@ import { seek } from './media-player.js';
 
 /** @import { Transcript, Turn, Word } from './read-transcript.js' */
 
-/** Turns shown at once; a long meeting has thousands. */
+/** Turns rendered at once; a long meeting has thousands. */
 const PAGE = 150;
 
 /**
- * A transcript to be read, and to find one's place in the media with.
+ * The text of a transcript; a click on a word plays the media from there.
  * @param {Transcript} transcript @param {string} key @param {boolean} hasMedia
  */
 export function transcriptText({ turns }, key, hasMedia) {
@@ -59,7 +59,7 @@ function turnOf({ speaker, start, words }, before, hasMedia) {
 }
 
 /**
- * By keyboard one goes from turn to turn; words are for the pointer.
+ * Keyboard users play from the start of a turn; single words respond to the pointer only.
  * @param {number} start @param {boolean} hasMedia
  */
 function timeOf(start, hasMedia) {

@@ -10,13 +10,13 @@ import { TRANSCRIPT_KINDS } from './transcript-loader.js';
 /** @import { Comparison, Place, TextRun } from './compare-transcripts.js' */
 /** @import { ContentOf } from './transcript-loader.js' */
 
-/** Places shown; who needs more compares the files. */
+/** Maximum number of differences shown. */
 const MAX_PLACES = 200;
 
 /** @typedef {{kept: Artefact, other: Artefact}} Pair */
 
 /**
- * The kept version of a transcript and one in conflict with it, side by side. Null where there are no such two.
+ * The kept version of a transcript and one in conflict with it, side by side. Null if there is no such pair.
  * @param {ContentOf} contentOf @param {() => void} redraw
  */
 export function createVersionComparison(contentOf, redraw) {
@@ -54,14 +54,14 @@ export function createVersionComparison(contentOf, redraw) {
       h(
         'div',
         { class: 'heading' },
-        h('h2', { id: 'compare' }, 'The two versions compared'),
+        h('h2', { id: 'compare' }, 'Comparison of the two versions'),
         pairs.length > 1 && whichPair(pairs, shown, choose),
       ),
       comparisonTable(comparisonOf(shown), shown),
       h(
         'p',
         { class: 'quiet' },
-        'The first version stays in place. If it is right, acknowledge the job. If the other one is right, download every file that is right, erase the job and import them.',
+        'The first version stays in place. If it is correct, acknowledge the job. If the other one is correct, download every correct file, erase the job and import the files.',
       ),
     );
   };
@@ -116,7 +116,7 @@ function comparisonTable(comparison, { other }) {
   return h(
     'div',
     { class: 'compare', 'data-key': other.key },
-    h('p', { class: 'quiet' }, `They differ in ${count(places.length, 'place')}.`),
+    h('p', { class: 'quiet' }, `The versions differ in ${count(places.length, 'place')}.`),
     table({ caption: 'Differences', columns: ['At', 'First version, kept', 'Other version'], rows }),
     rest && h('p', { class: 'quiet' }, rest),
   );
@@ -133,7 +133,7 @@ function whereOf({ start, equalBefore }) {
 }
 
 /**
- * Changed words in an element that says so, and in words for screen readers that do not read such elements out.
+ * Changed words in `ins` and `del`, with hidden labels because many screen readers ignore these elements.
  * @param {readonly TextRun[]} runs @param {'del' | 'ins'} tag @param {string} label
  */
 function side(runs, tag, label) {

@@ -22,17 +22,17 @@ describe('a ledger line in words', () => {
   it('says of a conflict that bytes differ, not that nothing is new', () => {
     const items = [item('transcript.json-v2', 'conflict')] as never;
     const told = describeLine(ledgerLine({ origin: 'import', outcome: 'stored', items }));
-    expect(told.title).toBe('Imported by hand: transcript (json-v2), with different bytes');
+    expect(told.title).toBe('Imported: transcript (json-v2), with different bytes');
   });
 
   it.each([
     [
       { outcome: 'quarantined', reason: 'json-invalid' },
       'notice',
-      /could not be decoded: the body says it is JSON/,
+      /could not be decoded: the body is declared as JSON/,
     ],
-    [{ outcome: 'refused', reason: 'body-too-large' }, 'bad', /refused: the body was larger/],
-    [{ outcome: 'noted', status: 'fetch_error' }, 'notice', /without anything to store/],
+    [{ outcome: 'refused', reason: 'body-too-large' }, 'bad', /rejected: the body was larger/],
+    [{ outcome: 'noted', status: 'fetch_error' }, 'notice', /with nothing to store/],
     [{ outcome: 'recovered', origin: 'recovery' }, 'good', /Missing results were fetched/],
     [{ outcome: 'failed', origin: 'recovery', reason: 'the service answered 503' }, 'bad', /failed/],
     [{ outcome: 'erased', origin: 'replay' }, 'neutral', /erased/],

@@ -52,7 +52,7 @@ describe('the verdict on the page', () => {
   it('gives way when the receiver does not answer any more', () => {
     const shown = describeLastSeen({ ...VERDICT, headline: 'All is well', sentence: 'Fine.' }, '12:00:00');
     expect(shown).toMatchObject({ tone: 'neutral', word: 'Last seen 12:00:00' });
-    expect(shown.sentence).toMatch(/^At that time: All is well. Fine. The present state is not known/);
+    expect(shown.sentence).toMatch(/^At that time: All is well. Fine. The current state is unknown/);
   });
 });
 
@@ -111,7 +111,7 @@ describe('the tiles', () => {
       healthTiles({ ...WELL, reconcile: figures }, NOW).find(({ id }: Tile) => id === 'expected');
     expect(expected(reconcile).details).toEqual([
       '1,884 received + 3 missing + 2 pending = 1,889',
-      '38 of the received were fetched by reconcile',
+      '38 of these were fetched by reconcile',
     ]);
     expect(expected({ ...reconcile, missing: 5 }).details).toContain('A later run found 5 missing');
   });

@@ -1,6 +1,6 @@
-/** What a delivery carries, and what became of it in the archive. */
+/** The content of a delivery, and its outcome in the archive. */
 
-/** Content items of a delivery. `attachment` is whatever no name and no content identifies. */
+/** Kinds of content items. `attachment` is an item that neither name nor content identifies. */
 export const ITEM_KINDS = [
   'transcript.json-v2',
   'transcript.txt',
@@ -18,7 +18,7 @@ export type Origin = (typeof ORIGINS)[number];
 /** What an item is, once its name and the beginning of its content are known. */
 export interface ItemIdentity {
   readonly kind: ItemKind;
-  /** Content type to store it under; never a sender's word taken as truth for the known kinds. */
+  /** Content type to store it with; for the known kinds never the sender's. */
   readonly contentType: string;
   /** Last segment of the key, made of a hash of the sender's name; only for attachments. */
   readonly attachmentName?: string;
@@ -26,26 +26,26 @@ export interface ItemIdentity {
   readonly partName?: string;
 }
 
-/** How an incoming item presents itself before its content is known. */
+/** An incoming item before its content is known. */
 export interface ItemDescription {
   /**
-   * Says what the item is. Called exactly once, by the archive, when the key has to be chosen: after the
+   * Identifies the item. Called exactly once, by the archive, when the key has to be chosen: after the
    * last byte (`whole` is true), or once the first `beginning.length` bytes of a larger item are in.
    */
   identify(beginning: Buffer, whole: boolean): ItemIdentity;
   /** The sender's file name, kept as metadata only. */
   readonly fileName?: string;
-  /** Most bytes it can have where the sender's framing tells; lets buffers be sized right at once. */
+  /** Most bytes it can have by the sender's framing; lets buffers have the right size at once. */
   readonly expectedBytes?: number;
-  /** It stands in for the real item: whatever lies at its key already stays, and this is not kept beside it. */
+  /** A substitute for the real item: it is dropped when something is stored under its key already. */
   readonly standsIn?: boolean;
 }
 
 /**
  * Takes one item's bytes in order.
  *
- * `write` returns nothing when the chunk was taken at once, and a promise when the caller has to wait
- * (back-pressure: no budget, or uploads in flight); it must not be called again before that settles.
+ * `write` returns nothing when the chunk was accepted at once, and a promise when the caller has to wait (back-pressure: no
+ * free memory, or uploads in flight); it must not be called again before that settles.
  * `end` settles when the item is held completely, though not yet visible to anyone.
  */
 export interface IncomingItem {
@@ -58,7 +58,7 @@ export interface ItemSink {
   open(description: ItemDescription): IncomingItem;
 }
 
-/** One item as it now lies in the store. `outcome` tells what this delivery changed. */
+/** One item as stored. `outcome` is what this delivery changed. */
 export interface StoredItem {
   readonly kind: ItemKind;
   readonly key: string;

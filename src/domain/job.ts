@@ -1,13 +1,12 @@
 /**
- * A job of the speech service, as far as a receiver knows it.
- * Source of the shapes: the speech service's interface document, "Batch notification callback".
+ * A job of the speech service, as far as a receiver knows it (docs/service-interface.md).
  */
 
 /** Ids the service issues are short and URL-safe; anything else never becomes part of a key. */
 const JOB_ID = /^[A-Za-z0-9_-]{1,64}$/;
 const STATUS_TOKEN = /^[A-Za-z0-9_.-]{1,64}$/;
 
-/** The callback statuses the interface document names. An open set: others are archived and recorded as sent. */
+/** The documented callback statuses. An open set: others are archived and recorded as sent. */
 export const KNOWN_CALLBACK_STATUSES = ['success', 'error', 'fetch_error', 'trim_error'] as const;
 
 export function isJobId(text: string): boolean {

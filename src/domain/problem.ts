@@ -1,6 +1,6 @@
 /**
- * Everything a sender or operator can be told went wrong: one stable code each, one table from code to
- * status (docs/answers.md). Rendered as RFC 9457 problem+json in one place per app.
+ * Every error a sender or operator can receive: one stable code each, and one table from code to status (docs/answers.md).
+ * Rendered as RFC 9457 problem+json in one place per app.
  */
 const PROBLEMS = {
   'query-invalid': [400, 'The query does not identify a job'],
@@ -10,14 +10,14 @@ const PROBLEMS = {
   'credential-invalid': [401, 'The credential is missing or wrong'],
   'address-refused': [403, 'The address is not allowed'],
   'address-unreadable': [403, 'The client address cannot be read'],
-  'host-unknown': [403, 'The host is not one of ours'],
+  'host-unknown': [403, 'The host is not allowed'],
   'not-direct': [403, 'The source takes direct requests only'],
   'source-unknown': [404, 'No such source'],
   'not-found': [404, 'No such resource'],
-  'method-not-allowed': [405, 'The method does nothing here'],
+  'method-not-allowed': [405, 'The method is not supported here'],
   'head-too-slow': [408, 'The headers came too slowly'],
   'body-too-slow': [408, 'The body stalled or came too slowly'],
-  'length-required': [411, 'The length of the body is not told'],
+  'length-required': [411, 'The length of the body is missing'],
   conflict: [409, 'The state does not allow this'],
   'body-too-large': [413, 'The body is larger than this source accepts'],
   'range-not-satisfiable': [416, 'The range lies outside the artefact'],
@@ -36,10 +36,10 @@ export type ProblemCode = keyof typeof PROBLEMS;
 /** All codes, e.g. to bound what can become a metric label. */
 export const PROBLEM_CODES = Object.keys(PROBLEMS) as readonly ProblemCode[];
 
-/** A fault with a stable `code`; `message` is safe to tell the other side, `cause` is for the log only. */
+/** An error with a stable `code`. Its `message` may be shown to the client; `cause` is for the log only. */
 export class Problem extends Error {
   readonly code: ProblemCode;
-  /** When to come again, where somebody behind us said so; null for the usual time. */
+  /** When to retry, as requested by the store or service; null for the default. */
   readonly retryAfterMs: number | null;
 
   constructor(
@@ -77,7 +77,7 @@ export function problemDocument(
   };
 }
 
-/** Every unknown error becomes `internal` and says nothing outward. */
+/** Every unknown error becomes `internal`, without details for the client. */
 export function asProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
   return new Problem('internal', 'An internal error occurred; it has been logged.', { cause: error });

@@ -11,7 +11,7 @@ const FIELD_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 /** Printable ASCII only: other characters do not survive every hop in one encoding. */
 const FIELD_VALUE = /^[\x20-\x7e]+$/;
 
-/** Headers that frame or route the request, or that the sender sets itself: never a secret of the submitter. */
+/** Headers that frame or route the request, or that the sender sets itself: they never carry the submitter's secret. */
 const UNFIT = new Set([
   'connection',
   'content-encoding',
@@ -29,7 +29,7 @@ const UNFIT = new Set([
   'x-forwarded-for',
 ]);
 
-/** Reads a header line; on failure says in words what is wrong, never showing the value. */
+/** Parses a header line. A fault describes the error without the value. */
 export function parseHeaderLine(line: string): HeaderLine | { readonly fault: string } {
   if (/[\r\n]/.test(line)) return { fault: 'line breaks are not allowed in a header line' };
   const colon = line.indexOf(':');
@@ -44,7 +44,7 @@ export function parseHeaderLine(line: string): HeaderLine | { readonly fault: st
   return { name: name.toLowerCase(), value };
 }
 
-/** The part of a header's value that a stranger has to guess: the value without an authentication scheme. */
+/** The secret part of a header's value: the value without an authentication scheme. */
 export function secretPart(header: HeaderLine): string {
   return header.name === 'authorization' ? header.value.replace(/^[A-Za-z]+ +/, '') : header.value;
 }

@@ -1,8 +1,8 @@
 import { isIP } from 'node:net';
 
 /**
- * Strict reading of addresses and ranges. Only what `node:net` takes for an IP is one: octal, hexadecimal
- * and short forms, which range matchers take for addresses in silence, are refused here.
+ * Strict parsing of addresses and ranges. Only what `node:net` accepts is an IP address. Octal, hexadecimal and short forms,
+ * which range matchers accept silently, are rejected.
  */
 
 const MAPPED_PREFIX = '::ffff:';
@@ -28,7 +28,7 @@ export interface AddressRange {
   readonly family: 4 | 6;
 }
 
-/** Reads an address or CIDR; on failure says in words what is wrong with it. */
+/** Parses an address or CIDR. */
 export function parseRange(text: string): AddressRange | { readonly fault: string } {
   if (/[,;\s]/.test(text)) return { fault: 'several values in one string; write a list with one entry each' };
   const slash = text.indexOf('/');
@@ -50,8 +50,8 @@ export function parseRange(text: string): AddressRange | { readonly fault: strin
 }
 
 /**
- * How many leading bits two canonical addresses share; null for two of different families. The second may carry a
- * prefix length, which bounds the answer.
+ * How many leading bits two canonical addresses share; null for different families. The second may have a prefix length,
+ * which limits the result.
  */
 export function sharedBits(address: string, range: string): number | null {
   const [start = '', length] = range.split('/');
@@ -99,7 +99,7 @@ function addressFault(text: string): string | null {
 }
 
 function canonicalV6(text: string): string {
-  // How Node writes IPv4 peers of a dual-stack socket: worth a short cut on every request.
+  // How Node writes IPv4 peers of a dual-stack socket: a shortcut for every request.
   if (text.startsWith(MAPPED_PREFIX) && isIP(text.slice(MAPPED_PREFIX.length)) === 4) {
     return text.slice(MAPPED_PREFIX.length);
   }

@@ -2,11 +2,11 @@ import { z } from 'zod';
 import { Problem } from '../domain/problem.js';
 import { readInstant } from '../time/instant.js';
 
-/** Longest value of a filter: nothing that can be filtered for is longer. */
+/** Longest value of a filter; no filtered field is longer. */
 const MAX_TEXT = 200;
 
 export const text = z.string().min(1).max(MAX_TEXT);
-/** Words of an operator, kept in the ledger. */
+/** An operator's reason, kept in the ledger. */
 export const reasonText = z.string().trim().max(500).optional();
 export const instant = text.refine(
   (value) => readInstant(value) !== null,
@@ -23,12 +23,12 @@ export const whole = (min: number, max: number) =>
 
 export const cursorText = z.string().max(1000);
 
-/** Reads a JSON body; none counts as `{}`. Throws `request-invalid` naming what is wrong. */
+/** Validates a JSON body; a missing one counts as `{}`. Throws `request-invalid` with the faults. */
 export function readBody<T extends z.ZodType>(schema: T, body: unknown): z.output<T> {
   return parse(schema, body ?? {});
 }
 
-/** Reads query parameters; unknown and repeated ones are refused: a misspelt filter would show everything. */
+/** Validates query parameters. Unknown and repeated ones are rejected, because a misspelt filter would match everything. */
 export function readQuery<T extends z.ZodType>(schema: T, query: URLSearchParams): z.output<T> {
   const names = [...query.keys()];
   const repeated = names.find((name, index) => names.indexOf(name) !== index);

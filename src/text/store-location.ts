@@ -1,12 +1,12 @@
 import { fileURLToPath } from 'node:url';
 
-/** Where a store lies; what a store address says. */
+/** The location of a store, parsed from its address. */
 export type StoreLocation =
   | { readonly kind: 'file'; readonly directory: string }
   /** `prefix` is empty or ends in `/`. */
   | { readonly kind: 's3'; readonly bucket: string; readonly prefix: string };
 
-/** What would be right in place of an address that is not. */
+/** What an invalid address should look like. */
 export interface LocationFault {
   readonly fault: string;
 }
@@ -44,7 +44,7 @@ const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 const FOLDER = /^(?!\.{1,2}$)[A-Za-z0-9!_.*'()=-]+$/;
 
 function s3Location(address: string): StoreLocation | LocationFault {
-  // Who put keys into the address should not find them in the log.
+  // Keys in the address must not reach the log.
   if (address.includes('@'))
     return {
       fault: 's3://<bucket>/<prefix> without keys; they belong into store.s3 or the environment',

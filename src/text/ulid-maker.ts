@@ -1,7 +1,7 @@
 import { randomFillSync } from 'node:crypto';
 import { monotonicFactory } from 'ulid';
 
-/** Random bytes are drawn in bulk: one at a time, as the library would, costs more than all the rest of an id. */
+/** Random bytes are drawn in bulk: the library's one at a time costs more than the rest of an id. */
 const POOL = Buffer.allocUnsafe(4096);
 let used = POOL.length;
 
@@ -14,7 +14,7 @@ function random(): number {
   return (POOL[used++] ?? 0) / 256;
 }
 
-/** Makes ids that sort by time, and by call within one process; each maker has a sequence of its own. */
+/** Makes ids that sort by time and, within one process, by call; each maker has its own sequence. */
 export function ulidMaker(): (now?: number) => string {
   return monotonicFactory(random);
 }

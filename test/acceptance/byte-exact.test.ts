@@ -3,7 +3,6 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import type { LedgerLine } from '../../src/domain/delivery.js';
 import { rawClient } from '../support/http/raw-http.js';
 import { segmentOf, visibleKeys } from '../support/ledger/ledger-of.js';
 import { type RunningService, startService } from '../support/processes/running-service.js';
@@ -121,9 +120,10 @@ async function expectNothingKept(jobId: string, status: number | null): Promise<
 }
 
 /** Segments never change, so each is read once. */
-const segments = new Map<string, LedgerLine[]>();
+type Lines = Awaited<ReturnType<typeof segmentOf>>;
+const segments = new Map<string, Lines>();
 
-async function linesOf(jobId: string): Promise<LedgerLine[]> {
+async function linesOf(jobId: string): Promise<Lines> {
   for (const key of await visibleKeys(service.folder, 'ledger/')) {
     if (!segments.has(key)) segments.set(key, await segmentOf(service.folder, key));
   }

@@ -1,6 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import supertest from 'supertest';
 import { type ReceiverProcess, startProcess } from '../support/processes/receiver-process.js';
 import { startS3StandIn } from '../support/store/s3-stand-in.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
@@ -32,11 +33,11 @@ describe('a start without an admin token', () => {
   };
   const tokenIn = (text: string) => /#token=(\S+)/.exec(text)?.[1] ?? '';
   const statusWith = async ({ adminUrl }: ReceiverProcess, token: string) =>
-    (await fetch(`${adminUrl}/admin/api/health`, { headers: { authorization: `Bearer ${token}` } })).status;
+    (await supertest(adminUrl).get('/admin/api/health').auth(token, { type: 'bearer' })).status;
 
   it('prints a link that signs in, in development, also into a pipe', async () => {
     const started = await start({ NODE_ENV: 'development' });
-    expect((await fetch(`${started.adminUrl}/admin/api/health`)).status).toBe(401);
+    await supertest(started.adminUrl).get('/admin/api/health').expect(401);
     await until(() => tokenIn(started.output.join('\n')) !== '');
     const token = tokenIn(started.output.join('\n'));
     expect(await statusWith(started, token)).toBe(200);

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import supertest from 'supertest';
 import { type ReceiverProcess, startProcess } from '../support/processes/receiver-process.js';
 import { type FaultProxy, startFaultProxy } from '../support/store/fault-proxy.js';
 import { type S3StandIn, startS3StandIn } from '../support/store/s3-stand-in.js';
@@ -50,16 +51,12 @@ async function start(s3: Record<string, unknown> = {}): Promise<ReceiverProcess>
 /** With a store that is well so far: what goes wrong later does not find it unproven. */
 async function startWell(): Promise<ReceiverProcess> {
   const { publicUrl } = await start();
-  await until(async () => (await fetch(`${publicUrl}/readyz`)).ok);
+  await until(async () => (await supertest(publicUrl).get('/readyz')).ok);
   return receiver as ReceiverProcess;
 }
 
 function deliver(url: string, id: string, body = TRANSCRIPT, type = 'application/json') {
-  return fetch(`${url}/callbacks/default?id=${id}&status=success`, {
-    method: 'POST',
-    headers: { 'content-type': type },
-    body,
-  });
+  return supertest(url).post(`/callbacks/default?id=${id}&status=success`).type(type).send(body);
 }
 
 function keysStored(): string[] {
@@ -82,16 +79,15 @@ describe('a store in trouble', () => {
       else proxy.fault = () => fault;
       const refused = await deliver(publicUrl, 'job1');
       expect(refused.status).toBe(503);
-      expect(refused.headers.get('retry-after')).toMatch(/^\d+$/);
-      const problem = await refused.json();
-      expect(problem).toMatchObject({ code: 'store-unavailable' });
-      expect(JSON.stringify(problem)).not.toContain(proxy.url);
+      expect(refused.headers['retry-after']).toMatch(/^\d+$/);
+      expect(refused.body).toMatchObject({ code: 'store-unavailable' });
+      expect(refused.text).not.toContain(proxy.url);
       expect(keysStored()).toEqual([]);
 
       if (fault === 'refuse') await proxy.accept();
       proxy.fault = () => null;
       const taken = await deliver(publicUrl, 'job1');
-      expect(await taken.json()).toMatchObject({ outcome: 'stored' });
+      expect(taken.body).toMatchObject({ outcome: 'stored' });
       expect(keysStored()).toEqual(['prefix/jobs/job1/transcript.json']);
     },
   );
@@ -106,7 +102,7 @@ describe('a store in trouble', () => {
     };
     const taken = await deliver(publicUrl, 'job1');
     expect(taken.status).toBe(200);
-    expect(await taken.json()).toMatchObject({ outcome: 'stored', items: [{ outcome: 'created' }] });
+    expect(taken.body).toMatchObject({ outcome: 'stored', items: [{ outcome: 'created' }] });
     expect(lost).toBe(1);
   });
 
@@ -115,7 +111,7 @@ describe('a store in trouble', () => {
     proxy.fault = () => ({ kind: 'answer', status: 503, code: 'SlowDown', headers: { 'retry-after': '77' } });
     const refused = await deliver(publicUrl, 'job1');
     expect(refused.status).toBe(503);
-    expect(refused.headers.get('retry-after')).toBe('77');
+    expect(refused.headers['retry-after']).toBe('77');
   });
 
   it('that breaks off while a repetition is compared is a 503, and the repetition a duplicate later', async () => {
@@ -126,9 +122,9 @@ describe('a store in trouble', () => {
       method === 'GET' && url.includes('/jobs/') ? { kind: 'cutAnswer', bytes: 100_000 } : null;
     const refused = await deliver(publicUrl, 'job1', large);
     expect(refused.status).toBe(503);
-    expect(await refused.json()).toMatchObject({ code: 'store-unavailable' });
+    expect(refused.body).toMatchObject({ code: 'store-unavailable' });
     proxy.fault = () => null;
-    expect(await (await deliver(publicUrl, 'job1', large)).json()).toMatchObject({ outcome: 'duplicate' });
+    expect((await deliver(publicUrl, 'job1', large)).body).toMatchObject({ outcome: 'duplicate' });
   });
 
   it('that takes artefacts but no ledger line is a 503, because what is not recorded is not taken', async () => {
@@ -136,7 +132,7 @@ describe('a store in trouble', () => {
     proxy.fault = ({ url }) => (url.includes('/ledger/') ? { kind: 'answer', status: 500 } : null);
     expect((await deliver(publicUrl, 'job1')).status).toBe(503);
     proxy.fault = () => null;
-    expect(await (await deliver(publicUrl, 'job1')).json()).toMatchObject({ outcome: 'duplicate' });
+    expect((await deliver(publicUrl, 'job1')).body).toMatchObject({ outcome: 'duplicate' });
   });
 
   it('that cannot keep a broken body is a 503, not a 202', async () => {
@@ -147,11 +143,11 @@ describe('a store in trouble', () => {
 
   it('makes the replica unready until a canary comes back', async () => {
     const { publicUrl } = await startWell();
-    const ready = async () => (await fetch(`${publicUrl}/readyz`)).status;
+    const ready = async () => (await supertest(publicUrl).get('/readyz')).status;
     expect(await ready()).toBe(200);
     await proxy.refuse();
     await until(async () => (await ready()) === 503);
-    expect((await fetch(`${publicUrl}/healthz`)).status).toBe(200);
+    await supertest(publicUrl).get('/healthz').expect(200);
     await proxy.accept();
     await until(async () => (await ready()) === 200);
   });
@@ -169,22 +165,18 @@ describe('a store in trouble at the start', () => {
     if (fault === 'refuse') await proxy.refuse();
     else proxy.fault = () => fault;
     const { publicUrl } = await start(PATIENT);
-    expect((await fetch(`${publicUrl}/healthz`)).status).toBe(200);
-    const ready = await fetch(`${publicUrl}/readyz`);
-    // Everybody can ask: why not is for the admin port.
-    expect({ status: ready.status, body: await ready.json() }).toEqual({
-      status: 503,
-      body: { status: 'not ready' },
-    });
+    await supertest(publicUrl).get('/healthz').expect(200);
+    // The port is public: the reason is shown on the admin port only.
+    await supertest(publicUrl).get('/readyz').expect(503, { status: 'not ready' });
     const refused = await deliver(publicUrl, 'job1');
     expect(refused.status).toBe(503);
-    expect(refused.headers.get('retry-after')).toMatch(/^\d+$/);
+    expect(refused.headers['retry-after']).toMatch(/^\d+$/);
 
     proxy.fault = () => null;
     // What hung is reset, as by a server that restarts.
     if (fault !== 'refuse') await proxy.refuse();
     await proxy.accept();
-    await until(async () => (await fetch(`${publicUrl}/readyz`)).status === 200);
+    await until(async () => (await supertest(publicUrl).get('/readyz')).status === 200);
     expect((await deliver(publicUrl, 'job1')).status).toBe(200);
   });
 

@@ -47,7 +47,7 @@ export function jobResult(
   };
 }
 
-/** The result of a job that the service no longer knows. What was stored by other ways since is not missing. */
+/** The result of a job that the service no longer knows. Artefacts that were stored by other ways since are not missing. */
 export async function vanishedJob(store: ObjectStore, earlier: RecoveredJob): Promise<RecoveredJob> {
   const items: RecoveredItem[] = [];
   for (const { kind, key } of earlier.items) {

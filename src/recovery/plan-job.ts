@@ -1,7 +1,7 @@
 import type { JobRecord } from '../speech/wire.js';
 import type { Expectation, ExpectedItem } from './expectation.js';
 
-/** What is to be done about a job. */
+/** The next step for a job. */
 export interface Plan {
   readonly step: 'matched' | 'pending' | 'fetch' | 'unrecoverable';
   /** Expected and not here. */

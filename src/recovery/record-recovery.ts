@@ -45,8 +45,8 @@ export function contextPerSource(
 }
 
 /**
- * Writes the result of a job into the ledger, a line per source. A job that was found complete gets no line. What could
- * not be fetched gets one line, not one per run. What was stored always gets one.
+ * Writes the result of a job into the ledger, a line per source. A job that was found complete gets no line. A job that
+ * could not be fetched gets one line, not one per run. A stored item is always in a line.
  *
  * A job whose line is missing from the ledger is `failed`, even when its artefacts are safe.
  */

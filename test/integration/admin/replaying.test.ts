@@ -58,7 +58,7 @@ describe('replays over HTTP', () => {
     return view;
   }
 
-  it('previews, then refetches what was selected, and does no harm a second time', async () => {
+  it('previews, then refetches the selected jobs, and changes nothing a second time', async () => {
     const ids = await Promise.all([lost.lose(), lost.lose(), lost.lose()]);
     await sendCallback(service, `id=${ids[0]}&status=error`);
     const named = await order({ kind: 'refetch', jobs: ids }, { dryRun: true });
@@ -84,7 +84,7 @@ describe('replays over HTTP', () => {
     expect(line).toMatchObject({ outcome: 'replayed', actor: 'tester', reason: 'outage of the 5th' });
   });
 
-  it('releases bodies in bulk, and counts what stays undecodable', async () => {
+  it('releases bodies in bulk, and counts those that stay undecodable', async () => {
     for (const id of ['b1', 'b2'])
       await sendCallback(service, `id=${id}&status=success`, '{"broken', JSON_TYPE);
     const preview = await order({ kind: 'release' }, { dryRun: true });
@@ -95,7 +95,7 @@ describe('replays over HTTP', () => {
     expect(await finished(body.replayId)).toMatchObject({ done: 0, failed: 2, outcomes: { undecodable: 2 } });
   });
 
-  it('waits while the service refuses the key, instead of failing one job after the other', async () => {
+  it('waits while the service rejects the key, instead of failing one job after the other', async () => {
     const ids = await Promise.all(Array.from({ length: 12 }, () => lost.lose()));
     lost.simulator.faults.add({ kind: 'answer', operation: 'record', status: 401 });
     const { body } = await order({ kind: 'refetch', jobs: ids });
@@ -112,7 +112,7 @@ describe('replays over HTTP', () => {
     await api.delete(`/replays/${body.replayId}`);
   });
 
-  it('is cancelled, stays so, and says who did it', async () => {
+  it('stays cancelled, and records the actor', async () => {
     const ids = await Promise.all(Array.from({ length: 40 }, () => lost.lose()));
     lost.simulator.faults.add({ kind: 'answer', operation: 'record', status: 429, retryAfter: '1' });
     const { body } = await order({ kind: 'refetch', jobs: ids });
@@ -127,7 +127,7 @@ describe('replays over HTTP', () => {
     expect((await api.get(`/replays/${body.replayId}`)).body.state).toBe('cancelled');
   });
 
-  it('is interrupted by a shutdown and taken up by the next replica', async () => {
+  it('is interrupted by a shutdown and taken over by the next replica', async () => {
     const ids = await Promise.all(Array.from({ length: 6 }, () => lost.lose()));
     const fault = lost.simulator.faults.add({
       kind: 'answer',
@@ -199,7 +199,7 @@ describe('replays over HTTP', () => {
     expect((await send({ selector: { kind: 'release' } })).status).toBe(202);
   });
 
-  it('does not know others, and ends once', async () => {
+  it('rejects unknown ids, and cancelling a replay that is done', async () => {
     expect((await api.get('/replays/01ARZ3NDEKTSV4RRFFQ69G5FAV')).status).toBe(404);
     expect((await api.delete('/replays/x')).status).toBe(404);
     expect((await api.get('/replays?cursor=x')).status).toBe(400);
@@ -272,7 +272,17 @@ describe('replays among replicas', () => {
   }
   const jobs = Array.from({ length: 8 }, (_, n) => `j${n}`);
 
-  it('goes on where a dead replica was, without counting anything twice', async () => {
+  it('takes over a replay whose last claimant died before it saved the state', async () => {
+    const { replica, store } = await replicas();
+    const id = await replica({}).create({ kind: 'refetch', jobs }, ORDER);
+    expect(await createReplayStore(store).claim(id, 2, 'dead')).toBe(true);
+    const other = replica({ owner: 'other', lease: 50 });
+    other.start();
+    await until(async () => (await other.view(id))?.state === 'done');
+    expect(await other.view(id)).toMatchObject({ owner: 'other', done: 8 });
+  });
+
+  it('continues where a dead replica stopped, without counting an item twice', async () => {
     const { replica, store } = await replicas();
     const worked: string[] = [];
     const grave = new AbortController();
@@ -314,7 +324,7 @@ describe('replays among replicas', () => {
     expect(worked.toSorted()).toEqual(jobs);
   });
 
-  it('waits while live traffic needs the room', async () => {
+  it('waits while live traffic needs the memory', async () => {
     const { replica } = await replicas();
     let busy = true;
     let asked = 0;
@@ -337,7 +347,7 @@ describe('replays among replicas', () => {
     expect(worked).toBe(8);
   });
 
-  it('stays cancelled when its last items end before anybody looked, and says so again', async () => {
+  it('stays cancelled when its last items end before a heartbeat, and confirms it again', async () => {
     const { replica } = await replicas();
     let finish = () => {};
     const held = new Promise<void>((resolve) => {
@@ -383,7 +393,7 @@ describe('replays among replicas', () => {
     expect(await runner.view(id)).toMatchObject({ state: 'cancelled', done: 2, failed: 0 });
   });
 
-  it('names every item that failed once, also when a replica died over it', async () => {
+  it('names every failed item once, in its failures, the log and the ledger', async () => {
     const { replica, folder } = await replicas();
     const logged: string[] = [];
     const replays = replica({
@@ -412,7 +422,7 @@ describe('replays among replicas', () => {
     );
   });
 
-  it('waits when everything fails for one reason, without counting it, and goes on when that is over', async () => {
+  it('waits while everything fails for one reason, without counting it, and continues afterwards', async () => {
     const { replica } = await replicas();
     let refused = true;
     let asked = 0;
@@ -433,7 +443,7 @@ describe('replays among replicas', () => {
     expect(await replays.failures(id)).toEqual([]);
   });
 
-  it('counts as failures what fails for one reason among items that go well', async () => {
+  it('counts failures for one reason between items that succeed', async () => {
     const { replica } = await replicas();
     const record = async (jobId: string) => {
       if (Number(jobId.slice(1)) % 2 === 0) throw new SpeechError('unavailable', 'read', 'even');

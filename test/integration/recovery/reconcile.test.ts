@@ -403,7 +403,7 @@ describe('reconcile', () => {
   });
 });
 
-describe('what goes wrong at the service', () => {
+describe('failures of the service', () => {
   it('retries a download that broke off, and never archives half of one', async () => {
     const { simulator, parts, lose, isExact } = await begin();
     const id = await lose({ contents: ['transcript', 'data'] }, { mediaBytes: 500_000 });
@@ -576,7 +576,7 @@ describe('what goes wrong at the service', () => {
     ['refuses the key', { status: 401, body: { code: 401, error: 'Permission Denied' } }, /401/],
     ['lists nonsense', { status: 200, body: { jobs: 'many' } }, /no list of jobs/],
     ['is hidden by a page of a proxy', { status: 200, body: '<html>Welcome</html>' }, /not JSON/],
-  ])('goes on with other regions when one %s', async (_name, answer, reason) => {
+  ])('continues with other regions when one %s', async (_name, answer, reason) => {
     const { simulator, parts, lose } = await begin();
     await lose({}, { region: 'us1' });
     simulator.faults.add({ kind: 'answer', operation: 'list', region: 'eu1', ...answer });
@@ -637,7 +637,7 @@ describe('what goes wrong at the service', () => {
   });
 });
 
-describe('what goes wrong in the store', () => {
+describe('failures of the store', () => {
   it('reports a failed job, and fetches it in the next run', async () => {
     let broken = true;
     const { parts, lose } = await begin({

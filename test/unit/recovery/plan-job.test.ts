@@ -97,7 +97,7 @@ const TABLE: readonly [name: string, given: Case, step: Plan['step'], missing: r
   ['an expired job with something missing', { status: 'expired' }, 'unrecoverable', [JSON_KEY]],
   ['a young deleted job', { status: 'deleted', age: 1 }, 'unrecoverable', [JSON_KEY]],
   ['an expired job with everything here', { status: 'expired', present: [JSON_KEY] }, 'matched', []],
-  ['a status nobody knows yet', { status: 'paused' }, 'pending', [JSON_KEY]],
+  ['an unknown status', { status: 'paused' }, 'pending', [JSON_KEY]],
   ['the same with everything here', { status: 'paused', present: [JSON_KEY] }, 'matched', []],
   ['contents the API does not offer', { contents: ['alignment'] }, 'matched', []],
 ];

@@ -41,7 +41,7 @@ describe('decoding a quarantined body again', () => {
     expect(await decode(request(headers), body)).toEqual({ ok: true, items: ['transcript.json-v2'] });
   });
 
-  it('refuses a transfer coding nobody knows, as the receiver did', async () => {
+  it('rejects an unknown transfer coding, as the receiver did', async () => {
     const trial = await decode(request({ 'transfer-encoding': 'compress, chunked' }), content);
     expect(trial).toMatchObject({ ok: false, reason: 'encoding-unsupported' });
   });

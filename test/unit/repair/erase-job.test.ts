@@ -19,7 +19,7 @@ function ledger() {
 }
 
 describe('erasing a job', () => {
-  it('also erases what is stored meanwhile, and marks the job before anything goes', async () => {
+  it('also erases objects that are stored meanwhile, and marks the job before it deletes', async () => {
     let late = 2;
     const store = createMemoryStore((operation, key) => {
       if (operation !== 'delete' || late === 0) return;

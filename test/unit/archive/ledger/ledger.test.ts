@@ -33,7 +33,7 @@ function createDoor() {
     async next() {
       if (waiting.length === 0) await new Promise<void>((resolve) => (arrived = resolve));
       const first = waiting.shift();
-      if (!first) throw new Error('nobody came');
+      if (!first) throw new Error('no create is waiting');
       return first;
     },
   };
@@ -76,7 +76,7 @@ describe('ledger', () => {
     expect(store.objects.size).toBe(2);
   });
 
-  it('rejects exactly the lines of a failed segment and goes on', async () => {
+  it('rejects exactly the lines of a failed segment and continues', async () => {
     const door = createDoor();
     const store = createMemoryStore(door.pass);
     const ledger = createLedger({ store, replica: 'r' });

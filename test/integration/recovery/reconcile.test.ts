@@ -677,6 +677,25 @@ describe('failures of the store', () => {
     });
   });
 
+  it('fetches nothing when the earlier reports cannot be read, and reports that', async () => {
+    const { parts, lose } = await begin({
+      wrapStore: (store) => ({
+        ...store,
+        list: (prefix, options) => {
+          if (prefix.startsWith('reports/')) throw new StoreError('list', 'access denied');
+          return store.list(prefix, options);
+        },
+      }),
+    });
+    await lose();
+    expect(await reconcile(parts)).toMatchObject({
+      outcomes: NONE,
+      regions: [],
+      faults: [{ region: null, reason: expect.stringMatching(/access denied/) }],
+    });
+    expect(await artefacts()).toEqual([]);
+  });
+
   it('reports that the report could not be stored', async () => {
     const { parts, lose } = await begin({
       wrapStore: (store) => ({

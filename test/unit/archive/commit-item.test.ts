@@ -156,6 +156,8 @@ describe('a streamed item whose key is taken', () => {
       key: 'jobs/job1/conflicts/data.ONE',
       outcome: 'identical',
     });
+    const again = memory.calls.filter(({ key }) => key.endsWith('/data.AGAIN'));
+    expect(again.map(({ operation }) => operation)).not.toContain('complete');
     expect(memory.objects.has('jobs/job1/conflicts/data.AGAIN')).toBe(false);
   });
 

@@ -10,10 +10,10 @@ keep_logs=no
 [ "${1:-}" = --keep-logs ] && { keep_logs=yes; shift; }
 state=$(realpath -m "${1:-${XDG_CACHE_HOME:-$HOME/.cache}/transcript-receiver-ceph/default}")
 
-# A number from an old pid file may belong to somebody else by now: only a group whose leader names our state is ours.
+# The pid in an old file may have been reused: only end a group whose leader names our state folder.
 ours() { tr '\0' ' ' <"/proc/$1/environ" 2>/dev/null | grep -qF "state=$state "; }
 
-# A zombie nobody reaps (a container without init) is not waited for.
+# Do not wait for zombies, which a container without init never reaps.
 running() { kill -0 -- "-$1" 2>/dev/null && ! grep -q '^State:.Z' "/proc/$1/status" 2>/dev/null; }
 
 for name in rgw osd mon; do

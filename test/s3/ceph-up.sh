@@ -48,7 +48,7 @@ unpack() {
   touch "$root/.unpacked-$suite"
 }
 
-# Two different ports nobody listens on now.
+# Two different free ports.
 free_ports() {
   node -e 'const n=require("node:net");const a=n.createServer(),b=n.createServer();
     a.listen(0,"127.0.0.1",()=>b.listen(0,"127.0.0.1",()=>{console.log(a.address().port,b.address().port);a.close();b.close()}))'

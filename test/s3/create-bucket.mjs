@@ -1,5 +1,5 @@
 // Waits until the endpoint in S3_ENDPOINT answers, then makes sure that S3_BUCKET exists. Used by ceph-up.sh and by
-// anybody who brings an endpoint without a bucket. The caller sets the time-out.
+// users who bring an endpoint without a bucket. The caller sets the time-out.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BucketAlreadyOwnedByYou, CreateBucketCommand, S3Client } from '@aws-sdk/client-s3';
 

@@ -10,7 +10,7 @@ import { openStore } from '../../src/store/open-store.js';
 import { probeStore } from '../../src/store/probe-store.js';
 import { realS3Settings } from '../support/store/real-s3.js';
 
-/* Versioning can change what a condition is worth: an operator who is refused has to learn that from the message. */
+/* Conditions may not be atomic in versioned buckets: the message of a rejected bucket has to say so. */
 
 describe('a versioned bucket of a real S3 server', () => {
   const settings = realS3Settings();

@@ -18,11 +18,11 @@ export type ProxyFault =
   | { readonly kind: 'page' }
   /** The connection is reset before anything is forwarded. */
   | { readonly kind: 'reset' }
-  /** The connection is reset once so many body bytes have come; the server sees a broken request. */
+  /** The connection is reset after this number of body bytes; the server sees a broken request. */
   | { readonly kind: 'resetAfter'; readonly bytes: number }
   /** The server does its work, and the connection is reset instead of its answer. */
   | { readonly kind: 'loseAnswer' }
-  /** The connection is reset after so many bytes of the answer's body. */
+  /** The connection is reset after this number of bytes of the answer's body. */
   | { readonly kind: 'cutAnswer'; readonly bytes: number }
   /** Nothing is forwarded and nothing is answered, until the sender gives up. */
   | { readonly kind: 'hang' }
@@ -169,7 +169,7 @@ function throttle(incoming: IncomingMessage, fault: ProxyFault | null): Readable
   );
 }
 
-/** Fails after so many bytes; passes everything when null. */
+/** Fails after this number of bytes; passes everything when null. */
 function cut(bytes: number | null): Transform {
   if (bytes === null) return new PassThrough();
   let left = bytes;

@@ -67,7 +67,7 @@ export function describeS3Faults(name: string, open: () => Promise<StoreUnderTes
       expect(reading && (await buffer(reading.body)).equals(body)).toBe(true);
     });
 
-    it('calls its own object existing when the answer was lost, never a stranger’s created', async () => {
+    it('reports its own object as existing when the answer was lost, never a foreign one as created', async () => {
       for (let n = 0; n < 10; n += 1) {
         const key = `faults/lost/${n}`;
         onEach(PUT, { kind: 'loseAnswer' }, null);

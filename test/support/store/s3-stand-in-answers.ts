@@ -119,7 +119,7 @@ const HANDLERS: Record<string, Handler> = {
   },
 };
 
-/** The honest answer to a request. */
+/** Carries out a request and returns its answer. */
 export function answerS3(state: S3State, request: S3Request, ignoreConditions: boolean): S3Answer {
   const conditional = request.headers['if-none-match'] === '*' && !ignoreConditions;
   return HANDLERS[request.operation]?.(state, request, conditional) ?? s3Error(501, 'NotImplemented');

@@ -12,7 +12,7 @@ export interface RecordedRequest extends S3Request {
 }
 
 /**
- * What to do instead of the honest thing. `done` first does what was asked.
+ * How a request fails. With `done` the request takes effect first.
  * `error200` is a 200 whose body is an error; `page` is what a proxy shows instead of the server's answer; `cut` drops
  * the connection half-way through the answer's body.
  */
@@ -28,7 +28,7 @@ export interface S3StandIn {
   readonly endpoint: string;
   readonly state: S3State;
   readonly requests: RecordedRequest[];
-  /** Asked for every request; null is honest. */
+  /** Called for every request; null answers it properly. */
   misbehave: (request: RecordedRequest) => Misbehaviour | null;
   /** Whether answers carry `x-amz-request-id`, as those of AWS and most others do. Default true. */
   sendsRequestIds: boolean;
@@ -40,7 +40,7 @@ export interface S3StandIn {
 }
 
 /**
- * A small honest S3 in memory at the network seam: one bucket (of any name), path style, conditional writes,
+ * A small S3 in memory at the network seam: one bucket (of any name), path style, conditional writes,
  * multipart uploads, paged listings. Does not check signatures; checks announced body hashes.
  */
 export async function startS3StandIn(): Promise<S3StandIn> {

@@ -29,7 +29,7 @@ describe('the artefacts of a job', () => {
     ]);
   });
 
-  it('are told with their kind; one that goes meanwhile is left out', async () => {
+  it('are listed with their kind, without one that is deleted meanwhile', async () => {
     const store = storeWith('jobs/a/data', 'jobs/a/jobinfo.json', 'jobs/a/transcript.json');
     const head = (key: string) => (key === 'jobs/a/data' ? Promise.resolve(null) : store.head(key));
     const found = await readArtefacts({ ...store, head }, [''], 'a');

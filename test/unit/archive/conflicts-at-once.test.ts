@@ -89,7 +89,7 @@ describe.each([
     return (await Promise.all(deliveries.map((delivery) => delivery.commit()))).flat();
   }
 
-  it('is kept once, and every delivery is told where', async () => {
+  it('is kept once, and every delivery reports its key', async () => {
     const items = await deliverAtOnce();
     const [, kept = ''] = (await keysOf(place.store)).reverse();
     expect(await keysOf(place.store)).toEqual([kept, FIRST]);

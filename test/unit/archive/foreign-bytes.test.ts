@@ -52,7 +52,7 @@ function fatefulStore(
   };
 }
 
-/** A form of one job: each part filled with a byte of its own, so that a stranger's bytes show. */
+/** A form of one job: each part filled with a byte of its own, so that foreign bytes show. */
 async function deliver(archive: Archive, job: number, sizes: readonly number[]): Promise<boolean> {
   const staged = archive.begin(context({ jobId: `job${job}` }));
   try {
@@ -80,7 +80,7 @@ function sentFor(job: number, sizes: readonly number[]): Set<string> {
   return new Set(sizes.map((size, index) => digest(contentOf(job, index, size))));
 }
 
-async function strangers(store: ObjectStore, jobs: readonly (readonly number[])[]): Promise<string[]> {
+async function foreignKeys(store: ObjectStore, jobs: readonly (readonly number[])[]): Promise<string[]> {
   const found: string[] = [];
   for (const key of await keysOf(store, 'jobs/')) {
     const job = Number(/^jobs\/job(\d+)\//.exec(key)?.[1]);
@@ -108,7 +108,7 @@ describe('bytes of another delivery', () => {
       for (const [job, sizes] of jobs.entries()) taken.push(await deliver(archive, job, sizes));
       expect(taken).not.toContain(true);
       await store.whenIdle();
-      expect(await strangers(inner, jobs)).toEqual([]);
+      expect(await foreignKeys(inner, jobs)).toEqual([]);
       expect(budget.used).toBe(0);
     } finally {
       await remove();
@@ -136,7 +136,7 @@ describe('bytes of another delivery', () => {
           const { archive, budget } = archiveOver(store, 8);
           await Promise.all(jobs.map((sizes, job) => deliver(archive, job, sizes)));
           await store.whenIdle();
-          expect(await strangers(inner, jobs)).toEqual([]);
+          expect(await foreignKeys(inner, jobs)).toEqual([]);
           await turn();
           expect(budget.used).toBe(0);
           await remove();

@@ -3,7 +3,7 @@ import { artefactPath, conflictKey, kindOfPath } from '../../../src/archive/layo
 import { attachmentName } from '../../../src/content/attachment-name.js';
 
 describe('the kind of an artefact', () => {
-  it('can be told from its path', () => {
+  it('follows from its path', () => {
     expect(kindOfPath('transcript.json')).toBe('transcript.json-v2');
     expect(kindOfPath('conflicts/transcript.json.01ABC')).toBe('transcript.json-v2');
     expect(kindOfPath('attachments/transcript.json')).toBe('attachment');

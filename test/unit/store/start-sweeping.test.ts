@@ -64,7 +64,7 @@ describe('sweeping', () => {
     stop();
   });
 
-  it('reports trouble instead of throwing', async () => {
+  it('reports an error instead of throwing', async () => {
     const failing: ObjectStore = { ...store, sweepUploads: () => Promise.reject(new Error('no')) };
     const error = await new Promise<unknown>((onError, reject) => {
       startSweeping(failing, { maxAgeMs: HOUR, intervalMs: HOUR, onSwept: reject, onError })();

@@ -112,7 +112,7 @@ describe('a symbolic link in the store', () => {
     await expectOutsideUntouched();
   });
 
-  it('is not the only thing that is no object: a named pipe holds nobody up', async () => {
+  it('is not an object, nor is a named pipe, which blocks no read', async () => {
     execFileSync('mkfifo', [`${inside}/jobs/known/pipe`]);
     expect(await store.read('jobs/known/pipe')).toBeNull();
     await expect(operations.create?.('jobs/known/pipe')).rejects.toThrow(/lies at this key/);

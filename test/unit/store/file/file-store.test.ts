@@ -141,7 +141,7 @@ describe('the file store', () => {
     expect(await files('.tmp')).toEqual([]);
   });
 
-  it('reports trouble of the file system as StoreError, with the code and the key', async () => {
+  it('reports errors of the file system as StoreError, with the code and the key', async () => {
     await mkdir(`${folder}/store`);
     await writeFile(`${folder}/store/.tmp`, 'in the way');
     await expect(store.create('a', Buffer.from('x'), headers('me'))).rejects.toThrow(

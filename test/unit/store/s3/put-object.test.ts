@@ -101,7 +101,7 @@ describe('an S3 create', () => {
     expect(under.standIn.state.objects.has(`${PREFIX}other`)).toBe(false);
   });
 
-  it('sends a crc32 when told to, beside the hash as long as the connection is plain', async () => {
+  it('sends a crc32 when configured, and over http the hash as well', async () => {
     expect(await createWhile([], { checksum: 'crc32' })).toBe('created');
     const expected = Buffer.alloc(4);
     expected.writeUInt32BE(crc32(BODY));

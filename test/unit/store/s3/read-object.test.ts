@@ -22,25 +22,25 @@ describe('reading from S3', () => {
     return keys;
   }
 
-  it('ends in the store’s trouble when the connection is cut', async () => {
+  it('ends in a StoreError when the connection is cut', async () => {
     under.standIn.misbehave = () => ({ kind: 'cut' });
     const reading = await under.store.read('a/object');
     await expect(reading && buffer(reading.body)).rejects.toThrow(StoreError);
   });
 
-  it('keeps trouble that comes before anybody reads for the one who does', async () => {
+  it('keeps an error that comes before the reader attaches', async () => {
     under.standIn.state.put(`${PREFIX}large`, Buffer.alloc(24 * 1024 * 1024), {});
     const reading = await under.store.read('large');
     await under.standIn.close();
     await expect(reading && buffer(reading.body)).rejects.toThrow(StoreError);
   });
 
-  it('reads back as the store’s trouble when the connection is cut', async () => {
+  it('reads back as a StoreError when the connection is cut', async () => {
     under.standIn.misbehave = () => ({ kind: 'cut' });
     await expect(readBack(under.store, 'a/object')).rejects.toThrow(StoreError);
   });
 
-  it('takes a missing bucket for trouble, not for an absence', async () => {
+  it('treats a missing bucket as an error, not as an absence', async () => {
     under.standIn.misbehave = answer(404, 'NoSuchBucket');
     await expect(under.store.read('a/none')).rejects.toThrow(/the bucket does not exist/);
     await expect(listed()).rejects.toThrow(/the bucket does not exist/);
@@ -49,7 +49,7 @@ describe('reading from S3', () => {
   it.each([
     [403, 'AccessDenied'],
     [500, 'InternalError'],
-  ])('takes %d for trouble, not for an absence', async (status, code) => {
+  ])('treats %s as an error, not as an absence', async (status, code) => {
     under.standIn.misbehave = answer(status, code);
     await expect(under.store.head('a/object')).rejects.toThrow(StoreError);
     await expect(under.store.read('a/object')).rejects.toThrow(StoreError);

@@ -89,7 +89,7 @@ describe('an answer that is not the store’s', () => {
   afterEach(() => under.close());
 
   describe.each(PAGES)('%s', (_, page) => {
-    it.each(VERBS)('is trouble for $operation, never a success', async (verb) => {
+    it.each(VERBS)('is an error for $operation, never a success', async (verb) => {
       under.standIn.misbehave = ({ operation }) => (operation === verb.operation ? page : null);
       await expect(verb.run(under.store)).rejects.toThrow(StoreError);
       expect(under.standIn.state.objects.has(`${PREFIX}created`)).toBe(false);

@@ -57,7 +57,7 @@ describe('connections to the store', () => {
     expect((await under.store.head('small'))?.size).toBe(5);
   });
 
-  it('of downloads that pause are nobody else’s', async () => {
+  it('of paused downloads delay no other request', async () => {
     const paused = await Promise.all(
       Array.from({ length: 3 }, () => under.store.read('large', null, 'download')),
     );

@@ -5,7 +5,7 @@ import { openStandInStore } from '../../../support/store/stand-in-store.js';
 
 const HEADERS = { contentType: 'text/plain', metadata: {} };
 
-function troubleOf(status: number, xml: string, headers: Record<string, string> = {}): string {
+function messageOf(status: number, xml: string, headers: Record<string, string> = {}): string {
   return s3StoreError('create', 'k', failureOf(status, `<Error>${xml}</Error>`, headers)).message;
 }
 
@@ -13,19 +13,19 @@ describe('what is said of a failed S3 request', () => {
   it('holds the store’s own message and the request id, of a header or the body', () => {
     const xml = '<Code>InvalidArgument</Code><Message>The &quot;class&quot; is not\n known.</Message>';
     const expected = 'create: 400 InvalidArgument: The "class" is not known. at "k", request id tx01';
-    expect(troubleOf(400, `${xml}<RequestId>tx01</RequestId>`)).toBe(expected);
-    expect(troubleOf(400, xml, { 'x-amz-request-id': 'tx01' })).toBe(expected);
+    expect(messageOf(400, `${xml}<RequestId>tx01</RequestId>`)).toBe(expected);
+    expect(messageOf(400, xml, { 'x-amz-request-id': 'tx01' })).toBe(expected);
   });
 
   it('holds neither the key nor the text that a wrong signature is answered with', () => {
     const xml =
       '<Code>SignatureDoesNotMatch</Code><Message>Check your key.</Message><AWSAccessKeyId>AKIAX</AWSAccessKeyId>' +
       '<StringToSign>AWS4-HMAC-SHA256</StringToSign>';
-    expect(troubleOf(403, xml)).toMatch(/^create: the secret key is wrong.*: Check your key.\) at "k"$/);
+    expect(messageOf(403, xml)).toMatch(/^create: the secret key is wrong.*: Check your key.\) at "k"$/);
   });
 
   it('is bounded and printable whatever the server says', () => {
-    const message = troubleOf(400, `<Code>X</Code><Message>${'\u0007é'.repeat(10_000)}</Message>`);
+    const message = messageOf(400, `<Code>X</Code><Message>${'\u0007é'.repeat(10_000)}</Message>`);
     expect(message).toMatch(/^[\x20-\x7e]{1,500}$/);
   });
 
@@ -33,7 +33,7 @@ describe('what is said of a failed S3 request', () => {
     [301, 'PermanentRedirect', /another region; set store\.s3\.region and store\.s3\.endpoint/],
     [307, 'TemporaryRedirect', /served elsewhere; set store\.s3\.region and store\.s3\.endpoint/],
   ])('names the way out of a redirect: %d %s', (status, code, words) => {
-    const message = troubleOf(status, `<Code>${code}</Code>`, { 'x-amz-bucket-region': 'eu-west-1' });
+    const message = messageOf(status, `<Code>${code}</Code>`, { 'x-amz-bucket-region': 'eu-west-1' });
     expect(message).toMatch(words);
     expect(message).toContain("the bucket's region is eu-west-1");
   });

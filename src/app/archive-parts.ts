@@ -11,7 +11,7 @@ import { measureStore, type OnStoreCall } from '../store/measure-store.js';
 import type { ObjectStore } from '../store/object-store.js';
 import { openStore } from '../store/open-store.js';
 import { probeStore } from '../store/probe-store.js';
-import type { StoreClaim } from '../store/store-proof.js';
+import type { StoreProofTarget } from '../store/store-proof.js';
 import { speechOptions } from './speech-options.js';
 import { storeOptions } from './store-options.js';
 
@@ -83,7 +83,7 @@ export async function openArchiveParts(config: Config, observer?: ArchiveObserve
 }
 
 /** What the configuration asks of the store before it is trusted. */
-export function storeClaim({ store: { s3 } }: Config, store: ObjectStore): StoreClaim {
+export function storeProofTarget({ store: { s3 } }: Config, store: ObjectStore): StoreProofTarget {
   return {
     location: store.location,
     probe: () => probeStore(store, { prefix: '.probe/' }),

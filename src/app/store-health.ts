@@ -4,7 +4,7 @@ import type { Logger } from '../observe/logger.js';
 import type { Readiness } from '../receiver/http/health-routes.js';
 import { type ObjectStore, StoreGoneError } from '../store/object-store.js';
 import { createStoreProof } from '../store/store-proof.js';
-import { storeClaim } from './archive-parts.js';
+import { storeProofTarget } from './archive-parts.js';
 
 /** Longest pause between attempts to prove the store, in milliseconds. */
 const MAX_PROBE_PAUSE = 5_000;
@@ -12,9 +12,9 @@ const MAX_PROBE_PAUSE = 5_000;
 /** Whether the store may be trusted with deliveries: proven once at the start, and written to by a canary from then on. */
 export function createStoreHealth(config: Config, store: ObjectStore, log: Logger) {
   const proof = createStoreProof({
-    ...storeClaim(config, store),
+    ...storeProofTarget(config, store),
     retryAfter: Math.min(config.store.canaryInterval, MAX_PROBE_PAUSE),
-    onTrouble: (message, cause) => log.error({ event: 'store-probe', err: cause }, message),
+    onProblem: (message, cause) => log.error({ event: 'store-probe', err: cause }, message),
   });
   const canary = createCanary({
     isGone: (error) => error instanceof StoreGoneError,

@@ -57,8 +57,8 @@ export async function probeStore(store: ObjectStore, options: ProbeOptions = {})
   const races = RACES[store.location.startsWith('file:') ? 'file' : 'server'];
   const probe = createProbe(withCallDeadlines(store, callTimeout), `${prefix}${randomUUID()}/`, races);
   try {
-    const trouble = await probe.writeAndReadBack();
-    if (trouble !== null) return report('untested', 'untested', `The store is not usable: ${trouble}.`);
+    const fault = await probe.writeAndReadBack();
+    if (fault !== null) return report('untested', 'untested', `The store is not usable: ${fault}.`);
     const put = await finding(() => probe.conditionalPut());
     const complete = await finding(() => probe.conditionalComplete());
     return withTraits(report(put, complete, null), await traitsOf(store, callTimeout));
@@ -82,18 +82,18 @@ const FINDING_TEXTS: Readonly<Record<ConditionFinding, string>> = {
 function report(
   conditionalPut: ConditionFinding,
   conditionalComplete: ConditionFinding,
-  trouble: string | null,
+  fault: string | null,
 ): ProbeReport {
   const findings =
-    trouble === null
+    fault === null
       ? [
           'Objects are written and read back unchanged.',
           `Conditional writes ${FINDING_TEXTS[conditionalPut]}.`,
           `Conditional completions of uploads ${FINDING_TEXTS[conditionalComplete]}.`,
         ]
-      : [trouble];
+      : [fault];
   const trustworthy = conditionalPut === 'holds' && conditionalComplete === 'holds';
-  return { writable: trouble === null, conditionalPut, conditionalComplete, trustworthy, findings };
+  return { writable: fault === null, conditionalPut, conditionalComplete, trustworthy, findings };
 }
 
 async function traitsOf(store: ObjectStore, milliseconds: number): Promise<StoreTraits | null> {

@@ -12,7 +12,7 @@ export class WeakStoreError extends Error {
   }
 }
 
-export interface StoreClaim {
+export interface StoreProofTarget {
   readonly location: string;
   /** Has to end in bounded time, whatever the store does. */
   readonly probe: () => Promise<ProbeReport>;
@@ -23,7 +23,7 @@ export interface StoreClaim {
  * Probes the store once. Resolves when it may take deliveries, with a warning where a weaker guarantee was accepted.
  * Throws `WeakStoreError` for a store that will never be fit; any other error may be temporary.
  */
-export async function proveStore({ location, probe, acceptWeak }: StoreClaim): Promise<string | null> {
+export async function proveStore({ location, probe, acceptWeak }: StoreProofTarget): Promise<string | null> {
   const report = await probe();
   const findings = report.findings.join(' ');
   if (!report.writable) throw new Error(findings);
@@ -52,15 +52,15 @@ export interface StoreProof {
   stop(): void;
 }
 
-export interface StoreProofOptions extends StoreClaim {
+export interface StoreProofOptions extends StoreProofTarget {
   /** Milliseconds between attempts. */
   readonly retryAfter: number;
   /** Called with accepted findings and with failed attempts. */
-  readonly onTrouble: (message: string, cause?: unknown) => void;
+  readonly onProblem: (message: string, cause?: unknown) => void;
 }
 
 export function createStoreProof(options: StoreProofOptions): StoreProof {
-  const { retryAfter, onTrouble } = options;
+  const { retryAfter, onProblem } = options;
   const stopping = new AbortController();
   let proven = false;
   let reason: string | null = 'the store has not answered yet';
@@ -68,13 +68,13 @@ export function createStoreProof(options: StoreProofOptions): StoreProof {
   async function tryOnce(): Promise<void> {
     try {
       const warning = await proveStore(options);
-      if (warning !== null) onTrouble(warning);
+      if (warning !== null) onProblem(warning);
       proven = true;
       reason = null;
     } catch (error) {
       if (error instanceof WeakStoreError) throw error;
       reason = error instanceof Error ? error.message : 'the store failed';
-      if (!stopping.signal.aborted) onTrouble(`the store cannot be proven writable: ${reason}`, error);
+      if (!stopping.signal.aborted) onProblem(`the store cannot be proven writable: ${reason}`, error);
     }
   }
 

@@ -1,4 +1,4 @@
-import { openArchiveParts, storeClaim } from '../../app/archive-parts.js';
+import { openArchiveParts, storeProofTarget } from '../../app/archive-parts.js';
 import { type Config, loadConfigWithoutCredentials } from '../../config/config.js';
 import { isJobId } from '../../domain/job.js';
 import type { RecoveryParts } from '../../recovery/recovery-parts.js';
@@ -43,7 +43,7 @@ export async function withRecovery<T>(
 
 /** Throws for a store that would overwrite. A store that cannot be reached shows in the outcome of the work. */
 async function prove(config: Config, store: ObjectStore): Promise<void> {
-  await proveStore(storeClaim(config, store)).catch((error: unknown) => {
+  await proveStore(storeProofTarget(config, store)).catch((error: unknown) => {
     if (error instanceof WeakStoreError) throw error;
   });
 }

@@ -152,7 +152,7 @@ async function refuseForeign(path: string): Promise<void> {
   if (foreign === undefined) return;
   throw new StoreError(
     'open',
-    `${path} is no store and not empty (${JSON.stringify(foreign)} lies there): name a folder that is the store's alone`,
+    `${path} is neither a store nor empty (it holds ${JSON.stringify(foreign)}): name a folder for the store alone`,
   );
 }
 

@@ -79,7 +79,7 @@ function emptyBody(handle: FileHandle): Readable {
     destroy(error, done) {
       handle.close().then(
         () => done(error),
-        (trouble: Error) => done(error ?? trouble),
+        (failure: Error) => done(error ?? failure),
       );
     },
   });

@@ -24,7 +24,7 @@ export type ProxyFault =
   | { readonly kind: 'loseAnswer' }
   /** The connection is reset after this number of bytes of the answer's body. */
   | { readonly kind: 'cutAnswer'; readonly bytes: number }
-  /** Nothing is forwarded and nothing is answered, until the sender gives up. */
+  /** Forwards and answers nothing until the sender closes. */
   | { readonly kind: 'hang' }
   /** Forwarded after a while. */
   | { readonly kind: 'delay'; readonly ms: number }

@@ -122,7 +122,7 @@ export function describeS3Faults(name: string, open: () => Promise<StoreUnderTes
       await expect(reading && buffer(reading.body)).rejects.toThrow();
     });
 
-    it('leaves nothing of an upload aborted while a slow part is under way', async () => {
+    it('leaves nothing of an upload that is aborted while a slow part is in flight', async () => {
       onEach(PUT, { kind: 'slow', bytesPerSecond: 2_000_000 });
       const upload = await store.startUpload('faults/aborted', HEADERS);
       const writing = upload.write(randomBytes(store.partSize)).catch((error: unknown) => error);

@@ -20,25 +20,25 @@ const UNFIT: ProbeReport = {
 
 function proofOf(reports: readonly ProbeReport[], options: Partial<StoreProofOptions> = {}) {
   const left = [...reports];
-  const troubles: string[] = [];
+  const problems: string[] = [];
   const proof = createStoreProof({
     location: 'memory:',
     probe: async () => left.shift() ?? FIT,
     acceptWeak: false,
     retryAfter: 1,
-    onTrouble: (message) => troubles.push(message),
+    onProblem: (message) => problems.push(message),
     ...options,
   });
-  return { proof, troubles };
+  return { proof, problems };
 }
 
 describe('the proof of a store', () => {
   it('is tried again until the store is fit, with the reason at hand meanwhile', async () => {
-    const { proof, troubles } = proofOf([AWAY, AWAY, FIT]);
+    const { proof, problems } = proofOf([AWAY, AWAY, FIT]);
     expect(proof).toMatchObject({ proven: false, reason: 'the store has not answered yet' });
     expect(await proof.start()).toBe(true);
     expect(proof).toMatchObject({ proven: true, reason: null });
-    expect(troubles).toEqual(Array(2).fill('the store cannot be proven writable: It is away.'));
+    expect(problems).toEqual(Array(2).fill('the store cannot be proven writable: It is away.'));
   });
 
   it('fails for good when any attempt finds that the store overwrites', async () => {
@@ -48,9 +48,9 @@ describe('the proof of a store', () => {
   });
 
   it('takes a weaker store where the configuration accepts it, and says so', async () => {
-    const { proof, troubles } = proofOf([UNFIT], { acceptWeak: true });
+    const { proof, problems } = proofOf([UNFIT], { acceptWeak: true });
     expect(await proof.start()).toBe(true);
-    expect(troubles).toEqual(['weaker guarantee accepted: It overwrites.']);
+    expect(problems).toEqual(['weaker guarantee accepted: It overwrites.']);
   });
 
   it('ends when stopped between attempts', async () => {

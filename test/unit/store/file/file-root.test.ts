@@ -63,7 +63,7 @@ describe('the folder of a file store', () => {
   it('is refused when it is full of something else', async () => {
     await mkdir(path);
     await writeFile(`${path}/holiday.jpg`, '');
-    await expect(put('a')).rejects.toThrow(/is no store and not empty \("holiday.jpg" lies there\)/);
+    await expect(put('a')).rejects.toThrow(/is neither a store nor empty \(it holds "holiday.jpg"\)/);
     expect(await readdir(path)).toEqual(['holiday.jpg']);
   });
 

@@ -23,7 +23,7 @@ export function explainView(screen) {
       { class: 'prose', 'data-key': 'about' },
       'Would a callback from this address with these headers be accepted, by which rule and with which credential? Nothing is sent or stored.',
     ),
-    kept('div', { class: 'story', 'data-key': 'form' }, String(query), () => {
+    kept('div', { class: 'columns', 'data-key': 'form' }, String(query), () => {
       const result = h('div', { class: 'result', 'aria-live': 'polite' });
       const form = explainForm(query, result);
       if (query.get('run') === '1') ask(form, result);

@@ -1,6 +1,7 @@
 import { ApiError } from './admin-api.js';
 
-/** @type {Record<string, string>} */ const ADVICE = {
+/** @type {Record<string, string>} */
+const ADVICE = {
   unreachable:
     'Check that the receiver is running and that this machine can reach its admin port. This page keeps retrying.',
   'credential-invalid':

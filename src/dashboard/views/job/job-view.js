@@ -35,9 +35,9 @@ export function jobView(screen) {
   const downloads = createDownloads(jobId);
   const chosen = screen.route.query.get('delivery');
   let pointedOut = chosen === null;
-  /** @param {Job} story */
-  const draw = (story) => {
-    screen.render(...pageOf(story, { chosen, transcript, comparison, downloads, again }));
+  /** @param {Job} job */
+  const draw = (job) => {
+    screen.render(...pageOf(job, { chosen, transcript, comparison, downloads, again }));
     if (!pointedOut) screen.root.querySelector('.chosen')?.scrollIntoView({ block: 'center' });
     pointedOut = true;
   };
@@ -46,30 +46,30 @@ export function jobView(screen) {
   const comparison = createVersionComparison(contentOf, () => again());
   screen.start(`Job ${jobId}`);
   const again = screen.keepFresh(8000, async (signal) => {
-    const story = await get(`/jobs/${encodeURIComponent(jobId)}`, { signal }).catch((error) => {
+    const job = await get(`/jobs/${encodeURIComponent(jobId)}`, { signal }).catch((error) => {
       if (!(error instanceof ApiError && error.code === 'not-found')) throw error;
       return null;
     });
-    if (story === null) screen.render(...unknownJob(jobId, () => again()));
+    if (job === null) screen.render(...unknownJob(jobId, () => again()));
     else {
       await downloads.renew();
-      draw(story);
+      draw(job);
     }
   });
 }
 
-/** @param {Job} story @param {JobParts} parts */
-function pageOf(story, { chosen, transcript, comparison, downloads, again }) {
-  const { jobId, artefacts, timeline, service } = story;
-  const { tone, word, text, repair } = jobState(story);
+/** @param {Job} job @param {JobParts} parts */
+function pageOf(job, { chosen, transcript, comparison, downloads, again }) {
+  const { jobId, artefacts, timeline, service } = job;
+  const { tone, word, text, repair } = jobState(job);
   return [
     heading(`Job ${jobId}`, copyButton(jobId, `job id ${jobId}`), status(tone, word)),
     h('p', { class: 'prose', 'data-key': 'state' }, text),
-    jobActions(jobId, repair, again, needsDecision(story) && acknowledgeButton(jobId, again)),
+    jobActions(jobId, repair, again, needsDecision(job) && acknowledgeButton(jobId, again)),
     comparison(artefacts),
     h(
       'div',
-      { class: 'story', 'data-key': 'story' },
+      { class: 'columns', 'data-key': 'columns' },
       h(
         'div',
         { class: 'column', 'data-key': 'left' },

@@ -131,10 +131,10 @@ export function sentenceOf({ kind, series, times, show }) {
   }
   const perBucket = times.map((_, index) => series.reduce((sum, { values }) => add(sum, values[index]), 0));
   const most = Math.max(...perBucket);
-  const told = series.flatMap(({ label }, index) =>
+  const parts = series.flatMap(({ label }, index) =>
     sums[index] ? [`${show(sums[index])} ${label.toLowerCase()}`] : [],
   );
-  return `${told.join(', ')}. Most at ${clock((times[perBucket.indexOf(most)] ?? 0) * 1000)}: ${show(most)}.`;
+  return `${parts.join(', ')}. Most at ${clock((times[perBucket.indexOf(most)] ?? 0) * 1000)}: ${show(most)}.`;
 }
 
 /** @param {number} sum @param {number | null | undefined} value @returns {number} */

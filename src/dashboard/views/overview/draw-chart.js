@@ -205,10 +205,10 @@ function timeLabel(ticks) {
 /** @param {number | null | undefined} index @param {Chart} chart @param {HTMLElement} readout */
 function showReadout(index, { times, series, show }, readout) {
   const time = times[index ?? -1];
-  const told = series.flatMap(({ label, values }) => {
+  const parts = series.flatMap(({ label, values }) => {
     const value = values[index ?? -1];
     return value ? [`${show(value)} ${label.toLowerCase()}`] : [];
   });
   readout.textContent =
-    time === undefined ? '' : `From ${clock(time * 1000)}: ${told.join(', ') || 'nothing'}`;
+    time === undefined ? '' : `From ${clock(time * 1000)}: ${parts.join(', ') || 'nothing'}`;
 }

@@ -70,10 +70,10 @@ function failureSection({ failures, counts, nextCursor }, names, values, state, 
       ? noFailures(filtered)
       : [
           h('p', { 'data-key': 'counts' }, countsInWords(counts, failures.length)),
-          group('Can be fetched again', 'the service still has the results', fetchable, again),
+          group('Can be fetched again', 'the service may still have the results', fetchable, again),
           group(
             'Need a decision',
-            'the service has lost the results, or two versions are kept',
+            'the service no longer has the results, or two versions are kept',
             others,
             again,
           ),

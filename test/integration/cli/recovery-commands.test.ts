@@ -61,7 +61,7 @@ describe('reconcile on the command line', () => {
     bench.simulator.faults.add({ kind: 'answer', operation: 'list', region: 'us1', status: 503 });
     const result = await runCli(['reconcile'], settings());
     expect(result.code).toBe(4);
-    expect(result.stdout).toMatch(/trouble in us1: list jobs in us1: answered 503/);
+    expect(result.stdout).toMatch(/error in us1: list jobs in us1: answered 503/);
   });
 
   it('changes nothing in a dry run', async () => {
@@ -77,9 +77,9 @@ describe('reconcile on the command line', () => {
     [['--region', 'eu2'], {}, /no batchUrl is configured for region eu2/],
     [['--source', 'nobody'], {}, /unknown source nobody; configured sources are default/],
     [['--since', 'yesterday'], {}, /--since expects/],
-    [['--since', '2199-01-01T00:00:00Z'], {}, /--since .* lies in the future/],
-    [['--job', 'one', '--job', 'bad id!'], {}, /"bad id!" is no job id/],
-    [['--job', ''], {}, /"" is no job id/],
+    [['--since', '2199-01-01T00:00:00Z'], {}, /--since .* is in the future/],
+    [['--job', 'one', '--job', 'bad id!'], {}, /"bad id!" is not a job id/],
+    [['--job', ''], {}, /"" is not a job id/],
     [['--unknown'], {}, /unknown option/],
     [[], { speech: { apiKey: null } }, /no region is configured/],
   ])('refuses %j with 2 and says why', async (args, more, message) => {

@@ -9,24 +9,24 @@ import { type AdminRouterOptions, createAdminRouter } from './admin-router.js';
 
 export interface AdminAppParts extends AdminRouterOptions {
   readonly metrics: Pick<Metrics, 'contentType' | 'expose'>;
-  /** Names under which the port is reached, besides addresses and inner names. */
+  /** Host names of the port, besides addresses and internal names. */
   readonly hosts: readonly string[];
 }
 
 const PAGE = fileURLToPath(new URL('../dashboard/', import.meta.url));
 const DRAIN = { bytes: 64 * 1024, ms: 1000 };
 
-/** The app of the admin port: metrics, the API, the dashboard. All of it can be reached by a browser. */
+/** The app of the admin port: metrics, the API, the dashboard. */
 export function createAdminApp(parts: AdminAppParts): Express {
   const app = express();
   app.disable('x-powered-by').disable('etag').set('query parser', false).enable('case sensitive routing');
   app.use(guard());
-  // Metrics need no token, so a page that made its own name resolve to us could read them.
+  // Metrics need no token, so that a page could read them by DNS rebinding.
   app.get('/metrics', async (request, response) => {
     if (!isOwnHost(request.headers.host, parts.hosts)) {
       const problem = new Problem(
         'host-unknown',
-        'Ask by address, by an inner name, or by one in admin.hosts.',
+        'Use an address, an internal name, or a name in admin.hosts.',
       );
       return respondProblem(request, response, problem, DRAIN, false, {});
     }
@@ -41,12 +41,12 @@ export function createAdminApp(parts: AdminAppParts): Express {
   return app;
 }
 
-/** Revalidated every time, so that an upgrade never mixes two versions of the page. */
+/** Browsers revalidate every file, so that an upgrade never mixes two versions of the page. */
 const PAGE_CACHING = { 'cache-control': 'no-cache' };
 
 /**
- * The page brings all it needs from here and shows hostile text: no other origin, nothing inline, never framed.
- * HSTS is for whoever ends TLS in front of this port.
+ * The page loads everything from this origin and shows untrusted text: no other origin, nothing inline, no framing.
+ * HSTS belongs to the proxy that terminates TLS.
  */
 function guard() {
   return helmet({

@@ -11,21 +11,21 @@ import type { AdminAnswer, AdminRequest, AdminRoute } from './api/admin-route.js
 export interface AdminRouterOptions {
   readonly routes: readonly AdminRoute[];
   readonly signIn: SignIn;
-  /** All but reading passes through it. */
+  /** Every request but GET passes through it. */
   readonly changes: Pick<ChangeGate, 'pass'>;
-  /** Told of errors that are nobody's contract: bugs. */
+  /** Called with unexpected errors: bugs. */
   readonly onUnexpected: (error: unknown) => void;
 }
 
 const MAX_JSON = 1024 * 1024;
-/** How much of a refused form is read, so that its sender gets to read the answer. */
+/** How much of a rejected form is read, so that its sender can read the answer. */
 const DRAIN = { bytes: 1024 * 1024, ms: 5000 };
 const HEADERS_BY_STATUS: Readonly<Record<number, Record<string, string>>> = {
   401: { 'www-authenticate': 'Bearer realm="transcript-receiver"' },
   429: { 'retry-after': '60' },
 };
 
-/** Mounts the routes: who is not signed in learns nothing, not even which paths there are. */
+/** Mounts the routes. Without sign-in every path is answered 401, so that not even the paths are revealed. */
 export function createAdminRouter(options: AdminRouterOptions): Router {
   const router = Router({ caseSensitive: true });
   router.use((_request, response, next) => {
@@ -126,7 +126,7 @@ function refuse(
 ): void {
   const problem = asRefusal(error);
   if (problem.code === 'internal') onUnexpected(error);
-  // An answer that was begun cannot become another one: cut off, so that nobody takes it for whole.
+  // The status has been sent already: the connection is cut, so that the client sees that the answer is incomplete.
   if (response.headersSent) return void response.destroy();
   const closing = error instanceof SignInRefusal && error.closing;
   respondProblem(request, response, problem, DRAIN, closing, headersFor(problem));
@@ -137,11 +137,11 @@ function headersFor(problem: Problem): Readonly<Record<string, string>> {
   return HEADERS_BY_STATUS[problem.status] ?? {};
 }
 
-/** What the framework objects to carries a status below 500; the store's trouble is nobody's fault. */
+/** Express's own errors carry a status below 500; a store error becomes 503. */
 function asRefusal(error: unknown): Problem {
   if (error instanceof StoreError) {
     const { retryAfterMs } = error;
-    const detail = 'The store cannot be asked now; try again.';
+    const detail = 'The store does not answer now; try again.';
     return new Problem('store-unavailable', detail, { cause: error, retryAfterMs });
   }
   const { status, type } = (error ?? {}) as { status?: number; type?: string };

@@ -9,10 +9,10 @@ export interface AdminServerOptions {
   readonly maxHeaderBytes: number;
 }
 
-/** A connection on which nothing moves for so long is given up; fetching a large recording may be silent for minutes. */
+/** Milliseconds without traffic after which a connection is closed; fetching a large recording may be silent for minutes. */
 const IDLE = 600_000;
 
-/** The HTTP server of the admin port. No total time-out: imports and downloads of many gigabytes take their time. */
+/** The HTTP server of the admin port. It has no total time-out, because imports and downloads may have many gigabytes. */
 export function createAdminServer(app: Express, options: AdminServerOptions): Server {
   const server = createServer(
     {
@@ -25,7 +25,7 @@ export function createAdminServer(app: Express, options: AdminServerOptions): Se
     },
     app,
   );
-  // Whoever watches connections listens to this event, and then Node no longer says 100 by itself.
+  // The connection limit listens to this event too, and with a listener Node does not send 100 by itself.
   server.on('checkContinue', (request, response) => {
     response.writeContinue();
     app(request, response);

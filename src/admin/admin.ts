@@ -37,11 +37,11 @@ export interface AdminOptions
   readonly credentials: readonly CredentialSettings[];
   readonly refusals: Pick<RefusalRing, 'list'>;
   readonly metrics: Metrics;
-  /** Names under which the port is reached, besides addresses and inner names. */
+  /** Host names of the port, besides addresses and internal names. */
   readonly hosts: readonly string[];
   /** Bearer tokens by name. */
   readonly tokens: Readonly<Record<string, string>>;
-  /** Told of everybody who was not let in. */
+  /** Called for each failed sign-in. */
   readonly onSignInFailure: (failure: FailedSignIn) => void;
   readonly records: RecordSource;
   readonly limits: DownloadLimits & ImportFormOptions['limits'] & { readonly maxParts: number };
@@ -49,11 +49,11 @@ export interface AdminOptions
   readonly archive: Archive;
   readonly ledger: Ledger;
   readonly recovery: RecoveryParts;
-  /** Whether live traffic needs what a replay would take. */
+  /** Whether live traffic needs the resources that a replay would take. */
   readonly busy: () => boolean;
-  /** Told of every item of a replay that failed. */
+  /** Called for every item of a replay that failed. */
   readonly onReplayFailure: NonNullable<RepairOptions['onReplayFailure']>;
-  /** Told of errors that are nobody's contract: bugs. */
+  /** Called with unexpected errors: bugs. */
   readonly onUnexpected: (error: unknown) => void;
 }
 
@@ -61,9 +61,9 @@ export interface AdminOptions
 export interface Admin {
   readonly app: Express;
   readonly changes: Pick<ChangeGate, 'close' | 'whenEmpty'>;
-  /** Begins to follow the ledger, and to run replays. */
+  /** Starts following the ledger and running replays. */
   start(): void;
-  /** Stops the replays of this replica, while the ledger still takes lines; another one goes on with them. */
+  /** Stops the replays of this replica, while the ledger still takes lines; another replica resumes them. */
   stopReplays(): Promise<void>;
   stop(): Promise<void>;
 }

@@ -22,29 +22,28 @@ import { createPorts } from './ports.js';
 import { canAskService } from './speech-options.js';
 import { createStoreHealth } from './store-health.js';
 
-/** Where a running service listens, and whether it takes callbacks yet. */
+/** Addresses of a running service, and whether it accepts callbacks yet. */
 export interface Listening {
   readonly publicUrl: string;
   readonly adminUrl: string;
   /** Location of the store, without secrets. */
   readonly store: string;
-  /** Why callbacks are still answered 503, in words; null when the replica is ready. */
+  /** Why callbacks are still answered 503; null when the replica is ready. */
   readonly notReady: string | null;
 }
 
 export interface Service {
   /**
-   * Opens both ports, then proves the store in the background: until it is proven `/readyz` says no and callbacks
-   * are answered 503. Resolves when the replica is ready, or after `FIRST_VERDICT_WAIT` without a verdict.
+   * Opens both ports, then proves the store in the background: until it is proven `/readyz` and callbacks are answered
+   * 503. Resolves when the replica is ready, or after `FIRST_VERDICT_WAIT` without a result.
    *
    * Rejects when a port cannot be opened, and with `WeakStoreError` when the store turns out within that time to
    * overwrite objects; when it turns out later, `onFatal` is called.
    */
   start(): Promise<Listening>;
   /**
-   * Drains: not ready at once, requests served for the drain delay, then no new ones; deliveries, and changes
-   * on the admin port, under way finish until the deadline; the rest is cut, its uploads aborted, the ledger
-   * flushed.
+   * Drains: the replica is not ready at once, serves requests during the drain delay, then accepts no new ones. Deliveries
+   * and changes in flight may finish until the deadline; then connections are cut, uploads aborted, the ledger flushed.
    */
   stop(): Promise<void>;
 }
@@ -55,17 +54,17 @@ export interface ServiceOptions {
   readonly version: string;
   /** Bearer tokens of the admin port by name; at least one. */
   readonly adminTokens: Readonly<Record<string, string>>;
-  /** Ends the process: the store turned out unfit after the start. */
+  /** Ends the process: the store was found to be unfit after the start. */
   readonly onFatal: (error: Error) => void;
 }
 
-/** Failed sign-ins that are remembered. */
+/** Failed sign-ins that are listed as refusals. */
 const SIGN_INS_KEPT = 200;
 
-/** Milliseconds that aborted deliveries get to clean up behind themselves, and the ledger to be flushed. */
+/** Milliseconds that aborted deliveries have to clean up, and the ledger to flush. */
 const ABORT_WAIT = 5_000;
 
-/** Milliseconds the start waits for the verdict on the store: a good one takes a fraction of a second. */
+/** Milliseconds that the start waits for the proof of the store, which usually takes a fraction of a second. */
 const FIRST_VERDICT_WAIT = 3_000;
 
 /** The composition root: builds every part from the configuration and ties them together. */
@@ -76,7 +75,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const regionNames = Object.keys(config.egress.regions);
   const metrics = createMetrics({ sources: sourceNames, regions: regionNames, version });
 
-  // Store, archive, ledger, and the memory everything passes through.
+  // Store, archive, ledger, and the memory that all bodies pass through.
   const parts = await openArchiveParts(config, {
     onStoreCall: metrics.store.called,
     onSegment: metrics.ledger.segmentWritten,
@@ -120,7 +119,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   mountHealth(publicApp, readiness);
   mountFallbacks(publicApp, answering);
 
-  // Seeing and repairing.
+  // Admin port.
   const memory = () => ({ total: budget.total, used: budget.used, waiters: budget.waiters });
   const admin = createAdmin({
     bodyReader,

@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.js';
 import type { SpeechOptions } from '../speech/speech.js';
 
-/** The speech service's settings as its clients want them. */
+/** Options of the speech service's clients, from the configuration. */
 export function speechOptions({ speech }: Config): SpeechOptions {
   return {
     apiKey: speech.apiKey,
@@ -18,7 +18,7 @@ export function speechOptions({ speech }: Config): SpeechOptions {
   };
 }
 
-/** Whether the speech service can be asked for what is missing: there is a key, and an address to use it at. */
+/** Whether missing results can be fetched: an API key and the address of a region are configured. */
 export function canAskService({ speech }: Config): boolean {
   return speech.apiKey !== null && Object.values(speech.regions).some(({ batchUrl }) => batchUrl !== null);
 }

@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.js';
 import type { StoreOptions } from '../store/open-store.js';
 
-/** The store's settings as the store wants them. */
+/** Options of the store, from the configuration. */
 export function storeOptions({ store }: Config): StoreOptions {
   const { s3 } = store;
   return {
@@ -39,7 +39,7 @@ function encryption({ sse, kmsKeyId }: Config['store']['s3']): NonNullable<Store
   }
 }
 
-/** Names the store a process writes to, for what is kept elsewhere on its behalf: two servers may have one bucket name. */
+/** Identifies the store in files that are kept outside of it. Buckets of two servers may have the same name. */
 export function storeIdentity({ store }: Config, location: string): string {
   return location.startsWith('s3:') && store.s3.endpoint !== null
     ? `${location} at ${store.s3.endpoint}`

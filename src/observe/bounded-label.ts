@@ -1,6 +1,6 @@
 /**
- * Turns a value from outside into a label value out of a fixed set, so that no sender can make series:
- * what is not in the set is `other`, what is absent is `none`.
+ * Maps a value from outside to a label value of a fixed set, so that no sender can create series: an unknown value becomes
+ * `other`, a missing one `none`.
  */
 export type BoundedLabel = (value: string | null | undefined) => string;
 

@@ -1,7 +1,7 @@
 export interface BoundedLog {
-  /** Calls `write` unless as many lines of this topic as are allowed were written within this second. */
+  /** Calls `write` unless this topic has reached its limit within this second. */
   write(topic: string, write: () => void): void;
-  /** Reports what is still held back and stops the timer. */
+  /** Reports lines that were suppressed since the last report, and stops the timer. */
   close(): void;
 }
 
@@ -13,7 +13,7 @@ export interface BoundedLogOptions {
 }
 
 /**
- * Writes log lines at a bounded rate, so that what strangers cause cannot fill the log. Topics must come from a fixed
+ * Writes log lines at a bounded rate, so that unauthenticated clients cannot fill the log. Topics must come from a fixed
  * set.
  */
 export function createBoundedLog({ perSecond = 5, onSuppressed }: BoundedLogOptions): BoundedLog {

@@ -5,7 +5,7 @@ import type { Logger } from './logger.js';
 export type Port = 'public' | 'admin';
 
 export interface ConnectionMetrics {
-  /** Where the numbers of open connections are read at each scrape. */
+  /** `open` returns the number of open connections, read at each scrape. */
   watch(port: Port, open: () => number): void;
   /** A connection was closed because the port had too many. */
   shed(port: Port): void;
@@ -37,11 +37,11 @@ export function createConnectionMetrics(registry: Registry): ConnectionMetrics {
 
 export interface ConnectionLog {
   shed(port: Port, most: number): void;
-  /** Logs how many are still held back and stops the timer. */
+  /** Reports suppressed lines and stops the timer. */
   close(): void;
 }
 
-/** One line a second and port says that connections are being closed, and one how many more there were. */
+/** Logs at most one closed connection per second and port, and the number of further ones. */
 export function createConnectionLog(log: Pick<Logger, 'warn'>): ConnectionLog {
   const bounded = createBoundedLog({
     perSecond: 1,

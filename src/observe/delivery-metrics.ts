@@ -5,7 +5,7 @@ import { KNOWN_CALLBACK_STATUSES } from '../domain/job.js';
 import { PROBLEM_CODES } from '../domain/problem.js';
 import { type BoundedLabel, boundedLabel } from './bounded-label.js';
 
-/** What was received, and what was refused. */
+/** Deliveries and refusals. */
 export interface DeliveryMetrics {
   /** Counts an authenticated delivery by its ledger line: deliveries, items, bytes, last use of the credential. */
   delivered(line: LedgerLine): void;
@@ -17,7 +17,7 @@ export interface DeliveryMetrics {
   wouldRefuse(reason: string, source: string | null): void;
   /** `expires` of a configured credential, in milliseconds since the epoch. */
   credentialExpires(source: string, credential: string, at: number): void;
-  /** Where the number of deliveries under way is read at each scrape. */
+  /** The number of deliveries in flight, read at each scrape. */
   watchInFlight(read: () => number): void;
 }
 
@@ -38,7 +38,7 @@ export interface DeliveryMetricsOptions {
   readonly regions: readonly string[];
 }
 
-/** Every problem code, and what is recorded when nobody was left to be told a problem. */
+/** Every problem code, and the reason that is recorded when the sender has disconnected. */
 const REFUSAL_REASONS = [...PROBLEM_CODES, 'body-incomplete'];
 
 export function createDeliveryMetrics(registry: Registry, options: DeliveryMetricsOptions): DeliveryMetrics {
@@ -70,7 +70,7 @@ export function createDeliveryMetrics(registry: Registry, options: DeliveryMetri
       });
       metrics.bytes.inc({ source }, line.bytes);
       countItems(line);
-      // Names of credentials are the configuration's: a request can only ever match one of them.
+      // Names of credentials come from the configuration: a request can only match one of them.
       if (line.credential !== null && source !== 'other') {
         metrics.lastUse.set({ source, credential: line.credential }, Date.parse(line.receivedAt) / 1000);
       }

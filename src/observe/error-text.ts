@@ -1,21 +1,21 @@
-/** Errors below errors that are written out. */
+/** Causes that are written out. */
 const MAX_DEPTH = 4;
 const MAX_TEXT = 500;
 
 /**
  * An error and its causes in one line, without stacks: `StoreError: put failed; Error: connect ECONNREFUSED`. For log
- * lines that a long outage writes by the hundred thousand. Undefined when there is no error.
+ * lines that a long outage repeats hundreds of thousands of times. Undefined when there is no error.
  */
 export function errorText(error: unknown): string | undefined {
   const texts: string[] = [];
   for (let at = error; at !== undefined && at !== null && texts.length < MAX_DEPTH; at = causeOf(at)) {
-    texts.push(at instanceof Error ? `${at.name}: ${wordsOf(at)}` : String(at));
+    texts.push(at instanceof Error ? `${at.name}: ${messageOf(at)}` : String(at));
   }
   return texts.length === 0 ? undefined : texts.join('; ').slice(0, MAX_TEXT);
 }
 
-/** Node's AggregateError of several addresses tried has no message, but a code. */
-function wordsOf(error: Error & { readonly code?: unknown }): string {
+/** Node's AggregateError of several addresses has a code but no message. */
+function messageOf(error: Error & { readonly code?: unknown }): string {
   return error.message || String(error.code ?? '');
 }
 

@@ -4,7 +4,7 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 export interface LedgerMetrics {
   /** Records a segment that became durable. */
   segmentWritten(segment: { lines: number; bytes: number; durationMs: number }): void;
-  /** Where the number of unreadable lines in the ledger is read at each scrape. */
+  /** `read` returns the number of unreadable lines in the ledger, at each scrape. */
   watchBrokenLines(read: () => number): void;
   /** Counts an undecodable body: kept, refused because too large, or released by an operator. */
   quarantine(event: QuarantineEvent, bytes: number): void;
@@ -24,7 +24,7 @@ export function createLedgerMetrics(registry: Registry): LedgerMetrics {
       this.set(brokenLines());
     },
   });
-  // There from the start: a series that begins at 1 has never increased, and an alert on increase() would miss it.
+  // Present from the start: increase() does not see the first value of a series, so that an alert would miss it.
   for (const event of QUARANTINE_EVENTS) metrics.quarantined.inc({ event }, 0);
   return {
     segmentWritten({ lines, bytes, durationMs }) {

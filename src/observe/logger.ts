@@ -10,13 +10,13 @@ export interface LoggerOptions {
   readonly format: 'json' | 'pretty';
   /** Name of the replica, on every line. */
   readonly replica?: string;
-  /** Secret values of the configuration: wherever one turns up in a line, it is cut out. */
+  /** Secret values of the configuration, removed wherever one occurs in a line. */
   readonly secrets?: readonly string[];
   /** Where lines go. Default: standard output. */
   readonly destination?: DestinationStream;
 }
 
-/** Fields that never hold anything a log may keep, at the top and one level down. */
+/** Fields that a log must not keep, at the top and one level down. */
 const SECRET_FIELDS = [
   'authorization',
   'headers',
@@ -31,12 +31,12 @@ const SECRET_FIELDS = [
 ];
 
 /**
- * JSON lines with stable field names. Two nets keep secrets out: fields that could hold one are replaced, and
- * every finished line is scrubbed of bearer tokens, secret query parameters and the configured secrets.
+ * JSON lines with stable field names. Secrets are removed twice: fields that could hold one are replaced, and bearer tokens,
+ * secret query parameters and the configured secrets are removed from every finished line.
  */
 export function createLogger(options: LoggerOptions): Logger {
   const isPretty = options.format === 'pretty';
-  // Not synchronous: a slow reader of standard output must not hold up the event loop. Flushed at exit.
+  // Not synchronous: a slow reader of standard output must not block the event loop. Flushed at exit.
   const destination = options.destination ?? pino.destination({ dest: 1, sync: isPretty });
   return pino(
     {

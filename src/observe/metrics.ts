@@ -8,9 +8,8 @@ import { createSignInMetrics, type SignInMetrics } from './sign-in-metrics.js';
 import { createStoreMetrics, type StoreMetrics } from './store-metrics.js';
 
 /**
- * Everything `/metrics` tells; each metric is described in `docs/metrics.md`, which a test holds equal to this
- * registry. Recorders take domain values and bound the labels themselves, so that no caller can leak a
- * sender's text into a series.
+ * All metrics. `docs/metrics.md` describes each of them, and a test compares it with this registry. Recorders take domain
+ * values and bound the labels themselves, so that no caller can put a sender's text into a series.
  */
 export interface Metrics {
   readonly deliveries: DeliveryMetrics;
@@ -40,7 +39,7 @@ export interface MetricsOptions {
   readonly clock?: () => number;
 }
 
-/** Each call makes a registry of its own: nothing is shared between two services in one process. */
+/** Each call creates its own registry: two services in one process share nothing. */
 export function createMetrics(options: MetricsOptions): Metrics {
   const registry = new Registry();
   const clock = options.clock ?? Date.now;

@@ -1,9 +1,9 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Gauge, type Registry } from 'prom-client';
 
-/** This process: may it get traffic, does its event loop keep up. */
+/** This process: readiness, event loop, memory, CPU. */
 export interface ProcessMetrics {
-  /** Where readiness and the canary's state are read at each scrape. */
+  /** `read` returns readiness and the canary's state, at each scrape. */
   watchHealth(read: () => HealthState): void;
   close(): void;
 }
@@ -15,7 +15,7 @@ export interface HealthState {
   readonly lastSuccessAt: number | null;
 }
 
-/** Milliseconds between samples of the event loop. A timer that fires 50 times a second costs nothing visible. */
+/** Milliseconds between samples of the event loop. A timer that fires 50 times a second has no measurable cost. */
 const RESOLUTION = 20;
 
 export function createProcessMetrics(registry: Registry, options: { version: string }): ProcessMetrics {
@@ -80,7 +80,7 @@ function defineBuildInfo(registry: Registry, version: string): void {
   }).set({ version, node: process.version }, 1);
 }
 
-/** Lag since the last scrape: how much later than asked the loop came round. */
+/** Lag since the last scrape: how much later than scheduled the timer fired. */
 function defineEventLoopLag(registry: Registry): { close(): void } {
   const histogram = monitorEventLoopDelay({ resolution: RESOLUTION });
   histogram.enable();

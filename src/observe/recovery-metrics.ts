@@ -1,11 +1,11 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { boundedLabel } from './bounded-label.js';
 
-/** What reconciling with the speech service found. */
+/** Results of reconcile. */
 export interface RecoveryMetrics {
-  /** Counts jobs a run looked at, by outcome. */
+  /** Counts the jobs that a run checked, by outcome. */
   jobs(outcome: string, region: string | null, count: number): void;
-  /** Records the end of a run; `oldestUnrecovered` is when the oldest job still missing was made, or null. */
+  /** Records the end of a run; `oldestUnrecovered` is the creation time of the oldest job still missing, or null. */
   finished(run: { ok: boolean; durationMs: number; oldestUnrecovered: number | null }): void;
 }
 
@@ -30,7 +30,7 @@ export function createRecoveryMetrics(registry: Registry, options: RecoveryMetri
       this.set(oldest === null ? 0 : Math.max(0, clock() - oldest) / 1000);
     },
   });
-  // There from the start: a run counts many jobs at once, and increase() does not see a series' first value.
+  // Present from the start: a run counts many jobs at once, and increase() does not see the first value of a series.
   for (const region of options.regions) {
     for (const outcome of OUTCOMES) metrics.jobs.inc({ outcome, region }, 0);
   }

@@ -1,7 +1,7 @@
 import { createBoundedLog } from './bounded-log.js';
 import type { Logger } from './logger.js';
 
-/** A refused request as the log tells it. */
+/** A refused request as it is logged. */
 export interface RefusalEntry {
   readonly reason: string;
   readonly source: string | null;
@@ -11,7 +11,7 @@ export interface RefusalEntry {
 
 export interface RefusalLog {
   refused(entry: RefusalEntry): void;
-  /** Logs what is still held back and stops the timer. */
+  /** Reports suppressed lines and stops the timer. */
   close(): void;
 }
 

@@ -4,10 +4,10 @@ export interface Refusal {
   readonly at: string;
   readonly source: string | null;
   readonly clientIp: string | null;
-  /** Stable problem code; of the admin port `sign-in-` and what was wrong. */
+  /** Stable problem code; for the admin port `sign-in-` and what was wrong. */
   readonly reason: string;
   readonly userAgent: string | null;
-  /** Address of the connection's other end, and what X-Forwarded-For claimed: enough to explain the address again. */
+  /** Address of the peer, and X-Forwarded-For as it was sent: enough to explain the decision again. */
   readonly peer: string | null;
   readonly forwardedFor: string | null;
 }
@@ -18,10 +18,10 @@ export interface RefusalRing {
   list(): readonly Refusal[];
 }
 
-/** All of this comes from strangers: what is longer than it can honestly be is cut. */
+/** Longest value kept: all of them come from unauthenticated clients. */
 const MAX_TEXT = 200;
 
-/** The last refusals, in memory only and bounded, so that strangers can fill nothing. Default 500. */
+/** The last refusals, in memory only. `capacity` bounds them. */
 export function createRefusalRing(capacity = 500): RefusalRing {
   const ring: Refusal[] = [];
   let next = 0;
@@ -36,7 +36,7 @@ export function createRefusalRing(capacity = 500): RefusalRing {
   };
 }
 
-/** Several rings as one list, newest first. Each has room of its own, so that a flood of one kind drives out no other. */
+/** Merges several rings, newest first. Separate rings keep a flood of one kind from evicting the other. */
 export function mergedRefusals(...rings: readonly Pick<RefusalRing, 'list'>[]): Pick<RefusalRing, 'list'> {
   return {
     list: () => rings.flatMap((ring) => ring.list()).sort((a, b) => (a.at < b.at ? 1 : a.at > b.at ? -1 : 0)),

@@ -7,8 +7,8 @@ const TOKENS = /\b(bearer|basic)\s+[\w.~+/-]{6,}=*|\beyJ[\w-]{8,}\.[\w-]+\.[\w-]
 const PARAMETERS = /([?&](?:jwt|token|access_token|api_?key|sig|signature|x-amz-[a-z-]+)=)[^&\s"'\\]+/gi;
 
 /**
- * Makes a function that cuts secrets out of a finished log line (JSON text). Known secrets shorter than
- * 6 characters are left to the field rules: cutting them would shred ordinary words.
+ * Returns a function that removes secrets from a finished log line (JSON text). Known secrets shorter than 6 characters are
+ * left to the field rules: removing them would damage ordinary words.
  */
 export function createScrubber(secrets: readonly string[]): (line: string) => string {
   const known = knownSecrets(secrets);
@@ -23,12 +23,12 @@ export function createScrubber(secrets: readonly string[]): (line: string) => st
 function knownSecrets(secrets: readonly string[]): RegExp | null {
   const forms = secrets.filter((secret) => secret.length >= 6).flatMap(writtenForms);
   if (forms.length === 0) return null;
-  // Longest first: a secret that contains another one goes as a whole.
+  // Longest first, so that a secret that contains another one is removed as a whole.
   const alternatives = forms.sort((a, b) => b.length - a.length).map(escapeForRegExp);
   return new RegExp(alternatives.join('|'), 'g');
 }
 
-/** A secret as it can stand in a JSON line: plain, JSON-escaped, or percent-encoded in an address. */
+/** Forms of a secret in a JSON line: plain, JSON-escaped, or percent-encoded in a URL. */
 function writtenForms(secret: string): string[] {
   return [...new Set([secret, JSON.stringify(secret).slice(1, -1), percentEncoded(secret)])];
 }

@@ -4,7 +4,7 @@ import { Counter, type Registry } from 'prom-client';
 export const SIGN_IN_FAILURES = ['missing', 'repeated', 'wrong', 'ticket-wrong', 'ticket-expired'] as const;
 export type SignInFailure = (typeof SIGN_IN_FAILURES)[number];
 
-/** Who tried to get into the admin API without being let in. */
+/** Failed sign-ins to the admin API. */
 export interface SignInMetrics {
   /** Counts a failed sign-in by what was wrong with it. */
   failed(cause: SignInFailure): void;
@@ -17,7 +17,7 @@ export function createSignInMetrics(registry: Registry): SignInMetrics {
     labelNames: ['cause'],
     registers: [registry],
   });
-  // There from the start: a series that begins at 1 has never increased, and an alert on increase() would miss it.
+  // Present from the start: increase() does not see the first value of a series, so that an alert would miss it.
   for (const cause of SIGN_IN_FAILURES) failures.inc({ cause }, 0);
   return { failed: (cause) => failures.inc({ cause }) };
 }

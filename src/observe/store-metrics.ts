@@ -1,11 +1,11 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import { boundedLabel } from './bounded-label.js';
 
-/** The store as this replica sees it, and the memory it lends to uploads. */
+/** Store calls of this replica, and its byte budget. */
 export interface StoreMetrics {
   /** Counts one store call; `durationMs` includes the store's own retries. */
   called(operation: string, result: StoreCallResult, durationMs: number): void;
-  /** Where the byte budget is read at each scrape. */
+  /** `read` returns the state of the byte budget, at each scrape. */
   watchBudget(read: () => BudgetState): void;
   sweptStaleUploads(count: number): void;
 }

@@ -2,13 +2,13 @@ import { createBoundedLog } from './bounded-log.js';
 import type { Logger } from './logger.js';
 
 export interface UnexpectedLog {
-  /** Logs an error that is nobody's contract, with its stack. */
+  /** Logs an unexpected error with its stack. */
   unexpected(error: unknown): void;
-  /** Logs how many are still held back and stops the timer. */
+  /** Reports suppressed lines and stops the timer. */
   close(): void;
 }
 
-/** Logs bugs at a bounded rate: whoever found the request that causes one can repeat it as fast as the network allows. */
+/** Logs bugs at a bounded rate: a client that finds a request that causes one can repeat it at any rate. */
 export function createUnexpectedLog(log: Pick<Logger, 'error'>): UnexpectedLog {
   const bounded = createBoundedLog({
     onSuppressed: (_topic, count) =>

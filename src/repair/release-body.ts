@@ -116,7 +116,7 @@ async function archiveBody(
 }
 
 function unknownBody(): Problem {
-  return new Problem('not-found', 'Nothing of this id is in quarantine.');
+  return new Problem('not-found', 'The quarantine has no body with this id.');
 }
 
 function resultOf(

@@ -2,33 +2,33 @@ import type { ServerResponse } from 'node:http';
 import { finished } from 'node:stream/promises';
 import { Problem } from '../../domain/problem.js';
 
-/** Knows the changes under way on the admin port, so that a shutdown can let them end. */
+/** Tracks the changes in flight on the admin port, so that a shutdown can wait for them. */
 export interface ChangeGate {
-  /** Makes a change; rejects with `draining`, and begins nothing, once the gate is closed. */
+  /** Runs a change; once the gate is closed, rejects with `draining` without running it. */
   pass<T>(response: ServerResponse, change: () => Promise<T>): Promise<T>;
-  /** From now on no change is begun. */
+  /** Lets no further change begin. */
   close(): void;
-  /** Resolves when every change has ended, also those whose client has left, and was answered. */
+  /** Resolves when every change has ended and was answered, or its client has disconnected. */
   whenEmpty(): Promise<void>;
 }
 
 export function createChangeGate(): ChangeGate {
-  const underWay = new Set<Promise<unknown>>();
+  const inFlight = new Set<Promise<unknown>>();
   let closed = false;
   return {
     async pass(response, change) {
       if (closed) throw new Problem('draining', 'This replica is shutting down; try again.');
       const work = change();
       const ended = Promise.allSettled([work, finished(response)]);
-      underWay.add(ended);
-      void ended.then(() => underWay.delete(ended));
+      inFlight.add(ended);
+      void ended.then(() => inFlight.delete(ended));
       return work;
     },
     close() {
       closed = true;
     },
     async whenEmpty() {
-      while (underWay.size > 0) await Promise.all(underWay);
+      while (inFlight.size > 0) await Promise.all(inFlight);
     },
   };
 }

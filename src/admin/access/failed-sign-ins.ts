@@ -5,13 +5,13 @@ import type { SignInFailure } from '../../observe/sign-in-metrics.js';
 import { distinctHeaders } from '../../receiver/http/distinct-headers.js';
 
 export interface FailedSignIn {
-  /** What was wrong, never what was presented. */
+  /** What was wrong; never the token itself. */
   readonly cause: SignInFailure;
   readonly peer: string | null;
   readonly userAgent: string | null;
 }
 
-/** Nobody was signed in. The answer waits for `held`, and closes the connection when nothing more could be held. */
+/** A failed sign-in. The answer waits for `held`; when too many answers wait already, it closes the connection instead. */
 export class SignInRefusal extends Problem {
   readonly held: Promise<void>;
   readonly closing: boolean;
@@ -26,24 +26,24 @@ export class SignInRefusal extends Problem {
 export interface FailedSignInsOptions {
   /** Milliseconds since the epoch. Default `Date.now`. */
   readonly clock?: () => number;
-  /** Failed attempts per minute and peer that are answered at once; more hear 429, after a wait. Default 100. */
+  /** Failed attempts per minute and peer that are answered at once; further ones get 429 after a delay. Default 100. */
   readonly attemptsPerMinute?: number;
-  /** How long the answer to one more waits, in milliseconds. Default a second. */
+  /** Delay of those answers in milliseconds. Default 1,000. */
   readonly holdMs?: number;
-  /** Told of each. */
+  /** Called for each failed attempt. */
   readonly onFailure?: (failure: FailedSignIn) => void;
 }
 
 const MINUTE = 60_000;
-/** Peers whose failures are remembered at once; the one that failed first is forgotten first. */
+/** Peers whose failures are counted at a time; beyond that the oldest entry is dropped. */
 const MAX_PEERS = 1000;
-/** Answers that wait at once; each holds a connection. */
+/** Delayed answers at a time; each holds a connection. */
 const MAX_HELD = 256;
 
 /**
- * Makes the refusals of one admin port. Over the rate each answer is held back, so that one connection tries one token a second;
- * beyond 256 held answers each try costs a connection. Only failures are held: the right token always passes at once, because
- * behind a proxy all peers are one and nobody may lock the operators out.
+ * Limits the rate of guessing tokens on the admin port. Over the rate each answer is delayed, so that a connection can try one
+ * token a second; beyond 256 delayed answers each attempt costs a connection. Only failures are delayed: behind a proxy all
+ * clients share one address, and an attacker must not lock the operators out.
  */
 export function createFailedSignIns(options: FailedSignInsOptions) {
   const { clock = Date.now, attemptsPerMinute = 100, holdMs = 1000, onFailure = () => {} } = options;

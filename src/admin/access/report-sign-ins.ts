@@ -9,7 +9,7 @@ export interface SignInReportTargets {
   readonly refusals: Pick<RefusalRing, 'add'>;
 }
 
-/** Tells metrics, log and the list of refusals of everybody who was not let into the admin API. */
+/** Reports failed sign-ins to metrics, the log and the list of refusals. */
 export function reportSignIns(targets: SignInReportTargets): (failure: FailedSignIn) => void {
   return ({ cause, peer, userAgent }) => {
     const reason = `sign-in-${cause}`;

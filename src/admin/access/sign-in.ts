@@ -4,16 +4,16 @@ import { distinctHeaders } from '../../receiver/http/distinct-headers.js';
 import { createFailedSignIns, type FailedSignInsOptions } from './failed-sign-ins.js';
 import { createTicketKeys, type TicketKeys } from './ticket-keys.js';
 
-/** Who may use the admin API. */
+/** Authenticates requests to the admin API. */
 export interface SignIn {
   /** Name of the token the request carries. Throws `SignInRefusal`. */
   bearer(request: IncomingMessage): string;
   /**
-   * A ticket for the artefacts of one job: for `<audio>` and download links, which cannot send headers. Made
-   * from the token, so every replica knows it and it dies with the token.
+   * A ticket for the artefacts of one job: for `<audio>` and download links, which cannot send headers. It is derived
+   * from the token, so that every replica accepts it and it expires with the token.
    */
   issueTicket(actor: string, jobId: string): Promise<{ readonly ticket: string; readonly expires: string }>;
-  /** Name of the token a ticket was issued to. Rejects with `SignInRefusal` for others, expired ones included. */
+  /** Name of the token that the ticket was issued for. Rejects with `SignInRefusal` when it is invalid or expired. */
   ticket(ticket: string, jobId: string, request: IncomingMessage): Promise<string>;
 }
 
@@ -24,7 +24,7 @@ export interface SignInOptions extends FailedSignInsOptions {
   readonly ticketKeys?: TicketKeys;
 }
 
-/** Long enough to listen to a recording, short enough to be worth little in a log. */
+/** Milliseconds: long enough to play a recording, short enough to be of little use to a reader of a log. */
 const TICKET_LIFETIME = 3_600_000;
 
 export function createSignIn(options: SignInOptions): SignIn {
@@ -46,7 +46,7 @@ export function createSignIn(options: SignInOptions): SignIn {
         return refuse(request, cause, 'Send one bearer token.');
       }
       const presented = digestOf(token);
-      // Every token is compared, whatever matched before, so that the time taken tells nothing.
+      // Every token is compared, also after a match, so that the time taken reveals nothing.
       const matching = tokens.filter(({ digest }) => timingSafeEqual(presented, digest));
       return matching[0]?.name ?? refuse(request, 'wrong', 'The bearer token is not valid.');
     },
@@ -60,7 +60,7 @@ export function createSignIn(options: SignInOptions): SignIn {
       const token = tokens.find((each) => each.name === name);
       const detail = 'The ticket is not valid or has expired.';
       if (token === undefined || mark === undefined) return refuse(request, 'ticket-wrong', detail);
-      // Before any key is touched: what has expired is not worth a look, nor does it teach anybody anything.
+      // Checked before the key is used: an expired ticket must not serve for guessing the token.
       if (Number(expires) <= clock()) return refuse(request, 'ticket-expired', detail);
       const expected = await ticketMark(token.name, Number(expires), jobId);
       if (timingSafeEqual(expected, Buffer.from(mark, 'base64url'))) return token.name;

@@ -1,18 +1,18 @@
 import { scrypt } from 'node:crypto';
 
 /**
- * Keys that tickets are signed with, one per admin token. A ticket is handed out in addresses, and whoever finds one can try
- * tokens against it far from here: so each try has to be expensive. The key is derived and not random, because every replica
- * has to know it.
+ * Keys that tickets are signed with, one per admin token. Tickets are part of URLs, and one that leaks can be used to guess the
+ * token offline: so each guess has to be expensive. The key is derived instead of random, because every replica needs the
+ * same one.
  */
 export interface TicketKeys {
-  /** The key of a configured token by its name; derived once, when it is first needed. */
+  /** The key of a configured token, by the token's name; derived once, at first use. */
   of(name: string): Promise<Buffer>;
 }
 
 export type DeriveKey = (token: string, name: string) => Promise<Buffer>;
 
-/** Derives one key at a time: each takes 32 MiB while it lasts. */
+/** Derives one key at a time: each derivation takes 32 MiB. */
 export function createTicketKeys(
   tokens: Readonly<Record<string, string>>,
   derive: DeriveKey = deriveByScrypt,
@@ -33,7 +33,7 @@ export function createTicketKeys(
   };
 }
 
-/** 32 MiB and about a tenth of a second: some ten tries a second and core, where a plain hash allows millions. */
+/** 32 MiB and about 100 ms: some ten guesses a second and core; a plain hash allows millions. */
 const COST = { N: 2 ** 15, r: 8, p: 1, maxmem: 64 * 2 ** 20 };
 
 function deriveByScrypt(token: string, name: string): Promise<Buffer> {

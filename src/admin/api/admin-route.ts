@@ -15,7 +15,7 @@ export interface Download {
 /** What is answered with each status; null is an answer without a body. */
 type Answers = Readonly<Record<number, z.ZodType | Download | null>>;
 
-/** What callers have to know of one operation; the OpenAPI document is made from it. */
+/** The contract of one operation; the OpenAPI document is made from it. */
 export interface RouteContract<
   Path extends Parameters = Parameters,
   Query extends Parameters = Parameters,
@@ -27,7 +27,7 @@ export interface RouteContract<
   readonly path: string;
   readonly tag: 'Health' | 'Deliveries' | 'Jobs' | 'Quarantine' | 'Replays' | 'Security' | 'Description';
   readonly summary: string;
-  /** Parameters of the path that not every text fits; a request with another value is answered 404. */
+  /** Schemas of path parameters that not every text satisfies; other values are answered 404. */
   readonly params?: Path;
   /** Query parameters; unknown and repeated ones are answered 400. */
   readonly query?: Query;
@@ -38,7 +38,7 @@ export interface RouteContract<
   readonly answers: Responses;
   /** Problems beside those that every operation can answer with. */
   readonly problems?: readonly ProblemCode[];
-  /** Whether a download ticket opens it, too: for elements of the page that cannot send headers. */
+  /** Whether a download ticket is accepted in place of a token: for elements of a page that cannot send headers. */
   readonly ticket?: boolean;
 }
 
@@ -69,7 +69,7 @@ export interface AdminAnswer<Status extends number = number, Content = unknown> 
   readonly body: Content;
 }
 
-/** A download, and what has no body, is answered by the handler itself. */
+/** The handler itself sends downloads and answers without a body, and returns null. */
 type AnswerOf<Responses extends Answers> = {
   [Status in keyof Responses & number]: Responses[Status] extends z.ZodType
     ? AdminAnswer<Status, Answer<Responses[Status]>>
@@ -78,7 +78,7 @@ type AnswerOf<Responses extends Answers> = {
 
 /** One operation of the admin API, ready to be mounted. */
 export interface AdminRoute extends RouteContract {
-  /** Null says that it has answered itself. Rejects with `Problem`. */
+  /** Null when the handler has sent the answer itself. Rejects with `Problem`. */
   readonly handle: (request: AdminRequest) => Promise<AdminAnswer | null>;
 }
 
@@ -110,7 +110,7 @@ export function adminRoute<
   };
 }
 
-/** Throws `not-found`: nothing can be at such a path. */
+/** Throws `not-found` for a path that cannot exist. */
 function readPath(schema: z.ZodType, params: AdminRequest['params']): unknown {
   const result = schema.safeParse(params);
   if (result.success) return result.data;

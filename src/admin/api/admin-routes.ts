@@ -9,7 +9,7 @@ import { type QuarantineRouteParts, quarantineRoutes } from './quarantine-routes
 import { type RepairRouteParts, repairRoutes } from './repair-routes.js';
 import { type ReplaysRouteParts, replaysRoutes } from './replays-routes.js';
 
-/** What the health summary calls by a name that means something else elsewhere. */
+/** Parts of the health summary whose names mean something else in other routes. */
 type HealthOnly = 'store' | 'quarantine' | 'sources' | 'lastReconcile';
 
 export type AdminRouteParts = Omit<HealthRouteParts, HealthOnly> & {

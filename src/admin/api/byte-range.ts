@@ -5,8 +5,8 @@ export interface ByteRange {
 }
 
 /**
- * Reads a Range header against an object of `size` bytes (RFC 9110, section 14). Null for none, and for what may
- * be ignored: other units, several ranges, nonsense.
+ * Parses a Range header for an object of `size` bytes (RFC 9110, section 14). Null without a header, and for headers that a
+ * server may ignore: other units, several ranges, invalid syntax.
  */
 export function parseByteRange(header: string | undefined, size: number): ByteRange | 'unsatisfiable' | null {
   const [, first = '', last = ''] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header ?? '') ?? [];

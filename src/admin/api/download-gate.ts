@@ -4,21 +4,21 @@ import { Problem } from '../../domain/problem.js';
 export interface DownloadLimits {
   /** Downloads at a time. */
   readonly maxDownloads: number;
-  /** Milliseconds after which a download whose client takes nothing is cut. */
+  /** Milliseconds after which a download is cut when its client reads nothing. */
   readonly downloadIdleTimeout: number;
   /** Milliseconds that a download waits for another one to end. Default 5,000. */
   readonly downloadWait?: number;
 }
 
 /**
- * Bounds what those who read artefacts over the network can hold: each download keeps a connection to the store
- * (or an open file), for as long as its client likes to take.
+ * Limits the number of concurrent downloads: each one holds a connection to the store (or an open file) for as long as its
+ * client takes to read.
  */
 export interface DownloadGate {
   /**
-   * Runs a download as soon as there is room for it.
+   * Runs a download as soon as a slot is free.
    *
-   * @throws Problem `overloaded` when no other one ends in time
+   * @throws Problem `overloaded` when no slot becomes free in time
    */
   pass(response: ServerResponse, download: () => Promise<void>): Promise<void>;
 }
@@ -49,7 +49,7 @@ export function createDownloadGate(limits: DownloadLimits): DownloadGate {
         reject(
           new Problem(
             'overloaded',
-            `${maxDownloads} downloads are under way here already (limits.maxDownloads); try again when one has ended.`,
+            `${maxDownloads} downloads are in flight here already (limits.maxDownloads); try again when one has ended.`,
           ),
         );
       };

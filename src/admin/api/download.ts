@@ -5,16 +5,16 @@ import type { ObjectInfo, ObjectStore } from '../../store/object-store.js';
 import { parseByteRange } from './byte-range.js';
 import type { DownloadGate } from './download-gate.js';
 
-/** What a download is called and taken for. */
+/** Name and content type of a download. */
 export interface DownloadForm {
   readonly contentType: string;
-  /** Offered to whoever saves it; any text. */
+  /** Suggested file name; any text. */
   readonly fileName: string;
 }
 
 /**
- * Answers with an object's bytes: whole, a range of them, or 304. What the bytes are is a sender's claim, so a
- * browser may save or play them but never run them as a page of this origin.
+ * Answers with an object's bytes, with a range of them, or with 304. The content is untrusted: a browser may save or play
+ * it, but must never run it as a page of this origin.
  */
 export async function sendObject(
   { store, downloads }: { readonly store: ObjectStore; readonly downloads: DownloadGate },
@@ -41,12 +41,12 @@ export async function sendObject(
     const reading = await store.read(info.key, range, 'download');
     if (reading === null) throw new Problem('not-found', 'The artefact is gone.');
     response.writeHead(status, { ...headers, ...partial, 'content-length': length });
-    // A client that leaves early ends the reading; an answer that was begun can only be cut off.
+    // A client that disconnects ends the reading; after the head was sent, an error can only cut the connection.
     await pipeline(reading.body, response).catch(() => response.destroy());
   });
 }
 
-/** Objects are never overwritten, so size and time of writing tell one from what followed an erasure. */
+/** Objects are never overwritten, so size and modification time suffice to tell one from a successor after an erasure. */
 function etagOf({ metadata, size, modifiedAt }: ObjectInfo): string {
   return `"${metadata.sha256 ?? `${size.toString(36)}-${modifiedAt.getTime().toString(36)}`}"`;
 }
@@ -74,7 +74,7 @@ function safeHeaders({ contentType, fileName }: DownloadForm): Record<string, st
 const SAFE_TYPE =
   /^(application\/json|application\/x-subrip|text\/plain|(audio|video)\/[\w.+-]+)(; *charset=utf-8)?$/i;
 
-/** The stored type when a browser cannot be made to run it, else bytes. */
+/** The stored type when no browser runs it, otherwise `application/octet-stream`. */
 export function safeContentType(contentType: string): string {
   return SAFE_TYPE.test(contentType) ? contentType : 'application/octet-stream';
 }

@@ -12,7 +12,7 @@ export interface HealthRouteParts extends HealthParts {
   readonly names: FilterNames;
 }
 
-/** Listings cost money, and the page asks every few seconds on every screen. */
+/** Listings cost money, and every open dashboard asks every few seconds. */
 const QUARANTINE_CACHE_MS = 2000;
 const RECONCILE_CACHE_MS = 10_000;
 

@@ -10,21 +10,21 @@ import { fieldsOf, formOptions, readForm } from './read-form.js';
 
 export interface ImportFormOptions {
   readonly bodyReader: BodyReader;
-  /** The rules that callbacks' bodies are read by. */
+  /** The same limits as for bodies of callbacks. */
   readonly limits: Omit<BodyLimits, 'maxBytes' | 'declaredLength'>;
   readonly draining: () => boolean;
   readonly maxFileBytes: number;
 }
 
-/** What the form may take around its files. */
+/** Bytes that a form may have besides its files. */
 export const FORM_OVERHEAD = 256 * 1024;
 
-/** Milliseconds without a byte after which an import is cut off while the replica shuts down. */
-const LAST_SILENCE = 2_000;
+/** Milliseconds without a byte after which an import is aborted while the replica shuts down. */
+const SHUTDOWN_IDLE_TIMEOUT = 2_000;
 
 /**
- * The form of an import, read as a callback's body is: no faster than its files are taken, and given up when it stalls,
- * comes too slowly, or fills memory too slowly while others wait for it.
+ * The form of an import, read with the same rules as a callback's body: no faster than its files are consumed, and rejected
+ * when it stalls, arrives too slowly, or holds memory for too long while others wait for it.
  */
 export function openImportForm(
   request: IncomingMessage,
@@ -39,30 +39,30 @@ export function openImportForm(
     fields: () => fieldsOf(request),
     fail: (error) => body.fail(error),
     async read(sink) {
-      let nameless = false;
+      let missingName = false;
       const ends = new FirstFailure(body);
       const handler = multer(
         formOptions(ends.watch(sink), { maxFileBytes }, (parser) => {
           parser.on('file', (_name: unknown, _stream: unknown, { filename }: { filename?: string }) => {
-            if (!filename) nameless = true;
+            if (!filename) missingName = true;
           });
           void feed(body, parser);
         }),
       ).any();
-      const stopWatching = cutOffSilent(body, options.draining);
+      const stopWatching = abortWhenSilent(body, options.draining);
       try {
         await Promise.race([readForm(handler, request, response), ends.failed]);
       } finally {
         stopWatching();
-        // What is left of a form that was refused is not waited for.
+        // The rest of a rejected form is not awaited.
         body.fail(new BodyAbortedError());
       }
-      if (nameless) throw new Problem('request-invalid', 'Every file needs a file name.');
+      if (missingName) throw new Problem('request-invalid', 'Every file needs a file name.');
     },
   };
 }
 
-/** Rejects with the first thing that ends an import; multer itself would wait for the rest of the form first. */
+/** Rejects with the first error of an import; multer itself would wait for the rest of the form first. */
 class FirstFailure {
   readonly failed: Promise<never>;
   #reject: (error: unknown) => void = () => {};
@@ -87,7 +87,7 @@ class FirstFailure {
   }
 }
 
-/** Hands the body to the parser at the parser's pace; what comes after the parser has given up is passed over. */
+/** Writes the body to the parser at the parser's pace; discards what arrives after the parser has failed. */
 async function feed(body: RequestBody, parser: NodeJS.WritableStream & { destroyed?: boolean }) {
   const closed = new Promise((resolve) => parser.once('close', resolve));
   try {
@@ -102,14 +102,14 @@ async function feed(body: RequestBody, parser: NodeJS.WritableStream & { destroy
   }
 }
 
-/** A shutdown waits for imports that come on, not for those that stall. */
-function cutOffSilent(body: RequestBody, draining: () => boolean): () => void {
+/** A shutdown waits for imports that make progress, not for those that stall. */
+function abortWhenSilent(body: RequestBody, draining: () => boolean): () => void {
   let seen = -1;
   const timer = setInterval(() => {
     if (draining() && body.bytes === seen)
       body.fail(new Problem('draining', 'This replica is shutting down.'));
     seen = body.bytes;
-  }, LAST_SILENCE);
+  }, SHUTDOWN_IDLE_TIMEOUT);
   timer.unref();
   return () => clearInterval(timer);
 }
@@ -121,5 +121,7 @@ function declaredLength({ headers }: IncomingMessage): number | null {
 
 function asFormError(error: Error | null): Error | null {
   if (!(error instanceof BodyAbortedError)) return error;
-  return new Problem('request-invalid', 'The form did not arrive whole.', { cause: error });
+  return new Problem('request-invalid', 'The form is incomplete: the connection was closed.', {
+    cause: error,
+  });
 }

@@ -13,7 +13,7 @@ export interface ImportRouteParts extends ImportParts {
   readonly draining: () => boolean;
 }
 
-/** Imports at a time; each may hold a part of memory that callbacks then have to do without. */
+/** Imports at a time; each may hold memory that callbacks then lack. */
 const IMPORTS_AT_ONCE = 16;
 
 const file = z.string().meta({ contentMediaType: 'application/octet-stream' });
@@ -30,7 +30,7 @@ const importForm = z
 
 export function importRoutes(parts: ImportRouteParts): AdminRoute[] {
   const largest = Math.max(0, ...[...parts.sources.values()].map(({ maxBytes }) => maxBytes));
-  let underWay = 0;
+  let inFlight = 0;
   return [
     adminRoute({
       method: 'POST',
@@ -43,19 +43,19 @@ export function importRoutes(parts: ImportRouteParts): AdminRoute[] {
       problems: ['not-found', 'body-malformed', 'body-too-slow', 'body-too-large', 'overloaded'],
       async handle({ params, request, response, actor }) {
         refuseEarly(request, largest);
-        if (underWay >= IMPORTS_AT_ONCE) {
+        if (inFlight >= IMPORTS_AT_ONCE) {
           throw new Problem(
             'overloaded',
-            `${IMPORTS_AT_ONCE} imports are under way here already; try again.`,
+            `${IMPORTS_AT_ONCE} imports are in flight here already; try again.`,
           );
         }
-        underWay += 1;
+        inFlight += 1;
         try {
           const form = openImportForm(request, response, { ...parts, maxFileBytes: largest });
           const clientIp = request.socket.remoteAddress ?? null;
           return ok(await importArtefacts(parts, form, { jobId: params.id, actor, clientIp }));
         } finally {
-          underWay -= 1;
+          inFlight -= 1;
         }
       },
     }),

@@ -39,7 +39,7 @@ export function jobsRoutes(parts: JobsRouteParts): AdminRoute[] {
       problems: ['not-found'],
       async handle({ params }) {
         const job = await inspectJob(parts, params.id);
-        if (job === null) throw new Problem('not-found', 'Nothing is known here of this job.');
+        if (job === null) throw new Problem('not-found', 'This job is not known here.');
         return ok(job);
       },
     }),
@@ -79,7 +79,7 @@ export function jobsRoutes(parts: JobsRouteParts): AdminRoute[] {
   ];
 }
 
-/** `path` is what follows the job's folder, or a whole key as the artefacts are listed with. */
+/** `path` is the path below the job's folder, or a whole key as in the list of artefacts. */
 async function findArtefact(
   { store, keyPrefixes }: JobsRouteParts,
   jobId: string,
@@ -96,7 +96,7 @@ async function findArtefact(
   return null;
 }
 
-/** The job's id leads, so that downloads of several jobs can be told apart. */
+/** Begins with the job's id, so that downloads of several jobs have different names. */
 function fileNameOf({ key, metadata }: ObjectInfo): string {
   const original = metadata['file-name'];
   const name = original === undefined ? key.slice(key.lastIndexOf('/') + 1) : decoded(original);

@@ -19,7 +19,7 @@ export interface QuarantineRouteParts {
   readonly names: FilterNames;
   readonly view: Pick<LedgerView, 'holds'>;
   readonly quarantine: QuarantineStore;
-  /** Says whether today's decoder takes a body. */
+  /** Tries today's decoder on a body. */
   readonly trial: TrialDecoder;
 }
 
@@ -90,6 +90,6 @@ export function quarantineRoutes({
   ];
 }
 
-export function unknownBody(): Problem {
-  return new Problem('not-found', 'Nothing of this id is in quarantine.');
+function unknownBody(): Problem {
+  return new Problem('not-found', 'The quarantine has no body with this id.');
 }

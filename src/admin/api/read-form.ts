@@ -4,7 +4,7 @@ import type { Options, StorageEngine } from 'multer';
 import { Problem } from '../../domain/problem.js';
 import type { FileSink } from '../../repair/import-files.js';
 
-/** What multer 2.5 knows and its types do not yet. */
+/** An option of multer 2.5 that its types lack. */
 export interface FormOptions extends Options {
   streamHandler: (request: IncomingMessage, parser: NodeJS.WritableStream) => void;
 }
@@ -13,7 +13,7 @@ export interface FormLimits {
   readonly maxFileBytes: number;
 }
 
-/** Every limit there is: multer's defaults let 133 bytes block the process for seconds. */
+/** Every limit that multer has: with its defaults 133 bytes can block the process for seconds. */
 function limitsOf({ maxFileBytes }: FormLimits) {
   return {
     fieldNameSize: 100,
@@ -28,7 +28,7 @@ function limitsOf({ maxFileBytes }: FormLimits) {
   };
 }
 
-/** Options that hand each file to `sink` as it streams in, and the parser to `feed`, which gives it the form. */
+/** Options that stream each file to `sink`, and pass the parser to `feed`, which writes the form to it. */
 export function formOptions(
   sink: FileSink,
   limits: FormLimits,
@@ -42,7 +42,7 @@ export function formOptions(
   };
 }
 
-/** Never throws synchronously and always listens for errors: either would end the process. */
+/** Must not throw synchronously, and must listen for errors of the stream: either would end the process. */
 function storageFor(sink: FileSink): StorageEngine {
   return {
     _handleFile(_request, { fieldname, originalname, mimetype, stream }, done) {
@@ -51,12 +51,12 @@ function storageFor(sink: FileSink): StorageEngine {
         .add({ fieldName: fieldname, fileName: originalname, contentType: mimetype, stream })
         .then(({ bytes }) => done(undefined, { size: bytes }), done);
     },
-    // What was taken is only staged: giving up the delivery removes it.
+    // Files are only staged until the commit: discarding the delivery removes them.
     _removeFile: (_request, _file, done) => done(null),
   };
 }
 
-/** Reads the form to its end. Rejects with what the sink rejected with, or `request-invalid`, `body-too-large`. */
+/** Reads the form to its end. Rejects with the sink's error, or with `request-invalid` or `body-too-large`. */
 export function readForm(
   handler: RequestHandler,
   request: IncomingMessage,
@@ -81,9 +81,9 @@ function asProblem(error: unknown): unknown {
   if (code === 'LIMIT_FILE_SIZE')
     return new Problem('body-too-large', 'A file is larger than any source accepts.');
   if (typeof code === 'string' && /^(LIMIT_|MISSING_|INVALID_|STREAM_)/.test(code)) {
-    return new Problem('request-invalid', `The form cannot be taken: ${error.message}.`, { cause: error });
+    return new Problem('request-invalid', `The form is not valid: ${error.message}.`, { cause: error });
   }
-  // What the parser itself says of broken forms has no code; store trouble does come with a class of its own.
+  // The parser's errors about broken forms have no code; store errors have a class of their own.
   const broken = /boundary|form|multipart|part|header|aborted|unsupported content/i.test(error.message);
   return broken && error.constructor === Error
     ? new Problem('request-invalid', 'The form is broken.', { cause: error })

@@ -81,8 +81,7 @@ export function repairRoutes(parts: RepairRouteParts): AdminRoute[] {
       answers: { 200: ledgerLineSchema },
       problems: ['not-found'],
       async handle({ params: { id: jobId }, body: { reason }, actor }) {
-        if (!(await isKnownHere(parts, jobId)))
-          throw new Problem('not-found', 'Nothing is known here of this job.');
+        if (!(await isKnownHere(parts, jobId))) throw new Problem('not-found', 'This job is not known here.');
         const line = operatorLine(
           { actor, reason },
           { deliveryId: newDeliveryId(), outcome: 'acknowledged', jobId },
@@ -103,8 +102,7 @@ export function repairRoutes(parts: RepairRouteParts): AdminRoute[] {
       problems: ['not-found'],
       async handle({ params: { id: jobId }, query, body, actor }) {
         const reason = body.reason ?? query.reason ?? null;
-        if (!(await isKnownHere(parts, jobId)))
-          throw new Problem('not-found', 'Nothing is known here of this job.');
+        if (!(await isKnownHere(parts, jobId))) throw new Problem('not-found', 'This job is not known here.');
         return ok(await eraseJob(parts, jobId, { actor, reason }));
       },
     }),
@@ -124,11 +122,11 @@ function rejectUnknownNames(
   }
 }
 
-/** Nobody knows the job, here or there; or nobody there could be asked. */
+/** Throws when neither this receiver nor the speech service knows the job, or the service could not be reached. */
 async function refuseUnknown(parts: RepairRouteParts, result: RecoveredJob): Promise<void> {
   if (result.region !== null) return;
   if (result.outcome === 'failed') {
-    throw new Problem('service-unreachable', `The speech service could not be asked: ${result.reason}.`);
+    throw new Problem('service-unreachable', `The speech service did not answer: ${result.reason}.`);
   }
   if (result.outcome === 'unrecoverable' && !(await isKnownHere(parts, result.jobId))) {
     throw new Problem('not-found', 'Neither this receiver nor the speech service knows this job.');

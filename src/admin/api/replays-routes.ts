@@ -151,7 +151,7 @@ function shownFailure({ item, jobId, outcome, reason }: ReplayFailure) {
   return { item, jobId, outcome, reason };
 }
 
-/** Failures are kept in the order they came, and none goes while the replay runs. */
+/** The list of failures only grows while a replay runs, so that an index is a stable cursor. */
 function placeOf(cursor: string): number {
   if (/^\d{1,6}$/.test(cursor)) return Number(cursor);
   throw new Problem('request-invalid', 'The cursor is not one this API gave out.');

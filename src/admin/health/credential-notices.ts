@@ -10,7 +10,7 @@ export interface CredentialSettings {
   }[];
 }
 
-/** Rotating takes people: say it two weeks ahead. */
+/** Milliseconds before the end of a credential at which to warn: rotation needs people. */
 const NOTICE = 14 * 24 * 3_600_000;
 
 /** @param lastUse ISO 8601 by `<source>/<credential>` */

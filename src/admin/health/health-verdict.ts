@@ -2,25 +2,25 @@ import type { LedgerViewStatus } from '../../ledger-view/ledger-view.js';
 import type { CanaryStatus } from '../../observe/canary.js';
 import type { CredentialNotice, ReconcileFigures, Topic, Trouble, Verdict } from '../api/answers/health.js';
 
-/** What the verdict is made of; what is not known is null. */
+/** Facts behind the verdict; unknown ones are null. */
 export interface VerdictFacts {
-  /** The one that is asked; null where none is, as by the `status` command. */
+  /** The receiver that answers; null for the `status` command, which reads the store alone. */
   readonly receiver: {
     readonly ready: boolean;
     readonly reason: string | null;
     readonly draining: boolean;
     readonly waiters: number;
   } | null;
-  /** ISO 8601: when a receiver last proved the store, as far as the store shows; undefined where it is not looked at. */
+  /** When a receiver last wrote its canary (ISO 8601); undefined when the store was not searched for canaries. */
   readonly lastProven?: { readonly at: string | null; readonly recent: boolean } | undefined;
   readonly store: Pick<CanaryStatus, 'writable' | 'reason'>;
   readonly ledger: LedgerViewStatus;
-  /** ISO 8601; the beginning of the time the ledger should be looked at. */
+  /** ISO 8601; begin of the window of the ledger that the verdict should cover. */
   readonly windowSince: string;
   readonly deliveries24h: number;
-  /** Jobs whose last word is a failure, by outcome. */
+  /** Jobs whose last ledger line is a failure, by outcome. */
   readonly failing: Readonly<Record<string, number>>;
-  /** Bodies that wait in quarantine. */
+  /** Bodies waiting in quarantine. */
   readonly waiting: number | null;
   readonly reconcile: ReconcileFigures | null;
   readonly service: ServiceFacts;
@@ -34,7 +34,7 @@ export interface ServiceFacts {
   readonly interval: number | null;
 }
 
-/** Milliseconds after which another run is due: a run a day leaves room before the service's retention ends. */
+/** Milliseconds after which a run is overdue: one run a day leaves time before the service's retention ends. */
 export const RECONCILE_OVERDUE = 26 * 3_600_000;
 
 /** Is all well? `since` and `unseen` bound what the verdict claims. */
@@ -62,33 +62,36 @@ function goodSentence({ deliveries24h, receiver }: VerdictFacts, unseen: readonl
 function failingOf(facts: VerdictFacts): Trouble[] {
   const { receiver, store, ledger, failing, credentials } = facts;
   const jobs = Object.values(failing).reduce((sum, number) => sum + number, 0);
-  const told: (Trouble | null)[] = [
+  const troubles: (Trouble | null)[] = [
     store.writable
       ? null
-      : bad(
+      : failure(
           'store',
           `The store cannot be written: ${store.reason ?? 'no reason known'}. Callbacks are answered 503.`,
         ),
     receiver === null || receiver.ready || !store.writable || receiver.draining
       ? null
-      : bad('receiving', `Not ready to receive: ${receiver.reason ?? 'no reason known'}.`),
+      : failure('receiving', `Not ready to receive: ${receiver.reason ?? 'no reason known'}.`),
     ledger.error === null
       ? null
-      : bad('ledger', `The ledger cannot be read: ${ledger.error}. What is shown here may be old.`),
+      : failure('ledger', `The ledger cannot be read: ${ledger.error}. What is shown here may be old.`),
     jobs === 0
       ? null
-      : bad(
+      : failure(
           'failures',
           `${jobs === 1 ? '1 job is' : `${number(jobs)} jobs are`} failing: ${failuresInWords(failing)}.`,
         ),
     ...closedSources(credentials).map((source) =>
-      bad('credentials', `Every credential of ${source} has expired: its callbacks are rejected with 401.`),
+      failure(
+        'credentials',
+        `Every credential of ${source} has expired: its callbacks are rejected with 401.`,
+      ),
     ),
   ];
-  return told.filter((trouble) => trouble !== null);
+  return troubles.filter((trouble) => trouble !== null);
 }
 
-/** Sources with credentials none of which is valid any more. */
+/** Sources all of whose credentials have expired. */
 function closedSources(credentials: readonly CredentialNotice[]): string[] {
   const sources = [...new Set(credentials.map(({ source }) => source))];
   return sources.filter((name) =>
@@ -99,7 +102,7 @@ function closedSources(credentials: readonly CredentialNotice[]): string[] {
 function warningsOf(facts: VerdictFacts, now: number): Trouble[] {
   const { receiver, ledger, failing, waiting, credentials, reconcile } = facts;
   const closed = closedSources(credentials);
-  const told: (Trouble | null)[] = [
+  const troubles: (Trouble | null)[] = [
     facts.lastProven === undefined || facts.lastProven.recent
       ? null
       : warning(
@@ -134,7 +137,7 @@ function warningsOf(facts: VerdictFacts, now: number): Trouble[] {
       ? warning('ledger', 'The ledger is still being read; figures are not complete yet.')
       : null,
   ];
-  return told.filter((trouble) => trouble !== null);
+  return troubles.filter((trouble) => trouble !== null);
 }
 
 function reconcileWarnings({ service, reconcile }: VerdictFacts, now: number): Trouble[] {
@@ -169,7 +172,7 @@ function reconcileWarnings({ service, reconcile }: VerdictFacts, now: number): T
   return warnings;
 }
 
-/** What was not looked at although nothing is wrong with it. Trouble that hides something is trouble already. */
+/** What the verdict does not cover although nothing failed; failures that hide something are troubles themselves. */
 function unseenOf({ ledger, windowSince, waiting }: VerdictFacts): string[] {
   const unseen: string[] = [];
   const { completeSince, state } = ledger;
@@ -196,7 +199,7 @@ function failuresInWords(failing: Readonly<Record<string, number>>): string {
     .join(', ');
 }
 
-function bad(topic: Topic, text: string): Trouble {
+function failure(topic: Topic, text: string): Trouble {
   return { level: 'failing', text, topic };
 }
 

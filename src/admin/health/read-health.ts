@@ -5,7 +5,7 @@ import type { Health, ReconcileFigures } from '../api/answers/health.js';
 import { type CredentialSettings, credentialNotices } from './credential-notices.js';
 import { type ServiceFacts, verdictOf } from './health-verdict.js';
 
-/** What the health summary looks at; the functions tell the state of this replica now. */
+/** Inputs of the health summary; the functions return the current state of this replica. */
 export interface HealthParts {
   readonly version: string;
   readonly replica: string;
@@ -23,7 +23,7 @@ export interface HealthParts {
   readonly lastReconcile: () => Promise<ReconcileFigures | null>;
 }
 
-/** Is all well? Answers also while the store is in trouble: what cannot be known then is null. */
+/** The health summary. It also answers while the store fails: values that are unknown then are null. */
 export async function readHealth(parts: HealthParts, now: number): Promise<Health> {
   const [summary, { counts: failing }, entries, reconcile] = await Promise.all([
     parts.view.summary(),

@@ -5,27 +5,27 @@ import type { ObjectStore } from '../../store/object-store.js';
 import { readDocument } from '../../store/read-document.js';
 import type { ReconcileFigures } from '../api/answers/health.js';
 
-/** What one report says. */
+/** The figures of one report. */
 interface RunFigures extends ReconcileFigures {
-  /** It was to look at less than everything. */
+  /** The run was limited to a part of the jobs. */
   readonly limited: boolean;
 }
 
 const DAYS = 24 * 3_600_000;
 const MAX_BYTES = 64 * 1024 * 1024;
 
-/** Runs looked back over for one that saw everything: four days of hourly ones. */
+/** Reports searched for a run that saw everything: four days of hourly runs. */
 const RUNS_LOOKED_AT = 100;
 
 /**
- * Reads what reconcile found; null before the first run. A run that saw only a part, by order or by a fault,
- * can add to what is missing and takes nothing away.
+ * Reads the results of reconcile; null before the first run. A run that saw only a part of the jobs, because it was limited or
+ * had a fault, can add to the missing jobs but not remove any.
  */
 export function createReconcileReportReader(
   store: ObjectStore,
   clock: () => number = Date.now,
 ): () => Promise<ReconcileFigures | null> {
-  // Reports never change, and while a fault lasts the same ones are asked for again and again.
+  // Reports never change, and while a fault lasts the same ones are needed again and again.
   let read = new Map<string, RunFigures>();
 
   /** Newest first, down to the first that saw everything. */
@@ -42,7 +42,7 @@ export function createReconcileReportReader(
   }
 
   return async () => {
-    // Reports gather over the years; the last ones are nearly always recent ones.
+    // Reports accumulate over years; the last ones are nearly always recent.
     const since = reconcileReportKey(new Date(clock() - 2 * DAYS).toISOString());
     const recent = await runsOf(await keysOf(store, since));
     read = [...recent.values()].some(sawEverything) ? recent : await runsOf(await keysOf(store));
@@ -68,7 +68,7 @@ function summed(runs: readonly RunFigures[]): ReconcileFigures | null {
   return {
     ...figures,
     missing: whole === undefined ? figures.missing : Math.max(...runs.map(({ missing }) => missing)),
-    // A restart interrupts the run under way: no fault as long as the next one comes, and health says when it is overdue.
+    // A restart interrupts the run in flight: no fault as long as the next run completes; health warns when it is overdue.
     faults:
       (whole === undefined ? unlimited[0] : unlimited.find(({ faults }) => !wasOnlyInterrupted(faults)))
         ?.faults ?? [],

@@ -1,43 +1,44 @@
-/** What the speech service says of a job. */
+/** The speech service's record of a job. */
 export interface ServiceRecord {
   readonly region: string;
   readonly record: Readonly<Record<string, unknown>>;
 }
 
-/** What is needed of the service's clients. */
+/** Reads records from the speech service. */
 export interface RecordSource {
   readonly regions: readonly string[];
   record(region: string, jobId: string, signal: AbortSignal): Promise<object>;
 }
 
-const PATIENCE = 2000;
+/** Milliseconds to wait for the speech service. */
+const TIMEOUT = 2000;
 
 /**
- * The job's record, free of secrets, from its region or, when that is not known, from the first that knows it.
- * Null when no region is configured, none knows the job, or none answers in time.
+ * The job's record without secrets, from its region or, when that is unknown, from the first region that has it.
+ * Null when no region is configured, none has the job, or none answers in time.
  */
 export async function findServiceRecord(
   source: RecordSource,
   jobId: string,
   region: string | null,
-  patience: number = PATIENCE,
+  timeout: number = TIMEOUT,
 ): Promise<ServiceRecord | null> {
   const regions = region !== null && source.regions.includes(region) ? [region] : source.regions;
   if (regions.length === 0) return null;
-  const signal = AbortSignal.timeout(patience);
-  const gaveUp = new Promise<never>((_resolve, reject) => {
+  const signal = AbortSignal.timeout(timeout);
+  const timedOut = new Promise<never>((_resolve, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason), { once: true });
   });
   const asked = regions.map(async (name) => ({
     region: name,
     record: redact(await source.record(name, jobId, signal)) as Record<string, unknown>,
   }));
-  return Promise.race([Promise.any(asked), gaveUp]).catch(() => null);
+  return Promise.race([Promise.any(asked), timedOut]).catch(() => null);
 }
 
 const REDACTED = '[redacted]';
 
-/** Headers that authenticate keep their names; addresses lose what may be a signature. */
+/** Removes secrets: values of authentication headers, keys, and credentials and queries in URLs. */
 export function redact(value: unknown, name = ''): unknown {
   if (Array.isArray(value)) return value.map((entry) => redact(entry, name));
   if (typeof value === 'object' && value !== null) {
@@ -49,7 +50,7 @@ export function redact(value: unknown, name = ''): unknown {
   return redactAddresses(value);
 }
 
-/** Pre-signed addresses carry their secret in the query, others as user and password. */
+/** Pre-signed URLs carry the secret in the query, others as user and password. */
 function redactAddresses(text: string): string {
   return text
     .replace(/\b([a-z][a-z0-9+.-]*:\/\/)[^\s/?#@]*@/gi, `$1${REDACTED}@`)

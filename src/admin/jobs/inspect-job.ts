@@ -15,15 +15,15 @@ export interface InspectParts {
   readonly records: RecordSource;
 }
 
-/** Lines of one job in its story; a sender that repeats itself for days has more, and the list shows those. */
+/** Lines in the timeline of a job; a sender that repeats a callback for days causes more, and `GET deliveries` lists those. */
 const MAX_TIMELINE = 500;
 const HOUR = 3_600_000;
 
-/** Asks the store itself, the ledger and the service. Null when none of them knows the job. */
+/** Reads the store, the ledger and the speech service. Null when none of them knows the job. */
 export async function inspectJob(parts: InspectParts, jobId: string): Promise<Job | null> {
   const [found] = await Promise.all([readArtefacts(parts.store, parts.keyPrefixes, jobId), parts.fresh()]);
   const { deliveries: recent } = await parts.view.deliveries({ job: jobId, limit: MAX_TIMELINE });
-  // Every body has to be asked whose it is, so only where nothing else tells of the job.
+  // Finding a job's bodies reads every body's metadata, so it is done only when nothing else is known of the job.
   const alone = found.length === 0 && recent.length === 0;
   const bodies = alone ? await quarantinedBodies(parts.store, jobId) : [];
   const timeline = await withOlderLines(parts, jobId, recent, [
@@ -41,7 +41,7 @@ export async function inspectJob(parts: InspectParts, jobId: string): Promise<Jo
   return { jobId, artefacts, timeline, service };
 }
 
-/** Whether there are artefacts, recent ledger lines or quarantined bodies of the job, without asking the service. */
+/** Whether the job has artefacts, recent ledger lines or quarantined bodies; the speech service is not asked. */
 export async function isKnownHere(parts: InspectParts, jobId: string): Promise<boolean> {
   for await (const _object of listJobObjects(parts.store, parts.keyPrefixes, jobId)) return true;
   await parts.fresh();
@@ -49,7 +49,7 @@ export async function isKnownHere(parts: InspectParts, jobId: string): Promise<b
   return deliveries.length > 0 || (await quarantinedBodies(parts.store, jobId)).length > 0;
 }
 
-/** What is in memory, and the hours in which objects say they were received when those are older. */
+/** The lines in memory, and those of the older hours in which the job's objects were received. */
 async function withOlderLines(
   { view }: InspectParts,
   jobId: string,

@@ -15,11 +15,11 @@ export interface QuarantineQuery {
   readonly cursor?: string | undefined;
 }
 
-/** Requests one page may read; one that needs more ends early and gives a cursor. */
+/** Requests that one page may read; a page that needs more ends early with a cursor. */
 const MAX_READS = 1000;
 const READS_AT_ONCE = 16;
 
-/** Newest first. Throws `request-invalid` for a cursor that is none. */
+/** Newest first. Throws `request-invalid` for an invalid cursor. */
 export async function listQuarantine(store: QuarantineStore, query: QuarantineQuery): Promise<Quarantine> {
   const { limit = 50, state = 'waiting', cursor } = query;
   const before = cursor === undefined ? '~' : decodeIdCursor(cursor);

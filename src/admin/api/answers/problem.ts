@@ -19,7 +19,7 @@ export const problemSchema = z
         title: 'No such resource',
         status: 404,
         code: 'not-found',
-        detail: 'Nothing is known here of this job.',
+        detail: 'This job is not known here.',
       },
     ],
   });

@@ -82,7 +82,7 @@ describe('the download gate', () => {
     ask();
     await until(() => begun === 1);
     expect(await text(ask())).toMatch(/^HTTP\/1.1 503 /);
-    expect(refused[0]?.message).toMatch(/^1 downloads are under way/);
+    expect(refused[0]?.message).toMatch(/^1 downloads are in flight/);
     expect(begun).toBe(1);
   });
 

@@ -1,3 +1,4 @@
+import { retry } from '../../time/retry.js';
 import type { CreateResult, ObjectHeaders } from '../object-store.js';
 import { headObject } from './read-object.js';
 import type { S3Bucket } from './s3-bucket.js';
@@ -5,7 +6,7 @@ import { asFailure } from './s3-failure.js';
 import { s3StoreError } from './s3-store-error.js';
 import { addObjectLines, type HeaderLines, integrityLines, integrityOf } from './wire/object-headers.js';
 import type { SignedPut } from './wire/s3-sender.js';
-import { withRetries } from './with-retries.js';
+import { s3RetryRules } from './with-retries.js';
 
 const IF_ABSENT: HeaderLines = ['if-none-match', '*'];
 
@@ -29,7 +30,7 @@ export async function createObject(
   }
   const request = putRequest(bucket, key, body, headers, IF_ABSENT);
   try {
-    await withRetries(bucket.limits.retry, () => bucket.sender.put('PutObject', request));
+    await retry(() => bucket.sender.put('PutObject', request), s3RetryRules(bucket.limits.retry));
     return 'created';
   } catch (error) {
     if (asFailure(error).status === 412) return 'exists';
@@ -46,7 +47,7 @@ export async function replaceObject(
 ): Promise<void> {
   const request = putRequest(bucket, key, body, headers, []);
   try {
-    await withRetries(bucket.limits.retry, () => bucket.sender.put('PutObject', request));
+    await retry(() => bucket.sender.put('PutObject', request), s3RetryRules(bucket.limits.retry));
   } catch (error) {
     throw s3StoreError('replace', key, error);
   }

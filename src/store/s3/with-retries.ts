@@ -1,5 +1,5 @@
 import { systemClock } from '../../time/clock.js';
-import { retry } from '../../time/retry.js';
+import { type RetryRules, retry } from '../../time/retry.js';
 import { asFailure, isRetryable, type S3Failure } from './s3-failure.js';
 
 export interface S3RetryPolicy {
@@ -21,30 +21,37 @@ export interface S3RetryOptions {
 }
 
 /**
- * Repeats a request until it succeeds, fails for good, or attempts or time are spent. A server's Retry-After is the
- * least pause.
+ * Repeats a request until it succeeds, fails for good, or attempts or time are spent.
  *
  * @throws S3Failure of the last attempt
  */
 export async function withRetries<T>(
-  { retries, delayMs, deadlineMs }: S3RetryPolicy,
+  policy: S3RetryPolicy,
   attempt: () => Promise<T>,
-  { signal, worthwhile = isRetryable }: S3RetryOptions = {},
+  options?: S3RetryOptions,
 ): Promise<T> {
-  const deadline = performance.now() + deadlineMs;
   try {
-    return await retry(attempt, {
-      backoff: { retries, baseDelayMs: delayMs, maxDelayMs: MAX_DELAY_MS, random: Math.random },
-      pauseAfter(error, delay) {
-        const failure = asFailure(error);
-        if (delay === null || !worthwhile(failure)) return null;
-        const pause = Math.max(delay, failure.retryAfterMs ?? 0);
-        return performance.now() + pause > deadline ? null : pause;
-      },
-      sleep: systemClock.sleep,
-      signal,
-    });
+    return await retry(attempt, s3RetryRules(policy, options));
   } catch (error) {
     throw asFailure(error);
   }
+}
+
+/** When and how often requests are repeated, for one of them. A server's Retry-After is the least pause. */
+export function s3RetryRules(
+  { retries, delayMs, deadlineMs }: S3RetryPolicy,
+  { signal, worthwhile = isRetryable }: S3RetryOptions = {},
+): RetryRules {
+  const deadline = performance.now() + deadlineMs;
+  return {
+    backoff: { retries, baseDelayMs: delayMs, maxDelayMs: MAX_DELAY_MS, random: Math.random },
+    pauseAfter(error, delay) {
+      const failure = asFailure(error);
+      if (delay === null || !worthwhile(failure)) return null;
+      const pause = Math.max(delay, failure.retryAfterMs ?? 0);
+      return performance.now() + pause > deadline ? null : pause;
+    },
+    sleep: systemClock.sleep,
+    signal,
+  };
 }

@@ -30,7 +30,7 @@ const FILE_NAMES: Record<JobItem, string> = {
   data: 'data.wav',
 };
 
-/** Interface document, "Batch notification callback", body rules 1 to 6. */
+/** The rules of docs/service-interface.md, "Bodies". */
 export function callbackBody(job: SimulatedJob, entry: NotificationConfig, habits: BodyHabits): CallbackBody {
   const { contents } = entry;
   if (contents?.length === 0) return { content: null, parts: [] };

@@ -28,7 +28,7 @@ async function issueKey(keys: KeyRing, type: KeyType, request: unknown): Promise
   if (ttl < min || ttl > max) return keyError(422, `ttl: must be between ${min} and ${max}`);
   if (clientRef !== undefined && typeof clientRef !== 'string')
     return keyError(422, 'client_ref: must be a string');
-  // Interface document: client_ref is ignored for rt keys, region has no effect.
+  // client_ref is ignored for rt keys, and region has no effect: docs/service-interface.md, "Keys".
   const bound = type === 'batch' ? (clientRef ?? null) : null;
   const issued: TemporaryKeyResponse = { apikey_id: null, key_value: await keys.issue(type, ttl, bound) };
   return { status: 201, json: issued };

@@ -174,7 +174,7 @@ function listJobs(ask: Ask, transport: Transport, options: ListOptions): AsyncIt
 }
 
 /**
- * The interface document writes the list's path with a slash at its end, public documentation without; a server
+ * The specification writes the list's path with a slash at its end, public documentation without; a server
  * may know only one of them, and a list that exists is never absent.
  */
 async function eitherSpelling(transport: Transport, request: SpeechRequest): Promise<unknown> {

@@ -15,7 +15,7 @@ export interface NotificationRequest {
 const PLAIN_TEXT = ['transcript.txt', 'transcript.srt'];
 
 /**
- * The entries to put into a job's `notification_config`, in the interface document's form. What the sender
+ * The entries to put into a job's `notification_config`, as docs/service-interface.md describes them. What the sender
  * of a lone text cannot say in the body, the address says in its `contents` parameter.
  */
 export function buildNotificationConfig(requests: readonly NotificationRequest[]): NotificationConfig[] {
@@ -33,7 +33,7 @@ function withContentsHint(url: string, contents: readonly string[]): string {
   return `${url}${url.includes('?') ? '&' : '?'}contents=${encodeURIComponent(only)}`;
 }
 
-/** Everything the interface document's rules, or ours, object to in a `notification_config`; empty when it is right. */
+/** Every fault of a `notification_config` by the service's rules (docs/service-interface.md) and ours; empty when valid. */
 export function notificationFaults(entries: readonly NotificationConfig[]): string[] {
   const faults: string[] = [];
   if (entries.length === 0) faults.push('there is no entry');
@@ -89,7 +89,7 @@ function contentFaults(contents: readonly string[]): string[] {
   return repeated === undefined ? faults : [...faults, `contents holds ${JSON.stringify(repeated)} twice`];
 }
 
-/** The public specification writes the method in lower case, the interface document in upper case. */
+/** The public specification writes the method in lower case, the service's specification in upper case. */
 function methodFaults(method: string): string[] {
   return ['POST', 'PUT'].includes(method.toUpperCase())
     ? []

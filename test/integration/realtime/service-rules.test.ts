@@ -3,7 +3,7 @@ import type { RealtimeSimulatorOptions } from '../../../src/simulator/realtime/r
 import type { SessionScript } from '../../../src/simulator/realtime/session-script.js';
 import { PCM, type RawClient, rawClient, withSimulator } from '../../support/realtime.js';
 
-/** What the service answers to clients that break the protocol: the interface document, row by row. */
+/** What the service answers to clients that break the protocol: docs/realtime-conformance.md, row by row. */
 const START = { message: 'StartRecognition', audio_format: PCM, transcription_config: { language: 'en' } };
 const started = async (client: RawClient, start: object = START): Promise<void> => {
   client.send(start);

@@ -40,7 +40,7 @@ async function callback(
 
 const item = (name: string) => (name === 'transcript' ? 'transcript.json-v2' : name) as 'data';
 
-describe('body rules of the interface document', () => {
+describe('body rules of the service', () => {
   it('sends nothing but id and status for empty contents (rule 1)', async () => {
     const { request, id } = await callback([]);
     expect(request.body).toHaveLength(0);

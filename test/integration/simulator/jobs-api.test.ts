@@ -88,7 +88,7 @@ describe('the simulated jobs API', () => {
     expect((await ask('/v2/jobs', { headers })).status).toBe(401);
   });
 
-  it('wraps a record in job, with the fields of the interface document', async () => {
+  it('wraps a record in job, with the fields that the service documents', async () => {
     const { job } = JSON.parse((await ask('/v2/jobs/{done}')).body);
     expect(job).toEqual({
       id: ids.done,

@@ -8,7 +8,7 @@ const url = 'https://transcripts.example/callbacks/default';
 const entry = { url, auth_headers: ['X-Token: 0123456789abcdef'], contents: ['transcript'] };
 
 describe('buildNotificationConfig', () => {
-  it('writes an entry as the interface document has it', () => {
+  it('writes an entry as the service documents it', () => {
     const request = { url, headers: ['X-Token: 0123456789abcdef'], contents: ['transcript', 'jobinfo'] };
     expect(buildNotificationConfig([request])).toEqual([
       { url, auth_headers: ['X-Token: 0123456789abcdef'], contents: ['transcript', 'jobinfo'] },

@@ -17,7 +17,7 @@ describe('the demo', () => {
     expect(stdout.match(/ recovered/g)).toHaveLength(4);
     expect(stdout).toMatch(/18 of 18 artefacts/);
     expect(stdout).not.toContain('\x1b');
-    const folder = /kept in +(\S+)/.exec(stdout)?.[1] ?? '/';
+    const folder = /stored in +(\S+)/.exec(stdout)?.[1] ?? '/';
     expect(existsSync(folder)).toBe(false);
   });
 
@@ -40,7 +40,7 @@ describe('the demo', () => {
       const [, transcript = '', folder = ''] = /rm (\S+); NODE_CONFIG_DIR=(\S+) node/.exec(said) ?? [];
       expect(existsSync(transcript)).toBe(true);
       const explained = await runCli(['explain', '--address', '8.8.8.8'], { NODE_CONFIG_DIR: folder });
-      expect(explained).toMatchObject({ code: 0, stdout: expect.stringMatching(/refused with 403/) });
+      expect(explained).toMatchObject({ code: 0, stdout: expect.stringMatching(/rejected with 403/) });
       const reconciled = await runCli(['reconcile'], { NODE_CONFIG_DIR: folder });
       expect(reconciled).toMatchObject({ code: 0, stdout: expect.stringMatching(/matched/) });
       child.kill('SIGINT');

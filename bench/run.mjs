@@ -3,7 +3,7 @@
  *
  *   npm run bench [-- --quick] [--only name,name] [--rounds n] [--seconds n] [--profile folder] [--no-write | --write]
  *
- * Prints Markdown; writes results/latest.md and latest.json after a run of everything, or when told to. docs/performance.md explains.
+ * Prints Markdown; writes results/latest.md and latest.json after a run of everything, or with --write. docs/performance.md explains.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -113,7 +113,7 @@ async function measureRounds(name, scenario, store) {
   return measured;
 }
 
-/** A contestant that breaks is told of and left out; the others go on. */
+/** A failing target is reported and left out; the others continue. */
 async function attempt(target, order) {
   try {
     return await measure(order);

@@ -1,5 +1,5 @@
 /**
- * Ledger and read model at so many callbacks a day: the real code over a store that is computed instead of kept.
+ * Ledger and read model at a given number of callbacks a day: the real code over a store that is computed instead of kept.
  *
  *   npm run build && node bench/scale-sim.mjs [callbacksPerDay=100000000] [replicas=12] [storeMs=30]
  *

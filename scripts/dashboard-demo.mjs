@@ -98,7 +98,7 @@ async function sendJobs(simulator, publicUrl, troubled) {
   const query = `id=${whole.id}x&status=success`;
   const headers = { 'content-type': 'application/json', 'x-callback-token': 'a-token-for-demonstrations' };
   await fetch(`${url}?${query}`, { method: 'POST', headers, body: '{"format":"2.9","job":{"id":"' });
-  await fetch(`${url}?id=stranger&status=success`, {
+  await fetch(`${url}?id=unknown&status=success`, {
     method: 'POST',
     headers: { 'x-callback-token': 'guessing' },
   });

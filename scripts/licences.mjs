@@ -2,7 +2,7 @@
 // says only what is wrong: a licence that is not on the list below, or none; exit code 1 then.
 import { existsSync, readFileSync } from 'node:fs';
 
-/** Permissive ones; anything else needs somebody to look at it. */
+/** Permissive ones; any other needs a review. */
 const TAKEN = [
   '0BSD',
   'Apache-2.0',

@@ -25,7 +25,7 @@ function streamed(type, before, size, after) {
   return { type, bytes: null, before, chunk, size, after, length: before.length + size + after.length };
 }
 
-/** A transcript of exactly so many bytes. */
+/** A transcript of exactly this many bytes. */
 export function transcript(bytes) {
   const words = [];
   const make = () =>

@@ -42,9 +42,9 @@ export function createConnection(port) {
   }
 
   function settle(result) {
-    const told = waiting;
+    const settled = waiting;
     waiting = null;
-    told?.(result);
+    settled?.(result);
   }
 
   function answered() {

@@ -1,5 +1,5 @@
 /**
- * The sending side, in a process of its own: told by message what to send, it answers with counts and latencies.
+ * The sending side, in a process of its own: messages tell it what to send, and it replies with counts and latencies.
  * `groups` run at the same time. Says `measuring` when the warm-up is over, so that the caller reads its counters then.
  */
 

@@ -36,7 +36,7 @@ function* chunks(bytes) {
     yield left >= chunk.length ? chunk : chunk.subarray(0, left);
 }
 
-/** Small objects, so many at a time, for so long. */
+/** Sends small objects at a given concurrency for a given time. */
 async function putLoop({ bytes, connections, seconds }) {
   const body = Buffer.alloc(bytes, 'x');
   const latencies = [];

@@ -5,7 +5,7 @@ import { BUCKET, s3ClientConfig } from './s3.mjs';
 const hmac = (key, text) => createHmac('sha256', key).update(text).digest();
 const sha256 = (bytes) => createHash('sha256').update(bytes).digest('hex');
 
-/** A PUT with a signature made by hand: no middleware, no retries, no errors told apart. */
+/** A PUT with a signature made by hand: no middleware, no retries, no error classification. */
 export function createSignedPut() {
   const { endpoint, region, credentials } = s3ClientConfig();
   const { host, origin } = new URL(endpoint);

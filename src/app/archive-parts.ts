@@ -4,7 +4,7 @@ import type { SegmentInfo } from '../archive/ledger/write-segment.js';
 import type { Config } from '../config/config.js';
 import { type BufferPool, createBufferPool } from '../memory/buffer-pool.js';
 import { type ByteBudget, createByteBudget } from '../memory/byte-budget.js';
-import { collectAsBytesPass } from '../observe/garbage-collection.js';
+import { collectAsBytesPass } from '../observe/collect-as-bytes-pass.js';
 import type { RecoveryParts } from '../recovery/recovery-parts.js';
 import { createSpeechClients, type SpeechClients } from '../speech/speech.js';
 import { measureStore, type OnStoreCall } from '../store/measure-store.js';

@@ -25,10 +25,10 @@ export function createCommand(): Command {
     .option('--dry-run', 'show what would be fetched, change nothing')
     .option('--json', 'print the outcome as one JSON document')
     .action(async (jobId: string, options: Options) => {
-      const told = await fetchOne(jobId, options);
-      if (options.json) printJson(told);
-      else printLines([formatJob(told)]);
-      process.exitCode = exitCodeOf(told);
+      const result = await fetchOne(jobId, options);
+      if (options.json) printJson(result);
+      else printLines([formatJob(result)]);
+      process.exitCode = exitCodeOf(result);
     });
 }
 

@@ -5,14 +5,14 @@ import { ShortLivedSet } from './short-lived-set.js';
 import { WaitQueue } from './wait-queue.js';
 
 /**
- * The process-wide byte budget: every buffer that holds a delivery's bytes is paid for out of it, so memory
- * stays flat whatever the number and size of uploads. The reasons: docs/decisions/byte-budget.md.
+ * The process-wide byte budget. Every buffer that holds a delivery's bytes is taken from it, so memory use is bounded for
+ * any number and size of uploads. The reasons: docs/decisions/byte-budget.md.
  *
- * - **Small share.** A quarter is for bodies up to `smallBody`. Larger bodies never draw on it; small ones also take what
- *   is free elsewhere, unless large ones wait for it. A body of unknown size counts as small until it has grown.
- * - **Queues.** Each share has one, the oldest delivery first.
+ * - **Small share.** A quarter is reserved for bodies up to `smallBody`. Larger bodies never use it. Small bodies also use free
+ *   memory outside it, unless large ones wait for that. A body of unknown size counts as small until it exceeds `smallBody`.
+ * - **Queues.** Each share has one queue, the oldest delivery first.
  * - **Reserves.** Each share sets bytes aside for the head of its queue: the most that a delivery needs before it can
- *   flush its memory to the store (a part, or a small body). So the head always progresses, and nothing deadlocks.
+ *   flush its memory to the store (a part, or a small body). So the head always progresses, and deadlock is impossible.
  *   Callers contribute: before they wait they flush what they can (`archive/archive.ts`).
  * - **Fill rate.** While others wait, a delivery that fills its memory too slowly to flush it within 30 s is refused.
  * - **First byte.** A wait for the first byte of memory ends after `firstByteTimeout`.
@@ -27,7 +27,7 @@ export interface ByteBudget {
   /** The length of the queue that a delivery of that size would join; null for an unknown size. */
   waitersFor(expected: number | null): number;
   lease(options?: LeaseOptions): BudgetLease;
-  /** Runs a few times a second while leases wait: times waits out, and refuses slow deliveries. */
+  /** Runs a few times a second while leases wait. Times out waits and refuses slow deliveries. */
   checkWaiters(): void;
 }
 
@@ -38,10 +38,10 @@ export interface LeaseOptions {
   readonly firstByteTimeout?: number;
 }
 
-/** One delivery's account. At most one `take` may be pending at a time. */
+/** One delivery's memory. At most one `take` may be pending at a time. */
 export interface BudgetLease {
   readonly held: number;
-  /** How fast the sender fills the memory; updated by the delivery. */
+  /** How fast the sender fills the memory. The delivery updates it. */
   readonly fillRate: FillRate;
   /** Released when others need the memory. */
   discardable: Discardable | null;
@@ -54,9 +54,9 @@ export interface BudgetLease {
    * meanwhile, and with an `overloaded` Problem when it is refused or times out.
    */
   take(bytes: number): Promise<void>;
-  /** Returns bytes. Allowed after `close`: memory that is still being read is returned when that has ended. */
+  /** Returns bytes. Allowed after `close`: memory that is still being read is returned after the read. */
   give(bytes: number): void;
-  /** Ends a wait and allows no further one. What is held counts until it is returned. Idempotent. */
+  /** Ends a pending wait and rejects further ones. Held bytes count until they are returned. Idempotent. */
   close(): void;
 }
 
@@ -202,7 +202,7 @@ class Budget implements ByteBudget, LeaseOwner {
     return this.#smallShare > 0 && bytes <= this.#reserve.small ? 'small' : 'large';
   }
 
-  /** @param bytes that it wants to take */
+  /** @param bytes the size of the next take */
   #shareFor({ fillRate, expected }: Lease, bytes: number): Share {
     return this.#shareOf(Math.max(fillRate.arrived, expected ?? 0, bytes));
   }
@@ -215,7 +215,7 @@ class Budget implements ByteBudget, LeaseOwner {
     return ownSmall - small + (this.#queue.large.length > 0 ? 0 : common);
   }
 
-  /** A body that turned out to be large moves to that share with all its memory. */
+  /** Memory of a body that outgrew the small share is charged to the large one. */
   #charge(share: Share, lease: Lease, bytes: number): boolean {
     const moves = share === 'large' ? lease.taken.small : 0;
     if (this.#free(share, this.#used.small - moves) < bytes + moves) return false;
@@ -291,7 +291,7 @@ class Budget implements ByteBudget, LeaseOwner {
     }
   }
 
-  /** What a share would gain if the lease returned everything. */
+  /** Bytes that a share would gain if the lease returned everything. */
   #useOf({ taken, borrowed }: Lease, share: Share): number {
     if (share === 'large') return taken.large + borrowed.large + (this.#free('small') < 0 ? taken.small : 0);
     return taken.small + borrowed.small + (this.#queue.large.length > 0 ? 0 : taken.large);
@@ -306,7 +306,7 @@ class Budget implements ByteBudget, LeaseOwner {
   #refuse(lease: Lease): void {
     const problem = new Problem(
       'overloaded',
-      'The body came too slowly while others waited for memory; send it again.',
+      'The body arrived too slowly while others waited for memory; send it again.',
     );
     lease.refusal = problem;
     this.#end(lease, () => problem);

@@ -24,7 +24,7 @@ export function createConnectionMetrics(registry: Registry): ConnectionMetrics {
   });
   const shed = new Counter({
     name: 'transcript_receiver_connections_shed_total',
-    help: 'Connections closed because their port had as many as it takes',
+    help: 'Connections closed because their port had reached its limit',
     labelNames: ['port'],
     registers: [registry],
   });

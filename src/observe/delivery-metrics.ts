@@ -52,7 +52,7 @@ export function createDeliveryMetrics(registry: Registry, options: DeliveryMetri
   let inFlight = () => 0;
   new Gauge({
     name: 'transcript_receiver_deliveries_in_flight',
-    help: 'Deliveries under way now',
+    help: 'Deliveries in flight',
     registers: [registry],
     collect() {
       this.set(inFlight());
@@ -113,19 +113,19 @@ function defineMetrics(registry: Registry) {
     }),
     bytes: new Counter({
       name: 'transcript_receiver_received_bytes_total',
-      help: 'Body bytes of authenticated deliveries as they came over the wire',
+      help: 'Body bytes of authenticated deliveries as received on the wire',
       labelNames: ['source'],
       registers,
     }),
     items: new Counter({
       name: 'transcript_receiver_items_total',
-      help: 'Items of deliveries by kind and what became of them',
+      help: 'Delivered items by kind and outcome',
       labelNames: ['kind', 'outcome'],
       registers,
     }),
     itemBytes: new Counter({
       name: 'transcript_receiver_item_bytes_total',
-      help: 'Bytes of items by kind',
+      help: 'Bytes of delivered items by kind',
       labelNames: ['kind'],
       registers,
     }),
@@ -144,7 +144,7 @@ function defineMetrics(registry: Registry) {
     }),
     wouldRefuse: new Counter({
       name: 'transcript_receiver_would_refuse_total',
-      help: 'Requests let through by allowMode report that enforcement would have refused',
+      help: 'Requests that allowMode report admitted and enforcement would have refused',
       labelNames: ['reason', 'source'],
       registers,
     }),
@@ -156,7 +156,7 @@ function defineMetrics(registry: Registry) {
     }),
     expiry: new Gauge({
       name: 'transcript_receiver_credential_expiry_timestamp_seconds',
-      help: 'When a credential expires; absent for credentials without an end',
+      help: 'When a credential expires; absent for credentials that do not expire',
       labelNames: ['source', 'credential'],
       registers,
     }),

@@ -18,7 +18,7 @@ export function createLedgerMetrics(registry: Registry): LedgerMetrics {
   let brokenLines = () => 0;
   new Gauge({
     name: 'transcript_receiver_ledger_broken_lines',
-    help: 'Lines of the ledger in the window of the read model that cannot be parsed',
+    help: 'Ledger lines in the window of the read model that cannot be parsed',
     registers: [registry],
     collect() {
       this.set(brokenLines());
@@ -47,7 +47,7 @@ function defineMetrics(registry: Registry) {
   return {
     lines: new Histogram({
       name: 'transcript_receiver_ledger_segment_lines',
-      help: 'Lines per ledger segment: how well group commit gathers',
+      help: 'Lines per ledger segment, that is, per group commit',
       buckets: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000],
       registers,
     }),
@@ -59,19 +59,19 @@ function defineMetrics(registry: Registry) {
     }),
     duration: new Histogram({
       name: 'transcript_receiver_ledger_segment_write_seconds',
-      help: 'Duration of writing a ledger segment',
+      help: 'Duration of ledger segment writes',
       buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
       registers,
     }),
     quarantined: new Counter({
       name: 'transcript_receiver_quarantine_bodies_total',
-      help: 'Undecodable bodies: kept, refused because too large, released',
+      help: 'Undecodable bodies by event: kept, refused as too large, released',
       labelNames: ['event'],
       registers,
     }),
     quarantinedBytes: new Counter({
       name: 'transcript_receiver_quarantine_bytes_total',
-      help: 'Bytes of undecodable bodies: kept, refused because too large, released',
+      help: 'Bytes of undecodable bodies by event: kept, refused as too large, released',
       labelNames: ['event'],
       registers,
     }),

@@ -42,17 +42,17 @@ export function createProcessMetrics(registry: Registry, options: { version: str
   );
   define(
     'transcript_receiver_process_heap_used_bytes',
-    'Used part of the JavaScript heap',
+    'Used size of the JavaScript heap',
     () => process.memoryUsage().heapUsed,
   );
   define(
     'transcript_receiver_process_active_resources',
-    'Sockets, timers, file requests and other resources that keep the event loop busy',
+    'Sockets, timers, file requests and other resources that keep the event loop alive',
     () => process.getActiveResourcesInfo().length,
   );
   define(
     'transcript_receiver_process_cpu_seconds',
-    'CPU time of the process since its start, user and system; only grows',
+    'User and system CPU time of the process since its start',
     () => cpuSeconds(process.cpuUsage()),
   );
   const started = Date.now() / 1000 - process.uptime();
@@ -74,7 +74,7 @@ function cpuSeconds(usage: NodeJS.CpuUsage): number {
 function defineBuildInfo(registry: Registry, version: string): void {
   new Gauge({
     name: 'transcript_receiver_build_info',
-    help: 'Always 1; the labels tell the version of the product and of Node',
+    help: 'Always 1; the labels carry the versions of the product and of Node',
     labelNames: ['version', 'node'],
     registers: [registry],
   }).set({ version, node: process.version }, 1);
@@ -87,7 +87,7 @@ function defineEventLoopLag(registry: Registry): { close(): void } {
   const seconds = (nanoseconds: number) => Math.max(0, nanoseconds / 1e6 - RESOLUTION) / 1000;
   new Gauge({
     name: 'transcript_receiver_event_loop_lag_seconds',
-    help: 'Lag of the event loop since the last scrape: median, 99th percentile and largest',
+    help: 'Event loop lag since the last scrape: median, 99th percentile and maximum',
     labelNames: ['quantile'],
     registers: [registry],
     collect() {

@@ -24,7 +24,7 @@ export function createRecoveryMetrics(registry: Registry, options: RecoveryMetri
   let oldest: number | null = null;
   new Gauge({
     name: 'transcript_receiver_recovery_oldest_unrecovered_seconds',
-    help: 'Age of the oldest job that should be here, is not, and may still be fetched; 0 when there is none',
+    help: 'Age of the oldest job whose results are missing and can still be fetched; 0 without such a job',
     registers: [registry],
     collect() {
       this.set(oldest === null ? 0 : Math.max(0, clock() - oldest) / 1000);
@@ -52,29 +52,29 @@ function defineMetrics(registry: Registry) {
   return {
     jobs: new Counter({
       name: 'transcript_receiver_recovery_jobs_total',
-      help: 'Jobs looked at by reconcile, by outcome and region',
+      help: 'Jobs checked by reconcile, by outcome and region',
       labelNames: ['outcome', 'region'],
       registers,
     }),
     runs: new Counter({
       name: 'transcript_receiver_recovery_runs_total',
-      help: 'Runs of reconcile by result',
+      help: 'Reconcile runs by result',
       labelNames: ['result'],
       registers,
     }),
     duration: new Gauge({
       name: 'transcript_receiver_recovery_run_duration_seconds',
-      help: 'Duration of the last run of reconcile',
+      help: 'Duration of the last reconcile run',
       registers,
     }),
     lastRun: new Gauge({
       name: 'transcript_receiver_recovery_last_run_timestamp_seconds',
-      help: 'When the last run of reconcile ended; 0 before the first',
+      help: 'When the last reconcile run ended; 0 before the first',
       registers,
     }),
     lastSuccess: new Gauge({
       name: 'transcript_receiver_recovery_last_success_timestamp_seconds',
-      help: 'When the last run of reconcile without failures ended; 0 before the first',
+      help: 'When the last reconcile run without failures ended; 0 before the first',
       registers,
     }),
   };

@@ -55,7 +55,7 @@ export function createStoreMetrics(registry: Registry): StoreMetrics {
   });
   const stale = new Counter({
     name: 'transcript_receiver_stale_uploads_swept_total',
-    help: 'Abandoned multipart uploads of ours that were found and aborted',
+    help: 'Abandoned multipart uploads that the sweep aborted',
     registers,
   });
   return {
@@ -83,13 +83,13 @@ function defineBudget(registry: Registry): (read: () => BudgetState) => void {
   }
   gauge(
     'transcript_receiver_memory_budget_bytes',
-    'Size of the byte budget all body buffers come from',
+    'Size of the byte budget for body buffers',
     (now) => now.size,
   );
   gauge('transcript_receiver_memory_budget_used_bytes', 'Bytes of the budget in use', (now) => now.used);
   gauge(
     'transcript_receiver_memory_budget_waiters',
-    'Deliveries waiting for memory of the budget',
+    'Deliveries that wait for memory from the budget',
     (now) => now.waiters,
   );
   return (read) => {

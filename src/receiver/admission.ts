@@ -45,7 +45,8 @@ export function createAdmission(
     },
     enter(declared) {
       if (closed) throw new Problem('draining', 'This replica is shutting down; another one will take it.');
-      if (storeTrouble() !== null) throw new Problem('store-unavailable', 'The store cannot take it now.');
+      if (storeTrouble() !== null)
+        throw new Problem('store-unavailable', 'The store is unavailable; send it again.');
       if (active >= limits.maxConcurrent) {
         throw new Problem('overloaded', `${limits.maxConcurrent} deliveries are being received already.`);
       }

@@ -24,7 +24,7 @@ export interface RequestBody extends AsyncIterable<Buffer> {
   readonly failure: Error | null;
   /** Ends it before it is complete; does nothing when it has ended. */
   fail(error: Error): void;
-  /** Calls the listener once when the body ends before it is complete, also while nobody reads. */
+  /** Calls the listener once when the body ends before it is complete, also while nothing reads it. */
   onFailure(listener: () => void): void;
 }
 

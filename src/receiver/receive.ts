@@ -144,7 +144,7 @@ export function createReceiver(parts: ReceiverParts): Receiver {
   ): Promise<void> {
     const body = rawCopy.hold();
     if (body === 'no-memory') {
-      throw new Problem('overloaded', 'Too much is being received to keep this body.');
+      throw new Problem('overloaded', 'No memory is free to quarantine this body; send it again.');
     }
     if (body === 'over-cap') throw new Problem('body-malformed', `${fault.message} (${fault.reason})`);
     try {

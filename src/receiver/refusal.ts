@@ -6,12 +6,12 @@ import { BodyAbortedError } from './callback-request.js';
 /** Why a delivery was refused: a problem to respond with, or that its sender is gone. */
 export type Refusal = Problem | BodyAbortedError;
 
-/** A failure of ours is never the sender's fault: what the store cannot do now is 503, so that the sender retries. */
+/** Maps an error to its refusal. A store error is 503, so that the sender retries. */
 export function asRefusal(error: unknown): Refusal {
   if (error instanceof BodyAbortedError) return error;
   if (error instanceof StoreError) {
     const { retryAfterMs } = error;
-    const detail = 'The store cannot take it now; send it again.';
+    const detail = 'The store is unavailable; send it again.';
     return new Problem('store-unavailable', detail, { cause: error, retryAfterMs });
   }
   if (error instanceof BodyTooLargeError) {

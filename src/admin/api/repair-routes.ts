@@ -75,7 +75,7 @@ export function repairRoutes(parts: RepairRouteParts): AdminRoute[] {
       method: 'POST',
       path: '/jobs/:id/acknowledge',
       tag: 'Jobs',
-      summary: 'Settle a conflict or a loss: somebody has looked at it and decided',
+      summary: 'Settle a conflict or a loss that an operator has reviewed',
       params: JOB,
       body: acknowledgeBody,
       answers: { 200: ledgerLineSchema },

@@ -1,4 +1,4 @@
-/** Writes for people: colours where the terminal shows them, plain lines where somebody reads them later. */
+/** Formats text for people: with colours on a terminal that supports them, plain otherwise. */
 export interface Paint {
   heading(text: string): void;
   say(text: string): void;

@@ -21,7 +21,7 @@ export function readContents(text: string): string[] | undefined {
   const tokens = text.split(',').map((token) => token.trim());
   const unknown = tokens.find((token) => !(CONTENT_TOKENS as readonly string[]).includes(token));
   if (unknown !== undefined) {
-    throw new InvalidArgumentError(`"${unknown}" is none of ${CONTENT_TOKENS.join(', ')}, none, absent.`);
+    throw new InvalidArgumentError(`"${unknown}" is not one of ${CONTENT_TOKENS.join(', ')}, none, absent.`);
   }
   return tokens;
 }
@@ -30,14 +30,14 @@ export function readFault(text: string): Fault {
   const [kind = '', rate = '1'] = text.split('=', 2);
   const template = Object.hasOwn(RATED_FAULTS, kind) ? RATED_FAULTS[kind] : undefined;
   if (!template)
-    throw new InvalidArgumentError(`"${kind}" is none of ${Object.keys(RATED_FAULTS).join(', ')}.`);
+    throw new InvalidArgumentError(`"${kind}" is not one of ${Object.keys(RATED_FAULTS).join(', ')}.`);
   return { ...template, rate: readShare(rate) };
 }
 
 export function readRegion(text: string): Record<string, number> {
   const [name = '', port = '0'] = text.split('=', 2);
   if (!(SIMULATED_REGIONS as readonly string[]).includes(name)) {
-    throw new InvalidArgumentError(`"${name}" is none of ${SIMULATED_REGIONS.join(', ')}.`);
+    throw new InvalidArgumentError(`"${name}" is not one of ${SIMULATED_REGIONS.join(', ')}.`);
   }
   return { [name]: readPort(port) };
 }

@@ -9,11 +9,11 @@ export interface AddressDecision {
   readonly allowed: boolean;
   /** The entry of `allow` that admitted the address, as configured. */
   readonly rule: string | null;
-  /** The region the address belongs to, whichever rule admitted it: it later picks the API endpoint. */
+  /** Region of the address, also when another rule admitted it. It later selects the API endpoint. */
   readonly region: Region | null;
 }
 
-/** Decides about one client address; anything that is not exactly one IP address is not allowed. */
+/** Checks one client address. A text that is not exactly one IP address is not allowed. */
 export type Allowlist = (address: string) => AddressDecision;
 
 interface Rule {
@@ -21,7 +21,7 @@ interface Rule {
   readonly admits: (address: string, region: Region | null) => boolean;
 }
 
-/** Compiles a source's `allow`: region names, addresses, CIDRs, `any`. Throws naming the entries it cannot read. */
+/** Compiles a source's `allow`: region names, addresses, CIDRs, `any`. @throws an error that names the invalid entries */
 export function compileAllowlist(allow: readonly string[], egress: EgressTable): Allowlist {
   const regionOf = compileEgress(egress);
   const rules = allow.map(compileRule);
@@ -36,7 +36,7 @@ export function compileAllowlist(allow: readonly string[], egress: EgressTable):
   };
 }
 
-/** Finds the region an address sends from. Two regions that share an address: the first one. */
+/** Finds the region of an address; the first one when two regions share the address. */
 export function compileEgress(egress: EgressTable): (address: string) => Region | null {
   const matchers = REGIONS.map((region) => [region, compileRanges(egress[region])] as const);
   return (address) => matchers.find(([, matches]) => matches(address) !== null)?.[0] ?? null;

@@ -16,7 +16,7 @@ export type AuthenticationFailure = 'missing' | 'wrong' | 'repeated' | 'not-yet-
 export type Authentication =
   /** `credential` is null for a source without credentials, which accepts what its allowlist admits. */
   | { readonly ok: true; readonly credential: string | null }
-  /** `credential` is set when the right secret came at the wrong time. For the operator, never for the sender. */
+  /** `credential` is set when the secret is right but expired or not valid yet. For operators, never for the sender. */
   | { readonly ok: false; readonly reason: AuthenticationFailure; readonly credential: string | null };
 
 /** Checks the presented headers at an instant, in milliseconds since 1970. */
@@ -29,12 +29,12 @@ interface CompiledCredential {
   readonly expires: number;
 }
 
-/** Compared with when a header is missing, so that this takes as long as a wrong one. */
+/** Stands in for a missing header, so that the comparison takes as long as with a wrong value. */
 const NO_DIGEST = Buffer.alloc(32);
 
 /**
- * Compiles a source's credentials. Digests of equal length are compared, of every line of every credential
- * whatever matched before, so that the time taken tells nothing. Throws on a header line that cannot be read.
+ * Compiles a source's credentials. Every line of every credential is compared, as digests of equal length, even after a
+ * match, so that timing reveals nothing. @throws an error that names a credential with an invalid header line
  */
 export function compileAuthenticator(credentials: Readonly<Record<string, Credential>>): Authenticator {
   const compiled = Object.entries(credentials).map(([name, credential]) => compile(name, credential));
@@ -68,21 +68,21 @@ function authenticate(
   for (const name of headerNames) {
     const values = Object.hasOwn(headers, name) ? headers[name] : undefined;
     if (values === undefined || values.length === 0) continue;
-    // Which of two would count is a matter of taste between hops, and so a way around a check.
+    // Proxies differ in which of two equal headers they use, so a repeated header could bypass a check.
     if (values.length > 1) return { ok: false, reason: 'repeated', credential: null };
     presented.set(name, digestOf(values[0] ?? ''));
   }
   if (presented.size === 0) return { ok: false, reason: 'missing', credential: null };
-  return judge(
+  return checkValidity(
     credentials.filter((credential) => matches(credential, presented)),
     now,
   );
 }
 
-/** How near the presented headers came to one credential. */
+/** How closely the presented headers match one credential. */
 export interface CredentialAttempt {
   readonly name: string;
-  /** What is wrong with each of its headers; `matches` when nothing is. Never a value. */
+  /** The result for each of its headers, without the value. */
   readonly headers: readonly {
     readonly name: string;
     readonly found: 'matches' | 'different' | 'missing' | 'repeated';
@@ -93,8 +93,8 @@ export interface CredentialAttempt {
 }
 
 /**
- * Tells which credential the presented headers come closest to: for the operator, who may know it; a sender must never
- * see it. Null for a source without credentials.
+ * Finds the credential that the presented headers match most closely; null for a source without credentials. For
+ * operators only: a sender must never see it.
  */
 export function compileClosestCredential(
   credentials: Readonly<Record<string, Credential>>,
@@ -123,7 +123,7 @@ function attemptOf(credential: CompiledCredential, headers: RequestHeaders, now:
   };
 }
 
-/** A header that matches says more than one that is there, and a valid credential is nearer than an expired one. */
+/** A matching header counts more than one that is merely present; among equals a valid credential wins. */
 function closeness({ headers, validity }: CredentialAttempt): number {
   const found = (what: string) => headers.filter((header) => header.found === what).length / headers.length;
   return 4 * found('matches') + 2 * (found('repeated') + found('different')) + (validity === 'valid' ? 1 : 0);
@@ -137,7 +137,7 @@ function matches(credential: CompiledCredential, presented: ReadonlyMap<string, 
   return equal === 1;
 }
 
-function judge(matching: readonly CompiledCredential[], now: number): Authentication {
+function checkValidity(matching: readonly CompiledCredential[], now: number): Authentication {
   const valid = matching.find(({ notBefore, expires }) => notBefore <= now && now < expires);
   if (valid !== undefined) return { ok: true, credential: valid.name };
   const [first] = matching;
@@ -145,7 +145,7 @@ function judge(matching: readonly CompiledCredential[], now: number): Authentica
   return { ok: false, reason: now < first.notBefore ? 'not-yet-valid' : 'expired', credential: first.name };
 }
 
-/** Header values are latin1 text; configured ones are ASCII, so the encoding cannot make unequal ones equal. */
+/** Node decodes header values as latin1. Configured values are ASCII, so the encoding cannot make different ones equal. */
 function digestOf(value: string): Buffer {
   return hash('sha256', value, 'buffer');
 }

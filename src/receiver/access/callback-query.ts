@@ -1,21 +1,21 @@
 import { isCallbackStatus, isJobId } from '../../domain/job.js';
 import { Problem } from '../../domain/problem.js';
 
-/** What a callback says of itself in its address. */
+/** The query parameters of a callback. */
 export interface CallbackQuery {
   readonly jobId: string;
   readonly status: string;
-  /** Tokens of the submitter's own `contents` parameter, which says what a lone body is; empty without one. */
+  /** Tokens of the submitter's `contents` parameter, which names the kind of a single body; empty without it. */
   readonly contents: readonly string[];
 }
 
-/** More tokens than contents exist help nobody. */
+/** Upper bound of the tokens kept; the service has fewer kinds of content. */
 const MAX_CONTENTS = 16;
 const NO_CONTENTS: readonly string[] = [];
 
 /**
- * Reads the raw query, without its `?`. `id` and `status` come exactly once; `contents` is a hint; all other
- * parameters are the submitter's own. Throws `query-invalid`.
+ * Reads the raw query, without its `?`. `id` and `status` must occur exactly once. `contents` is a hint. All
+ * other parameters belong to the submitter. Throws `query-invalid`.
  */
 export function parseCallbackQuery(rawQuery: string): CallbackQuery {
   const parameters = new URLSearchParams(rawQuery);
@@ -32,7 +32,7 @@ export function parseCallbackQuery(rawQuery: string): CallbackQuery {
   return { jobId, status, contents: contentsOf(parameters) };
 }
 
-/** The parameters that are understood, as a query: all others are the submitter's own, and may be secret. */
+/** The known parameters, as a query. All others belong to the submitter and may be secret. */
 export function storableQuery({ jobId, status, contents }: CallbackQuery): string {
   const known = new URLSearchParams({ id: jobId, status });
   if (contents.length > 0) known.set('contents', contents.join(','));

@@ -1,22 +1,20 @@
 import { normaliseAddress } from '../../text/ip-address.js';
 import { compileRanges } from './range-matcher.js';
 
-/** Whose address counts, in canonical form, or why it cannot be told; the reason is safe to show. */
+/** The client's address in canonical form, or why it cannot be read. The reason is safe to show. */
 export type ClientAddress = { readonly address: string } | { readonly unreadable: string };
 
-/**
- * Finds the client behind trusted proxies. `forwardedFor` are the values of all X-Forwarded-For lines in the
- * order they came.
- */
+/** Finds the client behind trusted proxies. `forwardedFor` holds the values of all X-Forwarded-For lines in order. */
 export type ClientAddressReader = (
   peer: string | undefined,
   forwardedFor: readonly string[] | undefined,
 ) => ClientAddress;
 
 /**
- * The socket's peer; or, when the peer is a trusted proxy, the first untrusted entry of X-Forwarded-For from
- * the right. Each trusted proxy appended what it saw, so everything further left is only a claim. No header:
- * the peer; every entry trusted: the leftmost. An entry on the way that is neither an IP nor one with a port is unreadable.
+ * The client is the socket's peer. When the peer is a trusted proxy, it is the first untrusted entry of X-Forwarded-For
+ * from the right: each trusted proxy appends the address it saw, and anybody can write the entries left of those. Without
+ * the header it is the peer; when every entry is trusted, the leftmost one. An entry before that which is not an IP
+ * address, with or without a port, makes the client unreadable.
  */
 export function compileClientAddress(trustedProxies: readonly string[]): ClientAddressReader {
   const trustedRange = compileRanges(trustedProxies);
@@ -25,17 +23,17 @@ export function compileClientAddress(trustedProxies: readonly string[]): ClientA
     const peerAddress = normaliseAddress(withoutZone(peer ?? ''));
     if (peerAddress === null) return { unreadable: 'the peer of the connection has no IP address' };
     if (!isTrusted(peerAddress) || forwardedFor === undefined) return { address: peerAddress };
-    return walk(forwardedFor.join(',').split(','), isTrusted);
+    return firstUntrusted(forwardedFor.join(',').split(','), isTrusted);
   };
 }
 
-/** What became of X-Forwarded-For, for whoever asks why an address counts. */
+/** How X-Forwarded-For was used; explains to operators which address counts. */
 export interface ForwardedFor {
-  /** `ignored`: the peer is no trusted proxy, so that anybody could have written the header. */
+  /** `ignored`: the peer is not a trusted proxy, so anybody could have written the header. */
   readonly header: 'absent' | 'ignored' | 'followed';
-  /** Canonical address of the connection's other end; null when it is none. */
+  /** Canonical address of the connection's peer; null when it is not an IP address. */
   readonly peer: string | null;
-  /** The address that would count if the peer were trusted; null when there is none that could be read. */
+  /** The address that would count if the peer were trusted; null when it cannot be read. */
   readonly claimed: string | null;
 }
 
@@ -50,20 +48,23 @@ export function explainForwardedFor(trustedProxies: readonly string[]): Forwarde
   return (given, forwardedFor) => {
     const peer = normaliseAddress(withoutZone(given ?? ''));
     if (forwardedFor === undefined) return { header: 'absent', peer, claimed: null };
-    const claim = walk(forwardedFor.join(',').split(','), (address) => trustedRange(address) !== null);
+    const claim = firstUntrusted(
+      forwardedFor.join(',').split(','),
+      (address) => trustedRange(address) !== null,
+    );
     const claimed = 'address' in claim ? claim.address : null;
     const followed = peer !== null && trustedRange(peer) !== null;
     return { header: followed ? 'followed' : 'ignored', peer, claimed };
   };
 }
 
-/** Node names the interface of link-local peers behind their address: fe80::1%eth0. */
+/** Node appends the interface to the address of a link-local peer: fe80::1%eth0. */
 function withoutZone(peer: string): string {
   const zone = peer.indexOf('%');
   return zone === -1 ? peer : peer.slice(0, zone);
 }
 
-/** Azure's Application Gateway writes the client's port behind its address: `192.0.2.1:5555`, `[2001:db8::1]:5555`. */
+/** Azure's Application Gateway appends the client's port to its address: `192.0.2.1:5555`, `[2001:db8::1]:5555`. */
 function withoutPort(entry: string): string {
   const [, inBrackets, plain, port] = /^(?:\[([^\][]*)\]|([\d.]+)):(\d{1,5})$/.exec(entry) ?? [];
   if (port === undefined || Number(port) > 65_535) return entry;
@@ -72,7 +73,7 @@ function withoutPort(entry: string): string {
   return inBrackets.includes(':') ? inBrackets : entry;
 }
 
-function walk(entries: readonly string[], isTrusted: (address: string) => boolean): ClientAddress {
+function firstUntrusted(entries: readonly string[], isTrusted: (address: string) => boolean): ClientAddress {
   let leftmost: ClientAddress = { unreadable: 'X-Forwarded-For is empty' };
   for (const entry of entries.toReversed()) {
     const address = normaliseAddress(withoutPort(entry.replace(/^[ \t]+|[ \t]+$/g, '')));

@@ -10,8 +10,8 @@ const FORWARDING_HEADERS: readonly (readonly [label: string, name: RegExp])[] = 
 ];
 
 /**
- * The kind of header that shows that a request was forwarded or comes from a web page; null when there is none. Node's own
- * fetch sends `Sec-Fetch-Mode: cors` and no other of them; a browser always sends `Sec-Fetch-Site` with it.
+ * Finds a header which shows that a request was forwarded or comes from a web page, and returns its kind or null. Of these
+ * headers Node's fetch sends only `Sec-Fetch-Mode: cors`; a browser always sends `Sec-Fetch-Site` with it.
  */
 export function forwardingHeader(headers: RequestHeaders): string | null {
   for (const name of Object.keys(headers)) {

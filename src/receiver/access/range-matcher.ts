@@ -1,15 +1,15 @@
 import ipRangeCheck from 'ip-range-check';
 import { parseRange } from '../../text/ip-address.js';
 
-/** Finds the first entry that holds an address. The address must be canonical (`normaliseAddress`). */
+/** Finds the first entry that contains an address. The address must be canonical (`normaliseAddress`). */
 export type RangeMatcher = (address: string) => string | null;
 
-/** Addresses remembered per matcher: senders and proxies are few, strangers must not fill memory. */
-const REMEMBERED = 4096;
+/** Addresses cached per matcher. Senders and proxies are few; unknown senders must not exhaust memory. */
+const CACHE_SIZE = 4096;
 
 /**
- * Compiles addresses and CIDRs. ip-range-check does the matching, but takes anything and fails in silence:
- * every entry is therefore read strictly first and handed on in canonical form. Throws naming all wrong ones.
+ * Compiles addresses and CIDRs. ip-range-check does the matching, but accepts any text and fails silently. Therefore
+ * every entry is parsed strictly first and passed on in canonical form. @throws an error that names all invalid entries
  */
 export function compileRanges(entries: readonly string[]): RangeMatcher {
   const faults: string[] = [];
@@ -23,16 +23,16 @@ export function compileRanges(entries: readonly string[]): RangeMatcher {
   return memoised((address) => ranges.find(({ cidr }) => ipRangeCheck(address, cidr))?.entry ?? null);
 }
 
-/** Keeps the latest answers of a pure function, the oldest going first. */
+/** Caches the results of a pure function; a full cache drops its oldest entry. */
 export function memoised<T>(decide: (address: string) => T): (address: string) => T {
-  const answers = new Map<string, T>();
+  const cache = new Map<string, T>();
   return (address) => {
-    const known = answers.get(address);
-    if (known !== undefined) return known;
-    const answer = decide(address);
-    if (answers.size >= REMEMBERED) answers.delete(answers.keys().next().value as string);
+    const cached = cache.get(address);
+    if (cached !== undefined) return cached;
+    const result = decide(address);
+    if (cache.size >= CACHE_SIZE) cache.delete(cache.keys().next().value as string);
     // A copy: a slice of X-Forwarded-For would keep the whole header alive.
-    answers.set(Buffer.from(address, 'latin1').toString('latin1'), answer);
-    return answer;
+    cache.set(Buffer.from(address, 'latin1').toString('latin1'), result);
+    return result;
   };
 }

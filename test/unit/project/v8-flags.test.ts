@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { V8_FLAGS } from '../../../scripts/v8-flags.mjs';
-import { collectAsBytesPass } from '../../../src/observe/garbage-collection.js';
+import { collectAsBytesPass } from '../../../src/observe/collect-as-bytes-pass.js';
 
 describe('the flags of V8', () => {
   it('are the same for npm start and for the image', () => {

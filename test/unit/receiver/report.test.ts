@@ -54,7 +54,7 @@ describe('the log line of a refused delivery', () => {
       () =>
         report.refused(
           LINE,
-          new Problem('store-unavailable', 'The store cannot take it now; send it again.', { cause }),
+          new Problem('store-unavailable', 'The store is unavailable; send it again.', { cause }),
         ),
     ],
     ['a ledger line that was lost', () => report.refusalUnrecorded(LINE, cause)],

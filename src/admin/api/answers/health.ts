@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type Answer, amount, count, countsByName, instant } from './values.js';
 
 const levelSchema = z.enum(['ok', 'warning', 'failing']);
-/** How urgent: nothing to do, somebody should look, or something is being lost or cannot be received. */
+/** Severity: healthy, needs attention, or results are being lost or cannot be received. */
 export type Level = z.output<typeof levelSchema>;
 
 const topicSchema = z.enum([
@@ -57,7 +57,7 @@ const reconcileFiguresSchema = z
   })
   .meta({
     id: 'ReconcileFigures',
-    description: 'The last reconcile run that looked at everything; while there is none, the last run',
+    description: 'The last complete reconcile run; before the first complete one, the last run',
   });
 export type ReconcileFigures = Answer<typeof reconcileFiguresSchema>;
 

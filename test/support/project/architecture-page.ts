@@ -1,4 +1,5 @@
 import { readdirSync } from 'node:fs';
+import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { area, importsOf, isOwn, readSources } from './source-imports.js';
 
@@ -57,15 +58,17 @@ function mermaid(graph: Graph): string {
   ].join('\n');
 }
 
-/** The folder's name, and below it the names of the folders in it. */
+/** The folder's name, and below it the names of its subfolders. Git does not track empty ones, so they are left out. */
 function label(folder: string): string {
   const inner = folder === 'main' ? [] : subfolders(folder);
   return [folder, ...(inner.length === 0 ? [] : [inner.join(' · ')])].join('<br/>');
 }
 
 function subfolders(folder: string): string[] {
-  return readdirSync(`${SRC}/${folder}`, { withFileTypes: true })
-    .filter((entry) => entry.isDirectory())
-    .map(({ name }) => name)
-    .sort();
+  const files = readdirSync(`${SRC}/${folder}`, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) =>
+      path.relative(`${SRC}/${folder}`, path.join(parentPath, name)).split(path.sep),
+    );
+  return [...new Set(files.flatMap(([inner = '', ...rest]) => (rest.length === 0 ? [] : [inner])))].sort();
 }

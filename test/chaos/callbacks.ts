@@ -45,7 +45,7 @@ export function mediaCallback(random: Random, jobId: string, sizes: Sizes): Call
   return { ...callback(random, jobId, sizes, 'media'), spoilings: ['none'], repeat: false };
 }
 
-/** A good transcript of about so many bytes. */
+/** A valid transcript of about `bytes` bytes. */
 export function largeTranscript(random: Random, jobId: string, bytes: number): Callback {
   const body = transcriptOf(random.bytes(Math.floor((bytes * 3) / 4)));
   return {

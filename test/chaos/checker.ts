@@ -13,7 +13,7 @@ export interface Verdict {
   readonly lost: string[];
   /** There, but not with the bytes that were sent. */
   readonly damaged: string[];
-  /** Visible, acknowledged or not, with bytes that nobody sent for that key. */
+  /** Visible, acknowledged or not, with bytes that were not sent for that key. */
   readonly foreign: string[];
   /** The same thing stored or recorded twice. */
   readonly double: string[];
@@ -31,7 +31,7 @@ interface Line {
 /** Hashes of everything visible, by key. */
 type Contents = ReadonlyMap<string, string>;
 
-/** @param otherJobs jobs somebody else sent and compares */
+/** @param otherJobs jobs that another part of the run sends and compares */
 export async function check(
   account: Account,
   otherJobs: ReadonlySet<string>,
@@ -91,7 +91,7 @@ async function readLedger(
   return lines;
 }
 
-/** A 2xx: the bytes are there under the names it told, and one ledger line says the same. */
+/** A 2xx promises that the bytes are stored under the acknowledged keys, and that one ledger line agrees. */
 function checkPromise(
   { callback, acknowledgement }: AcknowledgedCallback,
   contents: Contents,
@@ -113,9 +113,9 @@ function checkPromise(
     return;
   }
   if (callback.malformed) verdict.damaged.push(`${name}: a broken body was taken for a good one`);
-  const told = acknowledgement.items.map((item) => item.sha256).sort();
+  const acknowledged = acknowledgement.items.map((item) => item.sha256).sort();
   const sent = callback.items.map((item) => item.sha256).sort();
-  if (told.join() !== sent.join())
+  if (acknowledged.join() !== sent.join())
     verdict.damaged.push(`${name}: the answer names other bytes than were sent`);
   for (const { key, sha256: promised } of acknowledgement.items) {
     const hash = contents.get(key);
@@ -147,9 +147,7 @@ function checkOrigin(
     const sent = (account.sent.get(jobId) ?? []).flatMap(({ items }) => items);
     if (sent.some((item) => item.file === kindOf(file) && item.sha256 === hash)) continue;
     const owner = senders.get(hash);
-    verdict.foreign.push(
-      `${key} holds ${owner === undefined ? 'bytes nobody sent' : `the bytes of ${owner}`}`,
-    );
+    verdict.foreign.push(`${key} holds ${owner === undefined ? 'unsent bytes' : `the bytes of ${owner}`}`);
   }
 }
 
@@ -157,7 +155,7 @@ function checkOrigin(
 function checkLedger(lines: ReadonlyMap<string, Line[]>, contents: Contents, verdict: Verdict): void {
   const creators = new Map<string, string>();
   for (const [id, own] of lines) {
-    // A line whose answer got lost is followed by one about the refusal: the sender was told 503 and came again.
+    // When the ledger write succeeds but its response is lost, a refusal line follows: the sender got 503 and retried.
     const deeds = own.filter(({ outcome }) => outcome !== 'refused');
     if (deeds.length > 1) verdict.double.push(`${id}: ${deeds.length} ledger lines`);
     for (const { key, sha256: hash, outcome } of deeds[0]?.items ?? []) {

@@ -46,7 +46,7 @@ const AT_REST = [
   'transcript_receiver_memory_budget_waiters',
 ];
 
-/** With nothing under way, nothing may be held: no delivery, no byte of the budget, nobody waiting. */
+/** An idle replica must hold nothing: no delivery, no byte of the budget, no waiting lease. */
 export async function gaugesAtRest(replicas: readonly Replica[]): Promise<string[]> {
   let held: string[] = [];
   for (let tries = 0; tries < 40; tries += 1) {
@@ -64,6 +64,6 @@ async function heldBy(replica: Replica): Promise<string[]> {
   );
   return AT_REST.flatMap((name) => {
     const value = new RegExp(`^${name}(?:{[^}]*})? (\\S+)$`, 'm').exec(text)?.[1];
-    return value === '0' ? [] : [`${replica.name}: ${name} is ${value ?? 'not told'}`];
+    return value === '0' ? [] : [`${replica.name}: ${name} is ${value ?? 'missing'}`];
   });
 }

@@ -33,7 +33,7 @@ export interface Replica {
   readonly url: string;
   readonly adminUrl: string;
   readonly pid: number | null;
-  /** Ends that nobody asked for. */
+  /** Unexpected exits. */
   readonly crashes: readonly string[];
   /** Memory of the process that runs now, in bytes; null when none does. */
   rss(): number | null;

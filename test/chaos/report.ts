@@ -20,7 +20,7 @@ export interface Outcome {
   readonly crashes: readonly string[];
 }
 
-/** Prints everything somebody needs to judge the run, and to repeat it. True when nothing is wrong. */
+/** Prints the verdict and what is needed to repeat the run. True without faults. */
 export function printVerdict(outcome: Outcome): boolean {
   const { options, account, verdict, fromSimulator } = outcome;
   const faults: Record<string, readonly string[]> = {

@@ -10,7 +10,7 @@ import {
 } from '@aws-sdk/client-s3';
 import { filesBelow } from './volume.js';
 
-/** The store as somebody sees it who knows nothing but its keys. */
+/** Reads the store by keys alone, independently of the product's code. */
 export interface StoreView {
   keys(): Promise<string[]>;
   read(key: string): Promise<Buffer>;

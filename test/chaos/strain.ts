@@ -19,7 +19,7 @@ export interface Strain {
   slowSenders(random: Random): Promise<void>;
   /** Bodies cut into chunks of one byte. */
   tinyChunks(random: Random): Promise<void>;
-  /** Downloads by the dozen that nobody reads on, and imports that stall, on the admin port. */
+  /** Dozens of paused downloads, and stalled imports, on the admin port. */
   pausedOperators(random: Random): Promise<void>;
   /** Resolves when everything that was sent is acknowledged or given up. */
   settled(): Promise<unknown>;
@@ -44,7 +44,7 @@ const TRANSCRIPT_BYTES = 108_000;
 /** Beyond the connections that a replica has for its store. */
 const DOWNLOADS = 70;
 const STALLED_IMPORTS = 8;
-/** Bytes that are sent as so many chunks. */
+/** Bytes that are sent in chunks of one byte. */
 const CRUMBS = 250_000;
 
 export function createStrain(options: StrainOptions, deliverer: Deliverer, account: Account): Strain {

@@ -2,7 +2,7 @@ import { type AdminRouteParts, adminRoutes } from '../../src/admin/api/admin-rou
 import { problemSchema } from '../../src/admin/api/answers/problem.js';
 import { problemCodesOf } from '../../src/admin/api/openapi-document.js';
 
-// Making the routes takes no more of the parts than the sources; handling takes the rest.
+// Creating the routes needs only `sources`; the other parts are needed to handle requests.
 const routes = adminRoutes({ sources: new Map(), version: 'test' } as unknown as AdminRouteParts);
 
 export interface ReceivedAnswer {
@@ -18,7 +18,7 @@ export function contractFault(method: string, path: string, answer: ReceivedAnsw
   const route = routes.find(
     (each) => each.method === method.replace('HEAD', 'GET') && patternOf(each.path).test(bare),
   );
-  // The router itself answers what no route is declared for: 404, 405, or 401 before that.
+  // Undeclared routes are handled by the router: 404, 405, or 401 before that.
   if (route === undefined) return null;
   const name = `${method} ${route.path}`;
   const [type = ''] = answer.type.split(';');

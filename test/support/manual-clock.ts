@@ -1,12 +1,12 @@
 import type { Clock } from '../../src/time/clock.js';
 
 export interface ManualClock extends Clock {
-  /** Every wait asked for, in milliseconds. */
+  /** Every requested wait, in milliseconds. */
   readonly slept: readonly number[];
   advance(ms: number): void;
 }
 
-/** Time that passes only when told to, or when somebody sleeps: then at once. */
+/** A clock that moves only by `advance` and by `sleep`, which returns at once. */
 export function manualClock(start = Date.parse('2026-01-01T00:00:00Z')): ManualClock {
   let now = start;
   const slept: number[] = [];

@@ -9,7 +9,7 @@ export interface Random {
   bytes(length: number): Buffer;
 }
 
-/** `name` separates streams of one seed, so that one consumer does not change another's luck. */
+/** `name` separates streams of one seed, so that one consumer does not change the numbers of another. */
 export function createRandom(seed: number, name: string): Random {
   let state = [...name].reduce((sum, letter) => (Math.imul(sum, 31) + letter.charCodeAt(0)) | 0, seed | 0);
   const next = (): number => {

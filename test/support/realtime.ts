@@ -62,7 +62,7 @@ export function startOptions(
   };
 }
 
-/** A connection without a client: sends what a test wants and collects what the service says. */
+/** A bare connection: sends given messages and collects those of the service. */
 export interface RawClient {
   send(data: string | Uint8Array | object): void;
   /** The next message of the service. */

@@ -12,7 +12,7 @@ import { ledgerOf, visibleKeys } from '../../support/ledger/ledger-of.js';
 import { type AdminApi, adminApi, sendCallback } from '../../support/processes/admin-api.js';
 import { type RunningService, startService } from '../../support/processes/running-service.js';
 import { type LostJobs, lostJobs } from '../../support/recovery/lost-jobs.js';
-import { archiveOver } from '../../support/store/archive-bench.js';
+import { archiveOver } from '../../support/store/archive-fixture.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { until } from '../../support/until.js';
 
@@ -168,7 +168,7 @@ describe('replays over HTTP', () => {
     ['a refetch of everything', { selector: { kind: 'refetch' } }],
     ['an unknown filter', { selector: { kind: 'release', colour: 'blue' } }],
     ['ids that are none', { selector: { kind: 'refetch', jobs: ['../x'] } }],
-    ['an instant that is none', { selector: { kind: 'refetch', since: 'yesterday' } }],
+    ['an invalid instant', { selector: { kind: 'refetch', since: 'yesterday' } }],
     ['a day no calendar has', { selector: { kind: 'refetch', since: '2026-02-31T00:00:00Z' } }],
     ['a time without a zone', { selector: { kind: 'refetch', since: '2026-02-28T00:00:00' } }],
     ['a dryRun that is no boolean', { selector: { kind: 'release' }, dryRun: 'yes' }],

@@ -6,24 +6,24 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { RecoveryReport } from '../../../src/recovery/recovery-report.js';
 import { visibleKeys } from '../../support/ledger/ledger-of.js';
 import { runCli } from '../../support/processes/run-cli.js';
-import { type RecoveryBench, recoveryBench } from '../../support/recovery/recovery-bench.js';
+import { type RecoveryFixture, recoveryFixture } from '../../support/recovery/recovery-fixture.js';
 
-let bench: RecoveryBench;
+let fixture: RecoveryFixture;
 
 beforeEach(async () => {
-  bench = await recoveryBench();
+  fixture = await recoveryFixture();
 });
 
-afterEach(() => bench.close());
+afterEach(() => fixture.close());
 
 function settings(more: Record<string, unknown> = {}): Record<string, string> {
   const regions = Object.fromEntries(
-    Object.entries(bench.simulator.batchUrls).map(([region, batchUrl]) => [region, { batchUrl }]),
+    Object.entries(fixture.simulator.batchUrls).map(([region, batchUrl]) => [region, { batchUrl }]),
   );
   const settings = {
-    store: { url: `file:${bench.folder}`, partSize: '64KiB' },
+    store: { url: `file:${fixture.folder}`, partSize: '64KiB' },
     limits: { memoryBudget: '1MiB', quarantineBytes: '128KiB' },
-    speech: { apiKey: bench.simulator.apiKey, regions, retries: 0 },
+    speech: { apiKey: fixture.simulator.apiKey, regions, retries: 0 },
     recovery: { grace: '0s' },
     ...more,
   };
@@ -32,44 +32,44 @@ function settings(more: Record<string, unknown> = {}): Record<string, string> {
 
 describe('reconcile on the command line', () => {
   it('fetches, prints the report and exits with 0', async () => {
-    const id = await bench.lose();
+    const id = await fixture.lose();
     const first = await runCli(['reconcile', '--json'], settings());
     expect(first).toMatchObject({ code: 0, stderr: '' });
     const report = JSON.parse(first.stdout) as RecoveryReport;
     expect(report.outcomes.recovered).toBe(1);
-    const [key] = await visibleKeys(bench.folder, 'reports/');
-    expect(JSON.parse(await readFile(join(bench.folder, key ?? ''), 'utf8'))).toEqual(report);
-    expect(await bench.isExact(`jobs/${id}/transcript.json`, id, 'transcript.json-v2')).toBe(true);
+    const [key] = await visibleKeys(fixture.folder, 'reports/');
+    expect(JSON.parse(await readFile(join(fixture.folder, key ?? ''), 'utf8'))).toEqual(report);
+    expect(await fixture.isExact(`jobs/${id}/transcript.json`, id, 'transcript.json-v2')).toBe(true);
     const second = await runCli(['reconcile'], settings());
     expect(second).toMatchObject({ code: 0, stderr: '' });
     expect(second.stdout).toMatch(/matched +1\n/);
   });
 
   it('exits with 3 for what is lost for good, with 4 for what may come yet, 4 before 3', async () => {
-    bench.simulator.setStatus(await bench.lose(), 'expired');
+    fixture.simulator.setStatus(await fixture.lose(), 'expired');
     const lost = await runCli(['reconcile'], settings());
     expect(lost.code).toBe(3);
     expect(lost.stdout).toMatch(/unrecoverable +eu1 \S+ .*the job is expired/);
-    await bench.lose();
-    bench.simulator.faults.add({ kind: 'answer', operation: 'transcript', status: 500 });
+    await fixture.lose();
+    fixture.simulator.faults.add({ kind: 'answer', operation: 'transcript', status: 500 });
     const both = await runCli(['reconcile'], settings());
     expect(both.code).toBe(4);
     expect(both.stdout).toMatch(/failed +eu1 .*answered 500/);
   });
 
   it('exits with 4 when a region cannot be listed', async () => {
-    bench.simulator.faults.add({ kind: 'answer', operation: 'list', region: 'us1', status: 503 });
+    fixture.simulator.faults.add({ kind: 'answer', operation: 'list', region: 'us1', status: 503 });
     const result = await runCli(['reconcile'], settings());
     expect(result.code).toBe(4);
     expect(result.stdout).toMatch(/error in us1: list jobs in us1: answered 503/);
   });
 
   it('changes nothing in a dry run', async () => {
-    const id = await bench.lose();
+    const id = await fixture.lose();
     const result = await runCli(['reconcile', '--dry-run', '--since', '1h'], settings());
     expect(result).toMatchObject({ code: 0, stderr: '' });
     expect(result.stdout).toMatch(new RegExp(`${id}.*would be fetched`));
-    expect(await visibleKeys(bench.folder)).toEqual([]);
+    expect(await visibleKeys(fixture.folder)).toEqual([]);
   });
 
   it.each([
@@ -86,11 +86,11 @@ describe('reconcile on the command line', () => {
     const result = await runCli(['reconcile', ...args], settings(more));
     expect(result).toMatchObject({ code: 2, stdout: '' });
     expect(result.stderr).toMatch(message);
-    expect(await visibleKeys(bench.folder, 'reports/')).toEqual([]);
+    expect(await visibleKeys(fixture.folder, 'reports/')).toEqual([]);
   });
 
   it('refuses to start without an API key', async () => {
-    const { eu1 = '' } = bench.simulator.batchUrls;
+    const { eu1 = '' } = fixture.simulator.batchUrls;
     const speech = { apiKey: null, regions: { eu1: { batchUrl: eu1 } } };
     const result = await runCli(['reconcile'], settings({ speech }));
     expect(result.code).toBe(2);
@@ -100,15 +100,15 @@ describe('reconcile on the command line', () => {
 
 describe('refetch on the command line', () => {
   it('fetches one job and prints what became of it', async () => {
-    const jobId = await bench.lose();
-    await bench.lose();
+    const jobId = await fixture.lose();
+    await fixture.lose();
     const result = await runCli(['refetch', jobId, '--json'], settings());
     expect(result).toMatchObject({ code: 0, stderr: '' });
     expect(JSON.parse(result.stdout)).toMatchObject({ jobId, region: 'eu1', outcome: 'recovered' });
-    expect(await visibleKeys(bench.folder, 'jobs/')).toEqual([`jobs/${jobId}/transcript.json`]);
+    expect(await visibleKeys(fixture.folder, 'jobs/')).toEqual([`jobs/${jobId}/transcript.json`]);
   });
 
-  it('exits with 3 for a job nobody knows and with 2 for what is no id', async () => {
+  it('exits with 3 for an unknown job and with 2 for an invalid id', async () => {
     expect(await runCli(['refetch', 'unheard-of'], settings())).toMatchObject({
       code: 3,
       stdout: expect.stringMatching(/no configured region knows/),
@@ -122,7 +122,7 @@ describe('refetch on the command line', () => {
     await once(silent, 'listening');
     const { port } = silent.address() as AddressInfo;
     const speech = {
-      apiKey: bench.simulator.apiKey,
+      apiKey: fixture.simulator.apiKey,
       regions: { eu1: { batchUrl: `http://127.0.0.1:${port}/v2` } },
     };
     const result = await runCli(

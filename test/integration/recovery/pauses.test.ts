@@ -2,25 +2,26 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { reconcile } from '../../../src/recovery/reconcile.js';
 import type { RecoveryReport } from '../../../src/recovery/recovery-report.js';
 import { refetchAll } from '../../../src/recovery/refetch.js';
-import { type RecoveryBench, recoveryBench } from '../../support/recovery/recovery-bench.js';
+import { type RecoveryFixture, recoveryFixture } from '../../support/recovery/recovery-fixture.js';
 
 const HOUR = 3_600_000;
 const BEGIN = Date.now() - 150 * HOUR;
 
-let bench: RecoveryBench;
+let fixture: RecoveryFixture;
 
 beforeEach(async () => {
-  bench = await recoveryBench();
+  fixture = await recoveryFixture();
 });
 
-afterEach(() => bench.close());
+afterEach(() => fixture.close());
 
 /** A run `hours` after the beginning. */
 function runAt(hours: number, order: Parameters<typeof reconcile>[1] = {}): Promise<RecoveryReport> {
-  return reconcile({ ...bench.parts, clock: () => BEGIN + hours * HOUR }, order);
+  return reconcile({ ...fixture.parts, clock: () => BEGIN + hours * HOUR }, order);
 }
 
-const lostAt = (hours: number, region = 'eu1') => bench.lose({}, { region, createdAt: BEGIN + hours * HOUR });
+const lostAt = (hours: number, region = 'eu1') =>
+  fixture.lose({}, { region, createdAt: BEGIN + hours * HOUR });
 
 function lookedBack({ window }: RecoveryReport): number {
   return (Date.parse(window.until) - Date.parse(window.since)) / HOUR;
@@ -46,7 +47,7 @@ describe('after a pause', () => {
     await runAt(0);
     const jobId = await lostAt(5);
     await lostAt(5, 'us1');
-    const down = bench.simulator.faults.add({
+    const down = fixture.simulator.faults.add({
       kind: 'answer',
       operation: 'list',
       region: 'eu1',
@@ -55,7 +56,7 @@ describe('after a pause', () => {
     for (let hours = 10; hours <= 70; hours += 10) {
       expect(await runAt(hours)).toMatchObject({ regions: ['us1'], faults: [{ region: 'eu1' }] });
     }
-    bench.simulator.faults.remove(down);
+    fixture.simulator.faults.remove(down);
     const report = await runAt(80);
     expect(report.jobs).toMatchObject([{ jobId, region: 'eu1', outcome: 'recovered' }]);
     // The job of the other region is older than the window, and is not requested again.
@@ -71,7 +72,7 @@ describe('after a pause', () => {
     await runAt(60, { signal: stop.signal });
     await runAt(61, { since: new Date(BEGIN + 60 * HOUR) });
     await runAt(62, { source: 'default', since: new Date(BEGIN + 60 * HOUR) });
-    await refetchAll({ ...bench.parts, clock: () => BEGIN + 63 * HOUR }, ['another'], {});
+    await refetchAll({ ...fixture.parts, clock: () => BEGIN + 63 * HOUR }, ['another'], {});
     expect((await runAt(64)).jobs).toMatchObject([{ jobId, outcome: 'recovered' }]);
   });
 

@@ -3,18 +3,18 @@ import { reconcile } from '../../../src/recovery/reconcile.js';
 import { refetchAll } from '../../../src/recovery/refetch.js';
 import { adminApi } from '../../support/processes/admin-api.js';
 import { startService } from '../../support/processes/running-service.js';
-import { type RecoveryBench, recoveryBench } from '../../support/recovery/recovery-bench.js';
+import { type RecoveryFixture, recoveryFixture } from '../../support/recovery/recovery-fixture.js';
 
-let bench: RecoveryBench;
+let fixture: RecoveryFixture;
 
 beforeEach(async () => {
-  bench = await recoveryBench();
+  fixture = await recoveryFixture();
 });
 
-afterEach(() => bench.close());
+afterEach(() => fixture.close());
 
 async function health() {
-  const service = await startService({ store: { url: `file:${bench.folder}` } });
+  const service = await startService({ store: { url: `file:${fixture.folder}` } });
   try {
     return (await adminApi(service).get('/health')).body;
   } finally {
@@ -24,7 +24,7 @@ async function health() {
 
 describe('health after reconcile', () => {
   it('keeps a problem until a run that saw everything clears it', async () => {
-    const { parts, simulator, lose } = bench;
+    const { parts, simulator, lose } = fixture;
     const good = await lose();
     simulator.setStatus(await lose(), 'expired');
     simulator.setStatus(await lose(), 'expired');

@@ -9,30 +9,30 @@ import { eraseJob } from '../../../src/repair/erase-job.js';
 import { type ObjectStore, StoreError } from '../../../src/store/object-store.js';
 import { ledgerOf, visibleKeys } from '../../support/ledger/ledger-of.js';
 import {
-  type BenchOptions,
   CALLBACK_URL,
-  type RecoveryBench,
-  recoveryBench,
-} from '../../support/recovery/recovery-bench.js';
+  type RecoveryFixture,
+  type RecoveryFixtureOptions,
+  recoveryFixture,
+} from '../../support/recovery/recovery-fixture.js';
 
 const HOUR = 3_600_000;
 const NONE = { matched: 0, recovered: 0, conflict: 0, pending: 0, unrecoverable: 0, failed: 0 };
 
-let bench: RecoveryBench;
+let fixture: RecoveryFixture;
 
-async function begin(options: BenchOptions = {}): Promise<RecoveryBench> {
-  bench = await recoveryBench(options);
-  return bench;
+async function begin(options: RecoveryFixtureOptions = {}): Promise<RecoveryFixture> {
+  fixture = await recoveryFixture(options);
+  return fixture;
 }
 
-afterEach(() => bench.close());
+afterEach(() => fixture.close());
 
 async function artefacts(): Promise<string[]> {
-  return visibleKeys(bench.folder, 'jobs/');
+  return visibleKeys(fixture.folder, 'jobs/');
 }
 
 async function temporaryFiles(): Promise<string[]> {
-  return readdir(join(bench.folder, '.tmp')).catch(() => []);
+  return readdir(join(fixture.folder, '.tmp')).catch(() => []);
 }
 
 function only(report: RecoveryReport) {
@@ -58,7 +58,7 @@ describe('reconcile', () => {
       status: 'success',
       source: 'default',
     });
-    const [line] = await ledgerOf(bench.folder);
+    const [line] = await ledgerOf(fixture.folder);
     expect(line).toMatchObject({
       origin: 'recovery',
       region: 'us1',
@@ -96,7 +96,7 @@ describe('reconcile', () => {
       ignored: 0,
       faults: [],
     });
-    const [stored, ...others] = await visibleKeys(bench.folder, 'reports/');
+    const [stored, ...others] = await visibleKeys(fixture.folder, 'reports/');
     expect(others).toEqual([]);
     expect(JSON.parse((await content(stored ?? '')).toString())).toEqual(report);
   });
@@ -109,7 +109,7 @@ describe('reconcile', () => {
     const second = await reconcile(parts);
     expect(second).toMatchObject({ outcomes: { ...NONE, matched: 5 }, jobs: [] });
     expect(await artefacts()).toEqual(before);
-    expect(await ledgerOf(bench.folder)).toHaveLength(5);
+    expect(await ledgerOf(fixture.folder)).toHaveLength(5);
   });
 
   it('fetches only what is missing of a job', async () => {
@@ -121,20 +121,20 @@ describe('reconcile', () => {
     expect(only(report)?.items).toEqual([
       { kind: 'transcript.txt', key: `jobs/${id}/transcript.txt`, outcome: 'created' },
     ]);
-    expect((await bench.content(`jobs/${id}/transcript.json`)).toString()).toContain('by callback');
+    expect((await fixture.content(`jobs/${id}/transcript.json`)).toString()).toContain('by callback');
   });
 
   it('requests nothing of failed, running, foreign and bodiless jobs', async () => {
     const { simulator, parts, lose } = await begin();
     await lose({}, { outcome: 'error' });
     await lose({ contents: [] });
-    await lose({ url: 'http://127.0.0.1:9/somebody/else' });
+    await lose({ url: 'http://127.0.0.1:9/another/receiver' });
     await lose({}, { notify: [] });
     simulator.setStatus(await lose(), 'running');
     const report = await reconcile(parts);
     expect(report).toMatchObject({ outcomes: { ...NONE, matched: 2, pending: 1 }, ignored: 2 });
     expect(await artefacts()).toEqual([]);
-    expect(await ledgerOf(bench.folder)).toEqual([]);
+    expect(await ledgerOf(fixture.folder)).toEqual([]);
   });
 
   it('waits out the grace period, unless the service has given up', async () => {
@@ -196,7 +196,7 @@ describe('reconcile', () => {
       outcomes: { ...NONE, recovered: 1 },
       jobs: [{ region: 'eu1' }],
     });
-    expect(await ledgerOf(bench.folder)).toHaveLength(1);
+    expect(await ledgerOf(fixture.folder)).toHaveLength(1);
   });
 
   it('marks the report of a run whose options leave something out as limited', async () => {
@@ -224,7 +224,7 @@ describe('reconcile', () => {
       reason: 'would be fetched',
       items: [{ kind: 'transcript.json-v2', key: `jobs/${id}/transcript.json`, outcome: 'missing' }],
     });
-    expect(await visibleKeys(bench.folder)).toEqual([]);
+    expect(await visibleKeys(fixture.folder)).toEqual([]);
   });
 
   it('stores the job record as a missing jobinfo, and says so', async () => {
@@ -262,7 +262,7 @@ describe('reconcile', () => {
       ids.flatMap((id) => [`jobs/${id}/data`, `jobs/${id}/transcript.json`]).sort(),
     );
     for (const id of ids) expect(await isExact(`jobs/${id}/data`, id, 'data')).toBe(true);
-    expect(await visibleKeys(bench.folder, 'reports/')).toHaveLength(2);
+    expect(await visibleKeys(fixture.folder, 'reports/')).toHaveLength(2);
   });
 
   it('leaves the result of one run when two run at once and the record changes between them', async () => {
@@ -291,7 +291,7 @@ describe('reconcile', () => {
     expect([one.outcomes, other.outcomes]).toContainEqual({ ...NONE, recovered: 1 });
     expect([one.outcomes, other.outcomes]).toContainEqual({ ...NONE, matched: 1 });
     expect(await artefacts()).toEqual([`jobs/${id}/jobinfo.json`]);
-    expect(await ledgerOf(bench.folder)).toHaveLength(1);
+    expect(await ledgerOf(fixture.folder)).toHaveLength(1);
   });
 
   it('does not store a job that is erased during any of its steps', async () => {
@@ -368,7 +368,7 @@ describe('reconcile', () => {
     for (let n = 0; n < 3; n += 1) await lose({ contents });
     const report = await reconcile(parts, { signal: stop.signal });
     expect(report.faults).toEqual([{ region: null, reason: 'the run was interrupted' }]);
-    const lines = await ledgerOf(bench.folder);
+    const lines = await ledgerOf(fixture.folder);
     expect(lines.flatMap(({ items }) => items.map(({ key }) => key)).sort()).toEqual(await artefacts());
     const cut = report.jobs.filter(({ outcome }) => outcome === 'failed');
     expect(cut.length).toBeGreaterThan(0);
@@ -378,7 +378,7 @@ describe('reconcile', () => {
       expect(lines.find((line) => line.jobId === jobId)).toMatchObject({ outcome: 'failed', reason });
     }
     expect((await reconcile(parts)).outcomes).toMatchObject({ recovered: cut.length, failed: 0 });
-    const recorded = (await ledgerOf(bench.folder)).flatMap(({ items }) => items.map(({ key }) => key));
+    const recorded = (await ledgerOf(fixture.folder)).flatMap(({ items }) => items.map(({ key }) => key));
     expect(recorded.sort()).toEqual(await artefacts());
     expect(await artefacts()).toHaveLength(9);
   });
@@ -437,7 +437,7 @@ describe('failures of the service', () => {
     await reconcile(parts);
     simulator.faults.remove(transcripts);
     for (let n = 0; n < 2; n += 1) expect((await reconcile(parts)).outcomes.failed).toBe(1);
-    const lines = await ledgerOf(bench.folder);
+    const lines = await ledgerOf(fixture.folder);
     expect(lines.map(({ outcome }) => outcome)).toEqual(['failed', 'failed']);
     expect(lines[1]?.items.map(({ key }) => key)).toEqual(await artefacts());
   });
@@ -453,7 +453,7 @@ describe('failures of the service', () => {
       'the job is expired',
     ]);
     expect((await reconcile(parts)).outcomes).toEqual({ ...NONE, unrecoverable: 2 });
-    const lines = await ledgerOf(bench.folder);
+    const lines = await ledgerOf(fixture.folder);
     expect(lines.map(({ outcome }) => outcome)).toEqual(['unrecoverable', 'unrecoverable']);
   });
 
@@ -522,7 +522,7 @@ describe('failures of the service', () => {
       outcome: 'failed',
       reason: expect.stringMatching(/keeps it only until/),
     });
-    expect(await ledgerOf(bench.folder)).toHaveLength(1);
+    expect(await ledgerOf(fixture.folder)).toHaveLength(1);
     simulator.faults.remove(refusing);
     expect((await reconcile(later(131), { regions: ['us1'] })).jobs).toEqual([]);
     expect((await reconcile(later(131))).outcomes).toEqual({ ...NONE, recovered: 1 });
@@ -633,7 +633,7 @@ describe('failures of the service', () => {
     await expect(reconcile(parts, { regions: ['eu1', region] })).rejects.toMatchObject({
       kind: 'configuration',
     });
-    expect(await visibleKeys(bench.folder)).toEqual([]);
+    expect(await visibleKeys(fixture.folder)).toEqual([]);
   });
 });
 
@@ -656,7 +656,7 @@ describe('failures of the store', () => {
     });
     broken = false;
     expect((await reconcile(parts)).outcomes.recovered).toBe(1);
-    expect((await ledgerOf(bench.folder)).map(({ outcome }) => outcome)).toEqual(['failed', 'recovered']);
+    expect((await ledgerOf(fixture.folder)).map(({ outcome }) => outcome)).toEqual(['failed', 'recovered']);
   });
 
   it('reports a job as failed when its ledger line could not be written', async () => {
@@ -729,7 +729,7 @@ describe('failures of the store', () => {
     };
     const report = await reconcile({ ...parts, store: racing });
     expect(only(report)).toMatchObject({ outcome: 'conflict', items: [{ outcome: 'conflict' }] });
-    expect((await bench.content(key)).toString()).toBe('{"came":"first"}');
+    expect((await fixture.content(key)).toString()).toBe('{"came":"first"}');
     expect(await artefacts()).toHaveLength(2);
   });
 });

@@ -3,34 +3,34 @@ import type { StagedDelivery } from '../../../src/archive/archive.js';
 import { Problem } from '../../../src/domain/problem.js';
 import { refetch } from '../../../src/recovery/refetch.js';
 import { ledgerOf, visibleKeys } from '../../support/ledger/ledger-of.js';
-import { type RecoveryBench, recoveryBench } from '../../support/recovery/recovery-bench.js';
+import { type RecoveryFixture, recoveryFixture } from '../../support/recovery/recovery-fixture.js';
 
-let bench: RecoveryBench;
+let fixture: RecoveryFixture;
 
 beforeEach(async () => {
-  bench = await recoveryBench({ parts: { grace: 3_600_000 } });
+  fixture = await recoveryFixture({ parts: { grace: 3_600_000 } });
 });
 
-afterEach(() => bench.close());
+afterEach(() => fixture.close());
 
 describe('refetch', () => {
   it('finds the region by itself and ignores the grace period', async () => {
-    const { parts, lose, isExact } = bench;
+    const { parts, lose, isExact } = fixture;
     const jobId = await lose({}, { region: 'us1' });
     expect(await refetch(parts, { jobId })).toMatchObject({ jobId, region: 'us1', outcome: 'recovered' });
     expect(await isExact(`jobs/${jobId}/transcript.json`, jobId, 'transcript.json-v2')).toBe(true);
   });
 
   it('does nothing for a job that is complete', async () => {
-    const { parts, lose } = bench;
+    const { parts, lose } = fixture;
     const jobId = await lose();
     await refetch(parts, { jobId });
     expect(await refetch(parts, { jobId })).toMatchObject({ outcome: 'matched', items: [] });
-    expect(await ledgerOf(bench.folder)).toHaveLength(1);
+    expect(await ledgerOf(fixture.folder)).toHaveLength(1);
   });
 
   it('compares existing artefacts with `again`, and keeps what differs as conflict', async () => {
-    const { parts, store, lose } = bench;
+    const { parts, store, lose } = fixture;
     const jobId = await lose({ contents: ['transcript', 'transcript.txt', 'jobinfo'] });
     const headers = { contentType: 'text/plain', metadata: {} };
     await store.create(`jobs/${jobId}/transcript.txt`, Buffer.from('something else'), headers);
@@ -43,12 +43,12 @@ describe('refetch', () => {
         { kind: 'transcript.txt', outcome: 'conflict' },
       ],
     });
-    expect((await bench.content(`jobs/${jobId}/transcript.txt`)).toString()).toBe('something else');
-    expect(await bench.isExact(again.items[1]?.key ?? '', jobId, 'transcript.txt')).toBe(true);
+    expect((await fixture.content(`jobs/${jobId}/transcript.txt`)).toString()).toBe('something else');
+    expect(await fixture.isExact(again.items[1]?.key ?? '', jobId, 'transcript.txt')).toBe(true);
   });
 
   it('says that an artefact is damaged when its recorded SHA-256 is that of the service', async () => {
-    const { parts, store, simulator, lose } = bench;
+    const { parts, store, simulator, lose } = fixture;
     const jobId = await lose({ contents: ['transcript.txt'] });
     const sha256 = await simulator.expected(jobId)['transcript.txt'].sha256();
     const key = `jobs/${jobId}/transcript.txt`;
@@ -65,32 +65,32 @@ describe('refetch', () => {
   });
 
   it('fetches a job whose entries lead elsewhere, because an operator named it', async () => {
-    const { parts, lose } = bench;
+    const { parts, lose } = fixture;
     const jobId = await lose({ url: 'https://elsewhere.example/hook' });
     expect(await refetch(parts, { jobId })).toMatchObject({ outcome: 'recovered' });
   });
 
   it('requires the source when there are several and the job names none', async () => {
-    const { lose } = bench;
+    const { lose } = fixture;
     const sources = {
       default: { contents: ['transcript'], keyPrefix: '' },
       legal: { contents: ['transcript.txt'], keyPrefix: 'legal/' },
     };
-    const parts = { ...bench.parts, sources };
+    const parts = { ...fixture.parts, sources };
     const jobId = await lose({}, { notify: [] });
     expect(await refetch(parts, { jobId })).toMatchObject({
       outcome: 'failed',
       reason: expect.stringMatching(/source/),
     });
     expect(await refetch(parts, { jobId, source: 'legal' })).toMatchObject({ outcome: 'recovered' });
-    expect(await visibleKeys(bench.folder, 'legal/')).toEqual([`legal/jobs/${jobId}/transcript.txt`]);
+    expect(await visibleKeys(fixture.folder, 'legal/')).toEqual([`legal/jobs/${jobId}/transcript.txt`]);
   });
 
   it('records the origin and the actor of a replay', async () => {
-    const { parts, store, lose } = bench;
+    const { parts, store, lose } = fixture;
     const jobId = await lose();
     await refetch(parts, { jobId, origin: 'replay', actor: 'ada' });
-    expect(await ledgerOf(bench.folder)).toMatchObject([
+    expect(await ledgerOf(fixture.folder)).toMatchObject([
       { origin: 'replay', actor: 'ada', outcome: 'recovered' },
     ]);
     const info = await store.head(`jobs/${jobId}/transcript.json`);
@@ -98,7 +98,7 @@ describe('refetch', () => {
   });
 
   it('records what it stored before it was interrupted, and nothing when it stored nothing', async () => {
-    const { parts, store, lose } = bench;
+    const { parts, store, lose } = fixture;
     const jobId = await lose({ contents: ['transcript', 'transcript.txt', 'transcript.srt'] });
     const stop = new AbortController();
     const archive: typeof parts.archive = {
@@ -114,7 +114,7 @@ describe('refetch', () => {
       reason: 'the run was interrupted',
       items: [{ outcome: 'created' }, { outcome: 'failed' }, { outcome: 'missing' }],
     });
-    expect(await ledgerOf(bench.folder)).toMatchObject([
+    expect(await ledgerOf(fixture.folder)).toMatchObject([
       {
         origin: 'replay',
         actor: 'ada',
@@ -124,11 +124,11 @@ describe('refetch', () => {
     ]);
     expect(await store.head(`jobs/${jobId}/transcript.txt`)).toBeNull();
     await expect(refetch(parts, order)).rejects.toThrow('aborted');
-    expect(await ledgerOf(bench.folder)).toHaveLength(1);
+    expect(await ledgerOf(fixture.folder)).toHaveLength(1);
   });
 
   it('releases its memory when others wait for it, and retries once', async () => {
-    const { parts, lose, isExact } = bench;
+    const { parts, lose, isExact } = fixture;
     const jobId = await lose({ contents: ['data'] }, { mediaBytes: 3_000_000 });
     const given: StagedDelivery[] = [];
     const archive: typeof parts.archive = {
@@ -155,21 +155,21 @@ describe('refetch', () => {
   });
 
   it('is unrecoverable for an unknown job, unless all its artefacts are here', async () => {
-    const { parts, store } = bench;
-    expect(await refetch(parts, { jobId: 'nobody-knows' })).toMatchObject({
+    const { parts, store } = fixture;
+    expect(await refetch(parts, { jobId: 'unknown-job' })).toMatchObject({
       region: null,
       outcome: 'unrecoverable',
       reason: 'no configured region knows this job',
     });
     const headers = { contentType: 'application/json', metadata: {} };
-    await store.create('jobs/nobody-knows/transcript.json', Buffer.from('{}'), headers);
-    expect(await refetch(parts, { jobId: 'nobody-knows' })).toMatchObject({ outcome: 'matched' });
+    await store.create('jobs/unknown-job/transcript.json', Buffer.from('{}'), headers);
+    expect(await refetch(parts, { jobId: 'unknown-job' })).toMatchObject({ outcome: 'matched' });
   });
 
   it('is failed when a region that may know the job cannot be asked', async () => {
-    const { parts, simulator } = bench;
+    const { parts, simulator } = fixture;
     simulator.faults.add({ kind: 'answer', operation: 'record', region: 'us1', status: 503 });
-    expect(await refetch(parts, { jobId: 'nobody-knows' })).toMatchObject({
+    expect(await refetch(parts, { jobId: 'unknown-job' })).toMatchObject({
       region: null,
       outcome: 'failed',
       reason: expect.stringMatching(/us1.*503/),
@@ -177,7 +177,7 @@ describe('refetch', () => {
   });
 
   it('sends nothing for an invalid id', async () => {
-    const { parts } = bench;
+    const { parts } = fixture;
     expect(await refetch(parts, { jobId: '../../etc' })).toMatchObject({ outcome: 'failed' });
   });
 });

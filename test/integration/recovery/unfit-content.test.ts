@@ -3,8 +3,8 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { reconcile } from '../../../src/recovery/reconcile.js';
 import type { JobItem } from '../../../src/simulator/content/job-contents.js';
 import { visibleKeys } from '../../support/ledger/ledger-of.js';
-import { type RecoveryBench, recoveryBench } from '../../support/recovery/recovery-bench.js';
-import { context, putItem } from '../../support/store/archive-bench.js';
+import { type RecoveryFixture, recoveryFixture } from '../../support/recovery/recovery-fixture.js';
+import { context, putItem } from '../../support/store/archive-fixture.js';
 
 /** What comes instead of an item, as the service or something before it may answer. */
 interface Instead {
@@ -154,17 +154,17 @@ const FILES: Partial<Record<JobItem, string>> = {
   data: 'data',
 };
 
-let bench: RecoveryBench;
+let fixture: RecoveryFixture;
 
 beforeEach(async () => {
-  bench = await recoveryBench();
+  fixture = await recoveryFixture();
 });
 
-afterEach(() => bench.close());
+afterEach(() => fixture.close());
 
 describe('what cannot be the artefact', () => {
   it.each(Object.entries(CASES))('is not archived: %s', async (_name, instead) => {
-    const { simulator, parts, lose } = bench;
+    const { simulator, parts, lose } = fixture;
     const { item, status = 200, headers = {}, body, reason } = instead;
     const jobId = await lose({ contents: [item] });
     const other = await lose({ contents: [] });
@@ -179,7 +179,7 @@ describe('what cannot be the artefact', () => {
     });
     const { jobs } = await reconcile(parts);
     expect(jobs).toMatchObject([{ jobId, outcome: 'failed', reason: expect.stringMatching(reason) }]);
-    expect(await visibleKeys(bench.folder, 'jobs/')).toEqual([]);
+    expect(await visibleKeys(fixture.folder, 'jobs/')).toEqual([]);
 
     const callback = parts.archive.begin(context({ jobId }));
     await putItem(callback, { kind: item, contentType: 'text/plain' }, await own.bytes());
@@ -198,7 +198,7 @@ describe('what can be the artefact', () => {
     ['transcript.srt', 'application/x-subrip'],
     ['data', 'video/mp4'],
   ] as const)('%s as %s is archived byte by byte', async (item, type) => {
-    const { simulator, parts, lose, isExact } = bench;
+    const { simulator, parts, lose, isExact } = fixture;
     const jobId = await lose({ contents: [item] }, { mediaBytes: 300_000 });
     const bytes = await simulator.expected(jobId)[item].bytes();
     simulator.faults.add({

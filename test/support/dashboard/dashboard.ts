@@ -2,12 +2,12 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { launchChromium } from '../../../scripts/chromium.mjs';
 import type { RunningService } from '../processes/running-service.js';
 
-/** The dashboard in a browser window of its own, watched for what must never happen. */
+/** The dashboard in its own browser window, which is monitored for errors. */
 export interface Dashboard {
   readonly page: Page;
   /** Goes to a place within the page, e.g. `jobs/abc`. */
   go(path: string): Promise<void>;
-  /** Scripts that failed or were blocked, dialogs, requests to anywhere else. Empty when all is well. */
+  /** Scripts that failed or were blocked, dialogs, requests to anywhere else. Empty without errors. */
   readonly trouble: readonly string[];
   close(): Promise<void>;
 }

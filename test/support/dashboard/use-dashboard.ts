@@ -14,8 +14,8 @@ export interface DashboardFixture {
 }
 
 /**
- * One browser for the test file; a service, a simulator and a page of its own for every test. After each test nothing
- * may have gone wrong in the page: no blocked or failed script, no dialog, no request to elsewhere.
+ * One browser for the test file; a service, a simulator and a page of its own for every test. After each test the
+ * page must have no blocked or failed script, no dialog and no request to another origin.
  */
 export function useDashboard(settings: object = {}, look: Look = {}): DashboardFixture {
   const fixture = {} as { -readonly [Name in keyof DashboardFixture]: DashboardFixture[Name] };

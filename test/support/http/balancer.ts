@@ -21,12 +21,12 @@ export interface BalancerOptions {
   readonly replace?: Readonly<Record<string, string>>;
 }
 
-/** A balancer of Debian's, running the file this project ships with nothing but addresses changed. */
+/** A balancer from Debian with the configuration file of this project, in which only addresses are changed. */
 export interface Balancer {
   readonly url: string;
   readonly pid: number;
   readonly folder: string;
-  /** Everything it said, errors foremost. */
+  /** Its output, standard error first. */
   readonly output: () => string;
   /** nginx only: writes the file anew and reloads it. */
   reload(replace: Readonly<Record<string, string>>): Promise<void>;
@@ -104,7 +104,7 @@ function occurrences(text: string, part: string): number {
   return text.split(part).length - 1;
 }
 
-/** A port nobody listens on now. Somebody could take it before we do; the range is wide. */
+/** A free port. Another process could take it before the caller does; the range is wide. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { Pool } from 'undici';
 import type { Acknowledgement } from '../../../src/domain/delivery.js';
 
-/** A delivery that was acknowledged, with what must therefore lie in the store. */
+/** A delivery that was acknowledged, with the hashes that the store must hold. */
 export interface Acknowledged {
   readonly answer: Acknowledgement;
   /** SHA-256 of what was sent, by item. */
@@ -18,9 +18,9 @@ export interface LoadResult {
 export interface LoadPlan {
   readonly jobs: readonly string[];
   readonly concurrency: number;
-  /** Every so many-th callback carries media of that size beside its transcript. */
+  /** Every `every`-th callback carries media of `bytes` beside its transcript. */
   readonly media?: { readonly every: number; readonly bytes: number };
-  /** Told after each acknowledgement. */
+  /** Called after each acknowledgement with their count. */
   readonly onAcknowledged?: (count: number) => void;
 }
 
@@ -46,7 +46,7 @@ export function mediaOf(jobId: string, bytes: number): Buffer {
   return createHash('shake256', { outputLength: bytes }).update(jobId).digest();
 }
 
-/** Sends one callback per job, and remembers what was acknowledged. Broken connections are no errors here. */
+/** Sends one callback per job, and collects the acknowledged ones. A broken connection is not an error here. */
 export async function sendLoad(publicUrl: string, plan: LoadPlan): Promise<LoadResult> {
   const pool = new Pool(publicUrl, { connections: plan.concurrency });
   const acknowledged: Acknowledged[] = [];

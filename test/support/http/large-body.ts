@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 
 const BLOCK = 1024 * 1024;
 
-/** A body of so many MiB, no two of them alike, made while it is sent; `sha256` is known once it was read to its end. */
+/** A body of distinct MiB blocks, generated while it is sent; `sha256` is valid after the last chunk was read. */
 export function largeBody(mebibytes: number) {
   const hash = createHash('sha256');
   const block = randomBytes(BLOCK);

@@ -1,4 +1,4 @@
-/** Builds multipart bodies, right and wrong ones, and cuts any body into chunks. */
+/** Builds valid and invalid multipart bodies, and cuts bodies into chunks. */
 
 export interface PartSpec {
   readonly name?: string;
@@ -61,7 +61,7 @@ export async function* chunksOf(body: Buffer, ...sizes: number[]): AsyncGenerato
 }
 
 /**
- * A second opinion: the whole body at once, by the letter of RFC 2046 with delimiters as whole lines. Null when
+ * A second, simple parser: reads the whole body at once by RFC 2046, with delimiters as whole lines. Null when
  * the body is not well-formed, has more than white space around its parts, or holds a damaged delimiter.
  */
 export function naiveParts(body: Buffer, boundary = BOUNDARY): { head: string; content: Buffer }[] | null {
@@ -88,7 +88,7 @@ export function naiveParts(body: Buffer, boundary = BOUNDARY): { head: string; c
 /** A delimiter that was damaged on its way, before what looks like the header of a part. */
 export function damagedDelimiter(boundary = BOUNDARY): RegExp {
   const escaped = boundary.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
-  // Case counts in the boundary and not in the name of the header.
+  // The boundary is case-sensitive, the header name is not.
   const header = '[Cc][Oo][Nn][Tt][Ee][Nn][Tt]-[A-Za-z-]{1,32}[ \\t]*:';
   return new RegExp(`[-\\r\\n]${escaped}[- \\t\\r\\n]{0,64}${header}`);
 }

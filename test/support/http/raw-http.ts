@@ -8,7 +8,7 @@ export interface RawAnswer {
   readonly body: string;
 }
 
-/** A client that sends exactly the bytes it is given: what no HTTP library would send. */
+/** A client that sends exactly the given bytes, also those that no HTTP library would send. */
 export interface RawClient {
   readonly socket: Socket;
   /** Resolves when the bytes were handed to the kernel, or the other side hung up. */

@@ -54,7 +54,7 @@ export async function recordingServer(
   };
 }
 
-/** Parts of a form, taken apart by hand so that no parser of the product is trusted to judge itself. */
+/** Parts of a form, split without the product's parser, which is under test. */
 export function partsOf(request: RecordedRequest): { head: string; body: Buffer }[] {
   const boundary = /boundary=([^;]+)/.exec(request.headers['content-type'] ?? '')?.[1] ?? '';
   const whole = `\r\n${request.body.toString('latin1')}`;

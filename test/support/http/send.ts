@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 export interface SendOptions {
   readonly path: string;
   readonly headers?: Readonly<Record<string, string | number>>;
-  /** Sent whole; without it the caller writes to `outgoing` and ends it. */
+  /** The whole body; without it the caller writes to `outgoing` and ends it. */
   readonly body?: string | Buffer;
   readonly agent?: Agent;
   /** Address to send from; the whole of 127.0.0.0/8 is this machine's. */
@@ -25,7 +25,7 @@ export interface Sending {
   readonly answer: Promise<Answer>;
 }
 
-/** Sends a callback as a plain client does, reading the answer also while it still writes. */
+/** Sends a callback like a plain client, and reads the response while it is still writing. */
 export function send(base: string, { path, headers, body, agent, from }: SendOptions): Sending {
   const outgoing = request(base + path, {
     method: 'POST',
@@ -34,7 +34,7 @@ export function send(base: string, { path, headers, body, agent, from }: SendOpt
     ...(from === undefined ? {} : { localAddress: from }),
   });
   const answer = readAnswer(outgoing);
-  // Who waits for nothing else is told by `answer`; a late reset of the connection is not news.
+  // `answer` reports a failure; a later reset of the connection is of no interest.
   outgoing.on('error', () => {});
   answer.catch(() => {});
   if (body !== undefined) outgoing.end(body);

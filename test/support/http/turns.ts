@@ -1,10 +1,10 @@
 import type { ObjectStore } from '../../../src/store/object-store.js';
 
-/** Lets the store calls of several actors take effect in a given order, one letter of it for each call. */
+/** Runs the store calls of several actors in a given order, which names the actor of each call by its letter. */
 export interface Turns {
-  /** Resolves when it is this actor's turn. An actor whose letters are used up goes at once. */
+  /** Resolves when it is this actor's turn. An actor without remaining letters proceeds at once. */
   take(actor: string): Promise<void>;
-  /** The actor has ended: what is left of its letters is skipped. */
+  /** The actor has ended: its remaining letters are skipped. */
   leave(actor: string): void;
   /** A store whose calls take turns. */
   over(actor: string, store: ObjectStore): ObjectStore;
@@ -40,7 +40,7 @@ export function createTurns(order: string): Turns {
     over(actor, store) {
       const call = async <T>(work: () => Promise<T>): Promise<T> => {
         await take(actor);
-        // Whoever is next goes when this call has taken effect.
+        // The next actor proceeds when this call has taken effect.
         return work().finally(() => setImmediate(advance));
       };
       return {
@@ -49,7 +49,7 @@ export function createTurns(order: string): Turns {
         replace: (...args) => call(() => store.replace(...args)),
         head: (key) => call(() => store.head(key)),
         delete: (key) => call(() => store.delete(key)),
-        // What an upload gathers is seen by nobody before its end.
+        // An upload is not visible before it completes.
         async startUpload(key, headers) {
           const upload = await store.startUpload(key, headers);
           return { ...upload, complete: () => call(() => upload.complete()) };

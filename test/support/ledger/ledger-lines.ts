@@ -2,7 +2,7 @@ import type { LedgerLine } from '../../../src/domain/delivery.js';
 
 let counter = 0;
 
-/** A complete ledger line; say only what the test is about. */
+/** A complete ledger line with defaults; `overrides` hold what the test needs. */
 export function ledgerLine(overrides: Partial<LedgerLine> = {}): LedgerLine {
   counter += 1;
   return {

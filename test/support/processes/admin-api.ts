@@ -6,7 +6,7 @@ import type { RunningService } from './running-service.js';
 export type AdminApi = Readonly<Record<'get' | 'head' | 'post' | 'delete', (path: string) => Test>>;
 
 /**
- * Every answer has to keep the contract of its route: one that changes without its schema fails. JSON is parsed into
+ * Every response is checked against its route's schema, so that a change without its schema fails. JSON is parsed into
  * `body`, everything else is a Buffer there; `text` is always the text.
  *
  * @param token null sends none
@@ -30,7 +30,7 @@ function checkContract(method: string, path: string, { status, headers, body }: 
   if (fault !== null) throw new Error(fault);
 }
 
-/** superagent's own parsers go by content type, and keep no bytes of what they can read. */
+/** superagent's parsers depend on the content type, and keep no bytes of parsed content. */
 function parseBody(response: Response, done: (error: Error | null, body: unknown) => void): void {
   const chunks: Buffer[] = [];
   const incoming = response as unknown as NodeJS.ReadableStream & { text: string };
@@ -43,7 +43,7 @@ function parseBody(response: Response, done: (error: Error | null, body: unknown
   });
 }
 
-/** Null for what is no JSON: an artefact may claim to be. */
+/** Null for invalid JSON: an artefact may be declared as JSON without being it. */
 function parsedJson(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -50,8 +50,8 @@ export interface Container {
 
 /*
  * A container without an engine: mount and process namespaces of its own, the image's root read-only, nothing but
- * the volumes, /dev and an empty /proc in it, the image's user. What isolates further (network, cgroups,
- * capabilities) plays no part in what is tested.
+ * the volumes, /dev and an empty /proc in it, the image's user. Other isolation (network, cgroups, capabilities) does not
+ * matter for these tests.
  */
 const ENTER = `
 set -e

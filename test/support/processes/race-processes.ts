@@ -7,7 +7,7 @@ import type { StoreOptions } from '../../../src/store/open-store.js';
 const RACER = fileURLToPath(new URL('racer.ts', import.meta.url));
 const TYPESCRIPT = new URL('../../../scripts/run-typescript.mjs', import.meta.url).href;
 
-/** Lets processes of their own create the same keys at the same time; results in the order of `names`. */
+/** Starts processes that create the same keys at the same time; results in the order of `names`. */
 export async function raceProcesses(
   options: StoreOptions,
   keys: readonly string[],

@@ -1,6 +1,6 @@
 import { openStore, type StoreOptions } from '../../../src/store/open-store.js';
 
-/** A process of its own that creates the keys it is sent, all at once, and reports what became of each. */
+/** A process of its own that creates the keys it is sent, all at once, and reports the outcome of each. */
 interface Race {
   readonly options: StoreOptions;
   readonly keys: readonly string[];

@@ -14,11 +14,11 @@ import { createReceiver } from '../../../src/receiver/receive.js';
 import { createFileStore } from '../../../src/store/file/file-store.js';
 import { temporaryFolder } from '../temporary-folder.js';
 
-/** A receiver over real sockets and files, whose memory a test can look at and whose clock it sets. */
+/** A receiver over real sockets and files whose memory budget a test can read and whose clock it advances. */
 export interface ReceiverWithBudget {
   readonly url: string;
   readonly budget: ByteBudget;
-  /** Lets so many seconds pass for the budget. */
+  /** Advances the budget's clock. */
   pass(seconds: number): void;
   stop(): Promise<void>;
 }

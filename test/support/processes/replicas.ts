@@ -3,8 +3,8 @@ import { temporaryFolder } from '../temporary-folder.js';
 import { type ReceiverProcess, startReady } from './receiver-process.js';
 
 /**
- * Two processes of the real binary over one store, each on a port of its own that it keeps over restarts. Unless told
- * otherwise their source `default` wants `CREDENTIAL`.
+ * Two processes of the real binary over one store. Each keeps its own port over restarts. By default their source
+ * `default` requires `CREDENTIAL`.
  */
 export interface Replicas {
   /** host:port of each. */
@@ -19,10 +19,10 @@ export interface Replicas {
 
 const TOKEN = 'behind-a-balancer-only-with-a-token';
 
-/** What a callback carries for `GUARDED`. */
+/** Headers of a callback to a `GUARDED` source. */
 export const CREDENTIAL = { 'X-Callback-Token': TOKEN } as const;
 
-/** Settings of a source that takes what was forwarded: one with a credential. */
+/** Settings of a source that accepts forwarded requests, because it has a credential. */
 export const GUARDED = { credentials: { main: { headers: [`X-Callback-Token: ${TOKEN}`] } } };
 
 type Settings = Readonly<Record<string, Readonly<Record<string, unknown>>>>;

@@ -10,7 +10,7 @@ export interface CliResult {
   readonly stderr: string;
 }
 
-/** Runs the real binary to its end with nothing in the environment but `env`; `onStart` is told how to signal it. */
+/** Runs the real binary until it exits, with `env` as its whole environment; `onStart` receives a function that signals it. */
 export function runCli(
   args: readonly string[],
   env: Record<string, string> = {},

@@ -2,7 +2,7 @@ import { register } from 'node:module';
 
 /*
  * For `node --import`: sends this process the signal named by SIGNAL_AT_LOAD when it begins to load the receiver,
- * and never lets it finish loading. So a test reaches a moment that depends on no machine's speed.
+ * and keeps it from finishing. So the test does not depend on the machine's speed.
  */
 const hooks = `
   export async function load(url, context, next) {

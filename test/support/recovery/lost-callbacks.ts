@@ -8,7 +8,7 @@ import { createSimulator, type Simulator } from '../../../src/simulator/simulato
 import type { ObjectStore } from '../../../src/store/object-store.js';
 import { openStore } from '../../../src/store/open-store.js';
 import type { StoreUnderTest } from '../../contract/object-store.js';
-import { type FrontDoor, frontDoor } from '../http/front-door.js';
+import { type SwitchableProxy, startSwitchableProxy } from '../http/switchable-proxy.js';
 import { type ReceiverProcess, startReady } from '../processes/receiver-process.js';
 import { runCli } from '../processes/run-cli.js';
 import { storeSettings } from '../store/store-settings.js';
@@ -58,7 +58,7 @@ export function describeLostCallbacks(name: string, open: () => Promise<StoreUnd
     let underTest: StoreUnderTest;
     let store: ObjectStore;
     let simulator: Simulator;
-    let door: FrontDoor;
+    let proxy: SwitchableProxy;
     let receivers: ReceiverProcess[];
     let jobs: Submitted[];
 
@@ -67,14 +67,14 @@ export function describeLostCallbacks(name: string, open: () => Promise<StoreUnd
       store = await openStore(underTest.options);
       // Three retries within 650 ms instead of 65 s.
       simulator = await createSimulator({ seed: 'lost', regions: { eu1: 0, us1: 0 }, timeScale: 0.01 });
-      door = await frontDoor();
+      proxy = await startSwitchableProxy();
       receivers = [];
       jobs = [];
     });
 
     afterEach(async () => {
       await simulator.close();
-      await door.close();
+      await proxy.close();
       for (const receiver of receivers) await receiver.destroy();
       await store.close();
       await underTest.dispose();
@@ -99,7 +99,7 @@ export function describeLostCallbacks(name: string, open: () => Promise<StoreUnd
     async function startReceiver(replicaName: string): Promise<ReceiverProcess> {
       const receiver = await startReady(settings(replicaName));
       receivers.push(receiver);
-      door.lead(receiver.publicUrl);
+      proxy.setTarget(receiver.publicUrl);
       return receiver;
     }
 
@@ -119,7 +119,7 @@ export function describeLostCallbacks(name: string, open: () => Promise<StoreUnd
             type: 'transcription',
             transcription_config: { language: 'en' },
             notification_config: [
-              { url: `${door.url}/callbacks/default`, ...(contents ? { contents } : {}) },
+              { url: `${proxy.url}/callbacks/default`, ...(contents ? { contents } : {}) },
             ],
           },
         });
@@ -172,10 +172,10 @@ export function describeLostCallbacks(name: string, open: () => Promise<StoreUnd
         await simulator.idle();
 
         // For a while every callback is answered 503.
-        door.lead(null);
+        proxy.setTarget(null);
         submit(60);
         await simulator.idle();
-        door.lead(receiver.publicUrl);
+        proxy.setTarget(receiver.publicUrl);
 
         // The receiver is killed with callbacks in flight, and is down for longer than they are retried.
         submit(100, (ok) => {

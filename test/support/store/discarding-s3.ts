@@ -7,7 +7,7 @@ import { describeRequest, type RequestHead, type S3Request } from './s3-stand-in
 import { type Content, createS3State, type S3State } from './s3-stand-in-state.js';
 
 export interface DiscardingS3Options {
-  /** Whose bodies are kept; of others only the size is. */
+  /** Selects the keys whose bodies are kept; of others only the size is kept. */
   readonly keepsBody: (key: string) => boolean;
   /** Called with every request that was answered. */
   readonly onAnswer: (request: S3Request) => void;
@@ -26,8 +26,8 @@ const HEAD_END = Buffer.from('\r\n\r\n');
 const NO_BODY = Buffer.alloc(0);
 
 /**
- * The stand-in for benches, which costs the machine as little as possible: nothing is recorded or checked, and nothing
- * misbehaves. A PUT with a Content-Length goes through a byte counter on the bare socket, everything else through
+ * The S3 stand-in for benchmarks, with as little overhead as possible: it records nothing, checks nothing and injects no
+ * faults. A PUT with a Content-Length goes through a byte counter on the bare socket, everything else through
  * node:http.
  */
 export async function startDiscardingS3({ keepsBody, onAnswer }: DiscardingS3Options): Promise<DiscardingS3> {
@@ -98,7 +98,7 @@ interface CountedPut {
   missing: number;
 }
 
-/** Takes simple PUTs off the socket, until the first request of another kind. */
+/** Reads simple PUTs from the socket until the first request of another kind. */
 function countPuts(
   socket: Socket,
   keepsBody: (key: string) => boolean,

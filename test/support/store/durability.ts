@@ -71,7 +71,7 @@ export function describeDurability(name: string, open: () => Promise<StoreUnderT
         await expectAllThere(store, acknowledged);
         await expectNothingHalfVisible(store, jobs);
 
-        // After a restart the sender comes again with everything: what was there is identical, the rest is stored.
+        // After a restart the sender repeats everything: stored artefacts are identical, the others are stored now.
         const again = await start('second');
         const retried = await sendLoad(again.publicUrl, {
           jobs: jobs.slice(0, 400),
@@ -135,7 +135,7 @@ export function describeDurability(name: string, open: () => Promise<StoreUnderT
   });
 }
 
-/** Every acknowledged item lies in the store with the hash of what was sent, and the ledger has the line. */
+/** Every acknowledged item is in the store with the hash of the sent bytes, and the ledger has its line. */
 async function expectAllThere(store: ObjectStore, acknowledged: readonly Acknowledged[]): Promise<void> {
   const lines = new Map<string, LedgerLine>();
   for await (const line of readLedger(store, {})) lines.set(line.deliveryId, line);
@@ -153,7 +153,7 @@ async function expectAllThere(store: ObjectStore, acknowledged: readonly Acknowl
   expect(missing).toEqual([]);
 }
 
-/** Whatever was not acknowledged may be there or not, but never in part. */
+/** An unacknowledged artefact is either absent or complete. */
 async function expectNothingHalfVisible(store: ObjectStore, jobs: readonly string[]): Promise<void> {
   const media = jobs.filter((_, n) => n % MEDIA.every === 0).map((job) => sha256(mediaOf(job, MEDIA.bytes)));
   const whole = new Set([...jobs.map((job) => sha256(transcriptOf(job))), ...media]);
@@ -167,7 +167,7 @@ async function expectNothingHalfVisible(store: ObjectStore, jobs: readonly strin
   expect(damaged).toEqual([]);
 }
 
-/** Reads of a real store take their time: many at once. */
+/** Reads in parallel, because a real store is slow. */
 async function allOf<T>(items: readonly T[], check: (item: T) => Promise<void>): Promise<void> {
   const limit = pLimit(32);
   await Promise.all(items.map((item) => limit(check, item)));

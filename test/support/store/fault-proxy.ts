@@ -5,28 +5,28 @@ import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** What happens to one request on its way. */
+/** A fault of one request. */
 export type ProxyFault =
-  /** Answered by the proxy; the server never hears of it. */
+  /** Answered by the proxy; the server does not see the request. */
   | {
       readonly kind: 'answer';
       readonly status: number;
       readonly code?: string;
       readonly headers?: Readonly<Record<string, string>>;
     }
-  /** A page of the proxy's own with status 200; the server never hears of the request. */
+  /** A page of the proxy's own with status 200; the server does not see the request. */
   | { readonly kind: 'page' }
   /** The connection is reset before anything is forwarded. */
   | { readonly kind: 'reset' }
   /** The connection is reset after this number of body bytes; the server sees a broken request. */
   | { readonly kind: 'resetAfter'; readonly bytes: number }
-  /** The server does its work, and the connection is reset instead of its answer. */
+  /** The server processes the request, and the connection is reset instead of the response. */
   | { readonly kind: 'loseAnswer' }
   /** The connection is reset after this number of bytes of the answer's body. */
   | { readonly kind: 'cutAnswer'; readonly bytes: number }
-  /** Forwards and answers nothing until the sender closes. */
+  /** Forwards nothing and does not respond until the sender closes. */
   | { readonly kind: 'hang' }
-  /** Forwarded after a while. */
+  /** Forwarded after a delay. */
   | { readonly kind: 'delay'; readonly ms: number }
   /** The body is forwarded at no more than this rate. */
   | { readonly kind: 'slow'; readonly bytesPerSecond: number };
@@ -41,11 +41,11 @@ export interface ProxiedRequest {
 export interface FaultProxy {
   /** Address to use instead of the server's own; stays the same over `refuse` and `accept`. */
   readonly url: string;
-  /** Asked for every request; null lets it pass. */
+  /** Selects the fault of every request; null forwards it. */
   fault: (request: ProxiedRequest) => ProxyFault | null;
   /** Ends all connections and refuses new ones. */
   refuse(): Promise<void>;
-  /** Takes connections again. */
+  /** Accepts connections again. */
   accept(): Promise<void>;
   close(): Promise<void>;
 }

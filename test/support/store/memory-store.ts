@@ -7,7 +7,7 @@ import type {
   PendingUpload,
 } from '../../../src/store/object-store.js';
 
-/** What a test may do to a call before it takes effect: wait, or throw. */
+/** Called before each store call takes effect: it may wait or throw. */
 export type BeforeCall = (operation: string, key: string) => Promise<void> | void;
 
 interface Stored {
@@ -22,7 +22,7 @@ export interface MemoryStore extends ObjectStore {
   put(key: string, text: string): void;
 }
 
-/** A stand-in for the network behind a store: objects in a map, every call open to delay and failure. */
+/** A stand-in for the network behind a store: objects in a map; every call can be delayed or fail. */
 export function createMemoryStore(before: BeforeCall = () => undefined): MemoryStore {
   const objects = new Map<string, Stored>();
   const calls: { operation: string; key: string }[] = [];

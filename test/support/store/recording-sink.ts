@@ -7,10 +7,10 @@ export interface RecordedItem {
   ended: boolean;
 }
 
-export interface SinkHabits {
-  /** Bytes after which an item is asked what it is although it goes on. */
+export interface RecordingSinkOptions {
+  /** Bytes after which an item is identified before its end. */
   readonly identifyAfter?: number;
-  /** Called before each chunk is taken; what it throws or returns is the sink's answer. */
+  /** Called before each chunk is accepted; `write` throws or returns the same. */
   readonly onWrite?: (item: RecordedItem, chunk: Buffer) => Promise<void> | undefined;
   readonly onEnd?: (item: RecordedItem) => Promise<void>;
 }
@@ -18,10 +18,10 @@ export interface SinkHabits {
 /** Keeps every item in memory and asks for identities as the archive does. */
 export class RecordingSink implements ItemSink {
   readonly items: RecordedItem[] = [];
-  readonly #habits: SinkHabits;
+  readonly #options: RecordingSinkOptions;
 
-  constructor(habits: SinkHabits = {}) {
-    this.#habits = habits;
+  constructor(options: RecordingSinkOptions = {}) {
+    this.#options = options;
   }
 
   open(description: ItemDescription): IncomingItem {
@@ -31,11 +31,11 @@ export class RecordingSink implements ItemSink {
     this.items.push(item);
     return {
       write: (chunk) => {
-        const wait = this.#habits.onWrite?.(item, chunk);
-        // As the archive does: what was taken is not looked at again in the sender's buffer.
+        const wait = this.#options.onWrite?.(item, chunk);
+        // Like the archive, which copies each chunk and does not read the sender's buffer again.
         chunks.push(Buffer.from(chunk));
         size += chunk.length;
-        if (item.identity === null && size > (this.#habits.identifyAfter ?? Number.POSITIVE_INFINITY)) {
+        if (item.identity === null && size > (this.#options.identifyAfter ?? Number.POSITIVE_INFINITY)) {
           item.identity = description.identify(Buffer.concat(chunks), false);
         }
         return wait;
@@ -43,7 +43,7 @@ export class RecordingSink implements ItemSink {
       end: async () => {
         item.bytes = Buffer.concat(chunks);
         item.identity ??= description.identify(item.bytes, true);
-        await this.#habits.onEnd?.(item);
+        await this.#options.onEnd?.(item);
         item.ended = true;
       },
     };

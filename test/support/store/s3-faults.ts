@@ -8,7 +8,7 @@ import { type FaultProxy, type ProxyFault, startFaultProxy } from './fault-proxy
 
 const HEADERS: ObjectHeaders = { contentType: 'text/plain', metadata: { 'delivery-id': 'd1' } };
 
-/** How the S3 store holds up when the network between it and a server fails. */
+/** The S3 store while the network between it and the server fails. */
 export function describeS3Faults(name: string, open: () => Promise<StoreUnderTest>): void {
   describe(`the S3 store before ${name}, over a failing network`, () => {
     let place: StoreUnderTest;
@@ -36,7 +36,7 @@ export function describeS3Faults(name: string, open: () => Promise<StoreUnderTes
       await place?.dispose();
     });
 
-    /** Every request of the kind meets the faults in turn; null passes. */
+    /** Requests of this kind fail with these faults in order; null forwards one. */
     function onEach(kind: RegExp, ...faults: (ProxyFault | null)[]): void {
       let met = 0;
       proxy.fault = ({ method, url }) => {

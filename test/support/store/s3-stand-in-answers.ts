@@ -125,7 +125,7 @@ export function answerS3(state: S3State, request: S3Request, ignoreConditions: b
   return HANDLERS[request.operation]?.(state, request, conditional) ?? s3Error(501, 'NotImplemented');
 }
 
-/** What S3 stores of a write's headers and gives back with the object. */
+/** The headers of a write that S3 stores and returns with the object. */
 function keptHeaders(headers: S3Request['headers']): Record<string, string> {
   const kept: Record<string, string> = {};
   for (const [name, value] of Object.entries(headers)) {

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Content } from './s3-stand-in-state.js';
 
-/** What a request asks of S3, without its body. */
+/** A request without its body. */
 export interface RequestHead {
   readonly operation: string;
   readonly key: string;

@@ -19,7 +19,7 @@ export interface StandInUpload {
   readonly parts: Map<number, Content & { readonly etag: string }>;
 }
 
-/** What the stand-in holds; tests look at it and may change it. */
+/** The content of the stand-in; tests read and change it. */
 export interface S3State {
   readonly objects: Map<string, StandInObject>;
   readonly uploads: Map<string, StandInUpload>;
@@ -46,7 +46,7 @@ export function createS3State(): S3State {
 
 let serial = 0;
 
-/** What was discarded has no hash; a number that is never given twice serves. */
+/** A discarded body has no hash; a serial number replaces it. */
 export function etagOf(content: Content): string {
   if (isKept(content)) return `"${hash('md5', content.body)}"`;
   serial += 1;

@@ -8,7 +8,7 @@ export const PART = 5 * 1024 * 1024;
 /** Key prefix of the store within the stand-in's bucket. */
 export const PREFIX = 'some/prefix/';
 
-/** A stand-in of its own and the options of a store before it. */
+/** A new S3 stand-in, and the options of a store that uses it. */
 export async function openStandInPlace(
   settings: S3Settings = {},
 ): Promise<StoreUnderTest & { standIn: S3StandIn }> {
@@ -28,12 +28,12 @@ export async function openStandInPlace(
 export interface StandInStore {
   readonly standIn: S3StandIn;
   readonly store: ObjectStore;
-  /** What the store would have had logged. */
+  /** Log records of the store. */
   readonly notices: readonly string[];
   close(): Promise<void>;
 }
 
-/** An S3 store before a stand-in of its own; retries hardly wait, so that faults cost no time. */
+/** An S3 store over a new stand-in; retry delays are minimal, so that faults cost no time. */
 export async function openStandInStore(settings: S3Settings = {}): Promise<StandInStore> {
   const place = await openStandInPlace({ retryDelayMs: 1, ...settings });
   const notices: string[] = [];

@@ -11,7 +11,7 @@ import {
   randomContent,
   readAll,
   TRANSCRIPT,
-} from '../../support/store/archive-bench.js';
+} from '../../support/store/archive-fixture.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { until } from '../../support/until.js';
 

@@ -9,7 +9,7 @@ import {
   putItem,
   randomContent,
   TRANSCRIPT,
-} from '../../support/store/archive-bench.js';
+} from '../../support/store/archive-fixture.js';
 import { createMemoryStore, type MemoryStore } from '../../support/store/memory-store.js';
 
 /*

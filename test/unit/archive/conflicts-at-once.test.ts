@@ -11,7 +11,7 @@ import {
   putItem,
   randomContent,
   readAll,
-} from '../../support/store/archive-bench.js';
+} from '../../support/store/archive-fixture.js';
 import { openStandInPlace, PART } from '../../support/store/stand-in-store.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 

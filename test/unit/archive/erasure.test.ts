@@ -4,7 +4,7 @@ import { erasureKey } from '../../../src/archive/layout.js';
 import type { StoredItem } from '../../../src/domain/item.js';
 import { eraseJob } from '../../../src/repair/erase-job.js';
 import { createTurns, interleavings } from '../../support/http/turns.js';
-import { archiveOver, context, MEDIA, putItem, TRANSCRIPT } from '../../support/store/archive-bench.js';
+import { archiveOver, context, MEDIA, putItem, TRANSCRIPT } from '../../support/store/archive-fixture.js';
 import { createMemoryStore } from '../../support/store/memory-store.js';
 
 const JOB = 'job1';

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import type { Archive } from '../../../src/archive/archive.js';
 import { createFileStore } from '../../../src/store/file/file-store.js';
 import { type ObjectStore, StoreError } from '../../../src/store/object-store.js';
-import { archiveOver, context, keysOf, putItem, readAll } from '../../support/store/archive-bench.js';
+import { archiveOver, context, keysOf, putItem, readAll } from '../../support/store/archive-fixture.js';
 import { createMemoryStore } from '../../support/store/memory-store.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 

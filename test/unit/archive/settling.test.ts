@@ -7,7 +7,7 @@ import {
   MEDIA,
   putItem,
   TRANSCRIPT,
-} from '../../support/store/archive-bench.js';
+} from '../../support/store/archive-fixture.js';
 import { createMemoryStore } from '../../support/store/memory-store.js';
 
 describe('a delivery that is settled', () => {

@@ -42,9 +42,9 @@ describe('the checker of the chaos run', () => {
 
   it.each([
     ['the bytes of another job', 'jobs/one/transcript.json', TWO.body, 'the bytes of two/transcript.json'],
-    ['bytes nobody sent', 'jobs/one/transcript.json', Buffer.from('half'), 'bytes nobody sent'],
+    ['unsent bytes', 'jobs/one/transcript.json', Buffer.from('half'), 'unsent bytes'],
     ['bytes of another item of the job', 'jobs/one/data', ONE.body, 'the bytes of one/transcript.json'],
-    ['a job nobody sent', 'jobs/three/data', Buffer.from('x'), 'bytes nobody sent'],
+    ['an unsent job', 'jobs/three/data', Buffer.from('x'), 'unsent bytes'],
     ['a body in quarantine that was good', 'quarantine/d1/body', ONE.body, 'no body that was sent'],
   ])('finds %s', async (_what, key, body, said) => {
     expect(await foreign({ [key]: body })).toEqual([expect.stringContaining(`${key} holds ${said}`)]);

@@ -8,7 +8,7 @@ import { Problem } from '../../../src/domain/problem.js';
 import { eraseJob } from '../../../src/repair/erase-job.js';
 import { releaseBody } from '../../../src/repair/release-body.js';
 import { createTurns, interleavings } from '../../support/http/turns.js';
-import { archiveOver } from '../../support/store/archive-bench.js';
+import { archiveOver } from '../../support/store/archive-fixture.js';
 import { createMemoryStore } from '../../support/store/memory-store.js';
 
 const ORDER = { actor: 'tester', reason: null };

@@ -37,7 +37,7 @@ describe('the quarantine of all replicas', () => {
     ]);
   });
 
-  it('reads request and body of an id, and nothing of what is none', async () => {
+  it('reads request and body of an id, and returns null for an unknown or invalid one', async () => {
     const store = createMemoryStore();
     await keep(store, FIRST, 'a');
     store.put('quarantine/../secret/body', 'elsewhere');

@@ -4,7 +4,7 @@ import { describe, expect, it } from '@jest/globals';
 import { BodyTooLargeError, UndecodableError } from '../../../../src/content/decode-error.js';
 import { type BodyHeaders, decodeBody } from '../../../../src/receiver/decode/decode-body.js';
 import { BOUNDARY, chunksOf, formBody, formType, type PartSpec } from '../../../support/http/multipart.js';
-import { RecordingSink, type SinkHabits } from '../../../support/store/recording-sink.js';
+import { RecordingSink, type RecordingSinkOptions } from '../../../support/store/recording-sink.js';
 
 const LIMITS = { maxBytes: 64 * 1024 * 1024, maxParts: 100 };
 const TRANSCRIPT = '{"format":"2.9","job":{"id":"a"},"metadata":{},"results":[{"type":"word"}]}';
@@ -16,12 +16,12 @@ interface Sent extends Partial<BodyHeaders> {
   readonly sizes?: number[];
   readonly maxBytes?: number;
   readonly maxParts?: number;
-  readonly habits?: SinkHabits;
+  readonly sinkOptions?: RecordingSinkOptions;
 }
 
 /** Decodes a body and tells what the sink got, as `kind: bytes`. */
-async function decode({ body, sizes = [], habits, ...rest }: Sent) {
-  const sink = new RecordingSink(habits);
+async function decode({ body, sizes = [], sinkOptions, ...rest }: Sent) {
+  const sink = new RecordingSink(sinkOptions);
   const defaults = { contentType: null, contentEncoding: null, contentLength: null, contents: [] };
   const chunks = chunksOf(Buffer.from(body as string), ...sizes);
   const shape = await decodeBody({ ...defaults, ...rest }, chunks, sink, { ...LIMITS, ...rest });
@@ -122,9 +122,14 @@ describe('decodeBody: one raw body', () => {
     },
   );
 
-  it('is told apart by its beginning once it is too large to hold back', async () => {
+  it('is identified by its first bytes once it is too large to buffer', async () => {
     const large = (text: string) =>
-      decode({ contentType: 'application/json', body: text, sizes: [20], habits: { identifyAfter: 30 } });
+      decode({
+        contentType: 'application/json',
+        body: text,
+        sizes: [20],
+        sinkOptions: { identifyAfter: 30 },
+      });
     const fill = `"x":"${'y'.repeat(100)}"`;
     expect((await large(`{"format":"2.9",${fill},"results":[]}`)).got[0]?.[0]).toBe('transcript.json-v2');
     expect((await large(`{${fill},"format":"2.9","results":[]}`)).got[0]?.[0]).toBe('jobinfo');
@@ -264,7 +269,7 @@ describe('decodeBody: forms', () => {
 
   it('refuses an unknown part that broke after it had been taken for a transcript', async () => {
     const body = `{"format":"2.9","results":[${'1,'.repeat(100)}]}`;
-    const sent = { sizes: [50], habits: { identifyAfter: 100 } };
+    const sent = { sizes: [50], sinkOptions: { identifyAfter: 100 } };
     await expect(form([{ name: 'data_file', body }], sent)).rejects.toMatchObject({ reason: 'json-invalid' });
     const whole = await form([{ name: 'data_file', body: body.replace(',]', ']') }], sent);
     expect(whole.got[0]?.[0]).toBe('transcript.json-v2');
@@ -617,7 +622,7 @@ describe('decodeBody: content encodings', () => {
       expect(chunk.length).toBeLessThanOrEqual(256 * 1024);
       return undefined;
     };
-    const outcome = decode({ ...sent, contentEncoding: 'gzip', body: bomb, habits: { onWrite } });
+    const outcome = decode({ ...sent, contentEncoding: 'gzip', body: bomb, sinkOptions: { onWrite } });
     await expect(outcome).rejects.toEqual(new BodyTooLargeError(1_000_000));
     expect(taken).toBeLessThanOrEqual(1_000_000);
     await expect(decode({ ...sent, contentEncoding: 'gzip, gzip', body: twice })).rejects.toThrow(
@@ -705,7 +710,7 @@ describe('decodeBody: limits and failures', () => {
     }
   });
 
-  it.each(forms)('leaves nothing behind that fails later when %s breaks off', async (_, given, whole) => {
+  it.each(forms)('leaves no late rejection when %s breaks off', async (_, given, whole) => {
     const late: unknown[] = [];
     const note = (error: unknown) => late.push(error);
     process.on('unhandledRejection', note).on('uncaughtException', note);
@@ -726,30 +731,30 @@ describe('decodeBody: limits and failures', () => {
         LIMITS,
       ).catch(note);
     }
-    const told = late.splice(0);
+    const reported = late.splice(0);
     for (let turn = 0; turn < 10; turn++) await new Promise(setImmediate);
     process.off('unhandledRejection', note).off('uncaughtException', note);
-    expect(told).toHaveLength(6);
+    expect(reported).toHaveLength(6);
     expect(late).toEqual([]);
   });
 
-  it.each(forms)('stops at once and lets go of %s when the sink throws', async (_, given, whole) => {
+  it.each(forms)('stops at once and releases %s when the sink throws', async (_, given, whole) => {
     const failure = new Error('store is gone');
     const fail = () => {
       throw failure;
     };
-    const habits: SinkHabits[] = [
+    const sinkOptions: RecordingSinkOptions[] = [
       { onWrite: fail },
       { onWrite: () => Promise.reject(failure) },
       { onEnd: () => Promise.reject(failure) },
     ];
-    for (const habit of habits) {
+    for (const options of sinkOptions) {
       const { seen, body } = watched(cut(whole));
-      await expect(decodeBody({ ...headers, ...given }, body, new RecordingSink(habit), LIMITS)).rejects.toBe(
-        failure,
-      );
+      await expect(
+        decodeBody({ ...headers, ...given }, body, new RecordingSink(options), LIMITS),
+      ).rejects.toBe(failure);
       expect(seen.closed).toBe(1);
-      if (habit.onWrite) expect(seen.taken).toBeLessThan(20);
+      if (options.onWrite) expect(seen.taken).toBeLessThan(20);
     }
     const { body } = watched(cut(whole));
     await expect(decodeBody({ ...headers, ...given }, body, { open: fail }, LIMITS)).rejects.toBe(failure);

@@ -2,15 +2,15 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pipeline } from 'node:stream';
 
-/** A balancer in front of a receiver: its address stays while receivers come and go. */
-export interface FrontDoor {
+/** A proxy with a fixed address whose target can change, as a balancer in front of restarting receivers. */
+export interface SwitchableProxy {
   readonly url: string;
   /** Where requests go; null answers 503 to all, as a balancer without a healthy backend does. */
-  lead(to: string | null): void;
+  setTarget(to: string | null): void;
   close(): Promise<void>;
 }
 
-export async function frontDoor(): Promise<FrontDoor> {
+export async function startSwitchableProxy(): Promise<SwitchableProxy> {
   let target: string | null = null;
   const agent = new http.Agent({ keepAlive: true });
   const server = http.createServer((request, response) => {
@@ -21,7 +21,7 @@ export async function frontDoor(): Promise<FrontDoor> {
     }
     const { method, headers, url = '/' } = request;
     const onward = http.request(new URL(url, target), { method, headers, agent });
-    // What becomes of the body is told by the answer, or by its absence.
+    // A failed upload shows in the response, or in its absence.
     pipeline(request, onward, () => {});
     onward.on('error', () => response.destroy());
     onward.on('response', (answer) => {
@@ -32,7 +32,7 @@ export async function frontDoor(): Promise<FrontDoor> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    lead(to) {
+    setTarget(to) {
       target = to;
     },
     async close() {

@@ -8,7 +8,7 @@ import { createSpeechClients } from '../../../src/speech/speech.js';
 import type { NotificationConfig } from '../../../src/speech/wire.js';
 import { createFileStore } from '../../../src/store/file/file-store.js';
 import type { ObjectStore } from '../../../src/store/object-store.js';
-import { archiveOver } from '../store/archive-bench.js';
+import { archiveOver } from '../store/archive-fixture.js';
 import { temporaryFolder } from '../temporary-folder.js';
 
 const PART_SIZE = 64 * 1024;
@@ -17,7 +17,7 @@ const PART_SIZE = 64 * 1024;
 export const CALLBACK_URL = 'http://127.0.0.1:9/callbacks/default';
 
 /** The simulated service and an empty file store, with recovery between them. */
-export interface RecoveryBench {
+export interface RecoveryFixture {
   readonly simulator: Simulator;
   readonly parts: RecoveryParts;
   readonly store: ObjectStore;
@@ -39,14 +39,14 @@ export interface LostJob {
   readonly notify?: readonly NotificationConfig[];
 }
 
-export interface BenchOptions {
+export interface RecoveryFixtureOptions {
   readonly simulator?: SimulatorOptions;
   readonly parts?: Partial<RecoveryParts>;
   /** Wraps the file store. */
   readonly wrapStore?: (store: ObjectStore) => ObjectStore;
 }
 
-export async function recoveryBench(options: BenchOptions = {}): Promise<RecoveryBench> {
+export async function recoveryFixture(options: RecoveryFixtureOptions = {}): Promise<RecoveryFixture> {
   const simulator = await createSimulator({
     regions: { eu1: 0, us1: 0 },
     timeScale: 0.001,
@@ -55,7 +55,7 @@ export async function recoveryBench(options: BenchOptions = {}): Promise<Recover
   const folder = await temporaryFolder();
   const file = createFileStore({ directory: folder.path, partSize: PART_SIZE, fsync: false });
   const store = options.wrapStore?.(file) ?? file;
-  const ledger = createLedger({ store, replica: 'bench' });
+  const ledger = createLedger({ store, replica: 'fixture' });
   const speech = createSpeechClients({
     apiKey: simulator.apiKey,
     regions: Object.fromEntries(

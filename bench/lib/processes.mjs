@@ -11,7 +11,7 @@ const TICKS = 100;
 export const pathOf = (relative) => fileURLToPath(new URL(`../${relative}`, import.meta.url));
 
 /**
- * Starts a server with its output in a file, as it would run in production: nobody's event loop is busy reading it.
+ * Starts a server with its output in a file, as in production, so that no event loop has to read it.
  * Resolves with the first JSON line that `isReady` accepts.
  */
 export async function startServer({

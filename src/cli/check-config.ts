@@ -30,7 +30,7 @@ function summary(config: Config): string[] {
   const sources = Object.entries(config.sources).map(([name, source]) => {
     const credentials = Object.keys(source.credentials).join(', ') || 'none';
     const report = source.allowMode === 'report' ? ' (report only)' : '';
-    return `  /callbacks/${name}: credentials ${credentials}; allow ${source.allow.join(', ') || 'nobody'}${report}`;
+    return `  /callbacks/${name}: credentials ${credentials}; allow ${source.allow.join(', ') || 'none'}${report}`;
   });
   return [
     'The configuration is valid.',

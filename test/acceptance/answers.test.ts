@@ -93,7 +93,7 @@ describe('the response to a callback', () => {
     ],
     ['an error status without a body', { query: 'id=t5&status=fetch_error' }, 200, 'noted'],
     [
-      'a status nobody knows',
+      'an unknown status',
       { query: 'id=t6&status=brand_new', headers: JSON_TYPE, body: TRANSCRIPT },
       200,
       'stored',
@@ -118,12 +118,7 @@ describe('the response to a callback', () => {
       202,
       'quarantined',
     ],
-    [
-      'an encoding nobody knows',
-      { headers: { 'content-encoding': 'snappy' }, body: 'x' },
-      202,
-      'quarantined',
-    ],
+    ['an unknown encoding', { headers: { 'content-encoding': 'snappy' }, body: 'x' }, 202, 'quarantined'],
   ])('%s: %#', async (_, request, status, outcome) => {
     const answer = await call(request);
     expect(answer.status).toBe(status);

@@ -228,7 +228,10 @@ describe('capture', () => {
       const run = capture(simulator, ['-', '--language', 'en', ...RAW]);
       run.child.stdin.write(silence(6));
       const { code, stderr } = await run.done;
-      expect({ code, told: stderr.includes('Incomplete: ') }).toEqual({ code: EXIT_INCOMPLETE, told: true });
+      expect({ code, reported: stderr.includes('Incomplete: ') }).toEqual({
+        code: EXIT_INCOMPLETE,
+        reported: true,
+      });
       const id = simulator.sessions[0]?.id;
       expect(String(await read(`jobs/${id}/transcript.txt`))).toBe('Welcome to this call we are glad.\n');
       expect(await jsonOf(`jobs/${id}/transcript.json`)).toMatchObject({
@@ -401,12 +404,7 @@ describe('capture refuses', () => {
       nowhere,
     ],
     ['an unknown encoding', ['speech.pcm', '--language', 'en', '--encoding', 'opus'], 'pcm_s16le', nowhere],
-    [
-      'a sample rate that is none',
-      ['speech.pcm', '--language', 'en', '--sample-rate', 'x'],
-      'above 0',
-      nowhere,
-    ],
+    ['an invalid sample rate', ['speech.pcm', '--language', 'en', '--sample-rate', 'x'], 'above 0', nowhere],
     [
       'a max-delay out of range',
       ['speech.pcm', '--language', 'en', '--max-delay', '1'],

@@ -9,7 +9,7 @@ import { until } from '../support/until.js';
 
 /* A receiver in production with the configuration that README.md gives, followed to the letter. */
 
-const SECRET = 'a-secret-that-nobody-guesses';
+const SECRET = 'a-secret-for-these-tests';
 const folder = configFolder({ 'callback-token': `${SECRET}\n` });
 const data = path.join(folder.path, 'data');
 let receiver: ReceiverProcess;

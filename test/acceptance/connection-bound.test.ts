@@ -66,25 +66,28 @@ async function shed(port: string): Promise<number> {
   return Number(sample.exec(metrics)?.[1]);
 }
 
-describe('a port with as many connections as it takes', () => {
+describe('a port at its connection limit', () => {
   it.each([
     ['that say nothing', ''],
     ['in the middle of their heads', HALF_HEAD],
-  ])('closes those of strangers that wait longest, %s, and goes on for honest callbacks', async (_, text) => {
-    const idle: Socket[] = [];
-    for (let n = 0; n < 3 * MOST; n += 1) {
-      idle.push(await connected(service.publicUrl, text));
-      if (n % MOST === 0) expect(await deliver(`honest${n}`)).toBe(200);
-    }
-    await until(() => idle.slice(0, MOST).every((socket) => socket.destroyed));
-    expect(idle.at(-1)?.destroyed).toBe(false);
-    expect(await shed('public')).toBeGreaterThanOrEqual(2 * MOST);
-    const lines = service.log.filter(({ event }) => event === 'connection-shed');
-    expect(lines[0]).toMatchObject({ port: 'public', most: MOST });
-    expect(lines.length).toBeLessThan(MOST);
-  });
+  ])(
+    'closes the longest idle unauthenticated connections, %s, and still serves callbacks',
+    async (_, text) => {
+      const idle: Socket[] = [];
+      for (let n = 0; n < 3 * MOST; n += 1) {
+        idle.push(await connected(service.publicUrl, text));
+        if (n % MOST === 0) expect(await deliver(`honest${n}`)).toBe(200);
+      }
+      await until(() => idle.slice(0, MOST).every((socket) => socket.destroyed));
+      expect(idle.at(-1)?.destroyed).toBe(false);
+      expect(await shed('public')).toBeGreaterThanOrEqual(2 * MOST);
+      const lines = service.log.filter(({ event }) => event === 'connection-shed');
+      expect(lines[0]).toMatchObject({ port: 'public', most: MOST });
+      expect(lines.length).toBeLessThan(MOST);
+    },
+  );
 
-  it('keeps what is being received, and the idle connection of a sender whose callback was taken', async () => {
+  it('keeps deliveries in flight, and the idle connection of a sender whose callback was accepted', async () => {
     const receiving = await client(service.publicUrl);
     await receiving.send(`${callback('slow', 5)}he`);
     const known = await client(service.publicUrl);
@@ -98,7 +101,7 @@ describe('a port with as many connections as it takes', () => {
     expect((await receiving.answer()).status).toBe(200);
   });
 
-  it('closes strangers that have their refusal and still send', async () => {
+  it('closes refused connections that still send', async () => {
     const refused = await Promise.all(
       Array.from({ length: MOST }, () =>
         connected(service.publicUrl, callback('x', 1_000_000).replace(TOKEN, 'guessed')),
@@ -109,7 +112,7 @@ describe('a port with as many connections as it takes', () => {
     await until(() => refused.some((socket) => socket.destroyed));
   });
 
-  it('refuses newcomers when everything is being received', async () => {
+  it('refuses new connections when all others have a delivery in flight', async () => {
     const receiving = await Promise.all(Array.from({ length: MOST }, () => client(service.publicUrl)));
     for (const [n, each] of receiving.entries()) await each.send(`${callback(`full${n}`, 5)}he`);
     await until(async () => {
@@ -122,7 +125,7 @@ describe('a port with as many connections as it takes', () => {
     expect(await deliver('later')).toBe(200);
   });
 
-  it('keeps the admin port usable for whoever is signed in', async () => {
+  it('keeps the admin port usable for a signed-in client', async () => {
     const known = await client(service.adminUrl);
     const health = `GET /admin/api/health HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${service.adminToken}\r\n\r\n`;
     await known.send(health);

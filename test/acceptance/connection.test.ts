@@ -100,7 +100,7 @@ describe('a refused sender that is still writing', () => {
     await until(() => client.socket.destroyed);
   });
 
-  it('is held up rather than cut, so that it can read the answer later', async () => {
+  it('is slowed rather than disconnected, so that it can read the response later', async () => {
     for (let turn = 0; turn < 10; turn++) {
       const client = await open();
       client.socket.pause();
@@ -127,7 +127,7 @@ describe('a refused sender that is still writing', () => {
     expect((await client.answer()).status).toBe(200);
   });
 
-  it('is cut when it promises a little and never sends it', async () => {
+  it('is disconnected when it announces a small rest and never sends it', async () => {
     const client = await open();
     await client.send(head('/callbacks/guarded?id=c1&status=success', 'Content-Length: 5'));
     expect((await client.answer()).status).toBe(401);
@@ -136,7 +136,7 @@ describe('a refused sender that is still writing', () => {
 });
 
 describe('a slow sender', () => {
-  it('is told 408 when it falls silent', async () => {
+  it('gets 408 when it stalls', async () => {
     const client = await open();
     await client.send(`${head('/callbacks/default?id=slow1&status=success', 'Content-Length: 100')}abc`);
     const answer = await client.answer();
@@ -145,7 +145,7 @@ describe('a slow sender', () => {
     expect(await visibleKeys(service.folder, 'jobs/slow1')).toEqual([]);
   });
 
-  it('is told 408 when it drips below the minimum rate', async () => {
+  it('gets 408 below the minimum rate', async () => {
     const client = await open();
     await client.send(head('/callbacks/default?id=slow2&status=success', 'Content-Length: 100000'));
     const drip = setInterval(() => client.send('x'), 50);
@@ -196,7 +196,7 @@ describe('a body that does not arrive whole', () => {
   });
 });
 
-describe('what is no HTTP', () => {
+describe('an invalid HTTP request', () => {
   const good = (id: string) =>
     `${head(`/callbacks/default?id=${id}&status=success`, 'Content-Length: 5')}hello`;
 
@@ -210,7 +210,7 @@ describe('what is no HTTP', () => {
       'request-malformed',
     ],
     ['endless headers', head(CALLBACK, `X: ${'x'.repeat(100_000)}`), 431, 'head-too-large'],
-  ])('is told so: %s', async (_, text, status, code) => {
+  ])('is rejected: %s', async (_, text, status, code) => {
     const client = await open();
     await client.send(text);
     const answer = await client.answer();
@@ -222,7 +222,7 @@ describe('what is no HTTP', () => {
     await until(() => client.socket.readableEnded);
   });
 
-  it('is told after the answers to what came whole before it', async () => {
+  it('is rejected after the responses to complete requests before it', async () => {
     const client = await open();
     await client.send(`${good('before1')}${good('before2')}GARBAGE\r\n\r\n`);
     await client.send('more garbage');
@@ -242,7 +242,7 @@ describe('what is no HTTP', () => {
   });
 });
 
-describe('an expectation nobody knows', () => {
+describe('an unknown expectation', () => {
   it.each([
     ['/callbacks/guarded?id=c1&status=success', 401],
     ['/callbacks/default?id=expected&status=success', 200],
@@ -253,8 +253,8 @@ describe('an expectation nobody knows', () => {
   });
 });
 
-describe('a sender that is gone before it was looked at', () => {
-  it('is no refusal of its address', async () => {
+describe('a sender that disconnects before it is checked', () => {
+  it('is not recorded as a refusal of its address', async () => {
     for (let n = 0; n < 30; n++) {
       const client = await open();
       client.socket.write(`${head('/callbacks/default?id=gone&status=success', 'Content-Length: 9')}hello`);
@@ -269,8 +269,8 @@ describe('a sender that is gone before it was looked at', () => {
   });
 });
 
-describe('a sender that closes its side once all is said', () => {
-  it('is answered all the same', async () => {
+describe('a sender that half-closes its connection after the request', () => {
+  it('gets its response', async () => {
     const client = await open();
     await client.send(`${head('/callbacks/default?id=half1&status=success', 'Content-Length: 5')}hello`);
     client.socket.end();
@@ -291,7 +291,7 @@ describe('a sender that closes its side once all is said', () => {
   });
 });
 
-describe('a body that says in more than one line how it is encoded', () => {
+describe('a body with several Content-Encoding lines', () => {
   const data = 'as it was before';
   const once = gzipSync(data);
   const twice = gzipSync(once);
@@ -318,7 +318,7 @@ describe('a body that says in more than one line how it is encoded', () => {
 });
 
 describe('too many deliveries at once', () => {
-  it('are told 503 with Retry-After before their body is read', async () => {
+  it('get 503 with Retry-After before their body is read', async () => {
     const held = await Promise.all([1, 2, 3].map(() => open()));
     for (const [n, client] of held.entries()) {
       const path = `/callbacks/default?id=held${n}&status=success`;

@@ -5,7 +5,7 @@ import { ledgerOf, visibleKeys } from '../support/ledger/ledger-of.js';
 import { type RunningService, startService } from '../support/processes/running-service.js';
 import { until } from '../support/until.js';
 
-/* What strangers can put into the head of a request, on both ports. */
+/* Hostile request heads, on both ports. */
 
 const TOKEN = 'correct-horse-battery-staple';
 
@@ -58,7 +58,7 @@ describe('a source without a credential', () => {
     ['Sec-Fetch-Site: cross-site'],
     ['Sec-Fetch-Mode: navigate'],
     ['Sec-Fetch-Dest: empty'],
-  ])('takes nothing that was forwarded or comes from a page: %s', async (line) => {
+  ])('rejects forwarded requests and those of web pages: %s', async (line) => {
     const client = await open(service.publicUrl);
     await client.send(
       `POST /callbacks/default?id=page&status=success HTTP/1.1\r\nHost: a\r\n${line}\r\nContent-Length: 2\r\n\r\n{}`,
@@ -111,7 +111,7 @@ describe('a request without a Host', () => {
       'Content-Length: 2\r\nExpect: 100-continue\r\n',
       '',
     ],
-  ])('is told so with a problem document, and the connection ends: %s %s', async (line, headers, body) => {
+  ])('gets a problem document, and the connection ends: %s %s', async (line, headers, body) => {
     const client = await open(service.publicUrl);
     await client.send(`${line} HTTP/1.1\r\n${headers}\r\n${body}`);
     const answer = await client.answer();
@@ -132,11 +132,11 @@ describe('a request without a Host', () => {
   });
 });
 
-describe('an HTTP/1.0 request that does not say how long its body is', () => {
+describe('an HTTP/1.0 request without Content-Length', () => {
   it.each([
     ['with a body', 'hello'],
     ['that may have none', ''],
-  ])('is refused and recorded, not taken for one without a body: %s', async (_, body) => {
+  ])('is rejected and recorded, not treated as one without a body: %s', async (_, body) => {
     const id = `undelimited${body.length}`;
     const client = await open(service.publicUrl);
     await client.send(`POST /callbacks/default?id=${id}&status=success HTTP/1.0\r\n\r\n${body}`);
@@ -165,8 +165,8 @@ describe('a request that asks for an upgrade', () => {
   });
 });
 
-describe('headers that never come to an end', () => {
-  it('end after headersTimeout, not at the next of rare looks', async () => {
+describe('headers that never end', () => {
+  it('time out after headersTimeout, not at the next periodic check', async () => {
     const impatient = await startService({ receiver: { headersTimeout: '1s' } });
     try {
       for (const url of [impatient.publicUrl, impatient.adminUrl]) {

@@ -154,7 +154,7 @@ describe('a store in trouble', () => {
 });
 
 describe('a store in trouble at the start', () => {
-  /** Longer than a test may take: whoever waits for the store in the old way never gets there. */
+  /** Longer than a test may take, so that a wait for the store fails the test. */
   const PATIENT = { requestTimeout: '100s', connectTimeout: '100s', retries: 4 };
 
   it.each([

@@ -56,7 +56,7 @@ afterAll(async () => {
   await lost.simulator.close();
 });
 
-/** Lines as somebody who can write into the bucket might leave them. */
+/** Ledger lines that an attacker with write access to the bucket could leave. */
 async function writeHostileLedger(folder: string): Promise<void> {
   const now = new Date().toISOString();
   const lines = [...CORPUS, ...WORDS].map((text) =>

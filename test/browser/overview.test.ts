@@ -17,7 +17,7 @@ const ALL_DRAWN = `[...document.querySelectorAll('.plot canvas')].every((canvas)
 
 const fixture = useDashboard({ recovery: { interval: '1s' } });
 
-/** Until reconcile has run, nobody knows whether anything was fixture.lost. */
+/** Before the first reconcile run it is unknown whether a callback was lost. */
 const allIsWell = () =>
   fixture.dashboard.page.locator('.verdict').getByText('All is well').waitFor({ timeout: 40_000 });
 

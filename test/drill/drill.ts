@@ -152,7 +152,8 @@ async function drill(): Promise<number> {
   const balancer = await startBalancer('haproxy', { replicas: replicas.addresses });
   const load = startLoad(simulator, `${balancer.url}/callbacks/default`);
   const ups = (name: string) => balancer.output().split(`receivers/${name} is UP`).length;
-  const told = () => `${load.jobs.length} jobs, not taken so far ${JSON.stringify(refusals(simulator))}`;
+  const progress = () =>
+    `${load.jobs.length} jobs, not accepted so far ${JSON.stringify(refusals(simulator))}`;
   try {
     log(`two replicas behind haproxy over ${s3.endpoint}, ${RATE} jobs a second`);
     await sleep(10_000);
@@ -162,7 +163,7 @@ async function drill(): Promise<number> {
       log(`SIGTERM to replica ${name}: it ended with ${await replicas.at(index).ended}`);
       await replicas.start(index);
       await until(() => ups(name) > before);
-      log(`replica ${name} is back; ${told()}`);
+      log(`replica ${name} is back; ${progress()}`);
     }
     await sleep(5_000);
     await replicas.at(0).destroy();
@@ -170,18 +171,18 @@ async function drill(): Promise<number> {
     await sleep(5_000);
     await replicas.start(0);
     await sleep(5_000);
-    log(`replica a is back; ${told()}`);
+    log(`replica a is back; ${progress()}`);
     await network.refuse();
     log('the store is away');
     await sleep(OUTAGE);
-    log(`before the store comes back: ${told()}`);
+    log(`before the store comes back: ${progress()}`);
     await network.accept();
     await until(async () => (await fetch(`${replicas.at(0).publicUrl}/readyz`)).ok);
     log('the store is back, and replica a is ready');
     await sleep(15_000);
     load.stop();
     await simulator.idle();
-    log(`the load has ended; ${told()}; notifications ${JSON.stringify(load.outcomes)}`);
+    log(`the load has ended; ${progress()}; notifications ${JSON.stringify(load.outcomes)}`);
     const before = await compare(direct, simulator, load.jobs);
     log(`before reconcile ${before.lost.length} artefacts are missing`);
     const { code, stdout } = await runCli(['reconcile', '--json'], {

@@ -46,7 +46,7 @@ async function decodeTwice(one: FuzzCase, type: string, encoding: string | null)
         whole.items.length === pieces.items.length &&
         whole.items.every((item, index) => item.equals(pieces.items[index] ?? Buffer.alloc(0)))
       : 'refused' in pieces && isSameRefusal(whole.refused, pieces.refused);
-  return same ? whole : `chunks matter: ${told(whole)} whole, ${told(pieces)} in pieces`;
+  return same ? whole : `chunks matter: ${summary(whole)} whole, ${summary(pieces)} in pieces`;
 }
 
 /** What is both corrupt and too large is refused for whichever shows first; either way nothing is taken. */
@@ -55,7 +55,7 @@ function isSameRefusal(one: string, other: string): boolean {
   return one === other || (either.includes(one) && either.includes(other));
 }
 
-function told(decoded: Decoded): string {
+function summary(decoded: Decoded): string {
   return 'items' in decoded ? `${decoded.items.length} items` : decoded.refused;
 }
 

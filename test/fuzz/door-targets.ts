@@ -129,8 +129,8 @@ export const clientAddressTarget: FuzzTarget = {
       peer,
       text.split(',').map((entry) => entry.trim()),
     );
-    const told = 'address' in read ? read.address : null;
-    return told === expected ? null : `${told} instead of ${expected}`;
+    const found = 'address' in read ? read.address : null;
+    return found === expected ? null : `${found} instead of ${expected}`;
   },
 };
 

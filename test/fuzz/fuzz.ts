@@ -21,7 +21,7 @@ export interface FuzzFinding {
   readonly found: FuzzCase;
 }
 
-/** Throws so many cases at all targets; stops at ten findings. */
+/** Runs `cases` cases against all targets; stops at ten findings. */
 export async function fuzz(
   seed: number,
   cases: number,
@@ -40,7 +40,7 @@ export async function fuzz(
   return findings;
 }
 
-/** An error nobody expected is a finding like others. */
+/** An unexpected error is a finding too. */
 export function judge(target: FuzzTarget, found: FuzzCase): Promise<string | null> {
   return target
     .judge(found)

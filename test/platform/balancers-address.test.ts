@@ -8,7 +8,7 @@ import { CREDENTIAL, GUARDED, type Replicas, startReplicas } from '../support/pr
 /* Whose address counts behind real balancers. All of 127.0.0.0/8 is this machine's, so senders can differ. */
 
 const HONEST = '127.0.0.2';
-const STRANGER = '127.0.0.3';
+const UNKNOWN_ADDRESS = '127.0.0.3';
 
 let replicas: Replicas;
 let sequence = 0;
@@ -53,7 +53,7 @@ describe.each(BALANCERS)('behind %s', (kind) => {
   });
 
   it('refuses a client that is not allowed', async () => {
-    expect((await call(balancer.url, STRANGER).answer).status).toBe(403);
+    expect((await call(balancer.url, UNKNOWN_ADDRESS).answer).status).toBe(403);
   });
 
   it.each([
@@ -61,10 +61,10 @@ describe.each(BALANCERS)('behind %s', (kind) => {
     ["an address of the service's", '40.74.41.91'],
     ['a chain that ends in the balancer', `${HONEST}, 127.0.0.1`],
     ['the balancer', '127.0.0.1'],
-  ])('refuses a stranger who claims to be %s', async (_, claim) => {
-    const { status, json } = await call(balancer.url, STRANGER, { 'X-Forwarded-For': claim }).answer;
+  ])('rejects an unknown address that claims to be %s', async (_, claim) => {
+    const { status, json } = await call(balancer.url, UNKNOWN_ADDRESS, { 'X-Forwarded-For': claim }).answer;
     expect(status).toBe(403);
-    expect(json).toMatchObject({ code: 'address-refused', detail: expect.stringContaining(STRANGER) });
+    expect(json).toMatchObject({ code: 'address-refused', detail: expect.stringContaining(UNKNOWN_ADDRESS) });
   });
 
   it('believes an allowed client nothing about others either', async () => {
@@ -88,7 +88,7 @@ describe('behind two balancers in a row', () => {
     const honest = call(outer.url, HONEST);
     expect((await honest.answer).status).toBe(200);
     expect(await lineOf(honest.jobId)).toMatchObject({ clientIp: HONEST });
-    expect((await call(outer.url, STRANGER, { 'X-Forwarded-For': HONEST }).answer).status).toBe(403);
+    expect((await call(outer.url, UNKNOWN_ADDRESS, { 'X-Forwarded-For': HONEST }).answer).status).toBe(403);
     await outer.stop();
     await inner.stop();
   });
@@ -113,7 +113,7 @@ describe('behind a balancer that takes the PROXY protocol', () => {
   });
 });
 
-describe('a replica that trusts nobody', () => {
+describe('a replica without trusted proxies', () => {
   it('sees the balancer in place of every client', async () => {
     const careless = await startReplicas({
       receiver: { trustedProxies: [] },

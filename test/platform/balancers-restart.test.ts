@@ -20,7 +20,7 @@ afterEach(async () => {
   await replicas?.stop();
 });
 
-/** Senders that go on until told to stop; gathers everything that was not a 200. */
+/** Senders that run until `stop`; collects every response other than 200. */
 function startLoad(base: string, senders: number, { keepAlive = true } = {}) {
   const agent = new Agent({ keepAlive, maxSockets: senders });
   const sent: string[] = [];
@@ -92,7 +92,7 @@ describe('a rolling restart under load', () => {
     await expectAllStored(load.sent);
   }, 90_000);
 
-  it('loses and fails no callback behind nginx, told of each replica that leaves', async () => {
+  it('loses and fails no callback behind nginx whose upstreams follow each replica', async () => {
     replicas = await startReplicas({ receiver: { drainDelay: '1s', drainDeadline: '20s' } });
     balancer = await startBalancer('nginx', { replicas: replicas.addresses });
     // A reload ends nginx's idle connections, and a sender that is just using one notices: nothing a replica can help.

@@ -84,7 +84,7 @@ describe('k8s/s3/bucket-policy.json', () => {
     ['an artefact of a source with a prefix', `${jobFolder('team/', 'j1')}data`],
     ['the ledger', `${ledgerPartition('2026-01-31T00:00:00Z')}x.ndjson`],
     ['a quarantined body', `${quarantineFolder('01ARZ3NDEKTSV4RRFFQ69G5FAV')}body`],
-  ])('denies whoever overwrites %s, also below a prefix of the store', (_, key) => {
+  ])('denies overwriting %s, also below a prefix of the store', (_, key) => {
     expect(isGuarded(key)).toBe(true);
     expect(isGuarded(`transcripts/${key}`)).toBe(true);
   });

@@ -71,7 +71,7 @@ async function freePort(): Promise<number> {
 
 const ended = () => !existsSync(`/proc/${container.pid}`);
 
-/** Status of what a probe of the overlay asks for; 0 when nobody listens. */
+/** Status of what a probe of the overlay asks for; 0 when no server listens. */
 async function probe(name: string): Promise<number> {
   const { path: target, port } = pod[name].httpGet as { path: string; port: 'public' };
   return fetch(`http://127.0.0.1:${ports[port]}${target}`).then(
@@ -127,7 +127,7 @@ describe('the image', () => {
     expect(await container.exec(command)).toBe(0);
   });
 
-  it('says by its health check when nobody answers', async () => {
+  it('fails its health check when no server responds', async () => {
     const [, ...command] = image.config.Healthcheck.Test;
     expect(await container.exec(['env', 'TR_PORT=1', ...command])).toBe(1);
   });

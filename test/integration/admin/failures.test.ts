@@ -22,7 +22,7 @@ const failing = async () => {
 };
 
 describe('failing jobs', () => {
-  it('are those that nothing settled since, what the service drops first comes first', async () => {
+  it('are those not settled since, ordered by the time at which the service deletes them', async () => {
     expect(await failing()).toEqual({ jobs: [], counts: {} });
     await send('fine', transcript('a'));
     await send('large', transcript('a'.repeat(2000)));
@@ -82,13 +82,13 @@ describe('failing jobs', () => {
     expect(await failing()).toEqual({ jobs: ['two'], counts: { conflict: 1 } });
   });
 
-  it('are not asked for by an outcome that is none', async () => {
+  it('reject a filter by an outcome that is not a failure', async () => {
     await send('one', transcript('a'));
     const { status, body } = await api.get('/failures?outcome=stored');
     expect([status, body.detail]).toEqual([400, expect.stringContaining('failures are failed')]);
   });
 
-  it('stay in conflict whatever comes after, until they are erased or acknowledged', async () => {
+  it('stay in conflict until they are erased or acknowledged', async () => {
     await send('two', transcript('a'));
     await send('two', transcript('b'));
     await send('two', transcript('a'));

@@ -54,7 +54,7 @@ describe('signing in', () => {
     }
   });
 
-  it('is asked for before a body is looked at', async () => {
+  it('is required before a body is read', async () => {
     const answer = await anonymous.post('/explain').send('{nonsense');
     expect(answer.status).toBe(401);
   });
@@ -116,7 +116,7 @@ describe('deliveries', () => {
     });
   });
 
-  it('filters as a look at every line of the ledger would', async () => {
+  it('filters like a scan of every ledger line', async () => {
     const lines = (await ledgerOf(service.folder)).toReversed();
     const values = (of: (line: LedgerLine) => string | null) =>
       [undefined, ...new Set(lines.map(of))].filter((value) => value !== null);
@@ -136,7 +136,7 @@ describe('deliveries', () => {
     }
   });
 
-  it('names the known names to whoever misspells a filter, in every list', async () => {
+  it('names the known names in the rejection of a misspelt filter, in every list', async () => {
     const refused = async (path: string) => (await api.get(path)).body.detail;
     expect(await refused('/deliveries?outcome=storred')).toMatch(
       /^outcome: "storred" is not known; known are stored, /,
@@ -176,7 +176,7 @@ describe('deliveries', () => {
 });
 
 describe('a job', () => {
-  it('is told whole', async () => {
+  it('is shown completely', async () => {
     const { status, body } = await api.get('/jobs/j1');
     expect(status).toBe(200);
     expect(body).toMatchObject({ jobId: 'j1', service: null });
@@ -314,7 +314,7 @@ describe('quarantine', () => {
 });
 
 describe('refusals', () => {
-  it('lists strangers and authenticated refusals together, page by page', async () => {
+  it('lists unauthenticated and authenticated refusals together, page by page', async () => {
     const { body } = await api.get('/refusals');
     const isSignIn = ({ reason }: { reason: string }) => reason.startsWith('sign-in-');
     expect(body.refusals.filter((refusal: { reason: string }) => !isSignIn(refusal))).toEqual([

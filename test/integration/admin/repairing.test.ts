@@ -35,7 +35,7 @@ async function linesOf(jobId: string) {
 }
 
 describe('refetch', () => {
-  it('fetches what got lost, says who ordered it and why, and is harmless when repeated', async () => {
+  it('fetches missing results, records actor and reason, and is idempotent', async () => {
     const id = await lost.lose();
     expect((await api.get(`/jobs/${id}`)).body).toMatchObject({ artefacts: [], timeline: [] });
     const { status, body } = await post(`/jobs/${id}/refetch`, { reason: 'a customer asked' });
@@ -59,7 +59,7 @@ describe('refetch', () => {
   });
 
   it('says what cannot be asked for', async () => {
-    expect((await post('/jobs/nobody-knows-it/refetch')).status).toBe(404);
+    expect((await post('/jobs/unknown-job/refetch')).status).toBe(404);
     const id = await lost.lose();
     expect((await post(`/jobs/${id}/refetch`, { region: 'mars1' })).status).toBe(400);
     expect((await post(`/jobs/${id}/refetch`, { source: 'nobody' })).status).toBe(400);
@@ -150,7 +150,7 @@ describe('import', () => {
       'request-invalid',
     ],
     ['a field that nests', () => form({ 'a[b][c]': 'x', file: new Blob(['x']) }), 400, 'request-invalid'],
-    ['a transcript that is none', () => form({ transcript: new Blob(['{"a"']) }), 400, 'body-malformed'],
+    ['an invalid transcript', () => form({ transcript: new Blob(['{"a"']) }), 400, 'body-malformed'],
     [
       "more than the source's limit",
       () => form({ source: 'team', kind: 'data', file: new Blob([randomBytes(2000)]) }),
@@ -214,9 +214,9 @@ describe('release', () => {
     const two = new FormData();
     two.append('transcript', new Blob([TRANSCRIPT]), 'a.json');
     two.append('data', new Blob(['sound']), 'a.wav');
-    const { json: told, status } = await sendCallback(first, 'id=r1&status=success', two);
+    const { json: acknowledgement, status } = await sendCallback(first, 'id=r1&status=success', two);
     expect(status).toBe(202);
-    const id = String(told.deliveryId);
+    const id = String(acknowledgement.deliveryId);
     const still = await adminApi(first).post(`/quarantine/${id}/release`);
     expect(still.body).toMatchObject({
       status: 409,
@@ -292,7 +292,7 @@ describe('erase', () => {
     expect(await visibleKeys(service.folder, `jobs/${id}/`)).toEqual([]);
   });
 
-  it('does not know jobs nobody heard of', async () => {
+  it('responds 404 for unknown jobs', async () => {
     expect((await api.delete('/jobs/never-heard')).status).toBe(404);
     expect((await api.delete('/jobs/a%20b')).status).toBe(404);
   });

@@ -38,12 +38,12 @@ async function refusalOf(client: RawClient): Promise<[number, string]> {
 }
 
 describe('an import that stalls', () => {
-  it('is given up after the time that a callback may be silent', async () => {
+  it('times out after the idle time-out of a callback', async () => {
     await start({ limits: { idleTimeout: '300ms' } });
     expect(await refusalOf(await begin('stalled1'))).toEqual([408, 'body-too-slow']);
   });
 
-  it('is one of sixteen; a further import is told to come again', async () => {
+  it('counts towards the limit of sixteen; a further import is rejected with 503', async () => {
     await start({});
     const stalled = await Promise.all(Array.from({ length: 17 }, (_, n) => begin(`stalled${n}`)));
     const refused = await Promise.race(stalled.map(refusalOf));

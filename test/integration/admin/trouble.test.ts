@@ -47,7 +47,7 @@ describe('an import', () => {
     expect((await api.get('/jobs/large')).body.artefacts[0].sha256).toBe(body.items[0].sha256);
   });
 
-  it('leaves nothing behind when its sender goes away', async () => {
+  it('leaves nothing in the store when its sender disconnects', async () => {
     const outgoing = upload('gone');
     outgoing.write(HEAD);
     outgoing.write(randomBytes(300_000));
@@ -57,8 +57,8 @@ describe('an import', () => {
     expect(await visibleKeys(service.folder, 'jobs/gone/')).toEqual([]);
   });
 
-  it('is refused before its body is read when nobody is signed in', async () => {
-    const outgoing = upload('stranger');
+  it('is rejected before its body is read without a valid token', async () => {
+    const outgoing = upload('unknown-token');
     outgoing.setHeader('authorization', 'Bearer wrong');
     outgoing.write(HEAD);
     const [response] = await once(outgoing, 'response');
@@ -68,8 +68,8 @@ describe('an import', () => {
   });
 });
 
-describe('a store in trouble', () => {
-  it('is told as such, and health still answers', async () => {
+describe('an unavailable store', () => {
+  it('is reported as 503, and health still responds', async () => {
     await sendCallback(service, 'id=s1&status=success', 'x', { 'content-type': 'text/plain' });
     expect((await api.get('/jobs/s1')).status).toBe(200);
     const aside = `${service.folder}-aside`;

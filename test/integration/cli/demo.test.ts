@@ -9,7 +9,7 @@ import { until } from '../../support/until.js';
 const BINARY = fileURLToPath(new URL('../../../dist/main.js', import.meta.url));
 
 describe('the demo', () => {
-  it('tells its story to the end, plain when nobody watches, and leaves nothing behind', async () => {
+  it('runs to the end without colours when piped, and removes its folder', async () => {
     const { code, stdout, stderr } = await runCli(['demo', '--once']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(/given up after 4 attempts/);
@@ -25,7 +25,7 @@ describe('the demo', () => {
     expect(await runCli(['demo'], { CI: 'true' })).toMatchObject({ code: 0 });
   });
 
-  it('goes on until told to stop, and what it offers to try works', async () => {
+  it('runs until it is stopped, and the commands it suggests work', async () => {
     const child = spawn(process.execPath, [BINARY, 'demo'], {
       env: { PATH: process.env.PATH ?? '' },
       stdio: ['ignore', 'pipe', 'inherit'],

@@ -325,7 +325,7 @@ describe('doctor through the public address', () => {
     });
   });
 
-  it('fails for an address where nobody listens', async () => {
+  it('fails for an address without a listener', async () => {
     const { code, one } = await doctor(settings(), '--url', 'http://127.0.0.1:1');
     expect(code).toBe(1);
     expect(one('public address')).toMatchObject({

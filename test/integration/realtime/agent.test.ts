@@ -61,7 +61,7 @@ describe('an agent session', () => {
       expect(simulator.sessions[0]?.received[0]).toContain('end_of_turn');
     }));
 
-  it('passes agent messages that nobody documented through raw', () => {
+  it('passes undocumented agent messages through raw', () => {
     const frame = JSON.stringify({ message: 'SpeakersResult', speakers: [{ label: 'S1' }] });
     return withSimulator(
       { first: { faults: [{ at: 1, act: { do: 'send', frame } }] } },

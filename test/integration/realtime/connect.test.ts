@@ -20,7 +20,7 @@ import {
   withSimulator,
 } from '../../support/realtime.js';
 
-/** A port nobody listens on. */
+/** A port without a listener. */
 async function deadOrigin(): Promise<string> {
   const server = createServer().listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
@@ -117,7 +117,7 @@ describe('connecting', () => {
     }),
   );
 
-  it('fails over when nobody listens, global host first', () =>
+  it('fails over when a connection is refused, global host first', () =>
     withSimulator({}, async (simulator) => {
       const hosts = { au1: simulator.origin, global: await deadOrigin() };
       const session = await connectSession(sessionOptions(simulator, { hosts }));

@@ -52,7 +52,7 @@ describe('audio flow', () => {
       session.abort();
     }));
 
-  it('bounds a file by bytes, because nobody knows its seconds', () =>
+  it('bounds a file by bytes, because its duration is unknown', () =>
     withSimulator(HELD, async (_simulator, start) => {
       const session = await start({
         audioFormat: { type: 'file' },

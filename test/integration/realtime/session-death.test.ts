@@ -36,7 +36,7 @@ const DEATHS: readonly {
     death: { kind: 'service-error', type, serviceCode: 1011, retryable: true, retryAfterMs: 5000 },
   })),
   {
-    name: 'Error of a type nobody knows yet keeps its type',
+    name: 'Error of an unknown type keeps its type',
     act: error('worker_on_holiday'),
     death: { kind: 'service-error', type: 'worker_on_holiday', retryable: false },
   },

@@ -97,7 +97,7 @@ describe('a notification', () => {
     expect(receiver.requests).toHaveLength(2);
   });
 
-  it('names the address in the recorded error when nobody answers, as the service does', async () => {
+  it('names the address in the recorded error of a refused connection, as the service does', async () => {
     const { id, outcomes } = await notify({ url: 'http://127.0.0.1:1/cb?token=t' });
     expect(outcomes).toEqual(['failed']);
     expect(simulator.job(id)?.errors?.[0]?.message).toContain(

@@ -161,7 +161,7 @@ describe('a job', () => {
     });
   });
 
-  it('whose id is none is refused before anything is sent', async () => {
+  it('with an invalid id is rejected before anything is sent', async () => {
     const attempts: unknown[] = [];
     const watched = connect({ onAttempt: (attempt) => attempts.push(attempt) });
     await expect(watched.jobs('eu1').record('../usage')).rejects.toMatchObject({ kind: 'invalid-request' });

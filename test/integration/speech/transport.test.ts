@@ -70,7 +70,7 @@ describe('retries', () => {
     expect(clock.slept).toEqual([250, 500, 1_000]);
   });
 
-  it('are bounded, and the last error is told', async () => {
+  it('are bounded and end with the last error', async () => {
     const { jobs, seen } = await serve((_request, response) => html(response, 429));
     expect(await failure(jobs.usage())).toMatchObject({ kind: 'rate-limited', status: 429, said: null });
     expect(seen).toHaveLength(5);
@@ -87,7 +87,7 @@ describe('retries', () => {
     expect(clock.slept).toEqual([7_000]);
   });
 
-  it('end at once when Retry-After asks for more patience than there is', async () => {
+  it('end at once when Retry-After exceeds the remaining time', async () => {
     const { jobs, seen } = await serve((_request, response) =>
       json(response, 503, {}, { 'retry-after': '3600' }),
     );
@@ -156,7 +156,7 @@ describe('retries', () => {
     expect(await busy.jobs.submit(config)).toBe('abc');
   });
 
-  it('stop when the caller gives up', async () => {
+  it('stop when the caller aborts', async () => {
     const stop = new AbortController();
     const { jobs, seen } = await serve((_request, response) => {
       stop.abort();
@@ -214,7 +214,7 @@ describe('answers that are not the service', () => {
     }
   });
 
-  it('something that does not speak HTTP is said to be that', async () => {
+  it('a server that does not speak HTTP is reported as such', async () => {
     const server = net.createServer((socket) => socket.resume().end('220 mail.example ESMTP\r\n'));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     closers.push(() => new Promise((resolve) => server.close(resolve)));
@@ -224,7 +224,7 @@ describe('answers that are not the service', () => {
     expect(await failure(clients.jobs('eu1').usage())).toMatchObject({ kind: 'invalid-response' });
   });
 
-  it('words of the service are scrubbed of the key it was asked with', async () => {
+  it('messages of the service are redacted of the API key', async () => {
     const { jobs } = await serve((_request, response) =>
       json(response, 400, { code: 400, error: 'Bad', detail: `Bearer ${KEY}\n<b>` }),
     );
@@ -234,7 +234,7 @@ describe('answers that are not the service', () => {
   });
 });
 
-describe('patience', () => {
+describe('time-outs', () => {
   it('ends with a service that does not answer', async () => {
     const { jobs } = await serve(() => {}, { requestTimeout: 50, retries: 0 });
     expect(await failure(jobs.usage())).toMatchObject({ kind: 'timeout' });
@@ -275,7 +275,7 @@ describe('downloads', () => {
   const received = (jobs: Setup['jobs']) =>
     jobs.receive('abc', 'media', async ({ body }) => (await body.toArray()).join(''));
 
-  it('that break off are tried again like everything else', async () => {
+  it('that break off are retried like other requests', async () => {
     const { jobs, clock, seen } = await serve((_request, response, index) => {
       if (index === 1) return response.destroy();
       response.writeHead(200, { 'content-length': 5 });
@@ -287,7 +287,7 @@ describe('downloads', () => {
     expect(clock.slept).toEqual([250, 500, 1_000]);
   });
 
-  it('that always break off fail in the end', async () => {
+  it('that always break off fail after the last retry', async () => {
     const { jobs, seen } = await serve((_request, response) => {
       response.writeHead(200, { 'content-length': 5 }).write('wh', () => response.destroy());
     });
@@ -295,7 +295,7 @@ describe('downloads', () => {
     expect(seen).toHaveLength(5);
   });
 
-  it('that stall are tried again', async () => {
+  it('that stall are retried', async () => {
     const { jobs } = await serve(
       (_request, response, index) => {
         response.writeHead(200, { 'content-length': 5 });
@@ -307,7 +307,7 @@ describe('downloads', () => {
     expect(await received(jobs)).toBe('whole');
   });
 
-  it('that only drip are tried again', async () => {
+  it('that are too slow are retried', async () => {
     const drip = (response: http.ServerResponse) => {
       // Ten seconds pass between one byte and the next, as the client's clock sees it.
       response.write('.', () => {
@@ -326,7 +326,7 @@ describe('downloads', () => {
     expect(setup.seen).toHaveLength(3);
   });
 
-  it('are not tried again for what the caller makes of them', async () => {
+  it('are not retried for an error of the caller', async () => {
     const { jobs, seen } = await serve((_request, response) => {
       response.writeHead(200, { 'content-length': 5 }).end('whole');
     });
@@ -338,7 +338,7 @@ describe('downloads', () => {
     expect(seen).toHaveLength(1);
   });
 
-  it('read slowly by the caller are not too slow', async () => {
+  it('that the caller reads slowly do not time out', async () => {
     const { jobs, clock } = await serve((_request, response) => {
       response.writeHead(200, { 'content-length': 1_000_000 }).end(Buffer.alloc(1_000_000));
     });
@@ -365,7 +365,7 @@ describe('downloads', () => {
     expect(await failure(drain(jobs))).toMatchObject({ kind: 'invalid-response', status });
   });
 
-  it('whose end cannot be told from a broken connection are refused', async () => {
+  it('whose end cannot be distinguished from a broken connection are rejected', async () => {
     const { jobs } = await serve((_request, response) => {
       response.removeHeader('connection');
       response.socket?.end('HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nwhole or not?');
@@ -373,7 +373,7 @@ describe('downloads', () => {
     expect(await failure(drain(jobs))).toMatchObject({ kind: 'invalid-response' });
   });
 
-  it('end when the caller gives up', async () => {
+  it('end when the caller aborts', async () => {
     const stop = new AbortController();
     const { jobs } = await serve((_request, response) => {
       response.writeHead(200, { 'content-length': 100 }).write('half');

@@ -254,7 +254,7 @@ describe('parseConfig', () => {
     ],
     ['one header twice', credential({ headers: [`X-T: ${SECRET}`, `x-t: ${SECRET}`] }), /x-t only once/],
     [
-      'a time nobody can read',
+      'an invalid time',
       credential({ headers: [`X: ${SECRET}`], expires: 'soon' }),
       /^sources\.default\.credentials\.main\.expires: /,
     ],
@@ -316,7 +316,7 @@ describe('parseConfig', () => {
     });
   });
 
-  it('names the replica after the host unless told otherwise', () => {
+  it('names the replica after the host by default', () => {
     const around = { env: {}, readFile: () => '', hostName: 'node_7.example' };
     expect(parseConfig({}, around).replicaName).toBe('node-7.example');
     expect(parseConfig({ replicaName: 'r1' }, around).replicaName).toBe('r1');

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
 
-/** The page shows what strangers send: held by reading every file of it. */
+/** The page shows text of untrusted senders; this test scans every file of it for unsafe DOM calls. */
 
 const PAGE = fileURLToPath(new URL('../../../src/dashboard', import.meta.url));
 

@@ -64,12 +64,16 @@ describe('the pool of buffers', () => {
   });
 
   it('copies chunks in and tells of their size', () => {
-    const told: number[] = [];
-    const pool = createBufferPool({ largest: 256 * KB, retain: 0, onFilled: (bytes) => told.push(bytes) });
+    const reported: number[] = [];
+    const pool = createBufferPool({
+      largest: 256 * KB,
+      retain: 0,
+      onFilled: (bytes) => reported.push(bytes),
+    });
     const { bytes } = pool.take(10, noMatter);
     pool.fill(bytes, 0, Buffer.from('abc'));
     pool.fill(bytes, 3, Buffer.from('de'));
     expect(bytes.toString('latin1', 0, 5)).toBe('abcde');
-    expect(told).toEqual([3, 2]);
+    expect(reported).toEqual([3, 2]);
   });
 });

@@ -46,7 +46,7 @@ interface FillOrder {
   readonly memory?: number;
 }
 
-/** Takes large memory until no more is to be had; all of it is filled at once. */
+/** Takes all memory of the large share and fills it at once. */
 async function fillUp(at: ReturnType<typeof budgetOf>, seconds = 0) {
   const filled: Awaited<ReturnType<typeof fill>>[] = [];
   while (at.budget.used < 40 * MIB) filled.push(await fill(at, { bytes: 8 * MIB, seconds }));
@@ -132,7 +132,7 @@ describe('the byte budget', () => {
     expect(at.budget.used).toBe(55 * MIB);
   });
 
-  it('refuses whoever fills its memory too slowly while others wait, the slowest first, and no more than needed', async () => {
+  it('refuses leases that fill too slowly while others wait, the slowest first, and no more than needed', async () => {
     const at = budgetOf();
     const slow = [
       await fill(at, { bytes: 6 * MIB, seconds: 40, memory: 8 * MIB }),
@@ -157,7 +157,7 @@ describe('the byte budget', () => {
     await expect(slow[1]?.lease.take(1)).rejects.toMatchObject({ code: 'overloaded' });
   });
 
-  it('refuses the youngest of those that are equally slow, so that the others come to their end', async () => {
+  it('refuses the youngest of equally slow leases, so that the others can finish', async () => {
     const at = budgetOf();
     const slow = [];
     for (let n = 0; n < 5; n++)
@@ -171,7 +171,7 @@ describe('the byte budget', () => {
     expect(slow.map(({ refusals }) => refusals.length)).toEqual([0, 0, 0, 0, 1]);
   });
 
-  it('counts what the refused have yet to give back, rather than refuse more', async () => {
+  it('counts the memory of refused leases before it refuses more', async () => {
     const at = budgetOf();
     const slow = [
       await fill(at, { bytes: 4 * MIB, seconds: 40, memory: 8 * MIB }),
@@ -187,7 +187,7 @@ describe('the byte budget', () => {
     expect(waiting.now).toBe('waiting');
   });
 
-  it('does not hold its own time against a sender: neither waiting for memory, nor for the store', async () => {
+  it('excludes waits for memory and for the store from the fill rate', async () => {
     const at = budgetOf();
     const held = await fillUp(at, 1);
     await fill(at, { bytes: 8 * MIB, seconds: 1 }); // the reserve
@@ -198,7 +198,7 @@ describe('the byte budget', () => {
     expect(waiting.now).toBe('waiting');
   });
 
-  it('refuses within 30 seconds whoever stalls with almost a whole part', async () => {
+  it('refuses a lease within 30 seconds that stalls with almost a whole part', async () => {
     const at = budgetOf();
     const { lease, refusals } = await fill(at, { bytes: 7.9 * MIB, seconds: 1, memory: 8 * MIB });
     lease.fillRate.awaitSender();
@@ -214,7 +214,7 @@ describe('the byte budget', () => {
     expect(refusals).toHaveLength(1);
   });
 
-  it('judges nobody who has sent all there is', async () => {
+  it('does not refuse a lease whose body is complete', async () => {
     const at = budgetOf();
     const { lease, refusals } = await fill(at, { bytes: 4 * MIB, seconds: 100, memory: 8 * MIB });
     lease.fillRate.complete();
@@ -249,7 +249,7 @@ describe('the byte budget', () => {
     expect(grown.flatMap(({ refusals }) => refusals)).toHaveLength(1);
   });
 
-  it('ends a wait for the first byte when patience is over, and no other', async () => {
+  it('times out a wait for the first byte, and no other', async () => {
     const at = budgetOf();
     await fillUp(at);
     await fill(at, { bytes: 8 * MIB, seconds: 0 }); // the reserve
@@ -281,7 +281,7 @@ describe('the byte budget', () => {
     expect([first.now, second.now]).toEqual(['served', 'waiting']);
   });
 
-  it('counts those who wait by the line that a newcomer would join', async () => {
+  it('counts the waiters of the queue that a new lease would join', async () => {
     const at = budgetOf();
     await fillUp(at);
     await fill(at, { bytes: 8 * MIB, seconds: 0 }); // the reserve
@@ -292,7 +292,7 @@ describe('the byte budget', () => {
     expect(at.budget.waitersFor(20 * MIB)).toBe(0);
   });
 
-  it('has whatever is merely kept let go where somebody waits for it, and nowhere else', async () => {
+  it('releases discardable memory only where a lease waits for it', async () => {
     const at = budgetOf();
     const small = await fill(at, { expected: MIB, bytes: MIB, seconds: 0 });
     const [large] = await fillUp(at);
@@ -333,7 +333,7 @@ describe('the byte budget', () => {
     expect(budget.waiters).toBe(0);
   });
 
-  it('ends waits by itself, without anybody looking', async () => {
+  it('times out waits by its own timer', async () => {
     const budget = createByteBudget({ total: 2 * PART, reserve: PART });
     const holder = budget.lease();
     await holder.take(PART);
@@ -388,7 +388,7 @@ describe('the byte budget', () => {
     expect([large.held, small.held]).toEqual([8 * MIB, MIB]);
   });
 
-  it('refuses the slow one second after the longest wait began, whoever came since', async () => {
+  it('refuses slow leases one second after the longest wait began, also when others joined since', async () => {
     const at = budgetOf();
     const slow = await fill(at, { bytes: MIB, seconds: 60, memory: 8 * MIB });
     await fillUp(at);
@@ -403,7 +403,7 @@ describe('the byte budget', () => {
     expect([first.now, second.now]).toEqual(['served', 'waiting']);
   });
 
-  it('takes nothing more for a lease that was refused, and says why', async () => {
+  it('rejects further takes of a refused lease with the reason', async () => {
     const at = budgetOf();
     const slow = await fill(at, { bytes: MIB, seconds: 60, memory: 8 * MIB });
     slow.lease.onRefused = null;

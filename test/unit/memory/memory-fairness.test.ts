@@ -48,7 +48,7 @@ async function hold(used: number): Promise<RawClient> {
 }
 
 describe('while memory is short', () => {
-  it('lets go of a raw body that is merely kept as soon as somebody waits', async () => {
+  it('releases a raw body copy as soon as a lease waits', async () => {
     await hold(2 * PART);
     await hold(3 * PART);
     const third = await begin(10 * KIB);
@@ -65,7 +65,7 @@ describe('while memory is short', () => {
       await until(() => receiver.budget.used === 3 * PART && receiver.budget.waiters === 0);
     });
 
-    it('refuses one of them with 503 and Retry-After, frees its memory, and serves who waits', async () => {
+    it('refuses one of them with 503 and Retry-After, frees its memory, and serves the waiting delivery', async () => {
       receiver.pass(28);
       const waiter = await begin(10 * KIB);
       await until(() => receiver.budget.waiters === 1);

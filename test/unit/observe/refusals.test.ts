@@ -17,7 +17,7 @@ describe('refusal log', () => {
     return { refusals, lines };
   }
 
-  it('logs so many per second and reason, and tells how many it held back', () => {
+  it('logs a bounded number per second and reason, and reports how many it suppressed', () => {
     const { refusals, lines } = create();
     for (let n = 0; n < 100; n += 1) refusals.refused(entry('credential-invalid'));
     refusals.refused(entry('address-refused'));
@@ -37,7 +37,7 @@ describe('refusal log', () => {
     expect(lines).toHaveLength(5);
   });
 
-  it('tells what it held back when closed, and leaves no timer', () => {
+  it('reports what it suppressed when closed, and leaves no timer', () => {
     const { refusals, lines } = create();
     for (let n = 0; n < 3; n += 1) refusals.refused(entry('overloaded'));
     refusals.close();
@@ -65,7 +65,7 @@ describe('refusal ring', () => {
     expect(ring.list().map((kept) => kept.at)).toEqual(['4', '3', '2']);
   });
 
-  it('cuts what strangers send', () => {
+  it('truncates texts of unauthenticated senders', () => {
     const ring = createRefusalRing();
     ring.add(refusal('1', 'x'.repeat(10_000)));
     expect(ring.list()[0]?.userAgent).toHaveLength(200);

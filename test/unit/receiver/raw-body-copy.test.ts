@@ -26,7 +26,7 @@ function contentOf(kept: RawBodyCopy): Buffer | string {
   return content;
 }
 
-describe('the keeper of raw bodies', () => {
+describe('the raw body copy', () => {
   it('keeps all chunks in order and pays for them', () => {
     const { memory, lease } = memoryOf(4);
     const kept = new RawBodyCopy(memory, 50);
@@ -71,7 +71,7 @@ describe('the keeper of raw bodies', () => {
     expect(lease.held).toBe(0);
   });
 
-  it('lets go of everything once a body exceeds the cap', () => {
+  it('releases everything once a body exceeds the cap', () => {
     const { memory, lease } = memoryOf(4);
     const kept = new RawBodyCopy(memory, 15);
     kept.keep(bytes(10));
@@ -95,7 +95,7 @@ describe('the keeper of raw bodies', () => {
     expect(contentOf(kept)).toEqual(bytes(15));
   });
 
-  it('says that there was no memory, and takes none', () => {
+  it('reports that no memory was free, and takes none', () => {
     const { memory, lease } = memoryOf(2);
     const kept = new RawBodyCopy(memory, 8 * LARGEST);
     for (let n = 0; n < 32; n++) kept.keep(bytes(64 * KIB));

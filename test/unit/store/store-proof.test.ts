@@ -33,7 +33,7 @@ function proofOf(reports: readonly ProbeReport[], options: Partial<StoreProofOpt
 }
 
 describe('the proof of a store', () => {
-  it('is tried again until the store is fit, with the reason at hand meanwhile', async () => {
+  it('is retried until the store passes, and reports the reason meanwhile', async () => {
     const { proof, problems } = proofOf([AWAY, AWAY, FIT]);
     expect(proof).toMatchObject({ proven: false, reason: 'the store has not answered yet' });
     expect(await proof.start()).toBe(true);

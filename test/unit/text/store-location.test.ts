@@ -34,11 +34,11 @@ describe('the address of a store', () => {
     ['s3://bucket/../b', /single slashes/],
     ['s3://bucket/a b', /single slashes/],
     [`s3://bucket/${'a'.repeat(128)}`, /up to 127/],
-  ])('of %j is told what would be right', (address, fault) => {
+  ])('%j is rejected with the correct form', (address, fault) => {
     expect(readStoreLocation(address)).toEqual({ fault: expect.stringMatching(fault) });
   });
 
-  it('does not repeat keys that somebody put into it', () => {
+  it('does not repeat keys that it contains', () => {
     const read = readStoreLocation('s3://AKIA:geheim@bucket/x');
     expect(JSON.stringify(read)).toMatch(/without keys/);
     expect(JSON.stringify(read)).not.toMatch(/geheim/);

@@ -3,7 +3,7 @@ import { type Backoff, retry } from '../../../src/time/retry.js';
 
 const BACKOFF: Backoff = { retries: 4, baseDelayMs: 100, maxDelayMs: 500, random: () => 0.5 };
 
-/** An attempt that fails so many times, and what the loop asks for meanwhile. */
+/** An attempt that fails `times` times, and the delays that the loop requests. */
 function failing(times: number, rules: { backoff?: Partial<Backoff>; last?: number } = {}) {
   const offered: (number | null)[] = [];
   const slept: number[] = [];

@@ -15,8 +15,8 @@ function settling(promise: Promise<unknown>) {
   return seen;
 }
 
-describe('changes under way', () => {
-  it('are over when they have ended and were answered, in whatever order', async () => {
+describe('changes in flight', () => {
+  it('end when both the change and its response have ended, in either order', async () => {
     const gate = createChangeGate();
     const [answered, left] = [response(), response()];
     let end = (_: string) => {};
@@ -37,15 +37,15 @@ describe('changes under way', () => {
     expect(empty.settled).toBe(true);
   });
 
-  it('fail as they would, and count no longer than their refusal takes to be told', async () => {
+  it('that fail count until their response has ended', async () => {
     const gate = createChangeGate();
-    const told = response();
-    await expect(gate.pass(told, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
-    told.end();
+    const failed = response();
+    await expect(gate.pass(failed, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
+    failed.end();
     await gate.whenEmpty();
   });
 
-  it('are not begun once the gate is closed', async () => {
+  it('are not started once the gate is closed', async () => {
     const gate = createChangeGate();
     gate.close();
     let begun = false;

@@ -58,7 +58,7 @@ describe('signing in', () => {
     expect(fail()).toBe('credential-invalid');
   });
 
-  it('holds the answers of a peer over the rate back, and closes the connection when it holds many', async () => {
+  it('delays responses to a peer over the rate, and closes the connection when many are delayed', async () => {
     const { bearer } = createSignIn({ tokens: TOKENS, attemptsPerMinute: 1, holdMs: 20 });
     const fail = () => {
       try {
@@ -79,16 +79,16 @@ describe('signing in', () => {
     expect((fail() as SignInRefusal).closing).toBe(false);
   });
 
-  it('tells what was wrong and of whom, never what was presented', async () => {
-    const told: object[] = [];
-    const signIn = createSignIn({ tokens: TOKENS, onFailure: (failure) => told.push(failure) });
+  it('reports the reason and the peer of a failure, never the presented token', async () => {
+    const failures: object[] = [];
+    const signIn = createSignIn({ tokens: TOKENS, onFailure: (failure) => failures.push(failure) });
     codeOf(() => signIn.bearer(request([])));
     codeOf(() => signIn.bearer(request(['Bearer geheim', 'Bearer geheim'])));
     codeOf(() => signIn.bearer(request(['Bearer geheim'], '203.0.113.9')));
     codeOf(() => signIn.bearer(request(['Basic geheim'])));
     await expect(signIn.ticket('geheim', 'j1', request([]))).rejects.toThrow(/not valid/);
     await expect(signIn.ticket(`ops.1.${'A'.repeat(43)}`, 'j1', request([]))).rejects.toThrow(/expired/);
-    expect(told).toMatchObject([
+    expect(failures).toMatchObject([
       { cause: 'missing', peer: '127.0.0.1', userAgent: null },
       { cause: 'repeated' },
       { cause: 'wrong', peer: '203.0.113.9' },
@@ -96,7 +96,7 @@ describe('signing in', () => {
       { cause: 'ticket-wrong' },
       { cause: 'ticket-expired' },
     ]);
-    expect(JSON.stringify(told)).not.toContain('geheim');
+    expect(JSON.stringify(failures)).not.toContain('geheim');
   });
 });
 
@@ -121,7 +121,7 @@ describe('a ticket', () => {
     expect(await open(ticket)).toBe('credential-invalid');
   });
 
-  it('costs whoever finds one a scrypt of 32 MiB for each token tried against it', async () => {
+  it('costs an attacker a scrypt of 32 MiB for each guessed token', async () => {
     const { ticket } = await createSignIn({ tokens: TOKENS, clock: () => 0 }).issueTicket('ops', 'j1');
     const salt = 'transcript-receiver artefact ticket of ops';
     const key = scryptSync(TOKENS.ops, salt, 32, { N: 2 ** 15, r: 8, p: 1, maxmem: 2 ** 26 });

@@ -99,7 +99,7 @@ describe('the verdict', () => {
     ['a quarantine that is not empty', { waiting: 2 }, 'warning', /2 undecodable bodies wait/],
     ['a credential that expires', { credentials: [EXPIRING] }, 'warning', /s\/c expires/],
     [
-      'a source that nobody can authenticate to',
+      'a source whose credentials have all expired',
       { credentials: [EXPIRED] },
       'failing',
       /Every credential of s/,
@@ -119,7 +119,7 @@ describe('the verdict', () => {
     ],
     ['a reconcile that has not run yet', { reconcile: null }, 'warning', /has not run yet/],
     [
-      'a reconcile that nobody runs',
+      'a reconcile that is never run',
       { reconcile: null, service: { configured: true, interval: null } },
       'warning',
       /has never run, and does not run here/,

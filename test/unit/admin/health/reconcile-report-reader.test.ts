@@ -29,11 +29,11 @@ async function report(hoursAgo: number, outcomes: Record<string, number>, more: 
 }
 
 describe('the last reconcile', () => {
-  it('is none before the first run', async () => {
+  it('is null before the first run', async () => {
     expect(await last()).toBeNull();
   });
 
-  it('is the newest run that saw everything', async () => {
+  it('is the newest complete run', async () => {
     await report(3, { matched: 1, failed: 1 });
     await report(2, { matched: 2 });
     expect(await last()).toMatchObject({ expected: 2, received: 2, missing: 0, faults: [] });
@@ -72,7 +72,7 @@ describe('the last reconcile', () => {
     expect(await last()).toMatchObject({ faults: ['eu1: answered 401'] });
   });
 
-  it('takes what there is while no run has seen everything', async () => {
+  it('is the newest run while no run was complete', async () => {
     await report(3, { failed: 7 }, { limited: true });
     await report(2, { matched: 5, failed: 4 }, { faults: [DENIED] });
     await report(1, { matched: 1 }, { limited: true });

@@ -17,8 +17,8 @@ async function partsOf(store: MemoryStore): Promise<InspectParts> {
   return { store, keyPrefixes: [''], view, fresh: async () => {}, records };
 }
 
-describe('the story of a job', () => {
-  it('is told of a quarantined body alone, with its ledger line from before what is in memory', async () => {
+describe('inspectJob', () => {
+  it('shows a job that has only a quarantined body, with its ledger line from before the in-memory window', async () => {
     const store = createMemoryStore();
     const deliveryId = `${encodeTime(Date.parse(LONG_AGO))}0123456789ABCDEF`;
     const line = ledgerLine({ deliveryId, jobId: 'j1', receivedAt: LONG_AGO, outcome: 'quarantined' });
@@ -38,7 +38,7 @@ describe('the story of a job', () => {
     expect(await isKnownHere(parts, 'j2')).toBe(false);
   });
 
-  it('asks no quarantined body where artefacts tell of the job', async () => {
+  it('reads no quarantined body of a job that has artefacts', async () => {
     const store = createMemoryStore();
     store.put('jobs/j1/transcript.json', '{}');
     const parts = await partsOf(store);

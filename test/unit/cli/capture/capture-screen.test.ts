@@ -46,7 +46,7 @@ describe('the screen of a capture', () => {
     expect([out.text, errors.text]).toEqual(['', 'noted\n']);
   });
 
-  it('lets nobody steer the terminal', () => {
+  it('removes control characters', () => {
     const { screen, out } = screenOn(true);
     screen.segment(segment('final', 'a\u001b[2Jb\r\nc'));
     expect(out.text).toBe('a [2Jb c\n');

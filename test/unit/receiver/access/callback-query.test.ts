@@ -16,7 +16,7 @@ describe('parseCallbackQuery', () => {
     expect(parseCallbackQuery(query)).toMatchObject({ jobId: 'a-b_C9', status: 'error' });
   });
 
-  it('takes a status nobody has heard of', () => {
+  it('accepts an unknown status', () => {
     expect(parseCallbackQuery('id=a&status=re-run.v2').status).toBe('re-run.v2');
   });
 

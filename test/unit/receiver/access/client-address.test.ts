@@ -61,11 +61,11 @@ describe('compileClientAddress', () => {
     expect(read(peer, forwardedFor)).toEqual({ unreadable: expect.any(String) });
   });
 
-  it('does not show what a stranger sent', () => {
+  it('does not show what the sender wrote', () => {
     expect(JSON.stringify(read('10.0.0.1', ['<script>']))).not.toContain('script');
   });
 
-  it('trusts nobody by default', () => {
+  it('trusts no proxy by default', () => {
     expect(compileClientAddress([])('127.0.0.1', ['192.0.2.1'])).toEqual({ address: '127.0.0.1' });
   });
 

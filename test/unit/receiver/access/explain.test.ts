@@ -203,7 +203,7 @@ describe('explain, gate by gate', () => {
     expect(text).not.toMatch(/presented-secret|main-secret|old-secret/);
   });
 
-  it('names the configured sources to whoever misspells one', () => {
+  it('names the configured sources for an unknown one', () => {
     expect(ask('nobody', '192.0.2.1', good).gates).toEqual([
       {
         gate: 'source',

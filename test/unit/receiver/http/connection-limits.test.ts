@@ -4,7 +4,7 @@ import { connectionLimits, openFileLimit } from '../../../../src/receiver/http/c
 const SETTINGS = { maxConnections: 2048, maxAdminConnections: 256, maxConcurrentDeliveries: 256 };
 
 describe('connectionLimits', () => {
-  it('are those of the settings where files abound, or nobody knows how many there are', () => {
+  it('are those of the settings when the limit of open files is high or unknown', () => {
     expect(connectionLimits(SETTINGS, 1_048_576)).toEqual({ public: 2048, admin: 256 });
     expect(connectionLimits(SETTINGS, null)).toEqual({ public: 2048, admin: 256 });
   });

@@ -4,15 +4,15 @@ import { limitPerTurn } from '../../../../src/receiver/http/limit-per-turn.js';
 
 const numbers = (count: number) => Array.from({ length: count }, (_, n) => n);
 
-describe('taking turns', () => {
-  it('acts at once while there are few', () => {
+describe('limitPerTurn', () => {
+  it('runs callbacks immediately below the limit', () => {
     const done: number[] = [];
     const inTurn = limitPerTurn(3);
     for (const n of numbers(3)) inTurn(() => done.push(n));
     expect(done).toEqual([0, 1, 2]);
   });
 
-  it('puts off what is too much for this turn, a bounded number per turn, in order', async () => {
+  it('defers callbacks beyond the limit, a bounded number per turn, in order', async () => {
     const done: number[] = [];
     const inTurn = limitPerTurn(3);
     for (const n of numbers(8)) inTurn(() => done.push(n));
@@ -25,7 +25,7 @@ describe('taking turns', () => {
     expect(done).toEqual(numbers(8));
   });
 
-  it('lets nobody overtake who waits', async () => {
+  it('runs no callback before those that wait', async () => {
     const done: string[] = [];
     const inTurn = limitPerTurn(1);
     inTurn(() => done.push('first'));
@@ -37,7 +37,7 @@ describe('taking turns', () => {
     expect(done).toEqual(['first', 'second', 'third']);
   });
 
-  it('acts at once again when the rush is over', async () => {
+  it('runs callbacks immediately again after a turn', async () => {
     const done: string[] = [];
     const inTurn = limitPerTurn(1);
     inTurn(() => done.push('first'));
@@ -46,7 +46,7 @@ describe('taking turns', () => {
     expect(done).toEqual(['first', 'second']);
   });
 
-  it('lets no more than 256 wait', async () => {
+  it('queues at most 256 callbacks', async () => {
     let done = 0;
     const inTurn = limitPerTurn(3);
     for (let n = 0; n < 1000; n++) inTurn(() => (done += 1));

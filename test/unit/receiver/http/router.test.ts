@@ -8,7 +8,7 @@ import { createPublicApp, mountCallbacks, mountFallbacks } from '../../../../src
 import { type RawClient, rawClient } from '../../../support/http/raw-http.js';
 import { until } from '../../../support/until.js';
 
-/* How long the connection of a refused sender stays: strangers' shortly, that of a sender whose callback was taken not. */
+/* How long the connection of a refused sender stays open: briefly, unless a callback was accepted over it. */
 
 let server: Server;
 let client: RawClient;
@@ -58,12 +58,12 @@ afterEach(async () => {
 const request = (path: string, method = 'POST') =>
   `${method} ${path} HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n`;
 
-describe('the connection of a refused stranger', () => {
+describe('the connection of a refused sender', () => {
   it.each([
     ['a wrong credential', request('/callbacks/guarded'), 401],
     ['an unknown path', request('/favicon.ico', 'GET'), 404],
     ['another method', request('/callbacks/intake', 'GET'), 405],
-  ])('ends soon when nothing more comes: %s', async (_, text, status) => {
+  ])('closes soon without another request: %s', async (_, text, status) => {
     await client.send(text);
     const answer = await client.answer();
     expect(answer).toMatchObject({ status, headers: { connection: 'keep-alive' } });
@@ -71,7 +71,7 @@ describe('the connection of a refused stranger', () => {
     await until(() => client.socket.destroyed);
   });
 
-  it('takes another request meanwhile, and an answer that takes long', async () => {
+  it('accepts another request meanwhile, and a slow response', async () => {
     await client.send(request('/callbacks/guarded') + request('/callbacks/slow'));
     expect((await client.answer()).status).toBe(401);
     await until(() => later.length === 1);
@@ -80,7 +80,7 @@ describe('the connection of a refused stranger', () => {
     expect((await client.answer()).status).toBe(200);
   });
 
-  it("is not ended when a callback was taken over it: it is a balancer's", async () => {
+  it("stays open when a callback was accepted over it: it is a balancer's", async () => {
     for (const [path, status] of [
       ['/callbacks/intake', 200],
       ['/callbacks/guarded', 401],

@@ -63,7 +63,7 @@ describe('the rate limiter', () => {
     expect(pauses(40_000)).toBe(true);
   });
 
-  it('counts a pause once that several requests are told of', () => {
+  it('counts a pause once when several requests receive it', () => {
     const { limiter: made } = limiter();
     for (let n = 0; n < 16; n += 1) expect(made.pause(40_000)).toBe(true);
   });

@@ -46,7 +46,7 @@ describe('a feed', () => {
     ]);
   });
 
-  it('is told when its reader leaves', async () => {
+  it('calls back when its reader returns early', async () => {
     let left = false;
     const feed = new AsyncQueue<number>({
       onReturn: () => {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 
-/** `docs/realtime-conformance.md` names a test for each rule; a table that nobody checks goes stale. */
+/** `docs/realtime-conformance.md` names a test for each rule; this test keeps the table current. */
 const root = join(import.meta.dirname, '../../../..');
 const table = readFileSync(join(root, 'docs/realtime-conformance.md'), 'utf8');
 

@@ -178,7 +178,7 @@ describe('a session and odd services', () => {
     expect(await session.messages().next()).toEqual({ done: true, value: undefined });
   });
 
-  it('sends EndOfStream after all audio, also after audio nobody awaited', async () => {
+  it('sends EndOfStream after all audio, also after audio that was not awaited', async () => {
     const { socket, session } = await startedSession();
     const sending = session.sendAudio(new Uint8Array(120_000));
     const ending = session.end();

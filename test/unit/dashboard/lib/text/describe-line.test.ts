@@ -7,7 +7,7 @@ const { describeLine } = await pageModule('lib/text/describe-line');
 const item = (kind: string, outcome = 'created') => ({ kind, key: 'k', size: 1, sha256: '', outcome });
 
 describe('a ledger line in words', () => {
-  it('tells of what was stored, and of whom it came from', () => {
+  it('describes what was stored, and its origin', () => {
     const line = ledgerLine({ items: [item('transcript.json-v2'), item('data')] as never });
     expect(describeLine(line)).toEqual({
       tone: 'good',
@@ -21,8 +21,8 @@ describe('a ledger line in words', () => {
 
   it('says of a conflict that bytes differ, not that nothing is new', () => {
     const items = [item('transcript.json-v2', 'conflict')] as never;
-    const told = describeLine(ledgerLine({ origin: 'import', outcome: 'stored', items }));
-    expect(told.title).toBe('Imported: transcript (json-v2), with different bytes');
+    const described = describeLine(ledgerLine({ origin: 'import', outcome: 'stored', items }));
+    expect(described.title).toBe('Imported: transcript (json-v2), with different bytes');
   });
 
   it.each([
@@ -37,9 +37,9 @@ describe('a ledger line in words', () => {
     [{ outcome: 'failed', origin: 'recovery', reason: 'the service answered 503' }, 'bad', /failed/],
     [{ outcome: 'erased', origin: 'replay' }, 'neutral', /erased/],
   ])('%j is %s', (overrides, tone, title) => {
-    const told = describeLine(ledgerLine(overrides as never));
-    expect(told.tone).toBe(tone);
-    expect(told.title).toMatch(title);
+    const described = describeLine(ledgerLine(overrides as never));
+    expect(described.tone).toBe(tone);
+    expect(described.title).toMatch(title);
   });
 
   it.each(['constructor', '__proto__', 'toString', '<img onerror=x>'])(

@@ -24,7 +24,7 @@ export const receiver = section('The public port: callbacks, /healthz and /ready
     types.duration(1_000),
     'duration',
     '620s',
-    "How long an idle connection stays open. Longer than every balancer's idle time-out (ALB 60 s, Google 600 s), or balancers answer 502.",
+    "How long an idle connection stays open. It must exceed every balancer's idle time-out (ALB 60 s, Google 600 s), or balancers answer 502.",
   ),
   headersTimeout: setting(
     types.duration(1_000),
@@ -111,7 +111,7 @@ export const limits = section('Limits of one replica.', {
     '8MiB',
     'Largest undecodable body that is kept; at most the memory budget.',
   ),
-  maxParts: setting(types.count(1, 10_000), 'number', 100, 'Parts of a multipart body.'),
+  maxParts: setting(types.count(1, 10_000), 'number', 100, 'Largest number of parts in a multipart body.'),
   drainBytes: setting(
     types.size(0),
     'size',
@@ -143,5 +143,5 @@ export const limits = section('Limits of one replica.', {
     'Concurrent connections to the public port; fewer where the process may not open that many files. A new connection closes the one that has been idle longest, unauthenticated ones first.',
   ),
   maxAdminConnections: setting(types.count(16, 1_000_000), 'number', 256, 'The same for the admin port.'),
-  maxHeaderBytes: setting(types.size(1024, 2 ** 20), 'size', '16KiB', 'Request line and headers together.'),
+  maxHeaderBytes: setting(types.size(1024, 2 ** 20), 'size', '16KiB', 'Largest size of request line and headers together.'),
 });

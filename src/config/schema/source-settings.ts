@@ -20,7 +20,7 @@ const source = z.strictObject({
     named(NAME, NAME_EXPECTED, credential),
     'map of name to credential',
     {},
-    'Any one suffices. In production a source needs at least one, or allowUnauthenticated.',
+    'A request must match one of them. In production a source needs at least one, or allowUnauthenticated.',
   ),
   allowUnauthenticated: setting(
     types.flag(),

@@ -49,7 +49,7 @@ export const speech = section("The speech service's own API, for recovery and re
     types.count(1, 1_000),
     'number',
     20,
-    'Requests to one region; the service recommends fewer than 50.',
+    'Largest rate of requests to one region; the service recommends fewer than 50.',
   ),
   connectTimeout: setting(types.duration(100), 'duration', '10s', 'Time to open a connection.'),
   requestTimeout: setting(

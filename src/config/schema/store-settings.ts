@@ -25,7 +25,7 @@ const s3 = section(
     accessKeyId: optional(
       types.text(/^[\x21-\x7e]{1,256}$/, 'an access key id'),
       'text',
-      'Access key; better left to the environment or the platform.',
+      'Access key id. Prefer the credentials of the environment or the platform.',
     ),
     secretAccessKey: optional(
       types.text(/^[\x21-\x7e]{1,512}$/, 'a secret access key'),

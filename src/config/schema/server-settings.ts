@@ -143,5 +143,10 @@ export const limits = section('Limits of one replica.', {
     'Concurrent connections to the public port; fewer where the process may not open that many files. A new connection closes the one that has been idle longest, unauthenticated ones first.',
   ),
   maxAdminConnections: setting(types.count(16, 1_000_000), 'number', 256, 'The same for the admin port.'),
-  maxHeaderBytes: setting(types.size(1024, 2 ** 20), 'size', '16KiB', 'Largest size of request line and headers together.'),
+  maxHeaderBytes: setting(
+    types.size(1024, 2 ** 20),
+    'size',
+    '16KiB',
+    'Largest size of request line and headers together.',
+  ),
 });

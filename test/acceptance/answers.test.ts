@@ -206,7 +206,7 @@ describe('the response to a callback', () => {
     ]);
   });
 
-  it('writes a ledger line for what is taken and for authenticated refusals, none for unauthenticated ones', async () => {
+  it('writes a ledger line for accepted deliveries and authenticated refusals, none for unauthenticated ones', async () => {
     const before = (await ledgerOf(service.folder)).length;
     await call({ query: 'id=led1&status=success', headers: JSON_TYPE, body: TRANSCRIPT });
     await call({ query: 'id=led1' });

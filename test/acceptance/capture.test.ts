@@ -337,7 +337,7 @@ describe('a killed session', () => {
     ]);
   }
 
-  it('leaves what was final on disk, for its owner only', () =>
+  it('leaves final results on disk, readable by the owner only', () =>
     withSimulator({}, async (simulator) => {
       await killOne(simulator);
       const [journal = ''] = await readdir(rescue);

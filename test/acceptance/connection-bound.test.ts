@@ -138,7 +138,7 @@ describe('a port at its connection limit', () => {
 });
 
 describe('a process that may open few files', () => {
-  it('takes fewer connections, so that files are left for honest callbacks', async () => {
+  it('accepts fewer connections, so that files remain for callbacks', async () => {
     const folder = await temporaryFolder();
     const settings = { receiver: { host: '127.0.0.1', port: 0 }, admin: { port: 0 } };
     const receiver = await startReady(

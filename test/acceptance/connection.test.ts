@@ -59,7 +59,7 @@ async function refusalCount(adminUrl: string): Promise<number> {
 const CALLBACK = '/callbacks/default?id=c1&status=success';
 
 describe('before the first body byte', () => {
-  it('answers 100 Continue only after every check, then takes the body', async () => {
+  it('responds 100 Continue only after every check, then accepts the body', async () => {
     const client = await open();
     await client.send(
       head(CALLBACK, 'Content-Length: 2', 'Content-Type: application/json', 'Expect: 100-continue'),
@@ -82,7 +82,7 @@ describe('before the first body byte', () => {
     expect(answer.headers.connection).toBe('close');
   });
 
-  it('refuses while the body is still to come', async () => {
+  it('rejects before the body arrives', async () => {
     const client = await open();
     await client.send(head('/callbacks/guarded?id=c1&status=success', 'Content-Length: 1000000'));
     expect((await client.answer()).status).toBe(401);

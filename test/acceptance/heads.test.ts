@@ -69,7 +69,7 @@ describe('a source without a credential', () => {
     expect(await visibleKeys(service.folder, 'jobs/page')).toEqual([]);
   });
 
-  it("takes what Node's fetch sends", async () => {
+  it("accepts what Node's fetch sends", async () => {
     const answer = await fetch(`${service.publicUrl}/callbacks/default?id=fetch1&status=success`, {
       method: 'POST',
       body: 'x',
@@ -151,7 +151,7 @@ describe('an HTTP/1.0 request without Content-Length', () => {
 });
 
 describe('a request that asks for an upgrade', () => {
-  it('is answered as if it had not, and ends the connection, because what follows it is lost', async () => {
+  it('is processed without the upgrade, and closes the connection, because later bytes are lost', async () => {
     const client = await open(service.publicUrl);
     const one = (id: string, upgrade: string) =>
       `POST /callbacks/default?id=${id}&status=success HTTP/1.1\r\nHost: a\r\n${upgrade}Content-Length: 5\r\n\r\nhello`;

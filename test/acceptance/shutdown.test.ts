@@ -62,7 +62,7 @@ const erase = (id: string) =>
   });
 
 describe('SIGTERM', () => {
-  it('finishes deliveries under way, takes no new ones, and exits 0', async () => {
+  it('finishes deliveries in flight, accepts no new ones, and exits 0', async () => {
     await start('0s', '20s');
     const client = await beginDelivery('underway', 1000);
     receiver.signal('SIGTERM');
@@ -93,7 +93,7 @@ describe('SIGTERM', () => {
     expect(await receiver.ended).toBe(0);
   });
 
-  it('finishes what operators are changing, begins no more of it, and writes it down', async () => {
+  it("finishes operators' changes in flight, starts no new ones, and records them", async () => {
     await start('0s', '20s');
     const delivery = await beginDelivery('underway', 1000);
     const { client, rest } = await beginImport('imported');
@@ -116,7 +116,7 @@ describe('SIGTERM', () => {
     );
   });
 
-  it('cuts what is not done by the deadline, leaves nothing of it, and exits 0', async () => {
+  it('aborts deliveries at the deadline, stores nothing of them, and exits 0', async () => {
     await start('0s', '300ms');
     const client = await beginDelivery('stuck', 20 * 1024 * 1024);
     receiver.signal('SIGTERM');

@@ -63,7 +63,7 @@ function keysStored(): string[] {
   return [...server.state.objects.keys()].filter((key) => key.includes('/jobs/'));
 }
 
-describe('a store in trouble', () => {
+describe('an unavailable store', () => {
   it.each([
     ['refuses connections', 'refuse'],
     ['answers 500', { kind: 'answer', status: 500 }],
@@ -92,7 +92,7 @@ describe('a store in trouble', () => {
     },
   );
 
-  it('that loses answers is asked again, and the delivery acknowledged as what it is', async () => {
+  it('that loses responses is retried, and the delivery is acknowledged correctly', async () => {
     const { publicUrl } = await startWell();
     let lost = 0;
     proxy.fault = ({ method, url }) => {
@@ -106,7 +106,7 @@ describe('a store in trouble', () => {
     expect(lost).toBe(1);
   });
 
-  it('that asks to be left alone passes that on to the sender', async () => {
+  it('passes its Retry-After on to the sender', async () => {
     const { publicUrl } = await startWell();
     proxy.fault = () => ({ kind: 'answer', status: 503, code: 'SlowDown', headers: { 'retry-after': '77' } });
     const refused = await deliver(publicUrl, 'job1');
@@ -127,7 +127,7 @@ describe('a store in trouble', () => {
     expect((await deliver(publicUrl, 'job1', large)).body).toMatchObject({ outcome: 'duplicate' });
   });
 
-  it('that takes artefacts but no ledger line is a 503, because what is not recorded is not taken', async () => {
+  it('that stores artefacts but no ledger line causes a 503, because an unrecorded delivery is not accepted', async () => {
     const { publicUrl } = await startWell();
     proxy.fault = ({ url }) => (url.includes('/ledger/') ? { kind: 'answer', status: 500 } : null);
     expect((await deliver(publicUrl, 'job1')).status).toBe(503);
@@ -153,7 +153,7 @@ describe('a store in trouble', () => {
   });
 });
 
-describe('a store in trouble at the start', () => {
+describe('an unavailable store at the start', () => {
   /** Longer than a test may take, so that a wait for the store fails the test. */
   const PATIENT = { requestTimeout: '100s', connectTimeout: '100s', retries: 4 };
 

@@ -253,7 +253,7 @@ describe('an artefact', () => {
     expect(answer.body.code).toBe('range-not-satisfiable');
   });
 
-  it('is asked about without being sent', async () => {
+  it('is described by HEAD without its body', async () => {
     const head = await api.head(path);
     expect(head.status).toBe(200);
     expect(head.headers['content-length']).toBe(String(TRANSCRIPT.length));
@@ -277,7 +277,7 @@ describe('an artefact', () => {
 });
 
 describe('quarantine', () => {
-  it('lists what waits', async () => {
+  it('lists waiting bodies', async () => {
     const { body } = await api.get('/quarantine');
     expect(body).toEqual({
       quarantine: [

@@ -58,7 +58,7 @@ describe('refetch', () => {
     expect(JSON.stringify(body)).not.toMatch(/header-secret|presigned-secret/);
   });
 
-  it('says what cannot be asked for', async () => {
+  it('rejects unknown jobs, regions, sources and parameters', async () => {
     expect((await post('/jobs/unknown-job/refetch')).status).toBe(404);
     const id = await lost.lose();
     expect((await post(`/jobs/${id}/refetch`, { region: 'mars1' })).status).toBe(400);
@@ -111,7 +111,7 @@ describe('import', () => {
     });
   });
 
-  it('goes by kind and source when the form says so', async () => {
+  it('uses kind and source from the form when given', async () => {
     const srt = new Blob(['not even srt']);
     await send('i2', form({ source: 'team', kind: 'transcript.srt', file: srt }));
     await send(
@@ -191,7 +191,7 @@ describe('import', () => {
     expect(await visibleKeys(service.folder, 'jobs/i5/')).toEqual([]);
   });
 
-  it('takes nothing but forms, for ids that can be', async () => {
+  it('accepts only forms, for valid ids', async () => {
     expect((await post('/jobs/i6/artefacts', {})).body).toMatchObject({ status: 400 });
     expect((await send('not%20an%20id', form({ data: new Blob(['x']) }))).status).toBe(404);
   });
@@ -246,7 +246,7 @@ describe('release', () => {
     ]);
   });
 
-  it('does not know what is not there', async () => {
+  it('responds 404 for an unknown id', async () => {
     expect((await post('/quarantine/01ARZ3NDEKTSV4RRFFQ69G5FAV/release')).status).toBe(404);
   });
 });

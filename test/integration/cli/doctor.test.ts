@@ -154,7 +154,7 @@ describe('doctor before S3', () => {
     expect(strict.one('store conditional writes')).toMatchObject({ verdict: 'failed' });
   });
 
-  it('tells a clock that is far off, also when the store refuses everything for it', async () => {
+  it('reports a clock that is far off, also when the store therefore rejects every request', async () => {
     const date = new Date(Date.now() + 3_600_000).toUTCString();
     standIn.misbehave = () => ({
       kind: 'answer',
@@ -180,7 +180,7 @@ describe('doctor and the service', () => {
 
   afterAll(() => simulator.close());
 
-  it('asks each region, and tells a good key from a bad one', async () => {
+  it('asks each region, and distinguishes a valid key from an invalid one', async () => {
     const regions = {
       eu1: { batchUrl: simulator.batchUrls.eu1 },
       us1: { batchUrl: `${simulator.keysUrl}/elsewhere` },

@@ -99,7 +99,7 @@ describe('reconcile on the command line', () => {
 });
 
 describe('refetch on the command line', () => {
-  it('fetches one job and prints what became of it', async () => {
+  it('fetches one job and prints its outcome', async () => {
     const jobId = await fixture.lose();
     await fixture.lose();
     const result = await runCli(['refetch', jobId, '--json'], settings());

@@ -28,7 +28,7 @@ function cli(args: readonly string[]) {
 }
 
 describe('replay on the command line', () => {
-  it('previews, then refetches what the ledger shows as empty', async () => {
+  it('previews, then refetches jobs that the ledger shows as empty', async () => {
     const ids = [await lost.lose(), await lost.lose()];
     for (const id of ids) await sendCallback(service, `id=${id}&status=success`);
     const preview = await cli(['replay', 'refetch', '--outcome', 'noted', '--dry-run', '--json']);

@@ -51,7 +51,7 @@ describe('status on the command line', () => {
     expect(stdout).toMatch(/No receiver has ever written to this store/);
   });
 
-  it('has to act when the store cannot even be looked at', async () => {
+  it('requires action when the store cannot be read', async () => {
     const { code, stdout } = await runCli(['status'], {
       NODE_CONFIG: JSON.stringify({ store: { url: 's3://some-bucket' }, sources: { intake: {} } }),
       AWS_REGION: '',
@@ -62,7 +62,7 @@ describe('status on the command line', () => {
 });
 
 describe('failures on the command line', () => {
-  it('lists what fails, by filters and in pages', async () => {
+  it('lists failures, by filters and in pages', async () => {
     for (const id of ['one', 'two']) await send(id, 'a'.repeat(2000));
     const all = await runCli(['failures'], settings());
     expect(all).toMatchObject({ code: 0, stderr: '' });

@@ -129,7 +129,7 @@ describe('a session that dies', () => {
     }),
   );
 
-  it('reports what was final also when silence falls after EndOfStream', () =>
+  it('reports final results also when the service is silent after EndOfStream', () =>
     withSimulator({ first: { faults: [{ at: 'end', act: { do: 'stall' } }] } }, async (_simulator, start) => {
       const session = await start({ inactivityTimeoutMs: 100 });
       const fault = await failure(RealtimeSessionError, session.stream(AUDIO));
@@ -163,7 +163,7 @@ describe('a session that dies', () => {
       });
     }));
 
-  it('waits for a start that takes its time, as with additional_vocab', () => {
+  it('waits for a slow start, as with additional_vocab', () => {
     let ready: () => void = () => {};
     const startAfter = new Promise<void>((resolve) => {
       ready = resolve;

@@ -112,7 +112,7 @@ describe('reconcile', () => {
     expect(await ledgerOf(fixture.folder)).toHaveLength(5);
   });
 
-  it('fetches only what is missing of a job', async () => {
+  it('fetches only missing results of a job', async () => {
     const { parts, store, lose } = await begin();
     const id = await lose({ contents: ['transcript', 'transcript.txt'] });
     const headers = { contentType: 'application/json', metadata: {} };
@@ -712,7 +712,7 @@ describe('failures of the store', () => {
     expect(report.faults).toEqual([{ region: null, reason: expect.stringMatching(/report was not stored/) }]);
   });
 
-  it('keeps what differs as conflict when a callback came in between', async () => {
+  it('keeps different bytes as a conflict when a callback arrived meanwhile', async () => {
     const { parts, lose } = await begin();
     const id = await lose();
     const key = `jobs/${id}/transcript.json`;

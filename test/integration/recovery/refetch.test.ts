@@ -166,7 +166,7 @@ describe('refetch', () => {
     expect(await refetch(parts, { jobId: 'unknown-job' })).toMatchObject({ outcome: 'matched' });
   });
 
-  it('is failed when a region that may know the job cannot be asked', async () => {
+  it('fails when a region that may know the job is unreachable', async () => {
     const { parts, simulator } = fixture;
     simulator.faults.add({ kind: 'answer', operation: 'record', region: 'us1', status: 503 });
     expect(await refetch(parts, { jobId: 'unknown-job' })).toMatchObject({

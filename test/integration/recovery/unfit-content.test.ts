@@ -162,7 +162,7 @@ beforeEach(async () => {
 
 afterEach(() => fixture.close());
 
-describe('what cannot be the artefact', () => {
+describe('content that does not fit the artefact', () => {
   it.each(Object.entries(CASES))('is not archived: %s', async (_name, instead) => {
     const { simulator, parts, lose } = fixture;
     const { item, status = 200, headers = {}, body, reason } = instead;
@@ -190,7 +190,7 @@ describe('what cannot be the artefact', () => {
   });
 });
 
-describe('what can be the artefact', () => {
+describe('content that fits the artefact', () => {
   it.each([
     [json, 'application/vnd.speech.v2+json'],
     [json, 'application/octet-stream'],

@@ -105,7 +105,7 @@ describe('body rules of the service', () => {
     expect(parts[0]?.body.equals(expected)).toBe(true);
   });
 
-  it('can form the error body as if all had been there, with what is left of it', async () => {
+  it('can form the error body with the remaining items', async () => {
     const one = await callback(['transcript', 'jobinfo'], 'error', { errorBody: 'remaining' });
     expect(partsOf(one.request).map(({ head }) => /name="([^"]+)"/.exec(head)?.[1])).toEqual(['jobinfo']);
     await simulator.close();

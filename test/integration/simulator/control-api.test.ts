@@ -61,7 +61,7 @@ describe('the control interface', () => {
     expect(simulator.faults.list()).toHaveLength(0);
   });
 
-  it('refuses what makes no sense', async () => {
+  it('rejects invalid requests', async () => {
     expect((await control('POST', '/jobs', { config: {} })).status).toBe(400);
     expect((await control('POST', '/jobs', [])).status).toBe(400);
     expect((await control('POST', '/faults', { rate: 1 })).status).toBe(400);

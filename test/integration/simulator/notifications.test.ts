@@ -59,7 +59,7 @@ describe('a notification', () => {
     expect(receiver.requests[0]?.method).toBe(sent);
   });
 
-  it('goes to up to three entries in parallel and settles each by itself', async () => {
+  it('notifies up to three entries in parallel, each independently', async () => {
     const dead = await recordingServer();
     await dead.close();
     const { id, outcomes } = await notify({}, { url: `${dead.url}/gone` }, { contents: [] });
@@ -91,7 +91,7 @@ describe('a notification', () => {
     expect(simulator.job(id)?.status).toBe('done');
   });
 
-  it('takes a redirect for a failure', async () => {
+  it('treats a redirect as a failure', async () => {
     answers = [308];
     expect((await notify({})).outcomes).toEqual(['delivered']);
     expect(receiver.requests).toHaveLength(2);
@@ -107,7 +107,7 @@ describe('a notification', () => {
 });
 
 describe('faults of notifications', () => {
-  it('drop: is never sent and leaves no trace', async () => {
+  it('drop: is never sent nor recorded', async () => {
     simulator.faults.add({ kind: 'drop' });
     const { id, outcomes } = await notify({});
     expect(outcomes).toEqual(['dropped']);
@@ -152,7 +152,7 @@ describe('faults of notifications', () => {
     expect(receiver.requests.map(({ headers }) => headers['x-token'])).toEqual(['right-outdated', 'right']);
   });
 
-  it('slow: the whole body comes, in small pieces', async () => {
+  it('slow: the whole body arrives in small pieces', async () => {
     simulator.faults.add({ kind: 'slow', bytesPerSecond: 2_000 });
     const { id } = await notify({});
     const expected = await simulator.expected(id)['transcript.json-v2'].bytes();

@@ -23,7 +23,7 @@ async function run(...args: string[]): Promise<Record<string, unknown>[]> {
 }
 
 describe('simulate', () => {
-  it('submits a load, tells how each job went and what came of all', async () => {
+  it('submits a load, and reports each job and the totals', async () => {
     const load = ['--jobs', '12', '--rate', '1000', '--failures', '0.3', '--fault', 'drop=0.3'];
     const mix = ['--contents', 'transcript,jobinfo', '--contents', 'none', '--contents', 'absent'];
     const events = await run(

@@ -51,7 +51,7 @@ describe('the documented examples', () => {
     expect([...found]).toEqual([[id, text]]);
   });
 
-  it('simulate a job and tell what was sent', async () => {
+  it('simulate a job and report what was sent', async () => {
     type Example = (url: string) => Promise<{ outcomes: string[]; attempts: unknown[] }>;
     const result = await exampleOf<Example>('simulator.md')(receiver.url);
     expect(result.outcomes).toEqual(['delivered']);

@@ -91,7 +91,7 @@ describe('temporary keys of a client', () => {
     await expect(usage()).rejects.toMatchObject({ kind: 'unavailable', operation: 'create temporary key' });
   });
 
-  it('are not lost to all when one caller gives up', async () => {
+  it('remain available to other callers when one caller aborts', async () => {
     const stop = new AbortController();
     const first = clients.jobs('eu1').usage({}, stop.signal);
     const second = usage();

@@ -122,7 +122,7 @@ describe('retries', () => {
     expect(await jobs.usage()).toEqual({});
   });
 
-  it('give up on a service that asks for one pause after the other', async () => {
+  it('end when a service requests one pause after another', async () => {
     const { jobs, clock, seen } = await serve((_request, response) =>
       json(response, 503, {}, { 'retry-after': '120' }),
     );

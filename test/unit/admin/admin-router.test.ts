@@ -27,7 +27,7 @@ beforeAll(async () => {
 afterAll(() => void server.close());
 
 describe('a refused sign-in', () => {
-  it('is answered when it was held long enough, and not before', async () => {
+  it('is answered after the full delay, and not before', async () => {
     held = new Promise((resolve) => {
       release = resolve;
     });
@@ -48,7 +48,7 @@ describe('a refused sign-in', () => {
     expect(await answer).toBe(429);
   });
 
-  it('loses its connection when no more can be held', async () => {
+  it('is disconnected when no more responses can be delayed', async () => {
     held = null;
     await supertest(server).get('/anything').expect(429).expect('connection', 'close');
   });

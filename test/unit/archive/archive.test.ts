@@ -100,7 +100,7 @@ describe('the archive', () => {
     expect(await keysOf(store, 'jobs/')).toEqual(['jobs/job1/data']);
   });
 
-  it('stores metadata that tells where an artefact came from', async () => {
+  it('stores metadata about the origin of an artefact', async () => {
     const { archive } = archiveOver(store);
     const ctx = context({ keyPrefix: 'team/' });
     const staged = archive.begin(ctx);
@@ -204,7 +204,7 @@ describe('the archive', () => {
     expect(await keysOf(store)).toEqual(['jobs/job1/conflicts/data.01CONFLICT', 'jobs/job1/data']);
   });
 
-  it('calls a conflict a conflict when only the answer to its write was lost', async () => {
+  it('reports a conflict when only the response to its write was lost', async () => {
     await deliver([[TRANSCRIPT, randomContent(500)]]);
     const forgetful: ObjectStore = {
       ...store,
@@ -323,7 +323,7 @@ describe('the archive', () => {
     ]);
   });
 
-  it('knows its own write again when the answer to it was lost', async () => {
+  it('recognises its own write when the response was lost', async () => {
     const ctx = context();
     const content = randomContent(500);
     const forgetful: ObjectStore = {

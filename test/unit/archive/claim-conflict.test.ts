@@ -42,7 +42,7 @@ describe('copies of one streamed conflict', () => {
 });
 
 describe('reading back', () => {
-  it('tells size and hash, null for a missing key, and fails for an object that ends early', async () => {
+  it('returns size and hash, null for a missing key, and fails for a truncated object', async () => {
     const store = createMemoryStore();
     store.put('key', CONTENT);
     expect(await readBack(store, 'key')).toMatchObject({
@@ -69,7 +69,7 @@ describe('reading back', () => {
     expect(store.calls.map(({ operation }) => operation)).toEqual(['head', 'head']);
   });
 
-  it('does not hold what was deleted between the two looks', async () => {
+  it('does not hold an object deleted between head and read', async () => {
     const store = createMemoryStore();
     store.put('key', CONTENT);
     const read = async () => null;

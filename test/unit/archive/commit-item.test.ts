@@ -63,7 +63,7 @@ describe.each([
   ['held in memory', 1000, TRANSCRIPT_KEY, 'create'],
   ['streamed', LARGE, KEY, 'complete'],
 ] as const)('an item %s', (_, size, key, call) => {
-  it('is created when only the answer to its write was lost', async () => {
+  it('is created when only the response to its write was lost', async () => {
     const content = randomContent(size);
     const store = answering(createMemoryStore(), { [call]: () => 'exists' });
     expect(await deliver(store, content)).toMatchObject({ key, outcome: 'created', sha256: sha256(content) });
@@ -83,7 +83,7 @@ describe.each([
     expect(await deliver(store, content)).toMatchObject({ key, outcome: 'identical' });
   });
 
-  it('fails, to be sent again, when what was there is gone', async () => {
+  it('fails, to be retried, when the existing object has disappeared', async () => {
     const memory = createMemoryStore();
     const store = answering(memory, {
       [call]: (at: string) => {
@@ -109,7 +109,7 @@ describe('an item whose key is taken by other bytes', () => {
     });
   });
 
-  it('is a conflict still when the answer to that write was lost', async () => {
+  it('remains a conflict when the response to that write was lost', async () => {
     const memory = createMemoryStore();
     const content = randomContent(10);
     memory.put(TRANSCRIPT_KEY, 'other');
@@ -161,7 +161,7 @@ describe('a streamed item whose key is taken', () => {
     expect(memory.objects.has('jobs/job1/conflicts/data.AGAIN')).toBe(false);
   });
 
-  it('is a conflict when only the answer to its write was lost, and fails when other bytes lie there', async () => {
+  it('is a conflict when only the response to its write was lost, and fails when the key holds other bytes', async () => {
     const memory = createMemoryStore();
     memory.put(KEY, 'first');
     const lost = answering(memory, { complete: () => 'exists' });

@@ -89,7 +89,7 @@ function rescuer(before: BeforeCall = () => undefined) {
 }
 
 describe('a journal of a dead process', () => {
-  it('is archived as far as it goes and removed', async () => {
+  it('is archived as far as it is complete, then removed', async () => {
     await leave(`${JOURNAL}{"segment":{"ki`);
     const { run, jobs, lines, store } = rescuer();
     await run();

@@ -61,7 +61,7 @@ describe('a captured delivery', () => {
     expect([capture.audioLost, budget.used]).toEqual([false, 0]);
   });
 
-  it('gives up the audio, not the transcript, when the store takes no audio', async () => {
+  it('drops the audio, not the transcript, when the store rejects the audio', async () => {
     const down: BeforeCall = (operation, key) => (key.endsWith('/data') ? fails(operation) : undefined);
     const { store, budget, capture } = captureInto(down, { fileName: null });
     for (let part = 0; part < 3; part += 1) await capture.keepAudio(Buffer.alloc(store.partSize));

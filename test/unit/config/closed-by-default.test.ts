@@ -22,7 +22,7 @@ describe('the built-in source', () => {
     expect(parseConfig({}, around(environment)).sources.default?.allow).toEqual(['127.0.0.0/8', '::1']);
   });
 
-  it('is gone as soon as a source is configured, in any environment', () => {
+  it('is absent when another source is configured, in any environment', () => {
     for (const environment of ['production', 'development']) {
       expect(Object.keys(parseConfig({ sources: { intake } }, around(environment)).sources)).toEqual([
         'intake',

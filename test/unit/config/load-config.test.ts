@@ -120,7 +120,7 @@ describe('loadConfig', () => {
     expect([config.log.level, config.limits.maxParts, config.replicaName]).toEqual(['error', 2, 'a']);
   });
 
-  it('goes from files to NODE_CONFIG to mapped variables', () => {
+  it('applies files, then NODE_CONFIG, then mapped variables', () => {
     const env = { NODE_CONFIG_DIR: folder({ 'default.yaml': 'receiver: { port: 1, host: 192.0.2.1 }' }) };
     expect(loadConfig({ ...env, NODE_CONFIG: '{"receiver":{"port":2}}' }).receiver).toMatchObject({
       port: 2,
@@ -218,7 +218,7 @@ describe('loadConfig', () => {
     expect(sources.b?.credentials).toEqual(sources.a?.credentials);
   });
 
-  it('takes empty variables for absent ones', () => {
+  it('treats empty variables as absent', () => {
     expect(loadConfig({ TR_PORT: '', NODE_CONFIG: '', NODE_CONFIG_DIR: '' }).receiver.port).toBe(8080);
   });
 

@@ -14,7 +14,7 @@ describe('the pool of buffers', () => {
     expect(() => pool.take(301 * KB, noMatter)).toThrow(RangeError);
   });
 
-  it('hands out again what its owner released', () => {
+  it('reuses released buffers', () => {
     const pool = createBufferPool({ largest: 256 * KB, retain: 256 * KB });
     const first = pool.take(100 * KB, noMatter);
     const { bytes } = first;
@@ -63,7 +63,7 @@ describe('the pool of buffers', () => {
     expect(pool.allocated).toBe(128 * KB);
   });
 
-  it('copies chunks in and tells of their size', () => {
+  it('copies chunks in and reports their size', () => {
     const reported: number[] = [];
     const pool = createBufferPool({
       largest: 256 * KB,

@@ -103,7 +103,7 @@ describe('the byte budget', () => {
     expect(small.map((lease) => lease.tryTake(MIB))).toEqual(small.map(() => true));
   });
 
-  it('lets small bodies have what is free elsewhere, but not what large ones wait for', async () => {
+  it('lets small bodies use free memory of the large share unless large ones wait for it', async () => {
     const at = budgetOf();
     const small = Array.from({ length: 40 }, () => at.budget.lease({ expected: MIB }));
     for (const lease of small) await lease.take(MIB);

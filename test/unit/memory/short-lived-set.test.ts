@@ -23,7 +23,7 @@ describe('a set of short-lived objects', () => {
     );
   });
 
-  it('lets members be deleted while a copy is looked through', () => {
+  it('allows deletion of members during iteration over a copy', () => {
     const set = new ShortLivedSet();
     for (let n = 0; n < 5; n++) set.add({ setIndex: -1 });
     for (const member of set.members()) set.delete(member);

@@ -25,7 +25,7 @@ describe('canary', () => {
     expect(store.objects.get(key)?.body.toString()).not.toBe(first);
   });
 
-  it('outlives failures until the last success is too old, and tells the cause all along', async () => {
+  it('tolerates failures until the last success is too old, and reports the cause meanwhile', async () => {
     let fail = false;
     let now = 1000;
     const store = createMemoryStore((operation) => {
@@ -42,7 +42,7 @@ describe('canary', () => {
     expect(await canary.check()).toMatchObject({ writable: true, reason: null });
   });
 
-  it('has no patience with a store that is another one now', async () => {
+  it('fails at the first check after the store has been replaced', async () => {
     let trouble: Error | null = null;
     const store = createMemoryStore((operation) => {
       if (trouble !== null && operation === 'replace') throw trouble;
@@ -69,7 +69,7 @@ describe('canary', () => {
     expect(store.objects.size).toBe(1);
   });
 
-  it('says once that the store fails, and once that it is well again', async () => {
+  it('logs once that the store fails, and once that it has recovered', async () => {
     const faults = [null, 'full', 'full', null, null, 'away'];
     const said: (string | null)[] = [];
     const store = createMemoryStore((operation) => {
@@ -112,7 +112,7 @@ describe('canary', () => {
     expect(await canary.check()).toMatchObject({ writable: true });
   });
 
-  it('gives a call that never ends up for lost', async () => {
+  it('times out a call that never ends', async () => {
     let now = 0;
     let calls = 0;
     const store = createMemoryStore((operation) => {

@@ -16,7 +16,7 @@ describe('errorText', () => {
     expect(errorText(error)).toHaveLength(500);
   });
 
-  it('takes whatever was thrown', () => {
+  it('accepts any thrown value', () => {
     expect(errorText('a string')).toBe('a string');
     expect(errorText(undefined)).toBeUndefined();
   });

@@ -68,7 +68,7 @@ describe('logger', () => {
     expect(text()).not.toContain('[redacted]');
   });
 
-  it('writes for people when asked', () => {
+  it('writes plain text for people on request', () => {
     const { log, text } = capture({ format: 'pretty', secrets: ['hunter22'] });
     log.warn({ key: 'hunter22' }, 'look here');
     expect(text()).toContain('look here');

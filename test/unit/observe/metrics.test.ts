@@ -23,7 +23,7 @@ describe('metrics', () => {
     return text.split('\n').filter((line) => line.startsWith(`transcript_receiver_${name}`));
   }
 
-  it('counts deliveries, items and bytes by what the ledger line says', async () => {
+  it('counts deliveries, items and bytes as in the ledger line', async () => {
     metrics.deliveries.delivered(
       ledgerLine({
         bytes: 500,
@@ -57,7 +57,7 @@ describe('metrics', () => {
     ]);
   });
 
-  it('makes no series out of what senders make up', async () => {
+  it('creates no metric series from sender-supplied names', async () => {
     for (let n = 0; n < 50; n += 1) {
       metrics.deliveries.delivered(
         ledgerLine({
@@ -88,7 +88,7 @@ describe('metrics', () => {
     expect(await samples('credential_last_use')).toHaveLength(0);
   });
 
-  it('tells when credentials were used and when they expire', async () => {
+  it('reports when credentials were used and when they expire', async () => {
     metrics.deliveries.delivered(ledgerLine({ receivedAt: '1970-01-01T00:01:40.500Z', credential: 'new' }));
     metrics.deliveries.credentialExpires('default', 'new', 200_000);
     expect(await samples('credential_')).toEqual([

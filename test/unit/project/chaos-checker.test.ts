@@ -33,7 +33,7 @@ const foreign = async (objects: Readonly<Record<string, Buffer>>): Promise<strin
   (await check(refusedAccount(), new Set(['simulated']), viewOf(objects))).foreign;
 
 describe('the checker of the chaos run', () => {
-  it('takes what was sent for a key, acknowledged or not, beside what another bench sent', async () => {
+  it('accepts bytes that were sent for a key, acknowledged or not, and jobs of other senders', async () => {
     const objects = { 'jobs/one/transcript.json': ONE.body, 'jobs/simulated/transcript.json': TWO.body };
     expect(await foreign(objects)).toEqual([]);
     const conflict = { [`jobs/one/conflicts/transcript.json.${'0'.repeat(64)}`]: ONE.body };

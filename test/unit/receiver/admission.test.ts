@@ -51,7 +51,7 @@ describe('admission', () => {
     expect(codeOf(() => admission.enter(1))).toBe('admitted');
   });
 
-  it('rejects everything once it is closed, and tells when the last delivery has left', async () => {
+  it('rejects everything once it is closed, and resolves when the last delivery has ended', async () => {
     const { admission } = admissionOf();
     await admission.whenEmpty();
     const leaves = [admission.enter(1), admission.enter(1)];

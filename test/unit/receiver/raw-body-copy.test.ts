@@ -103,7 +103,7 @@ describe('the raw body copy', () => {
     expect(lease.held).toBe(0);
   });
 
-  it('gives back what it kept when it is released', () => {
+  it('returns its memory when it is released', () => {
     const { memory, lease } = memoryOf(4);
     const kept = new RawBodyCopy(memory, 50);
     kept.keep(bytes(10));

@@ -123,7 +123,7 @@ function requestOf({ chunks, more = {} }: Callback): CallbackRequest & { readonl
 const settle = () => new Promise((resolve) => setTimeout(resolve, 20));
 
 describe('receiving a callback', () => {
-  it('stores what it brought, writes its line, tells operators once, and returns all memory', async () => {
+  it('stores its items, writes its line, reports once, and returns all memory', async () => {
     const at = receiverOver();
     const answer = await at.receiver.receive(requestOf({ chunks: [TRANSCRIPT] }));
     expect(answer).toMatchObject({ jobId: 'job1', status: 'success', outcome: 'stored' });
@@ -241,7 +241,7 @@ describe('a callback that is refused', () => {
     expect(at.lines()).toMatchObject([{ bytes: 100_000 }]);
   });
 
-  it('because its sender is gone has a line without a problem, and leaves nothing', async () => {
+  it('because its sender disconnected has a line without a problem, and stores nothing', async () => {
     const at = receiverOver();
     const gone = new BodyAbortedError();
     await expect(at.receiver.receive(requestOf({ chunks: ['{"a":', gone] }))).rejects.toBe(gone);
@@ -294,7 +294,7 @@ describe('the line of a refusal', () => {
     expect(state.now).toBe('body-too-large');
   });
 
-  it('is not waited for when we are in trouble', async () => {
+  it('is not awaited when the delivery is refused as 503', async () => {
     const at = stuckLedger((operation, key) => {
       if (key.startsWith('jobs/')) throw new StoreError(operation, 'EIO');
     });

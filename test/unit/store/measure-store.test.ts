@@ -20,7 +20,7 @@ describe('a measured store', () => {
   });
   afterEach(() => under.close());
 
-  it('reports every operation with what came of it', async () => {
+  it('reports every operation with its result', async () => {
     await store.create('a/b', Buffer.from('x'), HEADERS);
     await store.create('a/b', Buffer.from('x'), HEADERS);
     await store.replace('a/c', Buffer.from('x'), HEADERS);

@@ -100,14 +100,14 @@ describe('probing a store', () => {
     },
   );
 
-  it('says nothing of versioning that may not be read', async () => {
+  it('reports nothing about versioning that it may not read', async () => {
     const { store, standIn } = await standInStore();
     standIn.misbehave = ({ operation }) =>
       operation === 'GetVersioning' ? { kind: 'answer', status: 403, code: 'AccessDenied' } : null;
     expect((await probeStore(store)).findings).toHaveLength(3);
   });
 
-  it('tells an S3 that refuses conditions from one that ignores them', async () => {
+  it('distinguishes an S3 that rejects conditions from one that ignores them', async () => {
     const { store, standIn } = await standInStore();
     standIn.misbehave = ({ operation, attempt, key }) => {
       const isFirst = operation !== 'PutObject' || (attempt === 1 && key.endsWith('/write'));

@@ -32,7 +32,7 @@ describe('sweeping', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  it('gives up what is older than the age, once', async () => {
+  it('removes files older than the age, once', async () => {
     expect(await sweepStale(store, 24 * HOUR)).toBe(1);
     expect(await sweepStale(store, 24 * HOUR)).toBe(0);
     expect(await readdir(`${folder}/.tmp`)).toHaveLength(1);

@@ -32,7 +32,7 @@ describe('isOwnHost', () => {
     expect(isOwnHost(host, ['receiver.example.com'])).toBe(false);
   });
 
-  it('takes a request without Host for one that no browser sent', () => {
+  it('treats a request without Host as not sent by a browser', () => {
     expect(isOwnHost(undefined, [])).toBe(true);
   });
 });

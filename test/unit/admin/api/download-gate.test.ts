@@ -66,7 +66,7 @@ describe('the download gate', () => {
     return socket;
   }
 
-  it('lets the next one in when one ends', async () => {
+  it('admits the next one when one ends', async () => {
     await serve({ maxDownloads: 2, downloadIdleTimeout: 60_000, downloadWait: 60_000 });
     const first = ask();
     ask();
@@ -77,7 +77,7 @@ describe('the download gate', () => {
     expect(refused).toEqual([]);
   });
 
-  it('refuses one that waited in vain, and says why', async () => {
+  it('rejects one that timed out while waiting, with the reason', async () => {
     await serve({ maxDownloads: 1, downloadIdleTimeout: 60_000, downloadWait: 20 });
     ask();
     await until(() => begun === 1);
@@ -86,7 +86,7 @@ describe('the download gate', () => {
     expect(begun).toBe(1);
   });
 
-  it('forgets one whose client leaves the line', async () => {
+  it('forgets one whose client disconnects while waiting', async () => {
     await serve({ maxDownloads: 1, downloadIdleTimeout: 60_000, downloadWait: 60_000 });
     const first = ask();
     await until(() => begun === 1);
@@ -100,7 +100,7 @@ describe('the download gate', () => {
     await until(() => begun === 2);
   });
 
-  it('cuts a download whose client takes nothing, and gives its place away', async () => {
+  it('disconnects a download whose client reads nothing, and frees its slot', async () => {
     await serve({ maxDownloads: 1, downloadIdleTimeout: 100, downloadWait: 60_000 });
     ask();
     await until(() => begun === 1);

@@ -47,7 +47,7 @@ const EXPIRED = {
 };
 
 describe('the verdict', () => {
-  it('is well only when everything was looked at', () => {
+  it('is healthy only after a complete check', () => {
     expect(verdictOf(WELL, NOW)).toMatchObject({
       level: 'ok',
       headline: 'All is well',

@@ -40,7 +40,7 @@ describe('the last reconcile', () => {
     expect(reads).toBe(1);
   });
 
-  it('goes on missing what a run with faults could not see, and says why', async () => {
+  it('still counts as missing what a run with faults could not check, and reports the reason', async () => {
     await report(60, { matched: 300, failed: 2 });
     await report(3, {}, { faults: [DENIED] });
     await report(2, {}, { faults: [DENIED, { region: null, reason: 'the run was interrupted' }] });
@@ -48,7 +48,7 @@ describe('the last reconcile', () => {
     expect(await last()).toMatchObject({ expected: 302, received: 300, missing: 2, faults });
   });
 
-  it('goes on missing what a limited run did not look at', async () => {
+  it('still counts as missing what a limited run did not check', async () => {
     await report(3, { matched: 300, unrecoverable: 2 });
     await report(2, { matched: 1 }, { limited: true });
     expect(await last()).toMatchObject({ expected: 302, missing: 2, faults: [] });

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { findServiceRecord, redact } from '../../../../src/admin/jobs/find-service-record.js';
 
 describe("the service's record", () => {
-  it('loses what authenticates, and keeps what explains', () => {
+  it('drops credentials and keeps what explains the job', () => {
     const record = {
       id: 'j1',
       config: {
@@ -37,7 +37,7 @@ describe("the service's record", () => {
     });
   });
 
-  it('is asked for in its region only, when that is known', async () => {
+  it('is requested only from its region when that is known', async () => {
     const asked: string[] = [];
     const record = async (region: string) => {
       asked.push(region);
@@ -52,7 +52,7 @@ describe("the service's record", () => {
     expect(await findServiceRecord({ ...source, regions: [] }, 'j1', null)).toBeNull();
   });
 
-  it('is not waited for beyond patience', async () => {
+  it('is not awaited beyond the time-out', async () => {
     const source = { regions: ['eu1'], record: () => new Promise<object>(() => {}) };
     expect(await findServiceRecord(source, 'j1', null, 10)).toBeNull();
   });

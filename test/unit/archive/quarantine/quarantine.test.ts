@@ -19,7 +19,7 @@ const REQUEST = {
 };
 
 describe('the quarantine', () => {
-  it('promises a body in request.json only when it lies in the store', async () => {
+  it('writes request.json only after the body is stored', async () => {
     const store = createMemoryStore((operation, key) => {
       if (key.endsWith('/body')) throw new StoreError(operation, 'EIO');
     });
@@ -56,7 +56,7 @@ describe('the quarantine', () => {
     expect(JSON.parse(String(request?.body))).toEqual(kept);
   });
 
-  it('takes a body that is already there for its own only when it holds the same bytes', async () => {
+  it('treats an existing body as its own only when the bytes are equal', async () => {
     const store = createMemoryStore();
     const key = `quarantine/${REQUEST.deliveryId}/body`;
     store.put(key, '{');

@@ -18,11 +18,11 @@ describe('audio for a capture', () => {
     await expect(openAudio('-', terminal)).rejects.toThrow('pipe audio');
   });
 
-  it('comes chunk by chunk, as it is', async () => {
+  it('streams chunk by chunk, unchanged', async () => {
     expect(await collect(readAudio(chunks(3, 5), null, FOREVER))).toEqual([3, 5]);
   });
 
-  it('tells when reading fails', async () => {
+  it('reports a read failure', async () => {
     const broken = new Readable({ read: () => void broken.destroy(new Error('device gone')) });
     await expect(collect(readAudio(broken, null, FOREVER))).rejects.toThrow('device gone');
   });

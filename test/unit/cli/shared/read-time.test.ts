@@ -5,7 +5,7 @@ import { readTime } from '../../../../src/cli/shared/read-time.js';
 const since = readTime('--since');
 
 describe('an option that takes a time', () => {
-  it('takes a duration as so long ago', () => {
+  it('reads a duration as a time before now', () => {
     const asked = Date.now();
     const time = since('48h').getTime();
     expect(time).toBeGreaterThanOrEqual(asked - 48 * 3_600_000);

@@ -78,7 +78,7 @@ describe('compileAuthenticator', () => {
     expect(dated(headers, NOW + 1_000)).toEqual({ ok: false, reason: 'expired', credential: 'dated' });
   });
 
-  it('does not tell a wrong secret that the right one has expired', () => {
+  it('does not reveal to a wrong secret that the right one has expired', () => {
     const dated = compileAuthenticator({ dated: { ...oldOne, expires: NOW - 1 } });
     expect(dated({ 'x-token': ['wrong'] }, NOW)).toEqual({ ok: false, reason: 'wrong', credential: null });
   });

@@ -72,7 +72,7 @@ describe('explain', () => {
     });
   });
 
-  it('asks for an IP address where the other end of the connection has none', () => {
+  it('asks for an IP address when the peer of the connection has none', () => {
     const { gates } = ask('default', '192.0.2', good);
     const toPass = expect.stringContaining('give the IP address');
     expect(gates).toContainEqual(expect.objectContaining({ gate: 'address', passed: false, toPass }));
@@ -223,7 +223,7 @@ describe('explain, gate by gate', () => {
 });
 
 describe('compileAccessCheck', () => {
-  it('tells the sender nothing about why a credential failed', () => {
+  it('does not tell the sender why a credential failed', () => {
     const gate = checkOf('default');
     const refusal = (value: string) =>
       gate?.({ peer: '192.0.2.1', headers: { 'x-token': [value] }, now: NOW }).problem?.message;

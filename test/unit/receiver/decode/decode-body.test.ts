@@ -98,7 +98,7 @@ describe('decodeBody: one raw body', () => {
     expect((await decode({ contentType: 'text/plain', contents, body })).got).toEqual([[kind, body]]);
   });
 
-  it('tells the sink the size where the framing does', async () => {
+  it('passes the size to the sink when the framing has it', async () => {
     const body = zlib.gzipSync('x');
     const plain = await decode({ contentType: 'audio/wav', contentLength: 4, body: 'RIFF' });
     const encoded = await decode({
@@ -223,7 +223,7 @@ describe('decodeBody: forms', () => {
     },
   );
 
-  it('tells the ledger names of the interface and sizes, nothing a sender called anybody', async () => {
+  it('gives the ledger interface names and sizes, no names from the sender', async () => {
     const { shape } = await form([
       { name: 'Transcript:TXT', fileName: 'Jane Roe.txt', type: 'text/plain; charset=utf-8', body: 'x' },
       { name: 'Jane Roe', fileName: 'Jane Roe.docx', type: 'x/y; name="Jane Roe.docx"', body: '\0' },
@@ -267,7 +267,7 @@ describe('decodeBody: forms', () => {
     expect((await form([{ name: 'other', body: '{' }])).got).toEqual([['attachment', '{']]);
   });
 
-  it('refuses an unknown part that broke after it had been taken for a transcript', async () => {
+  it('rejects an unknown part that turns out invalid after it was identified as a transcript', async () => {
     const body = `{"format":"2.9","results":[${'1,'.repeat(100)}]}`;
     const sent = { sizes: [50], sinkOptions: { identifyAfter: 100 } };
     await expect(form([{ name: 'data_file', body }], sent)).rejects.toMatchObject({ reason: 'json-invalid' });
@@ -395,7 +395,7 @@ describe('decodeBody: hazards of forms', () => {
     }
   });
 
-  it('keeps content that speaks of the boundary or of headers', async () => {
+  it('keeps content that contains the boundary or headers', async () => {
     const content = [
       `the boundary was --${BOUNDARY}`,
       'and behind it stood',
@@ -476,7 +476,7 @@ describe('decodeBody: hazards of forms', () => {
     for (const sizes of [[], [1], [13]]) await expect(raw(body, { sizes })).rejects.toMatchObject({ reason });
   });
 
-  it('takes no delimiter for a header, even where the boundary makes it look like one', async () => {
+  it('never treats a delimiter as a header, even when the boundary resembles one', async () => {
     const body =
       '--a:b\r\nX: y\r\n--a:b\r\nContent-Disposition: form-data; name="data"\r\n\r\nRIFF\r\n--a:b--';
     await expect(raw(body, { contentType: formType('a:b') })).rejects.toMatchObject({
@@ -570,7 +570,7 @@ describe('decodeBody: content encodings', () => {
     ]);
   });
 
-  it('takes identity for none', async () => {
+  it('treats identity as no encoding', async () => {
     const sent = { contentType: 'text/plain', contentEncoding: 'identity', contentLength: 1, body: 'x' };
     expect((await decode(sent)).items[0]?.description.expectedBytes).toBe(1);
   });
@@ -632,7 +632,7 @@ describe('decodeBody: content encodings', () => {
 });
 
 describe('decodeBody: limits and failures', () => {
-  it('takes a body of exactly the limit and none larger', async () => {
+  it('accepts a body of exactly the limit and none larger', async () => {
     expect(
       (await decode({ body: Buffer.alloc(1000), sizes: [300], maxBytes: 1000 })).items[0]?.bytes,
     ).toHaveLength(1000);

@@ -150,7 +150,7 @@ describe('decodeBody on generated forms', () => {
     expect(decoded).toBeGreaterThan(100);
   });
 
-  it('takes no form for whole that was cut anywhere', async () => {
+  it('never accepts a truncated form as complete', async () => {
     const parts = [
       { name: 'transcript', type: 'application/json', body: '{"format":"2.9","results":[]}' },
       { name: 'data', fileName: 'a.wav', body: Buffer.from([0, 255, 13, 10, 45, 45]) },

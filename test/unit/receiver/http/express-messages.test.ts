@@ -41,7 +41,7 @@ async function answerTo(client: RawClient, pieces: readonly string[]) {
   return JSON.parse((await client.answer()).body) as { pieces: number; body: string };
 }
 
-describe('a request whose body comes in tiny chunks', () => {
+describe('a request whose body arrives in tiny chunks', () => {
   it('hands them over together', async () => {
     const bytes = Array.from({ length: 50_000 }, (_, n) => String.fromCharCode(33 + (n % 90)));
     const { pieces, body } = await readingServer((client) => answerTo(client, bytes));

@@ -25,7 +25,7 @@ describe('generated media', () => {
     expect(hashes[0]).not.toBe(hashes[2]);
   });
 
-  it('tells its blocks apart, so that a lost one shows', async () => {
+  it('has distinct blocks, so that a lost one is detected', async () => {
     const bytes = await contentBytes(wavContent('a', 44 + 3 * 65_536));
     const second = bytes.subarray(44 + 65_536, 44 + 2 * 65_536);
     const third = bytes.subarray(44 + 2 * 65_536);

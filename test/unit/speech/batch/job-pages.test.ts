@@ -52,7 +52,7 @@ describe('walking the job list', () => {
     );
   });
 
-  it('meets every job also when the server makes pages smaller than asked for', async () => {
+  it("lists every job when the server's pages are smaller than requested", async () => {
     const jobs = Array.from({ length: 230 }, (_, index) =>
       job(`j${index}`, 1_700_000_000_000 + Math.floor(index / 3)),
     );
@@ -68,7 +68,7 @@ describe('walking the job list', () => {
     expect(pages.map(({ gapAt }) => gapAt).filter(Boolean)).toEqual([new Date(at).toISOString()]);
   });
 
-  it('goes back to the window and no further', async () => {
+  it('looks back no further than the window', async () => {
     const jobs = Array.from({ length: 50 }, (_, index) => job(`j${index}`, 1_000_000 + index));
     let asked = 0;
     const fetch = server(jobs, { inclusive: false, cap: 100 });

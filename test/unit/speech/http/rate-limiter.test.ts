@@ -18,7 +18,7 @@ describe('the rate limiter', () => {
     expect(passed()).toBe(1000);
   });
 
-  it('lets nothing out during a pause, and no burst after it', async () => {
+  it('sends nothing during a pause, and no burst after it', async () => {
     const { limiter: made, take, passed } = limiter();
     expect(made.pause(5000)).toBe(true);
     await take();
@@ -27,7 +27,7 @@ describe('the rate limiter', () => {
     expect(passed()).toBe(6000);
   });
 
-  it('sees a pause that comes while a request waits for its turn', async () => {
+  it('respects a pause that begins while a request waits', async () => {
     const { clock, limiter: made, passed } = limiter({ perSecond: 1 });
     await made.take('ask');
     const sleep = clock.sleep;

@@ -20,7 +20,7 @@ describe('the flow window', () => {
     expect(window.admits(5)).toBe(false);
   });
 
-  it('lets a frame larger than the limit go alone', () => {
+  it('sends a frame larger than the limit alone', () => {
     expect(new FlowWindow({ frames: 1, bytes: 10 }).admits(11)).toBe(true);
   });
 

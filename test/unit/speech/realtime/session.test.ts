@@ -194,7 +194,7 @@ describe('a session and odd services', () => {
     await ending;
   });
 
-  it('tells which of the acknowledged audio the duration limit made worthless', async () => {
+  it('reports which acknowledged audio the duration limit discarded', async () => {
     const { socket, session } = await startedSession();
     for (let frame = 0; frame < 3; frame += 1) await session.sendAudio(new Uint8Array(8000));
     socket.say({ message: 'AudioAdded', seq_no: 1 });
@@ -224,7 +224,7 @@ describe('a session and odd services', () => {
     session.abort();
   });
 
-  it('takes listeners off again', async () => {
+  it('removes listeners again', async () => {
     const { socket, session } = await startedSession();
     const seen: string[] = [];
     const off = session.on('Info', ({ reason }) => seen.push(reason));

@@ -27,7 +27,7 @@ describe('the folders of a file store', () => {
     expect(existsSync(deep)).toBe(true);
   });
 
-  it('are refused, not tried for ever, where a folder is there but takes none', async () => {
+  it('are refused without endless retries where a folder exists but is not writable', async () => {
     const store = createFileStore({ directory: '/proc/nope/store', partSize: 1024 });
     const headers = { contentType: 'text/plain', metadata: {} };
     await expect(store.create('key', Buffer.from('x'), headers)).rejects.toMatchObject({

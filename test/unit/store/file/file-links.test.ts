@@ -105,7 +105,7 @@ describe('a symbolic link in the store', () => {
     await expectOutsideUntouched();
   });
 
-  it('among temporary files is swept itself, not what it leads to', async () => {
+  it('among temporary files is swept itself, not its target', async () => {
     await symlink(`${outside}/secret`, `${inside}/.tmp/link`);
     await symlink(outside, `${inside}/.tmp/folder`);
     expect(await store.sweepUploads(new Date(Date.now() + 1000))).toBe(2);

@@ -108,7 +108,7 @@ describe.each([
     expect(await contents()).toEqual(before);
   });
 
-  it('does not get what was on its way', async () => {
+  it('does not receive uploads in flight', async () => {
     const upload = await store.startUpload('jobs/a/object', TEXT);
     await upload.write(Buffer.from('x'));
     await happens();

@@ -97,7 +97,7 @@ describe('the file store', () => {
         expect(await store.head(key)).toMatchObject(headers(key));
     });
 
-    it('leaves what is young: its object may be about to appear', async () => {
+    it('keeps recent files: their object may be about to appear', async () => {
       await sweep(new Date(Date.now() - 60_000));
       expect(await files('.meta')).toHaveLength(7);
     });

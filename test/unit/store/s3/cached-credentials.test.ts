@@ -30,7 +30,7 @@ describe('credentials of a session', () => {
     answer = async () => session('first', 60 * MINUTE);
   });
 
-  it('are asked for once while they are good', async () => {
+  it('are requested once while they are valid', async () => {
     const get = credentials();
     const held = await Promise.all([get(), get(), get()]);
     now = 54 * MINUTE;

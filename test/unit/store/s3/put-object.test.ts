@@ -75,7 +75,7 @@ describe('an S3 create', () => {
     expect(performance.now() - started).toBeGreaterThanOrEqual(295);
   });
 
-  it('times out when no answer comes, and is repeated', async () => {
+  it('times out without a response, and is retried', async () => {
     expect(await createWhile([{ kind: 'hang' }], { requestTimeoutMs: 200 })).toBe('created');
     expect(puts()).toHaveLength(2);
   });

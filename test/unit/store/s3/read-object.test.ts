@@ -28,7 +28,7 @@ describe('reading from S3', () => {
     await expect(reading && buffer(reading.body)).rejects.toThrow(StoreError);
   });
 
-  it('keeps an error that comes before the reader attaches', async () => {
+  it('keeps an error that occurs before the reader attaches', async () => {
     under.standIn.state.put(`${PREFIX}large`, Buffer.alloc(24 * 1024 * 1024), {});
     const reading = await under.store.read('large');
     await under.standIn.close();
@@ -65,7 +65,7 @@ describe('reading from S3', () => {
     await expect(listed()).rejects.toThrow(StoreError);
   });
 
-  it('leaves out what no key of ours can name', async () => {
+  it('leaves out objects that are not valid keys of the store', async () => {
     under.standIn.state.put(`${PREFIX}a/`, Buffer.from(''), {});
     under.standIn.state.put(`${PREFIX}.hidden`, Buffer.from(''), {});
     under.standIn.state.put('some/prefix-of-others/x', Buffer.from(''), {});

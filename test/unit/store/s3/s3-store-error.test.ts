@@ -9,7 +9,7 @@ function messageOf(status: number, xml: string, headers: Record<string, string> 
   return s3StoreError('create', 'k', failureOf(status, `<Error>${xml}</Error>`, headers)).message;
 }
 
-describe('what is said of a failed S3 request', () => {
+describe('the message of a failed S3 request', () => {
   it('holds the store’s own message and the request id, of a header or the body', () => {
     const xml = '<Code>InvalidArgument</Code><Message>The &quot;class&quot; is not\n known.</Message>';
     const expected = 'create: 400 InvalidArgument: The "class" is not known. at "k", request id tx01';
@@ -24,7 +24,7 @@ describe('what is said of a failed S3 request', () => {
     expect(messageOf(403, xml)).toMatch(/^create: the secret key is wrong.*: Check your key.\) at "k"$/);
   });
 
-  it('is bounded and printable whatever the server says', () => {
+  it('is bounded and printable for any response', () => {
     const message = messageOf(400, `<Code>X</Code><Message>${'\u0007é'.repeat(10_000)}</Message>`);
     expect(message).toMatch(/^[\x20-\x7e]{1,500}$/);
   });
@@ -63,7 +63,7 @@ describe('what is said of a failed S3 request', () => {
     expect(s3StoreError('head', 'k', Object.assign(new Error('raw'), { code })).message).toMatch(words);
   });
 
-  it('keeps what the SDK knows of an answer', () => {
+  it("keeps the SDK's details of a response", () => {
     const error = Object.assign(new Error('Slow down, please.'), {
       name: 'SlowDown',
       $metadata: { httpStatusCode: 503, requestId: 'tx02' },

@@ -128,7 +128,7 @@ describe('an S3 upload in parts', () => {
     expect(await under.store.sweepUploads(new Date(Date.now() + 60_000))).toBe(1);
   });
 
-  it('takes an abort answered with NoSuchKey for done, as Ceph answers', async () => {
+  it('treats NoSuchKey as a successful abort, as Ceph responds', async () => {
     const upload = await written();
     misbehaveOn('ListParts', error(404, 'NoSuchKey'));
     await upload.abort();

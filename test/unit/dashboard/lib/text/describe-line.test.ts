@@ -19,7 +19,7 @@ describe('a ledger line in words', () => {
     });
   });
 
-  it('says of a conflict that bytes differ, not that nothing is new', () => {
+  it('reports that bytes differ for a conflict, not that nothing is new', () => {
     const items = [item('transcript.json-v2', 'conflict')] as never;
     const described = describeLine(ledgerLine({ origin: 'import', outcome: 'stored', items }));
     expect(described.title).toBe('Imported: transcript (json-v2), with different bytes');

@@ -85,7 +85,7 @@ describe('the tiles', () => {
     expect(tile.action?.href).toMatch(/^#\//);
   });
 
-  it('tell what to do only where something is to be done', () => {
+  it('show an action only where one is needed', () => {
     const texts = (health: object) =>
       Object.fromEntries(
         healthTiles(health, NOW).map(({ id, action }: { id: string; action: { text: string } }) => [

@@ -44,7 +44,7 @@ describe('two versions of a transcript', () => {
     expect(changed(compareTranscripts(text(''), text('a b')).places[0].second)).toEqual(['a b']);
   });
 
-  it('tell when a word is another speaker’s, and when only times differ', () => {
+  it('show when a word has another speaker, and when only times differ', () => {
     const said = (speaker: string, start: number) =>
       readJsonTranscript(
         JSON.stringify({

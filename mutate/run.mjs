@@ -12,18 +12,16 @@ import { fileURLToPath } from 'node:url';
 
 /** Tests of other folders that reach a folder's code; not those that take long and reach little more. */
 const MORE_TESTS = {
-  archive: ['test/contract/*-archive.test.ts'],
   store: ['test/contract/*-store.test.ts'],
-  memory: ['test/unit/archive/*.test.ts'],
+  memory: ['test/unit/archive/{archive,settling}.test.ts'],
   content: ['test/unit/receiver/**/*.test.ts'],
-  receiver: [
-    'test/acceptance/answers.test.ts',
-    'test/acceptance/connection.test.ts',
-    'test/acceptance/heads.test.ts',
-  ],
+  receiver: ['test/acceptance/heads.test.ts'],
   recovery: ['test/integration/recovery/*.test.ts'],
   repair: ['test/integration/admin/*.test.ts'],
 };
+
+/** Each takes many times as long as the others together and notices little that they do not. */
+const SLOW = ['foreign-bytes', 'conflicts-at-once', 'erasure', 'memory-fairness'];
 
 const [folder, ...files] = process.argv.slice(2);
 if (folder === undefined || !existsSync(`src/${folder}`)) {
@@ -32,7 +30,7 @@ if (folder === undefined || !existsSync(`src/${folder}`)) {
 }
 
 const sources = (files.length > 0 ? files : ['**/*.ts']).map((file) => `src/${folder}/${file}`);
-const tests = [`test/unit/${folder}/**/!(foreign-bytes).test.ts`, ...(MORE_TESTS[folder] ?? [])];
+const tests = [`test/unit/${folder}/**/!(${SLOW.join('|')}).test.ts`, ...(MORE_TESTS[folder] ?? [])];
 const stryker = fileURLToPath(new URL('node_modules/@stryker-mutator/core/bin/stryker.js', import.meta.url));
 const { status } = spawnSync(process.execPath, [stryker, 'run', 'mutate/stryker.config.mjs'], {
   stdio: 'inherit',

@@ -44,7 +44,9 @@ describe('k8s/s3/iam-policy.json', () => {
   const allowed = statementsOf('k8s/s3/iam-policy.json').flatMap((each) => each.Action);
 
   it('allows all that the store asks for', () => {
-    const sources = readdirSync(inProject('src/store')).map((file) => readProjectFile(`src/store/${file}`));
+    const sources = readdirSync(inProject('src/store'), { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.ts'))
+      .map((file) => readProjectFile(`src/store/${file}`));
     const commands = new Set(
       sources.flatMap((source) => [...source.matchAll(/new (\w+)Command\b/g)].map((match) => match[1] ?? '')),
     );

@@ -60,11 +60,15 @@ function typeFaults(manifests: readonly Manifest[]): string {
     );
     writeFileSync(path.join(folder, 'objects.mts'), source.join('\n'));
     const flags = ['--noEmit', '--strict', '--skipLibCheck', '--module', 'nodenext', '--target', 'es2022'];
-    execFileSync(process.execPath, [inProject('node_modules/typescript/bin/tsc'), ...flags, 'objects.mts'], {
-      cwd: folder,
-      encoding: 'utf8',
-      stdio: 'pipe',
-    });
+    execFileSync(
+      process.execPath,
+      [inProject('node_modules/typescript/bin/tsc'), '--ignoreConfig', ...flags, 'objects.mts'],
+      {
+        cwd: folder,
+        encoding: 'utf8',
+        stdio: 'pipe',
+      },
+    );
     return '';
   } catch (error) {
     return String((error as { stdout?: string }).stdout ?? error);

@@ -1,26 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { createLeaseWatch } from '../../../src/repair/replay-lease.js';
-import type { ReplayState } from '../../../src/repair/replay-state.js';
-
-const NEW: ReplayState = {
-  v: 1,
-  replayId: '01ARZ3NDEKTSV4RRFFQ69G5FAV',
-  createdAt: '2026-03-04T12:00:00.000Z',
-  actor: 'a',
-  reason: null,
-  selector: { kind: 'refetch' },
-  total: 10,
-  bytes: 0,
-  next: 0,
-  ahead: [],
-  done: 0,
-  failed: 0,
-  outcomes: {},
-  claim: 1,
-  owner: 'r',
-  heartbeatAt: '2026-03-04T12:00:00.000Z',
-  finishedAt: null,
-};
+import { NEW_REPLAY } from '../../support/new-replay.js';
 
 describe('the lease of a replay', () => {
   it.each([
@@ -31,7 +11,7 @@ describe('the lease of a replay', () => {
     let now = 0;
     const leases = createLeaseWatch(30_000, () => now);
     const state = () => ({
-      ...NEW,
+      ...NEW_REPLAY,
       heartbeatAt: new Date(Date.UTC(2026, 2, 4) + skew + now).toISOString(),
     });
     for (; now < 120_000; now += 20_000) expect(leases.isAbandoned(state())).toBe(false);

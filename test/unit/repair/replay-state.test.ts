@@ -1,26 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { type ReplayState, viewOf, withItem } from '../../../src/repair/replay-state.js';
-
-const NEW: ReplayState = {
-  v: 1,
-  replayId: '01ARZ3NDEKTSV4RRFFQ69G5FAV',
-  createdAt: '2026-03-04T12:00:00.000Z',
-  actor: 'a',
-  reason: null,
-  selector: { kind: 'refetch' },
-  total: 10,
-  bytes: 0,
-  next: 0,
-  ahead: [],
-  done: 0,
-  failed: 0,
-  outcomes: {},
-  claim: 1,
-  owner: 'r',
-  heartbeatAt: '2026-03-04T12:00:00.000Z',
-  finishedAt: null,
-};
+import { NEW_REPLAY } from '../../support/new-replay.js';
 
 describe('the progress of a replay', () => {
   it('knows exactly which items are left, in whatever order they end', () => {
@@ -29,7 +10,7 @@ describe('the progress of a replay', () => {
       fc.property(order, (worked) => {
         const state = worked.reduce(
           (before, index) => withItem(before, index, 'matched', index % 3 === 0),
-          NEW,
+          NEW_REPLAY,
         );
         const left = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9].filter(
           (n) => n >= state.next && !state.ahead.includes(n),
@@ -49,7 +30,7 @@ describe('the progress of a replay', () => {
     [{ finishedAt: '2026-03-04T12:00:00.000Z' }, false, 'done'],
     [{ finishedAt: '2026-03-04T12:00:00.000Z' }, true, 'cancelled'],
   ])('has one state name: %j, cancelled %s', (part, cancelled, expected) => {
-    const state = { ...NEW, ...part };
+    const state = { ...NEW_REPLAY, ...part };
     expect(viewOf(state, { cancelled, abandoned: state.heartbeatAt === null }).state).toBe(expected);
   });
 });

@@ -53,6 +53,8 @@ export interface AdminOptions
   readonly busy: () => boolean;
   /** Called for every item of a replay that failed. */
   readonly onReplayFailure: NonNullable<RepairOptions['onReplayFailure']>;
+  /** Called with the first segment that holds lines of a newer version. */
+  readonly onNewerLines: (segment: string) => void;
   /** Called with unexpected errors: bugs. */
   readonly onUnexpected: (error: unknown) => void;
 }
@@ -77,7 +79,7 @@ export function createAdmin(options: AdminOptions): Admin {
     onError: options.onUnexpected,
   });
   const { view, quarantine, replays } = repairs;
-  metrics.ledger.watchBrokenLines(() => view.status().broken.count);
+  metrics.ledger.watchSkippedLines(view.status);
   const signIn = createSignIn({ tokens: options.tokens, onFailure: options.onSignInFailure });
   const changes = createChangeGate();
   const routes = adminRoutes({

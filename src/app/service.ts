@@ -138,6 +138,11 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     onUnexpected,
     onReplayFailure: (failure) =>
       log.warn({ event: 'replay-failed', ...failure }, 'an item of a replay failed'),
+    onNewerLines: (segment) =>
+      log.warn(
+        { event: 'ledger-newer-lines', segment },
+        'the ledger holds lines that a newer version wrote and this one does not read: upgrade this replica',
+      ),
     hosts: config.admin.hosts,
     tokens: options.adminTokens,
     replica: config.replicaName,

@@ -10,7 +10,7 @@ import { createLedgerTail } from './ledger-tail.js';
 import { type FailureQuery, findOpenFailures } from './open-failures.js';
 import { encodeCursor } from './row-position.js';
 import { createRowWindow } from './row-window.js';
-import { type BrokenLines, createSegmentLoader } from './segment-loader.js';
+import { createSegmentLoader, type SkippedLines } from './segment-loader.js';
 import { createTailSchedule } from './tail-schedule.js';
 
 export interface LedgerViewOptions {
@@ -26,6 +26,8 @@ export interface LedgerViewOptions {
   readonly slowInterval?: number;
   /** Segments read at once. Default 16. */
   readonly concurrency?: number;
+  /** Called with the first segment that holds lines of a newer version. */
+  readonly onNewerLines?: ((key: string) => void) | undefined;
   /** Milliseconds since the epoch. Default `Date.now`. */
   readonly clock?: () => number;
 }
@@ -60,7 +62,10 @@ export interface LedgerViewStatus {
   /** ISO 8601; everything from then on is in memory. Null before the first rows are. */
   readonly completeSince: string | null;
   readonly rows: number;
-  readonly broken: BrokenLines;
+  /** Lines that cannot be parsed. */
+  readonly broken: SkippedLines;
+  /** Lines of a newer version, which are skipped: their fields may mean something else. */
+  readonly newer: SkippedLines;
   /** ISO 8601 of the last successful poll of the store, or null. */
   readonly refreshedAt: string | null;
   /** Why the last poll failed, or null. */
@@ -104,7 +109,10 @@ const DAY = 24 * 3_600_000;
 
 export function createLedgerView(options: LedgerViewOptions): LedgerView {
   const { store, clock = Date.now, windowMs = 7 * DAY, retention = 7 * DAY } = options;
-  const loader = createSegmentLoader(store, options.concurrency ?? 16);
+  const loader = createSegmentLoader(store, {
+    concurrency: options.concurrency ?? 16,
+    onNewerLines: options.onNewerLines,
+  });
   const window = createRowWindow();
   const history = createLedgerHistory({ store, loader, maxCachedRows: 50_000 });
   const tail = createLedgerTail({
@@ -173,6 +181,7 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
         completeSince: Number.isFinite(since) ? new Date(since).toISOString() : null,
         rows: window.size,
         broken: loader.broken(),
+        newer: loader.newer(),
         refreshedAt: refreshedAt === null ? null : new Date(refreshedAt).toISOString(),
         error,
       };

@@ -4,10 +4,17 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 export interface LedgerMetrics {
   /** Records a segment that became durable. */
   segmentWritten(segment: { lines: number; bytes: number; durationMs: number }): void;
-  /** `read` returns the number of unreadable lines in the ledger, at each scrape. */
-  watchBrokenLines(read: () => number): void;
+  /** `read` returns the numbers of lines that were skipped, at each scrape. */
+  watchSkippedLines(read: () => SkippedLines): void;
   /** Counts an undecodable body: kept, refused because too large, or released by an operator. */
   quarantine(event: QuarantineEvent, bytes: number): void;
+}
+
+interface SkippedLines {
+  /** Lines that cannot be parsed. */
+  readonly broken: { readonly count: number };
+  /** Lines of a newer version. */
+  readonly newer: { readonly count: number };
 }
 
 const QUARANTINE_EVENTS = ['kept', 'refused', 'released'] as const;
@@ -15,13 +22,21 @@ type QuarantineEvent = (typeof QUARANTINE_EVENTS)[number];
 
 export function createLedgerMetrics(registry: Registry): LedgerMetrics {
   const metrics = defineMetrics(registry);
-  let brokenLines = () => 0;
+  let skippedLines = (): SkippedLines => ({ broken: { count: 0 }, newer: { count: 0 } });
   new Gauge({
     name: 'transcript_receiver_ledger_broken_lines',
     help: 'Ledger lines in the window of the read model that cannot be parsed',
     registers: [registry],
     collect() {
-      this.set(brokenLines());
+      this.set(skippedLines().broken.count);
+    },
+  });
+  new Gauge({
+    name: 'transcript_receiver_ledger_newer_lines',
+    help: 'Ledger lines in the window of the read model that a newer version wrote and this one does not read',
+    registers: [registry],
+    collect() {
+      this.set(skippedLines().newer.count);
     },
   });
   // Present from the start: increase() does not see the first value of a series, so that an alert would miss it.
@@ -32,8 +47,8 @@ export function createLedgerMetrics(registry: Registry): LedgerMetrics {
       metrics.bytes.observe(bytes);
       metrics.duration.observe(durationMs / 1000);
     },
-    watchBrokenLines(read) {
-      brokenLines = read;
+    watchSkippedLines(read) {
+      skippedLines = read;
     },
     quarantine(event, bytes) {
       metrics.quarantined.inc({ event });

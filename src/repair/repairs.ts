@@ -24,6 +24,8 @@ export interface RepairOptions extends Pick<ReplayItemParts, 'onReplayFailure' |
   readonly busy: () => boolean;
   /** Called with the size of every body that was released, for metrics. */
   readonly onReleased?: (bytes: number) => void;
+  /** Called with the first segment that holds lines of a newer version. */
+  readonly onNewerLines?: (segment: string) => void;
 }
 
 /** The repairs an operator can order, for the admin API and the command line alike. */
@@ -38,7 +40,11 @@ export interface Repairs {
 
 export function createRepairs(options: RepairOptions): Repairs {
   const { store, archive, ledger, recovery, sources, maxParts, onReleased } = options;
-  const view = createLedgerView({ store, retention: recovery.retention });
+  const view = createLedgerView({
+    store,
+    retention: recovery.retention,
+    onNewerLines: options.onNewerLines,
+  });
   const quarantine = createQuarantineStore(store);
   const release: ReleaseParts = {
     ...{ store, quarantine, sources, archive, ledger, maxParts },

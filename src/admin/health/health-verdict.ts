@@ -133,6 +133,12 @@ function warningsOf(facts: VerdictFacts, now: number): Trouble[] {
     ledger.broken.count > 0
       ? warning('ledger', `${plural(ledger.broken.count, 'line')} of the ledger cannot be read.`)
       : null,
+    ledger.newer.count > 0
+      ? warning(
+          'ledger',
+          `${plural(ledger.newer.count, 'line')} of the ledger ${ledger.newer.count === 1 ? 'was' : 'were'} written by a newer version and cannot be read: upgrade this replica.`,
+        )
+      : null,
     ledger.state === 'loading' && ledger.error === null
       ? warning('ledger', 'The ledger is still being read; figures are not complete yet.')
       : null,

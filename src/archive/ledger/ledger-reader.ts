@@ -18,6 +18,8 @@ export interface LedgerRange {
 export interface LedgerReadOptions extends LedgerRange {
   /** Called with every line that cannot be read; `line` counts from 1, 0 stands for the whole segment. */
   readonly onBroken?: (broken: { segment: string; line: number }) => void;
+  /** Called with every line of a newer version, which is skipped. */
+  readonly onNewer?: (newer: { segment: string; line: number }) => void;
   /** Segments read at once. Default 8. */
   readonly concurrency?: number;
 }
@@ -31,7 +33,7 @@ export async function* readLedger(
   store: ObjectStore,
   options: LedgerReadOptions = {},
 ): AsyncGenerator<LedgerLine> {
-  const { onBroken, concurrency = 8 } = options;
+  const { onBroken, onNewer, concurrency = 8 } = options;
   const since = options.since === undefined ? '' : new Date(options.since).toISOString();
   const until = options.until === undefined ? '~' : new Date(options.until).toISOString();
   const segments = readAhead(listSegments(store, options), concurrency, async (key) => ({
@@ -40,6 +42,7 @@ export async function* readLedger(
   }));
   for await (const { key, parsed } of segments) {
     for (const line of parsed?.brokenLines ?? []) onBroken?.({ segment: key, line });
+    for (const line of parsed?.newerLines ?? []) onNewer?.({ segment: key, line });
     for (const { line } of parsed?.entries ?? []) {
       if (line.receivedAt >= since && line.receivedAt < until) yield line;
     }
@@ -52,7 +55,7 @@ export async function readSegment(store: ObjectStore, key: string): Promise<Pars
   if (reading === null) return null;
   if (reading.info.size > MAX_SEGMENT_BYTES) {
     reading.body.destroy();
-    return { entries: [], brokenLines: [0] };
+    return { entries: [], brokenLines: [0], newerLines: [] };
   }
   try {
     return parseSegment(await text(reading.body));

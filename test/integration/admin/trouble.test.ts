@@ -1,8 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { encodeTime } from 'ulid';
+import { ledgerPartition } from '../../../src/archive/layout.js';
+import { ledgerLine } from '../../support/ledger/ledger-lines.js';
 import { visibleKeys } from '../../support/ledger/ledger-of.js';
 import { type AdminApi, adminApi, sendCallback, sendForm } from '../../support/processes/admin-api.js';
 import { type RunningService, startService } from '../../support/processes/running-service.js';
@@ -87,5 +90,24 @@ describe('an unavailable store', () => {
       await rename(aside, service.folder);
     }
     expect((await api.get('/jobs/s1')).body.artefacts).toHaveLength(1);
+  });
+});
+
+describe('ledger lines of a newer version', () => {
+  it('are reported by the verdict, a metric and the log', async () => {
+    const receivedAt = new Date().toISOString();
+    const folder = `${service.folder}/${ledgerPartition(receivedAt)}`;
+    await mkdir(folder, { recursive: true });
+    const name = `${encodeTime(Date.now())}${'0'.repeat(16)}-newer.ndjson`;
+    await writeFile(`${folder}${name}`, `${JSON.stringify({ ...ledgerLine({ receivedAt }), v: 2 })}\n`);
+
+    await until(async () => (await api.get('/health')).body.ledger.newer.count === 1);
+    const { verdict } = (await api.get('/health')).body;
+    expect(JSON.stringify(verdict)).toContain('written by a newer version');
+    const metrics = await (await fetch(`${service.adminUrl}/metrics`)).text();
+    expect(metrics).toContain('transcript_receiver_ledger_newer_lines 1');
+    expect(metrics).toContain('transcript_receiver_ledger_broken_lines 0');
+    const logged = service.log.filter(({ event }) => event === 'ledger-newer-lines');
+    expect(logged).toEqual([expect.objectContaining({ segment: expect.stringContaining(name) })]);
   });
 });

@@ -52,6 +52,28 @@ describe('ledger view', () => {
     expect(view.status()).toMatchObject({ state: 'ready', rows: 4, error: null, refreshedAt: NOW });
   });
 
+  it('counts damaged lines and lines of a newer version apart, and reports the latter once', async () => {
+    const store = createMemoryStore();
+    const line = at('2026-03-04T12:01:00.000Z');
+    const newer = JSON.stringify({ ...line, v: 2 });
+    const mixed = putSegment(store, '2026-03-04T12:02:00.000Z', [newer, line, '{"v":1', newer]);
+    const later = putSegment(store, '2026-03-04T12:03:00.000Z', [newer]);
+    const reported: string[] = [];
+    const view = open(store, { onNewerLines: (key) => reported.push(key) });
+    await view.refresh();
+
+    expect(await ids(view)).toEqual([line.deliveryId]);
+    expect(view.status().broken).toEqual({ count: 1, segments: [{ key: mixed, lines: 1 }] });
+    expect(view.status().newer).toEqual({
+      count: 3,
+      segments: [
+        { key: later, lines: 1 },
+        { key: mixed, lines: 2 },
+      ],
+    });
+    expect(reported).toHaveLength(1);
+  });
+
   it('follows new segments, and late ones with older names or in older hours', async () => {
     const store = createMemoryStore();
     const first = at('2026-03-04T12:20:00.000Z');

@@ -76,6 +76,11 @@ const credentialNoticeSchema = z
   .meta({ id: 'CredentialNotice' });
 export type CredentialNotice = Answer<typeof credentialNoticeSchema>;
 
+const skippedLines = z.strictObject({
+  count,
+  segments: z.array(z.strictObject({ key: z.string(), lines: count })),
+});
+
 const FIGURES = {
   lines: count,
   bytes: count,
@@ -156,10 +161,8 @@ export const healthSchema = z
       state: z.enum(['loading', 'ready']),
       completeSince: instant.nullable().describe('from here on all lines are in memory'),
       rows: count,
-      broken: z.strictObject({
-        count,
-        segments: z.array(z.strictObject({ key: z.string(), lines: count })),
-      }),
+      broken: skippedLines.describe('lines that cannot be parsed'),
+      newer: skippedLines.describe('lines written by a newer version, which this replica does not read'),
       refreshedAt: instant.nullable(),
       error: z.string().nullable(),
     }),

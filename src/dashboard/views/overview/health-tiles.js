@@ -202,8 +202,9 @@ function useOf({ source, credential, lastUsedAt }, now) {
 
 /** @param {Health} health @param {number} now @returns {Tile} */
 function ledgerTile({ ledger }, now) {
-  const { state, error, broken, rows, refreshedAt } = ledger;
-  const tone = error !== null ? 'bad' : broken.count > 0 || state === 'loading' ? 'notice' : 'good';
+  const { state, error, broken, newer, rows, refreshedAt } = ledger;
+  const skipped = broken.count + newer.count;
+  const tone = error !== null ? 'bad' : skipped > 0 || state === 'loading' ? 'notice' : 'good';
   const word =
     error !== null
       ? 'Not readable'
@@ -211,7 +212,9 @@ function ledgerTile({ ledger }, now) {
         ? 'Loading'
         : broken.count > 0
           ? 'Damaged lines'
-          : 'Up to date';
+          : newer.count > 0
+            ? 'Newer lines'
+            : 'Up to date';
   return {
     id: 'ledger',
     title: 'Ledger',
@@ -221,6 +224,7 @@ function ledgerTile({ ledger }, now) {
     details: [
       error ?? `lines loaded${refreshedAt ? `, updated ${ago(refreshedAt, now)}` : ''}`,
       broken.count > 0 && `${count(broken.count, 'line')} cannot be read`,
+      newer.count > 0 && `${count(newer.count, 'line')} written by a newer version: upgrade this replica`,
     ].filter((text) => typeof text === 'string'),
   };
 }

@@ -21,6 +21,7 @@ const WELL: VerdictFacts = {
     error: null,
     rows: 7,
     broken: { count: 0, segments: [] },
+    newer: { count: 0, segments: [] },
     refreshedAt: '2026-11-20T11:59:59Z',
   },
   windowSince: '2026-11-13T14:00:00.000Z',
@@ -147,6 +148,12 @@ describe('the verdict', () => {
       { ledger: { ...WELL.ledger, broken: { count: 3, segments: [] } } },
       'warning',
       /3 lines of the ledger/,
+    ],
+    [
+      'lines of a newer version',
+      { ledger: { ...WELL.ledger, newer: { count: 2, segments: [] } } },
+      'warning',
+      /2 lines of the ledger were written by a newer version and cannot be read: upgrade this replica/,
     ],
     [
       'a ledger that is still loading',

@@ -59,15 +59,22 @@ describe('ledger reader', () => {
     expect(broken).toEqual([2, 4, 5, 6, 7].map((line) => ({ segment, line })));
   });
 
-  it('skips lines of unknown versions and reports where they are', async () => {
+  it('skips lines of newer versions and reports them apart from lines without a valid version', async () => {
     const store = createMemoryStore();
     const good = ledgerLine();
     const segment = 'ledger/dt=2026-03-04/hour=05/01ABC-r.ndjson';
-    store.put(segment, ndjson({ ...good, v: 2 }, good, { ...good, v: '1' }, { ...good, v: undefined }));
+    store.put(segment, ndjson({ ...good, v: 2 }, good, { ...good, v: '2' }, { v: 3 }, { ...good, v: 0 }));
     const broken: number[] = [];
-    const found = await collect(readLedger(store, { onBroken: ({ line }) => broken.push(line) }));
+    const newer: number[] = [];
+    const found = await collect(
+      readLedger(store, {
+        onBroken: ({ line }) => broken.push(line),
+        onNewer: ({ line }) => newer.push(line),
+      }),
+    );
     expect(found).toEqual([good]);
-    expect(broken).toEqual([1, 3, 4]);
+    expect(newer).toEqual([1, 4]);
+    expect(broken).toEqual([3, 5]);
   });
 
   it('keeps unknown fields, fills missing ones, and yields equal ids twice', async () => {

@@ -22,7 +22,14 @@ const WELL = {
   quarantine: { waiting: 0, waitingBytes: 0, released: 0 },
   reconcile: null,
   credentials: [],
-  ledger: { state: 'ready', error: null, rows: 7, broken: { count: 0 }, refreshedAt: '2026-11-20T11:59:59Z' },
+  ledger: {
+    state: 'ready',
+    error: null,
+    rows: 7,
+    broken: { count: 0 },
+    newer: { count: 0 },
+    refreshedAt: '2026-11-20T11:59:59Z',
+  },
 };
 const VERDICT = {
   level: 'failing',

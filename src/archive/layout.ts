@@ -76,8 +76,13 @@ export function erasureKey(jobId: string): string {
 }
 
 export const REPORTS_FOLDER = 'reports/reconcile/';
+export const VERIFY_REPORTS_FOLDER = 'reports/verify/';
 
 /** Reports sort by time. Keys have no `:`, which some file systems reject. */
 export function reconcileReportKey(startedAt: string): string {
   return `${REPORTS_FOLDER}${startedAt.replaceAll(':', '-')}.json`;
+}
+
+export function verifyReportKey(startedAt: string): string {
+  return `${VERIFY_REPORTS_FOLDER}${startedAt.replaceAll(':', '-')}.json`;
 }

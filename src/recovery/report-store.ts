@@ -1,6 +1,7 @@
 import { buffer } from 'node:stream/consumers';
 import { REPORTS_FOLDER, reconcileReportKey } from '../archive/layout.js';
-import { type ObjectStore, StoreError } from '../store/object-store.js';
+import type { ObjectStore } from '../store/object-store.js';
+import { createReport } from './create-report.js';
 import { failureReason } from './recovery-errors.js';
 import type { RecoveryParts } from './recovery-parts.js';
 import type { RecoveredJob, RecoveryOutcome, RecoveryReport } from './recovery-report.js';
@@ -11,30 +12,15 @@ const REPORTS_READ = 5;
 /** Two days of hourly runs with a region that none of them could list. */
 const MAX_REPORTS_READ = 50;
 
-/** Two runs may have begun in the same millisecond. */
-const NAME_ATTEMPTS = 10;
-
-const HEADERS = { contentType: 'application/json', metadata: {} } as const;
-
 /** Keeps a report in the store and returns it; when the store does not take it, with a fault that says so. */
 export async function storeReport(store: ObjectStore, report: RecoveryReport): Promise<RecoveryReport> {
   try {
-    await createReport(store, report);
+    await createReport(store, reconcileReportKey, report);
     return report;
   } catch (error) {
     const reason = `the report was not stored: ${failureReason(error)}`;
     return { ...report, faults: [...report.faults, { region: null, reason }] };
   }
-}
-
-async function createReport(store: ObjectStore, report: RecoveryReport): Promise<void> {
-  const body = Buffer.from(JSON.stringify(report));
-  const startedAt = Date.parse(report.startedAt);
-  for (let attempt = 0; attempt < NAME_ATTEMPTS; attempt += 1) {
-    const key = reconcileReportKey(new Date(startedAt + attempt).toISOString());
-    if ((await store.create(key, body, HEADERS)) === 'created') return;
-  }
-  throw new StoreError('create', `${NAME_ATTEMPTS} reports of this moment are there already`);
 }
 
 /** What the latest reports say. */

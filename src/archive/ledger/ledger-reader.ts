@@ -20,6 +20,8 @@ export interface LedgerReadOptions extends LedgerRange {
   readonly onBroken?: (broken: { segment: string; line: number }) => void;
   /** Called with every line of a newer version, which is skipped. */
   readonly onNewer?: (newer: { segment: string; line: number }) => void;
+  /** Called with the key of every object of the ledger that was read. */
+  readonly onSegment?: (key: string) => void;
   /** Segments read at once. Default 8. */
   readonly concurrency?: number;
 }
@@ -33,7 +35,7 @@ export async function* readLedger(
   store: ObjectStore,
   options: LedgerReadOptions = {},
 ): AsyncGenerator<LedgerLine> {
-  const { onBroken, onNewer, concurrency = 8 } = options;
+  const { onBroken, onNewer, onSegment, concurrency = 8 } = options;
   const since = options.since === undefined ? '' : new Date(options.since).toISOString();
   const until = options.until === undefined ? '~' : new Date(options.until).toISOString();
   const segments = readAhead(listSegments(store, options), concurrency, async (key) => ({
@@ -41,6 +43,7 @@ export async function* readLedger(
     parsed: await readSegment(store, key),
   }));
   for await (const { key, parsed } of segments) {
+    if (parsed !== null) onSegment?.(key);
     for (const line of parsed?.brokenLines ?? []) onBroken?.({ segment: key, line });
     for (const line of parsed?.newerLines ?? []) onNewer?.({ segment: key, line });
     for (const { line } of parsed?.entries ?? []) {

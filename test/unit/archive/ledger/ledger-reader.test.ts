@@ -59,6 +59,15 @@ describe('ledger reader', () => {
     expect(broken).toEqual([2, 4, 5, 6, 7].map((line) => ({ segment, line })));
   });
 
+  it('names the segments that it read', async () => {
+    const store = createMemoryStore();
+    const segments = ['01ABC-r', '01ABD-r'].map((name) => `ledger/dt=2026-03-04/hour=05/${name}.ndjson`);
+    for (const segment of segments) store.put(segment, ndjson(at('2026-03-04T05:00:00.000Z')));
+    const read: string[] = [];
+    await collect(readLedger(store, { onSegment: (key) => read.push(key) }));
+    expect(read).toEqual(segments);
+  });
+
   it('skips lines of newer versions and reports them apart from lines without a valid version', async () => {
     const store = createMemoryStore();
     const good = ledgerLine();

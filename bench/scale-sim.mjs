@@ -11,40 +11,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { decodeTime, encodeTime } from 'ulid';
 import { createLedger } from '../dist/archive/ledger/ledger.js';
 import { createLedgerView } from '../dist/ledger-view/ledger-view.js';
+import { exampleLine } from './lib/example-line.mjs';
 
 const [perDay = 100e6, replicas = 12, storeMs = 30] = process.argv.slice(2).map(Number);
 const perSecond = perDay / 86_400;
 const round = (value, digits = 1) => Number(value.toFixed(digits));
-
-function line(number, time) {
-  return {
-    v: 1,
-    deliveryId: `${encodeTime(time)}${String(number).padStart(16, '0')}`,
-    receivedAt: new Date(time).toISOString(),
-    origin: 'callback',
-    source: 'default',
-    region: 'eu1',
-    clientIp: '40.74.41.91',
-    method: 'POST',
-    jobId: `job${number}`,
-    status: 'success',
-    credential: 'main',
-    outcome: 'stored',
-    reason: null,
-    items: [
-      {
-        kind: 'transcript.json-v2',
-        key: `jobs/job${number}/transcript.json`,
-        size: 10_240,
-        sha256: 'a'.repeat(64),
-        outcome: 'created',
-      },
-    ],
-    bytes: 10_240,
-    durationMs: 40,
-    shape: { contentType: 'application/json', framing: 'sized' },
-  };
-}
 
 /** The real ledger of one replica at a rate, over a store that takes `storeMs` for a write. */
 async function groupCommit(rate, seconds) {
@@ -62,7 +33,7 @@ async function groupCommit(rate, seconds) {
   let number = 0;
   while (performance.now() - began < seconds * 1000) {
     const due = Math.floor(((performance.now() - began) / 1000) * rate);
-    for (; number < due; number += 1) waiting.push(ledger.append(line(number, Date.now())));
+    for (; number < due; number += 1) waiting.push(ledger.append(exampleLine(number, Date.now())));
     await sleep(2);
   }
   await Promise.all(waiting);
@@ -123,7 +94,7 @@ function computedStore(stepMs, linesPerSegment, now) {
         7,
       );
       const lines = Array.from({ length: linesPerSegment }, (_, index) =>
-        JSON.stringify(line(seed * 100 + index, time - (index % 20))),
+        JSON.stringify(exampleLine(seed * 100 + index, time - (index % 20))),
       );
       const body = Buffer.from(`${lines.join('\n')}\n`);
       counts.bytes += body.length;

@@ -50,6 +50,9 @@ export async function openArchiveParts(config: Config, observer?: ArchiveObserve
   const ledger = createLedger({
     store,
     replica: config.replicaName,
+    maxLinger: config.ledger.maxLinger,
+    // Half of the deliveries that can be in flight: when all of them wait, nothing else arrives to fill the segment.
+    fullSegment: Math.ceil(config.limits.maxConcurrentDeliveries / 2),
     ...(observer ? { onSegment: observer.onSegment } : {}),
   });
   const speech = createSpeechClients(speechOptions(config));

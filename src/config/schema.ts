@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { admin, limits, receiver } from './schema/server-settings.js';
 import { egress, sources } from './schema/source-settings.js';
 import { capture, recovery, speech } from './schema/speech-settings.js';
-import { store } from './schema/store-settings.js';
+import { ledger, store } from './schema/store-settings.js';
 import { optional, section, setting } from './setting.js';
 import * as types from './value-types.js';
 
@@ -29,6 +29,7 @@ export const configSchema = z.strictObject({
   receiver,
   admin,
   store,
+  ledger,
   sources,
   limits,
   speech,

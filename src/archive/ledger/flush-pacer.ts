@@ -5,24 +5,39 @@
  */
 const WELL_FILLED = 24;
 
+/** Longest pause under load, in milliseconds. */
+const LONGEST_PAUSE = 20;
+
 /** With fewer lines than this in the last and the next flush together, the replica counts as idle. */
 const BUSY = 4;
 
+export interface FlushPacerOptions {
+  /** Whether the configuration lets lines wait on an idle replica, too (`ledger.maxLinger`). Default false. */
+  readonly lingers?: boolean;
+  /** Lines at which a segment of a replica that lingers is written at once. Default `WELL_FILLED`. */
+  readonly fullSegment?: number | undefined;
+}
+
 /**
- * Decides how long a flush waits for further lines. A lone delivery never waits. Under load a flush waits up to a third
- * of the time of a write: that fills segments by a third more and costs no throughput, because callers that would just
- * miss this flush no longer wait for a whole further one.
+ * Decides how long a flush waits for further lines: until its first line is due and, under load, up to a third of the
+ * time of a write. That pause fills segments by a third more and costs no throughput, because callers that would just
+ * miss this flush no longer wait for a whole further one. Unless the configuration lets lines linger, a line is due when
+ * it arrives, so that a lone delivery never waits.
  */
 export interface FlushPacer {
-  /** Settles when the flush should be written; `waiting` lines have arrived already. */
-  waitForLines(waiting: number): Promise<void>;
-  arrived(waiting: number): void;
+  /**
+   * Settles when the flush should be written. `waiting` lines have arrived already; the first is due at `dueAt`, in
+   * milliseconds of `performance.now`.
+   */
+  waitForLines(waiting: number, dueAt: number): Promise<void>;
+  arrived(waiting: number, dueAt: number): void;
   wrote(lines: number, milliseconds: number): void;
   /** Ends a wait at once: the ledger is being closed. */
   cancelWait(): void;
 }
 
-export function createFlushPacer(maxLinger: number): FlushPacer {
+export function createFlushPacer({ lingers = false, fullSegment = 0 }: FlushPacerOptions = {}): FlushPacer {
+  const full = lingers ? Math.max(WELL_FILLED, fullSegment) : WELL_FILLED;
   let typicalWrite = 0;
   let lastLines = 0;
   let endWait: (() => void) | null = null;
@@ -39,14 +54,18 @@ export function createFlushPacer(maxLinger: number): FlushPacer {
     });
   }
 
+  function pauseUnderLoad(waiting: number): number {
+    return lastLines + waiting < BUSY ? 0 : Math.min(LONGEST_PAUSE, typicalWrite / 3);
+  }
+
   return {
-    async waitForLines(waiting) {
-      const milliseconds = Math.min(maxLinger, typicalWrite / 3);
-      if (milliseconds < 1 || waiting >= WELL_FILLED || lastLines + waiting < BUSY) return;
-      await linger(milliseconds);
+    async waitForLines(waiting, dueAt) {
+      if (waiting >= full) return;
+      const milliseconds = Math.max(pauseUnderLoad(waiting), dueAt - performance.now());
+      if (milliseconds >= 1) await linger(milliseconds);
     },
-    arrived(waiting) {
-      if (waiting >= WELL_FILLED) endWait?.();
+    arrived(waiting, dueAt) {
+      if (waiting >= full || (lingers && dueAt <= performance.now())) endWait?.();
     },
     wrote(lines, milliseconds) {
       lastLines = lines;

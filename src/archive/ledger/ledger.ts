@@ -33,14 +33,21 @@ export interface LedgerOptions {
   readonly maxWaitingLines?: number;
   /** Upper bound of the bytes of waiting lines; beyond it `append` rejects. Default 32 MiB. */
   readonly maxWaitingBytes?: number;
-  /** Longest pause to let a segment fill while the replica is busy, in milliseconds. Default 20. */
+  /**
+   * Milliseconds that the line of a callback may wait for further ones. Lines of other origins never do: recoveries and
+   * operators' acts come one after the other, and each would wait. Default 0.
+   */
   readonly maxLinger?: number;
+  /** Lines that end such a wait. Default 24. */
+  readonly fullSegment?: number;
 }
 
 interface WaitingLine {
   readonly text: string;
   readonly bytes: number;
   readonly partition: string;
+  /** When it should be written at the latest, in milliseconds of `performance.now`. */
+  readonly dueAt: number;
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
 }
@@ -54,7 +61,8 @@ export function createLedger(options: LedgerOptions): Ledger {
   const { store, onSegment, clock = Date.now } = options;
   const maxWaitingLines = options.maxWaitingLines ?? 10_000;
   const maxWaitingBytes = options.maxWaitingBytes ?? 32 * 1024 * 1024;
-  const pacer = createFlushPacer(options.maxLinger ?? 20);
+  const maxLinger = options.maxLinger ?? 0;
+  const pacer = createFlushPacer({ lingers: maxLinger > 0, fullSegment: options.fullSegment });
   const nextUlid = ulidMaker();
   const replica = sanitiseReplica(options.replica);
   const queue = createLineQueue(options.maxSegmentBytes ?? 1024 * 1024);
@@ -79,7 +87,7 @@ export function createLedger(options: LedgerOptions): Ledger {
     // Lines of one turn of the event loop belong together, also on an idle replica.
     await immediate();
     while (queue.lines() > 0) {
-      if (!closed) await pacer.waitForLines(queue.lines());
+      if (!closed) await pacer.waitForLines(queue.lines(), queue.dueAt());
       const started = performance.now();
       const batch = queue.take();
       await Promise.all(byPartition(batch).map(([partition, lines]) => writeGroup(partition, lines)));
@@ -103,8 +111,9 @@ export function createLedger(options: LedgerOptions): Ledger {
         }
         const text = JSON.stringify(line);
         const partition = ledgerPartition(line.receivedAt);
-        queue.add({ text, bytes: Buffer.byteLength(text) + 1, partition, resolve, reject });
-        pacer.arrived(queue.lines());
+        const dueAt = performance.now() + (line.origin === 'callback' ? maxLinger : 0);
+        queue.add({ text, bytes: Buffer.byteLength(text) + 1, partition, dueAt, resolve, reject });
+        pacer.arrived(queue.lines(), queue.dueAt());
         wake();
       });
     },
@@ -121,12 +130,16 @@ export function createLedger(options: LedgerOptions): Ledger {
 function createLineQueue(maxBytes: number) {
   let waiting: WaitingLine[] = [];
   let waitingBytes = 0;
+  let firstDue = Number.POSITIVE_INFINITY;
   return {
     lines: () => waiting.length,
     bytes: () => waitingBytes,
+    /** When the first of the lines is due; Infinity without lines. */
+    dueAt: () => firstDue,
     add(line: WaitingLine): void {
       waiting.push(line);
       waitingBytes += line.bytes;
+      firstDue = Math.min(firstDue, line.dueAt);
     },
     take(): readonly WaitingLine[] {
       let count = 0;
@@ -139,6 +152,7 @@ function createLineQueue(maxBytes: number) {
       const batch = waiting.slice(0, count);
       waiting = waiting.slice(count);
       waitingBytes -= bytes;
+      firstDue = waiting.reduce((first, { dueAt }) => Math.min(first, dueAt), Number.POSITIVE_INFINITY);
       return batch;
     },
   };

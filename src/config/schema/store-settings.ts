@@ -82,6 +82,15 @@ const s3 = section(
   },
 );
 
+export const ledger = section('The ledger.', {
+  maxLinger: setting(
+    types.duration(0, 5_000),
+    'duration',
+    '0ms',
+    'How long the line of a callback may wait for further lines before its segment is written: fewer, larger segments, and callbacks answered later by up to this. The wait ends early once half of `limits.maxConcurrentDeliveries` wait. 0ms: an idle replica writes at once; under load a segment waits at most a third of a write, at most 20 ms, which costs no throughput.',
+  ),
+});
+
 export const store = section('The object store.', {
   url: setting(
     types.storeUrl(),

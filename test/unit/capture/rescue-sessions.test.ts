@@ -61,7 +61,7 @@ const leave = (content: string, owner = DEAD): Promise<void> =>
 
 function rescuer(before: BeforeCall = () => undefined) {
   const store = createMemoryStore(before);
-  const ledger = createLedger({ store, replica: 'test', maxLinger: 0 });
+  const ledger = createLedger({ store, replica: 'test' });
   const budget = createByteBudget({ total: 8 * store.partSize, reserve: store.partSize });
   const archive = createArchive({
     store,

@@ -28,7 +28,7 @@ const END = {
 
 function captureInto(before: BeforeCall, recording: { fileName: string | null } | null) {
   const store = createMemoryStore(before);
-  const ledger = createLedger({ store, replica: 'test', maxLinger: 0 });
+  const ledger = createLedger({ store, replica: 'test' });
   const budget = createByteBudget({ total: 8 * store.partSize, reserve: store.partSize });
   const pool = createBufferPool({ largest: store.partSize, retain: 0 });
   const archive = createArchive({ store, budget, pool });

@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, it } from '@jest/globals';
+import { setImmediate as immediate, setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
 import { createLedger } from '../../../../src/archive/ledger/ledger.js';
 import type { SegmentInfo } from '../../../../src/archive/ledger/write-segment.js';
@@ -198,6 +198,58 @@ describe('ledger', () => {
     await Promise.all(appended);
     await expect(ledger.append(ledgerLine())).rejects.toThrow('closed');
     await ledger.close();
+  });
+
+  describe('with a linger', () => {
+    beforeEach(() => void jest.useFakeTimers());
+    afterEach(() => void jest.useRealTimers());
+
+    it('writes the lines of callbacks together once the first has waited that long', async () => {
+      const store = createMemoryStore();
+      const ledger = createLedger({ store, replica: 'r', maxLinger: 200, fullSegment: 100 });
+      const first = ledger.append(ledgerLine());
+      await immediate();
+      await jest.advanceTimersByTimeAsync(150);
+      const second = ledger.append(ledgerLine());
+      await jest.advanceTimersByTimeAsync(49);
+      expect(store.objects.size).toBe(0);
+      await jest.advanceTimersByTimeAsync(1);
+      await Promise.all([first, second]);
+      expect(store.objects.size).toBe(1);
+      expect(linesIn(store)).toHaveLength(2);
+    });
+
+    it.each(['recovery', 'replay', 'import', 'realtime'] as const)(
+      'never makes a line of origin %s wait, nor the callbacks that wait already',
+      async (origin) => {
+        const store = createMemoryStore();
+        const ledger = createLedger({ store, replica: 'r', maxLinger: 5000 });
+        const callback = ledger.append(ledgerLine());
+        await jest.advanceTimersByTimeAsync(10);
+        const other = ledger.append(ledgerLine({ origin }));
+        await jest.advanceTimersByTimeAsync(0);
+        await Promise.all([callback, other]);
+        expect(store.objects.size).toBe(1);
+      },
+    );
+
+    it('writes a full segment at once', async () => {
+      const store = createMemoryStore();
+      const ledger = createLedger({ store, replica: 'r', maxLinger: 5000, fullSegment: 30 });
+      const appended = Array.from({ length: 30 }, () => ledger.append(ledgerLine()));
+      await jest.advanceTimersByTimeAsync(0);
+      await Promise.all(appended);
+      expect(store.objects.size).toBe(1);
+    });
+
+    it('writes what waits when it is closed', async () => {
+      const store = createMemoryStore();
+      const ledger = createLedger({ store, replica: 'r', maxLinger: 5000 });
+      const appended = ledger.append(ledgerLine());
+      await jest.advanceTimersByTimeAsync(10);
+      await ledger.close();
+      await appended;
+    });
   });
 
   it('puts 20 lines and more into a segment under 48 concurrent appenders', async () => {

@@ -58,6 +58,41 @@ export function ledgerPartition(instant: string): string {
   return `${LEDGER_FOLDER}dt=${instant.slice(0, 10)}/hour=${instant.slice(11, 13)}/`;
 }
 
+/** Folder of an hour below the folders of the compacted ledger, in UTC, e.g. `dt=2026-03-04/hour=05/`. */
+export function hourFolder(instant: string): string {
+  return ledgerPartition(instant).slice(LEDGER_FOLDER.length);
+}
+
+export const LEDGER_PARQUET_FOLDER = 'ledger-parquet/';
+export const ROLLUPS_FOLDER = 'rollups/';
+export const DAILY_ROLLUPS_FOLDER = 'rollups-daily/';
+/** Folder of the plans of compacted files. Not part of the contract with bucket readers. */
+export const COMPACTION_FOLDER = '.compaction/';
+
+/** Key of the n-th Parquet file of an hour; `hour` is a `hourFolder`. */
+export function parquetKey(hour: string, n: number): string {
+  return `${LEDGER_PARQUET_FOLDER}${hour}${fileNumber(n)}.parquet`;
+}
+
+/** Key of the rollup of the n-th Parquet file of an hour. */
+export function rollupKey(hour: string, n: number): string {
+  return `${ROLLUPS_FOLDER}${hour}${fileNumber(n)}.json`;
+}
+
+/** Key of the n-th rollup of a day; `day` is `YYYY-MM-DD`. */
+export function dailyRollupKey(day: string, n: number): string {
+  return `${DAILY_ROLLUPS_FOLDER}dt=${day}/${fileNumber(n)}.json`;
+}
+
+export function compactionPlanKey(hour: string, n: number): string {
+  return `${COMPACTION_FOLDER}${hour}${fileNumber(n)}.json`;
+}
+
+/** File numbers have at least four digits, so that names sort by them. */
+function fileNumber(n: number): string {
+  return String(n).padStart(4, '0');
+}
+
 export const QUARANTINE_FOLDER = 'quarantine/';
 
 export function quarantineFolder(deliveryId: string): string {

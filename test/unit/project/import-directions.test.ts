@@ -20,7 +20,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // The simulator may know the service's wire format, and nothing of the receiver.
   simulator: [],
   config: ['domain', 'time', 'text'],
-  archive: ['domain', 'text', 'memory', 'store'],
+  archive: ['domain', 'time', 'text', 'memory', 'store'],
   'ledger-view': ['domain', 'time', 'observe', 'store', 'archive'],
   receiver: ['domain', 'time', 'text', 'content', 'memory', 'observe', 'store', 'archive'],
   recovery: ['domain', 'content', 'observe', 'store', 'archive', 'speech'],

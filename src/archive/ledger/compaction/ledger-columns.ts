@@ -1,0 +1,197 @@
+import type { ConvertedType, ParquetType, SchemaElement } from 'hyparquet';
+import type { LedgerLine } from '../../../domain/delivery.js';
+import type { StoredItem } from '../../../domain/item.js';
+import { parseLine } from '../parse-segment.js';
+
+/** A line as the columns of a Parquet file hold it (docs/ledger.md). */
+export interface LedgerRecord {
+  readonly deliveryId: string;
+  /** Milliseconds since the epoch. */
+  readonly receivedAt: number;
+  readonly origin: string;
+  readonly source: string | null;
+  readonly region: string | null;
+  readonly jobId: string | null;
+  readonly status: string | null;
+  readonly outcome: string;
+  readonly credential: string | null;
+  readonly bytes: number;
+  readonly durationMs: number;
+  readonly clientIp: string | null;
+  readonly method: string | null;
+  readonly reason: string | null;
+  readonly actor: string | null;
+  readonly wouldRefuse: string | null;
+  readonly items: readonly StoredItem[];
+  /** JSON. */
+  readonly shape: string | null;
+  /** JSON object of the fields that have no column; null without any. */
+  readonly extra: string | null;
+  /** The whole line as it was stored, when the other columns cannot give it back; null for almost all. */
+  readonly raw: string | null;
+  readonly v: number;
+}
+
+export type LedgerColumn = keyof LedgerRecord;
+
+const column = (name: string, type: ParquetType, converted_type?: ConvertedType): SchemaElement => ({
+  name,
+  type,
+  repetition_type: 'REQUIRED',
+  ...(converted_type === undefined ? undefined : { converted_type }),
+});
+const text = (name: string) => column(name, 'BYTE_ARRAY', 'UTF8');
+const nullableText = (name: string): SchemaElement => ({ ...text(name), repetition_type: 'OPTIONAL' });
+
+const ITEM = [text('kind'), text('key'), column('size', 'INT64'), text('sha256'), text('outcome')];
+
+/** The fields that lists and filters need come first, so that one range read fetches them without the others. */
+const COLUMNS: readonly (readonly [SchemaElement, ...SchemaElement[]])[] = [
+  [text('deliveryId')],
+  [column('receivedAt', 'INT64', 'TIMESTAMP_MILLIS')],
+  [text('origin')],
+  [nullableText('source')],
+  [nullableText('region')],
+  [nullableText('jobId')],
+  [nullableText('status')],
+  [text('outcome')],
+  [nullableText('credential')],
+  [column('bytes', 'INT64')],
+  [column('durationMs', 'DOUBLE')],
+  [nullableText('clientIp')],
+  [nullableText('method')],
+  [nullableText('reason')],
+  [nullableText('actor')],
+  [nullableText('wouldRefuse')],
+  [
+    { name: 'items', repetition_type: 'REQUIRED', converted_type: 'LIST', num_children: 1 },
+    { name: 'list', repetition_type: 'REPEATED', num_children: 1 },
+    { name: 'element', repetition_type: 'REQUIRED', num_children: ITEM.length },
+    ...ITEM,
+  ],
+  [nullableText('shape')],
+  [nullableText('extra')],
+  [nullableText('raw')],
+  [column('v', 'INT32')],
+];
+
+export const LEDGER_COLUMNS = COLUMNS.map(([{ name }]) => name) as LedgerColumn[];
+
+export const LEDGER_SCHEMA: SchemaElement[] = [
+  { name: 'ledger', num_children: COLUMNS.length },
+  ...COLUMNS.flat(),
+];
+
+/** Fields of a line that have a column. */
+const FIELDS: ReadonlySet<string> = new Set(
+  LEDGER_COLUMNS.filter((name) => name !== 'extra' && name !== 'raw'),
+);
+const NULLABLE = [
+  'source',
+  'region',
+  'clientIp',
+  'method',
+  'jobId',
+  'status',
+  'credential',
+  'reason',
+] as const;
+const ABSENT = ['actor', 'wouldRefuse'] as const;
+const ITEM_FIELDS = ['kind', 'key', 'sha256', 'outcome'] as const;
+
+/** Null for text that is not a ledger line. */
+export function encodeLine(lineText: string): { line: LedgerLine; record: LedgerRecord } | null {
+  const line = parseLine(lineText);
+  if (line === null) return null;
+  const record = {
+    deliveryId: line.deliveryId,
+    receivedAt: Date.parse(line.receivedAt),
+    origin: line.origin,
+    source: textOrNull(line.source),
+    region: textOrNull(line.region),
+    jobId: textOrNull(line.jobId),
+    status: textOrNull(line.status),
+    outcome: line.outcome,
+    credential: textOrNull(line.credential),
+    bytes: isCount(line.bytes) ? line.bytes : 0,
+    durationMs: typeof line.durationMs === 'number' ? line.durationMs : 0,
+    clientIp: textOrNull(line.clientIp),
+    method: textOrNull(line.method),
+    reason: textOrNull(line.reason),
+    actor: textOrNull(line.actor),
+    wouldRefuse: textOrNull(line.wouldRefuse),
+    items: line.items.filter(isItem),
+    shape: line.shape === null ? null : JSON.stringify(line.shape),
+    extra: extraFields(line),
+    raw: isExact(lineText, line) ? null : lineText,
+    v: 1,
+  };
+  return { line, record };
+}
+
+function textOrNull(value: unknown): string | null {
+  return typeof value === 'string' ? value : null;
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value);
+}
+
+function isItem(item: StoredItem): boolean {
+  return isCount(item.size) && ITEM_FIELDS.every((field) => typeof item[field] === 'string');
+}
+
+function extraFields(line: LedgerLine): string | null {
+  const extra = Object.entries(line).filter(([name]) => !FIELDS.has(name));
+  return extra.length === 0 ? null : JSON.stringify(Object.fromEntries(extra));
+}
+
+/**
+ * Whether the columns give the line back. They do for every line that this product wrote. Others may hold what no column
+ * can: another type than the column's, a missing field, a number that JavaScript rounds, a lone surrogate, a key twice.
+ */
+function isExact(lineText: string, line: LedgerLine): boolean {
+  return (
+    JSON.stringify(line) === lineText &&
+    !lineText.includes('\\ud') &&
+    NULLABLE.every((field) => line[field] === null || typeof line[field] === 'string') &&
+    ABSENT.every((field) => line[field] === undefined || typeof line[field] === 'string') &&
+    line.items.every((item) => isItem(item) && Object.keys(item).length === ITEM.length) &&
+    isCount(line.bytes) &&
+    typeof line.durationMs === 'number' &&
+    new Date(line.receivedAt).toISOString() === line.receivedAt
+  );
+}
+
+/** The line that `encodeLine` was given. Throws for a record of which that cannot be said. */
+export function decodeLine(record: LedgerRecord): LedgerLine {
+  if (record.raw !== null) {
+    const line = parseLine(record.raw);
+    if (line === null) throw new Error('raw is not a ledger line');
+    return line;
+  }
+  const { receivedAt, shape, actor, wouldRefuse, extra } = record;
+  const line = {
+    v: 1,
+    deliveryId: record.deliveryId,
+    receivedAt: new Date(receivedAt).toISOString(),
+    origin: record.origin,
+    source: record.source,
+    region: record.region,
+    clientIp: record.clientIp,
+    method: record.method,
+    jobId: record.jobId,
+    status: record.status,
+    credential: record.credential,
+    outcome: record.outcome,
+    reason: record.reason,
+    items: record.items,
+    bytes: record.bytes,
+    durationMs: record.durationMs,
+    shape: shape === null ? null : JSON.parse(shape),
+    ...(actor === null ? undefined : { actor }),
+    ...(wouldRefuse === null ? undefined : { wouldRefuse }),
+    ...(extra === null ? undefined : JSON.parse(extra)),
+  };
+  return line as LedgerLine;
+}

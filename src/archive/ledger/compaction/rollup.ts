@@ -1,0 +1,119 @@
+import type { LedgerLine } from '../../../domain/delivery.js';
+
+/** Name of all names of a dimension beyond the first hundred. */
+export const OTHER = 'other';
+
+/** Figures of the lines of one file that agree in these five names; any name but an origin's or outcome's can be `OTHER`. */
+export interface RollupGroup {
+  readonly source: string | null;
+  readonly region: string | null;
+  readonly status: string | null;
+  readonly origin: string;
+  readonly outcome: string;
+  readonly lines: number;
+  /** Body bytes. */
+  readonly bytes: number;
+  /** Number of callbacks by bucket of their duration (`DurationHistogram`). */
+  readonly durations: Readonly<Record<string, number>>;
+  /** Milliseconds; 0 without callbacks. */
+  readonly maxDuration: number;
+}
+
+/** ISO 8601; when the last callback was accepted, by name. */
+export interface LastAccepted {
+  readonly bySource: Readonly<Record<string, string>>;
+  readonly byRegion: Readonly<Record<string, string>>;
+  /** By `<source>/<credential>`. */
+  readonly byCredential: Readonly<Record<string, string>>;
+}
+
+/** A failed line of a job whose failure no later line of the same file settles. */
+export interface AttentionLine {
+  readonly line: LedgerLine;
+  /** ISO 8601; receipt of the first failed line of the job in this file. */
+  readonly first: string;
+}
+
+/** A line of a rare outcome that settles failures, of the job's lines in earlier files too. */
+export interface SettlingLine {
+  readonly jobId: string;
+  readonly deliveryId: string;
+  readonly receivedAt: string;
+  readonly outcome: string;
+}
+
+/** What a compacted file holds: figures for charts, and what needs attention. */
+export interface Rollup {
+  readonly v: 1;
+  /** Folder of the hour, e.g. `dt=2026-03-04/hour=05/`. */
+  readonly hour: string;
+  /** Names of the segments that are covered, without their folder. */
+  readonly segments: readonly string[];
+  /** Null when the segments hold no line that can be read. */
+  readonly parquet: { readonly key: string; readonly bytes: number } | null;
+  readonly rows: number;
+  /** ISO 8601; null without rows. */
+  readonly firstReceivedAt: string | null;
+  readonly lastReceivedAt: string | null;
+  /** Lines that are not in the Parquet file: damaged ones, and ones of a newer version. */
+  readonly broken: number;
+  readonly newer: number;
+  /** By the minute in which ten minutes begin: 0, 10, ... 50. Without empty ones. */
+  readonly slots: readonly { readonly minute: number; readonly groups: readonly RollupGroup[] }[];
+  readonly lastAccepted: LastAccepted;
+  /** In order of receipt. */
+  readonly attention: readonly AttentionLine[];
+  /** Number of failed jobs that `attention` leaves out, at most. */
+  readonly attentionOmitted: number;
+  /** In order of receipt. */
+  readonly repairs: readonly SettlingLine[];
+  readonly repairsOmitted: number;
+}
+
+/** The figures of a day: the sum of rollups. */
+export interface DailyRollup {
+  readonly v: 1;
+  /** `YYYY-MM-DD` */
+  readonly day: string;
+  /** Keys of the rollups in it. */
+  readonly covers: readonly string[];
+  /** Those of them that hold attention or settling lines. */
+  readonly noteworthy: readonly string[];
+  readonly rows: number;
+  readonly firstReceivedAt: string | null;
+  readonly lastReceivedAt: string | null;
+  readonly broken: number;
+  readonly newer: number;
+  /** By hour, 0 to 23. Without empty ones. */
+  readonly slots: readonly { readonly hour: number; readonly groups: readonly RollupGroup[] }[];
+  readonly lastAccepted: LastAccepted;
+}
+
+/** What `buildRollup` cannot know from the lines. */
+export interface RollupHead {
+  readonly hour: string;
+  readonly segments: readonly string[];
+  readonly parquet: { readonly key: string; readonly bytes: number } | null;
+  readonly broken: number;
+  readonly newer: number;
+}
+
+/** Adds lines up, in the order of the Parquet file. */
+export interface RollupBuilder {
+  add(line: LedgerLine): void;
+  finish(head: RollupHead): Rollup;
+}
+
+/** Null for anything but a rollup of this version. */
+export function parseRollup(value: unknown): Rollup | null {
+  return isVersion1(value) ? (value as Rollup) : null;
+}
+
+/** Null for anything but a daily rollup of this version. */
+export function parseDailyRollup(value: unknown): DailyRollup | null {
+  return isVersion1(value) ? (value as DailyRollup) : null;
+}
+
+function isVersion1(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && 'v' in value && value.v === 1;
+}

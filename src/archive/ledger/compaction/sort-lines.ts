@@ -1,0 +1,45 @@
+import { cooperativeYield } from '../../../time/cooperative-yield.js';
+
+/** A line of a segment, with the fields that make its position in the order of the ledger. */
+export interface SortableLine {
+  readonly receivedAt: string;
+  readonly deliveryId: string;
+  readonly outcome: string;
+  /** As stored, without the line's end. */
+  readonly text: string;
+}
+
+/** Lines sorted at once: some 5 ms of work. */
+const RUN = 4096;
+
+/**
+ * The lines by time of receipt, then by delivery id, then by outcome; of equal lines one. Lines of one position that differ
+ * elsewhere are all kept, in the order of their texts.
+ */
+export async function sortLines(lines: readonly SortableLine[]): Promise<SortableLine[]> {
+  const pause = cooperativeYield();
+  const runs: SortableLine[][] = [];
+  for (let start = 0; start < lines.length; start += RUN) {
+    runs.push(lines.slice(start, start + RUN).sort(compareLines));
+    await pause();
+  }
+  // Merges the runs: a sort of sorted runs compares each line a few times only.
+  const sorted = runs.flat().sort(compareLines);
+  return sorted.filter((line, index) => {
+    const previous = sorted[index - 1];
+    return previous === undefined || compareLines(previous, line) !== 0;
+  });
+}
+
+function compareLines(a: SortableLine, b: SortableLine): number {
+  return (
+    compare(a.receivedAt, b.receivedAt) ||
+    compare(a.deliveryId, b.deliveryId) ||
+    compare(a.outcome, b.outcome) ||
+    compare(a.text, b.text)
+  );
+}
+
+function compare(a: string, b: string): number {
+  return a === b ? 0 : a < b ? -1 : 1;
+}

@@ -38,6 +38,11 @@ export interface LedgerTail {
   sweep(): Promise<void>;
   /** All lines received at or after this instant are in the window. */
   completeSince(): number;
+  /**
+   * All lines received at or after this instant were in the window at some time. `maxRows` does not move it. Infinity
+   * before the first load.
+   */
+  seenSince(): number;
 }
 
 const MINUTE = 60_000;
@@ -55,14 +60,17 @@ const STEP = 64;
 
 export function createLedgerTail(options: LedgerTailOptions): LedgerTail {
   const { store, loader, window, clock, windowMs, maxRows, onProgress } = options;
-  const known = new Map<string, KnownPartition>();
+  const partitions = new Map<string, KnownPartition>();
   let complete = Number.POSITIVE_INFINITY;
+  let seen = Number.POSITIVE_INFINITY;
+  /** Names of segments written since are remembered. Older segments are not read again. */
+  let namesSince = 0;
 
   function knownOf(partition: string): KnownPartition {
-    const seen = known.get(partition);
-    if (seen) return seen;
+    const known = partitions.get(partition);
+    if (known) return known;
     const first = { names: new Set<string>(), newest: 0, wideAt: Number.NEGATIVE_INFINITY, wideKeys: 0 };
-    known.set(partition, first);
+    partitions.set(partition, first);
     return first;
   }
 
@@ -71,8 +79,8 @@ export function createLedgerTail(options: LedgerTailOptions): LedgerTail {
    * a line is received before it is written, by the same clock.
    */
   async function take(partition: string, keys: readonly string[], onStep?: (lastKey: string) => void) {
-    const seen = knownOf(partition);
-    const fresh = keys.filter((key) => !seen.names.has(nameOf(key)));
+    const known = knownOf(partition);
+    const fresh = keys.filter((key) => !known.names.has(nameOf(key)));
     for (let start = 0; start < fresh.length; start += STEP) {
       if (window.size >= maxRows * 2) return false;
       const step = fresh.slice(start, start + STEP);
@@ -80,8 +88,8 @@ export function createLedgerTail(options: LedgerTailOptions): LedgerTail {
       const added: LedgerRow[][] = [];
       try {
         for await (const { key, rows } of loader.read(step)) {
-          seen.names.add(ownCopy(nameOf(key)));
-          seen.newest = Math.max(seen.newest, writtenAt(key) ?? 0);
+          known.names.add(ownCopy(nameOf(key)));
+          known.newest = Math.max(known.newest, writtenAt(key) ?? 0);
           added.push(rows);
         }
       } finally {
@@ -97,30 +105,37 @@ export function createLedgerTail(options: LedgerTailOptions): LedgerTail {
   function trim(): void {
     const dropped = window.dropOver(maxRows);
     if (dropped !== null) complete = Math.max(complete, dropped);
-    complete = Math.max(complete, startOfHour(clock() - windowMs));
+    const oldest = startOfHour(clock() - windowMs);
+    seen = Math.max(seen, oldest);
+    complete = Math.max(complete, oldest);
     window.dropBefore(complete);
-    for (const partition of known.keys()) {
-      if (endOf(partition) <= complete) known.delete(partition);
+    for (const partition of partitions.keys()) {
+      if (endOf(partition) <= Math.min(complete, sweptSince())) partitions.delete(partition);
     }
   }
 
-  /** Of a busy hour only the last minutes are held. The names of the other segments need no memory: see `isHeld`. */
-  function forgetNames(): void {
-    const oldest = encodeTime(Math.max(0, complete));
-    for (const { names } of known.values()) {
+  function sweptSince(): number {
+    return Math.max(seen, clock() - SWEPT);
+  }
+
+  /** Of a busy hour only the last minutes are held. The names of the other segments need no memory: see `isNew`. */
+  function forgetNames(before: number): void {
+    namesSince = Math.max(namesSince, before);
+    const oldest = encodeTime(namesSince);
+    for (const { names } of partitions.values()) {
       for (const name of names) if (name < oldest) names.delete(name);
     }
   }
 
-  function isHeld(key: string): boolean {
+  function isNew(key: string): boolean {
     const written = writtenAt(key);
-    return written === null || written >= complete;
+    return written === null || written >= namesSince;
   }
 
   async function load(): Promise<void> {
     const since = startOfHour(clock() - windowMs);
-    const partitions = await collect(listPartitions(store, { since: new Date(since).toISOString() }));
-    for (const partition of partitions.reverse()) {
+    const folders = await collect(listPartitions(store, { since: new Date(since).toISOString() }));
+    for (const partition of folders.reverse()) {
       // No hour between this one and the one before it in the loop has segments.
       complete = Math.min(complete, endOf(partition));
       onProgress();
@@ -135,27 +150,31 @@ export function createLedgerTail(options: LedgerTailOptions): LedgerTail {
       if (window.size >= maxRows) break;
     }
     if (window.size < maxRows) complete = Math.min(complete, since);
+    seen = complete;
+    namesSince = Math.max(0, complete);
     trim();
   }
 
-  /** Reads the new ones of the segments written since an instant. Returns how many were listed. */
-  async function readNew(partition: string, writtenSince: number): Promise<number> {
+  /** Reads the new ones of the segments written since an instant. */
+  async function readNew(
+    partition: string,
+    writtenSince: number,
+  ): Promise<{ readonly listed: number; readonly whole: boolean }> {
     const startAfter = writtenSince > 0 ? `${partition}${encodeTime(writtenSince)}` : undefined;
     const keys = await collect(listPartition(store, partition, startAfter ? { startAfter } : undefined));
-    await take(partition, keys.filter(isHeld));
-    return keys.length;
+    return { listed: keys.length, whole: await take(partition, keys.filter(isNew)) };
   }
 
   async function poll(): Promise<void> {
     const now = clock();
     const instants = [now - USUAL_DELAY, now, now + MINUTE];
     for (const partition of new Set(instants.map(partitionOf))) {
-      const seen = knownOf(partition);
-      if (seen.wideKeys > PAGE && now - seen.wideAt < MINUTE) {
-        await readNew(partition, seen.newest - NEAR);
+      const known = knownOf(partition);
+      if (known.wideKeys > PAGE && now - known.wideAt < MINUTE) {
+        await readNew(partition, known.newest - NEAR);
       } else {
-        seen.wideKeys = await readNew(partition, seen.newest - SKEW);
-        seen.wideAt = now;
+        known.wideKeys = (await readNew(partition, known.newest - SKEW)).listed;
+        known.wideAt = now;
       }
     }
     trim();
@@ -163,15 +182,19 @@ export function createLedgerTail(options: LedgerTailOptions): LedgerTail {
   }
 
   async function sweep(): Promise<void> {
-    const oldest = Math.max(complete, clock() - SWEPT);
-    const range = { since: new Date(oldest).toISOString() };
-    for (const partition of await collect(listPartitions(store, range))) await readNew(partition, complete);
+    const started = clock();
+    const range = { since: new Date(sweptSince()).toISOString() };
+    let whole = true;
+    for (const partition of await collect(listPartitions(store, range))) {
+      whole = (await readNew(partition, namesSince)).whole && whole;
+    }
     trim();
-    forgetNames();
+    // Late segments of hours before the window are read too, so that no line is missing from the figures.
+    if (whole) forgetNames(Math.max(0, Math.min(complete, started - SKEW)));
     onProgress();
   }
 
-  return { load, poll, sweep, completeSince: () => complete };
+  return { load, poll, sweep, completeSince: () => complete, seenSince: () => seen };
 }
 
 /** The file name in a key without its extension. Unique within a partition. */

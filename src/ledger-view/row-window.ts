@@ -1,6 +1,6 @@
 import { setImmediate as immediate } from 'node:timers/promises';
 import type { LedgerRow } from './ledger-row.js';
-import { comparePositions, type RowPosition } from './row-position.js';
+import { beforeInstant, comparePositions, type RowPosition } from './row-position.js';
 
 /** Rows in memory, in order, by hour of receipt, so that dropping old hours is cheap. */
 export interface RowWindow {
@@ -22,7 +22,8 @@ export interface RowWindow {
 
 const HOUR = 3_600_000;
 
-export function createRowWindow(): RowWindow {
+/** @param onDrop called with the rows that are dropped, oldest first */
+export function createRowWindow(onDrop: (rows: readonly LedgerRow[]) => void = () => undefined): RowWindow {
   const hours = new Map<number, LedgerRow[]>();
   let size = 0;
 
@@ -32,6 +33,13 @@ export function createRowWindow(): RowWindow {
     size += rows.length - oldLength;
     if (rows.length > 0) hours.set(hour, rows);
     else hours.delete(hour);
+  }
+
+  function dropFirst(hour: number, count: number): void {
+    const rows = hours.get(hour) ?? [];
+    if (count <= 0) return;
+    onDrop(rows.slice(0, count));
+    setHour(hour, rows.slice(count));
   }
 
   return {
@@ -53,13 +61,9 @@ export function createRowWindow(): RowWindow {
       }
     },
     dropBefore(time) {
-      for (const hour of [...hours.keys()]) {
-        if ((hour + 1) * HOUR <= time) setHour(hour, []);
-        else if (hour * HOUR < time)
-          setHour(
-            hour,
-            (hours.get(hour) ?? []).filter((row) => row.time >= time),
-          );
+      for (const hour of hoursDescending().reverse()) {
+        if (hour * HOUR >= time) break;
+        dropFirst(hour, countBefore(hours.get(hour) ?? [], beforeInstant(time)));
       }
     },
     dropOver(count) {
@@ -69,11 +73,7 @@ export function createRowWindow(): RowWindow {
         if (excess <= 0) break;
         const rows = hours.get(hour) ?? [];
         complete = (rows[Math.min(excess, rows.length) - 1]?.time ?? 0) + 1;
-        const from = complete;
-        setHour(
-          hour,
-          rows.filter((row) => row.time >= from),
-        );
+        dropFirst(hour, countBefore(rows, beforeInstant(complete)));
       }
       return complete;
     },

@@ -1,3 +1,4 @@
+import { FAILURES, isFailure, settles } from '../domain/failure-rules.js';
 import { Problem } from '../domain/problem.js';
 import type { LedgerRow } from './ledger-row.js';
 import { type RowWindow, visitRows } from './row-window.js';
@@ -33,15 +34,11 @@ export interface OpenFailures {
   readonly nextCursor: string | null;
 }
 
-const FAILURES: ReadonlySet<string> = new Set(['failed', 'unrecoverable', 'refused', 'conflict']);
-/** Outcomes that settle a failure. */
-const REPAIRS = new Set(['stored', 'duplicate', 'recovered', 'released', 'erased', 'acknowledged']);
 /** Upper bound of failing jobs that are tracked at once: a sender whose callbacks are rejected all day brings more. */
 const MAX_JOBS = 10_000;
 
 /**
- * Searches the rows in memory. A failure that was repaired since is left out. Only an operator settles a conflict, by
- * erasing or acknowledging it: a person has to decide between the two results.
+ * Searches the rows in memory. A failure that was settled since is left out.
  *
  * @param retention milliseconds the service keeps a job's results
  */
@@ -51,8 +48,8 @@ export async function findOpenFailures(
   retention: number,
 ): Promise<OpenFailures> {
   // Other outcomes of the ledger match nothing here; an empty list would read as good news.
-  if (query.outcome !== undefined && !FAILURES.has(query.outcome)) {
-    const known = [...FAILURES].join(', ');
+  if (query.outcome !== undefined && !isFailure(query.outcome)) {
+    const known = FAILURES.join(', ');
     throw new Problem(
       'request-invalid',
       `outcome: ${query.outcome} is not a failure; failures are ${known}.`,
@@ -63,7 +60,7 @@ export async function findOpenFailures(
     if (row.job === null) return;
     const known = failing.get(row.job);
     if (known !== undefined) known.first = row.time;
-    if (!FAILURES.has(row.outcome)) return;
+    if (!isFailure(row.outcome)) return;
     const candidate = known ?? { first: row.time, failure: null, conflict: null };
     if (row.outcome === 'conflict') candidate.conflict ??= row;
     else candidate.failure ??= row;
@@ -73,8 +70,8 @@ export async function findOpenFailures(
     await visitRows(window, (row) => {
       const candidate = row.job === null ? undefined : failing.get(row.job);
       if (candidate === undefined) return;
-      if (repairs(row, candidate.failure)) candidate.failure = null;
-      if (decides(row, candidate.conflict)) candidate.conflict = null;
+      if (candidate.failure !== null && settles(row, candidate.failure)) candidate.failure = null;
+      if (candidate.conflict !== null && settles(row, candidate.conflict)) candidate.conflict = null;
     });
   }
   const open = [...failing.values()]
@@ -91,16 +88,6 @@ interface Candidate {
   first: number;
   failure: LedgerRow | null;
   conflict: LedgerRow | null;
-}
-
-function repairs({ outcome, time }: LedgerRow, failure: LedgerRow | null): boolean {
-  if (failure === null || time < failure.time) return false;
-  // A callback without a body does not bring what is missing, but it settles one that was rejected.
-  return outcome === 'noted' ? failure.outcome === 'refused' : REPAIRS.has(outcome);
-}
-
-function decides({ outcome, time }: LedgerRow, conflict: LedgerRow | null): boolean {
-  return conflict !== null && time >= conflict.time && (outcome === 'erased' || outcome === 'acknowledged');
 }
 
 function matches(row: LedgerRow, { outcome, source, region, since }: FailureQuery): boolean {

@@ -1,4 +1,8 @@
-import { createDurationHistogram, type DurationHistogram, type Percentiles } from './duration-histogram.js';
+import {
+  createDurationHistogram,
+  type DurationHistogram,
+  type Percentiles,
+} from '../domain/duration-histogram.js';
 import type { LedgerRow } from './ledger-row.js';
 
 export interface SummaryFigures {

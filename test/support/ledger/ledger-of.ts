@@ -17,18 +17,22 @@ export async function visibleKeys(folder: string, prefix = ''): Promise<string[]
 
 /** All lines of the ledger in a file store's folder, read as a bucket reader would. */
 export async function ledgerOf(folder: string): Promise<LedgerLine[]> {
-  const lines: LedgerLine[] = [];
-  for (const key of await visibleKeys(folder, 'ledger/')) {
-    lines.push(...(await segmentOf(folder, key)));
-  }
+  return (await ledgerTextsOf(folder)).map((line) => JSON.parse(line) as LedgerLine);
+}
+
+/** The same lines as they are stored. */
+export async function ledgerTextsOf(folder: string): Promise<string[]> {
+  const lines: string[] = [];
+  for (const key of await visibleKeys(folder, 'ledger/')) lines.push(...(await textsOf(folder, key)));
   return lines;
 }
 
 /** The lines of one segment of the ledger. */
 export async function segmentOf(folder: string, key: string): Promise<LedgerLine[]> {
+  return (await textsOf(folder, key)).map((line) => JSON.parse(line) as LedgerLine);
+}
+
+async function textsOf(folder: string, key: string): Promise<string[]> {
   const text = await readFile(join(folder, key), 'utf8');
-  return text
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line) as LedgerLine);
+  return text.trimEnd().split('\n');
 }

@@ -1,7 +1,10 @@
 import { randomBytes } from 'node:crypto';
+import { expect } from '@jest/globals';
 import { createService, type Listening } from '../../../src/app/service.js';
 import { parseConfig } from '../../../src/config/config.js';
 import { createLogger } from '../../../src/observe/logger.js';
+import { schemaFaults } from '../ledger/ledger-json-schema.js';
+import { ledgerTextsOf } from '../ledger/ledger-of.js';
 import { temporaryFolder } from '../temporary-folder.js';
 import { until } from '../until.js';
 
@@ -26,7 +29,10 @@ const TEST_DEFAULTS: Settings = {
   log: { level: 'info' },
 };
 
-/** Starts a receiver that is ready to receive; `settings` are laid over defaults fit for tests. `stop` also removes its folder. */
+/**
+ * Starts a receiver that is ready to receive; `settings` are laid over defaults fit for tests. `stop` also removes its
+ * folder, and fails when a line of its ledger is not what the shipped JSON Schema describes.
+ */
 export async function startService(settings: Settings = {}): Promise<RunningService> {
   const folder = await temporaryFolder();
   const defaults = merge(TEST_DEFAULTS, { store: { url: `file:${folder.path}` } });
@@ -56,7 +62,9 @@ export async function startService(settings: Settings = {}): Promise<RunningServ
     log: lines,
     async stop() {
       await service.stop();
+      const lines = (await ledgerTextsOf(folder.path)).map(readableLine).filter((line) => line?.v === 1);
       await folder.remove();
+      for (const line of lines) expect(schemaFaults(line)).toEqual([]);
     },
   };
 }
@@ -68,6 +76,15 @@ function merge(base: Settings, over: Settings): Settings {
     merged[name] = isMap(before) && isMap(value) ? merge(before, value) : value;
   }
   return merged;
+}
+
+/** A line as an object; null for the broken lines that tests put into the ledger. */
+function readableLine(text: string): Settings | null {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
 }
 
 function isMap(value: unknown): value is Settings {

@@ -5,51 +5,63 @@ import { type Answer, amount, count, countsByName, instant, nextCursor, OPEN } f
 
 export const storedItemSchema = z
   .strictObject({
-    kind: z.enum(ITEM_KINDS),
-    key: z.string().describe('where it lies in the store'),
-    size: count,
-    sha256: z.string(),
-    outcome: z.enum(['created', 'identical', 'conflict']),
+    kind: z.enum(ITEM_KINDS).describe('what the item is'),
+    key: z.string().describe("key of the object below the store's prefix"),
+    size: count.describe('bytes'),
+    sha256: z.string().describe('SHA-256 of the bytes, hexadecimal'),
+    outcome: z
+      .enum(['created', 'identical', 'conflict'])
+      .describe('created now, identical to what was there, or kept beside differing bytes'),
   })
   .meta({ ...OPEN, id: 'StoredItem' });
 
 const deliveryShapeSchema = z
   .strictObject({
-    contentType: z.string().nullable(),
-    contentEncoding: z.string().optional(),
-    framing: z.enum(['none', 'sized', 'chunked']),
+    contentType: z.string().nullable().describe('Content-Type of the request'),
+    contentEncoding: z.string().optional().describe('Content-Encoding, where there was one'),
+    framing: z.enum(['none', 'sized', 'chunked']).describe('no body, Content-Length, or chunked'),
     parts: z
       .array(
         z
           .strictObject({
-            name: z.string().nullable(),
-            contentType: z.string().optional(),
-            transferEncoding: z.string().optional(),
-            bytes: count,
+            name: z
+              .string()
+              .nullable()
+              .describe('part name; null where it is none of the callback interface'),
+            contentType: z.string().optional().describe('Content-Type of the part'),
+            transferEncoding: z.string().optional().describe('Content-Transfer-Encoding of the part'),
+            bytes: count.describe('bytes of the part'),
           })
           .meta(OPEN),
       )
-      .optional(),
+      .optional()
+      .describe('parts of a form'),
   })
   .meta({ ...OPEN, id: 'DeliveryShape', description: 'the wire format of the delivery' });
 
 const LINE = {
-  v: z.literal(1),
+  v: z.literal(1).describe("version of the line's format; lines of another version are not described here"),
   deliveryId: z.string().describe('ULID; recoveries, replays, imports and erasures have one of their own'),
-  receivedAt: instant,
-  origin: z.enum(ORIGINS),
-  source: z.string().nullable(),
-  region: z.string().nullable(),
-  clientIp: z.string().nullable(),
-  method: z.string().nullable(),
-  jobId: z.string().nullable(),
+  receivedAt: instant.describe('UTC; when the head of the request had been read'),
+  origin: z.enum(ORIGINS).describe('how the delivery came'),
+  source: z.string().nullable().describe('configured source, the last part of /callbacks/<source>'),
+  region: z.string().nullable().describe("region of the speech service that the sender's address belongs to"),
+  clientIp: z
+    .string()
+    .nullable()
+    .describe('address of the sender; behind trusted proxies the one they forward'),
+  method: z.string().nullable().describe('POST or PUT'),
+  jobId: z
+    .string()
+    .nullable()
+    .describe('job of the speech service; null when the line concerns none or several'),
   status: z.string().nullable().describe('status of the callback'),
   credential: z.string().nullable().describe('name of the credential that was presented'),
-  outcome: z.string().meta({ examples: [...LEDGER_OUTCOMES] }),
+  outcome: z.string().meta({ description: 'an open set', examples: [...LEDGER_OUTCOMES] }),
   reason: z.string().nullable().describe("a stable problem code, or an operator's words"),
-  items: z.array(storedItemSchema),
+  items: z.array(storedItemSchema).describe('the stored items'),
   bytes: count.describe('of the body, as it came over the wire'),
-  durationMs: amount,
+  durationMs: amount.describe('milliseconds from receipt until the line was built'),
   shape: deliveryShapeSchema.nullable(),
   actor: z.string().optional().describe('name of the admin token behind a change'),
   wouldRefuse: z.string().optional().describe('in report mode: why enforcement would refuse the address'),

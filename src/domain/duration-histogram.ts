@@ -10,6 +10,8 @@ export interface DurationHistogram {
   readonly buckets: Uint32Array;
   add(milliseconds: number): void;
   addAll(other: DurationHistogram): void;
+  /** Adds durations of which the numbers by bucket and the longest are known. */
+  addCounts(counts: Iterable<readonly [bucket: number, count: number]>, longest: number): void;
   max(): number;
   /** Null without durations. */
   percentiles(): Percentiles | null;
@@ -20,9 +22,22 @@ const GROWTH = Math.log(1.05);
 /** The last bucket holds all durations above 17 days. */
 const BUCKETS = 434;
 
+/** Index of the bucket of a duration in milliseconds. */
+export function durationBucket(milliseconds: number): number {
+  return milliseconds <= 1 ? 0 : Math.min(BUCKETS - 1, Math.ceil(Math.log(milliseconds) / GROWTH));
+}
+
 export function createDurationHistogram(): DurationHistogram {
   const buckets = new Uint32Array(BUCKETS);
   let max = 0;
+
+  function addCounts(counts: Iterable<readonly [number, number]>, longest: number): void {
+    for (const [bucket, count] of counts) {
+      // Counts come from files as well: other buckets do not exist.
+      if (bucket in buckets) buckets[bucket] = (buckets[bucket] ?? 0) + count;
+    }
+    max = Math.max(max, longest);
+  }
 
   function percentile(total: number, share: number): number {
     let left = Math.ceil(total * share);
@@ -36,18 +51,9 @@ export function createDurationHistogram(): DurationHistogram {
   return {
     buckets,
     max: () => max,
-    add(milliseconds) {
-      const bucket =
-        milliseconds <= 1 ? 0 : Math.min(BUCKETS - 1, Math.ceil(Math.log(milliseconds) / GROWTH));
-      buckets[bucket] = (buckets[bucket] ?? 0) + 1;
-      max = Math.max(max, milliseconds);
-    },
-    addAll(other) {
-      for (const [bucket, count] of other.buckets.entries()) {
-        buckets[bucket] = (buckets[bucket] ?? 0) + count;
-      }
-      max = Math.max(max, other.max());
-    },
+    add: (milliseconds) => addCounts([[durationBucket(milliseconds), 1]], milliseconds),
+    addAll: (other) => addCounts(other.buckets.entries(), other.max()),
+    addCounts,
     percentiles() {
       const total = buckets.reduce((sum, count) => sum + count, 0);
       if (total === 0) return null;

@@ -3,7 +3,7 @@ import type { LedgerLine } from '../../../domain/delivery.js';
 /** Name of all names of a dimension beyond the first hundred. */
 export const OTHER = 'other';
 
-/** Figures of the lines of one file that agree in these five names; any name but an origin's or outcome's can be `OTHER`. */
+/** Figures of the lines that agree in these five names. Any name can be `OTHER`. */
 export interface RollupGroup {
   readonly source: string | null;
   readonly region: string | null;
@@ -89,31 +89,11 @@ export interface DailyRollup {
   readonly lastAccepted: LastAccepted;
 }
 
-/** What `buildRollup` cannot know from the lines. */
+/** What the lines themselves do not say. */
 export interface RollupHead {
   readonly hour: string;
   readonly segments: readonly string[];
   readonly parquet: { readonly key: string; readonly bytes: number } | null;
   readonly broken: number;
   readonly newer: number;
-}
-
-/** Adds lines up, in the order of the Parquet file. */
-export interface RollupBuilder {
-  add(line: LedgerLine): void;
-  finish(head: RollupHead): Rollup;
-}
-
-/** Null for anything but a rollup of this version. */
-export function parseRollup(value: unknown): Rollup | null {
-  return isVersion1(value) ? (value as Rollup) : null;
-}
-
-/** Null for anything but a daily rollup of this version. */
-export function parseDailyRollup(value: unknown): DailyRollup | null {
-  return isVersion1(value) ? (value as DailyRollup) : null;
-}
-
-function isVersion1(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && 'v' in value && value.v === 1;
 }

@@ -1,21 +1,49 @@
+import { collectLastAccepted } from './last-accepted.js';
 import type { DailyRollup, Rollup } from './rollup.js';
+import { createRollupGroups } from './rollup-groups.js';
 
-/** Adds up rollups of a day. */
+/**
+ * Adds up rollups of one day.
+ *
+ * @param day `YYYY-MM-DD`
+ */
 export function sumRollups(
   day: string,
   rollups: readonly { readonly key: string; readonly rollup: Rollup }[],
 ): DailyRollup {
+  const groups = createRollupGroups();
+  const lastAccepted = collectLastAccepted();
+  for (const { rollup } of rollups) {
+    const hour = hourOf(rollup.hour);
+    for (const group of rollup.slots.flatMap((slot) => slot.groups)) {
+      groups.add(hour, group, { ...group, durations: Object.entries(group.durations) });
+    }
+    lastAccepted.addAll(rollup.lastAccepted);
+  }
+  const sum = (field: 'rows' | 'broken' | 'newer') =>
+    rollups.reduce((total, { rollup }) => total + rollup[field], 0);
+  const instants = (field: 'firstReceivedAt' | 'lastReceivedAt') =>
+    rollups.flatMap(({ rollup }) => rollup[field] ?? []).sort();
   return {
     v: 1,
     day,
     covers: rollups.map(({ key }) => key),
-    noteworthy: [],
-    rows: 0,
-    firstReceivedAt: null,
-    lastReceivedAt: null,
-    broken: 0,
-    newer: 0,
-    slots: [],
-    lastAccepted: { bySource: {}, byRegion: {}, byCredential: {} },
+    noteworthy: rollups.filter(({ rollup }) => isNoteworthy(rollup)).map(({ key }) => key),
+    rows: sum('rows'),
+    firstReceivedAt: instants('firstReceivedAt')[0] ?? null,
+    lastReceivedAt: instants('lastReceivedAt').at(-1) ?? null,
+    broken: sum('broken'),
+    newer: sum('newer'),
+    slots: groups.slots().map(({ slot, groups: all }) => ({ hour: slot, groups: all })),
+    lastAccepted: lastAccepted.result(),
   };
+}
+
+/** The hour of the day of `dt=2026-03-04/hour=05/`. */
+function hourOf(folder: string): number {
+  return Number(/hour=(\d\d)\/$/.exec(folder)?.[1] ?? 0);
+}
+
+function isNoteworthy({ attention, attentionOmitted, repairs, repairsOmitted }: Rollup): boolean {
+  return attention.length + attentionOmitted + repairs.length + repairsOmitted > 0;
 }

@@ -1,0 +1,127 @@
+import type { LedgerLine } from '../../../domain/delivery.js';
+import { isFailure, settles } from '../../../domain/failure-rules.js';
+import type { Rollup } from './rollup.js';
+
+/** Upper bound of the failing jobs that are tracked at once, and of those of them whose callbacks are rejected. */
+const MAX_JOBS = 5000;
+const MAX_REFUSED = 2500;
+/** Upper bounds of the lists in a rollup. */
+const MAX_ATTENTION = 1000;
+const MAX_ATTENTION_BYTES = 4 * 1024 * 1024;
+const MAX_REPAIRS = 5000;
+
+/** Settling outcomes that are rare enough to list every line. */
+const LISTED_REPAIRS: ReadonlySet<string> = new Set(['recovered', 'released', 'erased', 'acknowledged']);
+
+/** Finds the failures of a file that the file itself does not settle. Lines come in order of receipt. */
+export interface AttentionBuilder {
+  add(line: LedgerLine): void;
+  result(): Pick<Rollup, 'attention' | 'attentionOmitted' | 'repairs' | 'repairsOmitted'>;
+}
+
+/** The newest failing lines of a job. A failure and a conflict are settled apart. */
+interface FailingJob {
+  readonly first: string;
+  failure: LedgerLine | null;
+  conflict: LedgerLine | null;
+}
+
+export function collectAttention(): AttentionBuilder {
+  const failing = new Map<string, FailingJob>();
+  const repairs: Rollup['repairs'][number][] = [];
+  let refused = 0;
+  let untracked = 0;
+  let repairsOmitted = 0;
+  /** Lines of the current instant: one that comes before a failing line of its instant settles it as well. */
+  let sameInstant: LedgerLine[] = [];
+
+  function track(line: LedgerLine, jobId: string): void {
+    const known = failing.get(jobId);
+    const isRefused = line.outcome === 'refused';
+    if (known === undefined && (failing.size >= MAX_JOBS || (isRefused && refused >= MAX_REFUSED))) {
+      untracked += 1;
+      return;
+    }
+    const job = known ?? { first: line.receivedAt, failure: null, conflict: null };
+    if (line.outcome === 'conflict') {
+      job.conflict = line;
+    } else {
+      if (job.failure?.outcome === 'refused') refused -= 1;
+      if (isRefused) refused += 1;
+      job.failure = line;
+    }
+    failing.set(jobId, job);
+  }
+
+  function settle(line: LedgerLine, jobId: string): void {
+    const job = failing.get(jobId);
+    if (job === undefined) return;
+    if (job.failure !== null && settles(rowOf(line), rowOf(job.failure))) {
+      if (job.failure.outcome === 'refused') refused -= 1;
+      job.failure = null;
+    }
+    if (job.conflict !== null && settles(rowOf(line), rowOf(job.conflict))) job.conflict = null;
+    if (job.failure === null && job.conflict === null) failing.delete(jobId);
+  }
+
+  return {
+    add(line) {
+      const { jobId, deliveryId, receivedAt, outcome } = line;
+      // Lines that were edited by hand can hold anything.
+      if (typeof jobId !== 'string') return;
+      if (sameInstant[0]?.receivedAt !== receivedAt) sameInstant = [];
+      if (isFailure(outcome)) {
+        track(line, jobId);
+        for (const other of sameInstant) if (other.jobId === jobId) settle(other, jobId);
+      } else {
+        settle(line, jobId);
+      }
+      sameInstant.push(line);
+      if (!LISTED_REPAIRS.has(outcome)) return;
+      if (repairs.length < MAX_REPAIRS) repairs.push({ jobId, deliveryId, receivedAt, outcome });
+      else repairsOmitted += 1;
+    },
+
+    result() {
+      const open = [...failing.values()].flatMap(({ first, failure, conflict }) =>
+        [failure, conflict].flatMap((line) => (line === null ? [] : [{ line, first }])),
+      );
+      const attention = takeUpTo(MAX_ATTENTION_BYTES, open.sort(byUrgency).slice(0, MAX_ATTENTION));
+      return {
+        attention: attention.sort((a, b) => comparePositions(a.line, b.line)),
+        attentionOmitted: untracked + open.length - attention.length,
+        repairs,
+        repairsOmitted,
+      };
+    },
+  };
+}
+
+function rowOf({ outcome, receivedAt }: LedgerLine) {
+  return { outcome, time: Date.parse(receivedAt) };
+}
+
+function takeUpTo<Entry>(bytes: number, entries: readonly Entry[]): Entry[] {
+  let room = bytes;
+  return entries.filter((entry) => {
+    room -= JSON.stringify(entry).length;
+    return room >= 0;
+  });
+}
+
+/** Rejected callbacks last: they come in any number. The newest first. */
+function byUrgency(a: { line: LedgerLine }, b: { line: LedgerLine }): number {
+  const rank = ({ line }: { line: LedgerLine }) => (line.outcome === 'refused' ? 1 : 0);
+  return rank(a) - rank(b) || comparePositions(b.line, a.line);
+}
+
+function comparePositions(a: LedgerLine, b: LedgerLine): number {
+  const [first, second] = [a, b].map(({ receivedAt, deliveryId, outcome }) => [
+    receivedAt,
+    deliveryId,
+    outcome,
+  ]);
+  const index = (first ?? []).findIndex((part, at) => part !== second?.[at]);
+  if (index < 0) return 0;
+  return (first?.[index] ?? '') < (second?.[index] ?? '') ? -1 : 1;
+}

@@ -1,0 +1,113 @@
+import type { ObjectStore } from '../../../store/object-store.js';
+import { readDocument } from '../../../store/read-document.js';
+import type { DailyRollup, Rollup } from './rollup.js';
+
+/** A rollup names its segments: of 100,000 lines in as many segments that is half of this. */
+const MAX_BYTES = 32 * 1024 * 1024;
+
+/** Null when the rollup is missing, damaged or of another version. Throws `StoreError`. */
+export async function readRollup(store: ObjectStore, key: string): Promise<Rollup | null> {
+  return parseRollup(await readDocument(store, key, MAX_BYTES));
+}
+
+/** Null when the rollup is missing, damaged or of another version. Throws `StoreError`. */
+export async function readDailyRollup(store: ObjectStore, key: string): Promise<DailyRollup | null> {
+  return parseDailyRollup(await readDocument(store, key, MAX_BYTES));
+}
+
+/** Null for anything but a rollup of this version. Unknown fields are ignored. */
+export function parseRollup(value: unknown): Rollup | null {
+  return isRollup(value) ? (value as unknown as Rollup) : null;
+}
+
+/** Null for anything but a daily rollup of this version. Unknown fields are ignored. */
+export function parseDailyRollup(value: unknown): DailyRollup | null {
+  return isDailyRollup(value) ? (value as unknown as DailyRollup) : null;
+}
+
+type Check = (value: unknown) => boolean;
+
+const isText: Check = (value) => typeof value === 'string';
+const isCount: Check = (value) => Number.isSafeInteger(value) && Number(value) >= 0;
+const isAmount: Check = (value) => Number.isFinite(value) && Number(value) >= 0;
+const isInstant: Check = (value) => isText(value) && !Number.isNaN(Date.parse(String(value)));
+const is =
+  (expected: unknown): Check =>
+  (value) =>
+    value === expected;
+const isAtMost =
+  (most: number): Check =>
+  (value) =>
+    isCount(value) && Number(value) <= most;
+const nullOr =
+  (check: Check): Check =>
+  (value) =>
+    value === null || check(value);
+const listOf =
+  (check: Check): Check =>
+  (value) =>
+    Array.isArray(value) && value.every((each) => check(each));
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const mapOf =
+  (key: Check, check: Check): Check =>
+  (value) =>
+    isObject(value) && Object.entries(value).every(([name, each]) => key(name) && check(each));
+const shape =
+  (fields: Readonly<Record<string, Check>>): Check =>
+  (value) =>
+    isObject(value) && Object.entries(fields).every(([name, check]) => check(value[name]));
+
+const isBucket: Check = (name) => /^\d{1,4}$/.test(String(name));
+
+const isGroup = shape({
+  source: nullOr(isText),
+  region: nullOr(isText),
+  status: nullOr(isText),
+  origin: isText,
+  outcome: isText,
+  lines: isCount,
+  bytes: isAmount,
+  durations: mapOf(isBucket, isCount),
+  maxDuration: isAmount,
+});
+
+const isLastAccepted = shape({
+  bySource: mapOf(isText, isInstant),
+  byRegion: mapOf(isText, isInstant),
+  byCredential: mapOf(isText, isInstant),
+});
+
+/** The fields that lists and charts use. */
+const isLine = shape({ v: is(1), deliveryId: isText, receivedAt: isInstant, outcome: isText, jobId: isText });
+
+const COUNTS = {
+  rows: isCount,
+  firstReceivedAt: nullOr(isInstant),
+  lastReceivedAt: nullOr(isInstant),
+  broken: isCount,
+  newer: isCount,
+  lastAccepted: isLastAccepted,
+};
+
+const isRollup = shape({
+  v: is(1),
+  hour: isText,
+  segments: listOf(isText),
+  parquet: nullOr(shape({ key: isText, bytes: isCount })),
+  ...COUNTS,
+  slots: listOf(shape({ minute: isAtMost(59), groups: listOf(isGroup) })),
+  attention: listOf(shape({ line: isLine, first: isInstant })),
+  attentionOmitted: isCount,
+  repairs: listOf(shape({ jobId: isText, deliveryId: isText, receivedAt: isInstant, outcome: isText })),
+  repairsOmitted: isCount,
+});
+
+const isDailyRollup = shape({
+  v: is(1),
+  day: isText,
+  covers: listOf(isText),
+  noteworthy: listOf(isText),
+  ...COUNTS,
+  slots: listOf(shape({ hour: isAtMost(23), groups: listOf(isGroup) })),
+});

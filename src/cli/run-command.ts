@@ -29,6 +29,10 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     summary: 'refetch many jobs, or decode quarantined bodies again',
     load: () => import('./replay.js'),
   },
+  verify: {
+    summary: 'compare the store with the ledger, and report what is missing or damaged',
+    load: () => import('./verify.js'),
+  },
   erase: { summary: 'erase all stored data of a job', load: () => import('./erase.js') },
   'check-config': {
     summary: 'check the configuration and list every fault and warning',

@@ -5,9 +5,12 @@ export const EXIT = {
   failed: 1,
   /** Wrong usage, or faults in the configuration. */
   usage: 2,
-  /** `reconcile` and `refetch`: some jobs can never be recovered. */
+  /** `reconcile` and `refetch`: some jobs can never be recovered. `verify`: some artefacts are missing or damaged. */
   unrecoverable: 3,
-  /** `reconcile` and `refetch`: some jobs failed and may succeed next time. `capture`: archived, but incomplete. */
+  /**
+   * `reconcile` and `refetch`: some jobs failed and may succeed next time. `verify`: it could not look everywhere.
+   * `capture`: archived, but incomplete.
+   */
   incomplete: 4,
 } as const;
 

@@ -1,0 +1,48 @@
+import type { VerifyFinding } from '../../recovery/verify/verify-finding.js';
+import { VERIFY_OUTCOMES, type VerifyReport } from '../../recovery/verify/verify-report.js';
+
+/** A report as text: counts, then what needs attention, with the commands that repair it. */
+export function formatVerifyReport(report: VerifyReport): string[] {
+  const { window, checked, bytes, outcomes, ledger, missing, damaged, refetch, faults } = report;
+  return [
+    `Artefacts of ${window.since} to ${window.until} in ${report.store}: ${checked} checked, ${bytes} bytes intact`,
+    ...VERIFY_OUTCOMES.map((outcome) => {
+      const how = outcome === 'intact' ? `  ${comparedInWords(report)}` : '';
+      return `  ${outcome.padEnd(14)} ${outcomes[outcome]}${how}`;
+    }),
+    `Read ${ledger.lines} lines of the ledger in ${ledger.segments} objects${unreadInWords(ledger)}`,
+    ...[...missing, ...damaged].map(formatFinding),
+    ...omitted('missing', outcomes.missing - missing.length),
+    ...omitted('damaged', outcomes.damaged - damaged.length),
+    ...(refetch.length === 0 ? [] : ['Fetch again what the service may still have:']),
+    ...refetch.map((command) => `  ${command}`),
+    ...faults.map(({ key, reason }) => `error${key === null ? '' : ` at ${key}`}: ${reason}`),
+  ];
+}
+
+function comparedInWords({ compared: { content, metadata, size } }: VerifyReport): string {
+  return `by content ${content}, by the recorded hash ${metadata}, by size only ${size}`;
+}
+
+function unreadInWords({ broken, newer, unusable }: VerifyReport['ledger']): string {
+  const parts = [
+    ...(broken > 0 ? [`${broken} broken lines`] : []),
+    ...(newer > 0 ? [`${newer} lines of a newer version`] : []),
+    ...(unusable > 0 ? [`${unusable} unusable items`] : []),
+  ];
+  return parts.length === 0 ? '' : `; not read: ${parts.join(', ')}`;
+}
+
+function formatFinding({ reason, key, deliveryId, receivedAt, expected, found }: VerifyFinding): string {
+  const about = `${key}  received ${receivedAt} as ${deliveryId}`;
+  if (found === null) return `missing  ${about}`;
+  return `damaged  ${about}  ${reason}: expected ${contentInWords(expected)}, found ${contentInWords(found)}`;
+}
+
+function contentInWords({ size, sha256 }: VerifyFinding['expected']): string {
+  return `${size} bytes, sha256 ${sha256 ?? 'unknown'}`;
+}
+
+function omitted(outcome: string, count: number): string[] {
+  return count > 0 ? [`${outcome}  and ${count} more`] : [];
+}

@@ -1,0 +1,99 @@
+import { Command } from 'commander';
+import { parseDuration, parseSize } from '../config/units.js';
+import { ITEM_KINDS } from '../domain/item.js';
+import { type VerifyOptions, verify } from '../recovery/verify/verify.js';
+import type { VerifyReport } from '../recovery/verify/verify-report.js';
+import { EXIT, UsageError } from './shared/exit-codes.js';
+import { formatVerifyReport } from './shared/format-verify-report.js';
+import { packageVersion } from './shared/package-version.js';
+import { printJson, printLines } from './shared/print.js';
+import { createProgress } from './shared/progress.js';
+import { readTime } from './shared/read-time.js';
+import { type RecoveryWork, withRecovery } from './shared/with-recovery.js';
+
+interface Options {
+  readonly since?: Date;
+  readonly until?: Date;
+  readonly deep?: true;
+  readonly maxRate?: number;
+  readonly expiredAfter: Readonly<Record<string, number>>;
+  readonly json?: true;
+}
+
+const DEFAULT_SPAN = 30 * 24 * 3_600_000;
+
+export function createCommand(): Command {
+  return new Command('verify')
+    .description(
+      'compare the store with the ledger: is every artefact there, with the recorded size and hash?',
+    )
+    .option('--since <time>', 'lines received since: 30d, or a time; default: 30d', readTime('--since'))
+    .option('--until <time>', 'lines received before; default: now', readTime('--until'))
+    .option('--deep', 'read and hash the bytes of every artefact')
+    .option(
+      '--max-rate <size>',
+      'with --deep: read at most this many bytes a second, such as 50MiB',
+      readRate,
+    )
+    .option(
+      '--expired-after <[kind=]duration>',
+      'a missing artefact that is older has expired, e.g. 90d or data=30d; repeatable',
+      readLifetime,
+      {},
+    )
+    .option('--json', 'print the report as one JSON document')
+    .action(async (options: Options) => {
+      if (options.maxRate !== undefined && !options.deep) throw new UsageError('--max-rate needs --deep');
+      const report = await withRecovery(true, (work) => run(work, options));
+      if (options.json) printJson(report);
+      else printLines(formatVerifyReport(report));
+      process.exitCode = exitCodeOf(report);
+    });
+}
+
+async function run({ parts, signal }: RecoveryWork, options: Options): Promise<VerifyReport> {
+  const now = parts.clock();
+  const {
+    since = new Date(now - DEFAULT_SPAN),
+    until = new Date(now),
+    deep = false,
+    maxRate = null,
+  } = options;
+  if (since >= until) throw new UsageError('--since must be before --until, and not in the future');
+  const progress = createProgress();
+  const onProgress: VerifyOptions['onProgress'] = ({ checked, bytes }) => {
+    const rate = Math.round(checked / Math.max(1, (parts.clock() - now) / 1000));
+    progress.show(`${checked} artefacts checked, ${bytes} bytes, ${rate} a second`);
+  };
+  try {
+    const { expiredAfter } = options;
+    const version = packageVersion();
+    return await verify(parts, { version, since, until, deep, maxRate, expiredAfter, signal, onProgress });
+  } finally {
+    progress.end();
+  }
+}
+
+/** As for `reconcile`: 4 takes precedence over 3. */
+function exitCodeOf({ complete, outcomes }: VerifyReport): number {
+  if (!complete) return EXIT.incomplete;
+  return outcomes.missing + outcomes.damaged > 0 ? EXIT.unrecoverable : EXIT.ok;
+}
+
+function readRate(text: string): number {
+  const rate = parseSize(text);
+  if (rate !== undefined && rate > 0) return rate;
+  throw new UsageError('--max-rate expects a size such as 50MiB');
+}
+
+const KINDS: readonly string[] = [...ITEM_KINDS, 'quarantine'];
+
+function readLifetime(text: string, known: Readonly<Record<string, number>>): Record<string, number> {
+  const [, kind = 'all', lifetime] = /^(?:([^=]+)=)?([^=]+)$/.exec(text) ?? [];
+  const duration = /[a-z]/i.test(lifetime ?? '') ? parseDuration(lifetime) : undefined;
+  if (duration !== undefined && (kind === 'all' || KINDS.includes(kind)))
+    return { ...known, [kind]: duration };
+  throw new UsageError(
+    `--expired-after expects a duration such as 90d, or kind=duration with one of ${KINDS.join(', ')}`,
+  );
+}

@@ -1,0 +1,185 @@
+import { verifyReportKey } from '../../archive/layout.js';
+import { readAhead } from '../../archive/ledger/read-ahead.js';
+import { type ObjectStore, StoreError } from '../../store/object-store.js';
+import { createReport } from '../create-report.js';
+import type { RecoverySources } from '../expectation.js';
+import { failureReason, INTERRUPTED } from '../recovery-errors.js';
+import { type ArtefactClaim, claimsOf } from './artefact-claims.js';
+import { type CheckOptions, type CheckResult, checkArtefact } from './check-artefact.js';
+import { createClaimMemory } from './claim-memory.js';
+import { createJobSettlements, type JobSettlements } from './job-settlements.js';
+import { createReadingPace } from './reading-pace.js';
+import { findingOf, refetchCommand } from './verify-finding.js';
+import { buildVerifyReport, type VerifyReport, type VerifyReportBuilder } from './verify-report.js';
+import { walkLedger } from './walk-ledger.js';
+
+export interface VerifyParts {
+  readonly store: ObjectStore;
+  readonly sources: RecoverySources;
+  /** Milliseconds that the service keeps results. */
+  readonly retention: number;
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+}
+
+export interface VerifyOptions {
+  /** Of the product, for the report. */
+  readonly version: string;
+  readonly since: Date;
+  /** Default: the start of the run. */
+  readonly until?: Date | undefined;
+  /** Also read and hash the bytes. Default false. */
+  readonly deep?: boolean;
+  /** Bytes a second that are read at most; null for no limit. */
+  readonly maxRate?: number | null;
+  /** Milliseconds by kind, `all` for every other kind: a missing artefact that is older counts as expired. */
+  readonly expiredAfter?: Readonly<Record<string, number>>;
+  readonly signal?: AbortSignal | undefined;
+  /** Called after every artefact. */
+  readonly onProgress?: (progress: { readonly checked: number; readonly bytes: number }) => void;
+}
+
+interface Run {
+  readonly parts: VerifyParts;
+  readonly startedAt: number;
+  readonly expiredAfter: Readonly<Record<string, number>>;
+  readonly signal: AbortSignal | undefined;
+  readonly checking: CheckOptions;
+  readonly settlements: JobSettlements;
+  readonly report: VerifyReportBuilder;
+}
+
+/** A HEAD takes tens of milliseconds and no memory; a body is hashed at the speed of one core. */
+const HEADS_AT_ONCE = 64;
+const READS_AT_ONCE = 8;
+
+/** Artefacts in a row that the store gave no answer for, after which the run ends: the others would fare no better. */
+const MAX_FAILURES = 1000;
+
+/**
+ * Walks the ledger and looks for every artefact that its lines tell of: existence, size, and the hash where the store
+ * has one; with `deep` by its bytes. Each artefact is checked once, however many lines tell of it. The report is stored.
+ *
+ * Writes nothing but the report. Failures of the store become part of it, and the rest goes on; when `signal` ends the
+ * run, the report holds what was checked until then.
+ */
+export async function verify(parts: VerifyParts, options: VerifyOptions): Promise<VerifyReport> {
+  const { signal, deep = false, maxRate = null, expiredAfter = {}, onProgress } = options;
+  const startedAt = parts.clock();
+  const until = options.until ?? new Date(startedAt);
+  const window = { since: options.since.toISOString(), until: until.toISOString() };
+  const report = buildVerifyReport({
+    startedAt: new Date(startedAt).toISOString(),
+    version: options.version,
+    store: parts.store.location,
+    ...{ window, deep, expiredAfter },
+  });
+  const settlements = createJobSettlements(parts.store);
+  const memory = createClaimMemory();
+  const checking = { deep, pace: createReadingPace(maxRate, signal), signal };
+  const run: Run = { parts, startedAt, expiredAfter, signal, checking, settlements, report };
+
+  /** The artefacts to check, each once; `doubtful` ones were claimed with other content before. */
+  async function* artefacts(): AsyncGenerator<{ claim: ArtefactClaim; doubtful: boolean }> {
+    for await (const line of walkLedger({ store: parts.store, window, report })) {
+      if (signal?.aborted) return;
+      settlements.note(line);
+      const { claims, unusable } = claimsOf(line);
+      report.ledger.unusable += unusable;
+      for (const claim of claims) {
+        const known = memory.add(claim.key, `${claim.size} ${claim.sha256}`);
+        // Other content is remembered by key and content, so that it is looked at once as well.
+        const seen =
+          known === 'different' ? memory.add(`${claim.key} ${claim.size} ${claim.sha256}`, '') : known;
+        if (seen === 'new') yield { claim, doubtful: known === 'different' };
+        else report.repeated();
+      }
+    }
+  }
+
+  let failures = 0;
+  const concurrency = deep ? READS_AT_ONCE : HEADS_AT_ONCE;
+  for await (const found of readAhead(artefacts(), concurrency, (each) => check(run, each))) {
+    failures = found.isKnown ? 0 : failures + 1;
+    found.record();
+    onProgress?.({ checked: report.checked, bytes: report.bytes });
+    if (failures < MAX_FAILURES) continue;
+    report.fault(null, `the run ended after ${failures} failures of the store in a row`);
+    break;
+  }
+  if (signal?.aborted) report.fault(null, INTERRUPTED);
+  const finished = report.finish({
+    finishedAt: new Date(parts.clock()).toISOString(),
+    distinct: memory.exact,
+    settled: settlements.settled,
+    refetchOf: (finding) => refetchCommand(finding, parts.sources, startedAt),
+  });
+  return store(parts.store, finished);
+}
+
+/** What was found of one artefact, to be recorded in the order of the ledger. */
+interface Found {
+  /** The store gave an answer. */
+  readonly isKnown: boolean;
+  readonly record: () => void;
+}
+
+async function check(
+  run: Run,
+  { claim, doubtful }: { readonly claim: ArtefactClaim; readonly doubtful: boolean },
+): Promise<Found> {
+  const { report, parts, checking } = run;
+  try {
+    const checked = await checkArtefact(parts.store, claim, checking);
+    const result = doubtful ? await doubted(run, claim, checked) : checked;
+    if (result.state === 'intact') {
+      return { isKnown: true, record: () => report.intact(result.compared, result.found.size) };
+    }
+    const excuse = await excuseOf(run, claim, result);
+    if (excuse !== null) return { isKnown: true, record: () => report.count(excuse) };
+    return { isKnown: true, record: () => report.finding(findingOf(claim, result, parts.retention)) };
+  } catch (error) {
+    // Interrupted while its bytes were read: the fault of the whole run says so.
+    if (run.signal?.aborted) return { isKnown: true, record: () => report.count('unchecked') };
+    if (!(error instanceof StoreError)) throw error;
+    return {
+      isKnown: false,
+      record: () => {
+        report.count('unchecked');
+        report.fault(claim.key, failureReason(error));
+      },
+    };
+  }
+}
+
+/** By its size alone an object agrees with both claims, of which one is wrong unless the job was erased in between. */
+async function doubted(
+  { settlements }: Run,
+  { jobId }: ArtefactClaim,
+  result: CheckResult,
+): Promise<CheckResult> {
+  if (result.state !== 'intact' || result.compared !== 'size') return result;
+  if (jobId !== null && (await settlements.isErasedSince(jobId, ''))) return result;
+  return { state: 'damaged', reason: 'claims', found: result.found };
+}
+
+/** Why an artefact need not be as the ledger says; null without such a reason. */
+async function excuseOf(
+  { expiredAfter, startedAt, settlements }: Run,
+  { kind, jobId, receivedAt }: ArtefactClaim,
+  { state }: CheckResult,
+): Promise<'expired' | 'erased' | null> {
+  if (jobId !== null && (await settlements.isErasedSince(jobId, receivedAt))) return 'erased';
+  const lifetime = expiredAfter[kind] ?? expiredAfter.all ?? Number.POSITIVE_INFINITY;
+  return state === 'missing' && startedAt - Date.parse(receivedAt) > lifetime ? 'expired' : null;
+}
+
+async function store(objects: ObjectStore, report: VerifyReport): Promise<VerifyReport> {
+  try {
+    await createReport(objects, verifyReportKey, report);
+    return report;
+  } catch (error) {
+    const fault = { key: null, reason: `the report was not stored: ${failureReason(error)}` };
+    return { ...report, complete: false, faults: [...report.faults, fault] };
+  }
+}

@@ -1,0 +1,298 @@
+import { hash } from 'node:crypto';
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { ledgerPartition } from '../../../../src/archive/layout.js';
+import { createLedger } from '../../../../src/archive/ledger/ledger.js';
+import { beginSessionDelivery } from '../../../../src/capture/session-delivery.js';
+import type { LedgerLine } from '../../../../src/domain/delivery.js';
+import type { StoredItem } from '../../../../src/domain/item.js';
+import { type VerifyOptions, verify } from '../../../../src/recovery/verify/verify.js';
+import { type ObjectStore, StoreError } from '../../../../src/store/object-store.js';
+import { ledgerLine } from '../../../support/ledger/ledger-lines.js';
+import { putSegment } from '../../../support/ledger/ledger-segments.js';
+import { archiveOver, MEDIA } from '../../../support/store/archive-fixture.js';
+import { type BeforeCall, createMemoryStore, type MemoryStore } from '../../../support/store/memory-store.js';
+
+const NOW = Date.parse('2026-03-10T00:00:00Z');
+const AT = '2026-03-04T05:06:07.089Z';
+const SINCE = new Date('2026-03-01T00:00:00Z');
+
+let before: BeforeCall;
+let store: MemoryStore;
+
+beforeEach(() => {
+  before = () => undefined;
+  store = createMemoryStore((operation, key) => before(operation, key));
+});
+
+function run(options: Partial<VerifyOptions> = {}, over: ObjectStore = store) {
+  const sources = { default: { contents: [], keyPrefix: '' } };
+  const parts = { store: over, sources, retention: 7 * 86_400_000, clock: () => NOW };
+  return verify(parts, { version: '1.2.3', since: SINCE, ...options });
+}
+
+/** An item as the ledger has it; with `metadata` its object has the hash. */
+function put(key: string, text: string, { metadata = true } = {}): StoredItem {
+  const body = Buffer.from(text);
+  const sha256 = hash('sha256', body, 'hex');
+  store.objects.set(key, {
+    body,
+    headers: { contentType: 'text/plain', metadata: metadata ? { sha256 } : {} },
+    modifiedAt: new Date(AT),
+  });
+  return { kind: 'transcript.txt', key, size: body.length, sha256, outcome: 'created' };
+}
+
+const lineOf = (jobId: string, items: StoredItem[], more: Partial<LedgerLine> = {}) =>
+  ledgerLine({ jobId, items, receivedAt: AT, ...more });
+
+/** Jobs with one artefact each, all of them in one segment. */
+function putJobs(count: number): void {
+  const lines = Array.from({ length: count }, (_, n) =>
+    lineOf(`j${n}`, [put(`jobs/j${n}/transcript.txt`, `${n}`)]),
+  );
+  putSegment(store, AT, lines);
+}
+
+const down = (operation: string): never => {
+  throw new StoreError(operation, 'connection reset');
+};
+
+describe('verify', () => {
+  it('checks the rest when the store does not answer for one artefact, and is not complete', async () => {
+    putJobs(100);
+    before = (operation, key) => (key === 'jobs/j50/transcript.txt' ? down(operation) : undefined);
+    store.objects.delete('jobs/j99/transcript.txt');
+    const report = await run();
+    expect(report.outcomes).toMatchObject({ intact: 98, missing: 1, unchecked: 1 });
+    expect(report).toMatchObject({ complete: false, checked: 99 });
+    expect(report.faults).toEqual([
+      { key: 'jobs/j50/transcript.txt', reason: 'the store failed: head: connection reset' },
+    ]);
+  });
+
+  it('goes on with the next hour when an hour of the ledger cannot be read', async () => {
+    const hours = ['05', '06', '07'].map((hour) => `2026-03-04T${hour}:00:00.000Z`);
+    const segments = hours.map((at, n) =>
+      putSegment(store, at, [
+        lineOf(`j${n}`, [put(`jobs/j${n}/transcript.txt`, `${n}`)], { receivedAt: at }),
+      ]),
+    );
+    before = (operation, key) => (key === segments[1] ? down(operation) : undefined);
+    const report = await run();
+    expect(report).toMatchObject({ complete: false, checked: 2, ledger: { segments: 2, lines: 2 } });
+    const { faults } = report;
+    expect(faults.map(({ key }) => key)).toContain(ledgerPartition(hours[1] ?? ''));
+  });
+
+  it('ends when nothing can be read any more', async () => {
+    putJobs(5);
+    before = (operation, key) => (key.startsWith('ledger/') ? down(operation) : undefined);
+    const report = await run();
+    expect(report).toMatchObject({ complete: false, checked: 0 });
+    expect(report.faults.at(-1)?.reason).toBe('the ledger was not read from 2026-03-01T03:00:00.000Z on');
+  });
+
+  it('ends when the store answers for none of a thousand artefacts', async () => {
+    putJobs(3000);
+    before = (operation, key) => (key.startsWith('jobs/') ? down(operation) : undefined);
+    const report = await run();
+    expect(report.outcomes.unchecked).toBe(1000);
+    expect(report.faults).toHaveLength(100);
+    expect(store.calls.filter(({ operation }) => operation === 'head').length).toBeLessThan(1100);
+  });
+
+  it('does not hide a bug', async () => {
+    putJobs(2);
+    before = (operation) => {
+      if (operation === 'head') throw new TypeError('a bug');
+    };
+    await expect(run()).rejects.toThrow('a bug');
+  });
+
+  it('stops when it is interrupted, and reports what it checked until then', async () => {
+    putJobs(1000);
+    const stop = new AbortController();
+    const report = await run({
+      signal: stop.signal,
+      onProgress: ({ checked }) => (checked === 10 ? stop.abort() : undefined),
+    });
+    expect(report.checked).toBeGreaterThanOrEqual(10);
+    expect(report.checked).toBeLessThan(200);
+    expect(report).toMatchObject({
+      complete: false,
+      faults: [{ key: null, reason: 'the run was interrupted' }],
+    });
+    expect([...store.objects.keys()].filter((key) => key.startsWith('reports/'))).toHaveLength(1);
+  });
+
+  it('asks the store once for each artefact, however many lines tell of it', async () => {
+    const item = put('jobs/j/transcript.txt', 'text');
+    const again = { ...item, outcome: 'identical' as const };
+    putSegment(store, AT, [lineOf('j', [item]), lineOf('j', [again]), lineOf('j', [again])]);
+    expect(await run()).toMatchObject({ checked: 1, repeated: 2, distinct: true });
+    expect(store.calls.filter(({ key }) => key === item.key)).toHaveLength(1);
+  });
+
+  it.each([
+    ['by its hash', true, 'metadata'],
+    ['whatever its size', false, 'claims'],
+  ])(
+    'reports two lines that claim different content for one key: the object is judged %s',
+    async (_, metadata, reason) => {
+      const item = put('jobs/j/data', 'aaaa', { metadata });
+      const other = { ...item, sha256: hash('sha256', 'bbbb', 'hex') };
+      putSegment(store, AT, [lineOf('j', [item]), lineOf('j', [other]), lineOf('j', [other])]);
+      const report = await run();
+      expect(report.damaged).toMatchObject([
+        { key: item.key, reason, expected: { sha256: other.sha256 }, found: { size: 4 } },
+      ]);
+      expect(report.outcomes).toMatchObject({ intact: 1, damaged: 1 });
+      const content = await run({ deep: true });
+      expect(content.damaged).toMatchObject([{ reason: 'content', found: { sha256: item.sha256 } }]);
+    },
+  );
+
+  it('lets content of after an erasure differ from content of before it', async () => {
+    const item = put('jobs/j/data', 'aaaa', { metadata: false });
+    const old = { ...item, sha256: hash('sha256', 'bbbb', 'hex'), size: 5 };
+    store.put('.erasures/j.json', JSON.stringify({ erasedAt: '2026-03-05T00:00:00.000Z' }));
+    putSegment(store, AT, [
+      lineOf('j', [old]),
+      lineOf('j', [item], { receivedAt: '2026-03-06T00:00:00.000Z' }),
+    ]);
+    expect((await run()).outcomes).toMatchObject({ erased: 1, intact: 1, damaged: 0 });
+    store.objects.delete('jobs/j/data');
+    expect((await run()).outcomes).toMatchObject({ erased: 1, missing: 1 });
+  });
+
+  it('compares by size what has no hash, and says how many', async () => {
+    putSegment(store, AT, [
+      lineOf('j', [put('jobs/j/data', 'media', { metadata: false }), put('jobs/j/transcript.txt', 'text')]),
+    ]);
+    expect((await run()).compared).toEqual({ content: 0, metadata: 1, size: 1 });
+    expect((await run({ deep: true })).compared).toEqual({ content: 2, metadata: 0, size: 0 });
+  });
+
+  it('checks the artefacts of live sessions', async () => {
+    const { archive } = archiveOver(store);
+    const ledger = createLedger({ store, replica: 'r' });
+    const session = beginSessionDelivery(
+      { archive, ledger, pauseMs: 0 },
+      {
+        ...{ deliveryId: '01JZZZZZZZZZZZZZZZZZZZZZZZ', jobId: 'session', source: 'default', region: null },
+        ...{ origin: 'realtime', receivedAt: AT, keyPrefix: '' },
+      },
+      { fileName: null },
+    );
+    await session.keepAudio(Buffer.from('audio'));
+    await session.finish([{ kind: 'transcript.txt', contentType: 'text/plain', content: 'Hello.' }], {
+      ...{ status: 'success', reason: null, finishedAt: AT, bytes: 5 },
+    });
+    expect((await run()).outcomes).toMatchObject({ intact: 2 });
+    store.objects.delete('jobs/session/data');
+    const report = await run();
+    expect(report.missing).toMatchObject([{ kind: MEDIA.kind, keptUntil: null }]);
+    expect(report.refetch).toEqual([]);
+  });
+
+  it('offers what the service may still have, by source where there are several, and differing bytes with --again', async () => {
+    const young = '2026-03-09T00:00:00.000Z';
+    const lines = [
+      lineOf('old', [put('jobs/old/transcript.txt', 'a')]),
+      lineOf('young', [put('jobs/young/transcript.txt', 'b')], { receivedAt: young, source: 'intake' }),
+      lineOf('short', [put('jobs/short/transcript.txt', 'c')], { receivedAt: young }),
+      lineOf('files', [{ ...put('jobs/files/attachments/a', 'd'), kind: 'attachment' }], {
+        receivedAt: young,
+      }),
+      lineOf('copy', [put('jobs/copy/conflicts/data.x', 'e')], { receivedAt: young }),
+      lineOf('given', [put('jobs/given/data', 'f')], { receivedAt: young, origin: 'import' }),
+    ];
+    putSegment(store, young, lines);
+    for (const key of [...store.objects.keys()]) if (key.startsWith('jobs/')) store.objects.delete(key);
+    store.put('jobs/short/transcript.txt', 'cut');
+    const sources = { default: { contents: [], keyPrefix: '' }, intake: { contents: [], keyPrefix: '' } };
+    const parts = { store, sources, retention: 2 * 86_400_000, clock: () => NOW };
+    const report = await verify(parts, { version: '1', since: SINCE });
+    expect(report.refetch).toEqual([
+      'transcript-receiver refetch young --source intake',
+      'transcript-receiver refetch short --source default --again',
+    ]);
+    expect(report.missing[0]).toMatchObject({ jobId: 'old', keptUntil: '2026-03-06T05:06:07.089Z' });
+  });
+
+  it('counts items that name no object, and is not complete', async () => {
+    const items = [
+      {},
+      { ...put('jobs/j/data', 'x'), key: '../escape' },
+      { kind: 'data', key: 'k', size: '3' },
+    ];
+    putSegment(store, AT, [lineOf('j', items as StoredItem[])]);
+    expect(await run()).toMatchObject({ complete: false, checked: 0, ledger: { unusable: 3 } });
+  });
+
+  it('says so when the report cannot be stored', async () => {
+    putJobs(1);
+    before = (operation) => (operation === 'create' ? down(operation) : undefined);
+    const report = await run();
+    expect(report).toMatchObject({ complete: false, checked: 1 });
+    expect(report.faults[0]?.reason).toMatch(/^the report was not stored: the store failed/);
+  });
+
+  it('has at most 64 requests in flight and reads no further ahead, however long the ledger is', async () => {
+    const computed = computedStore({ segments: 400, linesEach: 50 });
+    const report = await run({}, computed.store);
+    expect(report).toMatchObject({ complete: true, checked: 20_000, distinct: true });
+    expect(computed.mostInFlight()).toBeLessThanOrEqual(64);
+    expect(computed.mostUnchecked()).toBeLessThanOrEqual(64 + 16 * 50);
+  });
+});
+
+/** A store whose segments and artefacts are computed when they are asked for. */
+function computedStore({ segments, linesEach }: { segments: number; linesEach: number }) {
+  const memory = createMemoryStore();
+  const folder = ledgerPartition(AT);
+  const keyOf = (n: number) => `${folder}${String(n).padStart(10, '0')}-r.ndjson`;
+  let read = 0;
+  let checked = 0;
+  let inFlight = 0;
+  let most = 0;
+  let unchecked = 0;
+  const store: ObjectStore = {
+    ...memory,
+    async *folders(prefix) {
+      yield prefix === 'ledger/' ? `${folder.split('/').slice(0, 2).join('/')}/` : folder;
+    },
+    async *list() {
+      for (let n = 0; n < segments; n += 1) yield { key: keyOf(n), size: 1, modifiedAt: new Date(AT) };
+    },
+    async read(key, ...rest) {
+      if (!key.startsWith('ledger/')) return memory.read(key, ...rest);
+      read += linesEach;
+      unchecked = Math.max(unchecked, read - checked);
+      const first = Number(key.slice(folder.length, folder.length + 10)) * linesEach;
+      const lines = Array.from({ length: linesEach }, (_, n) => {
+        const item = {
+          kind: 'data',
+          key: `jobs/j${first + n}/data`,
+          size: 1,
+          sha256: '',
+          outcome: 'created',
+        };
+        return JSON.stringify(lineOf(`j${first + n}`, [item as StoredItem]));
+      });
+      memory.put(key, lines.join('\n'));
+      const reading = await memory.read(key);
+      memory.objects.delete(key);
+      return reading;
+    },
+    async head(key) {
+      inFlight += 1;
+      most = Math.max(most, inFlight);
+      await new Promise(setImmediate);
+      inFlight -= 1;
+      checked += 1;
+      return { key, size: 1, modifiedAt: new Date(AT), contentType: 'audio/wav', metadata: {} };
+    },
+  };
+  return { store, mostInFlight: () => most, mostUnchecked: () => unchecked };
+}

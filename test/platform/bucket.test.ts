@@ -7,6 +7,7 @@ import {
   quarantineFolder,
   reconcileReportKey,
   replayKey,
+  verifyReportKey,
 } from '../../src/archive/layout.js';
 import { parseConfig } from '../../src/config/config.js';
 import { inProject, readManifest, readProjectFile } from '../support/manifests.js';
@@ -62,11 +63,30 @@ describe('k8s/s3/iam-policy.json', () => {
   it('names the bucket of the production overlay', () => {
     const { store } = readManifest('k8s/overlays/production/config/production.yaml');
     const { url } = parseConfig({ store }).store;
-    const resources = ['k8s/s3/iam-policy.json', 'k8s/s3/bucket-policy.json']
+    const resources = ['k8s/s3/iam-policy.json', 'k8s/s3/verify-policy.json', 'k8s/s3/bucket-policy.json']
       .flatMap(statementsOf)
       .flatMap((each) => each.Resource);
     for (const resource of resources)
       expect(resource.replace(/\/.*$/, '')).toBe(url.replace('s3://', 'arn:aws:s3:::'));
+  });
+});
+
+describe('k8s/s3/verify-policy.json', () => {
+  it('allows to read, and to create nothing but reports of verify', () => {
+    const statements = statementsOf('k8s/s3/verify-policy.json');
+    expect(statements.flatMap((each) => each.Action).sort()).toEqual([
+      's3:GetObject',
+      's3:ListBucket',
+      's3:PutObject',
+    ]);
+    const writable = statements
+      .filter(({ Action }) => Action === 's3:PutObject')
+      .flatMap((each) => each.Resource);
+    expect(writable.map((resource) => resource.replace(/^[^/]*\//, ''))).toEqual([
+      'reports/verify/*',
+      '*/reports/verify/*',
+    ]);
+    expect(verifyReportKey('2026-01-31T00:00:00Z')).toMatch(/^reports\/verify\//);
   });
 });
 
@@ -86,6 +106,7 @@ describe('k8s/s3/bucket-policy.json', () => {
     ['an artefact of a source with a prefix', `${jobFolder('team/', 'j1')}data`],
     ['the ledger', `${ledgerPartition('2026-01-31T00:00:00Z')}x.ndjson`],
     ['a quarantined body', `${quarantineFolder('01ARZ3NDEKTSV4RRFFQ69G5FAV')}body`],
+    ['a report of verify', verifyReportKey('2026-01-31T00:00:00Z')],
   ])('denies overwriting %s, also below a prefix of the store', (_, key) => {
     expect(isGuarded(key)).toBe(true);
     expect(isGuarded(`transcripts/${key}`)).toBe(true);

@@ -144,7 +144,7 @@ describe('overlay production', () => {
   const manifests = renderOverlay('production');
 
   it('lets the CronJob alone reconcile, with the settings of the replicas', () => {
-    const pod = pick(manifests, 'CronJob').spec.jobTemplate.spec.template.spec;
+    const pod = pick(manifests, 'CronJob', /reconcile/).spec.jobTemplate.spec.template.spec;
     const job = pod.containers[0];
     const config = configOf(manifests, job, secretsOf(pod));
     expect(config.recovery.interval).toBeNull();
@@ -152,8 +152,15 @@ describe('overlay production', () => {
     expect(job.args[0]).toBe('reconcile');
   });
 
-  it('gives the CronJob no secret but the one it needs', () => {
-    const pod = pick(manifests, 'CronJob').spec.jobTemplate.spec.template.spec;
+  it('verifies in a CronJob of its own, with the settings of the replicas', () => {
+    const pod = pick(manifests, 'CronJob', /verify/).spec.jobTemplate.spec.template.spec;
+    const [job] = pod.containers;
+    expect(configOf(manifests, job, secretsOf(pod)).store.url).toMatch(/^s3:/);
+    expect(job.args[0]).toBe('verify');
+  });
+
+  it.each(['reconcile', 'verify'])('gives the CronJob of %s no secret but the one it needs', (name) => {
+    const pod = pick(manifests, 'CronJob', new RegExp(name)).spec.jobTemplate.spec.template.spec;
     expect(secretsOf(pod).items).toEqual([{ key: 'speech-api-key', path: 'speech-api-key' }]);
   });
 

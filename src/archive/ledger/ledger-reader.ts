@@ -103,6 +103,6 @@ export function startOfPartition(partition: string): number {
   return Date.parse(`${day}T${hour}:00:00.000Z`);
 }
 
-function isSegmentKey(key: string): boolean {
+export function isSegmentKey(key: string): boolean {
   return key.endsWith('.ndjson');
 }

@@ -23,7 +23,10 @@ export interface MemoryStore extends ObjectStore {
 }
 
 /** A stand-in for the network behind a store: objects in a map; every call can be delayed or fail. */
-export function createMemoryStore(before: BeforeCall = () => undefined): MemoryStore {
+export function createMemoryStore(
+  before: BeforeCall = () => undefined,
+  clock: () => number = Date.now,
+): MemoryStore {
   const objects = new Map<string, Stored>();
   const calls: { operation: string; key: string }[] = [];
 
@@ -35,7 +38,7 @@ export function createMemoryStore(before: BeforeCall = () => undefined): MemoryS
     return { key, size: stored.body.length, modifiedAt: stored.modifiedAt, ...stored.headers };
   }
   function save(key: string, body: Buffer, headers: ObjectHeaders): void {
-    objects.set(key, { body: Buffer.from(body), headers, modifiedAt: new Date() });
+    objects.set(key, { body: Buffer.from(body), headers, modifiedAt: new Date(clock()) });
   }
   function createNow(key: string, body: Buffer, headers: ObjectHeaders): CreateResult {
     if (objects.has(key)) return 'exists';

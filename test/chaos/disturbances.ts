@@ -37,7 +37,7 @@ type Disturbance = (random: Random, around: Surroundings) => Promise<void>;
 
 /**
  * Disturbs one thing after the other until the time is up, each kind once before any comes again; the seed draws order,
- * moments and lengths. Then everything is right again.
+ * moments and lengths. Then everything is right again, also for requests in flight.
  */
 export async function disturb(
   random: Random,
@@ -60,6 +60,8 @@ export async function disturb(
     await run(random, around);
     await sleep(random.whole(50, 1_000));
   }
+  // Else a throttled body could keep its delivery in flight for minutes after its sender has given up.
+  for (const proxy of [...around.senderProxies, ...around.storeProxies]) proxy.endFaults();
 }
 
 function shuffled<T>(random: Random, all: readonly T[]): T[] {

@@ -46,7 +46,10 @@ const AT_REST = [
   'transcript_receiver_memory_budget_waiters',
 ];
 
-/** An idle replica must hold nothing: no delivery, no byte of the budget, no waiting lease. */
+/**
+ * An idle replica must hold nothing: no delivery, no byte of the budget, no waiting lease. To be called when all senders
+ * have finished and no proxy holds back any of their bytes.
+ */
 export async function gaugesAtRest(replicas: readonly Replica[]): Promise<string[]> {
   let held: string[] = [];
   for (let tries = 0; tries < 40; tries += 1) {

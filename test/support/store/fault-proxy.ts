@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { PassThrough, type Readable, Transform } from 'node:stream';
@@ -43,6 +44,12 @@ export interface FaultProxy {
   readonly url: string;
   /** Selects the fault of every request; null forwards it. */
   fault: (request: ProxiedRequest) => ProxyFault | null;
+  /**
+   * Ends faults for good, also of requests in flight: what a delay or a rate still holds back is forwarded at once. The
+   * sender may have closed long ago, which the proxy notices only when it has read all bytes before. Requests that hang
+   * still hang.
+   */
+  endFaults(): void;
   /** Ends all connections and refuses new ones. */
   refuse(): Promise<void>;
   /** Accepts connections again. */
@@ -56,11 +63,15 @@ export interface FaultProxy {
  */
 export async function startFaultProxy(target: string): Promise<FaultProxy> {
   const agent = new Agent({ keepAlive: true, maxSockets: Number.POSITIVE_INFINITY });
+  const faultsEnded = new AbortController();
+  setMaxListeners(0, faultsEnded.signal);
+  const route: Route = { target, agent, faultsEnded: faultsEnded.signal };
   let count = 0;
   const server = createServer({ requestTimeout: 0 }, (incoming, outgoing) => {
     count += 1;
-    const fault = proxy.fault({ method: incoming.method ?? '', url: incoming.url ?? '', count });
-    pass(target, agent, incoming, outgoing, fault).catch(() => outgoing.socket?.resetAndDestroy());
+    const { method = '', url = '' } = incoming;
+    const fault = route.faultsEnded.aborted ? null : proxy.fault({ method, url, count });
+    pass(route, incoming, outgoing, fault).catch(() => outgoing.socket?.resetAndDestroy());
   });
   const listen = (port: number): Promise<void> =>
     new Promise((done, failed) => {
@@ -81,6 +92,7 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
   const proxy: FaultProxy = {
     url: `http://127.0.0.1:${port}`,
     fault: () => null,
+    endFaults: () => faultsEnded.abort(),
     refuse,
     accept: () => listen(port),
     async close() {
@@ -91,9 +103,14 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
   return proxy;
 }
 
+interface Route {
+  readonly target: string;
+  readonly agent: Agent;
+  readonly faultsEnded: AbortSignal;
+}
+
 async function pass(
-  target: string,
-  agent: Agent,
+  route: Route,
   incoming: IncomingMessage,
   outgoing: ServerResponse,
   fault: ProxyFault | null,
@@ -107,8 +124,8 @@ async function pass(
     outgoing.writeHead(200, { 'content-type': 'text/html' }).end('<html>maintenance</html>');
     return;
   }
-  if (fault?.kind === 'delay') await sleep(fault.ms);
-  const response = await forward(target, agent, incoming, throttle(incoming, fault));
+  if (fault?.kind === 'delay') await pause(fault.ms, route.faultsEnded);
+  const response = await forward(route, incoming, faultyBody(incoming, fault, route.faultsEnded));
   if (fault?.kind === 'loseAnswer') {
     await buffer(response);
     throw new Error('lost');
@@ -130,8 +147,7 @@ async function answer(
 }
 
 function forward(
-  target: string,
-  agent: Agent,
+  { target, agent }: Route,
   incoming: IncomingMessage,
   body: Readable,
 ): Promise<IncomingMessage> {
@@ -156,17 +172,28 @@ function headersOf(incoming: IncomingMessage): Record<string, string | string[]>
   return headers;
 }
 
-function throttle(incoming: IncomingMessage, fault: ProxyFault | null): Readable {
+function faultyBody(incoming: IncomingMessage, fault: ProxyFault | null, faultsEnded: AbortSignal): Readable {
   if (fault?.kind === 'resetAfter') return incoming.pipe(cut(fault.bytes));
-  if (fault?.kind !== 'slow') return incoming;
-  const { bytesPerSecond } = fault;
-  return incoming.pipe(
-    new Transform({
-      transform(chunk: Buffer, _encoding, done) {
-        setTimeout(() => done(null, chunk), (chunk.length / bytesPerSecond) * 1_000);
-      },
-    }),
-  );
+  if (fault?.kind === 'slow') return incoming.pipe(throttle(fault.bytesPerSecond, faultsEnded));
+  return incoming;
+}
+
+/** The rate holds for the body as a whole: a timer for each chunk would make tiny chunks far slower than it. */
+export function throttle(bytesPerSecond: number, faultsEnded: AbortSignal): Transform {
+  const began = performance.now();
+  let bytes = 0;
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      bytes += chunk.length;
+      const early = began + (bytes / bytesPerSecond) * 1_000 - performance.now();
+      if (early < 1) done(null, chunk);
+      else void pause(early, faultsEnded).then(() => done(null, chunk));
+    },
+  });
+}
+
+function pause(ms: number, faultsEnded: AbortSignal): Promise<void> {
+  return sleep(ms, undefined, { signal: faultsEnded }).catch(() => undefined);
 }
 
 /** Fails after this number of bytes; passes everything when null. */

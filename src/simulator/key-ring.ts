@@ -1,5 +1,6 @@
 import { createSecretKey, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
-import { jwtVerify, SignJWT } from 'jose';
+import { SignJWT } from 'jose/jwt/sign';
+import { jwtVerify } from 'jose/jwt/verify';
 import type { KeyType } from '../speech/wire.js';
 import type { Timing } from './timing.js';
 

@@ -1,4 +1,4 @@
-import { decodeJwt } from 'jose';
+import { decodeJwt } from 'jose/jwt/decode';
 import type { Clock } from '../../time/clock.js';
 import type { Credentials } from '../http/transport.js';
 import type { KeysClient, TemporaryKeyOrder } from './keys-client.js';

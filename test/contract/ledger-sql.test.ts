@@ -1,0 +1,252 @@
+import { readFileSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { hourFolder, LEDGER_FOLDER, parquetKey, rollupKey } from '../../src/archive/layout.js';
+import { buildRollup } from '../../src/archive/ledger/compaction/build-rollup.js';
+import { LEDGER_SCHEMA } from '../../src/archive/ledger/compaction/ledger-columns.js';
+import { writeLedgerFile } from '../../src/archive/ledger/compaction/ledger-parquet.js';
+import { sortLines } from '../../src/archive/ledger/compaction/sort-lines.js';
+import { createLedger } from '../../src/archive/ledger/ledger.js';
+import { readLedger, readSegment } from '../../src/archive/ledger/ledger-reader.js';
+import type { LedgerLine } from '../../src/domain/delivery.js';
+import { createFileStore } from '../../src/store/file/file-store.js';
+import type { ObjectStore } from '../../src/store/object-store.js';
+import { SHIPPED_SCHEMA } from '../support/ledger/ledger-json-schema.js';
+import { ledgerLine } from '../support/ledger/ledger-lines.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
+
+const PAGE = readFileSync(new URL('../../docs/ledger.md', import.meta.url), 'utf8');
+
+/** The SQL blocks of a section, by the beginning of their text. */
+function sqlOf(section: string): string[] {
+  const [, text = ''] = PAGE.split(`\n## ${section}\n`);
+  return [...(text.split('\n## ')[0] ?? '').matchAll(/```sql\n([\s\S]*?)```/g)].map(([, sql = '']) => sql);
+}
+
+const HOUR = hourFolder('2026-03-04T05:00:00.000Z');
+const HEADERS = { contentType: 'application/octet-stream', metadata: {} };
+type Row = Readonly<Record<string, unknown>>;
+
+describe('the queries of docs/ledger.md in DuckDB', () => {
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let store: ObjectStore;
+  let database: DuckDBInstance;
+  let connection: DuckDBConnection;
+  const [setUp = '', lateSegments = '', ...queries] = sqlOf('DuckDB');
+
+  beforeEach(async () => {
+    folder = await temporaryFolder();
+    store = createFileStore({ directory: folder.path, partSize: 64 * 1024 });
+    database = await DuckDBInstance.create(':memory:');
+    connection = await database.connect();
+  });
+  afterEach(async () => {
+    connection.closeSync();
+    database.closeSync();
+    await store.close();
+    await folder.remove();
+  });
+
+  async function run(sql: string): Promise<Row[]> {
+    const reader = await connection.runAndReadAll(sql.replace("'data/'", `'${folder.path}/'`));
+    return reader.getRowObjectsJson() as Row[];
+  }
+
+  /** The lines of the documented view, as the product has them. */
+  async function viewedLines(): Promise<unknown[]> {
+    await run(setUp);
+    const rows = await run('SELECT * EXCLUDE (dt, hour) FROM ledger');
+    return rows.map(({ receivedAt, shape, items, bytes, actor, wouldRefuse, ...rest }) => ({
+      ...rest,
+      receivedAt: new Date(`${receivedAt}Z`).toISOString(),
+      bytes: Number(bytes),
+      shape: shape === null ? null : JSON.parse(String(shape)),
+      items: (items as Row[]).map((item) => ({ ...item, size: Number(item.size) })),
+      ...(actor === null ? undefined : { actor }),
+      ...(wouldRefuse === null ? undefined : { wouldRefuse }),
+    }));
+  }
+
+  async function writtenLines(): Promise<LedgerLine[]> {
+    const lines: LedgerLine[] = [];
+    for await (const line of readLedger(store)) lines.push(line);
+    return lines;
+  }
+
+  async function write(lines: readonly LedgerLine[]): Promise<void> {
+    const ledger = createLedger({ store, replica: 'r' });
+    for (const line of lines) await ledger.append(line);
+    await ledger.close();
+  }
+
+  async function segmentsOf(hour: string): Promise<string[]> {
+    const keys: string[] = [];
+    for await (const { key } of store.list(`${LEDGER_FOLDER}${hour}`)) keys.push(key);
+    return keys;
+  }
+
+  /** Writes segments as the n-th file of an hour; without `finish` it is one that a killed process left behind. */
+  async function compact(segments: readonly string[], n: number, { finish = true } = {}): Promise<void> {
+    const builder = buildRollup();
+    const entries = await Promise.all(segments.map(async (key) => (await readSegment(store, key))?.entries));
+    const lines = entries.flatMap((each) => each ?? []).map(({ line, text }) => ({ ...line, text }));
+    const { key, bytes } = await writeLedgerFile(
+      store,
+      parquetKey(HOUR, n),
+      await sortLines(lines),
+      builder.add,
+    );
+    if (!finish) return;
+    const names = segments.map((segment) => segment.slice(segment.lastIndexOf('/') + 1));
+    const rollup = builder.finish({
+      hour: HOUR,
+      segments: names,
+      parquet: { key, bytes },
+      broken: 0,
+      newer: 0,
+    });
+    await store.create(rollupKey(HOUR, n), Buffer.from(JSON.stringify(rollup)), HEADERS);
+  }
+
+  function byPosition(lines: readonly unknown[]): string[] {
+    return lines.map((line) => JSON.stringify(Object.entries(line as object).sort())).sort();
+  }
+
+  const item = { kind: 'data', key: 'jobs/a/data', size: 7, sha256: 'a', outcome: 'created' } as const;
+  const LINES = [
+    ledgerLine({ receivedAt: '2026-03-04T05:00:00.001Z', jobId: 'abc123', items: [item] }),
+    ledgerLine({
+      receivedAt: '2026-03-04T05:30:00.000Z',
+      origin: 'replay',
+      actor: 'me',
+      reason: "it's over",
+    }),
+    ledgerLine({ receivedAt: '2026-03-04T05:59:59.999Z', jobId: 'abc123', wouldRefuse: 'address' }),
+    ledgerLine({
+      receivedAt: '2026-03-04T06:00:00.000Z',
+      jobId: 'def',
+      items: [{ ...item, kind: 'transcript.json-v2' }],
+      shape: { contentType: 'a/b', framing: 'chunked', parts: [{ name: null, bytes: 3 }] },
+    }),
+  ];
+
+  it('show every line before anything is compacted', async () => {
+    await write(LINES);
+    expect(byPosition(await viewedLines())).toEqual(byPosition(LINES));
+  });
+
+  it('count each line once where an hour is compacted, with and without its segments', async () => {
+    await write(LINES);
+    const segments = await segmentsOf(HOUR);
+    expect(segments).toHaveLength(3);
+    await compact(segments.slice(0, 2), 1);
+    await compact(segments.slice(2), 2);
+    expect(byPosition(await viewedLines())).toEqual(byPosition(LINES));
+    for (const key of segments) await store.delete(key);
+    expect(byPosition(await viewedLines())).toEqual(byPosition(LINES));
+    expect(byPosition(await writtenLines())).toEqual(byPosition(LINES.slice(3)));
+  });
+
+  it('leave out a Parquet file without its rollup', async () => {
+    await write(LINES);
+    await compact(await segmentsOf(HOUR), 1, { finish: false });
+    expect(byPosition(await viewedLines())).toEqual(byPosition(LINES));
+  });
+
+  it('show a late segment once a further file covers it, and name it until then', async () => {
+    await write(LINES);
+    const early = await segmentsOf(HOUR);
+    await compact(early, 1);
+    const late = ledgerLine({ receivedAt: '2026-03-04T05:10:00.000Z' });
+    await write([late]);
+    const lateSegment = (await segmentsOf(HOUR)).filter((key) => !early.includes(key));
+    expect(byPosition(await viewedLines())).toEqual(byPosition(LINES));
+    expect(await run(lateSegments)).toEqual(lateSegment.map((key) => ({ file: `${folder.path}/${key}` })));
+    await compact(lateSegment, 2);
+    expect(byPosition(await viewedLines())).toEqual(byPosition([...LINES, late]));
+    expect(await run(lateSegments)).toEqual([]);
+  });
+
+  it('leave out damaged lines and lines of a newer version, as this receiver does', async () => {
+    await write(LINES);
+    const place = `${folder.path}/${LEDGER_FOLDER}${hourFolder('2026-03-04T07:00:00.000Z')}`;
+    await mkdir(place, { recursive: true });
+    const newer = JSON.stringify({ ...LINES[0], v: 2 });
+    await writeFile(`${place}01X-r.ndjson`, `${JSON.stringify(LINES[0])}\n{"v":1,\n${newer}\n[]\n`);
+    expect(byPosition(await viewedLines())).toEqual(byPosition(await writtenLines()));
+  });
+
+  it('answer what they promise', async () => {
+    await write(LINES);
+    await compact((await segmentsOf(HOUR)).slice(), 1);
+    await run(setUp);
+    const [byHour, withoutTranscript, ofOneJob, credentials, framing] = await Promise.all(queries.map(run));
+    expect(queries).toHaveLength(5);
+    expect(byHour?.map(({ hour, lines }) => ({ hour, lines: Number(lines) }))).toEqual([
+      { hour: '05', lines: 3 },
+      { hour: '06', lines: 1 },
+    ]);
+    expect(withoutTranscript?.map(({ jobId }) => jobId).sort()).toEqual([LINES[0]?.jobId, LINES[1]?.jobId]);
+    expect(ofOneJob).toHaveLength(2);
+    expect(credentials?.map(({ credential, uses }) => [credential, Number(uses)])).toEqual([['primary', 3]]);
+    expect(framing?.map((row) => [row.content_type, row.framing, Number(row.deliveries)])).toEqual([
+      [null, null, 2],
+      ['a/b', 'chunked', 1],
+    ]);
+  });
+});
+
+describe('the Athena tables of docs/ledger.md', () => {
+  const statements = sqlOf('Athena').join('\n');
+
+  /** Names and types of a table's columns; nested types are written without spaces. */
+  function columnsOf(table: string): string[][] {
+    const [, , columns = ''] =
+      new RegExp(`TABLE ${table} \\((.*\\n)([\\s\\S]*?)\\n\\)`).exec(statements) ?? [];
+    const flat = columns.replace(/\s+/g, ' ').replace(/(<[^>]*>*)/g, (nested) => nested.replaceAll(' ', ''));
+    return flat
+      .split(/, (?![^<]*>)/)
+      .map((column) => column.trim().split(' '))
+      .sort();
+  }
+
+  it('have the columns of a segment, as the JSON Schema names them', () => {
+    const columns = columnsOf('transcript_ledger_segments').map(([name]) => name);
+    expect(columns).toEqual(Object.keys((SHIPPED_SCHEMA as { properties: object }).properties).sort());
+  });
+
+  it('have the columns of the Parquet files in their types', () => {
+    const TYPES: Readonly<Record<string, string>> = {
+      BYTE_ARRAY: 'string',
+      INT64: 'bigint',
+      INT32: 'int',
+      DOUBLE: 'double',
+      TIMESTAMP_MILLIS: 'timestamp',
+      LIST: 'array<struct<kind:string,key:string,size:bigint,sha256:string,outcome:string>>',
+    };
+    const inItems = new Set(['list', 'element', 'kind', 'key', 'size', 'sha256']);
+    const [, ...all] = LEDGER_SCHEMA;
+    const first = all.filter(
+      ({ name }, index) => !inItems.has(name) && all.findIndex((each) => each.name === name) === index,
+    );
+    const expected = first.map(({ name, type = '', converted_type = '' }) => [
+      name,
+      TYPES[converted_type] ?? TYPES[type],
+    ]);
+    expect(columnsOf('transcript_ledger_parquet')).toEqual(expected.sort());
+  });
+
+  it('are joined by a view that has the same columns of both', () => {
+    const [, view = ''] = statements.split('CREATE OR REPLACE VIEW transcript_ledger AS');
+    const lists = [...view.matchAll(/SELECT (dt, hour, deliveryId[\s\S]*?)\nFROM/g)].map(([, list = '']) =>
+      list.split(/,\s+(?![^(]*\))/).map((column) => column.replace(/^[\s\S]* AS /, '').trim()),
+    );
+    expect(lists).toHaveLength(2);
+    expect(lists[0]).toEqual(lists[1]);
+    const fields = Object.keys((SHIPPED_SCHEMA as { properties: object }).properties).filter(
+      (name) => name !== 'v',
+    );
+    expect(lists[0]?.toSorted()).toEqual(['dt', 'hour', ...fields].sort());
+  });
+});

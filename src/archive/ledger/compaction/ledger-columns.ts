@@ -82,6 +82,11 @@ export const LEDGER_SCHEMA: SchemaElement[] = [
   ...COLUMNS.flat(),
 ];
 
+/** Paths of the columns that hold values, in the order of the file. */
+export const LEDGER_LEAVES: readonly string[] = COLUMNS.flatMap(([{ name }]) =>
+  name === 'items' ? ITEM.map((field) => `items.list.element.${field.name}`) : [name],
+);
+
 /** Fields of a line that have a column. */
 const FIELDS: ReadonlySet<string> = new Set(
   LEDGER_COLUMNS.filter((name) => name !== 'extra' && name !== 'raw'),
@@ -163,35 +168,48 @@ function isExact(lineText: string, line: LedgerLine): boolean {
   );
 }
 
-/** The line that `encodeLine` was given. Throws for a record of which that cannot be said. */
-export function decodeLine(record: LedgerRecord): LedgerLine {
-  if (record.raw !== null) {
-    const line = parseLine(record.raw);
+/** Columns of some rows: an entry for every row in each. */
+export type LedgerColumns<Column extends LedgerColumn = LedgerColumn> = {
+  readonly [Name in Column]: readonly LedgerRecord[Name][];
+};
+
+/** The line of a row, equal to the one that `encodeLine` was given. Throws when the columns hold no line there. */
+export function decodeLine(columns: LedgerColumns, row: number): LedgerLine {
+  const at = <Column extends LedgerColumn>(name: Column): LedgerRecord[Column] => {
+    const value = columns[name][row];
+    if (value === undefined) throw new Error(`${name} has no row ${row}`);
+    return value;
+  };
+  const raw = at('raw');
+  if (raw !== null) {
+    const line = parseLine(raw);
     if (line === null) throw new Error('raw is not a ledger line');
     return line;
   }
-  const { receivedAt, shape, actor, wouldRefuse, extra } = record;
-  const line = {
+  const shape = at('shape');
+  const actor = at('actor');
+  const wouldRefuse = at('wouldRefuse');
+  const extra = at('extra');
+  return {
     v: 1,
-    deliveryId: record.deliveryId,
-    receivedAt: new Date(receivedAt).toISOString(),
-    origin: record.origin,
-    source: record.source,
-    region: record.region,
-    clientIp: record.clientIp,
-    method: record.method,
-    jobId: record.jobId,
-    status: record.status,
-    credential: record.credential,
-    outcome: record.outcome,
-    reason: record.reason,
-    items: record.items,
-    bytes: record.bytes,
-    durationMs: record.durationMs,
+    deliveryId: at('deliveryId'),
+    receivedAt: new Date(at('receivedAt')).toISOString(),
+    origin: at('origin') as LedgerLine['origin'],
+    source: at('source'),
+    region: at('region'),
+    clientIp: at('clientIp'),
+    method: at('method'),
+    jobId: at('jobId'),
+    status: at('status'),
+    credential: at('credential'),
+    outcome: at('outcome'),
+    reason: at('reason'),
+    items: at('items'),
+    bytes: at('bytes'),
+    durationMs: at('durationMs'),
     shape: shape === null ? null : JSON.parse(shape),
     ...(actor === null ? undefined : { actor }),
     ...(wouldRefuse === null ? undefined : { wouldRefuse }),
     ...(extra === null ? undefined : JSON.parse(extra)),
   };
-  return line as LedgerLine;
 }

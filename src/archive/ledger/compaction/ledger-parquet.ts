@@ -3,7 +3,7 @@ import { ByteWriter, type ColumnSource, ParquetWriter } from 'hyparquet-writer';
 import type { LedgerLine } from '../../../domain/delivery.js';
 import type { ObjectStore, PendingUpload } from '../../../store/object-store.js';
 import { cooperativeYield } from '../../../time/cooperative-yield.js';
-import { checkGroup, FORMAT_KEY, type GroupChecks } from './file-checks.js';
+import { checksOf, FORMAT_KEY, type GroupChecks } from './file-checks.js';
 import {
   encodeLine,
   LEDGER_COLUMNS,
@@ -95,7 +95,12 @@ export async function* encodeLedgerFile(
     const before = parquet.pendingIndexes.length;
     await writeRowGroup(parquet, records, pause);
     const drained = writer.offset - writer.index;
-    checks.push(checkGroup(parquet.pendingIndexes.slice(before), writer.getBytes(), drained));
+    checks.push({
+      rows: records.length,
+      first: records[0]?.receivedAt ?? 0,
+      last: records.at(-1)?.receivedAt ?? 0,
+      ...checksOf(parquet.pendingIndexes.slice(before), writer.getBytes(), drained),
+    });
     yield drain(writer);
   }
   parquet.kvMetadata = [{ key: FORMAT_KEY, value: JSON.stringify(checks) }];

@@ -1,11 +1,13 @@
-import { buffer } from 'node:stream/consumers';
-import { gunzipSync } from 'node:zlib';
-import { type FileMetaData, parquetMetadata, parquetRead } from 'hyparquet';
-import { hashParquetValue, readBloomFilter, sbbfContains } from 'hyparquet/src/bloom.js';
 import type { LedgerLine } from '../../../domain/delivery.js';
 import { type ObjectStore, StoreError } from '../../../store/object-store.js';
 import { cooperativeYield } from '../../../time/cooperative-yield.js';
-import { decodeLine, LEDGER_COLUMNS, type LedgerColumn, type LedgerRecord } from './ledger-columns.js';
+import { decodeColumn } from './decode-column.js';
+import type { ByteRange } from './file-checks.js';
+import { type JobBlooms, parseBlooms, rangeOfBlooms, rowGroupsOfJob } from './job-blooms.js';
+import { decodeLine, LEDGER_COLUMNS, type LedgerColumn, type LedgerColumns } from './ledger-columns.js';
+import { decoding, LedgerFileError } from './ledger-file-error.js';
+import { chunksOf, type GroupFooter, parseFooter, verifyChunks } from './ledger-footer.js';
+import { readRange } from './read-range.js';
 
 /** A Parquet file of ledger lines, read by ranges. Its rows are sorted by time of receipt, delivery id and outcome. */
 export interface LedgerFile {
@@ -45,21 +47,15 @@ export interface LedgerRowGroup {
   readonly last: number;
 }
 
-export type LedgerColumns<Column extends LedgerColumn = LedgerColumn> = {
-  readonly [Name in Column]: readonly LedgerRecord[Name][];
-};
-
-/** The object is no Parquet file of this product, or it is damaged. Retrying is useless. */
-export class LedgerFileError extends StoreError {
-  constructor(key: string, detail: string, options?: { cause?: unknown }) {
-    super('read', `${key} is not a readable ledger file: ${detail}`, options);
-    this.name = 'LedgerFileError';
-  }
-}
+/** The footer we write has less than a kilobyte for every thousand rows: one read has it. */
+const TAIL_BYTES = 128 * 1024;
+const MAX_FOOTER_BYTES = 8 * 1024 * 1024;
+/** The footer's length and the magic number. */
+const TRAILER_BYTES = 8;
 
 /**
- * Reads the file's footer; null when the file is missing. Throws `LedgerFileError` for a damaged or foreign file, and
- * `StoreError`; so do the methods of the result.
+ * Reads the file's footer; null when the file is missing. Throws `StoreError`, and `LedgerFileError` for a damaged or
+ * foreign file; so do the methods of the result. It holds some 10 KiB of memory for every thousand rows.
  *
  * @param size of the file, where the caller knows it: saves a request
  */
@@ -70,100 +66,90 @@ export async function openLedgerFile(
 ): Promise<LedgerFile | null> {
   const bytes = size ?? (await store.head(key))?.size;
   if (bytes === undefined) return null;
-  const whole = await readRange(store, key, 0, bytes);
-  if (whole === null) return null;
-  const metadata = parquetMetadata(whole);
-  const rowGroups = metadata.row_groups.map((group) => {
-    const received = group.columns.find(({ meta_data: meta }) => meta?.path_in_schema[0] === 'receivedAt');
-    const { min_value: min, max_value: max } = received?.meta_data?.statistics ?? {};
-    return {
-      rows: Number(group.num_rows),
-      bytes: Number(group.total_compressed_size),
-      first: Number(min),
-      last: Number(max),
-    };
-  });
+  const tail = await readFooter(store, key, bytes);
+  if (tail === null) return null;
+  const groups = await decoding(key, () => parseFooter(tail, bytes));
+  return createLedgerFile(store, key, bytes, groups);
+}
+
+function createLedgerFile(
+  store: ObjectStore,
+  key: string,
+  bytes: number,
+  groups: readonly GroupFooter[],
+): LedgerFile {
+  let blooms: JobBlooms | null = null;
+
+  async function read(range: ByteRange): Promise<Buffer> {
+    const content = await readRange(store, key, bytes, range);
+    if (content === null) throw new StoreError('read', `${key} is missing`);
+    return content;
+  }
 
   async function readColumns<Column extends LedgerColumn>(rowGroup: number, columns: readonly Column[]) {
-    const pause = cooperativeYield();
-    const result: Partial<Record<LedgerColumn, unknown>> = {};
-    for (const name of columns) {
-      result[name] = await readColumn(whole as Buffer, metadata, rowGroup, name);
-      await pause();
-    }
-    return result as LedgerColumns<Column>;
+    const group = groups[rowGroup];
+    if (group === undefined) throw new RangeError(`${key} has no row group ${rowGroup}`);
+    const { chunks, range } = chunksOf(group, columns);
+    const content = await read(range);
+    return decoding(key, async () => {
+      const pause = cooperativeYield();
+      verifyChunks(chunks, content, range);
+      const result: Partial<Record<LedgerColumn, unknown>> = {};
+      for (const name of columns) {
+        result[name] = await decodeColumn(name, group.metadata, content, range);
+        await pause();
+      }
+      return result as LedgerColumns<Column>;
+    });
   }
 
   return {
     key,
     bytes,
-    rows: Number(metadata.num_rows),
-    rowGroups,
+    rows: groups.reduce((sum, { rows }) => sum + rows, 0),
+    rowGroups: groups.map(({ rows, first, last, range }) => ({
+      rows,
+      first,
+      last,
+      bytes: range.end - range.start,
+    })),
     readColumns,
 
     async readLines(rowGroup, rows) {
-      const pause = cooperativeYield();
       const columns = await readColumns(rowGroup, LEDGER_COLUMNS);
-      const lines: LedgerLine[] = [];
-      for (const row of rows ?? columns.v.keys()) {
-        const record = Object.fromEntries(LEDGER_COLUMNS.map((name) => [name, columns[name][row]]));
-        lines.push(decodeLine(record as unknown as LedgerRecord));
-        await pause();
-      }
-      return lines;
+      return decoding(key, async () => {
+        const pause = cooperativeYield();
+        const lines: LedgerLine[] = [];
+        for (const row of rows ?? columns.v.keys()) {
+          lines.push(decodeLine(columns, row));
+          await pause();
+        }
+        return lines;
+      });
     },
 
     async rowGroupsOfJob(jobId) {
-      const hash = hashParquetValue(jobId, { name: 'jobId', type: 'BYTE_ARRAY', converted_type: 'UTF8' });
-      return rowGroups.flatMap((_, index) => {
-        const column = metadata.row_groups[index]?.columns.find(
-          ({ meta_data: meta }) => meta?.path_in_schema[0] === 'jobId',
-        );
-        const offset = column?.meta_data?.bloom_filter_offset;
-        // Without a job there is no filter.
-        if (offset === undefined || hash === undefined) return [];
-        const view = new DataView(whole.buffer, whole.byteOffset, whole.byteLength);
-        const filter = readBloomFilter({ view, offset: Number(offset) });
-        return filter && sbbfContains(filter.blocks, hash) ? [index] : [];
-      });
+      const range = rangeOfBlooms(groups);
+      if (range === null) return [];
+      if (blooms === null) {
+        const content = await read(range);
+        blooms = await decoding(key, () => parseBlooms(groups, content));
+      }
+      return rowGroupsOfJob(blooms, jobId);
     },
   };
 }
 
-async function readColumn(whole: Buffer, metadata: FileMetaData, rowGroup: number, name: LedgerColumn) {
-  const group = metadata.row_groups[rowGroup];
-  if (group === undefined) throw new RangeError(`there is no row group ${rowGroup}`);
-  const values: unknown[] = [];
-  await parquetRead({
-    file: {
-      byteLength: whole.length,
-      slice: (start, end) => new Uint8Array(whole.subarray(start, end)).buffer,
-    },
-    metadata: { ...metadata, row_groups: [group] },
-    columns: [name],
-    compressors: { GZIP: (input, length) => (length === 0 ? new Uint8Array() : gunzipSync(input)) },
-    parsers: { timestampFromMilliseconds: Number },
-    onChunk: ({ columnData }) => {
-      for (const value of columnData) values.push(value);
-    },
-  });
-  if (name === 'bytes') return values.map(Number);
-  if (name !== 'items') return values;
-  return (values as { size: bigint }[][]).map((items) =>
-    items.map((item) => ({ ...item, size: Number(item.size) })),
-  );
-}
-
-/** Bytes from `start` to before `end`; null when the object is missing. */
-async function readRange(
-  store: ObjectStore,
-  key: string,
-  start: number,
-  end: number,
-): Promise<Buffer | null> {
-  const reading = await store.read(key, { start, end: end - 1 });
-  if (reading === null) return null;
-  return buffer(reading.body).catch((cause: unknown) => {
-    throw new StoreError('read', `${key} could not be read to its end`, { cause });
-  });
+/** The end of the file, footer included; null when it is missing. */
+async function readFooter(store: ObjectStore, key: string, size: number): Promise<Buffer | null> {
+  if (size < TRAILER_BYTES) throw new LedgerFileError(key, `it has ${size} bytes`);
+  const start = Math.max(0, size - TAIL_BYTES);
+  const tail = await readRange(store, key, size, { start, end: size });
+  if (tail === null) return null;
+  const length = tail.readUInt32LE(tail.length - TRAILER_BYTES) + TRAILER_BYTES;
+  if (length <= tail.length) return tail;
+  if (length > Math.min(size, MAX_FOOTER_BYTES))
+    throw new LedgerFileError(key, `a footer of ${length} bytes`);
+  const rest = await readRange(store, key, size, { start: size - length, end: start });
+  return rest === null ? null : Buffer.concat([rest, tail]);
 }

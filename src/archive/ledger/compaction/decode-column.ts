@@ -1,0 +1,61 @@
+import { gunzipSync } from 'node:zlib';
+import { type Compressors, parquetRead, type RowGroup } from 'hyparquet';
+import type { ByteRange } from './file-checks.js';
+import { LEDGER_SCHEMA, type LedgerColumn } from './ledger-columns.js';
+
+/** Upper bound of a page, far above the megabyte we write: a single value makes a page of its own. */
+const MAX_PAGE_BYTES = 128 * 1024 * 1024;
+
+const compressors: Compressors = {
+  GZIP(bytes, length) {
+    if (length === 0) return new Uint8Array();
+    if (length > MAX_PAGE_BYTES) throw new Error(`a page of ${length} bytes`);
+    return gunzipSync(bytes, { maxOutputLength: length });
+  },
+};
+
+/**
+ * Decodes one column of a row group, whose chunks have been checked.
+ *
+ * @param bytes of the file, those of the range
+ */
+export async function decodeColumn(
+  name: LedgerColumn,
+  group: RowGroup,
+  bytes: Buffer,
+  range: ByteRange,
+): Promise<unknown[]> {
+  const values: unknown[] = [];
+  await parquetRead({
+    file: {
+      byteLength: range.end,
+      slice: (start, end = range.end) =>
+        new Uint8Array(bytes.subarray(start - range.start, end - range.start)).buffer,
+    },
+    metadata: {
+      version: 2,
+      schema: LEDGER_SCHEMA,
+      num_rows: group.num_rows,
+      row_groups: [group],
+      metadata_length: 0,
+    },
+    columns: [name],
+    compressors,
+    parsers: {
+      timestampFromMilliseconds: Number,
+      // Keeps a byte order mark, which TextDecoder drops.
+      stringFromBytes: (text) => Buffer.from(text.buffer, text.byteOffset, text.byteLength).toString(),
+    },
+    onChunk: ({ columnData }) => {
+      for (const value of columnData) values.push(value);
+    },
+  });
+  if (values.length !== Number(group.num_rows)) throw new Error(`${name} has ${values.length} values`);
+  if (name === 'bytes') return values.map(Number);
+  if (name === 'items') return (values as { size: bigint }[][]).map(withSizes);
+  return values;
+}
+
+function withSizes(items: readonly { size: bigint }[]) {
+  return items.map((item) => ({ ...item, size: Number(item.size) }));
+}

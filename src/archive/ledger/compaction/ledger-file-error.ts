@@ -1,0 +1,18 @@
+import { StoreError } from '../../../store/object-store.js';
+
+/** The object is not a Parquet file of this product, or it is damaged. Retrying is useless. */
+export class LedgerFileError extends StoreError {
+  constructor(key: string, detail: string, options?: { cause?: unknown }) {
+    super('read', `${key} is not a readable ledger file: ${detail}`, options);
+    this.name = 'LedgerFileError';
+  }
+}
+
+/** Runs a decoder of the file's content. What it throws is the file's fault. */
+export async function decoding<Result>(key: string, decode: () => Result | Promise<Result>): Promise<Result> {
+  try {
+    return await decode();
+  } catch (cause) {
+    throw new LedgerFileError(key, cause instanceof Error ? cause.message : String(cause), { cause });
+  }
+}

@@ -1,0 +1,234 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { LedgerFileError } from '../../../../../src/archive/ledger/compaction/ledger-file-error.js';
+import { encodeLedgerFile } from '../../../../../src/archive/ledger/compaction/ledger-parquet.js';
+import {
+  type LedgerFile,
+  openLedgerFile,
+} from '../../../../../src/archive/ledger/compaction/open-ledger-file.js';
+import { sortLines } from '../../../../../src/archive/ledger/compaction/sort-lines.js';
+import type { LedgerLine } from '../../../../../src/domain/delivery.js';
+import { type ObjectStore, StoreError } from '../../../../../src/store/object-store.js';
+import { ledgerLine } from '../../../../support/ledger/ledger-lines.js';
+import { createMemoryStore } from '../../../../support/store/memory-store.js';
+
+const KEY = 'ledger-parquet/dt=2026-03-04/hour=05/0001.parquet';
+const START = Date.parse('2026-03-04T05:00:00Z');
+
+/** Lines of an hour, in order. */
+function linesOf(count: number): LedgerLine[] {
+  return Array.from({ length: count }, (_, index) =>
+    ledgerLine({
+      receivedAt: new Date(START + index * 300).toISOString(),
+      jobId: index % 10 === 0 ? null : `job-${index}`,
+      outcome: index % 7 === 0 ? 'refused' : 'stored',
+      items: [
+        {
+          kind: 'data',
+          key: `jobs/${index}/data`,
+          size: index,
+          sha256: `${index}`.padStart(64, 'f'),
+          outcome: 'created',
+        },
+      ],
+    }),
+  );
+}
+
+async function encode(lines: readonly LedgerLine[]): Promise<Buffer> {
+  const sorted = await sortLines(lines.map((line) => ({ ...line, text: JSON.stringify(line) })));
+  const chunks: Buffer[] = [];
+  for await (const chunk of encodeLedgerFile(sorted)) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+async function storeWith(bytes: Buffer): Promise<ObjectStore> {
+  const store = createMemoryStore();
+  await store.create(KEY, bytes, { contentType: 'application/vnd.apache.parquet', metadata: {} });
+  return store;
+}
+
+async function open(bytes: Buffer): Promise<LedgerFile> {
+  const file = await openLedgerFile(await storeWith(bytes), KEY);
+  if (file === null) throw new Error('the file is missing');
+  return file;
+}
+
+async function readAll(bytes: Buffer): Promise<LedgerLine[]> {
+  const file = await open(bytes);
+  await file.rowGroupsOfJob('job-1');
+  const groups = await Promise.all(file.rowGroups.map((_, index) => file.readLines(index)));
+  return groups.flat();
+}
+
+describe('an open ledger file', () => {
+  const lines = linesOf(9000);
+  const encoded = encode(lines);
+
+  it('knows its row groups and the time of their first and last line', async () => {
+    const file = await open(await encoded);
+
+    expect(file.rows).toBe(9000);
+    expect(file.bytes).toBe((await encoded).length);
+    const times = lines.map(({ receivedAt }) => Date.parse(receivedAt));
+    expect(file.rowGroups.map(({ rows, first, last }) => [rows, first, last])).toEqual([
+      [4096, times[0], times[4095]],
+      [4096, times[4096], times[8191]],
+      [808, times[8192], times[8999]],
+    ]);
+  });
+
+  it('reads the lines of a row group, all or some', async () => {
+    const file = await open(await encoded);
+
+    expect(await file.readLines(1)).toEqual(lines.slice(4096, 8192));
+    expect(await file.readLines(2, [0, 5, 807])).toEqual([lines[8192], lines[8197], lines[8999]]);
+    await expect(file.readLines(3)).rejects.toThrow('no row group 3');
+  });
+
+  it('reads some columns of a row group', async () => {
+    const columns = await (await open(await encoded)).readColumns(2, [
+      'outcome',
+      'receivedAt',
+      'items',
+      'jobId',
+    ]);
+
+    const expected = lines.slice(8192);
+    expect(Object.keys(columns)).toEqual(['outcome', 'receivedAt', 'items', 'jobId']);
+    expect(columns.outcome).toEqual(expected.map(({ outcome }) => outcome));
+    expect(columns.receivedAt).toEqual(expected.map(({ receivedAt }) => Date.parse(receivedAt)));
+    expect(columns.items).toEqual(expected.map(({ items }) => items));
+    expect(columns.jobId).toEqual(expected.map(({ jobId }) => jobId));
+  });
+
+  it('finds the row groups of a job', async () => {
+    const file = await open(await encoded);
+
+    expect(await file.rowGroupsOfJob('job-1')).toContain(0);
+    expect(await file.rowGroupsOfJob('job-8999')).toContain(2);
+    const found = await Promise.all(
+      Array.from({ length: 300 }, (_, index) => file.rowGroupsOfJob(`other-${index}`)),
+    );
+    // 900 questions with 1 % of wrong answers.
+    expect(found.flat().length).toBeLessThan(30);
+  });
+
+  it('has no row groups of jobs when no line has a job', async () => {
+    const file = await open(await encode([ledgerLine({ jobId: null })]));
+
+    expect(await file.rowGroupsOfJob('job-1')).toEqual([]);
+  });
+
+  it('asks the store for the end of the file, for one range of a row group and once for the bloom filters', async () => {
+    const bytes = await encoded;
+    const store = await storeWith(bytes);
+    const ranges: { start: number; end: number }[] = [];
+    const counted: ObjectStore = {
+      ...store,
+      head: () => Promise.reject(new Error('head')),
+      read: (key, range) => {
+        if (range) ranges.push(range);
+        return store.read(key, range);
+      },
+    };
+    const file = await openLedgerFile(counted, KEY, bytes.length);
+    await file?.readColumns(0, ['deliveryId', 'outcome']);
+    await file?.rowGroupsOfJob('job-1');
+    await file?.rowGroupsOfJob('job-2');
+
+    expect(ranges).toHaveLength(3);
+    expect(ranges[0]).toEqual({ start: bytes.length - 128 * 1024, end: bytes.length - 1 });
+    const [, columns, blooms] = ranges.map(({ start, end }) => end - start + 1);
+    expect(columns).toBeLessThan((file?.rowGroups[0]?.bytes ?? 0) * 0.7);
+    expect(blooms).toBeLessThan(30_000);
+  });
+
+  it('is null when it is missing', async () => {
+    expect(await openLedgerFile(createMemoryStore(), KEY)).toBeNull();
+    expect(await openLedgerFile(createMemoryStore(), KEY, 1000)).toBeNull();
+  });
+
+  it('reports a file that was removed after it was opened', async () => {
+    const store = await storeWith(await encoded);
+    const file = await openLedgerFile(store, KEY);
+    await store.delete(KEY);
+
+    await expect(file?.readLines(0)).rejects.toThrow(StoreError);
+  });
+});
+
+describe('a file that is damaged or foreign', () => {
+  const lines = linesOf(300);
+  const encoded = encode(lines);
+  const rejected = (bytes: Buffer) => expect(readAll(bytes)).rejects.toThrow(LedgerFileError);
+
+  it.each([0, 1, 7, 8, 12, 100])('is rejected when only %d bytes of it are there', async (length) => {
+    await rejected((await encoded).subarray(0, length));
+  });
+
+  it.each([0xffffffff, 0x7fffffff, 1 << 24, 1, 0])(
+    'is rejected with a footer of %d bytes',
+    async (length) => {
+      const bytes = Buffer.from(await encoded);
+      bytes.writeUInt32LE(length, bytes.length - 8);
+      await rejected(bytes);
+    },
+  );
+
+  it('is rejected when it has another size than its reader knows', async () => {
+    const store = await storeWith(await encoded);
+    await expect(openLedgerFile(store, KEY, (await encoded).length - 1)).rejects.toThrow(LedgerFileError);
+  });
+
+  it('is rejected, or read as written, with any bit flipped', async () => {
+    const original = await encoded;
+    await fc.assert(
+      fc.asyncProperty(fc.nat(original.length - 1), fc.nat(7), async (offset, bit) => {
+        const bytes = Buffer.from(original);
+        bytes.writeUInt8(bytes.readUInt8(offset) ^ (1 << bit), offset);
+        // A bit of a statistic that only other readers use, or of the name of the writer.
+        await readAll(bytes).then(
+          (read) => expect(read).toEqual(lines),
+          (error: unknown) => expect(error).toBeInstanceOf(LedgerFileError),
+        );
+      }),
+      { numRuns: 400 },
+    );
+  }, 60_000);
+
+  it('is rejected when it is truncated anywhere', async () => {
+    const original = await encoded;
+    await fc.assert(
+      fc.asyncProperty(fc.nat(original.length - 1), (length) => rejected(original.subarray(0, length))),
+    );
+  });
+
+  it('is rejected when its footer holds random bytes', async () => {
+    const original = await encoded;
+    const length = original.readUInt32LE(original.length - 8);
+    await fc.assert(
+      fc.asyncProperty(
+        fc.uint8Array({ minLength: 1, maxLength: length }),
+        fc.nat(length - 1),
+        (noise, at) => {
+          const bytes = Buffer.from(original);
+          bytes.set(noise.subarray(0, length - at), bytes.length - 8 - length + at);
+          return readAll(bytes).then(
+            (read) => expect(read).toEqual(lines),
+            (error: unknown) => expect(error).toBeInstanceOf(LedgerFileError),
+          );
+        },
+      ),
+      { numRuns: 400 },
+    );
+  }, 60_000);
+
+  it('is rejected when it is random', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.uint8Array({ maxLength: 500 }), fc.boolean(), (noise, magic) =>
+        rejected(Buffer.concat([noise, Buffer.from(magic ? 'PAR1' : '')])),
+      ),
+    );
+  });
+});

@@ -3,8 +3,8 @@ import { isSegmentKey, readSegment } from '../ledger-reader.js';
 import { readAhead } from '../read-ahead.js';
 import type { CompactionParts } from './compaction-parts.js';
 import { type FinishedFile, readFinishedFiles } from './hour-files.js';
+import { LedgerFileError } from './ledger-file-error.js';
 import { lineDigest, readDigests } from './line-digest.js';
-import { LedgerFileError } from './open-ledger-file.js';
 
 /**
  * Milliseconds from a rollup to the end of its segments: a reader that listed the rollups before this one was written

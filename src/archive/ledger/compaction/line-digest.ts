@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { LedgerLine } from '../../../domain/delivery.js';
 import type { ObjectStore } from '../../../store/object-store.js';
-import { LedgerFileError, openLedgerFile } from './open-ledger-file.js';
+import { LedgerFileError } from './ledger-file-error.js';
+import { openLedgerFile } from './open-ledger-file.js';
 
 /** Equal for lines with equal fields in any order, and for no others. */
 export function lineDigest(line: LedgerLine): string {

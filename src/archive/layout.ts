@@ -110,6 +110,20 @@ export function erasureKey(jobId: string): string {
   return `.erasures/${jobId}.json`;
 }
 
+/**
+ * Folder of what reconcile found settled, by the day a job was created. Not part of the contract with bucket readers.
+ */
+export const SETTLED_FOLDER = '.settled/';
+
+/** @param scope fingerprint of the settings that decide what is expected of a job */
+export function settledFolder(day: string, region: string, scope: string): string {
+  return `${settledRegionFolder(day, region)}${scope}/`;
+}
+
+export function settledRegionFolder(day: string, region: string): string {
+  return `${SETTLED_FOLDER}${day}/${region}/`;
+}
+
 export const REPORTS_FOLDER = 'reports/reconcile/';
 export const VERIFY_REPORTS_FOLDER = 'reports/verify/';
 

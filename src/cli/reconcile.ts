@@ -22,6 +22,7 @@ interface Options {
   readonly region?: readonly string[];
   readonly source?: string;
   readonly job?: readonly string[];
+  readonly full?: true;
   readonly dryRun?: true;
   readonly json?: true;
 }
@@ -37,6 +38,7 @@ export function createCommand(): Command {
     .option('--region <name>', 'only this region; repeatable', repeatable)
     .option('--source <name>', 'only this source; includes jobs without a notification entry', readName)
     .option('--job <id>', 'only this job, whatever its age; repeatable', repeatable)
+    .option('--full', 'look at every job again, also at those that earlier runs settled')
     .option('--dry-run', 'show what would be fetched, change nothing')
     .option('--json', 'print the report as one JSON document')
     .action(async (options: Options) => {
@@ -67,7 +69,7 @@ async function run({ config, parts, signal }: RecoveryWork, options: Options): P
       },
     };
     return options.job === undefined
-      ? await reconcile(parts, { ...settings, since: options.since })
+      ? await reconcile(parts, { ...settings, since: options.since, full: options.full === true })
       : await refetchAll(parts, options.job, settings);
   } finally {
     progress.end();

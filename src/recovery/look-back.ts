@@ -19,7 +19,7 @@ export interface LookBackOptions {
 }
 
 /** The service's clock may differ from ours: a job created after a run may carry a time before it. */
-const CLOCK_TOLERANCE = 3_600_000;
+export const CLOCK_TOLERANCE = 3_600_000;
 
 /**
  * A run without options looks back over the window, and further to where the last run that left nothing out of a

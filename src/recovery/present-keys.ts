@@ -1,22 +1,21 @@
 import type { ObjectStore } from '../store/object-store.js';
 import type { ExpectedItem } from './expectation.js';
+import type { JobOptions } from './recovery-parts.js';
 
-/**
- * The keys of those items that the store holds. The store is asked every time: an artefact that was seen earlier may
- * have been erased since, and another replica may have stored one.
- *
- * @param again leaves out items that can be fetched and compared once more
- */
+/** The keys of those items that the store holds. With `again`, items that can be fetched and compared are left out. */
 export async function presentKeys(
   store: ObjectStore,
   items: readonly ExpectedItem[],
-  { again }: { readonly again: boolean },
+  { again, looking }: Pick<JobOptions, 'again' | 'looking'>,
 ): Promise<ReadonlySet<string>> {
+  // The record that replaces a jobinfo changes with time: comparing it would make false conflicts.
+  const asked = items.filter(({ kind }) => !again || kind === 'jobinfo');
+  const found = await Promise.allSettled(asked.map(({ key }) => looking(() => store.head(key))));
   const present = new Set<string>();
-  for (const { key, kind } of items) {
-    // The record that replaces a jobinfo changes with time: comparing it would make false conflicts.
-    if (again && kind !== 'jobinfo') continue;
-    if ((await store.head(key)) !== null) present.add(key);
+  for (const [index, head] of found.entries()) {
+    if (head.status === 'rejected') throw head.reason;
+    const key = asked[index]?.key;
+    if (head.value !== null && key !== undefined) present.add(key);
   }
   return present;
 }

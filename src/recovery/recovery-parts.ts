@@ -18,7 +18,7 @@ export interface RecoveryParts {
   readonly window: number;
   /** How long a callback may be in flight. */
   readonly grace: number;
-  /** Jobs worked on at a time. */
+  /** Jobs fetched at a time. */
   readonly concurrency: number;
   /** How long the service keeps results, and how long before that end to warn. */
   readonly retention: number;
@@ -26,6 +26,9 @@ export interface RecoveryParts {
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
 }
+
+/** Runs work when its turn comes. */
+export type Turns = <T>(work: () => Promise<T>) => Promise<T>;
 
 /** How to reconcile one job. */
 export interface JobOptions extends Selection {
@@ -38,6 +41,10 @@ export interface JobOptions extends Selection {
   /** Name of the admin token behind it. */
   readonly actor: string | null;
   readonly signal: AbortSignal | undefined;
+  /** Bounds the requests to the store that look for artefacts. */
+  readonly looking: Turns;
+  /** Bounds the jobs that are fetched. */
+  readonly fetching: Turns;
   /** Whether the ledger says already that this job came to this outcome. */
   readonly alreadyRecorded: (jobId: string, outcome: RecoveryOutcome) => boolean;
 }

@@ -1,4 +1,6 @@
 import type { StoredItem } from '../domain/item.js';
+import type { JobRecord } from '../speech/wire.js';
+import { CLOCK_TOLERANCE } from './look-back.js';
 
 export const RECOVERY_OUTCOMES = [
   'matched',
@@ -44,7 +46,7 @@ export interface RecoveryReport {
   /** Regions where this run and those before it left out no job created until `window.until`. */
   readonly regions: readonly string[];
   readonly outcomes: Readonly<Record<RecoveryOutcome, number>>;
-  /** All but the matched ones, which are only counted. */
+  /** All but the matched ones, and but the young pending ones beyond the first thousand: these are only counted. */
   readonly jobs: readonly RecoveredJob[];
   /** Jobs that were seen and belong to no source here. */
   readonly ignored: number;
@@ -53,8 +55,11 @@ export interface RecoveryReport {
 }
 
 export interface ReportBuilder {
-  add(job: RecoveredJob): void;
+  /** @param record null when the service did not show the job */
+  add(job: RecoveredJob, record: JobRecord | null): void;
   ignore(): void;
+  /** Counts jobs that earlier runs settled and this run did not list. */
+  addSettled(jobs: { readonly matched: number; readonly ignored: number }): void;
   fault(region: string | null, reason: string): void;
   /** @param finishedAt milliseconds since the epoch */
   finish(finishedAt: number): RecoveryReport;
@@ -71,6 +76,9 @@ export interface ReportScope {
   readonly listed?: readonly RecoveryOutcome[];
 }
 
+/** Young pending jobs in a report. At ten million jobs a day a hundred thousand are pending at any time. */
+const MAX_YOUNG_PENDING = 1000;
+
 const ALL_BUT_MATCHED = RECOVERY_OUTCOMES.filter((outcome) => outcome !== 'matched');
 
 export function buildReport(scope: ReportScope): ReportBuilder {
@@ -80,10 +88,22 @@ export function buildReport(scope: ReportScope): ReportBuilder {
   const faults: RunFault[] = [];
   const outcomes = Object.fromEntries(RECOVERY_OUTCOMES.map((outcome) => [outcome, 0]));
   let ignored = 0;
+  let youngPending = 0;
+  /** Every later run lists these again (`lookBack`), so that it needs no report to find them. */
+  const isYoungPending = ({ outcome }: RecoveredJob, record: JobRecord | null) =>
+    outcome === 'pending' &&
+    record !== null &&
+    Date.parse(record.created_at) > scope.startedAt - CLOCK_TOLERANCE;
   return {
-    add(job) {
+    add(job, record) {
       outcomes[job.outcome] = (outcomes[job.outcome] ?? 0) + 1;
-      if (listed.includes(job.outcome)) jobs.push(job);
+      if (isYoungPending(job, record)) youngPending += 1;
+      const isLeftOut = isYoungPending(job, record) && youngPending > MAX_YOUNG_PENDING;
+      if (listed.includes(job.outcome) && !isLeftOut) jobs.push(job);
+    },
+    addSettled(settled) {
+      outcomes.matched = (outcomes.matched ?? 0) + settled.matched;
+      ignored += settled.ignored;
     },
     ignore() {
       ignored += 1;
@@ -100,7 +120,8 @@ export function buildReport(scope: ReportScope): ReportBuilder {
       outcomes: outcomes as Record<RecoveryOutcome, number>,
       jobs,
       ignored,
-      faults,
+      // Regions are listed at once: without an order, equal runs would have different reports.
+      faults: faults.toSorted((one, other) => (one.region ?? '').localeCompare(other.region ?? '')),
     }),
   };
 }

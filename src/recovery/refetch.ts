@@ -4,9 +4,10 @@ import type { JobRecord } from '../speech/wire.js';
 import { expectationOf } from './expectation.js';
 import { clientsOf, findJob } from './find-job.js';
 import { presentKeys } from './present-keys.js';
-import { type ReconcileOptions, reconcileJob } from './reconcile.js';
+import { reconcileJob } from './reconcile-job.js';
+import type { ReconcileOptions } from './reconcile-run.js';
 import { failureReason, INTERRUPTED } from './recovery-errors.js';
-import type { JobOptions, RecoveryParts } from './recovery-parts.js';
+import type { JobOptions, RecoveryParts, Turns } from './recovery-parts.js';
 import { buildReport, RECOVERY_OUTCOMES, type RecoveredJob, type RecoveryReport } from './recovery-report.js';
 import { storeReport } from './report-store.js';
 import { settleAll } from './settle-all.js';
@@ -53,7 +54,7 @@ export async function refetch(parts: RecoveryParts, options: RefetchOptions): Pr
 export async function refetchAll(
   parts: RecoveryParts,
   jobIds: readonly string[],
-  options: Omit<ReconcileOptions, 'since'>,
+  options: Omit<ReconcileOptions, 'since' | 'full'>,
 ): Promise<RecoveryReport> {
   clientsOf(parts, options.regions);
   const { signal, onJob, ...job } = options;
@@ -64,7 +65,7 @@ export async function refetchAll(
   const refetchOne = async (jobId: string) => {
     signal?.throwIfAborted();
     const result = await refetch(parts, { ...job, jobId, signal });
-    report.add(result);
+    report.add(result, null);
     onJob?.(result, null);
     if (result.outcome === 'failed') signal?.throwIfAborted();
   };
@@ -87,9 +88,13 @@ function jobOptionsOf(options: RefetchOptions): JobOptions {
     origin: options.origin ?? 'recovery',
     actor: options.actor ?? null,
     signal: options.signal,
+    looking: atOnce,
+    fetching: atOnce,
     alreadyRecorded: () => false,
   };
 }
+
+const atOnce: Turns = (work) => work();
 
 const SOURCE_REQUIRED = 'none of its notification entries leads here, so that the source must be named';
 
@@ -106,7 +111,7 @@ async function unknownJob(parts: RecoveryParts, { jobId, source }: RefetchOption
   const expectation = expectationOf(recordWithoutEntries(jobId), scope);
   if (expectation === null) return { ...result, outcome: 'unrecoverable' };
   try {
-    const present = await presentKeys(store, expectation.items, { again: false });
+    const present = await presentKeys(store, expectation.items, { again: false, looking: atOnce });
     const items = expectation.items
       .filter(({ key }) => !present.has(key))
       .map(({ kind, key }) => ({ kind, key, outcome: 'unrecoverable' as const }));

@@ -51,6 +51,7 @@ export async function readEarlierReports(
   const outcomes = new Set<string>();
   const lastResults = new Map<string, RecoveredJob>();
   const until = new Map<string, number>();
+  const isCovered = new Set<string | null>();
   for (const [age, key] of keys.slice(-MAX_REPORTS_READ).reverse().entries()) {
     if (age >= REPORTS_READ && speech.regions.every((region) => until.has(region))) break;
     const report = await readReport(store, key);
@@ -60,8 +61,10 @@ export async function readEarlierReports(
     }
     for (const job of report.jobs ?? []) {
       outcomes.add(`${job.jobId} ${job.outcome}`);
-      if (!lastResults.has(job.jobId)) lastResults.set(job.jobId, job);
+      if (!lastResults.has(job.jobId) && !isCovered.has(job.region)) lastResults.set(job.jobId, job);
     }
+    // Such a run looked at every job that was open before, and its report has those that still were.
+    if (report.limited === false) for (const region of report.regions ?? []) isCovered.add(region);
   }
   return {
     hasOutcome: (jobId, outcome) => outcomes.has(`${jobId} ${outcome}`),

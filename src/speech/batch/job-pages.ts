@@ -44,7 +44,7 @@ const NOT_BEFORE_TOLERANCE_MS = 1_000;
  */
 export async function* walkJobs(fetch: FetchPage, options: WalkOptions): AsyncGenerator<JobPage> {
   const since = options.since ?? Number.NEGATIVE_INFINITY;
-  const seen = new Set<string>();
+  const seen = createRecentIds();
   let cursor = options.before;
   let limit = options.limit;
   let oldest = Number.POSITIVE_INFINITY;
@@ -78,6 +78,21 @@ export async function* walkJobs(fetch: FetchPage, options: WalkOptions): AsyncGe
     largest = limit === options.limit ? Math.max(largest, entries) : largest;
     limit = options.limit;
   }
+}
+
+/** Pages overlap at their borders only: the ids of the last pages are enough, however long the list is. */
+const RECENT_IDS = 10_000;
+
+function createRecentIds(): { has(id: string): boolean; add(id: string): void } {
+  let recent = new Set<string>();
+  let earlier = new Set<string>();
+  return {
+    has: (id) => recent.has(id) || earlier.has(id),
+    add(id) {
+      if (recent.size === RECENT_IDS) [recent, earlier] = [new Set(), recent];
+      recent.add(id);
+    },
+  };
 }
 
 /** A server that ignores `created_before` sends the same page for ever: better an error than half a list. */

@@ -1,0 +1,79 @@
+import { isErased } from '../archive/erasure.js';
+import type { JobsClient } from '../speech/batch/jobs-client.js';
+import { isPaused } from '../speech/speech-error.js';
+import type { JobRecord } from '../speech/wire.js';
+import { type Expectation, expectationOf } from './expectation.js';
+import { fetchMissing, notFetched } from './fetch-missing.js';
+import { jobResult, untouchedJob } from './job-result.js';
+import { type Plan, planJob, requiresArchive } from './plan-job.js';
+import { presentKeys } from './present-keys.js';
+import { contextPerSource, recordRecovery } from './record-recovery.js';
+import { ErasedError, failureReason } from './recovery-errors.js';
+import type { JobOptions, RecoveryParts } from './recovery-parts.js';
+import type { RecoveredJob } from './recovery-report.js';
+
+/**
+ * Reconciles one job: what should be here, what is here, what is missing; fetches that and records it. Null when the
+ * job belongs to no source here. Before anything was stored it rejects as the signal says, or with `paused` when the
+ * region must not be asked now; every other failure becomes the result.
+ */
+export async function reconcileJob(
+  parts: RecoveryParts,
+  client: JobsClient,
+  job: JobRecord,
+  options: JobOptions,
+): Promise<RecoveredJob | null> {
+  const { region } = client;
+  const { sources, publicUrl } = parts;
+  const { source, selectedBy, signal } = options;
+  const expectation = expectationOf(job, { sources, publicUrl, source, selectedBy });
+  if (expectation === null) return null;
+  try {
+    const plan = await planFor(parts, job, expectation, options);
+    if (plan.step === 'matched' || plan.step === 'pending') return untouchedJob(job, region, plan);
+    return await options.fetching(() => fetchJob(parts, client, job, plan, options));
+  } catch (error) {
+    if (error instanceof ErasedError) {
+      return untouchedJob(job, region, { step: 'matched', missing: [], reason: error.message });
+    }
+    signal?.throwIfAborted();
+    if (isPaused(error)) throw error;
+    const failed = expectation.items.map((item) => notFetched(item, 'failed', failureReason(error)));
+    return jobResult(job, region, failed, null, parts, parts.clock());
+  }
+}
+
+async function planFor(
+  parts: RecoveryParts,
+  job: JobRecord,
+  expectation: Expectation,
+  { again, grace, looking }: JobOptions,
+): Promise<Plan> {
+  const now = parts.clock();
+  const present = requiresArchive(job, expectation)
+    ? await presentKeys(parts.store, expectation.items, { again, looking })
+    : new Set<string>();
+  return planJob({ job, expectation, present, now, grace });
+}
+
+async function fetchJob(
+  parts: RecoveryParts,
+  client: JobsClient,
+  job: JobRecord,
+  plan: Plan,
+  options: JobOptions,
+): Promise<RecoveredJob> {
+  const { region } = client;
+  const { signal } = options;
+  signal?.throwIfAborted();
+  if (await isErased(parts.store, job.id)) throw new ErasedError();
+  if (options.dryRun) return untouchedJob(job, region, plan);
+  const now = parts.clock();
+  const contextOf = contextPerSource(parts, job, region, options.origin, now);
+  const results =
+    plan.step === 'fetch'
+      ? await fetchMissing(parts, client, plan.missing, contextOf, signal)
+      : plan.missing.map((item) => notFetched(item, 'unrecoverable', null));
+  const result = jobResult(job, region, results, plan.reason, parts, now);
+  return recordRecovery(parts, { result, results, contextOf, options, startedAt: now });
+}

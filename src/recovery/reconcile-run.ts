@@ -1,0 +1,49 @@
+import type { LimitFunction } from 'p-limit';
+import type { JobRecord } from '../speech/wire.js';
+import type { LookBack } from './look-back.js';
+import type { JobOptions, RecoveryParts } from './recovery-parts.js';
+import type { RecoveredJob, ReportBuilder } from './recovery-report.js';
+
+export interface ReconcileOptions {
+  /** Jobs created at or after this. Default: as far back as no earlier run has looked, at least the window. */
+  readonly since?: Date | undefined;
+  /** Default: all regions that have an address. */
+  readonly regions?: readonly string[] | undefined;
+  /** Only what should have come to this source. */
+  readonly source?: string | undefined;
+  /** Look at every job, also at those that earlier runs settled. */
+  readonly full?: boolean;
+  /** Report what would be fetched, change nothing. */
+  readonly dryRun?: boolean;
+  readonly signal?: AbortSignal | undefined;
+  /** Called with the result of every listed job; `record` is null when the service did not show the job. */
+  readonly onJob?: (job: RecoveredJob, record: JobRecord | null) => void;
+}
+
+/** One run of reconcile. */
+export interface Run {
+  readonly parts: RecoveryParts;
+  readonly options: ReconcileOptions;
+  readonly jobOptions: JobOptions;
+  readonly startedAt: number;
+  readonly since: LookBack['since'];
+  readonly report: ReportBuilder;
+  /** Bounds requests for single records. */
+  readonly asking: LimitFunction;
+  /** Jobs that earlier runs left failed or pending, and that no list has shown yet. */
+  readonly open: Map<string, RecoveredJob>;
+  /** Regions whose list could not be read to its end. */
+  readonly unlisted: Set<string>;
+}
+
+/** Throws as the signal says when that may be why the job failed: then the run has not seen everything. */
+export function addResult(
+  { report, options }: Run,
+  result: RecoveredJob | null,
+  record: JobRecord | null,
+): void {
+  if (result === null) return report.ignore();
+  report.add(result, record);
+  options.onJob?.(result, record);
+  if (result.outcome === 'failed') options.signal?.throwIfAborted();
+}

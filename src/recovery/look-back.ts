@@ -1,3 +1,4 @@
+import { CLOCK_TOLERANCE } from './clock-tolerance.js';
 import type { RecoveryParts } from './recovery-parts.js';
 
 /** How far back a run looks. */
@@ -17,9 +18,6 @@ export interface LookBackOptions {
   readonly regions?: readonly string[] | undefined;
   readonly source?: string | undefined;
 }
-
-/** The service's clock may differ from ours: a job created after a run may carry a time before it. */
-export const CLOCK_TOLERANCE = 3_600_000;
 
 /**
  * A run without options looks back over the window, and further to where the last run that left nothing out of a

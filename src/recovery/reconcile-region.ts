@@ -1,8 +1,8 @@
 import type { JobPage } from '../speech/batch/job-pages.js';
 import type { JobsClient } from '../speech/batch/jobs-client.js';
 import type { JobRecord } from '../speech/wire.js';
+import { CLOCK_TOLERANCE } from './clock-tolerance.js';
 import { untouchedJob } from './job-result.js';
-import { CLOCK_TOLERANCE } from './look-back.js';
 import { reconcileJob } from './reconcile-job.js';
 import { addResult, type Run } from './reconcile-run.js';
 import { failureReason } from './recovery-errors.js';

@@ -1,6 +1,6 @@
 import type { StoredItem } from '../domain/item.js';
 import type { JobRecord } from '../speech/wire.js';
-import { CLOCK_TOLERANCE } from './look-back.js';
+import { CLOCK_TOLERANCE } from './clock-tolerance.js';
 
 export const RECOVERY_OUTCOMES = [
   'matched',

@@ -22,6 +22,7 @@ import type { ImportFormOptions } from './api/import-form.js';
 import type { CredentialSettings } from './health/credential-notices.js';
 import type { HealthParts } from './health/read-health.js';
 import { createReconcileReportReader } from './health/reconcile-report-reader.js';
+import { createVerifyReportReader } from './health/verify-report-reader.js';
 import type { RecordSource } from './jobs/find-service-record.js';
 
 export interface AdminOptions
@@ -80,6 +81,7 @@ export function createAdmin(options: AdminOptions): Admin {
   });
   const { view, quarantine, replays } = repairs;
   metrics.ledger.watchSkippedLines(view.status);
+  const lastVerify = createVerifyReportReader(store);
   const signIn = createSignIn({ tokens: options.tokens, onFailure: options.onSignInFailure });
   const changes = createChangeGate();
   const routes = adminRoutes({
@@ -97,6 +99,7 @@ export function createAdmin(options: AdminOptions): Admin {
       sources: options.credentials,
       quarantine: quarantine.entries,
       lastReconcile: createReconcileReportReader(store),
+      lastVerify,
     },
   });
   return {
@@ -104,6 +107,7 @@ export function createAdmin(options: AdminOptions): Admin {
     changes,
     start() {
       view.start();
+      metrics.verify.watchReports(lastVerify);
       replays.start();
     },
     stopReplays: replays.stop,

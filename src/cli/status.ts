@@ -3,6 +3,7 @@ import type { Verdict } from '../admin/api/answers/health.js';
 import { credentialNotices } from '../admin/health/credential-notices.js';
 import { verdictOf } from '../admin/health/health-verdict.js';
 import { createReconcileReportReader } from '../admin/health/reconcile-report-reader.js';
+import { createVerifyReportReader } from '../admin/health/verify-report-reader.js';
 import { canAskService } from '../app/speech-options.js';
 import type { Config } from '../config/config.js';
 import { ConfigError } from '../config/config-error.js';
@@ -51,11 +52,12 @@ async function readVerdict(work: RecoveryWork): Promise<Verdict> {
   );
   progress.end();
   const now = Date.now();
-  const [summary, failures, entries, reconcile, lastProven] = await Promise.all([
+  const [summary, failures, entries, reconcile, verify, lastProven] = await Promise.all([
     view.summary(),
     view.openFailures({ limit: 1 }),
     quarantine.entries().catch(() => null),
     createReconcileReportReader(store)().catch(() => null),
+    createVerifyReportReader(store)().catch(() => null),
     lastProof(store, config.store.canaryInterval, now).catch(() => undefined),
   ]);
   return verdictOf(
@@ -69,6 +71,7 @@ async function readVerdict(work: RecoveryWork): Promise<Verdict> {
       failing: failures.counts,
       waiting: entries?.filter(({ state }) => state === 'waiting').length ?? null,
       reconcile,
+      verify,
       // Assumes that the receivers have this configuration.
       service: { configured: canAskService(config), interval: config.recovery.interval },
       credentials: credentialNotices(credentialsOf(config), summary.lastByCredential, now),

@@ -6,6 +6,7 @@ import { createProcessMetrics, type ProcessMetrics } from './process-metrics.js'
 import { createRecoveryMetrics, type RecoveryMetrics } from './recovery-metrics.js';
 import { createSignInMetrics, type SignInMetrics } from './sign-in-metrics.js';
 import { createStoreMetrics, type StoreMetrics } from './store-metrics.js';
+import { createVerifyMetrics, type VerifyMetrics } from './verify-metrics.js';
 
 /**
  * All metrics. `docs/metrics.md` describes each of them, and a test compares it with this registry. Recorders take domain
@@ -17,6 +18,7 @@ export interface Metrics {
   readonly store: StoreMetrics;
   readonly ledger: LedgerMetrics;
   readonly recovery: RecoveryMetrics;
+  readonly verify: VerifyMetrics;
   readonly signIns: SignInMetrics;
   readonly process: ProcessMetrics;
   /** Content type of `expose()`. */
@@ -50,6 +52,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
     store: createStoreMetrics(registry),
     ledger: createLedgerMetrics(registry),
     recovery: createRecoveryMetrics(registry, { regions: options.regions, clock }),
+    verify: createVerifyMetrics(registry, clock),
     signIns: createSignInMetrics(registry),
     process,
     contentType: registry.contentType,

@@ -10,7 +10,7 @@ import { type RepairRouteParts, repairRoutes } from './repair-routes.js';
 import { type ReplaysRouteParts, replaysRoutes } from './replays-routes.js';
 
 /** Parts of the health summary whose names mean something else in other routes. */
-type HealthOnly = 'store' | 'quarantine' | 'sources' | 'lastReconcile';
+type HealthOnly = 'store' | 'quarantine' | 'sources' | 'lastReconcile' | 'lastVerify';
 
 export type AdminRouteParts = Omit<HealthRouteParts, HealthOnly> & {
   readonly health: Pick<HealthRouteParts, HealthOnly>;

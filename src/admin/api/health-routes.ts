@@ -14,13 +14,14 @@ export interface HealthRouteParts extends HealthParts {
 
 /** Listings cost money, and every open dashboard asks every few seconds. */
 const QUARANTINE_CACHE_MS = 2000;
-const RECONCILE_CACHE_MS = 10_000;
+const REPORTS_CACHE_MS = 10_000;
 
 export function healthRoutes(parts: HealthRouteParts): AdminRoute[] {
   const health = {
     ...parts,
     quarantine: cachedFor(QUARANTINE_CACHE_MS, parts.quarantine),
-    lastReconcile: cachedFor(RECONCILE_CACHE_MS, parts.lastReconcile),
+    lastReconcile: cachedFor(REPORTS_CACHE_MS, parts.lastReconcile),
+    lastVerify: cachedFor(REPORTS_CACHE_MS, parts.lastVerify),
   };
   return [
     adminRoute({

@@ -1,6 +1,13 @@
 import type { LedgerViewStatus } from '../../ledger-view/ledger-view.js';
 import type { CanaryStatus } from '../../observe/canary.js';
-import type { CredentialNotice, ReconcileFigures, Topic, Trouble, Verdict } from '../api/answers/health.js';
+import type {
+  CredentialNotice,
+  ReconcileFigures,
+  Topic,
+  Trouble,
+  Verdict,
+  VerifyFigures,
+} from '../api/answers/health.js';
 
 /** Facts behind the verdict; unknown ones are null. */
 export interface VerdictFacts {
@@ -23,6 +30,7 @@ export interface VerdictFacts {
   /** Bodies waiting in quarantine. */
   readonly waiting: number | null;
   readonly reconcile: ReconcileFigures | null;
+  readonly verify: VerifyFigures | null;
   readonly service: ServiceFacts;
   readonly credentials: readonly CredentialNotice[];
 }
@@ -60,7 +68,7 @@ function goodSentence({ deliveries24h, receiver }: VerdictFacts, unseen: readonl
 }
 
 function failingOf(facts: VerdictFacts): Trouble[] {
-  const { receiver, store, ledger, failing, credentials } = facts;
+  const { receiver, store, ledger, failing, verify, credentials } = facts;
   const jobs = Object.values(failing).reduce((sum, number) => sum + number, 0);
   const troubles: (Trouble | null)[] = [
     store.writable
@@ -81,6 +89,9 @@ function failingOf(facts: VerdictFacts): Trouble[] {
           'failures',
           `${jobs === 1 ? '1 job is' : `${number(jobs)} jobs are`} failing: ${failuresInWords(failing)}.`,
         ),
+    verify === null || verify.missing + verify.damaged === 0
+      ? null
+      : failure('verify', verifyInWords(verify)),
     ...closedSources(credentials).map((source) =>
       failure(
         'credentials',
@@ -115,6 +126,7 @@ function warningsOf(facts: VerdictFacts, now: number): Trouble[] {
       ? warning('receiving', 'This replica is shutting down; another one takes over.')
       : null,
     ...reconcileWarnings(facts, now),
+    verifyWarning(facts),
     reconcile !== null && reconcile.missing > 0 && Object.keys(failing).length === 0
       ? warning('expected', `Reconcile misses the results of ${plural(reconcile.missing, 'job')}.`)
       : null,
@@ -176,6 +188,21 @@ function reconcileWarnings({ service, reconcile }: VerdictFacts, now: number): T
     warnings.push(warning('reconcile', `The last reconcile did not see everything: ${fault}${more}.`));
   }
   return warnings;
+}
+
+function verifyInWords({ missing, damaged }: VerifyFigures): string {
+  const found = [
+    ...(missing > 0 ? [`${plural(missing, 'artefact')} missing from the store`] : []),
+    ...(damaged > 0 ? [`${plural(damaged, 'artefact')} damaged`] : []),
+  ];
+  return `Verify found ${found.join(' and ')}.`;
+}
+
+function verifyWarning({ verify }: VerdictFacts): Trouble | null {
+  const [fault, ...others] = verify?.faults ?? [];
+  if (fault === undefined) return null;
+  const more = others.length === 0 ? '' : ` (and ${others.length} more)`;
+  return warning('verify', `The last verify did not look everywhere: ${fault}${more}.`);
 }
 
 /** What the verdict does not cover although nothing failed; failures that hide something are troubles themselves. */

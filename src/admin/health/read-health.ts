@@ -1,7 +1,7 @@
 import type { QuarantineStore } from '../../archive/quarantine/quarantine-store.js';
 import type { LedgerView } from '../../ledger-view/ledger-view.js';
 import type { CanaryStatus } from '../../observe/canary.js';
-import type { Health, ReconcileFigures } from '../api/answers/health.js';
+import type { Health, ReconcileFigures, VerifyFigures } from '../api/answers/health.js';
 import { type CredentialSettings, credentialNotices } from './credential-notices.js';
 import { type ServiceFacts, verdictOf } from './health-verdict.js';
 
@@ -21,15 +21,17 @@ export interface HealthParts {
   readonly view: Pick<LedgerView, 'summary' | 'status' | 'openFailures' | 'windowSince'>;
   readonly quarantine: () => Promise<Awaited<ReturnType<QuarantineStore['entries']>>>;
   readonly lastReconcile: () => Promise<ReconcileFigures | null>;
+  readonly lastVerify: () => Promise<VerifyFigures | null>;
 }
 
 /** The health summary. It also answers while the store fails: values that are unknown then are null. */
 export async function readHealth(parts: HealthParts, now: number): Promise<Health> {
-  const [summary, { counts: failing }, entries, reconcile] = await Promise.all([
+  const [summary, { counts: failing }, entries, reconcile, verify] = await Promise.all([
     parts.view.summary(),
     parts.view.openFailures({ limit: 1 }),
     parts.quarantine().catch(() => null),
     parts.lastReconcile().catch(() => null),
+    parts.lastVerify().catch(() => null),
   ]);
   const { lastByRegion, lastBySource, lastByCredential, total } = summary;
   const credentials = credentialNotices(parts.sources, lastByCredential, now);
@@ -49,6 +51,7 @@ export async function readHealth(parts: HealthParts, now: number): Promise<Healt
       failing,
       waiting: waiting?.length ?? null,
       reconcile,
+      verify,
       service: parts.service,
       credentials,
     },
@@ -81,6 +84,7 @@ export async function readHealth(parts: HealthParts, now: number): Promise<Healt
           },
     service: parts.service,
     reconcile,
+    verify,
     credentials,
     ledger,
   };

@@ -88,6 +88,18 @@ const HELP_TOPICS = {
       '`transcript-receiver reconcile`',
     ],
   },
+  verify: {
+    title: 'Verify',
+    means:
+      'Verify compares the store with the ledger: every artefact that the ledger tells of, its size and its hash. The tile shows the last run that looked everywhere, and what runs of the last 35 days found missing or damaged.',
+    steps: [
+      'The CronJob of the Kubernetes overlay runs it weekly. To run it now, and to read and hash every byte:',
+      '`transcript-receiver verify`',
+      '`transcript-receiver verify --deep`',
+      'The service keeps results for 7 days: until then refetch the jobs, with the link on the tile or with the commands that verify prints.',
+      'Copy older artefacts back from a backup of the store. If a loss is final, acknowledge it on the page of the job. The next run no longer counts it.',
+    ],
+  },
   credentials: {
     title: 'Credentials of the senders',
     means:

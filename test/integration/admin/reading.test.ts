@@ -82,6 +82,7 @@ describe('health', () => {
       budget: { used: 0, waiters: 0 },
       quarantine: { waiting: 1, released: 0 },
       reconcile: null,
+      verify: null,
       credentials: [{ source: 'guarded', credential: 'main', state: 'unused', lastUsedAt: null }],
     });
     expect(body.last24h.outcomes).toMatchObject({ stored: 2, conflict: 1, noted: 1, quarantined: 1 });

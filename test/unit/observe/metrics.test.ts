@@ -57,6 +57,36 @@ describe('metrics', () => {
     ]);
   });
 
+  it('shows what verify found, without waiting for the store', async () => {
+    let found = { missing: 2, damaged: 1, complete: true, finishedAt: '2026-03-04T05:00:00Z' };
+    let asked = 0;
+    const read = async () => {
+      asked += 1;
+      if (asked > 1 && found.missing > 0) throw new Error('the store is away');
+      return found;
+    };
+    expect(await samples('verify_missing')).toEqual([]);
+    metrics.verify.watchReports(read);
+    await Promise.resolve();
+    const missing = async () => (await samples('verify_missing'))[0]?.split(' ')[1];
+    expect(await missing()).toBe('2');
+    expect(await samples('verify_last_success')).toEqual([
+      'transcript_receiver_verify_last_success_timestamp_seconds 1772600400',
+    ]);
+    now += 299_000;
+    expect(await missing()).toBe('2');
+    expect(asked).toBe(1);
+    now += 2000;
+    expect(await missing()).toBe('2');
+    expect(asked).toBe(2);
+    expect(await missing()).toBe('2');
+    found = { ...found, missing: 0, complete: false };
+    now += 301_000;
+    await missing();
+    expect(await missing()).toBe('0');
+    expect((await samples('verify_last_success'))[0]).toMatch(/ 0$/);
+  });
+
   it('creates no metric series from sender-supplied names', async () => {
     for (let n = 0; n < 50; n += 1) {
       metrics.deliveries.delivered(

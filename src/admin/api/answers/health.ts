@@ -12,6 +12,7 @@ const topicSchema = z.enum([
   'failures',
   'expected',
   'reconcile',
+  'verify',
   'credentials',
   'quarantine',
 ]);
@@ -60,6 +61,32 @@ const reconcileFiguresSchema = z
     description: 'The last complete reconcile run; before the first complete one, the last run',
   });
 export type ReconcileFigures = Answer<typeof reconcileFiguresSchema>;
+
+const verifyFiguresSchema = z
+  .strictObject({
+    startedAt: instant,
+    finishedAt: instant,
+    window: z
+      .strictObject({ since: instant, until: instant })
+      .describe('of the ledger lines that were checked'),
+    deep: z.boolean().describe('the bytes were read and hashed'),
+    complete: z.boolean().describe('the run looked everywhere in its window'),
+    checked: count.describe('artefacts'),
+    bytes: count.describe('size of the intact artefacts'),
+    missing: count.describe(
+      'artefacts that runs of the last 35 days did not find, unless a later complete run looked at them again',
+    ),
+    damaged: count.describe('the same for artefacts that are not as recorded'),
+    refetch: z
+      .array(z.string())
+      .describe('jobs with missing artefacts that the service may still have, at most 100'),
+    faults: z.array(z.string()).describe('what kept the last run from looking everywhere'),
+  })
+  .meta({
+    id: 'VerifyFigures',
+    description: 'The last complete verify run; before the first complete one, the last run',
+  });
+export type VerifyFigures = Answer<typeof verifyFiguresSchema>;
 
 const credentialNoticeSchema = z
   .strictObject({
@@ -156,6 +183,7 @@ export const healthSchema = z
         .describe('milliseconds between runs of reconcile in this process; null when it does not run here'),
     }),
     reconcile: reconcileFiguresSchema.nullable(),
+    verify: verifyFiguresSchema.nullable(),
     credentials: z.array(credentialNoticeSchema),
     ledger: z.strictObject({
       state: z.enum(['loading', 'ready']),

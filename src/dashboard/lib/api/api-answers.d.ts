@@ -14,6 +14,7 @@ import type {
   ReconcileFigures,
   Summary,
   Verdict,
+  VerifyFigures,
 } from '../../../admin/api/answers/health.js';
 import type { Artefact, Erased, Job, Refetched, Taken, Ticket } from '../../../admin/api/answers/jobs.js';
 import type { Quarantine, QuarantinedBodyView } from '../../../admin/api/answers/quarantine.js';
@@ -91,4 +92,5 @@ export type {
   Summary,
   Ticket,
   Verdict,
+  VerifyFigures,
 };

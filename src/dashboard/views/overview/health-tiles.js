@@ -1,6 +1,7 @@
-import { ago, bytes, count, milliseconds, total } from '../../lib/text/format.js';
+import { to } from '../../lib/screen/route.js';
+import { ago, bytes, count, milliseconds, span, total } from '../../lib/text/format.js';
 
-/** @import { CredentialNotice, Health, ReconcileFigures } from '../../lib/api/api-answers.js' */
+/** @import { CredentialNotice, Health, ReconcileFigures, VerifyFigures } from '../../lib/api/api-answers.js' */
 /** @import { Tone } from '../../lib/elements/status.js' */
 
 /**
@@ -27,6 +28,7 @@ export function healthTiles(health, now) {
     failuresTile(health),
     expectedTile(health),
     reconcileTile(health, now),
+    verifyTile(health, now),
     credentialsTile(health, now),
     ledgerTile(health, now),
   ];
@@ -165,6 +167,46 @@ function reconcileTile({ reconcile }, now) {
         ? 'Lost callbacks are not detected'
         : `${count(reconcile?.expected ?? 0, 'job')} checked`,
     ],
+  };
+}
+
+/** @param {Health} health @param {number} now @returns {Tile} */
+function verifyTile({ verify }, now) {
+  const wrong = (verify?.missing ?? 0) + (verify?.damaged ?? 0);
+  const incomplete = verify !== null && (!verify.complete || verify.faults.length > 0);
+  return {
+    id: 'verify',
+    title: 'Last verify',
+    tone: verify === null ? 'neutral' : wrong > 0 ? 'bad' : incomplete ? 'notice' : 'good',
+    word:
+      verify === null
+        ? 'Never'
+        : wrong > 0
+          ? `${count(wrong)} not intact`
+          : incomplete
+            ? 'Incomplete'
+            : 'Intact',
+    figure: verify === null ? '–' : ago(verify.finishedAt, now),
+    details: verify === null ? ['Store and ledger were not compared yet'] : verifyInWords(verify),
+    ...(verify !== null && verify.refetch.length > 0 && { action: refetchOf(verify) }),
+  };
+}
+
+/** @param {VerifyFigures} verify */
+function verifyInWords({ checked, deep, window, missing, damaged }) {
+  const days = span(Date.parse(window.until) - Date.parse(window.since));
+  return [
+    `${count(checked, 'artefact')} of ${days} checked${deep ? ' byte for byte' : ''}`,
+    missing > 0 && `${count(missing)} missing`,
+    damaged > 0 && `${count(damaged)} damaged`,
+  ].filter((text) => typeof text === 'string');
+}
+
+/** @param {VerifyFigures} verify @returns {Action} */
+function refetchOf({ refetch }) {
+  return {
+    href: to('replays', { kind: 'refetch', jobs: refetch.join(' ') }),
+    text: 'Refetch what is missing',
   };
 }
 

@@ -12,6 +12,12 @@ const RECONCILED = {
   missing: 0,
   faults: [],
 };
+const VERIFIED = {
+  startedAt: '2026-11-15T03:41:00Z',
+  finishedAt: '2026-11-15T04:00:00Z',
+  window: { since: '2026-10-16T03:41:00Z', until: '2026-11-15T03:41:00Z' },
+  ...{ deep: false, complete: true, checked: 9, bytes: 900, missing: 0, damaged: 0, refetch: [], faults: [] },
+};
 const WELL: VerdictFacts = {
   receiver: { ready: true, reason: null, draining: false, waiters: 0 },
   store: { writable: true, reason: null },
@@ -29,6 +35,7 @@ const WELL: VerdictFacts = {
   failing: {},
   waiting: 0,
   reconcile: RECONCILED,
+  verify: VERIFIED,
   service: { configured: true, interval: 900_000 },
   credentials: [],
 };
@@ -136,6 +143,18 @@ describe('the verdict', () => {
       { reconcile: { ...RECONCILED, finishedAt: '2026-11-19T09:00:00Z' } },
       'warning',
       /last finished at 2026-11-19/,
+    ],
+    [
+      'artefacts that verify did not find',
+      { verify: { ...VERIFIED, missing: 2, damaged: 1 } },
+      'failing',
+      /Verify found 2 artefacts missing from the store and 1 artefact damaged\./,
+    ],
+    [
+      'a verify that did not look everywhere',
+      { verify: { ...VERIFIED, faults: ['jobs/a/data: timed out', 'jobs/b/data: too'] } },
+      'warning',
+      /not look everywhere: jobs\/a\/data: timed out \(and 1 more\)/,
     ],
     [
       'deliveries that wait for memory',

@@ -21,6 +21,7 @@ const WELL = {
   last24h: { lines: 7, outcomes: { stored: 7 } },
   quarantine: { waiting: 0, waitingBytes: 0, released: 0 },
   reconcile: null,
+  verify: null,
   credentials: [],
   ledger: {
     state: 'ready',
@@ -103,6 +104,29 @@ describe('the tiles', () => {
     expect(new Set(Object.values(texts(WELL)))).toEqual(new Set(['What this means']));
     const full = { ...WELL, store: { ...WELL.store, writable: false, reason: 'full' } };
     expect(texts(full)).toMatchObject({ store: 'What to do', receiving: 'What this means' });
+  });
+
+  it('show what verify found, and link to the refetch of what the service still has', () => {
+    const intact = {
+      finishedAt: '2026-11-20T11:50:00Z',
+      window: { since: '2026-10-21T11:00:00Z', until: '2026-11-20T11:00:00Z' },
+      ...{ deep: false, complete: true, checked: 1200, missing: 0, damaged: 0, refetch: [], faults: [] },
+    };
+    const tileOf = (figures: object | null) =>
+      healthTiles({ ...WELL, verify: figures }, NOW).find(({ id }: Tile) => id === 'verify');
+    expect(tileOf(null)).toMatchObject({ tone: 'neutral', word: 'Never' });
+    expect(tileOf(intact)).toMatchObject({ tone: 'good', details: ['1,200 artefacts of 30 days checked'] });
+    expect(tileOf({ ...intact, faults: ['the store failed'] })).toMatchObject({
+      tone: 'notice',
+      word: 'Incomplete',
+    });
+    const lost = tileOf({ ...intact, deep: true, missing: 2, damaged: 1, refetch: ['a', 'b'] });
+    expect(lost).toMatchObject({
+      tone: 'bad',
+      word: '3 not intact',
+      details: ['1,200 artefacts of 30 days checked byte for byte', '2 missing', '1 damaged'],
+      action: { href: '#/replays?kind=refetch&jobs=a+b' },
+    });
   });
 
   it('show figures of reconcile that add up to what is expected', () => {

@@ -1,0 +1,73 @@
+import { Gauge, type Registry } from 'prom-client';
+
+/** Results of verify, which any process may have run: they come from the reports in the store. */
+export interface VerifyMetrics {
+  /** `read` returns the figures of the reports; null before the first run. It is called at most every five minutes. */
+  watchReports(read: () => Promise<VerifyState | null>): void;
+}
+
+export interface VerifyState {
+  readonly missing: number;
+  readonly damaged: number;
+  /** Whether the run looked everywhere, and when it ended (ISO 8601). */
+  readonly complete: boolean;
+  readonly finishedAt: string;
+}
+
+/** Each reading costs a listing. */
+const EVERY = 300_000;
+
+export function createVerifyMetrics(registry: Registry, clock: () => number): VerifyMetrics {
+  let read: () => Promise<VerifyState | null> = async () => null;
+  let askedAt = Number.NEGATIVE_INFINITY;
+  /** Undefined until a reading has succeeded. */
+  let state: VerifyState | null | undefined;
+
+  /** In the background: a scrape must not wait for the store. */
+  function refresh(): void {
+    if (clock() - askedAt < EVERY) return;
+    askedAt = clock();
+    read().then(
+      (found) => {
+        state = found;
+      },
+      () => undefined,
+    );
+  }
+
+  function gauge(name: string, help: string, value: (state: VerifyState) => number): void {
+    new Gauge({
+      name,
+      help,
+      registers: [registry],
+      collect() {
+        refresh();
+        if (state === undefined) this.remove();
+        else this.set(state === null ? 0 : value(state));
+      },
+    });
+  }
+
+  gauge(
+    'transcript_receiver_verify_missing_artefacts',
+    'Artefacts of the ledger that verify did not find in the store; absent until the reports were read',
+    ({ missing }) => missing,
+  );
+  gauge(
+    'transcript_receiver_verify_damaged_artefacts',
+    'Artefacts that are not as the ledger records them; absent until the reports were read',
+    ({ damaged }) => damaged,
+  );
+  gauge(
+    'transcript_receiver_verify_last_success_timestamp_seconds',
+    'When the last verify that looked everywhere ended; 0 before the first',
+    ({ complete, finishedAt }) => (complete ? Date.parse(finishedAt) / 1000 : 0),
+  );
+  return {
+    watchReports(newRead) {
+      read = newRead;
+      askedAt = Number.NEGATIVE_INFINITY;
+      refresh();
+    },
+  };
+}

@@ -2,13 +2,14 @@ import { readFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { hourFolder, LEDGER_FOLDER, parquetKey, rollupKey } from '../../src/archive/layout.js';
-import { buildRollup } from '../../src/archive/ledger/compaction/build-rollup.js';
+import { hourFolder, LEDGER_FOLDER, parquetKey } from '../../src/archive/layout.js';
+import { compact } from '../../src/archive/ledger/compaction/compact.js';
+import type { CompactionParts } from '../../src/archive/ledger/compaction/compaction-parts.js';
 import { LEDGER_SCHEMA } from '../../src/archive/ledger/compaction/ledger-columns.js';
 import { writeLedgerFile } from '../../src/archive/ledger/compaction/ledger-parquet.js';
 import { sortLines } from '../../src/archive/ledger/compaction/sort-lines.js';
 import { createLedger } from '../../src/archive/ledger/ledger.js';
-import { readLedger, readSegment } from '../../src/archive/ledger/ledger-reader.js';
+import { readLedger } from '../../src/archive/ledger/ledger-reader.js';
 import type { LedgerLine } from '../../src/domain/delivery.js';
 import { createFileStore } from '../../src/store/file/file-store.js';
 import type { ObjectStore } from '../../src/store/object-store.js';
@@ -25,7 +26,6 @@ function sqlOf(section: string): string[] {
 }
 
 const HOUR = hourFolder('2026-03-04T05:00:00.000Z');
-const HEADERS = { contentType: 'application/octet-stream', metadata: {} };
 type Row = Readonly<Record<string, unknown>>;
 
 describe('the queries of docs/ledger.md in DuckDB', () => {
@@ -86,27 +86,17 @@ describe('the queries of docs/ledger.md in DuckDB', () => {
     return keys;
   }
 
-  /** Writes segments as the n-th file of an hour; without `finish` it is one that a killed process left behind. */
-  async function compact(segments: readonly string[], n: number, { finish = true } = {}): Promise<void> {
-    const builder = buildRollup();
-    const entries = await Promise.all(segments.map(async (key) => (await readSegment(store, key))?.entries));
-    const lines = entries.flatMap((each) => each ?? []).map(({ line, text }) => ({ ...line, text }));
-    const { key, bytes } = await writeLedgerFile(
+  /** Compacts what is closed half an hour past noon: the hour from five to six. */
+  async function compactHour(options: Partial<CompactionParts> = {}): Promise<void> {
+    const clock = () => Date.parse('2026-03-04T12:30:00Z');
+    const report = await compact({
       store,
-      parquetKey(HOUR, n),
-      await sortLines(lines),
-      builder.add,
-    );
-    if (!finish) return;
-    const names = segments.map((segment) => segment.slice(segment.lastIndexOf('/') + 1));
-    const rollup = builder.finish({
-      hour: HOUR,
-      segments: names,
-      parquet: { key, bytes },
-      broken: 0,
-      newer: 0,
+      clock,
+      closedAfter: 6 * 3_600_000,
+      keepSegments: null,
+      ...options,
     });
-    await store.create(rollupKey(HOUR, n), Buffer.from(JSON.stringify(rollup)), HEADERS);
+    expect(report.faults).toEqual([]);
   }
 
   function byPosition(lines: readonly unknown[]): string[] {
@@ -138,32 +128,32 @@ describe('the queries of docs/ledger.md in DuckDB', () => {
 
   it('count each line once where an hour is compacted, with and without its segments', async () => {
     await write(LINES);
-    const segments = await segmentsOf(HOUR);
-    expect(segments).toHaveLength(3);
-    await compact(segments.slice(0, 2), 1);
-    await compact(segments.slice(2), 2);
+    expect(await segmentsOf(HOUR)).toHaveLength(3);
+    await compactHour({ fileBytes: 1 });
+    expect(await viewedLines()).toHaveLength(LINES.length);
+    expect(byPosition(await run("FROM glob(getvariable('parquet_files'))"))).toHaveLength(3);
+    expect(byPosition(await viewedLines())).toEqual(byPosition(await writtenLines()));
+    for (const key of await segmentsOf(HOUR)) await store.delete(key);
     expect(byPosition(await viewedLines())).toEqual(byPosition(LINES));
-    for (const key of segments) await store.delete(key);
-    expect(byPosition(await viewedLines())).toEqual(byPosition(LINES));
-    expect(byPosition(await writtenLines())).toEqual(byPosition(LINES.slice(3)));
   });
 
-  it('leave out a Parquet file without its rollup', async () => {
+  it('leave out a Parquet file without its rollup, which a killed process left behind', async () => {
     await write(LINES);
-    await compact(await segmentsOf(HOUR), 1, { finish: false });
+    const lines = LINES.slice(0, 2).map((line) => ({ ...line, text: JSON.stringify(line) }));
+    await writeLedgerFile(store, parquetKey(HOUR, 1), await sortLines(lines));
     expect(byPosition(await viewedLines())).toEqual(byPosition(LINES));
   });
 
   it('show a late segment once a further file covers it, and name it until then', async () => {
     await write(LINES);
     const early = await segmentsOf(HOUR);
-    await compact(early, 1);
+    await compactHour();
     const late = ledgerLine({ receivedAt: '2026-03-04T05:10:00.000Z' });
     await write([late]);
     const lateSegment = (await segmentsOf(HOUR)).filter((key) => !early.includes(key));
     expect(byPosition(await viewedLines())).toEqual(byPosition(LINES));
     expect(await run(lateSegments)).toEqual(lateSegment.map((key) => ({ file: `${folder.path}/${key}` })));
-    await compact(lateSegment, 2);
+    await compactHour();
     expect(byPosition(await viewedLines())).toEqual(byPosition([...LINES, late]));
     expect(await run(lateSegments)).toEqual([]);
   });
@@ -179,7 +169,7 @@ describe('the queries of docs/ledger.md in DuckDB', () => {
 
   it('answer what they promise', async () => {
     await write(LINES);
-    await compact((await segmentsOf(HOUR)).slice(), 1);
+    await compactHour();
     await run(setUp);
     const [byHour, withoutTranscript, ofOneJob, credentials, framing] = await Promise.all(queries.map(run));
     expect(queries).toHaveLength(5);

@@ -1,7 +1,10 @@
 import { text } from 'node:stream/consumers';
 import type { LedgerLine } from '../../domain/delivery.js';
 import { type ObjectStore, StoreError } from '../../store/object-store.js';
-import { LEDGER_FOLDER, ledgerPartition } from '../layout.js';
+import { hourFolder, LEDGER_FOLDER, ROLLUPS_FOLDER } from '../layout.js';
+import { type FinishedFile, readFinishedFiles } from './compaction/hour-files.js';
+import { LedgerFileError } from './compaction/ledger-file-error.js';
+import { openLedgerFile } from './compaction/open-ledger-file.js';
 import { type ParsedSegment, parseSegment } from './parse-segment.js';
 import { readAhead } from './read-ahead.js';
 
@@ -26,10 +29,15 @@ export interface LedgerReadOptions extends LedgerRange {
   readonly concurrency?: number;
 }
 
+/** A part of the ledger: a segment, or a compacted file instead of the segments that it covers. */
+type LedgerPart =
+  | { readonly kind: 'segment'; readonly key: string }
+  | { readonly kind: 'file'; readonly partition: string; readonly file: FinishedFile };
+
 /**
- * Streams the ledger in bounded memory: by the hour of receipt, and within an hour by the time its segments were
- * written. So lines are in order of receipt only up to the duration of their deliveries. The same delivery id can come
- * more than once. Throws `StoreError` when the store does.
+ * Streams the ledger in bounded memory: by the hour of receipt, and within an hour first its compacted files, each in
+ * order of receipt, then its other segments by the time they were written. So lines are in order of receipt only up to the
+ * duration of their deliveries. The same delivery id can come more than once. Throws `StoreError` when the store does.
  */
 export async function* readLedger(
   store: ObjectStore,
@@ -38,18 +46,69 @@ export async function* readLedger(
   const { onBroken, onNewer, onSegment, concurrency = 8 } = options;
   const since = options.since === undefined ? '' : new Date(options.since).toISOString();
   const until = options.until === undefined ? '~' : new Date(options.until).toISOString();
-  const segments = readAhead(listSegments(store, options), concurrency, async (key) => ({
-    key,
-    parsed: await readSegment(store, key),
-  }));
-  for await (const { key, parsed } of segments) {
-    if (parsed !== null) onSegment?.(key);
+  const isInRange = ({ receivedAt }: LedgerLine) => receivedAt >= since && receivedAt < until;
+  const report = (key: string, parsed: ParsedSegment | null) => {
     for (const line of parsed?.brokenLines ?? []) onBroken?.({ segment: key, line });
     for (const line of parsed?.newerLines ?? []) onNewer?.({ segment: key, line });
-    for (const { line } of parsed?.entries ?? []) {
-      if (line.receivedAt >= since && line.receivedAt < until) yield line;
+  };
+  const parts = readAhead(listParts(store, options), concurrency, async (part) => ({
+    part,
+    parsed: part.kind === 'segment' ? await readSegment(store, part.key) : null,
+  }));
+  for await (const { part, parsed } of parts) {
+    if (part.kind === 'segment') {
+      if (parsed !== null) onSegment?.(part.key);
+      report(part.key, parsed);
+      for (const { line } of parsed?.entries ?? []) if (isInRange(line)) yield line;
+      continue;
+    }
+    const { partition, file } = part;
+    if (file.parquetKey !== null) onSegment?.(file.parquetKey);
+    for await (const line of readCompactedLines(store, partition, file, { since, until })) {
+      if (isInRange(line)) yield line;
+    }
+    if (file.unreadable === 0 || (!onBroken && !onNewer)) continue;
+    for (const name of file.segments) report(partition + name, await readSegment(store, partition + name));
+  }
+}
+
+/** The lines of a file, or of its segments where it is damaged and they still exist. Some lie outside of the range. */
+async function* readCompactedLines(
+  store: ObjectStore,
+  partition: string,
+  { parquetKey, segments }: FinishedFile,
+  { since, until }: Required<LedgerRange>,
+): AsyncGenerator<LedgerLine> {
+  if (parquetKey === null) return;
+  let last: LedgerLine | null = null;
+  try {
+    const file = await openLedgerFile(store, parquetKey);
+    if (file === null) throw new LedgerFileError(parquetKey, 'it is missing');
+    for (const [index, group] of file.rowGroups.entries()) {
+      if (new Date(group.last).toISOString() < since || new Date(group.first).toISOString() >= until)
+        continue;
+      for (const line of await file.readLines(index)) {
+        last = line;
+        yield line;
+      }
+    }
+  } catch (error) {
+    if (!(error instanceof LedgerFileError)) throw error;
+    for (const name of segments) {
+      const parsed = await readSegment(store, partition + name);
+      if (parsed === null) throw error;
+      for (const { line } of parsed.entries)
+        if (last === null || comparePositions(last, line) < 0) yield line;
     }
   }
+}
+
+/** The order of the lines of a compacted file. */
+function comparePositions(a: LedgerLine, b: LedgerLine): number {
+  for (const field of ['receivedAt', 'deliveryId', 'outcome'] as const) {
+    if (a[field] !== b[field]) return a[field] < b[field] ? -1 : 1;
+  }
+  return 0;
 }
 
 /** Reads one segment; null when it is missing, e.g. after a life-cycle rule of the bucket deleted it. */
@@ -79,11 +138,16 @@ export async function* listPartition(
 }
 
 /** Folders of the hours that overlap the range and hold segments, oldest first. */
-export async function* listPartitions(store: ObjectStore, range: LedgerRange = {}): AsyncGenerator<string> {
-  const first = range.since === undefined ? '' : ledgerPartition(new Date(range.since).toISOString());
-  const last = range.until === undefined ? '~' : ledgerPartition(new Date(range.until).toISOString());
-  for await (const day of store.folders(LEDGER_FOLDER)) {
-    if (!day.startsWith(`${LEDGER_FOLDER}dt=`)) continue;
+export function listPartitions(store: ObjectStore, range: LedgerRange = {}): AsyncGenerator<string> {
+  return listHours(store, LEDGER_FOLDER, range);
+}
+
+async function* listHours(store: ObjectStore, root: string, range: LedgerRange): AsyncGenerator<string> {
+  const folderOf = (instant: string) => root + hourFolder(new Date(instant).toISOString());
+  const first = range.since === undefined ? '' : folderOf(range.since);
+  const last = range.until === undefined ? '~' : folderOf(range.until);
+  for await (const day of store.folders(root)) {
+    if (!day.startsWith(`${root}dt=`)) continue;
     if (day < first.slice(0, day.length) || day > last) continue;
     for await (const hour of store.folders(day)) {
       if (hour >= first && hour <= last) yield hour;
@@ -91,8 +155,22 @@ export async function* listPartitions(store: ObjectStore, range: LedgerRange = {
   }
 }
 
-async function* listSegments(store: ObjectStore, range: LedgerRange): AsyncGenerator<string> {
-  for await (const partition of listPartitions(store, range)) yield* listPartition(store, partition);
+/** What to read for a range: every compacted file, and the segments that none of them covers. */
+async function* listParts(store: ObjectStore, range: LedgerRange): AsyncGenerator<LedgerPart> {
+  const partitions = new Set<string>();
+  for await (const partition of listPartitions(store, range)) partitions.add(partition);
+  for await (const folder of listHours(store, ROLLUPS_FOLDER, range)) {
+    partitions.add(LEDGER_FOLDER + folder.slice(ROLLUPS_FOLDER.length));
+  }
+  for (const partition of [...partitions].sort()) {
+    // Rollups first: a segment that is compacted and deleted between the two listings must not be missed.
+    const files = await readFinishedFiles(store, partition.slice(LEDGER_FOLDER.length));
+    for (const file of files) yield { kind: 'file', partition, file };
+    const covered = new Set(files.flatMap(({ segments }) => segments.map((name) => partition + name)));
+    for await (const key of listPartition(store, partition)) {
+      if (!covered.has(key)) yield { kind: 'segment', key };
+    }
+  }
 }
 
 const PARTITION = /dt=(\d{4}-\d\d-\d\d)\/hour=(\d\d)\/$/;

@@ -83,5 +83,7 @@ async function replacedSegments(
     throw error instanceof LedgerFileError ? new FileFault(error.message) : error;
   });
   if (missing.size === 0) return replaced;
-  throw new FileFault(`${parquetKey} lacks ${missing.size} lines of its segments, which were kept`);
+  throw new FileFault(
+    `${parquetKey} lacks ${missing.size} ${missing.size === 1 ? 'line' : 'lines'} of its segments, which were kept`,
+  );
 }

@@ -1,42 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import { compact } from '../../../../../src/archive/ledger/compaction/compact.js';
-import type { CompactionParts } from '../../../../../src/archive/ledger/compaction/compaction-parts.js';
 import type { LedgerLine } from '../../../../../src/domain/delivery.js';
 import { StoreError } from '../../../../../src/store/object-store.js';
 import { listKeys, readCompactedLedger, sortedTexts } from '../../../../support/ledger/compacted-ledger.js';
+import { fillHour, HOUR, MORNING, partsOf, storeAt } from '../../../../support/ledger/compaction-fixture.js';
 import { ledgerLine } from '../../../../support/ledger/ledger-lines.js';
 import { putSegment } from '../../../../support/ledger/ledger-segments.js';
-import {
-  type BeforeCall,
-  createMemoryStore,
-  type MemoryStore,
-} from '../../../../support/store/memory-store.js';
-
-const HOUR = 3_600_000;
-const MORNING = Date.parse('2026-03-04T12:30:00Z');
-
-/** A store whose objects are written in the morning, unless a test says otherwise. */
-function storeAt(now = MORNING, before?: BeforeCall): MemoryStore {
-  return createMemoryStore(before, () => now);
-}
-
-interface Given extends Partial<CompactionParts> {
-  readonly now?: number;
-}
-
-function partsOf(store: MemoryStore, { now = MORNING, ...more }: Given = {}): CompactionParts {
-  return { store, clock: () => now, closedAfter: 6 * HOUR, keepSegments: null, ...more };
-}
-
-/** Segments of three lines each in an hour, written one minute after the other. */
-function fillHour(store: MemoryStore, hour: string, segments = 5): LedgerLine[] {
-  return Array.from({ length: segments }, (_, minute) => {
-    const time = `${hour}:${String(minute).padStart(2, '0')}`;
-    const lines = [1, 2, 3].map((second) => ledgerLine({ receivedAt: `${time}:0${second}.000Z`, bytes: 10 }));
-    putSegment(store, `${time}:05.000Z`, lines);
-    return lines;
-  }).flat();
-}
+import type { MemoryStore } from '../../../../support/store/memory-store.js';
 
 /** Objects of a store other than segments, with their content. */
 function written(store: MemoryStore): Map<string, string> {

@@ -3,13 +3,21 @@ import { appendFile, readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { createLedger } from '../../../src/archive/ledger/ledger.js';
+import { type VerifyOptions, verify } from '../../../src/recovery/verify/verify.js';
 import type { VerifyReport } from '../../../src/recovery/verify/verify-report.js';
+import { createFileStore } from '../../../src/store/file/file-store.js';
+import { openStore } from '../../../src/store/open-store.js';
 import { formBody, formType } from '../../support/http/multipart.js';
+import { ledgerLine } from '../../support/ledger/ledger-lines.js';
 import { ledgerOf, visibleKeys } from '../../support/ledger/ledger-of.js';
 import { adminApi, sendCallback, sendForm } from '../../support/processes/admin-api.js';
 import { runCli } from '../../support/processes/run-cli.js';
 import { type RunningService, startService } from '../../support/processes/running-service.js';
 import { type LostJobs, lostJobs } from '../../support/recovery/lost-jobs.js';
+import { archiveOver, context, putItem, TRANSCRIPT } from '../../support/store/archive-fixture.js';
+import { openStandInPlace } from '../../support/store/stand-in-store.js';
+import { storeSettings } from '../../support/store/store-settings.js';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 const transcript = (content: string) => JSON.stringify({ format: '2.9', metadata: {}, results: [], content });
@@ -38,10 +46,12 @@ const settings = (more: Record<string, unknown> = {}) => ({
 });
 const verifyCli = (...args: string[]) => runCli(['verify', ...args], settings());
 
-async function verify(...args: string[]): Promise<{ code: number | null; report: VerifyReport }> {
-  const { code, stdout, stderr } = await verifyCli('--json', ...args);
-  expect(stderr).toBe('');
-  return { code, report: JSON.parse(stdout) };
+/** As the command does, without a process of its own. */
+function run(options: Partial<VerifyOptions> = {}): Promise<VerifyReport> {
+  const store = createFileStore({ directory: service.folder, partSize: 64 * 1024, fsync: false });
+  const sources = { default: { contents: [], keyPrefix: '' } };
+  const parts = { store, sources, retention: 7 * 86_400_000, clock: Date.now };
+  return verify(parts, { version: 'test', since: new Date(Date.now() - 86_400_000), ...options });
 }
 
 const send = (job: string, content: string) =>
@@ -71,7 +81,7 @@ async function storeOneOfEach(): Promise<void> {
     200,
   );
   const recovered = await lost.lose();
-  expect((await runCli(['refetch', recovered, '--source', 'default'], settings())).code).toBe(0);
+  expect((await runCli(['refetch', recovered], settings())).code).toBe(0);
 }
 
 function withKind(files: FormData): FormData {
@@ -86,49 +96,46 @@ describe('verify', () => {
     await storeOneOfEach();
     const stored = await visibleKeys(service.folder, 'jobs/');
     const bytes = stored.reduce((sum, key) => sum + readFileSync(file(key)).length, 0);
-    const shallow = await verify();
-    expect(shallow.code).toBe(0);
-    expect(shallow.report).toMatchObject({
+    const bodies = (await visibleKeys(service.folder, 'quarantine/')).filter((key) => key.endsWith('/body'));
+    const all = stored.length + bodies.length;
+    const shallow = await run();
+    expect(bodies).toHaveLength(2);
+    expect(shallow).toMatchObject({
       complete: true,
-      checked: stored.length + 2,
-      outcomes: { intact: stored.length + 2, missing: 0, damaged: 0 },
-      compared: { content: 0, metadata: stored.length + 2 - 3, size: 3 },
+      checked: all,
+      bytes: bodies.reduce((sum, key) => sum + readFileSync(file(key)).length, bytes),
+      outcomes: { intact: all, missing: 0, damaged: 0 },
+      // Three recordings were streamed.
+      compared: { content: 0, metadata: all - 3, size: 3 },
       repeated: 1,
       distinct: true,
-      missing: [],
-      damaged: [],
       faults: [],
     });
-    expect(shallow.report.bytes).toBeGreaterThan(bytes);
     const lines = await ledgerOf(service.folder);
     const times = lines.map(({ receivedAt }) => receivedAt).sort();
-    expect(shallow.report.ledger).toMatchObject({
+    expect(shallow.ledger).toMatchObject({
       lines: lines.length,
       segments: (await visibleKeys(service.folder, 'ledger/')).length,
       first: times[0],
       last: times.at(-1),
     });
-    const deep = await verify('--deep');
-    expect(deep).toMatchObject({
-      code: 0,
-      report: { deep: true, compared: { content: stored.length + 2, metadata: 0, size: 0 } },
-    });
+    expect((await run({ deep: true })).compared).toEqual({ content: all, metadata: 0, size: 0 });
   });
 
   it('keeps its reports in the store, equal for an unchanged store', async () => {
     await storeOneOfEach();
-    const until = new Date().toISOString();
-    const first = await verify('--until', until, '--since', '2026-01-01');
-    const second = await verify('--until', until, '--since', '2026-01-01');
+    const until = new Date();
+    const since = new Date(until.getTime() - 86_400_000);
+    const first = await run({ since, until });
+    await run({ since, until });
     const [one = '', two = '', ...others] = await visibleKeys(service.folder, 'reports/verify/');
     expect(others).toEqual([]);
-    expect(JSON.parse(await readFile(file(one), 'utf8'))).toEqual(first.report);
-    const { startedAt, finishedAt } = first.report;
-    expect({ ...JSON.parse(await readFile(file(two), 'utf8')), startedAt, finishedAt }).toEqual(first.report);
-    expect(second.report).toMatchObject({ version: expect.any(String), store: `file:${service.folder}` });
+    expect(JSON.parse(await readFile(file(one), 'utf8'))).toEqual(first);
+    const { startedAt, finishedAt } = first;
+    expect({ ...JSON.parse(await readFile(file(two), 'utf8')), startedAt, finishedAt }).toEqual(first);
   });
 
-  it('reports what was removed, truncated, lengthened, flipped and exchanged', async () => {
+  it('reports what was removed, truncated, lengthened, flipped and exchanged, in health and status, too', async () => {
     await storeOneOfEach();
     await rm(file('jobs/plain/transcript.json'));
     await truncate(file('jobs/media/data'), 100);
@@ -139,37 +146,44 @@ describe('verify', () => {
     await rm(file('jobs/form/data'));
     await writeFile(file('jobs/form/data'), Buffer.alloc(MEDIA.length, 'forged'));
 
-    const shallow = await verify();
-    expect(shallow.code).toBe(3);
-    expect(shallow.report.outcomes).toMatchObject({ missing: 1, damaged: 2 });
-    const deep = await verify('--deep');
-    expect(deep.code).toBe(3);
-    expect(deep.report.missing).toEqual([
+    expect((await run()).outcomes).toMatchObject({ missing: 1, damaged: 2 });
+    const { code, stdout, stderr } = await verifyCli('--deep', '--json');
+    expect({ code, stderr }).toEqual({ code: 3, stderr: '' });
+    const { missing, damaged }: VerifyReport = JSON.parse(stdout);
+    expect(missing).toEqual([
       expect.objectContaining({ key: 'jobs/plain/transcript.json', jobId: 'plain', found: null }),
     ]);
-    expect(deep.report.damaged.map(({ key, reason }) => [key, reason]).sort()).toEqual([
+    expect(damaged.map(({ key, reason }) => [key, reason]).sort()).toEqual([
       ['jobs/form/data', 'content'],
       ['jobs/form/transcript.json', 'content'],
       ['jobs/imported/transcript.json', 'size'],
       ['jobs/media/data', 'size'],
     ]);
-    const size = deep.report.damaged.find(({ key }) => key === 'jobs/media/data');
-    expect(size).toMatchObject({ expected: { size: 200_000 }, found: { size: 100 } });
-    const text = await verifyCli('--deep');
-    expect(text.code).toBe(3);
-    expect(text.stdout).toMatch(/^missing {2}jobs\/plain\/transcript\.json {2}received /m);
-    expect(text.stdout).toMatch(/^damaged {2}jobs\/form\/data .*content: expected 200000 bytes, sha256 /m);
+    const shortened = damaged.find(({ key }) => key === 'jobs/media/data');
+    expect(shortened).toMatchObject({ expected: { size: 200_000 }, found: { size: 100 } });
+
+    const { body: health } = await adminApi(service).get('/health');
+    expect(health.verify).toMatchObject({ missing: 1, damaged: 4, deep: true, complete: true });
+    expect(health.problems).toContainEqual(
+      expect.stringMatching(/1 artefact missing .* 4 artefacts damaged/),
+    );
+    const status = JSON.parse((await runCli(['status', '--json'], settings())).stdout);
+    expect(status.verdict.troubles).toContainEqual(expect.objectContaining({ topic: 'verify' }));
   });
 
-  it('gives the command that fetches a missing artefact from the service, and it works', async () => {
+  it('prints what is wrong and the command that fetches it again, and the command works', async () => {
     const job = await lost.lose();
-    expect((await runCli(['refetch', job, '--source', 'default'], settings())).code).toBe(0);
+    expect((await runCli(['refetch', job], settings())).code).toBe(0);
     await rm(file(`jobs/${job}/transcript.json`));
-    const { report } = await verify();
-    expect(report.refetch).toEqual([`transcript-receiver refetch ${job}`]);
-    const [command = ''] = report.refetch;
+    const { code, stdout } = await verifyCli();
+    expect(code).toBe(3);
+    expect(stdout).toMatch(/^ {2}missing +1$/m);
+    expect(stdout).toMatch(new RegExp(`^missing {2}jobs/${job}/transcript\\.json {2}received `, 'm'));
+    const [command = ''] = (await run()).refetch;
+    expect(stdout).toContain(`\n  ${command}\n`);
+    expect(command).toBe(`transcript-receiver refetch ${job}`);
     expect((await runCli(command.split(' ').slice(1), settings())).code).toBe(0);
-    expect(await verify()).toMatchObject({ code: 0, report: { outcomes: { missing: 0 } } });
+    expect((await verifyCli()).code).toBe(0);
   });
 
   it('checks quarantined bodies and the requests beside them', async () => {
@@ -179,34 +193,36 @@ describe('verify', () => {
     );
     await rm(file(one.replace('body', 'request.json')));
     await rm(file(two));
-    const { code, report } = await verify();
-    expect(code).toBe(3);
-    expect(report.missing).toMatchObject([{ key: two, kind: 'quarantine' }]);
-    expect(report.damaged).toMatchObject([{ key: one, kind: 'quarantine', reason: 'request' }]);
+    const { missing, damaged } = await run();
+    expect(missing).toMatchObject([{ key: two, kind: 'quarantine' }]);
+    expect(damaged).toMatchObject([{ key: one, kind: 'quarantine', reason: 'request' }]);
   });
 
   it('accounts apart for what was erased, has expired or was acknowledged', async () => {
     await storeOneOfEach();
-    expect((await runCli(['erase', 'form', '--yes'], settings())).code).toBe(0);
-    expect((await runCli(['erase', 'broken', '--yes'], settings())).code).toBe(0);
+    for (const job of ['form', 'broken']) {
+      expect((await adminApi(service).delete(`/jobs/${job}`)).status).toBe(200);
+    }
     await rm(file('jobs/media/data'));
     await rm(file('jobs/plain/transcript.json'));
     const reviewed = await adminApi(service).post('/jobs/plain/acknowledge').send({ reason: 'not needed' });
     expect(reviewed.status).toBe(200);
-    const { code, report } = await verify('--expired-after', '90d', '--expired-after', 'data=0s');
+    const { code, stdout } = await verifyCli(
+      ...['--expired-after', '90d', '--expired-after', 'data=0s', '--json'],
+    );
+    const { outcomes }: VerifyReport = JSON.parse(stdout);
     expect(code).toBe(0);
-    expect(report.outcomes).toMatchObject({ missing: 0, erased: 4, expired: 1, acknowledged: 1 });
-    expect(await verify()).toMatchObject({ code: 3, report: { outcomes: { missing: 1, expired: 0 } } });
+    expect(outcomes).toMatchObject({ missing: 0, erased: 4, expired: 1, acknowledged: 1 });
+    expect((await run()).outcomes).toMatchObject({ missing: 1, expired: 0 });
   });
 
-  it('misses what was stored after the erasure of its job', async () => {
+  it('knows an erasure by its ledger line, without the mark, and misses what was stored afterwards', async () => {
     await send('again', 'before');
-    expect((await runCli(['erase', 'again', '--yes'], settings())).code).toBe(0);
+    await adminApi(service).delete('/jobs/again');
     await rm(file('.erasures/again.json'));
     await send('again', 'after');
     await rm(file('jobs/again/transcript.json'));
-    const { report } = await verify();
-    expect(report.outcomes).toMatchObject({ erased: 1, missing: 1 });
+    expect((await run()).outcomes).toMatchObject({ erased: 1, missing: 1 });
   });
 
   it('exits with 4 when lines of the ledger cannot be read, and still checks the others', async () => {
@@ -214,22 +230,89 @@ describe('verify', () => {
     const [segment = ''] = await visibleKeys(service.folder, 'ledger/');
     await appendFile(file(segment), '{"v":1,"deliv\n{"v":2}\n');
     await rm(file('jobs/plain/transcript.json'));
-    const { code, report } = await verify();
+    const { code, stdout } = await verifyCli('--json');
     expect(code).toBe(4);
+    const report: VerifyReport = JSON.parse(stdout);
     expect(report).toMatchObject({ complete: false, ledger: { broken: 1, newer: 1 } });
     expect(report.outcomes.missing).toBe(1);
   });
 
   it.each([
     [['--since', '2999-01-01'], /--since must be before --until/],
-    [['--since', 'yesterday'], /--since expects/],
     [['--max-rate', '5MiB'], /--max-rate needs --deep/],
     [['--deep', '--max-rate', 'fast'], /--max-rate expects a size/],
     [['--expired-after', 'video=3d'], /--expired-after expects a duration .* or kind=duration/],
     [['--expired-after', '30'], /--expired-after expects a duration/],
-    [['--depth'], /unknown option/],
   ])('refuses %j with 2', async (args, message) => {
     const { code, stderr } = await verifyCli(...args);
     expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringMatching(message) });
+  });
+});
+
+describe('verify on S3', () => {
+  let place: Awaited<ReturnType<typeof openStandInPlace>>;
+
+  beforeEach(async () => {
+    place = await openStandInPlace();
+    const store = await openStore(place.options);
+    const { archive } = archiveOver(store);
+    const ledger = createLedger({ store, replica: 'r' });
+    await Promise.all(
+      Array.from({ length: 200 }, async (_, n) => {
+        const delivery = context({ jobId: `j${n}`, receivedAt: new Date().toISOString() });
+        const staged = archive.begin(delivery);
+        await putItem(staged, TRANSCRIPT, Buffer.from(transcript(`${n}`)));
+        const { jobId, deliveryId, receivedAt } = delivery;
+        await ledger.append(ledgerLine({ jobId, deliveryId, receivedAt, items: await staged.commit() }));
+      }),
+    );
+    await store.close();
+    place.standIn.requests.length = 0;
+  });
+  afterEach(() => place.dispose());
+
+  const heads = () => place.standIn.requests.filter(({ operation }) => operation === 'HeadObject');
+  const writes = () =>
+    place.standIn.requests
+      .filter(({ operation }) => !['HeadObject', 'GetObject', 'ListObjects'].includes(operation))
+      .map(({ operation, key }) => `${operation} ${key}`);
+  const reports = () =>
+    writes().filter((write) => /^PutObject .*\/reports\/verify\/[^/]+\.json$/.test(write));
+
+  /** Runs the command; it gets the signal when it asks for the twentieth artefact. */
+  function interrupted(signal: NodeJS.Signals) {
+    let kill: (signal: NodeJS.Signals) => void = () => {};
+    place.standIn.misbehave = ({ operation }) => {
+      if (operation === 'HeadObject' && heads().length === 20) kill(signal);
+      return null;
+    };
+    const env = { NODE_CONFIG: JSON.stringify({ store: storeSettings(place.options) }) };
+    return runCli(['verify', '--json'], env, undefined, (given) => {
+      kill = given;
+    });
+  }
+
+  it('asks once for each artefact, and writes nothing but its report', async () => {
+    const env = { NODE_CONFIG: JSON.stringify({ store: storeSettings(place.options) }) };
+    const { code, stdout } = await runCli(['verify', '--json'], env);
+    expect({ code, report: JSON.parse(stdout) }).toMatchObject({ code: 0, report: { checked: 200 } });
+    expect(heads()).toHaveLength(200);
+    expect(writes()).toEqual(reports());
+    expect(reports()).toHaveLength(1);
+  });
+
+  it('stores a report of what it checked until SIGINT, and exits with 4', async () => {
+    const { code, stdout, stderr } = await interrupted('SIGINT');
+    expect({ code, stderr }).toEqual({ code: 4, stderr: '' });
+    const report: VerifyReport = JSON.parse(stdout);
+    expect(report).toMatchObject({ complete: false, faults: [{ reason: 'the run was interrupted' }] });
+    expect(report.checked).toBeGreaterThan(0);
+    expect(report.checked).toBeLessThan(200);
+    expect(reports()).toHaveLength(1);
+  });
+
+  it('leaves nothing behind when it is killed', async () => {
+    expect((await interrupted('SIGKILL')).code).toBeNull();
+    expect(writes()).toEqual([]);
   });
 });

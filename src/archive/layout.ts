@@ -99,6 +99,20 @@ export function quarantineFolder(deliveryId: string): string {
   return `${QUARANTINE_FOLDER}${deliveryId}/`;
 }
 
+/**
+ * Index of the quarantine by job: `<job id>/<delivery id>`, written before the body and removed after it. Not part of the
+ * contract with bucket readers.
+ */
+export const QUARANTINE_INDEX = '.quarantine-jobs/';
+
+export function quarantineMarkers(jobId: string): string {
+  return `${QUARANTINE_INDEX}${jobId}/`;
+}
+
+export function quarantineMarker(jobId: string, deliveryId: string): string {
+  return `${quarantineMarkers(jobId)}${deliveryId}`;
+}
+
 export const REPLAYS_FOLDER = 'replays/';
 
 export function replayKey(replayId: string): string {

@@ -1,9 +1,9 @@
 import pLimit from 'p-limit';
 import { listJobObjects } from '../archive/artefacts.js';
-import { conflictClaims, erasureKey, jobFolder } from '../archive/layout.js';
+import { conflictClaims, erasureKey, jobFolder, quarantineMarker } from '../archive/layout.js';
 import type { Ledger } from '../archive/ledger/ledger.js';
 import { type AuditInfo, newDeliveryId, operatorLine } from '../archive/ledger/ledger-line.js';
-import { quarantinedBodies } from '../archive/quarantine/quarantined-bodies.js';
+import { indexedBodies } from '../archive/quarantine/quarantined-bodies.js';
 import { type ObjectStore, StoreError } from '../store/object-store.js';
 
 export interface EraseParts {
@@ -87,8 +87,10 @@ async function eraseRound(
     counts.bytes += size;
     deleting.push(limit(() => store.delete(key)));
   }
-  for (const { keys, bytes } of await quarantinedBodies(store, jobId)) {
-    counts.quarantined += 1;
+  for (const { id, keys, bytes } of await indexedBodies(store, jobId)) {
+    // Only a round that finds nothing there any more: a release may be writing there, or this process may die.
+    if (keys.length === 0) await store.delete(quarantineMarker(jobId, id));
+    else counts.quarantined += 1;
     counts.bytes += bytes;
     deleting.push(...keys.map((key) => limit(() => store.delete(key))));
   }

@@ -78,7 +78,7 @@ async function release(
     });
   }
   // An erasure that began after the commit has deleted the artefacts, but may have listed the quarantine before the mark.
-  if (await isErased(parts.store, jobId)) await parts.quarantine.unmarkReleased(id);
+  if (await isErased(parts.store, jobId)) await parts.quarantine.removeErased(id, jobId);
   parts.onReleased?.(body.length);
   return resultOf(request, mark.deliveryId, mark.items);
 }

@@ -23,7 +23,6 @@ const HOUR = 3_600_000;
 export async function inspectJob(parts: InspectParts, jobId: string): Promise<Job | null> {
   const [found] = await Promise.all([readArtefacts(parts.store, parts.keyPrefixes, jobId), parts.fresh()]);
   const { deliveries: recent } = await parts.view.deliveries({ job: jobId, limit: MAX_TIMELINE });
-  // Finding a job's bodies reads every body's metadata, so it is done only when nothing else is known of the job.
   const alone = found.length === 0 && recent.length === 0;
   const bodies = alone ? await quarantinedBodies(parts.store, jobId) : [];
   const timeline = await withOlderLines(parts, jobId, recent, [

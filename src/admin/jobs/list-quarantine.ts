@@ -21,9 +21,10 @@ const READS_AT_ONCE = 16;
 
 /** Newest first. Throws `request-invalid` for an invalid cursor. */
 export async function listQuarantine(store: QuarantineStore, query: QuarantineQuery): Promise<Quarantine> {
-  const { limit = 50, state = 'waiting', cursor } = query;
+  const { limit = 50, state = 'waiting', cursor, job } = query;
   const before = cursor === undefined ? '~' : decodeIdCursor(cursor);
-  const entries = (await store.entries()).filter(
+  const all = job === undefined ? store.entries() : store.entriesOf(job);
+  const entries = (await all).filter(
     (entry) => entry.id < before && (state === 'all' || entry.state === state),
   );
   const page: QuarantinedBody[] = [];

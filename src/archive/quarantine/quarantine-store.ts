@@ -4,8 +4,9 @@ import type { StoredItem } from '../../domain/item.js';
 import { type ObjectInfo, type ObjectStore, StoreError } from '../../store/object-store.js';
 import { readDocument } from '../../store/read-document.js';
 import { isUlid } from '../../text/id-cursor.js';
-import { QUARANTINE_FOLDER, quarantineFolder } from '../layout.js';
+import { QUARANTINE_FOLDER, quarantineFolder, quarantineMarker } from '../layout.js';
 import type { QuarantinedRequest } from './quarantine.js';
+import { markQuarantined, type QuarantinedBody, quarantinedBodies } from './quarantined-bodies.js';
 
 /** A quarantined body in a listing. */
 export interface QuarantineEntry {
@@ -29,6 +30,8 @@ export interface ReleaseRecord {
 export interface QuarantineStore {
   /** Newest first. Bodies whose `request.json` is missing were never acknowledged and are left out. */
   entries(): Promise<QuarantineEntry[]>;
+  /** The entries of one job, newest first, without a look at those of others. */
+  entriesOf(jobId: string): Promise<QuarantineEntry[]>;
   request(id: string): Promise<QuarantinedRequest | null>;
   /** Key and size of the body; null when it is missing. */
   bodyInfo(id: string): Promise<ObjectInfo | null>;
@@ -38,9 +41,11 @@ export interface QuarantineStore {
    */
   withBody<T>(id: string, work: (body: Buffer | null) => Promise<T>): Promise<T>;
   release(id: string): Promise<ReleaseRecord | null>;
-  /** Returns the first mark, which stays. Its metadata names the job, so that an erasure finds it without the body, too. */
+  /** Returns the first mark, which stays. An erasure finds it without the body, too. */
   markReleased(id: string, jobId: string, record: ReleaseRecord): Promise<ReleaseRecord>;
   unmarkReleased(id: string): Promise<void>;
+  /** Removes the mark of a body that an erasure has removed, and with it what is left of the body in the index. */
+  removeErased(id: string, jobId: string): Promise<void>;
 }
 
 const NAME = /^quarantine\/([^/]+)\/(body|request\.json|released\.json)$/;
@@ -63,6 +68,7 @@ export function createQuarantineStore(store: ObjectStore): QuarantineStore {
 
   return {
     entries: () => listEntries(store),
+    entriesOf: async (jobId) => (await quarantinedBodies(store, jobId)).flatMap(entryOf).reverse(),
     request: async (id) => (await document(id, 'request.json')) as unknown as QuarantinedRequest | null,
     release,
     bodyInfo: async (id) => (isUlid(id) ? store.head(keyOf(id, 'body')) : null),
@@ -70,11 +76,25 @@ export function createQuarantineStore(store: ObjectStore): QuarantineStore {
     async markReleased(id, jobId, record) {
       const body = Buffer.from(JSON.stringify(record));
       const headers = { contentType: 'application/json', metadata: { 'job-id': jobId } };
+      // An erasure may have removed it since.
+      await markQuarantined(store, jobId, id);
       if ((await store.create(keyOf(id, 'released.json'), body, headers)) === 'created') return record;
       return (await release(id)) ?? record;
     },
     unmarkReleased: (id) => store.delete(keyOf(id, 'released.json')),
+    async removeErased(id, jobId) {
+      await store.delete(keyOf(id, 'released.json'));
+      // The erasure needs the index for as long as anything is there.
+      for await (const _object of store.list(quarantineFolder(id))) return;
+      await store.delete(quarantineMarker(jobId, id));
+    },
   };
+}
+
+function entryOf({ id, keys, bytes }: QuarantinedBody): QuarantineEntry[] {
+  const has = (name: string) => keys.includes(`${quarantineFolder(id)}${name}`);
+  if (!isUlid(id) || !has('request.json')) return [];
+  return [{ id, bytes, state: has('released.json') ? 'released' : 'waiting' }];
 }
 
 async function listEntries(store: ObjectStore): Promise<QuarantineEntry[]> {

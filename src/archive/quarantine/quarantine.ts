@@ -3,6 +3,7 @@ import type { ObjectStore } from '../../store/object-store.js';
 import { StoreError } from '../../store/object-store.js';
 import { quarantineFolder } from '../layout.js';
 import { holdsBytes } from '../read-back.js';
+import { markQuarantined } from './quarantined-bodies.js';
 
 /** The request of a body that could not be decoded; stored beside it as `request.json`. */
 export interface QuarantinedRequest {
@@ -44,12 +45,16 @@ export function createQuarantine(store: ObjectStore): Quarantine {
       const folder = quarantineFolder(request.deliveryId);
       const metadata = { 'job-id': request.jobId, 'delivery-id': request.deliveryId, source: request.source };
       const document = Buffer.from(JSON.stringify(record));
-      // The body first: a request.json means that its body exists (test/unit/archive/quarantine/quarantine.test.ts).
+      // Before the body: an erasure finds every body by it, also of a process that died in between.
+      await markQuarantined(store, request.jobId, request.deliveryId);
+      // The body before the request: a request.json means that its body exists (test/unit/archive/quarantine/quarantine.test.ts).
       await write(store, `${folder}body`, body, {
         contentType: 'application/octet-stream',
         metadata: { ...metadata, sha256 },
       });
       await write(store, `${folder}request.json`, document, { contentType: 'application/json', metadata });
+      // Again: an erasure that found the index without the body has removed it from there.
+      await markQuarantined(store, request.jobId, request.deliveryId);
       return record;
     },
   };

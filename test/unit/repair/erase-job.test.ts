@@ -11,6 +11,8 @@ import { createTurns, interleavings } from '../../support/http/turns.js';
 import { archiveOver } from '../../support/store/archive-fixture.js';
 import { createMemoryStore } from '../../support/store/memory-store.js';
 
+/** Says that no body is from a version without the index. */
+const INDEX_COMPLETE = '.quarantine-indexed/complete.json';
 const ORDER = { actor: 'tester', reason: null };
 
 function ledger() {
@@ -29,9 +31,14 @@ describe('erasing a job', () => {
     });
     store.put('jobs/j1/transcript.json', 'x');
     store.put('jobs/j10/transcript.json', 'x');
+    store.put(INDEX_COMPLETE, '{}');
     const { lines, append } = ledger();
     const result = await eraseJob({ store, keyPrefixes: ['', ''], ledger: { append } }, 'j1', ORDER);
-    expect([...store.objects.keys()].toSorted()).toEqual([erasureKey('j1'), 'jobs/j10/transcript.json']);
+    expect([...store.objects.keys()].toSorted()).toEqual([
+      erasureKey('j1'),
+      INDEX_COMPLETE,
+      'jobs/j10/transcript.json',
+    ]);
     expect(result.erased).toEqual({ artefacts: 3, conflicts: 0, quarantined: 0, bytes: 3 });
     expect(lines).toEqual([expect.objectContaining({ outcome: 'erased', jobId: 'j1', bytes: 3 })]);
   });
@@ -71,6 +78,7 @@ describe('erasing a job whose quarantined body is being released', () => {
       detail: 'It was broken.',
     };
     await createQuarantine(memory).keep(request, Buffer.from(BODY));
+    memory.put(INDEX_COMPLETE, '{}');
     const turns = createTurns(order);
     const releasing = turns.over('R', memory);
     const release = releaseBody(
@@ -103,9 +111,9 @@ describe('erasing a job whose quarantined body is being released', () => {
 
   it('leaves nothing of it, in whatever order their calls come', async () => {
     const answers = new Set<string>();
-    for (const order of interleavings({ R: 5, E: 7 })) {
+    for (const order of interleavings({ R: 6, E: 8 })) {
       const { keys, answer } = await play(order);
-      expect([order, keys]).toEqual([order, [erasureKey('job1')]]);
+      expect([order, keys.toSorted()]).toEqual([order, [erasureKey('job1'), INDEX_COMPLETE]]);
       answers.add(answer);
     }
     expect([...answers].sort()).toEqual(['not-found', 'stored']);
@@ -115,8 +123,75 @@ describe('erasing a job whose quarantined body is being released', () => {
     const store = createMemoryStore();
     const id = ulid();
     const record = { v: 1, deliveryId: id, releasedAt: '', ...ORDER, outcome: 'stored', items: [] } as const;
+    store.put(INDEX_COMPLETE, '{}');
     await createQuarantineStore(store).markReleased(id, 'job1', record);
     await eraseJob({ store, keyPrefixes: [''], ledger: ledger() }, 'job1', ORDER);
-    expect([...store.objects.keys()]).toEqual([erasureKey('job1')]);
+    expect([...store.objects.keys()].toSorted()).toEqual([erasureKey('job1'), INDEX_COMPLETE]);
+  });
+});
+
+describe('erasing a job of which the quarantine holds bodies', () => {
+  const request = (jobId: string) => ({
+    deliveryId: ulid(),
+    receivedAt: '2026-01-02T03:04:05.678Z',
+    source: 'default',
+    region: null,
+    clientIp: null,
+    method: 'POST',
+    jobId,
+    status: 'success',
+    query: '',
+    headers: {},
+    reason: 'json-invalid',
+    detail: '',
+  });
+
+  function leftOf(store: ReturnType<typeof createMemoryStore>, jobId: string): string[] {
+    return [...store.objects]
+      .filter(([key, { headers }]) => headers.metadata['job-id'] === jobId || key.includes(`/${jobId}/`))
+      .map(([key]) => key);
+  }
+
+  it('asks the store for nothing of other jobs', async () => {
+    const store = createMemoryStore();
+    store.put(INDEX_COMPLETE, '{}');
+    const quarantine = createQuarantine(store);
+    for (let n = 0; n < 300; n += 1) await quarantine.keep(request(`other${n}`), Buffer.from('{'));
+    for (let n = 0; n < 3; n += 1) await quarantine.keep(request('job1'), Buffer.from('{'));
+    const before = store.calls.length;
+    const { erased } = await eraseJob({ store, keyPrefixes: [''], ledger: ledger() }, 'job1', ORDER);
+    expect(erased).toMatchObject({ quarantined: 3, bytes: 3 });
+    expect(leftOf(store, 'job1')).toEqual([]);
+    expect(leftOf(store, 'other7')).toHaveLength(3);
+    // Two rounds of lists, a list for each body in each round, and a delete of each body, its request and its index entry.
+    expect(store.calls.length - before).toBeLessThanOrEqual(1 + 2 * (4 + 3) + 3 * 3);
+  });
+
+  it.each([2, 3])('finds a body whose process died before call %i', async (call) => {
+    let calls = 0;
+    const store = createMemoryStore((operation) => {
+      if (operation === 'create' && ++calls === call) throw new Error('killed');
+    });
+    store.put(INDEX_COMPLETE, '{}');
+    await expect(createQuarantine(store).keep(request('job1'), Buffer.from('{'))).rejects.toThrow('killed');
+    expect(leftOf(store, 'job1')).toHaveLength(call - 1);
+    await eraseJob({ store, keyPrefixes: [''], ledger: ledger() }, 'job1', ORDER);
+    expect(leftOf(store, 'job1')).toEqual([]);
+  });
+
+  it('leaves no body that a second erasure misses, in whatever order the calls of both come', async () => {
+    for (const order of interleavings({ K: 4, E: 8 })) {
+      const memory = createMemoryStore();
+      memory.put(INDEX_COMPLETE, '{}');
+      const turns = createTurns(order);
+      const keeping = createQuarantine(turns.over('K', memory))
+        .keep(request('job1'), Buffer.from('{'))
+        .finally(() => turns.leave('K'));
+      const { list, replace } = turns.over('E', memory);
+      const parts = { store: { ...memory, list, replace }, keyPrefixes: [''], ledger: ledger() };
+      await Promise.all([keeping, eraseJob(parts, 'job1', ORDER).finally(() => turns.leave('E'))]);
+      await eraseJob({ store: memory, keyPrefixes: [''], ledger: ledger() }, 'job1', ORDER);
+      expect([order, leftOf(memory, 'job1')]).toEqual([order, []]);
+    }
   });
 });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { indexOlderBodies } from '../../../../src/archive/quarantine/index-older-bodies.js';
 import { createQuarantineStore } from '../../../../src/archive/quarantine/quarantine-store.js';
 import { quarantinedBodies } from '../../../../src/archive/quarantine/quarantined-bodies.js';
 import { createMemoryStore } from '../../../support/store/memory-store.js';
@@ -101,5 +102,35 @@ describe('the quarantined bodies of a job', () => {
     ]);
     expect(bodies.map(({ receivedAt }) => receivedAt?.slice(0, 4) ?? null)).toEqual(['2025', '2025', null]);
     expect(await quarantinedBodies(store, 'c')).toEqual([]);
+  });
+
+  it('of a version without the index are indexed, until no replica of it can be left', async () => {
+    const store = createMemoryStore();
+    const DAY = 86_400_000;
+    await keep(store, FIRST, 'a');
+    const now = Date.now();
+    await indexOlderBodies(store, now);
+    await keep(store, SECOND, 'a');
+    await indexOlderBodies(store, now + DAY - 1);
+    expect(await quarantinedBodies(store, 'a')).toHaveLength(2);
+    await keep(store, '01K2000000000000000000000C', 'a');
+    await indexOlderBodies(store, now + DAY);
+    const before = store.calls.length;
+    await indexOlderBodies(store, now + DAY);
+    expect(store.calls.slice(before).map(({ operation }) => operation)).toEqual(['head']);
+    expect(await quarantinedBodies(store, 'a')).toHaveLength(3);
+  });
+
+  it('are listed for the job alone', async () => {
+    const store = createMemoryStore();
+    await keep(store, FIRST, 'a', 'four');
+    await keep(store, SECOND, 'a', 'seven!!');
+    await keep(store, '01K2000000000000000000000C', 'b');
+    const quarantine = createQuarantineStore(store);
+    await quarantine.markReleased(FIRST, 'a', RECORD);
+    expect(await quarantine.entriesOf('a')).toEqual([
+      { id: SECOND, bytes: 7, state: 'waiting' },
+      { id: FIRST, bytes: 4, state: 'released' },
+    ]);
   });
 });

@@ -18,13 +18,15 @@ const REQUEST = {
   detail: '',
 };
 
+const MARKER = `.quarantine-jobs/job1/${REQUEST.deliveryId}`;
+
 describe('the quarantine', () => {
   it('writes request.json only after the body is stored', async () => {
     const store = createMemoryStore((operation, key) => {
       if (key.endsWith('/body')) throw new StoreError(operation, 'EIO');
     });
     await expect(createQuarantine(store).keep(REQUEST, Buffer.from('{'))).rejects.toThrow('EIO');
-    expect([...store.objects.keys()]).toEqual([]);
+    expect([...store.objects.keys()]).toEqual([MARKER]);
   });
 
   it('begins with request.json when the body has been written', async () => {
@@ -34,10 +36,12 @@ describe('the quarantine', () => {
     );
     const keeping = createQuarantine(store).keep(REQUEST, Buffer.from('{'));
     await new Promise((resolve) => setImmediate(resolve));
-    expect(store.calls.map(({ key }) => key)).toEqual([`quarantine/${REQUEST.deliveryId}/body`]);
+    const body = `quarantine/${REQUEST.deliveryId}/body`;
+    expect(store.calls.map(({ key }) => key)).toEqual([MARKER, body]);
     endBody();
     await keeping;
-    expect(store.calls).toHaveLength(2);
+    const request = `quarantine/${REQUEST.deliveryId}/request.json`;
+    expect(store.calls.map(({ key }) => key)).toEqual([MARKER, body, request, MARKER]);
   });
 
   it('says of body and request what they are, and of the body its hash', async () => {
@@ -63,8 +67,8 @@ describe('the quarantine', () => {
     await expect(createQuarantine(store).keep(REQUEST, Buffer.from('['))).rejects.toThrow(
       /holds other bytes/,
     );
-    expect(store.objects.size).toBe(1);
-    await createQuarantine(store).keep(REQUEST, Buffer.from('{'));
     expect(store.objects.size).toBe(2);
+    await createQuarantine(store).keep(REQUEST, Buffer.from('{'));
+    expect(store.objects.size).toBe(3);
   });
 });

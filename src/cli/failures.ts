@@ -41,7 +41,12 @@ async function listFailures(work: RecoveryWork, options: Options) {
   const { view } = openRepairs(work);
   const progress = createProgress();
   progress.show('reading the ledger');
-  await view.refresh().finally(() => progress.end());
+  try {
+    await view.refresh();
+    await view.readPast();
+  } finally {
+    progress.end();
+  }
   const { since, limit, cursor, outcome, source, region } = options;
   const filters = { outcome, source, region };
   try {
@@ -64,12 +69,18 @@ function readLimit(text: string): number {
 }
 
 /** @param looked what was read, so that a mistyped store does not look like good news */
-function formatFailures({ failures, counts, nextCursor }: FailurePage, looked: string): string[] {
+function formatFailures(page: FailurePage, looked: string): string[] {
+  const { failures, counts, nextCursor, searchedBackTo, unseen } = page;
+  const scope = [
+    `Covers every delivery since ${searchedBackTo}.`,
+    ...(unseen.length === 0 ? [] : [`Not covered: ${unseen.join('; ')}.`]),
+  ];
   const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
-  if (total === 0) return [`No job is failing, by ${looked}.`];
+  if (total === 0) return [`No job is failing, by ${looked}.`, ...scope];
   const summary = Object.entries(counts).map(([outcome, count]) => `${count} ${outcome}`);
   return [
     `${total} ${total === 1 ? 'job is' : 'jobs are'} failing: ${summary.join(', ')}.`,
+    ...scope,
     '',
     row(['OUTCOME', 'REGION', 'JOB', 'KEPT UNTIL', 'REASON']),
     ...failures.map(rowOf),

@@ -50,6 +50,7 @@ async function readVerdict(work: RecoveryWork): Promise<Verdict> {
     () => null,
     (error: Error) => error.message,
   );
+  if (unreadable === null) await view.readPast();
   progress.end();
   const now = Date.now();
   const [summary, failures, entries, reconcile, verify, lastProven] = await Promise.all([
@@ -66,7 +67,7 @@ async function readVerdict(work: RecoveryWork): Promise<Verdict> {
       lastProven,
       store: { writable: true, reason: null },
       ledger: { ...view.status(), error: unreadable },
-      windowSince: view.windowSince(now),
+      looked: { since: failures.searchedBackTo, unseen: failures.unseen },
       deliveries24h: summary.total.lines,
       failing: failures.counts,
       waiting: entries?.filter(({ state }) => state === 'waiting').length ?? null,

@@ -1,58 +1,154 @@
-import { type RowWindow, visitRows } from './row-window.js';
-import { createFigures, MAX_COUNTED_NAMES, type SummaryFigures } from './summary-figures.js';
+import { type DroppedRows, SLOT } from './dropped-rows.js';
+import { createLastDeliveries, type LastDeliveries } from './last-deliveries.js';
+import type { RollupCoverage, RollupReader } from './rollup-reader.js';
+import { type RowWindow, snapshotOf, visitRows } from './row-window.js';
+import { createFigures, type SummaryFigures } from './summary-figures.js';
+import { ceilTo, DAY, floorTo, HOUR, mergeRanges, type TimeRange } from './time-ranges.js';
 
 /** Figures of a period, for charts and for the verdict on health. */
 export interface LedgerSummary {
   /** ISO 8601; the period of the figures. */
   readonly since: string;
   readonly until: string;
+  /**
+   * Milliseconds: the period and its parts begin at multiples of it, because the rollups are no finer. 1 while all lines
+   * of the period are in memory.
+   */
+  readonly resolutionMs: number;
   readonly total: SummaryFigures;
-  /** Parts of the period of equal length, oldest first; empty ones included. */
+  /** Parts of the period of equal length, oldest first; empty ones included. The last one may be shorter. */
   readonly buckets: readonly (SummaryFigures & { readonly start: string })[];
-  /** Last accepted delivery by region and by source, over all rows in memory. */
+  /** Parts of the period whose deliveries are not in the figures, oldest first. */
+  readonly gaps: readonly { readonly since: string; readonly until: string }[];
+  /** Why there are gaps, as far as something failed. */
+  readonly faults: readonly string[];
+  /** Last accepted delivery by region and by source: of the lines in memory, the period, and seven days of rollups. */
   readonly lastByRegion: Readonly<Record<string, string>>;
   readonly lastBySource: Readonly<Record<string, string>>;
   /** The same by `<source>/<credential>`. */
   readonly lastByCredential: Readonly<Record<string, string>>;
 }
 
-export interface SummaryRange {
-  readonly since: number;
-  readonly until: number;
+export interface SummaryRange extends TimeRange {
+  /** Number of parts; with rollups there may be fewer. */
   readonly buckets: number;
 }
 
-export async function summarise(window: RowWindow, range: SummaryRange): Promise<LedgerSummary> {
-  const { since, until, buckets } = range;
-  const width = (until - since) / buckets;
-  const figures = Array.from({ length: buckets }, createFigures);
-  const lastByRegion = new Map<string, number>();
-  const lastBySource = new Map<string, number>();
-  const lastByCredential = new Map<string, number>();
-  await visitRows(window, (row) => {
-    if (row.outcome !== 'refused' && row.origin === 'callback') {
-      noteFirst(lastByRegion, row.region, row.time);
-      noteFirst(lastBySource, row.source, row.time);
-      if (row.credential !== null) noteFirst(lastByCredential, `${row.source}/${row.credential}`, row.time);
+export interface SummarySources {
+  readonly window: RowWindow;
+  readonly dropped: DroppedRows;
+  readonly rollups: Pick<RollupReader, 'figures'>;
+  /** The window holds everything received from then on. */
+  completeSince(): number;
+  /** Everything received from then on is in the window or was dropped from it. */
+  seenSince(): number;
+  readonly clock: () => number;
+}
+
+/** How far back rollups are searched for the last deliveries, in milliseconds. */
+const LAST_WITHIN = 7 * DAY;
+/** Above this length the figures of days stand for those of hours: they are 24 times fewer. */
+const BY_DAY_ABOVE = 8 * DAY;
+
+/**
+ * Each hour is counted from one source: from memory where this process has seen every line of it, otherwise from its
+ * rollups. The hour that is in memory only in part comes from its rollup if it has one.
+ */
+export async function summarise(sources: SummarySources, asked: SummaryRange): Promise<LedgerSummary> {
+  const { window, dropped, rollups, clock } = sources;
+  const now = clock();
+  const range = alignRange(asked, sources.completeSince(), now);
+  const { since, until, width, resolution } = range;
+  const seen = sources.seenSince();
+  const old = { since: floorTo(HOUR, since), until: Math.min(until, ceilTo(HOUR, seen)) };
+  const recent = { since: floorTo(HOUR, now - LAST_WITHIN), until: Math.min(now, ceilTo(HOUR, seen)) };
+  const [coverage, lately] = await Promise.all([
+    read(rollups, old, width >= HOUR && until - since > BY_DAY_ABOVE),
+    read(rollups, recent, true),
+  ]);
+  // Hours left memory meanwhile.
+  if (sources.seenSince() > seen || (resolution === 1 && sources.completeSince() > since))
+    return summarise(sources, asked);
+
+  const figures = Array.from({ length: Math.ceil((until - since) / width) }, createFigures);
+  const bucketOf = (time: number) => figures[Math.floor((time - since) / width)];
+  const last = createLastDeliveries();
+  last.addAll(dropped.last);
+  for (const { last: known } of [...coverage.files, ...lately.files]) last.addAll(known);
+
+  const border = floorTo(HOUR, seen);
+  const held = border < seen && coverage.holds(border) ? border + HOUR : seen;
+  for (const { slots } of coverage.files) {
+    for (const { start, figures: packed } of slots) {
+      if (start >= since && start < Math.min(until, held)) bucketOf(start)?.addPacked(packed);
     }
-    if (row.time >= since && row.time < until) figures[Math.floor((row.time - since) / width)]?.add(row);
+  }
+  const inMemory = Math.max(since, held);
+  // No await between the two: rows must not move from the window to the dropped ones.
+  for (const { start, figures: sum } of dropped.slots(floorTo(SLOT, inMemory), until))
+    bucketOf(start)?.addAll(sum);
+  await visitRows(snapshotOf(window), (row) => {
+    last.add(row);
+    if (row.time >= inMemory && row.time < until) bucketOf(row.time)?.add(row);
   });
+
   const total = createFigures();
   for (const figure of figures) total.addAll(figure);
   return {
     since: iso(since),
     until: iso(until),
+    resolutionMs: resolution,
     total: total.result(),
     buckets: figures.map((figure, index) => ({ start: iso(since + index * width), ...figure.result() })),
-    lastByRegion: instants(lastByRegion),
-    lastBySource: instants(lastBySource),
-    lastByCredential: instants(lastByCredential),
+    gaps: mergeRanges(coverage.gaps, { since, until: Math.min(until, held) }).map((gap) => ({
+      since: iso(gap.since),
+      until: iso(gap.until),
+    })),
+    faults: coverage.faults.slice(0, MAX_FAULTS),
+    ...lastAsRecords(last),
   };
 }
 
-/** Rows come newest first: the first one seen is the last one received. */
-function noteFirst(last: Map<string, number>, name: string | null, time: number): void {
-  if (name !== null && !last.has(name) && last.size < MAX_COUNTED_NAMES) last.set(name, time);
+const MAX_FAULTS = 10;
+
+/** Lengths of buckets that divide a day, and whole days. */
+const WIDTHS = [1, 2, 3, 6, 12, 18, 24, 36, 48, 72].map((slots) => slots * SLOT);
+
+/**
+ * Widens the period to multiples of what the rollups can tell apart. A bucket never begins within a slot.
+ *
+ * @param complete from here on every line is in memory, so that any length can be counted
+ */
+function alignRange({ since, until, buckets }: SummaryRange, complete: number, now: number) {
+  if (since >= complete) return { since, until, width: (until - since) / buckets, resolution: 1 };
+  const shortest = until - since > BY_DAY_ABOVE ? HOUR : SLOT;
+  const wanted = Math.max(shortest, (until - since) / buckets);
+  const width = WIDTHS.find((each) => each >= wanted) ?? ceilTo(DAY, wanted);
+  const resolution = Math.min(width, DAY);
+  return {
+    since: floorTo(resolution, since),
+    until: until > now ? until : Math.min(ceilTo(resolution, until), now + 1),
+    width,
+    resolution,
+  };
+}
+
+const NOTHING: RollupCoverage = { files: [], holds: () => false, gaps: [], faults: [] };
+
+async function read(
+  rollups: SummarySources['rollups'],
+  range: TimeRange,
+  byDay: boolean,
+): Promise<RollupCoverage> {
+  return range.since < range.until ? rollups.figures(range, byDay) : NOTHING;
+}
+
+function lastAsRecords({ byRegion, bySource, byCredential }: LastDeliveries) {
+  return {
+    lastByRegion: instants(byRegion),
+    lastBySource: instants(bySource),
+    lastByCredential: instants(byCredential),
+  };
 }
 
 function instants(times: ReadonlyMap<string, number>): Record<string, string> {

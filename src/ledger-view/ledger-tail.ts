@@ -3,6 +3,7 @@ import { ledgerPartition } from '../archive/layout.js';
 import { listPartition, listPartitions, startOfPartition } from '../archive/ledger/ledger-reader.js';
 import type { ObjectStore } from '../store/object-store.js';
 import type { LedgerRow } from './ledger-row.js';
+import type { RemovedSegments } from './removed-segments.js';
 import type { RowWindow } from './row-window.js';
 import type { SegmentLoader } from './segment-loader.js';
 
@@ -14,6 +15,7 @@ export interface LedgerTailOptions {
   /** How far back rows are held, in milliseconds. */
   readonly windowMs: number;
   readonly maxRows: number;
+  readonly removed: RemovedSegments;
   /** Called whenever more of the ledger is known. */
   readonly onProgress: () => void;
 }
@@ -39,8 +41,8 @@ export interface LedgerTail {
   /** All lines received at or after this instant are in the window. */
   completeSince(): number;
   /**
-   * All lines received at or after this instant were in the window at some time. `maxRows` does not move it. Infinity
-   * before the first load.
+   * All lines received at or after this instant are in the window or were in it since the first load: `maxRows` does not
+   * move it.
    */
   seenSince(): number;
 }
@@ -59,7 +61,7 @@ const SWEPT = 24 * HOUR;
 const STEP = 64;
 
 export function createLedgerTail(options: LedgerTailOptions): LedgerTail {
-  const { store, loader, window, clock, windowMs, maxRows, onProgress } = options;
+  const { store, loader, window, clock, windowMs, maxRows, removed, onProgress } = options;
   const partitions = new Map<string, KnownPartition>();
   let complete = Number.POSITIVE_INFINITY;
   let seen = Number.POSITIVE_INFINITY;
@@ -134,22 +136,31 @@ export function createLedgerTail(options: LedgerTailOptions): LedgerTail {
 
   async function load(): Promise<void> {
     const since = startOfHour(clock() - windowMs);
-    const folders = await collect(listPartitions(store, { since: new Date(since).toISOString() }));
-    for (const partition of folders.reverse()) {
+    const [folders, compacted] = await Promise.all([
+      collect(listPartitions(store, { since: new Date(since).toISOString() })),
+      removed.compactedHours(since, clock()),
+    ]);
+    const partitions = new Set([...folders, ...[...compacted].map(partitionOf)]);
+    let reached = since;
+    for (const partition of [...partitions].sort().reverse()) {
       // No hour between this one and the one before it in the loop has segments.
       complete = Math.min(complete, endOf(partition));
       onProgress();
       const keys = await collect(listPartition(store, partition));
+      if (compacted.has(startOf(partition)) && (await removed.isIncomplete(startOf(partition), keys))) {
+        reached = endOf(partition);
+        break;
+      }
       const whole = await take(partition, keys.reverse(), (lastKey) => {
-        const reached = Math.max(writtenAt(lastKey) ?? Number.POSITIVE_INFINITY, startOf(partition));
-        complete = Math.min(complete, reached);
+        const written = Math.max(writtenAt(lastKey) ?? Number.POSITIVE_INFINITY, startOf(partition));
+        complete = Math.min(complete, written);
         onProgress();
       });
       if (whole) complete = Math.min(complete, startOf(partition));
       onProgress();
       if (window.size >= maxRows) break;
     }
-    if (window.size < maxRows) complete = Math.min(complete, since);
+    if (window.size < maxRows) complete = Math.min(complete, reached);
     seen = complete;
     namesSince = Math.max(0, complete);
     trim();
@@ -194,7 +205,7 @@ export function createLedgerTail(options: LedgerTailOptions): LedgerTail {
     onProgress();
   }
 
-  return { load, poll, sweep, completeSince: () => complete, seenSince: () => seen };
+  return { load, poll, sweep, completeSince: () => complete, seenSince: () => Math.min(seen, complete) };
 }
 
 /** The file name in a key without its extension. Unique within a partition. */

@@ -1,13 +1,20 @@
 import type { LedgerLine } from '../domain/delivery.js';
 import { Problem } from '../domain/problem.js';
 import type { ObjectStore } from '../store/object-store.js';
+import { waitAtMost } from '../time/deadline.js';
 import { type DeliveryQuery, instantOf, prepareSearch } from './delivery-query.js';
 import { searchRows } from './delivery-search.js';
+import { createDroppedRows } from './dropped-rows.js';
+import { createFailureHistory } from './failure-history.js';
 import { createLedgerHistory } from './ledger-history.js';
 import { type LedgerRow, linesOf } from './ledger-row.js';
 import { type LedgerSummary, summarise } from './ledger-summary.js';
 import { createLedgerTail } from './ledger-tail.js';
 import { type FailureQuery, findOpenFailures } from './open-failures.js';
+import { createPastFailures } from './past-failures.js';
+import { createRemovedSegments } from './removed-segments.js';
+import { createRollupListing } from './rollup-listing.js';
+import { createRollupReader } from './rollup-reader.js';
 import { encodeCursor } from './row-position.js';
 import { createRowWindow } from './row-window.js';
 import { createSegmentLoader, type SkippedLines } from './segment-loader.js';
@@ -24,6 +31,8 @@ export interface LedgerViewOptions {
   /** Milliseconds between polls of the store while the view is in use, and otherwise. Defaults 3,000 and 60,000. */
   readonly fastInterval?: number;
   readonly slowInterval?: number;
+  /** Milliseconds `openFailures` waits for the search of the past. Default 1,000. */
+  readonly patience?: number;
   /** Segments read at once. Default 16. */
   readonly concurrency?: number;
   /** Called with the first segment that holds lines of a newer version. */
@@ -43,6 +52,12 @@ export interface FailurePage {
   /** Number of all matching jobs, by outcome. */
   readonly counts: Readonly<Record<string, number>>;
   readonly nextCursor: string | null;
+  /** ISO 8601; from here on every delivery was looked at. */
+  readonly searchedBackTo: string;
+  /** Whether everything within the service's retention was looked at. */
+  readonly complete: boolean;
+  /** What was not looked at. */
+  readonly unseen: readonly string[];
 }
 
 /** The failed line, and when (ISO 8601, at the latest) the service drops the job's results. */
@@ -53,7 +68,7 @@ export interface SummaryQuery {
   readonly since?: string | undefined;
   /** ISO 8601. Default: now. */
   readonly until?: string | undefined;
-  /** Number of parts of equal length, 1 to 500. Default 48. */
+  /** Number of parts, 1 to 500; there may be fewer. Default 48. */
   readonly buckets?: number | undefined;
 }
 
@@ -74,8 +89,6 @@ export interface LedgerViewStatus {
 
 /** A read model of the ledger of all replicas, kept in memory. */
 export interface LedgerView {
-  /** ISO 8601: lines from then on are in memory once loaded. Later than the window's begin by the step it moves in. */
-  windowSince(now: number): string;
   /** Begins to load the ledger and to follow it. */
   start(): void;
   /** Stops following; settles when no read of the store is in flight. */
@@ -92,28 +105,42 @@ export interface LedgerView {
    */
   rows(query?: Omit<DeliveryQuery, 'limit' | 'cursor'>): AsyncGenerator<readonly LedgerRow[]>;
   /**
-   * Jobs whose last outcome is a failure, over the lines in memory. Rejects with `Problem` `request-invalid` for a cursor
-   * that this view did not return.
+   * Jobs whose last outcome is a failure, over the time the service keeps results. Answers within a second or two, even
+   * with what was found so far; the search goes on. Rejects with `Problem` `request-invalid` for a cursor that this view
+   * did not return.
    */
   openFailures(query: FailureQuery): Promise<FailurePage>;
-  /** Whether a line in memory has this value. */
+  /** Settles when all that `openFailures` covers is searched; without it the first pages may be incomplete. */
+  readPast(): Promise<void>;
+  /** Whether a line in memory, or one of a failing job, has this value. */
   holds(field: 'source' | 'region' | 'status' | 'outcome' | 'origin', value: string): boolean;
-  /** Over the lines in memory. Rejects with `Problem` `request-invalid` for bad instants. */
+  /**
+   * Over the lines in memory and the rollups; names what they do not cover. Rejects with `Problem` `request-invalid` for
+   * bad instants.
+   */
   summary(query?: SummaryQuery): Promise<LedgerSummary>;
   status(): LedgerViewStatus;
 }
 
-/** Milliseconds. The window moves by whole hours, at the first poll after the full hour. */
-const WINDOW_STEP = 2 * 3_600_000;
 const DAY = 24 * 3_600_000;
 
 export function createLedgerView(options: LedgerViewOptions): LedgerView {
-  const { store, clock = Date.now, windowMs = 7 * DAY, retention = 7 * DAY } = options;
+  const { store, clock = Date.now, windowMs = 7 * DAY, retention = 7 * DAY, patience = 1000 } = options;
   const loader = createSegmentLoader(store, {
     concurrency: options.concurrency ?? 16,
     onNewerLines: options.onNewerLines,
   });
-  const window = createRowWindow();
+  const dropped = createDroppedRows();
+  const window = createRowWindow((rows) => {
+    for (const row of rows) {
+      if (row.time < tail.seenSince()) continue;
+      dropped.add(row);
+      past.add(row);
+    }
+  });
+  const listing = createRollupListing(store, clock);
+  const rollups = createRollupReader(store, listing);
+  const past = createPastFailures();
   const history = createLedgerHistory({ store, loader, maxCachedRows: 50_000 });
   const tail = createLedgerTail({
     store,
@@ -122,7 +149,11 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
     clock,
     windowMs,
     maxRows: options.maxRows ?? 200_000,
-    onProgress: () => schedule.progressed(),
+    removed: createRemovedSegments(listing, rollups),
+    onProgress: () => {
+      dropped.forgetBefore(tail.seenSince());
+      schedule.progressed();
+    },
   });
   const schedule = createTailSchedule({
     tail,
@@ -131,11 +162,28 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
     slowInterval: options.slowInterval ?? 60_000,
   });
   const sources = { window, history, completeSince: tail.completeSince, moreLoaded: schedule.moreLoaded };
+  const { completeSince, seenSince } = tail;
+  const failureHistory = createFailureHistory({
+    ...{ store, listing, rollups, past, clock, retention, seenSince },
+  });
+  const failureSources = { window, past, scope: failureHistory.scope };
+  const summarySources = { window, dropped, rollups, completeSince, seenSince, clock };
+
+  /** Failures of the past have to be known before the rows that settle them leave the window. */
+  async function followPast(): Promise<void> {
+    for (let more = schedule.moreLoaded(); more; more = schedule.moreLoaded()) await more;
+    await failureHistory.update();
+  }
 
   return {
-    windowSince: (now) => new Date(now - windowMs + WINDOW_STEP).toISOString(),
-    start: schedule.start,
-    stop: schedule.stop,
+    start() {
+      schedule.start();
+      void followPast();
+    },
+    async stop() {
+      await Promise.all([schedule.stop(), failureHistory.stop()]);
+    },
+    readPast: failureHistory.update,
     touch: schedule.touch,
     refresh: schedule.refresh,
     async deliveries(query = {}) {
@@ -156,7 +204,9 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
       } while (cursor !== undefined);
     },
     async openFailures(query) {
-      const { failures, counts, nextCursor } = await findOpenFailures(window, query, retention);
+      await waitAtMost(patience, failureHistory.update());
+      const found = await findOpenFailures(failureSources, query, retention);
+      const { failures, counts, nextCursor, since, unseen } = found;
       const ends = new Map(failures.map(({ row, retentionEnds }) => [row.job, retentionEnds]));
       return {
         // Matched by job, not by index: a line that cannot be parsed is left out.
@@ -166,13 +216,17 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
         })),
         counts,
         nextCursor,
+        searchedBackTo: new Date(Math.min(since, clock())).toISOString(),
+        complete: unseen.length === 0,
+        unseen,
       };
     },
     holds(field, value) {
       for (const { rows } of window.hoursBefore()) if (rows.some((row) => row[field] === value)) return true;
-      return false;
+      const failures = [...past.jobs.values()].flatMap(({ failure, conflict }) => [failure, conflict]);
+      return failures.some((row) => row?.[field] === value);
     },
-    summary: async (query = {}) => summarise(window, summaryRange(query, clock())),
+    summary: async (query = {}) => summarise(summarySources, summaryRange(query, clock())),
     status() {
       const since = tail.completeSince();
       const { state, refreshedAt, error } = schedule.status();

@@ -1,7 +1,9 @@
 import { FAILURES, isFailure, settles } from '../domain/failure-rules.js';
 import { Problem } from '../domain/problem.js';
+import type { FailureScope } from './failure-history.js';
 import type { LedgerRow } from './ledger-row.js';
-import { type RowWindow, visitRows } from './row-window.js';
+import { MAX_FAILING_JOBS, type PastFailures } from './past-failures.js';
+import { type RowWindow, snapshotOf, visitRows } from './row-window.js';
 
 /** Filters of the list of failing jobs; an absent filter matches everything. */
 export interface FailureQuery {
@@ -26,7 +28,7 @@ export interface OpenFailure {
 }
 
 /** Jobs whose last outcome is a failure. */
-export interface OpenFailures {
+export interface OpenFailures extends FailureScope {
   /** The page. Jobs whose results the service drops first come first. */
   readonly failures: readonly OpenFailure[];
   /** Number of all matching jobs, by outcome. */
@@ -34,16 +36,20 @@ export interface OpenFailures {
   readonly nextCursor: string | null;
 }
 
-/** Upper bound of failing jobs that are tracked at once: a sender whose callbacks are rejected all day brings more. */
-const MAX_JOBS = 10_000;
+export interface FailureSources {
+  readonly window: RowWindow;
+  /** Failures of the time before the window. */
+  readonly past: PastFailures;
+  readonly scope: () => FailureScope;
+}
 
 /**
- * Searches the rows in memory. A failure that was settled since is left out.
+ * Joins the failures of the past with the rows in memory. A failure that was settled since is left out.
  *
  * @param retention milliseconds the service keeps a job's results
  */
 export async function findOpenFailures(
-  window: RowWindow,
+  { window, past, scope }: FailureSources,
   query: FailureQuery,
   retention: number,
 ): Promise<OpenFailures> {
@@ -55,19 +61,25 @@ export async function findOpenFailures(
       `outcome: ${query.outcome} is not a failure; failures are ${known}.`,
     );
   }
+  // Of one moment: rows move from the window to the past.
+  const rows = snapshotOf(window);
   const failing = new Map<string, Candidate>();
-  await visitRows(window, (row) => {
+  for (const [job, { first, failure, conflict }] of past.jobs) failing.set(job, { first, failure, conflict });
+  const { since, unseen } = scope();
+  let omitted = 0;
+  await visitRows(rows, (row) => {
     if (row.job === null) return;
     const known = failing.get(row.job);
-    if (known !== undefined) known.first = row.time;
+    if (known !== undefined) known.first = Math.min(known.first, row.time);
     if (!isFailure(row.outcome)) return;
     const candidate = known ?? { first: row.time, failure: null, conflict: null };
-    if (row.outcome === 'conflict') candidate.conflict ??= row;
-    else candidate.failure ??= row;
-    if (failing.size < MAX_JOBS) failing.set(row.job, candidate);
+    const kind = row.outcome === 'conflict' ? 'conflict' : 'failure';
+    if (candidate[kind] === null || candidate[kind].time < row.time) candidate[kind] = row;
+    if (known === undefined && failing.size >= MAX_FAILING_JOBS) omitted += 1;
+    else failing.set(row.job, candidate);
   });
   if (failing.size > 0) {
-    await visitRows(window, (row) => {
+    await visitRows(rows, (row) => {
       const candidate = row.job === null ? undefined : failing.get(row.job);
       if (candidate === undefined) return;
       if (candidate.failure !== null && settles(row, candidate.failure)) candidate.failure = null;
@@ -80,7 +92,8 @@ export async function findOpenFailures(
       return row === null || !matches(row, query) ? [] : [{ row, retentionEnds: first + retention }];
     })
     .sort(comparePositions);
-  return pageOf(open, query);
+  const more = omitted === 0 ? [] : [`${omitted} failing deliveries in memory beyond the limit`];
+  return { ...pageOf(open, query), since, unseen: [...unseen, ...more] };
 }
 
 /** The newest lines of a job that may be open, and the time of its oldest line. */
@@ -113,7 +126,10 @@ function compare([endA, jobA]: Position, [endB, jobB]: Position): number {
 }
 
 /** A cursor names a position in the order, so that pages stay right while failures come and go. */
-function pageOf(open: readonly OpenFailure[], { cursor, limit }: FailureQuery): OpenFailures {
+function pageOf(
+  open: readonly OpenFailure[],
+  { cursor, limit }: FailureQuery,
+): Omit<OpenFailures, keyof FailureScope> {
   const after = cursor === undefined ? null : decodePosition(cursor);
   const rest = after === null ? open : open.filter((failure) => compare(positionOf(failure), after) > 0);
   const failures = rest.slice(0, limit);

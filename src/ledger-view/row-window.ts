@@ -83,10 +83,18 @@ export function createRowWindow(onDrop: (rows: readonly LedgerRow[]) => void = (
 /** Rows per turn of the event loop: some 5 ms. */
 const SLICE = 20_000;
 
+/** All rows of a moment, by hour, newest hour first. */
+export type RowSnapshot = readonly (readonly LedgerRow[])[];
+
+/** Costs a pointer per row. */
+export function snapshotOf(window: RowWindow): RowSnapshot {
+  return [...window.hoursBefore()].map(({ rows }) => rows.slice());
+}
+
 /** Visits all rows, newest first, and lets callbacks through in between. */
-export async function visitRows(window: RowWindow, visit: (row: LedgerRow) => void): Promise<void> {
+export async function visitRows(hours: RowSnapshot, visit: (row: LedgerRow) => void): Promise<void> {
   let seen = 0;
-  for (const { rows } of window.hoursBefore()) {
+  for (const rows of hours) {
     for (let index = rows.length - 1; index >= 0; index -= 1) {
       const row = rows[index];
       if (row) visit(row);

@@ -17,10 +17,27 @@ export interface SummaryFigures {
 /** Upper bound of distinct names, which senders and hand-edited lines choose. Further names count as `other`. */
 export const MAX_COUNTED_NAMES = 100;
 
+/** The buckets of a duration histogram that are not empty. */
+export interface PackedDurations {
+  /** Bucket, count, bucket, count … */
+  readonly pairs: Uint32Array;
+  readonly max: number;
+}
+
+/** Figures in little memory. */
+export interface PackedFigures {
+  readonly lines: number;
+  readonly bytes: number;
+  readonly outcomes: ReadonlyMap<string, number>;
+  readonly regions: ReadonlyMap<string, number>;
+  readonly durations: PackedDurations;
+}
+
 /** Figures that are still being added up. */
 export interface Figures {
   readonly parts: FigureParts;
   add(row: LedgerRow): void;
+  addPacked(packed: PackedFigures): void;
   addAll(other: Figures): void;
   result(): SummaryFigures;
 }
@@ -52,6 +69,13 @@ export function createFigures(): Figures {
       countUp(parts.regions, row.region ?? 'none', 1);
       if (row.origin === 'callback') parts.durations.add(row.durationMs);
     },
+    addPacked({ lines, bytes, outcomes, regions, durations }) {
+      parts.lines += lines;
+      parts.bytes += bytes;
+      for (const [name, count] of outcomes) countUp(parts.outcomes, name, count);
+      for (const [name, count] of regions) countUp(parts.regions, name, count);
+      parts.durations.addCounts(pairsOf(durations.pairs), durations.max);
+    },
     addAll({ parts: other }) {
       parts.lines += other.lines;
       parts.bytes += other.bytes;
@@ -67,6 +91,10 @@ export function createFigures(): Figures {
       duration: parts.durations.percentiles(),
     }),
   };
+}
+
+function* pairsOf(pairs: Uint32Array): Generator<[number, number]> {
+  for (let index = 0; index < pairs.length; index += 2) yield [pairs[index] ?? 0, pairs[index + 1] ?? 0];
 }
 
 function countUp(counts: Counts, name: string, by: number): void {

@@ -50,11 +50,13 @@ export function healthRoutes(parts: HealthRouteParts): AdminRoute[] {
       method: 'GET',
       path: '/summary',
       tag: 'Health',
-      summary: 'Figures over a stretch of time, for charts',
+      summary: 'Figures over a stretch of time up to years, for charts',
       query: {
         since: instant.optional().describe('ISO 8601 with a zone, or a date; default: 24 hours before until'),
         until: instant.optional().describe('the same; default: now'),
-        buckets: whole(1, 500).default(48).describe('number of equal stretches'),
+        buckets: whole(1, 500)
+          .default(48)
+          .describe('number of equal stretches, at most; rollups allow only some lengths'),
       },
       answers: { 200: summarySchema },
       async handle({ query }) {

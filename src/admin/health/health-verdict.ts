@@ -22,8 +22,8 @@ export interface VerdictFacts {
   readonly lastProven?: { readonly at: string | null; readonly recent: boolean } | undefined;
   readonly store: Pick<CanaryStatus, 'writable' | 'reason'>;
   readonly ledger: LedgerViewStatus;
-  /** ISO 8601; begin of the window of the ledger that the verdict should cover. */
-  readonly windowSince: string;
+  /** From when on every delivery was looked at for failures (ISO 8601), and what of the service's retention was not. */
+  readonly looked: { readonly since: string; readonly unseen: readonly string[] };
   readonly deliveries24h: number;
   /** Jobs whose last ledger line is a failure, by outcome. */
   readonly failing: Readonly<Record<string, number>>;
@@ -49,7 +49,7 @@ export const RECONCILE_OVERDUE = 26 * 3_600_000;
 export function verdictOf(facts: VerdictFacts, now: number): Verdict {
   const troubles = [...failingOf(facts), ...warningsOf(facts, now)];
   const unseen = unseenOf(facts);
-  const since = facts.ledger.completeSince;
+  const since = Date.parse(facts.looked.since) < now ? facts.looked.since : null;
   const [first] = troubles;
   if (first !== undefined) {
     const headline = first.level === 'failing' ? 'Act now' : 'Look at this';
@@ -206,14 +206,10 @@ function verifyWarning({ verify }: VerdictFacts): Trouble | null {
 }
 
 /** What the verdict does not cover although nothing failed; failures that hide something are troubles themselves. */
-function unseenOf({ ledger, windowSince, waiting }: VerdictFacts): string[] {
-  const unseen: string[] = [];
-  const { completeSince, state } = ledger;
-  if (state === 'ready' && completeSince !== null && completeSince > windowSince) {
-    unseen.push(`deliveries before ${completeSince}`);
-  }
-  if (waiting === null) unseen.push('the quarantine, which could not be listed');
-  return unseen;
+function unseenOf({ looked, waiting }: VerdictFacts): string[] {
+  return waiting === null
+    ? [...looked.unseen, 'the quarantine, which could not be listed']
+    : [...looked.unseen];
 }
 
 const FAILURES: Readonly<Record<string, string>> = {

@@ -18,7 +18,7 @@ export interface HealthParts {
   readonly regions: readonly string[];
   readonly sources: readonly CredentialSettings[];
   readonly service: ServiceFacts;
-  readonly view: Pick<LedgerView, 'summary' | 'status' | 'openFailures' | 'windowSince'>;
+  readonly view: Pick<LedgerView, 'summary' | 'status' | 'openFailures'>;
   readonly quarantine: () => Promise<Awaited<ReturnType<QuarantineStore['entries']>>>;
   readonly lastReconcile: () => Promise<ReconcileFigures | null>;
   readonly lastVerify: () => Promise<VerifyFigures | null>;
@@ -26,13 +26,14 @@ export interface HealthParts {
 
 /** The health summary. It also answers while the store fails: values that are unknown then are null. */
 export async function readHealth(parts: HealthParts, now: number): Promise<Health> {
-  const [summary, { counts: failing }, entries, reconcile, verify] = await Promise.all([
+  const [summary, failures, entries, reconcile, verify] = await Promise.all([
     parts.view.summary(),
     parts.view.openFailures({ limit: 1 }),
     parts.quarantine().catch(() => null),
     parts.lastReconcile().catch(() => null),
     parts.lastVerify().catch(() => null),
   ]);
+  const failing = failures.counts;
   const { lastByRegion, lastBySource, lastByCredential, total } = summary;
   const credentials = credentialNotices(parts.sources, lastByCredential, now);
   const { ready, reason } = parts.readiness();
@@ -46,7 +47,7 @@ export async function readHealth(parts: HealthParts, now: number): Promise<Healt
       receiver: { ready, reason, draining, waiters: budget.waiters },
       store,
       ledger,
-      windowSince: parts.view.windowSince(now),
+      looked: { since: failures.searchedBackTo, unseen: failures.unseen },
       deliveries24h: total.lines,
       failing,
       waiting: waiting?.length ?? null,

@@ -93,6 +93,9 @@ export const failuresSchema = z
   .strictObject({
     failures: z.array(failureLineSchema),
     counts: countsByName.describe('by outcome, of all failures that match'),
+    searchedBackTo: instant.describe('from here on every delivery was looked at'),
+    complete: z.boolean().describe("whether the service's whole retention was looked at"),
+    unseen: z.array(z.string()).describe('what was not looked at; empty when complete'),
     nextCursor,
   })
   .meta({ id: 'Failures' });

@@ -93,9 +93,7 @@ const credentialNoticeSchema = z
     source: z.string(),
     credential: z.string(),
     state: z.enum(['in-use', 'unused', 'not-yet-valid', 'expiring', 'expired']),
-    lastUsedAt: instant
-      .nullable()
-      .describe('over the lines in memory; null when it was not used within them'),
+    lastUsedAt: instant.nullable().describe('within the last 7 days; null when it was not used'),
     notBefore: instant.nullable(),
     expires: instant.nullable(),
     advice: z.string().nullable().describe('what to do soon, if anything'),
@@ -124,11 +122,18 @@ export const summarySchema = z
   .strictObject({
     since: instant,
     until: instant,
+    resolutionMs: count.describe(
+      'the period begins at a multiple of it: rollups are no finer; 1 while all lines are in memory',
+    ),
     total: z.strictObject(FIGURES),
     buckets: z
       .array(z.strictObject({ start: instant, ...FIGURES }))
-      .describe('equal stretches of time, oldest first'),
-    lastByRegion: instantsByName.describe('last delivery by region, over the lines in memory'),
+      .describe('equal stretches of time, oldest first; the last one may be shorter'),
+    gaps: z
+      .array(z.strictObject({ since: instant, until: instant }))
+      .describe('stretches with deliveries that are not in the figures: neither in memory nor compacted'),
+    faults: z.array(z.string()).describe('what failed or is damaged where there are gaps'),
+    lastByRegion: instantsByName.describe('last delivery by region: of the period, and of the last 7 days'),
     lastBySource: instantsByName,
     lastByCredential: instantsByName.describe('by `<source>/<credential>`'),
   })

@@ -30,7 +30,7 @@ const WELL: VerdictFacts = {
     newer: { count: 0, segments: [] },
     refreshedAt: '2026-11-20T11:59:59Z',
   },
-  windowSince: '2026-11-13T14:00:00.000Z',
+  looked: { since: '2026-11-13T12:00:00.000Z', unseen: [] },
   deliveries24h: 7,
   failing: {},
   waiting: 0,
@@ -66,8 +66,10 @@ describe('the verdict', () => {
 
   it.each<[string, Partial<VerdictFacts>, RegExp]>([
     [
-      'deliveries that are older than what is in memory',
-      { ledger: { ...WELL.ledger, completeSince: '2026-11-20T10:00:00.000Z' } },
+      'deliveries that are neither in memory nor compacted',
+      {
+        looked: { since: '2026-11-20T10:00:00.000Z', unseen: ['deliveries before 2026-11-20T10:00:00.000Z'] },
+      },
       /deliveries before 2026-11-20T10:00:00/,
     ],
     ['a quarantine that could not be listed', { waiting: null }, /the quarantine/],

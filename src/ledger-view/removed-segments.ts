@@ -1,0 +1,31 @@
+import type { RollupListing } from './rollup-listing.js';
+import type { RollupReader } from './rollup-reader.js';
+
+/** Hours whose segments were deleted after they were compacted: the window cannot hold their lines. */
+export interface RemovedSegments {
+  /** Starts of the hours that have a rollup. Rejects with `StoreError`. */
+  compactedHours(since: number, until: number): Promise<ReadonlySet<number>>;
+  /** Whether a rollup of the hour covers a segment that is not among these keys. Rejects with `StoreError`. */
+  isIncomplete(hour: number, keys: readonly string[]): Promise<boolean>;
+}
+
+export function createRemovedSegments(
+  listing: RollupListing,
+  rollups: Pick<RollupReader, 'rollup'>,
+): RemovedSegments {
+  const keysOfHours = new Map<number, readonly string[]>();
+  return {
+    async compactedHours(since, until) {
+      keysOfHours.clear();
+      for (const { hours } of await listing.days(since, until, false)) {
+        for (const [hour, keys] of hours) keysOfHours.set(hour, keys);
+      }
+      return new Set(keysOfHours.keys());
+    },
+    async isIncomplete(hour, keys) {
+      const names = new Set(keys.map((key) => key.slice(key.lastIndexOf('/') + 1)));
+      const documents = await Promise.all((keysOfHours.get(hour) ?? []).map(rollups.rollup));
+      return documents.some((document) => document?.segments.some((name) => !names.has(name)));
+    },
+  };
+}

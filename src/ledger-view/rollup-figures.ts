@@ -1,0 +1,86 @@
+import type { DailyRollup, LastAccepted, Rollup, RollupGroup } from '../archive/ledger/compaction/rollup.js';
+import { startOfPartition } from '../archive/ledger/ledger-reader.js';
+import type { LastDeliveries } from './last-deliveries.js';
+import { MAX_COUNTED_NAMES, type PackedFigures } from './summary-figures.js';
+import { HOUR } from './time-ranges.js';
+
+/** The figures of a rollup that charts show, in little memory. */
+export interface RollupFigures {
+  readonly slots: readonly { readonly start: number; readonly figures: PackedFigures }[];
+  readonly last: Pick<LastDeliveries, 'byRegion' | 'bySource' | 'byCredential'>;
+  /** Bytes in memory, roughly. */
+  readonly weight: number;
+}
+
+const MINUTE = 60_000;
+
+export function packRollup({ hour, slots, lastAccepted }: Rollup): RollupFigures {
+  const start = startOfPartition(hour);
+  return pack(
+    slots.map(({ minute, groups }) => ({ start: start + minute * MINUTE, groups })),
+    lastAccepted,
+  );
+}
+
+export function packDailyRollup({ day, slots, lastAccepted }: DailyRollup): RollupFigures {
+  const start = Date.parse(`${day}T00:00:00.000Z`);
+  return pack(
+    slots.map(({ hour, groups }) => ({ start: start + hour * HOUR, groups })),
+    lastAccepted,
+  );
+}
+
+function pack(
+  slots: readonly { readonly start: number; readonly groups: readonly RollupGroup[] }[],
+  { byRegion, bySource, byCredential }: LastAccepted,
+): RollupFigures {
+  const packed = slots.map(({ start, groups }) => ({ start, figures: packGroups(groups) }));
+  const last = {
+    byRegion: timesOf(byRegion),
+    bySource: timesOf(bySource),
+    byCredential: timesOf(byCredential),
+  };
+  const names = last.byRegion.size + last.bySource.size + last.byCredential.size;
+  const weight = packed.reduce((sum, { figures }) => sum + weightOf(figures), 200 + names * 64);
+  return { slots: packed, last, weight };
+}
+
+function packGroups(groups: readonly RollupGroup[]): PackedFigures {
+  const outcomes = new Map<string, number>();
+  const regions = new Map<string, number>();
+  const durations = new Map<number, number>();
+  let [lines, bytes, max] = [0, 0, 0];
+  for (const group of groups) {
+    lines += group.lines;
+    bytes += group.bytes;
+    countUp(outcomes, group.outcome, group.lines);
+    countUp(regions, group.region ?? 'none', group.lines);
+    if (group.origin !== 'callback') continue;
+    max = Math.max(max, group.maxDuration);
+    for (const [bucket, count] of Object.entries(group.durations)) {
+      durations.set(Number(bucket), (durations.get(Number(bucket)) ?? 0) + count);
+    }
+  }
+  return {
+    lines,
+    bytes,
+    outcomes,
+    regions,
+    durations: { pairs: Uint32Array.from([...durations].flat()), max },
+  };
+}
+
+function countUp(counts: Map<string, number>, name: string, by: number): void {
+  const known = counts.get(name);
+  if (known !== undefined || counts.size < MAX_COUNTED_NAMES || name === 'other')
+    counts.set(name, (known ?? 0) + by);
+  else countUp(counts, 'other', by);
+}
+
+function weightOf({ outcomes, regions, durations }: PackedFigures): number {
+  return 400 + (outcomes.size + regions.size) * 40 + durations.pairs.byteLength;
+}
+
+function timesOf(instants: Readonly<Record<string, string>>): Map<string, number> {
+  return new Map(Object.entries(instants).map(([name, instant]) => [name, Date.parse(instant)]));
+}

@@ -1,0 +1,243 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { hourFolder, ledgerPartition, parquetKey, rollupKey } from '../../../src/archive/layout.js';
+import type { LedgerLine } from '../../../src/domain/delivery.js';
+import { FAILURES, settles } from '../../../src/domain/failure-rules.js';
+import {
+  createLedgerView,
+  type LedgerView,
+  type LedgerViewOptions,
+} from '../../../src/ledger-view/ledger-view.js';
+import { putCompacted, putDaily } from '../../support/ledger/compacted-hours.js';
+import { ledgerLine } from '../../support/ledger/ledger-lines.js';
+import { putSegment } from '../../support/ledger/ledger-segments.js';
+import { createMemoryStore, type MemoryStore } from '../../support/store/memory-store.js';
+
+const NOW = Date.parse('2026-03-24T12:30:00.000Z');
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+const iso = (time: number) => new Date(time).toISOString();
+const at = (time: number, jobId: string, outcome: string) =>
+  ledgerLine({ receivedAt: iso(time), jobId, outcome });
+
+const views: LedgerView[] = [];
+async function load(store: MemoryStore, options: Partial<LedgerViewOptions> = {}): Promise<LedgerView> {
+  const view = createLedgerView({ store, clock: () => NOW, windowMs: HOUR, ...options });
+  views.push(view);
+  await view.refresh();
+  return view;
+}
+afterEach(async () => {
+  await Promise.all(views.splice(0).map((view) => view.stop()));
+});
+
+/** One file for every hour of the lines, and one for the day where told so. */
+async function compact(store: MemoryStore, lines: readonly LedgerLine[], n = 1): Promise<string[]> {
+  const hours = new Map<string, LedgerLine[]>();
+  for (const line of lines) {
+    const hour = line.receivedAt.slice(0, 13);
+    hours.set(hour, [...(hours.get(hour) ?? []), line]);
+  }
+  const keys: string[] = [];
+  for (const held of hours.values()) keys.push(await putCompacted(store, held[0]?.receivedAt ?? '', n, held));
+  return keys;
+}
+
+const failing = async (view: LedgerView) => {
+  await view.readPast();
+  const page = await view.openFailures({ limit: 500 });
+  return page.failures.map(({ jobId, outcome }) => `${jobId} ${outcome}`).sort();
+};
+const readsOf = (store: MemoryStore, prefix: string) =>
+  store.calls.filter(({ operation, key }) => operation === 'read' && key.startsWith(prefix)).length;
+
+/** The open failures by the rules, over all lines. */
+function openByRules(lines: readonly LedgerLine[]): string[] {
+  const open = new Map<string, LedgerLine>();
+  const timed = lines.map((line) => ({ ...line, time: Date.parse(line.receivedAt) }));
+  for (const kind of ['failure', 'conflict'] as const) {
+    for (const line of timed) {
+      if (!FAILURES.includes(line.outcome) || (line.outcome === 'conflict') !== (kind === 'conflict'))
+        continue;
+      const isOpen = !timed.some((other) => other.jobId === line.jobId && settles(other, line));
+      const known = open.get(String(line.jobId));
+      if (isOpen && (known === undefined || kind === 'conflict' || known.receivedAt <= line.receivedAt)) {
+        open.set(String(line.jobId), line);
+      }
+    }
+  }
+  return [...open].map(([job, { outcome }]) => `${job} ${outcome}`).sort();
+}
+
+describe('open failures', () => {
+  it('are found over the whole retention, and settled by later lines wherever those lie', async () => {
+    const outcomes = ['failed', 'refused', 'conflict', 'stored', 'noted', 'recovered', 'acknowledged'];
+    const lines = fc.array(
+      fc.record({
+        slot: fc.integer({ min: 0, max: 6 * 24 * 6 }),
+        job: fc.integer({ min: 0, max: 6 }),
+        outcome: fc.constantFrom(...outcomes),
+      }),
+      { maxLength: 30 },
+    );
+    await fc.assert(
+      fc.asyncProperty(
+        lines,
+        fc.array(fc.boolean(), { minLength: 8, maxLength: 8 }),
+        async (plan, dailies) => {
+          const store = createMemoryStore();
+          // Of one instant the order is that of the ids, which the rules do not look at.
+          const times = new Set<number>();
+          const all = plan.flatMap(({ slot, job, outcome }) => {
+            const time = NOW - slot * 600_000 - 1;
+            if (times.has(time)) return [];
+            times.add(time);
+            return [at(time, `job${job}`, outcome)];
+          });
+          const recent = all.filter(({ receivedAt }) => receivedAt >= '2026-03-24T11');
+          for (const line of recent) putSegment(store, line.receivedAt, [line]);
+          const keys = await compact(
+            store,
+            all.filter((line) => !recent.includes(line)),
+          );
+          for (const [index, daily] of dailies.entries()) {
+            const day = iso(NOW - (index + 2) * DAY).slice(0, 10);
+            const ofDay = keys.filter((key) => key.includes(`dt=${day}/`)).sort();
+            if (daily && ofDay.length > 0) putDaily(store, day, 1, ofDay);
+          }
+          const view = await load(store);
+          expect(await failing(view)).toEqual(openByRules(all));
+          expect(await view.openFailures({ limit: 1 })).toMatchObject({
+            complete: true,
+            unseen: [],
+            searchedBackTo: iso(NOW - 7 * DAY),
+          });
+        },
+      ),
+      { numRuns: 40 },
+    );
+  }, 60_000);
+
+  it('ask the store for no rollup and no file twice', async () => {
+    const store = createMemoryStore();
+    const lines = [at(NOW - 40 * HOUR, 'lost', 'failed'), at(NOW - 20 * HOUR, 'other', 'stored')];
+    await compact(store, lines);
+    let now = NOW;
+    const view = await load(store, { clock: () => now });
+    expect(await failing(view)).toEqual(['lost failed']);
+    expect(readsOf(store, 'rollups/')).toBe(2);
+    expect(readsOf(store, 'ledger-parquet/')).toBeGreaterThan(0);
+    store.calls.length = 0;
+    now += 60_000;
+    expect(await failing(view)).toEqual(['lost failed']);
+    expect(readsOf(store, 'rollups/') + readsOf(store, 'ledger-parquet/')).toBe(0);
+
+    await compact(store, [at(NOW - 10 * HOUR, 'lost', 'stored')]);
+    now += 60_000;
+    expect(await failing(view)).toEqual([]);
+    expect(readsOf(store, 'rollups/')).toBe(1);
+  });
+
+  it('keep those that leave memory, and settle them by what comes later', async () => {
+    const store = createMemoryStore();
+    let now = NOW;
+    putSegment(store, iso(NOW), [at(NOW, 'lost', 'failed'), at(NOW, 'settled', 'refused')]);
+    const view = await load(store, { maxRows: 3, clock: () => now });
+    for (let minute = 1; minute < 20; minute += 1) {
+      now = NOW + minute * 60_000;
+      const line = minute === 5 ? at(now, 'settled', 'stored') : at(now, `job${minute}`, 'stored');
+      putSegment(store, iso(now), [line]);
+      await view.refresh();
+    }
+    expect(view.status().rows).toBe(3);
+    expect(await failing(view)).toEqual(['lost failed']);
+    const [lost] = (await view.openFailures({ limit: 1 })).failures;
+    expect(lost).toMatchObject({ reason: null, retentionEndsAt: iso(NOW + 7 * DAY) });
+  });
+
+  it('of the time before memory are settled by lines that leave memory', async () => {
+    const store = createMemoryStore();
+    let now = NOW;
+    await compact(store, [at(NOW - 30 * HOUR, 'settled', 'failed'), at(NOW - 30 * HOUR, 'lost', 'failed')]);
+    putSegment(store, iso(NOW), [at(NOW, 'first', 'stored')]);
+    const view = await load(store, { maxRows: 3, clock: () => now });
+    await view.readPast();
+    for (let minute = 1; minute < 20; minute += 1) {
+      now = NOW + minute * 60_000;
+      const line = minute === 5 ? at(now, 'settled', 'stored') : at(now, `job${minute}`, 'stored');
+      putSegment(store, iso(now), [line]);
+      await view.refresh();
+    }
+    expect(await failing(view)).toEqual(['lost failed']);
+  });
+
+  it('name the hours that are neither in memory nor compacted', async () => {
+    const store = createMemoryStore();
+    const line = at(NOW - 20 * HOUR, 'unknown', 'failed');
+    putSegment(store, line.receivedAt, [line], ledgerPartition(line.receivedAt));
+    await compact(store, [at(NOW - 30 * HOUR, 'lost', 'failed')]);
+    const view = await load(store);
+    expect(await failing(view)).toEqual(['lost failed']);
+    expect(await view.openFailures({ limit: 1 })).toMatchObject({
+      complete: false,
+      searchedBackTo: '2026-03-23T17:00:00.000Z',
+      unseen: ['deliveries from 2026-03-23T16:00:00.000Z to 2026-03-23T17:00:00.000Z'],
+    });
+  });
+
+  it('name damaged rollups and damaged files', async () => {
+    const store = createMemoryStore();
+    await compact(store, [at(NOW - 30 * HOUR, 'lost', 'failed'), at(NOW - 20 * HOUR, 'other', 'stored')]);
+    const damaged = rollupKey(hourFolder(iso(NOW - 25 * HOUR)), 1);
+    store.put(damaged, '{}');
+    const file = parquetKey(hourFolder(iso(NOW - 20 * HOUR)), 1);
+    store.put(file, 'PAR1PAR1');
+    const view = await load(store);
+    expect(await failing(view)).toEqual(['lost failed']);
+    const { unseen, complete } = await view.openFailures({ limit: 1 });
+    expect(complete).toBe(false);
+    expect(unseen).toContain(`${damaged}, which is damaged or of a newer version`);
+    expect(unseen).toContain(`${file}, which is damaged or of a newer version`);
+  });
+
+  it('answer with what was found when the store is slow, and go on', async () => {
+    let release = () => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const store = createMemoryStore(async (operation, key) => {
+      if (operation === 'read' && key.startsWith('rollups/')) await held;
+    });
+    await compact(store, [at(NOW - 30 * HOUR, 'lost', 'failed')]);
+    putSegment(store, iso(NOW), [at(NOW - 1, 'new', 'refused')]);
+    const view = await load(store, { patience: 1 });
+    const page = await view.openFailures({ limit: 10 });
+    expect(page.failures.map(({ jobId }) => jobId)).toEqual(['new']);
+    expect(page).toMatchObject({
+      complete: false,
+      unseen: ['deliveries from 2026-03-23T06:00:00.000Z to 2026-03-23T07:00:00.000Z'],
+    });
+    release();
+    expect(await failing(view)).toEqual(['lost failed', 'new refused']);
+  });
+
+  it('say so when the store fails', async () => {
+    let broken = false;
+    const store = createMemoryStore((operation) => {
+      if (broken && operation === 'folders') throw new Error('no route to the store');
+    });
+    await compact(store, [at(NOW - 30 * HOUR, 'lost', 'failed')]);
+    let now = NOW;
+    const view = await load(store, { clock: () => now });
+    broken = true;
+    now += 60_000;
+    await view.readPast();
+    expect(await view.openFailures({ limit: 10 })).toMatchObject({
+      complete: false,
+      unseen: [
+        'deliveries before 2026-03-24T11:00:00.000Z',
+        'what the store did not answer (no route to the store)',
+      ],
+    });
+  });
+});

@@ -79,9 +79,11 @@ export function createReplays(options: ReplaysOptions): Replays {
     running.set(replayId, run);
   }
 
-  async function takeOverAbandoned(): Promise<void> {
+  /** Resolves to whether another replica still has work to do. */
+  async function takeOverAbandoned(): Promise<boolean> {
+    let unfinished = false;
     for (const id of await replays.list()) {
-      if (stopping.signal.aborted || Date.now() - decodeTime(id) > MAX_AGE) return;
+      if (stopping.signal.aborted || Date.now() - decodeTime(id) > MAX_AGE) break;
       if (running.has(id) || creating.has(id) || ended.has(id)) continue;
       const found = await replays.read(id);
       if (found === null || found.cancelled || found.state.finishedAt !== null) {
@@ -89,15 +91,22 @@ export function createReplays(options: ReplaysOptions): Replays {
         ended.add(id);
         continue;
       }
+      unfinished = true;
       const claimed = await takeOverReplay(options, leases, found.state);
       if (claimed !== null && !stopping.signal.aborted) launch(claimed);
     }
+    return unfinished;
   }
 
+  /** A look is a listing, which costs as much as a write: while no replay is unfinished, half as many are made. */
   function takeOverRegularly(): void {
-    takingOver = takeOverAbandoned().catch((error: unknown) => onError?.(error));
-    void takingOver.then(() => {
-      if (!stopping.signal.aborted) timer = setTimeout(takeOverRegularly, lease / 2).unref();
+    const looked = takeOverAbandoned().catch((error: unknown) => {
+      onError?.(error);
+      return true;
+    });
+    takingOver = looked.then((unfinished) => {
+      if (stopping.signal.aborted) return;
+      timer = setTimeout(takeOverRegularly, unfinished ? lease / 2 : lease).unref();
     });
   }
 

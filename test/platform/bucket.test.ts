@@ -5,6 +5,7 @@ import {
   jobFolder,
   ledgerPartition,
   quarantineFolder,
+  quarantineMarker,
   reconcileReportKey,
   replayKey,
   verifyReportKey,
@@ -138,6 +139,7 @@ describe('k8s/s3/lifecycle.json', () => {
 
   it.each([
     ['quarantine', quarantineFolder('01ARZ3NDEKTSV4RRFFQ69G5FAV')],
+    ['quarantine-index', quarantineMarker('job1', '01ARZ3NDEKTSV4RRFFQ69G5FAV')],
     ['ledger', ledgerPartition('2026-01-31T00:00:00Z')],
     ['reports', reconcileReportKey('2026-01-31T00:00:00Z')],
     ['canaries-of-gone-replicas', '.canary/replica'],

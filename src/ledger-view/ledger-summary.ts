@@ -111,6 +111,7 @@ export async function summarise(sources: SummarySources, asked: SummaryRange): P
 
 const MAX_FAULTS = 10;
 
+const MINUTE = 60_000;
 /** Lengths of buckets that divide a day, and whole days. */
 const WIDTHS = [1, 2, 3, 6, 12, 18, 24, 36, 48, 72].map((slots) => slots * SLOT);
 
@@ -122,7 +123,8 @@ const WIDTHS = [1, 2, 3, 6, 12, 18, 24, 36, 48, 72].map((slots) => slots * SLOT)
 function alignRange({ since, until, buckets }: SummaryRange, complete: number, now: number) {
   if (since >= complete) return { since, until, width: (until - since) / buckets, resolution: 1 };
   const shortest = until - since > BY_DAY_ABOVE ? HOUR : SLOT;
-  const wanted = Math.max(shortest, (until - since) / buckets);
+  // A period that began when the client asked is longer by the time since.
+  const wanted = Math.max(shortest, (until - since - MINUTE) / buckets);
   const width = WIDTHS.find((each) => each >= wanted) ?? ceilTo(DAY, wanted);
   const resolution = Math.min(width, DAY);
   return {

@@ -88,6 +88,14 @@ export function clock(instant, now = Date.now()) {
 }
 
 /**
+ * Formats the instants in a text like every other time on the page.
+ * @param {string} text
+ */
+export function withClock(text) {
+  return text.replace(/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, (instant) => clock(instant));
+}
+
+/**
  * Position in a recording: "1:02:03".
  * @param {number} seconds
  */

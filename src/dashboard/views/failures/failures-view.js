@@ -10,7 +10,7 @@ import {
   showFilters,
 } from '../../lib/forms/filter-form.js';
 import { to, toJob } from '../../lib/screen/route.js';
-import { ago, capital, clock, count, total } from '../../lib/text/format.js';
+import { ago, capital, clock, count, total, withClock } from '../../lib/text/format.js';
 import { outcomeOf, reasonInWords, remedyFor } from '../../lib/text/ledger-terms.js';
 import { acknowledgeButton, refetchJob } from '../job/job-actions.js';
 import { quarantineSection } from './quarantine-list.js';
@@ -53,7 +53,8 @@ export function failuresView(screen) {
  * @param {Failures} page @param {Names} names @param {FilterValues} values
  * @param {ListState} state @param {Refresh} again
  */
-function failureSection({ failures, counts, nextCursor }, names, values, state, again) {
+function failureSection(page, names, values, state, again) {
+  const { failures, counts, nextCursor } = page;
   const filtered = isFiltered(values);
   const fetchable = failures.filter(({ outcome }) => outcome === 'failed' || outcome === 'refused');
   const others = failures.filter((line) => !fetchable.includes(line));
@@ -67,7 +68,7 @@ function failureSection({ failures, counts, nextCursor }, names, values, state, 
     h('h2', { id: 'failed' }, 'Jobs'),
     filterForm('failures', filtersOf(names, values), values),
     failures.length === 0
-      ? noFailures(filtered)
+      ? noFailures(filtered, page.complete)
       : [
           h('p', { 'data-key': 'counts' }, countsInWords(counts, failures.length)),
           group('Can be fetched again', 'the service may still have the results', fetchable, again),
@@ -78,6 +79,7 @@ function failureSection({ failures, counts, nextCursor }, names, values, state, 
             again,
           ),
         ],
+    h('p', { class: 'quiet', 'data-key': 'scope' }, scopeInWords(page)),
     nextCursor !== null &&
       state.shown < 500 &&
       h(
@@ -89,15 +91,21 @@ function failureSection({ failures, counts, nextCursor }, names, values, state, 
   );
 }
 
-/** @param {boolean} filtered */
-function noFailures(filtered) {
+/** @param {Failures} page */
+function scopeInWords({ searchedBackTo, unseen }) {
+  const looked = `Every delivery since ${clock(searchedBackTo)} was checked`;
+  return unseen.length === 0 ? `${looked}.` : `${looked}. Not checked: ${withClock(unseen.join('; '))}.`;
+}
+
+/** @param {boolean} filtered @param {boolean} complete */
+function noFailures(filtered, complete) {
   if (filtered)
     return emptyPanel(
       'No failing job matches these filters.',
       h('p', {}, link('#/failures', 'Clear all filters'), '.'),
     );
   return emptyPanel(
-    'No job is failing.',
+    complete ? 'No job is failing.' : 'No failing job was found in what was checked.',
     h(
       'p',
       {},

@@ -14,7 +14,7 @@ import { outcomeOf } from '../../lib/text/ledger-terms.js';
  * @property {ChartSeries[]} series
  * @property {number[]} times start of each bucket, in seconds
  *
- * @typedef {{name: string, label: string, ms: number, buckets: number}} Range
+ * @typedef {{name: string, label: string, ms: number, buckets: number}} Range `buckets` is the most that are asked for
  */
 
 /** The figures of `GET /summary` as data for the four charts. */
@@ -41,17 +41,20 @@ export const RANGES = [
   { name: '6h', label: '6 hours', ms: 6 * 3_600_000, buckets: 72 },
   DAY,
   { name: '7d', label: '7 days', ms: 7 * 24 * 3_600_000, buckets: 84 },
+  { name: '30d', label: '30 days', ms: 30 * 24 * 3_600_000, buckets: 60 },
+  { name: '1y', label: '1 year', ms: 365 * 24 * 3_600_000, buckets: 53 },
 ];
 
 /** @param {Summary} summary */
-export function chartData({ buckets, total }) {
+export function chartData({ buckets, total, gaps }) {
+  const none = gaps.length === 0 ? 'in this window' : 'in the part of this window that could be counted';
   const times = buckets.map(({ start }) => Date.parse(start) / 1000);
   /** @type {Omit<Chart, 'times'>[]} */
   const charts = [
     {
       id: 'outcomes',
       title: 'Deliveries by outcome',
-      empty: 'No deliveries in this window.',
+      empty: `No deliveries ${none}.`,
       kind: 'bars',
       show: (n) => count(n),
       series: counted(buckets, total, 'outcomes', STACK, (name) => outcomeOf(name).word),
@@ -59,7 +62,7 @@ export function chartData({ buckets, total }) {
     {
       id: 'regions',
       title: 'Deliveries by region',
-      empty: 'No deliveries in this window.',
+      empty: `No deliveries ${none}.`,
       kind: 'bars',
       show: (n) => count(n),
       series: counted(buckets, total, 'regions', REGIONS, (name) => (name === 'none' ? 'no region' : name)),
@@ -67,7 +70,7 @@ export function chartData({ buckets, total }) {
     {
       id: 'latency',
       title: 'Callback duration',
-      empty: 'No callbacks in this window.',
+      empty: `No callbacks ${none}.`,
       kind: 'lines',
       show: milliseconds,
       series: latency(buckets),
@@ -75,7 +78,7 @@ export function chartData({ buckets, total }) {
     {
       id: 'volume',
       title: 'Bytes received',
-      empty: 'No bytes received in this window.',
+      empty: `No bytes received ${none}.`,
       kind: 'bars',
       show: bytes,
       series: [{ name: 'volume', label: 'Bytes received', values: buckets.map((bucket) => bucket.bytes) }],
@@ -111,6 +114,29 @@ function latency(buckets) {
     { name: 'p50', label: 'Median', values: of('p50') },
     { name: 'p95', label: '95th percentile', values: of('p95') },
   ];
+}
+
+const SHOWN_GAPS = 3;
+
+/**
+ * How far the figures can be relied on: gaps, faults, and steps that are coarser than asked for.
+ * @param {Summary} summary @returns {string[]}
+ */
+export function notesOf({ since, gaps, faults, resolutionMs }) {
+  const ranges = gaps
+    .slice(-SHOWN_GAPS)
+    .map((gap) =>
+      gap.since === since ? `before ${clock(gap.until)}` : `${clock(gap.since)} to ${clock(gap.until)}`,
+    );
+  const more = gaps.length - ranges.length;
+  const steps = resolutionMs >= 86_400_000 ? 'full days' : 'full steps';
+  return [
+    gaps.length > 0 &&
+      `Not counted: deliveries ${ranges.join(', ')}${more > 0 ? ` and in ${more} more gaps` : ''}. They are neither in memory nor compacted.`,
+    faults.length > 0 && `Could not be read: ${faults.join('; ')}.`,
+    resolutionMs > 1 &&
+      `Counted in ${steps} of UTC from compacted hours, so that the first bar begins at ${clock(since)}.`,
+  ].filter((text) => typeof text === 'string');
 }
 
 /** @param {Chart} chart */

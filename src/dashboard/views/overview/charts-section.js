@@ -1,7 +1,7 @@
 import { h } from '../../lib/elements/dom.js';
 import { to } from '../../lib/screen/route.js';
 import { clock } from '../../lib/text/format.js';
-import { chartData, DAY, isEmpty, RANGES, sentenceOf } from './chart-data.js';
+import { chartData, DAY, isEmpty, notesOf, RANGES, sentenceOf } from './chart-data.js';
 
 /** @import { Summary } from '../../lib/api/api-answers.js' */
 /** @import { Chart, Range } from './chart-data.js' */
@@ -24,6 +24,7 @@ export function chartsSection(summary, range) {
       { class: 'charts' },
       chartData(summary).map((chart) => figure(chart, range)),
     ),
+    notesOf(summary).map((text) => h('p', { class: 'quiet', 'data-key': text.slice(0, 12) }, text)),
   );
 }
 

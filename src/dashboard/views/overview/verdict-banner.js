@@ -1,7 +1,7 @@
 import { h } from '../../lib/elements/dom.js';
 import { announceStatus } from '../../lib/elements/notice.js';
 import { shape } from '../../lib/elements/status.js';
-import { clock } from '../../lib/text/format.js';
+import { clock, withClock } from '../../lib/text/format.js';
 
 /** @import { Verdict } from '../../lib/api/api-answers.js' */
 /** @import { Tone } from '../../lib/elements/status.js' */
@@ -61,7 +61,7 @@ function actionLink(href, about) {
 function scopeInWords({ since, unseen }) {
   const looked =
     since === null ? 'No delivery was checked yet' : `Every delivery since ${clock(since)} was checked`;
-  return unseen.length === 0 ? `${looked}.` : `${looked}. Not checked: ${unseen.join('; ')}.`;
+  return unseen.length === 0 ? `${looked}.` : `${looked}. Not checked: ${withClock(unseen.join('; '))}.`;
 }
 
 /** @type {Record<Verdict['level'], Tone>} */
@@ -96,14 +96,6 @@ export function describeLastSeen({ headline, sentence }, at) {
     href: undefined,
     more: [],
   };
-}
-
-/**
- * Formats the instants in a text like every other time on the page.
- * @param {string} text
- */
-function withClock(text) {
-  return text.replace(/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, (instant) => clock(instant));
 }
 
 /** @param {string} topic */

@@ -1,0 +1,70 @@
+import { mkdtempSync } from 'node:fs';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { useDashboard } from '../support/dashboard/use-dashboard.js';
+import { putCompacted, putDaily, putRollup } from '../support/ledger/compacted-hours.js';
+import { ledgerLine } from '../support/ledger/ledger-lines.js';
+import { putSegment } from '../support/ledger/ledger-segments.js';
+import { createMemoryStore } from '../support/store/memory-store.js';
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+const folder = mkdtempSync(join(tmpdir(), 'transcript-receiver-'));
+const daysAgo = (days: number) => new Date(Date.now() - days * DAY).toISOString();
+
+/** A ledger whose hours before the last three days are compacted, but for one. */
+beforeAll(async () => {
+  const store = createMemoryStore();
+  const lines = Array.from({ length: 7 }, () => ledgerLine({ receivedAt: daysAgo(20) }));
+  const key = await putRollup(store, daysAgo(20), 1, lines);
+  putDaily(store, daysAgo(20).slice(0, 10), 1, [key]);
+  const lost = ledgerLine({ receivedAt: daysAgo(5), jobId: 'lost-days-ago', outcome: 'failed' });
+  await putCompacted(store, lost.receivedAt, 1, [lost]);
+  putSegment(store, daysAgo(4), [ledgerLine({ receivedAt: daysAgo(4) })]);
+  // Its segment was deleted, so that memory begins after it.
+  const removed = ledgerLine({ receivedAt: daysAgo(3) });
+  await putRollup(store, removed.receivedAt, 1, [removed], ['removed.ndjson']);
+  for (const [name, { body }] of store.objects) {
+    await mkdir(dirname(join(folder, name)), { recursive: true });
+    await writeFile(join(folder, name), body);
+  }
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+const fixture = useDashboard({ store: { url: `file:${folder}` } });
+
+describe('older deliveries', () => {
+  it('are in the charts of 30 days and of a year, which name what they do not count', async () => {
+    const { page } = fixture.dashboard;
+    await page.getByRole('link', { name: '30 days' }).click();
+    await page.waitForURL(/range=30d$/);
+    const table = page.getByText(/^8 stored, 1 failed\. Most at/);
+    await table.waitFor({ state: 'attached' });
+    await page
+      .getByText(/^Not counted: deliveries .+ to .+\. They are neither in memory nor compacted\.$/)
+      .waitFor();
+    await page.getByText(/^Counted in full steps of UTC from compacted hours/).waitFor();
+    await page.getByRole('link', { name: '1 year' }).click();
+    await page.waitForURL(/range=1y$/);
+    await page.getByText(/^Counted in full days of UTC/).waitFor();
+    await table.waitFor({ state: 'attached' });
+    await page.getByRole('link', { name: '1 hour' }).click();
+    await page.getByText('No callbacks in this window.').waitFor();
+    expect(await page.getByText(/^Not counted/).count()).toBe(0);
+  });
+
+  it('count for the verdict, and the failing ones are listed', async () => {
+    const { page } = fixture.dashboard;
+    await page.getByText('1 job is failing: 1 not fetched.').first().waitFor();
+    await page
+      .getByText(/^Every delivery since .+ was checked\. Not checked: deliveries from .+ to .+\.$/)
+      .waitFor();
+    await fixture.dashboard.go('failures');
+    await page.getByRole('cell', { name: 'Refetch lost-days-ago' }).waitFor();
+    await page
+      .getByText(/^Every delivery since .+ was checked\. Not checked: deliveries from .+ to .+\.$/)
+      .waitFor();
+  });
+});

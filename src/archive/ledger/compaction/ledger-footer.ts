@@ -8,6 +8,7 @@ import {
 } from 'hyparquet';
 import { type ByteRange, FORMAT_KEY, type GroupChecks, parseChecks, rangeOf } from './file-checks.js';
 import { LEDGER_LEAVES, LEDGER_SCHEMA } from './ledger-columns.js';
+import { checkThriftBounds } from './thrift-bounds.js';
 
 /** A row group as the footer describes it. */
 export interface GroupFooter extends GroupChecks {
@@ -18,6 +19,8 @@ export interface GroupFooter extends GroupChecks {
   readonly bloomRange: ByteRange | null;
 }
 
+/** At the end of a file: the length of the footer, and the magic number. */
+export const TRAILER_BYTES = 8;
 /** Begin of a Parquet file: its magic number. */
 const FIRST_OFFSET = 4;
 /** Upper bounds of what is read at once, far above what we write. */
@@ -30,6 +33,9 @@ const MAX_BLOOM_BYTES = 2 * 1024 * 1024;
  * or damaged: the decoders of hyparquet trust what a footer says, up to lengths of arrays.
  */
 export function parseFooter(tail: Buffer, size: number): GroupFooter[] {
+  const length = tail.readUInt32LE(tail.length - TRAILER_BYTES);
+  if (length > tail.length - TRAILER_BYTES) throw new Error(`it has a footer of ${length} bytes`);
+  checkThriftBounds(tail.subarray(tail.length - TRAILER_BYTES - length, tail.length - TRAILER_BYTES));
   const metadata = parquetMetadata(tail, {
     geoparquet: false,
     parsers: { timestampFromMilliseconds: Number },
@@ -40,7 +46,7 @@ export function parseFooter(tail: Buffer, size: number): GroupFooter[] {
   if (checks === null || checks.length !== metadata.row_groups.length)
     throw new Error('its checks are damaged');
   if (!isLedgerSchema(metadata.schema)) throw new Error('its columns are others');
-  const end = size - metadata.metadata_length - 8;
+  const end = size - length - TRAILER_BYTES;
   let offset = FIRST_OFFSET;
   const groups = checks.map((check, index) => {
     const group = describeGroup(metadata, index, check, offset);

@@ -6,7 +6,7 @@ import type { ByteRange } from './file-checks.js';
 import { type JobBlooms, parseBlooms, rangeOfBlooms, rowGroupsOfJob } from './job-blooms.js';
 import { decodeLine, LEDGER_COLUMNS, type LedgerColumn, type LedgerColumns } from './ledger-columns.js';
 import { decoding, LedgerFileError } from './ledger-file-error.js';
-import { chunksOf, type GroupFooter, parseFooter, verifyChunks } from './ledger-footer.js';
+import { chunksOf, type GroupFooter, parseFooter, TRAILER_BYTES, verifyChunks } from './ledger-footer.js';
 import { readRange } from './read-range.js';
 
 /** A Parquet file of ledger lines, read by ranges. Its rows are sorted by time of receipt, delivery id and outcome. */
@@ -50,8 +50,6 @@ export interface LedgerRowGroup {
 /** The footer we write has less than a kilobyte for every thousand rows: one read has it. */
 const TAIL_BYTES = 128 * 1024;
 const MAX_FOOTER_BYTES = 8 * 1024 * 1024;
-/** The footer's length and the magic number. */
-const TRAILER_BYTES = 8;
 
 /**
  * Reads the file's footer; null when the file is missing. Throws `StoreError`, and `LedgerFileError` for a damaged or

@@ -23,12 +23,29 @@ export async function sortLines(lines: readonly SortableLine[]): Promise<Sortabl
     runs.push(lines.slice(start, start + RUN).sort(compareLines));
     await pause();
   }
-  // Merges the runs: a sort of sorted runs compares each line a few times only.
-  const sorted = runs.flat().sort(compareLines);
+  while (runs.length > 1) {
+    const [first = [], second = []] = runs.splice(0, 2);
+    runs.push(mergeRuns(first, second));
+    await pause();
+  }
+  const sorted = runs[0] ?? [];
   return sorted.filter((line, index) => {
     const previous = sorted[index - 1];
     return previous === undefined || compareLines(previous, line) !== 0;
   });
+}
+
+function mergeRuns(first: readonly SortableLine[], second: readonly SortableLine[]): SortableLine[] {
+  const merged: SortableLine[] = [];
+  let index = 0;
+  for (const line of first) {
+    for (let other = second[index]; other && compareLines(other, line) < 0; other = second[index]) {
+      merged.push(other);
+      index += 1;
+    }
+    merged.push(line);
+  }
+  return merged.concat(second.slice(index));
 }
 
 function compareLines(a: SortableLine, b: SortableLine): number {

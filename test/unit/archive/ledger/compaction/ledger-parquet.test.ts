@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import {
@@ -8,6 +9,7 @@ import { openLedgerFile } from '../../../../../src/archive/ledger/compaction/ope
 import { sortLines } from '../../../../../src/archive/ledger/compaction/sort-lines.js';
 import { parseLine } from '../../../../../src/archive/ledger/parse-segment.js';
 import type { LedgerLine } from '../../../../../src/domain/delivery.js';
+import { type ObjectStore, StoreError } from '../../../../../src/store/object-store.js';
 import { ledgerLine } from '../../../../support/ledger/ledger-lines.js';
 import { createMemoryStore } from '../../../../support/store/memory-store.js';
 
@@ -91,6 +93,49 @@ describe('a ledger file', () => {
 
   it('of no lines has no row groups', async () => {
     expect(await writeAndRead([])).toEqual([]);
+  });
+
+  it('larger than a part is uploaded in parts of that size, and can be read', async () => {
+    const store = { ...createMemoryStore(), partSize: 10_000 };
+    const lines = Array.from({ length: 300 }, (_, index) =>
+      minute(index, { reason: randomBytes(60).toString('hex') }),
+    );
+    const written = await writeLedgerFile(store, KEY, await sortLines(lines.map(json).map(sortable)));
+
+    expect(written).toEqual({
+      key: KEY,
+      result: 'created',
+      rows: 300,
+      bytes: store.objects.get(KEY)?.body.length,
+    });
+    expect(store.calls.filter(({ operation }) => operation === 'write').length).toBe(
+      Math.ceil(written.bytes / 10_000),
+    );
+    expect(await (await openLedgerFile(store, KEY))?.readLines(0)).toEqual(lines);
+  });
+
+  it('is not there when its upload fails, and the upload is aborted', async () => {
+    const memory = createMemoryStore((operation) => {
+      if (operation === 'write') throw new StoreError('write', 'the disk is full');
+    });
+    let aborted = 0;
+    const store: ObjectStore = {
+      ...memory,
+      partSize: 1000,
+      startUpload: async (key, headers) => ({
+        ...(await memory.startUpload(key, headers)),
+        abort: async () => {
+          aborted += 1;
+        },
+      }),
+    };
+    const lines = await sortLines(
+      [1, 2].map((number) => sortable(json(minute(number, { reason: randomBytes(999).toString('hex') })))),
+    );
+
+    await expect(writeLedgerFile(store, KEY, lines)).rejects.toThrow('the disk is full');
+    expect(aborted).toBe(1);
+    expect(memory.objects.size).toBe(0);
   });
 
   it.each<[string, string]>([
@@ -185,7 +230,7 @@ describe('a ledger file', () => {
         const expected = (await sortLines(all.map(sortable))).map(({ text }) => parseLine(text));
         expect(await writeAndRead(all)).toStrictEqual(expected);
       }),
-      { numRuns: 60 },
+      { numRuns: 40 },
     );
   }, 60_000);
 });

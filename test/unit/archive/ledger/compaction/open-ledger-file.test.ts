@@ -62,27 +62,27 @@ async function readAll(bytes: Buffer): Promise<LedgerLine[]> {
 }
 
 describe('an open ledger file', () => {
-  const lines = linesOf(9000);
+  const lines = linesOf(5000);
   const encoded = encode(lines);
 
   it('knows its row groups and the time of their first and last line', async () => {
     const file = await open(await encoded);
 
-    expect(file.rows).toBe(9000);
+    expect(file.rows).toBe(5000);
     expect(file.bytes).toBe((await encoded).length);
     const times = lines.map(({ receivedAt }) => Date.parse(receivedAt));
     expect(file.rowGroups.map(({ rows, first, last }) => [rows, first, last])).toEqual([
-      [4096, times[0], times[4095]],
-      [4096, times[4096], times[8191]],
-      [808, times[8192], times[8999]],
+      [2048, times[0], times[2047]],
+      [2048, times[2048], times[4095]],
+      [904, times[4096], times[4999]],
     ]);
   });
 
   it('reads the lines of a row group, all or some', async () => {
     const file = await open(await encoded);
 
-    expect(await file.readLines(1)).toEqual(lines.slice(4096, 8192));
-    expect(await file.readLines(2, [0, 5, 807])).toEqual([lines[8192], lines[8197], lines[8999]]);
+    expect(await file.readLines(1)).toEqual(lines.slice(2048, 4096));
+    expect(await file.readLines(2, [0, 5, 903])).toEqual([lines[4096], lines[4101], lines[4999]]);
     await expect(file.readLines(3)).rejects.toThrow('no row group 3');
   });
 
@@ -94,7 +94,7 @@ describe('an open ledger file', () => {
       'jobId',
     ]);
 
-    const expected = lines.slice(8192);
+    const expected = lines.slice(4096);
     expect(Object.keys(columns)).toEqual(['outcome', 'receivedAt', 'items', 'jobId']);
     expect(columns.outcome).toEqual(expected.map(({ outcome }) => outcome));
     expect(columns.receivedAt).toEqual(expected.map(({ receivedAt }) => Date.parse(receivedAt)));
@@ -106,7 +106,7 @@ describe('an open ledger file', () => {
     const file = await open(await encoded);
 
     expect(await file.rowGroupsOfJob('job-1')).toContain(0);
-    expect(await file.rowGroupsOfJob('job-8999')).toContain(2);
+    expect(await file.rowGroupsOfJob('job-4999')).toContain(2);
     const found = await Promise.all(
       Array.from({ length: 300 }, (_, index) => file.rowGroupsOfJob(`other-${index}`)),
     );
@@ -138,10 +138,10 @@ describe('an open ledger file', () => {
     await file?.rowGroupsOfJob('job-2');
 
     expect(ranges).toHaveLength(3);
-    expect(ranges[0]).toEqual({ start: bytes.length - 128 * 1024, end: bytes.length - 1 });
+    expect(ranges[0]).toEqual({ start: Math.max(0, bytes.length - 128 * 1024), end: bytes.length - 1 });
     const [, columns, blooms] = ranges.map(({ start, end }) => end - start + 1);
     expect(columns).toBeLessThan((file?.rowGroups[0]?.bytes ?? 0) * 0.7);
-    expect(blooms).toBeLessThan(30_000);
+    expect(blooms).toBeLessThan(15_000);
   });
 
   it('is null when it is missing', async () => {
@@ -193,7 +193,7 @@ describe('a file that is damaged or foreign', () => {
           (error: unknown) => expect(error).toBeInstanceOf(LedgerFileError),
         );
       }),
-      { numRuns: 400 },
+      { numRuns: 150 },
     );
   }, 60_000);
 
@@ -220,9 +220,21 @@ describe('a file that is damaged or foreign', () => {
           );
         },
       ),
-      { numRuns: 400 },
+      { numRuns: 150 },
     );
   }, 60_000);
+
+  it('is rejected when a list of its footer says that it has 30 million elements', async () => {
+    // A struct with a list of lists, each of a length that V8 would reserve 240 MB for.
+    const list = [0xf9, 0x80, 0x87, 0xa7, 0x0e];
+    const footer = Buffer.from([0x29, ...Array.from({ length: 20 }, () => list).flat(), 0]);
+    const trailer = Buffer.alloc(8, 'PAR1PAR1');
+    trailer.writeUInt32LE(footer.length);
+    const before = process.memoryUsage().heapUsed;
+
+    await rejected(Buffer.concat([Buffer.from('PAR1'), footer, trailer]));
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(100 * 1024 * 1024);
+  });
 
   it('is rejected when it is random', async () => {
     await fc.assert(

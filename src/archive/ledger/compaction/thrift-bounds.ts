@@ -1,0 +1,73 @@
+/** Types of Thrift's compact protocol that a Parquet footer uses. */
+const TRUE = 1;
+const FALSE = 2;
+const BYTE = 3;
+const LAST_VARINT = 6;
+const DOUBLE = 7;
+const BINARY = 8;
+const LIST = 9;
+const STRUCT = 12;
+
+/** Footers nest structs and lists some eight deep. */
+const MAX_DEPTH = 32;
+
+/**
+ * Walks a struct of Thrift's compact protocol and throws unless all of it lies within the bytes. The decoder of hyparquet
+ * makes arrays of the length that a list says it has: a few damaged bytes could ask for gigabytes.
+ */
+export function checkThriftBounds(bytes: Buffer): void {
+  let offset = 0;
+
+  function readByte(): number {
+    const byte = bytes[offset];
+    if (byte === undefined) throw new Error('its footer is truncated');
+    offset += 1;
+    return byte;
+  }
+
+  function readVarint(): number {
+    let value = 0;
+    for (let factor = 1; factor < 2 ** 70; factor *= 128) {
+      const byte = readByte();
+      value += (byte & 0x7f) * factor;
+      if (byte < 0x80) return value;
+    }
+    throw new Error('its footer has an endless number');
+  }
+
+  function skip(length: number): void {
+    if (length > bytes.length - offset) throw new Error(`its footer says ${length} bytes follow`);
+    offset += length;
+  }
+
+  function skipList(depth: number): void {
+    const header = readByte();
+    const type = header & 0x0f;
+    const length = header >> 4 === 15 ? readVarint() : header >> 4;
+    // Every element has a byte at least.
+    if (length > bytes.length - offset) throw new Error(`its footer has a list of ${length} elements`);
+    const isFlag = type === TRUE || type === FALSE;
+    for (let index = 0; index < length; index += 1) skipValue(isFlag ? BYTE : type, depth);
+  }
+
+  function skipStruct(depth: number): void {
+    for (let header = readByte(); (header & 0x0f) !== 0; header = readByte()) {
+      if (header >> 4 === 0) readVarint();
+      skipValue(header & 0x0f, depth);
+    }
+  }
+
+  function skipValue(type: number, depth: number): void {
+    if (depth > MAX_DEPTH) throw new Error('its footer nests too deep');
+    if (type === TRUE || type === FALSE) return;
+    if (type === BYTE) skip(1);
+    else if (type > BYTE && type <= LAST_VARINT) readVarint();
+    else if (type === DOUBLE) skip(8);
+    else if (type === BINARY) skip(readVarint());
+    else if (type === LIST) skipList(depth + 1);
+    else if (type === STRUCT) skipStruct(depth + 1);
+    else throw new Error(`its footer has a value of type ${type}`);
+  }
+
+  skipStruct(0);
+}

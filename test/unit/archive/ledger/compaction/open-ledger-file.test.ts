@@ -197,6 +197,15 @@ describe('a file that is damaged or foreign', () => {
     );
   }, 60_000);
 
+  it('is rejected with a bit flipped in the head of a page', async () => {
+    // Not all of that is covered by the checksum of gzip.
+    for (let offset = 4; offset < 64; offset += 1) {
+      const bytes = Buffer.from(await encoded);
+      bytes.writeUInt8(bytes.readUInt8(offset) ^ 1, offset);
+      await rejected(bytes);
+    }
+  });
+
   it('is rejected when it is truncated anywhere', async () => {
     const original = await encoded;
     await fc.assert(

@@ -23,15 +23,19 @@ export interface DeliveryQuery {
 /** A validated query. */
 export interface RowSearch {
   readonly limit: number;
+  /** Milliseconds since the epoch; -Infinity without a lower bound. */
   readonly since: number;
   /** Only rows before this position match. */
   readonly start: RowPosition;
   /** Whether the query has a range, so that hours before the window are searched too. */
   readonly explicit: boolean;
+  readonly filters: RowFilters;
   readonly matches: (row: LedgerRow) => boolean;
 }
 
 const FIELDS = ['job', 'source', 'region', 'status', 'outcome', 'origin'] as const;
+/** Wanted values by field. */
+export type RowFilters = Readonly<Partial<Record<(typeof FIELDS)[number], string>>>;
 const END_OF_TIME = 8.64e15;
 
 /** Throws `Problem` `request-invalid` for invalid instants, limits and cursors. */
@@ -40,7 +44,7 @@ export function prepareSearch(query: DeliveryQuery): RowSearch {
   if (!Number.isInteger(limit) || limit < 1 || limit > 500) {
     throw new Problem('request-invalid', 'limit must be a whole number from 1 to 500.');
   }
-  const since = instantOf('since', query.since) ?? -END_OF_TIME;
+  const since = instantOf('since', query.since) ?? Number.NEGATIVE_INFINITY;
   const until = beforeInstant(instantOf('until', query.until) ?? END_OF_TIME);
   const wanted = FIELDS.flatMap((field) => {
     const value = query[field];
@@ -50,6 +54,7 @@ export function prepareSearch(query: DeliveryQuery): RowSearch {
     limit,
     since,
     start: cursor === undefined ? until : earlier(until, decodeCursor(cursor)),
+    filters: Object.fromEntries(wanted.map(({ field, value }) => [field, value])),
     explicit: query.since !== undefined || query.until !== undefined,
     matches: (row) => {
       for (const { field, value } of wanted) if (row[field] !== value) return false;

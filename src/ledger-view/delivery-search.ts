@@ -8,19 +8,23 @@ import type { RowWindow } from './row-window.js';
 export interface FoundRows {
   readonly rows: readonly LedgerRow[];
   readonly next: RowPosition | null;
+  /**
+   * Everything received from this instant on was searched, in milliseconds since the epoch; null when the search reached
+   * the beginning of the ledger.
+   */
+  readonly searchedBackTo: number | null;
 }
 
 export interface SearchSources {
   readonly window: RowWindow;
   readonly history: LedgerHistory;
+  /** Milliseconds that a page may search older hours. A page that needs more ends early with a cursor. */
+  readonly pageTime: number;
   /** The window holds everything from this instant on. */
   completeSince(): number;
   /** Settles when more is loaded; null after the first load. */
   moreLoaded(): Promise<void> | null;
 }
-
-/** Segments one query may read from the store. A page that needs more ends early with a cursor. */
-const MAX_SEGMENTS = 600;
 
 /**
  * Newest first: searches the window as far as it is complete, and waits for the first load where that is not far enough.
@@ -71,23 +75,21 @@ async function searchHistory(
   held: readonly LedgerRow[],
   from: RowPosition,
 ): Promise<FoundRows> {
-  const rows = [...held];
-  let read = 0;
-  for await (const hour of sources.history.hoursBefore(from, search.since)) {
-    for (const row of hour.rows.toReversed()) {
-      if (rows.length > search.limit || row.time < search.since) break;
-      if (comparePositions(row, from) < 0 && search.matches(row)) rows.push(row);
-    }
-    if (rows.length > search.limit) break;
-    read += hour.read;
-    if (read >= MAX_SEGMENTS) return pageOf(search, rows, beforeInstant(hour.start));
-  }
-  return pageOf(search, rows, null);
+  const { rows, next } = await sources.history.search({
+    search,
+    from,
+    // The extra row only shows that there are more.
+    wanted: search.limit + 1 - held.length,
+    deadline: performance.now() + sources.pageTime,
+  });
+  return pageOf(search, [...held, ...rows], next);
 }
 
-/** The extra row only shows that there are more: the next page begins after the last row of this one. */
+/** The next page begins after the last row of this one. */
 function pageOf(search: RowSearch, rows: readonly LedgerRow[], otherwise: RowPosition | null): FoundRows {
   const page = rows.slice(0, search.limit);
   const last = page.at(-1);
-  return { rows: page, next: rows.length > search.limit && last ? last : otherwise };
+  const next = rows.length > search.limit && last ? last : otherwise;
+  const end = Number.isFinite(search.since) ? search.since : null;
+  return { rows: page, next, searchedBackTo: next === null ? end : next.time };
 }

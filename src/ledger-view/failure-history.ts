@@ -143,7 +143,7 @@ export function createFailureHistory(options: FailureHistoryOptions): FailureHis
 
   function takeFailure(key: string, line: LedgerLine, first: string): void {
     const entry = { line, text: JSON.stringify(line) };
-    const [row] = packRows({ entries: [entry], brokenLines: [], newerLines: [] });
+    const [row] = packRows([entry]);
     // Lines that this process saw itself are taken when they leave the window.
     if (row === undefined || row.time < oldest() || row.time >= seenSince()) return;
     past.addFrom(fileOf(key), row, Date.parse(first));

@@ -1,73 +1,56 @@
 import { LEDGER_FOLDER, ledgerPartition } from '../archive/layout.js';
-import { listPartition, startOfPartition } from '../archive/ledger/ledger-reader.js';
+import { startOfPartition } from '../archive/ledger/ledger-reader.js';
 import type { ObjectStore } from '../store/object-store.js';
+import { createOpenHours } from './history/open-hours.js';
+import type { HourPage, HourSearch } from './history/take-rows.js';
 import type { LedgerRow } from './ledger-row.js';
-import { comparePositions, type RowPosition } from './row-position.js';
-import { mergeRows } from './row-window.js';
+import { beforeInstant, comparePositions } from './row-position.js';
 import type { SegmentLoader } from './segment-loader.js';
 
 /** Hours of the ledger before the window, read from the store on demand. */
 export interface LedgerHistory {
   /**
-   * Hours before a position and not before `since`, newest first, each with its rows in order. `read` counts the segments
-   * that were read from the store for the hour.
+   * Rows not before the search's `since`, newest first. Ends early, with a position to go on from, at the deadline. Throws
+   * `StoreError`; what was read until then is kept for the next search.
    */
-  hoursBefore(position: RowPosition, since: number): AsyncGenerator<HistoryHour>;
+  search(search: HourSearch): Promise<HourPage>;
   /** Whether the ledger has a folder of an hour before an instant. */
   hasBefore(time: number): Promise<boolean>;
-}
-
-export interface HistoryHour {
-  /** Milliseconds since the epoch of the hour's beginning. */
-  readonly start: number;
-  readonly rows: readonly LedgerRow[];
-  readonly read: number;
 }
 
 export interface LedgerHistoryOptions {
   readonly store: ObjectStore;
   readonly loader: SegmentLoader;
-  /** Rows of old hours that are cached for the next page. */
-  readonly maxCachedRows: number;
+  readonly clock: () => number;
+  /** Bytes of all indexes of old hours together. */
+  readonly maxIndexBytes: number;
+  /** Lines by which an index grows. */
+  readonly indexChunk?: number | undefined;
 }
 
+const HOUR = 3_600_000;
+
 export function createLedgerHistory(options: LedgerHistoryOptions): LedgerHistory {
-  const { store, loader, maxCachedRows } = options;
-  const cache = new Map<string, LedgerRow[]>();
-
-  function remember(partition: string, rows: LedgerRow[]): void {
-    cache.delete(partition);
-    cache.set(partition, rows);
-    let total = [...cache.values()].reduce((sum, cached) => sum + cached.length, 0);
-    for (const [oldest, cached] of cache) {
-      if (total <= maxCachedRows) break;
-      cache.delete(oldest);
-      total -= cached.length;
-    }
-  }
-
-  async function readHour(partition: string): Promise<{ rows: LedgerRow[]; read: number }> {
-    const cached = cache.get(partition);
-    if (cached) {
-      remember(partition, cached);
-      return { rows: cached, read: 0 };
-    }
-    const keys: string[] = [];
-    for await (const key of listPartition(store, partition)) keys.push(key);
-    let rows: LedgerRow[] = [];
-    for await (const segment of loader.read(keys)) {
-      rows = mergeRows(rows, segment.rows.sort(comparePositions));
-    }
-    remember(partition, rows);
-    return { rows, read: keys.length };
-  }
+  const { store, loader, clock, maxIndexBytes: maxBytes, indexChunk: chunk } = options;
+  const openHours = createOpenHours({ store, loader, clock, maxBytes, chunk });
 
   return {
-    async *hoursBefore(position, since) {
-      for await (const partition of partitionsDescending(store, position.time, since)) {
+    async search({ search, from, wanted, deadline }) {
+      const rows: LedgerRow[] = [];
+      let isFirst = true;
+      for await (const partition of partitionsDescending(store, from.time, search.since)) {
         const start = startOfPartition(partition);
-        if (!Number.isNaN(start)) yield { start, ...(await readHour(partition)) };
+        if (Number.isNaN(start) || comparePositions(from, beforeInstant(start)) <= 0) continue;
+        const end = beforeInstant(start + HOUR);
+        const upper = comparePositions(from, end) < 0 ? from : end;
+        if (!isFirst && performance.now() >= deadline) return { rows, next: upper };
+        const hour = { search, from: upper, wanted: wanted - rows.length, deadline };
+        const page = await openHours.search({ start, partition }, hour);
+        rows.push(...page.rows);
+        if (page.next !== null || rows.length >= wanted) return { rows, next: page.next };
+        isFirst = false;
       }
+      return { rows, next: null };
     },
     async hasBefore(time) {
       for await (const _partition of partitionsDescending(store, time - 1, Number.NEGATIVE_INFINITY))

@@ -1,6 +1,6 @@
 import { promisify } from 'node:util';
 import { deflateRaw, inflateRawSync } from 'node:zlib';
-import { type ParsedSegment, parseLine } from '../archive/ledger/parse-segment.js';
+import { type LedgerEntry, parseLine } from '../archive/ledger/parse-segment.js';
 import type { LedgerLine } from '../domain/delivery.js';
 
 /** The fields of a ledger line that filters and charts need. The line itself stays compressed in its block. */
@@ -68,10 +68,10 @@ export class LineBlock {
   }
 }
 
-/** Makes rows of parsed segments. Segments share blocks. */
-export function createRowPacker(): (parsed: ParsedSegment) => LedgerRow[] {
+/** Makes rows of lines. Segments share blocks. */
+export function createRowPacker(): (entries: readonly LedgerEntry[]) => LedgerRow[] {
   let block = new LineBlock();
-  return ({ entries }) =>
+  return (entries) =>
     entries.map(({ line, text }) => {
       if (block.isFull) block = new LineBlock();
       return rowOf(line, block, block.add(text));

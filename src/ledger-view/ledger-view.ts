@@ -37,6 +37,12 @@ export interface LedgerViewOptions {
   readonly concurrency?: number;
   /** Called with the first segment that holds lines of a newer version. */
   readonly onNewerLines?: ((key: string) => void) | undefined;
+  /** Milliseconds that a page may search hours before the window. Default 2,000. */
+  readonly pageTime?: number;
+  /** Bytes of all indexes of hours before the window. Default 40 MiB. */
+  readonly maxIndexBytes?: number;
+  /** Lines by which such an index grows. Default 16,384. */
+  readonly indexChunk?: number;
   /** Milliseconds since the epoch. Default `Date.now`. */
   readonly clock?: () => number;
 }
@@ -44,6 +50,8 @@ export interface LedgerViewOptions {
 export interface DeliveryPage {
   readonly deliveries: readonly LedgerLine[];
   readonly nextCursor: string | null;
+  /** ISO 8601: lines received from then on were searched; null when the search reached the beginning of the ledger. */
+  readonly searchedBackTo: string | null;
 }
 
 /** Failing jobs. Those whose results the service drops first come first. */
@@ -141,7 +149,13 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
   const listing = createRollupListing(store, clock);
   const rollups = createRollupReader(store, listing);
   const past = createPastFailures();
-  const history = createLedgerHistory({ store, loader, maxCachedRows: 50_000 });
+  const history = createLedgerHistory({
+    store,
+    loader,
+    clock,
+    maxIndexBytes: options.maxIndexBytes ?? 40 * 1024 * 1024,
+    indexChunk: options.indexChunk,
+  });
   const tail = createLedgerTail({
     store,
     loader,
@@ -161,7 +175,13 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
     fastInterval: options.fastInterval ?? 3000,
     slowInterval: options.slowInterval ?? 60_000,
   });
-  const sources = { window, history, completeSince: tail.completeSince, moreLoaded: schedule.moreLoaded };
+  const sources = {
+    window,
+    history,
+    pageTime: options.pageTime ?? 2000,
+    completeSince: tail.completeSince,
+    moreLoaded: schedule.moreLoaded,
+  };
   const { completeSince, seenSince } = tail;
   const failureHistory = createFailureHistory({
     ...{ store, listing, rollups, past, clock, retention, seenSince },
@@ -187,8 +207,12 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
     touch: schedule.touch,
     refresh: schedule.refresh,
     async deliveries(query = {}) {
-      const { rows, next } = await searchRows(sources, prepareSearch(query));
-      return { deliveries: linesOf(rows), nextCursor: next && encodeCursor(next) };
+      const { rows, next, searchedBackTo } = await searchRows(sources, prepareSearch(query));
+      return {
+        deliveries: linesOf(rows),
+        nextCursor: next && encodeCursor(next),
+        searchedBackTo: searchedBackTo === null ? null : new Date(searchedBackTo).toISOString(),
+      };
     },
     async *rows(query = {}) {
       const until = instantOf('until', query.until) ?? clock();

@@ -53,7 +53,11 @@ export async function listRefusals(
   return { refusals: merged, nextCursor: next };
 }
 
-function placeAfter({ deliveries }: DeliveryPage, shown: number, place: Place): Place['ledger'] {
+function placeAfter(
+  { deliveries }: Pick<DeliveryPage, 'deliveries'>,
+  shown: number,
+  place: Place,
+): Place['ledger'] {
   const last = deliveries[shown - 1];
   return last === undefined ? place.ledger : encodeCursor(positionOf(last));
 }

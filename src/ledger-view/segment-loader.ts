@@ -1,7 +1,8 @@
-import { setImmediate as immediate } from 'node:timers/promises';
-import { readSegment } from '../archive/ledger/ledger-reader.js';
+import { fetchSegment, type UnparsedSegment } from '../archive/ledger/ledger-reader.js';
+import type { LedgerEntry } from '../archive/ledger/parse-segment.js';
 import { readAhead } from '../archive/ledger/read-ahead.js';
 import type { ObjectStore } from '../store/object-store.js';
+import { cooperativeYield } from '../time/cooperative-yield.js';
 import { createRowPacker, type LedgerRow } from './ledger-row.js';
 
 /** Lines that were skipped, by segment. */
@@ -14,6 +15,8 @@ export interface SkippedLines {
 export interface SegmentLoader {
   /** Reads segments, several at once, and yields their rows, segment by segment in the given order. */
   read(keys: Iterable<string>): AsyncGenerator<{ key: string; rows: LedgerRow[] }>;
+  /** The same with the lines themselves. A segment that is missing has none. */
+  readLines(keys: Iterable<string>): AsyncGenerator<{ key: string; entries: readonly LedgerEntry[] }>;
   /** Lines that cannot be parsed. */
   broken(): SkippedLines;
   /** Lines of a newer version. */
@@ -21,8 +24,6 @@ export interface SegmentLoader {
 }
 
 const MAX_SEGMENTS = 100;
-/** Milliseconds of parsing per turn of the event loop, so that callbacks are not delayed. */
-const SLICE = 5;
 
 export interface SegmentLoaderOptions {
   /** Segments read at once. */
@@ -37,26 +38,32 @@ export function createSegmentLoader(store: ObjectStore, options: SegmentLoaderOp
   const broken = createSkippedLines();
   const newer = createSkippedLines();
 
-  async function readOne(key: string) {
-    const parsed = await readSegment(store, key);
-    if (parsed) {
-      broken.note(key, parsed.brokenLines.length);
-      if (parsed.newerLines.length > 0 && newer.read().count === 0) onNewerLines?.(key);
-      newer.note(key, parsed.newerLines.length);
+  function parse(key: string, segment: UnparsedSegment | null): readonly LedgerEntry[] {
+    if (segment === null) return [];
+    const { entries, brokenLines, newerLines } = segment.parse();
+    broken.note(key, brokenLines.length);
+    if (newerLines.length > 0 && newer.read().count === 0) onNewerLines?.(key);
+    newer.note(key, newerLines.length);
+    return entries;
+  }
+
+  async function* readLines(keys: Iterable<string>) {
+    const fetched = readAhead(keys, concurrency, async (key) => ({
+      key,
+      segment: await fetchSegment(store, key),
+    }));
+    const pause = cooperativeYield();
+    for await (const { key, segment } of fetched) {
+      yield { key, entries: parse(key, segment) };
+      await pause();
     }
-    return { key, parsed };
   }
 
   return {
     async *read(keys) {
-      let sliceEnd = performance.now() + SLICE;
-      for await (const { key, parsed } of readAhead(keys, concurrency, readOne)) {
-        yield { key, rows: parsed ? packRows(parsed) : [] };
-        if (performance.now() < sliceEnd) continue;
-        await immediate();
-        sliceEnd = performance.now() + SLICE;
-      }
+      for await (const { key, entries } of readLines(keys)) yield { key, rows: packRows(entries) };
     },
+    readLines,
     broken: broken.read,
     newer: newer.read,
   };

@@ -113,14 +113,26 @@ function comparePositions(a: LedgerLine, b: LedgerLine): number {
 
 /** Reads one segment; null when it is missing, e.g. after a life-cycle rule of the bucket deleted it. */
 export async function readSegment(store: ObjectStore, key: string): Promise<ParsedSegment | null> {
+  const unparsed = await fetchSegment(store, key);
+  return unparsed && unparsed.parse();
+}
+
+/** A segment that was read and not parsed yet: parsing takes the event loop for some milliseconds a megabyte. */
+export interface UnparsedSegment {
+  parse(): ParsedSegment;
+}
+
+/** Reads one segment without parsing it; null when it is missing. */
+export async function fetchSegment(store: ObjectStore, key: string): Promise<UnparsedSegment | null> {
   const reading = await store.read(key);
   if (reading === null) return null;
   if (reading.info.size > MAX_SEGMENT_BYTES) {
     reading.body.destroy();
-    return { entries: [], brokenLines: [0], newerLines: [] };
+    return { parse: () => ({ entries: [], brokenLines: [0], newerLines: [] }) };
   }
   try {
-    return parseSegment(await text(reading.body));
+    const content = await text(reading.body);
+    return { parse: () => parseSegment(content) };
   } catch (cause) {
     throw new StoreError('read', `${key} could not be read to its end`, { cause });
   }

@@ -47,7 +47,11 @@ describe('ledger view', () => {
     view.start();
 
     const page = await view.deliveries();
-    expect(page).toEqual({ deliveries: [unknown, ...lines.toReversed()], nextCursor: null });
+    expect(page).toEqual({
+      deliveries: [unknown, ...lines.toReversed()],
+      nextCursor: null,
+      searchedBackTo: null,
+    });
     await view.refresh();
     expect(view.status()).toMatchObject({ state: 'ready', rows: 4, error: null, refreshedAt: NOW });
   });
@@ -288,7 +292,7 @@ describe('ledger view', () => {
     const page = await view.deliveries();
     expect(page.deliveries).toEqual([recent]);
     const next = await view.deliveries({ cursor: page.nextCursor ?? '' });
-    expect(next).toEqual({ deliveries: old.toReversed(), nextCursor: null });
+    expect(next).toEqual({ deliveries: old.toReversed(), nextCursor: null, searchedBackTo: null });
     expect(await ids(view, { since: '2026-01-01T00:00:00Z' })).toEqual([
       recent.deliveryId,
       old[1]?.deliveryId,
@@ -296,19 +300,18 @@ describe('ledger view', () => {
     expect(await ids(view, { until: '2026-01-01T00:00:00Z' })).toEqual([old[0]?.deliveryId]);
   });
 
-  it('bounds what one query reads from the store, and continues from its cursor', async () => {
+  it('bounds the time in which one query reads older hours, and continues from its cursor', async () => {
     const store = createMemoryStore();
     const line = at('2026-01-01T00:00:00.000Z', { jobId: 'wanted' });
     putSegment(store, line.receivedAt, [line]);
-    for (let n = 0; n < 600; n += 1)
-      putSegment(store, '2026-01-01T05:00:00.000Z', [at('2026-01-01T05:00:00.000Z')]);
-    const view = open(store);
+    putSegment(store, '2026-01-01T05:00:00.000Z', [at('2026-01-01T05:00:00.000Z')]);
+    const view = open(store, { pageTime: 0 });
     await view.refresh();
 
     const page = await view.deliveries({ job: 'wanted', until: '2026-02-01T00:00:00Z' });
-    expect(page.deliveries).toEqual([]);
+    expect(page).toMatchObject({ deliveries: [], searchedBackTo: '2026-01-01T01:00:00.000Z' });
     const next = await view.deliveries({ job: 'wanted', cursor: page.nextCursor ?? '' });
-    expect(next).toEqual({ deliveries: [line], nextCursor: null });
+    expect(next).toEqual({ deliveries: [line], nextCursor: null, searchedBackTo: null });
   });
 
   it('holds no more rows than its bound, and drops those that leave the window', async () => {

@@ -74,8 +74,14 @@ export const ledgerLineSchema = z.strictObject(LINE).meta({
 });
 export type LedgerLine = Answer<typeof ledgerLineSchema>;
 
+export const searchedBackTo = instant
+  .nullable()
+  .describe(
+    'lines received from then on were searched; null when the search reached the beginning of the ledger',
+  );
+
 export const deliveriesSchema = z
-  .strictObject({ deliveries: z.array(ledgerLineSchema), nextCursor })
+  .strictObject({ deliveries: z.array(ledgerLineSchema), nextCursor, searchedBackTo })
   .meta({ id: 'Deliveries' });
 export type Deliveries = Answer<typeof deliveriesSchema>;
 

@@ -74,6 +74,7 @@ export type Gate = Explanation['gates'][number];
 export type {
   Artefact,
   CredentialNotice,
+  Deliveries,
   Erased,
   Explanation,
   FailureLine,

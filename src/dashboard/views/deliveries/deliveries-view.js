@@ -1,6 +1,6 @@
 import { get } from '../../lib/api/admin-api.js';
 import { h, link } from '../../lib/elements/dom.js';
-import { emptyPanel, heading } from '../../lib/elements/panels.js';
+import { emptyPanel, heading, moment } from '../../lib/elements/panels.js';
 import { runAction } from '../../lib/elements/run-action.js';
 import {
   filterForm,
@@ -13,7 +13,7 @@ import {
 import { ORIGIN_NAMES, OUTCOME_NAMES, outcomeOf } from '../../lib/text/ledger-terms.js';
 import { deliveryTable, firstCallback, identityOf } from './delivery-table.js';
 
-/** @import { Health, LedgerLine, Names } from '../../lib/api/api-answers.js' */
+/** @import { Deliveries, Health, LedgerLine, Names } from '../../lib/api/api-answers.js' */
 /** @import { ButtonEvent } from '../../lib/elements/element-types.js' */
 /** @import { Filter, FilterValues } from '../../lib/forms/filter-form.js' */
 /** @import { Screen } from '../../lib/screen/screen.js' */
@@ -23,6 +23,8 @@ import { deliveryTable, firstCallback, identityOf } from './delivery-table.js';
  * @property {readonly LedgerLine[]} latest the first page
  * @property {LedgerLine[]} older what the user has loaded below it
  * @property {string | null} cursor of what follows
+ * @property {string | null} searchedBackTo lines received from then on were searched
+ * @property {boolean} isContinued whether the user has loaded more than the first page
  */
 
 const FILTERS = ['job', 'outcome', 'region', 'source', 'status', 'origin', 'since', 'until'];
@@ -34,7 +36,7 @@ const FILTERS = ['job', 'outcome', 'region', 'source', 'status', 'origin', 'sinc
 export function deliveriesView(screen) {
   const values = filterValues(FILTERS, screen.route.query);
   /** @type {Lists} */
-  const lists = { latest: [], older: [], cursor: null };
+  const lists = { latest: [], older: [], cursor: null, searchedBackTo: null, isContinued: false };
   /** @type {Health | undefined} */
   let health;
   screen.start('Deliveries');
@@ -45,7 +47,7 @@ export function deliveriesView(screen) {
     const page = await get('/deliveries', { query: { ...values, limit: 50 }, signal });
     lists.older = [...keepSeen(lists, page.deliveries), ...lists.older];
     lists.latest = page.deliveries;
-    if (lists.older.length === 0) lists.cursor = page.nextCursor;
+    if (!lists.isContinued) continueWith(lists, page);
     const shown = health;
     const draw = () =>
       screen.render(
@@ -76,10 +78,16 @@ function filtersOf(names, values) {
  * Rows pushed off the first page stay on screen once the user has loaded older ones.
  * @param {Lists} lists @param {readonly LedgerLine[]} fresh
  */
-function keepSeen({ latest, older }, fresh) {
-  if (older.length === 0) return [];
+function keepSeen({ latest, isContinued }, fresh) {
+  if (!isContinued) return [];
   const there = new Set(fresh.map(identityOf));
   return latest.filter((line) => !there.has(identityOf(line)));
+}
+
+/** @param {Lists} lists @param {Deliveries} page */
+function continueWith(lists, page) {
+  lists.cursor = page.nextCursor;
+  lists.searchedBackTo = page.searchedBackTo;
 }
 
 /**
@@ -88,23 +96,37 @@ function keepSeen({ latest, older }, fresh) {
  */
 function list(screen, values, lists, health, draw) {
   const lines = [...lists.latest, ...lists.older];
-  if (lines.length === 0) return isFiltered(values) ? noMatch() : firstCallback(health);
+  const isEmpty = lines.length === 0;
+  if (isEmpty && lists.cursor === null) return isFiltered(values) ? noMatch() : firstCallback(health);
   const loadOlder = (/** @type {ButtonEvent} */ event) =>
     runAction(event.currentTarget, async () => {
       const query = { ...values, limit: 100, cursor: lists.cursor };
       const page = await get('/deliveries', { query, signal: screen.signal });
       lists.older.push(...page.deliveries);
-      lists.cursor = page.nextCursor;
+      lists.isContinued = true;
+      continueWith(lists, page);
       draw();
       return null;
     });
   return h(
     'section',
     { 'aria-label': 'List', 'data-key': 'list' },
-    deliveryTable(lines, 'Deliveries, newest first', Date.now()),
-    lists.cursor !== null &&
-      h('p', {}, h('button', { type: 'button', class: 'plain', onclick: loadOlder }, 'Load older')),
+    isEmpty
+      ? emptyPanel('No delivery found yet.')
+      : deliveryTable(lines, 'Deliveries, newest first', Date.now()),
+    lists.cursor !== null && furtherSearch(lists, isEmpty, loadOlder),
   );
+}
+
+/** @param {Lists} lists @param {boolean} isEmpty @param {(event: ButtonEvent) => void} loadOlder */
+function furtherSearch({ searchedBackTo }, isEmpty, loadOlder) {
+  const button = h(
+    'button',
+    { type: 'button', class: 'plain', onclick: loadOlder },
+    isEmpty ? 'Search further back' : 'Load older',
+  );
+  if (searchedBackTo === null) return h('p', {}, button);
+  return h('p', {}, 'Searched back to ', moment(searchedBackTo), '. ', button);
 }
 
 function noMatch() {

@@ -1,0 +1,59 @@
+import type { LedgerLine } from '../../domain/delivery.js';
+import type { RowFilters } from '../delivery-query.js';
+
+/**
+ * Numbers the combinations of values that lines have in the filters' fields: there are few of them, so that an index keeps
+ * two bytes instead of five texts.
+ */
+export interface FilterCodes {
+  code(line: LedgerLine): number;
+  /** A test of lines by code and hash of the job. It may accept a line that does not match, never reject one that does. */
+  test(filters: RowFilters): (code: number, job: number) => boolean;
+}
+
+/** Senders choose the status. Lines of combinations beyond this number have one code together, which every filter accepts. */
+const MAX_CODES = 4096;
+const FIELDS = ['source', 'region', 'status', 'outcome', 'origin'] as const;
+
+type Combination = readonly (string | null)[];
+
+export function createFilterCodes(): FilterCodes {
+  const codes = new Map<string, number>();
+  const combinations: Combination[] = [];
+
+  return {
+    code(line) {
+      const values = FIELDS.map((field) => (typeof line[field] === 'string' ? line[field] : null));
+      const key = JSON.stringify(values);
+      const known = codes.get(key);
+      if (known !== undefined) return known;
+      if (combinations.length >= MAX_CODES) return MAX_CODES;
+      codes.set(key, combinations.length);
+      return combinations.push(values) - 1;
+    },
+    test(filters) {
+      const wanted = FIELDS.flatMap((field, index) => {
+        const value = filters[field];
+        return value === undefined ? [] : [{ index, value }];
+      });
+      const job = filters.job === undefined ? null : jobHash(filters.job);
+      const accepted: boolean[] = [];
+      const accepts = (code: number): boolean => {
+        if (wanted.length === 0 || code >= MAX_CODES) return true;
+        const values = combinations[code] ?? [];
+        accepted[code] ??= wanted.every(({ index, value }) => values[index] === value);
+        return accepted[code];
+      };
+      return (code, hash) => (job === null || hash === job) && accepts(code);
+    },
+  };
+}
+
+/** 32 bits of an id (FNV-1a). The line itself is compared when it is read. */
+export function jobHash(id: string | null): number {
+  let hash = 0x811c9dc5;
+  for (let index = 0; id !== null && index < id.length; index += 1) {
+    hash = Math.imul(hash ^ id.charCodeAt(index), 0x01000193);
+  }
+  return hash >>> 0;
+}

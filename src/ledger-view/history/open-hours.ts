@@ -1,0 +1,100 @@
+import type { ObjectStore } from '../../store/object-store.js';
+import type { SegmentLoader } from '../segment-loader.js';
+import type { IndexMemory } from './line-index.js';
+import { createOpenHour, type OpenHour } from './open-hour.js';
+import { createSegmentList } from './segment-list.js';
+import type { HourPage, HourSearch } from './take-rows.js';
+
+/** Hours that are read from their segments. The indexes of the last two stay in memory for the next page. */
+export interface OpenHours {
+  search(hour: OpenHourPlace, search: HourSearch): Promise<HourPage>;
+}
+
+export interface OpenHourPlace {
+  /** Begin of the hour in milliseconds since the epoch. */
+  readonly start: number;
+  /** Folder of the hour. */
+  readonly partition: string;
+}
+
+export interface OpenHoursOptions {
+  readonly store: ObjectStore;
+  readonly loader: SegmentLoader;
+  readonly clock: () => number;
+  /** Bytes of all indexes together. */
+  readonly maxBytes: number;
+  /** Lines by which an index grows. */
+  readonly chunk?: number | undefined;
+}
+
+interface KeptHour {
+  readonly partition: string;
+  readonly hour: OpenHour;
+  bytes: number;
+}
+
+const MAX_HOURS = 2;
+/** Indexes that nobody asked for longer than this are dropped. */
+const IDLE = 10 * 60_000;
+
+export function createOpenHours(options: OpenHoursOptions): OpenHours {
+  const { store, loader, clock, maxBytes, chunk } = options;
+  /** The one that was used last is the last. */
+  let kept: KeptHour[] = [];
+  const searches = new Set<Promise<unknown>>();
+  let idle: NodeJS.Timeout | undefined;
+
+  const used = () => kept.reduce((sum, { bytes }) => sum + bytes, 0);
+
+  function dropIdle(except?: KeptHour): boolean {
+    const dropped = kept.find((one) => one !== except && !one.hour.isInUse);
+    kept = kept.filter((one) => one !== dropped);
+    return dropped !== undefined;
+  }
+
+  function memoryOf(own: () => KeptHour): IndexMemory {
+    return {
+      reserve(bytes) {
+        while (used() + bytes > maxBytes) if (!dropIdle(own())) return false;
+        own().bytes += bytes;
+        return true;
+      },
+      available() {
+        const others = kept.filter((one) => one !== own() && one.hour.isInUse);
+        return maxBytes - own().bytes - others.reduce((sum, { bytes }) => sum + bytes, 0);
+      },
+    };
+  }
+
+  function open({ start, partition }: OpenHourPlace): KeptHour {
+    const list = createSegmentList({ store, partition, clock });
+    const memory = memoryOf(() => one);
+    const hour = createOpenHour({ start, partition, list, loader, memory, chunk });
+    const one: KeptHour = { partition, hour, bytes: 0 };
+    return one;
+  }
+
+  /** The hour's index if it serves the search, else a new one; null while searches in progress need all of them. */
+  function hourFor(place: OpenHourPlace, { from }: HourSearch): OpenHour | null {
+    const known = kept.find(({ partition, hour }) => partition === place.partition && hour.covers(from));
+    if (!known && kept.length >= MAX_HOURS && !dropIdle()) return null;
+    const one = known ?? open(place);
+    kept = [...kept.filter((other) => other !== one), one];
+    return one.hour;
+  }
+
+  return {
+    async search(place, search) {
+      let hour = hourFor(place, search);
+      for (; hour === null; hour = hourFor(place, search)) await Promise.race(searches);
+      const searching = hour.search(search);
+      const ended: Promise<unknown> = searching.catch(() => undefined).finally(() => searches.delete(ended));
+      searches.add(ended);
+      clearTimeout(idle);
+      idle = setTimeout(() => {
+        while (dropIdle());
+      }, IDLE).unref();
+      return searching;
+    },
+  };
+}

@@ -1,3 +1,5 @@
+import { compactRegularly } from '../archive/ledger/compaction/compact-regularly.js';
+import type { CompactionReport } from '../archive/ledger/compaction/compaction-report.js';
 import { rescueRegularly } from '../capture/rescue-regularly.js';
 import type { Config } from '../config/config.js';
 import type { Logger } from '../observe/logger.js';
@@ -5,6 +7,7 @@ import type { Metrics } from '../observe/metrics.js';
 import { reconcileRegularly } from '../recovery/reconcile-regularly.js';
 import { startSweeping } from '../store/start-sweeping.js';
 import type { ArchiveParts } from './archive-parts.js';
+import { compactionParts } from './compaction-parts.js';
 import { canAskService } from './speech-options.js';
 import { storeIdentity } from './store-options.js';
 
@@ -19,13 +22,18 @@ export interface BackgroundWorkOptions {
   readonly parts: ArchiveParts;
   readonly metrics: Metrics;
   readonly log: Logger;
+  /** Whether the store was writable recently. */
+  readonly isStoreReady: () => boolean;
+  /** Whether callbacks need the process: what can wait then waits. */
+  readonly isBusy: () => boolean;
 }
 
-/** What a replica does on its own: abort stale uploads, archive live sessions that were cut short, reconcile. */
-export function createBackgroundWork({ config, parts, metrics, log }: BackgroundWorkOptions) {
+/** What a replica does on its own: abort stale uploads, archive live sessions that were cut short, reconcile, compact. */
+export function createBackgroundWork(options: BackgroundWorkOptions) {
+  const { config, parts, metrics, log } = options;
   const { store, archive, ledger } = parts;
   let stopSweeping = () => {};
-  const recovery: { stop(): Promise<void> }[] = [];
+  const started: { stop(): Promise<void> }[] = [];
   return {
     startSweeping(): void {
       stopSweeping = startSweeping(store, {
@@ -39,8 +47,9 @@ export function createBackgroundWork({ config, parts, metrics, log }: Background
       });
     },
     stopSweeping: () => stopSweeping(),
-    /** Rescue and reconcile write artefacts: like deliveries, they have to wait until the store is proven. */
-    startRecovery(): void {
+    /** What writes like deliveries do, and like them has to wait until the store is proven. */
+    startWriting(): void {
+      if (config.ledger.compact) started.push(compactRegularly(regularCompaction(options)));
       const location = storeIdentity(config, store.location);
       const rescueParts = {
         store,
@@ -50,13 +59,36 @@ export function createBackgroundWork({ config, parts, metrics, log }: Background
         location,
         folder: config.capture.rescueFolder,
       };
-      recovery.push(rescueRegularly({ parts: rescueParts, log, interval: RESCUE_EVERY }));
+      started.push(rescueRegularly({ parts: rescueParts, log, interval: RESCUE_EVERY }));
       const { interval } = config.recovery;
       if (interval === null || !canAskService(config)) return;
-      recovery.push(reconcileRegularly({ parts: parts.recovery, interval, metrics: metrics.recovery, log }));
+      started.push(reconcileRegularly({ parts: parts.recovery, interval, metrics: metrics.recovery, log }));
     },
-    async stopRecovery(): Promise<void> {
-      await Promise.all(recovery.map((each) => each.stop()));
+    async stopWriting(): Promise<void> {
+      await Promise.all(started.map((each) => each.stop()));
+    },
+  };
+}
+
+function regularCompaction({ config, parts, metrics, log, isStoreReady, isBusy }: BackgroundWorkOptions) {
+  return {
+    parts: compactionParts(config, parts.store),
+    isStoreReady,
+    isBusy,
+    onFile: ({ rows }: { readonly rows: number }) => metrics.compaction.file(rows),
+    onReport(report: CompactionReport) {
+      const { hours, deleted, faults, oldestOpen, files, lines, segments, days, broken, newer } = report;
+      metrics.compaction.finished({
+        hours,
+        deleted,
+        faults: faults.length,
+        oldestOpen: oldestOpen === null ? null : Date.parse(oldestOpen) + 3_600_000,
+      });
+      const durationMs = Date.parse(report.finishedAt) - Date.parse(report.startedAt);
+      const counts = { hours, files, lines, segments, days, deleted, broken, newer, oldestOpen };
+      const event = { event: 'compaction', ...counts, faults, durationMs };
+      if (faults.length > 0) log.warn(event, 'compacted, with faults');
+      else if (files + days + deleted > 0) log.info(event, 'compacted');
     },
   };
 }

@@ -83,7 +83,6 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   });
   const { store, budget, archive, ledger, speech, recovery } = parts;
   const storeHealth = createStoreHealth(config, store, log);
-  const background = createBackgroundWork({ config, parts, metrics, log });
 
   let draining = false;
   const readiness = (): Readiness =>
@@ -100,6 +99,9 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     budget,
     storeHealth.unprovenReason,
   );
+  const isBusy = () => budget.waiters > 0 || admission.active >= limits.maxConcurrentDeliveries / 2;
+  const isStoreReady = () => readiness().ready;
+  const background = createBackgroundWork({ config, parts, metrics, log, isStoreReady, isBusy });
   const bodyReader = createBodyReader();
   const sources = createSources(config.sources, config.egress.regions, config.receiver.trustedProxies);
   const { deliveries } = metrics;
@@ -127,7 +129,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     archive,
     ledger,
     recovery,
-    busy: () => budget.waiters > 0 || admission.active >= limits.maxConcurrentDeliveries / 2,
+    busy: isBusy,
     sources,
     refusals: mergedRefusals(refusals, signInRefusals),
     onSignInFailure: reportSignIns({ metrics: metrics.signIns, refusalLog, refusals: signInRefusals }),
@@ -177,7 +179,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
 
   /** Rejects with `WeakStoreError`; ends without being ready only when the service is stopped before. */
   async function becomeReady(): Promise<void> {
-    if ((await storeHealth.prove()) && !draining) background.startRecovery();
+    if ((await storeHealth.prove()) && !draining) background.startWriting();
   }
 
   return {
@@ -200,7 +202,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       storeHealth.stopProving();
       // A start in flight opens its ports first; otherwise they would open after the drain.
       const listening = await ports.whenSettled();
-      const recoveryStopped = Promise.all([background.stopRecovery(), admin.stopReplays()]);
+      const writingStopped = Promise.all([background.stopWriting(), admin.stopReplays()]);
       if (listening) await sleep(config.receiver.drainDelay);
       admission.close();
       admin.changes.close();
@@ -208,7 +210,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       await ports.drain('public', deadline);
       // Reads are cut off as soon as no change is in flight.
       await ports.drain('admin', Promise.race([admin.changes.whenEmpty(), deadline]));
-      const others = [recoveryStopped, admin.stop(), storeHealth.stop()];
+      const others = [writingStopped, admin.stop(), storeHealth.stop()];
       await withinAbortWait([admission.whenEmpty(), admin.changes.whenEmpty(), ...others]);
       background.stopSweeping();
       bodyReader.stop();

@@ -12,6 +12,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'transcript-receiver reconcile --region eu1 --json',
   ],
   refetch: ['transcript-receiver refetch 650krlru2e', 'transcript-receiver refetch 650krlru2e --again'],
+  compact: ['transcript-receiver compact', 'transcript-receiver compact --since 7d --json'],
   status: ['transcript-receiver status', 'transcript-receiver status --json | jq .verdict.troubles'],
   failures: [
     'transcript-receiver failures --since 24h',

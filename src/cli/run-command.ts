@@ -19,6 +19,10 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     summary: 'compare with the service and fetch what is missing',
     load: () => import('./reconcile.js'),
   },
+  compact: {
+    summary: 'write closed hours of the ledger into Parquet files and rollups',
+    load: () => import('./compact.js'),
+  },
   refetch: { summary: 'fetch missing results of one job', load: () => import('./refetch.js') },
   status: {
     summary: 'show the health verdict, from the store and the configuration alone',

@@ -35,6 +35,13 @@ export function durationOrOff(min: number, max: number = LONGEST_TIMER) {
   );
 }
 
+export function durationOrForever(min: number, max: number) {
+  return leaf<number | null>(
+    `forever, or a duration from ${formatDuration(min)} to ${formatDuration(max)}, such as 30d`,
+    (input) => (input === 'forever' ? null : within(parseDuration(input), min, max)),
+  );
+}
+
 export function count(min: number, max: number) {
   return leaf(`a whole number from ${min} to ${max}`, (input) => {
     const value = typeof input === 'string' && /^\d{1,15}$/.test(input) ? Number(input) : input;
@@ -151,7 +158,16 @@ export function instant() {
   });
 }
 
-const RESERVED_SEGMENTS = new Set(['jobs', 'ledger', 'quarantine', 'replays', 'reports']);
+const RESERVED_SEGMENTS = new Set([
+  'jobs',
+  'ledger',
+  'ledger-parquet',
+  'quarantine',
+  'replays',
+  'reports',
+  'rollups',
+  'rollups-daily',
+]);
 
 /** Folders in front of a source's jobs: empty, or ending in `/`, which is added when it is missing. */
 export function keyPrefix() {

@@ -1,4 +1,5 @@
 import { Registry } from 'prom-client';
+import { type CompactionMetrics, createCompactionMetrics } from './compaction-metrics.js';
 import { type ConnectionMetrics, createConnectionMetrics } from './connection-metrics.js';
 import { createDeliveryMetrics, type DeliveryMetrics } from './delivery-metrics.js';
 import { createLedgerMetrics, type LedgerMetrics } from './ledger-metrics.js';
@@ -17,6 +18,7 @@ export interface Metrics {
   readonly connections: ConnectionMetrics;
   readonly store: StoreMetrics;
   readonly ledger: LedgerMetrics;
+  readonly compaction: CompactionMetrics;
   readonly recovery: RecoveryMetrics;
   readonly verify: VerifyMetrics;
   readonly signIns: SignInMetrics;
@@ -51,6 +53,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
     connections: createConnectionMetrics(registry),
     store: createStoreMetrics(registry),
     ledger: createLedgerMetrics(registry),
+    compaction: createCompactionMetrics(registry, clock),
     recovery: createRecoveryMetrics(registry, { regions: options.regions, clock }),
     verify: createVerifyMetrics(registry, clock),
     signIns: createSignInMetrics(registry),

@@ -1,13 +1,16 @@
 import { readdirSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import {
+  dailyRollupKey,
   erasureKey,
   jobFolder,
   ledgerPartition,
+  parquetKey,
   quarantineFolder,
   quarantineMarker,
   reconcileReportKey,
   replayKey,
+  rollupKey,
   verifyReportKey,
 } from '../../src/archive/layout.js';
 import { parseConfig } from '../../src/config/config.js';
@@ -107,6 +110,9 @@ describe('k8s/s3/bucket-policy.json', () => {
     ['an artefact of a source with a prefix', `${jobFolder('team/', 'j1')}data`],
     ['the ledger', `${ledgerPartition('2026-01-31T00:00:00Z')}x.ndjson`],
     ['a quarantined body', `${quarantineFolder('01ARZ3NDEKTSV4RRFFQ69G5FAV')}body`],
+    ['a Parquet file of the ledger', parquetKey('dt=2026-01-31/hour=00/', 1)],
+    ['a rollup', rollupKey('dt=2026-01-31/hour=00/', 1)],
+    ['a daily rollup', dailyRollupKey('2026-01-31', 1)],
     ['a report of verify', verifyReportKey('2026-01-31T00:00:00Z')],
   ])('denies overwriting %s, also below a prefix of the store', (_, key) => {
     expect(isGuarded(key)).toBe(true);
@@ -128,7 +134,7 @@ describe('k8s/s3/lifecycle.json', () => {
   const rules: {
     ID: string;
     Filter: { Prefix: string };
-    Expiration?: object;
+    Expiration?: { Days: number };
     AbortIncompleteMultipartUpload?: { DaysAfterInitiation: number };
   }[] = JSON.parse(readProjectFile('k8s/s3/lifecycle.json')).Rules;
 
@@ -141,11 +147,21 @@ describe('k8s/s3/lifecycle.json', () => {
     ['quarantine', quarantineFolder('01ARZ3NDEKTSV4RRFFQ69G5FAV')],
     ['quarantine-index', quarantineMarker('job1', '01ARZ3NDEKTSV4RRFFQ69G5FAV')],
     ['ledger', ledgerPartition('2026-01-31T00:00:00Z')],
+    ['ledger-parquet', parquetKey('dt=2026-01-31/hour=00/', 1)],
+    ['rollups', rollupKey('dt=2026-01-31/hour=00/', 1)],
+    ['rollups-daily', dailyRollupKey('2026-01-31', 1)],
     ['reports', reconcileReportKey('2026-01-31T00:00:00Z')],
     ['canaries-of-gone-replicas', '.canary/replica'],
   ])('the rule %s covers the keys it is meant for', (id, key) => {
     const rule = rules.find((each) => each.ID === id);
     expect(key.startsWith(rule?.Filter.Prefix ?? 'no rule')).toBe(true);
+  });
+
+  it('expires rollups after the segments, which would be compacted again otherwise', () => {
+    const daysOf = (id: string) => rules.find((each) => each.ID === id)?.Expiration?.Days ?? 0;
+    for (const id of ['ledger-parquet', 'rollups', 'rollups-daily']) {
+      expect(daysOf(id)).toBeGreaterThan(daysOf('ledger'));
+    }
   });
 
   it('leaves uploads under way alone', () => {

@@ -159,10 +159,24 @@ describe('overlay production', () => {
     expect(job.args[0]).toBe('verify');
   });
 
-  it.each(['reconcile', 'verify'])('gives the CronJob of %s no secret but the one it needs', (name) => {
-    const pod = pick(manifests, 'CronJob', new RegExp(name)).spec.jobTemplate.spec.template.spec;
-    expect(secretsOf(pod).items).toEqual([{ key: 'speech-api-key', path: 'speech-api-key' }]);
+  it('compacts in a CronJob alone, with the settings of the replicas', () => {
+    const pod = pick(manifests, 'CronJob', /compact/).spec.jobTemplate.spec.template.spec;
+    const [job] = pod.containers;
+    const { store, ledger } = configOf(manifests, job, secretsOf(pod));
+    expect({ compact: ledger.compact, url: store.url }).toMatchObject({
+      compact: false,
+      url: expect.stringMatching(/^s3:/),
+    });
+    expect(job.args[0]).toBe('compact');
   });
+
+  it.each(['reconcile', 'verify', 'compact'])(
+    'gives the CronJob of %s no secret but the one it needs',
+    (name) => {
+      const pod = pick(manifests, 'CronJob', new RegExp(name)).spec.jobTemplate.spec.template.spec;
+      expect(secretsOf(pod).items).toEqual([{ key: 'speech-api-key', path: 'speech-api-key' }]);
+    },
+  );
 
   it("lets Prometheus' own pods to the admin port, and not all of their namespace", () => {
     const { ingress } = pick(manifests, 'NetworkPolicy').spec;

@@ -89,6 +89,18 @@ export const ledger = section('The ledger.', {
     '0ms',
     'How long the line of a callback may wait for further lines before its segment is written: fewer, larger segments, and callbacks answered later by up to this. The wait ends early once half of `limits.maxConcurrentDeliveries` wait. 0ms: an idle replica writes at once; under load a segment waits at most a third of a write, at most 20 ms, which costs no throughput.',
   ),
+  compact: setting(
+    types.flag(),
+    'true or false',
+    true,
+    'Whether this process compacts closed hours of the ledger into Parquet files and rollups; false where a CronJob does.',
+  ),
+  keepSegments: setting(
+    types.durationOrForever(DAY, 3650 * DAY),
+    'duration',
+    'forever',
+    'When the segments of a compacted hour are deleted, counted from the end of the hour; only those whose every line was found in a Parquet file that was just read back.',
+  ),
 });
 
 export const store = section('The object store.', {

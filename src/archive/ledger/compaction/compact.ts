@@ -1,4 +1,5 @@
 import type { ObjectStore } from '../../../store/object-store.js';
+import { cooperativeYield } from '../../../time/cooperative-yield.js';
 import { COMPACTION_FOLDER, DAILY_ROLLUPS_FOLDER, LEDGER_FOLDER, ROLLUPS_FOLDER } from '../../layout.js';
 import { type CompactionRun, compactDay, type LedgerDay } from './compact-day.js';
 import type { CompactionParts } from './compaction-parts.js';
@@ -10,7 +11,7 @@ export interface CompactOptions {
   readonly since?: Date | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Called with every file that this run finished, and the report so far. */
-  readonly onFile?: (rollup: Rollup, report: CompactionReport) => void;
+  readonly onFile?: ((rollup: Rollup, report: CompactionReport) => void) | undefined;
 }
 
 /**
@@ -19,9 +20,17 @@ export interface CompactOptions {
  * in the report.
  */
 export async function compact(
-  parts: CompactionParts,
+  given: CompactionParts,
   { since, signal, onFile }: CompactOptions = {},
 ): Promise<CompactionReport> {
+  const pause = given.pause ?? cooperativeYield();
+  const parts: CompactionParts = {
+    ...given,
+    pause() {
+      signal?.throwIfAborted();
+      return pause();
+    },
+  };
   const now = parts.clock();
   const report = createCompactionReport(now);
   const run: CompactionRun = {

@@ -1,4 +1,5 @@
 import type { ObjectStore } from '../../../store/object-store.js';
+import type { Pause } from '../../../time/cooperative-yield.js';
 
 /** What a compaction works with. */
 export interface CompactionParts {
@@ -15,6 +16,6 @@ export interface CompactionParts {
   readonly planTimeout?: number;
   /** Segments read at once. Default 16. */
   readonly concurrency?: number;
-  /** Called between steps of a few milliseconds at most; gives others a turn. */
-  readonly pause?: () => Promise<void> | undefined;
+  /** Default: gives other callbacks a turn after every five milliseconds of work. */
+  readonly pause?: Pause;
 }

@@ -39,7 +39,7 @@ export async function finishPlan(
   let parquet: Rollup['parquet'] = null;
   if (lines.length > 0) {
     const onLine = (line: LedgerLine) => builder.add(line);
-    const written = await writeLedgerFile(store, parquetKey(hour, plan.n), lines, onLine);
+    const written = await writeLedgerFile(store, parquetKey(hour, plan.n), lines, onLine, parts.pause);
     parquet = { key: written.key, bytes: written.bytes };
     if (written.result === 'exists') {
       if ((await store.head(key)) !== null) return null;
@@ -103,5 +103,5 @@ async function readPlannedLines(
     }
     await pause?.();
   }
-  return { lines: await sortLines(lines), broken, newer };
+  return { lines: await sortLines(lines, pause), broken, newer };
 }

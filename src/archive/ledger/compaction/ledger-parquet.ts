@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
 import type { LedgerLine } from '../../../domain/delivery.js';
 import type { ObjectStore, PendingUpload } from '../../../store/object-store.js';
-import { cooperativeYield } from '../../../time/cooperative-yield.js';
+import { cooperativeYield, type Pause } from '../../../time/cooperative-yield.js';
 import { checksOf, FORMAT_KEY, type GroupChecks } from './file-checks.js';
 import { encodeLine, LEDGER_COLUMNS, LEDGER_SCHEMA } from './ledger-columns.js';
 import { createRecordBatch, type RecordBatch } from './record-batch.js';
@@ -39,12 +39,13 @@ export async function writeLedgerFile(
   key: string,
   lines: readonly SortableLine[],
   onLine?: OnLine,
+  pause?: Pause,
 ): Promise<WrittenLedgerFile> {
   let upload: PendingUpload | null = null;
   let bytes = 0;
   let held = Buffer.alloc(0);
   try {
-    for await (const chunk of encodeLedgerFile(lines, onLine)) {
+    for await (const chunk of encodeLedgerFile(lines, onLine, pause)) {
       bytes += chunk.length;
       held = Buffer.concat([held, chunk]);
       while (held.length > store.partSize) {
@@ -66,8 +67,8 @@ export async function writeLedgerFile(
 export async function* encodeLedgerFile(
   lines: readonly SortableLine[],
   onLine?: OnLine,
+  pause: Pause = cooperativeYield(),
 ): AsyncGenerator<Buffer> {
-  const pause = cooperativeYield();
   const writer = new ByteWriter();
   const parquet = new ParquetWriter({
     writer,
@@ -118,11 +119,7 @@ function* splitIntoGroups(lines: readonly SortableLine[]): Generator<SortableLin
 }
 
 /** Writes column by column, each as a row group of its own, to give the event loop back in between; then joins them. */
-async function writeRowGroup(
-  parquet: ParquetWriter,
-  batch: RecordBatch,
-  pause: () => Promise<void> | undefined,
-): Promise<void> {
+async function writeRowGroup(parquet: ParquetWriter, batch: RecordBatch, pause: Pause): Promise<void> {
   const before = parquet.row_groups.length;
   for (const name of LEDGER_COLUMNS) {
     await parquet.write({ columnData: [batch.column(name)], rowGroupSize: batch.rows });

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { LedgerLine } from '../../../domain/delivery.js';
 import type { ObjectStore } from '../../../store/object-store.js';
+import type { Pause } from '../../../time/cooperative-yield.js';
 import { LedgerFileError } from './ledger-file-error.js';
 import { openLedgerFile } from './open-ledger-file.js';
 
@@ -24,7 +25,7 @@ export async function readDigests(
   store: ObjectStore,
   key: string,
   onDigest: (digest: string) => void,
-  pause?: () => Promise<void> | undefined,
+  pause?: Pause,
 ): Promise<void> {
   const file = await openLedgerFile(store, key);
   if (file === null) throw new LedgerFileError(key, 'it is missing');

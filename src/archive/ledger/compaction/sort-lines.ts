@@ -1,4 +1,4 @@
-import { cooperativeYield } from '../../../time/cooperative-yield.js';
+import { cooperativeYield, type Pause } from '../../../time/cooperative-yield.js';
 
 /** A line of a segment, with the fields that make its position in the order of the ledger. */
 export interface SortableLine {
@@ -16,8 +16,10 @@ const RUN = 4096;
  * The lines by time of receipt, then by delivery id, then by outcome; of equal lines one. Lines of one position that differ
  * elsewhere are all kept, in the order of their texts.
  */
-export async function sortLines(lines: readonly SortableLine[]): Promise<SortableLine[]> {
-  const pause = cooperativeYield();
+export async function sortLines(
+  lines: readonly SortableLine[],
+  pause: Pause = cooperativeYield(),
+): Promise<SortableLine[]> {
   const runs: SortableLine[][] = [];
   for (let start = 0; start < lines.length; start += RUN) {
     runs.push(lines.slice(start, start + RUN).sort(compareLines));

@@ -82,6 +82,19 @@ describe('compact', () => {
     expect(store.calls.filter(({ operation }) => writes.includes(operation))).toEqual([]);
   });
 
+  it('makes 14 store calls when there is nothing to do', async () => {
+    const store = storeAt();
+    for (const day of ['2026-02-27', '2026-02-28', '2026-03-01', '2026-03-02', '2026-03-03']) {
+      for (let hour = 10; hour < 24; hour += 1) fillHour(store, `${day}T${hour}`, 1);
+    }
+    for (let hour = 0; hour < 10; hour += 1) fillHour(store, `2026-03-04T0${hour}`, 1);
+    await compact(partsOf(store));
+    store.calls.length = 0;
+    await compact(partsOf(store, { now: MORNING + 60_000 }));
+    expect(store.calls.map(({ operation }) => operation)).not.toContain('read');
+    expect(store.calls.length).toBeLessThanOrEqual(14);
+  });
+
   it('puts late segments, and only them, into a further file', async () => {
     const store = storeAt();
     const lines = fillHour(store, '2026-03-04T05');

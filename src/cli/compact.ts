@@ -1,0 +1,71 @@
+import { Command } from 'commander';
+import { compactionParts } from '../app/compaction-parts.js';
+import { compact } from '../archive/ledger/compaction/compact.js';
+import type { CompactionReport } from '../archive/ledger/compaction/compaction-report.js';
+import { EXIT, UsageError } from './shared/exit-codes.js';
+import { printJson, printLines } from './shared/print.js';
+import { createProgress } from './shared/progress.js';
+import { readTime } from './shared/read-time.js';
+import { type RecoveryWork, withRecovery } from './shared/with-recovery.js';
+
+interface Options {
+  readonly since?: Date;
+  readonly all?: true;
+  readonly json?: true;
+}
+
+export function createCommand(): Command {
+  return new Command('compact')
+    .description('write closed hours of the ledger into Parquet files and rollups')
+    .option(
+      '--since <time>',
+      'look for late segments in all hours since: 48h, 7d, or a time',
+      readTime('--since'),
+    )
+    .option('--all', 'look for late segments in all hours')
+    .option('--json', 'print the report as one JSON document')
+    .action(async (options: Options) => {
+      if (options.all && options.since) throw new UsageError('--all and --since exclude each other');
+      const report = await withRecovery(false, (work) => run(work, options));
+      if (options.json) printJson(report);
+      else printLines(formatReport(report));
+      process.exitCode = report.faults.length > 0 || report.interrupted ? EXIT.incomplete : EXIT.ok;
+    });
+}
+
+async function run({ config, parts, signal }: RecoveryWork, options: Options): Promise<CompactionReport> {
+  const progress = createProgress();
+  progress.show('looking for hours to compact');
+  try {
+    return await compact(compactionParts(config, parts.store), {
+      since: options.all ? new Date(0) : options.since,
+      signal,
+      onFile: ({ hour }, { hours, lines }) =>
+        progress.show(`${count(lines, 'line')} of ${count(hours, 'hour')}, at ${hour}`),
+    });
+  } finally {
+    progress.end();
+  }
+}
+
+function formatReport(report: CompactionReport): string[] {
+  const { hours, files, lines, segments, days, deleted, broken, newer, inProgress, faults } = report;
+  return [
+    files === 0
+      ? 'No hour had anything to compact.'
+      : `Compacted ${count(hours, 'hour')}: ${count(lines, 'line')} of ${count(segments, 'segment')} in ${count(files, 'file')}.`,
+    ...(days > 0 ? [`Summed up ${count(days, 'day')}.`] : []),
+    ...(deleted > 0 ? [`Deleted ${count(deleted, 'segment')}.`] : []),
+    ...(broken > 0 ? [`${count(broken, 'line')} cannot be read; the segments stay.`] : []),
+    ...(newer > 0 ? [`${count(newer, 'line')} of a newer version; the segments stay.`] : []),
+    ...(inProgress > 0
+      ? [`${count(inProgress, 'hour')} left to another process, or to the next run if that process died.`]
+      : []),
+    ...(report.interrupted ? ['Interrupted: the next run continues.'] : []),
+    ...faults.map(({ hour, reason }) => `error${hour === null ? '' : ` in ${hour}`}: ${reason}`),
+  ];
+}
+
+function count(number: number, noun: string): string {
+  return `${number.toLocaleString('en')} ${noun}${number === 1 ? '' : 's'}`;
+}

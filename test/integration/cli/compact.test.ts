@@ -1,0 +1,117 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import type { ObjectStore } from '../../../src/store/object-store.js';
+import { openStore } from '../../../src/store/open-store.js';
+import { listKeys, readCompactedLedger, sortedTexts } from '../../support/ledger/compacted-ledger.js';
+import { writeHour } from '../../support/ledger/file-ledger.js';
+import { startReady } from '../../support/processes/receiver-process.js';
+import { runCli } from '../../support/processes/run-cli.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
+
+const HOUR = 3_600_000;
+const SEGMENTS = { segments: 6, lines: 5 };
+
+let folder: string;
+let store: ObjectStore;
+let remove: () => Promise<void>;
+
+beforeEach(async () => {
+  ({ path: folder, remove } = await temporaryFolder());
+  store = await openStore({ url: `file:${folder}`, fsync: false });
+});
+afterEach(async () => {
+  await store.close();
+  await remove();
+});
+
+const settings = (more: object = {}) => ({
+  NODE_CONFIG: JSON.stringify({ store: { url: `file:${folder}` }, sources: { intake: {} }, ...more }),
+});
+/** Begin of the hour so many hours ago. */
+const hoursAgo = (hours: number) => Math.floor(Date.now() / HOUR) * HOUR - hours * HOUR;
+
+describe('compact on the command line', () => {
+  it('compacts closed hours and reports it', async () => {
+    const lines = [
+      ...(await writeHour(store, hoursAgo(100), SEGMENTS)),
+      ...(await writeHour(store, hoursAgo(9), SEGMENTS)),
+    ];
+    await writeHour(store, hoursAgo(1), SEGMENTS);
+    expect(await runCli(['compact'], settings())).toEqual({
+      code: 0,
+      stdout: 'Compacted 2 hours: 60 lines of 12 segments in 2 files.\nSummed up 1 day.\n',
+      stderr: '',
+    });
+    const { code, stdout } = await runCli(['compact', '--json'], settings());
+    expect({ code, report: JSON.parse(stdout) }).toMatchObject({
+      code: 0,
+      report: { hours: 0, files: 0, days: 0, deleted: 0, inProgress: 0, oldestOpen: null, faults: [] },
+    });
+    const { lines: compacted, leftOver } = await readCompactedLedger(store);
+    expect(sortedTexts(compacted)).toEqual(sortedTexts(lines));
+    expect(leftOver).toEqual([]);
+  });
+
+  it('finds late segments of old hours with --all and with --since', async () => {
+    await writeHour(store, hoursAgo(200), SEGMENTS);
+    await runCli(['compact'], settings());
+    await writeHour(store, hoursAgo(200), { segments: 7, lines: 1 });
+    expect((await runCli(['compact'], settings())).stdout).toBe('No hour had anything to compact.\n');
+    expect((await runCli(['compact', '--since', '5d'], settings())).stdout).toMatch(/^No hour/);
+    expect((await runCli(['compact', '--all'], settings())).stdout).toMatch(/^Compacted 1 hour: /);
+    expect((await readCompactedLedger(store)).daily.size).toBe(2);
+  });
+
+  it('exits with 4 and names the hour when one could not be compacted', async () => {
+    const key = '.compaction/dt=2026-03-04/hour=05/0001.json';
+    await writeHour(store, Date.parse('2026-03-04T05:00:00Z'), SEGMENTS);
+    await writeHour(store, hoursAgo(9), SEGMENTS);
+    await store.create(key, Buffer.from('{"v":2}'), { contentType: 'application/json', metadata: {} });
+    expect(await runCli(['compact'], settings())).toEqual({
+      code: 4,
+      stdout: [
+        'Compacted 1 hour: 30 lines of 6 segments in 1 file.',
+        `error in dt=2026-03-04/hour=05/: read: ${key} is no plan of a compaction, or one of a newer version`,
+        '',
+      ].join('\n'),
+      stderr: '',
+    });
+  });
+
+  it('rejects --all together with --since', async () => {
+    const { code, stderr } = await runCli(['compact', '--all', '--since', '7d'], settings());
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: 'transcript-receiver: --all and --since exclude each other\n',
+    });
+  });
+
+  it('works beside the service, and stops at a signal with a state that the next run completes', async () => {
+    const { NODE_CONFIG } = settings();
+    const receiver = await startReady({
+      ...JSON.parse(NODE_CONFIG),
+      sources: { intake: { allowUnauthenticated: true } },
+    });
+    try {
+      const lines = await writeHour(store, hoursAgo(9), { segments: 400, lines: 50 });
+      const stopped = await runCli(['compact', '--json'], settings(), undefined, (kill) => {
+        const waitForPlan = setInterval(async () => {
+          if ((await listKeys(store, '.compaction/')).length === 0) return;
+          clearInterval(waitForPlan);
+          kill('SIGTERM');
+        }, 5);
+      });
+      expect({ code: stopped.code, report: JSON.parse(stopped.stdout) }).toMatchObject({
+        code: 4,
+        report: { interrupted: true, files: 0, faults: [] },
+      });
+      const soon = await runCli(['compact'], settings());
+      expect(soon).toMatchObject({
+        code: 0,
+        stdout: expect.stringMatching(/1 hour left to another process/),
+      });
+      expect((await readCompactedLedger(store)).lines.length).toBeLessThan(lines.length);
+    } finally {
+      await receiver.destroy();
+    }
+  });
+});

@@ -62,8 +62,9 @@ async function run({ parts, signal }: RecoveryWork, options: Options): Promise<V
   if (since >= until) throw new UsageError('--since must be before --until, and not in the future');
   const progress = createProgress();
   const onProgress: VerifyOptions['onProgress'] = ({ checked, bytes }) => {
-    const rate = Math.round(checked / Math.max(1, (parts.clock() - now) / 1000));
-    progress.show(`${checked} artefacts checked, ${bytes} bytes, ${rate} a second`);
+    const seconds = Math.max(1, (parts.clock() - now) / 1000);
+    const rate = `${Math.round(checked / seconds)} artefacts and ${Math.round(bytes / seconds)} bytes a second`;
+    progress.show(`${checked} artefacts, ${bytes} bytes ${deep ? 'read' : 'intact'}, ${rate}`);
   };
   try {
     const { expiredAfter } = options;

@@ -1,6 +1,9 @@
 import type { VerifyFinding } from '../../recovery/verify/verify-finding.js';
 import { VERIFY_OUTCOMES, type VerifyReport } from '../../recovery/verify/verify-report.js';
 
+/** Findings and commands that are printed; `--json` has all of the report. */
+const MAX_LINES = 100;
+
 /** A report as text: counts, then what needs attention, with the commands that repair it. */
 export function formatVerifyReport(report: VerifyReport): string[] {
   const { window, checked, bytes, outcomes, ledger, missing, damaged, refetch, faults } = report;
@@ -11,11 +14,14 @@ export function formatVerifyReport(report: VerifyReport): string[] {
       return `  ${outcome.padEnd(14)} ${outcomes[outcome]}${how}`;
     }),
     `Read ${ledger.lines} lines of the ledger in ${ledger.segments} objects${unreadInWords(ledger)}`,
-    ...[...missing, ...damaged].map(formatFinding),
-    ...omitted('missing', outcomes.missing - missing.length),
-    ...omitted('damaged', outcomes.damaged - damaged.length),
+    ...(ledger.lines === 0 ? ['Nothing was checked: the ledger has no line of this time'] : []),
+    ...firstOf(missing.map(formatFinding), outcomes.missing),
+    ...firstOf(damaged.map(formatFinding), outcomes.damaged),
     ...(refetch.length === 0 ? [] : ['Fetch again what the service may still have:']),
-    ...refetch.map((command) => `  ${command}`),
+    ...firstOf(
+      refetch.map((command) => `  ${command}`),
+      refetch.length,
+    ),
     ...faults.map(({ key, reason }) => `error${key === null ? '' : ` at ${key}`}: ${reason}`),
   ];
 }
@@ -43,6 +49,8 @@ function contentInWords({ size, sha256 }: VerifyFinding['expected']): string {
   return `${size} bytes, sha256 ${sha256 ?? 'unknown'}`;
 }
 
-function omitted(outcome: string, count: number): string[] {
-  return count > 0 ? [`${outcome}  and ${count} more`] : [];
+/** @param count of all, of which `lines` may be the first */
+function firstOf(lines: readonly string[], count: number): string[] {
+  const shown = lines.slice(0, MAX_LINES);
+  return count === shown.length ? shown : [...shown, `... and ${count - shown.length} more: see the report`];
 }

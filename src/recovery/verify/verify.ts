@@ -35,8 +35,14 @@ export interface VerifyOptions {
   /** Milliseconds by kind, `all` for every other kind: a missing artefact that is older counts as expired. */
   readonly expiredAfter?: Readonly<Record<string, number>>;
   readonly signal?: AbortSignal | undefined;
-  /** Called after every artefact. */
-  readonly onProgress?: (progress: { readonly checked: number; readonly bytes: number }) => void;
+  /** Called after every artefact, and with `deep` for every chunk of one. */
+  readonly onProgress?: (progress: VerifyProgress) => void;
+}
+
+export interface VerifyProgress {
+  readonly checked: number;
+  /** With `deep` those that were read, otherwise the size of the intact artefacts. */
+  readonly bytes: number;
 }
 
 interface Run {
@@ -76,7 +82,17 @@ export async function verify(parts: VerifyParts, options: VerifyOptions): Promis
   });
   const settlements = createJobSettlements(parts.store);
   const memory = createClaimMemory();
-  const checking = { deep, pace: createReadingPace(maxRate, signal), signal };
+  let read = 0;
+  const showProgress = () => onProgress?.({ checked: report.checked, bytes: deep ? read : report.bytes });
+  const pace = createReadingPace(maxRate, signal);
+  const checking: CheckOptions = {
+    ...{ deep, signal },
+    pace(bytes) {
+      read += bytes;
+      showProgress();
+      return pace(bytes);
+    },
+  };
   const run: Run = { parts, startedAt, expiredAfter, signal, checking, settlements, report };
 
   /** The artefacts to check, each once; `doubtful` ones were claimed with other content before. */
@@ -102,7 +118,7 @@ export async function verify(parts: VerifyParts, options: VerifyOptions): Promis
   for await (const found of readAhead(artefacts(), concurrency, (each) => check(run, each))) {
     failures = found.isKnown ? 0 : failures + 1;
     found.record();
-    onProgress?.({ checked: report.checked, bytes: report.bytes });
+    showProgress();
     if (failures < MAX_FAILURES) continue;
     report.fault(null, `the run ended after ${failures} failures of the store in a row`);
     break;

@@ -220,6 +220,21 @@ describe('verify', () => {
     expect(report.missing[0]).toMatchObject({ jobId: 'old', keptUntil: '2026-03-06T05:06:07.089Z' });
   });
 
+  it('reads no faster than it may, says how much it has read, and ends the wait when it is interrupted', async () => {
+    putSegment(store, AT, [lineOf('j', [put('jobs/j/data', 'x'.repeat(5000))])]);
+    const stop = new AbortController();
+    let read = 0;
+    const report = await run({
+      ...{ deep: true, maxRate: 1, signal: stop.signal },
+      onProgress({ bytes }) {
+        read = bytes;
+        setTimeout(() => stop.abort(), 20);
+      },
+    });
+    expect(read).toBe(5000);
+    expect(report).toMatchObject({ complete: false, checked: 0, outcomes: { unchecked: 1 } });
+  });
+
   it('counts items that name no object, and is not complete', async () => {
     const items = [
       {},

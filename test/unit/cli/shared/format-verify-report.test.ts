@@ -1,0 +1,44 @@
+import { describe, expect, it } from '@jest/globals';
+import { formatVerifyReport } from '../../../../src/cli/shared/format-verify-report.js';
+import type { VerifyFinding } from '../../../../src/recovery/verify/verify-finding.js';
+import { buildVerifyReport } from '../../../../src/recovery/verify/verify-report.js';
+
+const AT = '2026-03-04T05:06:07.089Z';
+
+function reportOf(missing: number, lines: number) {
+  const window = { since: AT, until: AT };
+  const builder = buildVerifyReport({
+    ...{ startedAt: AT, version: '1', store: 'memory:', window, deep: false, expiredAfter: {} },
+  });
+  builder.ledger.lines = lines;
+  for (let n = 0; n < missing; n += 1) builder.finding(findingOf(`jobs/j${n}/data`));
+  const refetchOf = ({ key }: VerifyFinding) => `transcript-receiver refetch ${key.split('/')[1]}`;
+  return builder.finish({ finishedAt: AT, distinct: true, settled: () => null, refetchOf });
+}
+
+function findingOf(key: string): VerifyFinding {
+  return {
+    ...{ key, jobId: 'j', kind: 'data', source: null, deliveryId: '01', receivedAt: AT, reason: 'missing' },
+    ...{ expected: { size: 1, sha256: null }, found: null, keptUntil: null },
+  };
+}
+
+describe('a verify report as text', () => {
+  it('lists a hundred findings and commands, and says how many more there are', () => {
+    const report = reportOf(12_000, 12_000);
+    const text = formatVerifyReport(report);
+    expect(text.filter((line) => line.startsWith('missing  jobs/'))).toHaveLength(100);
+    expect(text).toContain('... and 11900 more: see the report');
+    expect(text.filter((line) => line.startsWith('  transcript-receiver refetch'))).toHaveLength(100);
+    expect(text).toContain('... and 9900 more: see the report');
+    expect(report.missing).toHaveLength(10_000);
+    expect(report.outcomes.missing).toBe(12_000);
+  });
+
+  it('does not make a store without a ledger look like good news', () => {
+    expect(formatVerifyReport(reportOf(0, 0))).toContain(
+      'Nothing was checked: the ledger has no line of this time',
+    );
+    expect(formatVerifyReport(reportOf(0, 1)).join()).not.toContain('Nothing was checked');
+  });
+});

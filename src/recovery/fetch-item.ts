@@ -88,7 +88,6 @@ async function pump({ kind, context }: ItemFetch, download: Download, staged: St
     identify: () => identity,
     // The record changes with time: it would only differ from a jobinfo, or an earlier record, that is stored already.
     standsIn: kind === 'jobinfo',
-    ...(download.size === null ? {} : { expectedBytes: download.size }),
   });
   for await (const chunk of download.body as AsyncIterable<Buffer>) {
     reject(check.push(chunk));

@@ -11,7 +11,12 @@ const CASES: readonly [
   content: string | Buffer,
   reason: string | null,
 ][] = [
-  ['transcript.json-v2', 'a transcript of this job', '{"format":"2.9","job":{"id":"job1"},"results":[]}', null],
+  [
+    'transcript.json-v2',
+    'a transcript of this job',
+    '{"format":"2.9","job":{"id":"job1"},"results":[]}',
+    null,
+  ],
   ['transcript.json-v2', 'a transcript that names no job', '{"format":"2.9","results":[]}', null],
   [
     'transcript.json-v2',

@@ -21,9 +21,16 @@ function jobsEvery(ms: number, count: number, newest = NOW): Job[] {
   return Array.from({ length: count }, (_, n) => ({ id: `j${n}`, time: newest - n * ms, state: 'matched' }));
 }
 
+const records = new Map<string, JobRecord>();
+
 function record({ id, time }: Job): JobRecord {
+  const name = `${id} ${time}`;
+  const known = records.get(name);
+  if (known !== undefined) return known;
   const created_at = new Date(time).toISOString();
-  return { id, status: 'done', created_at, data_name: '', config: { type: 'transcription' } };
+  const made = { id, status: 'done', created_at, data_name: '', config: { type: 'transcription' } };
+  records.set(name, made);
+  return made;
 }
 
 interface RunOptions {
@@ -76,14 +83,14 @@ async function run(store: MemoryStore, jobs: readonly Job[], options: RunOptions
 describe('the progress through the list of a region', () => {
   it('looks at no settled job again, and lists the newest of them only', async () => {
     const store = createMemoryStore();
-    const jobs = jobsEvery(1000, 40_000);
+    const jobs = jobsEvery(1000, 20_000);
     const first = await run(store, jobs);
-    expect([first.listed.length, first.looked.length, first.requests]).toEqual([40_000, 40_000, 400]);
+    expect([first.listed.length, first.looked.length, first.requests]).toEqual([20_000, 20_000, 200]);
     const second = await run(store, jobs);
     expect(second.looked).toEqual([]);
     // The last hour, whose jobs the list may show late, and up to 10,000 older ones.
     expect(second.listed.length).toBeLessThanOrEqual(3601 + 10_000);
-    expect(second.listed.length + second.skipped.matched).toBe(40_000);
+    expect(second.listed.length + second.skipped.matched).toBe(20_000);
     expect((await run(store, jobs)).listed).toEqual(second.listed);
   });
 
@@ -99,8 +106,8 @@ describe('the progress through the list of a region', () => {
 
   it('lists a job that is open until it is settled, with a single request', async () => {
     const store = createMemoryStore();
-    const jobs = jobsEvery(1000, 40_000);
-    const open = jobs[35_000] as Job;
+    const jobs = jobsEvery(1000, 20_000);
+    const open = jobs[18_000] as Job;
     open.state = 'open';
     await run(store, jobs);
     const second = await run(store, jobs);
@@ -110,22 +117,22 @@ describe('the progress through the list of a region', () => {
     expect([third.looked, third.requests]).toEqual([[open.id], second.requests]);
     const fourth = await run(store, jobs);
     expect([fourth.looked, fourth.listed.includes(open.id)]).toEqual([[], false]);
-    expect(fourth.skipped.matched + fourth.listed.length).toBe(40_000);
+    expect(fourth.skipped.matched + fourth.listed.length).toBe(20_000);
   });
 
   it('counts jobs that belong to no source apart', async () => {
     const store = createMemoryStore();
-    const jobs = jobsEvery(1000, 40_000);
-    for (const job of jobs.slice(30_000)) job.state = 'ignored';
+    const jobs = jobsEvery(1000, 20_000);
+    for (const job of jobs.slice(15_000)) job.state = 'ignored';
     await run(store, jobs);
     const { skipped, listed } = await run(store, jobs);
-    expect(skipped.ignored).toBe(10_000);
-    expect(skipped.matched).toBe(30_000 - listed.length);
+    expect(skipped.ignored).toBe(5000);
+    expect(skipped.matched).toBe(15_000 - listed.length);
   });
 
   it('finds a job that the list shows late', async () => {
     const store = createMemoryStore();
-    const jobs = jobsEvery(1000, 40_000);
+    const jobs = jobsEvery(1000, 20_000);
     await run(store, jobs);
     const late = (ms: number) => ({ id: `late${ms}`, time: NOW - ms, state: 'matched' as const });
     const shown = [...jobs, late(HOUR - 500), late(2 * HOUR)].toSorted((a, b) => b.time - a.time);
@@ -144,8 +151,8 @@ describe('the progress through the list of a region', () => {
     ['may hide jobs of a millisecond', (page) => ({ ...page, gapAt: page.jobs.at(-1)?.created_at ?? null })],
   ])('lists a place again where the list %s', async (_name, spoil) => {
     const store = createMemoryStore();
-    const jobs = jobsEvery(1000, 40_000);
-    const border = jobs[30_099] as Job;
+    const jobs = jobsEvery(1000, 20_000);
+    const border = jobs[18_099] as Job;
     await run(store, jobs, { page: (page) => (page.jobs.at(-1)?.id === border.id ? spoil(page) : page) });
     expect((await run(store, jobs)).listed).toContain(border.id);
     expect((await run(store, jobs)).listed).not.toContain(border.id);
@@ -158,7 +165,7 @@ describe('the progress through the list of a region', () => {
     let now = NOW;
     let jobs: Job[] = [];
     let skipped = 0;
-    for (let round = 0; round < 30; round += 1) {
+    for (let round = 0; round < 20; round += 1) {
       now += random.whole(0, HOUR);
       const added = Array.from({ length: random.whole(0, 2500) }, (_, n): Job => {
         // Several of a second, and some older than what was listed before.
@@ -176,6 +183,6 @@ describe('the progress through the list of a region', () => {
       for (const { id, state } of jobs) if (state === 'matched' && looked.has(id)) seen.add(id);
       skipped = Math.max(skipped, result.skipped.matched);
     }
-    expect(skipped).toBeGreaterThan(5000);
+    expect(skipped).toBeGreaterThan(3000);
   }, 60_000);
 });

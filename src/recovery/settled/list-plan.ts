@@ -1,4 +1,4 @@
-import type { Stretch } from './settled-store.js';
+import type { RecordedStretch, Stretch } from './settled-store.js';
 import { subtractRanges, type TimeRange } from './time-ranges.js';
 
 /** Which part of a window has to be listed. */
@@ -20,9 +20,19 @@ export const RELISTED_JOBS = 10_000;
 /** A request lists 100 jobs. Leaving out a stretch with fewer than half of them would cost a request more than it saves. */
 const WORTH_SKIPPING = 50;
 
-/** Skips the settled stretches of a window, except the newest and the small ones. */
-export function planListing(window: TimeRange, stretches: readonly Stretch[]): ListPlan {
-  const settled = withoutOverlaps(stretches.filter(({ to }) => to >= window.from));
+/** Every stretch is listed once more after this time, in case the list showed some of its jobs late. */
+const LISTED_AGAIN_AFTER = 24 * 3_600_000;
+
+/**
+ * Skips the settled stretches of a window, except the newest and the small ones, and those that are to be listed once
+ * more.
+ *
+ * @param now milliseconds since the epoch
+ */
+export function planListing(window: TimeRange, stretches: readonly RecordedStretch[], now: number): ListPlan {
+  const isCurrent = ({ to, at }: RecordedStretch) =>
+    now - to < LISTED_AGAIN_AFTER || at - to >= LISTED_AGAIN_AFTER;
+  const settled = withoutOverlaps(stretches.filter((each) => each.to >= window.from && isCurrent(each)));
   let jobs = 0;
   const newest = settled.findIndex((stretch) => {
     jobs += sizeOf(stretch);

@@ -2,7 +2,7 @@ import type { JobPage } from '../../speech/batch/job-pages.js';
 import type { JobRecord } from '../../speech/wire.js';
 import { type ListPlan, planListing, RELISTED_JOBS } from './list-plan.js';
 import { includesId, settledId } from './settled-ids.js';
-import type { IdsFile, SettledStore, Stretch } from './settled-store.js';
+import type { IdsFile, RecordedStretch, SettledStore, Stretch } from './settled-store.js';
 import { contains, dayOf, sameHour, splitByHour, subtractRanges, type TimeRange } from './time-ranges.js';
 
 /** What a run found of a listed job: `open` jobs have to be looked at again. */
@@ -17,6 +17,8 @@ export interface ProgressOptions {
   readonly tolerance: number;
   /** Ignore what earlier runs recorded. */
   readonly full: boolean;
+  /** Milliseconds from any moment on; default `performance.now`. */
+  readonly elapsed?: () => number;
 }
 
 /** Milliseconds between two saves at first; each interval is twice the one before, so that runs make few objects. */
@@ -52,7 +54,8 @@ export class RegionProgress {
   #stretches: Stretch[] = [];
   #ids = new Map<string, IdsOfDay>();
   #unsaved = 0;
-  #savedAt = performance.now();
+  readonly #elapsed: () => number;
+  #savedAt: number;
   #saveAfter = FIRST_SAVE_AFTER;
   #failure: unknown = null;
 
@@ -65,10 +68,17 @@ export class RegionProgress {
     return new RegionProgress(options, recorded.stretches, recorded.idsFiles);
   }
 
-  private constructor(options: ProgressOptions, stretches: readonly Stretch[], idsFiles: readonly IdsFile[]) {
+  private constructor(
+    options: ProgressOptions,
+    stretches: readonly RecordedStretch[],
+    idsFiles: readonly IdsFile[],
+  ) {
     this.#options = options;
     this.#idsFiles = idsFiles;
-    this.plan = planListing({ from: options.since, to: Number.POSITIVE_INFINITY }, stretches);
+    const { since, startedAt, elapsed = () => performance.now() } = options;
+    this.plan = planListing({ from: since, to: Number.POSITIVE_INFINITY }, stretches, startedAt);
+    this.#elapsed = elapsed;
+    this.#savedAt = elapsed();
   }
 
   /** Ids of those jobs of a page that are settled. Pages come newest first. Throws `StoreError`. */
@@ -126,7 +136,7 @@ export class RegionProgress {
     }
     // Others of the oldest millisecond may be on the next page.
     this.#accountDownTo(times.from + 1);
-    const waited = performance.now() - this.#savedAt;
+    const waited = this.#elapsed() - this.#savedAt;
     if (this.#unsaved >= MAX_UNSAVED_IDS || waited >= this.#saveAfter) await this.#save();
   }
 
@@ -186,11 +196,12 @@ export class RegionProgress {
     const stretches = this.#listedJobs > RELISTED_JOBS ? this.#stretches.splice(0) : [];
     try {
       for (const day of days) await this.#options.settled.writeIds(day, day.ids);
-      if (stretches.length > 0) await this.#options.settled.writeStretches(stretches);
+      if (stretches.length > 0)
+        await this.#options.settled.writeStretches(stretches, this.#options.startedAt);
     } catch (error) {
       this.#failure ??= error;
     }
-    this.#savedAt = performance.now();
+    this.#savedAt = this.#elapsed();
     this.#saveAfter = Math.min(2 * this.#saveAfter, LONGEST_SAVE_INTERVAL);
   }
 }

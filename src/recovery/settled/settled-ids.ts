@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 
 /**
  * 96 bits of SHA-256. With four million ids of an hour in memory (100 million jobs a day), the odds that any job of a day
- * is taken for another settled one are 1 in 10^14. Such a job would be skipped until a full run.
+ * is taken for another settled one are less than 1 in 10^13. Such a job would be skipped until a full run.
  */
 export const ID_BYTES = 12;
 

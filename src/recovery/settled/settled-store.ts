@@ -16,6 +16,11 @@ export interface Stretch extends TimeRange {
   readonly ignored: number;
 }
 
+export interface RecordedStretch extends Stretch {
+  /** When the run began that recorded it; milliseconds since the epoch. */
+  readonly at: number;
+}
+
 /** Ids of settled jobs that were created in a range; they may be a part of its jobs. */
 export interface IdsFile extends TimeRange {
   readonly key: string;
@@ -23,7 +28,7 @@ export interface IdsFile extends TimeRange {
 
 /** What runs recorded of one region. */
 export interface SettledRecords {
-  readonly stretches: readonly Stretch[];
+  readonly stretches: readonly RecordedStretch[];
   readonly idsFiles: readonly IdsFile[];
 }
 
@@ -62,7 +67,8 @@ export interface SettledStore {
   readIds(file: IdsFile): Promise<Buffer>;
   /** @param range the creation times of these jobs, within one day */
   writeIds(range: TimeRange, ids: readonly Buffer[]): Promise<void>;
-  writeStretches(stretches: readonly Stretch[]): Promise<void>;
+  /** @param at when the run began */
+  writeStretches(stretches: readonly Stretch[], at: number): Promise<void>;
   /** Removes what any settings recorded of the days that a range touches. */
   forget(range: TimeRange): Promise<void>;
 }
@@ -89,12 +95,12 @@ export function openSettledStore(store: ObjectStore, region: string, scope: stri
       const key = `${folderOf(to)}${from}-${to}-${ulid()}.ids`;
       await store.create(key, packIds(ids), { contentType: 'application/octet-stream', metadata: {} });
     },
-    async writeStretches(stretches) {
+    async writeStretches(stretches, at) {
       for (const folder of new Set(stretches.map(({ to }) => folderOf(to)))) {
         const rows = stretches
           .filter(({ to }) => folderOf(to) === folder)
           .map(({ from, to, matched, ignored }) => [from, to, matched, ignored]);
-        const body = Buffer.from(JSON.stringify({ v: 1, stretches: rows }));
+        const body = Buffer.from(JSON.stringify({ v: 1, at, stretches: rows }));
         await store.create(`${folder}${ulid()}.json`, body, {
           contentType: 'application/json',
           metadata: {},
@@ -147,17 +153,18 @@ async function contentOf(store: ObjectStore, key: string): Promise<Buffer> {
   return Buffer.alloc(0);
 }
 
-function parseStretches(body: Buffer): Stretch[] {
+function parseStretches(body: Buffer): RecordedStretch[] {
   try {
-    const { v, stretches } = JSON.parse(body.toString('utf8')) as { v?: unknown; stretches?: unknown };
-    return v === 1 && Array.isArray(stretches) ? stretches.flatMap(parseStretch) : [];
+    const { v, at, stretches } = JSON.parse(body.toString('utf8')) as Partial<Record<string, unknown>>;
+    const isOwn = v === 1 && typeof at === 'number' && Array.isArray(stretches);
+    return isOwn ? stretches.flatMap((row) => parseStretch(row, at)) : [];
   } catch {
     return [];
   }
 }
 
-function parseStretch(row: unknown): Stretch[] {
+function parseStretch(row: unknown, at: number): RecordedStretch[] {
   if (!Array.isArray(row) || row.length !== 4 || !row.every(Number.isSafeInteger)) return [];
   const [from, to, matched, ignored] = row as [number, number, number, number];
-  return from <= to ? [{ from, to, matched, ignored }] : [];
+  return from <= to ? [{ from, to, matched, ignored, at }] : [];
 }

@@ -39,6 +39,8 @@ interface RunOptions {
   readonly full?: boolean;
   /** Pages after which the run is killed. */
   readonly pages?: number;
+  /** How long a page takes. Default 0. */
+  readonly pageMs?: number;
   readonly page?: (page: JobPage) => JobPage;
 }
 
@@ -53,10 +55,12 @@ interface RunResult {
 /** What a run does with the list of a region. */
 async function run(store: MemoryStore, jobs: readonly Job[], options: RunOptions = {}): Promise<RunResult> {
   const { startedAt = NOW, since = startedAt - 48 * HOUR, full = false, pages = Infinity } = options;
-  const settled = openSettledStore(store, 'eu1', 'scope');
-  const progress = await RegionProgress.open({ settled, since, startedAt, tolerance: HOUR, full });
-  const [listed, looked]: [string[], string[]] = [[], []];
+  const { pageMs = 0 } = options;
   let requests = 0;
+  const elapsed = () => requests * pageMs;
+  const settled = openSettledStore(store, 'eu1', 'scope');
+  const progress = await RegionProgress.open({ settled, since, startedAt, tolerance: HOUR, full, elapsed });
+  const [listed, looked]: [string[], string[]] = [[], []];
   for (const range of progress.plan.ranges) {
     const own = jobs.filter(({ time }) => contains(range, time));
     progress.begin(range);
@@ -86,8 +90,9 @@ describe('the progress through the list of a region', () => {
     const jobs = jobsEvery(1000, 20_000);
     const first = await run(store, jobs);
     expect([first.listed.length, first.looked.length, first.requests]).toEqual([20_000, 20_000, 200]);
+    const { size } = store.objects;
     const second = await run(store, jobs);
-    expect(second.looked).toEqual([]);
+    expect([second.looked, store.objects.size]).toEqual([[], size]);
     // The last hour, whose jobs the list may show late, and up to 10,000 older ones.
     expect(second.listed.length).toBeLessThanOrEqual(3601 + 10_000);
     expect(second.listed.length + second.skipped.matched).toBe(20_000);
@@ -137,6 +142,31 @@ describe('the progress through the list of a region', () => {
     const late = (ms: number) => ({ id: `late${ms}`, time: NOW - ms, state: 'matched' as const });
     const shown = [...jobs, late(HOUR - 500), late(2 * HOUR)].toSorted((a, b) => b.time - a.time);
     expect((await run(store, shown)).looked).toEqual([`late${HOUR - 500}`, `late${2 * HOUR}`]);
+  });
+
+  it('lists everything once more a day after it was settled, in case some of it was shown late', async () => {
+    const store = createMemoryStore();
+    const jobs = jobsEvery(1000, 20_000);
+    const startedAt = NOW + 25 * HOUR;
+    await run(store, jobs);
+    const late = { id: 'late', time: NOW - 5 * HOUR, state: 'matched' as const };
+    const shown = [...jobs, late].toSorted((a, b) => b.time - a.time);
+    expect(await run(store, jobs, { startedAt: startedAt - 10 * HOUR })).toMatchObject({ looked: [] });
+    const again = await run(store, shown, { startedAt });
+    expect([again.listed.length, again.looked]).toEqual([20_001, ['late']]);
+    const after = await run(store, shown, { startedAt });
+    expect(after.listed.length).toBeLessThanOrEqual(3601 + 10_000);
+    expect(after.listed.length + after.skipped.matched).toBe(20_001);
+  });
+
+  it('is continued where it was saved', async () => {
+    const store = createMemoryStore();
+    const jobs = jobsEvery(1000, 40_000);
+    // A second for each page: saved after 1, 3, 7, 15, 31, 63, 123, 183 and 243 pages.
+    await run(store, jobs, { pages: 280, pageMs: 1000 });
+    const { looked, listed } = await run(store, jobs);
+    expect(looked).toEqual(jobs.slice(24_300).map(({ id }) => id));
+    expect(listed.length).toBeLessThanOrEqual(3601 + 10_000 + looked.length);
   });
 
   it('looks at everything in a full run', async () => {

@@ -10,6 +10,7 @@ import { createMemoryStore } from '../../../support/store/memory-store.js';
 const DAY = 86_400_000;
 const NOON = Date.parse('2026-03-04T12:00:00Z');
 const STRETCH = { from: NOON, to: NOON + 10, matched: 3, ignored: 1 };
+const AT = NOON + 1000;
 
 const SOURCES = { default: { contents: ['transcript'], keyPrefix: '' } };
 
@@ -18,9 +19,9 @@ describe('the store of settled jobs', () => {
     const store = createMemoryStore();
     const settled = openSettledStore(store, 'eu1', 'scope');
     await settled.writeIds({ from: NOON, to: NOON + 5 }, [settledId('b'), settledId('a')]);
-    await settled.writeStretches([STRETCH, { ...STRETCH, from: NOON - DAY, to: NOON - DAY }]);
+    await settled.writeStretches([STRETCH, { ...STRETCH, from: NOON - DAY, to: NOON - DAY }], AT);
     const { stretches, idsFiles } = await settled.read({ from: NOON, to: NOON });
-    expect(stretches).toEqual([STRETCH]);
+    expect(stretches).toEqual([{ ...STRETCH, at: AT }]);
     expect(idsFiles).toMatchObject([{ from: NOON, to: NOON + 5 }]);
     const ids = await settled.readIds({ from: 0, to: 0, key: idsFiles[0]?.key ?? '' });
     expect(['a', 'b', 'c'].map((id) => includesId(ids, settledId(id)))).toEqual([true, true, false]);
@@ -32,10 +33,10 @@ describe('the store of settled jobs', () => {
 
   it.each([
     ['is not JSON', '{"v":1,"stretches":[[1,2'],
-    ['has another version', JSON.stringify({ v: 2, stretches: [[NOON, NOON, 1, 0]] })],
+    ['has another version', JSON.stringify({ v: 2, at: AT, stretches: [[NOON, NOON, 1, 0]] })],
     [
       'has other rows',
-      JSON.stringify({ v: 1, stretches: [[NOON, NOON], [NOON, NOON - 1, 1, 0], 'x', null] }),
+      JSON.stringify({ v: 1, at: AT, stretches: [[NOON, NOON], [NOON, NOON - 1, 1, 0], 'x', null] }),
     ],
   ])('ignores an object that %s', async (_name, text) => {
     const store = createMemoryStore();
@@ -59,7 +60,7 @@ describe('the store of settled jobs', () => {
     const store = createMemoryStore();
     const [one, other] = ['eu1', 'us1'].map((region) => openSettledStore(store, region, 'scope'));
     for (const settled of [one, other, openSettledStore(store, 'eu1', 'before')]) {
-      await settled?.writeStretches([STRETCH, { ...STRETCH, from: NOON - DAY, to: NOON - DAY }]);
+      await settled?.writeStretches([STRETCH, { ...STRETCH, from: NOON - DAY, to: NOON - DAY }], AT);
     }
     await one?.forget({ from: NOON, to: NOON });
     expect(foldersOf(store)).toEqual([

@@ -2,7 +2,7 @@
  * What `ledger.maxLinger` gives and costs: lines per segment, and the time a line waits until it is durable, at several
  * rates of one replica. The real group commit over a store that takes `storeMs` for each write.
  *
- *   npm run build && node bench/linger.mjs [storeMs=30] [seconds=20]
+ *   npm run build && node bench/linger.mjs [storeMs=30] [seconds=20] [rates=1,10,100,1000]
  *
  * Arrivals are random (exponential gaps). The cap of deliveries in flight and the size at which a segment counts as full
  * are those of the service's defaults. docs/scale.md quotes the table.
@@ -11,8 +11,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createLedger } from '../dist/archive/ledger/ledger.js';
 import { exampleLine } from './lib/example-line.mjs';
 
-const [storeMs = 30, seconds = 20] = process.argv.slice(2).map(Number);
-const RATES = [1, 10, 100, 1000];
+const [storeMs = 30, seconds = 20] = process.argv.slice(2, 4).map(Number);
+const RATES = (process.argv[4] ?? '1,10,100,1000').split(',').map(Number);
 const LINGERS = [0, 20, 100, 200, 1000];
 const MAX_IN_FLIGHT = 256;
 

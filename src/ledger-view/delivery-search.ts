@@ -13,6 +13,8 @@ export interface FoundRows {
    * the beginning of the ledger.
    */
   readonly searchedBackTo: number | null;
+  /** Files whose lines are missing, and why. */
+  readonly faults: readonly string[];
 }
 
 export interface SearchSources {
@@ -75,14 +77,14 @@ async function searchHistory(
   held: readonly LedgerRow[],
   from: RowPosition,
 ): Promise<FoundRows> {
-  const { rows, next } = await sources.history.search({
+  const { rows, next, faults } = await sources.history.search({
     search,
     from,
     // The extra row only shows that there are more.
     wanted: search.limit + 1 - held.length,
     deadline: performance.now() + sources.pageTime,
   });
-  return pageOf(search, [...held, ...rows], next);
+  return { ...pageOf(search, [...held, ...rows], next), faults };
 }
 
 /** The next page begins after the last row of this one. */
@@ -91,5 +93,5 @@ function pageOf(search: RowSearch, rows: readonly LedgerRow[], otherwise: RowPos
   const last = page.at(-1);
   const next = rows.length > search.limit && last ? last : otherwise;
   const end = Number.isFinite(search.since) ? search.since : null;
-  return { rows: page, next, searchedBackTo: next === null ? end : next.time };
+  return { rows: page, next, searchedBackTo: next === null ? end : next.time, faults: [] };
 }

@@ -1,7 +1,13 @@
-import { LEDGER_FOLDER, ledgerPartition } from '../archive/layout.js';
-import { startOfPartition } from '../archive/ledger/ledger-reader.js';
+import pLimit from 'p-limit';
+import { LedgerFileError } from '../archive/ledger/compaction/ledger-file-error.js';
+import { listPartition } from '../archive/ledger/ledger-reader.js';
+import { readAhead } from '../archive/ledger/read-ahead.js';
 import type { ObjectStore } from '../store/object-store.js';
+import type { RowSearch } from './delivery-query.js';
+import { type CompactedFile, createCompactedFiles, mayHold } from './history/compacted-files.js';
+import { hoursDescending, type LedgerHour } from './history/ledger-hours.js';
 import { createOpenHours } from './history/open-hours.js';
+import { searchFiles, UnreadableFile } from './history/search-files.js';
 import type { HourPage, HourSearch } from './history/take-rows.js';
 import type { LedgerRow } from './ledger-row.js';
 import { beforeInstant, comparePositions } from './row-position.js';
@@ -13,9 +19,14 @@ export interface LedgerHistory {
    * Rows not before the search's `since`, newest first. Ends early, with a position to go on from, at the deadline. Throws
    * `StoreError`; what was read until then is kept for the next search.
    */
-  search(search: HourSearch): Promise<HourPage>;
+  search(search: HourSearch): Promise<HistoryPage>;
   /** Whether the ledger has a folder of an hour before an instant. */
   hasBefore(time: number): Promise<boolean>;
+}
+
+export interface HistoryPage extends HourPage {
+  /** Files whose lines are missing, and why. */
+  readonly faults: readonly string[];
 }
 
 export interface LedgerHistoryOptions {
@@ -28,64 +39,138 @@ export interface LedgerHistoryOptions {
   readonly indexChunk?: number | undefined;
 }
 
+interface DescribedHour {
+  readonly hour: LedgerHour;
+  /** All compacted files of the hour, and those of them that a search needs. */
+  readonly files: readonly CompactedFile[];
+  readonly wanted: readonly CompactedFile[];
+  /** The files cover all segments up to this name; null when that is not certain. */
+  readonly coveredTo: string | null;
+}
+
 const HOUR = 3_600_000;
+/** Files whose bloom filters are read at once. */
+const FILES_AT_ONCE = 16;
+/** Hours that a search for rare lines looks at once. */
+const HOURS_AHEAD = 8;
 
 export function createLedgerHistory(options: LedgerHistoryOptions): LedgerHistory {
   const { store, loader, clock, maxIndexBytes: maxBytes, indexChunk: chunk } = options;
   const openHours = createOpenHours({ store, loader, clock, maxBytes, chunk });
+  const compacted = createCompactedFiles(store);
+  const limit = pLimit(FILES_AT_ONCE);
+
+  /** Leaves files out whose bloom filters exclude the job. */
+  async function describe(hour: LedgerHour, search: RowSearch): Promise<DescribedHour> {
+    const { files, coveredTo } = await compacted.of(hour);
+    const { job } = search.filters;
+    if (job === undefined) return { hour, files, wanted: files, coveredTo };
+    const may = files.map((file) => limit(async () => mayHold(file, search) && mayHoldJob(file, job)));
+    const flags = await Promise.all(may);
+    return { hour, files, wanted: files.filter((_file, index) => flags[index]), coveredTo };
+  }
+
+  async function mayHoldJob(file: CompactedFile, job: string): Promise<boolean> {
+    try {
+      return (await (await compacted.open(file))?.rowGroupsOfJob(job))?.length !== 0;
+    } catch (error) {
+      if (error instanceof LedgerFileError) return true;
+      throw error;
+    }
+  }
+
+  async function hasSegments(hour: LedgerHour, { lastSegment }: CompactedFile): Promise<boolean> {
+    if (lastSegment === null) return hasSegmentAfter(store, hour, '');
+    return (await store.head(`${hour.partition}${lastSegment}.ndjson`)) !== null;
+  }
+
+  /** Lines that no file covers: usually there are none, which takes one call. */
+  async function searchSegments(
+    hour: LedgerHour,
+    after: string | null,
+    search: HourSearch,
+  ): Promise<HourPage> {
+    if (after !== null && !(await hasSegmentAfter(store, hour, after))) return { rows: [], next: null };
+    return openHours.search({ ...hour, after: after ?? undefined }, search);
+  }
+
+  /** A file that cannot be read is replaced by the segments it was made of, where they are kept. */
+  async function searchCompacted(
+    { hour, files, wanted, coveredTo }: DescribedHour,
+    search: HourSearch,
+  ): Promise<HistoryPage> {
+    const unreadable = new Map<string, string | null>();
+    for (;;) {
+      const readable = wanted.filter(({ key }) => !unreadable.has(key));
+      const after = unreadable.size === 0 && files.length > 0 ? coveredTo : null;
+      try {
+        const pages = await Promise.all([
+          searchFiles(compacted.open, readable, search),
+          searchSegments(hour, after, search),
+        ]);
+        const faults = [...unreadable.values()].filter((reason) => reason !== null);
+        return { ...mergePages(pages, search.wanted), faults };
+      } catch (error) {
+        if (!(error instanceof UnreadableFile)) throw error;
+        unreadable.set(error.file.key, (await hasSegments(hour, error.file)) ? null : error.message);
+      }
+    }
+  }
 
   return {
     async search({ search, from, wanted, deadline }) {
       const rows: LedgerRow[] = [];
+      const faults = new Set<string>();
       let isFirst = true;
-      for await (const partition of partitionsDescending(store, from.time, search.since)) {
-        const start = startOfPartition(partition);
-        if (Number.isNaN(start) || comparePositions(from, beforeInstant(start)) <= 0) continue;
+      const hours = readAhead(hoursDescending(store, from.time, search.since), aheadOf(search), (hour) =>
+        describe(hour, search),
+      );
+      for await (const described of hours) {
+        const { start } = described.hour;
         const end = beforeInstant(start + HOUR);
         const upper = comparePositions(from, end) < 0 ? from : end;
-        if (!isFirst && performance.now() >= deadline) return { rows, next: upper };
-        const hour = { search, from: upper, wanted: wanted - rows.length, deadline };
-        const page = await openHours.search({ start, partition }, hour);
-        rows.push(...page.rows);
-        if (page.next !== null || rows.length >= wanted) return { rows, next: page.next };
+        if (comparePositions(upper, beforeInstant(start)) <= 0) continue;
+        if (!isFirst && performance.now() >= deadline) return { rows, next: upper, faults: [...faults] };
         isFirst = false;
+        const one = { search, from: upper, wanted: wanted - rows.length, deadline };
+        const page = await searchCompacted(described, one);
+        rows.push(...page.rows);
+        for (const fault of page.faults) faults.add(fault);
+        if (page.next !== null || rows.length >= wanted)
+          return { rows, next: page.next, faults: [...faults] };
       }
-      return { rows, next: null };
+      return { rows, next: null, faults: [...faults] };
     },
     async hasBefore(time) {
-      for await (const _partition of partitionsDescending(store, time - 1, Number.NEGATIVE_INFINITY))
-        return true;
+      for await (const _hour of hoursDescending(store, time - 1, Number.NEGATIVE_INFINITY)) return true;
       return false;
     },
   };
 }
 
-/** Folders of hours from that of `from` down to that of `since`; days are listed lazily. */
-async function* partitionsDescending(
+function aheadOf({ filters }: RowSearch): number {
+  return Object.keys(filters).length > 0 ? HOURS_AHEAD : 1;
+}
+
+async function hasSegmentAfter(
   store: ObjectStore,
-  from: number,
-  since: number,
-): AsyncGenerator<string> {
-  const newest = Number.isFinite(from) ? boundary(from) : '~';
-  const oldest = Number.isFinite(since) ? boundary(since) : '';
-  const dayOf = (partition: string) => partition.slice(0, partition.indexOf('/hour=') + 1);
-  for (const day of await foldersDescending(store, LEDGER_FOLDER)) {
-    if (day > newest || day < dayOf(oldest)) continue;
-    for (const hour of await foldersDescending(store, day)) {
-      if (hour <= newest && hour >= oldest) yield hour;
-    }
-  }
+  { partition }: LedgerHour,
+  name: string,
+): Promise<boolean> {
+  const startAfter = `${partition}${name}.ndjson`;
+  for await (const _key of listPartition(store, partition, { startAfter })) return true;
+  return false;
 }
 
-/** Partition of an instant. Instants without a four-digit year sort before or after every partition. */
-function boundary(time: number): string {
-  if (time < 0) return '';
-  if (time >= Date.UTC(10_000, 0)) return '~';
-  return ledgerPartition(new Date(time).toISOString());
-}
-
-async function foldersDescending(store: ObjectStore, prefix: string): Promise<string[]> {
-  const folders: string[] = [];
-  for await (const folder of store.folders(prefix)) folders.push(folder);
-  return folders.reverse();
+/** Of pages of the same part of the ledger: what all of them are complete for. */
+function mergePages(pages: readonly HourPage[], wanted: number): HourPage {
+  const ends = pages.flatMap(({ next }) => next ?? []);
+  const bound = ends.sort(comparePositions).at(-1) ?? null;
+  const rows = pages
+    .flatMap((page) => page.rows)
+    .sort((a, b) => comparePositions(b, a))
+    .filter((row, index, all) => index === 0 || comparePositions(row, all[index - 1] as LedgerRow) !== 0)
+    .filter((row) => bound === null || comparePositions(row, bound) >= 0)
+    .slice(0, wanted);
+  return { rows, next: rows.length === wanted ? null : bound };
 }

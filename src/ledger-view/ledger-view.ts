@@ -52,6 +52,8 @@ export interface DeliveryPage {
   readonly nextCursor: string | null;
   /** ISO 8601: lines received from then on were searched; null when the search reached the beginning of the ledger. */
   readonly searchedBackTo: string | null;
+  /** Files of the ledger that cannot be read, so that their lines are missing, and why. */
+  readonly faults: readonly string[];
 }
 
 /** Failing jobs. Those whose results the service drops first come first. */
@@ -207,11 +209,12 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
     touch: schedule.touch,
     refresh: schedule.refresh,
     async deliveries(query = {}) {
-      const { rows, next, searchedBackTo } = await searchRows(sources, prepareSearch(query));
+      const { rows, next, searchedBackTo, faults } = await searchRows(sources, prepareSearch(query));
       return {
         deliveries: linesOf(rows),
         nextCursor: next && encodeCursor(next),
         searchedBackTo: searchedBackTo === null ? null : new Date(searchedBackTo).toISOString(),
+        faults,
       };
     },
     async *rows(query = {}) {

@@ -15,6 +15,8 @@ export interface OpenHourPlace {
   readonly start: number;
   /** Folder of the hour. */
   readonly partition: string;
+  /** Only segments with names after this one. Default: all. */
+  readonly after?: string | undefined;
 }
 
 export interface OpenHoursOptions {
@@ -28,7 +30,7 @@ export interface OpenHoursOptions {
 }
 
 interface KeptHour {
-  readonly partition: string;
+  readonly place: OpenHourPlace;
   readonly hour: OpenHour;
   bytes: number;
 }
@@ -66,17 +68,18 @@ export function createOpenHours(options: OpenHoursOptions): OpenHours {
     };
   }
 
-  function open({ start, partition }: OpenHourPlace): KeptHour {
-    const list = createSegmentList({ store, partition, clock });
+  function open(place: OpenHourPlace): KeptHour {
+    const { start, partition, after } = place;
+    const list = createSegmentList({ store, partition, after, clock });
     const memory = memoryOf(() => one);
     const hour = createOpenHour({ start, partition, list, loader, memory, chunk });
-    const one: KeptHour = { partition, hour, bytes: 0 };
+    const one: KeptHour = { place, hour, bytes: 0 };
     return one;
   }
 
   /** The hour's index if it serves the search, else a new one; null while searches in progress need all of them. */
   function hourFor(place: OpenHourPlace, { from }: HourSearch): OpenHour | null {
-    const known = kept.find(({ partition, hour }) => partition === place.partition && hour.covers(from));
+    const known = kept.find((one) => isSame(one.place, place) && one.hour.covers(from));
     if (!known && kept.length >= MAX_HOURS && !dropIdle()) return null;
     const one = known ?? open(place);
     kept = [...kept.filter((other) => other !== one), one];
@@ -97,4 +100,8 @@ export function createOpenHours(options: OpenHoursOptions): OpenHours {
       return searching;
     },
   };
+}
+
+function isSame(one: OpenHourPlace, other: OpenHourPlace): boolean {
+  return one.partition === other.partition && one.after === other.after;
 }

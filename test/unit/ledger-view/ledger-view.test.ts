@@ -51,6 +51,7 @@ describe('ledger view', () => {
       deliveries: [unknown, ...lines.toReversed()],
       nextCursor: null,
       searchedBackTo: null,
+      faults: [],
     });
     await view.refresh();
     expect(view.status()).toMatchObject({ state: 'ready', rows: 4, error: null, refreshedAt: NOW });
@@ -292,7 +293,12 @@ describe('ledger view', () => {
     const page = await view.deliveries();
     expect(page.deliveries).toEqual([recent]);
     const next = await view.deliveries({ cursor: page.nextCursor ?? '' });
-    expect(next).toEqual({ deliveries: old.toReversed(), nextCursor: null, searchedBackTo: null });
+    expect(next).toEqual({
+      deliveries: old.toReversed(),
+      nextCursor: null,
+      searchedBackTo: null,
+      faults: [],
+    });
     expect(await ids(view, { since: '2026-01-01T00:00:00Z' })).toEqual([
       recent.deliveryId,
       old[1]?.deliveryId,
@@ -311,7 +317,7 @@ describe('ledger view', () => {
     const page = await view.deliveries({ job: 'wanted', until: '2026-02-01T00:00:00Z' });
     expect(page).toMatchObject({ deliveries: [], searchedBackTo: '2026-01-01T01:00:00.000Z' });
     const next = await view.deliveries({ job: 'wanted', cursor: page.nextCursor ?? '' });
-    expect(next).toEqual({ deliveries: [line], nextCursor: null, searchedBackTo: null });
+    expect(next).toEqual({ deliveries: [line], nextCursor: null, searchedBackTo: null, faults: [] });
   });
 
   it('holds no more rows than its bound, and drops those that leave the window', async () => {

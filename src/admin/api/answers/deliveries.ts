@@ -80,8 +80,12 @@ export const searchedBackTo = instant
     'lines received from then on were searched; null when the search reached the beginning of the ledger',
   );
 
+export const ledgerFaults = z
+  .array(z.string())
+  .describe('files of the ledger that cannot be read, so that lines of theirs are missing');
+
 export const deliveriesSchema = z
-  .strictObject({ deliveries: z.array(ledgerLineSchema), nextCursor, searchedBackTo })
+  .strictObject({ deliveries: z.array(ledgerLineSchema), nextCursor, searchedBackTo, faults: ledgerFaults })
   .meta({ id: 'Deliveries' });
 export type Deliveries = Answer<typeof deliveriesSchema>;
 

@@ -1,122 +1,23 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { ledgerPartition } from '../../../../src/archive/layout.js';
-import type { LedgerLine } from '../../../../src/domain/delivery.js';
-import type { DeliveryQuery } from '../../../../src/ledger-view/delivery-query.js';
-import { createLedgerView, type LedgerView } from '../../../../src/ledger-view/ledger-view.js';
+import { createLedgerView } from '../../../../src/ledger-view/ledger-view.js';
 import { StoreError } from '../../../../src/store/object-store.js';
 import { ledgerLine } from '../../../support/ledger/ledger-lines.js';
-import { putSegment } from '../../../support/ledger/ledger-segments.js';
-import { createMemoryStore, type MemoryStore } from '../../../support/store/memory-store.js';
-
-const NOW = Date.parse('2026-03-04T12:30:00.000Z');
-const FIRST = Date.parse('2026-03-04T05:59:00.000Z');
-const iso = (time: number) => new Date(time).toISOString();
-
-/** A line: when it was received after `FIRST`, how long after that it was written, and the values that filters see. */
-interface Drawn {
-  readonly received: number;
-  readonly upload: number;
-  readonly job: string;
-  readonly region: string;
-  readonly outcome: string;
-  readonly isDouble: boolean;
-}
-
-const drawn: fc.Arbitrary<Drawn> = fc.record({
-  // Around the full hour, in few instants, and anywhere in two hours.
-  received: fc.oneof(
-    fc.integer({ min: 59_990, max: 60_010 }),
-    fc.integer({ min: 0, max: 5 }),
-    fc.integer({ min: 0, max: 7_000_000 }),
-  ),
-  upload: fc.oneof(
-    fc.constant(0),
-    fc.integer({ min: 0, max: 3000 }),
-    fc.integer({ min: 0, max: 16_000_000 }),
-  ),
-  job: fc.constantFrom('a', 'b', 'c'),
-  region: fc.constantFrom('eu1', 'us1'),
-  outcome: fc.constantFrom('stored', 'failed'),
-  isDouble: fc.boolean(),
-});
-
-const queries: fc.Arbitrary<DeliveryQuery> = fc.record(
-  {
-    job: fc.constantFrom('a', 'b'),
-    region: fc.constant('us1'),
-    outcome: fc.constant('failed'),
-    since: fc.integer({ min: 0, max: 7_000_000 }).map((after) => iso(FIRST + after)),
-    until: fc.integer({ min: 0, max: 7_000_000 }).map((after) => iso(FIRST + after)),
-  },
-  { requiredKeys: [] },
-);
-
-function lineOf({ received, job, region, outcome }: Drawn): LedgerLine {
-  return ledgerLine({ receivedAt: iso(FIRST + received), jobId: job, region, outcome });
-}
-
-/** Lines that were written together, as a replica does: by hour of receipt. */
-function putLines(store: MemoryStore, written: number, lines: readonly LedgerLine[]): void {
-  for (const partition of new Set(lines.map((line) => ledgerPartition(line.receivedAt)))) {
-    const together = lines.filter((line) => ledgerPartition(line.receivedAt) === partition);
-    putSegment(store, iso(written), together, partition);
-  }
-}
-
-function putAll(store: MemoryStore, all: readonly Drawn[]): LedgerLine[] {
-  const lines = all.map(lineOf);
-  const written = all.map(({ received, upload }) => FIRST + received + upload);
-  for (const time of new Set(written)) {
-    putLines(
-      store,
-      time,
-      lines.filter((_, index) => written[index] === time),
-    );
-  }
-  all.forEach(({ isDouble }, index) => {
-    if (isDouble) putLines(store, (written[index] ?? 0) + 1000, lines.slice(index, index + 1));
-  });
-  return lines;
-}
-
-function matches(line: LedgerLine, { job, region, outcome, since, until }: DeliveryQuery): boolean {
-  return (
-    (job === undefined || line.jobId === job) &&
-    (region === undefined || line.region === region) &&
-    (outcome === undefined || line.outcome === outcome) &&
-    (since === undefined || line.receivedAt >= since) &&
-    (until === undefined || line.receivedAt < until)
-  );
-}
-
-const identityOf = (line: LedgerLine) => `${line.receivedAt} ${line.deliveryId} ${line.outcome}`;
-const newestFirst = (lines: readonly LedgerLine[]) => lines.map(identityOf).sort().reverse();
-
-/** All pages of a query; `between` is called after each of them. */
-async function collect(
-  view: Pick<LedgerView, 'deliveries'>,
-  query: DeliveryQuery,
-  between: (back: string) => void = () => undefined,
-): Promise<string[]> {
-  const shown: string[] = [];
-  let cursor: string | null = null;
-  let back = '~';
-  let pages = 0;
-  do {
-    const page: Awaited<ReturnType<LedgerView['deliveries']>> = await view.deliveries(
-      cursor === null ? query : { ...query, cursor },
-    );
-    expect(page.deliveries.length).toBeLessThanOrEqual(query.limit ?? 50);
-    shown.push(...page.deliveries.map(identityOf));
-    cursor = page.nextCursor;
-    expect((page.searchedBackTo ?? '') <= back).toBe(true);
-    back = page.searchedBackTo ?? '';
-    if (cursor !== null) between(back);
-    expect(++pages).toBeLessThan(1000);
-  } while (cursor !== null);
-  return shown;
-}
+import {
+  collectPages,
+  drawnLine,
+  FIRST,
+  historyQuery,
+  identityOf,
+  iso,
+  lineOf,
+  matchesQuery,
+  NOW,
+  newestFirst,
+  putAll,
+  putLines,
+} from '../../../support/ledger/random-ledger.js';
+import { createMemoryStore } from '../../../support/store/memory-store.js';
 
 const settings = fc.record({
   /** 0: every page ends as early as it may. */
@@ -132,8 +33,8 @@ describe('pages of older hours', () => {
   it('together show what sorting and filtering all lines would show', async () => {
     await fc.assert(
       fc.asyncProperty(
-        fc.array(drawn, { minLength: 1, maxLength: 60 }),
-        queries,
+        fc.array(drawnLine, { minLength: 1, maxLength: 60 }),
+        historyQuery,
         fc.integer({ min: 1, max: 9 }),
         settings,
         async (all, query, limit, options) => {
@@ -141,9 +42,9 @@ describe('pages of older hours', () => {
           const lines = putAll(store, all);
           const view = createLedgerView({ store, clock: () => NOW, ...options });
           await view.refresh();
-          const expected = newestFirst(lines.filter((line) => matches(line, query)));
-          expect(await collect(view, { ...query, limit })).toEqual(expected);
-          expect(await collect(view, { ...query, limit })).toEqual(expected);
+          const expected = newestFirst(lines.filter((line) => matchesQuery(line, query)));
+          expect(await collectPages(view, { ...query, limit })).toEqual(expected);
+          expect(await collectPages(view, { ...query, limit })).toEqual(expected);
         },
       ),
       { numRuns: 60 },
@@ -153,8 +54,8 @@ describe('pages of older hours', () => {
   it('show late lines that lie before the cursor, and no line twice', async () => {
     await fc.assert(
       fc.asyncProperty(
-        fc.array(drawn, { minLength: 1, maxLength: 40 }),
-        fc.array(drawn, { minLength: 1, maxLength: 10 }),
+        fc.array(drawnLine, { minLength: 1, maxLength: 40 }),
+        fc.array(drawnLine, { minLength: 1, maxLength: 10 }),
         fc.integer({ min: 1, max: 5 }),
         settings,
         async (all, added, limit, options) => {
@@ -164,7 +65,7 @@ describe('pages of older hours', () => {
           await view.refresh();
           const waiting = added.map(lineOf);
           const late: string[] = [];
-          const shown = await collect(view, { limit, until: iso(NOW) }, (back) => {
+          const shown = await collectPages(view, { limit, until: iso(NOW) }, (back) => {
             const line = waiting.pop();
             if (line === undefined) return;
             putLines(store, NOW, [line]);
@@ -183,7 +84,7 @@ describe('pages of older hours', () => {
   it('go on after a read that failed, beside others that did not', async () => {
     await fc.assert(
       fc.asyncProperty(
-        fc.array(drawn, { minLength: 1, maxLength: 12 }),
+        fc.array(drawnLine, { minLength: 1, maxLength: 12 }),
         fc.integer({ min: 1, max: 9 }),
         settings,
         fc.integer({ min: 10, max: 30 }),
@@ -210,8 +111,8 @@ describe('pages of older hours', () => {
           };
           const query = { limit, until: iso(NOW) };
           const both = [
-            collect({ deliveries: untilItWorks }, query),
-            collect({ deliveries: untilItWorks }, query),
+            collectPages({ deliveries: untilItWorks }, query),
+            collectPages({ deliveries: untilItWorks }, query),
           ];
           for (const shown of await Promise.all(both)) expect(shown).toEqual(newestFirst(lines));
         },

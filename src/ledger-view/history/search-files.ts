@@ -1,0 +1,136 @@
+import { LedgerFileError } from '../../archive/ledger/compaction/ledger-file-error.js';
+import type { LedgerFile } from '../../archive/ledger/compaction/open-ledger-file.js';
+import { createRowPacker, type LedgerRow } from '../ledger-row.js';
+import { beforeInstant, comparePositions, type RowPosition } from '../row-position.js';
+import { type CompactedFile, type CompactedFiles, mayHold } from './compacted-files.js';
+import type { HourPage, HourSearch } from './take-rows.js';
+
+/** A compacted file that is missing or damaged. */
+export class UnreadableFile extends Error {
+  readonly file: CompactedFile;
+
+  constructor(file: CompactedFile, detail: string) {
+    super(detail);
+    this.name = 'UnreadableFile';
+    this.file = file;
+  }
+}
+
+/** A file, or a row group of one that was opened. */
+interface Part {
+  readonly file: CompactedFile;
+  readonly last: number;
+  readonly group: { readonly opened: LedgerFile; readonly index: number } | null;
+}
+
+/** A row that matches, before its line is read. */
+interface Match extends RowPosition {
+  readonly file: CompactedFile;
+  readonly opened: LedgerFile;
+  readonly group: number;
+  readonly row: number;
+}
+
+/**
+ * Searches compacted files, which may overlap in time: row group by row group, the newest first. Throws `UnreadableFile`,
+ * and `StoreError`.
+ */
+export async function searchFiles(
+  open: CompactedFiles['open'],
+  files: readonly CompactedFile[],
+  options: HourSearch,
+): Promise<HourPage> {
+  const { search, from, wanted, deadline } = options;
+  const latest = from.time - (from.id === '' && from.outcome === '' ? 1 : 0);
+  const parts: Part[] = files
+    .filter((file) => mayHold(file, search) && file.first <= latest)
+    .map((file) => ({ file, last: Math.min(latest, file.last), group: null }));
+  let matches: Match[] = [];
+  for (;;) {
+    parts.sort((a, b) => a.last - b.last);
+    const part = parts.pop();
+    const enough = matches[wanted - 1];
+    if (part === undefined || (enough && part.last < enough.time)) break;
+    const bound = beforeInstant(part.last + 1);
+    if (performance.now() >= deadline && comparePositions(bound, from) < 0) {
+      const sure = matches.filter((match) => comparePositions(match, bound) >= 0);
+      return { rows: await readMatches(sure), next: bound };
+    }
+    if (part.group === null)
+      parts.push(...(await guard(part.file, () => groupsOf(open, part.file, options, latest))));
+    else matches = merge(matches, await guard(part.file, () => matchesOf(part, options)), wanted);
+  }
+  return { rows: await readMatches(matches), next: null };
+}
+
+async function guard<Result>(file: CompactedFile, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof LedgerFileError) throw new UnreadableFile(file, error.message);
+    throw error;
+  }
+}
+
+async function groupsOf(
+  open: CompactedFiles['open'],
+  file: CompactedFile,
+  { search }: HourSearch,
+  latest: number,
+): Promise<Part[]> {
+  const opened = await open(file);
+  if (opened === null) throw new UnreadableFile(file, `${file.key} is missing`);
+  const { job } = search.filters;
+  const indexes = job === undefined ? opened.rowGroups.keys() : await opened.rowGroupsOfJob(job);
+  return [...indexes].flatMap((index) => {
+    const { first = 0, last = 0 } = opened.rowGroups[index] ?? {};
+    if (first > latest || last < search.since) return [];
+    return [{ file, last: Math.min(latest, last), group: { opened, index } }];
+  });
+}
+
+const FIELDS = ['source', 'region', 'status', 'outcome', 'origin'] as const;
+
+async function matchesOf({ file, group }: Part, { search, from }: HourSearch): Promise<Match[]> {
+  if (group === null) return [];
+  const { opened, index } = group;
+  const { filters, since } = search;
+  const fields = FIELDS.filter((field) => filters[field] !== undefined);
+  const names = new Set(['deliveryId', 'receivedAt', 'outcome', ...fields] as const);
+  const columns = await opened.readColumns(index, [...names, 'jobId']);
+  const matches: Match[] = [];
+  for (const [row, time] of columns.receivedAt.entries()) {
+    const position = { time, id: columns.deliveryId[row] ?? '', outcome: columns.outcome[row] ?? '' };
+    if (time < since || comparePositions(position, from) >= 0) continue;
+    if (filters.job !== undefined && columns.jobId[row] !== filters.job) continue;
+    if (!fields.every((field) => columns[field][row] === filters[field])) continue;
+    matches.push({ ...position, file, opened, group: index, row });
+  }
+  return matches;
+}
+
+function merge(matches: readonly Match[], added: readonly Match[], wanted: number): Match[] {
+  return [...matches, ...added]
+    .sort((a, b) => comparePositions(b, a))
+    .filter((match, index, all) => index === 0 || comparePositions(match, all[index - 1] as Match) !== 0)
+    .slice(0, wanted);
+}
+
+/** The rows of matches, with their lines. */
+async function readMatches(matches: readonly Match[]): Promise<LedgerRow[]> {
+  const packRows = createRowPacker();
+  const groups = new Map<string, Match[]>();
+  for (const match of matches) {
+    const name = `${match.file.key} ${match.group}`;
+    groups.set(name, [...(groups.get(name) ?? []), match]);
+  }
+  const rows: LedgerRow[] = [];
+  for (const together of groups.values()) {
+    const [first] = together;
+    if (first === undefined) continue;
+    const indexes = together.map(({ row }) => row).sort((a, b) => a - b);
+    const lines = await guard(first.file, () => first.opened.readLines(first.group, indexes));
+    rows.push(...packRows(lines.map((line) => ({ line, text: JSON.stringify(line) }))));
+  }
+  return rows.sort((a, b) => comparePositions(b, a));
+}

@@ -24,6 +24,7 @@ import type { HealthParts } from './health/read-health.js';
 import { createReconcileReportReader } from './health/reconcile-report-reader.js';
 import { createVerifyReportReader } from './health/verify-report-reader.js';
 import type { RecordSource } from './jobs/find-service-record.js';
+import { createJobHistory } from './jobs/job-history.js';
 
 export interface AdminOptions
   extends Pick<
@@ -89,6 +90,7 @@ export function createAdmin(options: AdminOptions): Admin {
     ...repairs,
     quarantine,
     fresh: createFreshView({ view }),
+    history: createJobHistory(view),
     signIn,
     downloads: createDownloadGate(options.limits),
     names: filterNames(sources.keys(), options.filterRegions),

@@ -38,9 +38,10 @@ export function jobsRoutes(parts: JobsRouteParts): AdminRoute[] {
       answers: { 200: jobSchema },
       problems: ['not-found'],
       async handle({ params }) {
-        const job = await inspectJob(parts, params.id);
-        if (job === null) throw new Problem('not-found', 'This job is not known here.');
-        return ok(job);
+        const { job, searchedBackTo } = await inspectJob(parts, params.id);
+        if (job !== null) return ok(job);
+        const extent = searchedBackTo === null ? '' : ` The ledger was searched back to ${searchedBackTo}.`;
+        throw new Problem('not-found', `This job is not known here.${extent}`);
       },
     }),
     adminRoute({

@@ -6,72 +6,71 @@ import type { LedgerView } from '../../ledger-view/ledger-view.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import type { Job } from '../api/answers/jobs.js';
 import { findServiceRecord, type RecordSource } from './find-service-record.js';
+import { identityOf, type JobHistory } from './job-history.js';
 
 export interface InspectParts {
   readonly store: ObjectStore;
   readonly keyPrefixes: readonly string[];
-  readonly view: Pick<LedgerView, 'deliveries' | 'status'>;
+  readonly view: Pick<LedgerView, 'deliveries'>;
+  readonly history: JobHistory;
   readonly fresh: FreshView;
   readonly records: RecordSource;
 }
 
-/** Lines in the timeline of a job; a sender that repeats a callback for days causes more, and `GET deliveries` lists those. */
-const MAX_TIMELINE = 500;
-const HOUR = 3_600_000;
+/** Lines in memory; a sender that repeats a callback for days causes more, and `GET deliveries` lists those. */
+const MAX_RECENT = 500;
 
-/** Reads the store, the ledger and the speech service. Null when none of them knows the job. */
-export async function inspectJob(parts: InspectParts, jobId: string): Promise<Job | null> {
+/** What is known of a job. */
+export interface InspectedJob {
+  /** Null when store, ledger and speech service do not know the job. */
+  readonly job: Job | null;
+  /** ISO 8601: the ledger was searched back to then; null when all of it was. */
+  readonly searchedBackTo: string | null;
+}
+
+/** Reads the store, the ledger and the speech service. */
+export async function inspectJob(parts: InspectParts, jobId: string): Promise<InspectedJob> {
   const [found] = await Promise.all([readArtefacts(parts.store, parts.keyPrefixes, jobId), parts.fresh()]);
-  const { deliveries: recent } = await parts.view.deliveries({ job: jobId, limit: MAX_TIMELINE });
+  const { deliveries: recent } = await parts.view.deliveries({ job: jobId, limit: MAX_RECENT });
   const alone = found.length === 0 && recent.length === 0;
   const bodies = alone ? await quarantinedBodies(parts.store, jobId) : [];
-  const timeline = await withOlderLines(parts, jobId, recent, [
-    ...found.map(({ info }) => info.metadata['received-at']),
-    ...bodies.map(({ receivedAt }) => receivedAt),
-  ]);
+  const { lines, searchedBackTo } = await parts.history.search(jobId, {
+    receivedAt: [
+      ...found.flatMap(({ info }) => info.metadata['received-at'] ?? []),
+      ...bodies.flatMap(({ receivedAt }) => receivedAt ?? []),
+    ],
+    isKnown: !alone || bodies.length > 0,
+  });
+  const timeline = oldestFirst([...recent, ...lines]);
   const regions = [
     ...found.map(({ info }) => info.metadata.region),
     ...timeline.map(({ region }) => region ?? undefined),
   ];
   const region = regions.find((name) => name !== undefined) ?? null;
   const service = await findServiceRecord(parts.records, jobId, region);
-  if (alone && bodies.length === 0 && service === null) return null;
+  if (found.length === 0 && timeline.length === 0 && bodies.length === 0 && service === null) {
+    return { job: null, searchedBackTo };
+  }
   const artefacts = found.map((artefact) => describeArtefact(artefact, timeline));
-  return { jobId, artefacts, timeline, service };
+  return { job: { jobId, artefacts, timeline, searchedBackTo, service }, searchedBackTo };
 }
 
-/** Whether the job has artefacts, recent ledger lines or quarantined bodies; the speech service is not asked. */
+/**
+ * Whether the job has artefacts, quarantined bodies or ledger lines of any age, as far as the ledger can be searched in
+ * some seconds; the speech service is not asked.
+ */
 export async function isKnownHere(parts: InspectParts, jobId: string): Promise<boolean> {
   for await (const _object of listJobObjects(parts.store, parts.keyPrefixes, jobId)) return true;
   await parts.fresh();
   const { deliveries } = await parts.view.deliveries({ job: jobId, limit: 1 });
-  return deliveries.length > 0 || (await quarantinedBodies(parts.store, jobId)).length > 0;
+  if (deliveries.length > 0 || (await quarantinedBodies(parts.store, jobId)).length > 0) return true;
+  const { lines } = await parts.history.search(jobId, { receivedAt: [], isKnown: false });
+  return lines.length > 0;
 }
 
-/** The lines in memory, and those of the older hours in which the job's objects were received. */
-async function withOlderLines(
-  { view }: InspectParts,
-  jobId: string,
-  recent: readonly LedgerLine[],
-  receivedAt: readonly (string | null | undefined)[],
-): Promise<LedgerLine[]> {
-  const lines = [...recent];
-  const known = new Set(lines.map(identityOf));
-  const completeSince = view.status().completeSince ?? '~';
-  const oldHours = new Set(receivedAt.flatMap((at) => (at && at < completeSince ? hourOf(at) : [])));
-  for (const hour of [...oldHours].slice(0, 24)) {
-    const range = { since: new Date(hour).toISOString(), until: new Date(hour + HOUR).toISOString() };
-    const older = await view.deliveries({ job: jobId, limit: MAX_TIMELINE, ...range });
-    lines.push(...older.deliveries.filter((line) => !known.has(identityOf(line))));
-  }
-  return lines.sort((a, b) => (a.receivedAt < b.receivedAt ? -1 : a.receivedAt > b.receivedAt ? 1 : 0));
-}
-
-function identityOf({ deliveryId, outcome, receivedAt }: LedgerLine): string {
-  return `${receivedAt} ${deliveryId} ${outcome}`;
-}
-
-function hourOf(instant: string): number[] {
-  const time = Date.parse(instant);
-  return Number.isNaN(time) ? [] : [Math.floor(time / HOUR) * HOUR];
+function oldestFirst(lines: readonly LedgerLine[]): LedgerLine[] {
+  const known = new Map(lines.map((line) => [identityOf(line), line]));
+  return [...known.values()].sort((a, b) =>
+    a.receivedAt < b.receivedAt ? -1 : a.receivedAt > b.receivedAt ? 1 : 0,
+  );
 }

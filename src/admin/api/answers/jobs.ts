@@ -22,6 +22,9 @@ export const jobSchema = z
     jobId: z.string(),
     artefacts: z.array(artefactSchema),
     timeline: z.array(ledgerLineSchema).describe('oldest first'),
+    searchedBackTo: instant
+      .nullable()
+      .describe('the ledger was searched for the job back to then; asking again goes on; null: all of it'),
     service: z
       .strictObject({ region: z.string(), record: z.record(z.string(), z.unknown()) })
       .nullable()

@@ -48,9 +48,9 @@ export function jobView(screen) {
   const again = screen.keepFresh(8000, async (signal) => {
     const job = await get(`/jobs/${encodeURIComponent(jobId)}`, { signal }).catch((error) => {
       if (!(error instanceof ApiError && error.code === 'not-found')) throw error;
-      return null;
+      return error;
     });
-    if (job === null) screen.render(...unknownJob(jobId, () => again()));
+    if (job instanceof ApiError) screen.render(...unknownJob(jobId, job.message, () => again()));
     else {
       await downloads.renew();
       draw(job);
@@ -60,7 +60,7 @@ export function jobView(screen) {
 
 /** @param {Job} job @param {JobParts} parts */
 function pageOf(job, { chosen, transcript, comparison, downloads, again }) {
-  const { jobId, artefacts, timeline, service } = job;
+  const { jobId, artefacts, timeline, searchedBackTo, service } = job;
   const { tone, word, text, repair } = jobState(job);
   return [
     heading(`Job ${jobId}`, copyButton(jobId, `job id ${jobId}`), status(tone, word)),
@@ -73,7 +73,7 @@ function pageOf(job, { chosen, transcript, comparison, downloads, again }) {
       h(
         'div',
         { class: 'column', 'data-key': 'left' },
-        timelineSection(timeline, chosen),
+        timelineSection(timeline, searchedBackTo, chosen),
         artefactsSection(artefacts, downloads),
       ),
       h(
@@ -87,12 +87,13 @@ function pageOf(job, { chosen, transcript, comparison, downloads, again }) {
   ];
 }
 
-/** @param {string} jobId @param {Refresh} again */
-function unknownJob(jobId, again) {
+/** @param {string} jobId @param {string} detail @param {Refresh} again */
+function unknownJob(jobId, detail, again) {
   return [
     heading(`Job ${jobId}`, status('neutral', 'Unknown')),
     emptyPanel(
       'This receiver does not know the job.',
+      h('p', {}, detail),
       h(
         'p',
         {},

@@ -9,9 +9,9 @@ import { identityOf } from '../deliveries/delivery-table.js';
 
 /**
  * The ledger lines of a job as text, oldest first; `chosen` is the id of the delivery to highlight.
- * @param {readonly LedgerLine[]} timeline @param {string | null} chosen
+ * @param {readonly LedgerLine[]} timeline @param {string | null} searchedBackTo @param {string | null} chosen
  */
-export function timelineSection(timeline, chosen) {
+export function timelineSection(timeline, searchedBackTo, chosen) {
   return h(
     'section',
     { 'aria-labelledby': 'timeline', 'data-key': 'timeline' },
@@ -23,6 +23,8 @@ export function timelineSection(timeline, chosen) {
           { class: 'timeline' },
           timeline.map((line) => event(line, chosen)),
         ),
+    searchedBackTo !== null &&
+      h('p', { class: 'quiet' }, 'The ledger was searched back to ', moment(searchedBackTo), '.'),
   );
 }
 

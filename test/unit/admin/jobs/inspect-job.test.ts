@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { encodeTime } from 'ulid';
 import { type InspectParts, inspectJob, isKnownHere } from '../../../../src/admin/jobs/inspect-job.js';
+import { createJobHistory } from '../../../../src/admin/jobs/job-history.js';
 import { quarantineFolder } from '../../../../src/archive/layout.js';
 import { createLedgerView } from '../../../../src/ledger-view/ledger-view.js';
 import { ledgerLine } from '../../../support/ledger/ledger-lines.js';
@@ -10,11 +11,12 @@ import { createMemoryStore, type MemoryStore } from '../../../support/store/memo
 const NOW = '2026-03-20T12:00:00.000Z';
 const LONG_AGO = '2026-03-01T05:06:07.089Z';
 
-async function partsOf(store: MemoryStore): Promise<InspectParts> {
-  const view = createLedgerView({ store, clock: () => Date.parse(NOW) });
+async function partsOf(store: MemoryStore, options: { pageTime?: number } = {}): Promise<InspectParts> {
+  const view = createLedgerView({ store, clock: () => Date.parse(NOW), ...options });
   await view.refresh();
   const records = { regions: [], record: () => Promise.reject(new Error('no region')) };
-  return { store, keyPrefixes: [''], view, fresh: async () => {}, records };
+  const history = createJobHistory(view, () => Date.parse(NOW));
+  return { store, keyPrefixes: [''], view, history, fresh: async () => {}, records };
 }
 
 describe('inspectJob', () => {
@@ -27,14 +29,14 @@ describe('inspectJob', () => {
     await store.create(`${quarantineFolder(deliveryId)}request.json`, Buffer.from('{}'), headers);
     putSegment(store, LONG_AGO, [line]);
     const parts = await partsOf(store);
-    expect(await inspectJob(parts, 'j1')).toEqual({
+    expect((await inspectJob(parts, 'j1')).job).toMatchObject({
       jobId: 'j1',
       artefacts: [],
       timeline: [line],
       service: null,
     });
     expect(await isKnownHere(parts, 'j1')).toBe(true);
-    expect(await inspectJob(parts, 'j2')).toBeNull();
+    expect(await inspectJob(parts, 'j2')).toEqual({ job: null, searchedBackTo: null });
     expect(await isKnownHere(parts, 'j2')).toBe(false);
   });
 
@@ -42,7 +44,34 @@ describe('inspectJob', () => {
     const store = createMemoryStore();
     store.put('jobs/j1/transcript.json', '{}');
     const parts = await partsOf(store);
-    expect(await inspectJob(parts, 'j1')).toMatchObject({ artefacts: [{ kind: 'transcript.json-v2' }] });
+    expect(await inspectJob(parts, 'j1')).toMatchObject({
+      job: { artefacts: [{ kind: 'transcript.json-v2' }] },
+    });
     expect(store.calls.filter(({ key }) => key.startsWith('quarantine/'))).toEqual([]);
+  });
+
+  it('finds an erased job by its ledger lines of any age, and asks the store for them once', async () => {
+    const store = createMemoryStore();
+    const lines = ['2025-11-02T03:04:05.678Z', '2025-12-24T18:00:00.000Z'].map((receivedAt) =>
+      ledgerLine({ receivedAt, jobId: 'j1', outcome: 'erased' }),
+    );
+    for (const line of lines) putSegment(store, line.receivedAt, [line]);
+    const parts = await partsOf(store);
+    expect(await isKnownHere(parts, 'j1')).toBe(true);
+    store.calls.length = 0;
+    expect(await inspectJob(parts, 'j1')).toMatchObject({ job: { timeline: lines, searchedBackTo: null } });
+    expect(
+      store.calls.filter(({ operation, key }) => operation !== 'folders' && key.startsWith('ledger/')),
+    ).toEqual([]);
+  });
+
+  it('says how far it searched, and goes on from there', async () => {
+    const store = createMemoryStore();
+    const line = ledgerLine({ receivedAt: LONG_AGO, jobId: 'j1', outcome: 'erased' });
+    putSegment(store, LONG_AGO, [line]);
+    putSegment(store, '2026-03-02T05:00:00.000Z', [ledgerLine({ receivedAt: '2026-03-02T05:00:00.000Z' })]);
+    const parts = await partsOf(store, { pageTime: 0 });
+    expect(await inspectJob(parts, 'j1')).toEqual({ job: null, searchedBackTo: '2026-03-01T06:00:00.000Z' });
+    expect(await inspectJob(parts, 'j1')).toMatchObject({ job: { timeline: [line] } });
   });
 });

@@ -1,0 +1,130 @@
+import type { LedgerLine } from '../../domain/delivery.js';
+import type { LedgerView } from '../../ledger-view/ledger-view.js';
+
+/** What the ledger holds of a job before the lines in memory, as far as it was searched. */
+export interface JobLines {
+  /** In no order. */
+  readonly lines: readonly LedgerLine[];
+  /** ISO 8601: the ledger was searched back to then; null when all of it was. */
+  readonly searchedBackTo: string | null;
+}
+
+/** What is known of a job besides the ledger. */
+export interface JobTraces {
+  /** Instants (ISO 8601) at which lines are likely: their hours are searched first. */
+  readonly receivedAt: readonly string[];
+  /** Whether anything is known: then the last 30 days are enough. */
+  readonly isKnown: boolean;
+}
+
+/**
+ * Searches the ledger for a job, some seconds at a time: the next call goes on where the last one ended, so that a
+ * page that is open asks the store for nothing twice.
+ */
+export interface JobHistory {
+  /** Rejects with `StoreError`; the next call goes on. */
+  search(jobId: string, traces: JobTraces): Promise<JobLines>;
+}
+
+/** Jobs whose search is remembered, and for how many milliseconds: then lines that came late are found too. */
+const MAX_JOBS = 100;
+const KEPT = 5 * 60_000;
+/** Lines of a job. A sender that repeats a callback for days causes more, and `GET deliveries` lists those. */
+const MAX_LINES = 500;
+const HOUR = 3_600_000;
+const MAX_HOURS = 24;
+const BEGIN = '1970-01-01T00:00:00.000Z';
+const USUAL_DAYS = 30 * 24 * HOUR;
+
+interface Search {
+  readonly begunAt: number;
+  readonly lines: Map<string, LedgerLine>;
+  readonly hours: Set<number>;
+  cursor: string | null | undefined;
+  searchedBackTo: string | null;
+  running: Promise<void> | null;
+}
+
+export function createJobHistory(
+  view: Pick<LedgerView, 'deliveries'>,
+  clock: () => number = Date.now,
+): JobHistory {
+  const searches = new Map<string, Search>();
+
+  function searchFor(jobId: string): Search {
+    const known = searches.get(jobId);
+    if (known && clock() - known.begunAt < KEPT) return known;
+    const begun: Search = {
+      begunAt: clock(),
+      lines: new Map(),
+      hours: new Set(),
+      cursor: undefined,
+      searchedBackTo: new Date(clock()).toISOString(),
+      running: null,
+    };
+    searches.delete(jobId);
+    searches.set(jobId, begun);
+    const oldest = searches.keys().next();
+    if (searches.size > MAX_JOBS && !oldest.done) searches.delete(oldest.value);
+    return begun;
+  }
+
+  async function searchHours(jobId: string, one: Search, receivedAt: readonly string[]): Promise<void> {
+    const likely = new Set(receivedAt.flatMap((at) => (isUnseen(one, at) ? hourOf(at) : [])));
+    for (const hour of [...likely].filter((start) => !one.hours.has(start)).slice(0, MAX_HOURS)) {
+      const range = { since: iso(hour), until: iso(hour + HOUR) };
+      const page = await view.deliveries({ job: jobId, limit: MAX_LINES, ...range });
+      add(one, page.deliveries);
+      if (page.nextCursor !== null) return;
+      one.hours.add(hour);
+    }
+  }
+
+  async function searchOn(jobId: string, one: Search, isKnown: boolean): Promise<void> {
+    if (one.cursor === null || one.lines.size >= MAX_LINES) return;
+    const { cursor } = one;
+    const since = isKnown || one.lines.size > 0 ? iso(one.begunAt - USUAL_DAYS) : BEGIN;
+    if ((one.searchedBackTo ?? '') <= since) return;
+    const query = { job: jobId, limit: MAX_LINES, since };
+    const page = await view.deliveries(cursor === undefined ? query : { ...query, cursor });
+    add(one, page.deliveries);
+    one.searchedBackTo = page.searchedBackTo === BEGIN ? null : page.searchedBackTo;
+    // The end of the last 30 days is not the end of the ledger.
+    if (page.nextCursor !== null || since === BEGIN) one.cursor = page.nextCursor;
+  }
+
+  return {
+    async search(jobId, { receivedAt, isKnown }) {
+      const one = searchFor(jobId);
+      one.running ??= searchHours(jobId, one, receivedAt)
+        .then(() => searchOn(jobId, one, isKnown))
+        .finally(() => {
+          one.running = null;
+        });
+      await one.running;
+      return { lines: [...one.lines.values()], searchedBackTo: one.searchedBackTo };
+    },
+  };
+}
+
+/** Tells the lines of a job apart. */
+export function identityOf({ deliveryId, outcome, receivedAt }: LedgerLine): string {
+  return `${receivedAt} ${deliveryId} ${outcome}`;
+}
+
+function add({ lines }: Search, found: readonly LedgerLine[]): void {
+  for (const line of found) lines.set(identityOf(line), line);
+}
+
+function isUnseen({ searchedBackTo }: Search, at: string): boolean {
+  return searchedBackTo !== null && at < searchedBackTo;
+}
+
+function hourOf(instant: string): number[] {
+  const time = Date.parse(instant);
+  return Number.isNaN(time) ? [] : [Math.floor(time / HOUR) * HOUR];
+}
+
+function iso(time: number): string {
+  return new Date(time).toISOString();
+}

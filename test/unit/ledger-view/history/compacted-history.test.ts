@@ -78,7 +78,7 @@ describe('pages of compacted hours', () => {
           expect(shown).toEqual(newestFirst(lines.filter((line) => matchesQuery(line, query))));
         },
       ),
-      { numRuns: 80 },
+      { numRuns: 30 },
     );
   });
 

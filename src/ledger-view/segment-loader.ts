@@ -16,7 +16,10 @@ export interface SegmentLoader {
   /** Reads segments, several at once, and yields their rows, segment by segment in the given order. */
   read(keys: Iterable<string>): AsyncGenerator<{ key: string; rows: LedgerRow[] }>;
   /** The same with the lines themselves. A segment that is missing has none. */
-  readLines(keys: Iterable<string>): AsyncGenerator<{ key: string; entries: readonly LedgerEntry[] }>;
+  readLines(
+    keys: Iterable<string>,
+    concurrency?: number,
+  ): AsyncGenerator<{ key: string; entries: readonly LedgerEntry[] }>;
   /** Lines that cannot be parsed. */
   broken(): SkippedLines;
   /** Lines of a newer version. */
@@ -47,8 +50,8 @@ export function createSegmentLoader(store: ObjectStore, options: SegmentLoaderOp
     return entries;
   }
 
-  async function* readLines(keys: Iterable<string>) {
-    const fetched = readAhead(keys, concurrency, async (key) => ({
+  async function* readLines(keys: Iterable<string>, atOnce = concurrency) {
+    const fetched = readAhead(keys, atOnce, async (key) => ({
       key,
       segment: await fetchSegment(store, key),
     }));

@@ -35,6 +35,8 @@ const HOUR = 3_600_000;
 /** Milliseconds that one step of reading should take: searches look at the clock and at what was found in between. */
 const STEP_TIME = 200;
 const FIRST_STEP = 32;
+/** Segments read at once: a store of objects takes some 30 ms for each. */
+const CONCURRENCY = 32;
 const MAX_STEP = 4096;
 
 export function createOpenHour(options: OpenHourOptions): OpenHour {
@@ -103,7 +105,7 @@ export function createOpenHour(options: OpenHourOptions): OpenHour {
 
   async function read(names: string[]): Promise<void> {
     const keys = names.map((name) => `${partition}${name}.ndjson`);
-    for await (const { key, entries } of loader.readLines(keys)) {
+    for await (const { key, entries } of loader.readLines(keys, CONCURRENCY)) {
       add(segmentName(key), entries);
       // Names that were read before the store failed are not read again.
       names.shift();

@@ -114,6 +114,8 @@ describe('deliveries', () => {
     expect(next.body).toEqual({
       deliveries: [expect.objectContaining({ status: 'error', outcome: 'noted' })],
       nextCursor: null,
+      searchedBackTo: null,
+      faults: [],
     });
   });
 

@@ -24,6 +24,7 @@ import { deliveryTable, firstCallback, identityOf } from './delivery-table.js';
  * @property {LedgerLine[]} older what the user has loaded below it
  * @property {string | null} cursor of what follows
  * @property {string | null} searchedBackTo lines received from then on were searched
+ * @property {readonly string[]} faults files of the ledger that cannot be read
  * @property {boolean} isContinued whether the user has loaded more than the first page
  */
 
@@ -36,7 +37,7 @@ const FILTERS = ['job', 'outcome', 'region', 'source', 'status', 'origin', 'sinc
 export function deliveriesView(screen) {
   const values = filterValues(FILTERS, screen.route.query);
   /** @type {Lists} */
-  const lists = { latest: [], older: [], cursor: null, searchedBackTo: null, isContinued: false };
+  const lists = { latest: [], older: [], cursor: null, searchedBackTo: null, faults: [], isContinued: false };
   /** @type {Health | undefined} */
   let health;
   screen.start('Deliveries');
@@ -88,6 +89,7 @@ function keepSeen({ latest, isContinued }, fresh) {
 function continueWith(lists, page) {
   lists.cursor = page.nextCursor;
   lists.searchedBackTo = page.searchedBackTo;
+  lists.faults = page.faults;
 }
 
 /**
@@ -97,7 +99,8 @@ function continueWith(lists, page) {
 function list(screen, values, lists, health, draw) {
   const lines = [...lists.latest, ...lists.older];
   const isEmpty = lines.length === 0;
-  if (isEmpty && lists.cursor === null) return isFiltered(values) ? noMatch() : firstCallback(health);
+  if (isEmpty && lists.cursor === null && lists.faults.length === 0)
+    return isFiltered(values) ? noMatch() : firstCallback(health);
   const loadOlder = (/** @type {ButtonEvent} */ event) =>
     runAction(event.currentTarget, async () => {
       const query = { ...values, limit: 100, cursor: lists.cursor };
@@ -114,6 +117,8 @@ function list(screen, values, lists, health, draw) {
     isEmpty
       ? emptyPanel('No delivery found yet.')
       : deliveryTable(lines, 'Deliveries, newest first', Date.now()),
+    lists.faults.length > 0 &&
+      h('p', {}, `Lines are missing, because files of the ledger cannot be read: ${lists.faults.join('; ')}`),
     lists.cursor !== null && furtherSearch(lists, isEmpty, loadOlder),
   );
 }

@@ -51,6 +51,8 @@ interface CompactedFile {
   readonly until: number;
 }
 
+type RollupLines = Pick<Rollup, 'attention' | 'attentionOmitted' | 'repairs'>;
+
 interface TakenRollup {
   readonly hour: number;
   /** Failing lines that the rollup leaves out. */
@@ -129,7 +131,7 @@ export function createFailureHistory(options: FailureHistoryOptions): FailureHis
     }
   }
 
-  function takeRollup(key: string, { attention, attentionOmitted, repairs }: Rollup): void {
+  function takeRollup(key: string, { attention, attentionOmitted, repairs }: RollupLines): void {
     for (const { line, first } of attention) takeFailure(key, line, first);
     for (const { jobId: job, outcome, receivedAt } of repairs) {
       const time = Date.parse(receivedAt);

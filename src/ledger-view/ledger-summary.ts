@@ -47,8 +47,8 @@ export interface SummarySources {
 
 /** How far back rollups are searched for the last deliveries, in milliseconds. */
 const LAST_WITHIN = 7 * DAY;
-/** Above this length the figures of days stand for those of hours: they are 24 times fewer. */
-const BY_DAY_ABOVE = 8 * DAY;
+/** Above this length no bucket is shorter than an hour, so that the rollups of days suffice: they are 24 times fewer. */
+const BY_HOUR_ABOVE = 8 * DAY;
 
 /**
  * Each hour is counted from one source: from memory where this process has seen every line of it, otherwise from its
@@ -63,7 +63,7 @@ export async function summarise(sources: SummarySources, asked: SummaryRange): P
   const old = { since: floorTo(HOUR, since), until: Math.min(until, ceilTo(HOUR, seen)) };
   const recent = { since: floorTo(HOUR, now - LAST_WITHIN), until: Math.min(now, ceilTo(HOUR, seen)) };
   const [coverage, lately] = await Promise.all([
-    read(rollups, old, width >= HOUR && until - since > BY_DAY_ABOVE),
+    read(rollups, old, width >= HOUR),
     read(rollups, recent, true),
   ]);
   // Hours left memory meanwhile.
@@ -122,7 +122,7 @@ const WIDTHS = [1, 2, 3, 6, 12, 18, 24, 36, 48, 72].map((slots) => slots * SLOT)
  */
 function alignRange({ since, until, buckets }: SummaryRange, complete: number, now: number) {
   if (since >= complete) return { since, until, width: (until - since) / buckets, resolution: 1 };
-  const shortest = until - since > BY_DAY_ABOVE ? HOUR : SLOT;
+  const shortest = until - since > BY_HOUR_ABOVE ? HOUR : SLOT;
   // A period that began when the client asked is longer by the time since.
   const wanted = Math.max(shortest, (until - since - MINUTE) / buckets);
   const width = WIDTHS.find((each) => each >= wanted) ?? ceilTo(DAY, wanted);

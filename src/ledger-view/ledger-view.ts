@@ -165,7 +165,7 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
     clock,
     windowMs,
     maxRows: options.maxRows ?? 200_000,
-    removed: createRemovedSegments(listing, rollups),
+    removed: createRemovedSegments(store, listing),
     onProgress: () => {
       dropped.forgetBefore(tail.seenSince());
       schedule.progressed();

@@ -1,5 +1,6 @@
+import { readRollup } from '../archive/ledger/compaction/parse-rollup.js';
+import type { ObjectStore } from '../store/object-store.js';
 import type { RollupListing } from './rollup-listing.js';
-import type { RollupReader } from './rollup-reader.js';
 
 /** Hours whose segments were deleted after they were compacted: the window cannot hold their lines. */
 export interface RemovedSegments {
@@ -9,10 +10,7 @@ export interface RemovedSegments {
   isIncomplete(hour: number, keys: readonly string[]): Promise<boolean>;
 }
 
-export function createRemovedSegments(
-  listing: RollupListing,
-  rollups: Pick<RollupReader, 'rollup'>,
-): RemovedSegments {
+export function createRemovedSegments(store: ObjectStore, listing: RollupListing): RemovedSegments {
   const keysOfHours = new Map<number, readonly string[]>();
   return {
     async compactedHours(since, until) {
@@ -24,7 +22,8 @@ export function createRemovedSegments(
     },
     async isIncomplete(hour, keys) {
       const names = new Set(keys.map((key) => key.slice(key.lastIndexOf('/') + 1)));
-      const documents = await Promise.all((keysOfHours.get(hour) ?? []).map(rollups.rollup));
+      const keysOfHour = keysOfHours.get(hour) ?? [];
+      const documents = await Promise.all(keysOfHour.map((key) => readRollup(store, key)));
       return documents.some((document) => document?.segments.some((name) => !names.has(name)));
     },
   };

@@ -14,7 +14,11 @@ export interface RollupFigures {
 
 const MINUTE = 60_000;
 
-export function packRollup({ hour, slots, lastAccepted }: Rollup): RollupFigures {
+export function packRollup({
+  hour,
+  slots,
+  lastAccepted,
+}: Pick<Rollup, 'hour' | 'slots' | 'lastAccepted'>): RollupFigures {
   const start = startOfPartition(hour);
   return pack(
     slots.map(({ minute, groups }) => ({ start: start + minute * MINUTE, groups })),

@@ -1,7 +1,11 @@
 import { setImmediate as immediate } from 'node:timers/promises';
 import pLimit from 'p-limit';
-import { readDailyRollup, readRollup } from '../archive/ledger/compaction/parse-rollup.js';
-import type { DailyRollup, Rollup } from '../archive/ledger/compaction/rollup.js';
+import {
+  type RollupFigures as RollupDocument,
+  readDailyRollup,
+  readRollupFigures,
+} from '../archive/ledger/compaction/parse-rollup.js';
+import type { DailyRollup } from '../archive/ledger/compaction/rollup.js';
 import type { ObjectStore } from '../store/object-store.js';
 import { packDailyRollup, packRollup, type RollupFigures } from './rollup-figures.js';
 import type { RollupListing, RollupsOfDay } from './rollup-listing.js';
@@ -27,7 +31,7 @@ export interface RollupReader {
    */
   figures(range: TimeRange, byDay: boolean): Promise<RollupCoverage>;
   /** The rollup itself, of an hour or of a day; null when it cannot be read as one. Rejects with `StoreError`. */
-  rollup(key: string): Promise<Rollup | null>;
+  rollup(key: string): Promise<RollupDocument | null>;
   daily(key: string): Promise<DailyRollup | null>;
 }
 
@@ -64,7 +68,7 @@ export function createRollupReader(store: ObjectStore, listing: RollupListing): 
     await immediate();
     return document && { document, figures: keep(key, pack(document)) };
   }
-  const rollup = (key: string) => readAndKeep(key, readRollup, packRollup);
+  const rollup = (key: string) => readAndKeep(key, readRollupFigures, packRollup);
   const daily = (key: string) => readAndKeep(key, readDailyRollup, packDailyRollup);
 
   function figuresOf(key: string, read: typeof rollup | typeof daily): Promise<RollupFigures | null> {

@@ -41,7 +41,7 @@ export function buildRollup(): RollupBuilder {
       lastAccepted.add(line);
       attention.add(line);
     },
-    finish: (head) => ({
+    finish: ({ segments, ...head }) => ({
       v: 1,
       ...head,
       rows,
@@ -50,6 +50,8 @@ export function buildRollup(): RollupBuilder {
       slots: groups.slots().map(({ slot, groups: all }) => ({ minute: slot, groups: all })),
       lastAccepted: lastAccepted.result(),
       ...attention.result(),
+      // Last, because `readRollupFigures` stops before it.
+      segments,
     }),
   };
 }

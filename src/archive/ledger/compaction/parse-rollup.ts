@@ -1,4 +1,5 @@
-import type { ObjectStore } from '../../../store/object-store.js';
+import { buffer } from 'node:stream/consumers';
+import { type ObjectStore, StoreError } from '../../../store/object-store.js';
 import { readDocument } from '../../../store/read-document.js';
 import type { DailyRollup, Rollup } from './rollup.js';
 
@@ -8,6 +9,39 @@ const MAX_BYTES = 32 * 1024 * 1024;
 /** Null when the rollup is missing, damaged or of another version. Throws `StoreError`. */
 export async function readRollup(store: ObjectStore, key: string): Promise<Rollup | null> {
   return parseRollup(await readDocument(store, key, MAX_BYTES));
+}
+
+/** A rollup without the names of its segments, which are most of it for a busy hour. */
+export type RollupFigures = Omit<Rollup, 'segments'>;
+
+/** Bytes that hold the figures of nearly every rollup. */
+const HEAD_BYTES = 256 * 1024;
+const SEGMENTS = ',"segments":[';
+
+/**
+ * Reads only the beginning of a large rollup. Null when the rollup is missing, damaged or of another version. Throws
+ * `StoreError`.
+ */
+export async function readRollupFigures(store: ObjectStore, key: string): Promise<RollupFigures | null> {
+  const reading = await store.read(key, { start: 0, end: HEAD_BYTES - 1 });
+  if (reading === null) return null;
+  const bytes = await buffer(reading.body).catch((cause: unknown) => {
+    throw new StoreError('read', `${key} could not be read`, { cause });
+  });
+  const head = bytes.toString();
+  if (reading.info.size <= HEAD_BYTES) return parseRollup(parseJson(head));
+  const end = head.lastIndexOf(SEGMENTS);
+  // Null also where a line has a field of this name and the names of the segments begin later.
+  const figures = end < 0 ? null : parseJson(`${head.slice(0, end)}${SEGMENTS}]}`);
+  return figures === null ? readRollup(store, key) : parseRollup(figures);
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
 }
 
 /** Null when the rollup is missing, damaged or of another version. Throws `StoreError`. */

@@ -4,6 +4,7 @@ import {
   parseDailyRollup,
   parseRollup,
   readRollup,
+  readRollupFigures,
 } from '../../../../../src/archive/ledger/compaction/parse-rollup.js';
 import type { Rollup, RollupHead } from '../../../../../src/archive/ledger/compaction/rollup.js';
 import { sumRollups } from '../../../../../src/archive/ledger/compaction/sum-rollups.js';
@@ -209,6 +210,25 @@ describe('a rollup as read from the store', () => {
 
     expect(await readRollup(store, 'rollups/dt=2026-03-04/hour=05/0001.json')).toEqual(rollup);
     expect(await readRollup(store, 'rollups/dt=2026-03-04/hour=05/0002.json')).toBeNull();
+  });
+
+  it.each([
+    ['three names', 3, 0, 1],
+    ['20,000 names', 20_000, 0, 1],
+    ['more failures than the beginning holds', 20_000, 500, 2],
+  ])('gives its figures without the names of its segments: %s', async (_, names, failures, reads) => {
+    const store = createMemoryStore();
+    const key = 'rollups/dt=2026-03-04/hour=05/0001.json';
+    const segments = Array.from({ length: names }, (_each, index) => `${index}`.padStart(40, '0'));
+    const long = { outcome: 'failed', reason: 'x'.repeat(1000), segments: ['a'] };
+    const lines = Array.from({ length: failures + 1 }, (_each, index) => at(index % 60, long));
+    const { segments: _none, ...figures } = rollupOf(lines);
+    store.put(key, JSON.stringify({ ...figures, segments }));
+
+    expect(await readRollupFigures(store, key)).toMatchObject(figures);
+    expect(store.calls).toHaveLength(reads);
+    store.put(key, JSON.stringify({ ...figures, segments }).slice(0, -2));
+    if (names < 100) expect(await readRollupFigures(store, key)).toBeNull();
   });
 
   it.each<[string, unknown]>([

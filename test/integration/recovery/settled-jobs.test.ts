@@ -155,6 +155,19 @@ describe('settled jobs', () => {
     });
   });
 
+  it('are not asked for by their id because an older report has them as failed', async () => {
+    const { simulator, parts, store, lose } = await begin();
+    const id = await lose();
+    simulator.faults.add({ kind: 'answer', operation: 'transcript', status: 500 });
+    expect((await reconcile(parts)).outcomes).toEqual({ ...NONE, failed: 1 });
+    const headers = { contentType: 'application/json', metadata: {} };
+    await store.create(`jobs/${id}/transcript.json`, Buffer.from('{}'), headers);
+    expect((await reconcile(parts)).outcomes).toEqual({ ...NONE, matched: 1 });
+    await reconcile({ ...parts, clock: () => Date.now() + 60 * HOUR });
+    // It has left the window.
+    expect((await reconcile({ ...parts, clock: () => Date.now() + 61 * HOUR })).outcomes).toEqual(NONE);
+  });
+
   it('are not saved by a dry run', async () => {
     const { parts, lose } = await begin();
     await lose({}, { outcome: 'error' });

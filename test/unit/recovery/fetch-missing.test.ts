@@ -42,22 +42,22 @@ function fetchKinds(kinds: readonly RetrievableKind[], given: Circumstances = {}
   return fetchMissing(parts, fixture.parts.speech.jobs('eu1'), missing, contextOf, stop.signal);
 }
 
-/** Lets the service answer requests for a document, or for the record, with a status. */
-function answer(operation: 'transcript' | 'media' | 'record', status: number): void {
-  fixture.simulator.faults.add({ kind: 'answer', operation, status });
+/** Lets the service answer requests for a document, or for the record, in this way. */
+function answer(operation: 'transcript' | 'media' | 'record', status: number, body?: unknown): void {
+  fixture.simulator.faults.add({ kind: 'answer', operation, status, body });
 }
 
 describe('an item that the service does not know (404)', () => {
-  it.each([
-    ['the record says that the job was deleted', 'deleted'],
-    ['the record says that the job is expired', 'expired'],
-  ] as const)('is unrecoverable when %s', async (_name, status) => {
-    answer('transcript', 404);
-    fixture.simulator.setStatus(jobId, status);
-    expect(await fetchKinds(['transcript.txt'])).toMatchObject([
-      { stored: null, outcome: 'unrecoverable', reason: 'the job vanished from the service' },
-    ]);
-  });
+  it.each(['deleted', 'expired'])(
+    'is unrecoverable when the record says that the job is %s',
+    async (status) => {
+      answer('transcript', 404);
+      answer('record', 200, { job: { ...fixture.simulator.job(jobId), status } });
+      expect(await fetchKinds(['transcript.txt'])).toMatchObject([
+        { stored: null, outcome: 'unrecoverable', reason: 'the job vanished from the service' },
+      ]);
+    },
+  );
 
   it.each([404, 410])('is unrecoverable when the record is answered with %d', async (status) => {
     answer('transcript', 404);

@@ -31,22 +31,21 @@ interface Case {
 
 function situation(given: Case): Situation {
   const { status = 'done', age = 60, errors, present = [], grace = 10 * MINUTE } = given;
+  const entries = given.entries ?? 1;
   const entry = { url: URL, ...(given.contents ? { contents: given.contents } : {}) };
+  const notification_config = Array.from({ length: entries }, () => entry);
   const job: JobRecord = {
     id: 'job1',
     status,
     created_at: new Date(NOW - age * MINUTE).toISOString(),
     data_name: '',
-    config: {
-      type: 'transcription',
-      notification_config: Array.from({ length: given.entries ?? 1 }, () => entry),
-    },
+    config: { type: 'transcription', ...(entries > 0 ? { notification_config } : {}) },
     ...(errors ? { errors } : {}),
   };
   const expectation = expectationOf(job, {
     sources: SOURCES,
     publicUrl: null,
-    source: null,
+    source: entries > 0 ? null : 'default',
     selectedBy: 'list',
   });
   if (expectation === null) throw new Error('the job should be ours');
@@ -91,6 +90,7 @@ const TABLE: readonly [name: string, given: Case, step: Plan['step'], missing: r
   ['a young job given up', { age: 2, errors: [attempt(1), givenUp(1)] }, 'fetch', [JSON_KEY]],
   ['one of two entries given up', { age: 2, entries: 2, errors: [givenUp(1)] }, 'pending', [JSON_KEY]],
   ['both of two given up', { age: 2, entries: 2, errors: [givenUp(1), givenUp(1)] }, 'fetch', [JSON_KEY]],
+  ['a young job without entries', { age: 2, entries: 0 }, 'pending', [JSON_KEY]],
   ['errors about something else', { errors: [NOT_OURS] }, 'fetch', [JSON_KEY]],
   ['an error without readable time', { errors: [{ ...attempt(1), timestamp: 'now' }] }, 'fetch', [JSON_KEY]],
   ['a deleted job with something missing', { status: 'deleted' }, 'unrecoverable', [JSON_KEY]],
@@ -195,5 +195,36 @@ describe('the reason', () => {
     expect(planJob(situation({ age: -60 })).reason).toMatch(
       /created at 2026-03-04T13:00:00.000Z.*in the future/,
     );
+    expect(planJob(situation({ age: -10 })).reason).toBeNull();
+    expect(planJob(situation({ age: 2, errors: [givenUp(1)] })).reason).toBe('Sending notification failed');
+  });
+
+  it.each([
+    [{ status: 'running' }, 'the job is still running'],
+    [{ status: 'paused' }, "the job's status is paused"],
+    [{ age: 1 }, 'the callback may still be in flight'],
+    [{ present: [JSON_KEY] }, null],
+    [{ status: 'rejected' }, null],
+    [
+      { contents: ['alignment', 'summary'] },
+      'not checked, because the API does not offer it: alignment, summary',
+    ],
+  ] as const)('of %j is %j', (given, reason) => {
+    expect(planJob(situation(given)).reason).toBe(reason);
+  });
+});
+
+describe('the archive', () => {
+  it.each([
+    [{}, true],
+    [{ status: 'deleted' }, true],
+    [{ status: 'paused' }, true],
+    [{ status: 'running' }, false],
+    [{ status: 'rejected' }, false],
+    [{ contents: [] }, false],
+    [{ contents: ['alignment'] }, false],
+  ] as const)('is required for %j: %j', (given, required) => {
+    const { job, expectation } = situation(given);
+    expect(requiresArchive(job, expectation)).toBe(required);
   });
 });

@@ -1,0 +1,159 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { erasureKey } from '../../../src/archive/layout.js';
+import { type RefetchOptions, refetch, refetchAll } from '../../../src/recovery/refetch.js';
+import { StoreError } from '../../../src/store/object-store.js';
+import { ledgerOf, visibleKeys } from '../../support/ledger/ledger-of.js';
+import { type RecoveryFixture, recoveryFixture } from '../../support/recovery/recovery-fixture.js';
+
+const SOURCES = {
+  default: { contents: ['transcript', 'transcript.txt'], keyPrefix: '' },
+  legal: { contents: ['data'], keyPrefix: 'legal/' },
+};
+const UNKNOWN = 'no configured region knows this job';
+
+let fixture: RecoveryFixture;
+
+beforeEach(async () => {
+  fixture = await recoveryFixture();
+});
+
+afterEach(() => fixture.close());
+
+describe('refetching a job', () => {
+  it('that no region knows reports what is missing of it', async () => {
+    const parts = { ...fixture.parts, sources: SOURCES };
+    const jobId = 'unknown-job';
+    const result = { jobId, region: null, outcome: 'unrecoverable', reason: UNKNOWN };
+    expect(await refetch(parts, { jobId })).toEqual({ ...result, items: [] });
+    const key = `jobs/${jobId}/transcript.json`;
+    await fixture.store.create(key, Buffer.from('{}'), { contentType: 'application/json', metadata: {} });
+    expect(await refetch(parts, { jobId, source: 'default' })).toEqual({
+      ...result,
+      items: [{ kind: 'transcript.txt', key: `jobs/${jobId}/transcript.txt`, outcome: 'unrecoverable' }],
+    });
+  });
+
+  it('that no region knows has failed when the store does not say what is here', async () => {
+    const store = {
+      ...fixture.store,
+      head: async () => {
+        throw new StoreError('head', 'access denied');
+      },
+    };
+    expect(await refetch({ ...fixture.parts, store }, { jobId: 'unknown-job' })).toEqual({
+      jobId: 'unknown-job',
+      region: null,
+      outcome: 'failed',
+      reason: `${UNKNOWN}; the store failed: head: access denied`,
+      items: [],
+    });
+  });
+
+  it('names each region that could not be asked', async () => {
+    fixture.simulator.faults.add({ kind: 'answer', operation: 'record', status: 503 });
+    expect(await refetch(fixture.parts, { jobId: 'unknown-job' })).toEqual({
+      jobId: 'unknown-job',
+      region: null,
+      outcome: 'failed',
+      reason: expect.stringMatching(/eu1.*503.*; .*us1.*503/),
+      items: [],
+    });
+  });
+
+  it('fails when its region asks for a pause between two downloads', async () => {
+    const { parts, simulator, lose } = fixture;
+    const jobId = await lose({ contents: ['transcript', 'transcript.txt'] });
+    simulator.faults.add({ kind: 'answer', operation: 'transcript', status: 429, retryAfter: '3600' });
+    expect(await refetch(parts, { jobId })).toEqual({
+      jobId,
+      region: 'eu1',
+      outcome: 'failed',
+      reason: expect.stringMatching(/asked for a pause until/),
+      items: [],
+    });
+  });
+
+  it('changes nothing in a dry run, and records recovery as its origin otherwise', async () => {
+    const { parts, lose, folder } = fixture;
+    const jobId = await lose();
+    expect(await refetch(parts, { jobId, dryRun: true })).toMatchObject({
+      outcome: 'pending',
+      reason: 'would be fetched',
+      items: [{ outcome: 'missing' }],
+    });
+    expect(await visibleKeys(folder)).toEqual([]);
+    await refetch(parts, { jobId });
+    expect(await ledgerOf(folder)).toMatchObject([{ origin: 'recovery' }]);
+  });
+
+  it('that is unrecoverable is in the ledger each time', async () => {
+    const { parts, simulator, lose, folder } = fixture;
+    const jobId = await lose();
+    simulator.faults.add({ kind: 'answer', operation: 'transcript', status: 410 });
+    for (let n = 0; n < 2; n += 1) await refetch(parts, { jobId });
+    expect((await ledgerOf(folder)).map(({ outcome }) => outcome)).toEqual([
+      'unrecoverable',
+      'unrecoverable',
+    ]);
+  });
+
+  it('that was erased downloads nothing of it', async () => {
+    const { parts, store, simulator, lose } = fixture;
+    const jobId = await lose();
+    simulator.faults.add({ kind: 'answer', operation: 'transcript', status: 500 });
+    await store.create(erasureKey(jobId), Buffer.from('{}'), { contentType: 'text/plain', metadata: {} });
+    expect(await refetch(parts, { jobId })).toMatchObject({
+      outcome: 'matched',
+      reason: 'erased here by an operator, so not fetched again',
+      items: [],
+    });
+  });
+});
+
+describe('refetching jobs', () => {
+  it('reports the interruption that made a job fail', async () => {
+    const { parts, lose } = fixture;
+    const stop = new AbortController();
+    const jobIds = [await lose({ contents: ['transcript', 'transcript.txt'] })];
+    const archive: typeof parts.archive = {
+      begin(context, reception) {
+        const staged = parts.archive.begin(context, reception);
+        const commit = staged.commit.bind(staged);
+        return Object.assign(staged, { commit: () => commit().finally(() => stop.abort()) });
+      },
+    };
+    expect(await refetchAll({ ...parts, archive }, jobIds, { signal: stop.signal })).toMatchObject({
+      outcomes: { failed: 1 },
+      faults: [{ region: null, reason: 'the run was interrupted' }],
+    });
+  });
+
+  it('reports no interruption when the caller aborts after the last job', async () => {
+    const { parts, lose } = fixture;
+    const stop = new AbortController();
+    const jobIds = [await lose()];
+    const onJob = () => stop.abort();
+    expect(await refetchAll(parts, jobIds, { signal: stop.signal, onJob })).toMatchObject({
+      outcomes: { recovered: 1 },
+      faults: [],
+    });
+  });
+
+  it('fetches none once the caller has aborted, and reports that', async () => {
+    const { parts, lose, folder } = fixture;
+    const report = await refetchAll(parts, [await lose()], { signal: AbortSignal.abort() });
+    expect(report).toMatchObject({ jobs: [], faults: [{ reason: 'the run was interrupted' }] });
+    expect(await visibleKeys(folder, 'jobs/')).toEqual([]);
+  });
+
+  it('names the window of regular runs, and refuses an unknown region before it asks anything', async () => {
+    const { parts, folder } = fixture;
+    const { window } = await refetchAll(parts, ['unknown-job'], { dryRun: true });
+    expect(Date.parse(window.until) - Date.parse(window.since)).toBe(parts.window);
+    const unknown: Omit<RefetchOptions, 'jobId'> = { regions: ['mars1'] };
+    await expect(refetchAll(parts, ['unknown-job'], unknown)).rejects.toMatchObject({
+      kind: 'configuration',
+    });
+    expect(await visibleKeys(folder)).toEqual([]);
+  });
+});

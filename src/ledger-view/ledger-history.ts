@@ -6,7 +6,7 @@ import type { ObjectStore } from '../store/object-store.js';
 import type { RowSearch } from './delivery-query.js';
 import { type CompactedFile, createCompactedFiles, mayHold } from './history/compacted-files.js';
 import { hoursDescending, type LedgerHour } from './history/ledger-hours.js';
-import { createOpenHours } from './history/open-hours.js';
+import { createOpenHours, type RecentLines } from './history/open-hours.js';
 import { searchFiles, UnreadableFile } from './history/search-files.js';
 import type { HourPage, HourSearch } from './history/take-rows.js';
 import type { LedgerRow } from './ledger-row.js';
@@ -33,6 +33,7 @@ export interface LedgerHistoryOptions {
   readonly store: ObjectStore;
   readonly loader: SegmentLoader;
   readonly clock: () => number;
+  readonly recent: RecentLines;
   /** Bytes of all indexes of old hours together. */
   readonly maxIndexBytes: number;
   /** Lines by which an index grows. */
@@ -55,8 +56,8 @@ const FILES_AT_ONCE = 16;
 const HOURS_AHEAD = 8;
 
 export function createLedgerHistory(options: LedgerHistoryOptions): LedgerHistory {
-  const { store, loader, clock, maxIndexBytes: maxBytes, indexChunk: chunk } = options;
-  const openHours = createOpenHours({ store, loader, clock, maxBytes, chunk });
+  const { store, loader, clock, recent, maxIndexBytes: maxBytes, indexChunk: chunk } = options;
+  const openHours = createOpenHours({ store, loader, clock, recent, maxBytes, chunk });
   const compacted = createCompactedFiles(store);
   const limit = pLimit(FILES_AT_ONCE);
 

@@ -21,8 +21,11 @@ export interface LedgerTailOptions {
 }
 
 interface KnownPartition {
-  /** Names of the segments that were read. `forgetNames` removes those whose lines are no longer held. */
-  readonly names: Set<string>;
+  /**
+   * Names of the segments that were read, with the time of receipt of the oldest line. `forgetNames` removes those whose
+   * lines are no longer held.
+   */
+  readonly names: Map<string, number>;
   /** When the newest known segment was written. */
   newest: number;
   /** When a poll last listed the whole `SKEW`, and how many keys it found. */
@@ -45,6 +48,8 @@ export interface LedgerTail {
    * move it.
    */
   seenSince(): number;
+  /** When the oldest line of a segment was received, by the name of the segment; undefined where it is not known. */
+  oldestLine(partition: string, name: string): number | undefined;
 }
 
 const MINUTE = 60_000;
@@ -71,7 +76,12 @@ export function createLedgerTail(options: LedgerTailOptions): LedgerTail {
   function knownOf(partition: string): KnownPartition {
     const known = partitions.get(partition);
     if (known) return known;
-    const first = { names: new Set<string>(), newest: 0, wideAt: Number.NEGATIVE_INFINITY, wideKeys: 0 };
+    const first = {
+      names: new Map<string, number>(),
+      newest: 0,
+      wideAt: Number.NEGATIVE_INFINITY,
+      wideKeys: 0,
+    };
     partitions.set(partition, first);
     return first;
   }
@@ -90,7 +100,8 @@ export function createLedgerTail(options: LedgerTailOptions): LedgerTail {
       const added: LedgerRow[][] = [];
       try {
         for await (const { key, rows } of loader.read(step)) {
-          known.names.add(ownCopy(nameOf(key)));
+          const oldest = rows.reduce((time, row) => Math.min(time, row.time), Number.POSITIVE_INFINITY);
+          known.names.set(ownCopy(nameOf(key)), oldest);
           known.newest = Math.max(known.newest, writtenAt(key) ?? 0);
           added.push(rows);
         }
@@ -125,7 +136,7 @@ export function createLedgerTail(options: LedgerTailOptions): LedgerTail {
     namesSince = Math.max(namesSince, before);
     const oldest = encodeTime(namesSince);
     for (const { names } of partitions.values()) {
-      for (const name of names) if (name < oldest) names.delete(name);
+      for (const name of names.keys()) if (name < oldest) names.delete(name);
     }
   }
 
@@ -205,7 +216,14 @@ export function createLedgerTail(options: LedgerTailOptions): LedgerTail {
     onProgress();
   }
 
-  return { load, poll, sweep, completeSince: () => complete, seenSince: () => Math.min(seen, complete) };
+  return {
+    load,
+    poll,
+    sweep,
+    completeSince: () => complete,
+    seenSince: () => Math.min(seen, complete),
+    oldestLine: (partition, name) => partitions.get(partition)?.names.get(name),
+  };
 }
 
 /** The file name in a key without its extension. Unique within a partition. */

@@ -155,6 +155,10 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
     store,
     loader,
     clock,
+    recent: {
+      completeSince: () => tail.completeSince(),
+      oldestLine: (partition, name) => tail.oldestLine(partition, name),
+    },
     maxIndexBytes: options.maxIndexBytes ?? 40 * 1024 * 1024,
     indexChunk: options.indexChunk,
   });

@@ -28,6 +28,8 @@ export interface OpenHourOptions {
   readonly list: SegmentList;
   readonly loader: SegmentLoader;
   readonly memory: IndexMemory;
+  /** Only lines received before this instant, in milliseconds since the epoch. */
+  readonly before: number;
   readonly chunk?: number | undefined;
 }
 
@@ -40,14 +42,14 @@ const CONCURRENCY = 32;
 const MAX_STEP = 4096;
 
 export function createOpenHour(options: OpenHourOptions): OpenHour {
-  const { start, partition, list, loader, memory, chunk } = options;
+  const { start, partition, list, loader, memory, before, chunk } = options;
   const index = createLineIndex({ memory, chunk });
   const codes = createFilterCodes();
   /** Latest times at which the searches in progress began. */
   const readers = new Set<{ readonly time: number }>();
   /** Times relative to `start`. The index holds lines of [bottom, top]. */
   let bottom = 0;
-  let top = HOUR;
+  let top = Math.min(HOUR, before - start) - 1;
   /** The index holds all lines received from this time on, as far as they lie between `bottom` and `top`. */
   let complete = Number.POSITIVE_INFINITY;
   const late: string[] = [];
@@ -181,7 +183,8 @@ export function createOpenHour(options: OpenHourOptions): OpenHour {
   return {
     covers({ time, id }) {
       const at = time - start;
-      return at <= top || top === HOUR ? bottom === 0 || at > bottom || (at === bottom && id !== '') : false;
+      const latest = Math.min(HOUR - 1, id === '' ? at - 1 : at);
+      return latest <= top && (bottom === 0 || at > bottom || (at === bottom && id !== ''));
     },
     get isInUse() {
       return readers.size > 0;

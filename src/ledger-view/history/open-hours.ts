@@ -19,10 +19,19 @@ export interface OpenHourPlace {
   readonly after?: string | undefined;
 }
 
+/** What is in memory: of the hour in which it begins, only segments are read that hold older lines. */
+export interface RecentLines {
+  /** All lines received at or after this instant are in memory, in milliseconds since the epoch. */
+  completeSince(): number;
+  /** When the oldest line of a segment was received; undefined where it is not known. */
+  oldestLine(partition: string, segment: string): number | undefined;
+}
+
 export interface OpenHoursOptions {
   readonly store: ObjectStore;
   readonly loader: SegmentLoader;
   readonly clock: () => number;
+  readonly recent: RecentLines;
   /** Bytes of all indexes together. */
   readonly maxBytes: number;
   /** Lines by which an index grows. */
@@ -40,7 +49,7 @@ const MAX_HOURS = 2;
 const IDLE = 10 * 60_000;
 
 export function createOpenHours(options: OpenHoursOptions): OpenHours {
-  const { store, loader, clock, maxBytes, chunk } = options;
+  const { store, loader, clock, recent, maxBytes, chunk } = options;
   /** The one that was used last is the last. */
   let kept: KeptHour[] = [];
   const searches = new Set<Promise<unknown>>();
@@ -68,20 +77,23 @@ export function createOpenHours(options: OpenHoursOptions): OpenHours {
     };
   }
 
-  function open(place: OpenHourPlace): KeptHour {
+  function open(place: OpenHourPlace, { from }: HourSearch): KeptHour {
     const { start, partition, after } = place;
-    const list = createSegmentList({ store, partition, after, clock });
+    const before = Math.max(recent.completeSince(), from.time + 1);
+    const skips = (name: string) =>
+      (recent.oldestLine(partition, name) ?? Number.NEGATIVE_INFINITY) >= before;
+    const list = createSegmentList({ store, partition, after, skips, clock });
     const memory = memoryOf(() => one);
-    const hour = createOpenHour({ start, partition, list, loader, memory, chunk });
+    const hour = createOpenHour({ start, partition, list, loader, memory, before, chunk });
     const one: KeptHour = { place, hour, bytes: 0 };
     return one;
   }
 
   /** The hour's index if it serves the search, else a new one; null while searches in progress need all of them. */
-  function hourFor(place: OpenHourPlace, { from }: HourSearch): OpenHour | null {
-    const known = kept.find((one) => isSame(one.place, place) && one.hour.covers(from));
+  function hourFor(place: OpenHourPlace, search: HourSearch): OpenHour | null {
+    const known = kept.find((one) => isSame(one.place, place) && one.hour.covers(search.from));
     if (!known && kept.length >= MAX_HOURS && !dropIdle()) return null;
-    const one = known ?? open(place);
+    const one = known ?? open(place, search);
     kept = [...kept.filter((other) => other !== one), one];
     return one.hour;
   }

@@ -25,6 +25,8 @@ export interface SegmentListOptions {
   readonly partition: string;
   /** Only segments with names after this one. Default: all. */
   readonly after?: string | undefined;
+  /** Whether a segment is known to hold no line that is looked for. Default: none is. */
+  readonly skips?: ((name: string) => boolean) | undefined;
   readonly clock: () => number;
 }
 
@@ -40,7 +42,7 @@ const SKEW = 3 * 60_000;
 const MANY_LATE_PAUSE = 15_000;
 
 export function createSegmentList(options: SegmentListOptions): SegmentList {
-  const { store, partition, after = '', clock } = options;
+  const { store, partition, after = '', skips = () => false, clock } = options;
   const start = startOfPartition(partition);
   const end = start + HOUR;
   /** Names in ascending order; `next` takes them from the end. */
@@ -71,8 +73,8 @@ export function createSegmentList(options: SegmentListOptions): SegmentList {
     const until = Number.isFinite(to) ? encodeTime(to) : '~';
     for await (const key of listPartition(store, partition, { startAfter })) {
       const name = segmentName(key);
-      if (name === after) continue;
       if (name >= until) return { names, more: true };
+      if (name === after || skips(name)) continue;
       if (names.length >= most) return null;
       // A slice would keep the key alive, and with it the whole page of the listing.
       names.push(Buffer.from(name, 'latin1').toString('latin1'));

@@ -139,4 +139,25 @@ describe('pages of older hours', () => {
     expect((await view.deliveries({ job: 'job-5', until: iso(NOW) })).deliveries).toHaveLength(1);
     expect(reads()).toBe(53);
   });
+
+  it('read no segment again whose lines are all in memory', async () => {
+    const store = createMemoryStore();
+    const lines = Array.from({ length: 60 }, (_, n) => ledgerLine({ receivedAt: iso(FIRST + n * 1000) }));
+    const slow = ledgerLine({ receivedAt: iso(FIRST + 10_500) });
+    for (const line of lines.slice(0, 59)) putLines(store, Date.parse(line.receivedAt), [line]);
+    putLines(store, FIRST + 59_000, [...lines.slice(59), slow]);
+    const view = createLedgerView({ store, clock: () => FIRST + 59_500, maxRows: 20 });
+    await view.refresh();
+    store.calls.length = 0;
+
+    const query = { since: iso(FIRST), until: iso(FIRST + 30_000) };
+    const page = await view.deliveries(query);
+    const expected = newestFirst([...lines.slice(0, 30), slow]);
+    expect(page.deliveries.map(identityOf)).toEqual(expected);
+    const read = new Set(store.calls.filter(({ operation }) => operation === 'read').map(({ key }) => key));
+    // The older segments, and the one in which the slow delivery was written.
+    expect(read.size).toBe(
+      lines.filter(({ receivedAt }) => receivedAt < (view.status().completeSince ?? '')).length + 1,
+    );
+  });
 });

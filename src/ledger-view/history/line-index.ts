@@ -1,3 +1,4 @@
+import type { IndexMemory } from './index-memory.js';
 import { createSegmentSlots } from './segment-slots.js';
 
 /** A line as the index holds it. */
@@ -17,14 +18,6 @@ export interface LinePlace {
   readonly time: number;
   readonly segment: string;
   readonly number: number;
-}
-
-/** The memory that an index may take. */
-export interface IndexMemory {
-  /** Reserves memory; false where the bound is reached. */
-  reserve(bytes: number): boolean;
-  /** Bytes that can still be reserved. */
-  available(): number;
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { ObjectStore } from '../../store/object-store.js';
 import type { SegmentLoader } from '../segment-loader.js';
-import type { IndexMemory } from './line-index.js';
+import type { IndexMemory } from './index-memory.js';
 import { createOpenHour, type OpenHour } from './open-hour.js';
 import { createSegmentList } from './segment-list.js';
 import type { HourPage, HourSearch } from './take-rows.js';

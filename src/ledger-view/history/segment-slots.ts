@@ -1,4 +1,4 @@
-import type { IndexMemory } from './line-index.js';
+import type { IndexMemory } from './index-memory.js';
 
 /** Names of segments, each kept once for all of its lines and as long as the index holds one of them. */
 export interface SegmentSlots {

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { ledgerPartition } from '../../../../src/archive/layout.js';
+import { compact } from '../../../../src/archive/ledger/compaction/compact.js';
 import { createLedger } from '../../../../src/archive/ledger/ledger.js';
 import { beginSessionDelivery } from '../../../../src/capture/session-delivery.js';
 import type { LedgerLine } from '../../../../src/domain/delivery.js';
@@ -123,6 +124,22 @@ describe('verify', () => {
       faults: [{ key: null, reason: 'the run was interrupted' }],
     });
     expect([...store.objects.keys()].filter((key) => key.startsWith('reports/'))).toHaveLength(1);
+  });
+
+  it('finds the same in hours that are compacted, with their segments and without', async () => {
+    putJobs(20);
+    store.objects.delete('jobs/j7/transcript.txt');
+    const { outcomes, missing } = await run();
+    const parts = { store, clock: () => NOW, closedAfter: 0, keepSegments: null };
+    await compact(parts);
+    expect(await run()).toMatchObject({ complete: true, outcomes, missing });
+    for (const key of [...store.objects.keys()]) if (key.endsWith('.ndjson')) store.objects.delete(key);
+    expect(await run()).toMatchObject({
+      complete: true,
+      outcomes,
+      missing,
+      ledger: { segments: 1, lines: 20 },
+    });
   });
 
   it('asks the store once for each artefact, however many lines tell of it', async () => {

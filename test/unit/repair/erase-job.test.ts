@@ -179,6 +179,19 @@ describe('erasing a job of which the quarantine holds bodies', () => {
     expect(leftOf(store, 'job1')).toEqual([]);
   });
 
+  it.each([1, 2, 3, 4])('finds what an erasure left that died before delete %i', async (last) => {
+    let deletes = 0;
+    const store = createMemoryStore((operation) => {
+      if (operation === 'delete' && ++deletes === last) throw new Error('killed');
+    });
+    store.put(INDEX_COMPLETE, '{}');
+    await createQuarantine(store).keep(request('job1'), Buffer.from('{'));
+    const parts = { store, keyPrefixes: [''], ledger: ledger() };
+    await eraseJob(parts, 'job1', ORDER).catch(() => undefined);
+    await eraseJob(parts, 'job1', ORDER);
+    expect(leftOf(store, 'job1')).toEqual([]);
+  });
+
   it('leaves no body that a second erasure misses, in whatever order the calls of both come', async () => {
     for (const order of interleavings({ K: 4, E: 8 })) {
       const memory = createMemoryStore();

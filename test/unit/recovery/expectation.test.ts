@@ -49,7 +49,7 @@ describe('which entries lead here', () => {
   ])('%s does not', (url) => expect(keys(job(url))).toBeNull());
 
   it('must begin with the public address when it is configured', () => {
-    const question = asked({ publicUrl: 'https://receiver.example/stt/' });
+    const question = asked({ publicUrl: 'https://receiver.example/stt//' });
     expect(keys(job('https://receiver.example/stt/callbacks/default'), question)).toHaveLength(1);
     expect(keys(job('HTTPS://Receiver.Example:443/stt/callbacks/default/'), question)).toHaveLength(1);
     expect(keys(job('https://receiver.example/callbacks/default'), question)).toBeNull();
@@ -68,7 +68,7 @@ describe('what should be here', () => {
       'transcript',
       'transcript.json-v2',
       'transcript.txt',
-      'transcript:srt',
+      ' Transcript:SRT ',
       'jobinfo',
       'data',
     ];
@@ -97,6 +97,11 @@ describe('what should be here', () => {
       ],
     });
     expect(keys(job({}, {}))).toHaveLength(1);
+    const sources = { legal: { contents: [], keyPrefix: '' }, default: { contents: [], keyPrefix: '' } };
+    expect(expectationOf(both, asked({ sources }))?.items.map(({ source }) => source)).toEqual([
+      'default',
+      'default',
+    ]);
   });
 
   it('lists contents that the API does not offer instead of missing them', () => {

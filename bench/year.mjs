@@ -1,0 +1,269 @@
+/**
+ * The dashboard over a year: the real read model over a store that is computed instead of kept. A year of daily rollups, a
+ * week of hour rollups of 10 million deliveries a day, and the last hours as segments. Prints how long each answer takes,
+ * first and again, what it asks of the store, and memory.
+ *
+ *   npm run build && node --expose-gc bench/year.mjs [storeMs=30] [deliveriesPerDay=10000000]
+ */
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { encodeTime } from 'ulid';
+import { encodeLedgerFile } from '../dist/archive/ledger/compaction/ledger-parquet.js';
+import { createLedgerView } from '../dist/ledger-view/ledger-view.js';
+
+const [storeMs = 30, perDay = 10e6] = process.argv.slice(2).map(Number);
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+const NOW = Date.now();
+const HOUR_NOW = Math.floor(NOW / HOUR) * HOUR;
+/** Hours that end later are open. */
+const CLOSED = HOUR_NOW - 6 * HOUR;
+const LINES_PER_FILE = 100_000;
+const LINES_PER_SEGMENT = 100;
+const FILES_PER_HOUR = Math.ceil(perDay / 24 / LINES_PER_FILE);
+const iso = (time) => new Date(time).toISOString();
+const day = (time) => `dt=${iso(time).slice(0, 10)}/`;
+const hour = (time) => `${day(time)}hour=${iso(time).slice(11, 13)}/`;
+
+const counts = new Map();
+const objects = new Map();
+
+function line(number, time, overrides = {}) {
+  return {
+    ...{ v: 1, deliveryId: `${encodeTime(time)}${String(number).padStart(16, '0')}`, receivedAt: iso(time) },
+    ...{ origin: 'callback', source: 'default', region: 'eu1', clientIp: '40.74.41.91', method: 'POST' },
+    ...{ jobId: `job${number}`, status: 'success', credential: 'main', outcome: 'stored', reason: null },
+    items: [
+      {
+        ...{ kind: 'transcript.json-v2', key: `jobs/job${number}/transcript.json`, size: 10_240 },
+        ...{ sha256: 'a'.repeat(64), outcome: 'created' },
+      },
+    ],
+    ...{ bytes: 10_240, durationMs: 40, shape: { contentType: 'application/json', framing: 'sized' } },
+    ...overrides,
+  };
+}
+
+/** Five regions, two sources, five outcomes; durations over 60 buckets. */
+function groups(lines) {
+  const outcomes = [
+    ['stored', 0.94],
+    ['duplicate', 0.03],
+    ['noted', 0.02],
+    ['refused', 0.008],
+    ['conflict', 0.002],
+  ];
+  return ['eu1', 'eu2', 'us1', 'us2', 'au1'].flatMap((region) =>
+    ['intake', 'archive'].flatMap((source) =>
+      outcomes.map(([outcome, share]) => {
+        const count = Math.round((lines * share) / 10);
+        const width = Math.max(5, Math.round(60 * share));
+        const durations = Object.fromEntries(
+          Array.from({ length: width }, (_, index) => [40 + index, Math.ceil(count / width)]),
+        );
+        const names = {
+          source,
+          region,
+          status: outcome === 'noted' ? 'error' : 'success',
+          origin: 'callback',
+          outcome,
+        };
+        return { ...names, lines: count, bytes: count * 10_240, durations, maxDuration: 12_345 };
+      }),
+    ),
+  );
+}
+
+const lastAccepted = {
+  bySource: { intake: iso(NOW - DAY) },
+  byRegion: { eu1: iso(NOW - DAY) },
+  byCredential: {},
+};
+const COMMON = { v: 1, broken: 0, newer: 0, lastAccepted };
+const range = (since, length) => ({ firstReceivedAt: iso(since), lastReceivedAt: iso(since + length - 1) });
+
+function hourRollup(start, n) {
+  const perSlot = LINES_PER_FILE / 2;
+  const slot = Math.floor((6 * (n - 1)) / FILES_PER_HOUR);
+  const slots = [slot, slot + 1].map((each) => ({ minute: Math.min(5, each) * 10, groups: groups(perSlot) }));
+  const number = start / HOUR + n;
+  const lost = line(number, start + HOUR / 2, { outcome: 'failed', jobId: `lost${number}` });
+  return {
+    ...{ ...COMMON, hour: hour(start), rows: LINES_PER_FILE, ...range(start, HOUR), slots },
+    parquet: { key: `ledger-parquet/${hour(start)}000${n}.parquet`, bytes: 1 },
+    attention: number % 50 === 0 ? [{ line: lost, first: lost.receivedAt }] : [],
+    ...{ attentionOmitted: 0, repairs: [], repairsOmitted: 0 },
+  };
+}
+
+/** Names of 20,000 segments, as the end of a rollup. */
+const NAMES = Buffer.from(
+  `,"segments":${JSON.stringify(Array.from({ length: 20_000 }, (_, index) => `${encodeTime(NOW)}${String(index).padStart(16, '0')}-replica-a.ndjson`))}}`,
+);
+const withNames = (rollup) => Buffer.concat([Buffer.from(JSON.stringify(rollup).slice(0, -1)), NAMES]);
+
+function dailyRollup(start, covers, noteworthy) {
+  const slots = Array.from({ length: 24 }, (_, index) => ({ hour: index, groups: groups(perDay / 24) }));
+  return {
+    ...COMMON,
+    day: iso(start).slice(0, 10),
+    covers,
+    noteworthy,
+    rows: perDay,
+    ...range(start, DAY),
+    slots,
+  };
+}
+
+const put = (key, compute) => objects.set(key, compute);
+const json = (value) => Buffer.from(JSON.stringify(value));
+
+function once(compute) {
+  let value;
+  return () => (value ??= compute());
+}
+
+async function buildStore() {
+  const lines = Array.from({ length: LINES_PER_FILE }, (_, index) => line(index, CLOSED + index));
+  const chunks = [];
+  for await (const chunk of encodeLedgerFile(lines.map((each) => ({ ...each, text: JSON.stringify(each) }))))
+    chunks.push(chunk);
+  const parquet = Buffer.concat(chunks);
+  const weekAgo = Math.floor((NOW - 8 * DAY) / DAY) * DAY;
+  for (let start = Math.floor((NOW - 366 * DAY) / DAY) * DAY; start < CLOSED; start += DAY) {
+    const hours = Array.from({ length: 24 }, (_, index) => start + index * HOUR).filter(
+      (each) => each < CLOSED,
+    );
+    const keys = hours.flatMap((each) => Array.from({ length: FILES_PER_HOUR }, (_, n) => [each, n + 1]));
+    const covers = keys.map(([each, n]) => `rollups/${hour(each)}000${n}.json`);
+    if (start >= weekAgo) {
+      for (const [index, [each, n]] of keys.entries()) {
+        put(covers[index], () => withNames(hourRollup(each, n)));
+        put(`ledger-parquet/${hour(each)}000${n}.parquet`, () => parquet);
+      }
+    }
+    if (start + DAY < NOW - DAY) {
+      const noteworthy = covers.filter((_, index) => (keys[index][0] / HOUR + keys[index][1]) % 10 === 0);
+      const daily = once(() => json(dailyRollup(start, covers, start >= weekAgo ? noteworthy : [])));
+      put(`rollups-daily/${day(start)}0001.json`, daily);
+    }
+  }
+  const gap = DAY / perDay;
+  for (let start = NOW - Math.min(6 * HOUR, 400_000 * gap); start < NOW; start += gap * LINES_PER_SEGMENT) {
+    const written = Math.round(start + gap * LINES_PER_SEGMENT);
+    put(`ledger/${hour(start)}${encodeTime(written)}${'0'.repeat(16)}-r.ndjson`, () => {
+      const texts = Array.from({ length: LINES_PER_SEGMENT }, (_, index) =>
+        JSON.stringify(line(Math.round(start) + index, Math.floor(start + index * gap))),
+      );
+      return Buffer.from(`${texts.join('\n')}\n`);
+    });
+  }
+  for (let start = CLOSED; start <= HOUR_NOW; start += HOUR)
+    put(`ledger/${hour(start)}~`, () => Buffer.alloc(0));
+}
+
+async function enter(operation) {
+  counts.set(operation, (counts.get(operation) ?? 0) + 1);
+  if (storeMs > 0) await sleep(storeMs);
+}
+
+const store = {
+  location: 'computed',
+  async head(key) {
+    await enter('head');
+    const compute = objects.get(key);
+    return compute ? { key, size: compute().length } : null;
+  },
+  async read(key, part) {
+    await enter('read');
+    const compute = objects.get(key);
+    if (!compute) return null;
+    const whole = compute();
+    const body = part ? whole.subarray(part.start, part.end + 1) : whole;
+    return { info: { key, size: whole.length }, body: Readable.from([body]) };
+  },
+  async *list(prefix, options) {
+    const keys = keysBelow(prefix).filter((key) => !(key <= (options?.startAfter ?? '')));
+    for (let index = 0; index === 0 || index < keys.length; index += 1000) {
+      await enter('list');
+      for (const key of keys.slice(index, index + 1000)) yield { key, size: 1, modifiedAt: new Date() };
+    }
+  },
+  async *folders(prefix) {
+    await enter('list');
+    const rest = keysBelow(prefix).map((key) => key.slice(prefix.length));
+    yield* new Set(
+      rest.filter((key) => key.includes('/')).map((key) => prefix + key.slice(0, key.indexOf('/') + 1)),
+    );
+  },
+};
+
+function keysBelow(prefix) {
+  let [low, high] = [0, sorted.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (sorted[middle] < prefix) low = middle + 1;
+    else high = middle;
+  }
+  let end = low;
+  while (end < sorted.length && sorted[end].startsWith(prefix)) end += 1;
+  return sorted.slice(low, end);
+}
+
+const megabytes = () => {
+  global.gc?.();
+  const { heapUsed, external, rss } = process.memoryUsage();
+  return { held: ((heapUsed + external) / 2 ** 20).toFixed(0), rss: (rss / 2 ** 20).toFixed(0) };
+};
+
+async function timed(name, work) {
+  counts.clear();
+  const delay = monitorEventLoopDelay({ resolution: 1 });
+  const cpu = process.cpuUsage();
+  delay.enable();
+  const before = performance.now();
+  const answer = await work();
+  const took = performance.now() - before;
+  delay.disable();
+  const { user, system } = process.cpuUsage(cpu);
+  const calls = [...counts].map(([operation, count]) => `${count} ${operation}`).join(', ') || 'none';
+  console.log(
+    `${name.padEnd(30)} ${took.toFixed(0).padStart(6)} ms   CPU ${((user + system) / 1000).toFixed(0).padStart(6)} ms   loop at most ${(delay.max / 1e6).toFixed(0).padStart(4)} ms   store: ${calls}`,
+  );
+  return answer;
+}
+
+console.log(`${perDay} deliveries a day, ${storeMs} ms a call, ${FILES_PER_HOUR} files an hour`);
+await buildStore();
+const sizeOf = (prefix) => {
+  const [, compute] = [...objects].findLast(([key]) => key.startsWith(prefix));
+  return (compute().length / 1024).toFixed(0);
+};
+console.log(`a daily rollup has ${sizeOf('rollups-daily/')} KiB, an hour's ${sizeOf('rollups/')} KiB`);
+const sorted = [...objects.keys()].sort();
+let offset = 0;
+const view = createLedgerView({ store, clock: () => Date.now() + offset });
+await timed('load the window', () => view.refresh());
+console.log(`memory ${JSON.stringify(megabytes())}, ${view.status().rows} rows`);
+const ago = (days) => new Date(NOW - days * DAY).toISOString();
+const health = () => Promise.all([view.summary(), view.openFailures({ limit: 1 })]);
+const answers = [
+  ['health', health],
+  ['failures', () => view.openFailures({ limit: 50 })],
+  ['summary, 24 hours', () => view.summary({ since: ago(1), buckets: 96 })],
+  ['summary, 7 days', () => view.summary({ since: ago(7), buckets: 84 })],
+  ['summary, 30 days', () => view.summary({ since: ago(30), buckets: 60 })],
+  ['summary, 1 year', () => view.summary({ since: ago(365), buckets: 53 })],
+];
+for (const [name, work] of answers) await timed(`${name}, first`, work);
+await timed('rest of the search', () => view.readPast());
+console.log(`memory ${JSON.stringify(megabytes())}`);
+for (const [name, work] of answers) await timed(`${name}, again`, work);
+offset = 60_000;
+for (const [name, work] of answers) await timed(`${name}, a minute later`, work);
+const { counts: open, complete, unseen } = await view.openFailures({ limit: 1 });
+const year = await view.summary({ since: ago(365), buckets: 53 });
+console.log(`failing: ${JSON.stringify(open)}, complete: ${complete}, not looked at: ${unseen.join('; ')}`);
+console.log(`year: ${year.total.lines} deliveries, gaps: ${JSON.stringify(year.gaps)}`);
+await view.stop();

@@ -117,7 +117,7 @@ describe('pages of older hours', () => {
           for (const shown of await Promise.all(both)) expect(shown).toEqual(newestFirst(lines));
         },
       ),
-      { numRuns: 12 },
+      { numRuns: 8 },
     );
   });
 

@@ -73,6 +73,19 @@ describe('refetching a job', () => {
     });
   });
 
+  it('rejects as the caller says while nothing is stored', async () => {
+    const { parts, lose } = fixture;
+    const stop = new AbortController();
+    const archive: typeof parts.archive = {
+      begin(context, reception) {
+        stop.abort();
+        return parts.archive.begin(context, reception);
+      },
+    };
+    const refetching = refetch({ ...parts, archive }, { jobId: await lose(), signal: stop.signal });
+    await expect(refetching).rejects.toThrow('aborted');
+  });
+
   it('changes nothing in a dry run, and records recovery as its origin otherwise', async () => {
     const { parts, lose, folder } = fixture;
     const jobId = await lose();

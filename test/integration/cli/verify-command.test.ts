@@ -27,15 +27,6 @@ const MEDIA = Buffer.alloc(200_000, 'recording');
 let lost: LostJobs;
 let service: RunningService;
 
-beforeEach(async () => {
-  lost = await lostJobs();
-  service = await startService({ sources: { default: {} }, limits: { quarantineBytes: '128KiB' } });
-});
-afterEach(async () => {
-  await service.stop();
-  await lost.simulator.close();
-});
-
 const file = (key: string) => join(service.folder, key);
 const settings = (more: Record<string, unknown> = {}) => ({
   NODE_CONFIG: JSON.stringify({
@@ -92,6 +83,15 @@ function withKind(files: FormData): FormData {
 }
 
 describe('verify', () => {
+  beforeEach(async () => {
+    lost = await lostJobs();
+    service = await startService({ sources: { default: {} }, limits: { quarantineBytes: '128KiB' } });
+  });
+  afterEach(async () => {
+    await service.stop();
+    await lost.simulator.close();
+  });
+
   it('finds every artefact of callbacks, conflicts, quarantine, imports and recoveries', async () => {
     await storeOneOfEach();
     const stored = await visibleKeys(service.folder, 'jobs/');
@@ -236,7 +236,9 @@ describe('verify', () => {
     expect(report).toMatchObject({ complete: false, ledger: { broken: 1, newer: 1 } });
     expect(report.outcomes.missing).toBe(1);
   });
+});
 
+describe('verify with wrong options', () => {
   it.each([
     [['--since', '2999-01-01'], /--since must be before --until/],
     [['--max-rate', '5MiB'], /--max-rate needs --deep/],
@@ -244,7 +246,8 @@ describe('verify', () => {
     [['--expired-after', 'video=3d'], /--expired-after expects a duration .* or kind=duration/],
     [['--expired-after', '30'], /--expired-after expects a duration/],
   ])('refuses %j with 2', async (args, message) => {
-    const { code, stderr } = await verifyCli(...args);
+    const env = { NODE_CONFIG: JSON.stringify({ store: { url: 'file:/missing/store' } }) };
+    const { code, stderr } = await runCli(['verify', ...args], env);
     expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringMatching(message) });
   });
 });

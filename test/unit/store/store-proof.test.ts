@@ -47,6 +47,26 @@ describe('the proof of a store', () => {
     expect(proof.proven).toBe(false);
   });
 
+  it.each([
+    ['conditionalPut', 'ignored'],
+    ['conditionalPut', 'racy'],
+    ['conditionalComplete', 'ignored'],
+    ['conditionalComplete', 'racy'],
+  ] as const)('fails for good when %s is %s', async (call, finding) => {
+    const { proof } = proofOf([{ ...FIT, trustworthy: false, [call]: finding }, FIT]);
+    await expect(proof.start()).rejects.toThrow(WeakStoreError);
+  });
+
+  it.each([
+    ['a conditional write that the store refuses', { ...FIT, trustworthy: false, conditionalPut: 'refused' }],
+    ['a store that is not writable, whatever else was found', { ...UNFIT, writable: false }],
+  ] as const)('is retried after %s', async (_name, report) => {
+    const findings = ['First.', 'Second.'];
+    const { proof, problems } = proofOf([{ ...report, findings } as ProbeReport, FIT]);
+    expect(await proof.start()).toBe(true);
+    expect(problems).toEqual(['the store cannot be proven writable: First. Second.']);
+  });
+
   it('takes a weaker store where the configuration accepts it, and says so', async () => {
     const { proof, problems } = proofOf([UNFIT], { acceptWeak: true });
     expect(await proof.start()).toBe(true);

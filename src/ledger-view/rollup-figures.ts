@@ -52,7 +52,7 @@ function pack(
 function packGroups(groups: readonly RollupGroup[]): PackedFigures {
   const outcomes = new Map<string, number>();
   const regions = new Map<string, number>();
-  const durations = new Map<number, number>();
+  const durations: number[] = [];
   let [lines, bytes, max] = [0, 0, 0];
   for (const group of groups) {
     lines += group.lines;
@@ -61,8 +61,9 @@ function packGroups(groups: readonly RollupGroup[]): PackedFigures {
     countUp(regions, group.region ?? 'none', group.lines);
     if (group.origin !== 'callback') continue;
     max = Math.max(max, group.maxDuration);
-    for (const [bucket, count] of Object.entries(group.durations)) {
-      durations.set(Number(bucket), (durations.get(Number(bucket)) ?? 0) + count);
+    for (const name in group.durations) {
+      const bucket = Number(name);
+      durations[bucket] = (durations[bucket] ?? 0) + (group.durations[name] ?? 0);
     }
   }
   return {
@@ -70,8 +71,17 @@ function packGroups(groups: readonly RollupGroup[]): PackedFigures {
     bytes,
     outcomes,
     regions,
-    durations: { pairs: Uint32Array.from([...durations].flat()), max },
+    durations: { pairs: pairsOf(durations), max },
   };
+}
+
+/** Each bucket with a count, followed by that. */
+function pairsOf(counts: readonly number[]): Uint32Array {
+  const pairs: number[] = [];
+  counts.forEach((count, bucket) => {
+    pairs.push(bucket, count);
+  });
+  return Uint32Array.from(pairs);
 }
 
 function countUp(counts: Map<string, number>, name: string, by: number): void {

@@ -92,7 +92,14 @@ const shape =
   (value) =>
     isObject(value) && Object.entries(fields).every(([name, check]) => check(value[name]));
 
-const isBucket: Check = (name) => /^\d{1,4}$/.test(String(name));
+/** Of hundreds of buckets a group: `Object.entries` and an expression for each took most of the time of a year's charts. */
+const isDurations: Check = (value) => {
+  if (!isObject(value)) return false;
+  for (const bucket in value) {
+    if (bucket.length > 4 || !(Number(bucket) >= 0) || !isCount(value[bucket])) return false;
+  }
+  return true;
+};
 
 const isGroup = shape({
   source: nullOr(isText),
@@ -102,7 +109,7 @@ const isGroup = shape({
   outcome: isText,
   lines: isCount,
   bytes: isAmount,
-  durations: mapOf(isBucket, isCount),
+  durations: isDurations,
   maxDuration: isAmount,
 });
 

@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser } from 'playwright-core';
@@ -38,6 +38,7 @@ let service: RunningService;
 let dashboard: Dashboard;
 let known: string;
 let quarantined: string;
+let planted: string;
 
 beforeAll(async () => {
   [browser, lost] = await Promise.all([openBrowser(), lostJobs()]);
@@ -45,19 +46,21 @@ beforeAll(async () => {
     sources: { default: {}, guarded: { credentials: { main: { headers: ['X-T: a-secret-of-sixteen'] } } } },
     ...lost.settings,
   });
-  await writeHostileLedger(service.folder);
+  planted = await writeHostileLedger(service.folder);
   known = await sendHostileCallbacks();
   dashboard = await openDashboard(browser, service);
 });
 afterAll(async () => {
   await dashboard?.close();
   await browser.close();
+  // Every line that is left when the service stops has to be one of the schema.
+  await rm(planted);
   await service.stop();
   await lost.simulator.close();
 });
 
-/** Ledger lines that an attacker with write access to the bucket could leave. */
-async function writeHostileLedger(folder: string): Promise<void> {
+/** Ledger lines that an attacker with write access to the bucket could leave. Resolves to their file. */
+async function writeHostileLedger(folder: string): Promise<string> {
   const now = new Date().toISOString();
   const lines = [...CORPUS, ...WORDS].map((text) =>
     ledgerLine({
@@ -93,6 +96,7 @@ async function writeHostileLedger(folder: string): Promise<void> {
   const file = join(folder, ledgerPartition(now), `${encodeTime(Date.now())}0000000000000000-x.ndjson`);
   await mkdir(dirname(file), { recursive: true });
   await writeFile(file, [...lines, ...failing].map((line) => `${JSON.stringify(line)}\n`).join(''));
+  return file;
 }
 
 async function sendHostileCallbacks(): Promise<string> {

@@ -12,6 +12,8 @@ export interface GroupChecks {
   readonly last: number;
   /** CRC-32 of every column chunk, in the order of the columns. */
   readonly columns: readonly number[];
+  /** CRC-32 of what the footer says of the column chunks. */
+  readonly footer: number;
   /** CRC-32 of the bloom filter of the job ids; null without one, when no line has a job. */
   readonly bloom: number | null;
 }
@@ -30,15 +32,33 @@ export function checksOf(
   columns: readonly WrittenColumn[],
   bytes: Uint8Array,
   offset: number,
-): Pick<GroupChecks, 'columns' | 'bloom'> {
+): Pick<GroupChecks, 'columns' | 'footer' | 'bloom'> {
   const bloom = columns.find(({ bloomFilter }) => bloomFilter !== undefined)?.bloomFilter;
   return {
     columns: columns.map(({ chunk }) => {
       const { start, end } = rangeOf(chunk);
       return crc32(bytes.subarray(start - offset, end - offset));
     }),
+    footer: checkOfMetadata(columns.map(({ chunk }) => chunk)),
     bloom: bloom === undefined ? null : checkOfBloom(bloom),
   };
+}
+
+/** The fields that decide how a chunk is decoded. */
+const DECODING = [
+  'type',
+  'codec',
+  'num_values',
+  'total_uncompressed_size',
+  'total_compressed_size',
+  'data_page_offset',
+  'dictionary_page_offset',
+] as const;
+
+/** CRC-32 of what a footer says of the column chunks of a row group. */
+export function checkOfMetadata(columns: readonly ColumnChunk[]): number {
+  const values = columns.map(({ meta_data: meta }) => DECODING.map((field) => String(meta?.[field])));
+  return crc32(JSON.stringify(values));
 }
 
 export function checkOfBloom(blocks: Uint32Array): number {
@@ -69,7 +89,14 @@ export function parseChecks(json: string): GroupChecks[] | null {
 
 function isGroupChecks(value: unknown): value is GroupChecks {
   if (typeof value !== 'object' || value === null) return false;
-  const { rows, first, last, columns, bloom } = value as Partial<Record<keyof GroupChecks, unknown>>;
-  const numbers = [rows, first, last, bloom ?? 0, ...(Array.isArray(columns) ? columns : [Number.NaN])];
+  const { rows, first, last, columns, footer, bloom } = value as Partial<Record<keyof GroupChecks, unknown>>;
+  const numbers = [
+    rows,
+    first,
+    last,
+    footer,
+    bloom ?? 0,
+    ...(Array.isArray(columns) ? columns : [Number.NaN]),
+  ];
   return numbers.every(Number.isSafeInteger);
 }

@@ -6,7 +6,14 @@ import {
   type RowGroup,
   type SchemaElement,
 } from 'hyparquet';
-import { type ByteRange, FORMAT_KEY, type GroupChecks, parseChecks, rangeOf } from './file-checks.js';
+import {
+  type ByteRange,
+  checkOfMetadata,
+  FORMAT_KEY,
+  type GroupChecks,
+  parseChecks,
+  rangeOf,
+} from './file-checks.js';
 import { LEDGER_LEAVES, LEDGER_SCHEMA } from './ledger-columns.js';
 import { checkThriftBounds } from './thrift-bounds.js';
 
@@ -70,6 +77,7 @@ function describeGroup(
   const range = rangeOfColumns(metadata.columns, offset);
   const isPlausible =
     Number(metadata.num_rows) === checks.rows &&
+    checkOfMetadata(metadata.columns) === checks.footer &&
     checks.rows > 0 &&
     checks.rows <= MAX_GROUP_ROWS &&
     range !== null &&

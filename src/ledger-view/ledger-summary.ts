@@ -30,7 +30,7 @@ export interface LedgerSummary {
 }
 
 export interface SummaryRange extends TimeRange {
-  /** Number of parts; with rollups there may be fewer. */
+  /** Number of parts; there may be fewer, and with rollups one more. */
   readonly buckets: number;
 }
 
@@ -58,7 +58,7 @@ export async function summarise(sources: SummarySources, asked: SummaryRange): P
   const { window, dropped, rollups, clock } = sources;
   const now = clock();
   const range = alignRange(asked, sources.completeSince(), now);
-  const { since, until, width, resolution } = range;
+  const { since, until, width, parts, resolution } = range;
   const seen = sources.seenSince();
   const old = { since: floorTo(HOUR, since), until: Math.min(until, ceilTo(HOUR, seen)) };
   const recent = { since: floorTo(HOUR, now - LAST_WITHIN), until: Math.min(now, ceilTo(HOUR, seen)) };
@@ -70,8 +70,8 @@ export async function summarise(sources: SummarySources, asked: SummaryRange): P
   if (sources.seenSince() > seen || (resolution === 1 && sources.completeSince() > since))
     return summarise(sources, asked);
 
-  const figures = Array.from({ length: Math.ceil((until - since) / width) }, createFigures);
-  const bucketOf = (time: number) => figures[Math.floor((time - since) / width)];
+  const figures = Array.from({ length: parts }, createFigures);
+  const bucketOf = (time: number) => figures[Math.min(parts - 1, Math.floor((time - since) / width))];
   const last = createLastDeliveries();
   last.addAll(dropped.last);
   for (const { last: known } of [...coverage.files, ...lately.files]) last.addAll(known);
@@ -121,16 +121,24 @@ const WIDTHS = [1, 2, 3, 6, 12, 18, 24, 36, 48, 72].map((slots) => slots * SLOT)
  * @param complete from here on every line is in memory, so that any length can be counted
  */
 function alignRange({ since, until, buckets }: SummaryRange, complete: number, now: number) {
-  if (since >= complete) return { since, until, width: (until - since) / buckets, resolution: 1 };
+  if (since >= complete) {
+    // Whole milliseconds, as `start` says them.
+    const width = Math.ceil((until - since) / buckets);
+    return { since, until, width, parts: Math.ceil((until - since) / width), resolution: 1 };
+  }
   const shortest = until - since > BY_HOUR_ABOVE ? HOUR : SLOT;
-  // A period that began when the client asked is longer by the time since.
-  const wanted = Math.max(shortest, (until - since - MINUTE) / buckets);
+  // A period until now that began when the client asked is longer by the time since: the last bucket takes that.
+  const slack = until > now ? MINUTE : 0;
+  const wanted = Math.max(shortest, (until - since - slack) / buckets);
   const width = WIDTHS.find((each) => each >= wanted) ?? ceilTo(DAY, wanted);
   const resolution = Math.min(width, DAY);
+  const begin = floorTo(resolution, since);
+  const end = until > now ? until : Math.min(ceilTo(resolution, until), now + 1);
   return {
-    since: floorTo(resolution, since),
-    until: until > now ? until : Math.min(ceilTo(resolution, until), now + 1),
+    since: begin,
+    until: end,
     width,
+    parts: Math.max(1, Math.ceil((end - begin - slack) / width)),
     resolution,
   };
 }

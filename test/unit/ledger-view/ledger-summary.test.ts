@@ -167,6 +167,33 @@ describe('the summary', () => {
     );
   }, 60_000);
 
+  it('has at most one bucket more than requested, where the period begins just before a bucket', async () => {
+    const store = createMemoryStore();
+    const line = at(NOW - 8.5 * HOUR);
+    putSegment(store, line.receivedAt, [line]);
+    await compact(store, [line]);
+    removeSegments(store, line.receivedAt);
+    const view = await load(store);
+    const since = iso(NOW - 8.5 * HOUR - 1);
+    const summary = await view.summary({ since, until: iso(NOW + 1), buckets: 51 });
+    expect(summary.buckets.length).toBe(52);
+    expect(summary.total.lines).toBe(1);
+  });
+
+  it('counts a line in the bucket that begins at or before it, however short buckets are', async () => {
+    const store = createMemoryStore();
+    putSegment(store, iso(NOW), [at(NOW - 11)]);
+    const summary = await (await load(store)).summary({
+      since: iso(NOW - 21),
+      until: iso(NOW),
+      buckets: 2,
+    });
+    expect(summary.buckets.map(({ start, lines }) => [start, lines])).toEqual([
+      [iso(NOW - 21), 1],
+      [iso(NOW - 10), 0],
+    ]);
+  });
+
   it('counts what memory no longer holds while it follows the ledger, late lines too', async () => {
     const store = createMemoryStore();
     let now = NOW;

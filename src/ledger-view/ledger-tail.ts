@@ -1,4 +1,4 @@
-import { decodeTime, encodeTime } from 'ulid';
+import { encodeTime } from 'ulid';
 import { ledgerPartition } from '../archive/layout.js';
 import { listPartition, listPartitions, startOfPartition } from '../archive/ledger/ledger-reader.js';
 import type { ObjectStore } from '../store/object-store.js';
@@ -6,6 +6,8 @@ import type { LedgerRow } from './ledger-row.js';
 import type { RemovedSegments } from './removed-segments.js';
 import type { RowWindow } from './row-window.js';
 import type { SegmentLoader } from './segment-loader.js';
+import { ownCopy, segmentName, writtenAt } from './segment-name.js';
+import { floorTo, HOUR } from './time-ranges.js';
 
 export interface LedgerTailOptions {
   readonly store: ObjectStore;
@@ -53,7 +55,6 @@ export interface LedgerTail {
 }
 
 const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
 /** Segments are named by their writer's clock. A poll finds those that are behind the newest by up to this. */
 const SKEW = 3 * MINUTE;
 /** Where the segments of `SKEW` are more than one page of a listing, most polls list only this much. */
@@ -92,7 +93,7 @@ export function createLedgerTail(options: LedgerTailOptions): LedgerTail {
    */
   async function take(partition: string, keys: readonly string[], onStep?: (lastKey: string) => void) {
     const known = knownOf(partition);
-    const fresh = keys.filter((key) => !known.names.has(nameOf(key)));
+    const fresh = keys.filter((key) => !known.names.has(segmentName(key)));
     for (let start = 0; start < fresh.length; start += STEP) {
       if (window.size >= maxRows * 2) return false;
       const step = fresh.slice(start, start + STEP);
@@ -101,8 +102,8 @@ export function createLedgerTail(options: LedgerTailOptions): LedgerTail {
       try {
         for await (const { key, rows } of loader.read(step)) {
           const oldest = rows.reduce((time, row) => Math.min(time, row.time), Number.POSITIVE_INFINITY);
-          known.names.set(ownCopy(nameOf(key)), oldest);
-          known.newest = Math.max(known.newest, writtenAt(key) ?? 0);
+          known.names.set(ownCopy(segmentName(key)), oldest);
+          known.newest = Math.max(known.newest, writtenAt(segmentName(key)) ?? 0);
           added.push(rows);
         }
       } finally {
@@ -118,7 +119,7 @@ export function createLedgerTail(options: LedgerTailOptions): LedgerTail {
   function trim(): void {
     const dropped = window.dropOver(maxRows);
     if (dropped !== null) complete = Math.max(complete, dropped);
-    const oldest = startOfHour(clock() - windowMs);
+    const oldest = floorTo(HOUR, clock() - windowMs);
     seen = Math.max(seen, oldest);
     complete = Math.max(complete, oldest);
     window.dropBefore(complete);
@@ -141,12 +142,12 @@ export function createLedgerTail(options: LedgerTailOptions): LedgerTail {
   }
 
   function isNew(key: string): boolean {
-    const written = writtenAt(key);
+    const written = writtenAt(segmentName(key));
     return written === null || written >= namesSince;
   }
 
   async function load(): Promise<void> {
-    const since = startOfHour(clock() - windowMs);
+    const since = floorTo(HOUR, clock() - windowMs);
     const [folders, compacted] = await Promise.all([
       collect(listPartitions(store, { since: new Date(since).toISOString() })),
       removed.compactedHours(since, clock()),
@@ -163,7 +164,10 @@ export function createLedgerTail(options: LedgerTailOptions): LedgerTail {
         break;
       }
       const whole = await take(partition, keys.reverse(), (lastKey) => {
-        const written = Math.max(writtenAt(lastKey) ?? Number.POSITIVE_INFINITY, startOf(partition));
+        const written = Math.max(
+          writtenAt(segmentName(lastKey)) ?? Number.POSITIVE_INFINITY,
+          startOf(partition),
+        );
         complete = Math.min(complete, written);
         onProgress();
       });
@@ -226,25 +230,6 @@ export function createLedgerTail(options: LedgerTailOptions): LedgerTail {
   };
 }
 
-/** The file name in a key without its extension. Unique within a partition. */
-function nameOf(key: string): string {
-  return key.slice(key.lastIndexOf('/') + 1, -'.ndjson'.length);
-}
-
-/** A slice would keep the key alive, and with it the whole page of the listing. */
-function ownCopy(text: string): string {
-  return Buffer.from(text, 'latin1').toString('latin1');
-}
-
-/** When a segment was written, by its name; null for foreign names. */
-function writtenAt(key: string): number | null {
-  try {
-    return decodeTime(key.slice(key.lastIndexOf('/') + 1).slice(0, 26));
-  } catch {
-    return null;
-  }
-}
-
 function partitionOf(time: number): string {
   return ledgerPartition(new Date(time).toISOString());
 }
@@ -257,10 +242,6 @@ function startOf(partition: string): number {
 
 function endOf(partition: string): number {
   return startOf(partition) + HOUR;
-}
-
-function startOfHour(time: number): number {
-  return Math.floor(time / HOUR) * HOUR;
 }
 
 async function collect(keys: AsyncIterable<string>): Promise<string[]> {

@@ -1,7 +1,7 @@
 import { encodeTime } from 'ulid';
 import { listPartition, startOfPartition } from '../../archive/ledger/ledger-reader.js';
 import type { ObjectStore } from '../../store/object-store.js';
-import { segmentName, writtenAt } from './segment-name.js';
+import { ownCopy, segmentName, writtenAt } from '../segment-name.js';
 
 /**
  * Names of one hour's segments, newest first, although a store lists forwards only: it lists short spans of time, the
@@ -76,8 +76,7 @@ export function createSegmentList(options: SegmentListOptions): SegmentList {
       if (name >= until) return { names, more: true };
       if (name === after || skips(name)) continue;
       if (names.length >= most) return null;
-      // A slice would keep the key alive, and with it the whole page of the listing.
-      names.push(Buffer.from(name, 'latin1').toString('latin1'));
+      names.push(ownCopy(name));
     }
     return { names, more: false };
   }

@@ -1,6 +1,7 @@
 import type { LedgerLine } from '../../../domain/delivery.js';
 import { isFailure, settles } from '../../../domain/failure-rules.js';
 import type { Rollup } from './rollup.js';
+import { comparePositions } from './sort-lines.js';
 
 /** Upper bound of the failing jobs that are tracked at once, and of those of them whose callbacks are rejected. */
 const MAX_JOBS = 5000;
@@ -113,15 +114,4 @@ function takeUpTo<Entry>(bytes: number, entries: readonly Entry[]): Entry[] {
 function byUrgency(a: { line: LedgerLine }, b: { line: LedgerLine }): number {
   const rank = ({ line }: { line: LedgerLine }) => (line.outcome === 'refused' ? 1 : 0);
   return rank(a) - rank(b) || comparePositions(b.line, a.line);
-}
-
-function comparePositions(a: LedgerLine, b: LedgerLine): number {
-  const [first, second] = [a, b].map(({ receivedAt, deliveryId, outcome }) => [
-    receivedAt,
-    deliveryId,
-    outcome,
-  ]);
-  const index = (first ?? []).findIndex((part, at) => part !== second?.[at]);
-  if (index < 0) return 0;
-  return (first?.[index] ?? '') < (second?.[index] ?? '') ? -1 : 1;
 }

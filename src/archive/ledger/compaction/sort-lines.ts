@@ -51,11 +51,17 @@ function mergeRuns(first: readonly SortableLine[], second: readonly SortableLine
 }
 
 function compareLines(a: SortableLine, b: SortableLine): number {
+  return comparePositions(a, b) || compare(a.text, b.text);
+}
+
+type LinePosition = Pick<SortableLine, 'receivedAt' | 'deliveryId' | 'outcome'>;
+
+/** By time of receipt, then by delivery id, then by outcome: the order of the ledger. */
+export function comparePositions(a: LinePosition, b: LinePosition): number {
   return (
     compare(a.receivedAt, b.receivedAt) ||
     compare(a.deliveryId, b.deliveryId) ||
-    compare(a.outcome, b.outcome) ||
-    compare(a.text, b.text)
+    compare(a.outcome, b.outcome)
   );
 }
 

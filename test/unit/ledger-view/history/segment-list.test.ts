@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { encodeTime } from 'ulid';
 import { createSegmentList } from '../../../../src/ledger-view/history/segment-list.js';
-import { writtenAt } from '../../../../src/ledger-view/history/segment-name.js';
+import { writtenAt } from '../../../../src/ledger-view/segment-name.js';
 import { StoreError } from '../../../../src/store/object-store.js';
 import { createMemoryStore } from '../../../support/store/memory-store.js';
 

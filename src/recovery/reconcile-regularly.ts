@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../observe/logger.js';
 import type { RecoveryMetrics } from '../observe/recovery-metrics.js';
 import type { JobRecord } from '../speech/wire.js';
+import { repeat } from '../time/repeat.js';
 import { reconcile } from './reconcile.js';
 import type { RecoveryParts } from './recovery-parts.js';
 import type { RecoveredJob, RecoveryReport } from './recovery-report.js';
@@ -22,28 +22,13 @@ const FIRST_RUN_WITHIN = 60_000;
 
 /** Reconciles in this process until `stop`, which interrupts the current run and waits for its end. */
 export function reconcileRegularly(options: RegularReconciling): { stop(): Promise<void> } {
-  const { interval, random = Math.random } = options;
-  const stopping = new AbortController();
-  const { signal } = stopping;
+  const { interval, random } = options;
   const missing = createMissingJobs();
-
-  async function loop(): Promise<void> {
-    let wait = random() * Math.min(interval, FIRST_RUN_WITHIN);
-    for (;;) {
-      await sleep(wait, null, { signal, ref: false }).catch(() => {});
-      if (signal.aborted) return;
-      await runOnce(options, missing, signal);
-      wait = interval;
-    }
-  }
-
-  const looping = loop();
-  return {
-    async stop() {
-      stopping.abort();
-      await looping;
-    },
-  };
+  return repeat((signal) => runOnce(options, missing, signal), {
+    interval,
+    firstWithin: FIRST_RUN_WITHIN,
+    random,
+  });
 }
 
 async function runOnce(

@@ -23,7 +23,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   archive: ['domain', 'time', 'text', 'memory', 'store'],
   'ledger-view': ['domain', 'time', 'observe', 'store', 'archive'],
   receiver: ['domain', 'time', 'text', 'content', 'memory', 'observe', 'store', 'archive'],
-  recovery: ['domain', 'content', 'observe', 'store', 'archive', 'speech'],
+  recovery: ['domain', 'time', 'content', 'observe', 'store', 'archive', 'speech'],
   capture: ['domain', 'observe', 'store', 'archive', 'speech'],
   repair: ['domain', 'text', 'content', 'store', 'archive', 'speech', 'receiver', 'recovery', 'ledger-view'],
   admin: ['domain', 'text', 'observe', 'store', 'archive', 'receiver', 'recovery', 'repair', 'ledger-view'],

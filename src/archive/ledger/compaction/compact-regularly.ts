@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { backgroundYield } from '../../../time/cooperative-yield.js';
+import { repeat } from '../../../time/repeat.js';
 import { type CompactOptions, compact } from './compact.js';
 import type { CompactionParts } from './compaction-parts.js';
 import type { CompactionReport } from './compaction-report.js';
@@ -25,32 +25,14 @@ const FILE_BYTES = 16 * 1024 * 1024;
 
 /** Compacts in this process until `stop`, which interrupts the current run and waits for its end. */
 export function compactRegularly(options: RegularCompaction): { stop(): Promise<void> } {
-  const { interval = HOUR, random = Math.random } = options;
-  const stopping = new AbortController();
-  const { signal } = stopping;
+  const { interval = HOUR, random } = options;
 
-  async function runOnce(): Promise<void> {
+  async function runOnce(signal: AbortSignal): Promise<void> {
     if (!options.isStoreReady()) return;
     const pause = backgroundYield(options.isBusy, signal);
     const parts = { fileBytes: FILE_BYTES, concurrency: 4, ...options.parts, pause };
     options.onReport(await compact(parts, { signal, onFile: options.onFile }));
   }
 
-  async function loop(): Promise<void> {
-    let wait = random() * Math.min(interval, FIRST_RUN_WITHIN);
-    for (;;) {
-      await sleep(wait, null, { signal, ref: false }).catch(() => undefined);
-      if (signal.aborted) return;
-      await runOnce();
-      wait = interval;
-    }
-  }
-
-  const looping = loop();
-  return {
-    async stop() {
-      stopping.abort();
-      await looping;
-    },
-  };
+  return repeat(runOnce, { interval, firstWithin: FIRST_RUN_WITHIN, random });
 }

@@ -6,6 +6,9 @@ import { ledgerOf, visibleKeys } from '../support/ledger/ledger-of.js';
 import { type RunningService, startService } from '../support/processes/running-service.js';
 import { until } from '../support/until.js';
 
+/** The year alone would be found in a hash or a time by chance. */
+const NAMES = /Jane|born|1980-02/;
+
 let service: RunningService;
 
 beforeAll(async () => {
@@ -35,7 +38,7 @@ it('keeps names of parts and files beside the attachment alone, so that they end
     .expect(200);
   const [key = ''] = await visibleKeys(service.folder, 'jobs/names1/');
   expect(key).toMatch(/^jobs\/names1\/attachments\/[0-9a-f]{16}\.docx$/);
-  expect(JSON.stringify(await ledgerOf(service.folder))).not.toMatch(/Jane|1980/);
+  expect(JSON.stringify(await ledgerOf(service.folder))).not.toMatch(NAMES);
   const kept = await everythingKept();
   for (const name of ['Jane%20Roe', 'born%201980-02-03.docx']) expect(kept).toContain(name);
 
@@ -44,7 +47,6 @@ it('keeps names of parts and files beside the attachment alone, so that they end
     .auth(service.adminToken, { type: 'bearer' })
     .send({ reason: 'asked to' })
     .expect(200);
-  await until(async () => !(await everythingKept()).includes('1980'));
-  expect(await everythingKept()).not.toContain('Jane');
-  expect(service.log.filter((line) => /Jane|1980/.test(JSON.stringify(line)))).toEqual([]);
+  await until(async () => !NAMES.test(await everythingKept()));
+  expect(service.log.filter((line) => NAMES.test(JSON.stringify(line)))).toEqual([]);
 });

@@ -90,6 +90,8 @@ describe('compact on the command line', () => {
     const receiver = await startReady({
       ...JSON.parse(NODE_CONFIG),
       sources: { intake: { allowUnauthenticated: true } },
+      // The plan that the signal waits for must be the command's own.
+      ledger: { compact: false },
     });
     try {
       const lines = await writeHour(store, hoursAgo(9), { segments: 400, lines: 50 });

@@ -1,0 +1,19 @@
+/** What consumers of the events import, as `transcript-receiver/events`. It depends on Node alone. */
+export type {
+  EventItem,
+  HealthClosedEvent,
+  HealthNotice,
+  HealthOpenedEvent,
+  JobEvent,
+  JobEventData,
+  ReceiverEvent,
+  TestEvent,
+} from './receiver-event.js';
+export { type Signed, sign } from './sign.js';
+export {
+  type EventHeaders,
+  EventVerificationError,
+  type EventVerificationErrorCode,
+  type VerifyOptions,
+  verify,
+} from './verify.js';

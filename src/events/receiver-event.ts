@@ -1,0 +1,74 @@
+/** The CloudEvents 1.0 that subscribers receive, as `application/cloudevents+json` (docs/downstream.md). */
+interface CloudEvent<Type extends string, Data> {
+  readonly specversion: '1.0';
+  /** The same whenever the event is sent again: deduplicate by it. */
+  readonly id: string;
+  readonly type: Type;
+  readonly source: string;
+  readonly subject?: string;
+  /** ISO 8601 UTC with milliseconds. */
+  readonly time: string;
+  readonly datacontenttype: 'application/json';
+  readonly data: Data;
+}
+
+/** Where one item of a job is in the store. The event never carries the item itself. */
+export interface EventItem {
+  /** `transcript.json-v2`, `transcript.txt`, `transcript.srt`, `jobinfo`, `data` or `attachment`. An open set. */
+  readonly kind: string;
+  /** Key in the store, below its prefix. */
+  readonly key: string;
+  /** The whole address: `s3://bucket/prefix/key` or `file:///folder/key`. */
+  readonly uri: string;
+  /** Bytes. */
+  readonly size: number;
+  /** Hexadecimal. */
+  readonly sha256: string;
+  readonly outcome: 'created' | 'identical' | 'conflict';
+}
+
+/** What the ledger says of a delivery, a recovery, an import or an erasure. */
+export interface JobEventData {
+  readonly jobId: string;
+  readonly source: string | null;
+  readonly region: string | null;
+  /** Callback status of the speech service, such as `success` or `fetch_error`; null where there was no callback. */
+  readonly status: string | null;
+  /** Where the bytes came from: `callback`, `recovery`, `replay`, `import` or `realtime`. */
+  readonly origin: string;
+  /** Outcome of the ledger line, such as `stored`, `recovered`, `failed` or `erased`. An open set. */
+  readonly outcome: string;
+  /** The submitter's own parameters of the callback URL that the source admits. */
+  readonly context?: Readonly<Record<string, string>>;
+  readonly items: readonly EventItem[];
+}
+
+/** `id` is the delivery id of the ledger line, `source` `/callbacks/<source>`, `subject` the job id. */
+export type JobEvent = CloudEvent<
+  | 'transcript-receiver.job.stored.v1'
+  | 'transcript-receiver.job.failed.v1'
+  | 'transcript-receiver.job.erased.v1',
+  JobEventData
+>;
+
+/** A problem of the receiver that an operator should know of. */
+export interface HealthNotice {
+  /** Stable name of the problem. An open set. */
+  readonly problem: string;
+  readonly level: 'warning' | 'failing';
+  /** For people; may change while the problem stays the same. */
+  readonly text: string;
+  /** ISO 8601: when the problem was first seen. */
+  readonly since: string;
+}
+
+/** `source` is `/health`, `subject` the name of the problem. */
+export type HealthOpenedEvent = CloudEvent<'transcript-receiver.health.opened.v1', HealthNotice>;
+/** The problem is over. Its data is that of the opening. */
+export type HealthClosedEvent = CloudEvent<'transcript-receiver.health.closed.v1', HealthNotice>;
+
+/** Sent by `doctor`. Answer it with 2xx, and do nothing else. */
+export type TestEvent = CloudEvent<'transcript-receiver.test.v1', { readonly text: string }>;
+
+/** Every event that this version sends. A later version may send other types: answer those with 2xx and ignore them. */
+export type ReceiverEvent = JobEvent | HealthOpenedEvent | HealthClosedEvent | TestEvent;

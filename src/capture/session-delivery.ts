@@ -102,6 +102,7 @@ export async function recordSession(
     ...{ deliveryId, receivedAt, origin, source, region, jobId, status, reason, items, bytes, durationMs },
     outcome: outcomeOf(items),
     actor: null,
+    context: null,
   });
   await retryOnStoreError(parts.pauseMs, () => parts.ledger.append(line));
   return line;

@@ -80,4 +80,14 @@ export interface LedgerLine {
   readonly actor?: string;
   /** In report mode: why enforcement would have refused the address. */
   readonly wouldRefuse?: string;
+  /** The submitter's own parameters of the callback URL that the source's `context` names; absent without any. */
+  readonly context?: DeliveryContext;
+  /** Names of `context` whose value was left out, and why; absent when none was. */
+  readonly contextOmitted?: OmittedContext;
 }
+
+/** Values of the submitter's own parameters, by name. */
+export type DeliveryContext = Readonly<Record<string, string>>;
+
+/** Why a value of the context was left out, by name. */
+export type OmittedContext = Readonly<Record<string, 'malformed' | 'repeated'>>;

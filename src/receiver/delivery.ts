@@ -168,6 +168,8 @@ export class Delivery {
       shape: shapeOf(this.request, this.#parts),
       actor: null,
       wouldRefuse,
+      context: null,
+      contextOmitted: null,
     });
   }
 }

@@ -94,5 +94,6 @@ function lineOf(
     bytes: items.reduce((sum, { size }) => sum + size, 0),
     durationMs: Math.max(0, clock() - startedAt),
     actor: options.actor,
+    context: null,
   });
 }

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { hourFolder, LEDGER_FOLDER, parquetKey } from '../../src/archive/layout.js';
 import { compact } from '../../src/archive/ledger/compaction/compact.js';
 import type { CompactionParts } from '../../src/archive/ledger/compaction/compaction-parts.js';
-import { LEDGER_SCHEMA } from '../../src/archive/ledger/compaction/ledger-columns.js';
+import { LEDGER_LAYOUTS } from '../../src/archive/ledger/compaction/ledger-columns.js';
 import { writeLedgerFile } from '../../src/archive/ledger/compaction/ledger-parquet.js';
 import { sortLines } from '../../src/archive/ledger/compaction/sort-lines.js';
 import { createLedger } from '../../src/archive/ledger/ledger.js';
@@ -57,15 +57,20 @@ describe('the queries of docs/ledger.md in DuckDB', () => {
   async function viewedLines(): Promise<unknown[]> {
     await run(setUp);
     const rows = await run('SELECT * EXCLUDE (dt, hour) FROM ledger');
-    return rows.map(({ receivedAt, shape, items, bytes, actor, wouldRefuse, ...rest }) => ({
-      ...rest,
-      receivedAt: new Date(`${receivedAt}Z`).toISOString(),
-      bytes: Number(bytes),
-      shape: shape === null ? null : JSON.parse(String(shape)),
-      items: (items as Row[]).map((item) => ({ ...item, size: Number(item.size) })),
-      ...(actor === null ? undefined : { actor }),
-      ...(wouldRefuse === null ? undefined : { wouldRefuse }),
-    }));
+    return rows.map(({ receivedAt, shape, items, bytes, actor, wouldRefuse, ...more }) => {
+      const { context, contextOmitted, ...rest } = more;
+      return {
+        ...rest,
+        receivedAt: new Date(`${receivedAt}Z`).toISOString(),
+        bytes: Number(bytes),
+        shape: shape === null ? null : JSON.parse(String(shape)),
+        items: (items as Row[]).map((item) => ({ ...item, size: Number(item.size) })),
+        ...(actor === null ? undefined : { actor }),
+        ...(wouldRefuse === null ? undefined : { wouldRefuse }),
+        ...(context === null ? undefined : { context: JSON.parse(String(context)) }),
+        ...(contextOmitted === null ? undefined : { contextOmitted: JSON.parse(String(contextOmitted)) }),
+      };
+    });
   }
 
   async function writtenLines(): Promise<LedgerLine[]> {
@@ -120,6 +125,14 @@ describe('the queries of docs/ledger.md in DuckDB', () => {
       shape: { contentType: 'a/b', framing: 'chunked', parts: [{ name: null, bytes: 3 }] },
     }),
   ];
+  const WITH_CONTEXT = [
+    ...LINES,
+    ledgerLine({
+      receivedAt: '2026-03-04T05:40:00.000Z',
+      context: { call: '123', 'Case-id': 'a"b' },
+      contextOmitted: { customer: 'repeated' },
+    }),
+  ];
 
   it('show every line before anything is compacted', async () => {
     await write(LINES);
@@ -135,6 +148,20 @@ describe('the queries of docs/ledger.md in DuckDB', () => {
     expect(byPosition(await viewedLines())).toEqual(byPosition(await writtenLines()));
     for (const key of await segmentsOf(HOUR)) await store.delete(key);
     expect(byPosition(await viewedLines())).toEqual(byPosition(LINES));
+  });
+
+  it('give the context, where some hours have it and others do not', async () => {
+    await write(LINES);
+    await compactHour();
+    await run(setUp);
+    expect(await run("SELECT context->>'call' AS call FROM ledger LIMIT 1")).toEqual([{ call: null }]);
+    await write(WITH_CONTEXT.slice(LINES.length));
+    await compactHour();
+    expect(byPosition(await viewedLines())).toEqual(byPosition(WITH_CONTEXT));
+    expect(await run("SELECT 1 AS found FROM ledger WHERE context->>'call' = '123'")).toHaveLength(1);
+    await write([ledgerLine({ receivedAt: '2026-03-04T07:00:00.000Z', context: { call: '7' } })]);
+    await run(setUp);
+    expect(await run("FROM ledger WHERE context->>'call' = '7'")).toHaveLength(1);
   });
 
   it('leave out a Parquet file without its rollup, which a killed process left behind', async () => {
@@ -216,7 +243,7 @@ describe('the Athena tables of docs/ledger.md', () => {
       LIST: 'array<struct<kind:string,key:string,size:bigint,sha256:string,outcome:string>>',
     };
     const inItems = new Set(['list', 'element', 'kind', 'key', 'size', 'sha256']);
-    const [, ...all] = LEDGER_SCHEMA;
+    const [, ...all] = LEDGER_LAYOUTS[0].schema;
     const first = all.filter(
       ({ name }, index) => !inItems.has(name) && all.findIndex((each) => each.name === name) === index,
     );

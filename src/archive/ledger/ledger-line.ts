@@ -1,13 +1,16 @@
-import type { LedgerLine } from '../../domain/delivery.js';
+import type { DeliveryContext, LedgerLine, OmittedContext } from '../../domain/delivery.js';
 import { ulidMaker } from '../../text/ulid-maker.js';
 
 /** Every field of a line. Nothing has a default here, so that a writer that forgets a field does not compile. */
-export interface LedgerFields extends Omit<LedgerLine, 'v' | 'actor' | 'wouldRefuse'> {
-  /** Null leaves the field out of the line. */
+export interface LedgerFields extends Omit<LedgerLine, 'v' | OptionalField> {
+  /** Null leaves the field out of the line, also each of the following. */
   readonly actor: string | null;
-  /** Null leaves the field out of the line. */
   readonly wouldRefuse: string | null;
+  readonly context: DeliveryContext | null;
+  readonly contextOmitted: OmittedContext | null;
 }
+
+type OptionalField = 'actor' | 'wouldRefuse' | 'context' | 'contextOmitted';
 
 /** The fields of a line that no request of a sender stands behind. */
 export const NO_REQUEST = {
@@ -16,11 +19,12 @@ export const NO_REQUEST = {
   credential: null,
   shape: null,
   wouldRefuse: null,
+  contextOmitted: null,
 } as const;
 
 /** Builds every line of the ledger. The fields have the order in which docs/ledger.md lists them. */
 export function ledgerLine(fields: LedgerFields): LedgerLine {
-  const { actor, wouldRefuse } = fields;
+  const { actor, wouldRefuse, context, contextOmitted } = fields;
   return {
     v: 1,
     deliveryId: fields.deliveryId,
@@ -41,6 +45,8 @@ export function ledgerLine(fields: LedgerFields): LedgerLine {
     shape: fields.shape,
     ...(actor === null ? undefined : { actor }),
     ...(wouldRefuse === null ? undefined : { wouldRefuse }),
+    ...(context === null ? undefined : { context }),
+    ...(contextOmitted === null ? undefined : { contextOmitted }),
   };
 }
 
@@ -64,6 +70,7 @@ export function operatorLine({ actor, reason }: AuditInfo, act: OperatorAct): Le
     source: null,
     region: null,
     status: null,
+    context: null,
     items: [],
     bytes: 0,
     durationMs: 0,

@@ -65,6 +65,14 @@ const LINE = {
   shape: deliveryShapeSchema.nullable(),
   actor: z.string().optional().describe('name of the admin token behind a change'),
   wouldRefuse: z.string().optional().describe('in report mode: why enforcement would refuse the address'),
+  context: z
+    .record(z.string(), z.string())
+    .optional()
+    .describe("the submitter's own parameters of the callback URL, by name"),
+  contextOmitted: z
+    .record(z.string(), z.enum(['malformed', 'repeated']))
+    .optional()
+    .describe('names of `context` whose value was left out, and why'),
 };
 
 export const ledgerLineSchema = z.strictObject(LINE).meta({

@@ -1,7 +1,9 @@
 import { gunzipSync } from 'node:zlib';
 import { type Compressors, parquetRead, type RowGroup } from 'hyparquet';
 import type { ByteRange } from './file-checks.js';
-import { LEDGER_SCHEMA, type LedgerColumn } from './ledger-columns.js';
+import { LEDGER_LAYOUTS, type LedgerColumn } from './ledger-columns.js';
+
+const [{ schema: EVERY_COLUMN }] = LEDGER_LAYOUTS;
 
 /** Upper bound of a page, far above the megabyte we write: a single value makes a page of its own. */
 const MAX_PAGE_BYTES = 128 * 1024 * 1024;
@@ -34,7 +36,7 @@ export async function decodeColumn(
     },
     metadata: {
       version: 2,
-      schema: LEDGER_SCHEMA,
+      schema: EVERY_COLUMN,
       num_rows: group.num_rows,
       row_groups: [group],
       metadata_length: 0,

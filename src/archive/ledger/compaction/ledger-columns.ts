@@ -14,6 +14,8 @@ export interface LedgerRecord {
   readonly jobId: string | null;
   readonly status: string | null;
   readonly outcome: string;
+  /** JSON. */
+  readonly context: string | null;
   readonly credential: string | null;
   readonly bytes: number;
   readonly durationMs: number;
@@ -22,6 +24,8 @@ export interface LedgerRecord {
   readonly reason: string | null;
   readonly actor: string | null;
   readonly wouldRefuse: string | null;
+  /** JSON. */
+  readonly contextOmitted: string | null;
   readonly items: readonly StoredItem[];
   /** JSON. */
   readonly shape: string | null;
@@ -55,6 +59,7 @@ const COLUMNS: readonly (readonly [SchemaElement, ...SchemaElement[]])[] = [
   [nullableText('jobId')],
   [nullableText('status')],
   [text('outcome')],
+  [nullableText('context')],
   [nullableText('credential')],
   [column('bytes', 'INT64')],
   [column('durationMs', 'DOUBLE')],
@@ -63,6 +68,7 @@ const COLUMNS: readonly (readonly [SchemaElement, ...SchemaElement[]])[] = [
   [nullableText('reason')],
   [nullableText('actor')],
   [nullableText('wouldRefuse')],
+  [nullableText('contextOmitted')],
   [
     { name: 'items', repetition_type: 'REQUIRED', converted_type: 'LIST', num_children: 1 },
     { name: 'list', repetition_type: 'REPEATED', num_children: 1 },
@@ -77,15 +83,41 @@ const COLUMNS: readonly (readonly [SchemaElement, ...SchemaElement[]])[] = [
 
 export const LEDGER_COLUMNS = COLUMNS.map(([{ name }]) => name) as LedgerColumn[];
 
-export const LEDGER_SCHEMA: SchemaElement[] = [
-  { name: 'ledger', num_children: COLUMNS.length },
-  ...COLUMNS.flat(),
-];
+/** Columns that only those files have in which a line has such a field. Files of earlier versions lack them. */
+const CONTEXT_COLUMNS = ['context', 'contextOmitted'] as const;
 
-/** Paths of the columns that hold values, in the order of the file. */
-export const LEDGER_LEAVES: readonly string[] = COLUMNS.flatMap(([{ name }]) =>
-  name === 'items' ? ITEM.map((field) => `items.list.element.${field.name}`) : [name],
+/** The columns of a file. */
+export interface LedgerLayout {
+  readonly columns: readonly LedgerColumn[];
+  readonly schema: SchemaElement[];
+  /** Paths of the columns that hold values, in the order of the file. */
+  readonly leaves: readonly string[];
+}
+
+function layoutOf(columns: typeof COLUMNS): LedgerLayout {
+  return {
+    columns: columns.map(([{ name }]) => name as LedgerColumn),
+    schema: [{ name: 'ledger', num_children: columns.length }, ...columns.flat()],
+    leaves: columns.flatMap(([{ name }]) =>
+      name === 'items' ? ITEM.map((field) => `items.list.element.${field.name}`) : [name],
+    ),
+  };
+}
+
+const WITH_CONTEXT = layoutOf(COLUMNS);
+const WITHOUT_CONTEXT = layoutOf(
+  COLUMNS.filter(([{ name }]) => !(CONTEXT_COLUMNS as readonly string[]).includes(name)),
 );
+export const LEDGER_LAYOUTS = [WITH_CONTEXT, WITHOUT_CONTEXT] as const;
+
+/** The columns of a file of these lines. Without context it is one that earlier versions can read as well. */
+export function layoutFor(lines: readonly { readonly text: string }[]): LedgerLayout {
+  // May also find the name where it is no field of the line: then the columns are there and empty.
+  const names = CONTEXT_COLUMNS.map((name) => `"${name}"`);
+  return lines.some(({ text: lineText }) => names.some((name) => lineText.includes(name)))
+    ? WITH_CONTEXT
+    : WITHOUT_CONTEXT;
+}
 
 /** Fields of a line that have a column. */
 const FIELDS: ReadonlySet<string> = new Set(
@@ -125,6 +157,8 @@ export function encodeLine(lineText: string): { line: LedgerLine; record: Ledger
     reason: textOrNull(line.reason),
     actor: textOrNull(line.actor),
     wouldRefuse: textOrNull(line.wouldRefuse),
+    context: jsonOrNull(line.context),
+    contextOmitted: jsonOrNull(line.contextOmitted),
     items: line.items.filter(isItem),
     shape: line.shape === null ? null : JSON.stringify(line.shape),
     extra: extraFields(line),
@@ -136,6 +170,10 @@ export function encodeLine(lineText: string): { line: LedgerLine; record: Ledger
 
 function textOrNull(value: unknown): string | null {
   return typeof value === 'string' ? value : null;
+}
+
+function jsonOrNull(value: unknown): string | null {
+  return value === undefined ? null : JSON.stringify(value);
 }
 
 function isCount(value: unknown): value is number {
@@ -189,6 +227,8 @@ export function decodeLine(columns: LedgerColumns, row: number): LedgerLine {
   const shape = at('shape');
   const actor = at('actor');
   const wouldRefuse = at('wouldRefuse');
+  const context = at('context');
+  const contextOmitted = at('contextOmitted');
   const extra = at('extra');
   return {
     v: 1,
@@ -210,6 +250,8 @@ export function decodeLine(columns: LedgerColumns, row: number): LedgerLine {
     shape: shape === null ? null : JSON.parse(shape),
     ...(actor === null ? undefined : { actor }),
     ...(wouldRefuse === null ? undefined : { wouldRefuse }),
+    ...(context === null ? undefined : { context: JSON.parse(context) }),
+    ...(contextOmitted === null ? undefined : { contextOmitted: JSON.parse(contextOmitted) }),
     ...(extra === null ? undefined : JSON.parse(extra)),
   };
 }

@@ -14,7 +14,7 @@ import {
   parseChecks,
   rangeOf,
 } from './file-checks.js';
-import { LEDGER_LEAVES, LEDGER_SCHEMA } from './ledger-columns.js';
+import { LEDGER_LAYOUTS, type LedgerColumn, type LedgerLayout } from './ledger-columns.js';
 import { checkThriftBounds } from './thrift-bounds.js';
 
 /** A row group as the footer describes it. */
@@ -22,6 +22,8 @@ export interface GroupFooter extends GroupChecks {
   /** Of its column chunks, which follow each other. */
   readonly range: ByteRange;
   readonly metadata: RowGroup;
+  /** The columns it has. */
+  readonly names: readonly LedgerColumn[];
   /** Of the bloom filter with its header; null without one. */
   readonly bloomRange: ByteRange | null;
 }
@@ -52,11 +54,12 @@ export function parseFooter(tail: Buffer, size: number): GroupFooter[] {
   const checks = parseChecks(json);
   if (checks === null || checks.length !== metadata.row_groups.length)
     throw new Error('its checks are damaged');
-  if (!isLedgerSchema(metadata.schema)) throw new Error('its columns are others');
+  const layout = LEDGER_LAYOUTS.find(({ schema }) => isSchema(metadata.schema, schema));
+  if (layout === undefined) throw new Error('its columns are others');
   const end = size - length - TRAILER_BYTES;
   let offset = FIRST_OFFSET;
   const groups = checks.map((check, index) => {
-    const group = describeGroup(metadata, index, check, offset);
+    const group = describeGroup(metadata, layout, index, check, offset);
     if (group === null || group.range.end > end || !isWithin(group.bloomRange, end)) {
       throw new Error(`its row group ${index} is damaged`);
     }
@@ -68,13 +71,14 @@ export function parseFooter(tail: Buffer, size: number): GroupFooter[] {
 
 function describeGroup(
   { row_groups: groups }: FileMetaData,
+  { columns: names, leaves }: LedgerLayout,
   index: number,
   checks: GroupChecks,
   offset: number,
 ): GroupFooter | null {
   const metadata = groups[index];
   if (metadata === undefined || metadata.columns.length !== checks.columns.length) return null;
-  const range = rangeOfColumns(metadata.columns, offset);
+  const range = rangeOfColumns(metadata.columns, leaves, offset);
   const isPlausible =
     Number(metadata.num_rows) === checks.rows &&
     checkOfMetadata(metadata.columns) === checks.footer &&
@@ -88,7 +92,7 @@ function describeGroup(
   )?.meta_data;
   const start = Number(jobs?.bloom_filter_offset ?? Number.NaN);
   const bloomRange = checks.bloom === null ? null : { start, end: start + Number(jobs?.bloom_filter_length) };
-  return { ...checks, range, metadata, bloomRange };
+  return { ...checks, range, metadata, names, bloomRange };
 }
 
 /** A column chunk, where it lies and the CRC-32 of its bytes. */
@@ -124,16 +128,20 @@ export function verifyChunks(chunks: readonly CheckedChunk[], bytes: Buffer, ran
 }
 
 /** Null unless the chunks are those of the columns and follow each other from `offset` on. */
-function rangeOfColumns(columns: readonly ColumnChunk[], offset: number): ByteRange | null {
+function rangeOfColumns(
+  columns: readonly ColumnChunk[],
+  leaves: readonly string[],
+  offset: number,
+): ByteRange | null {
   let end = offset;
   for (const [index, chunk] of columns.entries()) {
     const range = rangeOf(chunk);
     const isNext = range.start === end && range.end > range.start;
-    const isColumn = chunk.meta_data?.path_in_schema.join('.') === LEDGER_LEAVES[index];
+    const isColumn = chunk.meta_data?.path_in_schema.join('.') === leaves[index];
     if (!isNext || !isColumn || chunk.meta_data?.codec !== 'GZIP') return null;
     end = range.end;
   }
-  return columns.length === LEDGER_LEAVES.length ? { start: offset, end } : null;
+  return columns.length === leaves.length ? { start: offset, end } : null;
 }
 
 function isWithin(range: ByteRange | null, end: number): boolean {
@@ -148,11 +156,11 @@ function isWithin(range: ByteRange | null, end: number): boolean {
 
 const COMPARED = ['name', 'type', 'repetition_type', 'converted_type', 'num_children'] as const;
 
-function isLedgerSchema(schema: readonly SchemaElement[]): boolean {
+function isSchema(schema: readonly SchemaElement[], expected: readonly SchemaElement[]): boolean {
   return (
-    schema.length === LEDGER_SCHEMA.length &&
-    LEDGER_SCHEMA.every((expected, index) =>
-      COMPARED.every((property) => schema[index]?.[property] === expected[property]),
+    schema.length === expected.length &&
+    expected.every((element, index) =>
+      COMPARED.every((property) => schema[index]?.[property] === element[property]),
     )
   );
 }

@@ -4,7 +4,7 @@ import type { LedgerLine } from '../../../domain/delivery.js';
 import type { ObjectStore, PendingUpload } from '../../../store/object-store.js';
 import { cooperativeYield, type Pause } from '../../../time/cooperative-yield.js';
 import { checksOf, FORMAT_KEY, type GroupChecks } from './file-checks.js';
-import { encodeLine, LEDGER_COLUMNS, LEDGER_SCHEMA } from './ledger-columns.js';
+import { encodeLine, type LedgerColumn, layoutFor } from './ledger-columns.js';
 import { createRecordBatch, type RecordBatch } from './record-batch.js';
 import type { SortableLine } from './sort-lines.js';
 
@@ -69,10 +69,11 @@ export async function* encodeLedgerFile(
   onLine?: OnLine,
   pause: Pause = cooperativeYield(),
 ): AsyncGenerator<Buffer> {
+  const { columns, schema } = layoutFor(lines);
   const writer = new ByteWriter();
   const parquet = new ParquetWriter({
     writer,
-    schema: LEDGER_SCHEMA,
+    schema,
     codec: 'GZIP',
     // Level 1 of zlib takes the time of Snappy in JavaScript and saves 40 % of its size: hashes are half the content.
     compressors: { GZIP: (bytes) => gzipSync(bytes, { level: 1 }) },
@@ -89,7 +90,7 @@ export async function* encodeLedgerFile(
       await pause();
     }
     const before = parquet.pendingIndexes.length;
-    await writeRowGroup(parquet, batch, pause);
+    await writeRowGroup(parquet, columns, batch, pause);
     const drained = writer.offset - writer.index;
     checks.push({
       rows: batch.rows,
@@ -119,9 +120,14 @@ function* splitIntoGroups(lines: readonly SortableLine[]): Generator<SortableLin
 }
 
 /** Writes column by column, each as a row group of its own, to give the event loop back in between; then joins them. */
-async function writeRowGroup(parquet: ParquetWriter, batch: RecordBatch, pause: Pause): Promise<void> {
+async function writeRowGroup(
+  parquet: ParquetWriter,
+  names: readonly LedgerColumn[],
+  batch: RecordBatch,
+  pause: Pause,
+): Promise<void> {
   const before = parquet.row_groups.length;
-  for (const name of LEDGER_COLUMNS) {
+  for (const name of names) {
     await parquet.write({ columnData: [batch.column(name)], rowGroupSize: batch.rows });
     await pause();
   }

@@ -94,7 +94,9 @@ function createLedgerFile(
       verifyChunks(chunks, content, range);
       const result: Partial<Record<LedgerColumn, unknown>> = {};
       for (const name of columns) {
-        result[name] = await decodeColumn(name, group.metadata, content, range);
+        result[name] = group.names.includes(name)
+          ? await decodeColumn(name, group.metadata, content, range)
+          : new Array(group.rows).fill(null);
         await pause();
       }
       return result as LedgerColumns<Column>;

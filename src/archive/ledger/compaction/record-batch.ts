@@ -11,7 +11,7 @@ export interface RecordBatch {
 }
 
 /** Texts that hardly repeat: the writer would look for repetitions in vain, and make a buffer of each text. */
-const DISTINCT = ['deliveryId', 'jobId', 'clientIp', 'shape', 'extra', 'raw'] as const;
+const DISTINCT = ['deliveryId', 'jobId', 'clientIp', 'context', 'shape', 'extra', 'raw'] as const;
 const REPEATED = [
   'origin',
   'source',
@@ -23,6 +23,7 @@ const REPEATED = [
   'reason',
   'actor',
   'wouldRefuse',
+  'contextOmitted',
 ] as const;
 const NUMBERS = ['receivedAt', 'bytes', 'durationMs', 'v'] as const;
 const ITEM_TEXTS = ['kind', 'key', 'sha256', 'outcome'] as const;

@@ -11,6 +11,8 @@ import {
 const FIELDS: LedgerFields = {
   ...NO_REQUEST,
   wouldRefuse: 'address-unknown',
+  context: { call: '1' },
+  contextOmitted: { customer: 'repeated' },
   actor: 'tester',
   durationMs: 1,
   bytes: 2,
@@ -34,8 +36,9 @@ describe('a ledger line', () => {
     expect(Object.keys(ledgerLine(FIELDS))).toEqual(rows);
   });
 
-  it('leaves out an actor and an address verdict that are null', () => {
-    const line = ledgerLine({ ...FIELDS, actor: null, wouldRefuse: null });
+  it('leaves out optional fields that are null', () => {
+    const none = { actor: null, wouldRefuse: null, context: null, contextOmitted: null };
+    const line = ledgerLine({ ...FIELDS, ...none });
     expect(Object.keys(line).at(-1)).toBe('shape');
   });
 

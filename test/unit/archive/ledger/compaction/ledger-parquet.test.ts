@@ -64,6 +64,8 @@ const COMPLETE = ledgerLine({
   },
   actor: 'admin',
   wouldRefuse: 'region',
+  context: { call: '123', constructor: '%00' },
+  contextOmitted: { customer: 'malformed' },
 });
 
 describe('a ledger file', () => {
@@ -177,6 +179,8 @@ describe('a ledger file', () => {
     ['empty texts', json({ ...COMPLETE, status: '', reason: '', jobId: '', region: '' })],
     ['a day that does not exist', json({ ...COMPLETE, receivedAt: '2026-02-30T05:00:00.000Z' })],
     ['an hour 24', json({ ...COMPLETE, receivedAt: '2026-03-04T24:00:00.000Z' })],
+    ['a context of another form', json({ ...COMPLETE, context: [1, null], contextOmitted: null })],
+    ['a context with a name __proto__', json(COMPLETE).replace('"call":', '"__proto__":')],
     ['a shape of another form', json({ ...COMPLETE, shape: 'x' })],
     ['a large value', json({ ...COMPLETE, reason: 'x'.repeat(3_000_000) })],
   ])('keeps %s', async (_, text) => {
@@ -214,7 +218,7 @@ describe('a ledger file', () => {
       shape: fc.option(fc.jsonValue()),
     });
     const odd = fc.dictionary(
-      fc.oneof(fc.constantFrom('actor', 'items', 'bytes', 'source', '__proto__'), fc.string()),
+      fc.oneof(fc.constantFrom('actor', 'items', 'bytes', 'source', 'context', '__proto__'), fc.string()),
       fc.jsonValue(),
       { maxKeys: 2 },
     );

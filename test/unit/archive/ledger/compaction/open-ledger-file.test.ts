@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { parquetMetadata } from 'hyparquet';
 import { LedgerFileError } from '../../../../../src/archive/ledger/compaction/ledger-file-error.js';
 import { encodeLedgerFile } from '../../../../../src/archive/ledger/compaction/ledger-parquet.js';
 import {
@@ -100,6 +101,33 @@ describe('an open ledger file', () => {
     expect(columns.receivedAt).toEqual(expected.map(({ receivedAt }) => Date.parse(receivedAt)));
     expect(columns.items).toEqual(expected.map(({ items }) => items));
     expect(columns.jobId).toEqual(expected.map(({ jobId }) => jobId));
+  });
+
+  it('has columns of the context only where a line has one, so that earlier versions read the others', async () => {
+    const parquetColumns = async (bytes: Buffer) => {
+      const { buffer, byteOffset, byteLength } = new Uint8Array(bytes);
+      const { schema } = parquetMetadata(buffer.slice(byteOffset, byteOffset + byteLength));
+      return schema.map(({ name }) => name);
+    };
+    const line = ledgerLine({ context: { call: '1' } });
+    const plain = ledgerLine();
+    const withContext = await encode([line, plain]);
+
+    expect(await parquetColumns(await encoded)).toEqual(
+      ['ledger', 'deliveryId', 'receivedAt', 'origin', 'source', 'region', 'jobId', 'status', 'outcome']
+        .concat(['credential', 'bytes', 'durationMs', 'clientIp', 'method', 'reason', 'actor', 'wouldRefuse'])
+        .concat(['items', 'list', 'element', 'kind', 'key', 'size', 'sha256', 'outcome'])
+        .concat(['shape', 'extra', 'raw', 'v']),
+    );
+    expect(await parquetColumns(withContext)).toEqual(expect.arrayContaining(['context', 'contextOmitted']));
+    expect((await (await open(await encoded)).readColumns(2, ['context', 'v'])).context).toEqual(
+      new Array(904).fill(null),
+    );
+    expect((await (await open(withContext)).readColumns(0, ['context'])).context).toEqual([
+      '{"call":"1"}',
+      null,
+    ]);
+    expect(await readAll(withContext)).toEqual([line, plain]);
   });
 
   it('finds the row groups of a job', async () => {

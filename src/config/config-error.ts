@@ -50,6 +50,8 @@ const SECRET_PLACES: readonly (readonly string[])[] = [
   ['store', 's3', 'sessionToken'],
   ['speech', 'apiKey'],
   ['sources', '*', 'credentials'],
+  ['subscribers', '*', 'url'],
+  ['subscribers', '*', 'secrets'],
 ];
 
 /** Other names below secret places may be the secret itself, when an operator swapped name and value. */

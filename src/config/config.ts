@@ -46,10 +46,10 @@ export function loadConfigWithoutCredentials(env: Environment = process.env): Co
   return parseConfig(withoutCredentials(tree), contextOf(env, variables));
 }
 
-/** The tree without the tokens of operators and the credentials of sources. */
+/** The tree without the tokens of operators, the credentials of sources and the subscribers. */
 export function withoutCredentials(tree: unknown): unknown {
   if (!isMap(tree)) return tree;
-  const { admin: _, sources, ...rest } = tree;
+  const { admin: _, subscribers: __, sources, ...rest } = tree;
   if (!isMap(sources)) return rest;
   // Without a listener no source can be too open, so the rule that asks for credentials does not apply.
   const open = Object.entries(sources).map(([name, source]) => [

@@ -1,16 +1,11 @@
-import { isIP } from 'node:net';
 import { parseHeaderLine, secretPart } from '../text/header-line.js';
-import { normaliseAddress } from '../text/ip-address.js';
+import type { BrokenRule } from './broken-rule.js';
 import type { SettingPath } from './config-error.js';
+import { isLoopback } from './loopback.js';
+import { repeated } from './repeated.js';
 import type { Settings } from './schema.js';
+import { subscriberRules } from './subscriber-rules.js';
 import { formatDuration, formatSize } from './units.js';
-
-/** A fault of several settings together. `also` names the other settings that the rule reads. */
-export interface BrokenRule {
-  readonly path: SettingPath;
-  readonly expected: string;
-  readonly also?: readonly SettingPath[];
-}
 
 /** S3 takes at most 10,000 parts per upload, each of at least 5 MiB but the last. */
 const S3_MAX_PARTS = 10_000;
@@ -36,6 +31,7 @@ export function brokenRules(settings: Settings, context: RuleContext): BrokenRul
     ...limitRules(settings),
     ...speechRules(settings),
     ...sourceRules(settings),
+    ...subscriberRules(settings),
     ...(context.production ? productionRules(settings) : []),
   ];
 }
@@ -226,21 +222,4 @@ function fingerprint(credential: Credential): string {
     .map((line) => `${line.name}: ${line.value}`)
     .sort()
     .join('\n');
-}
-
-/** Pairs of an entry and a later one with the same key. */
-function* repeated<T>(entries: readonly T[], keyOf: (entry: T) => string): Generator<[first: T, second: T]> {
-  const seen = new Map<string, T>();
-  for (const entry of entries) {
-    const first = seen.get(keyOf(entry));
-    if (first === undefined) seen.set(keyOf(entry), entry);
-    else yield [first, entry];
-  }
-}
-
-/** Whether a server that listens on `host` is reachable from this machine only. */
-export function isLoopback(host: string): boolean {
-  if (host === 'localhost') return true;
-  const address = normaliseAddress(host);
-  return address !== null && (isIP(address) === 4 ? address.startsWith('127.') : address === '::1');
 }

@@ -3,6 +3,7 @@ import { admin, limits, receiver } from './schema/server-settings.js';
 import { egress, sources } from './schema/source-settings.js';
 import { capture, recovery, speech } from './schema/speech-settings.js';
 import { ledger, store } from './schema/store-settings.js';
+import { subscribers } from './schema/subscriber-settings.js';
 import { optional, section, setting } from './setting.js';
 import * as types from './value-types.js';
 
@@ -31,6 +32,7 @@ export const configSchema = z.strictObject({
   store,
   ledger,
   sources,
+  subscribers,
   limits,
   speech,
   recovery,

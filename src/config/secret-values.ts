@@ -1,6 +1,9 @@
 import { parseHeaderLine, secretPart } from '../text/header-line.js';
 import type { Config } from './config.js';
 
+/** In characters. A shorter part is a word such as `/webhook`, which appears in other messages. */
+const SHORTEST_ADDRESS_SECRET = 16;
+
 /** Every secret text of the configuration, for the log's scrubber. */
 export function secretValues(config: Config): string[] {
   const credentials = Object.values(config.sources).flatMap((source) => Object.values(source.credentials));
@@ -12,8 +15,18 @@ export function secretValues(config: Config): string[] {
     s3.secretAccessKey,
     s3.sessionToken,
     config.speech.apiKey,
+    ...Object.values(config.subscribers).flatMap(({ url, secrets }) => [
+      ...secretsOfAddress(url),
+      ...secrets,
+    ]),
   ];
   return [...new Set(values.filter((value) => value !== null))];
+}
+
+/** A path beyond the shortest can be a token, as Slack's is; a query, too. */
+function secretsOfAddress(url: string): string[] {
+  const { pathname, search } = new URL(url);
+  return [pathname, search].filter((text) => text.length >= SHORTEST_ADDRESS_SECRET);
 }
 
 function headerSecret(line: string): string | null {

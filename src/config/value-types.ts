@@ -89,6 +89,35 @@ export function url<const P extends string>(protocols: readonly P[]) {
   });
 }
 
+/** Where events are posted. The path and the query may hold a token, so that no message shows the address. */
+export function webhookUrl() {
+  return leaf('an absolute address beginning with https:// or http://', (input) => {
+    if (typeof input !== 'string' || !URL.canParse(input)) return undefined;
+    const parsed = new URL(input);
+    if (parsed.protocol !== 'https:' && parsed.protocol !== 'http:') return undefined;
+    if (parsed.username !== '' || parsed.password !== '')
+      return new Mismatch(
+        'an address without user name and password: the signature authenticates the sender',
+      );
+    if (parsed.hash !== '') return new Mismatch('an address without fragment');
+    return parsed.href;
+  });
+}
+
+/** A secret of Standard Webhooks, kept as written. Source: its specification, "Signature scheme". */
+export function webhookSecret() {
+  const expected =
+    '"whsec_" followed by base64 of 24 to 64 bytes; echo "whsec_$(openssl rand -base64 32)" makes one';
+  return leaf(expected, (input) => {
+    if (typeof input !== 'string') return undefined;
+    const [, encoded] = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(input) ?? [];
+    if (encoded === undefined) return undefined;
+    const key = Buffer.from(encoded, 'base64');
+    const isWhole = key.toString('base64').replace(/=+$/, '') === encoded.replace(/=+$/, '');
+    return isWhole && key.length >= 24 && key.length <= 64 ? input : undefined;
+  });
+}
+
 /** A path on the service with `{id}` standing for the job id where one is needed. */
 export function pathTemplate(withId: boolean) {
   const expected = withId ? 'a path that begins with / and holds {id}' : 'a path that begins with /';
@@ -162,6 +191,7 @@ const RESERVED_SEGMENTS = new Set([
   'jobs',
   'ledger',
   'ledger-parquet',
+  'outbox',
   'quarantine',
   'replays',
   'reports',

@@ -2,7 +2,8 @@ import { isIP } from 'node:net';
 import { parseHeaderLine, secretPart } from '../text/header-line.js';
 import type { Config } from './config.js';
 import { type Environment, isProduction } from './environment.js';
-import { isLoopback, STRONG_TOKEN } from './rules.js';
+import { isLoopback } from './loopback.js';
+import { STRONG_TOKEN } from './rules.js';
 import { formatDuration, formatSize } from './units.js';
 
 type Source = Config['sources'][string];

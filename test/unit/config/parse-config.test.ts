@@ -417,6 +417,66 @@ describe('secrets', () => {
   });
 });
 
+describe('subscribers', () => {
+  const SIGNING = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
+  const subscriber = (settings: Record<string, unknown>) => ({
+    subscribers: { billing: { url: 'https://b.example/hook', secrets: [SIGNING], ...settings } },
+  });
+
+  it('have defaults for all but address and secrets', () => {
+    expect(parseConfig(subscriber({})).subscribers.billing).toEqual({
+      url: 'https://b.example/hook',
+      allowHttp: false,
+      secrets: [SIGNING],
+      events: ['job.stored', 'job.failed', 'job.erased'],
+      sources: [],
+      maxInFlight: 8,
+      maxRequestsPerSecond: 100,
+      requestTimeout: 15_000,
+    });
+  });
+
+  it.each<Record<string, unknown>>([
+    { url: 'https://b.example/hook?token=1' },
+    { url: 'http://127.0.0.1:9000/' },
+    { url: 'http://[::1]:9000/' },
+    { url: 'http://localhost/' },
+    { url: 'http://events.svc', allowHttp: true },
+    {
+      secrets: [
+        `whsec_${Buffer.alloc(24).toString('base64')}`,
+        `whsec_${Buffer.alloc(64).toString('base64')}`,
+      ],
+    },
+    { secrets: [`whsec_${Buffer.alloc(25).toString('base64').replace(/=+$/, '')}`] },
+    { sources: ['default'], events: ['health.opened'] },
+  ])('may be %j', (settings) => {
+    expect(faultsOf(subscriber(settings))).toEqual([]);
+  });
+
+  it.each<[RegExp, Record<string, unknown>]>([
+    [/url: .*without user name and password/, { url: 'https://u:geheim@b.example/' }],
+    [/url: .*without fragment/, { url: 'https://b.example/#geheim' }],
+    [/url: .*https/, { url: 'ftp://b.example/geheim' }],
+    [/url: .*allowHttp/, { url: 'http://b.example/geheim' }],
+    [/secrets\[0\]: .*24 to 64 bytes/, { secrets: ['geheim'] }],
+    [/secrets\[0\]: .*24 to 64 bytes/, { secrets: [`whsec_${Buffer.alloc(23).toString('base64')}`] }],
+    [/secrets\[0\]: .*24 to 64 bytes/, { secrets: [`whsec_${Buffer.alloc(65).toString('base64')}`] }],
+    [/secrets\[0\]: .*24 to 64 bytes/, { secrets: [SIGNING.replace('whsec_', '')] }],
+    [/secrets\[0\]: .*24 to 64 bytes/, { secrets: [`${SIGNING.slice(0, -1)}-`] }],
+    [/secrets: .*at least one secret/, { secrets: [] }],
+    [/secrets\[1\]: .*only once/, { secrets: [SIGNING, SIGNING] }],
+    [/events\[0\]: .*job.stored/, { events: ['job.stord'] }],
+    [/events: .*at least one event/, { events: [] }],
+    [/sources\[0\]: .*configured source/, { sources: ['defualt'] }],
+  ])('are faulty with %s', (expected, settings) => {
+    const faults = faultsOf(subscriber(settings));
+    expect(faults).toEqual([expect.stringMatching(expected)]);
+    expect(faults.join()).not.toContain('geheim');
+    expect(faults.join()).not.toContain(SIGNING);
+  });
+});
+
 describe('renderPath', () => {
   it('writes paths as they read in YAML', () => {
     expect(renderPath(['sources', 'default', 'allow', 2])).toBe('sources.default.allow[2]');

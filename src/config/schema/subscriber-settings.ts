@@ -1,0 +1,65 @@
+import { z } from 'zod';
+import { named, required, setting } from '../setting.js';
+import * as types from '../value-types.js';
+import { NAME, NAME_EXPECTED } from './names.js';
+
+/** What a subscriber can be sent. */
+export const EVENT_NAMES = [
+  'job.stored',
+  'job.failed',
+  'job.erased',
+  'health.opened',
+  'health.closed',
+] as const;
+export type EventName = (typeof EVENT_NAMES)[number];
+
+const subscriber = z.strictObject({
+  url: required(
+    types.webhookUrl(),
+    'address',
+    'Where events are posted: https, or http on this machine. It is treated as a secret, because many services put a token into it.',
+  ),
+  allowHttp: setting(
+    types.flag(),
+    'true or false',
+    false,
+    'true allows an http address on another machine: signatures protect events there, but anyone on the way can read them.',
+  ),
+  secrets: required(
+    z.array(types.webhookSecret()).min(1, 'at least one secret').max(8, 'at most 8 secrets'),
+    'list of secrets',
+    'Secrets of Standard Webhooks, `whsec_` and base64 of 24 to 64 bytes. Every event is signed with each of them: list the new one beside the old while it is rotated.',
+  ),
+  events: setting(
+    z.array(types.oneOf(EVENT_NAMES)).min(1, 'at least one event'),
+    'list of event names',
+    ['job.stored', 'job.failed', 'job.erased'],
+    'Events to send.',
+  ),
+  sources: setting(
+    z.array(types.text(NAME, NAME_EXPECTED)),
+    'list of sources',
+    [],
+    'Sources whose jobs are announced; empty means all.',
+  ),
+  maxInFlight: setting(types.count(1, 256), 'number', 8, 'Requests to the address at the same time.'),
+  maxRequestsPerSecond: setting(
+    types.count(1, 10_000),
+    'number',
+    100,
+    'Largest rate of requests to the address.',
+  ),
+  requestTimeout: setting(
+    types.duration(1_000, 300_000),
+    'duration',
+    '15s',
+    'Time for one request, from connecting to the end of the response.',
+  ),
+});
+
+export const subscribers = setting(
+  named(NAME, NAME_EXPECTED, subscriber),
+  'map of name to subscriber',
+  {},
+  'HTTP addresses that are sent signed CloudEvents about jobs; see downstream.md. Without any, nothing of it runs. A name is also a folder of the store: under a new name the subscriber begins anew.',
+);

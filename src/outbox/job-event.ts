@@ -1,0 +1,83 @@
+import { pathToFileURL } from 'node:url';
+import type { LedgerLine } from '../domain/delivery.js';
+import type { JobEvent } from '../events/receiver-event.js';
+
+/** The callback statuses of jobs that failed. */
+const FAILED_STATUSES: readonly (string | null)[] = ['error', 'fetch_error', 'trim_error'];
+
+/** Not the end of a job, or not about one. A refused line can repeat the id of a stored one. */
+const NO_EVENT: readonly string[] = ['refused', 'failed', 'replayed', 'cancelled', 'acknowledged'];
+
+type JobEventType = JobEvent['type'];
+
+/**
+ * What a ledger line announces; null when that is nothing. The table is in docs/decisions/outbox.md.
+ *
+ * @param location of the store
+ */
+export function jobEventOf(line: LedgerLine, location: string): JobEvent | null {
+  const { deliveryId, jobId, source, region, status, origin, outcome, context, items } = line;
+  const type = eventType(line);
+  if (type === null || jobId === null) return null;
+  return {
+    specversion: '1.0',
+    id: deliveryId,
+    type: `transcript-receiver.${type}.v1` as JobEventType,
+    source: source === null ? '/callbacks' : `/callbacks/${source}`,
+    subject: jobId,
+    time: line.receivedAt,
+    datacontenttype: 'application/json',
+    data: {
+      jobId,
+      source,
+      region,
+      status,
+      origin,
+      outcome,
+      ...(context === undefined ? {} : { context }),
+      items: items.map(({ kind, key, size, sha256, outcome: result }) => ({
+        kind,
+        key,
+        uri: uriOf(location, key),
+        size,
+        sha256,
+        outcome: result,
+      })),
+    },
+  };
+}
+
+/** Name of the event as `subscribers.<name>.events` has it. */
+export function eventName({ type }: Pick<JobEvent, 'type'>): string {
+  return type.slice('transcript-receiver.'.length, -'.v1'.length);
+}
+
+/** What a subscriber asks for. */
+export interface EventFilter {
+  readonly events: readonly string[];
+  /** Empty: all. */
+  readonly sources: readonly string[];
+}
+
+/** Whether a subscriber asks for the event. An erasure has no source and concerns every subscriber. */
+export function isWanted(event: JobEvent, { events, sources }: EventFilter): boolean {
+  const name = eventName(event);
+  if (!events.includes(name)) return false;
+  if (sources.length === 0 || name === 'job.erased') return true;
+  return event.data.source !== null && sources.includes(event.data.source);
+}
+
+function eventType({ outcome, status, items }: LedgerLine): string | null {
+  if (NO_EVENT.includes(outcome)) return null;
+  if (outcome === 'erased') return 'job.erased';
+  if (FAILED_STATUSES.includes(status)) return outcome === 'duplicate' ? null : 'job.failed';
+  if (outcome === 'unrecoverable') return 'job.failed';
+  if (items.some((item) => item.outcome === 'created' || item.outcome === 'conflict')) return 'job.stored';
+  const isEmptyFailure = outcome === 'noted' && status !== null && status !== 'success';
+  return isEmptyFailure ? 'job.failed' : null;
+}
+
+function uriOf(location: string, key: string): string {
+  if (!location.startsWith('file:')) return `${location.replace(/\/$/, '')}/${key}`;
+  return pathToFileURL(`${location.slice('file:'.length)}/${key}`).href;
+}

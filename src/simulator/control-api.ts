@@ -1,5 +1,5 @@
 import { isJobItem, JOB_ITEMS } from './content/job-contents.js';
-import type { Fault } from './faults.js';
+import { FAULT_KINDS, type Fault, isFaultKind } from './faults.js';
 import { type Answer, apiError, type Call, type Handler, readJson } from './http-server.js';
 import type { Simulator, Submission } from './simulator-interface.js';
 
@@ -39,8 +39,8 @@ async function route(call: Call, simulator: Simulator): Promise<Answer | null> {
   return ok({ idle: true });
 }
 
-function overview({ apiKey, keysUrl, batchUrls, seed }: Simulator) {
-  return { apiKey, keysUrl, batchUrls, seed };
+function overview({ apiKey, keysUrl, batchUrls, realtimeUrl, seed }: Simulator) {
+  return { apiKey, keysUrl, batchUrls, realtimeUrl, seed };
 }
 
 async function jobsRoute(call: Call, rest: readonly string[], simulator: Simulator): Promise<Answer | null> {
@@ -87,7 +87,7 @@ async function faultsRoute(
   if (call.method === 'GET' && name === undefined) return ok({ faults: faults.list() });
   if (call.method === 'POST' && name === undefined) {
     const fault = asObject(await readJson(call.body));
-    if (typeof fault.kind !== 'string') throw new RangeError('kind: required');
+    if (!isFaultKind(fault.kind)) throw new RangeError(`kind: one of ${FAULT_KINDS.join(', ')}`);
     return { status: 201, json: { name: faults.add(fault as unknown as Fault) } };
   }
   if (call.method !== 'DELETE') return null;

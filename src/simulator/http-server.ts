@@ -37,6 +37,11 @@ export function apiError(code: number, error: string, detail?: string): Answer {
   return { status: code, json: { code, error, ...(detail === undefined ? {} : { detail }) } };
 }
 
+/** The path exists, but not with this method. */
+export function methodNotAllowed(allowed: readonly string[]): Answer {
+  return { ...apiError(405, 'Method Not Allowed'), headers: { allow: allowed.join(', ') } };
+}
+
 /** Serves `handler` on a port; 0 picks a free one. */
 export async function startServer(handler: Handler, host: string, port: number): Promise<RunningServer> {
   const server = http.createServer((request, response) => {
@@ -61,19 +66,31 @@ export async function startServer(handler: Handler, host: string, port: number):
 }
 
 async function answerCall(handler: Handler, request: http.IncomingMessage, response: http.ServerResponse) {
-  const url = new URL(request.url ?? '/', 'http://simulator');
-  const call: Call = {
-    method: request.method ?? 'GET',
-    path: url.pathname.split('/').filter(Boolean).map(decodeURIComponent),
-    query: url.searchParams,
-    headers: request.headers,
-    body: request,
-  };
-  const answer = await handler(call).catch((error: unknown) =>
-    apiError(500, 'Internal Server Error', error instanceof Error ? error.message : undefined),
-  );
+  const call = readCall(request);
+  const answer = call
+    ? await handler(call).catch((error: unknown) =>
+        apiError(500, 'Internal Server Error', error instanceof Error ? error.message : undefined),
+      )
+    : apiError(400, 'Bad Request', 'the path is not valid');
   request.resume();
   await send(answer, response);
+}
+
+/** Null for a target that is no path, or whose percent escapes are malformed. */
+function readCall(request: http.IncomingMessage): Call | null {
+  try {
+    const target = request.url ?? '/';
+    const url = new URL(target.startsWith('/') ? `http://simulator${target}` : target);
+    return {
+      method: request.method ?? 'GET',
+      path: url.pathname.split('/').filter(Boolean).map(decodeURIComponent),
+      query: url.searchParams,
+      headers: request.headers,
+      body: request,
+    };
+  } catch {
+    return null;
+  }
 }
 
 async function send(answer: Answer, response: http.ServerResponse): Promise<void> {

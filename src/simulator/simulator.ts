@@ -11,7 +11,7 @@ import { controlApi } from './control-api.js';
 import { createFaults } from './faults.js';
 import { type RunningServer, startServer } from './http-server.js';
 import { asJobConfig } from './jobs/job-config.js';
-import { createJobStore, finalStatus, type NewJob } from './jobs/job-store.js';
+import { createJobStore, finishJob, type NewJob, recordRejection } from './jobs/job-store.js';
 import { jobsApi } from './jobs/jobs-api.js';
 import { keyService } from './jobs/key-service.js';
 import { jobRecord, type SimulatedJob } from './jobs/simulated-job.js';
@@ -63,7 +63,7 @@ export async function createSimulator(options: SimulatorOptions = {}): Promise<S
     } catch {
       return [];
     }
-    if (job.status === 'running') job.status = finalStatus(job.outcome);
+    if (job.status === 'running') finishJob(job, timing.now());
     return job.status === 'deleted' ? [] : notifier.notify(job);
   };
 
@@ -121,7 +121,9 @@ export async function createSimulator(options: SimulatorOptions = {}): Promise<S
     regionOf: (id) => jobs.get(id)?.region ?? null,
     expected: (id) => expectedItems(known(id)),
     setStatus(id, status) {
-      known(id).status = status;
+      const job = known(id);
+      job.status = status;
+      if (status === 'rejected' && job.errors.length === 0) recordRejection(job, timing.now());
     },
     issueKey: (type, ttl, clientRef) => keys.issue(type, ttl, clientRef ?? null),
     revokeTemporaryKeys: () => keys.revokeTemporaryKeys(),

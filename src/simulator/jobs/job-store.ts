@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { CallbackStatus, JobConfig, JobStatus } from '../../speech/wire.js';
+import type { CallbackStatus, JobConfig } from '../../speech/wire.js';
 import type { Content } from '../content/content.js';
 import { wavContent, wavSeconds, wavSize } from '../content/wav.js';
 import { seededRandom } from '../seeded-random.js';
@@ -15,6 +15,8 @@ export interface NewJob {
   readonly dataName?: string;
   /** An upload; generated otherwise. */
   readonly media?: Content;
+  /** Seconds; by default what the generated media last, or an upload at 128 kbit/s. */
+  readonly duration?: number;
   /** Bytes of the generated media. */
   readonly mediaBytes?: number;
   /** Words of the transcript; by default what fits the media. */
@@ -73,7 +75,7 @@ export function createJobStore(options: { seed: string; retentionMs: number; tim
 function newJob(job: NewJob, sequence: number, id: string, now: number): SimulatedJob {
   const random = seededRandom(`job:${id}`);
   const size = job.mediaBytes ?? job.media?.size ?? wavSize(3 + Math.floor(random() * 12));
-  const duration = Math.round(wavSeconds(size) * 100) / 100;
+  const duration = Math.round((job.duration ?? wavSeconds(size)) * 100) / 100;
   return {
     id,
     region: job.region,
@@ -104,7 +106,19 @@ export function recordError(job: SimulatedJob, message: string, now: number): vo
   job.errors.push({ message, timestamp: isoTime(now) });
 }
 
-/** The status a job ends with when processing comes to `outcome`. */
-export function finalStatus(outcome: CallbackStatus): JobStatus {
-  return outcome === 'success' ? 'done' : 'rejected';
+/** What a rejected job's first error says. Clients show it as the reason. */
+const REJECTIONS: Readonly<Record<string, string>> = {
+  fetch_error: 'Failed to fetch the audio: the address answered with status 404',
+  trim_error: 'Failed to trim the audio before transcription',
+};
+
+/** Processing is over: the job gets its final status, and a rejected one the reason. */
+export function finishJob(job: SimulatedJob, now: number): void {
+  job.status = job.outcome === 'success' ? 'done' : 'rejected';
+  if (job.status === 'rejected') recordRejection(job, now);
+}
+
+export function recordRejection(job: SimulatedJob, now: number): void {
+  const reason = Object.hasOwn(REJECTIONS, job.outcome) ? REJECTIONS[job.outcome] : undefined;
+  recordError(job, reason ?? 'Failed to process the audio', now);
 }

@@ -6,11 +6,14 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import busboy from 'busboy';
 import { type Content, fileContent } from '../content/content.js';
+import { wavFileSeconds } from '../content/wav-header.js';
 
 export interface Submission {
   /** Parsed `config`, or undefined when it is missing or no JSON. */
   readonly config: unknown;
   readonly media: Content | null;
+  /** Seconds that a WAV file states; null for other media. */
+  readonly duration: number | null;
   readonly dataName: string;
 }
 
@@ -26,6 +29,7 @@ export async function readSubmission(
   const form = busboy({ headers, defParamCharset: 'utf8' });
   let config = '';
   let media: Content | null = null;
+  let duration: number | null = null;
   let dataName = '';
   const spooling: Promise<void>[] = [];
   form.on('field', (name, value) => {
@@ -37,6 +41,7 @@ export async function readSubmission(
   const takeMedia = async (file: Readable, type: string) => {
     const path = join(folder, randomUUID());
     media = fileContent(path, await spool(file, path), type);
+    duration = await wavFileSeconds(path);
   };
   form.on('file', (name, file, info) => {
     if (name === 'config') spooling.push(takeConfig(file));
@@ -47,7 +52,7 @@ export async function readSubmission(
   });
   await pipeline(body, form);
   await Promise.all(spooling);
-  return { config: parsed(config), media, dataName };
+  return { config: parsed(config), media, duration, dataName };
 }
 
 async function spool(file: Readable, path: string): Promise<number> {

@@ -2,7 +2,7 @@ import type { TranscriptFormat } from '../../speech/wire.js';
 import { cutAnswer, faultAnswer } from '../api-faults.js';
 import { type JobItem, jobContent } from '../content/job-contents.js';
 import type { ApiOperation, Faults } from '../faults.js';
-import { type Answer, apiError, type Call, type Handler } from '../http-server.js';
+import { type Answer, apiError, type Call, type Handler, methodNotAllowed } from '../http-server.js';
 import type { KeyRing } from '../key-ring.js';
 import { configFault } from './job-config.js';
 import { listJobs } from './job-listing.js';
@@ -27,6 +27,12 @@ interface Operation {
   readonly jobId: string | null;
 }
 
+/** The operations of a path, by method. */
+interface Resource {
+  readonly jobId: string | null;
+  readonly methods: Readonly<Record<string, ApiOperation>>;
+}
+
 const FORMAT_ITEMS: Record<TranscriptFormat, JobItem> = {
   'json-v2': 'transcript.json-v2',
   txt: 'transcript.txt',
@@ -36,8 +42,12 @@ const FORMAT_ITEMS: Record<TranscriptFormat, JobItem> = {
 /** The jobs API of one region. */
 export function jobsApi(parts: JobsApiParts): Handler {
   return async (call) => {
-    const operation = recognise(call);
-    if (!operation) return apiError(404, 'Not Found', 'no such path');
+    const resource = resourceAt(call.path);
+    if (!resource) return apiError(404, 'Not Found', 'no such path');
+    const { jobId, methods } = resource;
+    const name = Object.hasOwn(methods, call.method) ? methods[call.method] : undefined;
+    if (name === undefined) return methodNotAllowed(Object.keys(methods));
+    const operation: Operation = { name, jobId };
     const place = { region: parts.region, jobId: operation.jobId };
     const fault = parts.faults.ofOperation(operation.name, place);
     const instead = faultAnswer(fault);
@@ -53,21 +63,15 @@ export function jobsApi(parts: JobsApiParts): Handler {
 /**
  * The prefix is optional for jobs by id, because the specification writes that path without it.
  */
-function recognise({ method, path }: Call): Operation | null {
+function resourceAt(path: readonly string[]): Resource | null {
   const [first, second, third, more] = path[0] === 'v2' ? path.slice(1) : path;
   if (more !== undefined) return null;
-  if (first === 'usage' && second === undefined)
-    return method === 'GET' ? { name: 'usage', jobId: null } : null;
+  if (first === 'usage' && second === undefined) return { jobId: null, methods: { GET: 'usage' } };
   if (first !== 'jobs') return null;
-  if (second === undefined) {
-    if (method === 'POST') return { name: 'submit', jobId: null };
-    return method === 'GET' ? { name: 'list', jobId: null } : null;
-  }
-  if (method === 'DELETE' && third === undefined) return { name: 'delete', jobId: second };
-  if (method !== 'GET') return null;
-  if (third === undefined) return { name: 'record', jobId: second };
-  if (third === 'transcript') return { name: 'transcript', jobId: second };
-  return third === 'data' ? { name: 'media', jobId: second } : null;
+  if (second === undefined) return { jobId: null, methods: { GET: 'list', POST: 'submit' } };
+  if (third === undefined) return { jobId: second, methods: { GET: 'record', DELETE: 'delete' } };
+  if (third === 'transcript') return { jobId: second, methods: { GET: 'transcript' } };
+  return third === 'data' ? { jobId: second, methods: { GET: 'media' } } : null;
 }
 
 async function perform(
@@ -100,7 +104,7 @@ function transcriptOf(job: SimulatedJob, format: string): Answer {
 }
 
 function deleteJob(job: SimulatedJob, query: URLSearchParams): Answer {
-  if (job.status === 'running' && query.get('force') !== 'true') return apiError(423, 'Job In Use');
+  if (job.status === 'running' && query.get('force') !== 'true') return apiError(423, 'Resource Locked', 'the job is running');
   job.status = 'deleted';
   return { status: 200, json: { job: jobRecord(job) } };
 }
@@ -110,7 +114,7 @@ async function submitJob(call: Call, viewer: Viewer, parts: JobsApiParts): Promi
     return apiError(400, 'Bad Request', 'multipart/form-data expected');
   const submission = await readSubmission(call.headers, call.body, parts.folder).catch(() => null);
   if (!submission) return apiError(400, 'Malformed request', 'the form is broken');
-  const { config, media, dataName } = submission;
+  const { config, media, duration, dataName } = submission;
   const fault = configFault(config);
   if (fault) return apiError(400, 'Malformed request', fault);
   const checked = config as NewJob['config'];
@@ -120,6 +124,7 @@ async function submitJob(call: Call, viewer: Viewer, parts: JobsApiParts): Promi
     config: checked,
     clientRef: viewer,
     ...(media ? { media, dataName } : {}),
+    ...(duration === null ? {} : { duration }),
   });
   return { status: 201, json: { id: job.id } };
 }

@@ -8,7 +8,7 @@ let receiver: RecordingServer;
 
 beforeEach(async () => {
   receiver = await recordingServer();
-  simulator = await createSimulator({ regions: { eu1: 0 }, controlPort: 0, timeScale: 0.001 });
+  simulator = await createSimulator({ regions: { eu1: 0 }, realtimePort: 0, controlPort: 0, timeScale: 0.001 });
 });
 
 afterEach(async () => {
@@ -30,7 +30,8 @@ async function control(
 
 describe('the control interface', () => {
   it('drives a simulator in another process: submit, wait, compare, look at what was sent', async () => {
-    expect((await control('GET', '/')).json).toMatchObject({ apiKey: simulator.apiKey });
+    const { apiKey, keysUrl, batchUrls, realtimeUrl, seed } = simulator;
+    expect((await control('GET', '/')).json).toEqual({ apiKey, keysUrl, batchUrls, realtimeUrl, seed });
     const submitted = await control('POST', '/jobs', {
       config: { type: 'transcription', notification_config: [{ url: receiver.url, contents: ['jobinfo'] }] },
     });
@@ -65,6 +66,7 @@ describe('the control interface', () => {
     expect((await control('POST', '/jobs', { config: {} })).status).toBe(400);
     expect((await control('POST', '/jobs', [])).status).toBe(400);
     expect((await control('POST', '/faults', { rate: 1 })).status).toBe(400);
+    expect((await control('POST', '/faults', { kind: 'dorp' })).status).toBe(400);
     expect((await control('GET', '/jobs/unknown')).status).toBe(404);
     expect((await control('GET', '/elsewhere')).status).toBe(404);
   });

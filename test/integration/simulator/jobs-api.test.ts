@@ -8,6 +8,7 @@ const ids: Record<string, string> = {};
 beforeAll(async () => {
   simulator = await createSimulator({
     regions: { eu1: 0, us1: 0 },
+    controlPort: 0,
     seed: 'api',
     timing: { now: () => now, sleep: async () => {} },
   });
@@ -24,7 +25,7 @@ afterAll(() => simulator.close());
 async function ask(
   path: string,
   init: RequestInit = {},
-): Promise<{ status: number; body: string; type: string }> {
+): Promise<{ status: number; body: string; type: string; allow: string | null }> {
   const response = await fetch(
     `${simulator.batchUrls.eu1}${path.replace(/\{(\w+)\}/, (_, name) => ids[name] ?? name)}`,
     {
@@ -36,6 +37,7 @@ async function ask(
     status: response.status,
     body: await response.text(),
     type: response.headers.get('content-type') ?? '',
+    allow: response.headers.get('allow'),
   };
 }
 
@@ -70,6 +72,54 @@ describe('the simulated jobs API', () => {
     expect(answer.status).toBe(status);
     if (error === undefined) return;
     expect(JSON.parse(answer.body)).toMatchObject({ code: status, error });
+  });
+
+  it.each([
+    ['PUT', '/v2/jobs', 'GET, POST'],
+    ['PATCH', '/v2/jobs/{done}', 'GET, DELETE'],
+    ['POST', '/v2/jobs/{done}/transcript', 'GET'],
+    ['DELETE', '/v2/jobs/{done}/data', 'GET'],
+    ['POST', '/v2/usage', 'GET'],
+  ])('answers 405 to %s %s and names the methods', async (method, path, allow) => {
+    const answer = await ask(path, { method });
+    expect([answer.status, answer.allow, JSON.parse(answer.body)]).toEqual([
+      405,
+      allow,
+      { code: 405, error: 'Method Not Allowed' },
+    ]);
+  });
+
+  it('answers 400 to a path with a malformed escape, on every server', async () => {
+    for (const url of [simulator.batchUrls.eu1, simulator.keysUrl, simulator.controlUrl]) {
+      const response = await fetch(`${url}/v2/jobs/%E0%A4%A`);
+      expect([response.status, await response.json()]).toEqual([
+        400,
+        { code: 400, error: 'Bad Request', detail: 'the path is not valid' },
+      ]);
+    }
+  });
+
+  it('does not delete a running job unless forced', async () => {
+    const { id } = simulator.submit({ config: { type: 'transcription' } });
+    await simulator.idle();
+    simulator.setStatus(id, 'running');
+    const refused = await ask(`/v2/jobs/${id}`, { method: 'DELETE' });
+    expect([refused.status, JSON.parse(refused.body)]).toEqual([
+      423,
+      { code: 423, error: 'Resource Locked', detail: 'the job is running' },
+    ]);
+    const forced = await ask(`/v2/jobs/${id}?force=true`, { method: 'DELETE' });
+    expect([forced.status, JSON.parse(forced.body).job.status]).toEqual([200, 'deleted']);
+  });
+
+  it.each(['error', 'fetch_error', 'trim_error'])('says in errors why a job ended with %s', async (outcome) => {
+    const { id } = simulator.submit({ config: { type: 'transcription' }, outcome });
+    await simulator.idle();
+    const { job } = JSON.parse((await ask(`/v2/jobs/${id}`)).body);
+    expect(job).toMatchObject({
+      status: 'rejected',
+      errors: [{ message: expect.stringMatching(/^Failed to /), timestamp: new Date(now).toISOString() }],
+    });
   });
 
   it.each([[{}], [{ authorization: 'Bearer wrong' }], [{ authorization: 'Basic x' }]])(
@@ -134,6 +184,18 @@ describe('the simulated jobs API', () => {
     expect((await ask(`/v2/jobs/${id}/data`)).body).toBe('RIFF');
   });
 
+  it.each([
+    ['8 kHz', wav(8_000, 2), 2],
+    ['16 kHz', wav(16_000, 2), 2],
+    ['44.1 kHz stereo', wav(44_100, 1.5, 2), 1.5],
+    ['no WAV file, taken for 128 kbit/s', Buffer.alloc(44 + 16_000), 1],
+  ])('knows the duration of an upload: %s', async (_what, media, seconds) => {
+    const body = form({ config: '{"type":"transcription"}' });
+    body.set('data_file', new Blob([new Uint8Array(media)]), 'a.wav');
+    const { id } = JSON.parse((await ask('/v2/jobs', { method: 'POST', body })).body);
+    expect(simulator.job(id)?.duration).toBe(seconds);
+  });
+
   it('lists jobs created before a time, those at that very time left out', async () => {
     const at = now - 3600_000;
     const config = { type: 'transcription' };
@@ -162,6 +224,27 @@ describe('the simulated jobs API', () => {
     expect((await ask('/v2/jobs/{done}/data')).status).toBe(200);
   });
 });
+
+/** A WAV file of 16-bit silence, with a chunk before its samples. */
+function wav(sampleRate: number, seconds: number, channels = 1): Buffer {
+  const data = Buffer.alloc(sampleRate * seconds * channels * 2);
+  const head = Buffer.alloc(56);
+  head.write('RIFF', 0, 'latin1');
+  head.writeUInt32LE(48 + data.length, 4);
+  head.write('WAVEfmt ', 8, 'latin1');
+  head.writeUInt32LE(16, 16);
+  head.writeUInt16LE(1, 20);
+  head.writeUInt16LE(channels, 22);
+  head.writeUInt32LE(sampleRate, 24);
+  head.writeUInt32LE(sampleRate * channels * 2, 28);
+  head.writeUInt16LE(channels * 2, 32);
+  head.writeUInt16LE(16, 34);
+  head.write('LIST', 36, 'latin1');
+  head.writeUInt32LE(3, 40);
+  head.write('data', 48, 'latin1');
+  head.writeUInt32LE(data.length, 52);
+  return Buffer.concat([head, data]);
+}
 
 function form(fields: Record<string, string>): FormData {
   const made = new FormData();

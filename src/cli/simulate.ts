@@ -5,7 +5,9 @@ import { type Load, runLoad, type SettledJob } from '../simulator/run-load.js';
 import { createSimulator, type Simulator } from '../simulator/simulator.js';
 import { scaledTiming } from '../simulator/timing.js';
 import { UsageError } from './shared/exit-codes.js';
+import { repeatable } from './shared/repeatable.js';
 import {
+  type BodyVariants,
   RATED_FAULTS,
   readContents,
   readFault,
@@ -14,7 +16,9 @@ import {
   readPositive,
   readRegion,
   readShare,
+  readVariant,
   readWhole,
+  VARIANT_NAMES,
 } from './simulate/simulate-arguments.js';
 
 interface SimulateOptions {
@@ -35,6 +39,11 @@ interface SimulateOptions {
   readonly apiKey?: string;
   readonly seed?: string;
   readonly timeScale: number;
+  readonly processing: number;
+  readonly realtimeSpeed?: number;
+  readonly language?: string[];
+  readonly variant: BodyVariants;
+  readonly lenient: boolean;
   readonly exit: boolean;
   readonly json: boolean;
 }
@@ -79,6 +88,24 @@ export function createCommand(): Command {
     .option('--api-key <key>', 'API key to accept (default: generated and printed)')
     .option('--seed <text>', 'same seed, same jobs and faults (default: random)')
     .option('--time-scale <factor>', 'multiplies the waits between retries, e.g. 0.01', readPositive, 1)
+    .option('--processing <ms>', 'time between submission and completion of a job', readWhole, 0)
+    .option(
+      '--realtime-speed <factor>',
+      'process live audio at this multiple of real time (default: at once)',
+      readPositive,
+    )
+    .option(
+      '--language <code>',
+      'language with a model for live sessions; repeatable (default: en, de, es, fr, ja)',
+      repeatable,
+    )
+    .option(
+      '--variant <name=value>',
+      `where the specification is contradictory or silent: ${VARIANT_NAMES}; repeatable`,
+      (text, variants: BodyVariants) => ({ ...variants, ...readVariant(text) }),
+      {},
+    )
+    .option('--lenient', 'admit what public clients do beyond the specification', false)
     .option('--exit', 'end when all jobs are settled, instead of serving the API until interrupted', false)
     .option('--json', 'print one JSON object per event', false)
     .action(simulate);
@@ -92,6 +119,13 @@ async function simulate(options: SimulateOptions): Promise<void> {
     realtimePort: options.realtimePort,
     controlPort: options.controlPort,
     timeScale: options.timeScale,
+    processingMs: options.processing,
+    notifier: options.variant,
+    lenient: options.lenient,
+    realtime: {
+      ...(options.realtimeSpeed === undefined ? {} : { processing: options.realtimeSpeed }),
+      ...(options.language === undefined ? {} : { languages: options.language }),
+    },
     ...(Object.keys(options.region).length > 0 ? { regions: options.region } : {}),
     ...(options.apiKey === undefined ? {} : { apiKeys: [options.apiKey] }),
     ...(options.seed === undefined ? {} : { seed: options.seed }),

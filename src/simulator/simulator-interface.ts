@@ -4,6 +4,7 @@ import type { NotificationOutcome, NotifierOptions } from './callbacks/notifier.
 import type { JobItem } from './content/job-contents.js';
 import type { Faults } from './faults.js';
 import type { NewJob } from './jobs/job-store.js';
+import type { RealtimeSimulator, RealtimeSimulatorOptions } from './realtime/realtime-simulator.js';
 import type { Timing } from './timing.js';
 
 export interface SimulatorOptions {
@@ -31,6 +32,10 @@ export interface SimulatorOptions {
   /** Clock and sleep; overrides `timeScale`. */
   readonly timing?: Timing;
   readonly notifier?: Partial<Omit<NotifierOptions, 'serviceName'>>;
+  /** Languages, limits, pace and faults of realtime and agent sessions. */
+  readonly realtime?: Omit<RealtimeSimulatorOptions, 'verifyKey' | 'host' | 'port' | 'lenient'>;
+  /** Admits what public clients do beyond the specification (docs/simulator.md#lenient). Default false. */
+  readonly lenient?: boolean;
 }
 
 /** A job to simulate; everything but the configuration has a default. */
@@ -62,6 +67,8 @@ export interface Simulator {
   readonly batchUrls: Readonly<Record<string, string>>;
   /** Realtime and agent host, `ws://host:port`, without `/v2`; null unless `realtimePort` was given. */
   readonly realtimeUrl: string | null;
+  /** Sessions and upgrade requests of that host; null without it. */
+  readonly realtime: RealtimeSimulator | null;
   readonly controlUrl: string | null;
   readonly seed: string;
   readonly faults: Faults;

@@ -17,7 +17,7 @@ import { keyService } from './jobs/key-service.js';
 import { jobRecord, type SimulatedJob } from './jobs/simulated-job.js';
 import { createKeyRing } from './key-ring.js';
 import { realtimeKeyCheck } from './realtime/key-check.js';
-import { startRealtimeSimulator } from './realtime/realtime-simulator.js';
+import { type RealtimeSimulator, startRealtimeSimulator } from './realtime/realtime-simulator.js';
 import type { ExpectedItem, Simulator, SimulatorOptions } from './simulator-interface.js';
 import { scaledTiming } from './timing.js';
 
@@ -100,9 +100,9 @@ export async function createSimulator(options: SimulatorOptions = {}): Promise<S
 
   const batchUrls: Record<string, string> = {};
   let controlUrl: string | null = null;
-  let realtimeUrl: string | null = null;
+  let realtime: RealtimeSimulator | null = null;
   let keysUrl = '';
-  const simulator: Omit<Simulator, 'controlUrl' | 'keysUrl' | 'realtimeUrl'> = {
+  const simulator: Omit<Simulator, 'controlUrl' | 'keysUrl' | 'realtime' | 'realtimeUrl'> = {
     apiKey: apiKeys[0] ?? '',
     batchUrls,
     seed,
@@ -141,20 +141,21 @@ export async function createSimulator(options: SimulatorOptions = {}): Promise<S
       batchUrls[region] = (await serve(api, host, port)).url;
     }
     if (options.realtimePort !== undefined) {
-      const port = options.realtimePort;
-      const realtime = await startRealtimeSimulator({ host, port, verifyKey: realtimeKeyCheck(keys) });
+      const { realtimePort: port, lenient = false } = options;
+      const verifyKey = realtimeKeyCheck(keys);
+      realtime = await startRealtimeSimulator({ ...options.realtime, host, port, lenient, verifyKey });
       servers.push(realtime);
-      realtimeUrl = realtime.origin;
     }
+    const realtimeUrl = realtime?.origin ?? null;
     if (options.controlPort !== undefined) {
-      const control = controlApi({ ...simulator, keysUrl, realtimeUrl, controlUrl: null });
+      const control = controlApi({ ...simulator, keysUrl, realtime, realtimeUrl, controlUrl: null });
       controlUrl = (await serve(control, host, options.controlPort)).url;
     }
+    return { ...simulator, keysUrl, realtime, realtimeUrl, controlUrl };
   } catch (error) {
     await close();
     throw error;
   }
-  return { ...simulator, keysUrl, realtimeUrl, controlUrl };
 }
 
 function expectedItems(job: SimulatedJob): Record<JobItem, ExpectedItem> {

@@ -41,7 +41,10 @@ export interface NotificationConfig {
   readonly url: string;
   /** Complete header lines, `<Header-Name>: <value>`. */
   readonly auth_headers?: readonly string[];
-  /** Empty: a callback without body. Absent: the transcript as one attachment named `data_file`. */
+  /**
+   * Empty: a callback without body. Absent: the same by the specification; by public documentation the transcript as one
+   * attachment named `data_file`.
+   */
   readonly contents?: readonly ContentToken[];
   /** `POST` unless given; the public specification writes it in lower case. */
   readonly method?: 'POST' | 'PUT' | (string & {});

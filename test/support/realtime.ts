@@ -73,7 +73,7 @@ export interface RawClient {
 }
 
 export async function rawClient(
-  simulator: RealtimeSimulator,
+  simulator: Pick<RealtimeSimulator, 'origin'>,
   path = '/v2',
   key = API_KEY,
 ): Promise<RawClient> {

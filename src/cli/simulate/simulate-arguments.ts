@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import type { Fault } from '../../simulator/faults.js';
-import { SIMULATED_REGIONS } from '../../simulator/simulator.js';
+import { SIMULATED_REGIONS, type SimulatorOptions } from '../../simulator/simulator.js';
 import { CONTENT_TOKENS } from '../../speech/wire.js';
 
 /** Faults a rate on the command line can ask for, with what else they need. */
@@ -14,6 +14,28 @@ export const RATED_FAULTS: Readonly<Record<string, Fault>> = {
   'wrong-credential': { kind: 'wrong-credential' },
   delay: { kind: 'delay', ms: 2_000 },
 };
+
+export type BodyVariants = NonNullable<SimulatorOptions['notifier']>;
+
+const VARIANTS: Readonly<Record<string, readonly string[]>> = {
+  absentContents: ['empty', 'data_file'],
+  loneData: ['multipart', 'raw'],
+  errorBody: ['jobinfo', 'remaining'],
+  partTypes: ['octet-stream', 'true'],
+  framing: ['sized', 'chunked'],
+};
+
+/** For help texts: `loneData=multipart|raw, …`. */
+export const VARIANT_NAMES = Object.entries(VARIANTS)
+  .map(([name, values]) => `${name}=${values.join('|')}`)
+  .join(', ');
+
+export function readVariant(text: string): BodyVariants {
+  const [name = '', value = ''] = text.split('=', 2);
+  const values = Object.hasOwn(VARIANTS, name) ? (VARIANTS[name] ?? []) : [];
+  if (!values.includes(value)) throw new InvalidArgumentError(`"${text}" is none of ${VARIANT_NAMES}.`);
+  return { [name]: value };
+}
 
 export function readContents(text: string): string[] | undefined {
   if (text === 'absent') return undefined;

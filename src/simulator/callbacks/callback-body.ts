@@ -7,6 +7,8 @@ import { type FormPart, multipartContent } from './multipart-content.js';
 
 /** Variants where the specification is contradictory or silent; a receiver must accept all. */
 export interface BodyHabits {
+  /** Without `contents`: as an empty list, its default, or the transcript as one attachment named `data_file`. */
+  readonly absentContents: 'empty' | 'data_file';
   /** A callback with `data` alone: rule 5 says multipart, rule 6 says the bytes themselves. */
   readonly loneData: 'multipart' | 'raw';
   /** On error: only jobinfo, or the form without the unavailable items. */
@@ -32,11 +34,11 @@ const FILE_NAMES: Record<JobItem, string> = {
 
 /** The rules of docs/service-interface.md, "Bodies". */
 export function callbackBody(job: SimulatedJob, entry: NotificationConfig, habits: BodyHabits): CallbackBody {
-  const { contents } = entry;
-  if (contents?.length === 0) return { content: null, parts: [] };
-  if (job.outcome !== 'success') return errorBody(job, contents ?? [], habits);
-  if (contents === undefined) return form(job, [legacyPart(job)], habits);
-  return bodyOf(job, contents, habits);
+  const legacy = entry.contents === undefined && habits.absentContents === 'data_file';
+  const contents = entry.contents ?? [];
+  if (contents.length === 0 && !legacy) return { content: null, parts: [] };
+  if (job.outcome !== 'success') return errorBody(job, contents, habits);
+  return legacy ? form(job, [legacyPart(job)], habits) : bodyOf(job, contents, habits);
 }
 
 function bodyOf(job: SimulatedJob, contents: readonly string[], habits: BodyHabits): CallbackBody {

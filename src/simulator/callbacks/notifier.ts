@@ -31,6 +31,7 @@ export const NOTIFIER_DEFAULTS: Omit<NotifierOptions, 'serviceName'> = {
   retryDelaysMs: [15_000, 20_000, 30_000],
   idleTimeoutMs: 60_000,
   framing: 'sized',
+  absentContents: 'empty',
   loneData: 'multipart',
   errorBody: 'jobinfo',
   partTypes: 'octet-stream',

@@ -104,7 +104,8 @@ function transcriptOf(job: SimulatedJob, format: string): Answer {
 }
 
 function deleteJob(job: SimulatedJob, query: URLSearchParams): Answer {
-  if (job.status === 'running' && query.get('force') !== 'true') return apiError(423, 'Resource Locked', 'the job is running');
+  if (job.status === 'running' && query.get('force') !== 'true')
+    return apiError(423, 'Resource Locked', 'the job is running');
   job.status = 'deleted';
   return { status: 200, json: { job: jobRecord(job) } };
 }

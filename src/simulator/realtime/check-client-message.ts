@@ -24,7 +24,16 @@ const isFlag = (value: unknown): boolean => typeof value === 'boolean';
 const inRange = (value: unknown, low: number, high: number): boolean =>
   typeof value === 'number' && value >= low && value <= high;
 
-const CONFIG_RULES: Readonly<Record<string, (value: unknown) => boolean>> = {
+/** What a session admits of its client. */
+export interface ClientRules {
+  readonly languages: ReadonlySet<string>;
+  /** Admits what public clients do beyond the specification (docs/simulator.md#lenient). */
+  readonly lenient: boolean;
+}
+
+type FieldRules = Readonly<Record<string, (value: unknown) => boolean>>;
+
+const STRICT_FIELDS: FieldRules = {
   language: (value) => isText(value) && value !== '',
   additional_vocab: (value) => Array.isArray(value) && value.every(isAdditionalWord),
   diarization: (value) => value === 'none' || value === 'speaker_change',
@@ -34,6 +43,19 @@ const CONFIG_RULES: Readonly<Record<string, (value: unknown) => boolean>> = {
   punctuation_overrides: isOverrides,
   speaker_change_sensitivity: (value) => inRange(value, 0, 1),
 };
+
+const LENIENT_FIELDS: FieldRules = {
+  ...STRICT_FIELDS,
+  additional_vocab: (value) =>
+    Array.isArray(value) &&
+    value.every((word) => (isText(word) ? word.trim() !== '' : isAdditionalWord(known(word, WORD_FIELDS)))),
+  diarization: isText,
+  max_delay: (value) => inRange(value, Number.MIN_VALUE, 20),
+  punctuation_overrides: (value) => isOverrides(known(value, OVERRIDE_FIELDS)),
+};
+
+const WORD_FIELDS = ['content', 'sounds_like'];
+const OVERRIDE_FIELDS = ['permitted_marks', 'sensitivity'];
 
 /** Reads a text frame into an object with a name; else `invalid_message`. */
 export function parseClientMessage(text: string): Fields & { readonly message: string } {
@@ -47,20 +69,22 @@ export function parseClientMessage(text: string): Fields & { readonly message: s
   return value as Fields & { readonly message: string };
 }
 
-export function checkStartRecognition(message: Fields, languages: ReadonlySet<string>): StartRecognition {
-  only(message, ['message', 'audio_format', 'transcription_config'], 'invalid_message');
-  checkAudioFormat(message.audio_format);
-  const config = checkTranscriptionConfig(message.transcription_config);
+export function checkStartRecognition(message: Fields, rules: ClientRules): StartRecognition {
+  const { languages, lenient } = rules;
+  if (!lenient) only(message, ['message', 'audio_format', 'transcription_config'], 'invalid_message');
+  checkAudioFormat(message.audio_format, lenient);
+  const config = checkTranscriptionConfig(message.transcription_config, lenient);
   if (!languages.has(config.language))
     throw new Violation('invalid_model', `No model for ${config.language}`);
   return message as unknown as StartRecognition;
 }
 
-function checkTranscriptionConfig(config: unknown): Fields & { readonly language: string } {
+function checkTranscriptionConfig(config: unknown, lenient: boolean): Fields & { readonly language: string } {
   if (!isObject(config)) throw new Violation('invalid_config', 'transcription_config is missing');
   if (config.language === undefined) throw new Violation('invalid_config', 'language is missing');
-  only(config, Object.keys(CONFIG_RULES), 'invalid_config');
-  for (const [field, rule] of Object.entries(CONFIG_RULES)) {
+  const rules = lenient ? LENIENT_FIELDS : STRICT_FIELDS;
+  if (!lenient) only(config, Object.keys(rules), 'invalid_config');
+  for (const [field, rule] of Object.entries(rules)) {
     const value = config[field];
     if (value !== undefined && !rule(value)) throw new Violation('invalid_config', `${field} is not valid`);
   }
@@ -68,11 +92,16 @@ function checkTranscriptionConfig(config: unknown): Fields & { readonly language
 }
 
 /** Reads a SetRecognitionConfig: only `max_delay` and `enable_partials` may differ from the current configuration. */
-export function checkConfigChange(config: unknown, current: TranscriptionConfig): TranscriptionConfig {
-  const change = checkTranscriptionConfig(config);
+export function checkConfigChange(
+  config: unknown,
+  current: TranscriptionConfig,
+  { lenient }: ClientRules,
+): TranscriptionConfig {
+  const change = checkTranscriptionConfig(config, lenient);
   const now = current as unknown as Fields;
   for (const [field, value] of Object.entries(change)) {
     if (['language', 'max_delay', 'enable_partials'].includes(field)) continue;
+    if (lenient && !Object.hasOwn(LENIENT_FIELDS, field)) continue;
     if (JSON.stringify(value) !== JSON.stringify(now[field])) {
       throw new Violation('invalid_config', `${field} cannot be changed in a session`);
     }
@@ -80,30 +109,48 @@ export function checkConfigChange(config: unknown, current: TranscriptionConfig)
   return change as unknown as TranscriptionConfig;
 }
 
-export function checkEndOfStream(message: Fields): number {
-  only(message, ['message', 'last_seq_no'], 'invalid_message');
+/** `frames`: the number received. A lenient session also takes a lower one, the last that was acknowledged. */
+export function checkLastSeqNo(lastSeqNo: number, frames: number, { lenient }: ClientRules): void {
+  if (lastSeqNo === frames || (lenient && lastSeqNo >= 0 && lastSeqNo < frames)) return;
+  throw new Violation('protocol_error', `${frames} frames came, not ${lastSeqNo}`);
+}
+
+export function readEndOfStream(message: Fields, { lenient }: ClientRules): number {
+  if (!lenient) only(message, ['message', 'last_seq_no'], 'invalid_message');
   const last = message.last_seq_no;
   if (!Number.isSafeInteger(last)) throw new Violation('invalid_message', 'last_seq_no is not an integer');
   return last as number;
 }
 
-function checkAudioFormat(format: unknown): void {
+function checkAudioFormat(format: unknown, lenient: boolean): void {
   if (!isObject(format)) throw new Violation('invalid_audio_type', 'audio_format is missing');
   if (format.type !== 'raw' && format.type !== 'file') {
     throw new Violation('invalid_audio_type', 'type is neither raw nor file');
   }
+  if (!lenient) {
+    only(
+      format,
+      format.type === 'raw' ? ['type', 'encoding', 'sample_rate'] : ['type'],
+      'invalid_audio_type',
+    );
+  }
   if (format.type === 'raw') checkRawFormat(format);
-  else only(format, ['type'], 'invalid_audio_type');
 }
 
 function checkRawFormat(format: Fields): void {
-  only(format, ['type', 'encoding', 'sample_rate'], 'invalid_audio_type');
   if (!isText(format.encoding) || !['pcm_f32le', 'pcm_s16le', 'mulaw'].includes(format.encoding)) {
     throw new Violation('invalid_audio_type', 'encoding is not supported');
   }
   if (!Number.isSafeInteger(format.sample_rate) || (format.sample_rate as number) <= 0) {
     throw new Violation('invalid_audio_type', 'sample_rate is not an integer');
   }
+}
+
+/** The object without fields of other names; anything else as it is. */
+function known(value: unknown, fields: readonly string[]): unknown {
+  return isObject(value)
+    ? Object.fromEntries(Object.entries(value).filter(([field]) => fields.includes(field)))
+    : value;
 }
 
 function only(object: Fields, known: readonly string[], type: DocumentedErrorType): void {

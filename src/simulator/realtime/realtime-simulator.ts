@@ -14,7 +14,10 @@ export interface RealtimeSimulatorOptions {
   readonly host?: string;
   /** Default 0: any free port. */
   readonly port?: number;
+  /** Codes with a model; others are `invalid_model`. Default: en with its regional codes, de, es, fr, ja. */
   readonly languages?: readonly string[];
+  /** Admits what public clients do beyond the specification (docs/simulator.md#lenient). Default false. */
+  readonly lenient?: boolean;
   readonly limits?: Partial<AudioBufferLimits>;
   /** Default `instant`. */
   readonly processing?: SimulatedSessionOptions['processing'];
@@ -39,6 +42,8 @@ export interface RealtimeSimulator {
 }
 
 const SERVICES: Readonly<Record<string, 'realtime' | 'agent'>> = { '/v2': 'realtime', '/v2/agent': 'agent' };
+/** Older public clients append the language: `/v2/en`, `/v2/en-GB`, `/v2/cmn_en`. */
+const LANGUAGE_PATH = /^\/v2\/[a-z]{2,3}([-_][A-Za-z]{2,4})?$/;
 const LANGUAGES = ['en', 'en-US', 'en-GB', 'en-AU', 'de', 'es', 'fr', 'ja'];
 const LIMITS: AudioBufferLimits = {
   bufferSeconds: 5,
@@ -70,7 +75,7 @@ export async function startRealtimeSimulator(options: RealtimeSimulatorOptions):
         .resume();
       return;
     }
-    const entry = admit(request, script);
+    const entry = admit(request, script, options.lenient ?? false);
     if (typeof entry === 'number') return refuse(socket, entry);
     sockets.handleUpgrade(request, socket, head, (webSocket) => {
       const verdict = judge(options, entry);
@@ -83,12 +88,13 @@ export async function startRealtimeSimulator(options: RealtimeSimulatorOptions):
     });
   });
 
-  await new Promise<void>((resolve) =>
-    server.listen(options.port ?? 0, options.host ?? '127.0.0.1', () => resolve()),
-  );
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(options.port ?? 0, options.host ?? '127.0.0.1', resolve);
+  });
   const { address, port } = server.address() as AddressInfo;
   return {
-    origin: `ws://${address}:${port}`,
+    origin: `ws://${address.includes(':') ? `[${address}]` : address}:${port}`,
     sessions: sessions.all,
     upgrades: upgrades.all,
     session: sessions.nth,
@@ -107,17 +113,24 @@ interface Entry {
 }
 
 /** The entry of a connection, or the status with which its upgrade is rejected. */
-function admit(request: IncomingMessage, script: SessionScript): Entry | number {
+function admit(request: IncomingMessage, script: SessionScript, lenient: boolean): Entry | number {
   if (script.refuseUpgrade !== undefined) return script.refuseUpgrade;
-  const url = new URL(request.url ?? '/', 'ws://simulator');
-  const service = SERVICES[url.pathname];
-  if (service === undefined) return 404;
+  const target = `ws://simulator${request.url ?? '/'}`;
+  if (!URL.canParse(target)) return 400;
+  const url = new URL(target);
+  const service = serviceAt(url.pathname, lenient);
+  if (service === null) return 404;
   if (request.method !== 'GET') return 405;
   const bearer = /^Bearer (\S+)$/.exec(request.headers.authorization ?? '')?.[1];
   const jwt = url.searchParams.get('jwt');
   if (bearer !== undefined && jwt !== null) return 400;
   if (bearer !== undefined) return { service, token: bearer, placement: 'header' };
   return jwt === null || jwt === '' ? 401 : { service, token: jwt, placement: 'jwt' };
+}
+
+function serviceAt(path: string, lenient: boolean): 'realtime' | 'agent' | null {
+  const service = Object.hasOwn(SERVICES, path) ? SERVICES[path] : undefined;
+  return service ?? (lenient && LANGUAGE_PATH.test(path) ? 'realtime' : null);
 }
 
 async function judge(options: RealtimeSimulatorOptions, { token, placement }: Entry): Promise<KeyVerdict> {
@@ -143,7 +156,7 @@ function sessionOptions(
   return {
     service,
     verdict,
-    languages: new Set(options.languages ?? LANGUAGES),
+    rules: { languages: new Set(options.languages ?? LANGUAGES), lenient: options.lenient ?? false },
     limits: { ...LIMITS, ...options.limits },
     processing: options.processing ?? 'instant',
     durationLimitSeconds: options.durationLimitSeconds ?? Number.POSITIVE_INFINITY,

@@ -13,10 +13,12 @@ import type {
 import { AgentMessages } from './agent-messages.js';
 import { AudioBuffer, type AudioBufferLimits } from './audio-buffer.js';
 import {
+  type ClientRules,
   checkConfigChange,
-  checkEndOfStream,
+  checkLastSeqNo,
   checkStartRecognition,
   parseClientMessage,
+  readEndOfStream,
   Violation,
 } from './check-client-message.js';
 import { Recogniser } from './recogniser.js';
@@ -27,7 +29,7 @@ export type KeyVerdict = 'ok' | 'not_authorised' | 'insufficient_funds' | 'not_a
 export interface SimulatedSessionOptions {
   readonly service: 'realtime' | 'agent';
   readonly verdict: Promise<KeyVerdict>;
-  readonly languages: ReadonlySet<string>;
+  readonly rules: ClientRules;
   readonly limits: AudioBufferLimits;
   /** `instant` processes audio on arrival; `manual` when `process` is called; a number at this multiple of real time. */
   readonly processing: 'instant' | 'manual' | number;
@@ -140,7 +142,7 @@ export class SimulatedSession {
         this.#change(message.transcription_config);
         break;
       case 'EndOfStream':
-        this.#endOfStream(checkEndOfStream(message));
+        this.#endOfStream(readEndOfStream(message, this.#options.rules));
         break;
       default:
         throw new Violation('invalid_message', `${message.message} is not a message`);
@@ -149,7 +151,7 @@ export class SimulatedSession {
 
   #start(message: Readonly<Record<string, unknown>>): void {
     if (this.#state !== 'connected') throw new Violation('protocol_error', 'StartRecognition is sent once');
-    const start = checkStartRecognition(message, this.#options.languages);
+    const start = checkStartRecognition(message, this.#options.rules);
     this.#state = 'starting';
     void Promise.all([this.#options.verdict, this.#options.script.startAfter]).then(([verdict]) => {
       if (this.#state !== 'starting') return;
@@ -187,7 +189,7 @@ export class SimulatedSession {
     if (this.#state !== 'started' || this.#config === null) {
       throw new Violation('protocol_error', 'SetRecognitionConfig belongs between start and end');
     }
-    const change = checkConfigChange(config, this.#config);
+    const change = checkConfigChange(config, this.#config, this.#options.rules);
     this.#recogniser?.change(change);
   }
 
@@ -202,9 +204,7 @@ export class SimulatedSession {
     }
     this.#endReceived = true;
     if (this.#state === 'finished' || this.#faultsAt('end')) return;
-    if (lastSeqNo !== this.#buffer.receivedFrames) {
-      throw new Violation('protocol_error', `${this.#buffer.receivedFrames} frames came, not ${lastSeqNo}`);
-    }
+    checkLastSeqNo(lastSeqNo, this.#buffer.receivedFrames, this.#options.rules);
     if (this.#buffer.endsInsideSample) throw new Violation('data_error', 'The audio ends inside a sample');
     this.#state = 'ending';
     if (this.#buffer.empty) this.#finish();

@@ -96,8 +96,13 @@ describe('body rules of the service', () => {
     expect(Number(request.headers['content-length'])).toBe(request.body.length);
   });
 
-  it('sends the transcript as one attachment named data_file when contents is absent', async () => {
-    const { request, id } = await callback(undefined);
+  it('takes contents that are absent for empty, their default', async () => {
+    const { request } = await callback(undefined);
+    expect([request.body.length, request.headers['content-type']]).toEqual([0, undefined]);
+  });
+
+  it('can send the transcript as one attachment named data_file when contents is absent', async () => {
+    const { request, id } = await callback(undefined, 'success', { absentContents: 'data_file' });
     const parts = partsOf(request);
     expect(parts).toHaveLength(1);
     expect(parts[0]?.head).toContain('name="data_file"');

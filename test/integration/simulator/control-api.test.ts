@@ -8,7 +8,12 @@ let receiver: RecordingServer;
 
 beforeEach(async () => {
   receiver = await recordingServer();
-  simulator = await createSimulator({ regions: { eu1: 0 }, realtimePort: 0, controlPort: 0, timeScale: 0.001 });
+  simulator = await createSimulator({
+    regions: { eu1: 0 },
+    realtimePort: 0,
+    controlPort: 0,
+    timeScale: 0.001,
+  });
 });
 
 afterEach(async () => {

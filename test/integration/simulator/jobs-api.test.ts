@@ -112,15 +112,18 @@ describe('the simulated jobs API', () => {
     expect([forced.status, JSON.parse(forced.body).job.status]).toEqual([200, 'deleted']);
   });
 
-  it.each(['error', 'fetch_error', 'trim_error'])('says in errors why a job ended with %s', async (outcome) => {
-    const { id } = simulator.submit({ config: { type: 'transcription' }, outcome });
-    await simulator.idle();
-    const { job } = JSON.parse((await ask(`/v2/jobs/${id}`)).body);
-    expect(job).toMatchObject({
-      status: 'rejected',
-      errors: [{ message: expect.stringMatching(/^Failed to /), timestamp: new Date(now).toISOString() }],
-    });
-  });
+  it.each(['error', 'fetch_error', 'trim_error'])(
+    'says in errors why a job ended with %s',
+    async (outcome) => {
+      const { id } = simulator.submit({ config: { type: 'transcription' }, outcome });
+      await simulator.idle();
+      const { job } = JSON.parse((await ask(`/v2/jobs/${id}`)).body);
+      expect(job).toMatchObject({
+        status: 'rejected',
+        errors: [{ message: expect.stringMatching(/^Failed to /), timestamp: new Date(now).toISOString() }],
+      });
+    },
+  );
 
   it.each([[{}], [{ authorization: 'Bearer wrong' }], [{ authorization: 'Basic x' }]])(
     'answers 401 to %j',

@@ -3,6 +3,7 @@ import express, { type Request, type Response, Router } from 'express';
 import { asProblem, Problem } from '../domain/problem.js';
 import { respondProblem, retryAfterOf } from '../receiver/http/respond.js';
 import { StoreError } from '../store/object-store.js';
+import type { Access } from './access/access.js';
 import type { ChangeGate } from './access/change-gate.js';
 import { SignInRefusal } from './access/failed-sign-ins.js';
 import type { SignIn } from './access/sign-in.js';
@@ -36,7 +37,7 @@ export function createAdminRouter(options: AdminRouterOptions): Router {
     mountPath(router, path, options);
   }
   router.use((request, response) => {
-    options.signIn.bearer(request);
+    options.signIn.authenticate(request);
     refuse(request, response, new Problem('not-found', 'There is nothing at this path.'), options);
   });
   router.use(async (error: unknown, request: Request, response: ServerResponse, _next: unknown) => {
@@ -55,7 +56,7 @@ function mountPath(router: Router, path: string, options: AdminRouterOptions): v
     router[lowerCase(route.method)](
       path,
       async (request, response, next) => {
-        response.locals.actor = await signInTo(route, request, signIn);
+        response.locals.access = await signInTo(route, request, signIn);
         next();
       },
       ...handlers,
@@ -67,7 +68,7 @@ function mountPath(router: Router, path: string, options: AdminRouterOptions): v
   }
   const allow = routes.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).join(', ');
   router.all(path, (request, response) => {
-    signIn.bearer(request);
+    signIn.authenticate(request);
     const problem = new Problem('method-not-allowed', `Use ${allow}.`);
     respondProblem(request, response, problem, DRAIN, false, { allow });
   });
@@ -77,19 +78,28 @@ function lowerCase(method: AdminRoute['method']): 'get' | 'post' | 'delete' {
   return method.toLowerCase() as 'get' | 'post' | 'delete';
 }
 
-async function signInTo(route: AdminRoute, request: Request, signIn: SignIn): Promise<string> {
+/** Also rejects with `right-missing`, before anything of the body is read. */
+async function signInTo(route: AdminRoute, request: Request, signIn: SignIn): Promise<Access> {
   const ticket = route.ticket === true ? queryOf(request).get('ticket') : null;
-  return ticket === null
-    ? signIn.bearer(request)
-    : signIn.ticket(ticket, paramsOf(request).id ?? '', request);
+  const access =
+    ticket === null
+      ? signIn.authenticate(request)
+      : await signIn.ticket(ticket, paramsOf(request).id ?? '', request);
+  if (route.right === null || access.may.has(route.right)) return access;
+  throw new Problem(
+    'right-missing',
+    `This needs the right ${route.right}, which ${access.actor} does not have.`,
+  );
 }
 
 function readRequest(request: Request, response: Response): AdminRequest {
+  const access = response.locals.access as Access;
   return {
     params: paramsOf(request),
     query: queryOf(request),
     body: request.body as unknown,
-    actor: String(response.locals.actor),
+    access,
+    actor: access.actor,
     request,
     response,
   };

@@ -12,6 +12,7 @@ import type { RecoveryParts } from '../recovery/recovery-parts.js';
 import { createTrialDecoder } from '../repair/decode-quarantined.js';
 import { createRepairs, type RepairOptions } from '../repair/repairs.js';
 import type { ObjectStore } from '../store/object-store.js';
+import type { AdminToken } from './access/access.js';
 import { type ChangeGate, createChangeGate } from './access/change-gate.js';
 import type { FailedSignIn } from './access/failed-sign-ins.js';
 import { createSignIn } from './access/sign-in.js';
@@ -42,7 +43,7 @@ export interface AdminOptions
   /** Host names of the port, besides addresses and internal names. */
   readonly hosts: readonly string[];
   /** Bearer tokens by name. */
-  readonly tokens: Readonly<Record<string, string>>;
+  readonly tokens: Readonly<Record<string, AdminToken>>;
   /** Called for each failed sign-in. */
   readonly onSignInFailure: (failure: FailedSignIn) => void;
   readonly records: RecordSource;

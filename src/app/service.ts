@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { AdminToken } from '../admin/access/access.js';
 import { reportSignIns } from '../admin/access/report-sign-ins.js';
 import { createAdmin } from '../admin/admin.js';
 import type { CredentialSettings } from '../admin/health/credential-notices.js';
@@ -53,7 +54,7 @@ export interface ServiceOptions {
   readonly log: Logger;
   readonly version: string;
   /** Bearer tokens of the admin port by name; at least one. */
-  readonly adminTokens: Readonly<Record<string, string>>;
+  readonly adminTokens: Readonly<Record<string, AdminToken>>;
   /** Ends the process: the store was found to be unfit after the start. */
   readonly onFatal: (error: Error) => void;
 }

@@ -5,6 +5,7 @@ import { type Config, loadConfig } from '../config/config.js';
 import { isDevelopment, isProduction } from '../config/environment.js';
 import { secretValues } from '../config/secret-values.js';
 import { warningsOfProcess } from '../config/warnings.js';
+import { RIGHTS } from '../domain/rights.js';
 import { createLogger, type Logger } from '../observe/logger.js';
 import { ListenError } from '../receiver/http/listen.js';
 import { WeakStoreError } from '../store/store-proof.js';
@@ -15,6 +16,8 @@ import { dashboardLink, welcome } from './shared/welcome.js';
 
 /** Name of the generated token in the ledger. */
 const START_TOKEN = 'start-link';
+
+type AdminTokens = Config['admin']['tokens'];
 
 export function createCommand(): Command {
   return new Command('serve').description('receive callbacks until a signal').action(serve);
@@ -28,7 +31,7 @@ async function serve(): Promise<void> {
     level: config.log.level,
     format: isPretty(config.log.pretty) ? 'pretty' : 'json',
     replica: config.replicaName,
-    secrets: [...secretValues(config), ...Object.values(adminTokens)],
+    secrets: [...secretValues(config), ...Object.values(adminTokens).map(({ token }) => token)],
   });
   const service = await createService({ config, log, version: packageVersion(), adminTokens, onFatal });
   stopOnSignal(service, log);
@@ -50,17 +53,12 @@ async function serve(): Promise<void> {
 }
 
 /** Generates a token when none is configured, so that the dashboard is never open to everyone who can reach the port. */
-function startTokens({ admin }: Config): Readonly<Record<string, string>> {
+function startTokens({ admin }: Config): AdminTokens {
   if (Object.keys(admin.tokens).length > 0) return admin.tokens;
-  return { [START_TOKEN]: randomBytes(24).toString('base64url') };
+  return { [START_TOKEN]: { token: randomBytes(24).toString('base64url'), may: RIGHTS, sources: [] } };
 }
 
-function announce(
-  config: Config,
-  listening: Listening,
-  tokens: Readonly<Record<string, string>>,
-  log: Logger,
-): void {
+function announce(config: Config, listening: Listening, tokens: AdminTokens, log: Logger): void {
   const { publicUrl, adminUrl } = listening;
   const sources = Object.keys(config.sources);
   log.info(
@@ -69,7 +67,7 @@ function announce(
   );
   if (listening.notReady !== null) log.warn({ event: 'not-ready' }, `not ready yet: ${listening.notReady}`);
   for (const warning of warningsOfProcess(config)) log.warn({ event: 'configuration' }, warning);
-  const startToken = tokens[START_TOKEN];
+  const startToken = tokens[START_TOKEN]?.token;
   if (isDevelopment()) {
     process.stdout.write(welcome({ ...listening, sources: config.sources, startToken }));
   } else if (startToken !== undefined) {

@@ -6,3 +6,8 @@ export interface BrokenRule {
   readonly expected: string;
   readonly also?: readonly SettingPath[];
 }
+
+/** Where the settings are used, as far as rules depend on it. */
+export interface RuleContext {
+  readonly production: boolean;
+}

@@ -1,7 +1,7 @@
 import { parseHeaderLine, secretPart } from '../text/header-line.js';
-import type { BrokenRule } from './broken-rule.js';
+import { scopeRules, tokenRules } from './admin-rules.js';
+import type { BrokenRule, RuleContext } from './broken-rule.js';
 import type { SettingPath } from './config-error.js';
-import { isLoopback } from './loopback.js';
 import { repeated } from './repeated.js';
 import type { Settings } from './schema.js';
 import { subscriberRules } from './subscriber-rules.js';
@@ -14,19 +14,12 @@ const S3_MIN_PART = 5 * 2 ** 20;
 /** In characters. Below 16 characters `warnings.ts` warns. */
 const SHORTEST_SECRET = 8;
 
-/** Where the settings are used, as far as rules depend on it. */
-export interface RuleContext {
-  readonly production: boolean;
-}
-
-/** Minimum length of an admin token, in characters, except on loopback in development. */
-export const STRONG_TOKEN = 20;
-
 /** All rules across settings that `settings` breaks. */
 export function brokenRules(settings: Settings, context: RuleContext): BrokenRule[] {
   return [
     ...portRules(settings),
     ...tokenRules(settings, context),
+    ...scopeRules(settings),
     ...storeRules(settings),
     ...limitRules(settings),
     ...speechRules(settings),
@@ -43,28 +36,6 @@ function* portRules({ receiver, admin }: Settings): Generator<BrokenRule> {
       expected: 'another port than receiver.port',
       also: [['receiver', 'port']],
     };
-  }
-}
-
-function* tokenRules({ admin }: Settings, { production }: RuleContext): Generator<BrokenRule> {
-  if (!isLoopback(admin.host) && Object.keys(admin.tokens).length === 0) {
-    yield {
-      path: ['admin', 'tokens'],
-      expected: `at least one token, because admin.host ${admin.host} is not loopback`,
-      also: [['admin', 'host']],
-    };
-  }
-  const reachable = !isLoopback(admin.host);
-  for (const [name, token] of Object.entries(admin.tokens)) {
-    if (token.length >= STRONG_TOKEN || !(production || reachable)) continue;
-    yield {
-      path: ['admin', 'tokens', name],
-      expected: `a token of at least ${STRONG_TOKEN} characters ${reachable ? `because admin.host ${admin.host} is not loopback` : 'in production'}; openssl rand -base64 24 makes one`,
-      also: [['admin', 'host']],
-    };
-  }
-  for (const [first, second] of repeated(Object.entries(admin.tokens), ([, token]) => token)) {
-    yield { path: ['admin', 'tokens', second[0]], expected: `another token than ${first[0]} has` };
   }
 }
 

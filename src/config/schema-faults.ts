@@ -49,11 +49,11 @@ function below(schema: unknown, segment: string | number): unknown {
   return schema instanceof z.ZodArray ? schema.element : undefined;
 }
 
-/** The schema below its defaults. */
+/** The schema below its defaults, and behind a short form that a map may have. */
 export function unwrap(schema: unknown): unknown {
   let inner = schema;
   while (inner instanceof z.ZodPrefault || inner instanceof z.ZodDefault || inner instanceof z.ZodNullable) {
     inner = inner.unwrap();
   }
-  return inner;
+  return inner instanceof z.ZodPipe && inner.out instanceof z.ZodObject ? inner.out : inner;
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { admin, limits, receiver } from './schema/server-settings.js';
+import { admin } from './schema/admin-settings.js';
+import { limits, receiver } from './schema/server-settings.js';
 import { egress, sources } from './schema/source-settings.js';
 import { capture, recovery, speech } from './schema/speech-settings.js';
 import { ledger, store } from './schema/store-settings.js';

@@ -10,7 +10,7 @@ export function secretValues(config: Config): string[] {
   const headers = credentials.flatMap((credential) => credential.headers).map(headerSecret);
   const { s3 } = config.store;
   const values = [
-    ...Object.values(config.admin.tokens),
+    ...Object.values(config.admin.tokens).map(({ token }) => token),
     ...headers,
     s3.secretAccessKey,
     s3.sessionToken,

@@ -3,6 +3,7 @@ import { parseHeaderLine } from '../text/header-line.js';
 import { parseRange } from '../text/ip-address.js';
 import { readStoreLocation } from '../text/store-location.js';
 import { readInstant } from '../time/instant.js';
+import { nearest } from './nearest.js';
 import { leaf, Mismatch } from './setting.js';
 import { formatDuration, formatSize, parseDuration, parseSize } from './units.js';
 
@@ -58,6 +59,16 @@ export function flag() {
 
 export function oneOf<const T extends string>(values: readonly T[]) {
   return leaf(`one of ${values.join(', ')}`, (input) => values.find((value) => value === String(input)));
+}
+
+/** One of some words; a misspelt one is answered with the word that it probably means. */
+export function nearestOf<const T extends string>(values: readonly T[]) {
+  const expected = `one of ${values.join(', ')}`;
+  return leaf(expected, (input) => {
+    const found = values.find((value) => value === input);
+    const guess = typeof input === 'string' ? nearest(input, values) : null;
+    return found ?? (guess === null ? undefined : new Mismatch(`${expected}; did you mean ${guess}?`));
+  });
 }
 
 export function text(pattern: RegExp, expected: string) {

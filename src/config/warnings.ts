@@ -1,9 +1,9 @@
 import { isIP } from 'node:net';
 import { parseHeaderLine, secretPart } from '../text/header-line.js';
+import { STRONG_TOKEN } from './admin-rules.js';
 import type { Config } from './config.js';
 import { type Environment, isProduction } from './environment.js';
 import { isLoopback } from './loopback.js';
-import { STRONG_TOKEN } from './rules.js';
 import { formatDuration, formatSize } from './units.js';
 
 type Source = Config['sources'][string];
@@ -33,7 +33,7 @@ export function configWarnings(config: Config, { now, production, environment }:
   return [
     ...Object.entries(config.sources).flatMap(([name, source]) => sourceWarnings(name, source, now)),
     ...sharedPrefixWarnings(config),
-    ...Object.entries(config.admin.tokens).flatMap(([name, token]) =>
+    ...Object.entries(config.admin.tokens).flatMap(([name, { token }]) =>
       token.length < STRONG_TOKEN
         ? [`admin.tokens.${name} is shorter than ${STRONG_TOKEN} characters: easy to guess`]
         : [],

@@ -1,9 +1,10 @@
 import { ApiError, onSignedOut } from './lib/api/admin-api.js';
 import { describeProblem } from './lib/api/describe-problem.js';
+import { currentSession, forgetSession, loadSession } from './lib/api/session.js';
 import { forgetToken, takeTokenFromAddress, token } from './lib/api/token.js';
 import { elementById, link } from './lib/elements/dom.js';
 import { announce, dismissNotice } from './lib/elements/notice.js';
-import { emptyPanel, heading } from './lib/elements/panels.js';
+import { emptyPanel, heading, problemPanel } from './lib/elements/panels.js';
 import { textOf } from './lib/forms/field.js';
 import { setPaused } from './lib/screen/poll.js';
 import { parseRoute, toJob } from './lib/screen/route.js';
@@ -23,6 +24,7 @@ import { replayView } from './views/replays/replay-view.js';
 import { replaysView } from './views/replays/replays-view.js';
 import { signInView } from './views/sign-in-view.js';
 
+/** @import { Session } from './lib/api/api-answers.js' */
 /** @import { Route } from './lib/screen/route.js' */
 /** @import { Screen } from './lib/screen/screen.js' */
 
@@ -48,19 +50,46 @@ const VIEWS = {
 
 const content = elementById('content');
 const top = elementById('top');
+const actor = elementById('actor');
 const freshness = elementById('freshness');
 const utc = elementById('utc');
 const pause = elementById('pause');
 /** @type {ReturnType<typeof createScreen> | null} */
 let screen = null;
 
+const ALL_RIGHTS = 4;
+
 /** @type {Route} */
 const SIGN_IN = { name: 'sign-in', id: '', section: null, query: new URLSearchParams() };
 
+/** Milliseconds until the receiver is asked again what the token may do. */
+const RETRY = 3000;
+
+/**
+ * Shows the view of the address, once it is known what the token may do.
+ * @param {{moveFocus: boolean}} options
+ */
+async function open(options) {
+  if (takeTokenFromAddress()) forgetSession();
+  if (token() !== null && currentSession() === null) {
+    try {
+      await loadSession();
+    } catch (error) {
+      if (token() !== null) {
+        content.replaceChildren(problemPanel(error));
+        setTimeout(open, RETRY, options);
+        return;
+      }
+    }
+  }
+  show(options);
+}
+
 /** @param {{moveFocus: boolean}} options */
-function open({ moveFocus }) {
-  takeTokenFromAddress();
-  const signedIn = token() !== null;
+function show({ moveFocus }) {
+  const session = currentSession();
+  const signedIn = session !== null;
+  actor.textContent = session === null ? '' : sessionInWords(session);
   const route = signedIn ? parseRoute(location.hash) : SIGN_IN;
   const sameView = screen?.route.name === route.name && screen.route.id === route.id;
   screen?.close();
@@ -71,6 +100,15 @@ function open({ moveFocus }) {
   const view = VIEWS[route.name] ?? signInView(() => open({ moveFocus: true }));
   view(screen);
   if (moveFocus && !sameView) focusHeading();
+}
+
+/**
+ * "ops", or "clinic (view, read; intake)" for a token that may not do everything everywhere.
+ * @param {Session} session
+ */
+function sessionInWords({ actor: name, may, sources }) {
+  if (may.length === ALL_RIGHTS && sources === null) return name;
+  return `${name} (${may.join(', ')}${sources === null ? '' : `; ${sources.join(', ')}`})`;
 }
 
 /** @param {Screen} screen */
@@ -158,6 +196,7 @@ elementById('notice-close').onclick = () => {
 };
 elementById('sign-out').onclick = () => {
   forgetToken();
+  forgetSession();
   open({ moveFocus: true });
 };
 addEventListener('hashchange', () => {
@@ -167,6 +206,7 @@ addEventListener('hashchange', () => {
 showZone();
 showSearchShortcut();
 onSignedOut(() => {
+  forgetSession();
   if (screen?.route.name === 'sign-in') return;
   announce('You were signed out: the token is no longer valid.', 'notice');
   open({ moveFocus: true });

@@ -1,25 +1,26 @@
 import { createHmac, hash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { distinctHeaders } from '../../receiver/http/distinct-headers.js';
+import { type Access, type AdminToken, accessOf } from './access.js';
 import { createFailedSignIns, type FailedSignInsOptions } from './failed-sign-ins.js';
 import { createTicketKeys, type TicketKeys } from './ticket-keys.js';
 
 /** Authenticates requests to the admin API. */
 export interface SignIn {
-  /** Name of the token the request carries. Throws `SignInRefusal`. */
-  bearer(request: IncomingMessage): string;
+  /** What the token of the request permits. Throws `SignInRefusal`. */
+  authenticate(request: IncomingMessage): Access;
   /**
    * A ticket for the artefacts of one job: for `<audio>` and download links, which cannot send headers. It is derived
    * from the token, so that every replica accepts it and it expires with the token.
    */
   issueTicket(actor: string, jobId: string): Promise<{ readonly ticket: string; readonly expires: string }>;
-  /** Name of the token that the ticket was issued for. Rejects with `SignInRefusal` when it is invalid or expired. */
-  ticket(ticket: string, jobId: string, request: IncomingMessage): Promise<string>;
+  /** What the token permits that the ticket was issued for. Rejects with `SignInRefusal` when it is invalid or expired. */
+  ticket(ticket: string, jobId: string, request: IncomingMessage): Promise<Access>;
 }
 
 export interface SignInOptions extends FailedSignInsOptions {
   /** Tokens by name. */
-  readonly tokens: Readonly<Record<string, string>>;
+  readonly tokens: Readonly<Record<string, AdminToken>>;
   /** Default: keys derived from the tokens by scrypt. */
   readonly ticketKeys?: TicketKeys;
 }
@@ -29,7 +30,10 @@ const TICKET_LIFETIME = 3_600_000;
 
 export function createSignIn(options: SignInOptions): SignIn {
   const { clock = Date.now, ticketKeys = createTicketKeys(options.tokens) } = options;
-  const tokens = Object.entries(options.tokens).map(([name, token]) => ({ name, digest: digestOf(token) }));
+  const tokens = Object.entries(options.tokens).map(([name, token]) => ({
+    digest: digestOf(token.token),
+    access: accessOf(name, token),
+  }));
   const { refuse } = createFailedSignIns(options);
 
   async function ticketMark(name: string, expires: number, jobId: string): Promise<Buffer> {
@@ -38,7 +42,7 @@ export function createSignIn(options: SignInOptions): SignIn {
   }
 
   return {
-    bearer(request) {
+    authenticate(request) {
       const values = distinctHeaders(request).authorization ?? [];
       const [, token] = /^Bearer +([\x21-\x7e]{1,4096}) *$/i.exec(values[0] ?? '') ?? [];
       if (values.length !== 1 || token === undefined) {
@@ -48,7 +52,7 @@ export function createSignIn(options: SignInOptions): SignIn {
       const presented = digestOf(token);
       // Every token is compared, also after a match, so that the time taken reveals nothing.
       const matching = tokens.filter(({ digest }) => timingSafeEqual(presented, digest));
-      return matching[0]?.name ?? refuse(request, 'wrong', 'The bearer token is not valid.');
+      return matching[0]?.access ?? refuse(request, 'wrong', 'The bearer token is not valid.');
     },
     async issueTicket(actor, jobId) {
       const expires = clock() + TICKET_LIFETIME;
@@ -57,13 +61,13 @@ export function createSignIn(options: SignInOptions): SignIn {
     },
     async ticket(ticket, jobId, request) {
       const [, name, expires, mark] = /^([a-z0-9-]{1,64})\.(\d{1,16})\.([\w-]{43})$/.exec(ticket) ?? [];
-      const token = tokens.find((each) => each.name === name);
+      const token = tokens.find(({ access }) => access.actor === name);
       const detail = 'The ticket is not valid or has expired.';
       if (token === undefined || mark === undefined) return refuse(request, 'ticket-wrong', detail);
       // Checked before the key is used: an expired ticket must not serve for guessing the token.
       if (Number(expires) <= clock()) return refuse(request, 'ticket-expired', detail);
-      const expected = await ticketMark(token.name, Number(expires), jobId);
-      if (timingSafeEqual(expected, Buffer.from(mark, 'base64url'))) return token.name;
+      const expected = await ticketMark(token.access.actor, Number(expires), jobId);
+      if (timingSafeEqual(expected, Buffer.from(mark, 'base64url'))) return token.access;
       return refuse(request, 'ticket-wrong', detail);
     },
   };

@@ -1,4 +1,5 @@
 import { scrypt } from 'node:crypto';
+import type { AdminToken } from './access.js';
 
 /**
  * Keys that tickets are signed with, one per admin token. Tickets are part of URLs, and one that leaks can be used to guess the
@@ -14,7 +15,7 @@ export type DeriveKey = (token: string, name: string) => Promise<Buffer>;
 
 /** Derives one key at a time: each derivation takes 32 MiB. */
 export function createTicketKeys(
-  tokens: Readonly<Record<string, string>>,
+  tokens: Readonly<Record<string, Pick<AdminToken, 'token'>>>,
   derive: DeriveKey = deriveByScrypt,
 ): TicketKeys {
   const keys = new Map<string, Promise<Buffer>>();
@@ -25,7 +26,7 @@ export function createTicketKeys(
       if (known !== undefined) return known;
       const token = Object.hasOwn(tokens, name) ? tokens[name] : undefined;
       if (token === undefined) return Promise.reject(new Error(`there is no token ${name}`));
-      const key = last.then(() => derive(token, name));
+      const key = last.then(() => derive(token.token, name));
       last = key.catch(() => {});
       keys.set(name, key);
       return key;

@@ -1,7 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { z } from 'zod';
 import { Problem, type ProblemCode } from '../../domain/problem.js';
+import type { Right } from '../../domain/rights.js';
 import { readBody, readQuery } from '../../text/read-input.js';
+import type { Access } from '../access/access.js';
 import type { Answer } from './answers/values.js';
 
 /** Schemas by the name of a parameter. */
@@ -27,6 +29,8 @@ export interface RouteContract<
   readonly path: string;
   readonly tag: 'Health' | 'Deliveries' | 'Jobs' | 'Quarantine' | 'Replays' | 'Security' | 'Description';
   readonly summary: string;
+  /** What the client must be permitted; null for what every token may ask. */
+  readonly right: Right | null;
   /** Schemas of path parameters that not every text satisfies; other values are answered 404. */
   readonly params?: Path;
   /** Query parameters; unknown and repeated ones are answered 400. */
@@ -49,6 +53,7 @@ export interface AdminRequest {
   readonly query: URLSearchParams;
   /** Parsed JSON; undefined when there was no body. */
   readonly body: unknown;
+  readonly access: Access;
   /** Name of the token that was presented. */
   readonly actor: string;
   readonly request: IncomingMessage;

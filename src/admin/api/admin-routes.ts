@@ -8,6 +8,7 @@ import { openApiRoutes } from './openapi-routes.js';
 import { type QuarantineRouteParts, quarantineRoutes } from './quarantine-routes.js';
 import { type RepairRouteParts, repairRoutes } from './repair-routes.js';
 import { type ReplaysRouteParts, replaysRoutes } from './replays-routes.js';
+import { sessionRoutes } from './session-routes.js';
 
 /** Parts of the health summary whose names mean something else in other routes. */
 type HealthOnly = 'store' | 'quarantine' | 'sources' | 'lastReconcile' | 'lastVerify';
@@ -33,6 +34,7 @@ export function adminRoutes(parts: AdminRouteParts): AdminRoute[] {
     ...replaysRoutes(parts),
     ...importRoutes(parts),
     ...explainRoutes(parts),
+    ...sessionRoutes(),
   ];
   return [...routes, ...openApiRoutes(routes, parts.version)];
 }

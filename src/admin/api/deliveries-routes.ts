@@ -29,6 +29,7 @@ export function deliveriesRoutes({ view, fresh, refusals, names }: DeliveriesRou
     adminRoute({
       method: 'GET',
       path: '/deliveries',
+      right: 'view',
       tag: 'Deliveries',
       summary: 'Ledger lines, newest first',
       query: {
@@ -51,6 +52,7 @@ export function deliveriesRoutes({ view, fresh, refusals, names }: DeliveriesRou
     adminRoute({
       method: 'GET',
       path: '/failures',
+      right: 'view',
       tag: 'Deliveries',
       summary:
         'Jobs whose last ledger line is a failure that nothing has settled; the job that the service drops first comes first',
@@ -71,6 +73,7 @@ export function deliveriesRoutes({ view, fresh, refusals, names }: DeliveriesRou
     adminRoute({
       method: 'GET',
       path: '/refusals',
+      right: 'view',
       tag: 'Deliveries',
       summary:
         'Refused requests, newest first: unauthenticated ones that this replica saw, authenticated ones of all replicas',

@@ -31,6 +31,7 @@ export function explainRoutes({ sources }: ExplainRouteParts): AdminRoute[] {
     adminRoute({
       method: 'POST',
       path: '/explain',
+      right: 'view',
       tag: 'Security',
       summary: 'What would happen to a callback, and why',
       body: explainBody,

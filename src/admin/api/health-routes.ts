@@ -27,6 +27,7 @@ export function healthRoutes(parts: HealthRouteParts): AdminRoute[] {
     adminRoute({
       method: 'GET',
       path: '/health',
+      right: 'view',
       tag: 'Health',
       summary: 'Is all well?',
       answers: { 200: healthSchema },
@@ -38,6 +39,7 @@ export function healthRoutes(parts: HealthRouteParts): AdminRoute[] {
     adminRoute({
       method: 'GET',
       path: '/names',
+      right: 'view',
       tag: 'Health',
       summary:
         'Names that filters take: configured sources and regions, known statuses, outcomes and origins',
@@ -49,6 +51,7 @@ export function healthRoutes(parts: HealthRouteParts): AdminRoute[] {
     adminRoute({
       method: 'GET',
       path: '/summary',
+      right: 'view',
       tag: 'Health',
       summary: 'Figures over a stretch of time up to years, for charts',
       query: {

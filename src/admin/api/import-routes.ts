@@ -35,6 +35,7 @@ export function importRoutes(parts: ImportRouteParts): AdminRoute[] {
     adminRoute({
       method: 'POST',
       path: '/jobs/:id/artefacts',
+      right: 'repair',
       tag: 'Jobs',
       summary: 'Import files; nothing is kept unless the whole form is taken',
       params: JOB,

@@ -32,6 +32,7 @@ export function jobsRoutes(parts: JobsRouteParts): AdminRoute[] {
     adminRoute({
       method: 'GET',
       path: '/jobs/:id',
+      right: 'view',
       tag: 'Jobs',
       summary: "A job's artefacts, its timeline and the service's own record",
       params: JOB,
@@ -47,6 +48,7 @@ export function jobsRoutes(parts: JobsRouteParts): AdminRoute[] {
     adminRoute({
       method: 'GET',
       path: '/jobs/:id/artefacts/*path',
+      right: 'read',
       tag: 'Jobs',
       summary: 'Download an artefact; ranges and If-None-Match are understood',
       params: JOB,
@@ -67,6 +69,7 @@ export function jobsRoutes(parts: JobsRouteParts): AdminRoute[] {
     adminRoute({
       method: 'POST',
       path: '/jobs/:id/ticket',
+      right: 'read',
       tag: 'Jobs',
       summary: "A ticket that opens the job's artefacts for an hour, for links and players",
       params: JOB,

@@ -54,7 +54,7 @@ function referring<T>(schema: T): T & JsonObject {
 }
 
 function operation(route: RouteContract, toJsonSchema: ToJsonSchema): JsonObject {
-  const { tag, summary, path, params = {}, query = {} } = route;
+  const { tag, summary, path, right, params = {}, query = {} } = route;
   const names = [...path.matchAll(/[:*](\w+)/g)].map(([, name = '']) => name);
   const parameters = [
     ...names.map((name) => parameter('path', name, params[name] ?? z.string(), toJsonSchema)),
@@ -62,6 +62,7 @@ function operation(route: RouteContract, toJsonSchema: ToJsonSchema): JsonObject
   ];
   return {
     summary,
+    ...(right === null ? {} : { description: `Needs the right \`${right}\`.`, 'x-right': right }),
     tags: [tag],
     ...(parameters.length === 0 ? {} : { parameters }),
     ...requestBody(route, toJsonSchema),
@@ -116,11 +117,12 @@ function answerContent(answer: RouteContract['answers'][number] | undefined, toJ
 }
 
 /** Every problem that a route can answer with. */
-export function problemCodesOf({ method, body, problems = [] }: RouteContract): ProblemCode[] {
+export function problemCodesOf({ method, body, right, problems = [] }: RouteContract): ProblemCode[] {
   return [
     'request-invalid',
     'credential-invalid',
     'too-many-attempts',
+    ...(right === null ? [] : ['right-missing' as const]),
     ...problems,
     ...(body === undefined ? [] : ['body-too-large' as const]),
     'store-unavailable',

@@ -7,6 +7,7 @@ export function openApiRoutes(others: readonly AdminRoute[], version: string): A
   const route = adminRoute({
     method: 'GET',
     path: '/openapi.json',
+    right: null,
     tag: 'Description',
     summary: 'This description',
     answers: { 200: z.looseObject({ openapi: z.literal('3.1.0') }) },

@@ -35,6 +35,7 @@ export function quarantineRoutes({
     adminRoute({
       method: 'GET',
       path: '/quarantine',
+      right: 'view',
       tag: 'Quarantine',
       summary: 'Undecodable bodies, newest first',
       query: {
@@ -54,6 +55,7 @@ export function quarantineRoutes({
     adminRoute({
       method: 'GET',
       path: '/quarantine/:id',
+      right: 'read',
       tag: 'Quarantine',
       summary: "One body: its request, its beginning, and whether today's decoder takes it",
       answers: { 200: quarantinedBodyViewSchema },
@@ -71,6 +73,7 @@ export function quarantineRoutes({
     adminRoute({
       method: 'GET',
       path: '/quarantine/:id/body',
+      right: 'read',
       tag: 'Quarantine',
       summary: 'Download the raw body',
       answers: {

@@ -39,6 +39,7 @@ export function repairRoutes(parts: RepairRouteParts): AdminRoute[] {
     adminRoute({
       method: 'POST',
       path: '/jobs/:id/refetch',
+      right: 'repair',
       tag: 'Jobs',
       summary: 'Fetch what is missing of a job from the service',
       params: JOB,
@@ -62,6 +63,7 @@ export function repairRoutes(parts: RepairRouteParts): AdminRoute[] {
     adminRoute({
       method: 'POST',
       path: '/quarantine/:id/release',
+      right: 'repair',
       tag: 'Quarantine',
       summary: "Run a body through today's decoder and configuration into the archive",
       body: reasonBody,
@@ -74,6 +76,7 @@ export function repairRoutes(parts: RepairRouteParts): AdminRoute[] {
     adminRoute({
       method: 'POST',
       path: '/jobs/:id/acknowledge',
+      right: 'repair',
       tag: 'Jobs',
       summary: 'Settle a conflict or a loss that an operator has reviewed',
       params: JOB,
@@ -93,6 +96,7 @@ export function repairRoutes(parts: RepairRouteParts): AdminRoute[] {
     adminRoute({
       method: 'DELETE',
       path: '/jobs/:id',
+      right: 'erase',
       tag: 'Jobs',
       summary: 'Erase artefacts, conflicts and quarantined bodies of a job',
       params: JOB,

@@ -73,6 +73,7 @@ export function replaysRoutes({ replays, fresh, names, view }: ReplaysRouteParts
     adminRoute({
       method: 'POST',
       path: '/replays',
+      right: 'repair',
       tag: 'Replays',
       summary: 'Preview a replay, or start it',
       body: replayOrder,
@@ -89,6 +90,7 @@ export function replaysRoutes({ replays, fresh, names, view }: ReplaysRouteParts
     adminRoute({
       method: 'GET',
       path: '/replays',
+      right: 'view',
       tag: 'Replays',
       summary: 'Replays, newest first',
       query: page(50),
@@ -100,6 +102,7 @@ export function replaysRoutes({ replays, fresh, names, view }: ReplaysRouteParts
     adminRoute({
       method: 'GET',
       path: '/replays/:id',
+      right: 'view',
       tag: 'Replays',
       summary: 'How far a replay got, and the first items that failed',
       answers: { 200: replayInFullSchema },
@@ -113,6 +116,7 @@ export function replaysRoutes({ replays, fresh, names, view }: ReplaysRouteParts
     adminRoute({
       method: 'GET',
       path: '/replays/:id/failures',
+      right: 'view',
       tag: 'Replays',
       summary: 'Every item that failed, and why',
       query: page(50),
@@ -133,6 +137,7 @@ export function replaysRoutes({ replays, fresh, names, view }: ReplaysRouteParts
     adminRoute({
       method: 'DELETE',
       path: '/replays/:id',
+      right: 'repair',
       tag: 'Replays',
       summary: 'Cancel a replay; what is done stays done',
       query: REASON_QUERY,

@@ -1,9 +1,7 @@
 import { z } from 'zod';
-import { named, optional, section, setting } from '../setting.js';
+import { optional, section, setting } from '../setting.js';
 import * as types from '../value-types.js';
-import { NAME, NAME_EXPECTED } from './names.js';
 
-const SECRET = /^[\x21-\x7e]{8,4096}$/;
 const PORT = 'port number; 0 takes a free one';
 
 export const receiver = section('The public port: callbacks, /healthz and /readyz.', {
@@ -43,32 +41,6 @@ export const receiver = section('The public port: callbacks, /healthz and /ready
     'duration',
     '60s',
     "After the drain delay: how long deliveries and operators' changes in flight may take to finish.",
-  ),
-});
-
-export const admin = section('The admin port: metrics, admin API and dashboard.', {
-  host: setting(
-    types.host(),
-    'host',
-    '127.0.0.1',
-    'Address to listen on. Beyond loopback only with configured tokens.',
-  ),
-  port: setting(types.count(0, 65_535), 'port', 8081, `Admin ${PORT}.`),
-  hosts: setting(
-    z.array(types.hostName()),
-    'list of names',
-    [],
-    'Host names that /metrics accepts besides IP addresses and internal names (without a dot, .local, .internal, .svc).',
-  ),
-  tokens: setting(
-    named(
-      NAME,
-      NAME_EXPECTED,
-      types.text(SECRET, 'a token of 8 to 4096 printable characters without spaces'),
-    ),
-    'map of name to token',
-    {},
-    'Bearer tokens by name; the ledger records the name with every change. When empty, a token is generated at start and printed.',
   ),
 });
 

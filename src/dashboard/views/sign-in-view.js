@@ -1,5 +1,6 @@
-import { ApiError, get } from '../lib/api/admin-api.js';
+import { ApiError } from '../lib/api/admin-api.js';
 import { describeProblem } from '../lib/api/describe-problem.js';
+import { loadSession } from '../lib/api/session.js';
 import { forgetToken, keepToken } from '../lib/api/token.js';
 import { h } from '../lib/elements/dom.js';
 import { heading } from '../lib/elements/panels.js';
@@ -54,7 +55,7 @@ async function attempt(event, input, fault, onSignedIn) {
   fault.textContent = '';
   keepToken(input.value.trim());
   try {
-    await get('/health');
+    await loadSession();
     onSignedIn();
   } catch (error) {
     forgetToken();

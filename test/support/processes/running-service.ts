@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { expect } from '@jest/globals';
 import { createService, type Listening } from '../../../src/app/service.js';
 import { parseConfig } from '../../../src/config/config.js';
+import { RIGHTS } from '../../../src/domain/rights.js';
 import { createLogger } from '../../../src/observe/logger.js';
 import { schemaFaults } from '../ledger/ledger-json-schema.js';
 import { ledgerTextsOf } from '../ledger/ledger-of.js';
@@ -42,7 +43,7 @@ export async function startService(settings: Settings = {}): Promise<RunningServ
   const service = await createService({
     config,
     version: 'test',
-    adminTokens: { tester: adminToken },
+    adminTokens: { ...config.admin.tokens, tester: { token: adminToken, may: RIGHTS, sources: [] } },
     log: createLogger({
       level: config.log.level,
       format: 'json',

@@ -16,7 +16,7 @@ beforeAll(async () => {
   };
   const router = createAdminRouter({
     routes: [],
-    signIn: { bearer: refuse, ticket: refuse, issueTicket: refuse },
+    signIn: { authenticate: refuse, ticket: refuse, issueTicket: refuse },
     changes: { pass: (_response, change) => change() },
     onUnexpected: () => {},
   });

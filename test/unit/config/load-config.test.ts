@@ -231,7 +231,7 @@ describe('loadConfig', () => {
   it('reads secrets from real files', () => {
     const place = folder({ token: '0123456789abcdef\n' });
     writeFileSync(path.join(place, 'default.yaml'), `admin: { tokens: { ops: "\${file:${place}/token}" } }`);
-    expect(loadConfig({ NODE_CONFIG_DIR: place }).admin.tokens.ops).toBe('0123456789abcdef');
+    expect(loadConfig({ NODE_CONFIG_DIR: place }).admin.tokens.ops?.token).toBe('0123456789abcdef');
   });
 
   it('refuses a folder that is not there, which node-config would pass over', () => {

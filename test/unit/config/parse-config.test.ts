@@ -120,6 +120,25 @@ describe('parseConfig', () => {
     ['no source at all', { sources: { default: null } }, /at least one source/],
     ['a token without name', { admin: { tokens: [SECRET] } }, /^admin\.tokens: expected a map/],
     ['a short token', { admin: { tokens: { ops: 'short' } } }, /^admin\.tokens\.ops: expected a token of 8/],
+    [
+      'a misspelt right',
+      { admin: { tokens: { ops: { token: SECRET, may: ['vew'] } } } },
+      /^admin\.tokens\.ops\.may\[0\]: expected one of view, read, repair, erase; did you mean view\?/,
+    ],
+    ['a token without rights', { admin: { tokens: { ops: { token: SECRET, may: [] } } } }, /at least one of/],
+    [
+      'a misspelt member of a token',
+      { admin: { tokens: { ops: { token: SECRET, mai: ['view'] } } } },
+      /admin\.tokens\.ops\.mai: .*did you mean may\?/,
+    ],
+    [
+      'a token for a source that is not configured',
+      {
+        sources: { intake: {} },
+        admin: { tokens: { ops: { token: SECRET, may: ['view'], sources: ['intak'] } } },
+      },
+      /^admin\.tokens\.ops\.sources\[0\]: expected a configured source; did you mean intake\?/,
+    ],
     ['a token with a space', { admin: { tokens: { ops: `${SECRET} x` } } }, /without spaces/],
     [
       'equal tokens',
@@ -346,7 +365,7 @@ describe('secrets', () => {
         { admin: { tokens: { a: `\${file:/t}` } } },
         { env: {}, readFile: () => content, hostName: 'h' },
       );
-    expect(read(`${SECRET}\r\n`).admin.tokens.a).toBe(SECRET);
+    expect(read(`${SECRET}\r\n`).admin.tokens.a?.token).toBe(SECRET);
     expect(() => read(`${SECRET}\n\n`)).toThrow(/the file \/t to hold one line/);
     expect(() => read(`\ufeff${SECRET}\n`)).toThrow(/the file \/t without the byte order mark/);
   });
@@ -354,14 +373,14 @@ describe('secrets', () => {
   it('are not meant by two dollar signs', () => {
     const env = { env: { A: 'x' }, readFile: () => '', hostName: 'h' };
     const written = `$\${env:A}-and-\${env:A}-0123`;
-    expect(parseConfig({ admin: { tokens: { a: written } } }, env).admin.tokens.a).toBe(
+    expect(parseConfig({ admin: { tokens: { a: written } } }, env).admin.tokens.a?.token).toBe(
       `\${env:A}-and-x-0123`,
     );
   });
 
   it('are not looked for again in what was put in', () => {
     const nested = { env: { A: `\${env:B}-0123456789`, B: 'x' }, readFile: () => '', hostName: 'h' };
-    expect(parseConfig({ admin: { tokens: { a: `\${env:A}` } } }, nested).admin.tokens.a).toBe(
+    expect(parseConfig({ admin: { tokens: { a: `\${env:A}` } } }, nested).admin.tokens.a?.token).toBe(
       `\${env:B}-0123456789`,
     );
   });

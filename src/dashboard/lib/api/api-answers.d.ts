@@ -26,6 +26,8 @@ import type {
   Replays,
 } from '../../../admin/api/answers/replays.js';
 
+import type { Session } from '../../../admin/api/answers/session.js';
+
 declare global {
   /** Modules that the answers share with the receiver name it. No answer holds one. */
   interface Buffer extends Uint8Array {}
@@ -33,6 +35,7 @@ declare global {
 
 /** Answers of GET by path. */
 export interface GetAnswers {
+  '/session': Session;
   '/health': Health;
   '/names': Names;
   '/summary': Summary;
@@ -90,6 +93,7 @@ export type {
   Replay,
   ReplayInFull,
   ReplayPreview,
+  Session,
   Summary,
   Ticket,
   Verdict,

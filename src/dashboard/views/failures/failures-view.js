@@ -1,4 +1,5 @@
 import { get } from '../../lib/api/admin-api.js';
+import { may } from '../../lib/api/session.js';
 import { h, link } from '../../lib/elements/dom.js';
 import { emptyPanel, heading, jobLink, moment, outcomeBadge, table } from '../../lib/elements/panels.js';
 import {
@@ -87,7 +88,7 @@ function failureSection(page, names, values, state, again) {
         { 'data-key': 'more' },
         h('button', { type: 'button', class: 'plain', onclick: showMore }, 'Load more'),
       ),
-    fetchable.length > 1 && together(fetchable, values),
+    fetchable.length > 1 && may('repair') && together(fetchable, values),
   );
 }
 
@@ -148,7 +149,10 @@ function group(title, meaning, failures, again) {
     h('h3', {}, title, ' ', h('span', { class: 'quiet' }, `(${meaning})`)),
     table({
       caption: title,
-      columns: ['When', 'Job', 'State', 'Cause', 'Kept by the service', 'Repair'],
+      columns: [
+        ...['When', 'Job', 'State', 'Cause', 'Kept by the service'],
+        ...(may('read') || may('repair') ? ['Repair'] : []),
+      ],
       rows: failures.map((line) => ({
         key: line.jobId ?? line.deliveryId,
         cells: failureCells(line, again),
@@ -186,12 +190,16 @@ function failureCells(line, again) {
     outcomeBadge(line.outcome),
     h('div', {}, `${capital(cause)}.`, remedy && h('p', { class: 'detail' }, remedy)),
     keptUntil(line),
-    h(
-      'div',
-      { class: 'buttons' },
-      repairOf(line.outcome, jobId, again),
-      acknowledgeButton(jobId, again, 'small'),
-    ),
+    ...(may('read') || may('repair')
+      ? [
+          h(
+            'div',
+            { class: 'buttons' },
+            repairOf(line.outcome, jobId, again),
+            acknowledgeButton(jobId, again, 'small'),
+          ),
+        ]
+      : []),
   ];
 }
 
@@ -216,7 +224,8 @@ const CONFLICT = 'different bytes arrived for the same artefact; both are kept';
 /** @param {string} outcome @param {string} jobId @param {Refresh} again */
 function repairOf(outcome, jobId, again) {
   const named = h('span', { class: 'unseen' }, ` ${jobId}`);
-  if (outcome === 'conflict') return link(toJob(jobId), 'Compare', named);
+  if (outcome === 'conflict') return may('read') && link(toJob(jobId), 'Compare', named);
+  if (!may('repair')) return null;
   if (outcome === 'unrecoverable') return link(toJob(jobId), 'Import', named);
   return h(
     'button',

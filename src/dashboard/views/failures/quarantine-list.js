@@ -1,4 +1,5 @@
 import { post } from '../../lib/api/admin-api.js';
+import { may } from '../../lib/api/session.js';
 import { confirmDialog } from '../../lib/elements/confirm-dialog.js';
 import { h, link } from '../../lib/elements/dom.js';
 import { emptyPanel, jobLink, moment, table } from '../../lib/elements/panels.js';
@@ -25,7 +26,7 @@ export function quarantineSection({ quarantine, nextCursor }, again) {
         )
       : table({
           caption: 'Bodies in quarantine',
-          columns: ['When', 'Job', 'Size', 'Cause', 'Repair'],
+          columns: ['When', 'Job', 'Size', 'Cause', ...(may('read') || may('repair') ? ['Repair'] : [])],
           rows: quarantine.map((body) => ({ key: body.deliveryId, cells: bodyCells(body, again) })),
         }),
     (nextCursor !== null || quarantine.length > 3) &&
@@ -33,8 +34,7 @@ export function quarantineSection({ quarantine, nextCursor }, again) {
         'p',
         {},
         `${count(quarantine.length)}${nextCursor === null ? '' : ' and more'} are waiting. `,
-        link('#/replays?kind=release', 'Release them with a replay'),
-        '.',
+        may('repair') && [link('#/replays?kind=release', 'Release them with a replay'), '.'],
       ),
   );
 }
@@ -42,7 +42,6 @@ export function quarantineSection({ quarantine, nextCursor }, again) {
 /** @param {QuarantinedBody} body @param {Refresh} again */
 function bodyCells(body, again) {
   const { deliveryId, receivedAt, jobId, bytes: size, reason, source } = body;
-  const named = h('span', { class: 'unseen' }, ` the body of job ${jobId}`);
   return [
     moment(receivedAt),
     jobLink(jobId),
@@ -53,10 +52,18 @@ function bodyCells(body, again) {
       `${capital(reasonInWords(reason) ?? 'not decodable')}.`,
       h('p', { class: 'detail' }, `Source ${source}. `, remedyFor(reason)),
     ),
-    h(
-      'div',
-      { class: 'buttons' },
-      link(`#/quarantine/${encodeURIComponent(deliveryId)}`, 'Inspect', named),
+    ...(may('read') || may('repair') ? [repairs(deliveryId, jobId, again)] : []),
+  ];
+}
+
+/** @param {string} deliveryId @param {string} jobId @param {Refresh} again */
+function repairs(deliveryId, jobId, again) {
+  const named = () => h('span', { class: 'unseen' }, ` the body of job ${jobId}`);
+  return h(
+    'div',
+    { class: 'buttons' },
+    may('read') && link(`#/quarantine/${encodeURIComponent(deliveryId)}`, 'Inspect', named()),
+    may('repair') &&
       h(
         'button',
         {
@@ -65,10 +72,9 @@ function bodyCells(body, again) {
           onclick: (event) => releaseBody(event.currentTarget, deliveryId, again),
         },
         'Release',
-        h('span', { class: 'unseen' }, ` the body of job ${jobId}`),
+        named(),
       ),
-    ),
-  ];
+  );
 }
 
 /**

@@ -1,4 +1,5 @@
 import { get } from '../../lib/api/admin-api.js';
+import { may } from '../../lib/api/session.js';
 import { copyButton } from '../../lib/elements/copy-button.js';
 import { h, link } from '../../lib/elements/dom.js';
 import { fact, heading, jobLink, moment, toDelivery } from '../../lib/elements/panels.js';
@@ -76,6 +77,7 @@ function trial(decodes) {
 
 /** @param {QuarantinedBodyView} body @param {Refresh} again */
 function actions({ deliveryId, jobId, decodes }, again) {
+  if (!may('repair')) return null;
   return h(
     'div',
     { class: 'buttons', 'data-key': 'actions' },

@@ -1,3 +1,4 @@
+import { may } from '../../lib/api/session.js';
 import { copyButton } from '../../lib/elements/copy-button.js';
 import { h } from '../../lib/elements/dom.js';
 import { moment, table } from '../../lib/elements/panels.js';
@@ -22,7 +23,7 @@ export function artefactsSection(artefacts, downloads) {
       ? h('p', { class: 'quiet' }, 'Nothing is stored.')
       : table({
           caption: 'Artefacts',
-          columns: ['What', 'Size', 'SHA-256', 'Stored', 'Download'],
+          columns: ['What', 'Size', 'SHA-256', 'Stored', ...(may('read') ? ['Download'] : [])],
           rows: artefacts.map((artefact) => ({ key: artefact.key, cells: cellsOf(artefact, downloads) })),
         }),
   );
@@ -48,13 +49,13 @@ function cellsOf(artefact, downloads) {
       moment(storedAt),
       h('p', { class: 'detail' }, origin ? originInWords(origin) : 'origin not known'),
     ),
-    h(
-      'a',
-      { href: downloads.address(key), download: name },
-      'Download',
-      h('span', { class: 'unseen' }, ` ${name}`),
-    ),
+    ...(may('read') ? [download(downloads.address(key), name)] : []),
   ];
+}
+
+/** @param {string} href @param {string} name */
+function download(href, name) {
+  return h('a', { href, download: name }, 'Download', h('span', { class: 'unseen' }, ` ${name}`));
 }
 
 /** @param {string} sha256 @param {string} name */

@@ -1,4 +1,5 @@
 import { post, remove } from '../../lib/api/admin-api.js';
+import { may } from '../../lib/api/session.js';
 import { confirmDialog } from '../../lib/elements/confirm-dialog.js';
 import { h, kept } from '../../lib/elements/dom.js';
 import { runAction } from '../../lib/elements/run-action.js';
@@ -14,33 +15,40 @@ import { outcomeOf, reasonInWords } from '../../lib/text/ledger-terms.js';
 /** @import { JobState } from './job-state.js' */
 
 /**
- * What can be done about a job; `more` is a further button.
+ * What can be done about a job, as far as the token may; `more` is a further button.
  * @param {string} jobId @param {JobState['repair']} repair @param {Refresh} again @param {Child} [more]
  */
 export function jobActions(jobId, repair, again, more = null) {
   return h(
     'div',
     { class: 'buttons', 'data-key': 'actions' },
-    h(
-      'button',
-      {
-        type: 'button',
-        class: repair === 'refetch' ? null : 'plain',
-        onclick: (event) => refetchJob(event.currentTarget, jobId, again),
-      },
-      'Refetch from the service',
-    ),
-    h(
-      'button',
-      { type: 'button', class: repair === 'import' ? null : 'plain', onclick: openImport },
-      'Import files…',
-    ),
+    may('repair') && [
+      h(
+        'button',
+        {
+          type: 'button',
+          class: repair === 'refetch' ? null : 'plain',
+          onclick: (event) => refetchJob(event.currentTarget, jobId, again),
+        },
+        'Refetch from the service',
+      ),
+      h(
+        'button',
+        { type: 'button', class: repair === 'import' ? null : 'plain', onclick: openImport },
+        'Import files…',
+      ),
+    ],
     more,
-    h(
-      'button',
-      { type: 'button', class: 'plain danger', onclick: (event) => erase(event.currentTarget, jobId, again) },
-      'Erase…',
-    ),
+    may('erase') &&
+      h(
+        'button',
+        {
+          type: 'button',
+          class: 'plain danger',
+          onclick: (event) => erase(event.currentTarget, jobId, again),
+        },
+        'Erase…',
+      ),
   );
 }
 
@@ -69,6 +77,7 @@ function refetched(jobId, result) {
  * @param {string} jobId @param {Refresh} again @param {string | null} [size]
  */
 export function acknowledgeButton(jobId, again, size = null) {
+  if (!may('repair')) return null;
   /** @param {ButtonEvent} event */
   const settle = async (event) => {
     const button = event.currentTarget;
@@ -148,6 +157,7 @@ const KINDS = [
  * @param {string} jobId @param {Refresh} again
  */
 export function importSection(jobId, again) {
+  if (!may('repair')) return null;
   const onsubmit = (/** @type {FormEvent} */ event) => importFiles(event, jobId, again);
   const form = kept('form', { class: 'filters', onsubmit }, jobId, () => [
     field('import-file', 'File', h('input', { type: 'file', name: 'file', required: true })),

@@ -1,4 +1,5 @@
 import { ApiError, get } from '../../lib/api/admin-api.js';
+import { may } from '../../lib/api/session.js';
 import { copyButton } from '../../lib/elements/copy-button.js';
 import { h } from '../../lib/elements/dom.js';
 import { emptyPanel, heading } from '../../lib/elements/panels.js';
@@ -52,7 +53,7 @@ export function jobView(screen) {
     });
     if (job instanceof ApiError) screen.render(...unknownJob(jobId, job.message, () => again()));
     else {
-      await downloads.renew();
+      if (may('read')) await downloads.renew();
       draw(job);
     }
   });
@@ -66,7 +67,7 @@ function pageOf(job, { chosen, transcript, comparison, downloads, again }) {
     heading(`Job ${jobId}`, copyButton(jobId, `job id ${jobId}`), status(tone, word)),
     h('p', { class: 'prose', 'data-key': 'state' }, text),
     jobActions(jobId, repair, again, needsDecision(job) && acknowledgeButton(jobId, again)),
-    comparison(artefacts),
+    may('read') ? comparison(artefacts) : null,
     h(
       'div',
       { class: 'columns', 'data-key': 'columns' },
@@ -79,12 +80,22 @@ function pageOf(job, { chosen, transcript, comparison, downloads, again }) {
       h(
         'div',
         { class: 'column', 'data-key': 'right' },
-        transcript(artefacts, service),
+        may('read') ? transcript(artefacts, service) : withoutContent(artefacts),
         serviceSection(service),
       ),
     ),
     importSection(jobId, again),
   ];
+}
+
+/** @param {Job['artefacts']} artefacts */
+function withoutContent(artefacts) {
+  if (artefacts.length === 0) return null;
+  return h(
+    'p',
+    { class: 'quiet', 'data-key': 'transcript' },
+    'This token may not read content: transcript, media and downloads are not shown.',
+  );
 }
 
 /** @param {string} jobId @param {string} detail @param {Refresh} again */
@@ -94,11 +105,9 @@ function unknownJob(jobId, detail, again) {
     emptyPanel(
       'This receiver does not know the job.',
       h('p', {}, detail),
-      h(
-        'p',
-        {},
-        'If the service has the job, refetch it. If you have its files, import them below. The job may have been erased, or belong to another receiver.',
-      ),
+      h('p', {}, 'The job may have been erased, or belong to another receiver.'),
+      may('repair') &&
+        h('p', {}, 'If the service has the job, refetch it. If you have its files, import them below.'),
     ),
     jobActions(jobId, 'refetch', again),
     importSection(jobId, again),

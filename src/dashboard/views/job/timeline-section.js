@@ -1,3 +1,4 @@
+import { may } from '../../lib/api/session.js';
 import { copyButton } from '../../lib/elements/copy-button.js';
 import { h, link } from '../../lib/elements/dom.js';
 import { moment, toDelivery } from '../../lib/elements/panels.js';
@@ -60,7 +61,7 @@ function event(line, chosen) {
 
 /** @param {LedgerLine} line */
 function quarantineLink({ outcome, deliveryId }) {
-  if (outcome !== 'quarantined') return null;
+  if (outcome !== 'quarantined' || !may('read')) return null;
   return h('p', {}, link(`#/quarantine/${encodeURIComponent(deliveryId)}`, 'Inspect and release the body'));
 }
 

@@ -1,3 +1,4 @@
+import { may } from '../../lib/api/session.js';
 import { to } from '../../lib/screen/route.js';
 import { ago, bytes, count, milliseconds, span, total } from '../../lib/text/format.js';
 
@@ -89,7 +90,10 @@ function quarantineTile({ quarantine }) {
       quarantine === null
         ? ['The store could not be listed']
         : [`${bytes(quarantine.waitingBytes)} waiting`, `${count(quarantine.released)} released so far`],
-    ...(waiting !== null && waiting > 0 && { action: { href: '#/failures', text: 'Inspect and release' } }),
+    ...(waiting !== null &&
+      waiting > 0 && {
+        action: { href: '#/failures', text: may('repair') ? 'Inspect and release' : 'Show' },
+      }),
   };
 }
 
@@ -107,7 +111,7 @@ function failuresTile({ last24h: { outcomes }, failing }) {
       `${count(refused, 'authenticated refusal')} in 24 h`,
       `${count(outcomes.recovered ?? 0, 'recovery', 'recoveries')} in 24 h`,
     ],
-    ...(jobs > 0 && { action: { href: '#/failures', text: 'Inspect and repair' } }),
+    ...(jobs > 0 && { action: { href: '#/failures', text: may('repair') ? 'Inspect and repair' : 'Show' } }),
   };
 }
 
@@ -188,7 +192,7 @@ function verifyTile({ verify }, now) {
             : 'Intact',
     figure: verify === null ? '–' : ago(verify.finishedAt, now),
     details: verify === null ? ['Store and ledger were not compared yet'] : verifyInWords(verify),
-    ...(verify !== null && verify.refetch.length > 0 && { action: refetchOf(verify) }),
+    ...(verify !== null && verify.refetch.length > 0 && may('repair') && { action: refetchOf(verify) }),
   };
 }
 

@@ -1,3 +1,4 @@
+import { may } from '../../lib/api/session.js';
 import { h } from '../../lib/elements/dom.js';
 import { announceStatus } from '../../lib/elements/notice.js';
 import { shape } from '../../lib/elements/status.js';
@@ -50,7 +51,8 @@ export function verdictBanner(verdict, lastSeenAt) {
 /** @param {string | undefined} href @param {string} about */
 function actionLink(href, about) {
   if (href === undefined) return null;
-  const text = href === '#/failures' ? 'Repair' : 'What to do';
+  const failures = may('repair') ? 'Repair' : 'Show';
+  const text = href === '#/failures' ? failures : 'What to do';
   return [' ', h('a', { href }, text, h('span', { class: 'unseen' }, `: ${about}`))];
 }
 

@@ -1,4 +1,5 @@
 import { get, remove } from '../../lib/api/admin-api.js';
+import { may } from '../../lib/api/session.js';
 import { confirmDialog } from '../../lib/elements/confirm-dialog.js';
 import { copyButton } from '../../lib/elements/copy-button.js';
 import { h, link } from '../../lib/elements/dom.js';
@@ -62,7 +63,7 @@ export function replayView(screen) {
       h(
         'div',
         { class: 'buttons', 'data-key': 'actions' },
-        replay.state === 'running' && cancelButton(id, () => again()),
+        replay.state === 'running' && may('repair') && cancelButton(id, () => again()),
         link('#/replays', 'All replays'),
       ),
     );
@@ -137,7 +138,9 @@ function failuresOf({ failures, failed, selector, replayId, state }) {
     }),
     failed > failures.length &&
       h('p', { class: 'quiet' }, `The first ${count(failures.length)} of ${count(failed)}.`),
-    state !== 'running' && h('p', {}, link(again, `Retry the ${count(failed, 'failed item')}`)),
+    state !== 'running' &&
+      may('repair') &&
+      h('p', {}, link(again, `Retry the ${count(failed, 'failed item')}`)),
   );
 }
 

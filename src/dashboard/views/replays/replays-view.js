@@ -1,4 +1,5 @@
 import { get, post } from '../../lib/api/admin-api.js';
+import { may } from '../../lib/api/session.js';
 import { copyButton } from '../../lib/elements/copy-button.js';
 import { h, kept, link } from '../../lib/elements/dom.js';
 import { emptyPanel, heading, jobLink, moment, problemPanel, table } from '../../lib/elements/panels.js';
@@ -33,7 +34,7 @@ export function replaysView(screen) {
         { class: 'prose', 'data-key': 'about' },
         'A replay repairs many jobs at once: it fetches them from the service, or decodes quarantined bodies with the current decoder and configuration. It is idempotent.',
       ),
-      newReplay(screen.route.query, names),
+      may('repair') && newReplay(screen.route.query, names),
       listSection(replays),
     );
   });
@@ -56,11 +57,12 @@ function listSection(replays) {
     replays.length === 0
       ? emptyPanel(
           'No replay was started yet.',
-          h(
-            'p',
-            {},
-            'Fill in the form above. The preview shows what a replay would do before anything is changed.',
-          ),
+          may('repair') &&
+            h(
+              'p',
+              {},
+              'Fill in the form above. The preview shows what a replay would do before anything is changed.',
+            ),
         )
       : table({
           caption: 'Replays',

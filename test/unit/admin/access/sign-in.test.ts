@@ -5,8 +5,10 @@ import type { SignInRefusal } from '../../../../src/admin/access/failed-sign-ins
 import { createSignIn } from '../../../../src/admin/access/sign-in.js';
 import { createTicketKeys } from '../../../../src/admin/access/ticket-keys.js';
 import { Problem } from '../../../../src/domain/problem.js';
+import { RIGHTS } from '../../../../src/domain/rights.js';
 
-const TOKENS = { ops: 'token-of-the-operators', ci: 'token-of-the-pipeline' };
+const all = (token: string) => ({ token, may: RIGHTS, sources: [] });
+const TOKENS = { ops: all('token-of-the-operators'), ci: all('token-of-the-pipeline') };
 
 function request(authorization: string[], peer = '127.0.0.1'): IncomingMessage {
   return {
@@ -26,9 +28,9 @@ function codeOf(act: () => unknown): string | null {
 
 describe('signing in', () => {
   it('knows each token by its name', () => {
-    const { bearer } = createSignIn({ tokens: TOKENS });
-    expect(bearer(request(['Bearer token-of-the-operators']))).toBe('ops');
-    expect(bearer(request(['bearer   token-of-the-pipeline']))).toBe('ci');
+    const { authenticate } = createSignIn({ tokens: TOKENS });
+    expect(authenticate(request(['Bearer token-of-the-operators'])).actor).toBe('ops');
+    expect(authenticate(request(['bearer   token-of-the-pipeline'])).actor).toBe('ci');
   });
 
   it.each([
@@ -39,30 +41,30 @@ describe('signing in', () => {
     [['token-of-the-operators']],
     [['Bearer ']],
   ])('refuses %j', (authorization) => {
-    const { bearer } = createSignIn({ tokens: TOKENS });
-    expect(codeOf(() => bearer(request(authorization)))).toBe('credential-invalid');
+    const { authenticate } = createSignIn({ tokens: TOKENS });
+    expect(codeOf(() => authenticate(request(authorization)))).toBe('credential-invalid');
   });
 
   it('bounds failed attempts per peer and minute, and never locks the right token out', () => {
     let now = 0;
-    const { bearer } = createSignIn({ tokens: TOKENS, attemptsPerMinute: 2, clock: () => now });
-    const fail = (peer?: string) => codeOf(() => bearer(request(['Bearer wrong'], peer)));
+    const { authenticate } = createSignIn({ tokens: TOKENS, attemptsPerMinute: 2, clock: () => now });
+    const fail = (peer?: string) => codeOf(() => authenticate(request(['Bearer wrong'], peer)));
     expect([fail(), fail(), fail(), fail('::1')]).toEqual([
       'credential-invalid',
       'credential-invalid',
       'too-many-attempts',
       'credential-invalid',
     ]);
-    expect(bearer(request(['Bearer token-of-the-operators']))).toBe('ops');
+    expect(authenticate(request(['Bearer token-of-the-operators'])).actor).toBe('ops');
     now = 60_000;
     expect(fail()).toBe('credential-invalid');
   });
 
   it('delays responses to a peer over the rate, and closes the connection when many are delayed', async () => {
-    const { bearer } = createSignIn({ tokens: TOKENS, attemptsPerMinute: 1, holdMs: 20 });
+    const { authenticate } = createSignIn({ tokens: TOKENS, attemptsPerMinute: 1, holdMs: 20 });
     const fail = () => {
       try {
-        return bearer(request(['Bearer wrong']));
+        return authenticate(request(['Bearer wrong']));
       } catch (error) {
         return error as SignInRefusal;
       }
@@ -82,10 +84,10 @@ describe('signing in', () => {
   it('reports the reason and the peer of a failure, never the presented token', async () => {
     const failures: object[] = [];
     const signIn = createSignIn({ tokens: TOKENS, onFailure: (failure) => failures.push(failure) });
-    codeOf(() => signIn.bearer(request([])));
-    codeOf(() => signIn.bearer(request(['Bearer geheim', 'Bearer geheim'])));
-    codeOf(() => signIn.bearer(request(['Bearer geheim'], '203.0.113.9')));
-    codeOf(() => signIn.bearer(request(['Basic geheim'])));
+    codeOf(() => signIn.authenticate(request([])));
+    codeOf(() => signIn.authenticate(request(['Bearer geheim', 'Bearer geheim'])));
+    codeOf(() => signIn.authenticate(request(['Bearer geheim'], '203.0.113.9')));
+    codeOf(() => signIn.authenticate(request(['Basic geheim'])));
     await expect(signIn.ticket('geheim', 'j1', request([]))).rejects.toThrow(/not valid/);
     await expect(signIn.ticket(`ops.1.${'A'.repeat(43)}`, 'j1', request([]))).rejects.toThrow(/expired/);
     expect(failures).toMatchObject([
@@ -107,7 +109,10 @@ describe('a ticket', () => {
     const { ticket, expires } = await createSignIn({ tokens: TOKENS, clock }).issueTicket('ops', 'j1');
     const other = createSignIn({ tokens: TOKENS, clock });
     const open = (text: string, job = 'j1', by = other) =>
-      by.ticket(text, job, request([])).catch((error: Problem) => error.code);
+      by.ticket(text, job, request([])).then(
+        ({ actor }) => actor,
+        (error: Problem) => error.code,
+      );
     expect(await open(ticket)).toBe('ops');
     expect(Date.parse(expires)).toBe(now + 3_600_000);
     expect(await open(ticket, 'j2')).toBe('credential-invalid');
@@ -115,7 +120,7 @@ describe('a ticket', () => {
     expect(await open(ticket.replace('460', '461'))).toBe('credential-invalid');
     expect(await open(`${ticket.slice(0, -2)}AA`)).toBe('credential-invalid');
     expect(await open('nonsense')).toBe('credential-invalid');
-    const rotated = createSignIn({ tokens: { ...TOKENS, ops: 'another-token-of-operators' }, clock });
+    const rotated = createSignIn({ tokens: { ...TOKENS, ops: all('another-token-of-operators') }, clock });
     expect(await open(ticket, 'j1', rotated)).toBe('credential-invalid');
     now += 3_600_000;
     expect(await open(ticket)).toBe('credential-invalid');
@@ -124,7 +129,7 @@ describe('a ticket', () => {
   it('costs an attacker a scrypt of 32 MiB for each guessed token', async () => {
     const { ticket } = await createSignIn({ tokens: TOKENS, clock: () => 0 }).issueTicket('ops', 'j1');
     const salt = 'transcript-receiver artefact ticket of ops';
-    const key = scryptSync(TOKENS.ops, salt, 32, { N: 2 ** 15, r: 8, p: 1, maxmem: 2 ** 26 });
+    const key = scryptSync(TOKENS.ops.token, salt, 32, { N: 2 ** 15, r: 8, p: 1, maxmem: 2 ** 26 });
     const mark = createHmac('sha256', key).update('ops\n3600000\nj1').digest('base64url');
     expect(ticket).toBe(`ops.3600000.${mark}`);
   });

@@ -129,6 +129,7 @@ describe('the contract of a route', () => {
     const route = adminRoute({
       method: 'POST',
       path: '/:id',
+      right: null,
       tag: 'Jobs',
       summary: '',
       params: { id: z.string().regex(/^j/, 'No such id.') },

@@ -3,6 +3,7 @@ import { pageModule } from '../../../../support/dashboard/page-module.js';
 
 const { describeVerdict, describeLastSeen } = await pageModule('views/overview/verdict-banner');
 const { healthTiles } = await pageModule('views/overview/health-tiles');
+const { keepSession } = await pageModule('lib/api/session');
 
 const NOW = Date.parse('2026-11-20T12:00:00Z');
 const WELL = {
@@ -107,6 +108,7 @@ describe('the tiles', () => {
   });
 
   it('show what verify found, and link to the refetch of what the service still has', () => {
+    keepSession({ actor: 'ops', may: ['view', 'repair'], sources: null });
     const intact = {
       finishedAt: '2026-11-20T11:50:00Z',
       window: { since: '2026-10-21T11:00:00Z', until: '2026-11-20T11:00:00Z' },

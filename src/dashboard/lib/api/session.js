@@ -1,0 +1,33 @@
+import { get } from './admin-api.js';
+
+/** @import { Session } from './api-answers.js' */
+
+/**
+ * What the token of this tab may do. The receiver decides about every request again: this only keeps the page from
+ * offering what would be rejected.
+ * @type {Session | null}
+ */
+let session = null;
+
+export function currentSession() {
+  return session;
+}
+
+/** Asks the receiver. Rejects with `ApiError`. */
+export async function loadSession() {
+  keepSession(await get('/session'));
+}
+
+/** @param {Session} value */
+export function keepSession(value) {
+  session = value;
+}
+
+export function forgetSession() {
+  session = null;
+}
+
+/** @param {Session['may'][number]} right */
+export function may(right) {
+  return session?.may.includes(right) ?? false;
+}

@@ -1,0 +1,13 @@
+/**
+ * What a client of the admin port may be permitted: `view` shows everything but content, `read` content, `repair` lets it
+ * change what is stored, `erase` lets it delete.
+ */
+export const RIGHTS = ['view', 'read', 'repair', 'erase'] as const;
+export type Right = (typeof RIGHTS)[number];
+
+/** Names of the sources that exist for a client of the admin port; null: all, and what belongs to no source. */
+export type SourceScope = ReadonlySet<string> | null;
+
+export function isInScope(scope: SourceScope, source: string | null | undefined): boolean {
+  return scope === null || (typeof source === 'string' && scope.has(source));
+}

@@ -1,0 +1,63 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type AdminRouteParts, adminRoutes } from '../../../src/admin/api/admin-routes.js';
+import { type AdminApi, adminApi, sendCallback } from '../../support/processes/admin-api.js';
+import { type RunningService, startService } from '../../support/processes/running-service.js';
+
+const JSON_TYPE = { 'content-type': 'application/json' };
+const TRANSCRIPT = JSON.stringify({ format: '2.9', job: { id: 'j1' }, metadata: {}, results: [] });
+const RIGHTS = ['view', 'read', 'repair', 'erase'];
+const tokenOf = (name: string) => `token-of-the-${name}-0123456789`;
+
+let service: RunningService;
+const as = (name: string): AdminApi => adminApi(service, tokenOf(name));
+
+beforeAll(async () => {
+  const single = RIGHTS.map((right) => [right, { token: tokenOf(right), may: [right] }]);
+  service = await startService({
+    sources: { default: {} },
+    admin: { tokens: { ...Object.fromEntries(single), everything: tokenOf('everything') } },
+  });
+  await sendCallback(service, 'id=j1&status=success', TRANSCRIPT, JSON_TYPE);
+});
+
+afterAll(() => service.stop());
+
+const routes = adminRoutes({ sources: new Map(), version: 'test' } as unknown as AdminRouteParts);
+const operations = routes.map(({ method, path, right }) => [method, path, right] as const);
+
+/** Harmless: what it names is not here, or what it sends is not valid. */
+function send(api: AdminApi, method: string, path: string) {
+  const target = path.replace(':id', 'unknown').replace('*path', 'data');
+  return api[method.toLowerCase() as 'get' | 'post' | 'delete'](target);
+}
+
+describe('a token', () => {
+  it.each(operations)('needs for %s %s the right %s, and no other', async (method, path, right) => {
+    for (const held of RIGHTS) {
+      const { status, body } = await send(as(held), method, path);
+      if (right === null || right === held) expect(status).not.toBe(403);
+      else {
+        expect(body).toMatchObject({ status: 403, code: 'right-missing' });
+        expect(body.detail).toContain(`the right ${right}, which ${held} does not have`);
+      }
+    }
+    expect((await send(as('everything'), method, path)).status).not.toBe(403);
+  });
+
+  it('is answered 403 before its body is read', async () => {
+    const answer = await as('view').post('/replays').set(JSON_TYPE).send('{nonsense');
+    expect(answer.body).toMatchObject({ status: 403, code: 'right-missing' });
+  });
+
+  it('may ask what it may do', async () => {
+    expect((await as('read').get('/session')).body).toEqual({ actor: 'read', may: ['read'], sources: null });
+    expect((await as('everything').get('/session')).body).toMatchObject({ may: RIGHTS, sources: null });
+  });
+
+  it('gets tickets that are worth what the token may now', async () => {
+    const { body } = await as('read').post('/jobs/j1/ticket');
+    const path = `/jobs/j1/artefacts/transcript.json?ticket=${body.ticket}`;
+    expect((await adminApi(service, null).get(path)).text).toBe(TRANSCRIPT);
+    expect((await adminApi(service, null).get(path.replace('=read.', '=view.'))).status).toBe(401);
+  });
+});

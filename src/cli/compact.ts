@@ -6,7 +6,7 @@ import { EXIT, UsageError } from './shared/exit-codes.js';
 import { printJson, printLines } from './shared/print.js';
 import { createProgress } from './shared/progress.js';
 import { readTime } from './shared/read-time.js';
-import { type RecoveryWork, withRecovery } from './shared/with-recovery.js';
+import { type RecoveryWork, withStoreAlone } from './shared/with-recovery.js';
 
 interface Options {
   readonly since?: Date;
@@ -26,7 +26,7 @@ export function createCommand(): Command {
     .option('--json', 'print the report as one JSON document')
     .action(async (options: Options) => {
       if (options.all && options.since) throw new UsageError('--all and --since exclude each other');
-      const report = await withRecovery(false, (work) => run(work, options));
+      const report = await withStoreAlone(false, (work) => run(work, options));
       if (options.json) printJson(report);
       else printLines(formatReport(report));
       process.exitCode = report.faults.length > 0 || report.interrupted ? EXIT.incomplete : EXIT.ok;

@@ -9,7 +9,7 @@ import { packageVersion } from './shared/package-version.js';
 import { printJson, printLines } from './shared/print.js';
 import { createProgress } from './shared/progress.js';
 import { readTime } from './shared/read-time.js';
-import { type RecoveryWork, withRecovery } from './shared/with-recovery.js';
+import { type RecoveryWork, withStoreAlone } from './shared/with-recovery.js';
 
 interface Options {
   readonly since?: Date;
@@ -44,7 +44,7 @@ export function createCommand(): Command {
     .option('--json', 'print the report as one JSON document')
     .action(async (options: Options) => {
       if (options.maxRate !== undefined && !options.deep) throw new UsageError('--max-rate needs --deep');
-      const report = await withRecovery(true, (work) => run(work, options));
+      const report = await withStoreAlone(true, (work) => run(work, options));
       if (options.json) printJson(report);
       else printLines(formatVerifyReport(report));
       process.exitCode = exitCodeOf(report);

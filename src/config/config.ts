@@ -46,6 +46,12 @@ export function loadConfigWithoutCredentials(env: Environment = process.env): Co
   return parseConfig(withoutCredentials(tree), contextOf(env, variables));
 }
 
+/** The configuration of commands that use nothing but the store: neither credentials nor the key of the speech service. */
+export function loadStoreConfig(env: Environment = process.env): Config {
+  const { tree, variables } = loadSettings(env);
+  return parseConfig(withoutServiceKey(withoutCredentials(tree)), contextOf(env, variables));
+}
+
 /** The tree without the tokens of operators, the credentials of sources and the subscribers. */
 export function withoutCredentials(tree: unknown): unknown {
   if (!isMap(tree)) return tree;
@@ -57,6 +63,12 @@ export function withoutCredentials(tree: unknown): unknown {
     isMap(source) ? { ...source, credentials: {}, allowUnauthenticated: true } : source,
   ]);
   return { ...rest, sources: Object.fromEntries(open) };
+}
+
+/** The tree without the key of the speech service. */
+export function withoutServiceKey(tree: unknown): unknown {
+  if (!isMap(tree) || !isMap(tree.speech)) return tree;
+  return { ...tree, speech: { ...tree.speech, apiKey: null } };
 }
 
 function isMap(value: unknown): value is Record<string, unknown> {

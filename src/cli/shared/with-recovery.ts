@@ -1,5 +1,5 @@
 import { openArchiveParts, storeProofTarget } from '../../app/archive-parts.js';
-import { type Config, loadConfigWithoutCredentials } from '../../config/config.js';
+import { type Config, loadConfigWithoutCredentials, loadStoreConfig } from '../../config/config.js';
 import { isJobId } from '../../domain/job.js';
 import type { RecoveryParts } from '../../recovery/recovery-parts.js';
 import type { RecoveryReport } from '../../recovery/recovery-report.js';
@@ -15,16 +15,23 @@ export interface RecoveryWork {
   readonly signal: AbortSignal;
 }
 
+type Work<T> = (given: RecoveryWork) => Promise<T>;
+
 /**
  * Runs work on the configured store and the service, and closes both.
  *
  * @param dryRun the work writes nothing, so the store is not probed
  */
-export async function withRecovery<T>(
-  dryRun: boolean,
-  work: (given: RecoveryWork) => Promise<T>,
-): Promise<T> {
-  const config = loadConfigWithoutCredentials();
+export async function withRecovery<T>(dryRun: boolean, work: Work<T>): Promise<T> {
+  return runWith(loadConfigWithoutCredentials(), dryRun, work);
+}
+
+/** As `withRecovery`, for work that never asks the service: its key is not read. */
+export async function withStoreAlone<T>(dryRun: boolean, work: Work<T>): Promise<T> {
+  return runWith(loadStoreConfig(), dryRun, work);
+}
+
+async function runWith<T>(config: Config, dryRun: boolean, work: Work<T>): Promise<T> {
   const opened = await openArchiveParts(config);
   const stop = new AbortController();
   const onSignal = () => (stop.signal.aborted ? process.exit(EXIT.incomplete) : stop.abort());

@@ -4,7 +4,12 @@ import path from 'node:path';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { loadConfig, loadConfigWithoutCredentials, parseConfig } from '../../../src/config/config.js';
+import {
+  loadConfig,
+  loadConfigWithoutCredentials,
+  loadStoreConfig,
+  parseConfig,
+} from '../../../src/config/config.js';
 import { configSchema } from '../../../src/config/schema.js';
 import { unwrap } from '../../../src/config/schema-faults.js';
 import { configFolder } from '../../support/processes/config-folder.js';
@@ -292,5 +297,26 @@ describe('loadConfigWithoutCredentials', () => {
   it('names all other faults', () => {
     const settings = { sources: { intake: { allow: ['eu9'] } }, limits: { maxPart: 1 } };
     expect(() => loadConfigWithoutCredentials({ NODE_CONFIG: JSON.stringify(settings) })).toThrow(/2 faults/);
+  });
+});
+
+describe('loadStoreConfig', () => {
+  it('needs no secret but those of the store', () => {
+    const text = [
+      `admin: { tokens: { ops: "\${file:/nowhere/token}" } }`,
+      `sources: { intake: { credentials: { a: { headers: ["X-Token: \${env:TR_NOT_HERE}"] } } } }`,
+      `speech: { apiKey: "\${file:/nowhere/key}", retention: 5d }`,
+    ];
+    const yaml = (more: string) => ({
+      NODE_ENV: 'production',
+      NODE_CONFIG_DIR: folder({ 'default.yaml': [...text, more].join('\n') }),
+    });
+    const { speech } = loadStoreConfig(yaml(''));
+    expect({ apiKey: speech.apiKey, retention: speech.retention }).toEqual({
+      apiKey: null,
+      retention: 5 * 86_400_000,
+    });
+    const key = `store: { url: "s3://bucket", s3: { accessKeyId: "\${file:/nowhere/id}", secretAccessKey: x } }`;
+    expect(() => loadStoreConfig(yaml(key))).toThrow(/has a fault.*accessKeyId/s);
   });
 });

@@ -3,20 +3,41 @@ import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { inProject, type Manifest, OVERLAYS, readManifest, renderOverlay } from '../support/manifests.js';
+import {
+  COMPONENTS,
+  GATEWAYS,
+  inProject,
+  type Manifest,
+  OVERLAYS,
+  readManifest,
+  renderGateway,
+  renderOverlay,
+  renderWithComponents,
+} from '../support/manifests.js';
 
-const CASES: [string, Manifest[]][] = [
+/** Groups whose schemas no npm package has: gateway.test.ts compares their values with the receiver's settings. */
+const UNPUBLISHED = /^gateway\.(envoyproxy\.io|k8s\.aws)\//;
+
+const rendered: [string, Manifest[]][] = [
   ...OVERLAYS.map((overlay): [string, Manifest[]] => [`overlays/${overlay}`, renderOverlay(overlay)]),
+  ['overlays/production with all components', renderWithComponents(COMPONENTS)],
+  ...GATEWAYS.map((name): [string, Manifest[]] => [`gateway/${name}`, renderGateway(name)]),
   ['ingress/nginx.yaml', [readManifest('k8s/ingress/nginx.yaml')]],
   ['ingress/alb.yaml', [readManifest('k8s/ingress/alb.yaml')]],
   ['secret.example.yaml', [readManifest('k8s/secret.example.yaml')]],
 ];
+const CASES = rendered.map(([name, manifests]): [string, Manifest[]] => [
+  name,
+  manifests.filter(({ apiVersion }) => !UNPUBLISHED.test(apiVersion)),
+]);
 
-/** Where the models of an API group are: the Kubernetes API's own, or the Prometheus operator's. */
+/** Where the models of an API group are: the Kubernetes API's own, or those of the custom resources in use. */
 function moduleOf({ apiVersion }: Manifest): string {
-  return apiVersion.startsWith('monitoring.coreos.com/')
-    ? `@kubernetes-models/prometheus-operator/${apiVersion}`
-    : `kubernetes-models/${apiVersion}`;
+  if (apiVersion.startsWith('monitoring.coreos.com/'))
+    return `@kubernetes-models/prometheus-operator/${apiVersion}`;
+  if (apiVersion.startsWith('gateway.networking.k8s.io/'))
+    return `@kubernetes-models/gateway-api/${apiVersion}`;
+  return `kubernetes-models/${apiVersion}`;
 }
 
 describe.each(CASES)('k8s/%s', (_name, manifests) => {
@@ -39,6 +60,11 @@ describe.each(CASES)('k8s/%s', (_name, manifests) => {
   it('has no field that the API does not know', () => {
     expect(typeFaults(manifests)).toBe('');
   });
+});
+
+it.each(OVERLAYS)('overlays/%s needs no custom resource', (overlay) => {
+  const groups = renderOverlay(overlay).map(({ apiVersion }) => apiVersion.split('/')[0]);
+  expect(groups.filter((group) => group?.includes('.') && !group.endsWith('.k8s.io'))).toEqual([]);
 });
 
 it('notices a field that the API does not know', () => {

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
 import { parse, parseAllDocuments } from 'yaml';
 
@@ -14,6 +15,9 @@ export interface Manifest {
 
 export const PROJECT = path.resolve(import.meta.dirname, '../..');
 export const OVERLAYS = ['single-node', 'production'] as const;
+/** What the production overlay leaves to the operator. */
+export const COMPONENTS = ['eks-pod-identity', 'workload-identity', 'monitoring', 'subscribers'] as const;
+export const GATEWAYS = ['envoy', 'aws'] as const;
 
 export function inProject(file: string): string {
   return path.join(PROJECT, file);
@@ -25,9 +29,36 @@ export function readProjectFile(file: string): string {
 
 /** All objects `kubectl apply -k` would send. */
 export function renderOverlay(overlay: string): Manifest[] {
-  const rendered = execFileSync('kubectl', ['kustomize', inProject(`k8s/overlays/${overlay}`)], {
-    encoding: 'utf8',
-  });
+  return render(inProject(`k8s/overlays/${overlay}`));
+}
+
+export function renderGateway(implementation: string): Manifest[] {
+  return render(inProject(`k8s/gateway/${implementation}`));
+}
+
+/** The production overlay after an operator removed the comment signs of its components. */
+export function renderWithComponents(components: readonly string[]): Manifest[] {
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'components-'));
+  try {
+    cpSync(inProject('k8s'), folder, { recursive: true });
+    const overlay = path.join(folder, 'overlays/production');
+    const file = path.join(overlay, 'kustomization.yaml');
+    const wanted = ['components:', ...components.map((name) => `  - ../../components/${name}`)];
+    const lines = readFileSync(file, 'utf8').split('\n');
+    for (const line of wanted) {
+      const at = lines.indexOf(`# ${line}`);
+      if (at < 0) throw new Error(`the overlay does not offer ${line}`);
+      lines[at] = line;
+    }
+    writeFileSync(file, lines.join('\n'));
+    return render(overlay);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function render(folder: string): Manifest[] {
+  const rendered = execFileSync('kubectl', ['kustomize', folder], { encoding: 'utf8' });
   return parseAllDocuments(rendered).map((document) => document.toJS() as Manifest);
 }
 

@@ -9,7 +9,7 @@ import type { IncomingItem, ItemKind, StoredItem } from '../domain/item.js';
 import { StoreError } from '../store/object-store.js';
 
 /** The session of the artefacts, and their place in the store. */
-export type SessionContext = Omit<ArtefactContext, 'status'>;
+export type SessionContext = Omit<ArtefactContext, 'status' | 'context'>;
 
 /** The recording of a session whose audio is archived. */
 export interface Recording {
@@ -73,7 +73,7 @@ export function storeTranscripts(
   status: SessionEnding['status'],
 ): Promise<StoredItem[]> {
   return retryOnStoreError(parts.pauseMs, async () => {
-    const staged = parts.archive.begin({ ...context, status });
+    const staged = parts.archive.begin({ ...context, status, context: null });
     try {
       for (const { kind, contentType, content } of files) {
         const item = staged.open({ identify: () => ({ kind, contentType }) });
@@ -124,7 +124,7 @@ class Delivery implements SessionDelivery {
     this.#context = context;
     if (recording === null) return;
     // A separate delivery: transcripts must neither wait for gigabytes of audio nor be lost with them.
-    const staged = parts.archive.begin({ ...context, status: null });
+    const staged = parts.archive.begin({ ...context, status: null, context: null });
     const identify = () => ({ kind: 'data' as const, contentType: 'application/octet-stream' });
     const { fileName } = recording;
     this.#audio = { staged, item: staged.open({ identify, ...(fileName === null ? {} : { fileName }) }) };

@@ -2,6 +2,7 @@ import { parseHeaderLine, secretPart } from '../text/header-line.js';
 import { scopeRules, tokenRules } from './admin-rules.js';
 import type { BrokenRule, RuleContext } from './broken-rule.js';
 import type { SettingPath } from './config-error.js';
+import { contextRules } from './context-rules.js';
 import { repeated } from './repeated.js';
 import type { Settings } from './schema.js';
 import { subscriberRules } from './subscriber-rules.js';
@@ -159,6 +160,7 @@ function* sourceRules({ sources }: Settings): Generator<BrokenRule> {
     for (const [, second] of repeated([...source.contents.entries()], ([, content]) => content)) {
       yield { path: ['sources', name, 'contents', second[0]], expected: 'each content once' };
     }
+    yield* contextRules(name, source.context);
   }
 }
 

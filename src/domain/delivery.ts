@@ -1,3 +1,4 @@
+import type { DeliveryContext, OmittedContext } from './context.js';
 import type { Origin, StoredItem } from './item.js';
 
 export type DeliveryOutcome = 'stored' | 'duplicate' | 'conflict' | 'noted' | 'quarantined';
@@ -85,9 +86,3 @@ export interface LedgerLine {
   /** Names of `context` whose value was left out, and why; absent when none was. */
   readonly contextOmitted?: OmittedContext;
 }
-
-/** Values of the submitter's own parameters, by name. */
-export type DeliveryContext = Readonly<Record<string, string>>;
-
-/** Why a value of the context was left out, by name. */
-export type OmittedContext = Readonly<Record<string, 'malformed' | 'repeated'>>;

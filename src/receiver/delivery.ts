@@ -91,7 +91,7 @@ export class Delivery {
   /** Where the artefacts go, and what their metadata says. */
   artefactContext(): ArtefactContext {
     const { source, region } = this.sender;
-    const { jobId, status } = this.query;
+    const { jobId, status, context } = this.query;
     return {
       deliveryId: this.id,
       jobId,
@@ -100,6 +100,7 @@ export class Delivery {
       region,
       origin: 'callback',
       receivedAt: this.receivedAt,
+      context,
       keyPrefix: source.keyPrefix,
     };
   }
@@ -168,8 +169,8 @@ export class Delivery {
       shape: shapeOf(this.request, this.#parts),
       actor: null,
       wouldRefuse,
-      context: null,
-      contextOmitted: null,
+      context: this.#query?.context ?? null,
+      contextOmitted: this.#query?.contextOmitted ?? null,
     });
   }
 }

@@ -66,7 +66,7 @@ export function createReceiver(parts: ReceiverParts): Receiver {
     const delivery = new Delivery(request, authenticate(request));
     let leave = (): void => {};
     try {
-      delivery.identified(parseCallbackQuery(request.rawQuery));
+      delivery.identified(parseCallbackQuery(request.rawQuery, delivery.sender.source.context));
       rejectBadLength(delivery);
       leave = admission.enter(request.declaredLength);
       return await store(delivery);

@@ -26,6 +26,7 @@ export function createReport(targets: ReportTargets): ReceiverObserver {
   function count(line: LedgerLine): void {
     deliveries.delivered(line);
     if (line.wouldRefuse !== undefined) deliveries.wouldRefuse(line.wouldRefuse, line.source);
+    if (line.contextOmitted !== undefined) deliveries.contextOmitted(line.contextOmitted, line.source);
   }
 
   return {
@@ -86,5 +87,6 @@ function eventOf(line: LedgerLine) {
     durationMs: line.durationMs,
     // Pino leaves out what is undefined.
     wouldRefuse: line.wouldRefuse,
+    contextOmitted: line.contextOmitted,
   };
 }

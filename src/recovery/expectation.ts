@@ -1,5 +1,6 @@
 import { artefactPath, jobFolder } from '../archive/layout.js';
 import { identityOf } from '../content/item-identity.js';
+import { NO_CONTEXT, type QueryContext, readContext } from '../domain/context.js';
 import type { ItemKind } from '../domain/item.js';
 import type { JobRecord } from '../speech/wire.js';
 
@@ -11,6 +12,8 @@ export interface ExpectedItem {
   readonly kind: RetrievableKind;
   readonly key: string;
   readonly source: string;
+  /** The submitter's own parameters in the URL of the notification entry. */
+  readonly submitted: QueryContext;
 }
 
 /** What should be here of one job. */
@@ -26,6 +29,8 @@ export interface Expectation {
 export interface RecoverySource {
   /** Contents of jobs of this source whose own entries do not name any. */
   readonly contents: readonly string[];
+  /** Names of the submitter's own parameters that are kept. */
+  readonly context?: readonly string[];
   /** Empty, or ending in `/`. */
   readonly keyPrefix: string;
 }
@@ -45,9 +50,10 @@ export interface ExpectationScope extends Selection {
   readonly publicUrl: string | null;
 }
 
-interface SourceContents {
+interface OwnEntry {
   readonly source: string;
   readonly contents: readonly string[];
+  readonly submitted: QueryContext;
 }
 
 const KINDS: Readonly<Record<string, RetrievableKind>> = {
@@ -69,15 +75,19 @@ export function expectationOf(job: JobRecord, scope: ExpectationScope): Expectat
   const source = sourceWithoutEntry(job, scope);
   if (source === null) return null;
   const contents = scope.sources[source]?.contents ?? [];
-  return expectContents(job.id, scope.sources, [{ source, contents }]);
+  return expectContents(job.id, scope.sources, [{ source, contents, submitted: NO_CONTEXT }]);
 }
 
 /** Absent `contents` bring the transcript, empty ones a notification without a body. */
-function ownEntries(job: JobRecord, { sources, publicUrl }: ExpectationScope): SourceContents[] {
+function ownEntries(job: JobRecord, { sources, publicUrl }: ExpectationScope): OwnEntry[] {
   return (job.config.notification_config ?? []).flatMap(({ url, contents = ['transcript'] }) => {
     const source = sourceOf(url, sources, publicUrl);
-    return source === null ? [] : [{ source, contents }];
+    return source === null ? [] : [{ source, contents, submitted: submittedIn(url, sources[source]) }];
   });
+}
+
+function submittedIn(url: string, source: RecoverySource | undefined): QueryContext {
+  return readContext(new URL(url).searchParams, source?.context ?? []);
 }
 
 /**
@@ -108,20 +118,16 @@ function sourceWithoutEntry(
   return selectedBy === 'operator' && names.length === 1 ? (names[0] ?? null) : null;
 }
 
-function expectContents(
-  jobId: string,
-  sources: RecoverySources,
-  own: readonly SourceContents[],
-): Expectation {
+function expectContents(jobId: string, sources: RecoverySources, own: readonly OwnEntry[]): Expectation {
   const items = new Map<string, ExpectedItem>();
   const unsupported = new Set<string>();
-  for (const { source, contents } of own) {
+  for (const { source, contents, submitted } of own) {
     for (const token of contents) {
       const kind = kindOf(token);
       if (kind === null) unsupported.add(token);
       else {
         const key = jobFolder(sources[source]?.keyPrefix ?? '', jobId) + artefactPath(identityOf(kind));
-        if (!items.has(key)) items.set(key, { kind, key, source });
+        if (!items.has(key)) items.set(key, { kind, key, source, submitted });
       }
     }
   }

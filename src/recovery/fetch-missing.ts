@@ -28,13 +28,13 @@ export async function fetchMissing(
   parts: RecoveryParts,
   client: JobsClient,
   missing: readonly ExpectedItem[],
-  contextOf: (source: string) => ArtefactContext,
+  contextOf: (item: ExpectedItem) => ArtefactContext,
   signal: AbortSignal | undefined,
 ): Promise<ItemResult[]> {
   const results: ItemResult[] = [];
   for (const item of missing) {
     try {
-      results.push(await fetchOne(parts, client, item, contextOf(item.source), signal));
+      results.push(await fetchOne(parts, client, item, contextOf(item), signal));
     } catch (error) {
       if (error instanceof ErasedError || results.every(({ stored }) => stored === null)) throw error;
       const reason = isPaused(error) ? error.message : INTERRUPTED;

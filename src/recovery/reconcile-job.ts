@@ -7,7 +7,7 @@ import { fetchMissing, notFetched } from './fetch-missing.js';
 import { jobResult, untouchedJob } from './job-result.js';
 import { type Plan, planJob, requiresArchive } from './plan-job.js';
 import { presentKeys } from './present-keys.js';
-import { contextPerSource, recordRecovery } from './record-recovery.js';
+import { createContexts, recordRecovery } from './record-recovery.js';
 import { ErasedError, failureReason } from './recovery-errors.js';
 import type { JobOptions, RecoveryParts } from './recovery-parts.js';
 import type { RecoveredJob } from './recovery-report.js';
@@ -69,7 +69,7 @@ async function fetchJob(
   if (await isErased(parts.store, job.id)) throw new ErasedError();
   if (options.dryRun) return untouchedJob(job, region, plan);
   const now = parts.clock();
-  const contextOf = contextPerSource(parts, job, region, options.origin, now);
+  const contextOf = createContexts(parts, job, region, options.origin, now);
   const results =
     plan.step === 'fetch'
       ? await fetchMissing(parts, client, plan.missing, contextOf, signal)

@@ -2,6 +2,7 @@ import type { ArtefactContext } from '../archive/artefact-headers.js';
 import { ledgerLine, NO_REQUEST, newDeliveryId } from '../archive/ledger/ledger-line.js';
 import type { LedgerLine } from '../domain/delivery.js';
 import type { JobRecord } from '../speech/wire.js';
+import type { ExpectedItem } from './expectation.js';
 import type { ItemResult } from './fetch-missing.js';
 import { outcomeOfItems } from './job-result.js';
 import { joinReasons } from './plan-job.js';
@@ -12,23 +13,24 @@ import type { RecoveredJob, RecoveryOutcome } from './recovery-report.js';
 export interface RecoveryRecord {
   readonly result: RecoveredJob;
   readonly results: readonly ItemResult[];
-  readonly contextOf: (source: string) => ArtefactContext;
+  readonly contextOf: (item: ExpectedItem) => ArtefactContext;
   readonly options: Pick<JobOptions, 'actor' | 'alreadyRecorded'>;
   /** Milliseconds since the epoch. */
   readonly startedAt: number;
 }
 
-/** A delivery of its own for each source that the job belongs to. */
-export function contextPerSource(
+/** A delivery of its own for each source that the job belongs to, and for each context that the job gave it. */
+export function createContexts(
   { sources }: Pick<RecoveryParts, 'sources'>,
   job: JobRecord,
   region: string,
   origin: JobOptions['origin'],
   now: number,
-): (source: string) => ArtefactContext {
+): (item: ExpectedItem) => ArtefactContext {
   const contexts = new Map<string, ArtefactContext>();
-  return (source) => {
-    const context = contexts.get(source) ?? {
+  return ({ source, submitted }) => {
+    const delivery = JSON.stringify([source, submitted]);
+    const context = contexts.get(delivery) ?? {
       deliveryId: newDeliveryId(now),
       jobId: job.id,
       // The status that the callback of a finished job carries.
@@ -37,29 +39,30 @@ export function contextPerSource(
       region,
       origin,
       receivedAt: new Date(now).toISOString(),
+      context: submitted.context,
       keyPrefix: sources[source]?.keyPrefix ?? '',
     };
-    contexts.set(source, context);
+    contexts.set(delivery, context);
     return context;
   };
 }
 
 /**
- * Writes the result of a job into the ledger, a line per source. A job that was found complete gets no line. A job that
+ * Writes the result of a job into the ledger, a line per delivery. A job that was found complete gets no line. A job that
  * could not be fetched gets one line, not one per run. A stored item is always in a line.
  *
  * A job whose line is missing from the ledger is `failed`, even when its artefacts are safe.
  */
 export async function recordRecovery(parts: RecoveryParts, record: RecoveryRecord): Promise<RecoveredJob> {
-  const { result, results } = record;
-  const sources = new Set(results.map(({ item }) => item.source));
+  const { result, results, contextOf } = record;
+  const deliveries = new Set(results.map(({ item }) => contextOf(item)));
   try {
     await Promise.all(
-      [...sources].map(async (source) => {
-        const own = results.filter(({ item }) => item.source === source);
+      [...deliveries].map(async (delivery) => {
+        const own = results.filter(({ item }) => contextOf(item) === delivery);
         const outcome = outcomeOfItems(own);
         if (outcome === 'matched' || isRepetition(record, own, outcome)) return;
-        await parts.ledger.append(lineOf(parts, record, source, outcome, own));
+        await parts.ledger.append(lineOf(parts, record, delivery, outcome, own));
       }),
     );
     return result;
@@ -80,20 +83,19 @@ function isRepetition(
 
 function lineOf(
   { clock }: RecoveryParts,
-  { result, contextOf, options, startedAt }: RecoveryRecord,
-  source: string,
+  { result, options, startedAt }: RecoveryRecord,
+  { deliveryId, receivedAt, origin, source, region, jobId, status, context }: ArtefactContext,
   outcome: RecoveryOutcome,
   results: readonly ItemResult[],
 ): LedgerLine {
-  const { deliveryId, receivedAt, origin, region, jobId, status } = contextOf(source);
   const items = results.flatMap(({ stored }) => (stored === null ? [] : [stored]));
   return ledgerLine({
     ...NO_REQUEST,
-    ...{ deliveryId, receivedAt, origin, source, region, jobId, status, outcome, items },
+    ...{ deliveryId, receivedAt, origin, source, region, jobId, status, context, outcome, items },
     reason: result.reason,
     bytes: items.reduce((sum, { size }) => sum + size, 0),
     durationMs: Math.max(0, clock() - startedAt),
     actor: options.actor,
-    context: null,
+    contextOmitted: results[0]?.item.submitted.contextOmitted ?? null,
   });
 }

@@ -99,7 +99,7 @@ function stage(
 ): StagedDelivery {
   const { keyPrefix } = settings;
   const staged = archive.begin(
-    { ...act, status, source, region: null, origin: 'import', keyPrefix },
+    { ...act, status, source, region: null, origin: 'import', context: null, keyPrefix },
     { expectedBytes: form.expectedBytes, firstByteTimeout: MEMORY_WAIT },
   );
   staged.onRefused((problem) => form.fail(problem));

@@ -7,6 +7,7 @@ import type { QuarantineStore } from '../archive/quarantine/quarantine-store.js'
 import { type Acknowledgement, outcomeOf } from '../domain/delivery.js';
 import type { StoredItem } from '../domain/item.js';
 import { Problem } from '../domain/problem.js';
+import { contextOfStoredQuery } from '../receiver/access/callback-query.js';
 import type { ObjectStore } from '../store/object-store.js';
 import { type DecodingSource, decodeQuarantined, failureOf } from './decode-quarantined.js';
 
@@ -68,6 +69,7 @@ async function release(
   if (mark.deliveryId === deliveryId) {
     const line = operatorLine(audit, {
       ...{ source, region, clientIp, method, jobId, status, deliveryId, receivedAt, items, durationMs },
+      context: contextOfStoredQuery(request.query),
       outcome: 'released',
       bytes: body.length,
     });
@@ -100,6 +102,7 @@ async function archiveBody(
     source: request.source,
     region: request.region,
     origin: 'replay',
+    context: contextOfStoredQuery(request.query),
     keyPrefix: source.keyPrefix,
   });
   try {

@@ -1,4 +1,5 @@
-import type { DeliveryContext, LedgerLine, OmittedContext } from '../../domain/delivery.js';
+import type { DeliveryContext, OmittedContext } from '../../domain/context.js';
+import type { LedgerLine } from '../../domain/delivery.js';
 import { ulidMaker } from '../../text/ulid-maker.js';
 
 /** Every field of a line. Nothing has a default here, so that a writer that forgets a field does not compile. */

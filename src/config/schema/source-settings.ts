@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { CONTEXT_NAME, CONTEXT_NAME_EXPECTED, MAX_CONTEXT_NAMES } from '../../domain/context.js';
 import { CONTENT_TOKENS } from '../../speech/wire.js';
 import { EGRESS } from '../egress.js';
 import { named, optional, required, section, setting } from '../setting.js';
@@ -45,6 +46,14 @@ const source = z.strictObject({
     'list of content names',
     ['transcript'],
     'Contents that jobs of this source request; used by notification-config, for single-content bodies and by recovery.',
+  ),
+  context: setting(
+    z
+      .array(types.text(CONTEXT_NAME, CONTEXT_NAME_EXPECTED))
+      .max(MAX_CONTEXT_NAMES, `at most ${MAX_CONTEXT_NAMES} names`),
+    'list of parameter names',
+    [],
+    "The submitter's own parameters of the callback URL whose values are kept: ids such as call or customer, at most 8. They are in ledger, object metadata, filters and events, and the service keeps the URL with the job.",
   ),
   maxBytes: setting(types.size(1), 'size', '5GiB', 'Largest body, decoded.'),
   keyPrefix: setting(types.keyPrefix(), 'text', '', "Key prefix of the source's jobs/."),

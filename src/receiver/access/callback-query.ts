@@ -1,8 +1,16 @@
+import {
+  CONTEXT_NAME,
+  type DeliveryContext,
+  MAX_CONTEXT_NAMES,
+  type QueryContext,
+  RESERVED_PARAMETERS,
+  readContext,
+} from '../../domain/context.js';
 import { isCallbackStatus, isJobId } from '../../domain/job.js';
 import { Problem } from '../../domain/problem.js';
 
 /** The query parameters of a callback. */
-export interface CallbackQuery {
+export interface CallbackQuery extends QueryContext {
   readonly jobId: string;
   readonly status: string;
   /** Tokens of the submitter's `contents` parameter, which names the kind of a single body; empty without it. */
@@ -15,9 +23,9 @@ const NO_CONTENTS: readonly string[] = [];
 
 /**
  * Reads the raw query, without its `?`. `id` and `status` must occur exactly once. `contents` is a hint. All
- * other parameters belong to the submitter. Throws `query-invalid`.
+ * other parameters belong to the submitter, and those that the source's `context` names are read. Throws `query-invalid`.
  */
-export function parseCallbackQuery(rawQuery: string): CallbackQuery {
+export function parseCallbackQuery(rawQuery: string, contextNames: readonly string[] = []): CallbackQuery {
   const parameters = new URLSearchParams(rawQuery);
   const jobId = single(parameters, 'id');
   if (!isJobId(jobId)) {
@@ -29,14 +37,23 @@ export function parseCallbackQuery(rawQuery: string): CallbackQuery {
       'The query parameter status must be 1 to 64 letters, digits, dots, hyphens or underscores.',
     );
   }
-  return { jobId, status, contents: contentsOf(parameters) };
+  return { jobId, status, contents: contentsOf(parameters), ...readContext(parameters, contextNames) };
 }
 
-/** The known parameters, as a query. All others belong to the submitter and may be secret. */
-export function storableQuery({ jobId, status, contents }: CallbackQuery): string {
-  const known = new URLSearchParams({ id: jobId, status });
+/** The known and the admitted parameters, as a query. All others belong to the submitter and may be secret. */
+export function storableQuery({ jobId, status, contents, context }: CallbackQuery): string {
+  const known = new URLSearchParams({ id: jobId, status, ...context });
   if (contents.length > 0) known.set('contents', contents.join(','));
   return known.toString();
+}
+
+/** The context in a query that `storableQuery` made: its names are those that were admitted then. */
+export function contextOfStoredQuery(query: string): DeliveryContext | null {
+  const parameters = new URLSearchParams(query);
+  const names = [...new Set(parameters.keys())].filter(
+    (name) => CONTEXT_NAME.test(name) && !RESERVED_PARAMETERS.includes(name),
+  );
+  return readContext(parameters, names.slice(0, MAX_CONTEXT_NAMES)).context;
 }
 
 function single(parameters: URLSearchParams, name: string): string {

@@ -14,6 +14,8 @@ export interface Source {
   readonly credentialHeaders: ReadonlySet<string>;
   /** What a lone body of this source is when the query does not say it: tokens of `contents`. */
   readonly contents: readonly string[];
+  /** Names of the submitter's own parameters that are kept. */
+  readonly context: readonly string[];
   readonly maxBytes: number;
   /** Empty, or ending in `/`. */
   readonly keyPrefix: string;
@@ -21,7 +23,7 @@ export interface Source {
 
 /** The settings of one source. */
 export type SourceSettings = Pick<AccessRules, 'credentials' | 'allow' | 'allowMode'> &
-  Pick<Source, 'contents' | 'maxBytes' | 'keyPrefix'>;
+  Pick<Source, 'contents' | 'context' | 'maxBytes' | 'keyPrefix'>;
 
 /** Compiles all sources, once at the start. @throws an error that names what cannot be read */
 export function createSources(
@@ -33,11 +35,11 @@ export function createSources(
   const forwardedFor = explainForwardedFor(trustedProxies);
   const secretHeaders = credentialHeaders(Object.values(settings));
   return new Map(
-    Object.entries(settings).map(([name, { contents, maxBytes, keyPrefix, ...access }]) => {
+    Object.entries(settings).map(([name, { contents, context, maxBytes, keyPrefix, ...access }]) => {
       const rules = { ...access, egress, clientAddress };
       const checkAccess = compileAccessCheck(rules);
       const reportAccess = compileAccessReport(name, rules, checkAccess, forwardedFor);
-      const source = { name, checkAccess, reportAccess, contents, maxBytes, keyPrefix };
+      const source = { name, checkAccess, reportAccess, contents, context, maxBytes, keyPrefix };
       return [name, { ...source, credentialHeaders: secretHeaders }];
     }),
   );

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { createFileStore } from '../../../src/store/file/file-store.js';
 import { ledgerOf, visibleKeys } from '../../support/ledger/ledger-of.js';
 import { type AdminApi, adminApi, sendCallback, sendForm } from '../../support/processes/admin-api.js';
 import { type RunningService, startService } from '../../support/processes/running-service.js';
@@ -210,11 +211,15 @@ describe('release', () => {
 
   it('decodes after the configuration was fixed, marks the body, and repeats its answer', async () => {
     // A body that needs more parts than today's limit allows.
-    const first = await startOwn({ limits: { maxParts: 1 }, sources: { default: {} } });
+    const first = await startOwn({ limits: { maxParts: 1 }, sources: { default: { context: ['call'] } } });
     const two = new FormData();
     two.append('transcript', new Blob([TRANSCRIPT]), 'a.json');
     two.append('data', new Blob(['sound']), 'a.wav');
-    const { json: acknowledgement, status } = await sendCallback(first, 'id=r1&status=success', two);
+    const { json: acknowledgement, status } = await sendCallback(
+      first,
+      'id=r1&status=success&secret=1&call=a%26b',
+      two,
+    );
     expect(status).toBe(202);
     const id = String(acknowledgement.deliveryId);
     const still = await adminApi(first).post(`/quarantine/${id}/release`);
@@ -225,6 +230,7 @@ describe('release', () => {
     });
     expect((await adminApi(first).get('/quarantine')).body.quarantine).toHaveLength(1);
 
+    // The name is no longer admitted: the body keeps what it came with.
     const second = await startOwn({ store: { url: `file:${first.folder}` }, sources: { default: {} } });
     const fixed = adminApi(second);
     expect((await fixed.get(`/quarantine/${id}`)).body.decodes).toEqual({
@@ -244,6 +250,11 @@ describe('release', () => {
     expect(lines).toEqual([
       expect.objectContaining({ jobId: 'r1', origin: 'replay', actor: 'tester', reason: 'limit raised' }),
     ]);
+    expect(lines[0]?.context).toEqual({ call: 'a&b' });
+    const stored = createFileStore({ directory: first.folder, partSize: 64 * 1024 });
+    const { metadata } = (await stored.head('jobs/r1/data')) ?? {};
+    await stored.close();
+    expect(metadata?.['context-call']).toBe('a&b');
   });
 
   it('responds 404 for an unknown id', async () => {

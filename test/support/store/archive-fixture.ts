@@ -25,6 +25,7 @@ export function context(more: Partial<ArtefactContext> = {}): ArtefactContext {
     region: 'eu1',
     origin: 'callback',
     receivedAt: '2026-01-02T03:04:05.678Z',
+    context: null,
     keyPrefix: '',
     ...more,
   };

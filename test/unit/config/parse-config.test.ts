@@ -37,6 +37,7 @@ describe('parseConfig', () => {
         allow: ['127.0.0.0/8', '::1'],
         allowMode: 'enforce',
         contents: ['transcript'],
+        context: [],
         maxBytes: 5 * 2 ** 30,
         keyPrefix: '',
       },
@@ -63,6 +64,11 @@ describe('parseConfig', () => {
       true,
       7,
     ]);
+  });
+
+  it('takes eight context names of usual length', () => {
+    const names = ['call', 'customer', 'case_id', 'Tenant.Id', 'agent', 'queue', 'ticket', 'constructor'];
+    expect(parseConfig(source({ context: names })).sources.default?.context).toEqual(names);
   });
 
   it('takes null for "not set": defaults apply and entries of maps are removed', () => {
@@ -232,6 +238,35 @@ describe('parseConfig', () => {
     ['an unknown mode', source({ allowMode: 'off' }), /one of enforce, report/],
     ['unknown contents', source({ contents: ['transcript.doc'] }), /one of transcript, /],
     ['contents twice', source({ contents: ['data', 'data'] }), /^sources\.default\.contents\[1\]: .*once/],
+    [
+      'a context that is a text',
+      source({ context: 'call' }),
+      /^sources\.default\.context: .*expected a list/,
+    ],
+    [
+      'a context name with a space',
+      source({ context: ['a b'] }),
+      /context\[0\]: found "a b", expected a name of/,
+    ],
+    ['a context name of JavaScript', source({ context: ['__proto__'] }), /beginning with a letter or digit/],
+    [
+      'a context name that is a parameter',
+      source({ context: ['call', 'id'] }),
+      /context\[1\]: .*every callback/,
+    ],
+    ['another such name', source({ context: ['contents'] }), /context\[0\]: .*contents is a parameter/],
+    ['a context name twice', source({ context: ['call', 'call'] }), /context\[1\]: .*each name once/],
+    ['context names that are one in metadata', source({ context: ['a.b', 'A-B'] }), /both are context-a-b/],
+    [
+      'nine context names',
+      source({ context: [...'abcdefghi'] }),
+      /^sources\.default\.context: .*at most 8 names/,
+    ],
+    [
+      'more context than object metadata takes',
+      source({ context: [...'abcdefgh'].map((letter) => letter.repeat(64)) }),
+      /^sources\.default\.context: .*could have \d+ bytes, and S3 takes 2048/,
+    ],
     ['a climbing key prefix', source({ keyPrefix: '../x/' }), /^sources\.default\.keyPrefix: /],
     ['an absolute key prefix', source({ keyPrefix: '/x/' }), /^sources\.default\.keyPrefix: /],
     ['a hidden key prefix', source({ keyPrefix: '.meta/' }), /^sources\.default\.keyPrefix: /],

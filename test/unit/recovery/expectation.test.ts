@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { NO_CONTEXT } from '../../../src/domain/context.js';
 import { type ExpectationScope, expectationOf } from '../../../src/recovery/expectation.js';
 import type { JobRecord, NotificationConfig } from '../../../src/speech/wire.js';
 
@@ -94,7 +95,7 @@ describe('what should be here', () => {
         { kind: 'transcript.json-v2', key: 'jobs/job1/transcript.json', source: 'default' },
         { kind: 'transcript.txt', key: 'jobs/job1/transcript.txt', source: 'default' },
         { kind: 'transcript.json-v2', key: 'legal/jobs/job1/transcript.json', source: 'legal' },
-      ],
+      ].map((item) => ({ ...item, submitted: NO_CONTEXT })),
     });
     expect(keys(job({}, {}))).toHaveLength(1);
     const sources = { legal: { contents: [], keyPrefix: '' }, default: { contents: [], keyPrefix: '' } };

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { NO_CONTEXT } from '../../../src/domain/context.js';
 import type { RetrievableKind } from '../../../src/recovery/expectation.js';
 import { fetchMissing, type ItemResult } from '../../../src/recovery/fetch-missing.js';
 import { type ObjectStore, StoreError } from '../../../src/store/object-store.js';
@@ -33,9 +34,12 @@ interface Circumstances {
 
 function fetchKinds(kinds: readonly RetrievableKind[], given: Circumstances = {}): Promise<ItemResult[]> {
   const stop = new AbortController();
-  const missing = kinds.map((kind) => ({ kind, key: `jobs/${jobId}/${PATHS[kind]}`, source: kind }));
+  const missing = kinds.map((kind) => ({
+    ...{ kind, key: `jobs/${jobId}/${PATHS[kind]}`, source: kind },
+    submitted: NO_CONTEXT,
+  }));
   const parts = { ...fixture.parts, store: given.store ?? fixture.store };
-  const contextOf = (source: string) => {
+  const contextOf = ({ source }: { readonly source: string }) => {
     if (source === given.interruptedAt) stop.abort();
     return context({ jobId });
   };

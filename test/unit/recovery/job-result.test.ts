@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { NO_CONTEXT } from '../../../src/domain/context.js';
 import type { ItemResult } from '../../../src/recovery/fetch-missing.js';
 import { jobResult, outcomeOfItems, vanishedJob } from '../../../src/recovery/job-result.js';
 import type { RecoveredJob } from '../../../src/recovery/recovery-report.js';
@@ -7,7 +8,12 @@ import { createMemoryStore } from '../../support/store/memory-store.js';
 const HOUR = 3_600_000;
 const NOW = Date.parse('2026-03-04T12:00:00.000Z');
 const KEY = 'jobs/job1/transcript.json';
-const ITEM = { kind: 'transcript.json-v2', key: KEY, source: 'default' } as const;
+const ITEM = {
+  kind: 'transcript.json-v2',
+  key: KEY,
+  source: 'default',
+  submitted: NO_CONTEXT,
+} as const;
 
 const itemResult = (outcome: ItemResult['outcome'], reason: string | null = null): ItemResult => ({
   item: ITEM,

@@ -49,3 +49,33 @@ describe('a recovered job of two sources', () => {
     ]);
   });
 });
+
+describe('a recovered job whose entries have a context', () => {
+  it('carries it in metadata and lines, the one of its entry', async () => {
+    const { lose, folder, store } = fixture;
+    const url = (context: string) => `${CALLBACK_URL}?team=x&${context}`;
+    const jobId = await lose(
+      {},
+      {
+        notify: [
+          { url: url('call=a%2Fb&customer=%00'), contents: ['transcript', 'transcript.srt'] },
+          { url: url('call=2&call=3'), contents: ['transcript.txt'] },
+        ],
+      },
+    );
+    const sources = { default: { contents: [], context: ['call', 'customer'], keyPrefix: '' } };
+    expect(await refetch({ ...fixture.parts, sources }, { jobId })).toMatchObject({ outcome: 'recovered' });
+    const lines = (await ledgerOf(folder)).sort((one, other) => other.items.length - one.items.length);
+    expect(
+      lines.map(({ items, context, contextOmitted }) => [items.length, context, contextOmitted]),
+    ).toEqual([
+      [2, { call: 'a/b' }, { customer: 'malformed' }],
+      [1, undefined, { call: 'repeated' }],
+    ]);
+    const contextOf = async (name: string) =>
+      (await store.head(`jobs/${jobId}/${name}`))?.metadata['context-call'];
+    expect(await contextOf('transcript.json')).toBe('a/b');
+    expect(await contextOf('transcript.srt')).toBe('a/b');
+    expect(await contextOf('transcript.txt')).toBeUndefined();
+  });
+});

@@ -1,6 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { Problem } from '../../../../src/domain/problem.js';
-import { parseCallbackQuery } from '../../../../src/receiver/access/callback-query.js';
+import {
+  contextOfStoredQuery,
+  parseCallbackQuery,
+  storableQuery,
+} from '../../../../src/receiver/access/callback-query.js';
 
 describe('parseCallbackQuery', () => {
   it('reads id and status', () => {
@@ -8,12 +12,25 @@ describe('parseCallbackQuery', () => {
       jobId: '650krlru2e',
       status: 'success',
       contents: [],
+      context: null,
+      contextOmitted: null,
     });
   });
 
   it("ignores the submitter's own parameters, in whatever form", () => {
     const query = 'tenant=a&tenant=b&x[0]=1&id=a-b_C9&%00=%ff&empty&status=error&__proto__=1';
     expect(parseCallbackQuery(query)).toMatchObject({ jobId: 'a-b_C9', status: 'error' });
+  });
+
+  it('keeps the context in a query that can be stored, and nothing else', () => {
+    const query = parseCallbackQuery('id=a&status=error&call=%2B1%261&call2=x&secret=y&customer=%00', [
+      'call',
+      'customer',
+      'constructor',
+    ]);
+    expect(storableQuery(query)).toBe('id=a&status=error&call=%2B1%261');
+    expect(contextOfStoredQuery(storableQuery(query))).toEqual({ call: '+1&1' });
+    expect(contextOfStoredQuery('id=a&status=error&contents=data')).toBeNull();
   });
 
   it('accepts an unknown status', () => {

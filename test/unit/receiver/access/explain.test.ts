@@ -12,6 +12,7 @@ const options = {
   allow: ['eu1', '10.9.0.0/16'],
   allowMode: 'enforce' as const,
   contents: [],
+  context: [],
   maxBytes: 1000,
   keyPrefix: '',
 };

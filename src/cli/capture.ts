@@ -1,6 +1,6 @@
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { Command, Option } from 'commander';
 import { newDeliveryId } from '../archive/ledger/ledger-line.js';
 import type { CapturedFile, SessionDelivery } from '../capture/session-delivery.js';
 import { type SessionHead, type SessionResult, sessionTranscripts } from '../capture/session-transcripts.js';
@@ -17,6 +17,7 @@ import { type CaptureFlags, type CapturePlan, capturePlan } from './capture/capt
 import { createScreen, ignoringWriteErrors, type Screen } from './capture/capture-screen.js';
 import { runSession, type SessionEnd } from './capture/capture-session.js';
 import { EXIT } from './shared/exit-codes.js';
+import { readPositive, readShare } from './shared/read-number.js';
 import { repeatable } from './shared/repeatable.js';
 
 export function createCommand(): Command {
@@ -31,20 +32,37 @@ export function createCommand(): Command {
         'mulaw',
       ]),
     )
-    .option('--sample-rate <hertz>', 'sample rate of raw audio', readNumber)
+    .option('--sample-rate <hertz>', 'sample rate of raw audio', readPositive)
     .addOption(new Option('--region <name>', 'stay in this region').choices(REALTIME_REGIONS))
     .option('--partials', 'show partial transcripts (on a terminal)')
     .option('--agent', 'use the agent interface: turns and speakers')
-    .option('--max-delay <seconds>', 'longest wait for final text, 2 to 20', readNumber)
+    .option('--max-delay <seconds>', 'longest wait for final text, 2 to 20', readPositive)
     .addOption(
       new Option('--diarization <mode>', 'mark changes of speaker').choices(['none', 'speaker_change']),
     )
+    .option(
+      '--speaker-change-sensitivity <share>',
+      'how readily a speaker change is marked, 0 to 1',
+      readShare,
+    )
     .option('--output-locale <locale>', 'spelling, such as en-GB')
-    .option('--word <text>', 'additional vocabulary; repeatable', repeatable)
+    .option('--permitted-marks <marks>', 'punctuation to use, such as ". , ?"; "all", or "" for none')
+    .option('--punctuation-sensitivity <share>', 'higher for more punctuation, 0 to 1', readShare)
+    .option(
+      '--word <text>',
+      'additional vocabulary, such as "gnocchi" or "gnocchi=nyohki,nokey" with pronunciations; repeatable',
+      repeatable,
+    )
+    .option('--model <name>', 'model of the service; not part of the live specification')
+    .option(
+      '--set <field=value>',
+      'any other field of the transcription configuration, as JSON or text; repeatable',
+      repeatable,
+    )
     .option(
       '--speed <factor>',
       'send raw audio at this multiple of real time (default: as fast as possible)',
-      readNumber,
+      readPositive,
     )
     .option('--source <name>', 'archive under this source (default: the first one configured)')
     .option('--keep-audio', 'archive the audio too')
@@ -197,12 +215,4 @@ function report(
   if (json) screen.json({ jobId, deliveryId, status, outcome, reason, detail, sent, acknowledged, items });
   else screen.note(`Archived ${items.map(({ key }) => key).join(', ')}`);
   process.exitCode = reason === null && !audioLost ? EXIT.ok : EXIT.incomplete;
-}
-
-function readNumber(text: string): number {
-  const value = Number(text);
-  if (text.trim() === '' || !(value > 0) || !Number.isFinite(value)) {
-    throw new InvalidArgumentError('expected a number above 0');
-  }
-  return value;
 }

@@ -5,6 +5,7 @@ import { type Load, runLoad, type SettledJob } from '../simulator/run-load.js';
 import { createSimulator, type Simulator } from '../simulator/simulator.js';
 import { scaledTiming } from '../simulator/timing.js';
 import { UsageError } from './shared/exit-codes.js';
+import { readPositive, readShare, readWhole } from './shared/read-number.js';
 import { repeatable } from './shared/repeatable.js';
 import {
   type BodyVariants,
@@ -13,11 +14,8 @@ import {
   readFault,
   readMethod,
   readPort,
-  readPositive,
   readRegion,
-  readShare,
   readVariant,
-  readWhole,
   VARIANT_NAMES,
 } from './simulate/simulate-arguments.js';
 

@@ -176,6 +176,39 @@ describe('capture', () => {
       });
     }));
 
+  it('chooses every option of a live session, and fields beyond the specification', () =>
+    withSimulator({ lenient: true }, async (simulator) => {
+      const args = [
+        ...['--language', 'en', ...RAW, '--partials', '--max-delay', '4', '--output-locale', 'en-GB'],
+        ...['--diarization', 'speaker_change', '--speaker-change-sensitivity', '0'],
+        ...['--permitted-marks', '. ?', '--punctuation-sensitivity', '0.7'],
+        ...['--word', 'gnocchi=nyohki, nokey', '--word', 'New York', '--word', 'Zürich'],
+        ...['--model', 'enhanced', '--set', 'max_delay_mode=flexible', '--set', 'entities={"enabled":true}'],
+      ];
+      expect((await capture(simulator, [speech, ...args]).done).code).toBe(0);
+      expect(JSON.parse(String(simulator.sessions[0]?.received[0]))).toEqual({
+        message: 'StartRecognition',
+        audio_format: { type: 'raw', encoding: 'pcm_s16le', sample_rate: 16_000 },
+        transcription_config: {
+          language: 'en',
+          enable_partials: true,
+          max_delay: 4,
+          output_locale: 'en-GB',
+          diarization: 'speaker_change',
+          speaker_change_sensitivity: 0,
+          punctuation_overrides: { permitted_marks: ['.', '?'], sensitivity: 0.7 },
+          additional_vocab: [
+            { content: 'gnocchi', sounds_like: ['nyohki', 'nokey'] },
+            { content: 'New York' },
+            'Zürich',
+          ],
+          model: 'enhanced',
+          max_delay_mode: 'flexible',
+          entities: { enabled: true },
+        },
+      });
+    }));
+
   it('captures agent sessions with their speakers', () =>
     withSimulator({}, async (simulator) => {
       const { code, stdout } = await capture(simulator, [speech, '--language', 'en', ...RAW, '--agent']).done;

@@ -5,10 +5,11 @@ import { RealtimeConfigError } from '../../speech/realtime/realtime-error.js';
 import type { RealtimeRegion } from '../../speech/realtime/realtime-region.js';
 import type { RealtimeCredential } from '../../speech/realtime/socket/connect.js';
 import { type EndpointOptions, sessionAddresses } from '../../speech/realtime/socket/endpoint.js';
-import type { AudioFormat, RawEncoding, TranscriptionConfig } from '../../speech/realtime/wire.js';
+import type { AudioFormat, RawEncoding } from '../../speech/realtime/wire.js';
 import { createSpeechClients } from '../../speech/speech.js';
 import { UsageError } from '../shared/exit-codes.js';
 import type { Pace } from './capture-audio.js';
+import { furtherFieldsOf, transcriptionConfigOf } from './transcription-flags.js';
 
 /** Options of the command line, as commander hands them over. */
 export interface CaptureFlags {
@@ -20,8 +21,13 @@ export interface CaptureFlags {
   readonly agent?: true;
   readonly maxDelay?: number;
   readonly diarization?: 'none' | 'speaker_change';
+  readonly speakerChangeSensitivity?: number;
   readonly outputLocale?: string;
+  readonly permittedMarks?: string;
+  readonly punctuationSensitivity?: number;
   readonly word?: readonly string[];
+  readonly model?: string;
+  readonly set?: readonly string[];
   readonly speed?: number;
   readonly source?: string;
   readonly keepAudio?: true;
@@ -38,20 +44,22 @@ export interface CapturePlan {
 /** Throws `UsageError` for flags that contradict each other, the protocol or the configuration. */
 export function capturePlan(flags: CaptureFlags, config: Config): CapturePlan {
   const audioFormat = audioFormatOf(flags);
-  const transcriptionConfig = transcriptionConfigOf(flags);
+  const furtherFields = furtherFieldsOf(flags);
+  const transcriptionConfig = { ...transcriptionConfigOf(flags), ...furtherFields };
+  const unknownFields = Object.keys(furtherFields).length > 0 ? 'passed' : 'refused';
   const endpoint: EndpointOptions = {
     hosts: hostsOf(config),
     ...(flags.region === undefined ? {} : { region: flags.region }),
     service: flags.agent ? 'agent' : 'realtime',
   };
   try {
-    checkStart(audioFormat, transcriptionConfig, 'refused');
+    checkStart(audioFormat, transcriptionConfig, unknownFields);
     sessionAddresses(endpoint);
   } catch (error) {
     throw error instanceof RealtimeConfigError ? new UsageError(error.message) : error;
   }
   return {
-    start: { ...endpoint, credential: credentialOf(config), audioFormat, transcriptionConfig },
+    start: { ...endpoint, credential: credentialOf(config), audioFormat, transcriptionConfig, unknownFields },
     source: sourceOf(flags.source, config),
     pace: paceOf(flags.speed, audioFormat),
   };
@@ -63,18 +71,6 @@ function audioFormatOf({ encoding, sampleRate }: CaptureFlags): AudioFormat {
     throw new UsageError('raw audio needs both --encoding and --sample-rate; leave both out for audio files');
   }
   return { type: 'raw', encoding, sample_rate: sampleRate };
-}
-
-function transcriptionConfigOf(flags: CaptureFlags): TranscriptionConfig {
-  const { language, partials, maxDelay, diarization, outputLocale, word } = flags;
-  return {
-    language,
-    ...(partials ? { enable_partials: true } : {}),
-    ...(maxDelay === undefined ? {} : { max_delay: maxDelay }),
-    ...(diarization === undefined ? {} : { diarization }),
-    ...(outputLocale === undefined ? {} : { output_locale: outputLocale }),
-    ...(word === undefined ? {} : { additional_vocab: word }),
-  };
 }
 
 function hostsOf({ speech }: Config): StartOptions['hosts'] {

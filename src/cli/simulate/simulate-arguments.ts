@@ -2,6 +2,7 @@ import { InvalidArgumentError } from 'commander';
 import type { Fault } from '../../simulator/faults.js';
 import { SIMULATED_REGIONS, type SimulatorOptions } from '../../simulator/simulator.js';
 import { CONTENT_TOKENS } from '../../speech/wire.js';
+import { readShare, readWhole } from '../shared/read-number.js';
 
 /** Faults a rate on the command line can ask for, with what else they need. */
 export const RATED_FAULTS: Readonly<Record<string, Fault>> = {
@@ -69,25 +70,8 @@ export function readMethod(text: string): string {
   return text.toUpperCase();
 }
 
-export function readWhole(text: string): number {
-  if (!/^\d+$/.test(text)) throw new InvalidArgumentError('A whole number is expected.');
-  return Number(text);
-}
-
 export function readPort(text: string): number {
   const port = readWhole(text);
   if (port > 65_535) throw new InvalidArgumentError('A port from 0 to 65535 is expected.');
   return port;
-}
-
-export function readPositive(text: string): number {
-  const value = Number(text);
-  if (!(value > 0 && Number.isFinite(value))) throw new InvalidArgumentError('A number above 0 is expected.');
-  return value;
-}
-
-export function readShare(text: string): number {
-  const value = Number(text);
-  if (!(value >= 0 && value <= 1)) throw new InvalidArgumentError('A number from 0 to 1 is expected.');
-  return value;
 }

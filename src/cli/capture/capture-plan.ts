@@ -9,25 +9,14 @@ import type { AudioFormat, RawEncoding } from '../../speech/realtime/wire.js';
 import { createSpeechClients } from '../../speech/speech.js';
 import { UsageError } from '../shared/exit-codes.js';
 import type { Pace } from './capture-audio.js';
-import { furtherFieldsOf, transcriptionConfigOf } from './transcription-flags.js';
+import { furtherFieldsOf, type TranscriptionFlags, transcriptionConfigOf } from './transcription-flags.js';
 
 /** Options of the command line, as commander hands them over. */
-export interface CaptureFlags {
-  readonly language: string;
+export interface CaptureFlags extends TranscriptionFlags {
   readonly encoding?: RawEncoding;
   readonly sampleRate?: number;
   readonly region?: RealtimeRegion;
-  readonly partials?: true;
   readonly agent?: true;
-  readonly maxDelay?: number;
-  readonly diarization?: 'none' | 'speaker_change';
-  readonly speakerChangeSensitivity?: number;
-  readonly outputLocale?: string;
-  readonly permittedMarks?: string;
-  readonly punctuationSensitivity?: number;
-  readonly word?: readonly string[];
-  readonly model?: string;
-  readonly set?: readonly string[];
   readonly speed?: number;
   readonly source?: string;
   readonly keepAudio?: true;

@@ -4,7 +4,21 @@ import type {
   TranscriptionConfig,
 } from '../../speech/realtime/wire.js';
 import { UsageError } from '../shared/exit-codes.js';
-import type { CaptureFlags } from './capture-plan.js';
+
+/** Options of the command line that choose how the service transcribes. */
+export interface TranscriptionFlags {
+  readonly language: string;
+  readonly partials?: true;
+  readonly maxDelay?: number;
+  readonly diarization?: 'none' | 'speaker_change';
+  readonly speakerChangeSensitivity?: number;
+  readonly outputLocale?: string;
+  readonly permittedMarks?: string;
+  readonly punctuationSensitivity?: number;
+  readonly word?: readonly string[];
+  readonly model?: string;
+  readonly set?: readonly string[];
+}
 
 /** Every field of the specification has an option of its own, so that its value is checked before anything is sent. */
 const OPTION_OF: Readonly<Record<keyof TranscriptionConfig | 'model', string>> = {
@@ -20,7 +34,7 @@ const OPTION_OF: Readonly<Record<keyof TranscriptionConfig | 'model', string>> =
 };
 
 /** The specified fields of the configuration that the flags ask for. */
-export function transcriptionConfigOf(flags: CaptureFlags): TranscriptionConfig {
+export function transcriptionConfigOf(flags: TranscriptionFlags): TranscriptionConfig {
   const { language, partials, maxDelay, diarization, speakerChangeSensitivity, outputLocale, word } = flags;
   if (speakerChangeSensitivity !== undefined && diarization !== 'speaker_change')
     throw new UsageError('--speaker-change-sensitivity needs --diarization speaker_change');
@@ -40,7 +54,7 @@ export function transcriptionConfigOf(flags: CaptureFlags): TranscriptionConfig 
 }
 
 /** Fields that the specification of live sessions does not have: `--model` and `--set`. */
-export function furtherFieldsOf({ model, set = [] }: CaptureFlags): Readonly<Record<string, unknown>> {
+export function furtherFieldsOf({ model, set = [] }: TranscriptionFlags): Readonly<Record<string, unknown>> {
   const named = set.map((text) => {
     const [, field, value] = /^([A-Za-z]\w*)=(.*)$/s.exec(text) ?? [];
     if (field === undefined || value === undefined)
@@ -55,7 +69,7 @@ export function furtherFieldsOf({ model, set = [] }: CaptureFlags): Readonly<Rec
 function punctuationOf({
   permittedMarks,
   punctuationSensitivity,
-}: CaptureFlags): PunctuationOverrides | null {
+}: TranscriptionFlags): PunctuationOverrides | null {
   if (permittedMarks === undefined && punctuationSensitivity === undefined) return null;
   return {
     ...(permittedMarks === undefined ? {} : { permitted_marks: marksOf(permittedMarks) }),

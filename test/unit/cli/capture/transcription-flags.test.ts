@@ -1,8 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import type { CaptureFlags } from '../../../../src/cli/capture/capture-plan.js';
-import { furtherFieldsOf, transcriptionConfigOf } from '../../../../src/cli/capture/transcription-flags.js';
+import {
+  furtherFieldsOf,
+  type TranscriptionFlags,
+  transcriptionConfigOf,
+} from '../../../../src/cli/capture/transcription-flags.js';
 
-type Options = Omit<CaptureFlags, 'language'>;
+type Options = Omit<TranscriptionFlags, 'language'>;
 const configOf = (options: Options) => transcriptionConfigOf({ language: 'en', ...options });
 const furtherOf = (set: readonly string[]) => furtherFieldsOf({ language: 'en', set });
 

@@ -119,6 +119,36 @@ export function replayKey(replayId: string): string {
   return `${REPLAYS_FOLDER}${replayId}.json`;
 }
 
+export const OUTBOX_FOLDER = 'outbox/';
+
+/** Key of a sender's place in the ledger. */
+export function outboxStateKey(subscriber: string): string {
+  return `${OUTBOX_FOLDER}${subscriber}/state.json`;
+}
+
+/** Key of the claim on a subscriber, numbered from 1; each belongs to one replica. */
+export function outboxClaimKey(subscriber: string, claim: number): string {
+  return `${OUTBOX_FOLDER}${subscriber}/claim-${String(claim).padStart(9, '0')}.json`;
+}
+
+/** Folder of the events of a subscriber that are not sent any more. */
+export function deadEventsFolder(subscriber: string): string {
+  return `${OUTBOX_FOLDER}${subscriber}/dead/`;
+}
+
+export function deadEventKey(subscriber: string, eventId: string): string {
+  return `${deadEventsFolder(subscriber)}${eventId}.json`;
+}
+
+/** Folder of the index of dead events by job. Not part of the contract with bucket readers. */
+export function deadEventMarkers(jobId: string): string {
+  return `.outbox-jobs/${jobId}/`;
+}
+
+export function deadEventMarker(jobId: string, subscriber: string, eventId: string): string {
+  return `${deadEventMarkers(jobId)}${subscriber}/${eventId}`;
+}
+
 /** Key of the mark of an erased job, which recovery does not fetch again. Not part of the contract with bucket readers. */
 export function erasureKey(jobId: string): string {
   return `.erasures/${jobId}.json`;

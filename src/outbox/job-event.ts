@@ -1,6 +1,8 @@
 import { pathToFileURL } from 'node:url';
 import type { LedgerLine } from '../domain/delivery.js';
+import { isJobId } from '../domain/job.js';
 import type { JobEvent } from '../events/receiver-event.js';
+import { isUlid } from '../text/id-cursor.js';
 
 /** The callback statuses of jobs that failed. */
 const FAILED_STATUSES: readonly (string | null)[] = ['error', 'fetch_error', 'trim_error'];
@@ -18,7 +20,8 @@ type JobEventType = JobEvent['type'];
 export function jobEventOf(line: LedgerLine, location: string): JobEvent | null {
   const { deliveryId, jobId, source, region, status, origin, outcome, context, items } = line;
   const type = eventType(line);
-  if (type === null || jobId === null) return null;
+  // A ledger that was edited by hand may hold any text. Both ids become parts of keys.
+  if (type === null || jobId === null || !isJobId(jobId) || !isUlid(deliveryId)) return null;
   return {
     specversion: '1.0',
     id: deliveryId,

@@ -1,4 +1,5 @@
 import { type AuditInfo, newDeliveryId } from '../archive/ledger/ledger-line.js';
+import type { Claimed } from '../store/lease-watch.js';
 
 /** What a replay works on; filters add up (docs/replay.md). */
 export interface ReplaySelector {
@@ -27,7 +28,7 @@ export interface ReplaySelection {
 }
 
 /** Progress of a replay: the document at `replays/<id>.json`, written by the replica that runs it. */
-export interface ReplayState {
+export interface ReplayState extends Claimed {
   readonly v: 1;
   readonly replayId: string;
   readonly createdAt: string;
@@ -43,16 +44,8 @@ export interface ReplayState {
   readonly done: number;
   readonly failed: number;
   readonly outcomes: Readonly<Record<string, number>>;
-  /** Number of the claim that runs it, from 1; each claim belongs to one replica. */
-  readonly claim: number;
-  readonly owner: string;
   /** Why every item fails at present, so that the run waits; absent or null while it does not. */
   readonly waitingFor?: string | null;
-  /**
-   * Heartbeat of the owner: changes with every save, and is null once the owner has stopped. Never compared with another
-   * replica's clock.
-   */
-  readonly heartbeatAt: string | null;
   readonly finishedAt: string | null;
 }
 

@@ -1,8 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import { REPLAYS_FOLDER, replayKey } from '../archive/layout.js';
 import type { AuditInfo } from '../archive/ledger/ledger-line.js';
 import { type ObjectStore, StoreError } from '../store/object-store.js';
 import { readDocument } from '../store/read-document.js';
+import { createClaim } from '../store/take-over.js';
 import { isUlid } from '../text/id-cursor.js';
 import type { ReplayFailure, ReplayState } from './replay-state.js';
 
@@ -72,12 +72,7 @@ export function createReplayStore(store: ObjectStore): ReplayStore {
       return document.items as string[];
     },
     save: async (state) => store.replace(replayKey(state.replayId), jsonOf(state), HEADERS),
-    async claim(id, claim, owner) {
-      const mark = randomUUID();
-      if ((await put(claimKey(id, claim), { owner, mark })) === 'created') return true;
-      // `exists` may be our own write whose answer was lost.
-      return (await readDocument(store, claimKey(id, claim)))?.mark === mark;
-    },
+    claim: (id, claim, owner) => createClaim(store, claimKey(id, claim), owner),
     isSuperseded: async (id, claim) => (await store.head(claimKey(id, claim + 1))) !== null,
     async cancel(id, audit) {
       await put(beside(id, 'cancelled'), { ...audit, at: new Date().toISOString() });

@@ -1,7 +1,8 @@
 import { operatorLine } from '../archive/ledger/ledger-line.js';
+import type { LeaseWatch } from '../store/lease-watch.js';
+import { takeOver } from '../store/take-over.js';
 import { requireService } from './refetch-job.js';
 import { type ReplayItemParts, recordItemFailure, workOnItem } from './replay-item.js';
-import type { LeaseWatch } from './replay-lease.js';
 import { pause, ReplayOutage, type WorkedItem } from './replay-outage.js';
 import { createReplayProgress } from './replay-progress.js';
 import { type SelectionParts, selectItems } from './replay-selection.js';
@@ -55,26 +56,15 @@ export async function createReplay(
   );
 }
 
-/**
- * Claims a replay that no replica works on, so that this one may run it. Null while its owner is alive, and when another
- * replica was faster: a claim is a conditional write.
- */
-export async function takeOverReplay(
+/** Claims a replay that no replica works on, so that this one may run it; null otherwise. */
+export function takeOverReplay(
   { replays, owner }: Pick<ReplayParts, 'replays' | 'owner'>,
   leases: LeaseWatch,
   state: ReplayState,
 ): Promise<ReplayState | null> {
-  if (!leases.isAbandoned(state)) return null;
   const { replayId } = state;
-  const claim = state.claim + 1;
-  if (!(await replays.claim(replayId, claim, owner))) {
-    // The replica that made this claim may have died before it saved a state. After a lease the claim is skipped.
-    if (leases.isClaimDead(replayId, claim)) await replays.save({ ...state, claim, heartbeatAt: null });
-    return null;
-  }
-  const claimed = { ...state, claim, owner, heartbeatAt: now() };
-  await replays.save(claimed);
-  return claimed;
+  const claim = (number: number) => replays.claim(replayId, number, owner);
+  return takeOver({ name: replayId, owner, leases, claim, save: replays.save }, state);
 }
 
 /**

@@ -1,6 +1,7 @@
 import { decodeTime } from 'ulid';
 import { type AuditInfo, operatorLine } from '../archive/ledger/ledger-line.js';
 import { Problem } from '../domain/problem.js';
+import { createLeaseWatch, LEASE } from '../store/lease-watch.js';
 import { decodeIdCursor, encodeIdCursor } from '../text/id-cursor.js';
 import {
   createReplay,
@@ -10,7 +11,6 @@ import {
   selectReplay,
   takeOverReplay,
 } from './replay.js';
-import { createLeaseWatch, LEASE } from './replay-lease.js';
 import {
   newReplayState,
   type ReplayFailure,
@@ -114,7 +114,7 @@ export function createReplays(options: ReplaysOptions): Replays {
     const found = await replays.read(id);
     if (found === null) return null;
     const { state, cancelled } = found;
-    return viewOf(state, { cancelled, abandoned: !running.has(id) && leases.isAbandoned(state) });
+    return viewOf(state, { cancelled, abandoned: !running.has(id) && leases.isAbandoned(id, state) });
   }
 
   return {

@@ -56,7 +56,7 @@ describe('jobEventOf', () => {
 
   it('says what the line says, with the address of every item', () => {
     const line = ledgerLine({
-      deliveryId: '01DELIVERY',
+      deliveryId: '01KJX3VZ8Q4M7T9B0C2D5E6F7G',
       jobId: 'j1',
       source: 'intake',
       context: { call: '7' },
@@ -64,7 +64,7 @@ describe('jobEventOf', () => {
     });
     expect(jobEventOf(line, LOCATION)).toEqual({
       specversion: '1.0',
-      id: '01DELIVERY',
+      id: '01KJX3VZ8Q4M7T9B0C2D5E6F7G',
       type: 'transcript-receiver.job.stored.v1',
       source: '/callbacks/intake',
       subject: 'j1',

@@ -1,8 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { createLeaseWatch } from '../../../src/repair/replay-lease.js';
-import { NEW_REPLAY } from '../../support/new-replay.js';
+import { createLeaseWatch } from '../../../src/store/lease-watch.js';
 
-describe('the lease of a replay', () => {
+describe('a lease', () => {
   it.each([
     ['an hour ahead', 3_600_000],
     ['right', 0],
@@ -11,18 +10,18 @@ describe('the lease of a replay', () => {
     let now = 0;
     const leases = createLeaseWatch(30_000, () => now);
     const state = () => ({
-      ...NEW_REPLAY,
+      claim: 1,
       heartbeatAt: new Date(Date.UTC(2026, 2, 4) + skew + now).toISOString(),
     });
-    for (; now < 120_000; now += 20_000) expect(leases.isAbandoned(state())).toBe(false);
+    for (; now < 120_000; now += 20_000) expect(leases.isAbandoned('r', state())).toBe(false);
     const last = state();
-    expect(leases.isAbandoned(last)).toBe(false);
+    expect(leases.isAbandoned('r', last)).toBe(false);
     now += 30_000;
-    expect(leases.isAbandoned(last)).toBe(false);
+    expect(leases.isAbandoned('r', last)).toBe(false);
     now += 1;
-    expect(leases.isAbandoned(last)).toBe(true);
-    expect(leases.isAbandoned({ ...last, claim: 2 })).toBe(false);
-    expect(leases.isAbandoned({ ...last, heartbeatAt: null })).toBe(true);
+    expect(leases.isAbandoned('r', last)).toBe(true);
+    expect(leases.isAbandoned('r', { ...last, claim: 2 })).toBe(false);
+    expect(leases.isAbandoned('r', { ...last, heartbeatAt: null })).toBe(true);
   });
 
   it('ends for a claim without a state a lease after it was first seen', () => {

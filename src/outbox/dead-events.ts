@@ -1,0 +1,105 @@
+import { isErased } from '../archive/erasure.js';
+import { deadEventKey, deadEventMarker, deadEventMarkers, deadEventsFolder } from '../archive/layout.js';
+import type { ObjectStore } from '../store/object-store.js';
+import { readDocument } from '../store/read-document.js';
+import { decodeIdCursor, encodeIdCursor, isUlid } from '../text/id-cursor.js';
+import type { DeadEvent } from './dead-event.js';
+
+const JSON_HEADERS = { contentType: 'application/json', metadata: {} } as const;
+
+export interface DeadEventName {
+  readonly subscriber: string;
+  readonly eventId: string;
+  readonly jobId: string;
+}
+
+export interface DeadEventPage {
+  /** Newest first, by the time of the delivery. */
+  readonly deadEvents: readonly DeadEvent[];
+  readonly nextCursor: string | null;
+}
+
+/**
+ * Keeps an event that ended. Idempotent. An event of an erased job is not kept: the mark of the erasure is looked up last, so
+ * that an erasure at the same time either finds the event or is found here.
+ */
+export async function keepDeadEvent(store: ObjectStore, dead: DeadEvent): Promise<void> {
+  const { subscriber, event } = dead;
+  const { jobId } = event.data;
+  // The marker first: an event without one would survive the erasure of its job.
+  await store.replace(deadEventMarker(jobId, subscriber, event.id), Buffer.from(''), JSON_HEADERS);
+  await store.replace(
+    deadEventKey(subscriber, event.id),
+    Buffer.from(`${JSON.stringify(dead)}\n`),
+    JSON_HEADERS,
+  );
+  if (isErasable(event) && (await isErased(store, jobId)))
+    await removeDeadEvent(store, { subscriber, eventId: event.id, jobId });
+}
+
+/** The event first: as long as it is there, its marker is. */
+export async function removeDeadEvent(
+  store: ObjectStore,
+  { subscriber, eventId, jobId }: DeadEventName,
+): Promise<void> {
+  await store.delete(deadEventKey(subscriber, eventId));
+  await store.delete(deadEventMarker(jobId, subscriber, eventId));
+}
+
+export async function readDeadEvent(
+  store: ObjectStore,
+  subscriber: string,
+  eventId: string,
+): Promise<DeadEvent | null> {
+  if (!isUlid(eventId)) return null;
+  const document = await readDocument(store, deadEventKey(subscriber, eventId), MAX_BYTES);
+  return document?.v === 1 ? (document as unknown as DeadEvent) : null;
+}
+
+/** A form has at most some hundred parts; an event of them is far below this. */
+const MAX_BYTES = 4 * 1024 * 1024;
+
+export async function listDeadEvents(
+  store: ObjectStore,
+  subscriber: string,
+  { limit, cursor }: { readonly limit: number; readonly cursor?: string | undefined },
+): Promise<DeadEventPage> {
+  const before = cursor === undefined ? '~' : decodeIdCursor(cursor);
+  const ids: string[] = [];
+  const folder = deadEventsFolder(subscriber);
+  for await (const { key } of store.list(folder)) {
+    const id = key.slice(folder.length, -'.json'.length);
+    if (isUlid(id) && id < before) ids.push(id);
+  }
+  const shown = ids.slice(-limit).reverse();
+  const events = await Promise.all(shown.map((id) => readDeadEvent(store, subscriber, id)));
+  const last = shown.at(-1);
+  return {
+    deadEvents: events.filter((event) => event !== null),
+    nextCursor: ids.length > shown.length && last !== undefined ? encodeIdCursor(last) : null,
+  };
+}
+
+/**
+ * Deletes the dead events of a job, of all subscribers, for its erasure. The announcement of an erasure itself stays. Resolves to the
+ * number of deleted events. Throws `StoreError`.
+ */
+export async function removeEventsOf(store: ObjectStore, jobId: string): Promise<number> {
+  let removed = 0;
+  const folder = deadEventMarkers(jobId);
+  for await (const { key } of store.list(folder)) {
+    const [subscriber, eventId] = key.slice(folder.length).split('/');
+    if (subscriber === undefined || eventId === undefined) continue;
+    const dead = await readDeadEvent(store, subscriber, eventId);
+    if (dead !== null && !isErasable(dead.event)) continue;
+    await store.delete(deadEventKey(subscriber, eventId));
+    await store.delete(key);
+    if (dead !== null) removed += 1;
+  }
+  return removed;
+}
+
+/** Whether the event tells more of a job than that it was erased. */
+export function isErasable({ type }: Pick<DeadEvent['event'], 'type'>): boolean {
+  return type !== 'transcript-receiver.job.erased.v1';
+}

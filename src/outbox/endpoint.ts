@@ -1,0 +1,115 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import pLimit from 'p-limit';
+import { Agent, type Dispatcher, request } from 'undici';
+import type { ReceiverEvent } from '../events/receiver-event.js';
+import { sign } from '../events/sign.js';
+import { parseRetryAfter } from '../text/retry-after.js';
+import type { Attempt } from './dead-event.js';
+import type { Subscriber } from './subscriber.js';
+
+/** What became of one request. */
+export interface SendResult extends Attempt {
+  /** The answer was 2xx. */
+  readonly delivered: boolean;
+  /** Milliseconds for which the subscriber asks not to be sent anything; null when it does not ask. */
+  readonly retryAfterMs: number | null;
+}
+
+/** Sends events to one subscriber, within its bounds of requests in flight and rate. */
+export interface Endpoint {
+  /** Makes one request. Never rejects: what fails is in the result; after an abort its `error` is `aborted`. */
+  send(event: ReceiverEvent, signal: AbortSignal): Promise<SendResult>;
+  /** Ends idle connections. Requests in flight are cut. */
+  close(): Promise<void>;
+}
+
+/** Bytes of a response that are read so that its connection can be used again. Its content is never looked at. */
+const RESPONSE_BYTES = 64 * 1024;
+const CONNECT_TIMEOUT = 10_000;
+
+export function createEndpoint(subscriber: Subscriber): Endpoint {
+  const { maxInFlight, requestTimeout } = subscriber;
+  const agent = new Agent({
+    connections: maxInFlight,
+    pipelining: 1,
+    connect: { timeout: Math.min(CONNECT_TIMEOUT, requestTimeout) },
+    headersTimeout: requestTimeout,
+    bodyTimeout: requestTimeout,
+    maxHeaderSize: 32 * 1024,
+  });
+  const limit = pLimit(maxInFlight);
+  const pacer = createPacer(subscriber.maxRequestsPerSecond);
+
+  async function sendNow(event: ReceiverEvent, signal: AbortSignal): Promise<SendResult> {
+    const at = new Date().toISOString();
+    try {
+      await pacer.take(signal);
+      return { at, ...(await post(agent, subscriber, event, signal)) };
+    } catch (error) {
+      const code = signal.aborted ? 'aborted' : errorCode(error);
+      return { at, delivered: false, status: null, error: code, retryAfterMs: null };
+    }
+  }
+
+  return {
+    send: (event, signal) => limit(() => sendNow(event, signal)),
+    close: () => agent.destroy(),
+  };
+}
+
+/** undici follows no redirects unless it is asked to: a redirect is a final answer. */
+async function post(
+  dispatcher: Dispatcher,
+  { url, secrets, requestTimeout }: Subscriber,
+  event: ReceiverEvent,
+  signal: AbortSignal,
+): Promise<Omit<SendResult, 'at'>> {
+  const body = Buffer.from(JSON.stringify(event));
+  const bounded = AbortSignal.any([signal, AbortSignal.timeout(requestTimeout)]);
+  const response = await request(url, {
+    dispatcher,
+    method: 'POST',
+    headers: {
+      'content-type': 'application/cloudevents+json; charset=utf-8',
+      'user-agent': 'transcript-receiver',
+      accept: '*/*',
+      ...sign(event.id, body, secrets),
+    },
+    body,
+    signal: bounded,
+  });
+  const { statusCode: status, headers } = response;
+  // The status decides. A body that breaks off or does not end changes nothing.
+  await response.body.dump({ limit: RESPONSE_BYTES, signal: bounded }).catch(() => undefined);
+  return {
+    delivered: status >= 200 && status < 300,
+    status,
+    error: null,
+    retryAfterMs: parseRetryAfter(headers['retry-after'], Date.now()),
+  };
+}
+
+/** Messages can hold addresses; codes cannot. */
+function errorCode(error: unknown): string {
+  const { name, code, cause } = (error ?? {}) as { name?: unknown; code?: unknown; cause?: unknown };
+  if (name === 'TimeoutError' || (typeof code === 'string' && /TIMEDOUT|TIMEOUT/.test(code)))
+    return 'timeout';
+  if (typeof code === 'string' && /^[A-Z][A-Z0-9_]{1,63}$/.test(code)) return code;
+  return cause === undefined ? 'network' : errorCode(cause);
+}
+
+/** Spreads requests evenly, with bursts of up to a tenth of a second after a quiet time. */
+function createPacer(perSecond: number) {
+  const interval = 1000 / perSecond;
+  let nextAt = 0;
+  return {
+    async take(signal: AbortSignal): Promise<void> {
+      signal.throwIfAborted();
+      const now = performance.now();
+      nextAt = Math.max(nextAt, now - 100);
+      const wait = nextAt - now;
+      nextAt += interval;
+      if (wait > 1) await sleep(wait, null, { signal });
+    },
+  };
+}

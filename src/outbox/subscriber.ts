@@ -1,0 +1,16 @@
+import type { EventFilter } from './job-event.js';
+
+/** A subscriber as the configuration has it. */
+export interface Subscriber extends EventFilter {
+  readonly url: string;
+  readonly secrets: readonly string[];
+  readonly maxInFlight: number;
+  readonly maxRequestsPerSecond: number;
+  /** Milliseconds. */
+  readonly requestTimeout: number;
+}
+
+/** Scheme, host and port of its address, for people; the rest may be a secret. */
+export function originOf({ url }: Pick<Subscriber, 'url'>): string {
+  return new URL(url).origin;
+}

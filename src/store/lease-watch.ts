@@ -1,0 +1,49 @@
+/** Milliseconds without a heartbeat after which another replica may take over work. */
+export const LEASE = 30_000;
+
+/** What a replica keeps in the state of work that only one replica at a time carries out. */
+export interface Claimed {
+  /** Number of the claim, from 1; each belongs to one replica. */
+  readonly claim: number;
+  readonly owner: string;
+  /**
+   * Changes with every save, and is null once the owner has stopped. Never compared with another replica's clock.
+   */
+  readonly heartbeatAt: string | null;
+}
+
+/** Says which work no replica carries out. */
+export interface LeaseWatch {
+  /** Whether the owner has stopped, or its heartbeat has not changed for a lease since it was first seen. */
+  isAbandoned(name: string, state: Pick<Claimed, 'claim' | 'heartbeatAt'>): boolean;
+  /** Whether a claim that no state has followed was first seen more than a lease ago. */
+  isClaimDead(name: string, claim: number): boolean;
+  forget(name: string): void;
+}
+
+/**
+ * Clocks of replicas differ, at times by an hour, so that the time in a heartbeat means nothing here: a replica is alive
+ * as long as its heartbeat changes, by the clock of the replica that watches.
+ *
+ * @param clock milliseconds that never jump
+ */
+export function createLeaseWatch(lease: number, clock: () => number = () => performance.now()): LeaseWatch {
+  const seen = new Map<string, { readonly sign: string; readonly since: number }>();
+
+  function hasExpired(name: string, sign: string): boolean {
+    const last = seen.get(name);
+    if (last?.sign === sign) return clock() - last.since > lease;
+    seen.set(name, { sign, since: clock() });
+    return false;
+  }
+
+  return {
+    isAbandoned: (name, { claim, heartbeatAt }) =>
+      heartbeatAt === null || hasExpired(name, `${claim} ${heartbeatAt}`),
+    isClaimDead: (name, claim) => hasExpired(`${name} claim`, String(claim)),
+    forget(name) {
+      seen.delete(name);
+      seen.delete(`${name} claim`);
+    },
+  };
+}

@@ -1,7 +1,9 @@
 import { Problem } from '../domain/problem.js';
+import type { SourceScope } from '../domain/rights.js';
 import { readInstant } from '../time/instant.js';
 import type { LedgerRow } from './ledger-row.js';
 import { beforeInstant, comparePositions, decodeCursor, type RowPosition } from './row-position.js';
+import type { RowTest } from './row-scope.js';
 
 /** Filters of the list of deliveries; an absent filter matches everything. */
 export interface DeliveryQuery {
@@ -15,6 +17,8 @@ export interface DeliveryQuery {
   readonly status?: string | undefined;
   readonly outcome?: string | undefined;
   readonly origin?: string | undefined;
+  /** Only lines that exist for a client with these sources. Default: all. */
+  readonly scope?: SourceScope | undefined;
   /** Rows per page, 1 to 500. Default 50. */
   readonly limit?: number | undefined;
   readonly cursor?: string | undefined;
@@ -30,6 +34,8 @@ export interface RowSearch {
   /** Whether the query has a range, so that hours before the window are searched too. */
   readonly explicit: boolean;
   readonly filters: RowFilters;
+  /** What the filters do not say. Part of `matches`. */
+  readonly exists: RowTest;
   readonly matches: (row: LedgerRow) => boolean;
 }
 
@@ -38,8 +44,12 @@ const FIELDS = ['job', 'source', 'region', 'status', 'outcome', 'origin'] as con
 export type RowFilters = Readonly<Partial<Record<(typeof FIELDS)[number], string>>>;
 const END_OF_TIME = 8.64e15;
 
-/** Throws `Problem` `request-invalid` for invalid instants, limits and cursors. */
-export function prepareSearch(query: DeliveryQuery): RowSearch {
+/**
+ * Throws `Problem` `request-invalid` for invalid instants, limits and cursors.
+ *
+ * @param exists whether a row is in the scope of the query
+ */
+export function prepareSearch(query: DeliveryQuery, exists: RowTest = () => true): RowSearch {
   const { limit = 50, cursor } = query;
   if (!Number.isInteger(limit) || limit < 1 || limit > 500) {
     throw new Problem('request-invalid', 'limit must be a whole number from 1 to 500.');
@@ -56,9 +66,10 @@ export function prepareSearch(query: DeliveryQuery): RowSearch {
     start: cursor === undefined ? until : earlier(until, decodeCursor(cursor)),
     filters: Object.fromEntries(wanted.map(({ field, value }) => [field, value])),
     explicit: query.since !== undefined || query.until !== undefined,
+    exists,
     matches: (row) => {
       for (const { field, value } of wanted) if (row[field] !== value) return false;
-      return true;
+      return exists(row);
     },
   };
 }

@@ -5,6 +5,7 @@ import { startOfPartition } from '../archive/ledger/ledger-reader.js';
 import { readAhead } from '../archive/ledger/read-ahead.js';
 import type { LedgerLine } from '../domain/delivery.js';
 import { settles } from '../domain/failure-rules.js';
+import { isInScope, type SourceScope } from '../domain/rights.js';
 import type { ObjectStore } from '../store/object-store.js';
 import { findSettlingLines } from './find-settling-lines.js';
 import { createRowPacker } from './ledger-row.js';
@@ -28,7 +29,8 @@ export interface FailureHistory {
    * one run. Never rejects: `scope` says what failed.
    */
   update(): Promise<void>;
-  scope(): FailureScope;
+  /** What it says of single failures covers these sources only. */
+  scope(sources: SourceScope): FailureScope;
   /** Ends the run that is under way. */
   stop(): Promise<void>;
 }
@@ -233,13 +235,14 @@ export function createFailureHistory(options: FailureHistoryOptions): FailureHis
       running ??= runAndReport();
       return running;
     },
-    scope() {
+    scope(sources) {
       const since = oldest();
       const ranges = [...bare, ...unread.map((key) => hourFrom(hourOf(key))), ...faults.values()];
       const gaps = mergeRanges(ranges, { since, until: Math.min(seenSince(), clock()) });
       let uncertain = 0;
       for (const { failure, file, searched } of past.jobs.values()) {
-        if (failure !== null && file !== null && searched < files.length) uncertain += 1;
+        const isUnsearched = failure !== null && file !== null && searched < files.length;
+        if (isUnsearched && isInScope(sources, failure.source)) uncertain += 1;
       }
       const omitted = [...taken.values()].reduce((sum, each) => sum + each.omitted, past.omitted);
       return {
@@ -250,7 +253,10 @@ export function createFailureHistory(options: FailureHistoryOptions): FailureHis
             .slice(0, MAX_NAMED)
             .map((key) => `${key}, which is damaged or of a newer version`),
           ...(uncertain > 0 ? [`what arrived later for ${uncertain} of the failing jobs`] : []),
-          ...(omitted > 0 ? [`${omitted} failing deliveries beyond the limit`] : []),
+          // Their sources are not known, so that a number would count those of others.
+          ...(omitted > 0
+            ? [`${sources === null ? `${omitted} ` : ''}failing deliveries beyond the limit`]
+            : []),
           ...(error === null ? [] : [`what the store did not answer (${error})`]),
         ],
       };

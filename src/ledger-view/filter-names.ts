@@ -2,6 +2,7 @@ import { LEDGER_OUTCOMES } from '../domain/delivery.js';
 import { ORIGINS } from '../domain/item.js';
 import { KNOWN_CALLBACK_STATUSES } from '../domain/job.js';
 import { Problem } from '../domain/problem.js';
+import { isInScope, type SourceScope } from '../domain/rights.js';
 import type { LedgerView } from './ledger-view.js';
 
 /** Filters whose values are names from a known set. */
@@ -41,6 +42,11 @@ export function filterNames(sources: Iterable<string>, regions: Iterable<string>
   };
 }
 
+/** The names that exist for a client with some sources. */
+export function namesInScope(names: FilterNames, scope: SourceScope): FilterNames {
+  return { ...names, sources: names.sources.filter((source) => isInScope(scope, source)) };
+}
+
 /**
  * Rejects a filter that can match nothing: a misspelt name would show an empty list, which reads as good news. The sets
  * are open, so that every name in the ledger is known as well: a source that was removed, a new status. Throws `Problem`
@@ -50,13 +56,15 @@ export function rejectUnknownNames(
   filters: NameFilters,
   known: FilterNames,
   view: Pick<LedgerView, 'holds'>,
+  scope: SourceScope = null,
 ): void {
+  const existing = namesInScope(known, scope);
   for (const [field, names] of FIELDS) {
     const value = filters[field];
-    if (value === undefined || known[names].includes(value) || view.holds(field, value)) continue;
+    if (value === undefined || existing[names].includes(value) || view.holds(field, value, scope)) continue;
     throw new Problem(
       'request-invalid',
-      `${field}: ${JSON.stringify(value.slice(0, 64))} is not known; known are ${known[names].join(', ')}.`,
+      `${field}: ${JSON.stringify(value.slice(0, 64))} is not known; known are ${existing[names].join(', ')}.`,
     );
   }
 }

@@ -1,3 +1,4 @@
+import { isInScope, type SourceScope } from '../domain/rights.js';
 import { type DroppedRows, SLOT } from './dropped-rows.js';
 import { createLastDeliveries, type LastDeliveries } from './last-deliveries.js';
 import type { RollupCoverage, RollupReader } from './rollup-reader.js';
@@ -32,6 +33,8 @@ export interface LedgerSummary {
 export interface SummaryRange extends TimeRange {
   /** Number of parts; there may be fewer, and with rollups one more. */
   readonly buckets: number;
+  /** Only lines of these sources. */
+  readonly scope: SourceScope;
 }
 
 export interface SummarySources {
@@ -56,24 +59,27 @@ const BY_HOUR_ABOVE = 8 * DAY;
  */
 export async function summarise(sources: SummarySources, asked: SummaryRange): Promise<LedgerSummary> {
   const { window, dropped, rollups, clock } = sources;
+  const { scope } = asked;
   const now = clock();
   const range = alignRange(asked, sources.completeSince(), now);
   const { since, until, width, parts, resolution } = range;
-  const seen = sources.seenSince();
+  // The figures of rows that left the window are not kept by source: those hours come from their rollups.
+  const seenSince = scope === null ? sources.seenSince : sources.completeSince;
+  const seen = seenSince();
   const old = { since: floorTo(HOUR, since), until: Math.min(until, ceilTo(HOUR, seen)) };
   const recent = { since: floorTo(HOUR, now - LAST_WITHIN), until: Math.min(now, ceilTo(HOUR, seen)) };
   const [coverage, lately] = await Promise.all([
-    read(rollups, old, width >= HOUR),
-    read(rollups, recent, true),
+    read(rollups, old, width >= HOUR, scope),
+    read(rollups, recent, true, scope),
   ]);
   // Hours left memory meanwhile.
-  if (sources.seenSince() > seen || (resolution === 1 && sources.completeSince() > since))
+  if (seenSince() > seen || (resolution === 1 && sources.completeSince() > since))
     return summarise(sources, asked);
 
   const figures = Array.from({ length: parts }, createFigures);
   const bucketOf = (time: number) => figures[Math.min(parts - 1, Math.floor((time - since) / width))];
   const last = createLastDeliveries();
-  last.addAll(dropped.last);
+  if (scope === null) last.addAll(dropped.last);
   for (const { last: known } of [...coverage.files, ...lately.files]) last.addAll(known);
 
   const border = floorTo(HOUR, seen);
@@ -85,9 +91,12 @@ export async function summarise(sources: SummarySources, asked: SummaryRange): P
   }
   const inMemory = Math.max(since, held);
   // No await between the two: rows must not move from the window to the dropped ones.
-  for (const { start, figures: sum } of dropped.slots(floorTo(SLOT, inMemory), until))
-    bucketOf(start)?.addAll(sum);
+  if (scope === null) {
+    for (const { start, figures: sum } of dropped.slots(floorTo(SLOT, inMemory), until))
+      bucketOf(start)?.addAll(sum);
+  }
   await visitRows(snapshotOf(window), (row) => {
+    if (!isInScope(scope, row.source)) return;
     last.add(row);
     if (row.time >= inMemory && row.time < until) bucketOf(row.time)?.add(row);
   });
@@ -104,9 +113,15 @@ export async function summarise(sources: SummarySources, asked: SummaryRange): P
       since: iso(gap.since),
       until: iso(gap.until),
     })),
-    faults: coverage.faults.slice(0, MAX_FAULTS),
-    ...lastAsRecords(last),
+    faults: [...coverage.faults, ...unnamedSources(coverage, scope)].slice(0, MAX_FAULTS),
+    ...lastAsRecords(last, scope),
   };
+}
+
+/** A rollup tells a hundred sources apart. Lines of further ones are in no figures of single sources. */
+function unnamedSources({ files }: RollupCoverage, scope: SourceScope): string[] {
+  if (scope === null || !files.some(({ hasOtherSources }) => hasOtherSources)) return [];
+  return ['some hours have lines of more sources than their rollup tells apart'];
 }
 
 const MAX_FAULTS = 10;
@@ -149,13 +164,15 @@ async function read(
   rollups: SummarySources['rollups'],
   range: TimeRange,
   byDay: boolean,
+  scope: SourceScope,
 ): Promise<RollupCoverage> {
-  return range.since < range.until ? rollups.figures(range, byDay) : NOTHING;
+  return range.since < range.until ? rollups.figures(range, byDay, scope) : NOTHING;
 }
 
-function lastAsRecords({ byRegion, bySource, byCredential }: LastDeliveries) {
+/** Regions are not told apart by source. */
+function lastAsRecords({ byRegion, bySource, byCredential }: LastDeliveries, scope: SourceScope) {
   return {
-    lastByRegion: instants(byRegion),
+    lastByRegion: scope === null ? instants(byRegion) : {},
     lastBySource: instants(bySource),
     lastByCredential: instants(byCredential),
   };

@@ -1,5 +1,6 @@
 import type { LedgerLine } from '../domain/delivery.js';
 import { Problem } from '../domain/problem.js';
+import { isInScope, type SourceScope } from '../domain/rights.js';
 import type { ObjectStore } from '../store/object-store.js';
 import { waitAtMost } from '../time/deadline.js';
 import { type DeliveryQuery, instantOf, prepareSearch } from './delivery-query.js';
@@ -16,6 +17,7 @@ import { createRemovedSegments } from './removed-segments.js';
 import { createRollupListing } from './rollup-listing.js';
 import { createRollupReader } from './rollup-reader.js';
 import { encodeCursor } from './row-position.js';
+import { rowScope } from './row-scope.js';
 import { createRowWindow } from './row-window.js';
 import { createSegmentLoader, type SkippedLines } from './segment-loader.js';
 import { createTailSchedule } from './tail-schedule.js';
@@ -80,6 +82,8 @@ export interface SummaryQuery {
   readonly until?: string | undefined;
   /** Number of parts, 1 to 500; there may be fewer. Default 48. */
   readonly buckets?: number | undefined;
+  /** Only lines of these sources; null or absent: all lines. */
+  readonly scope?: SourceScope | undefined;
 }
 
 export interface LedgerViewStatus {
@@ -123,7 +127,11 @@ export interface LedgerView {
   /** Settles when all that `openFailures` covers is searched; without it the first pages may be incomplete. */
   readPast(): Promise<void>;
   /** Whether a line in memory, or one of a failing job, has this value. */
-  holds(field: 'source' | 'region' | 'status' | 'outcome' | 'origin', value: string): boolean;
+  holds(
+    field: 'source' | 'region' | 'status' | 'outcome' | 'origin',
+    value: string,
+    scope?: SourceScope,
+  ): boolean;
   /**
    * Over the lines in memory and the rollups; names what they do not cover. Rejects with `Problem` `request-invalid` for
    * bad instants.
@@ -213,7 +221,10 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
     touch: schedule.touch,
     refresh: schedule.refresh,
     async deliveries(query = {}) {
-      const { rows, next, searchedBackTo, faults } = await searchRows(sources, prepareSearch(query));
+      const { rows, next, searchedBackTo, faults } = await searchRows(
+        sources,
+        prepareSearch(query, rowScope(window, query.scope ?? null)),
+      );
       return {
         deliveries: linesOf(rows),
         nextCursor: next && encodeCursor(next),
@@ -228,7 +239,7 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
       do {
         const { rows, next } = await searchRows(
           sources,
-          prepareSearch({ ...query, since, limit: 500, cursor }),
+          prepareSearch({ ...query, since, limit: 500, cursor }, rowScope(window, query.scope ?? null)),
         );
         yield rows;
         cursor = next === null ? undefined : encodeCursor(next);
@@ -252,10 +263,12 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
         unseen,
       };
     },
-    holds(field, value) {
-      for (const { rows } of window.hoursBefore()) if (rows.some((row) => row[field] === value)) return true;
+    holds(field, value, scope = null) {
+      const has = (row: LedgerRow | null) =>
+        row !== null && row[field] === value && isInScope(scope, row.source);
+      for (const { rows } of window.hoursBefore()) if (rows.some(has)) return true;
       const failures = [...past.jobs.values()].flatMap(({ failure, conflict }) => [failure, conflict]);
-      return failures.some((row) => row?.[field] === value);
+      return failures.some(has);
     },
     summary: async (query = {}) => summarise(summarySources, summaryRange(query, clock())),
     status() {
@@ -283,5 +296,5 @@ function summaryRange(query: SummaryQuery, now: number) {
   if (!Number.isInteger(buckets) || buckets < 1 || buckets > 500) {
     throw new Problem('request-invalid', 'buckets must be a whole number from 1 to 500.');
   }
-  return { since, until, buckets };
+  return { since, until, buckets, scope: query.scope ?? null };
 }

@@ -1,8 +1,10 @@
 import { FAILURES, isFailure, settles } from '../domain/failure-rules.js';
 import { Problem } from '../domain/problem.js';
+import type { SourceScope } from '../domain/rights.js';
 import type { FailureScope } from './failure-history.js';
 import type { LedgerRow } from './ledger-row.js';
 import { MAX_FAILING_JOBS, type PastFailures } from './past-failures.js';
+import { rowScope } from './row-scope.js';
 import { type RowWindow, snapshotOf, visitRows } from './row-window.js';
 
 /** Filters of the list of failing jobs; an absent filter matches everything. */
@@ -12,6 +14,8 @@ export interface FailureQuery {
   readonly region?: string | undefined;
   /** Milliseconds since the epoch; failed at or after it. */
   readonly since?: number | undefined;
+  /** Only failures that exist for a client with these sources. Default: all. */
+  readonly scope?: SourceScope | undefined;
   readonly limit: number;
   readonly cursor?: string | undefined;
 }
@@ -40,7 +44,7 @@ export interface FailureSources {
   readonly window: RowWindow;
   /** Failures of the time before the window. */
   readonly past: PastFailures;
-  readonly scope: () => FailureScope;
+  readonly scope: (sources: SourceScope) => FailureScope;
 }
 
 /**
@@ -64,14 +68,18 @@ export async function findOpenFailures(
   // Of one moment: rows move from the window to the past.
   const rows = snapshotOf(window);
   const failing = new Map<string, Candidate>();
-  for (const [job, { first, failure, conflict }] of past.jobs) failing.set(job, { first, failure, conflict });
-  const { since, unseen } = scope();
+  const exists = rowScope(window, query.scope ?? null);
+  const existing = (row: LedgerRow | null) => (row !== null && exists(row) ? row : null);
+  for (const [job, { first, failure, conflict }] of past.jobs) {
+    failing.set(job, { first, failure: existing(failure), conflict: existing(conflict) });
+  }
+  const { since, unseen } = scope(query.scope ?? null);
   let omitted = 0;
   await visitRows(rows, (row) => {
     if (row.job === null) return;
     const known = failing.get(row.job);
     if (known !== undefined) known.first = Math.min(known.first, row.time);
-    if (!isFailure(row.outcome)) return;
+    if (!isFailure(row.outcome) || !exists(row)) return;
     const candidate = known ?? { first: row.time, failure: null, conflict: null };
     const kind = row.outcome === 'conflict' ? 'conflict' : 'failure';
     if (candidate[kind] === null || candidate[kind].time < row.time) candidate[kind] = row;

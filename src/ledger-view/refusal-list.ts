@@ -1,5 +1,6 @@
 import type { LedgerLine } from '../domain/delivery.js';
 import { Problem } from '../domain/problem.js';
+import { isInScope, type SourceScope } from '../domain/rights.js';
 import type { Refusal, RefusalRing } from '../observe/refusal-ring.js';
 import type { DeliveryPage, LedgerView } from './ledger-view.js';
 import { encodeCursor } from './row-position.js';
@@ -17,6 +18,13 @@ export interface RefusalPage {
   readonly nextCursor: string | null;
 }
 
+export interface RefusalQuery {
+  readonly limit: number;
+  readonly cursor?: string | undefined;
+  /** Only requests to these sources. Default: all. */
+  readonly scope?: SourceScope | undefined;
+}
+
 interface Place {
   /** Unauthenticated requests received after this were shown, and of this instant `shown` ones. */
   readonly at: string;
@@ -32,16 +40,18 @@ interface Place {
 export async function listRefusals(
   ring: Pick<RefusalRing, 'list'>,
   view: Pick<LedgerView, 'deliveries'>,
-  { limit, cursor }: { readonly limit: number; readonly cursor?: string | undefined },
+  { limit, cursor, scope = null }: RefusalQuery,
 ): Promise<RefusalPage> {
   const place: Place = cursor === undefined ? { at: '~', shown: 0, ledger: null } : decode(cursor);
-  const unauthenticated = notShown(ring.list(), place);
+  const listed = ring.list().filter(({ source }) => isInScope(scope, source));
+  const unauthenticated = notShown(listed, place);
   const page =
     place.ledger === false
       ? { deliveries: [], nextCursor: null }
       : await view.deliveries({
           outcome: 'refused',
           limit,
+          scope,
           ...(place.ledger === null ? {} : { cursor: place.ledger }),
         });
   const merged = merge(unauthenticated.map(fromRing), page.deliveries.map(fromLine)).slice(0, limit);

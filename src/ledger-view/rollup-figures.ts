@@ -1,5 +1,12 @@
-import type { DailyRollup, LastAccepted, Rollup, RollupGroup } from '../archive/ledger/compaction/rollup.js';
+import {
+  type DailyRollup,
+  type LastAccepted,
+  OTHER,
+  type Rollup,
+  type RollupGroup,
+} from '../archive/ledger/compaction/rollup.js';
 import { startOfPartition } from '../archive/ledger/ledger-reader.js';
+import { isInScope, type SourceScope } from '../domain/rights.js';
 import type { LastDeliveries } from './last-deliveries.js';
 import { MAX_COUNTED_NAMES, type PackedFigures } from './summary-figures.js';
 import { HOUR } from './time-ranges.js';
@@ -8,45 +15,61 @@ import { HOUR } from './time-ranges.js';
 export interface RollupFigures {
   readonly slots: readonly { readonly start: number; readonly figures: PackedFigures }[];
   readonly last: Pick<LastDeliveries, 'byRegion' | 'bySource' | 'byCredential'>;
+  /** Lines of sources that have no name here, because there are too many. */
+  readonly hasOtherSources: boolean;
   /** Bytes in memory, roughly. */
   readonly weight: number;
 }
 
 const MINUTE = 60_000;
 
-export function packRollup({
-  hour,
-  slots,
-  lastAccepted,
-}: Pick<Rollup, 'hour' | 'slots' | 'lastAccepted'>): RollupFigures {
+/** @param scope only the figures of these sources */
+export function packRollup(
+  { hour, slots, lastAccepted }: Pick<Rollup, 'hour' | 'slots' | 'lastAccepted'>,
+  scope: SourceScope,
+): RollupFigures {
   const start = startOfPartition(hour);
   return pack(
     slots.map(({ minute, groups }) => ({ start: start + minute * MINUTE, groups })),
     lastAccepted,
+    scope,
   );
 }
 
-export function packDailyRollup({ day, slots, lastAccepted }: DailyRollup): RollupFigures {
+/** @param scope only the figures of these sources */
+export function packDailyRollup(
+  { day, slots, lastAccepted }: DailyRollup,
+  scope: SourceScope,
+): RollupFigures {
   const start = Date.parse(`${day}T00:00:00.000Z`);
   return pack(
     slots.map(({ hour, groups }) => ({ start: start + hour * HOUR, groups })),
     lastAccepted,
+    scope,
   );
 }
 
 function pack(
   slots: readonly { readonly start: number; readonly groups: readonly RollupGroup[] }[],
   { byRegion, bySource, byCredential }: LastAccepted,
+  scope: SourceScope,
 ): RollupFigures {
-  const packed = slots.map(({ start, groups }) => ({ start, figures: packGroups(groups) }));
+  const packed = slots.map(({ start, groups }) => ({ start, figures: packGroups(ofSources(groups, scope)) }));
   const last = {
-    byRegion: timesOf(byRegion),
-    bySource: timesOf(bySource),
-    byCredential: timesOf(byCredential),
+    byRegion: scope === null ? timesOf(byRegion) : new Map<string, number>(),
+    bySource: timesOf(bySource, (source) => isInScope(scope, source)),
+    byCredential: timesOf(byCredential, (name) => isInScope(scope, name.slice(0, name.indexOf('/')))),
   };
   const names = last.byRegion.size + last.bySource.size + last.byCredential.size;
   const weight = packed.reduce((sum, { figures }) => sum + weightOf(figures), 200 + names * 64);
-  return { slots: packed, last, weight };
+  const hasOtherSources = slots.some(({ groups }) => groups.some(({ source }) => source === OTHER));
+  return { slots: packed, last, weight, hasOtherSources };
+}
+
+/** Lines without a source are in the figures of all sources only, and so are those whose source has no name of its own. */
+function ofSources(groups: readonly RollupGroup[], scope: SourceScope): readonly RollupGroup[] {
+  if (scope === null) return groups;
+  return groups.filter(({ source }) => source !== OTHER && isInScope(scope, source));
 }
 
 function packGroups(groups: readonly RollupGroup[]): PackedFigures {
@@ -95,6 +118,10 @@ function weightOf({ outcomes, regions, durations }: PackedFigures): number {
   return 400 + (outcomes.size + regions.size) * 40 + durations.pairs.byteLength;
 }
 
-function timesOf(instants: Readonly<Record<string, string>>): Map<string, number> {
-  return new Map(Object.entries(instants).map(([name, instant]) => [name, Date.parse(instant)]));
+function timesOf(
+  instants: Readonly<Record<string, string>>,
+  isWanted: (name: string) => boolean = () => true,
+): Map<string, number> {
+  const wanted = Object.entries(instants).filter(([name]) => isWanted(name));
+  return new Map(wanted.map(([name, instant]) => [name, Date.parse(instant)]));
 }

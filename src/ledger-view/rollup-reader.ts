@@ -6,6 +6,7 @@ import {
   readRollupFigures,
 } from '../archive/ledger/compaction/parse-rollup.js';
 import type { DailyRollup } from '../archive/ledger/compaction/rollup.js';
+import type { SourceScope } from '../domain/rights.js';
 import type { ObjectStore } from '../store/object-store.js';
 import { packDailyRollup, packRollup, type RollupFigures } from './rollup-figures.js';
 import type { RollupListing, RollupsOfDay } from './rollup-listing.js';
@@ -28,8 +29,9 @@ export interface RollupReader {
    * a fault, and the range a gap.
    *
    * @param byDay whether slots of an hour are short enough; without it they have ten minutes
+   * @param scope only the figures of these sources
    */
-  figures(range: TimeRange, byDay: boolean): Promise<RollupCoverage>;
+  figures(range: TimeRange, byDay: boolean, scope: SourceScope): Promise<RollupCoverage>;
   /** The rollup itself, of an hour or of a day; null when it cannot be read as one. Rejects with `StoreError`. */
   rollup(key: string): Promise<RollupDocument | null>;
   daily(key: string): Promise<DailyRollup | null>;
@@ -60,31 +62,38 @@ export function createRollupReader(store: ObjectStore, listing: RollupListing): 
   /** Whoever reads a rollup for its lines will need its figures too. */
   async function readAndKeep<Document>(
     key: string,
+    scope: SourceScope,
     read: (store: ObjectStore, key: string) => Promise<Document | null>,
-    pack: (document: Document) => RollupFigures,
+    pack: (document: Document, scope: SourceScope) => RollupFigures,
   ): Promise<{ document: Document; figures: RollupFigures } | null> {
     const document = await limit(() => read(store, key));
     // Callbacks get a turn after each document.
     await immediate();
-    return document && { document, figures: keep(key, pack(document)) };
+    return document && { document, figures: keep(cacheKey(key, scope), pack(document, scope)) };
   }
-  const rollup = (key: string) => readAndKeep(key, readRollupFigures, packRollup);
-  const daily = (key: string) => readAndKeep(key, readDailyRollup, packDailyRollup);
+  const rollup = (key: string, scope: SourceScope) => readAndKeep(key, scope, readRollupFigures, packRollup);
+  const daily = (key: string, scope: SourceScope) =>
+    readAndKeep(key, scope, readDailyRollup, packDailyRollup);
 
-  function figuresOf(key: string, read: typeof rollup | typeof daily): Promise<RollupFigures | null> {
-    const known = cache.get(key);
-    if (known !== undefined) return Promise.resolve(keep(key, known));
-    const pending = reading.get(key);
+  function figuresOf(
+    key: string,
+    scope: SourceScope,
+    read: typeof rollup | typeof daily,
+  ): Promise<RollupFigures | null> {
+    const name = cacheKey(key, scope);
+    const known = cache.get(name);
+    if (known !== undefined) return Promise.resolve(keep(name, known));
+    const pending = reading.get(name);
     if (pending !== undefined) return pending;
-    const begun = read(key)
+    const begun = read(key, scope)
       .then((found) => found?.figures ?? null)
-      .finally(() => reading.delete(key));
-    reading.set(key, begun);
+      .finally(() => reading.delete(name));
+    reading.set(name, begun);
     return begun;
   }
 
   return {
-    async figures(range, byDay) {
+    async figures(range, byDay, scope) {
       const files: RollupFigures[] = [];
       const gaps: TimeRange[] = [];
       const faults: string[] = [];
@@ -98,11 +107,11 @@ export function createRollupReader(store: ObjectStore, listing: RollupListing): 
       }
       function* reads({ start, daily: keysOfDay, hours }: RollupsOfDay) {
         for (const key of keysOfDay)
-          yield take(key, { since: start, until: start + DAY }, figuresOf(key, daily));
+          yield take(key, { since: start, until: start + DAY }, figuresOf(key, scope, daily));
         for (const [hour, keys] of hours) {
           if (hour >= range.until || hour + HOUR <= range.since) continue;
           for (const key of keys)
-            yield take(key, { since: hour, until: hour + HOUR }, figuresOf(key, rollup));
+            yield take(key, { since: hour, until: hour + HOUR }, figuresOf(key, scope, rollup));
         }
       }
 
@@ -124,9 +133,14 @@ export function createRollupReader(store: ObjectStore, listing: RollupListing): 
         faults,
       };
     },
-    rollup: async (key) => (await rollup(key))?.document ?? null,
-    daily: async (key) => (await daily(key))?.document ?? null,
+    rollup: async (key) => (await rollup(key, null))?.document ?? null,
+    daily: async (key) => (await daily(key, null))?.document ?? null,
   };
+}
+
+/** The configuration names few scopes. Names of sources hold no space. */
+function cacheKey(key: string, scope: SourceScope): string {
+  return scope === null ? key : [key, ...[...scope].sort()].join(' ');
 }
 
 function asText(error: unknown): string {

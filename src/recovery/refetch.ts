@@ -21,6 +21,8 @@ export interface RefetchOptions {
   /** Also fetch what is here, and keep what differs as conflict. Default false. */
   readonly again?: boolean;
   readonly dryRun?: boolean;
+  /** Default `operator`: the job is taken whatever its own entries say. */
+  readonly selectedBy?: JobOptions['selectedBy'];
   /** Default `recovery`. */
   readonly origin?: JobOptions['origin'];
   /** Name of the admin token behind it. */
@@ -81,7 +83,7 @@ export async function refetchAll(
 function jobOptionsOf(options: RefetchOptions): JobOptions {
   return {
     source: options.source ?? null,
-    selectedBy: 'operator',
+    selectedBy: options.selectedBy ?? 'operator',
     grace: 0,
     again: options.again ?? false,
     dryRun: options.dryRun ?? false,
@@ -96,18 +98,25 @@ function jobOptionsOf(options: RefetchOptions): JobOptions {
 
 const atOnce: Turns = (work) => work();
 
-const SOURCE_REQUIRED = 'none of its notification entries leads here, so that the source must be named';
+/** The reason of a job that belongs to no source here. */
+export const SOURCE_REQUIRED =
+  'none of its notification entries leads here, so that the source must be named';
+
+export const UNKNOWN_JOB = 'no configured region knows this job';
 
 function failedJob({ jobId }: RefetchOptions, region: string | null, reason: string): RecoveredJob {
   return { jobId, region, outcome: 'failed', reason, items: [] };
 }
 
 /** The result of a job that no region knows. The artefacts that its source asks for may still all be here. */
-async function unknownJob(parts: RecoveryParts, { jobId, source }: RefetchOptions): Promise<RecoveredJob> {
+async function unknownJob(
+  parts: RecoveryParts,
+  { jobId, source, selectedBy = 'operator' }: RefetchOptions,
+): Promise<RecoveredJob> {
   const { store, sources, publicUrl } = parts;
-  const reason = 'no configured region knows this job';
+  const reason = UNKNOWN_JOB;
   const result = { jobId, region: null, reason, items: [] };
-  const scope = { sources, publicUrl, source: source ?? null, selectedBy: 'operator' } as const;
+  const scope = { sources, publicUrl, source: source ?? null, selectedBy } as const;
   const expectation = expectationOf(recordWithoutEntries(jobId), scope);
   if (expectation === null) return { ...result, outcome: 'unrecoverable' };
   try {

@@ -4,7 +4,7 @@ import { Problem } from '../domain/problem.js';
 import type { RecoveryParts } from '../recovery/recovery-parts.js';
 import { refetchJob } from './refetch-job.js';
 import { type ReleaseParts, releaseBody } from './release-body.js';
-import type { ItemResult, ReplayFailure, ReplayState } from './replay-state.js';
+import { type ItemResult, type ReplayFailure, type ReplayState, scopeOf } from './replay-state.js';
 
 export interface ReplayItemParts {
   readonly recovery: RecoveryParts;
@@ -44,7 +44,7 @@ async function refetchItem(
     recorded = true;
     return recovery.ledger.append(line);
   };
-  const options = { actor, reason, source: selector.source, signal };
+  const options = { actor, reason, source: selector.source, scope: scopeOf(selector), signal };
   const job = await refetchJob({ ...recovery, ledger: { ...recovery.ledger, append } }, jobId, options);
   const failed = job.outcome === 'failed' || job.outcome === 'unrecoverable';
   const result = { outcome: job.outcome, failed, reason: failed ? job.reason : null, jobId };

@@ -1,7 +1,8 @@
 import type { QuarantineStore } from '../archive/quarantine/quarantine-store.js';
 import { Problem } from '../domain/problem.js';
+import { isInScope } from '../domain/rights.js';
 import type { LedgerView } from '../ledger-view/ledger-view.js';
-import type { ReplaySelection, ReplaySelector } from './replay-state.js';
+import { type ReplaySelection, type ReplaySelector, scopeOf } from './replay-state.js';
 import type { ReplayStore } from './replay-store.js';
 
 export interface SelectionParts {
@@ -29,7 +30,7 @@ export async function selectItems(parts: SelectionParts, selector: ReplaySelecto
 /** The items that failed in an earlier replay. Throws `request-invalid` for an unknown one, and for other filters beside it. */
 async function selectFailed(
   { replays }: SelectionParts,
-  { kind, failedOf: _failedOf, ...filters }: ReplaySelector,
+  { kind, failedOf: _failedOf, sources: _sources, ...filters }: ReplaySelector,
   id: string,
 ): Promise<ReplaySelection> {
   if (Object.values(filters).some((value) => value !== undefined)) {
@@ -47,14 +48,15 @@ async function selectFailed(
 
 /** Named jobs are selected even if nothing was ever received of them: their callbacks may all be lost. */
 async function selectJobs({ view }: SelectionParts, selector: ReplaySelector): Promise<ReplaySelection> {
-  const { kind: _kind, failedOf: _failedOf, jobs, ...filters } = selector;
-  const filtered = Object.values(filters).some((value) => value !== undefined);
+  const { kind: _kind, failedOf: _failedOf, jobs, sources, ...filters } = selector;
+  // A client that may see some sources cannot know that a job of which nothing was received belongs to them.
+  const filtered = sources !== undefined || Object.values(filters).some((value) => value !== undefined);
   if (jobs === undefined && !filtered) {
     throw new Problem('request-invalid', 'A refetch needs jobs or at least one filter.');
   }
   const named = jobs === undefined ? null : new Set(jobs);
   const bytes = new Map<string, number>(filtered ? [] : [...(named ?? [])].map((job) => [job, 0]));
-  for await (const rows of view.rows(filters)) {
+  for await (const rows of view.rows({ ...filters, scope: scopeOf(selector) })) {
     for (const { job, bytes: size } of rows) {
       if (job === null || (named !== null && !named.has(job))) continue;
       bytes.set(job, Math.max(bytes.get(job) ?? 0, size));
@@ -103,6 +105,7 @@ function selects(
     (source === undefined || body.source === source) &&
     (region === undefined || body.region === region) &&
     (status === undefined || body.status === status) &&
-    (outcome === undefined || outcome === 'quarantined')
+    (outcome === undefined || outcome === 'quarantined') &&
+    isInScope(scopeOf(selector), body.source)
   );
 }

@@ -1,4 +1,5 @@
 import { type AuditInfo, newDeliveryId } from '../archive/ledger/ledger-line.js';
+import { isInScope, type SourceScope } from '../domain/rights.js';
 import type { Claimed } from '../store/lease-watch.js';
 
 /** What a replay works on; filters add up (docs/replay.md). */
@@ -16,6 +17,18 @@ export interface ReplaySelector {
   readonly region?: string | undefined;
   readonly status?: string | undefined;
   readonly outcome?: string | undefined;
+  /** Only what belongs to these sources: those of the token that ordered it. Absent: all. */
+  readonly sources?: readonly string[] | undefined;
+}
+
+/** Whether a replay exists for a client: everything that it selects has to be in its sources. */
+export function isReplayInScope({ source, sources }: ReplaySelector, scope: SourceScope): boolean {
+  const names = source === undefined ? (sources ?? []) : [source];
+  return scope === null || (names.length > 0 && names.every((name) => isInScope(scope, name)));
+}
+
+export function scopeOf({ sources }: ReplaySelector): SourceScope {
+  return sources === undefined ? null : new Set(sources);
 }
 
 /** What a selector matches now. */

@@ -1,6 +1,7 @@
 import { decodeTime } from 'ulid';
 import { type AuditInfo, operatorLine } from '../archive/ledger/ledger-line.js';
 import { Problem } from '../domain/problem.js';
+import type { SourceScope } from '../domain/rights.js';
 import { createLeaseWatch, LEASE } from '../store/lease-watch.js';
 import { decodeIdCursor, encodeIdCursor } from '../text/id-cursor.js';
 import {
@@ -12,6 +13,7 @@ import {
   takeOverReplay,
 } from './replay.js';
 import {
+  isReplayInScope,
   newReplayState,
   type ReplayFailure,
   type ReplaySelection,
@@ -31,6 +33,13 @@ export interface ReplayPage {
   readonly nextCursor: string | null;
 }
 
+export interface ReplayQuery {
+  readonly limit: number;
+  readonly cursor?: string | undefined;
+  /** Only replays that exist for a client with these sources. Default: all. */
+  readonly scope?: SourceScope | undefined;
+}
+
 /** The replays of all replicas. Runs those that are created here, and takes over those that no replica works on. */
 export interface Replays {
   /** What `create` would select, and reject. */
@@ -41,7 +50,7 @@ export interface Replays {
   /** The items that failed, each with its reason. */
   failures(id: string): Promise<readonly ReplayFailure[]>;
   /** Newest first. */
-  page(query: { readonly limit: number; readonly cursor?: string | undefined }): Promise<ReplayPage>;
+  page(query: ReplayQuery): Promise<ReplayPage>;
   /** Null for an unknown id. Rejects with `conflict` when the replay is done. Idempotent. */
   cancel(id: string, audit: AuditInfo): Promise<ReplayView | null>;
   /** Runs a replay in the foreground; only for one that was just created here, without `start`. */
@@ -52,6 +61,8 @@ export interface Replays {
   stop(): Promise<void>;
 }
 
+/** Replays that a page reads to find those of some sources. */
+const MAX_LOOKED = 500;
 /** Older replays are not taken over: the service no longer keeps their jobs. */
 const MAX_AGE = 30 * 24 * 3_600_000;
 
@@ -133,16 +144,23 @@ export function createReplays(options: ReplaysOptions): Replays {
       }
       return state.replayId;
     },
-    async page({ limit, cursor }) {
+    async page({ limit, cursor, scope = null }) {
       const before = cursor === undefined ? '~' : decodeIdCursor(cursor);
       const ids = (await replays.list()).filter((id) => id < before);
-      const shown = ids.slice(0, limit);
-      const views = await Promise.all(shown.map(view));
-      const last = shown.at(-1);
-      return {
-        replays: views.filter((each) => each !== null),
-        nextCursor: ids.length > shown.length && last !== undefined ? encodeIdCursor(last) : null,
-      };
+      // Where others are left out a page may be short, and has a cursor all the same.
+      const looked = ids.slice(0, scope === null ? limit : Math.max(limit, MAX_LOOKED));
+      const found: ReplayView[] = [];
+      let last: string | undefined;
+      while (looked.length > 0 && found.length < limit) {
+        const group = looked.splice(0, limit - found.length);
+        const views = await Promise.all(group.map(view));
+        found.push(
+          ...(views.filter((each) => each !== null && isReplayInScope(each.selector, scope)) as ReplayView[]),
+        );
+        last = group.at(-1);
+      }
+      const more = last !== undefined && last !== ids.at(-1);
+      return { replays: found, nextCursor: more && last !== undefined ? encodeIdCursor(last) : null };
     },
     async cancel(id, audit) {
       const before = await view(id);

@@ -43,10 +43,10 @@ export function deliveriesRoutes({ view, fresh, refusals, names }: DeliveriesRou
         ...page(50),
       },
       answers: { 200: deliveriesSchema },
-      async handle({ query }) {
+      async handle({ query, access: { scope } }) {
         await fresh();
-        rejectUnknownNames(query, names, view);
-        return ok(await view.deliveries(query));
+        rejectUnknownNames(query, names, view, scope);
+        return ok(await view.deliveries({ ...query, scope }));
       },
     }),
     adminRoute({
@@ -64,10 +64,10 @@ export function deliveriesRoutes({ view, fresh, refusals, names }: DeliveriesRou
         ...page(100),
       },
       answers: { 200: failuresSchema },
-      async handle({ query: { since, ...filters } }) {
+      async handle({ query: { since, ...filters }, access: { scope } }) {
         await fresh();
-        rejectUnknownNames(filters, names, view);
-        return ok(await view.openFailures({ ...filters, since: instantOf('since', since) }));
+        rejectUnknownNames(filters, names, view, scope);
+        return ok(await view.openFailures({ ...filters, since: instantOf('since', since), scope }));
       },
     }),
     adminRoute({
@@ -79,9 +79,9 @@ export function deliveriesRoutes({ view, fresh, refusals, names }: DeliveriesRou
         'Refused requests, newest first: unauthenticated ones that this replica saw, authenticated ones of all replicas',
       query: page(50),
       answers: { 200: refusalsSchema },
-      async handle({ query }) {
+      async handle({ query, access: { scope } }) {
         await fresh();
-        return ok(await listRefusals(refusals, view, query));
+        return ok(await listRefusals(refusals, view, { ...query, scope }));
       },
     }),
   ];

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Problem } from '../../domain/problem.js';
+import { isInScope } from '../../domain/rights.js';
 import { explain } from '../../receiver/access/explain.js';
 import type { Source } from '../../receiver/access/sources.js';
 import { defaultSource } from '../../repair/default-source.js';
@@ -36,12 +37,13 @@ export function explainRoutes({ sources }: ExplainRouteParts): AdminRoute[] {
       summary: 'What would happen to a callback, and why',
       body: explainBody,
       answers: { 200: explanationSchema },
-      async handle({ body: { address, headers = {}, ...named } }) {
-        const source = named.source ?? defaultSource(sources.keys());
+      async handle({ body: { address, headers = {}, ...named }, access: { scope } }) {
+        const existing = new Map([...sources].filter(([name]) => isInScope(scope, name)));
+        const source = named.source ?? defaultSource(existing.keys());
         if (source === null) throw new Problem('request-invalid', 'Name the source: there are several.');
         const lists = Object.entries(headers).map(([name, value]) => [name, [value].flat()] as const);
         const claimed = { source, peer: address, headers: Object.fromEntries(lists), now: Date.now() };
-        return ok(explain(sources, claimed));
+        return ok(explain(existing, claimed));
       },
     }),
   ];

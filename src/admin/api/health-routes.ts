@@ -1,4 +1,4 @@
-import type { FilterNames } from '../../ledger-view/filter-names.js';
+import { type FilterNames, namesInScope } from '../../ledger-view/filter-names.js';
 import type { FreshView } from '../../ledger-view/fresh-view.js';
 import type { LedgerView } from '../../ledger-view/ledger-view.js';
 import { instant, whole } from '../../text/read-input.js';
@@ -31,9 +31,9 @@ export function healthRoutes(parts: HealthRouteParts): AdminRoute[] {
       tag: 'Health',
       summary: 'Is all well?',
       answers: { 200: healthSchema },
-      async handle() {
+      async handle({ access: { scope } }) {
         await parts.fresh();
-        return ok(await readHealth(health, Date.now()));
+        return ok(await readHealth(health, Date.now(), scope));
       },
     }),
     adminRoute({
@@ -44,8 +44,8 @@ export function healthRoutes(parts: HealthRouteParts): AdminRoute[] {
       summary:
         'Names that filters take: configured sources and regions, known statuses, outcomes and origins',
       answers: { 200: namesSchema },
-      async handle() {
-        return ok(parts.names);
+      async handle({ access: { scope } }) {
+        return ok(namesInScope(parts.names, scope));
       },
     }),
     adminRoute({
@@ -62,9 +62,9 @@ export function healthRoutes(parts: HealthRouteParts): AdminRoute[] {
           .describe('number of equal stretches, at most; rollups allow only some lengths'),
       },
       answers: { 200: summarySchema },
-      async handle({ query }) {
+      async handle({ query, access: { scope } }) {
         await parts.fresh();
-        return ok(await parts.view.summary(query));
+        return ok(await parts.view.summary({ ...query, scope }));
       },
     }),
   ];

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Problem } from '../../domain/problem.js';
+import { isInScope } from '../../domain/rights.js';
 import type { BodyReader } from '../../receiver/http/body-reader.js';
 import { type ImportParts, importArtefacts } from '../../repair/import-artefacts.js';
 import { type AdminRequest, type AdminRoute, adminRoute, ok } from './admin-route.js';
@@ -42,7 +43,7 @@ export function importRoutes(parts: ImportRouteParts): AdminRoute[] {
       form: importForm,
       answers: { 200: takenSchema },
       problems: ['not-found', 'body-malformed', 'body-too-slow', 'body-too-large', 'overloaded'],
-      async handle({ params, request, response, actor }) {
+      async handle({ params, request, response, actor, access: { scope } }) {
         refuseEarly(request, largest);
         if (inFlight >= IMPORTS_AT_ONCE) {
           throw new Problem(
@@ -54,7 +55,10 @@ export function importRoutes(parts: ImportRouteParts): AdminRoute[] {
         try {
           const form = openImportForm(request, response, { ...parts, maxFileBytes: largest });
           const clientIp = request.socket.remoteAddress ?? null;
-          return ok(await importArtefacts(parts, form, { jobId: params.id, actor, clientIp }));
+          const sources = new Map([...parts.sources].filter(([name]) => isInScope(scope, name)));
+          return ok(
+            await importArtefacts({ ...parts, sources }, form, { jobId: params.id, actor, clientIp }),
+          );
         } finally {
           inFlight -= 1;
         }

@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { jobFolder } from '../../archive/layout.js';
 import { Problem } from '../../domain/problem.js';
+import { isInScope, type SourceScope } from '../../domain/rights.js';
 import type { ObjectInfo } from '../../store/object-store.js';
 import type { SignIn } from '../access/sign-in.js';
-import { type InspectParts, inspectJob } from '../jobs/inspect-job.js';
+import { type InspectParts, inspectJob, jobExtent } from '../jobs/inspect-job.js';
 import { type AdminRoute, adminRoute, ok } from './admin-route.js';
 import { jobSchema, ticketSchema } from './answers/jobs.js';
 import { safeContentType, sendObject } from './download.js';
@@ -38,8 +39,8 @@ export function jobsRoutes(parts: JobsRouteParts): AdminRoute[] {
       params: JOB,
       answers: { 200: jobSchema },
       problems: ['not-found'],
-      async handle({ params }) {
-        const { job, searchedBackTo } = await inspectJob(parts, params.id);
+      async handle({ params, access: { scope } }) {
+        const { job, searchedBackTo } = await inspectJob(parts, params.id, scope);
         if (job !== null) return ok(job);
         const extent = searchedBackTo === null ? '' : ` The ledger was searched back to ${searchedBackTo}.`;
         throw new Problem('not-found', `This job is not known here.${extent}`);
@@ -58,8 +59,8 @@ export function jobsRoutes(parts: JobsRouteParts): AdminRoute[] {
       ticket: true,
       answers: { 200: ARTEFACT, 206: ARTEFACT, 304: null },
       problems: ['not-found', 'range-not-satisfiable', 'overloaded'],
-      async handle({ params, request, response }) {
-        const info = await findArtefact(parts, params.id, params.path ?? '');
+      async handle({ params, request, response, access: { scope } }) {
+        const info = await findArtefact(parts, params.id, params.path ?? '', scope);
         if (info === null) throw new Problem('not-found', 'There is no such artefact.');
         const form = { contentType: safeContentType(info.contentType), fileName: fileNameOf(info) };
         await sendObject(parts, info, form, request, response);
@@ -76,7 +77,10 @@ export function jobsRoutes(parts: JobsRouteParts): AdminRoute[] {
       body: z.strictObject({}),
       answers: { 200: ticketSchema },
       problems: ['not-found'],
-      async handle({ params, actor }) {
+      async handle({ params, actor, access: { scope } }) {
+        if (scope !== null && (await jobExtent(parts, params.id, scope)) === 'none') {
+          throw new Problem('not-found', 'This job is not known here.');
+        }
         return ok(await parts.signIn.issueTicket(actor, params.id));
       },
     }),
@@ -88,6 +92,7 @@ async function findArtefact(
   { store, keyPrefixes }: JobsRouteParts,
   jobId: string,
   path: string,
+  scope: SourceScope,
 ): Promise<ObjectInfo | null> {
   if (path.split('/').some((segment) => segment === '' || segment.startsWith('.'))) return null;
   // biome-ignore lint/suspicious/noControlCharactersInRegex: no key of ours holds any
@@ -95,7 +100,7 @@ async function findArtefact(
   for (const prefix of new Set(keyPrefixes)) {
     const folder = jobFolder(prefix, jobId);
     const info = await store.head(path.startsWith(folder) ? path : folder + path);
-    if (info !== null) return info;
+    if (info !== null && isInScope(scope, info.metadata.source)) return info;
   }
   return null;
 }

@@ -1,6 +1,8 @@
 import { z } from 'zod';
+import type { QuarantinedRequest } from '../../archive/quarantine/quarantine.js';
 import type { QuarantineStore } from '../../archive/quarantine/quarantine-store.js';
 import { Problem } from '../../domain/problem.js';
+import { isInScope, type SourceScope } from '../../domain/rights.js';
 import { type FilterNames, rejectUnknownNames } from '../../ledger-view/filter-names.js';
 import type { LedgerView } from '../../ledger-view/ledger-view.js';
 import { previewOf, type TrialDecoder } from '../../repair/decode-quarantined.js';
@@ -47,9 +49,9 @@ export function quarantineRoutes({
         ...page(50),
       },
       answers: { 200: quarantineSchema },
-      async handle({ query }) {
-        rejectUnknownNames({ source: query.source, region: query.region }, names, view);
-        return ok(await listQuarantine(quarantine, query));
+      async handle({ query, access: { scope } }) {
+        rejectUnknownNames({ source: query.source, region: query.region }, names, view, scope);
+        return ok(await listQuarantine(quarantine, { ...query, scope }));
       },
     }),
     adminRoute({
@@ -60,11 +62,14 @@ export function quarantineRoutes({
       summary: "One body: its request, its beginning, and whether today's decoder takes it",
       answers: { 200: quarantinedBodyViewSchema },
       problems: ['not-found'],
-      async handle({ params: { id = '' } }) {
-        const [request, release] = await Promise.all([quarantine.request(id), quarantine.release(id)]);
+      async handle({ params: { id = '' }, access: { scope } }) {
+        const [request, release] = await Promise.all([
+          quarantinedRequest(quarantine, id, scope),
+          quarantine.release(id),
+        ]);
         const state = release === null ? 'waiting' : 'released';
         const seen = await quarantine.withBody(id, async (body) => {
-          if (request === null || body === null) throw unknownBody();
+          if (body === null) throw unknownBody();
           return { ...request, preview: previewOf(body), decodes: await trial(request, body) };
         });
         return ok({ ...seen, state, release } as const);
@@ -82,7 +87,8 @@ export function quarantineRoutes({
         304: null,
       },
       problems: ['not-found', 'range-not-satisfiable', 'overloaded'],
-      async handle({ params: { id = '' }, request, response }) {
+      async handle({ params: { id = '' }, request, response, access: { scope } }) {
+        await quarantinedRequest(quarantine, id, scope);
         const info = await quarantine.bodyInfo(id);
         if (info === null) throw unknownBody();
         const form = { contentType: 'application/octet-stream', fileName: `${id}-body` };
@@ -91,6 +97,17 @@ export function quarantineRoutes({
       },
     }),
   ];
+}
+
+/** What is known of a body. Rejects with `not-found` also when its source does not exist for the client. */
+export async function quarantinedRequest(
+  quarantine: Pick<QuarantineStore, 'request'>,
+  id: string,
+  scope: SourceScope,
+): Promise<QuarantinedRequest> {
+  const request = await quarantine.request(id);
+  if (request === null || !isInScope(scope, request.source)) throw unknownBody();
+  return request;
 }
 
 function unknownBody(): Problem {

@@ -2,15 +2,17 @@ import { z } from 'zod';
 import type { Ledger } from '../../archive/ledger/ledger.js';
 import { newDeliveryId, operatorLine } from '../../archive/ledger/ledger-line.js';
 import { Problem } from '../../domain/problem.js';
+import { isInScope, type SourceScope } from '../../domain/rights.js';
 import type { RecoveredJob } from '../../recovery/recovery-report.js';
 import { type EraseParts, eraseJob } from '../../repair/erase-job.js';
 import { type ReleaseParts, releaseBody } from '../../repair/release-body.js';
 import type { Repairs } from '../../repair/repairs.js';
 import { reasonText, text } from '../../text/read-input.js';
-import { type InspectParts, isKnownHere } from '../jobs/inspect-job.js';
+import { type InspectParts, jobExtent } from '../jobs/inspect-job.js';
 import { type AdminRoute, adminRoute, ok } from './admin-route.js';
 import { ledgerLineSchema } from './answers/deliveries.js';
 import { erasedSchema, refetchedSchema, takenSchema } from './answers/jobs.js';
+import { quarantinedRequest } from './quarantine-routes.js';
 import { JOB, REASON_QUERY, reason, reasonBody } from './request-schemas.js';
 
 export interface RepairRouteParts extends EraseParts, InspectParts {
@@ -46,15 +48,27 @@ export function repairRoutes(parts: RepairRouteParts): AdminRoute[] {
       body: refetchBody,
       answers: { 200: refetchedSchema },
       problems: ['not-found', 'conflict', 'service-unreachable'],
-      async handle({ params: { id: jobId }, body: { region, source, reason = null }, actor }) {
-        rejectUnknownNames(parts, { region, source });
+      async handle({
+        params: { id: jobId },
+        body: { region, source, reason = null },
+        actor,
+        access: { scope },
+      }) {
+        rejectUnknownNames(parts, { region, source }, scope);
         const receivedAt = new Date().toISOString();
-        const result = await parts.refetchJob(jobId, { actor, reason, region, source });
-        await refuseUnknown(parts, result);
+        const result = await parts.refetchJob(jobId, { actor, reason, region, source, scope });
+        await refuseUnknown(parts, result, scope);
         await parts.ledger.append(
           operatorLine(
             { actor, reason },
-            { deliveryId: newDeliveryId(), outcome: 'replayed', jobId, receivedAt, region: result.region },
+            {
+              deliveryId: newDeliveryId(),
+              outcome: 'replayed',
+              jobId,
+              receivedAt,
+              source: source ?? onlySource(scope),
+              region: result.region,
+            },
           ),
         );
         return ok(result);
@@ -69,7 +83,8 @@ export function repairRoutes(parts: RepairRouteParts): AdminRoute[] {
       body: reasonBody,
       answers: { 200: takenSchema },
       problems: ['not-found', 'conflict'],
-      async handle({ params: { id = '' }, body: { reason = null }, actor }) {
+      async handle({ params: { id = '' }, body: { reason = null }, actor, access: { scope } }) {
+        if (scope !== null) await quarantinedRequest(parts.quarantine, id, scope);
         return ok(await releaseBody(parts.release, id, { actor, reason }));
       },
     }),
@@ -82,12 +97,12 @@ export function repairRoutes(parts: RepairRouteParts): AdminRoute[] {
       params: JOB,
       body: acknowledgeBody,
       answers: { 200: ledgerLineSchema },
-      problems: ['not-found'],
-      async handle({ params: { id: jobId }, body: { reason }, actor }) {
-        if (!(await isKnownHere(parts, jobId))) throw new Problem('not-found', 'This job is not known here.');
+      problems: ['not-found', 'scope-exceeded'],
+      async handle({ params: { id: jobId }, body: { reason }, actor, access: { scope } }) {
+        await requireWholeJob(parts, jobId, scope);
         const line = operatorLine(
           { actor, reason },
-          { deliveryId: newDeliveryId(), outcome: 'acknowledged', jobId },
+          { deliveryId: newDeliveryId(), outcome: 'acknowledged', jobId, source: onlySource(scope) },
         );
         await parts.ledger.append(line);
         return ok(line);
@@ -103,22 +118,40 @@ export function repairRoutes(parts: RepairRouteParts): AdminRoute[] {
       query: REASON_QUERY,
       body: reasonBody,
       answers: { 200: erasedSchema },
-      problems: ['not-found'],
-      async handle({ params: { id: jobId }, query, body, actor }) {
+      problems: ['not-found', 'scope-exceeded'],
+      async handle({ params: { id: jobId }, query, body, actor, access: { scope } }) {
         const reason = body.reason ?? query.reason ?? null;
-        if (!(await isKnownHere(parts, jobId))) throw new Problem('not-found', 'This job is not known here.');
+        await requireWholeJob(parts, jobId, scope);
         return ok(await eraseJob(parts, jobId, { actor, reason }));
       },
     }),
   ];
 }
 
+/**
+ * Throws `not-found` for a job that does not exist for the client, and `scope-exceeded` for one that belongs to other sources
+ * too: settling or erasing it would concern them.
+ */
+async function requireWholeJob(parts: RepairRouteParts, jobId: string, scope: SourceScope): Promise<void> {
+  const extent = await jobExtent(parts, jobId, scope);
+  if (extent === 'none') throw new Problem('not-found', 'This job is not known here.');
+  if (extent === 'all') return;
+  throw new Problem('scope-exceeded', 'The job also has results of sources that this token may not see.');
+}
+
+/** The source of the line of an act, where it is certain. */
+function onlySource(scope: SourceScope): string | null {
+  const [source = null] = scope ?? [];
+  return scope?.size === 1 ? source : null;
+}
+
 function rejectUnknownNames(
   parts: RepairRouteParts,
   names: { region: string | undefined; source: string | undefined },
+  scope: SourceScope,
 ) {
   const { region, source } = names;
-  if (source !== undefined && !parts.sources.has(source)) {
+  if (source !== undefined && !(parts.sources.has(source) && isInScope(scope, source))) {
     throw new Problem('request-invalid', 'source is not a configured source.');
   }
   if (region !== undefined && !parts.records.regions.includes(region)) {
@@ -127,12 +160,16 @@ function rejectUnknownNames(
 }
 
 /** Throws when neither this receiver nor the speech service knows the job, or the service could not be reached. */
-async function refuseUnknown(parts: RepairRouteParts, result: RecoveredJob): Promise<void> {
+async function refuseUnknown(
+  parts: RepairRouteParts,
+  result: RecoveredJob,
+  scope: SourceScope,
+): Promise<void> {
   if (result.region !== null) return;
   if (result.outcome === 'failed') {
     throw new Problem('service-unreachable', `The speech service did not answer: ${result.reason}.`);
   }
-  if (result.outcome === 'unrecoverable' && !(await isKnownHere(parts, result.jobId))) {
+  if (result.outcome === 'unrecoverable' && (await jobExtent(parts, result.jobId, scope)) === 'none') {
     throw new Problem('not-found', 'Neither this receiver nor the speech service knows this job.');
   }
 }

@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { isJobId } from '../../domain/job.js';
 import { Problem } from '../../domain/problem.js';
+import type { SourceScope } from '../../domain/rights.js';
 import { type FilterNames, rejectUnknownNames } from '../../ledger-view/filter-names.js';
 import type { FreshView } from '../../ledger-view/fresh-view.js';
 import type { LedgerView } from '../../ledger-view/ledger-view.js';
-import type { ReplayFailure } from '../../repair/replay-state.js';
+import { isReplayInScope, type ReplayFailure, type ReplayView } from '../../repair/replay-state.js';
 import type { Replays } from '../../repair/replays.js';
 import { text } from '../../text/read-input.js';
 import { type AdminRoute, accepted, adminRoute, ok } from './admin-route.js';
@@ -69,6 +70,11 @@ const replayOrder = z
   });
 
 export function replaysRoutes({ replays, fresh, names, view }: ReplaysRouteParts): AdminRoute[] {
+  async function viewInScope(id: string, scope: SourceScope): Promise<ReplayView | null> {
+    const replay = await replays.view(id);
+    return replay !== null && isReplayInScope(replay.selector, scope) ? replay : null;
+  }
+
   return [
     adminRoute({
       method: 'POST',
@@ -79,9 +85,13 @@ export function replaysRoutes({ replays, fresh, names, view }: ReplaysRouteParts
       body: replayOrder,
       answers: { 200: replayPreviewSchema, 202: replayStartedSchema },
       problems: ['conflict'],
-      async handle({ body: { selector, dryRun, reason = null }, actor }) {
+      async handle({ body: { selector: asked, dryRun, reason = null }, actor, access: { scope } }) {
         await fresh();
-        rejectUnknownNames(selector, names, view);
+        rejectUnknownNames(asked, names, view, scope);
+        if (asked.failedOf !== undefined && (await viewInScope(asked.failedOf, scope)) === null) {
+          throw new Problem('request-invalid', 'failedOf names no replay.');
+        }
+        const selector = scope === null ? asked : { ...asked, sources: [...scope].sort() };
         if (!dryRun) return accepted({ replayId: await replays.create(selector, { actor, reason }) });
         const { items, bytes, jobs } = await replays.preview(selector);
         return ok({ count: items.length, bytes, jobs: jobs.slice(0, PREVIEWED_JOBS) });
@@ -95,8 +105,8 @@ export function replaysRoutes({ replays, fresh, names, view }: ReplaysRouteParts
       summary: 'Replays, newest first',
       query: page(50),
       answers: { 200: replaysSchema },
-      async handle({ query }) {
-        return ok(await replays.page(query));
+      async handle({ query, access: { scope } }) {
+        return ok(await replays.page({ ...query, scope }));
       },
     }),
     adminRoute({
@@ -107,10 +117,10 @@ export function replaysRoutes({ replays, fresh, names, view }: ReplaysRouteParts
       summary: 'How far a replay got, and the first items that failed',
       answers: { 200: replayInFullSchema },
       problems: ['not-found'],
-      async handle({ params: { id = '' } }) {
-        const view = (await replays.view(id)) ?? unknownReplay();
-        const failures = view.failed > 0 ? await replays.failures(id) : [];
-        return ok({ ...view, failures: failures.slice(0, SHOWN_FAILURES).map(shownFailure) });
+      async handle({ params: { id = '' }, access: { scope } }) {
+        const replay = (await viewInScope(id, scope)) ?? unknownReplay();
+        const failures = replay.failed > 0 ? await replays.failures(id) : [];
+        return ok({ ...replay, failures: failures.slice(0, SHOWN_FAILURES).map(shownFailure) });
       },
     }),
     adminRoute({
@@ -122,8 +132,8 @@ export function replaysRoutes({ replays, fresh, names, view }: ReplaysRouteParts
       query: page(50),
       answers: { 200: replayFailuresSchema },
       problems: ['not-found'],
-      async handle({ params: { id = '' }, query: { limit, cursor } }) {
-        if ((await replays.view(id)) === null) unknownReplay();
+      async handle({ params: { id = '' }, query: { limit, cursor }, access: { scope } }) {
+        if ((await viewInScope(id, scope)) === null) unknownReplay();
         const failures = await replays.failures(id);
         const start = cursor === undefined ? 0 : placeOf(cursor);
         const page = failures.slice(start, start + limit);
@@ -144,7 +154,8 @@ export function replaysRoutes({ replays, fresh, names, view }: ReplaysRouteParts
       body: reasonBody,
       answers: { 200: replaySchema },
       problems: ['not-found', 'conflict'],
-      async handle({ params: { id = '' }, query, body, actor }) {
+      async handle({ params: { id = '' }, query, body, actor, access: { scope } }) {
+        if ((await viewInScope(id, scope)) === null) unknownReplay();
         const reason = body.reason ?? query.reason ?? null;
         return ok((await replays.cancel(id, { actor, reason })) ?? unknownReplay());
       },

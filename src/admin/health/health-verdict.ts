@@ -33,6 +33,8 @@ export interface VerdictFacts {
   readonly verify: VerifyFigures | null;
   readonly service: ServiceFacts;
   readonly credentials: readonly CredentialNotice[];
+  /** Whether only some sources are looked at: what covers all of them is left out, and the verdict says so. */
+  readonly scoped?: boolean;
 }
 
 export interface ServiceFacts {
@@ -125,7 +127,7 @@ function warningsOf(facts: VerdictFacts, now: number): Trouble[] {
     receiver?.draining
       ? warning('receiving', 'This replica is shutting down; another one takes over.')
       : null,
-    ...reconcileWarnings(facts, now),
+    ...(facts.scoped === true ? [] : reconcileWarnings(facts, now)),
     verifyWarning(facts),
     reconcile !== null && reconcile.missing > 0 && Object.keys(failing).length === 0
       ? warning('expected', `Reconcile misses the results of ${plural(reconcile.missing, 'job')}.`)
@@ -142,10 +144,10 @@ function warningsOf(facts: VerdictFacts, now: number): Trouble[] {
     receiver !== null && receiver.waiters > 0
       ? warning('receiving', `${plural(receiver.waiters, 'delivery waits', 'deliveries wait')} for memory.`)
       : null,
-    ledger.broken.count > 0
+    facts.scoped !== true && ledger.broken.count > 0
       ? warning('ledger', `${plural(ledger.broken.count, 'line')} of the ledger cannot be read.`)
       : null,
-    ledger.newer.count > 0
+    facts.scoped !== true && ledger.newer.count > 0
       ? warning(
           'ledger',
           `${plural(ledger.newer.count, 'line')} of the ledger ${ledger.newer.count === 1 ? 'was' : 'were'} written by a newer version and cannot be read: upgrade this replica.`,
@@ -206,7 +208,9 @@ function verifyWarning({ verify }: VerdictFacts): Trouble | null {
 }
 
 /** What the verdict does not cover although nothing failed; failures that hide something are troubles themselves. */
-function unseenOf({ looked, waiting }: VerdictFacts): string[] {
+function unseenOf({ looked, waiting, scoped }: VerdictFacts): string[] {
+  if (scoped === true)
+    return [...looked.unseen, 'reconcile, verify and the quarantine, whose figures cover all sources'];
   return waiting === null
     ? [...looked.unseen, 'the quarantine, which could not be listed']
     : [...looked.unseen];

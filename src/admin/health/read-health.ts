@@ -1,4 +1,5 @@
 import type { QuarantineStore } from '../../archive/quarantine/quarantine-store.js';
+import { isInScope, type SourceScope } from '../../domain/rights.js';
 import type { LedgerView } from '../../ledger-view/ledger-view.js';
 import type { CanaryStatus } from '../../observe/canary.js';
 import type { Health, ReconcileFigures, VerifyFigures } from '../api/answers/health.js';
@@ -24,18 +25,27 @@ export interface HealthParts {
   readonly lastVerify: () => Promise<VerifyFigures | null>;
 }
 
-/** The health summary. It also answers while the store fails: values that are unknown then are null. */
-export async function readHealth(parts: HealthParts, now: number): Promise<Health> {
+/**
+ * The health summary. It also answers while the store fails: values that are unknown then are null, and so are those that
+ * cover all sources where the client may see some only.
+ */
+export async function readHealth(
+  parts: HealthParts,
+  now: number,
+  scope: SourceScope = null,
+): Promise<Health> {
+  const ofAll = <T>(value: T): T | null => (scope === null ? value : null);
   const [summary, failures, entries, reconcile, verify] = await Promise.all([
-    parts.view.summary(),
-    parts.view.openFailures({ limit: 1 }),
-    parts.quarantine().catch(() => null),
-    parts.lastReconcile().catch(() => null),
-    parts.lastVerify().catch(() => null),
+    parts.view.summary({ scope }),
+    parts.view.openFailures({ limit: 1, scope }),
+    scope === null ? parts.quarantine().catch(() => null) : null,
+    scope === null ? parts.lastReconcile().catch(() => null) : null,
+    scope === null ? parts.lastVerify().catch(() => null) : null,
   ]);
   const failing = failures.counts;
   const { lastByRegion, lastBySource, lastByCredential, total } = summary;
-  const credentials = credentialNotices(parts.sources, lastByCredential, now);
+  const sources = parts.sources.filter(({ source }) => isInScope(scope, source));
+  const credentials = credentialNotices(sources, lastByCredential, now);
   const { ready, reason } = parts.readiness();
   const waiting = entries?.filter(({ state }) => state === 'waiting') ?? null;
   const store = parts.store.status();
@@ -44,7 +54,7 @@ export async function readHealth(parts: HealthParts, now: number): Promise<Healt
   const ledger = parts.view.status();
   const verdict = verdictOf(
     {
-      receiver: { ready, reason, draining, waiters: budget.waiters },
+      receiver: { ready, reason, draining, waiters: scope === null ? budget.waiters : 0 },
       store,
       ledger,
       looked: { since: failures.searchedBackTo, unseen: failures.unseen },
@@ -55,6 +65,7 @@ export async function readHealth(parts: HealthParts, now: number): Promise<Healt
       verify,
       service: parts.service,
       credentials,
+      scoped: scope !== null,
     },
     now,
   );
@@ -69,10 +80,14 @@ export async function readHealth(parts: HealthParts, now: number): Promise<Healt
     readyReason: reason,
     draining,
     store: { location: parts.store.location, ...storeStatus(store) },
-    budget,
-    activeDeliveries: parts.activeDeliveries(),
-    regions: parts.regions.map((region) => ({ region, lastDeliveryAt: lastByRegion[region] ?? null })),
-    sources: parts.sources.map(({ source }) => ({ source, lastDeliveryAt: lastBySource[source] ?? null })),
+    scope: scope === null ? null : { sources: [...scope].sort(), leftOut: OF_ALL_SOURCES },
+    budget: ofAll(budget),
+    activeDeliveries: ofAll(parts.activeDeliveries()),
+    regions: (ofAll(parts.regions) ?? []).map((region) => ({
+      region,
+      lastDeliveryAt: lastByRegion[region] ?? null,
+    })),
+    sources: sources.map(({ source }) => ({ source, lastDeliveryAt: lastBySource[source] ?? null })),
     last24h: { since: summary.since, until: summary.until, ...total },
     failing,
     quarantine:
@@ -87,9 +102,27 @@ export async function readHealth(parts: HealthParts, now: number): Promise<Healt
     reconcile,
     verify,
     credentials,
-    ledger,
+    ledger: {
+      ...ledger,
+      rows: ofAll(ledger.rows),
+      broken: ofAll(ledger.broken),
+      newer: ofAll(ledger.newer),
+    },
   };
 }
+
+/** Members of the summary that are not told apart by source. */
+const OF_ALL_SOURCES = [
+  'quarantine',
+  'reconcile',
+  'verify',
+  'regions',
+  'budget',
+  'activeDeliveries',
+  'ledger.rows',
+  'ledger.broken',
+  'ledger.newer',
+];
 
 function storeStatus({ lastSuccessAt, ...status }: CanaryStatus) {
   return { ...status, lastSuccessAt: lastSuccessAt === null ? null : new Date(lastSuccessAt).toISOString() };

@@ -1,9 +1,11 @@
 import { describeArtefact, listJobObjects, readArtefacts } from '../../archive/artefacts.js';
-import { quarantinedBodies } from '../../archive/quarantine/quarantined-bodies.js';
+import type { QuarantineStore } from '../../archive/quarantine/quarantine-store.js';
+import { type QuarantinedBody, quarantinedBodies } from '../../archive/quarantine/quarantined-bodies.js';
 import type { LedgerLine } from '../../domain/delivery.js';
+import { isInScope, type SourceScope } from '../../domain/rights.js';
 import type { FreshView } from '../../ledger-view/fresh-view.js';
 import type { LedgerView } from '../../ledger-view/ledger-view.js';
-import type { ObjectStore } from '../../store/object-store.js';
+import type { ObjectInfo, ObjectStore } from '../../store/object-store.js';
 import type { Job } from '../api/answers/jobs.js';
 import { findServiceRecord, type RecordSource } from './find-service-record.js';
 import { identityOf, type JobHistory } from './job-history.js';
@@ -15,6 +17,7 @@ export interface InspectParts {
   readonly history: JobHistory;
   readonly fresh: FreshView;
   readonly records: RecordSource;
+  readonly quarantine: Pick<QuarantineStore, 'request'>;
 }
 
 /** Lines in memory; a sender that repeats a callback for days causes more, and `GET deliveries` lists those. */
@@ -28,8 +31,15 @@ export interface InspectedJob {
   readonly searchedBackTo: string | null;
 }
 
-/** Reads the store, the ledger and the speech service. */
-export async function inspectJob(parts: InspectParts, jobId: string): Promise<InspectedJob> {
+/**
+ * Reads the store, the ledger and the speech service. Of a job that belongs to other sources too, only what has a source in
+ * `scope` exists; a job without anything of the kind is unknown.
+ */
+export async function inspectJob(
+  parts: InspectParts,
+  jobId: string,
+  scope: SourceScope = null,
+): Promise<InspectedJob> {
   const [found] = await Promise.all([readArtefacts(parts.store, parts.keyPrefixes, jobId), parts.fresh()]);
   const { deliveries: recent } = await parts.view.deliveries({ job: jobId, limit: MAX_RECENT });
   const alone = found.length === 0 && recent.length === 0;
@@ -41,18 +51,72 @@ export async function inspectJob(parts: InspectParts, jobId: string): Promise<In
     ],
     isKnown: !alone || bodies.length > 0,
   });
-  const timeline = oldestFirst([...recent, ...lines]);
+  const all = oldestFirst([...recent, ...lines]);
+  const sources = [...sourcesOf(found, all), ...(await sourcesOfBodies(parts, bodies, scope))];
+  const extent = extentOf(sources, scope);
+  if (extent === 'none') return { job: null, searchedBackTo };
+  const timeline = all.filter(({ source }) =>
+    source === null ? extent === 'all' : isInScope(scope, source),
+  );
+  const visible = found.filter(({ info }) => isInScope(scope, info.metadata.source));
   const regions = [
-    ...found.map(({ info }) => info.metadata.region),
+    ...visible.map(({ info }) => info.metadata.region),
     ...timeline.map(({ region }) => region ?? undefined),
   ];
   const region = regions.find((name) => name !== undefined) ?? null;
-  const service = await findServiceRecord(parts.records, jobId, region);
+  const service = extent === 'all' ? await findServiceRecord(parts.records, jobId, region) : null;
   if (found.length === 0 && timeline.length === 0 && bodies.length === 0 && service === null) {
     return { job: null, searchedBackTo };
   }
-  const artefacts = found.map((artefact) => describeArtefact(artefact, timeline));
+  const artefacts = visible.map((artefact) => describeArtefact(artefact, timeline));
   return { job: { jobId, artefacts, timeline, searchedBackTo, service }, searchedBackTo };
+}
+
+/** How much of a job belongs to the sources of a client. */
+export type JobExtent = 'all' | 'some' | 'none';
+
+/** The same as `isKnownHere`, and whether everything that is known of the job belongs to sources in `scope`. */
+export async function jobExtent(parts: InspectParts, jobId: string, scope: SourceScope): Promise<JobExtent> {
+  if (scope === null) return (await isKnownHere(parts, jobId)) ? 'all' : 'none';
+  const [found, bodies] = await Promise.all([
+    readArtefacts(parts.store, parts.keyPrefixes, jobId),
+    quarantinedBodies(parts.store, jobId),
+    parts.fresh(),
+  ]);
+  const { deliveries } = await parts.view.deliveries({ job: jobId, limit: MAX_RECENT });
+  const { lines } = await parts.history.search(jobId, { receivedAt: [], isKnown: found.length > 0 });
+  const known = [
+    ...sourcesOf(found, [...deliveries, ...lines]),
+    ...(await sourcesOfBodies(parts, bodies, scope)),
+  ];
+  return extentOf(known, scope);
+}
+
+/** An artefact without a source could be anybody's. */
+function sourcesOf(
+  found: readonly { readonly info: ObjectInfo }[],
+  lines: readonly LedgerLine[],
+): (string | null)[] {
+  return [
+    ...found.map(({ info }) => info.metadata.source ?? null),
+    ...lines.flatMap(({ source }) => source ?? []),
+  ];
+}
+
+async function sourcesOfBodies(
+  { quarantine }: InspectParts,
+  bodies: readonly QuarantinedBody[],
+  scope: SourceScope,
+): Promise<(string | null)[]> {
+  if (scope === null) return [];
+  const requests = await Promise.all(bodies.map(({ id }) => quarantine.request(id)));
+  return requests.flatMap((request) => (request === null ? [] : [request.source]));
+}
+
+function extentOf(sources: readonly (string | null)[], scope: SourceScope): JobExtent {
+  if (scope === null || (sources.length > 0 && sources.every((source) => isInScope(scope, source))))
+    return 'all';
+  return sources.some((source) => isInScope(scope, source)) ? 'some' : 'none';
 }
 
 /**

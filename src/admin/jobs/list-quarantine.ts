@@ -1,5 +1,6 @@
 import type { QuarantinedRequest } from '../../archive/quarantine/quarantine.js';
 import type { QuarantineEntry, QuarantineStore } from '../../archive/quarantine/quarantine-store.js';
+import { isInScope, type SourceScope } from '../../domain/rights.js';
 import { decodeIdCursor, encodeIdCursor } from '../../text/id-cursor.js';
 import type { Quarantine, QuarantinedBody } from '../api/answers/quarantine.js';
 
@@ -10,6 +11,8 @@ export interface QuarantineQuery {
   readonly source?: string | undefined;
   readonly region?: string | undefined;
   readonly reason?: string | undefined;
+  /** Only bodies of these sources. Default: all. */
+  readonly scope?: SourceScope | undefined;
   /** Default 50. */
   readonly limit?: number | undefined;
   readonly cursor?: string | undefined;
@@ -52,8 +55,9 @@ async function describe(store: QuarantineStore, entry: QuarantineEntry): Promise
 }
 
 function matches(body: QuarantinedRequest, query: QuarantineQuery): boolean {
-  const { job, source, region, reason } = query;
+  const { job, source, region, reason, scope = null } = query;
   return (
+    isInScope(scope, body.source) &&
     (job === undefined || body.jobId === job) &&
     (source === undefined || body.source === source) &&
     (region === undefined || body.region === region) &&

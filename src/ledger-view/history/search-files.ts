@@ -96,7 +96,7 @@ async function matchesOf({ file, group }: Part, { search, from }: HourSearch): P
   const { opened, index } = group;
   const { filters, since } = search;
   const fields = FIELDS.filter((field) => filters[field] !== undefined);
-  const names = new Set(['deliveryId', 'receivedAt', 'outcome', ...fields] as const);
+  const names = new Set(['deliveryId', 'receivedAt', 'outcome', 'source', ...fields] as const);
   const columns = await opened.readColumns(index, [...names, 'jobId']);
   const matches: Match[] = [];
   for (const [row, time] of columns.receivedAt.entries()) {
@@ -104,6 +104,7 @@ async function matchesOf({ file, group }: Part, { search, from }: HourSearch): P
     if (time < since || comparePositions(position, from) >= 0) continue;
     if (filters.job !== undefined && columns.jobId[row] !== filters.job) continue;
     if (!fields.every((field) => columns[field][row] === filters[field])) continue;
+    if (!search.exists({ job: columns.jobId[row] ?? null, source: columns.source[row] ?? null })) continue;
     matches.push({ ...position, file, opened, group: index, row });
   }
   return matches;

@@ -2,6 +2,7 @@ import { expect } from '@jest/globals';
 import fc from 'fast-check';
 import { ledgerPartition } from '../../../src/archive/layout.js';
 import type { LedgerLine } from '../../../src/domain/delivery.js';
+import { isInScope } from '../../../src/domain/rights.js';
 import type { DeliveryQuery } from '../../../src/ledger-view/delivery-query.js';
 import type { LedgerView } from '../../../src/ledger-view/ledger-view.js';
 import type { MemoryStore } from '../store/memory-store.js';
@@ -18,6 +19,7 @@ export interface Drawn {
   readonly upload: number;
   readonly job: string;
   readonly region: string;
+  readonly source: string;
   readonly outcome: string;
   readonly isDouble: boolean;
 }
@@ -36,6 +38,7 @@ export const drawnLine: fc.Arbitrary<Drawn> = fc.record({
   ),
   job: fc.constantFrom('a', 'b', 'c'),
   region: fc.constantFrom('eu1', 'us1'),
+  source: fc.constantFrom('intake', 'elsewhere'),
   outcome: fc.constantFrom('stored', 'failed'),
   isDouble: fc.boolean(),
 });
@@ -45,14 +48,15 @@ export const historyQuery: fc.Arbitrary<DeliveryQuery> = fc.record(
     job: fc.constantFrom('a', 'b'),
     region: fc.constant('us1'),
     outcome: fc.constant('failed'),
+    scope: fc.constant(new Set(['intake'])),
     since: fc.integer({ min: 0, max: 7_000_000 }).map((after) => iso(FIRST + after)),
     until: fc.integer({ min: 0, max: 7_000_000 }).map((after) => iso(FIRST + after)),
   },
   { requiredKeys: [] },
 );
 
-export function lineOf({ received, job, region, outcome }: Drawn): LedgerLine {
-  return ledgerLine({ receivedAt: iso(FIRST + received), jobId: job, region, outcome });
+export function lineOf({ received, job, region, source, outcome }: Drawn): LedgerLine {
+  return ledgerLine({ receivedAt: iso(FIRST + received), jobId: job, region, source, outcome });
 }
 
 /** Lines that were written together, as a replica does: by hour of receipt. */
@@ -81,12 +85,13 @@ export function putAll(store: MemoryStore, all: readonly Drawn[]): LedgerLine[] 
 
 export function matchesQuery(
   line: LedgerLine,
-  { job, region, outcome, since, until }: DeliveryQuery,
+  { job, region, outcome, scope, since, until }: DeliveryQuery,
 ): boolean {
   return (
     (job === undefined || line.jobId === job) &&
     (region === undefined || line.region === region) &&
     (outcome === undefined || line.outcome === outcome) &&
+    isInScope(scope ?? null, line.source) &&
     (since === undefined || line.receivedAt >= since) &&
     (until === undefined || line.receivedAt < until)
   );

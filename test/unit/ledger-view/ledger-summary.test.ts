@@ -48,7 +48,14 @@ function removeSegments(store: MemoryStore, hour: string): void {
 }
 
 interface Plan {
-  readonly lines: readonly { readonly ago: number; readonly outcome: string; readonly region: string }[];
+  readonly lines: readonly {
+    readonly ago: number;
+    readonly outcome: string;
+    readonly region: string;
+    readonly source: string | null;
+  }[];
+  /** Who asks may see only the source `intake`. */
+  readonly scoped: boolean;
   /** What happened to each hour, by its number back from now. */
   readonly hours: readonly ('open' | 'compacted' | 'in two files' | 'removed')[];
   readonly dailies: readonly boolean[];
@@ -63,9 +70,11 @@ const PLAN: fc.Arbitrary<Plan> = fc.record({
       ago: fc.oneof(fc.integer({ min: 0, max: 10 * HOUR }), fc.integer({ min: 0, max: 14 * DAY })),
       outcome: fc.constantFrom('stored', 'refused', 'duplicate'),
       region: fc.constantFrom('eu1', 'us1'),
+      source: fc.constantFrom('intake', 'intake', 'elsewhere', null),
     }),
     { maxLength: 60 },
   ),
+  scoped: fc.boolean(),
   hours: fc.array(fc.constantFrom('open', 'compacted', 'in two files', 'removed'), {
     minLength: 400,
     maxLength: 400,
@@ -136,6 +145,7 @@ describe('the summary', () => {
           since: iso(since),
           until: iso(until),
           buckets: plan.range.buckets,
+          scope: plan.scoped ? new Set(['intake']) : null,
         });
 
         expect(summary.since <= iso(since) && summary.until >= iso(until)).toBe(true);
@@ -143,7 +153,10 @@ describe('the summary', () => {
         const inGap = ({ receivedAt }: LedgerLine) =>
           summary.gaps.some((gap) => receivedAt >= gap.since && receivedAt < gap.until);
         const within = lines.filter(
-          ({ receivedAt }) => receivedAt >= summary.since && receivedAt < summary.until,
+          ({ receivedAt, source }) =>
+            receivedAt >= summary.since &&
+            receivedAt < summary.until &&
+            (!plan.scoped || source === 'intake'),
         );
         const counted = within.filter((line) => !inGap(line));
         expect(summary.total.lines).toBe(counted.length);
@@ -162,6 +175,10 @@ describe('the summary', () => {
         const held = view.status().completeSince ?? '~';
         expect(within.filter(inGap).filter(({ receivedAt }) => receivedAt >= held)).toEqual([]);
         expect(summary.faults).toEqual([]);
+        if (plan.scoped) {
+          expect(summary.lastByRegion).toEqual({});
+          expect(Object.keys(summary.lastBySource).filter((source) => source !== 'intake')).toEqual([]);
+        }
       }),
       { numRuns: 60 },
     );

@@ -169,10 +169,18 @@ export const healthSchema = z
       latencyMs: amount.nullable(),
       lastSuccessAt: instant.nullable(),
     }),
+    scope: z
+      .strictObject({
+        sources: z.array(z.string()),
+        leftOut: z.array(z.string()).describe('members that are null or empty: they cover all sources'),
+      })
+      .nullable()
+      .describe('for a token that may see some sources only'),
     budget: z
       .strictObject({ total: count, used: count, waiters: count })
+      .nullable()
       .describe('memory for bodies, in bytes'),
-    activeDeliveries: count,
+    activeDeliveries: count.nullable(),
     regions: z.array(z.strictObject({ region: z.string(), lastDeliveryAt: instant.nullable() })),
     sources: z.array(z.strictObject({ source: z.string(), lastDeliveryAt: instant.nullable() })),
     last24h: z.strictObject({ since: instant, until: instant, ...FIGURES }),
@@ -193,9 +201,11 @@ export const healthSchema = z
     ledger: z.strictObject({
       state: z.enum(['loading', 'ready']),
       completeSince: instant.nullable().describe('from here on all lines are in memory'),
-      rows: count,
-      broken: skippedLines.describe('lines that cannot be parsed'),
-      newer: skippedLines.describe('lines written by a newer version, which this replica does not read'),
+      rows: count.nullable(),
+      broken: skippedLines.nullable().describe('lines that cannot be parsed'),
+      newer: skippedLines
+        .nullable()
+        .describe('lines written by a newer version, which this replica does not read'),
       refreshedAt: instant.nullable(),
       error: z.string().nullable(),
     }),

@@ -26,6 +26,7 @@ const REPLAY = {
       region: z.string().optional(),
       status: z.string().optional(),
       outcome: z.string().optional(),
+      sources: z.array(z.string()).optional().describe('those of the token that ordered it'),
     })
     .describe('what was ordered'),
   owner: z.string().describe('replica that runs it, or ran it last'),

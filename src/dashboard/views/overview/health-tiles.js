@@ -65,30 +65,38 @@ function storeTile({ store }, now) {
 
 /** @param {Health} health @returns {Tile} */
 function receivingTile({ ready, draining, activeDeliveries, budget }) {
-  const share = budget.total > 0 ? Math.round((100 * budget.used) / budget.total) : 0;
-  const waiting = budget.waiters > 0 ? `, ${count(budget.waiters)} waiting` : '';
   return {
     id: 'receiving',
     title: 'Receiving',
-    tone: ready ? (budget.waiters > 0 ? 'notice' : 'good') : 'bad',
+    tone: ready ? (budget !== null && budget.waiters > 0 ? 'notice' : 'good') : 'bad',
     word: draining ? 'Shutting down' : ready ? 'Ready' : 'Not ready',
-    figure: count(activeDeliveries),
-    details: ['deliveries in flight', `${share} % of ${bytes(budget.total)} memory in use${waiting}`],
+    figure: activeDeliveries === null ? '–' : count(activeDeliveries),
+    details: budget === null ? [OF_ALL_SOURCES] : ['deliveries in flight', memoryInWords(budget)],
   };
 }
 
+const NOT_SHOWN = 'Not shown';
+export const OF_ALL_SOURCES = 'The figure covers all sources, and this token may see some only';
+
+/** @param {NonNullable<Health['budget']>} budget */
+function memoryInWords({ total: all, used, waiters }) {
+  const share = all > 0 ? Math.round((100 * used) / all) : 0;
+  const waiting = waiters > 0 ? `, ${count(waiters)} waiting` : '';
+  return `${share} % of ${bytes(all)} memory in use${waiting}`;
+}
+
 /** @param {Health} health @returns {Tile} */
-function quarantineTile({ quarantine }) {
+function quarantineTile({ quarantine, scope }) {
   const waiting = quarantine?.waiting ?? null;
   return {
     id: 'quarantine',
     title: 'Quarantine',
     tone: waiting === null ? 'neutral' : waiting > 0 ? 'notice' : 'good',
-    word: waiting === null ? 'Unknown' : waiting > 0 ? 'Waiting' : 'Empty',
+    word: waiting === null ? (scope === null ? 'Unknown' : NOT_SHOWN) : waiting > 0 ? 'Waiting' : 'Empty',
     figure: waiting === null ? '–' : count(waiting),
     details:
       quarantine === null
-        ? ['The store could not be listed']
+        ? [scope === null ? 'The store could not be listed' : OF_ALL_SOURCES]
         : [`${bytes(quarantine.waitingBytes)} waiting`, `${count(quarantine.released)} released so far`],
     ...(waiting !== null &&
       waiting > 0 && {
@@ -116,7 +124,8 @@ function failuresTile({ last24h: { outcomes }, failing }) {
 }
 
 /** @param {Health} health @returns {Tile} */
-function expectedTile({ reconcile }) {
+function expectedTile({ reconcile, scope }) {
+  if (scope !== null) return notShown('expected', 'Expected and received');
   const missing = reconcile?.missing ?? 0;
   return {
     id: 'expected',
@@ -156,7 +165,8 @@ function expectedInWords({ expected, received, missing, outcomes }) {
 const OVERDUE = 26 * 3_600_000;
 
 /** @param {Health} health @param {number} now @returns {Tile} */
-function reconcileTile({ reconcile }, now) {
+function reconcileTile({ reconcile, scope }, now) {
+  if (scope !== null) return notShown('reconcile', 'Last reconcile');
   const finished = reconcile?.finishedAt ?? null;
   const overdue = finished !== null && now - Date.parse(finished) > OVERDUE;
   const incomplete = (reconcile?.faults ?? []).length > 0;
@@ -175,7 +185,8 @@ function reconcileTile({ reconcile }, now) {
 }
 
 /** @param {Health} health @param {number} now @returns {Tile} */
-function verifyTile({ verify }, now) {
+function verifyTile({ verify, scope }, now) {
+  if (scope !== null) return notShown('verify', 'Last verify');
   const wrong = (verify?.missing ?? 0) + (verify?.damaged ?? 0);
   const incomplete = verify !== null && (!verify.complete || verify.faults.length > 0);
   return {
@@ -214,6 +225,11 @@ function refetchOf({ refetch }) {
   };
 }
 
+/** @param {string} id @param {string} title @returns {Tile} */
+function notShown(id, title) {
+  return { id, title, tone: 'neutral', word: NOT_SHOWN, figure: '–', details: [OF_ALL_SOURCES] };
+}
+
 /** @param {Health} health @param {number} now @returns {Tile} */
 function credentialsTile({ credentials }, now) {
   const expired = credentials.filter(({ state }) => state === 'expired').length;
@@ -248,17 +264,19 @@ function useOf({ source, credential, lastUsedAt }, now) {
 
 /** @param {Health} health @param {number} now @returns {Tile} */
 function ledgerTile({ ledger }, now) {
-  const { state, error, broken, newer, rows, refreshedAt } = ledger;
-  const skipped = broken.count + newer.count;
+  const { state, error, rows, refreshedAt } = ledger;
+  const broken = ledger.broken?.count ?? 0;
+  const newer = ledger.newer?.count ?? 0;
+  const skipped = broken + newer;
   const tone = error !== null ? 'bad' : skipped > 0 || state === 'loading' ? 'notice' : 'good';
   const word =
     error !== null
       ? 'Not readable'
       : state === 'loading'
         ? 'Loading'
-        : broken.count > 0
+        : broken > 0
           ? 'Damaged lines'
-          : newer.count > 0
+          : newer > 0
             ? 'Newer lines'
             : 'Up to date';
   return {
@@ -266,11 +284,12 @@ function ledgerTile({ ledger }, now) {
     title: 'Ledger',
     tone,
     word,
-    figure: count(rows),
+    figure: rows === null ? '–' : count(rows),
     details: [
-      error ?? `lines loaded${refreshedAt ? `, updated ${ago(refreshedAt, now)}` : ''}`,
-      broken.count > 0 && `${count(broken.count, 'line')} cannot be read`,
-      newer.count > 0 && `${count(newer.count, 'line')} written by a newer version: upgrade this replica`,
+      error ??
+        `${rows === null ? 'read' : 'lines loaded'}${refreshedAt ? `, updated ${ago(refreshedAt, now)}` : ''}`,
+      broken > 0 && `${count(broken, 'line')} cannot be read`,
+      newer > 0 && `${count(newer, 'line')} written by a newer version: upgrade this replica`,
     ].filter((text) => typeof text === 'string'),
   };
 }

@@ -1,7 +1,7 @@
 import { h, link } from '../../lib/elements/dom.js';
 import { status } from '../../lib/elements/status.js';
 import { ago } from '../../lib/text/format.js';
-import { healthTiles } from './health-tiles.js';
+import { healthTiles, OF_ALL_SOURCES } from './health-tiles.js';
 
 /** @import { Health } from '../../lib/api/api-answers.js' */
 /** @import { Action, Tile } from './health-tiles.js' */
@@ -42,13 +42,17 @@ function tileAction(title, { href, text }) {
 const SILENT = 24 * 3_600_000;
 
 /** @param {Health} health @param {number} now */
-function regionsTile({ regions }, now) {
+function regionsTile({ regions, scope }, now) {
   return h(
     'li',
     { class: 'tile wide', 'data-key': 'regions' },
     h('h2', {}, 'Freshness of the regions'),
     regions.length === 0
-      ? h('p', { class: 'detail' }, 'No source is bound to a region of the service.')
+      ? h(
+          'p',
+          { class: 'detail' },
+          scope === null ? 'No source is bound to a region of the service.' : OF_ALL_SOURCES,
+        )
       : h(
           'ul',
           { class: 'regions' },

@@ -3,6 +3,7 @@ import { encodeTime } from 'ulid';
 import { type InspectParts, inspectJob, isKnownHere } from '../../../../src/admin/jobs/inspect-job.js';
 import { createJobHistory } from '../../../../src/admin/jobs/job-history.js';
 import { quarantineFolder } from '../../../../src/archive/layout.js';
+import { createQuarantineStore } from '../../../../src/archive/quarantine/quarantine-store.js';
 import { createLedgerView } from '../../../../src/ledger-view/ledger-view.js';
 import { ledgerLine } from '../../../support/ledger/ledger-lines.js';
 import { putSegment } from '../../../support/ledger/ledger-segments.js';
@@ -16,7 +17,8 @@ async function partsOf(store: MemoryStore, options: { pageTime?: number } = {}):
   await view.refresh();
   const records = { regions: [], record: () => Promise.reject(new Error('no region')) };
   const history = createJobHistory(view, () => Date.parse(NOW));
-  return { store, keyPrefixes: [''], view, history, fresh: async () => {}, records };
+  const quarantine = createQuarantineStore(store);
+  return { store, keyPrefixes: [''], view, history, fresh: async () => {}, records, quarantine };
 }
 
 describe('inspectJob', () => {

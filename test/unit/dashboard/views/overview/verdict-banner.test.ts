@@ -7,6 +7,7 @@ const { keepSession } = await pageModule('lib/api/session');
 
 const NOW = Date.parse('2026-11-20T12:00:00Z');
 const WELL = {
+  scope: null,
   failing: {},
   ready: true,
   draining: false,

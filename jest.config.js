@@ -20,9 +20,10 @@ export default {
   testEnvironment: 'node',
   testMatch: ['**/*.test.ts'],
   globalSetup: '<rootDir>/test/support/processes/build-first.mjs',
-  // Half of a run is spent waiting for processes and time-outs, so one worker more than cores keeps the cores busy.
+  testSequencer: '<rootDir>/test/support/processes/slow-folders-first.mjs',
+  // Half of a run is spent waiting for processes and time-outs, so two workers for each core keep the cores busy.
   // The other folders share one server, browser or network, so their files run one after the other.
-  maxWorkers: OTHERS.some((folder) => named.includes(folder)) ? 1 : availableParallelism() + 1,
+  maxWorkers: OTHERS.some((folder) => named.includes(folder)) ? 1 : availableParallelism() * 2,
   extensionsToTreatAsEsm: ['.ts'],
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
   transform: {

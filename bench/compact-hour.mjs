@@ -2,7 +2,7 @@
  * One hour of a busy ledger, compacted: the real `compact` over a store that computes the segments, forgets the Parquet
  * files and takes `storeMs` for every call. Prints time, CPU, memory and store calls.
  *
- *   npm run build && node --max-semi-space-size=8 bench/compact-hour.mjs [lines=4200000] [linesPerSegment=20] [storeMs=30]
+ *   npm run build && node --max-semi-space-size=8 --max-old-space-size=128 bench/compact-hour.mjs [lines=4200000] [linesPerSegment=20] [storeMs=30]
  *
  * 4.2 million lines are an hour of 100 million a day. The CPU of computing the lines is left out. docs/scale.md reads the
  * numbers.
@@ -129,7 +129,11 @@ setInterval(() => {
 const atRest = process.memoryUsage.rss();
 const cpu = process.cpuUsage();
 const began = performance.now();
-const parts = { store, clock: () => START + 12 * HOUR_MS, closedAfter: 6 * HOUR_MS, keepSegments: null };
+const parts = {
+  ...{ store, clock: () => START + 12 * HOUR_MS, closedAfter: 6 * HOUR_MS, keepSegments: null },
+  // As the command does.
+  concurrency: 32,
+};
 const report = await compact(parts);
 const seconds = (performance.now() - began) / 1000;
 const { user, system } = process.cpuUsage(cpu);

@@ -40,12 +40,15 @@ async function run({ config, parts, signal }: RecoveryWork, options: Options): P
   const progress = createProgress();
   progress.show('looking for hours to compact');
   try {
-    return await compact({ ...compactionParts(config, parts.store), concurrency: CONCURRENCY }, {
-      since: options.all ? new Date(0) : options.since,
-      signal,
-      onFile: ({ hour }, { hours, lines }) =>
-        progress.show(`${count(lines, 'line')} of ${count(hours, 'hour')}, at ${hour}`),
-    });
+    return await compact(
+      { ...compactionParts(config, parts.store), concurrency: CONCURRENCY },
+      {
+        since: options.all ? new Date(0) : options.since,
+        signal,
+        onFile: ({ hour }, { hours, lines }) =>
+          progress.show(`${count(lines, 'line')} of ${count(hours, 'hour')}, at ${hour}`),
+      },
+    );
   } finally {
     progress.end();
   }

@@ -6,6 +6,7 @@ import { writeHour } from '../../support/ledger/file-ledger.js';
 import { startReady } from '../../support/processes/receiver-process.js';
 import { runCli } from '../../support/processes/run-cli.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
+import { until } from '../../support/until.js';
 
 /** The command uses the store alone, so the key need not be there. */
 const NO_KEY = { apiKey: `\${file:/nowhere/key}` };
@@ -102,11 +103,10 @@ describe('compact on the command line', () => {
     try {
       const lines = await writeHour(store, hoursAgo(9), { segments: 400, lines: 50 });
       const stopped = await runCli(['compact', '--json'], settings(), undefined, (kill) => {
-        const waitForPlan = setInterval(async () => {
-          if ((await listKeys(store, '.compaction/')).length === 0) return;
-          clearInterval(waitForPlan);
-          kill('SIGTERM');
-        }, 5);
+        // A second signal would end the process at once.
+        void until(async () => (await listKeys(store, '.compaction/')).length > 0).then(() =>
+          kill('SIGTERM'),
+        );
       });
       expect({ code: stopped.code, report: JSON.parse(stopped.stdout) }).toMatchObject({
         code: 4,

@@ -18,7 +18,7 @@ const MORE_TESTS = {
   store: ['test/contract/*-store.test.ts'],
   memory: ['test/unit/archive/{archive,settling}.test.ts'],
   content: ['test/unit/receiver/**/*.test.ts'],
-  receiver: ['test/acceptance/heads.test.ts'],
+  receiver: ['test/acceptance/{heads,answers,connection,connection-bound}.test.ts'],
   recovery: ['test/integration/recovery/*.test.ts'],
   repair: ['test/integration/admin/*.test.ts'],
 };

@@ -182,6 +182,11 @@ describe('the response to a callback', () => {
     await supertest(service.publicUrl).get('/callbacks/default').expect(405).expect('Allow', 'POST, PUT');
   });
 
+  it('names the scheme of a missing credential', async () => {
+    const answer = await call({ path: '/callbacks/guarded' });
+    expect(answer.headers['www-authenticate']).toBe('Callback-Header realm="callbacks"');
+  });
+
   it('never redirects', async () => {
     for (const path of ['//callbacks/default', '/callbacks', '/callbacks/', '/callbacks/default//', '/']) {
       expect((await call({ path })).status).toBe(404);

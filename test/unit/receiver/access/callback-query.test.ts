@@ -33,6 +33,13 @@ describe('parseCallbackQuery', () => {
     expect(contextOfStoredQuery('id=a&status=error&contents=data')).toBeNull();
   });
 
+  it.each(['id=a&status=b', 'id=a&status=b&contents=transcript.srt%2Cdata'])(
+    'stores %s as it came',
+    (query) => {
+      expect(storableQuery(parseCallbackQuery(query))).toBe(query);
+    },
+  );
+
   it('accepts an unknown status', () => {
     expect(parseCallbackQuery('id=a&status=re-run.v2').status).toBe('re-run.v2');
   });

@@ -563,6 +563,24 @@ describe('decodeBody: content encodings', () => {
     ).toBe(TRANSCRIPT);
   });
 
+  it('takes raw deflate data for what it is, although it resembles a zlib header', async () => {
+    // An unfinished stored block whose unused bits are set: the low half of its first byte is the 8 of zlib.
+    const bytes = Buffer.from(TRANSCRIPT);
+    const size = Buffer.from([bytes.length & 0xff, bytes.length >> 8]);
+    const stored = Buffer.concat([Buffer.from([0x08]), size, size.map((byte) => byte ^ 0xff), bytes]);
+    const unfinished = Buffer.concat([stored, zlib.deflateRawSync('')]);
+    // The first two bytes are a multiple of 31, as those of a zlib header.
+    const texts = Array.from({ length: 300 }, (_, index) => TRANSCRIPT + ' '.repeat(index));
+    const multiple = texts.find((text) => zlib.deflateRawSync(text).readUInt16BE() % 31 === 0) as string;
+    for (const [text, body] of [
+      [TRANSCRIPT, unfinished],
+      [multiple, zlib.deflateRawSync(multiple)],
+    ] as const) {
+      const { got } = await decode({ contentType: 'application/json', contentEncoding: 'deflate', body });
+      expect(got).toEqual([['transcript.json-v2', text]]);
+    }
+  });
+
   it('undoes the encoding of a form', async () => {
     const body = zlib.gzipSync(formBody([{ name: 'transcript', body: TRANSCRIPT }]));
     expect((await raw(body, { contentEncoding: 'gzip', sizes: [3] })).got).toEqual([

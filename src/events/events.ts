@@ -1,5 +1,6 @@
 /** What consumers of the events import, as `transcript-receiver/events`. It depends on Node alone. */
 export type {
+  CloudEvent,
   EventItem,
   HealthClosedEvent,
   HealthNotice,

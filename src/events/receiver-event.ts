@@ -1,5 +1,5 @@
 /** The CloudEvents 1.0 that subscribers receive, as `application/cloudevents+json` (docs/downstream.md). */
-interface CloudEvent<Type extends string, Data> {
+export interface CloudEvent<Type extends string, Data> {
   readonly specversion: '1.0';
   /** The same whenever the event is sent again: deduplicate by it. */
   readonly id: string;

@@ -83,6 +83,10 @@ export interface Faults {
   remove(name: string): boolean;
   clear(): void;
   list(): readonly { readonly name: string; readonly struck: number; readonly fault: Fault }[];
+}
+
+/** The same for the simulator, which asks what strikes. */
+export interface ActiveFaults extends Faults {
   /** Faults that strike this attempt; counted as having struck. */
   ofAttempt(attempt: AttemptPlace): NotificationFault[];
   ofOperation(
@@ -112,7 +116,7 @@ function isApiFault(fault: Fault): fault is ApiFault & FaultScope {
   return fault.kind === 'answer' || fault.kind === 'cut-download';
 }
 
-export function createFaults(seed: string): Faults {
+export function createFaults(seed: string): ActiveFaults {
   const active = new Map<string, ActiveFault>();
   let added = 0;
 

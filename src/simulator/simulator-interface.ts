@@ -4,7 +4,7 @@ import type { NotificationOutcome, NotifierOptions } from './callbacks/notifier.
 import type { JobItem } from './content/job-contents.js';
 import type { Faults } from './faults.js';
 import type { NewJob } from './jobs/job-store.js';
-import type { RealtimeSimulator, RealtimeSimulatorOptions } from './realtime/realtime-simulator.js';
+import type { RealtimeSimulator, RealtimeSimulatorOptions } from './realtime/realtime-interface.js';
 import type { Timing } from './timing.js';
 
 export interface SimulatorOptions {

@@ -17,10 +17,40 @@ import { keyService } from './jobs/key-service.js';
 import { jobRecord, type SimulatedJob } from './jobs/simulated-job.js';
 import { createKeyRing } from './key-ring.js';
 import { realtimeKeyCheck } from './realtime/key-check.js';
-import { type RealtimeSimulator, startRealtimeSimulator } from './realtime/realtime-simulator.js';
+import type { RealtimeSimulator } from './realtime/realtime-interface.js';
+import { startRealtimeSimulator } from './realtime/realtime-simulator.js';
 import type { ExpectedItem, Simulator, SimulatorOptions } from './simulator-interface.js';
 import { scaledTiming } from './timing.js';
 
+export type { DocumentedErrorType, ErrorType, LaterErrorType, Open } from '../speech/realtime/wire.js';
+export type {
+  CallbackStatus,
+  ContentToken,
+  JobConfig,
+  JobError,
+  JobRecord,
+  JobStatus,
+  KeyType,
+  NotificationConfig,
+} from '../speech/wire.js';
+export type { BodyHabits } from './callbacks/callback-body.js';
+export type { DeliveryAttempt, DeliveryLog } from './callbacks/delivery-log.js';
+export type { NotificationOutcome, NotifierOptions } from './callbacks/notifier.js';
+export type { Content } from './content/content.js';
+export type { JobItem } from './content/job-contents.js';
+export type { ApiFault, ApiOperation, Fault, FaultScope, Faults, NotificationFault } from './faults.js';
+export type { NewJob } from './jobs/job-store.js';
+export type { AudioBufferLimits } from './realtime/audio-buffer.js';
+export type {
+  KeyVerdict,
+  ProcessingPace,
+  RealtimeSimulator,
+  RealtimeSimulatorOptions,
+  SimulatedSession,
+  SimulatedSessionState,
+} from './realtime/realtime-interface.js';
+export { startRealtimeSimulator } from './realtime/realtime-simulator.js';
+export type { FaultAct, SessionFault, SessionScript } from './realtime/session-script.js';
 export type {
   ExpectedItem,
   Simulator,
@@ -28,6 +58,7 @@ export type {
   Submission,
   SubmittedJob,
 } from './simulator-interface.js';
+export { scaledTiming, type Timing } from './timing.js';
 
 /** The batch regions (docs/service-interface.md#regions). */
 export const SIMULATED_REGIONS = ['eu1', 'eu2', 'us1', 'us2', 'au1'] as const;

@@ -12,13 +12,16 @@ import { SpeechError } from './speech-error.js';
 
 export type { Region } from '../domain/job.js';
 export type { Clock } from '../time/clock.js';
+export type { Backoff } from '../time/retry.js';
 export type { JobMedia } from './batch/job-form.js';
 export type { JobPage } from './batch/job-pages.js';
 export type { JobDocument, JobPaths, JobsClient, ListOptions } from './batch/jobs-client.js';
 export type { Download } from './http/download.js';
+export type { RetryPolicy } from './http/retry-policy.js';
 export type { SpeechAttempt } from './http/transport.js';
 export type { KeysClient, TemporaryKey, TemporaryKeyOrder } from './keys/keys-client.js';
-export { SpeechError, type SpeechErrorKind } from './speech-error.js';
+export type { RegionAddresses } from './regions.js';
+export { SpeechError, type SpeechErrorDetails, type SpeechErrorKind } from './speech-error.js';
 export type * from './wire.js';
 
 /** Options of the clients. Times in milliseconds. */

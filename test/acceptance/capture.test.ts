@@ -3,7 +3,7 @@ import { appendFile, readdir, readFile, rename, rm, stat, writeFile } from 'node
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import type { RealtimeSimulator } from '../../src/simulator/realtime/realtime-simulator.js';
+import type { RealtimeSimulator } from '../../src/simulator/realtime/realtime-interface.js';
 import type { FaultAct } from '../../src/simulator/realtime/session-script.js';
 import { ledgerOf, visibleKeys } from '../support/ledger/ledger-of.js';
 import { startProcess } from '../support/processes/receiver-process.js';

@@ -1,9 +1,9 @@
 import { WebSocket } from 'ws';
-import {
-  type RealtimeSimulator,
-  type RealtimeSimulatorOptions,
-  startRealtimeSimulator,
-} from '../../src/simulator/realtime/realtime-simulator.js';
+import type {
+  RealtimeSimulator,
+  RealtimeSimulatorOptions,
+} from '../../src/simulator/realtime/realtime-interface.js';
+import { startRealtimeSimulator } from '../../src/simulator/realtime/realtime-simulator.js';
 import type { SessionScript } from '../../src/simulator/realtime/session-script.js';
 import {
   type RealtimeSession,

@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import http from 'node:http';
 import https from 'node:https';
 import type { NotificationConfig } from '../../speech/wire.js';
-import type { Faults, NotificationFault } from '../faults.js';
+import type { ActiveFaults, NotificationFault } from '../faults.js';
 import { recordError } from '../jobs/job-store.js';
 import { isoTime, type SimulatedJob } from '../jobs/simulated-job.js';
 import type { Timing } from '../timing.js';
@@ -49,7 +49,7 @@ export interface Notifier {
 
 export function createNotifier(
   options: NotifierOptions,
-  surroundings: { timing: Timing; faults: Faults; log: WritableDeliveryLog },
+  surroundings: { timing: Timing; faults: ActiveFaults; log: WritableDeliveryLog },
 ): Notifier {
   const stop = new AbortController();
   // Every notification in flight has a listener on it: not a leak.

@@ -1,7 +1,7 @@
 import type { TranscriptFormat } from '../../speech/wire.js';
 import { cutAnswer, faultAnswer } from '../api-faults.js';
 import { type JobItem, jobContent } from '../content/job-contents.js';
-import type { ApiOperation, Faults } from '../faults.js';
+import type { ActiveFaults, ApiOperation } from '../faults.js';
 import { type Answer, apiError, type Call, type Handler, methodNotAllowed } from '../http-server.js';
 import type { KeyRing } from '../key-ring.js';
 import { configFault } from './job-config.js';
@@ -15,7 +15,7 @@ export interface JobsApiParts {
   readonly region: string;
   readonly jobs: JobStore;
   readonly keys: KeyRing;
-  readonly faults: Faults;
+  readonly faults: ActiveFaults;
   /** Where uploads are spooled. */
   readonly folder: string;
   submit(job: NewJob): SimulatedJob;

@@ -1,11 +1,11 @@
 import { KEY_TTL_SECONDS, type KeyType, type TemporaryKeyResponse } from '../../speech/wire.js';
 import { faultAnswer } from '../api-faults.js';
-import type { Faults } from '../faults.js';
+import type { ActiveFaults } from '../faults.js';
 import { type Answer, type Handler, methodNotAllowed, readJson } from '../http-server.js';
 import type { KeyRing } from '../key-ring.js';
 
 /** `POST /v1/api_keys?type=batch|rt`: issues temporary keys from an API key. */
-export function keyService(keys: KeyRing, faults: Faults): Handler {
+export function keyService(keys: KeyRing, faults: ActiveFaults): Handler {
   return async ({ method, path, query, headers, body }) => {
     if (path.join('/') !== 'v1/api_keys') return keyError(404, 'not found');
     if (method !== 'POST') return { ...methodNotAllowed(['POST']), ...keyError(405, 'method not allowed') };

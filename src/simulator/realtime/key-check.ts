@@ -1,5 +1,5 @@
 import type { KeyRing } from '../key-ring.js';
-import type { RealtimeSimulatorOptions } from './realtime-simulator.js';
+import type { RealtimeSimulatorOptions } from './realtime-interface.js';
 
 /**
  * Who may start sessions: an API key from the upgrade header, or a temporary `rt` key, on any host. An API key

@@ -4,42 +4,14 @@ import type { Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
 import { createArrivals } from './arrivals.js';
 import type { AudioBufferLimits } from './audio-buffer.js';
+import type {
+  KeyVerdict,
+  RealtimeSimulator,
+  RealtimeSimulatorOptions,
+  SimulatedSession,
+} from './realtime-interface.js';
+import { ServedSession, type SessionOptions } from './served-session.js';
 import type { SessionScript } from './session-script.js';
-import { type KeyVerdict, SimulatedSession, type SimulatedSessionOptions } from './simulated-session.js';
-
-export interface RealtimeSimulatorOptions {
-  /** Judges the key of a connection: an API key from the header, or a temporary key from `jwt`. */
-  verifyKey(token: string, placement: 'header' | 'jwt'): KeyVerdict | Promise<KeyVerdict>;
-  /** Default 127.0.0.1. */
-  readonly host?: string;
-  /** Default 0: any free port. */
-  readonly port?: number;
-  /** Codes with a model; others are `invalid_model`. Default: en with its regional codes, de, es, fr, ja. */
-  readonly languages?: readonly string[];
-  /** Admits what public clients do beyond the specification (docs/simulator.md#lenient). Default false. */
-  readonly lenient?: boolean;
-  readonly limits?: Partial<AudioBufferLimits>;
-  /** Default `instant`. */
-  readonly processing?: SimulatedSessionOptions['processing'];
-  /** Default: none. */
-  readonly durationLimitSeconds?: number;
-  /** How the session of the n-th upgrade request (from 0) goes, where it does not simply go well. */
-  script?(index: number): SessionScript | undefined;
-}
-
-export interface RealtimeSimulator {
-  /** Origin for a client's `hosts`, e.g. `ws://127.0.0.1:40123`. */
-  readonly origin: string;
-  /** Sessions in the order of their connections. */
-  readonly sessions: readonly SimulatedSession[];
-  /** Upgrade requests so far, including rejected ones. */
-  readonly upgrades: readonly IncomingMessage[];
-  /** Settles with the n-th session (from 0) as soon as it is connected. */
-  session(index: number): Promise<SimulatedSession>;
-  /** Settles with the n-th upgrade request (from 0) as soon as it came. */
-  upgrade(index: number): Promise<IncomingMessage>;
-  close(): Promise<void>;
-}
 
 const SERVICES: Readonly<Record<string, 'realtime' | 'agent'>> = { '/v2': 'realtime', '/v2/agent': 'agent' };
 /** Older public clients append the language: `/v2/en`, `/v2/en-GB`, `/v2/cmn_en`. */
@@ -80,7 +52,7 @@ export async function startRealtimeSimulator(options: RealtimeSimulatorOptions):
     sockets.handleUpgrade(request, socket, head, (webSocket) => {
       const verdict = judge(options, entry);
       sessions.add(
-        new SimulatedSession(webSocket, {
+        new ServedSession(webSocket, {
           ...sessionOptions(options, entry.service, verdict, script),
           cut: () => socket.end(),
         }),
@@ -152,7 +124,7 @@ function sessionOptions(
   service: 'realtime' | 'agent',
   verdict: Promise<KeyVerdict>,
   script: SessionScript,
-): Omit<SimulatedSessionOptions, 'cut'> {
+): Omit<SessionOptions, 'cut'> {
   return {
     service,
     verdict,

@@ -41,8 +41,9 @@ export {
 export { REALTIME_REGIONS, type RealtimeRegion, type SessionService } from './realtime-region.js';
 export type { RealtimeSession } from './session.js';
 export type { SessionEventMap, SessionEventName } from './session-events.js';
-export { CLOSE_CODES } from './session-failure.js';
+export { CLOSE_CODES, type CloseMeaning } from './session-failure.js';
 export type { AudioTally, SessionReport, SessionState } from './session-report.js';
+export type { SessionSettings } from './session-settings.js';
 export type { RealtimeCredential } from './socket/connect.js';
 export type { EndpointOptions } from './socket/endpoint.js';
 export {

@@ -1,7 +1,8 @@
 import type { SessionFailure } from './realtime-error.js';
 import type { ErrorMessage, ErrorType, Open } from './wire.js';
 
-interface CloseMeaning {
+/** What a close code stands for, and whether another session may do better. */
+export interface CloseMeaning {
   readonly type: Open<ErrorType> | null;
   readonly meaning: string;
   readonly retryAfterMs: number | null;

@@ -1,8 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import {
-  type RealtimeSimulator,
-  startRealtimeSimulator,
-} from '../../../src/simulator/realtime/realtime-simulator.js';
+import type { RealtimeSimulator } from '../../../src/simulator/realtime/realtime-interface.js';
+import { startRealtimeSimulator } from '../../../src/simulator/realtime/realtime-simulator.js';
 import { PCM, type RawClient, rawClient } from '../../support/realtime.js';
 
 /** What a lenient session admits beyond the specification: docs/simulator.md#lenient, row by row. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { RealtimeSimulatorOptions } from '../../../src/simulator/realtime/realtime-simulator.js';
+import type { RealtimeSimulatorOptions } from '../../../src/simulator/realtime/realtime-interface.js';
 import type { SessionScript } from '../../../src/simulator/realtime/session-script.js';
 import { PCM, type RawClient, rawClient, withSimulator } from '../../support/realtime.js';
 

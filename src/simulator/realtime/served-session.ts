@@ -21,26 +21,27 @@ import {
   readEndOfStream,
   Violation,
 } from './check-client-message.js';
+import type {
+  KeyVerdict,
+  ProcessingPace,
+  SimulatedSession,
+  SimulatedSessionState,
+} from './realtime-interface.js';
 import { Recogniser } from './recogniser.js';
 import type { FaultAct, SessionScript } from './session-script.js';
 
-export type KeyVerdict = 'ok' | 'not_authorised' | 'insufficient_funds' | 'not_allowed';
-
-export interface SimulatedSessionOptions {
+export interface SessionOptions {
   readonly service: 'realtime' | 'agent';
   readonly verdict: Promise<KeyVerdict>;
   readonly rules: ClientRules;
   readonly limits: AudioBufferLimits;
-  /** `instant` processes audio on arrival; `manual` when `process` is called; a number at this multiple of real time. */
-  readonly processing: 'instant' | 'manual' | number;
+  readonly processing: ProcessingPace;
   /** Audio beyond it is ignored and ends the session. */
   readonly durationLimitSeconds: number;
   readonly script: SessionScript;
   /** Ends the TCP connection without a closing handshake, after all written data. */
   cut(): void;
 }
-
-type State = 'connected' | 'starting' | 'started' | 'ending' | 'finished' | 'closed';
 
 const CLOSE_CODES: Readonly<Record<string, number>> = {
   invalid_message: 1003,
@@ -64,14 +65,13 @@ const REDIRECTED: ReadonlySet<string> = new Set(['en-US', 'en-GB', 'en-AU']);
 const TICK_MS = 20;
 
 /** One session that enforces the protocol: a violation ends it with the specified Error. */
-export class SimulatedSession {
+export class ServedSession implements SimulatedSession {
   readonly id = randomUUID();
-  /** What the client sent, for tests: texts as they were, frames by size. */
   readonly received: (string | number)[] = [];
   readonly #socket: WebSocket;
-  readonly #options: SimulatedSessionOptions;
+  readonly #options: SessionOptions;
   readonly #agent = new AgentMessages();
-  #state: State = 'connected';
+  #state: SimulatedSessionState = 'connected';
   #stalled = false;
   #endReceived = false;
   #buffer: AudioBuffer | null = null;
@@ -81,7 +81,7 @@ export class SimulatedSession {
   #audioBytes = 0;
   #ticker: ReturnType<typeof setInterval> | undefined;
 
-  constructor(socket: WebSocket, options: SimulatedSessionOptions) {
+  constructor(socket: WebSocket, options: SessionOptions) {
     this.#socket = socket;
     this.#options = options;
     socket.on('message', (data: Buffer, isBinary) => this.#message(data, isBinary));
@@ -89,23 +89,20 @@ export class SimulatedSession {
     socket.on('error', () => this.#gone());
   }
 
-  get state(): State {
+  get state(): SimulatedSessionState {
     return this.#state;
   }
 
-  /** Frames and seconds the client is ahead of AudioAdded. */
   get ahead(): { readonly frames: number; readonly seconds: number } {
     return this.#buffer?.ahead ?? { frames: 0, seconds: 0 };
   }
 
-  /** Settles when this number of bytes of audio was received. */
   async whenReceived(bytes: number): Promise<void> {
     while (this.#audioBytes < bytes) {
       await new Promise<void>((resolve) => this.#socket.once('message', () => resolve()));
     }
   }
 
-  /** Processes buffered audio; for `processing: 'manual'`. */
   process(seconds: number): void {
     if (this.#stalled || this.#buffer === null || this.#recogniser === null) return;
     let left = seconds;

@@ -3,6 +3,7 @@ import type { AdminToken } from '../admin/access/access.js';
 import { reportSignIns } from '../admin/access/report-sign-ins.js';
 import { createAdmin } from '../admin/admin.js';
 import type { CredentialSettings } from '../admin/health/credential-notices.js';
+import { createErasures } from '../archive/erasures.js';
 import { createQuarantine } from '../archive/quarantine/quarantine.js';
 import type { Config } from '../config/config.js';
 import type { Logger } from '../observe/logger.js';
@@ -111,6 +112,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     admission,
     archive,
     quarantine: createQuarantine(store),
+    erasures: createErasures(store),
     ledger,
     limits,
     observer: createReport({ deliveries, ledger: metrics.ledger, log, refusalLog, refusals }),

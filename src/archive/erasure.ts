@@ -1,30 +1,79 @@
 import type { StoredItem } from '../domain/item.js';
 import type { ObjectStore } from '../store/object-store.js';
+import { readDocument } from '../store/read-document.js';
 import { erasureKey } from './layout.js';
+import type { AuditInfo } from './ledger/ledger-line.js';
+import { purgeArtefacts } from './purge-artefacts.js';
+
+/** The mark of an erased job, which stays. */
+export interface ErasureMark {
+  readonly v: 1;
+  readonly jobId: string;
+  /** ISO 8601: of the first erasure. */
+  readonly erasedAt: string;
+  readonly actor: string;
+  readonly reason: string | null;
+  /** False while something may be left. */
+  readonly complete: boolean;
+  /** ISO 8601: when the rest can be removed; null when that is unknown or nothing is left. */
+  readonly keptUntil: string | null;
+}
 
 /** Whether an operator erased the job. Throws `StoreError`. */
 export async function isErased(store: ObjectStore, jobId: string): Promise<boolean> {
   return (await store.head(erasureKey(jobId))) !== null;
 }
 
+/** Null when the job was not erased. Marks of earlier versions count as complete. Throws `StoreError`. */
+export async function readErasure(store: ObjectStore, jobId: string): Promise<ErasureMark | null> {
+  const found = await readDocument(store, erasureKey(jobId));
+  if (found === null) return null;
+  const unknown = { v: 1, jobId, erasedAt: new Date(0).toISOString(), actor: '', reason: null } as const;
+  return { ...unknown, complete: true, keptUntil: null, ...found } as ErasureMark;
+}
+
+/** Writes the mark, which keeps the time of the first erasure. */
+export async function markErased(
+  store: ObjectStore,
+  jobId: string,
+  { actor, reason }: AuditInfo,
+  rest: Pick<ErasureMark, 'complete' | 'keptUntil'>,
+): Promise<void> {
+  const erasedAt = (await readErasure(store, jobId))?.erasedAt ?? new Date().toISOString();
+  const mark: ErasureMark = { v: 1, jobId, erasedAt, actor, reason, ...rest };
+  const headers = { contentType: 'application/json', metadata: {} };
+  await store.replace(erasureKey(jobId), Buffer.from(JSON.stringify(mark)), headers);
+}
+
 /**
  * Runs a commit unless the job was erased. Null when it was; then nothing of the commit remains.
  *
- * An erasure writes its mark first and then deletes the job's objects. It deletes the items of a commit that ends before
- * the mark is written; every other commit sees the mark afterwards and deletes its own items. That holds across replicas,
- * in every order of their calls (test/unit/archive/erasure.test.ts runs all of them). The check before the commit only
- * keeps erased content from being visible for a moment.
+ * An erasure writes its mark first and then removes what the job has. It removes the items of a commit that ends before
+ * the mark is written; every other commit sees the mark afterwards and removes them itself. That holds across replicas, in
+ * every order of their calls (test/unit/archive/erasure.test.ts runs all of them). The check before the commit keeps
+ * erased content from being visible for a moment, and from being locked by a retention.
  *
  * Rejects as `commit` does, or with `StoreError`.
+ *
+ * @param check by default asks the store for the mark
  */
 export async function commitUnlessErased(
   store: ObjectStore,
-  jobId: string,
+  job: { readonly jobId: string; readonly keyPrefix: string },
   commit: () => Promise<StoredItem[]>,
+  check: () => Promise<boolean> = () => isErased(store, job.jobId),
 ): Promise<StoredItem[] | null> {
-  if (await isErased(store, jobId)) return null;
-  const items = await commit();
-  if (!(await isErased(store, jobId))) return items;
-  for (const { key } of items) await store.delete(key);
-  return null;
+  if (await check()) return null;
+  const committing = await commit().then(
+    (items) => ({ items, error: null }),
+    // Some of its items may be visible.
+    (error: unknown) => ({ items: null, error }),
+  );
+  const erased = committing.items === null ? await check().catch(() => false) : await check();
+  if (erased) {
+    for await (const _removed of purgeArtefacts(store, job.keyPrefix, job.jobId));
+    return null;
+  }
+  if (committing.items === null) throw committing.error;
+  return committing.items;
 }

@@ -149,10 +149,19 @@ export function deadEventMarker(jobId: string, subscriber: string, eventId: stri
   return `${deadEventMarkers(jobId)}${subscriber}/${eventId}`;
 }
 
-/** Key of the mark of an erased job, which recovery does not fetch again. Not part of the contract with bucket readers. */
+/** Folder of the marks of erased jobs. Not part of the contract with bucket readers. */
+export const ERASURES_FOLDER = '.erasures/';
+
+/** Key of the mark of an erased job, of which nothing is stored again. */
 export function erasureKey(jobId: string): string {
-  return `.erasures/${jobId}.json`;
+  return `${ERASURES_FOLDER}${jobId}.json`;
 }
+
+/** Folder of the erasures in the order in which they came: `<ULID>-<job id>`. Not part of the contract with bucket readers. */
+export const ERASURE_LOG = '.erasure-log/';
+
+/** Key of the ULID of the last erasure. */
+export const LAST_ERASURE = `${ERASURE_LOG}last`;
 
 /**
  * Folder of what reconcile found settled, by the day a job was created. Not part of the contract with bucket readers.

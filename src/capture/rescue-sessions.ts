@@ -1,6 +1,5 @@
 import { appendFile, readdir, readFile, rename, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { commitUnlessErased } from '../archive/erasure.js';
 import { readLedger } from '../archive/ledger/ledger-reader.js';
 import type { StoredItem } from '../domain/item.js';
 import type { ObjectStore } from '../store/object-store.js';
@@ -15,7 +14,6 @@ import { journalLine, type ReadJournal, readJournal } from './session-journal.js
 import { type SessionResult, sessionTranscripts } from './session-transcripts.js';
 
 export interface RescueParts extends DeliveryParts {
-  readonly store: ObjectStore;
   /** Location of the store, as journals name it. */
   readonly location: string;
   /** Folder of the journals; need not exist. */
@@ -104,9 +102,7 @@ async function archive(parts: RescueParts, path: string, journal: ReadJournal): 
   const { context } = head;
   const result = journal.result ?? (await recordInterruption(path, journal));
   const files = sessionTranscripts(head, segments, result);
-  const items = await commitUnlessErased(parts.store, context.jobId, () =>
-    storeTranscripts(parts, context, files, result.status),
-  );
+  const items = await storeTranscripts(parts, context, files, result.status);
   if (items === null) return null;
   // A result in the journal means that an earlier attempt began to archive it, and may have succeeded.
   if (journal.result === null || !(await isRecorded(parts.store, context)))

@@ -1,12 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Archive, StagedDelivery } from '../archive/archive.js';
 import type { ArtefactContext } from '../archive/artefact-headers.js';
+import { commitUnlessErased } from '../archive/erasure.js';
 import type { Ledger } from '../archive/ledger/ledger.js';
 import { ledgerLine, NO_REQUEST } from '../archive/ledger/ledger-line.js';
 import type { LedgerLine } from '../domain/delivery.js';
 import { outcomeOf } from '../domain/delivery.js';
 import type { IncomingItem, ItemKind, StoredItem } from '../domain/item.js';
-import { StoreError } from '../store/object-store.js';
+import { type ObjectStore, StoreError } from '../store/object-store.js';
 
 /** The session of the artefacts, and their place in the store. */
 export type SessionContext = Omit<ArtefactContext, 'status' | 'context'>;
@@ -50,6 +51,7 @@ export interface SessionEnding {
 const ATTEMPTS = 4;
 
 export interface DeliveryParts {
+  readonly store: ObjectStore;
   readonly archive: Archive;
   readonly ledger: Ledger;
   /** Milliseconds before a retry; grows with each attempt. */
@@ -65,13 +67,13 @@ export function beginSessionDelivery(
   return new Delivery(parts, context, recording);
 }
 
-/** Stores a session's transcripts, all or none. Retries store errors. */
+/** Stores a session's transcripts, all or none. Retries store errors. Null when its job was erased. */
 export function storeTranscripts(
   parts: DeliveryParts,
   context: SessionContext,
   files: readonly CapturedFile[],
   status: SessionEnding['status'],
-): Promise<StoredItem[]> {
+): Promise<StoredItem[] | null> {
   return retryOnStoreError(parts.pauseMs, async () => {
     const staged = parts.archive.begin({ ...context, status, context: null });
     try {
@@ -80,7 +82,7 @@ export function storeTranscripts(
         await item.write(Buffer.from(content));
         await item.end();
       }
-      return await staged.commit();
+      return await commitUnlessErased(parts.store, context, () => staged.commit());
     } finally {
       await staged.discard();
     }
@@ -135,10 +137,15 @@ class Delivery implements SessionDelivery {
   }
 
   async finish(files: readonly CapturedFile[], end: SessionEnding): Promise<LedgerLine> {
+    const { store } = this.#parts;
     const items = await storeTranscripts(this.#parts, this.#context, files, end.status);
+    if (items === null) {
+      await this.discard();
+      return recordSession(this.#parts, this.#context, [], { ...end, reason: 'erased' });
+    }
     await this.#withAudio(async ({ staged, item }) => {
       await item.end();
-      items.push(...(await staged.commit()));
+      items.push(...((await commitUnlessErased(store, this.#context, () => staged.commit())) ?? []));
     });
     return recordSession(this.#parts, this.#context, items, end);
   }

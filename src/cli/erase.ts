@@ -1,8 +1,8 @@
 import { createInterface } from 'node:readline/promises';
 import { Command } from 'commander';
 import { isJobId } from '../domain/job.js';
-import { type Erasure, eraseJob } from '../repair/erase-job.js';
-import { UsageError } from './shared/exit-codes.js';
+import { type Erasure, eraseJob, keptText, summaryOf } from '../repair/erase-job.js';
+import { EXIT, UsageError } from './shared/exit-codes.js';
 import { CLI_ACTOR } from './shared/open-repairs.js';
 import { printJson, printLines } from './shared/print.js';
 import { withRecovery } from './shared/with-recovery.js';
@@ -15,7 +15,9 @@ interface Options {
 
 export function createCommand(): Command {
   return new Command('erase')
-    .description('erase artefacts, conflicts and quarantined bodies of a job; the ledger records the erasure')
+    .description(
+      'erase everything that is stored of a job, old versions included; the ledger records the erasure',
+    )
     .argument('<job>', 'id of the job')
     .option('--reason <words>', 'reason, for the ledger')
     .option('--yes', 'do not ask for confirmation at a terminal')
@@ -26,6 +28,7 @@ export function createCommand(): Command {
       const erasure = await erase(jobId, options.reason ?? null);
       if (options.json) printJson(erasure);
       else printLines(formatErasure(erasure));
+      if (!erasure.complete) process.exitCode = EXIT.incomplete;
     });
 }
 
@@ -45,9 +48,8 @@ function erase(jobId: string, reason: string | null): Promise<Erasure> {
   });
 }
 
-function formatErasure({ jobId, erased }: Erasure): string[] {
-  const { artefacts, conflicts, quarantined, bytes } = erased;
-  return [
-    `Erased ${jobId}: ${artefacts} artefacts, ${conflicts} conflicts, ${quarantined} quarantined bodies, ${bytes} bytes`,
-  ];
+function formatErasure({ jobId, erased, kept }: Erasure): string[] {
+  const { bytes, ...counts } = erased;
+  const lines = [`Erased ${jobId}: ${summaryOf(counts)}, ${bytes} bytes`];
+  return kept === null ? lines : [...lines, `${keptText(kept)}. Erase it again then.`];
 }

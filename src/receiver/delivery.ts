@@ -88,6 +88,13 @@ export class Delivery {
     this.#storedAt = performance.now();
   }
 
+  /** Its job is erased: nothing of it is stored. */
+  erased(): void {
+    this.#reason = 'erased';
+    this.#outcome = 'noted';
+    this.#storedAt = performance.now();
+  }
+
   /** Where the artefacts go, and what their metadata says. */
   artefactContext(): ArtefactContext {
     const { source, region } = this.sender;
@@ -124,7 +131,7 @@ export class Delivery {
     };
   }
 
-  /** The line of a delivery that is stored or in quarantine. */
+  /** The line of a delivery that was accepted. */
   ledgerLine(): LedgerLine {
     return this.#line(this.#outcome, this.#reason, this.#items);
   }
@@ -136,7 +143,9 @@ export class Delivery {
   acknowledgement(): Acknowledgement {
     const { jobId, status } = this.query;
     const answer = { deliveryId: this.id, jobId, status, outcome: this.#outcome, items: this.#items };
-    return this.#reason === null ? answer : { ...answer, reason: this.#reason };
+    return this.#outcome === 'quarantined' && this.#reason !== null
+      ? { ...answer, reason: this.#reason }
+      : answer;
   }
 
   /** To be called when the ledger line is durable. */

@@ -1,4 +1,5 @@
 import type { Archive, StagedDelivery } from '../archive/archive.js';
+import type { Erasures } from '../archive/erasures.js';
 import type { Ledger } from '../archive/ledger/ledger.js';
 import type { Quarantine } from '../archive/quarantine/quarantine.js';
 import { UndecodableError } from '../content/decode-error.js';
@@ -17,8 +18,8 @@ import { asRefusal, type Refusal } from './refusal.js';
 import { bodyEncodings, header } from './request-headers.js';
 
 /*
- * How a callback is received: source -> address -> credential -> query -> length -> room -> decode -> archive -> ledger
- * -> acknowledge. No byte of the body is read before there is room for it, and nothing is acknowledged before artefacts
+ * How a callback is received: source -> address -> credential -> query -> length -> room -> erased? -> decode -> archive
+ * -> ledger -> acknowledge. No byte of the body is read before there is room for it, and nothing is acknowledged before artefacts
  * and ledger line are durable.
  */
 
@@ -27,6 +28,7 @@ export interface ReceiverParts {
   readonly admission: Admission;
   readonly archive: Archive;
   readonly quarantine: Quarantine;
+  readonly erasures: Erasures;
   readonly ledger: Ledger;
   readonly limits: { readonly quarantineBytes: number; readonly maxParts: number };
   readonly observer: ReceiverObserver;
@@ -60,7 +62,7 @@ const CLEAN_UP_WAIT = 2000;
 const LINE_WAIT = 1000;
 
 export function createReceiver(parts: ReceiverParts): Receiver {
-  const { sources, admission, archive, quarantine, ledger, limits, observer } = parts;
+  const { sources, admission, archive, quarantine, erasures, ledger, limits, observer } = parts;
 
   async function receive(request: CallbackRequest): Promise<Acknowledgement> {
     const delivery = new Delivery(request, authenticate(request));
@@ -69,7 +71,9 @@ export function createReceiver(parts: ReceiverParts): Receiver {
       delivery.identified(parseCallbackQuery(request.rawQuery, delivery.sender.source.context));
       rejectBadLength(delivery);
       leave = admission.enter(request.declaredLength);
-      return await store(delivery);
+      if (await erasures.has(delivery.query.jobId)) await discardBody(delivery);
+      else await store(delivery);
+      return await acknowledge(delivery);
     } catch (error) {
       const refusal = asRefusal(error);
       await recordRefusal(delivery, refusal);
@@ -79,7 +83,20 @@ export function createReceiver(parts: ReceiverParts): Receiver {
     }
   }
 
-  async function store(delivery: Delivery): Promise<Acknowledgement> {
+  async function acknowledge(delivery: Delivery): Promise<Acknowledgement> {
+    const line = delivery.ledgerLine();
+    await ledger.append(line);
+    observer.delivered(line, delivery.phases());
+    return delivery.acknowledgement();
+  }
+
+  /** Of an erased job nothing is stored, so that its body need not even be decoded. */
+  async function discardBody(delivery: Delivery): Promise<void> {
+    for await (const _chunk of delivery.openBody());
+    delivery.erased();
+  }
+
+  async function store(delivery: Delivery): Promise<void> {
     const { declaredLength } = delivery.request;
     const reception = { expectedBytes: declaredLength, firstByteTimeout: MEMORY_WAIT };
     const staged = archive.begin(delivery.artefactContext(), reception);
@@ -89,15 +106,11 @@ export function createReceiver(parts: ReceiverParts): Receiver {
       const fault = await decode(delivery, staged, rawCopy);
       if (fault === null) {
         rawCopy.release();
-        delivery.stored(await staged.commit());
-      } else {
-        await quarantineBody(delivery, rawCopy, fault);
-        delivery.quarantined(fault.reason);
-      }
-      const line = delivery.ledgerLine();
-      await ledger.append(line);
-      observer.delivered(line, delivery.phases());
-      return delivery.acknowledgement();
+        const items = await erasures.commit(delivery.artefactContext(), () => staged.commit());
+        if (items === null) delivery.erased();
+        else delivery.stored(items);
+      } else if (await quarantineBody(delivery, rawCopy, fault)) delivery.quarantined(fault.reason);
+      else delivery.erased();
     } finally {
       rawCopy.release();
       if (!staged.settled) await waitAtMost(CLEAN_UP_WAIT, staged.discard());
@@ -137,18 +150,20 @@ export function createReceiver(parts: ReceiverParts): Receiver {
     }
   }
 
+  /** Resolves to false when the job was erased meanwhile. */
   async function quarantineBody(
     delivery: Delivery,
     rawCopy: RawBodyCopy,
     fault: UndecodableError,
-  ): Promise<void> {
+  ): Promise<boolean> {
     const body = rawCopy.hold();
     if (body === 'no-memory') {
       throw new Problem('overloaded', 'No memory is free to quarantine this body; send it again.');
     }
     if (body === 'over-cap') throw new Problem('body-malformed', `${fault.message} (${fault.reason})`);
     try {
-      await quarantine.keep(delivery.quarantineRecord(fault), body.bytes);
+      const record = delivery.quarantineRecord(fault);
+      return await erasures.keep(record, () => quarantine.keep(record, body.bytes));
     } finally {
       body.release();
     }

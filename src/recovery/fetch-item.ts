@@ -67,7 +67,7 @@ async function archiveDownload(request: ItemFetch, download: Download): Promise<
   try {
     await pump(request, download, staged);
     signal?.throwIfAborted();
-    const items = await commitUnlessErased(store, context.jobId, () => staged.commit());
+    const items = await commitUnlessErased(store, context, () => staged.commit());
     if (items === null) throw new ErasedError();
     const [stored] = items;
     if (stored === undefined) throw new Error('an item was staged and not stored');

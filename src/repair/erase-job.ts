@@ -1,54 +1,90 @@
 import pLimit from 'p-limit';
-import { listJobObjects } from '../archive/artefacts.js';
-import { conflictClaims, erasureKey, jobFolder, quarantineMarker } from '../archive/layout.js';
+import { announceErasure, ERASURE_LEASE } from '../archive/erased-jobs.js';
+import { markErased } from '../archive/erasure.js';
+import { jobFolder, quarantineFolder, quarantineMarkers } from '../archive/layout.js';
 import type { Ledger } from '../archive/ledger/ledger.js';
 import { type AuditInfo, newDeliveryId, operatorLine } from '../archive/ledger/ledger-line.js';
-import { indexedBodies } from '../archive/quarantine/quarantined-bodies.js';
-import { type ObjectStore, StoreError } from '../store/object-store.js';
+import { purgeArtefacts } from '../archive/purge-artefacts.js';
+import { tracedBodies } from '../archive/quarantine/quarantined-bodies.js';
+import { type KeptObject, type ObjectStore, type PurgedObject, StoreError } from '../store/object-store.js';
+import { systemClock } from '../time/clock.js';
 
 export interface EraseParts {
   readonly store: ObjectStore;
   /** The prefixes of all sources. */
   readonly keyPrefixes: readonly string[];
   readonly ledger: Pick<Ledger, 'append'>;
+  /** Default: that of the system. */
+  readonly sleep?: ((ms: number) => Promise<void>) | undefined;
 }
 
-/** What an erasure deleted. */
+/** What an erasure removed, and what it could not remove. */
 export interface Erasure {
   readonly jobId: string;
   /** Id of its ledger line. */
   readonly deliveryId: string;
+  /** Nothing of the job is in the store any more. */
+  readonly complete: boolean;
   readonly erased: {
     readonly artefacts: number;
     readonly conflicts: number;
     /** Quarantined bodies. */
     readonly quarantined: number;
+    /** Old versions of any of them. */
+    readonly versions: number;
+    /** Uploads that were not completed, or temporary files. */
+    readonly uploads: number;
     readonly bytes: number;
   };
+  /** What is hidden, but cannot be removed yet; null when there is nothing. */
+  readonly kept: KeptRest | null;
 }
 
-const DELETES_AT_ONCE = 16;
+export interface KeptRest {
+  readonly versions: number;
+  readonly bytes: number;
+  readonly reasons: readonly KeptObject['reason'][];
+  /** ISO 8601: when all of it can be removed; null when that is unknown. */
+  readonly until: string | null;
+}
+
 /** Rounds of listing and deleting. A job that is still written to after them has a sender that was not stopped. */
 const MAX_ROUNDS = 10;
 
+/** More than the lease, because timers may be early. */
+const SETTLING = ERASURE_LEASE + 100;
+
+const BODIES_AT_ONCE = 16;
+
 /**
- * Erases everything that is stored of a job: artefacts, conflicts and quarantined bodies, below all prefixes. Deliveries
- * that end meanwhile are erased, too. An upload that ends later is not seen, so that senders have to be stopped first.
- * The ledger records the erasure; its lines hold no content. Idempotent.
+ * Erases everything that is stored of a job, below all prefixes: artefacts, conflicts, quarantined bodies, uploads, with
+ * their metadata and old versions. From then on nothing of the job is stored, on any replica: what a replica stores that
+ * does not know of the erasure yet is removed by the last look. Takes at least `ERASURE_LEASE`.
+ *
+ * The ledger records the erasure; its lines hold no content. Idempotent: repeated when what was kept can be removed.
  */
 export async function eraseJob(parts: EraseParts, jobId: string, audit: AuditInfo): Promise<Erasure> {
+  const { store, sleep = systemClock.sleep } = parts;
   const started = performance.now();
   const deliveryId = newDeliveryId();
-  // The mark comes first: recovery must not fetch again what is being erased.
-  await parts.store.replace(erasureKey(jobId), erasureMark(jobId, audit), MARK_HEADERS);
-  const counts = { artefacts: 0, conflicts: 0, quarantined: 0, bytes: 0 };
+  // The mark comes first: whatever stores something looks for it afterwards.
+  await markErased(store, jobId, audit, { complete: false, keptUntil: null });
+  await announceErasure(store, jobId);
+  const tally = new Tally();
+  await purgeOnce(parts, jobId, tally);
+  await sleep(SETTLING);
+  tally.counts.uploads = await abortUploads(parts, jobId);
   for (let round = 1; ; round += 1) {
-    const erased = await eraseRound(parts, jobId, counts);
-    if (erased === 0) break;
+    tally.begin();
+    await purgeOnce(parts, jobId, tally);
+    if (!tally.found) break;
     if (round === MAX_ROUNDS) throw new StoreError('erase', `${jobId} is still being written to`);
   }
-  const { artefacts, conflicts, quarantined, bytes } = counts;
-  const summary = `${artefacts} artefacts, ${conflicts} conflicts, ${quarantined} quarantined bodies erased`;
+  // By the index a repeated erasure finds what this one left.
+  if (tally.kept.length === 0) for await (const _entry of store.purge(quarantineMarkers(jobId)));
+  const kept = restOf(tally.kept);
+  const { counts } = tally;
+  const summary = `${summaryOf(counts)} erased${kept === null ? '' : `; ${keptText(kept)}`}`;
   await parts.ledger.append(
     operatorLine(
       { ...audit, reason: audit.reason === null ? summary : `${audit.reason} (${summary})` },
@@ -57,51 +93,101 @@ export async function eraseJob(parts: EraseParts, jobId: string, audit: AuditInf
         outcome: 'erased',
         origin: 'replay',
         jobId,
-        bytes,
+        bytes: counts.bytes,
         durationMs: Math.round(performance.now() - started),
       },
     ),
   );
-  return { jobId, deliveryId, erased: counts };
+  await markErased(store, jobId, audit, { complete: kept === null, keptUntil: kept?.until ?? null });
+  return { jobId, deliveryId, complete: kept === null, erased: { ...counts }, kept };
 }
 
-const MARK_HEADERS = { contentType: 'application/json', metadata: {} } as const;
+/** For people: what remains, why, and until when. */
+export function keptText({ versions, bytes, reasons, until }: KeptRest): string {
+  const reason = reasons.map((each) => KEPT_REASONS[each]).join(', ');
+  const end = until === null ? '' : ` until ${until}`;
+  return `INCOMPLETE: ${versions} versions (${bytes} bytes) cannot be removed${end}: ${reason}`;
+}
 
-function erasureMark(jobId: string, audit: AuditInfo): Buffer {
-  return Buffer.from(JSON.stringify({ v: 1, jobId, erasedAt: new Date().toISOString(), ...audit }));
+const KEPT_REASONS: Readonly<Record<KeptObject['reason'], string>> = {
+  retention: 'a retention protects them',
+  'legal-hold': 'a legal hold protects them',
+  denied: 'the right s3:DeleteObjectVersion is missing',
+  unlisted: 'the right s3:ListBucketVersions is missing, so that old versions are not found',
+};
+
+/** For people: what was erased. */
+export function summaryOf(erased: Omit<Erasure['erased'], 'bytes'>): string {
+  const { artefacts, conflicts, quarantined, versions, uploads } = erased;
+  const main = `${artefacts} artefacts, ${conflicts} conflicts, ${quarantined} quarantined bodies`;
+  const others = [versions > 0 ? `${versions} old versions` : '', uploads > 0 ? `${uploads} uploads` : ''];
+  return [main, ...others.filter((each) => each !== '')].join(', ');
 }
 
 type Counts = { -readonly [name in keyof Erasure['erased']]: number };
 
-/** Lists everything once and deletes it. Returns the number of deleted objects. */
-async function eraseRound(
-  { store, keyPrefixes }: EraseParts,
-  jobId: string,
-  counts: Counts,
-): Promise<number> {
-  const limit = pLimit(DELETES_AT_ONCE);
-  const deleting: Promise<void>[] = [];
-  for await (const { key, size } of listJobObjects(store, keyPrefixes, jobId)) {
-    const isConflict = keyPrefixes.some((prefix) => key.startsWith(`${jobFolder(prefix, jobId)}conflicts/`));
-    counts[isConflict ? 'conflicts' : 'artefacts'] += 1;
-    counts.bytes += size;
-    deleting.push(limit(() => store.delete(key)));
+class Tally {
+  readonly counts: Counts = { artefacts: 0, conflicts: 0, quarantined: 0, versions: 0, uploads: 0, bytes: 0 };
+  /** What this round could not remove. */
+  kept: PurgedObject[] = [];
+  /** Whether this round removed anything. */
+  found = false;
+
+  begin(): void {
+    this.kept = [];
+    this.found = false;
   }
-  for (const { id, keys, bytes } of await indexedBodies(store, jobId)) {
-    // Only a round that finds nothing there any more: a release may be writing there, or this process may die.
-    if (keys.length === 0) await store.delete(quarantineMarker(jobId, id));
-    else counts.quarantined += 1;
-    counts.bytes += bytes;
-    deleting.push(...keys.map((key) => limit(() => store.delete(key))));
+
+  add(purged: PurgedObject, counted: 'artefacts' | 'conflicts' | 'quarantined' | null): void {
+    if (purged.kept !== null) {
+      this.kept.push(purged);
+      return;
+    }
+    this.found = true;
+    if (counted === null) return;
+    this.counts.bytes += purged.size;
+    this.counts[purged.what === 'version' ? 'versions' : counted] += 1;
   }
-  await Promise.all(deleting);
-  await eraseClaims(store, keyPrefixes, jobId);
-  return deleting.length;
 }
 
-/** Claims of conflicts hold hashes of what was erased. */
-async function eraseClaims(store: ObjectStore, keyPrefixes: readonly string[], jobId: string): Promise<void> {
+function restOf(kept: readonly PurgedObject[]): KeptRest | null {
+  if (kept.length === 0) return null;
+  const causes = kept.flatMap((each) => each.kept ?? []);
+  const ends = causes.flatMap(({ until }) => until ?? []).sort((a, b) => a.getTime() - b.getTime());
+  return {
+    versions: kept.length,
+    bytes: kept.reduce((sum, { size }) => sum + size, 0),
+    reasons: [...new Set(causes.map(({ reason }) => reason))].sort(),
+    until: ends.length < causes.length ? null : (ends.at(-1)?.toISOString() ?? null),
+  };
+}
+
+/** Lists everything once and removes it. */
+async function purgeOnce({ store, keyPrefixes }: EraseParts, jobId: string, tally: Tally): Promise<void> {
   for (const prefix of new Set(keyPrefixes)) {
-    for await (const { key } of store.list(conflictClaims(jobFolder(prefix, jobId)))) await store.delete(key);
+    const folder = jobFolder(prefix, jobId);
+    for await (const purged of purgeArtefacts(store, prefix, jobId)) {
+      const { key } = purged;
+      const kind = key.startsWith(`${folder}conflicts/`) ? 'conflicts' : 'artefacts';
+      tally.add(purged, key.startsWith(folder) ? kind : null);
+    }
   }
+  const limit = pLimit(BODIES_AT_ONCE);
+  const ids = await tracedBodies(store, jobId);
+  await Promise.all(
+    ids.map((id) =>
+      limit(async () => {
+        for await (const purged of store.purge(quarantineFolder(id))) {
+          tally.add(purged, purged.key.endsWith('/body') ? 'quarantined' : null);
+        }
+      }),
+    ),
+  );
+}
+
+/** An upload of this or another replica that is aborted fails; its sender is refused or answered `noted` then. */
+async function abortUploads({ store, keyPrefixes }: EraseParts, jobId: string): Promise<number> {
+  let aborted = 0;
+  for (const prefix of new Set(keyPrefixes)) aborted += await store.abortUploads(jobFolder(prefix, jobId));
+  return aborted;
 }

@@ -1,15 +1,18 @@
 import type { Archive, StagedDelivery } from '../archive/archive.js';
+import { commitUnlessErased, readErasure } from '../archive/erasure.js';
 import type { Ledger } from '../archive/ledger/ledger.js';
 import { newDeliveryId, operatorLine } from '../archive/ledger/ledger-line.js';
 import type { DeliveryOutcome } from '../domain/delivery.js';
 import { outcomeOf } from '../domain/delivery.js';
 import type { StoredItem } from '../domain/item.js';
 import { Problem } from '../domain/problem.js';
+import type { ObjectStore } from '../store/object-store.js';
 import { createFileSink, type FileSink } from './import-files.js';
 import { type ImportTarget, importTarget, readImportFields, rejectLateFields } from './import-target.js';
 import type { ReleasingSource } from './release-body.js';
 
 export interface ImportParts {
+  readonly store: ObjectStore;
   readonly archive: Archive;
   readonly ledger: Pick<Ledger, 'append'>;
   readonly sources: ReadonlyMap<string, ReleasingSource>;
@@ -45,7 +48,10 @@ export interface ImportResult {
 /** Milliseconds that an import waits for the first byte of memory, as callbacks do. */
 const MEMORY_WAIT = 10_000;
 
-/** Stores the files of a form. Nothing becomes visible before the whole form was read; then first write wins, as for callbacks. */
+/**
+ * Stores the files of a form. Nothing becomes visible before the whole form was read; then first write wins, as for callbacks.
+ * Rejects with `conflict` for an erased job: it stays erased.
+ */
 export async function importArtefacts(
   parts: ImportParts,
   form: ImportForm,
@@ -53,6 +59,7 @@ export async function importArtefacts(
 ): Promise<ImportResult> {
   const started = performance.now();
   const act = { deliveryId: newDeliveryId(), receivedAt: new Date().toISOString(), jobId: request.jobId };
+  await rejectErased(parts.store, request.jobId);
   let begun: { readonly staged: StagedDelivery; readonly target: ImportTarget } | null = null;
   const sink = createFileSink(() => {
     const target = importTarget(parts.sources, readImportFields(form.fields()));
@@ -64,7 +71,9 @@ export async function importArtefacts(
     const { staged, target } = requireFiles(begun);
     const fields = readImportFields(form.fields());
     rejectLateFields(target, fields);
-    const items = await staged.commit();
+    const job = { jobId: request.jobId, keyPrefix: target.settings.keyPrefix };
+    const items = await commitUnlessErased(parts.store, job, () => staged.commit());
+    if (items === null) throw erasedJob(null);
     const outcome = outcomeOf(items);
     const { status, source } = target;
     const durationMs = Math.round(performance.now() - started);
@@ -89,6 +98,19 @@ export async function importArtefacts(
   } finally {
     await stagedOf(begun)?.discard();
   }
+}
+
+async function rejectErased(store: ObjectStore, jobId: string): Promise<void> {
+  const mark = await readErasure(store, jobId);
+  if (mark !== null) throw erasedJob(mark.erasedAt);
+}
+
+function erasedJob(erasedAt: string | null): Problem {
+  const at = erasedAt === null ? 'meanwhile' : `on ${erasedAt.slice(0, 10)}`;
+  return new Problem(
+    'conflict',
+    `This job was erased ${at}, and an erased job is never stored again: import the files under another job id.`,
+  );
 }
 
 function stage(

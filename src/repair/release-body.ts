@@ -107,7 +107,8 @@ async function archiveBody(
   });
   try {
     await decodeQuarantined(request, body, staged, source, parts.maxParts);
-    const items = await commitUnlessErased(parts.store, request.jobId, () => staged.commit());
+    const job = { jobId: request.jobId, keyPrefix: source.keyPrefix };
+    const items = await commitUnlessErased(parts.store, job, () => staged.commit());
     if (items === null) throw unknownBody();
     return items;
   } catch (error) {

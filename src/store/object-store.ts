@@ -53,6 +53,18 @@ export interface ObjectStore {
   delete(key: string): Promise<void>;
 
   /**
+   * Removes all objects below a folder, which ends in `/`, with their old versions, delete markers and metadata. Yields what
+   * it found, also what cannot be removed yet and is hidden instead. One pass: repeat it until nothing is removed.
+   */
+  purge(folder: string): AsyncIterable<PurgedObject>;
+
+  /** Lists the keys below a folder, also of objects of which only old versions remain. A key may come several times. */
+  traces(folder: string): AsyncIterable<string>;
+
+  /** Aborts all uploads below a folder, live ones as well; resolves to their number. */
+  abortUploads(folder: string): Promise<number>;
+
+  /**
    * Aborts uploads below this store's prefix that were begun before `olderThan` and never completed; resolves to their
    * number. Cleans up after dead processes: pass an age that no live upload reaches.
    */
@@ -95,6 +107,23 @@ export interface ListedObject {
   readonly key: string;
   readonly size: number;
   readonly modifiedAt: Date;
+}
+
+/** What `purge` found. */
+export interface PurgedObject {
+  readonly key: string;
+  readonly size: number;
+  readonly what: 'object' | 'version';
+  /** Null when it was removed. */
+  readonly kept: KeptObject | null;
+}
+
+/** Why something could not be removed. */
+export interface KeptObject {
+  /** `denied`: the right to remove versions is missing. `unlisted`: the right to list them, so their number is unknown. */
+  readonly reason: 'retention' | 'legal-hold' | 'denied' | 'unlisted';
+  /** When it can be removed; null when that is unknown. */
+  readonly until: Date | null;
 }
 
 export interface ObjectInfo extends ListedObject, ObjectHeaders {}

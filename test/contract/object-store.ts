@@ -419,6 +419,47 @@ export function describeObjectStore(name: string, open: () => Promise<StoreUnder
       });
     });
 
+    describe('purge', () => {
+      const purge = async (folder: string) => {
+        const purged = [];
+        for await (const each of store.purge(folder)) purged.push(each);
+        return purged.toSorted((a, b) => (a.key < b.key ? -1 : 1));
+      };
+      const tracesOf = async (folder: string) => {
+        const keys = new Set<string>();
+        for await (const key of store.traces(folder)) keys.add(key);
+        return [...keys].sort();
+      };
+
+      it('removes what lies below a folder, and nothing else', async () => {
+        const keys = ['purge/j1/a', 'purge/j1/b', 'purge/j1/sub/c'];
+        for (const key of [...keys, 'purge/j10/a']) await put(key, 'four');
+        expect(await tracesOf('purge/j1/')).toEqual(keys);
+        const removed = keys.map((key) => ({ key, size: 4, what: 'object', kept: null }));
+        expect(await purge('purge/j1/')).toEqual(removed);
+        expect(await keysBelow('purge/')).toEqual(['purge/j10/a']);
+        expect(await tracesOf('purge/j1/')).toEqual([]);
+        expect(await purge('purge/j1/')).toEqual([]);
+      });
+    });
+
+    describe('abortUploads', () => {
+      it('ends the live uploads below a folder, which then cannot be completed', async () => {
+        const begin = async (key: string) => {
+          const upload = await store.startUpload(key, TEXT);
+          await upload.write(randomBytes(part));
+          return upload;
+        };
+        const [ended, other] = await Promise.all([begin('abort/j1/sub/data'), begin('abort/j10/data')]);
+        expect(await store.abortUploads('abort/j1/')).toBe(1);
+        expect(await store.abortUploads('abort/j1/')).toBe(0);
+        await expect(ended.complete()).rejects.toThrow(StoreError);
+        expect(await other.complete()).toBe('created');
+        expect(await keysBelow('abort/')).toEqual(['abort/j10/data']);
+        await ended.abort();
+      });
+    });
+
     describe('sweepUploads', () => {
       it('gives up uploads begun before an instant, and only those', async () => {
         const upload = await store.startUpload('sweep/abandoned', TEXT);

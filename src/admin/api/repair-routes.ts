@@ -113,7 +113,7 @@ export function repairRoutes(parts: RepairRouteParts): AdminRoute[] {
       path: '/jobs/:id',
       right: 'erase',
       tag: 'Jobs',
-      summary: 'Erase artefacts, conflicts and quarantined bodies of a job',
+      summary: 'Erase everything that is stored of a job, old versions included',
       params: JOB,
       query: REASON_QUERY,
       body: reasonBody,

@@ -1,4 +1,5 @@
 import { describeArtefact, listJobObjects, readArtefacts } from '../../archive/artefacts.js';
+import { isErased, readErasure } from '../../archive/erasure.js';
 import type { QuarantineStore } from '../../archive/quarantine/quarantine-store.js';
 import { type QuarantinedBody, quarantinedBodies } from '../../archive/quarantine/quarantined-bodies.js';
 import type { LedgerLine } from '../../domain/delivery.js';
@@ -40,7 +41,11 @@ export async function inspectJob(
   jobId: string,
   scope: SourceScope = null,
 ): Promise<InspectedJob> {
-  const [found] = await Promise.all([readArtefacts(parts.store, parts.keyPrefixes, jobId), parts.fresh()]);
+  const [found, mark] = await Promise.all([
+    readArtefacts(parts.store, parts.keyPrefixes, jobId),
+    readErasure(parts.store, jobId),
+    parts.fresh(),
+  ]);
   const { deliveries: recent } = await parts.view.deliveries({ job: jobId, limit: MAX_RECENT });
   const alone = found.length === 0 && recent.length === 0;
   const bodies = alone ? await quarantinedBodies(parts.store, jobId) : [];
@@ -49,7 +54,7 @@ export async function inspectJob(
       ...found.flatMap(({ info }) => info.metadata['received-at'] ?? []),
       ...bodies.flatMap(({ receivedAt }) => receivedAt ?? []),
     ],
-    isKnown: !alone || bodies.length > 0,
+    isKnown: !alone || bodies.length > 0 || mark !== null,
   });
   const all = oldestFirst([...recent, ...lines]);
   const sources = [...sourcesOf(found, all), ...(await sourcesOfBodies(parts, bodies, scope))];
@@ -65,11 +70,13 @@ export async function inspectJob(
   ];
   const region = regions.find((name) => name !== undefined) ?? null;
   const service = extent === 'all' ? await findServiceRecord(parts.records, jobId, region) : null;
-  if (found.length === 0 && timeline.length === 0 && bodies.length === 0 && service === null) {
+  const isUnknown = found.length === 0 && timeline.length === 0 && bodies.length === 0 && mark === null;
+  if (isUnknown && service === null) {
     return { job: null, searchedBackTo };
   }
   const artefacts = visible.map((artefact) => describeArtefact(artefact, timeline));
-  return { job: { jobId, artefacts, timeline, searchedBackTo, service }, searchedBackTo };
+  const erasure = mark && { erasedAt: mark.erasedAt, complete: mark.complete, keptUntil: mark.keptUntil };
+  return { job: { jobId, artefacts, timeline, erasure, searchedBackTo, service }, searchedBackTo };
 }
 
 /** How much of a job belongs to the sources of a client. */
@@ -120,11 +127,12 @@ function extentOf(sources: readonly (string | null)[], scope: SourceScope): JobE
 }
 
 /**
- * Whether the job has artefacts, quarantined bodies or ledger lines of any age, as far as the ledger can be searched in
- * some seconds; the speech service is not asked.
+ * Whether the job was erased, or has artefacts, quarantined bodies or ledger lines of any age, as far as the ledger can be
+ * searched in some seconds; the speech service is not asked.
  */
 export async function isKnownHere(parts: InspectParts, jobId: string): Promise<boolean> {
   for await (const _object of listJobObjects(parts.store, parts.keyPrefixes, jobId)) return true;
+  if (await isErased(parts.store, jobId)) return true;
   await parts.fresh();
   const { deliveries } = await parts.view.deliveries({ job: jobId, limit: 1 });
   if (deliveries.length > 0 || (await quarantinedBodies(parts.store, jobId)).length > 0) return true;

@@ -4,9 +4,14 @@ import type { StoredItem } from '../../domain/item.js';
 import { type ObjectInfo, type ObjectStore, StoreError } from '../../store/object-store.js';
 import { readDocument } from '../../store/read-document.js';
 import { isUlid } from '../../text/id-cursor.js';
-import { QUARANTINE_FOLDER, quarantineFolder, quarantineMarker } from '../layout.js';
+import { QUARANTINE_FOLDER, quarantineFolder } from '../layout.js';
 import type { QuarantinedRequest } from './quarantine.js';
-import { markQuarantined, type QuarantinedBody, quarantinedBodies } from './quarantined-bodies.js';
+import {
+  markQuarantined,
+  type QuarantinedBody,
+  quarantinedBodies,
+  removeErasedBody,
+} from './quarantined-bodies.js';
 
 /** A quarantined body in a listing. */
 export interface QuarantineEntry {
@@ -44,7 +49,7 @@ export interface QuarantineStore {
   /** Returns the first mark, which stays. An erasure finds it without the body, too. */
   markReleased(id: string, jobId: string, record: ReleaseRecord): Promise<ReleaseRecord>;
   unmarkReleased(id: string): Promise<void>;
-  /** Removes the mark of a body that an erasure has removed, and with it what is left of the body in the index. */
+  /** Removes a body of an erased job with everything that belongs to it. */
   removeErased(id: string, jobId: string): Promise<void>;
 }
 
@@ -82,12 +87,7 @@ export function createQuarantineStore(store: ObjectStore): QuarantineStore {
       return (await release(id)) ?? record;
     },
     unmarkReleased: (id) => store.delete(keyOf(id, 'released.json')),
-    async removeErased(id, jobId) {
-      await store.delete(keyOf(id, 'released.json'));
-      // The erasure needs the index for as long as anything is there.
-      for await (const _object of store.list(quarantineFolder(id))) return;
-      await store.delete(quarantineMarker(jobId, id));
-    },
+    removeErased: (id, jobId) => removeErasedBody(store, id, jobId),
   };
 }
 

@@ -9,7 +9,6 @@ import { indexOlderBodies } from './index-older-bodies.js';
 export interface QuarantinedBody {
   /** Name of its folder, the delivery's id. */
   readonly id: string;
-  /** Empty when only its entry in the index is left. */
   readonly keys: readonly string[];
   readonly bytes: number;
   /** ISO 8601, from the delivery's id; null for a folder that is not named by one. */
@@ -26,17 +25,34 @@ export async function markQuarantined(store: ObjectStore, jobId: string, deliver
 
 /** The bodies of a job, oldest first. Asks the store for those of this job only. */
 export async function quarantinedBodies(store: ObjectStore, jobId: string): Promise<QuarantinedBody[]> {
-  return (await indexedBodies(store, jobId)).filter(({ keys }) => keys.length > 0);
+  await indexOlderBodies(store, Date.now());
+  const ids: string[] = [];
+  for await (const { key } of store.list(quarantineMarkers(jobId))) ids.push(idOf(key, jobId));
+  const limit = pLimit(LISTS_AT_ONCE);
+  const bodies = await Promise.all(ids.map((id) => limit(() => bodyOf(store, id))));
+  return bodies.filter(({ keys }) => keys.length > 0);
 }
 
-/** The same with entries of the index that have no body any more, or not yet. */
-export async function indexedBodies(store: ObjectStore, jobId: string): Promise<QuarantinedBody[]> {
+/** Ids of the deliveries whose body the quarantine holds, held, or is about to hold. */
+export async function tracedBodies(store: ObjectStore, jobId: string): Promise<string[]> {
   await indexOlderBodies(store, Date.now());
-  const markers: string[] = [];
-  for await (const { key } of store.list(quarantineMarkers(jobId))) markers.push(key);
-  const limit = pLimit(LISTS_AT_ONCE);
-  const ids = markers.map((key) => key.slice(quarantineMarkers(jobId).length));
-  return Promise.all(ids.map((id) => limit(() => bodyOf(store, id))));
+  const ids = new Set<string>();
+  for await (const key of store.traces(quarantineMarkers(jobId))) ids.add(idOf(key, jobId));
+  return [...ids];
+}
+
+function idOf(key: string, jobId: string): string {
+  return key.slice(quarantineMarkers(jobId).length);
+}
+
+/**
+ * Removes what an erased job has in the quarantine under a delivery's id. Its entry in the index stays while something
+ * cannot be removed: an erasure that is repeated later finds it by that.
+ */
+export async function removeErasedBody(store: ObjectStore, id: string, jobId: string): Promise<void> {
+  let isKept = false;
+  for await (const { kept } of store.purge(quarantineFolder(id))) isKept ||= kept !== null;
+  if (!isKept) await store.delete(quarantineMarker(jobId, id));
 }
 
 async function bodyOf(store: ObjectStore, id: string): Promise<QuarantinedBody> {

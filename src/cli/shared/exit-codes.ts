@@ -9,7 +9,7 @@ export const EXIT = {
   unrecoverable: 3,
   /**
    * `reconcile` and `refetch`: some jobs failed and may succeed next time. `verify`: it could not look everywhere.
-   * `capture`: archived, but incomplete.
+   * `capture`: archived, but incomplete. `erase`: something could not be removed.
    */
   incomplete: 4,
 } as const;

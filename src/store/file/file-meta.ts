@@ -33,6 +33,8 @@ export interface FileMeta {
   remove(key: string, inode: bigint): Promise<void>;
   /** Removes the headers at a path that `locate` returned. */
   removeAt(path: string): Promise<void>;
+  /** Removes all headers below a folder of keys, which ends in `/`. */
+  removeFolder(folder: string): Promise<void>;
 }
 
 export function createFileMeta(root: string, folders: FileFolders, options: { fsync: boolean }): FileMeta {
@@ -65,6 +67,14 @@ export function createFileMeta(root: string, folders: FileFolders, options: { fs
 
     remove: (key, inode) => removeAt(`${stem(key)}#${inode}.json`),
     removeAt,
+
+    async removeFolder(folder) {
+      const path = join(root, folder);
+      if (!(await exists(path))) return;
+      await rm(path, { recursive: true, force: true });
+      await folders.sync(dirname(path));
+      await folders.prune(dirname(path), root);
+    },
   };
 }
 

@@ -2,8 +2,8 @@ import { unlink } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { assertKey, assertPrefix } from '../object-key.js';
 import { assertHeaders } from '../object-metadata.js';
-import type { CreateResult, ObjectHeaders, ObjectStore } from '../object-store.js';
-import { fileCall, fileStoreError, isAbsent } from './file-errors.js';
+import type { CreateResult, ObjectHeaders, ObjectStore, PurgedObject } from '../object-store.js';
+import { fileCall, fileStoreError, ifAbsent, isAbsent } from './file-errors.js';
 import { createFileFolders, type FileFolders } from './file-folders.js';
 import { listFiles, listFolders } from './file-list.js';
 import { createFileMeta, type FileMeta } from './file-meta.js';
@@ -13,7 +13,7 @@ import { createFileUpload } from './file-upload.js';
 import { openIfThere } from './open-file.js';
 import { openObject, streamObject } from './read-file.js';
 import { sweepMeta } from './sweep-meta.js';
-import { openTempFile, sweepTempFiles, type TempFile, writeFully } from './temp-file.js';
+import { openTempFile, removeTempFiles, sweepTempFiles, type TempFile, writeFully } from './temp-file.js';
 
 export interface FileStoreOptions {
   /** Created when missing. What is visible in it is exactly the key layout; the store's own names begin with a dot. */
@@ -58,7 +58,7 @@ export function createFileStore(options: FileStoreOptions): ObjectStore {
       assertKey('replace', key);
       assertHeaders('replace', headers);
       await fileCall('replace', key, () =>
-        withTempFile(parts, body, (temp) => parts.publisher.replace(key, temp, headers)),
+        withTempFile(parts, key, body, (temp) => parts.publisher.replace(key, temp, headers)),
       );
     },
 
@@ -69,7 +69,7 @@ export function createFileStore(options: FileStoreOptions): ObjectStore {
         await root.claim();
         // Fails before gigabytes are received in vain; the check that counts is the one at the end.
         await root.check();
-        return openTempFile(temporary, parts.folders);
+        return openTempFile(temporary, key, parts.folders);
       });
       return createFileUpload(key, headers, temp, parts.publisher);
     },
@@ -98,6 +98,24 @@ export function createFileStore(options: FileStoreOptions): ObjectStore {
     async delete(key) {
       assertKey('delete', key);
       await fileCall('delete', key, () => deleteObject(parts, key));
+    },
+
+    purge(folder) {
+      return listing(folder, () => purgeFolder(parts, folder));
+    },
+
+    async *traces(folder) {
+      for await (const { key } of listing(folder, () => listFiles(root, folder, ''))) yield key;
+    },
+
+    async abortUploads(folder) {
+      assertPrefix('abort', folder);
+      return fileCall('abort', folder, async () => {
+        await root.check();
+        const removed = await removeTempFiles(temporary, folder);
+        if (removed > 0) await parts.folders.sync(temporary);
+        return removed;
+      });
     },
 
     async sweepUploads(olderThan) {
@@ -138,22 +156,34 @@ async function createObject(
 ): Promise<CreateResult> {
   // Senders repeat deliveries: content that already exists is not written just to be discarded.
   if (await parts.publisher.isThere(key)) return 'exists';
-  return withTempFile(parts, body, (temp) => parts.publisher.create(key, temp, headers));
+  return withTempFile(parts, key, body, (temp) => parts.publisher.create(key, temp, headers));
 }
 
 async function withTempFile<T>(
   parts: Parts,
+  key: string,
   body: Buffer,
   publish: (temp: TempFile) => Promise<T>,
 ): Promise<T> {
   await parts.root.claim();
-  const temp = await openTempFile(parts.temporary, parts.folders);
+  const temp = await openTempFile(parts.temporary, key, parts.folders);
   try {
     await writeFully(temp.handle, body, 0);
     return await publish(temp);
   } finally {
     await temp.discard();
   }
+}
+
+async function* purgeFolder(parts: Parts, folder: string): AsyncGenerator<PurgedObject> {
+  const { root, meta } = parts;
+  for await (const { key, size } of listFiles(root, folder, '')) {
+    await deleteObject(parts, key);
+    yield { key, size, what: 'object', kept: null };
+  }
+  // Metadata without an object is left by a process that died.
+  await root.guard(join(root.path, '.meta', folder)).catch(ifAbsent(undefined));
+  await meta.removeFolder(folder);
 }
 
 async function* listing<T>(prefix: string, start: () => AsyncGenerator<T>): AsyncGenerator<T> {

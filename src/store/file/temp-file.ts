@@ -13,10 +13,17 @@ export interface TempFile {
   discard(): Promise<void>;
 }
 
-/** @param folder is created when missing */
-export async function openTempFile(folder: string, folders: FileFolders): Promise<TempFile> {
+/** Leaves room for `#<uuid>` below the 255 bytes of a file name. */
+const MAX_KEY_CHARACTERS = 200;
+
+/**
+ * Temporary files are named after their key, so that those below a folder are found.
+ *
+ * @param folder is created when missing
+ */
+export async function openTempFile(folder: string, key: string, folders: FileFolders): Promise<TempFile> {
   await folders.ensure(folder);
-  const path = join(folder, randomUUID());
+  const path = join(folder, `${beginningOf(key)}#${randomUUID()}`);
   const handle = await openNew(path);
   return {
     path,
@@ -27,6 +34,19 @@ export async function openTempFile(folder: string, folders: FileFolders): Promis
       await rm(path, { force: true }).catch(() => undefined);
     },
   };
+}
+
+/** Beginning of the names of temporary files for this key, or for all keys that begin so. */
+function beginningOf(key: string): string {
+  return encodeURIComponent(key).slice(0, MAX_KEY_CHARACTERS);
+}
+
+/** Removes the temp files for keys that begin with `prefix`; resolves to their number. Uploads that use one fail. */
+export async function removeTempFiles(folder: string, prefix: string): Promise<number> {
+  const names = await readdir(folder).catch(ifAbsent<string[]>([]));
+  const found = names.filter((name) => name.startsWith(beginningOf(prefix)));
+  await Promise.all(found.map((name) => rm(join(folder, name), { force: true })));
+  return found.length;
 }
 
 /** Writes all of `bytes` at a position; repeats short writes (full disk, signal) until one fails. */

@@ -5,6 +5,7 @@ import {
   type ListMultipartUploadsCommandOutput,
   ListPartsCommand,
 } from '@aws-sdk/client-s3';
+import { StoreError } from '../object-store.js';
 import { decodeKey } from './list-objects.js';
 import { located, type S3Bucket } from './s3-bucket.js';
 import { asFailure, isMissing } from './s3-failure.js';
@@ -71,23 +72,38 @@ async function unlessMissing<T>(
   }
 }
 
+/** Aborts all uploads below a folder; resolves to their number. Throws `StoreError` unless they are proven gone. */
+export async function abortS3Uploads(bucket: S3Bucket, folder: string): Promise<number> {
+  let aborted = 0;
+  for await (const { upload } of pendingUploads(bucket, folder)) {
+    if (!(await abortUpload(bucket, upload)))
+      throw new StoreError('abort', `an upload of ${upload.key} could not be aborted`);
+    aborted += 1;
+  }
+  return aborted;
+}
+
 /** Aborts uploads below the store's prefix begun before `olderThan`; resolves to the number that is proven gone. */
 export async function sweepS3Uploads(bucket: S3Bucket, olderThan: Date): Promise<number> {
   let swept = 0;
-  for await (const { upload, begun } of pendingUploads(bucket)) {
+  for await (const { upload, begun } of pendingUploads(bucket, '')) {
     if (begun < olderThan && (await abortUpload(bucket, upload))) swept += 1;
   }
   return swept;
 }
 
-async function* pendingUploads(bucket: S3Bucket): AsyncGenerator<{ upload: UploadAddress; begun: Date }> {
+async function* pendingUploads(
+  bucket: S3Bucket,
+  folder: string,
+): AsyncGenerator<{ upload: UploadAddress; begun: Date }> {
+  const prefix = bucket.prefix + folder;
   let marker: { KeyMarker?: string | undefined; UploadIdMarker?: string | undefined } | null = {};
   while (marker !== null) {
-    const page: ListMultipartUploadsCommandOutput = await listPage(bucket, marker);
+    const page: ListMultipartUploadsCommandOutput = await listPage(bucket, prefix, marker);
     const keyOf = (text: string | undefined): string => decodeKey(text ?? '', page.EncodingType);
     for (const { Key, UploadId, Initiated } of page.Uploads ?? []) {
       const key = keyOf(Key);
-      if (!UploadId || !Initiated || !key.startsWith(bucket.prefix)) continue;
+      if (!UploadId || !Initiated || !key.startsWith(prefix)) continue;
       yield { upload: { key: key.slice(bucket.prefix.length), uploadId: UploadId }, begun: Initiated };
     }
     marker = page.IsTruncated
@@ -98,6 +114,7 @@ async function* pendingUploads(bucket: S3Bucket): AsyncGenerator<{ upload: Uploa
 
 async function listPage(
   bucket: S3Bucket,
+  prefix: string,
   marker: { KeyMarker?: string | undefined; UploadIdMarker?: string | undefined },
 ): Promise<ListMultipartUploadsCommandOutput> {
   try {
@@ -106,12 +123,12 @@ async function listPage(
         new ListMultipartUploadsCommand({
           ...marker,
           Bucket: bucket.bucket,
-          Prefix: bucket.prefix,
+          Prefix: prefix,
           EncodingType: 'url',
         }),
       ),
     );
   } catch (error) {
-    throw s3StoreError('sweep', bucket.prefix, error);
+    throw s3StoreError('sweep', prefix, error);
   }
 }

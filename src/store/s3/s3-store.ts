@@ -1,9 +1,10 @@
 import { assertKey, assertPrefix } from '../object-key.js';
 import { assertHeaders } from '../object-metadata.js';
 import type { ObjectStore } from '../object-store.js';
-import { sweepS3Uploads } from './abort-upload.js';
+import { abortS3Uploads, sweepS3Uploads } from './abort-upload.js';
 import { bucketTraits } from './inspect-bucket.js';
 import { listFolders, listObjects } from './list-objects.js';
+import { purgeObjects, tracedKeys } from './purge-objects.js';
 import { createObject, replaceObject } from './put-object.js';
 import { deleteObject, headObject, readObject } from './read-object.js';
 import { openBucket } from './s3-bucket.js';
@@ -64,6 +65,21 @@ export async function createS3Store(options: S3StoreOptions): Promise<ObjectStor
     async delete(key) {
       assertKey('delete', key);
       await deleteObject(bucket, key);
+    },
+
+    async *purge(folder) {
+      assertPrefix('purge', folder);
+      yield* purgeObjects(bucket, folder);
+    },
+
+    async *traces(folder) {
+      assertPrefix('list', folder);
+      yield* tracedKeys(bucket, folder);
+    },
+
+    async abortUploads(folder) {
+      assertPrefix('abort', folder);
+      return abortS3Uploads(bucket, folder);
     },
 
     sweepUploads: (olderThan) => sweepS3Uploads(bucket, olderThan),

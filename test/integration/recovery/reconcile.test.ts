@@ -307,7 +307,10 @@ describe('reconcile', () => {
       wrapStore: (store) => {
         erase = async () => {
           const ledger = { append: async () => {} };
-          await eraseJob({ store, keyPrefixes: [''], ledger }, jobId, { actor: 'ada', reason: null });
+          await eraseJob({ store, keyPrefixes: [''], sleep: async () => {}, ledger }, jobId, {
+            actor: 'ada',
+            reason: null,
+          });
         };
         return {
           ...store,

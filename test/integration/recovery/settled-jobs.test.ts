@@ -78,10 +78,14 @@ describe('settled jobs', () => {
     simulator.setStatus(running, 'running');
     simulator.setStatus(gone, 'deleted');
     simulator.faults.add({ kind: 'answer', operation: 'transcript', status: 500, jobId: failing });
-    await eraseJob({ store: parts.store, keyPrefixes: [''], ledger: parts.ledger }, erased, {
-      actor: 'ada',
-      reason: null,
-    });
+    await eraseJob(
+      { store: parts.store, keyPrefixes: [''], sleep: async () => {}, ledger: parts.ledger },
+      erased,
+      {
+        actor: 'ada',
+        reason: null,
+      },
+    );
     const outcomes = { ...NONE, matched: 1, pending: 1, unrecoverable: 1, failed: 1 };
     expect((await reconcile(parts)).outcomes).toEqual(outcomes);
     const second = reconcile(parts);

@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import { createArchive } from '../../../src/archive/archive.js';
+import { createErasures } from '../../../src/archive/erasures.js';
 import { createLedger } from '../../../src/archive/ledger/ledger.js';
 import { createQuarantine } from '../../../src/archive/quarantine/quarantine.js';
 import { parseConfig } from '../../../src/config/config.js';
@@ -41,6 +42,7 @@ export async function startReceiverWithBudget(options: {
     admission: createAdmission({ maxConcurrent: 100, maxWaiters: 10 }, budget),
     archive: createArchive({ store, budget, pool }),
     quarantine: createQuarantine(store),
+    erasures: createErasures(store),
     ledger,
     limits: { quarantineBytes: options.part, maxParts: 100 },
     observer: {

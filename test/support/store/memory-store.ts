@@ -5,7 +5,19 @@ import type {
   ObjectInfo,
   ObjectStore,
   PendingUpload,
+  PurgedObject,
 } from '../../../src/store/object-store.js';
+
+/** The `purge` of a store without versions and uploads, by its own `list` and `delete`. */
+export async function* purgeByDelete(
+  store: Pick<ObjectStore, 'list' | 'delete'>,
+  folder: string,
+): AsyncGenerator<PurgedObject> {
+  for await (const { key, size } of store.list(folder)) {
+    await store.delete(key);
+    yield { key, size, what: 'object', kept: null };
+  }
+}
 
 /** Called before each store call takes effect: it may wait or throw. */
 export type BeforeCall = (operation: string, key: string) => Promise<void> | void;
@@ -109,6 +121,16 @@ export function createMemoryStore(
     async delete(key) {
       await enter('delete', key);
       objects.delete(key);
+    },
+    purge(folder) {
+      return purgeByDelete(this, folder);
+    },
+    async *traces(folder) {
+      for await (const { key } of this.list(folder)) yield key;
+    },
+    async abortUploads(folder) {
+      await enter('abortUploads', folder);
+      return 0;
     },
     async sweepUploads() {
       return 0;

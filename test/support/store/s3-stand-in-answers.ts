@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { listObjectsXml, xml } from './s3-stand-in-listing.js';
+import { listObjectsXml, listVersionsXml, xml } from './s3-stand-in-listing.js';
 import type { S3Request } from './s3-stand-in-request.js';
 import { bytesOf, etagOf, joined, type S3State } from './s3-stand-in-state.js';
 
@@ -39,16 +39,20 @@ const HANDLERS: Record<string, Handler> = {
     return ok(slice, { ...common, 'content-range': range }, 206);
   },
 
-  HeadObject(state, { key }) {
-    const object = state.objects.get(key);
+  HeadObject(state, { key, query }) {
+    const id = query.get('versionId');
+    const version = state.versions.find((each) => each.key === key && each.versionId === id);
+    const object = id === null ? state.objects.get(key) : version?.object;
     if (!object) return s3Error(404, 'NoSuchKey');
     const { headers, etag, modifiedAt, size } = object;
     const described = { etag, 'last-modified': modifiedAt.toUTCString(), 'content-length': `${size}` };
-    return ok('', { ...headers, ...described });
+    return ok('', { ...headers, ...described, ...state.locked.get(id ?? '') });
   },
 
-  DeleteObject(state, { key }) {
-    state.objects.delete(key);
+  DeleteObject(state, { key, query }) {
+    const id = query.get('versionId');
+    if (id !== null && !state.removeVersion(key, id)) return s3Error(403, 'AccessDenied');
+    if (id === null) state.remove(key);
     return ok('', {}, 204);
   },
 
@@ -63,6 +67,8 @@ const HANDLERS: Record<string, Handler> = {
   GetLifecycle: () => s3Error(404, 'NoSuchLifecycleConfiguration'),
 
   ListObjects: (state, { query }) => ok(listObjectsXml(state, query)),
+
+  ListVersions: (state, { query }) => ok(listVersionsXml(state, query)),
 
   CreateUpload(state, { key, headers }) {
     const id = randomUUID();

@@ -25,6 +25,36 @@ export function listObjectsXml(state: S3State, query: URLSearchParams): string {
   );
 }
 
+/** ListObjectVersions: newest first per key, in pages of 2 keys so that every reader has to page. */
+export function listVersionsXml(state: S3State, query: URLSearchParams): string {
+  const prefix = query.get('prefix') ?? '';
+  const after = query.get('key-marker') ?? '';
+  const known = new Set(state.versions.map(({ key }) => key));
+  const plain = [...state.objects]
+    .filter(([key]) => !known.has(key))
+    .map(([key, object]) => ({ key, versionId: 'null', object }));
+  const found = [...plain, ...state.versions].filter(
+    ({ key }) => key.startsWith(prefix) && isAfter(key, after),
+  );
+  const keys = [...new Set(found.map(({ key }) => key))].sort();
+  const page = keys.slice(0, 2);
+  const entries = page.flatMap((each) => {
+    const versions = found.filter(({ key }) => key === each).reverse();
+    return versions.map(({ key, versionId, object }, n) => {
+      const name = object === null ? 'DeleteMarker' : 'Version';
+      const size = object === null ? '' : `<Size>${object.size}</Size>`;
+      const place = `<Key>${encodeURIComponent(key)}</Key><VersionId>${versionId}</VersionId>`;
+      return `<${name}>${place}<IsLatest>${n === 0}</IsLatest>${size}</${name}>`;
+    });
+  });
+  const more = keys.length > page.length;
+  const next = more ? `<NextKeyMarker>${encodeURIComponent(page.at(-1) ?? '')}</NextKeyMarker>` : '';
+  return xml(
+    'ListVersionsResult',
+    `<EncodingType>url</EncodingType><IsTruncated>${more}</IsTruncated>${next}${entries.join('')}`,
+  );
+}
+
 function entriesOf(state: S3State, prefix: string, delimiter: string | null): string[] {
   const entries = new Set<string>();
   for (const key of state.objects.keys()) {

@@ -19,32 +19,69 @@ export interface StandInUpload {
   readonly parts: Map<number, Content & { readonly etag: string }>;
 }
 
+/** A version of an object, or a delete marker. */
+export interface StandInVersion {
+  readonly key: string;
+  readonly versionId: string;
+  /** Null: a delete marker. */
+  readonly object: StandInObject | null;
+}
+
+let serial = 0;
+
 /** The content of the stand-in; tests read and change it. */
 export interface S3State {
   readonly objects: Map<string, StandInObject>;
   readonly uploads: Map<string, StandInUpload>;
   versioning: 'Enabled' | 'Suspended' | null;
   objectLock: boolean;
+  /** Oldest first, the current ones included; only with versioning. */
+  readonly versions: StandInVersion[];
+  /** Versions that cannot be removed, with the headers that explain it. */
+  readonly locked: Map<string, Record<string, string>>;
+  /** Removes the current object; with versioning by a delete marker. */
+  remove(key: string): void;
+  /** False for a locked version. */
+  removeVersion(key: string, versionId: string): boolean;
   /** @param size of the object where the body was discarded */
   put(key: string, body: Buffer, headers: Record<string, string>, size?: number): StandInObject;
 }
 
 export function createS3State(): S3State {
   const objects = new Map<string, StandInObject>();
+  const versions: StandInVersion[] = [];
+  const locked = new Map<string, Record<string, string>>();
+  const add = (key: string, object: StandInObject | null) =>
+    versions.push({ key, versionId: `v${++serial}`, object });
   return {
     objects,
+    versions,
+    locked,
+    remove(key) {
+      if (this.versioning !== null) add(key, null);
+      objects.delete(key);
+    },
+    removeVersion(key, versionId) {
+      if (versionId === 'null') return objects.delete(key) || true;
+      if (locked.has(versionId)) return false;
+      const index = versions.findIndex((each) => each.key === key && each.versionId === versionId);
+      if (index >= 0) versions.splice(index, 1);
+      const current = versions.findLast((each) => each.key === key)?.object ?? null;
+      if (current === null) objects.delete(key);
+      else objects.set(key, current);
+      return true;
+    },
     uploads: new Map(),
     versioning: null,
     objectLock: false,
     put(key, body, headers, size = body.length) {
       const object = { body, size, headers, modifiedAt: new Date(), etag: etagOf({ body, size }) };
       objects.set(key, object);
+      if (this.versioning !== null) add(key, object);
       return object;
     },
   };
 }
-
-let serial = 0;
 
 /** A discarded body has no hash; a serial number replaces it. */
 export function etagOf(content: Content): string {

@@ -106,10 +106,14 @@ describe.each([
   it('leaves nothing when the job is erased', async () => {
     await deliverAtOnce();
     const append = async () => undefined;
-    await eraseJob({ store: place.store, keyPrefixes: [''], ledger: { append } }, 'job1', {
-      actor: 'tester',
-      reason: null,
-    });
+    await eraseJob(
+      { store: place.store, keyPrefixes: [''], sleep: async () => {}, ledger: { append } },
+      'job1',
+      {
+        actor: 'tester',
+        reason: null,
+      },
+    );
     expect(await keysOf(place.store)).toEqual([]);
     for await (const { key } of place.store.list('.conflicts/')) throw new Error(`${key} was left`);
   });

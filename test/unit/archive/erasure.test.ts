@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { commitUnlessErased } from '../../../src/archive/erasure.js';
-import { erasureKey } from '../../../src/archive/layout.js';
+import { ERASURE_LOG, erasureKey } from '../../../src/archive/layout.js';
 import type { StoredItem } from '../../../src/domain/item.js';
 import { eraseJob } from '../../../src/repair/erase-job.js';
 import { createTurns, interleavings } from '../../support/http/turns.js';
@@ -32,14 +32,21 @@ async function play(order: string, sizes: readonly [number, number], taken: bool
   await putItem(staged, TRANSCRIPT, Buffer.alloc(sizes[0], 'a'));
   await putItem(staged, MEDIA, Buffer.alloc(sizes[1], 'b'));
   const [items] = await Promise.all([
-    commitUnlessErased(committing, JOB, () => staged.commit()).finally(() => turns.leave('C')),
-    eraseJob({ store: erasing, keyPrefixes: [''], ledger: { append: async () => {} } }, JOB, {
-      actor: 'ada',
-      reason: null,
-    }).finally(() => turns.leave('E')),
+    commitUnlessErased(committing, { jobId: JOB, keyPrefix: '' }, () => staged.commit()).finally(() =>
+      turns.leave('C'),
+    ),
+    eraseJob(
+      { store: erasing, keyPrefixes: [''], sleep: async () => {}, ledger: { append: async () => {} } },
+      JOB,
+      {
+        actor: 'ada',
+        reason: null,
+      },
+    ).finally(() => turns.leave('E')),
   ]);
   await staged.discard();
-  return { items, keys: [...memory.objects.keys()].filter((key) => key !== INDEXED) };
+  const isOwn = (key: string) => key === INDEXED || key.startsWith(ERASURE_LOG);
+  return { items, keys: [...memory.objects.keys()].filter((key) => !isOwn(key)) };
 }
 
 describe('an erasure beside a commit', () => {

@@ -36,7 +36,7 @@ function captureInto(before: BeforeCall, recording: { fileName: string | null } 
     store,
     ledger,
     budget,
-    capture: beginSessionDelivery({ archive, ledger, pauseMs: 0 }, CONTEXT, recording),
+    capture: beginSessionDelivery({ store, archive, ledger, pauseMs: 0 }, CONTEXT, recording),
   };
 }
 

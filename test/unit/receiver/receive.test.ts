@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { createArchive } from '../../../src/archive/archive.js';
+import { createErasures } from '../../../src/archive/erasures.js';
 import { createLedger } from '../../../src/archive/ledger/ledger.js';
 import { createQuarantine } from '../../../src/archive/quarantine/quarantine.js';
 import { parseConfig } from '../../../src/config/config.js';
@@ -50,6 +51,7 @@ function receiverOver(before?: BeforeCall) {
     admission,
     archive: createArchive({ store, budget, pool }),
     quarantine: createQuarantine(store),
+    erasures: createErasures(store),
     ledger,
     limits: { quarantineBytes: 10_000, maxParts: 10 },
     observer,

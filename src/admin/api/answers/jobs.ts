@@ -22,6 +22,14 @@ export const jobSchema = z
     jobId: z.string(),
     artefacts: z.array(artefactSchema),
     timeline: z.array(ledgerLineSchema).describe('oldest first'),
+    erasure: z
+      .strictObject({
+        erasedAt: instant,
+        complete: z.boolean().describe('false: something is hidden, but not removed yet'),
+        keptUntil: instant.nullable().describe('when the rest can be removed; null when that is unknown'),
+      })
+      .nullable()
+      .describe('null unless an operator erased the job; nothing of it is stored again'),
     searchedBackTo: instant
       .nullable()
       .describe('the ledger was searched for the job back to then; asking again goes on; null: all of it'),
@@ -68,7 +76,24 @@ export const erasedSchema = z
   .strictObject({
     jobId: z.string(),
     deliveryId: ulid.describe('of the ledger line that records the erasure'),
-    erased: z.strictObject({ artefacts: count, conflicts: count, quarantined: count, bytes: count }),
+    complete: z.boolean().describe('false: not everything could be removed; erase again later'),
+    erased: z.strictObject({
+      artefacts: count,
+      conflicts: count,
+      quarantined: count,
+      versions: count.describe('old versions of any of them'),
+      uploads: count.describe('uploads that were not completed'),
+      bytes: count,
+    }),
+    kept: z
+      .strictObject({
+        versions: count,
+        bytes: count,
+        reasons: z.array(z.enum(['retention', 'legal-hold', 'denied', 'unlisted'])),
+        until: instant.nullable().describe('when all of it can be removed; null when that is unknown'),
+      })
+      .nullable()
+      .describe('what is hidden, but cannot be removed yet'),
   })
   .meta({ id: 'Erased' });
 export type Erased = Answer<typeof erasedSchema>;

@@ -75,6 +75,7 @@ const REASONS = {
   'write-race': 'another delivery wrote the same artefact at the same time',
   overloaded: 'the receiver was overloaded',
   draining: 'the replica was shutting down',
+  erased: 'the job was erased before, so nothing of it was stored',
   'client-gone': 'the sender closed the connection before the body was complete',
   internal: 'an unexpected error in the receiver; see its log',
 };

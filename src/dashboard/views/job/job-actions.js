@@ -5,7 +5,7 @@ import { h, kept } from '../../lib/elements/dom.js';
 import { runAction } from '../../lib/elements/run-action.js';
 import { field, textOf } from '../../lib/forms/field.js';
 import { itemsOf } from '../../lib/text/describe-line.js';
-import { count, listed } from '../../lib/text/format.js';
+import { clock, count, listed } from '../../lib/text/format.js';
 import { outcomeOf, reasonInWords } from '../../lib/text/ledger-terms.js';
 
 /** @import { Erased, Refetched } from '../../lib/api/api-answers.js' */
@@ -119,7 +119,7 @@ async function erase(button, jobId, again) {
     body: h(
       'p',
       {},
-      'Its artefacts, conflicts and quarantined bodies are permanently deleted from the store. The ledger records when the job was erased and by whom. Recovery does not fetch the job again, but a callback in flight can store it again.',
+      'Its artefacts, conflicts and quarantined bodies are permanently deleted from the store, old versions included. The ledger records when the job was erased and by whom. The job stays erased: later callbacks, recovery and imports store nothing of it.',
     ),
     confirm: 'Erase permanently',
     typed: jobId,
@@ -128,18 +128,22 @@ async function erase(button, jobId, again) {
   if (agreed === null) return;
   await runAction(button, async () => {
     const result = await remove(`/jobs/${encodeURIComponent(jobId)}`, agreed);
-    return `Job ${jobId} was erased: ${erasedInWords(result.erased)}.`;
+    return erasedInWords(jobId, result);
   });
   await again();
 }
 
-/** @param {Erased['erased']} erased */
-function erasedInWords({ artefacts, conflicts, quarantined }) {
-  return listed([
+/** @param {string} jobId @param {Erased} result @returns {Announcement} */
+function erasedInWords(jobId, { erased: { artefacts, conflicts, quarantined }, kept: rest }) {
+  const erased = listed([
     count(artefacts, 'artefact'),
     count(conflicts, 'conflict'),
     count(quarantined, 'quarantined body', 'quarantined bodies'),
   ]);
+  const text = `Job ${jobId} was erased: ${erased}.`;
+  if (rest === null) return { tone: 'good', text };
+  const until = rest.until === null ? 'yet' : `before ${clock(rest.until)}`;
+  return { tone: 'notice', text: `${text} ${count(rest.versions, 'version')} cannot be removed ${until}.` };
 }
 
 const KINDS = [

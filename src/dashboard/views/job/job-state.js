@@ -1,4 +1,4 @@
-import { count } from '../../lib/text/format.js';
+import { clock, count } from '../../lib/text/format.js';
 import { callbackStatusInWords, reasonInWords } from '../../lib/text/ledger-terms.js';
 
 /** @import { Artefact, Job, LedgerLine, ServiceRecord } from '../../lib/api/api-answers.js' */
@@ -10,7 +10,8 @@ import { callbackStatusInWords, reasonInWords } from '../../lib/text/ledger-term
  * The state of a job; `repair` is the recommended action.
  * @param {Job} job @returns {JobState}
  */
-export function jobState({ artefacts, timeline, service }) {
+export function jobState({ artefacts, timeline, service, erasure }) {
+  if (erasure !== null) return erasedState(erasure);
   const transcripts = artefacts.filter(isTranscript).filter((artefact) => !isConflict(artefact));
   const conflicts = artefacts.filter(isConflict);
   if (conflicts.length > 0 && isSettled(timeline))
@@ -32,11 +33,21 @@ export function jobState({ artefacts, timeline, service }) {
   return withoutTranscript(artefacts, timeline, service);
 }
 
+/** @param {NonNullable<Job['erasure']>} erasure */
+function erasedState({ complete, keptUntil }) {
+  if (complete) return state('neutral', 'Erased', 'Everything stored for this job was erased.', null);
+  const until = keptUntil === null ? 'yet' : `before ${clock(keptUntil)}`;
+  return state(
+    'notice',
+    'Not erased completely',
+    `What is stored for this job is hidden, but cannot be removed ${until}. Erase it again then; the timeline says what remains and why.`,
+    null,
+  );
+}
+
 /** @param {readonly Artefact[]} artefacts @param {readonly LedgerLine[]} timeline @param {ServiceRecord | null} service */
 function withoutTranscript(artefacts, timeline, service) {
   const last = timeline.at(-1);
-  if (last?.outcome === 'erased')
-    return state('neutral', 'Erased', 'Everything stored for this job was erased.', null);
   const failed = timeline.findLast(
     ({ status, origin }) => origin === 'callback' && status !== null && status !== 'success',
   );

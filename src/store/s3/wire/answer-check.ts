@@ -35,6 +35,7 @@ const PROMISED: Readonly<Record<string, Promised>> = {
   CreateMultipartUpload: document('InitiateMultipartUploadResult'),
   CompleteMultipartUpload: document('CompleteMultipartUploadResult'),
   ListObjectsV2: document('ListBucketResult'),
+  ListObjectVersions: document('ListVersionsResult'),
   ListParts: document('ListPartsResult'),
   ListMultipartUploads: document('ListMultipartUploadsResult'),
   GetBucketLifecycleConfiguration: document('LifecycleConfiguration'),

@@ -194,7 +194,7 @@ describe('verify', () => {
     const { archive } = archiveOver(store);
     const ledger = createLedger({ store, replica: 'r' });
     const session = beginSessionDelivery(
-      { archive, ledger, pauseMs: 0 },
+      { store, archive, ledger, pauseMs: 0 },
       {
         ...{ deliveryId: '01JZZZZZZZZZZZZZZZZZZZZZZZ', jobId: 'session', source: 'default', region: null },
         ...{ origin: 'realtime', receivedAt: AT, keyPrefix: '' },

@@ -59,7 +59,7 @@ describe('the file store at the worst moment', () => {
       },
     };
     const publisher = createFilePublisher({ root, folders: pruned, meta, fsync: true });
-    const temp = await openTempFile(join(path, '.tmp'), folders);
+    const temp = await openTempFile(join(path, '.tmp'), 'a/b', folders);
     await writeFully(temp.handle, Buffer.from('x'), 0);
     expect(await publisher.create('a/b', temp, headers('me'))).toBe('created');
     await temp.discard();

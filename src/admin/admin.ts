@@ -94,7 +94,11 @@ export function createAdmin(options: AdminOptions): Admin {
     history: createJobHistory(view),
     signIn,
     downloads: createDownloadGate(options.limits),
-    names: filterNames(sources.keys(), options.filterRegions),
+    names: filterNames(
+      sources.keys(),
+      options.filterRegions,
+      new Map([...sources].map(([name, { context }]) => [name, context])),
+    ),
     keyPrefixes: [...sources.values()].map(({ keyPrefix }) => keyPrefix),
     trial: createTrialDecoder(sources, options.limits.maxParts),
     health: {

@@ -1,6 +1,7 @@
 import { Problem } from '../domain/problem.js';
 import type { SourceScope } from '../domain/rights.js';
 import { readInstant } from '../time/instant.js';
+import { type ContextFilter, matchContext, parseContextFilter } from './context-filter.js';
 import type { LedgerRow } from './ledger-row.js';
 import { beforeInstant, comparePositions, decodeCursor, type RowPosition } from './row-position.js';
 import type { RowTest } from './row-scope.js';
@@ -19,6 +20,8 @@ export interface DeliveryQuery {
   readonly origin?: string | undefined;
   /** Only lines that exist for a client with these sources. Default: all. */
   readonly scope?: SourceScope | undefined;
+  /** `name:value` of the context. */
+  readonly context?: string | undefined;
   /** Rows per page, 1 to 500. Default 50. */
   readonly limit?: number | undefined;
   readonly cursor?: string | undefined;
@@ -36,6 +39,7 @@ export interface RowSearch {
   readonly filters: RowFilters;
   /** What the filters do not say. Part of `matches`. */
   readonly exists: RowTest;
+  readonly context: ContextFilter | null;
   readonly matches: (row: LedgerRow) => boolean;
 }
 
@@ -45,7 +49,7 @@ export type RowFilters = Readonly<Partial<Record<(typeof FIELDS)[number], string
 const END_OF_TIME = 8.64e15;
 
 /**
- * Throws `Problem` `request-invalid` for invalid instants, limits and cursors.
+ * Throws `Problem` `request-invalid` for invalid instants, limits, contexts and cursors.
  *
  * @param exists whether a row is in the scope of the query
  */
@@ -60,16 +64,19 @@ export function prepareSearch(query: DeliveryQuery, exists: RowTest = () => true
     const value = query[field];
     return value === undefined ? [] : [{ field, value }];
   });
+  const context = query.context === undefined ? null : parseContextFilter(query.context);
+  const hasContext = context === null ? null : matchContext(context);
   return {
     limit,
     since,
     start: cursor === undefined ? until : earlier(until, decodeCursor(cursor)),
     filters: Object.fromEntries(wanted.map(({ field, value }) => [field, value])),
+    context,
     explicit: query.since !== undefined || query.until !== undefined,
     exists,
     matches: (row) => {
       for (const { field, value } of wanted) if (row[field] !== value) return false;
-      return exists(row);
+      return exists(row) && (hasContext?.(row) ?? true);
     },
   };
 }

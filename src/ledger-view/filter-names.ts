@@ -3,6 +3,7 @@ import { ORIGINS } from '../domain/item.js';
 import { KNOWN_CALLBACK_STATUSES } from '../domain/job.js';
 import { Problem } from '../domain/problem.js';
 import { isInScope, type SourceScope } from '../domain/rights.js';
+import { parseContextFilter } from './context-filter.js';
 import type { LedgerView } from './ledger-view.js';
 
 /** Filters whose values are names from a known set. */
@@ -12,15 +13,24 @@ export interface NameFilters {
   readonly status?: string | undefined;
   readonly outcome?: string | undefined;
   readonly origin?: string | undefined;
+  readonly context?: string | undefined;
 }
 
-/** The values that the filters offer. */
-export interface FilterNames {
+/** The values that the filters offer to a client. */
+export interface OfferedNames {
   readonly sources: readonly string[];
   readonly regions: readonly string[];
   readonly statuses: readonly string[];
   readonly outcomes: readonly string[];
   readonly origins: readonly string[];
+  /** Names of the context that sources admit. */
+  readonly contexts: readonly string[];
+}
+
+/** All of them. */
+export interface FilterNames extends Omit<OfferedNames, 'contexts'> {
+  /** By source. */
+  readonly contexts: ReadonlyMap<string, readonly string[]>;
 }
 
 const FIELDS = [
@@ -31,20 +41,30 @@ const FIELDS = [
   ['origin', 'origins'],
 ] as const;
 
-/** @param sources and regions as configured */
-export function filterNames(sources: Iterable<string>, regions: Iterable<string>): FilterNames {
+/** @param sources, regions and names of each source's context as configured */
+export function filterNames(
+  sources: Iterable<string>,
+  regions: Iterable<string>,
+  contexts: FilterNames['contexts'] = new Map(),
+): FilterNames {
   return {
     sources: [...sources].sort(),
     regions: [...regions].sort(),
     statuses: KNOWN_CALLBACK_STATUSES,
     outcomes: LEDGER_OUTCOMES,
     origins: ORIGINS,
+    contexts,
   };
 }
 
 /** The names that exist for a client with some sources. */
-export function namesInScope(names: FilterNames, scope: SourceScope): FilterNames {
-  return { ...names, sources: names.sources.filter((source) => isInScope(scope, source)) };
+export function namesInScope(names: FilterNames, scope: SourceScope): OfferedNames {
+  const contexts = [...names.contexts].flatMap(([source, own]) => (isInScope(scope, source) ? own : []));
+  return {
+    ...names,
+    sources: names.sources.filter((source) => isInScope(scope, source)),
+    contexts: [...new Set(contexts)].sort(),
+  };
 }
 
 /**
@@ -67,4 +87,16 @@ export function rejectUnknownNames(
       `${field}: ${JSON.stringify(value.slice(0, 64))} is not known; known are ${existing[names].join(', ')}.`,
     );
   }
+  if (filters.context !== undefined) rejectUnknownContext(filters.context, existing.contexts);
+}
+
+/** The ledger may hold names that were admitted once, but a misspelt one is far more likely. */
+function rejectUnknownContext(filter: string, names: readonly string[]): void {
+  const { name } = parseContextFilter(filter);
+  if (names.includes(name)) return;
+  const admitted = names.length === 0 ? 'no source admits any' : `sources admit ${names.join(', ')}`;
+  throw new Problem(
+    'request-invalid',
+    `context: ${JSON.stringify(name.slice(0, 64))} is not known; ${admitted} (sources.<name>.context).`,
+  );
 }

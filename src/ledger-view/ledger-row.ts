@@ -2,6 +2,7 @@ import { promisify } from 'node:util';
 import { deflateRaw, inflateRawSync } from 'node:zlib';
 import { type LedgerEntry, parseLine } from '../archive/ledger/parse-segment.js';
 import type { LedgerLine } from '../domain/delivery.js';
+import { contextHashes } from './context-hashes.js';
 
 /** The fields of a ledger line that filters and charts need. The line itself stays compressed in its block. */
 export interface LedgerRow {
@@ -17,6 +18,8 @@ export interface LedgerRow {
   readonly credential: string | null;
   readonly bytes: number;
   readonly durationMs: number;
+  /** Hashes of its values, which bounds the memory they take; null without any. */
+  readonly context: readonly number[] | null;
   readonly block: LineBlock;
   /** Index of the line in its block. */
   readonly index: number;
@@ -91,6 +94,7 @@ function rowOf(line: LedgerLine, block: LineBlock, index: number): LedgerRow {
     credential: shared(line.credential),
     bytes: Number(line.bytes) || 0,
     durationMs: Number(line.durationMs) || 0,
+    context: contextHashes(line.context),
     block,
     index,
   };

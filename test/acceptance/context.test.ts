@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createFileStore } from '../../src/store/file/file-store.js';
 import type { ObjectStore } from '../../src/store/object-store.js';
 import { ledgerOf } from '../support/ledger/ledger-of.js';
-import { sendCallback } from '../support/processes/admin-api.js';
+import { adminApi, sendCallback } from '../support/processes/admin-api.js';
 import { type RunningService, startService } from '../support/processes/running-service.js';
 
 /** The submitter's own parameters, from the callback URL into the ledger and the metadata of the artefacts. */
@@ -96,5 +96,30 @@ describe('the context of a callback', () => {
     await send('id=c4&status=success&call=1', TRANSCRIPT, 'plain');
     expect((await linesOf('c4'))[0]).not.toHaveProperty('context');
     expect(await contextMetadata('plain/jobs/c4/transcript.json')).toEqual({});
+  });
+
+  it('is a filter of the list of deliveries', async () => {
+    const api = adminApi(service);
+    const jobsOf = async (filter: string) => {
+      const { body } = await api.get(`/deliveries?context=${encodeURIComponent(filter)}`);
+      return body.deliveries.map(({ jobId }: { jobId: string }) => jobId);
+    };
+    expect(await jobsOf('call:+49/1')).toEqual(['c1']);
+    expect(await jobsOf('call:2')).toEqual(['c2']);
+    expect(await jobsOf('call:1')).toEqual(['c3', 'c2']);
+    expect(await jobsOf('Customer_Id:1')).toEqual([]);
+    expect((await api.get('/names')).body.contexts).toEqual(['Customer_Id', 'call']);
+  });
+
+  it.each([
+    ['cal:1', '"cal" is not known; sources admit Customer_Id, call'],
+    ['constructor:1', '"constructor" is not known'],
+    ['call', 'context must be <name>:<value>, such as call:123.'],
+    ['call:', 'context must be'],
+    ['call:a b', 'context must be'],
+    [`call:${'x'.repeat(129)}`, 'context must be'],
+  ])('refuses the filter %s', async (filter, detail) => {
+    const { status, body } = await adminApi(service).get(`/deliveries?context=${encodeURIComponent(filter)}`);
+    expect([status, body.detail]).toEqual([400, expect.stringContaining(detail)]);
   });
 });

@@ -6,6 +6,7 @@ import { type RunningService, startService } from '../support/processes/running-
 import { until } from '../support/until.js';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
+const CONTEXT = 'call=7%2Fa&case=1&case=2';
 const TRANSCRIPT = JSON.stringify({ format: '2.9', metadata: {}, results: [] });
 
 let browser: Browser;
@@ -15,8 +16,8 @@ let deliveryId: string;
 
 beforeAll(async () => {
   browser = await openBrowser();
-  service = await startService({ sources: { default: {} } });
-  const sent = await sendCallback(service, 'id=first&status=success', TRANSCRIPT, JSON_TYPE);
+  service = await startService({ sources: { default: { context: ['call', 'case'] } } });
+  const sent = await sendCallback(service, `id=first&status=success&${CONTEXT}`, TRANSCRIPT, JSON_TYPE);
   deliveryId = String(sent.json.deliveryId);
 });
 beforeEach(async () => {
@@ -88,6 +89,26 @@ describe('ids', () => {
     await page.getByRole('button', { name: `Copy delivery id ${deliveryId}` }).click();
     await page.locator('#notice').getByText(`Copied: delivery id ${deliveryId}.`).waitFor();
     expect(await page.evaluate('navigator.clipboard.readText()')).toBe(deliveryId);
+  });
+});
+
+describe('the context', () => {
+  it('is a column and a filter of deliveries, and on the page of the job', async () => {
+    const { page } = dashboard;
+    await dashboard.go('deliveries');
+    await page.getByRole('columnheader', { name: 'Context' }).waitFor();
+    await page.getByRole('cell', { name: 'call 7/a' }).getByRole('link', { name: '7/a' }).click();
+    await page.waitForURL(/deliveries\?context=call%3A7%2Fa$/);
+    await page.getByRole('cell', { name: 'first' }).waitFor();
+    await page.getByLabel('Context (call:…)').fill('call:8');
+    await page.getByLabel('Context (call:…)').press('Enter');
+    await page.getByText('No delivery matches these filters.').waitFor();
+    await page.getByLabel('Context (call:…)').fill('cal:8');
+    await page.getByLabel('Context (call:…)').press('Enter');
+    await page.getByText('"cal" is not known; sources admit call, case').waitFor();
+    await dashboard.go('jobs/first');
+    await page.locator('main p', { hasText: 'call 7/a' }).first().waitFor();
+    await page.getByText('Left out of the context: case (repeated).').waitFor();
   });
 });
 

@@ -198,8 +198,11 @@ describe('the queries of docs/ledger.md in DuckDB', () => {
     await write(LINES);
     await compactHour();
     await run(setUp);
-    const [byHour, withoutTranscript, ofOneJob, credentials, framing] = await Promise.all(queries.map(run));
-    expect(queries).toHaveLength(5);
+    const [byHour, withoutTranscript, ofOneJob, credentials, ofCall, framing] = await Promise.all(
+      queries.map(run),
+    );
+    expect(queries).toHaveLength(6);
+    expect(ofCall).toEqual([]);
     expect(byHour?.map(({ hour, lines }) => ({ hour, lines: Number(lines) }))).toEqual([
       { hour: '05', lines: 3 },
       { hour: '06', lines: 1 },

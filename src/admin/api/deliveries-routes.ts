@@ -40,6 +40,7 @@ export function deliveriesRoutes({ view, fresh, refusals, names }: DeliveriesRou
         status: statusFilter,
         outcome: outcomeFilter,
         origin: text.optional().describe('callback, recovery, replay, import or realtime'),
+        context: text.optional().describe('`name:value` of the context, such as call:123'),
         ...page(50),
       },
       answers: { 200: deliveriesSchema },

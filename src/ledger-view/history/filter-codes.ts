@@ -1,5 +1,6 @@
 import type { LedgerLine } from '../../domain/delivery.js';
 import type { RowFilters } from '../delivery-query.js';
+import { textHash } from '../text-hash.js';
 
 /**
  * Numbers the combinations of values that lines have in the filters' fields: there are few of them, so that an index keeps
@@ -49,11 +50,7 @@ export function createFilterCodes(): FilterCodes {
   };
 }
 
-/** 32 bits of an id (FNV-1a). The line itself is compared when it is read. */
+/** The line itself is compared when it is read. */
 export function jobHash(id: string | null): number {
-  let hash = 0x811c9dc5;
-  for (let index = 0; id !== null && index < id.length; index += 1) {
-    hash = Math.imul(hash ^ id.charCodeAt(index), 0x01000193);
-  }
-  return hash >>> 0;
+  return textHash(id ?? '');
 }

@@ -1,5 +1,7 @@
 import { LedgerFileError } from '../../archive/ledger/compaction/ledger-file-error.js';
 import type { LedgerFile } from '../../archive/ledger/compaction/open-ledger-file.js';
+import { hasContextValue } from '../../domain/context.js';
+import type { ContextFilter } from '../context-filter.js';
 import { createRowPacker, type LedgerRow } from '../ledger-row.js';
 import { beforeInstant, comparePositions, type RowPosition } from '../row-position.js';
 import { type CompactedFile, type CompactedFiles, mayHold } from './compacted-files.js';
@@ -94,10 +96,11 @@ const FIELDS = ['source', 'region', 'status', 'outcome', 'origin'] as const;
 async function matchesOf({ file, group }: Part, { search, from }: HourSearch): Promise<Match[]> {
   if (group === null) return [];
   const { opened, index } = group;
-  const { filters, since } = search;
+  const { filters, context, since } = search;
   const fields = FIELDS.filter((field) => filters[field] !== undefined);
   const names = new Set(['deliveryId', 'receivedAt', 'outcome', 'source', ...fields] as const);
   const columns = await opened.readColumns(index, [...names, 'jobId']);
+  const hasContext = await contextTest(opened, index, context);
   const matches: Match[] = [];
   for (const [row, time] of columns.receivedAt.entries()) {
     const position = { time, id: columns.deliveryId[row] ?? '', outcome: columns.outcome[row] ?? '' };
@@ -105,9 +108,26 @@ async function matchesOf({ file, group }: Part, { search, from }: HourSearch): P
     if (filters.job !== undefined && columns.jobId[row] !== filters.job) continue;
     if (!fields.every((field) => columns[field][row] === filters[field])) continue;
     if (!search.exists({ job: columns.jobId[row] ?? null, source: columns.source[row] ?? null })) continue;
+    if (!hasContext(row)) continue;
     matches.push({ ...position, file, opened, group: index, row });
   }
   return matches;
+}
+
+/** A test of the rows of a row group. Versions that do not know the field have it among the fields without a column. */
+async function contextTest(
+  opened: LedgerFile,
+  group: number,
+  wanted: ContextFilter | null,
+): Promise<(row: number) => boolean> {
+  if (wanted === null) return () => true;
+  const { name, value } = wanted;
+  const { context } = await opened.readColumns(group, ['context']);
+  if (context.some((json) => json !== null)) {
+    return (row) => hasContextValue(JSON.parse(context[row] ?? 'null'), name, value);
+  }
+  const { extra } = await opened.readColumns(group, ['extra']);
+  return (row) => hasContextValue(JSON.parse(extra[row] ?? '{}').context, name, value);
 }
 
 function merge(matches: readonly Match[], added: readonly Match[], wanted: number): Match[] {

@@ -21,6 +21,7 @@ export interface Drawn {
   readonly region: string;
   readonly source: string;
   readonly outcome: string;
+  readonly context: Readonly<Record<string, string>> | undefined;
   readonly isDouble: boolean;
 }
 
@@ -40,6 +41,7 @@ export const drawnLine: fc.Arbitrary<Drawn> = fc.record({
   region: fc.constantFrom('eu1', 'us1'),
   source: fc.constantFrom('intake', 'elsewhere'),
   outcome: fc.constantFrom('stored', 'failed'),
+  context: fc.constantFrom(undefined, { call: '1' }, { call: '2', constructor: '1' }),
   isDouble: fc.boolean(),
 });
 
@@ -49,14 +51,16 @@ export const historyQuery: fc.Arbitrary<DeliveryQuery> = fc.record(
     region: fc.constant('us1'),
     outcome: fc.constant('failed'),
     scope: fc.constant(new Set(['intake'])),
+    context: fc.constantFrom('call:1', 'constructor:1'),
     since: fc.integer({ min: 0, max: 7_000_000 }).map((after) => iso(FIRST + after)),
     until: fc.integer({ min: 0, max: 7_000_000 }).map((after) => iso(FIRST + after)),
   },
   { requiredKeys: [] },
 );
 
-export function lineOf({ received, job, region, source, outcome }: Drawn): LedgerLine {
-  return ledgerLine({ receivedAt: iso(FIRST + received), jobId: job, region, source, outcome });
+export function lineOf({ received, job, region, source, outcome, context }: Drawn): LedgerLine {
+  const optional = context === undefined ? {} : { context };
+  return ledgerLine({ receivedAt: iso(FIRST + received), jobId: job, region, source, outcome, ...optional });
 }
 
 /** Lines that were written together, as a replica does: by hour of receipt. */
@@ -85,9 +89,11 @@ export function putAll(store: MemoryStore, all: readonly Drawn[]): LedgerLine[] 
 
 export function matchesQuery(
   line: LedgerLine,
-  { job, region, outcome, scope, since, until }: DeliveryQuery,
+  { job, region, outcome, scope, context, since, until }: DeliveryQuery,
 ): boolean {
+  const values = Object.entries(line.context ?? {}).map((entry) => entry.join(':'));
   return (
+    (context === undefined || values.includes(context)) &&
     (job === undefined || line.jobId === job) &&
     (region === undefined || line.region === region) &&
     (outcome === undefined || line.outcome === outcome) &&

@@ -147,6 +147,7 @@ export const namesSchema = z
     statuses: z.array(z.string()),
     outcomes: z.array(z.string()),
     origins: z.array(z.string()),
+    contexts: z.array(z.string()).describe('names of the context that sources admit'),
   })
   .meta({ id: 'Names' });
 export type Names = Answer<typeof namesSchema>;

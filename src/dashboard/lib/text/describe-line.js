@@ -98,7 +98,13 @@ function detailsOf(line) {
     line.actor && `By ${line.actor}.`,
     line.wouldRefuse &&
       `Accepted in report mode; enforcement would reject it: ${reasonInWords(line.wouldRefuse)}.`,
+    line.contextOmitted && `Left out of the context: ${omittedIn(line.contextOmitted)}.`,
   ];
+}
+
+/** @param {NonNullable<LedgerLine['contextOmitted']>} omitted */
+function omittedIn(omitted) {
+  return listed(Object.entries(omitted).map(([name, reason]) => `${name} (${reason})`));
 }
 
 /** @param {LedgerLine} line */

@@ -1,6 +1,6 @@
-import { get } from '../../lib/api/admin-api.js';
+import { ApiError, get } from '../../lib/api/admin-api.js';
 import { h, link } from '../../lib/elements/dom.js';
-import { emptyPanel, heading, moment } from '../../lib/elements/panels.js';
+import { emptyPanel, heading, moment, problemPanel } from '../../lib/elements/panels.js';
 import { runAction } from '../../lib/elements/run-action.js';
 import {
   filterForm,
@@ -28,7 +28,7 @@ import { deliveryTable, firstCallback, identityOf } from './delivery-table.js';
  * @property {boolean} isContinued whether the user has loaded more than the first page
  */
 
-const FILTERS = ['job', 'outcome', 'region', 'source', 'status', 'origin', 'since', 'until'];
+const FILTERS = ['job', 'outcome', 'region', 'source', 'status', 'origin', 'context', 'since', 'until'];
 
 /**
  * The live list of deliveries.
@@ -45,17 +45,18 @@ export function deliveriesView(screen) {
   screen.keepFresh(3000, async (signal) => {
     const names = await knownNames();
     health ??= await get('/health', { signal });
-    const page = await get('/deliveries', { query: { ...values, limit: 50 }, signal });
+    const form = () => filterForm('deliveries', filtersOf(names, values), values);
+    const page = await get('/deliveries', { query: { ...values, limit: 50 }, signal }).catch((error) => {
+      if (!(error instanceof ApiError && error.code === 'request-invalid')) throw error;
+      return error;
+    });
+    // Instead of the list of the filters before.
+    if (page instanceof ApiError) return screen.render(heading('Deliveries'), form(), problemPanel(page));
     lists.older = [...keepSeen(lists, page.deliveries), ...lists.older];
     lists.latest = page.deliveries;
     if (!lists.isContinued) continueWith(lists, page);
     const shown = health;
-    const draw = () =>
-      screen.render(
-        heading('Deliveries'),
-        filterForm('deliveries', filtersOf(names, values), values),
-        list(screen, values, lists, shown, draw),
-      );
+    const draw = () => screen.render(heading('Deliveries'), form(), list(screen, values, lists, shown, draw));
     draw();
   });
 }
@@ -70,9 +71,18 @@ function filtersOf(names, values) {
     { name: 'source', label: 'Source', takes: optionsOf(names.sources, values.source) },
     { name: 'status', label: 'Callback status', takes: optionsOf(names.statuses, values.status) },
     { name: 'origin', label: 'Origin', takes: optionsOf(ORIGIN_NAMES, values.origin) },
+    ...contextFilter(names, values),
     { name: 'since', label: 'Since', takes: 'instant' },
     { name: 'until', label: 'Until', takes: 'instant' },
   ];
+}
+
+/** @param {Names} names @param {FilterValues} values @returns {Filter[]} */
+function contextFilter({ contexts }, { context }) {
+  const example = contexts[0] ?? 'name';
+  return contexts.length > 0 || context
+    ? [{ name: 'context', label: `Context (${example}:…)`, takes: 'text' }]
+    : [];
 }
 
 /**

@@ -1,3 +1,4 @@
+import { contextValues, hasContext } from '../../lib/elements/context-values.js';
 import { h, link } from '../../lib/elements/dom.js';
 import { emptyPanel, jobLink, moment, outcomeBadge, table, toDelivery } from '../../lib/elements/panels.js';
 import { status } from '../../lib/elements/status.js';
@@ -14,11 +15,15 @@ const COLUMNS = ['When', 'Job', 'Outcome', 'Status', 'From', 'What', 'Size', 'To
  * @param {readonly LedgerLine[]} lines @param {string} caption @param {number} now
  */
 export function deliveryTable(lines, caption, now) {
+  const withContext = hasContext(lines);
   return table({
     caption,
-    columns: COLUMNS,
+    columns: withContext ? [...COLUMNS, 'Context'] : COLUMNS,
     key: 'deliveries',
-    rows: lines.map((line) => ({ key: identityOf(line), cells: cellsOf(line, now) })),
+    rows: lines.map((line) => ({
+      key: identityOf(line),
+      cells: withContext ? [...cellsOf(line, now), contextValues([line])] : cellsOf(line, now),
+    })),
   });
 }
 

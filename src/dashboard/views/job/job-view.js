@@ -1,5 +1,6 @@
 import { ApiError, get } from '../../lib/api/admin-api.js';
 import { may } from '../../lib/api/session.js';
+import { contextValues, hasContext } from '../../lib/elements/context-values.js';
 import { copyButton } from '../../lib/elements/copy-button.js';
 import { h } from '../../lib/elements/dom.js';
 import { emptyPanel, heading } from '../../lib/elements/panels.js';
@@ -66,6 +67,7 @@ function pageOf(job, { chosen, transcript, comparison, downloads, again }) {
   return [
     heading(`Job ${jobId}`, copyButton(jobId, `job id ${jobId}`), status(tone, word)),
     h('p', { class: 'prose', 'data-key': 'state' }, text),
+    hasContext(timeline) && h('p', { 'data-key': 'context' }, contextValues(timeline)),
     jobActions(jobId, repair, again, needsDecision(job) && acknowledgeButton(jobId, again)),
     may('read') ? comparison(artefacts) : null,
     h(

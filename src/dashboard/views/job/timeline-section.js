@@ -1,4 +1,5 @@
 import { may } from '../../lib/api/session.js';
+import { contextValues, hasContext } from '../../lib/elements/context-values.js';
 import { copyButton } from '../../lib/elements/copy-button.js';
 import { h, link } from '../../lib/elements/dom.js';
 import { moment, toDelivery } from '../../lib/elements/panels.js';
@@ -52,6 +53,7 @@ function event(line, chosen) {
         ),
       ),
       h('p', { class: 'title' }, title),
+      hasContext([line]) && h('p', { class: 'detail' }, contextValues([line])),
       details.map((text) => h('p', { class: 'detail' }, text)),
       quarantineLink(line),
       shapeOf(line),

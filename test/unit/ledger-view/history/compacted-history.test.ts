@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { ledgerPartition } from '../../../../src/archive/layout.js';
@@ -112,6 +113,32 @@ describe('pages of compacted hours', () => {
     const page = await view.deliveries({ until: iso(NOW), limit: 500 });
     expect(page.deliveries.length).toBeGreaterThan(0);
     expect(page.faults).toEqual([expect.stringContaining(key)]);
+  });
+
+  it('find the context in a file of a version that has no column for it', async () => {
+    const { store } = await compactedHour();
+    const file = await readFile('test/support/ledger/compacted-before-context.parquet');
+    const [key = ''] = [...store.objects.keys()].filter((name) => name.startsWith('ledger-parquet/'));
+    await store.delete(key);
+    await store.create(key, file, { contentType: 'application/vnd.apache.parquet', metadata: {} });
+    for (const name of [...store.objects.keys()]) {
+      if (name.startsWith('ledger/')) store.objects.delete(name);
+      if (name.startsWith('rollups/')) {
+        const rollup = JSON.parse(store.objects.get(name)?.body.toString() ?? '');
+        if (rollup.parquet.key !== key) store.objects.delete(name);
+        else store.put(name, JSON.stringify({ ...rollup, parquet: { key, bytes: file.length } }));
+      }
+    }
+    const view = createLedgerView({ store, clock: () => NOW, windowMs: 3_600_000 });
+    await view.refresh();
+    const found = async (query: DeliveryQuery) =>
+      (await view.deliveries({ until: iso(NOW), ...query })).deliveries.map(({ jobId, context }) => [
+        jobId,
+        context,
+      ]);
+    expect(await found({ context: 'call:8' })).toEqual([['job3', { call: '8' }]]);
+    expect(await found({ job: 'job1' })).toEqual([['job1', undefined]]);
+    expect(await found({})).toHaveLength(3);
   });
 
   it('list no segments and open no file that cannot match', async () => {

@@ -1,0 +1,28 @@
+import { to } from '../screen/route.js';
+import { h, link } from './dom.js';
+
+/** @import { LedgerLine } from '../api/api-answers.js' */
+
+/**
+ * The submitter's own ids, each with a link to the deliveries that have it. Untrusted text.
+ * @param {readonly LedgerLine[]} lines
+ */
+export function contextValues(lines) {
+  const entries = lines.flatMap(({ context }) =>
+    Object.entries(context ?? {}).map(([name, value]) => ({ name, value: String(value) })),
+  );
+  const values = new Map(entries.map((entry) => [`${entry.name}:${entry.value}`, entry]));
+  return [...values].map(([filter, { name, value }]) =>
+    h(
+      'span',
+      { class: 'context', 'data-key': filter },
+      `${name} `,
+      link(to('deliveries', { context: filter }), value),
+    ),
+  );
+}
+
+/** @param {readonly LedgerLine[]} lines */
+export function hasContext(lines) {
+  return lines.some(({ context }) => context !== undefined);
+}

@@ -1,0 +1,28 @@
+import { hasContextValue, isContextValue } from '../domain/context.js';
+import { Problem } from '../domain/problem.js';
+import { contextHash } from './context-hashes.js';
+import { type LedgerRow, linesOf } from './ledger-row.js';
+
+/** One wanted value of the context. */
+export interface ContextFilter {
+  readonly name: string;
+  readonly value: string;
+}
+
+/** Reads `name:value`. Throws `Problem` `request-invalid`. */
+export function parseContextFilter(text: string): ContextFilter {
+  const [, name, value] = /^([^:]+):(.+)$/.exec(text) ?? [];
+  if (name === undefined || value === undefined || !isContextValue(value)) {
+    throw new Problem('request-invalid', 'context must be <name>:<value>, such as call:123.');
+  }
+  return { name, value };
+}
+
+/** A test of rows. Only a line whose hash is among them is decompressed and compared. */
+export function matchContext({ name, value }: ContextFilter): (row: LedgerRow) => boolean {
+  const hash = contextHash(name, value);
+  return (row) =>
+    row.context !== null &&
+    row.context.includes(hash) &&
+    linesOf([row]).some(({ context }) => hasContextValue(context, name, value));
+}

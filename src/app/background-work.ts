@@ -4,6 +4,7 @@ import { rescueRegularly } from '../capture/rescue-regularly.js';
 import type { Config } from '../config/config.js';
 import type { Logger } from '../observe/logger.js';
 import type { Metrics } from '../observe/metrics.js';
+import type { Outbox } from '../outbox/outbox.js';
 import { reconcileRegularly } from '../recovery/reconcile-regularly.js';
 import { startSweeping } from '../store/start-sweeping.js';
 import type { ArchiveParts } from './archive-parts.js';
@@ -22,15 +23,16 @@ export interface BackgroundWorkOptions {
   readonly parts: ArchiveParts;
   readonly metrics: Metrics;
   readonly log: Logger;
+  readonly outbox: Outbox;
   /** Whether the store was writable recently. */
   readonly isStoreReady: () => boolean;
   /** Whether callbacks need the process: what can wait then waits. */
   readonly isBusy: () => boolean;
 }
 
-/** What a replica does on its own: abort stale uploads, archive live sessions that were cut short, reconcile, compact. */
+/** What a replica does on its own: abort stale uploads, archive live sessions that were cut short, reconcile, compact, send events. */
 export function createBackgroundWork(options: BackgroundWorkOptions) {
-  const { config, parts, metrics, log } = options;
+  const { config, parts, metrics, log, outbox } = options;
   const { store, archive, ledger } = parts;
   let stopSweeping = () => {};
   const started: { stop(): Promise<void> }[] = [];
@@ -60,6 +62,8 @@ export function createBackgroundWork(options: BackgroundWorkOptions) {
         folder: config.capture.rescueFolder,
       };
       started.push(rescueRegularly({ parts: rescueParts, log, interval: RESCUE_EVERY }));
+      outbox.start();
+      started.push(outbox);
       const { interval } = config.recovery;
       if (interval === null || !canAskService(config)) return;
       started.push(reconcileRegularly({ parts: parts.recovery, interval, metrics: metrics.recovery, log }));

@@ -5,12 +5,17 @@ import type { ObjectStore } from '../store/object-store.js';
 /** Milliseconds in which the line of a delivery that ended at the last moment is written. */
 const LAST_LINES = 300_000;
 
+/** Milliseconds from the end of an hour of the ledger until no delivery of it can be running any more. */
+export function closedAfter({ limits }: Pick<Config, 'limits'>): number {
+  return limits.totalTimeout + LAST_LINES;
+}
+
 /** Compaction as the configuration asks for it. */
-export function compactionParts({ limits, ledger }: Config, store: ObjectStore): CompactionParts {
+export function compactionParts(config: Config, store: ObjectStore): CompactionParts {
   return {
     store,
     clock: Date.now,
-    closedAfter: limits.totalTimeout + LAST_LINES,
-    keepSegments: ledger.keepSegments,
+    closedAfter: closedAfter(config),
+    keepSegments: config.ledger.keepSegments,
   };
 }

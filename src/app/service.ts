@@ -20,6 +20,7 @@ import { createReceiver } from '../receiver/receive.js';
 import { createReport } from '../receiver/report.js';
 import { openArchiveParts } from './archive-parts.js';
 import { createBackgroundWork } from './background-work.js';
+import { openOutbox } from './open-outbox.js';
 import { createPorts } from './ports.js';
 import { canAskService } from './speech-options.js';
 import { createStoreHealth } from './store-health.js';
@@ -78,13 +79,20 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const metrics = createMetrics({ sources: sourceNames, regions: regionNames, version });
 
   // Store, archive, ledger, and the memory that all bodies pass through.
+  let onOwnSegment = () => {};
   const parts = await openArchiveParts(config, {
     onStoreCall: metrics.store.called,
-    onSegment: metrics.ledger.segmentWritten,
+    onSegment: (segment) => {
+      metrics.ledger.segmentWritten(segment);
+      onOwnSegment();
+    },
     onStoreNotice: (message) => log.warn({ event: 'store-notice' }, message),
   });
   const { store, budget, archive, ledger, speech, recovery } = parts;
   const storeHealth = createStoreHealth(config, store, log);
+
+  const outbox = openOutbox({ config, store, metrics: metrics.outbox, log });
+  onOwnSegment = outbox.wake;
 
   let draining = false;
   const readiness = (): Readiness =>
@@ -103,7 +111,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   );
   const isBusy = () => budget.waiters > 0 || admission.active >= limits.maxConcurrentDeliveries / 2;
   const isStoreReady = () => readiness().ready;
-  const background = createBackgroundWork({ config, parts, metrics, log, isStoreReady, isBusy });
+  const background = createBackgroundWork({ config, parts, metrics, log, outbox, isStoreReady, isBusy });
   const bodyReader = createBodyReader();
   const sources = createSources(config.sources, config.egress.regions, config.receiver.trustedProxies);
   const { deliveries } = metrics;

@@ -1,12 +1,12 @@
 import { encodeTime } from 'ulid';
 import { ledgerPartition } from '../archive/layout.js';
 import { listPartition, listPartitions, startOfPartition } from '../archive/ledger/ledger-reader.js';
+import { ownCopy, segmentName, writtenAt } from '../archive/ledger/segment-name.js';
 import type { ObjectStore } from '../store/object-store.js';
 import type { LedgerRow } from './ledger-row.js';
 import type { RemovedSegments } from './removed-segments.js';
 import type { RowWindow } from './row-window.js';
 import type { SegmentLoader } from './segment-loader.js';
-import { ownCopy, segmentName, writtenAt } from './segment-name.js';
 import { floorTo, HOUR } from './time-ranges.js';
 
 export interface LedgerTailOptions {

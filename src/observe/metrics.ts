@@ -3,6 +3,7 @@ import { type CompactionMetrics, createCompactionMetrics } from './compaction-me
 import { type ConnectionMetrics, createConnectionMetrics } from './connection-metrics.js';
 import { createDeliveryMetrics, type DeliveryMetrics } from './delivery-metrics.js';
 import { createLedgerMetrics, type LedgerMetrics } from './ledger-metrics.js';
+import { createOutboxMetrics, type OutboxMetrics } from './outbox-metrics.js';
 import { createProcessMetrics, type ProcessMetrics } from './process-metrics.js';
 import { createRecoveryMetrics, type RecoveryMetrics } from './recovery-metrics.js';
 import { createSignInMetrics, type SignInMetrics } from './sign-in-metrics.js';
@@ -21,6 +22,7 @@ export interface Metrics {
   readonly compaction: CompactionMetrics;
   readonly recovery: RecoveryMetrics;
   readonly verify: VerifyMetrics;
+  readonly outbox: OutboxMetrics;
   readonly signIns: SignInMetrics;
   readonly process: ProcessMetrics;
   /** Content type of `expose()`. */
@@ -56,6 +58,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
     compaction: createCompactionMetrics(registry, clock),
     recovery: createRecoveryMetrics(registry, { regions: options.regions, clock }),
     verify: createVerifyMetrics(registry, clock),
+    outbox: createOutboxMetrics(registry, clock),
     signIns: createSignInMetrics(registry),
     process,
     contentType: registry.contentType,

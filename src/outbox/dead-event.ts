@@ -26,6 +26,6 @@ export interface DeadEvent {
   readonly firstTriedAt: string;
   /** Number of attempts, also of those that `history` leaves out. */
   readonly attempts: number;
-  /** The first and the last attempts, oldest first; at most 16. */
+  /** The first four and the last four attempts, oldest first. */
   readonly history: readonly Attempt[];
 }

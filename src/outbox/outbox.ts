@@ -4,16 +4,28 @@ import type { ObjectStore } from '../store/object-store.js';
 import type { Attempt, DeadEvent } from './dead-event.js';
 import { type DeadEventPage, listDeadEvents, readDeadEvent, removeDeadEvent } from './dead-events.js';
 import { createEndpoint, type Endpoint } from './endpoint.js';
+import type { OutboxObserver } from './outbox-observer.js';
 import { createOutboxStore } from './outbox-store.js';
-import { originOf, type Subscriber } from './subscriber.js';
-import type { SubscriberStatus } from './subscriber-status.js';
+import type { SubscriberRunOptions } from './run-subscriber.js';
+import { OUTBOX_TIMES, type OutboxTimes } from './run-subscriber.js';
+import type { Subscriber } from './subscriber.js';
+import { type SubscriberStatus, subscriberStatus } from './subscriber-status.js';
+import { type SubscriberWatch, watchSubscriber } from './watch-subscriber.js';
 
-export interface OutboxOptions {
+export interface OutboxOptions extends Pick<SubscriberRunOptions, 'closedAfter' | 'stopWithin'> {
   readonly store: ObjectStore;
   readonly subscribers: Readonly<Record<string, Subscriber>>;
+  /** Name of this replica. */
+  readonly owner: string;
+  readonly observer: OutboxObserver;
+  readonly times?: OutboxTimes;
+  /** Milliseconds without a heartbeat after which another replica takes over. Default 30,000. */
+  readonly lease?: number;
+  /** Milliseconds since the epoch. Default `Date.now`. */
+  readonly clock?: () => number;
 }
 
-/** The subscribers of all replicas, and what this process sends to them. */
+/** The subscribers of all replicas, and what this process sends to them. Makes no request before it is asked or started. */
 export interface Outbox {
   /** How far each configured subscriber is. */
   statuses(): Promise<SubscriberStatus[]>;
@@ -32,12 +44,25 @@ export interface Outbox {
     event: ReceiverEvent,
     signal: AbortSignal,
   ): Promise<Attempt & { readonly delivered: boolean }>;
-  /** Ends connections. */
-  close(): Promise<void>;
+  /** Begins to send to the subscribers that no other replica sends to. */
+  start(): void;
+  /** A segment of the ledger was written by this process: its events are sent soon. */
+  wake(): void;
+  /** By subscriber, for those that this process sends to. */
+  sending(): readonly {
+    readonly subscriber: string;
+    readonly oldestUnsent: number | null;
+    readonly waiting: number;
+  }[];
+  /** Lets requests in flight end and releases the claims, so that another replica goes on at once. */
+  stop(): Promise<void>;
 }
 
-export function createOutbox({ store, subscribers }: OutboxOptions): Outbox {
+export function createOutbox(options: OutboxOptions): Outbox {
+  const { store, subscribers } = options;
+  const { times = OUTBOX_TIMES, clock = Date.now } = options;
   const endpoints = new Map<string, Endpoint>();
+  const watches = new Map<string, SubscriberWatch>();
 
   function endpointOf(name: string): Endpoint {
     const subscriber = Object.hasOwn(subscribers, name) ? subscribers[name] : undefined;
@@ -49,7 +74,11 @@ export function createOutbox({ store, subscribers }: OutboxOptions): Outbox {
 
   return {
     statuses: () =>
-      Promise.all(Object.entries(subscribers).map(([name, subscriber]) => statusOf(store, name, subscriber))),
+      Promise.all(
+        Object.entries(subscribers).map(async ([name, subscriber]) =>
+          subscriberStatus(name, subscriber, await createOutboxStore(store, name).read()),
+        ),
+      ),
     deadEvents: (subscriber, page) => listDeadEvents(store, subscriber, page),
     deadEvent: (subscriber, eventId) => readDeadEvent(store, subscriber, eventId),
     async send(subscriber, event, signal) {
@@ -60,29 +89,24 @@ export function createOutbox({ store, subscribers }: OutboxOptions): Outbox {
       }
       return { at, status, error, delivered };
     },
-    async close() {
+    start() {
+      for (const [name, subscriber] of Object.entries(subscribers)) {
+        if (!subscriber.events.some((event) => event.startsWith('job.'))) continue;
+        const run = { ...options, name, subscriber, times, clock, random: Math.random };
+        watches.set(name, watchSubscriber({ ...run, endpoint: endpointOf(name) }));
+      }
+    },
+    wake() {
+      for (const watch of watches.values()) watch.run()?.wake();
+    },
+    sending: () =>
+      [...watches].flatMap(([subscriber, watch]) => {
+        const run = watch.run();
+        return run === null ? [] : [{ subscriber, oldestUnsent: run.oldestUnsent(), waiting: run.waiting() }];
+      }),
+    async stop() {
+      await Promise.all([...watches.values()].map((watch) => watch.stop()));
       await Promise.all([...endpoints.values()].map((endpoint) => endpoint.close()));
     },
-  };
-}
-
-async function statusOf(store: ObjectStore, name: string, subscriber: Subscriber): Promise<SubscriberStatus> {
-  const state = await createOutboxStore(store, name).read();
-  return {
-    name,
-    origin: originOf(subscriber),
-    events: subscriber.events,
-    sources: subscriber.sources,
-    sender: state === null || state.heartbeatAt === null ? null : state.owner,
-    since: state?.since ?? null,
-    oldestUnsent: state?.oldestUnsent ?? null,
-    waiting: state?.waiting.length ?? 0,
-    sent: state?.sent ?? 0,
-    retried: state?.retried ?? 0,
-    dead: state?.dead ?? 0,
-    breaker: (state?.openSince ?? null) === null ? 'closed' : 'open',
-    openSince: state?.openSince ?? null,
-    lastSentAt: state?.lastSentAt ?? null,
-    lastFailure: state?.lastFailure ?? null,
   };
 }

@@ -42,6 +42,8 @@ export interface SegmentRecord {
   /** Reduces a closed hour to a few numbers. */
   close(): void;
   isEmpty(): boolean;
+  /** Number of names that are known. */
+  names(): number;
   document(): SegmentRecordDocument;
 }
 
@@ -142,6 +144,7 @@ export function createSegmentRecord(given: SegmentRecordDocument = EMPTY_RECORD)
       replicas.clear();
     },
     isEmpty: () => recent.size === 0 && counted.every(({ names }) => names === 0),
+    names: () => recent.size,
     document: () => ({
       recent: [...recent].sort(),
       counted: counted.map(({ to, names }) => [to, names] as const),

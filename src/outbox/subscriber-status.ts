@@ -1,4 +1,6 @@
 import type { Attempt } from './dead-event.js';
+import type { OutboxState } from './outbox-state.js';
+import { originOf, type Subscriber } from './subscriber.js';
 
 /** How far a subscriber is, for the admin port: read from the store, so that every replica gives the same answer. */
 export interface SubscriberStatus {
@@ -29,4 +31,30 @@ export interface SubscriberStatus {
   readonly lastSentAt: string | null;
   /** The last attempt that failed; stays after later successes. */
   readonly lastFailure: Attempt | null;
+}
+
+/** @param state null before the first replica began */
+export function subscriberStatus(
+  name: string,
+  subscriber: Subscriber,
+  state: OutboxState | null,
+): SubscriberStatus {
+  const openSince = state?.openSince ?? null;
+  return {
+    name,
+    origin: originOf(subscriber),
+    events: subscriber.events,
+    sources: subscriber.sources,
+    sender: state === null || state.heartbeatAt === null ? null : state.owner,
+    since: state?.since ?? null,
+    oldestUnsent: state?.oldestUnsent ?? null,
+    waiting: state?.waiting.length ?? 0,
+    sent: state?.sent ?? 0,
+    retried: state?.retried ?? 0,
+    dead: state?.dead ?? 0,
+    breaker: openSince === null ? 'closed' : 'open',
+    openSince,
+    lastSentAt: state?.lastSentAt ?? null,
+    lastFailure: state?.lastFailure ?? null,
+  };
 }

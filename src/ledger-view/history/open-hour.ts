@@ -1,8 +1,8 @@
 import type { LedgerEntry } from '../../archive/ledger/parse-segment.js';
+import { segmentName } from '../../archive/ledger/segment-name.js';
 import type { LedgerRow } from '../ledger-row.js';
 import { comparePositions, type RowPosition } from '../row-position.js';
 import type { SegmentLoader } from '../segment-loader.js';
-import { segmentName } from '../segment-name.js';
 import { createFilterCodes, jobHash } from './filter-codes.js';
 import type { IndexMemory } from './index-memory.js';
 import { createLineIndex, type IndexedLine } from './line-index.js';

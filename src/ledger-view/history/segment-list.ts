@@ -1,7 +1,7 @@
 import { encodeTime } from 'ulid';
 import { listPartition, startOfPartition } from '../../archive/ledger/ledger-reader.js';
+import { ownCopy, segmentName, writtenAt } from '../../archive/ledger/segment-name.js';
 import type { ObjectStore } from '../../store/object-store.js';
-import { ownCopy, segmentName, writtenAt } from '../segment-name.js';
 
 /**
  * Names of one hour's segments, newest first, although a store lists forwards only: it lists short spans of time, the

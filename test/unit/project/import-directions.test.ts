@@ -24,7 +24,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   config: ['domain', 'time', 'text'],
   archive: ['domain', 'time', 'text', 'memory', 'store'],
   'ledger-view': ['domain', 'time', 'observe', 'store', 'archive'],
-  outbox: ['domain', 'text', 'events', 'store', 'archive'],
+  outbox: ['domain', 'time', 'text', 'events', 'store', 'archive'],
   receiver: ['domain', 'time', 'text', 'content', 'memory', 'observe', 'store', 'archive'],
   recovery: ['domain', 'time', 'content', 'observe', 'store', 'archive', 'speech'],
   capture: ['domain', 'observe', 'store', 'archive', 'speech'],

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { encodeTime } from 'ulid';
+import { writtenAt } from '../../../../src/archive/ledger/segment-name.js';
 import { createSegmentList } from '../../../../src/ledger-view/history/segment-list.js';
-import { writtenAt } from '../../../../src/ledger-view/segment-name.js';
 import { StoreError } from '../../../../src/store/object-store.js';
 import { createMemoryStore } from '../../../support/store/memory-store.js';
 

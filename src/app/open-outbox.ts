@@ -1,0 +1,52 @@
+import type { Config } from '../config/config.js';
+import type { Logger } from '../observe/logger.js';
+import type { OutboxMetrics } from '../observe/outbox-metrics.js';
+import { createOutbox, type Outbox } from '../outbox/outbox.js';
+import type { ObjectStore } from '../store/object-store.js';
+import { closedAfter } from './compaction-parts.js';
+
+/** Milliseconds of the drain that are left for saving the state once requests in flight have ended. */
+const SAVING = 3_000;
+
+export interface OpenOutboxOptions {
+  readonly config: Config;
+  readonly store: ObjectStore;
+  readonly metrics: OutboxMetrics;
+  readonly log: Logger;
+}
+
+/** The subscribers of the configuration, with logs and metrics. */
+export function openOutbox({ config, store, metrics, log }: OpenOutboxOptions): Outbox {
+  const outbox = createOutbox({
+    store,
+    subscribers: config.subscribers,
+    owner: config.replicaName,
+    closedAfter: closedAfter(config),
+    stopWithin: config.receiver.drainDelay + SAVING,
+    observer: {
+      events: (subscriber) => ({
+        sent: () => metrics.sent(subscriber),
+        retried: () => metrics.retried(subscriber),
+        dead({ event, reason, attempts, history }) {
+          metrics.dead(subscriber, reason);
+          const { status = null, error = null } = history.at(-1) ?? {};
+          const fields = { subscriber, id: event.id, jobId: event.subject, type: event.type, reason };
+          log.warn({ event: 'event-dead', ...fields, attempts, status, error }, 'an event was not delivered');
+        },
+        breaker(isOpen, last) {
+          metrics.breaker(subscriber, isOpen);
+          const { status = null, error = null } = last ?? {};
+          if (isOpen)
+            log.warn({ event: 'subscriber-failing', subscriber, status, error }, 'the subscriber fails');
+          else log.info({ event: 'subscriber-answers', subscriber }, 'the subscriber accepts events again');
+        },
+      }),
+      trouble: (subscriber, err, hour) =>
+        log.warn({ event: 'events-delayed', subscriber, hour, err }, 'events are delayed'),
+      sending: (subscriber, isSending) =>
+        log.info({ event: 'events-sender', subscriber, sending: isSending }, 'sender of events'),
+    },
+  });
+  metrics.watch(outbox.sending);
+  return outbox;
+}

@@ -1,0 +1,67 @@
+/** Stops sending to an address that fails: while it is open, one request at a time tries whether it works again. */
+export interface Breaker {
+  /** When it opened, in milliseconds since the epoch; null while it is closed. */
+  readonly openSince: number | null;
+  /** When the next request may begin, given those in flight; Infinity when one has to end first. */
+  mayStartAt(inFlight: number): number;
+  succeeded(): void;
+  /** @param retryAfterMs for how long the address asks not to be sent anything */
+  failed(retryAfterMs: number | null): void;
+}
+
+export interface BreakerOptions {
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+  /** In [0, 1). */
+  readonly random: () => number;
+  /** Called when it opens and closes. */
+  readonly onChange: (isOpen: boolean) => void;
+  /** Pause before the first probe, in milliseconds; doubles with each that fails. Default 5,000. */
+  readonly firstPause?: number | undefined;
+  /** Milliseconds since the epoch: the breaker of the replica that was here before was open. */
+  readonly openSince?: number | null;
+}
+
+/** Failures in a row that open it. */
+const FAILURES = 5;
+const LONGEST_PAUSE = 300_000;
+/** Upper bound of what a `Retry-After` stops. */
+const LONGEST_RETRY_AFTER = 3_600_000;
+
+export function createBreaker({
+  clock,
+  random,
+  onChange,
+  firstPause = 5_000,
+  ...options
+}: BreakerOptions): Breaker {
+  let openSince = options.openSince ?? null;
+  let failures = openSince === null ? 0 : FAILURES;
+  let probeAt = 0;
+
+  return {
+    get openSince() {
+      return openSince;
+    },
+    mayStartAt(inFlight) {
+      if (openSince === null) return 0;
+      return inFlight > 0 ? Number.POSITIVE_INFINITY : probeAt;
+    },
+    succeeded() {
+      failures = 0;
+      if (openSince === null) return;
+      openSince = null;
+      onChange(false);
+    },
+    failed(retryAfterMs) {
+      failures += 1;
+      if (failures < FAILURES && retryAfterMs === null) return;
+      const bound = Math.min(LONGEST_PAUSE, firstPause * 2 ** Math.min(Math.max(0, failures - FAILURES), 30));
+      const asked = Math.min(retryAfterMs ?? 0, LONGEST_RETRY_AFTER);
+      probeAt = Math.max(probeAt, clock() + Math.max(bound * (0.5 + random() / 2), asked));
+      if (openSince !== null) return;
+      openSince = clock();
+      onChange(true);
+    },
+  };
+}

@@ -1,0 +1,260 @@
+import { ROLLUPS_FOLDER } from '../archive/layout.js';
+import { LedgerFileError } from '../archive/ledger/compaction/ledger-file-error.js';
+import { fetchSegment, listPartitions } from '../archive/ledger/ledger-reader.js';
+import { readAhead } from '../archive/ledger/read-ahead.js';
+import { writtenAt } from '../archive/ledger/segment-name.js';
+import type { LedgerLine } from '../domain/delivery.js';
+import type { ObjectStore } from '../store/object-store.js';
+import { cooperativeYield } from '../time/cooperative-yield.js';
+import { type FollowedHour, followHour, listNewNames, progressOf } from './followed-hour.js';
+import {
+  createSentFiles,
+  DAY,
+  dayFolderOf,
+  folderOf,
+  HOUR,
+  hourAfter,
+  partitionOf,
+  startOf,
+} from './hour-folders.js';
+import type { OutboxState } from './outbox-state.js';
+import { type HourSending, sendClosedHour } from './send-closed-hour.js';
+
+export interface FollowerOptions extends Pick<HourSending, 'sendLines' | 'whenSettled'> {
+  readonly store: ObjectStore;
+  readonly state: Pick<OutboxState, 'since' | 'next' | 'hours' | 'done'>;
+  /** Milliseconds from the end of an hour until no delivery of it can be running any more. */
+  readonly closedAfter: number;
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+  /** Called with what keeps an hour from being sent; the others continue. */
+  readonly onFault: (hour: string, error: Error) => void;
+}
+
+/**
+ * Reads every line of the ledger once, whenever its segment appears: open hours by their segments, closed ones by their
+ * compacted files. What is read is settled by the sender; what is not settled is read again after a take-over.
+ */
+export interface LedgerFollower {
+  /** Reads what is new. Resolves to whether something was. Throws as the store does; the next call continues. */
+  look(): Promise<boolean>;
+  /** From when on lines may be unread, in milliseconds since the epoch; null when everything was read a moment ago. */
+  position(): number | null;
+  progress(): Pick<OutboxState, 'next' | 'hours' | 'done'>;
+}
+
+const MINUTE = 60_000;
+/** How far back new lines usually appear; those of longer deliveries are looked for once a minute. */
+const USUAL_DELAY = 10 * MINUTE;
+/** Between listings of the rollups of the last days, and of all. */
+const SWEEP = 10 * MINUTE;
+const SWEPT = 3 * DAY;
+/** How long compacted hours are remembered; later files of older ones are not noticed. */
+const COMPACTED_HORIZON = 92 * DAY;
+/** How long hours without compaction are remembered. */
+const HORIZON = 31 * DAY;
+/** A segment that was written so long before the subscription began holds no line that ended after it. */
+const CLOCK_TOLERANCE = 15 * MINUTE;
+const READ_AHEAD = 8;
+/** Names of an hour beyond which nothing is read before all events are settled. */
+const MAX_NAMES = 1000;
+
+/** The first hour that can hold a delivery that ended after the subscription began. */
+export function firstHour(since: number, closedAfter: number): string {
+  return folderOf(since - closedAfter);
+}
+
+export function createLedgerFollower(options: FollowerOptions): LedgerFollower {
+  const { store, closedAfter, clock, onFault, state } = options;
+  const since = Date.parse(state.since);
+  const first = firstHour(since, closedAfter);
+  const hours = new Map(
+    Object.entries(state.hours).map(([hour, progress]) => [hour, followHour(hour, progress)]),
+  );
+  const sent = createSentFiles(state.done);
+  /** Closed hours whose rollups are more than were sent. */
+  const grown = new Set<string>();
+  const pause = cooperativeYield();
+  let { next } = state;
+  let sweptAt = Number.NEGATIVE_INFINITY;
+  let sweptAllAt = Number.NEGATIVE_INFINITY;
+  let othersAt = Number.NEGATIVE_INFINITY;
+  let lookedAt = clock();
+  let position: number | null = since;
+  let existing: { readonly day: string; readonly hours: ReadonlySet<string> } | null = null;
+
+  const isClosed = (hour: string) => startOf(hour) + HOUR + closedAfter <= clock();
+  const sending: HourSending = { ...options, readSegments };
+
+  async function readSegments(followed: FollowedHour, names: readonly string[]): Promise<string[]> {
+    const { hour, record, reading } = followed;
+    const missing: string[] = [];
+    const wanted = names.filter((name) => {
+      const written = writtenAt(name);
+      if (written === null || written >= since - CLOCK_TOLERANCE) return true;
+      record.add(name);
+      return false;
+    });
+    const partition = partitionOf(hour);
+    const fetched = readAhead(wanted, READ_AHEAD, async (name) => ({
+      name,
+      segment: await fetchSegment(store, `${partition}${name}.ndjson`),
+    }));
+    for await (const { name, segment } of fetched) {
+      position = writtenAt(name) ?? startOf(hour);
+      if (segment === null) {
+        missing.push(name);
+        continue;
+      }
+      const { entries, newerLines } = segment.parse();
+      if (newerLines.length > 0) followed.postponed.add(name);
+      else reading.add(name);
+      const lines = entries.map(({ line }) => line);
+      await options.sendLines(hour, name, lines, () => {
+        if (reading.delete(name)) record.add(name);
+      });
+      // One request that hangs keeps the names after it from being counted: their number has to stay bounded.
+      if (record.names() > MAX_NAMES) {
+        await options.whenSettled();
+        record.compress(MAX_NAMES / 2);
+      }
+      await pause();
+    }
+    return missing;
+  }
+
+  function followedOf(hour: string): FollowedHour {
+    const followed = hours.get(hour) ?? followHour(hour, undefined, sent.get(hour));
+    hours.set(hour, followed);
+    return followed;
+  }
+
+  /** A damaged file keeps its hour open, and no other. */
+  async function close(hour: string, listsSegments = true): Promise<void> {
+    const followed = followedOf(hour);
+    position = startOf(hour);
+    try {
+      if (await sendClosedHour(sending, followed, listsSegments)) {
+        sent.set(hour, followed.files);
+        hours.delete(hour);
+      }
+    } catch (error) {
+      if (!(error instanceof LedgerFileError)) throw error;
+      onFault(hour, error);
+    }
+    if (hours.has(hour) && followed.reading.size === 0) followed.record.close();
+    followed.comparedAt = clock();
+    grown.delete(hour);
+  }
+
+  async function closeHours(): Promise<void> {
+    for (const hour of [...hours.keys()].sort()) {
+      const { comparedAt } = hours.get(hour) ?? {};
+      if (hour >= next || !isClosed(hour)) continue;
+      const isDue = comparedAt === null || grown.has(hour) || clock() - (comparedAt ?? 0) >= DAY;
+      if (isDue) await close(hour);
+    }
+  }
+
+  /** Hours of a day that have segments or rollups. */
+  async function existingHours(hour: string): Promise<ReadonlySet<string>> {
+    const day = dayFolderOf(hour);
+    if (existing?.day === day) return existing.hours;
+    const found = new Set<string>();
+    for (const root of ['ledger/', ROLLUPS_FOLDER]) {
+      for await (const folder of store.folders(root + day)) found.add(folder.slice(root.length));
+    }
+    existing = { day, hours: found };
+    return found;
+  }
+
+  async function beginHours(): Promise<void> {
+    const last = folderOf(clock() + MINUTE);
+    while (next <= last) {
+      if (!isClosed(next)) followedOf(next);
+      else if (hours.has(next) || (await existingHours(next)).has(next)) await close(next);
+      next = hourAfter(next);
+    }
+    existing = null;
+  }
+
+  async function readOpenHours(): Promise<boolean> {
+    const now = clock();
+    const usual = new Set([now - USUAL_DELAY, now, now + MINUTE].map(folderOf));
+    const withOthers = now - othersAt >= MINUTE;
+    let found = 0;
+    for (const hour of [...hours.keys()].sort()) {
+      const followed = hours.get(hour);
+      if (followed === undefined || isClosed(hour) || !(withOthers || usual.has(hour))) continue;
+      const names = await listNewNames(store, followed, now);
+      found += names.length;
+      await readSegments(followed, names);
+    }
+    if (withOthers) othersAt = now;
+    return found > 0;
+  }
+
+  /** Finds late segments of closed hours: compaction has put them into further files. */
+  async function sweep(): Promise<void> {
+    const now = clock();
+    if (now - sweptAt < SWEEP) return;
+    const isWhole = now - sweptAllAt >= DAY;
+    const oldest = [first, folderOf(now - (isWhole ? COMPACTED_HORIZON : SWEPT))].sort().at(-1) ?? first;
+    const files = new Map<string, number>();
+    for await (const { key } of store.list(ROLLUPS_FOLDER, { startAfter: ROLLUPS_FOLDER + oldest })) {
+      const [, hour, n] = /^rollups\/(dt=[^/]+\/hour=\d\d\/)(\d{4,9})\.json$/.exec(key) ?? [];
+      if (hour !== undefined && hour < next) files.set(hour, Math.max(files.get(hour) ?? 0, Number(n)));
+    }
+    for (const [hour, last] of files) {
+      const followed = hours.get(hour);
+      if (followed !== undefined) {
+        if (last > followed.files) grown.add(hour);
+      } else if (last > sent.get(hour)) await close(hour, sent.get(hour) === 0);
+    }
+    if (isWhole) {
+      await findForgottenHours(now);
+      sweptAllAt = now;
+    }
+    sweptAt = now;
+  }
+
+  /** Hours that had no segment when they were closed, and are not compacted. */
+  async function findForgottenHours(now: number): Promise<void> {
+    const from = Math.max(startOf(first), now - HORIZON);
+    for await (const partition of listPartitions(store, { since: new Date(from).toISOString() })) {
+      const hour = partition.slice('ledger/'.length);
+      if (hour < next && !hours.has(hour) && sent.get(hour) === 0 && isClosed(hour)) await close(hour);
+    }
+    const horizon = folderOf(now - HORIZON);
+    for (const hour of hours.keys()) if (hour < horizon && hour < next && isClosed(hour)) hours.delete(hour);
+  }
+
+  return {
+    async look() {
+      position ??= lookedAt;
+      await closeHours();
+      await beginHours();
+      const found = await readOpenHours();
+      await sweep();
+      lookedAt = clock();
+      position = null;
+      return found;
+    },
+    position: () => position ?? (clock() - lookedAt > MINUTE ? lookedAt : null),
+    progress() {
+      const current = folderOf(clock() - USUAL_DELAY);
+      const documents = [...hours].map(([hour, each]) => [hour, progressOf(each, hour >= current)] as const);
+      return {
+        next,
+        hours: Object.fromEntries(documents),
+        done: sent.document(folderOf(clock() - COMPACTED_HORIZON)),
+      };
+    },
+  };
+}
+
+/** Whether a delivery ended at or after an instant in milliseconds since the epoch. */
+export function endedSince({ receivedAt, durationMs }: LedgerLine, since: number): boolean {
+  const duration = Number.isFinite(durationMs) ? durationMs : 0;
+  return Date.parse(receivedAt) + duration >= since;
+}

@@ -1,0 +1,65 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createLeaseWatch, LEASE } from '../store/lease-watch.js';
+import { takeOver } from '../store/take-over.js';
+import { firstHour } from './ledger-follower.js';
+import type { OutboxObserver } from './outbox-observer.js';
+import { newOutboxState } from './outbox-state.js';
+import { createOutboxStore } from './outbox-store.js';
+import { runSubscriber, type SubscriberRun, type SubscriberRunOptions } from './run-subscriber.js';
+
+export interface SubscriberWatchOptions
+  extends Omit<SubscriberRunOptions, 'states' | 'observer' | 'onTrouble'> {
+  /** Name of this replica. */
+  readonly owner: string;
+  readonly observer: OutboxObserver;
+  /** Milliseconds without a heartbeat after which another replica takes over. Default 30,000. */
+  readonly lease?: number | undefined;
+}
+
+/** Sends to a subscriber whenever no other replica does. */
+export interface SubscriberWatch {
+  /** Null while another replica sends. */
+  run(): SubscriberRun | null;
+  stop(): Promise<void>;
+}
+
+export function watchSubscriber(options: SubscriberWatchOptions): SubscriberWatch {
+  const { name, store, owner, observer, lease = LEASE, clock, closedAfter, times } = options;
+  const stopping = new AbortController();
+  const leases = createLeaseWatch(lease);
+  const states = createOutboxStore(store, name);
+  const onTrouble = (error: unknown, hour: string | null) => observer.trouble(name, error, hour);
+  let run: SubscriberRun | null = null;
+
+  async function claimAndRun(): Promise<void> {
+    const state = (await states.read()) ?? newOutboxState(clock(), firstHour(clock(), closedAfter));
+    const claim = (number: number) => states.claim(number, owner);
+    const claimed = await takeOver({ name, owner, leases, claim, save: states.save }, state);
+    if (claimed === null) return;
+    if (stopping.signal.aborted) return states.save({ ...claimed, heartbeatAt: null });
+    run = runSubscriber({ ...options, states, observer: observer.events(name), onTrouble }, claimed);
+    observer.sending(name, true);
+    await run.ended;
+    run = null;
+    leases.forget(name);
+    observer.sending(name, false);
+  }
+
+  async function watch(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      await claimAndRun().catch((error: unknown) => onTrouble(error, null));
+      if (stopping.signal.aborted) return;
+      await sleep(times.poll, null, { signal: stopping.signal, ref: false }).catch(() => undefined);
+    }
+  }
+
+  const watching = watch();
+  return {
+    run: () => run,
+    async stop() {
+      stopping.abort();
+      await run?.stop();
+      await watching;
+    },
+  };
+}

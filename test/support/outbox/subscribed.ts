@@ -1,0 +1,94 @@
+import { Webhook } from 'standardwebhooks';
+import { newDeliveryId } from '../../../src/archive/ledger/ledger-line.js';
+import type { LedgerLine } from '../../../src/domain/delivery.js';
+import type { StoredItem } from '../../../src/domain/item.js';
+import type { JobEvent } from '../../../src/events/receiver-event.js';
+import type { DeadEvent } from '../../../src/outbox/dead-event.js';
+import { createOutbox, type Outbox, type OutboxOptions } from '../../../src/outbox/outbox.js';
+import type { OutboxTimes } from '../../../src/outbox/run-subscriber.js';
+import type { Subscriber } from '../../../src/outbox/subscriber.js';
+import type { ObjectStore } from '../../../src/store/object-store.js';
+import type { RecordedRequest } from '../http/recording-server.js';
+import { ledgerLine } from '../ledger/ledger-lines.js';
+
+export const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
+export const OTHER_SECRET = `whsec_${Buffer.alloc(24, 9).toString('base64')}`;
+
+/** As in production, a thousand times faster. */
+export const FAST: OutboxTimes = {
+  poll: 5,
+  busyPoll: 1,
+  save: 2,
+  heartbeat: 10,
+  retry: { firstPause: 5, longestPause: 50, total: 2_000 },
+};
+
+export function subscriberAt(url: string, settings: Partial<Subscriber> = {}): Subscriber {
+  return {
+    url,
+    secrets: [SECRET],
+    events: ['job.stored', 'job.failed', 'job.erased'],
+    sources: [],
+    maxInFlight: 8,
+    maxRequestsPerSecond: 10_000,
+    requestTimeout: 1_000,
+    ...settings,
+  };
+}
+
+export interface ObservedOutbox extends Outbox {
+  readonly dead: DeadEvent[];
+  readonly troubles: unknown[];
+  readonly breakers: boolean[];
+}
+
+export function outboxOf(
+  store: ObjectStore,
+  subscribers: Readonly<Record<string, Subscriber>>,
+  options: Partial<OutboxOptions> = {},
+): ObservedOutbox {
+  const dead: DeadEvent[] = [];
+  const troubles: unknown[] = [];
+  const breakers: boolean[] = [];
+  const outbox = createOutbox({
+    store,
+    subscribers,
+    owner: 'replica-a',
+    closedAfter: 6 * 3_600_000,
+    stopWithin: 1_000,
+    times: FAST,
+    lease: 100,
+    observer: {
+      events: () => ({
+        sent: () => undefined,
+        retried: () => undefined,
+        dead: (event) => dead.push(event),
+        breaker: (isOpen) => breakers.push(isOpen),
+      }),
+      trouble: (_, error) => troubles.push(error),
+      sending: () => undefined,
+    },
+    ...options,
+  });
+  return Object.assign(outbox, { dead, troubles, breakers });
+}
+
+const ITEM: StoredItem = {
+  kind: 'transcript.json-v2',
+  key: 'jobs/j/transcript.json',
+  size: 2,
+  sha256: 'ab',
+  outcome: 'created',
+};
+
+/** The line of a delivery that stored something. */
+export function storedLine(overrides: Partial<LedgerLine> = {}): LedgerLine {
+  const receivedAt = overrides.receivedAt ?? new Date().toISOString();
+  const deliveryId = newDeliveryId(Date.parse(receivedAt));
+  return ledgerLine({ receivedAt, deliveryId, items: [ITEM], ...overrides });
+}
+
+/** The event of a request, verified by the reference library of Standard Webhooks. */
+export function eventOf({ headers, body }: RecordedRequest, secret = SECRET): JobEvent {
+  return new Webhook(secret).verify(body, headers as Record<string, string>) as JobEvent;
+}

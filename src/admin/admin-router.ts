@@ -3,6 +3,7 @@ import express, { type Request, type Response, Router } from 'express';
 import { asProblem, Problem } from '../domain/problem.js';
 import { respondProblem, retryAfterOf } from '../receiver/http/respond.js';
 import { StoreError } from '../store/object-store.js';
+import { normaliseAddress } from '../text/ip-address.js';
 import type { Access } from './access/access.js';
 import type { ChangeGate } from './access/change-gate.js';
 import { SignInRefusal } from './access/failed-sign-ins.js';
@@ -14,6 +15,8 @@ export interface AdminRouterOptions {
   readonly signIn: SignIn;
   /** Every request but GET passes through it. */
   readonly changes: Pick<ChangeGate, 'pass'>;
+  /** Called for every request that is signed in. */
+  readonly onSignedIn: (access: Access, peer: string | null) => void;
   /** Called with unexpected errors: bugs. */
   readonly onUnexpected: (error: unknown) => void;
 }
@@ -56,7 +59,9 @@ function mountPath(router: Router, path: string, options: AdminRouterOptions): v
     router[lowerCase(route.method)](
       path,
       async (request, response, next) => {
-        response.locals.access = await signInTo(route, request, signIn);
+        const access = await signInTo(route, request, signIn);
+        response.locals.access = access;
+        options.onSignedIn(access, peerOf(request));
         next();
       },
       ...handlers,
@@ -100,9 +105,14 @@ function readRequest(request: Request, response: Response): AdminRequest {
     body: request.body as unknown,
     access,
     actor: access.actor,
+    peer: peerOf(request),
     request,
     response,
   };
+}
+
+function peerOf({ socket }: IncomingMessage): string | null {
+  return normaliseAddress(socket.remoteAddress ?? '');
 }
 
 function paramsOf(request: Request): Record<string, string> {

@@ -13,6 +13,7 @@ import { createTrialDecoder } from '../repair/decode-quarantined.js';
 import { createRepairs, type RepairOptions } from '../repair/repairs.js';
 import type { ObjectStore } from '../store/object-store.js';
 import type { AdminToken } from './access/access.js';
+import { createAccessLedger } from './access/access-ledger.js';
 import { type ChangeGate, createChangeGate } from './access/change-gate.js';
 import type { FailedSignIn } from './access/failed-sign-ins.js';
 import { createSignIn } from './access/sign-in.js';
@@ -84,7 +85,14 @@ export function createAdmin(options: AdminOptions): Admin {
   const { view, quarantine, replays } = repairs;
   metrics.ledger.watchSkippedLines(view.status);
   const lastVerify = createVerifyReportReader(store);
-  const signIn = createSignIn({ tokens: options.tokens, onFailure: options.onSignInFailure });
+  const accessLedger = createAccessLedger(options.ledger);
+  const signIn = createSignIn({
+    tokens: options.tokens,
+    onFailure(failure) {
+      options.onSignInFailure(failure);
+      accessLedger.signInFailed(failure);
+    },
+  });
   const changes = createChangeGate();
   const routes = adminRoutes({
     ...options,
@@ -93,6 +101,7 @@ export function createAdmin(options: AdminOptions): Admin {
     fresh: createFreshView({ view }),
     history: createJobHistory(view),
     signIn,
+    accessLedger,
     downloads: createDownloadGate(options.limits),
     names: filterNames(
       sources.keys(),
@@ -110,7 +119,7 @@ export function createAdmin(options: AdminOptions): Admin {
     },
   });
   return {
-    app: createAdminApp({ ...options, routes, signIn, changes }),
+    app: createAdminApp({ ...options, routes, signIn, changes, onSignedIn: accessLedger.signedIn }),
     changes,
     start() {
       view.start();

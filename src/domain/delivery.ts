@@ -1,5 +1,5 @@
 import type { DeliveryContext, OmittedContext } from './context.js';
-import type { Origin, StoredItem } from './item.js';
+import { ORIGINS, type StoredItem } from './item.js';
 
 export type DeliveryOutcome = 'stored' | 'duplicate' | 'conflict' | 'noted' | 'quarantined';
 
@@ -37,8 +37,21 @@ export const LEDGER_OUTCOMES = [
   'cancelled',
   'acknowledged',
   'erased',
+  'read',
+  'signed-in',
+  'sign-in-failed',
 ] as const;
 export type LedgerOutcome = (typeof LEDGER_OUTCOMES)[number] | (string & {});
+
+/** Origin of a look at content and of a sign-in on the admin port: nothing was delivered. */
+export const ACCESS_ORIGIN = 'admin';
+export const LEDGER_ORIGINS = [...ORIGINS, ACCESS_ORIGIN] as const;
+export type LedgerOrigin = (typeof LEDGER_ORIGINS)[number];
+
+/** What a line says about an object of the store: what was stored, or that it was read. */
+export interface LedgerItem extends Omit<StoredItem, 'outcome'> {
+  readonly outcome: StoredItem['outcome'] | 'read';
+}
 
 /** The wire format of a delivery as it arrived, so that the sender's habits can be learned from production. */
 export interface DeliveryShape {
@@ -61,7 +74,7 @@ export interface LedgerLine {
   readonly deliveryId: string;
   /** ISO 8601 UTC with milliseconds: when the first line of the request had been read. */
   readonly receivedAt: string;
-  readonly origin: Origin;
+  readonly origin: LedgerOrigin;
   readonly source: string | null;
   readonly region: string | null;
   readonly clientIp: string | null;
@@ -72,12 +85,12 @@ export interface LedgerLine {
   readonly outcome: LedgerOutcome;
   /** Stable problem code or an operator's words; null when there is nothing to explain. */
   readonly reason: string | null;
-  readonly items: readonly StoredItem[];
+  readonly items: readonly LedgerItem[];
   /** Body bytes as they came over the wire. */
   readonly bytes: number;
   readonly durationMs: number;
   readonly shape: DeliveryShape | null;
-  /** Name of the admin token behind an operator's act. */
+  /** Name of the admin token behind an operator's act or look. */
   readonly actor?: string;
   /** In report mode: why enforcement would have refused the address. */
   readonly wouldRefuse?: string;

@@ -1,5 +1,4 @@
-import { LEDGER_OUTCOMES } from '../domain/delivery.js';
-import { ORIGINS } from '../domain/item.js';
+import { LEDGER_ORIGINS, LEDGER_OUTCOMES } from '../domain/delivery.js';
 import { KNOWN_CALLBACK_STATUSES } from '../domain/job.js';
 import { Problem } from '../domain/problem.js';
 import { isInScope, type SourceScope } from '../domain/rights.js';
@@ -52,7 +51,7 @@ export function filterNames(
     regions: [...regions].sort(),
     statuses: KNOWN_CALLBACK_STATUSES,
     outcomes: LEDGER_OUTCOMES,
-    origins: ORIGINS,
+    origins: LEDGER_ORIGINS,
     contexts,
   };
 }

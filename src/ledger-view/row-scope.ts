@@ -1,8 +1,9 @@
+import { ACCESS_ORIGIN } from '../domain/delivery.js';
 import { isInScope, type SourceScope } from '../domain/rights.js';
 import type { LedgerRow } from './ledger-row.js';
 import type { RowWindow } from './row-window.js';
 
-export type RowTest = (row: Pick<LedgerRow, 'job' | 'source'>) => boolean;
+export type RowTest = (row: Pick<LedgerRow, 'job' | 'source' | 'origin'>) => boolean;
 
 /**
  * Whether a row exists for a client that may see some sources only. A row without a source, such as an operator's act, does
@@ -28,4 +29,9 @@ function jobsInScope(window: Pick<RowWindow, 'hoursBefore'>, scope: SourceScope)
     }
   }
   return (job) => inside.has(job) && !outside.has(job);
+}
+
+/** Leaves out who looked and signed in: that is no delivery. */
+export function withoutAccess(exists: RowTest): RowTest {
+  return (row) => row.origin !== ACCESS_ORIGIN && exists(row);
 }

@@ -38,14 +38,9 @@ export function jobEventOf(line: LedgerLine, location: string): JobEvent | null 
       origin,
       outcome,
       ...(context === undefined ? {} : { context }),
-      items: items.map(({ kind, key, size, sha256, outcome: result }) => ({
-        kind,
-        key,
-        uri: uriOf(location, key),
-        size,
-        sha256,
-        outcome: result,
-      })),
+      items: items.flatMap(({ kind, key, size, sha256, outcome: result }) =>
+        result === 'read' ? [] : [{ kind, key, uri: uriOf(location, key), size, sha256, outcome: result }],
+      ),
     },
   };
 }

@@ -198,10 +198,10 @@ describe('the queries of docs/ledger.md in DuckDB', () => {
     await write(LINES);
     await compactHour();
     await run(setUp);
-    const [byHour, withoutTranscript, ofOneJob, credentials, ofCall, framing] = await Promise.all(
+    const [byHour, withoutTranscript, ofOneJob, credentials, ofCall, framing, readers] = await Promise.all(
       queries.map(run),
     );
-    expect(queries).toHaveLength(6);
+    expect(queries).toHaveLength(7);
     expect(ofCall).toEqual([]);
     expect(byHour?.map(({ hour, lines }) => ({ hour, lines: Number(lines) }))).toEqual([
       { hour: '05', lines: 3 },
@@ -214,6 +214,38 @@ describe('the queries of docs/ledger.md in DuckDB', () => {
       [null, null, 2],
       ['a/b', 'chunked', 1],
     ]);
+    expect(readers).toEqual([]);
+  });
+
+  it('tell who has read the content of a job, from segments and from Parquet', async () => {
+    const read = {
+      origin: 'admin',
+      outcome: 'read',
+      jobId: 'abc123',
+      status: null,
+      clientIp: '192.0.2.1',
+    } as const;
+    const looked = { ...item, outcome: 'read' } as const;
+    const at = (second: number) => `2026-03-04T05:00:0${second}.000Z`;
+    await write([
+      ledgerLine({ receivedAt: at(1), jobId: 'abc123', items: [item] }),
+      ledgerLine({ ...read, receivedAt: at(2), actor: 'desk', items: [looked] }),
+      ledgerLine({ ...read, receivedAt: at(3), actor: 'ops', reason: 'ticket', items: [] }),
+      ledgerLine({ ...read, receivedAt: at(4), actor: 'ops', jobId: 'other', items: [looked] }),
+    ]);
+    for (const compacted of [false, true]) {
+      if (compacted) await compactHour();
+      await run(setUp);
+      const [byHour] = await Promise.all([run(queries[0] ?? '')]);
+      expect(byHour?.map(({ lines }) => Number(lines))).toEqual([1]);
+      const readers = await run(queries[6] ?? '');
+      expect(
+        readers.map(({ actor, clientIp, reason, kind, key }) => [actor, clientIp, reason, kind, key]),
+      ).toEqual([
+        ['desk', '192.0.2.1', null, 'data', 'jobs/a/data'],
+        ['ops', '192.0.2.1', 'ticket', null, null],
+      ]);
+    }
   });
 });
 

@@ -56,6 +56,8 @@ export interface AdminRequest {
   readonly access: Access;
   /** Name of the token that was presented. */
   readonly actor: string;
+  /** Address of the client; null when the connection has ended already. */
+  readonly peer: string | null;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
 }

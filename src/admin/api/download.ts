@@ -15,11 +15,14 @@ export interface DownloadForm {
 /**
  * Answers with an object's bytes, with a range of them, or with 304. The content is untrusted: a browser may save or play
  * it, but must never run it as a page of this origin.
+ *
+ * @param record writes down that the content is shown, before its first byte is; nothing is shown when that fails
  */
 export async function sendObject(
   { store, downloads }: { readonly store: ObjectStore; readonly downloads: DownloadGate },
   info: ObjectInfo,
   form: DownloadForm,
+  record: () => Promise<void>,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -34,10 +37,11 @@ export async function sendObject(
   const length = range === null ? info.size : range.end - range.start + 1;
   const partial = range === null ? {} : { 'content-range': `bytes ${range.start}-${range.end}/${info.size}` };
   const status = range === null ? 200 : 206;
-  if (request.method === 'HEAD' || length === 0) {
+  if (request.method === 'HEAD') {
     return void response.writeHead(status, { ...headers, ...partial, 'content-length': length }).end();
   }
   await downloads.pass(response, async () => {
+    await record();
     const reading = await store.read(info.key, range, 'download');
     if (reading === null) throw new Problem('not-found', 'The artefact is gone.');
     response.writeHead(status, { ...headers, ...partial, 'content-length': length });

@@ -43,7 +43,7 @@ export function importRoutes(parts: ImportRouteParts): AdminRoute[] {
       form: importForm,
       answers: { 200: takenSchema },
       problems: ['not-found', 'body-malformed', 'body-too-slow', 'body-too-large', 'overloaded'],
-      async handle({ params, request, response, actor, access: { scope } }) {
+      async handle({ params, request, response, actor, peer, access: { scope } }) {
         refuseEarly(request, largest);
         if (inFlight >= IMPORTS_AT_ONCE) {
           throw new Problem(
@@ -54,10 +54,9 @@ export function importRoutes(parts: ImportRouteParts): AdminRoute[] {
         inFlight += 1;
         try {
           const form = openImportForm(request, response, { ...parts, maxFileBytes: largest });
-          const clientIp = request.socket.remoteAddress ?? null;
           const sources = new Map([...parts.sources].filter(([name]) => isInScope(scope, name)));
           return ok(
-            await importArtefacts({ ...parts, sources }, form, { jobId: params.id, actor, clientIp }),
+            await importArtefacts({ ...parts, sources }, form, { jobId: params.id, actor, clientIp: peer }),
           );
         } finally {
           inFlight -= 1;

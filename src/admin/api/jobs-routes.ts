@@ -1,8 +1,10 @@
 import { z } from 'zod';
-import { jobFolder } from '../../archive/layout.js';
+import { jobFolder, kindOfPath } from '../../archive/layout.js';
+import type { ItemKind } from '../../domain/item.js';
 import { Problem } from '../../domain/problem.js';
 import { isInScope, type SourceScope } from '../../domain/rights.js';
 import type { ObjectInfo } from '../../store/object-store.js';
+import type { AccessLedger } from '../access/access-ledger.js';
 import type { SignIn } from '../access/sign-in.js';
 import { type InspectParts, inspectJob, jobExtent } from '../jobs/inspect-job.js';
 import { type AdminRoute, adminRoute, ok } from './admin-route.js';
@@ -14,6 +16,7 @@ import { JOB } from './request-schemas.js';
 export interface JobsRouteParts extends InspectParts {
   readonly signIn: Pick<SignIn, 'issueTicket'>;
   readonly downloads: DownloadGate;
+  readonly accessLedger: Pick<AccessLedger, 'read'>;
 }
 
 /** An artefact keeps its own content type where a browser cannot be made to run it. */
@@ -59,11 +62,14 @@ export function jobsRoutes(parts: JobsRouteParts): AdminRoute[] {
       ticket: true,
       answers: { 200: ARTEFACT, 206: ARTEFACT, 304: null },
       problems: ['not-found', 'range-not-satisfiable', 'overloaded'],
-      async handle({ params, request, response, access: { scope } }) {
-        const info = await findArtefact(parts, params.id, params.path ?? '', scope);
+      async handle({ params, request, response, access, peer }) {
+        const info = await findArtefact(parts, params.id, params.path ?? '', access.scope);
         if (info === null) throw new Problem('not-found', 'There is no such artefact.');
         const form = { contentType: safeContentType(info.contentType), fileName: fileNameOf(info) };
-        await sendObject(parts, info, form, request, response);
+        const { metadata, key, size } = info;
+        const item = { key, kind: kindOf(info, params.id), size, sha256: metadata.sha256 ?? '' };
+        const read = { access, peer, jobId: params.id, source: metadata.source ?? null, item };
+        await sendObject(parts, info, form, () => parts.accessLedger.read(read), request, response);
         return null;
       },
     }),
@@ -77,10 +83,13 @@ export function jobsRoutes(parts: JobsRouteParts): AdminRoute[] {
       body: z.strictObject({}),
       answers: { 200: ticketSchema },
       problems: ['not-found'],
-      async handle({ params, actor, access: { scope } }) {
+      async handle({ params, actor, access, peer }) {
+        const { scope } = access;
         if (scope !== null && (await jobExtent(parts, params.id, scope)) === 'none') {
           throw new Problem('not-found', 'This job is not known here.');
         }
+        const source = scope?.size === 1 ? ([...scope][0] ?? null) : null;
+        await parts.accessLedger.read({ access, peer, jobId: params.id, source, item: null });
         return ok(await parts.signIn.issueTicket(actor, params.id));
       },
     }),
@@ -103,6 +112,11 @@ async function findArtefact(
     if (info !== null && isInScope(scope, info.metadata.source)) return info;
   }
   return null;
+}
+
+function kindOf({ key }: ObjectInfo, jobId: string): ItemKind {
+  const folder = jobFolder('', jobId);
+  return kindOfPath(key.slice(key.indexOf(folder) + folder.length));
 }
 
 /** Begins with the job's id, so that downloads of several jobs have different names. */

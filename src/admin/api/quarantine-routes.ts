@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { quarantineFolder } from '../../archive/layout.js';
 import type { QuarantinedRequest } from '../../archive/quarantine/quarantine.js';
 import type { QuarantineStore } from '../../archive/quarantine/quarantine-store.js';
 import { Problem } from '../../domain/problem.js';
@@ -8,6 +9,7 @@ import type { LedgerView } from '../../ledger-view/ledger-view.js';
 import { previewOf, type TrialDecoder } from '../../repair/decode-quarantined.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import { text } from '../../text/read-input.js';
+import type { AccessLedger, ContentRead } from '../access/access-ledger.js';
 import { listQuarantine } from '../jobs/list-quarantine.js';
 import { type AdminRoute, adminRoute, ok } from './admin-route.js';
 import { quarantinedBodyViewSchema, quarantineSchema } from './answers/quarantine.js';
@@ -18,6 +20,7 @@ import { jobFilter, page, regionFilter, sourceFilter } from './request-schemas.j
 export interface QuarantineRouteParts {
   readonly store: ObjectStore;
   readonly downloads: DownloadGate;
+  readonly accessLedger: Pick<AccessLedger, 'read'>;
   readonly names: FilterNames;
   readonly view: Pick<LedgerView, 'holds'>;
   readonly quarantine: QuarantineStore;
@@ -32,6 +35,7 @@ export function quarantineRoutes({
   view,
   store,
   downloads,
+  accessLedger,
 }: QuarantineRouteParts): AdminRoute[] {
   return [
     adminRoute({
@@ -62,14 +66,15 @@ export function quarantineRoutes({
       summary: "One body: its request, its beginning, and whether today's decoder takes it",
       answers: { 200: quarantinedBodyViewSchema },
       problems: ['not-found'],
-      async handle({ params: { id = '' }, access: { scope } }) {
+      async handle({ params: { id = '' }, access, peer }) {
         const [request, release] = await Promise.all([
-          quarantinedRequest(quarantine, id, scope),
+          quarantinedRequest(quarantine, id, access.scope),
           quarantine.release(id),
         ]);
         const state = release === null ? 'waiting' : 'released';
         const seen = await quarantine.withBody(id, async (body) => {
           if (body === null) throw unknownBody();
+          await accessLedger.read(readOf(request, id, body.length, { access, peer }));
           return { ...request, preview: previewOf(body), decodes: await trial(request, body) };
         });
         return ok({ ...seen, state, release } as const);
@@ -87,16 +92,33 @@ export function quarantineRoutes({
         304: null,
       },
       problems: ['not-found', 'range-not-satisfiable', 'overloaded'],
-      async handle({ params: { id = '' }, request, response, access: { scope } }) {
-        await quarantinedRequest(quarantine, id, scope);
+      async handle({ params: { id = '' }, request, response, access, peer }) {
+        const known = await quarantinedRequest(quarantine, id, access.scope);
         const info = await quarantine.bodyInfo(id);
         if (info === null) throw unknownBody();
         const form = { contentType: 'application/octet-stream', fileName: `${id}-body` };
-        await sendObject({ store, downloads }, info, form, request, response);
+        const read = readOf(known, id, info.size, { access, peer });
+        await sendObject({ store, downloads }, info, form, () => accessLedger.read(read), request, response);
         return null;
       },
     }),
   ];
+}
+
+/** A body that could not be decoded is of no kind. */
+function readOf(
+  { jobId, source, sha256 }: QuarantinedRequest,
+  id: string,
+  size: number,
+  by: Pick<ContentRead, 'access' | 'peer'>,
+): ContentRead {
+  const item = {
+    key: `${quarantineFolder(id)}body`,
+    kind: 'attachment',
+    size,
+    sha256: sha256 ?? '',
+  } as const;
+  return { ...by, jobId, source, item };
 }
 
 /** What is known of a body. Rejects with `not-found` also when its source does not exist for the client. */

@@ -75,7 +75,10 @@ export async function inspectJob(
     return { job: null, searchedBackTo };
   }
   const artefacts = visible.map((artefact) => describeArtefact(artefact, timeline));
-  const erasure = mark && { erasedAt: mark.erasedAt, complete: mark.complete, keptUntil: mark.keptUntil };
+  const isWhole = extent === 'all' && mark !== null;
+  const erasure = isWhole
+    ? { erasedAt: mark.erasedAt, complete: mark.complete, keptUntil: mark.keptUntil }
+    : null;
   return { job: { jobId, artefacts, timeline, erasure, searchedBackTo, service }, searchedBackTo };
 }
 

@@ -98,7 +98,7 @@ async function matchesOf({ file, group }: Part, { search, from }: HourSearch): P
   const { opened, index } = group;
   const { filters, context, since } = search;
   const fields = FIELDS.filter((field) => filters[field] !== undefined);
-  const names = new Set(['deliveryId', 'receivedAt', 'outcome', 'source', ...fields] as const);
+  const names = new Set(['deliveryId', 'receivedAt', 'outcome', 'source', 'origin', ...fields] as const);
   const columns = await opened.readColumns(index, [...names, 'jobId']);
   const hasContext = await contextTest(opened, index, context);
   const matches: Match[] = [];
@@ -107,7 +107,9 @@ async function matchesOf({ file, group }: Part, { search, from }: HourSearch): P
     if (time < since || comparePositions(position, from) >= 0) continue;
     if (filters.job !== undefined && columns.jobId[row] !== filters.job) continue;
     if (!fields.every((field) => columns[field][row] === filters[field])) continue;
-    if (!search.exists({ job: columns.jobId[row] ?? null, source: columns.source[row] ?? null })) continue;
+    const job = columns.jobId[row] ?? null;
+    const source = columns.source[row] ?? null;
+    if (!search.exists({ job, source, origin: columns.origin[row] ?? '' })) continue;
     if (!hasContext(row)) continue;
     matches.push({ ...position, file, opened, group: index, row });
   }

@@ -1,5 +1,5 @@
 import { quarantineFolder } from '../../archive/layout.js';
-import type { LedgerLine } from '../../domain/delivery.js';
+import { ACCESS_ORIGIN, type LedgerItem, type LedgerLine } from '../../domain/delivery.js';
 import type { StoredItem } from '../../domain/item.js';
 import { isKey } from '../../store/object-key.js';
 
@@ -19,6 +19,8 @@ export type ClaimKind = StoredItem['kind'] | 'quarantine';
 /** The objects that a line tells of; `unusable` counts items that name no object. */
 export function claimsOf(line: LedgerLine): { readonly claims: ArtefactClaim[]; readonly unusable: number } {
   const { jobId, source, origin, deliveryId, receivedAt, items } = line;
+  // What was read says nothing about what has to be there.
+  if (origin === ACCESS_ORIGIN) return { claims: [], unusable: 0 };
   const context = { jobId, source, origin, deliveryId, receivedAt };
   const claims: ArtefactClaim[] = items
     .filter(isUsable)
@@ -32,7 +34,7 @@ export function claimsOf(line: LedgerLine): { readonly claims: ArtefactClaim[]; 
 }
 
 /** The types are what our own lines hold; a line that was edited by hand may hold anything. */
-function isUsable({ key, kind, size, sha256 }: StoredItem): boolean {
+function isUsable({ key, kind, size, sha256 }: LedgerItem): boolean {
   const hasTypes =
     typeof key === 'string' && typeof kind === 'string' && Number.isSafeInteger(size) && size >= 0;
   return hasTypes && isKey(key) && (sha256 === undefined || typeof sha256 === 'string');

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { LedgerLine } from '../../../src/domain/delivery.js';
+import { ACCESS_ORIGIN, type LedgerLine } from '../../../src/domain/delivery.js';
 
 /** All visible objects in a file store's folder, as sorted keys. Dot-folders belong to the store. */
 export async function visibleKeys(folder: string, prefix = ''): Promise<string[]> {
@@ -15,8 +15,20 @@ export async function visibleKeys(folder: string, prefix = ''): Promise<string[]
     .sort();
 }
 
-/** All lines of the ledger in a file store's folder, read as a bucket reader would. */
+/**
+ * All lines of the ledger in a file store's folder, read as a bucket reader would; without those of who looked at content and
+ * signed in, because tests use the admin port to see what they did.
+ */
 export async function ledgerOf(folder: string): Promise<LedgerLine[]> {
+  return (await allLinesOf(folder)).filter(({ origin }) => origin !== ACCESS_ORIGIN);
+}
+
+/** Who looked at content, and who signed in. */
+export async function accessLinesOf(folder: string): Promise<LedgerLine[]> {
+  return (await allLinesOf(folder)).filter(({ origin }) => origin === ACCESS_ORIGIN);
+}
+
+async function allLinesOf(folder: string): Promise<LedgerLine[]> {
   return (await ledgerTextsOf(folder)).map((line) => JSON.parse(line) as LedgerLine);
 }
 

@@ -18,6 +18,7 @@ beforeAll(async () => {
     routes: [],
     signIn: { authenticate: refuse, ticket: refuse, issueTicket: refuse },
     changes: { pass: (_response, change) => change() },
+    onSignedIn: () => {},
     onUnexpected: () => {},
   });
   server = createServer(express().use(router)).listen(0, '127.0.0.1');

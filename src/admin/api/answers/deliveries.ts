@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { LEDGER_OUTCOMES } from '../../../domain/delivery.js';
-import { ITEM_KINDS, ORIGINS } from '../../../domain/item.js';
+import { LEDGER_ORIGINS, LEDGER_OUTCOMES } from '../../../domain/delivery.js';
+import { ITEM_KINDS } from '../../../domain/item.js';
 import { type Answer, amount, count, countsByName, instant, nextCursor, OPEN } from './values.js';
 
 export const storedItemSchema = z
@@ -14,6 +14,16 @@ export const storedItemSchema = z
       .describe('created now, identical to what was there, or kept beside differing bytes'),
   })
   .meta({ ...OPEN, id: 'StoredItem' });
+
+/** The same in a line, which can also say that the item was read. */
+const ledgerItemSchema = z
+  .strictObject({
+    ...storedItemSchema.shape,
+    outcome: z
+      .enum([...storedItemSchema.shape.outcome.options, 'read'])
+      .describe('created now, identical to what was there, kept beside differing bytes, or read'),
+  })
+  .meta({ ...OPEN, id: 'LedgerItem' });
 
 const deliveryShapeSchema = z
   .strictObject({
@@ -43,7 +53,9 @@ const LINE = {
   v: z.literal(1).describe("version of the line's format; lines of another version are not described here"),
   deliveryId: z.string().describe('ULID; recoveries, replays, imports and erasures have one of their own'),
   receivedAt: instant.describe('UTC; when the head of the request had been read'),
-  origin: z.enum(ORIGINS).describe('how the delivery came'),
+  origin: z
+    .enum(LEDGER_ORIGINS)
+    .describe('how the delivery came; admin: a look at content or a sign-in, nothing was delivered'),
   source: z.string().nullable().describe('configured source, the last part of /callbacks/<source>'),
   region: z.string().nullable().describe("region of the speech service that the sender's address belongs to"),
   clientIp: z
@@ -59,11 +71,11 @@ const LINE = {
   credential: z.string().nullable().describe('name of the credential that was presented'),
   outcome: z.string().meta({ description: 'an open set', examples: [...LEDGER_OUTCOMES] }),
   reason: z.string().nullable().describe("a stable problem code, or an operator's words"),
-  items: z.array(storedItemSchema).describe('the stored items'),
+  items: z.array(ledgerItemSchema).describe('the stored items, or the one that was read'),
   bytes: count.describe('of the body, as it came over the wire'),
   durationMs: amount.describe('milliseconds from receipt until the line was built'),
   shape: deliveryShapeSchema.nullable(),
-  actor: z.string().optional().describe('name of the admin token behind a change'),
+  actor: z.string().optional().describe('name of the admin token behind a change or a look at content'),
   wouldRefuse: z.string().optional().describe('in report mode: why enforcement would refuse the address'),
   context: z
     .record(z.string(), z.string())

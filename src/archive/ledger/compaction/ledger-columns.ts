@@ -1,6 +1,5 @@
 import type { ConvertedType, ParquetType, SchemaElement } from 'hyparquet';
-import type { LedgerLine } from '../../../domain/delivery.js';
-import type { StoredItem } from '../../../domain/item.js';
+import type { LedgerItem, LedgerLine } from '../../../domain/delivery.js';
 import { parseLine } from '../parse-segment.js';
 
 /** A line as the columns of a Parquet file hold it (docs/ledger.md). */
@@ -26,7 +25,7 @@ export interface LedgerRecord {
   readonly wouldRefuse: string | null;
   /** JSON. */
   readonly contextOmitted: string | null;
-  readonly items: readonly StoredItem[];
+  readonly items: readonly LedgerItem[];
   /** JSON. */
   readonly shape: string | null;
   /** JSON object of the fields that have no column; null without any. */
@@ -180,7 +179,7 @@ function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value);
 }
 
-function isItem(item: StoredItem): boolean {
+function isItem(item: LedgerItem): boolean {
   return isCount(item.size) && ITEM_FIELDS.every((field) => typeof item[field] === 'string');
 }
 

@@ -80,6 +80,12 @@ const ANY_ORIGIN = {
   released: (line) => `The quarantined body was released: ${itemsOf(line)}`,
   acknowledged: () => 'An operator acknowledged the job; it is no longer listed as failing',
   erased: () => 'Everything stored for this job was erased',
+  read: ({ items, reason }) =>
+    reason === 'ticket'
+      ? 'A ticket for downloads was issued'
+      : `Content was read: ${listed(items.map(({ kind, key }) => (key.startsWith('quarantine/') ? 'quarantined body' : kindInWords(kind))))}`,
+  'signed-in': () => 'Signed in to the admin port',
+  'sign-in-failed': () => 'A sign-in to the admin port failed',
   replayed: ({ jobId }) => (jobId === null ? 'A replay was started' : 'A refetch was started'),
   cancelled: () => 'A replay was cancelled',
   failed: () => 'A repair failed',
@@ -95,7 +101,8 @@ function detailsOf(line) {
     sentBy(line),
     !isInTitle && reason && `${capital(reasonInWords(reason) ?? '')}.`,
     remedyFor(reason),
-    line.actor && `By ${line.actor}.`,
+    line.actor &&
+      `By ${line.actor}${line.origin === 'admin' && line.clientIp ? ` from ${line.clientIp}` : ''}.`,
     line.wouldRefuse &&
       `Accepted in report mode; enforcement would reject it: ${reasonInWords(line.wouldRefuse)}.`,
     line.contextOmitted && `Left out of the context: ${omittedIn(line.contextOmitted)}.`,

@@ -23,6 +23,9 @@ const OUTCOMES = {
   cancelled: ['neutral', 'Cancelled'],
   acknowledged: ['neutral', 'Acknowledged'],
   erased: ['neutral', 'Erased'],
+  read: ['neutral', 'Read'],
+  'signed-in': ['neutral', 'Signed in'],
+  'sign-in-failed': ['notice', 'Sign-in failed'],
   pending: ['neutral', 'Pending'],
   conflict: ['notice', 'Conflict'],
   quarantined: ['notice', 'Quarantined'],
@@ -36,7 +39,7 @@ const OUTCOMES = {
 export const OUTCOME_NAMES = Object.keys(OUTCOMES).filter(
   (name) => !['matched', 'pending', 'undecodable'].includes(name),
 );
-export const ORIGIN_NAMES = ['callback', 'recovery', 'replay', 'import', 'realtime'];
+export const ORIGIN_NAMES = ['callback', 'recovery', 'replay', 'import', 'realtime', 'admin'];
 
 /** @param {string} name @returns {{tone: Tone, word: string}} */
 export function outcomeOf(name) {
@@ -63,6 +66,7 @@ const REASONS = {
   'sign-in-wrong': 'a request to the admin API had an invalid token',
   'sign-in-ticket-wrong': 'a download had an invalid ticket',
   'sign-in-ticket-expired': 'a download had an expired ticket',
+  ticket: 'a ticket was issued, which opens all artefacts of the job for an hour',
   'address-refused': 'the address is not on the source’s allowlist',
   'address-unreadable': 'the client address could not be determined; check trustedProxies',
   'length-required': 'an HTTP/1.0 request had no Content-Length',
@@ -150,6 +154,7 @@ const ORIGINS = {
   recovery: 'fetched from the service',
   replay: 'replay',
   import: 'import',
+  admin: 'admin port',
 };
 
 /** @param {string} origin */

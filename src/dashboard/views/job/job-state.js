@@ -10,8 +10,9 @@ import { callbackStatusInWords, reasonInWords } from '../../lib/text/ledger-term
  * The state of a job; `repair` is the recommended action.
  * @param {Job} job @returns {JobState}
  */
-export function jobState({ artefacts, timeline, service, erasure }) {
+export function jobState({ artefacts, timeline: lines, service, erasure }) {
   if (erasure !== null) return erasedState(erasure);
+  const timeline = withoutAccess(lines);
   const transcripts = artefacts.filter(isTranscript).filter((artefact) => !isConflict(artefact));
   const conflicts = artefacts.filter(isConflict);
   if (conflicts.length > 0 && isSettled(timeline))
@@ -106,7 +107,8 @@ const FAILURES = ['failed', 'refused', 'unrecoverable', 'conflict'];
  * Whether the job can be acknowledged: its last failure was neither repaired nor acknowledged.
  * @param {Job} job
  */
-export function needsDecision({ artefacts, timeline }) {
+export function needsDecision({ artefacts, timeline: lines }) {
+  const timeline = withoutAccess(lines);
   const failed = timeline.findLastIndex(({ outcome }) => FAILURES.includes(outcome));
   if (failed < 0) return false;
   const since = timeline.slice(failed + 1);
@@ -114,6 +116,14 @@ export function needsDecision({ artefacts, timeline }) {
   if (timeline[failed]?.outcome === 'conflict')
     return artefacts.some(isConflict) && !since.some(({ outcome }) => outcome === 'acknowledged');
   return !since.some(({ outcome }) => repaired.includes(outcome));
+}
+
+/**
+ * Who looked at the content says nothing about the state.
+ * @param {readonly LedgerLine[]} timeline
+ */
+function withoutAccess(timeline) {
+  return timeline.filter(({ origin }) => origin !== 'admin');
 }
 
 /** @param {readonly LedgerLine[]} timeline */

@@ -34,7 +34,10 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'transcript-receiver explain intake --address 40.74.41.91 -H "X-Callback-Token: …"',
     'transcript-receiver explain intake --address 10.0.0.1 -H "X-Forwarded-For: 40.74.41.91" --json',
   ],
-  'notification-config': ['transcript-receiver notification-config intake --contents transcript,jobinfo'],
+  'notification-config': [
+    'transcript-receiver notification-config intake --contents transcript,jobinfo',
+    'transcript-receiver notification-config intake --context call=7f3a',
+  ],
   capture: ['transcript-receiver capture interview.mp3 --language en'],
   simulate: [
     'transcript-receiver simulate --callback http://127.0.0.1:8080/callbacks/default --jobs 10',

@@ -5,6 +5,7 @@ import {
   type NotificationRequest,
   notificationFaults,
 } from '../speech/batch/notification-config.js';
+import { contextQuery } from './shared/context-query.js';
 import { UsageError } from './shared/exit-codes.js';
 import { printJson } from './shared/print.js';
 import { readPublicAddress } from './shared/public-address.js';
@@ -14,6 +15,7 @@ import { credentialHeaders, sourceNamed } from './shared/source-credential.js';
 interface Options {
   readonly url?: string;
   readonly contents?: readonly string[];
+  readonly context?: readonly string[];
   readonly credential?: string;
   readonly method?: 'POST' | 'PUT';
 }
@@ -28,6 +30,11 @@ export function createCommand(): Command {
       "comma-separated contents; once per entry, default: the source's",
       repeatable,
     )
+    .option(
+      '--context <name=value>',
+      "one of the source's context, for the callback URL; repeatable",
+      repeatable,
+    )
     .option('--credential <name>', 'credential to use; default: the valid one that expires last')
     .addOption(new Option('--method <method>', 'method of the callback').choices(['POST', 'PUT']))
     .option('--json', 'accepted for consistency: the output is always JSON')
@@ -39,7 +46,9 @@ export function createCommand(): Command {
 function notificationConfig(config: Config, name: string, options: Options, now: number) {
   const source = sourceNamed(config, name);
   const headers = credentialHeaders(source, options.credential, now);
-  const url = callbackUrl(options.url ?? config.receiver.publicUrl, name);
+  const url =
+    callbackUrl(options.url ?? config.receiver.publicUrl, name) +
+    contextQuery(name, source.context, options.context);
   const contents = options.contents === undefined ? [source.contents] : options.contents.map(tokens);
   const entries = buildNotificationConfig(
     contents.map(

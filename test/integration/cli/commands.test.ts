@@ -12,6 +12,7 @@ sources:
   intake:
     allow: [eu1]
     contents: [transcript, jobinfo]
+    context: [call]
     credentials:
       first: { headers: ["X-Token: ${SECRET}-1"], expires: "2999-01-01" }
       lasting: { headers: ["X-Token: ${SECRET}-2"] }
@@ -125,11 +126,13 @@ describe('notification-config', () => {
       'first',
       '--method',
       'PUT',
+      '--context',
+      'call=7/a',
     ];
     const result = await runCli(['notification-config', 'intake', ...options], env);
     const [first, second] = JSON.parse(result.stdout).notification_config;
     expect(first).toMatchObject({
-      url: 'https://transcripts.example/callbacks/intake?contents=transcript.srt',
+      url: 'https://transcripts.example/callbacks/intake?call=7%2Fa&contents=transcript.srt',
       method: 'PUT',
       auth_headers: [`X-Token: ${SECRET}-1`],
     });
@@ -145,6 +148,7 @@ describe('notification-config', () => {
       ['intake', '--contents', 'data', '--contents', 'data', '--contents', 'data', '--contents', 'data'],
       /at most 3/,
     ],
+    [['intake', '--context', 'cal=1'], /does not admit cal: set sources\.intake\.context to \[call, cal\]/],
     [['intake', '--url', 'nowhere'], /absolute address/],
     [['intake', '--url', 'https://h.example/?a=1'], /without query/],
     [['intake', '--url', 'https://h.example/?'], /without query/],

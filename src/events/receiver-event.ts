@@ -39,7 +39,7 @@ export interface JobEventData {
   /** Outcome of the ledger line, such as `stored`, `recovered`, `failed` or `erased`. An open set. */
   readonly outcome: string;
   /** The submitter's own parameters of the callback URL that the source admits. */
-  readonly context?: Readonly<Record<string, string>>;
+  readonly context: Readonly<Record<string, string>>;
   readonly items: readonly EventItem[];
 }
 

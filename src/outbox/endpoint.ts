@@ -70,7 +70,7 @@ async function post(
     dispatcher,
     method: 'POST',
     headers: {
-      'content-type': 'application/cloudevents+json; charset=utf-8',
+      'content-type': 'application/cloudevents+json',
       'user-agent': 'transcript-receiver',
       accept: '*/*',
       ...sign(event.id, body, secrets),

@@ -37,7 +37,7 @@ export function jobEventOf(line: LedgerLine, location: string): JobEvent | null 
       status,
       origin,
       outcome,
-      ...(context === undefined ? {} : { context }),
+      context: context ?? {},
       items: items.flatMap(({ kind, key, size, sha256, outcome: result }) =>
         result === 'read' ? [] : [{ kind, key, uri: uriOf(location, key), size, sha256, outcome: result }],
       ),

@@ -93,11 +93,12 @@ function checkTranscriptionConfig(config: unknown, lenient: boolean): Fields & {
 
 /** Reads a SetRecognitionConfig: only `max_delay` and `enable_partials` may differ from the current configuration. */
 export function checkConfigChange(
-  config: unknown,
+  message: Fields,
   current: TranscriptionConfig,
   { lenient }: ClientRules,
 ): TranscriptionConfig {
-  const change = checkTranscriptionConfig(config, lenient);
+  if (!lenient) only(message, ['message', 'transcription_config'], 'invalid_message');
+  const change = checkTranscriptionConfig(message.transcription_config, lenient);
   const now = current as unknown as Fields;
   for (const [field, value] of Object.entries(change)) {
     if (['language', 'max_delay', 'enable_partials'].includes(field)) continue;

@@ -136,7 +136,7 @@ export class ServedSession implements SimulatedSession {
         this.#start(message);
         break;
       case 'SetRecognitionConfig':
-        this.#change(message.transcription_config);
+        this.#change(message);
         break;
       case 'EndOfStream':
         this.#endOfStream(readEndOfStream(message, this.#options.rules));
@@ -182,11 +182,11 @@ export class ServedSession implements SimulatedSession {
     else this.#readFrames();
   }
 
-  #change(config: unknown): void {
+  #change(message: Readonly<Record<string, unknown>>): void {
     if (this.#state !== 'started' || this.#config === null) {
       throw new Violation('protocol_error', 'SetRecognitionConfig belongs between start and end');
     }
-    const change = checkConfigChange(config, this.#config, this.#options.rules);
+    const change = checkConfigChange(message, this.#config, this.#options.rules);
     this.#recogniser?.change(change);
   }
 

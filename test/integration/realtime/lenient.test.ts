@@ -18,20 +18,35 @@ type Start = Readonly<Record<'transcription_config', object>> & object;
 
 const startWith = (config: object) => ({ ...START, transcription_config: { language: 'en', ...config } });
 
+/** Further fields of SetRecognitionConfig and EndOfStream. */
+interface Extra {
+  readonly change?: object;
+  readonly end?: object;
+}
+
 /** A whole session: start, the same configuration again, two frames, end. Gives the service's last message. */
-async function lastMessage(client: RawClient, start: Start, lastSeqNo = 2): Promise<Record<string, unknown>> {
+async function lastMessage(
+  client: RawClient,
+  start: Start,
+  lastSeqNo = 2,
+  extra: Extra = {},
+): Promise<Record<string, unknown>> {
   client.send(start);
   for (let message = await client.next(); ; message = await client.next()) {
     if (message.message === 'Error' || message.message === 'EndOfTranscript') return message;
     if (message.message !== 'RecognitionStarted') continue;
-    client.send({ message: 'SetRecognitionConfig', transcription_config: start.transcription_config });
+    client.send({
+      message: 'SetRecognitionConfig',
+      transcription_config: start.transcription_config,
+      ...extra.change,
+    });
     client.send(new Uint8Array(32_000));
     client.send(new Uint8Array(32_000));
-    client.send({ message: 'EndOfStream', last_seq_no: lastSeqNo });
+    client.send({ message: 'EndOfStream', last_seq_no: lastSeqNo, ...extra.end });
   }
 }
 
-interface Difference {
+interface Difference extends Extra {
   readonly name: string;
   readonly refusedWith: string;
   readonly start?: Start;
@@ -54,6 +69,8 @@ const DIFFERENCES: readonly Difference[] = [
     refusedWith: 'invalid_message',
     start: { ...START, ...{ translation_config: { target_languages: ['de'] } } },
   },
+  { name: 'unknown fields of SetRecognitionConfig', refusedWith: 'invalid_message', change: { id: 1 } },
+  { name: 'unknown fields of EndOfStream', refusedWith: 'invalid_message', end: { id: 1 } },
   {
     name: 'unknown fields of audio_format',
     refusedWith: 'invalid_audio_type',
@@ -87,10 +104,10 @@ const DIFFERENCES: readonly Difference[] = [
 ];
 
 describe('beyond the specification, a lenient session admits', () => {
-  it.each(DIFFERENCES)('$name', async ({ refusedWith, start = START, lastSeqNo }) => {
-    const refused = await lastMessage(await rawClient(strict), start, lastSeqNo);
+  it.each(DIFFERENCES)('$name', async ({ refusedWith, start = START, lastSeqNo, ...extra }) => {
+    const refused = await lastMessage(await rawClient(strict), start, lastSeqNo, extra);
     expect(refused).toMatchObject({ message: 'Error', type: refusedWith });
-    const admitted = await lastMessage(await rawClient(lenient), start, lastSeqNo);
+    const admitted = await lastMessage(await rawClient(lenient), start, lastSeqNo, extra);
     expect(admitted).toEqual({ message: 'EndOfTranscript' });
   });
 

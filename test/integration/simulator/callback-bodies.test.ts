@@ -71,6 +71,7 @@ describe('body rules of the service', () => {
 
   it('sends a lone data as a form of one attachment (rule 5)', async () => {
     const { request, id } = await callback(['data']);
+    expect(request.headers['content-type']).toContain('multipart/form-data; boundary=');
     const parts = partsOf(request);
     expect(parts).toHaveLength(1);
     expect(parts[0]?.head).toContain('form-data; name="data"; filename="data.wav"');

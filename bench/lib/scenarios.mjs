@@ -12,6 +12,14 @@ const form = (kind) => (target) => (target === 'multer-s3' ? 'form-one' : kind);
 export const SCENARIOS = {
   'json-1k': small('callbacks of 1 KB JSON, 48 connections', { bytes: KB }),
   'json-10k': small('callbacks of 10 KB JSON, 48 connections', { bytes: 10 * KB }),
+  ...(process.env.BENCH_OTEL
+    ? {
+        'otel-json-10k': small('callbacks of 10 KB JSON, 48 connections, with and without OpenTelemetry', {
+          bytes: 10 * KB,
+          targets: ['product', 'product-otel'],
+        }),
+      }
+    : {}),
   'three-parts': small('multipart of three parts, 10 KB, 48 connections', {
     bytes: 10 * KB,
     body: () => 'form',

@@ -9,6 +9,12 @@ const MAIN = pathOf('../dist/main.js');
 /** How each contestant is started and addressed. `post` is what the generator needs to know of it. */
 export const TARGETS = {
   product: { title: 'Transcript Receiver', start: startProduct, headers: { 'X-Bench-Token': TOKEN } },
+  // BENCH_OTEL: the module to load first, /…/@opentelemetry/auto-instrumentations-node/build/src/register.js (docs/tracing.md).
+  'product-otel': {
+    title: 'Transcript Receiver with OpenTelemetry',
+    start: (given) => startProduct({ ...given, preload: process.env.BENCH_OTEL, more: telemetrySettings() }),
+    headers: { 'X-Bench-Token': TOKEN },
+  },
   'bare-express': { title: 'bare Express, stores nothing', start: reference('bare-express') },
   'bare-express-401': {
     title: 'bare Express, 401 by one header',
@@ -41,7 +47,7 @@ const DEPLOYED = { nodeOptions: ['--max-old-space-size=192'], env: { MALLOC_AREN
  * The product with its defaults; only addresses, one credential and where it stores are set. With `deployed` its memory
  * is bounded as in the cluster files.
  */
-async function startProduct({ store, scratch, node, profile, deployed = false }) {
+async function startProduct({ store, scratch, node, profile, preload, more = {}, deployed = false }) {
   const { nodeOptions, env } = deployed ? DEPLOYED : { nodeOptions: [], env: {} };
   const folder = join(scratch, 'data');
   const s3 = {
@@ -72,15 +78,21 @@ async function startProduct({ store, scratch, node, profile, deployed = false })
       ...V8_FLAGS,
       ...nodeOptions,
       ...(process.env.BENCH_NODE_OPTIONS?.split(' ') ?? []),
+      ...(preload ? ['--import', preload] : []),
       ...(profile ? ['--cpu-prof', `--cpu-prof-dir=${profile}`] : []),
       MAIN,
       'serve',
     ],
-    env: { ...env, NODE_CONFIG: JSON.stringify(settings), AWS_EC2_METADATA_DISABLED: 'true' },
+    env: { ...env, ...more, NODE_CONFIG: JSON.stringify(settings), AWS_EC2_METADATA_DISABLED: 'true' },
     logFile: join(scratch, 'product.log'),
     isReady: (line) => line.event === 'listening',
   });
   return { ...server, port: Number(new URL(server.said.publicUrl).port), adminUrl: server.said.adminUrl };
+}
+
+/** OTEL_EXPORTER_OTLP_ENDPOINT and so on, for OpenTelemetry's own modules. */
+function telemetrySettings() {
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => name.startsWith('OTEL_')));
 }
 
 function reference(name, more = {}) {

@@ -18,7 +18,7 @@ type JobEventType = JobEvent['type'];
  * @param location of the store
  */
 export function jobEventOf(line: LedgerLine, location: string): JobEvent | null {
-  const { deliveryId, jobId, source, region, status, origin, outcome, context, items } = line;
+  const { deliveryId, jobId, source, region, status, origin, outcome, context, items, traceparent } = line;
   const type = eventType(line);
   // A ledger that was edited by hand may hold any text. Both ids become parts of keys.
   if (type === null || jobId === null || !isJobId(jobId) || !isUlid(deliveryId)) return null;
@@ -30,6 +30,7 @@ export function jobEventOf(line: LedgerLine, location: string): JobEvent | null 
     subject: jobId,
     time: line.receivedAt,
     datacontenttype: 'application/json',
+    ...(traceparent === undefined ? {} : { traceparent }),
     data: {
       jobId,
       source,

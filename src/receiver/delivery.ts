@@ -12,6 +12,7 @@ import {
   outcomeOf,
 } from '../domain/delivery.js';
 import type { StoredItem } from '../domain/item.js';
+import { readTraceparent } from '../domain/traceparent.js';
 import { type CallbackQuery, storableQuery } from './access/callback-query.js';
 import type { Sender } from './access/sender.js';
 import type { CallbackRequest, RequestBody } from './callback-request.js';
@@ -34,6 +35,7 @@ export class Delivery {
   readonly id: string;
   /** ISO 8601. */
   readonly receivedAt: string;
+  readonly #traceparent: string | null;
   readonly #startedAt = performance.now();
   #decodedAt = this.#startedAt;
   #storedAt = this.#startedAt;
@@ -50,6 +52,7 @@ export class Delivery {
     this.sender = sender;
     this.id = newDeliveryId(now);
     this.receivedAt = new Date(now).toISOString();
+    this.#traceparent = readTraceparent(request.headers.traceparent);
   }
 
   /** @throws before `identified` */
@@ -108,6 +111,7 @@ export class Delivery {
       origin: 'callback',
       receivedAt: this.receivedAt,
       context,
+      traceparent: this.#traceparent,
       keyPrefix: source.keyPrefix,
     };
   }
@@ -180,6 +184,7 @@ export class Delivery {
       wouldRefuse,
       context: this.#query?.context ?? null,
       contextOmitted: this.#query?.contextOmitted ?? null,
+      traceparent: this.#traceparent,
     });
   }
 }

@@ -88,5 +88,6 @@ function eventOf(line: LedgerLine) {
     // Pino leaves out what is undefined.
     wouldRefuse: line.wouldRefuse,
     contextOmitted: line.contextOmitted,
+    traceparent: line.traceparent,
   };
 }

@@ -27,6 +27,7 @@ const STORABLE = [
   'date',
   'expect',
   'host',
+  'traceparent',
   'transfer-encoding',
   'user-agent',
 ];

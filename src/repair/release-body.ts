@@ -7,6 +7,7 @@ import type { QuarantineStore } from '../archive/quarantine/quarantine-store.js'
 import { type Acknowledgement, outcomeOf } from '../domain/delivery.js';
 import type { StoredItem } from '../domain/item.js';
 import { Problem } from '../domain/problem.js';
+import { readTraceparent } from '../domain/traceparent.js';
 import { contextOfStoredQuery } from '../receiver/access/callback-query.js';
 import type { ObjectStore } from '../store/object-store.js';
 import { type DecodingSource, decodeQuarantined, failureOf } from './decode-quarantined.js';
@@ -70,6 +71,7 @@ async function release(
     const line = operatorLine(audit, {
       ...{ source, region, clientIp, method, jobId, status, deliveryId, receivedAt, items, durationMs },
       context: contextOfStoredQuery(request.query),
+      traceparent: traceparentOf(request),
       outcome: 'released',
       bytes: body.length,
     });
@@ -103,6 +105,7 @@ async function archiveBody(
     region: request.region,
     origin: 'replay',
     context: contextOfStoredQuery(request.query),
+    traceparent: traceparentOf(request),
     keyPrefix: source.keyPrefix,
   });
   try {
@@ -117,6 +120,11 @@ async function archiveBody(
   } finally {
     await staged.discard();
   }
+}
+
+/** Stored headers are joined when they came more than once, which makes a repeated one invalid. */
+function traceparentOf({ headers }: QuarantinedRequest): string | null {
+  return readTraceparent(headers.traceparent === undefined ? undefined : [headers.traceparent]);
 }
 
 function unknownBody(): Problem {

@@ -9,9 +9,10 @@ export interface LedgerFields extends Omit<LedgerLine, 'v' | OptionalField> {
   readonly wouldRefuse: string | null;
   readonly context: DeliveryContext | null;
   readonly contextOmitted: OmittedContext | null;
+  readonly traceparent: string | null;
 }
 
-type OptionalField = 'actor' | 'wouldRefuse' | 'context' | 'contextOmitted';
+type OptionalField = 'actor' | 'wouldRefuse' | 'context' | 'contextOmitted' | 'traceparent';
 
 /** The fields of a line that no request of a sender stands behind. */
 export const NO_REQUEST = {
@@ -21,11 +22,12 @@ export const NO_REQUEST = {
   shape: null,
   wouldRefuse: null,
   contextOmitted: null,
+  traceparent: null,
 } as const;
 
 /** Builds every line of the ledger. The fields have the order in which docs/ledger.md lists them. */
 export function ledgerLine(fields: LedgerFields): LedgerLine {
-  const { actor, wouldRefuse, context, contextOmitted } = fields;
+  const { actor, wouldRefuse, context, contextOmitted, traceparent } = fields;
   return {
     v: 1,
     deliveryId: fields.deliveryId,
@@ -48,6 +50,7 @@ export function ledgerLine(fields: LedgerFields): LedgerLine {
     ...(wouldRefuse === null ? undefined : { wouldRefuse }),
     ...(context === null ? undefined : { context }),
     ...(contextOmitted === null ? undefined : { contextOmitted }),
+    ...(traceparent === null ? undefined : { traceparent }),
   };
 }
 

@@ -85,6 +85,7 @@ const LINE = {
     .record(z.string(), z.enum(['malformed', 'repeated']))
     .optional()
     .describe('names of `context` whose value was left out, and why'),
+  traceparent: z.string().optional().describe("the sender's W3C trace context"),
 };
 
 export const ledgerLineSchema = z.strictObject(LINE).meta({

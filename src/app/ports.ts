@@ -4,11 +4,12 @@ import { createAdminServer } from '../admin/admin-server.js';
 import type { Config } from '../config/config.js';
 import { type ConnectionMetrics, createConnectionLog, type Port } from '../observe/connection-metrics.js';
 import type { Logger } from '../observe/logger.js';
-
+import type { RefusalLog } from '../observe/refusal-log.js';
 import { connectionLimits, openFileLimit } from '../receiver/http/connection-limits.js';
 import { drainServer } from '../receiver/http/drain-server.js';
 import { limitConnections } from '../receiver/http/limit-connections.js';
 import { listen } from '../receiver/http/listen.js';
+import { PROXY_PROTOCOL } from '../receiver/http/malformed-requests.js';
 import { createPublicServer } from '../receiver/http/public-server.js';
 
 export interface PortsOptions {
@@ -17,6 +18,7 @@ export interface PortsOptions {
   readonly config: Pick<Config, 'receiver' | 'admin' | 'limits'>;
   readonly metrics: ConnectionMetrics;
   readonly log: Logger;
+  readonly refusalLog: Pick<RefusalLog, 'refused'>;
 }
 
 export interface PortAddresses {
@@ -36,11 +38,15 @@ export interface Ports {
   close(): void;
 }
 
-export function createPorts({ publicApp, adminApp, config, metrics, log }: PortsOptions): Ports {
+export function createPorts({ publicApp, adminApp, config, metrics, log, refusalLog }: PortsOptions): Ports {
   const { receiver, admin, limits } = config;
   const serverOptions = { ...receiver, maxHeaderBytes: limits.maxHeaderBytes };
   const servers: Readonly<Record<Port, Server>> = {
-    public: createPublicServer(publicApp, serverOptions),
+    public: createPublicServer(publicApp, {
+      ...serverOptions,
+      onProxyProtocol: (clientIp) =>
+        refusalLog.refused({ reason: 'proxy-protocol', source: null, clientIp, detail: PROXY_PROTOCOL }),
+    }),
     admin: createAdminServer(adminApp, serverOptions),
   };
   const connectionLog = limitBoth(servers, limits, metrics, log);

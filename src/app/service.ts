@@ -173,7 +173,14 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     },
   });
 
-  const ports = createPorts({ publicApp, adminApp: admin.app, config, metrics: metrics.connections, log });
+  const ports = createPorts({
+    refusalLog,
+    publicApp,
+    adminApp: admin.app,
+    config,
+    metrics: metrics.connections,
+    log,
+  });
 
   for (const { source, credentials } of credentialSettings(config)) {
     for (const { name, expires } of credentials) {

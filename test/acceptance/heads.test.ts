@@ -47,6 +47,31 @@ describe('a header called __proto__', () => {
   });
 });
 
+describe('a balancer that sends the PROXY protocol', () => {
+  it.each([
+    ['version 1', Buffer.from('PROXY TCP4 203.0.113.7 10.0.0.1 51234 8080\r\n')],
+    ['version 2', Buffer.from('0d0a0d0a000d0a515549540a2111000ccb0071070a000001c8221f90', 'hex')],
+  ])('is answered 400, and the log says what to do: %s', async (_, header) => {
+    const before = service.log.length;
+    const client = await open(service.publicUrl);
+    const request =
+      'POST /callbacks/default?id=p&status=success HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n';
+    await client.send(Buffer.concat([header, Buffer.from(request)]));
+    expect(await client.answer()).toMatchObject({
+      status: 400,
+      body: expect.stringMatching(/PROXY protocol/),
+    });
+    expect(service.log.slice(before)).toEqual([
+      expect.objectContaining({
+        event: 'refused',
+        reason: 'proxy-protocol',
+        clientIp: '127.0.0.1',
+        detail: expect.stringMatching(/haproxy/),
+      }),
+    ]);
+  });
+});
+
 describe('a source without a credential', () => {
   it.each([
     ['Forwarded: for=127.0.0.1'],

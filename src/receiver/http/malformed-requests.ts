@@ -4,21 +4,47 @@ import { Problem, problemDocument } from '../../domain/problem.js';
 
 /** Node keeps the response that a connection is busy with in this property, which no type declares. */
 interface Connection extends Duplex {
+  readonly remoteAddress?: string;
   readonly _httpMessage?: ServerResponse | null;
+}
+
+interface ParserError extends NodeJS.ErrnoException {
+  /** The bytes that Node's parser did not understand. */
+  readonly rawPacket?: Buffer;
+}
+
+/** Called with the balancer's address; null once it has gone. */
+export type OnProxyProtocol = (peer: string | null) => void;
+
+/** For the operator who set up the balancer, and for its log. */
+export const PROXY_PROTOCOL =
+  'A PROXY protocol header came before the request. The receiver does not read it: switch it off in the balancer, or put haproxy in between, which reads it and sends X-Forwarded-For.';
+
+/** Version 1 is a line of text, version 2 begins with twelve bytes that no request can begin with. */
+const PROXY_V1 = Buffer.from('PROXY ');
+const PROXY_V2 = Buffer.from('\r\n\r\n\0\r\nQUIT\n');
+
+function beginsProxyProtocol(bytes: Buffer | undefined): boolean {
+  if (bytes === undefined) return false;
+  return [PROXY_V1, PROXY_V2].some((start) => bytes.subarray(0, start.length).equals(start));
 }
 
 /**
  * Responds with a problem document, instead of Node's bare status line, to what the HTTP parser rejects. The response comes
  * after those to earlier requests on the same connection, so that a sender does not take the 400 for the outcome of a
  * delivery that is still being stored. The connection ends with it.
+ *
+ * @param onProxyProtocol a balancer began the connection with a PROXY header
  */
-export function rejectMalformedRequests(server: Server): void {
+export function rejectMalformedRequests(server: Server, onProxyProtocol: OnProxyProtocol): void {
   // Node emits the event again for every further chunk of a broken connection.
   const broken = new WeakSet<Duplex>();
-  server.on('clientError', (error: NodeJS.ErrnoException, socket: Connection) => {
+  server.on('clientError', (error: ParserError, socket: Connection) => {
     if (broken.has(socket)) return;
     broken.add(socket);
-    const problem = problemOf(error);
+    const isProxyProtocol = beginsProxyProtocol(error.rawPacket);
+    if (isProxyProtocol) onProxyProtocol(socket.remoteAddress ?? null);
+    const problem = isProxyProtocol ? new Problem('request-malformed', PROXY_PROTOCOL) : problemOf(error);
     if (problem === null) socket.destroy(error);
     else respondInOrder(socket, problem);
   });

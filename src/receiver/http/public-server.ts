@@ -3,7 +3,7 @@ import type { Express } from 'express';
 import { Problem } from '../../domain/problem.js';
 import { expressMessages } from './express-messages.js';
 import { headersCheckInterval } from './headers-check-interval.js';
-import { rejectMalformedRequests } from './malformed-requests.js';
+import { type OnProxyProtocol, rejectMalformedRequests } from './malformed-requests.js';
 import { respondProblem } from './respond.js';
 import { deferContinue } from './router.js';
 
@@ -12,6 +12,7 @@ export interface PublicServerOptions {
   readonly keepAliveTimeout: number;
   readonly headersTimeout: number;
   readonly maxHeaderBytes: number;
+  readonly onProxyProtocol?: OnProxyProtocol;
 }
 
 /**
@@ -36,7 +37,7 @@ export function createPublicServer(app: Express, options: PublicServerOptions): 
   server.on('checkContinue', withCheckedHead(deferContinue(app)));
   // Other expectations may be ignored (RFC 9110, 10.1.1); such a request is checked like any other.
   server.on('checkExpectation', withCheckedHead(app));
-  rejectMalformedRequests(server);
+  rejectMalformedRequests(server, options.onProxyProtocol ?? (() => {}));
   return allowHalfClosed(server);
 }
 

@@ -49,7 +49,8 @@ function resolveText(text: string, path: SettingPath, search: Search): string {
 }
 
 // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the syntax being explained
-const SYNTAX = '${env:NAME} or ${file:/absolute/path}; $${ stands for the characters themselves';
+const SYNTAX =
+  '${env:NAME}, ${file:/absolute/path} or ${credential:NAME}; $${ stands for the characters themselves';
 
 /** Value of a reference, or the value that was expected. */
 type LookUp = { readonly value: string } | { readonly expected: string };
@@ -58,9 +59,19 @@ function lookUp(content: string, context: RuntimeContext): LookUp {
   if (!WELL_FORMED.test(content)) return { expected: SYNTAX };
   const name = content.slice(content.indexOf(':') + 1);
   if (content.startsWith('file:')) return readSecretFile(name, context);
+  if (content.startsWith('credential:')) return readCredential(name, context);
   const value = context.env[name];
   if (value === undefined) return { expected: `the environment variable ${name} to be set` };
   return value === '' ? { expected: `the environment variable ${name} not to be empty` } : { value };
+}
+
+/** A credential that systemd passes by `LoadCredential`: each unit has a folder of its own, so that a file's path would not be the same. */
+function readCredential(name: string, context: RuntimeContext): LookUp {
+  const folder = context.env.CREDENTIALS_DIRECTORY;
+  if (!folder?.startsWith('/')) {
+    return { expected: `CREDENTIALS_DIRECTORY to be set, as systemd does for LoadCredential=${name}:…` };
+  }
+  return readSecretFile(`${folder}/${name}`, context);
 }
 
 /**

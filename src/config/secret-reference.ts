@@ -2,7 +2,8 @@
 export const REFERENCE = /\$\$\{|\$\{([^}]*)(\}?)/g;
 
 /** A reference that can be resolved, and is therefore not itself a secret. */
-export const WELL_FORMED = /^(?:env:[A-Za-z_][A-Za-z0-9_]*|file:\/[^\0\r\n]*)$/;
+export const WELL_FORMED =
+  /^(?:env:[A-Za-z_][A-Za-z0-9_]*|file:\/[^\0\r\n]*|credential:[A-Za-z0-9][A-Za-z0-9_.-]*)$/;
 
 /** Whether every reference in the text names a place. */
 export function namesPlacesOnly(text: string): boolean {

@@ -405,6 +405,18 @@ describe('secrets', () => {
     expect(() => read(`\ufeff${SECRET}\n`)).toThrow(/the file \/t without the byte order mark/);
   });
 
+  it('come from the folder of systemd', () => {
+    const context = {
+      env: { CREDENTIALS_DIRECTORY: '/run/credentials/transcript-receiver@1.service' },
+      readFile: (file: string) => `content:${file}`,
+      hostName: 'h',
+    };
+    const tree = { admin: { tokens: { a: `\${credential:admin-token}` } } };
+    expect(parseConfig(tree, context).admin.tokens.a?.token).toBe(
+      'content:/run/credentials/transcript-receiver@1.service/admin-token',
+    );
+  });
+
   it('are not meant by two dollar signs', () => {
     const env = { env: { A: 'x' }, readFile: () => '', hostName: 'h' };
     const written = `$\${env:A}-and-\${env:A}-0123`;
@@ -425,6 +437,8 @@ describe('secrets', () => {
     [`\${env:EMPTY}`, /EMPTY not to be empty/],
     [`\${file:/nowhere}`, /file \/nowhere to be readable \(ENOENT\)/],
     [`\${file:relative}`, /absolute/],
+    [`\${credential:nope}`, /CREDENTIALS_DIRECTORY to be set/],
+    [`\${credential:../nope}`, /credential:NAME/],
     [`\${NOPE}`, /\$\{env:NAME\}/],
     [`\${vault:x}`, /\$\{env:NAME\}/],
     [`\${env:NOT CLOSED`, /\$\{env:NAME\}/],

@@ -25,13 +25,22 @@ export interface ReceiverProcess {
 /** Production has no source by itself; most tests need no credential. */
 const OPEN_SOURCE = { default: { allowUnauthenticated: true } };
 
-/** Starts `serve` with these settings, and at most `openFiles` open files; resolves when it listens, rejects with its output when it ends before. */
+interface ProcessOptions {
+  readonly openFiles?: number;
+  readonly nodeFlags?: readonly string[];
+  readonly main?: string;
+}
+
+/**
+ * Starts `serve` with these settings, and at most `openFiles` open files; `main` is the program when it is not this build.
+ * Resolves when it listens, rejects with its output when it ends before.
+ */
 export async function startProcess(
   settings: Record<string, unknown>,
   environment: Record<string, string> = {},
-  { openFiles, nodeFlags = [] }: { readonly openFiles?: number; readonly nodeFlags?: readonly string[] } = {},
+  { openFiles, nodeFlags = [], main = MAIN }: ProcessOptions = {},
 ): Promise<ReceiverProcess> {
-  const program = [process.execPath, ...V8_FLAGS, ...nodeFlags, MAIN, 'serve'];
+  const program = [process.execPath, ...V8_FLAGS, ...nodeFlags, main, 'serve'];
   const [command = '', ...args] =
     openFiles === undefined ? program : ['sh', '-c', `ulimit -n ${openFiles}; exec "$0" "$@"`, ...program];
   const child = spawn(command, args, {

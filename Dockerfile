@@ -2,10 +2,11 @@
 #
 #   docker build -t transcript-receiver .
 #
-# BASE is where the image runs, BUILD_BASE where it is built; both need Node 24, the second npm as well. Any Debian-like
-# base will do: CI builds over one made locally from Debian's packages.
-ARG BUILD_BASE=docker.io/library/node:24-bookworm-slim
-ARG BASE=docker.io/library/node:24-bookworm-slim
+# BUILD_BASE is where it is built: Debian with Node 24 and npm. BASE is where it runs: Debian's C and C++ libraries and certificate
+# authorities, without a shell or a package manager. Both are pinned by digest; CONTRIBUTING.md, "The base images", says how to move them.
+# Any Debian-like pair will do: CI builds over two made locally from Debian's packages.
+ARG BUILD_BASE=docker.io/library/node:24-bookworm-slim@sha256:6f7b03f7c2c8e2e784dcf9295400527b9b1270fd37b7e9a7285cf83b6951452d
+ARG BASE=gcr.io/distroless/cc-debian12:nonroot@sha256:9dac0a79194e45a7da0158a9c6da57b217585af0786db3845d1f0ec1a0dd182f
 
 FROM ${BUILD_BASE} AS build
 WORKDIR /app
@@ -15,24 +16,24 @@ RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY tsconfig.json tsconfig.build.json ./
 COPY scripts ./scripts
 COPY src ./src
-RUN npm run build && rm -rf node_modules && npm ci --omit=dev --ignore-scripts --no-audit --no-fund
-
-FROM ${BASE}
-ARG VERSION=0.1.0
-ARG REVISION=unknown
-LABEL org.opencontainers.image.title="Transcript Receiver" \
-      org.opencontainers.image.description="The callback URL that never loses a transcript" \
-      org.opencontainers.image.licenses="MIT" \
-      org.opencontainers.image.version="${VERSION}" \
-      org.opencontainers.image.revision="${REVISION}"
-WORKDIR /app
-COPY package.json LICENSE ./
-COPY --from=build /app/node_modules ./node_modules
-COPY --from=build /app/dist ./dist
-COPY config ./config
+RUN npm run build && node scripts/sbom.mjs >sbom.cdx.json && rm -rf node_modules
+# A third of what npm installs is types, source maps and documentation, which no program loads.
+RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund && node scripts/prune-packages.mjs node_modules
 # Where the embedded file store of the default configuration (file:./data) writes; a volume belongs here. Everything else may
 # be read-only. A link and not a variable: TR_STORE_URL would win over the store.url of a mounted configuration.
-RUN mkdir -p /data && chown 10001:10001 /data && ln -s /data data
+RUN mkdir -p /image/volume/data /image/links/app && ln -s /data /image/links/app/data
+
+FROM ${BASE}
+# What changes rarely comes first, so that a new version brings only its last layers.
+COPY --from=build /usr/local/bin/node /usr/local/bin/node
+COPY --from=build --chown=10001:10001 /image/volume/ /
+WORKDIR /app
+COPY --from=build /app/node_modules ./node_modules
+COPY --from=build /image/links/ /
+COPY package.json LICENSE ./
+COPY config ./config
+COPY --from=build /app/sbom.cdx.json ./
+COPY --from=build /app/dist ./dist
 # One malloc arena per thread, glibc's default, holds ten megabytes of nothing.
 ENV NODE_ENV=production MALLOC_ARENA_MAX=2
 # A number, so that Kubernetes' runAsNonRoot can tell.
@@ -40,8 +41,16 @@ USER 10001:10001
 EXPOSE 8080 8081
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=5s --start-period=20s --retries=3 \
-  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.TR_PORT || 8080}/healthz`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
+  CMD ["/usr/local/bin/node", "-e", "fetch(`http://127.0.0.1:${process.env.TR_PORT || 8080}/healthz`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
 # Node itself is process 1: no shell in between that would swallow SIGTERM, and the receiver starts no children to reap.
 # The flags, which `npm start` has as well, keep memory small and flat: docs/performance.md, "Flags of Node".
-ENTRYPOINT ["node", "--no-allocation-site-pretenuring", "--max-semi-space-size=8", "--expose-gc", "dist/main.js"]
+ENTRYPOINT ["/usr/local/bin/node", "--no-allocation-site-pretenuring", "--max-semi-space-size=8", "--expose-gc", "dist/main.js"]
 CMD ["serve"]
+# Last: they differ with every build, and must not keep the layers above from being the same.
+ARG VERSION=0.1.0
+ARG REVISION=unknown
+LABEL org.opencontainers.image.title="Transcript Receiver" \
+      org.opencontainers.image.description="The callback URL that never loses a transcript" \
+      org.opencontainers.image.licenses="MIT" \
+      org.opencontainers.image.version="${VERSION}" \
+      org.opencontainers.image.revision="${REVISION}"

@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
-# build-image.sh FOLDER: builds the Dockerfile with buildah, over a base made locally from Debian's packages (no registry
+# build-image.sh FOLDER: builds the Dockerfile with buildah, over bases made locally from Debian's packages (no registry
 # of images is needed), and leaves in FOLDER the root file system as rootfs/ and the image's configuration as image.json.
 # Needs root, buildah, mmdebstrap and npm. The base is kept in the cache.
 set -euo pipefail
-
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 project=$(realpath "$here/../..")
@@ -29,18 +28,20 @@ node24=$cache/node24
 node=$(find "$node24/node_modules" -path '*/bin/node' -type f -print -quit)
 npm=$(npm root --global)/npm
 
-runtime=$("${buildah[@]}" from scratch)
-"${buildah[@]}" add -q "$runtime" "$base" / >/dev/null
-"${buildah[@]}" copy -q "$runtime" "$node" /usr/local/bin/node >/dev/null
-"${buildah[@]}" commit -q "$runtime" localhost/base:node24 >/dev/null
-"${buildah[@]}" copy -q "$runtime" "$npm" /usr/local/lib/node_modules/npm >/dev/null
+bare=$("${buildah[@]}" from scratch)
+"${buildah[@]}" add -q "$bare" "$base" / >/dev/null
+# Where the image runs: without Node, which the image brings itself.
+"${buildah[@]}" commit -q "$bare" localhost/base:bare >/dev/null
+"${buildah[@]}" copy -q "$bare" "$node" /usr/local/bin/node >/dev/null
+"${buildah[@]}" copy -q "$bare" "$npm" /usr/local/lib/node_modules/npm >/dev/null
 # The machine's certificate authorities, so that npm gets through a network that opens TLS. Only where the image is built.
-"${buildah[@]}" copy -q "$runtime" /etc/ssl/certs/ca-certificates.crt /usr/local/share/build-ca.crt >/dev/null
-"${buildah[@]}" config --env NODE_EXTRA_CA_CERTS=/usr/local/share/build-ca.crt "$runtime"
-"${buildah[@]}" run --isolation chroot "$runtime" ln -s ../lib/node_modules/npm/bin/npm-cli.js /usr/local/bin/npm
-"${buildah[@]}" commit -q "$runtime" localhost/base:node24-npm >/dev/null
+"${buildah[@]}" copy -q "$bare" /etc/ssl/certs/ca-certificates.crt /usr/local/share/build-ca.crt >/dev/null
+"${buildah[@]}" config --env NODE_EXTRA_CA_CERTS=/usr/local/share/build-ca.crt "$bare"
+"${buildah[@]}" run --isolation chroot "$bare" ln -s ../lib/node_modules/npm/bin/npm-cli.js /usr/local/bin/npm
+"${buildah[@]}" commit -q "$bare" localhost/base:node24-npm >/dev/null
 
-"${buildah[@]}" bud -q --isolation chroot --format docker --build-arg BASE=localhost/base:node24 \
+# All files of the layers get the same time, as BuildKit's rewrite-timestamp does it.
+"${buildah[@]}" bud -q --isolation chroot --format docker --timestamp 0 --build-arg BASE=localhost/base:bare \
   --build-arg BUILD_BASE=localhost/base:node24-npm -t localhost/transcript-receiver:check "$project" >"$out/build.log"
 
 "${buildah[@]}" inspect --type image localhost/transcript-receiver:check >"$out/image.json"

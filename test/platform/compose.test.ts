@@ -4,7 +4,8 @@ import { parseConfig } from '../../src/config/config.js';
 import { loadSettings } from '../../src/config/load-settings.js';
 import { readManifest } from '../support/manifests.js';
 
-const { receiver, simulator, s3 } = readManifest('docker-compose.yml').services;
+const { services, volumes } = readManifest('docker-compose.yml');
+const { receiver, simulator } = services;
 
 describe('docker-compose.yml', () => {
   const env: Record<string, string> = { ...receiver.environment, NODE_ENV: 'production' };
@@ -16,14 +17,18 @@ describe('docker-compose.yml', () => {
   });
 
   it('gives the receiver the store, a credential and a service to reconcile with', () => {
-    expect(config.store).toMatchObject({
-      url: 's3://transcripts',
-      s3: { forcePathStyle: true },
-    });
-    expect(config.store.s3.accessKeyId).toBe(s3.environment.MINIO_ROOT_USER);
-    expect(config.store.s3.secretAccessKey).toBe(s3.environment.MINIO_ROOT_PASSWORD);
+    expect(config.store.url).toBe('file:/data');
+    const [name, target] = receiver.volumes[0].split(':');
+    expect({ target, isNamed: Object.hasOwn(volumes, name) }).toEqual({ target: '/data', isNamed: true });
     expect(config.recovery.interval).not.toBeNull();
     expect(config.speech.regions.eu1.batchUrl).toBe('http://simulator:9100');
+  });
+
+  it('needs no image but the one that is built here', () => {
+    for (const service of Object.values(services) as object[]) {
+      expect(service).toMatchObject({ build: '.' });
+      expect(service).not.toHaveProperty('image');
+    }
   });
 
   it('publishes on loopback only, and the ports the receiver listens on', () => {

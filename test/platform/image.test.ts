@@ -1,11 +1,21 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { chown, readFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createMetrics } from '../../src/observe/metrics.js';
-import { inProject, pick, readManifest, renderOverlay } from '../support/manifests.js';
+import { inProject, pick, readManifest, readProjectFile, renderOverlay } from '../support/manifests.js';
 import { buildImage, type Container, type Image, startContainer } from '../support/processes/container.js';
 import { until } from '../support/until.js';
 
@@ -69,6 +79,30 @@ async function freePort(): Promise<number> {
   return port;
 }
 
+/** name@version of every installed package. */
+function packagesIn(folder: string): string[] {
+  const found = readdirSync(folder, { recursive: true })
+    .map(String)
+    .filter((file) => /(^|\/)node_modules\/(@[^/]+\/)?[^/]+\/package\.json$/.test(`node_modules/${file}`))
+    .map((file) => {
+      const { name, version } = JSON.parse(readFileSync(path.join(folder, file), 'utf8'));
+      return `${name}@${version}`;
+    });
+  return [...new Set(found)].sort();
+}
+
+/** Every file of a folder with the hash of its bytes. */
+function filesIn(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => path.join(entry.parentPath, entry.name))
+    .map((file) => {
+      const hash = createHash('sha256').update(readFileSync(file)).digest('hex');
+      return `${path.relative(folder, file)} ${hash}`;
+    })
+    .sort();
+}
+
 const ended = () => !existsSync(`/proc/${container.pid}`);
 
 /** Status of what a probe of the overlay asks for; 0 when no server listens. */
@@ -99,11 +133,40 @@ describe('the image', () => {
       'dist',
       'node_modules',
       'package.json',
+      'sbom.cdx.json',
     ]);
     expect(existsSync(path.join(app, 'node_modules/express'))).toBe(true);
     for (const tool of ['typescript', 'jest', '@biomejs', '@swc']) {
       expect(existsSync(path.join(app, 'node_modules', tool))).toBe(false);
     }
+  });
+
+  it('brings Node, and no package manager', () => {
+    expect(existsSync(path.join(image.rootfs, 'usr/local/bin/node'))).toBe(true);
+    for (const tool of ['npm', 'npx', 'yarn', 'corepack'])
+      expect(existsSync(path.join(image.rootfs, 'usr/local/bin', tool))).toBe(false);
+  });
+
+  it('lists in its bill of materials exactly the packages it holds', () => {
+    const app = path.join(image.rootfs, 'app');
+    const { components } = JSON.parse(readFileSync(path.join(app, 'sbom.cdx.json'), 'utf8'));
+    const listed = components.map(({ name, version }: Record<string, string>) => `${name}@${version}`);
+    expect([...new Set<string>(listed)].sort()).toEqual(packagesIn(path.join(app, 'node_modules')));
+  });
+
+  it('holds the bytes that the same sources give elsewhere', () => {
+    const app = path.join(image.rootfs, 'app');
+    const elsewhere = folderOf('elsewhere', {
+      'package.json': readProjectFile('package.json'),
+      'package-lock.json': readProjectFile('package-lock.json'),
+    });
+    const options = ['--omit=dev', '--ignore-scripts', '--no-audit', '--no-fund'];
+    execFileSync('npm', ['ci', ...options], { cwd: elsewhere, stdio: 'pipe' });
+    const packages = path.join(elsewhere, 'node_modules');
+    execFileSync(process.execPath, [inProject('scripts/prune-packages.mjs'), packages]);
+    expect(filesIn(path.join(app, 'node_modules'))).toEqual(filesIn(packages));
+    // The project's own folder may hold files of sources that have gone.
+    expect(filesIn(inProject('dist'))).toEqual(expect.arrayContaining(filesIn(path.join(app, 'dist'))));
   });
 
   it('runs as the user of the pod, without privileges', async () => {

@@ -6,7 +6,7 @@ import { collectAsBytesPass } from '../../../src/observe/collect-as-bytes-pass.j
 describe('the flags of V8', () => {
   it('are the same for npm start and for the image', () => {
     const entrypoint = /^ENTRYPOINT (.*)$/m.exec(readFileSync('Dockerfile', 'utf8'))?.[1] ?? '[]';
-    expect(JSON.parse(entrypoint)).toEqual(['node', ...V8_FLAGS, 'dist/main.js']);
+    expect(JSON.parse(entrypoint)).toEqual(['/usr/local/bin/node', ...V8_FLAGS, 'dist/main.js']);
     expect(V8_FLAGS).toContain('--expose-gc');
   });
 

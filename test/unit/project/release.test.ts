@@ -1,0 +1,133 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from '@jest/globals';
+import { parse } from 'yaml';
+
+/* The workflow that releases a tag, and what it calls. No runner is at hand: its shape is checked, and its own scripts are run. */
+
+interface Step {
+  readonly uses?: string;
+  readonly run?: string;
+  readonly with?: Readonly<Record<string, unknown>>;
+}
+
+interface Job {
+  readonly needs?: string | readonly string[];
+  readonly permissions: Readonly<Record<string, string>>;
+  readonly 'timeout-minutes': number;
+  readonly environment?: string;
+  readonly steps: readonly Step[];
+}
+
+const root = new URL('../../../', import.meta.url);
+const textOf = (file: string) => readFileSync(new URL(file, root), 'utf8');
+const { scripts, version } = JSON.parse(textOf('package.json'));
+const text = textOf('.github/workflows/release.yml');
+const workflow = parse(text) as { on: object; permissions: object; jobs: Record<string, Job> };
+const jobs = Object.entries(workflow.jobs);
+const steps = jobs.flatMap(([, job]) => job.steps);
+const uses = steps.flatMap((step) => step.uses ?? []);
+const commands = steps.flatMap(({ run }) => run ?? []);
+
+describe('.github/workflows/release.yml', () => {
+  it('runs for tags of versions only', () => {
+    expect(workflow.on).toEqual({ push: { tags: ['v[0-9]+.[0-9]+.[0-9]+'] } });
+  });
+
+  it('gives each job the permissions it names, and none by default', () => {
+    expect(workflow.permissions).toEqual({});
+    for (const [, job] of jobs) expect(Object.keys(job.permissions)).toContain('contents');
+    const writing = jobs.flatMap(([name, job]) =>
+      Object.entries(job.permissions).flatMap(([scope, right]) =>
+        right === 'write' ? `${name} ${scope}` : [],
+      ),
+    );
+    expect(writing.sort()).toEqual([
+      'image attestations',
+      'image id-token',
+      'image packages',
+      'package id-token',
+      'release contents',
+    ]);
+  });
+
+  it('publishes nothing before the checks, and releases after everything is published', () => {
+    expect(workflow.jobs.package?.needs).toBe('check');
+    expect(workflow.jobs.image?.needs).toBe('check');
+    expect(workflow.jobs.release?.needs).toEqual(['check', 'package', 'image']);
+    for (const [, job] of jobs) expect(job['timeout-minutes']).toBeGreaterThan(0);
+  });
+
+  it('pins every action by commit, with its version beside it', () => {
+    expect(uses.length).toBeGreaterThan(0);
+    for (const action of uses) {
+      expect(action).toMatch(/^[\w-]+\/[\w-]+@[0-9a-f]{40}$/);
+      expect(text).toMatch(new RegExp(`${action} # v\\d+\\.\\d+\\.\\d+`));
+    }
+  });
+
+  it('takes no text of others into a command line', () => {
+    for (const command of commands) expect(command).not.toContain('${{');
+  });
+
+  it('runs only scripts that exist', () => {
+    const named = commands.flatMap((command) => [...command.matchAll(/npm run (?:--silent )?([\w:]+)/g)]);
+    expect(named.length).toBeGreaterThan(2);
+    for (const [, name] of named) expect(scripts).toHaveProperty([name ?? '']);
+    const files = commands.flatMap((command) => [...command.matchAll(/scripts\/[\w-]+\.mjs/g)]);
+    expect(files.length).toBeGreaterThan(1);
+    for (const [file] of files) expect(existsSync(fileURLToPath(new URL(file, root)))).toBe(true);
+  });
+
+  it('publishes the package with provenance, and the image with provenance and bill of materials', () => {
+    expect(commands).toContain('npm publish --provenance --access public');
+    const build = steps.find((step) => step.uses?.startsWith('docker/build-push-action@'))?.with;
+    expect(build).toMatchObject({ provenance: 'mode=max', sbom: true });
+    expect(build?.outputs).toMatch(/push=true,rewrite-timestamp=true$/);
+    for (const name of ['VERSION', 'REVISION']) {
+      expect(build?.['build-args']).toMatch(new RegExp(`^${name}=`, 'm'));
+      expect(textOf('Dockerfile')).toMatch(new RegExp(`^ARG ${name}=`, 'm'));
+    }
+  });
+});
+
+describe('scripts/release-version.mjs', () => {
+  const run = (...args: string[]) =>
+    spawnSync(process.execPath, [fileURLToPath(new URL('scripts/release-version.mjs', root)), ...args], {
+      encoding: 'utf8',
+    });
+
+  it('accepts the version of the repository only when nothing is unreleased', () => {
+    const [, unreleased = ''] = /^## \[Unreleased\]\n([\s\S]*?)^## /m.exec(textOf('CHANGELOG.md')) ?? [];
+    const { status, stdout, stderr } = run(`v${version}`);
+    if (unreleased.trim() === '') expect([status, stdout]).toEqual([0, `version=${version}\n`]);
+    else expect([status, stderr]).toEqual([1, 'CHANGELOG.md has unreleased entries\n']);
+  });
+
+  it.each([
+    ['another version', 'v999.0.0', /package\.json is of version/],
+    ['no version', 'main', /"main" is not vX\.Y\.Z/],
+  ])('rejects %s', (_, tag, expected) => {
+    const { status, stderr } = run(tag);
+    expect(status).toBe(1);
+    expect(stderr).toMatch(expected);
+  });
+});
+
+describe('the base images', () => {
+  it('are pinned by digest, and the build has the line of Node that is tested most', () => {
+    const bases = [...textOf('Dockerfile').matchAll(/^ARG (?:BUILD_)?BASE=(.*)$/gm)].map(
+      ([, base]) => base ?? '',
+    );
+    expect(bases).toHaveLength(2);
+    for (const base of bases) expect(base).toMatch(/^[\w.]+\/[\w/-]+:[\w.-]+@sha256:[0-9a-f]{64}$/);
+    expect(bases[0]).toContain('/node:24-');
+  });
+
+  it('are moved by Dependabot, like actions and packages', () => {
+    const { updates } = parse(textOf('.github/dependabot.yml'));
+    const ecosystems = updates.map((each: Record<string, string>) => each['package-ecosystem']);
+    expect(ecosystems).toEqual(['docker', 'github-actions', 'npm']);
+  });
+});

@@ -8,14 +8,19 @@ import type { StoredItem } from '../domain/item.js';
 import { Problem } from '../domain/problem.js';
 import type { ObjectStore } from '../store/object-store.js';
 import { createFileSink, type FileSink } from './import-files.js';
-import { type ImportTarget, importTarget, readImportFields, rejectLateFields } from './import-target.js';
-import type { ReleasingSource } from './release-body.js';
+import {
+  type ImportSource,
+  type ImportTarget,
+  importTarget,
+  readImportFields,
+  rejectLateFields,
+} from './import-target.js';
 
 export interface ImportParts {
   readonly store: ObjectStore;
   readonly archive: Archive;
   readonly ledger: Pick<Ledger, 'append'>;
-  readonly sources: ReadonlyMap<string, ReleasingSource>;
+  readonly sources: ReadonlyMap<string, ImportSource>;
 }
 
 /** A form that is being read. Its parser passes the files to `sink`, and `fields` returns the text fields. */
@@ -75,7 +80,7 @@ export async function importArtefacts(
     const items = await commitUnlessErased(parts.store, job, () => staged.commit());
     if (items === null) throw erasedJob(null);
     const outcome = outcomeOf(items);
-    const { status, source } = target;
+    const { status, source, context } = target;
     const durationMs = Math.round(performance.now() - started);
     await parts.ledger.append(
       operatorLine(
@@ -88,6 +93,7 @@ export async function importArtefacts(
           outcome,
           source,
           status,
+          context,
           items,
           durationMs,
           clientIp: request.clientIp,
@@ -115,13 +121,13 @@ function erasedJob(erasedAt: string | null): Problem {
 
 function stage(
   archive: Archive,
-  { source, status, settings }: ImportTarget,
+  { source, status, context, settings }: ImportTarget,
   act: { readonly deliveryId: string; readonly receivedAt: string; readonly jobId: string },
   form: ImportForm,
 ): StagedDelivery {
   const { keyPrefix } = settings;
   const staged = archive.begin(
-    { ...act, status, source, region: null, origin: 'import', context: null, keyPrefix },
+    { ...act, status, source, region: null, origin: 'import', context, keyPrefix },
     { expectedBytes: form.expectedBytes, firstByteTimeout: MEMORY_WAIT },
   );
   staged.onRefused((problem) => form.fail(problem));

@@ -1,4 +1,6 @@
+import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
+import { type DeliveryContext, readContext } from '../domain/context.js';
 import { ITEM_KINDS, type ItemKind } from '../domain/item.js';
 import { isCallbackStatus } from '../domain/job.js';
 import { Problem } from '../domain/problem.js';
@@ -13,6 +15,7 @@ const FIELDS = z.strictObject({
     .transform((kind): ItemKind => (kind === 'transcript' ? 'transcript.json-v2' : kind))
     .optional(),
   status: z.string().refine(isCallbackStatus, 'is not a status').optional(),
+  context: z.string().max(4000).optional(),
   reason: reasonText,
 });
 
@@ -30,21 +33,39 @@ export function readImportFields(fields: Record<string, string>): ImportFields {
 /** Where the files of an import go. */
 export interface ImportTarget {
   readonly source: string;
-  readonly settings: ReleasingSource;
+  readonly settings: ImportSource;
   readonly kind: ItemKind | undefined;
   readonly status: string | null;
+  readonly context: DeliveryContext | null;
 }
 
-/** Throws `request-invalid` when the source is ambiguous or unknown. */
-export function importTarget(
-  sources: ReadonlyMap<string, ReleasingSource>,
-  fields: ImportFields,
-): ImportTarget {
+export interface ImportSource extends ReleasingSource {
+  /** Names of the submitter's own parameters that are kept. */
+  readonly context: readonly string[];
+}
+
+/** Throws `request-invalid` when the source is ambiguous or unknown, or does not admit the context. */
+export function importTarget(sources: ReadonlyMap<string, ImportSource>, fields: ImportFields): ImportTarget {
   const source = fields.source ?? defaultSource(sources.keys());
   if (source === null) throw new Problem('request-invalid', 'Name the source: there are several.');
   const settings = sources.get(source);
   if (settings === undefined) throw new Problem('request-invalid', 'source is not a configured source.');
-  return { source, settings, kind: fields.kind, status: fields.status ?? null };
+  const context = importContext(fields.context ?? '', settings.context);
+  return { source, settings, kind: fields.kind, status: fields.status ?? null, context };
+}
+
+/** An operator can correct what is wrong, so that nothing is left out as it is from a callback. */
+function importContext(query: string, names: readonly string[]): DeliveryContext | null {
+  const parameters = new URLSearchParams(query);
+  const unknown = [...parameters.keys()].find((name) => !names.includes(name));
+  if (unknown !== undefined) {
+    const name = JSON.stringify(unknown.slice(0, 64));
+    throw new Problem('request-invalid', `context: the source does not admit ${name}.`);
+  }
+  const { context, contextOmitted } = readContext(parameters, names);
+  if (contextOmitted === null) return context;
+  const [[name, why] = []] = Object.entries(contextOmitted);
+  throw new Problem('request-invalid', `context: the value of ${name} is ${why}.`);
 }
 
 /** Throws `request-invalid` when a field came after the first file: it is already being stored. */
@@ -52,6 +73,7 @@ export function rejectLateFields(target: ImportTarget, fields: ImportFields): vo
   const late =
     (fields.source !== undefined && fields.source !== target.source) ||
     fields.kind !== target.kind ||
-    (fields.status ?? null) !== target.status;
-  if (late) throw new Problem('request-invalid', 'source, kind and status come before the files.');
+    (fields.status ?? null) !== target.status ||
+    !isDeepStrictEqual(importContext(fields.context ?? '', target.settings.context), target.context);
+  if (late) throw new Problem('request-invalid', 'source, kind, status and context come before the files.');
 }

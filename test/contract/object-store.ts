@@ -1,6 +1,7 @@
 import { hash, randomBytes } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { artefactMetadata } from '../../src/domain/artefact-metadata.js';
 import { type ObjectHeaders, type ObjectStore, StoreError } from '../../src/store/object-store.js';
 import { openStore, type StoreOptions } from '../../src/store/open-store.js';
 import { raceProcesses } from '../support/processes/race-processes.js';
@@ -153,6 +154,34 @@ export function describeObjectStore(name: string, open: () => Promise<StoreUnder
         expect(info?.metadata.sha256).toBe(headers.metadata.sha256);
         expect(info?.metadata.status ?? '').toBe('');
         expect(Math.abs(Date.now() - (info?.modifiedAt.getTime() ?? 0))).toBeLessThan(600_000);
+      });
+
+      it('come back whole at the largest size that an artefact can have', async () => {
+        // Every character that a context may hold, in eight values of full length.
+        const ascii = Array.from({ length: 94 }, (_, index) => String.fromCharCode(0x21 + index)).join('');
+        const names = ['call', 'customer', 'case_id', 'Tenant.Id', 'agent', 'queue', 'ticket', 'constructor'];
+        const values = names.map((_, index) => (ascii.slice(index * 9) + ascii).slice(0, 128));
+        const metadata = artefactMetadata(
+          {
+            jobId: 'j'.repeat(64),
+            status: 's'.repeat(64),
+            source: 'source',
+            deliveryId: 'D'.repeat(26),
+            receivedAt: '2026-01-02T03:04:05.678Z',
+            region: 'eu1',
+            origin: 'recovery',
+            context: Object.fromEntries(names.map((name, index) => [name, values[index] ?? ''])),
+          },
+          {
+            kind: 'transcript.json-v2',
+            sha256: hash('sha256', '{}'),
+            fileName: 'f'.repeat(600),
+            partName: 'p'.repeat(600),
+          },
+        );
+        expect(Object.keys(metadata)).toHaveLength(19);
+        await store.create('headers/context', Buffer.from('{}'), { contentType: 'text/plain', metadata });
+        expect((await store.head('headers/context'))?.metadata).toEqual(metadata);
       });
 
       it.each([

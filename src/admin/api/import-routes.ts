@@ -23,11 +23,14 @@ const importForm = z
     source: z.string().optional(),
     kind: z.string().optional().describe('of all files of the form'),
     status: z.string().optional(),
+    context: z.string().optional().describe('as in a callback URL: `call=123&customer=A-7`'),
     reason: z.string().optional(),
     file: file.optional(),
   })
   .catchall(file)
-  .describe('source, kind and status come before the files; a file is named by its kind, or by `file`');
+  .describe(
+    'source, kind, status and context come before the files; a file is named by its kind, or by `file`',
+  );
 
 export function importRoutes(parts: ImportRouteParts): AdminRoute[] {
   const largest = Math.max(0, ...[...parts.sources.values()].map(({ maxBytes }) => maxBytes));

@@ -18,7 +18,10 @@ let api: AdminApi;
 beforeAll(async () => {
   lost = await lostJobs();
   service = await startService({
-    sources: { default: { maxBytes: '300KiB' }, team: { keyPrefix: 'team/', maxBytes: '1KiB' } },
+    sources: {
+      default: { maxBytes: '300KiB', context: ['case'] },
+      team: { keyPrefix: 'team/', maxBytes: '1KiB', context: ['call'] },
+    },
     ...lost.settings,
   });
   api = adminApi(service);
@@ -114,7 +117,7 @@ describe('import', () => {
 
   it('uses kind and source from the form when given', async () => {
     const srt = new Blob(['not even srt']);
-    await send('i2', form({ source: 'team', kind: 'transcript.srt', file: srt }));
+    await send('i2', form({ source: 'team', kind: 'transcript.srt', context: 'call=7%2Fa', file: srt }));
     await send(
       'i2',
       form({ source: 'team', kind: 'attachment', file: new Blob([TRANSCRIPT]) }, 'a"b\r\nc.json'),
@@ -125,6 +128,7 @@ describe('import', () => {
     ]);
     const { body } = await api.get('/jobs/i2');
     expect(body.artefacts).toHaveLength(2);
+    expect((await linesOf('i2')).map(({ context }) => context)).toEqual([{ call: '7/a' }, undefined]);
   });
 
   it('never lets a hostile file become a page', async () => {
@@ -147,6 +151,24 @@ describe('import', () => {
     [
       'a source that comes late',
       () => form({ file: new Blob([randomBytes(250_000)]), source: 'team' }),
+      400,
+      'request-invalid',
+    ],
+    [
+      'a context that is not admitted',
+      () => form({ context: 'call=1', file: new Blob(['x']) }),
+      400,
+      'request-invalid',
+    ],
+    [
+      'a malformed context',
+      () => form({ source: 'team', context: 'call=%00', file: new Blob(['x']) }),
+      400,
+      'request-invalid',
+    ],
+    [
+      'a context that comes late',
+      () => form({ file: new Blob([randomBytes(250_000)]), context: 'case=1' }),
       400,
       'request-invalid',
     ],

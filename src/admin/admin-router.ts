@@ -3,10 +3,10 @@ import express, { type Request, type Response, Router } from 'express';
 import { asProblem, Problem } from '../domain/problem.js';
 import { respondProblem, retryAfterOf } from '../receiver/http/respond.js';
 import { StoreError } from '../store/object-store.js';
-import { normaliseAddress } from '../text/ip-address.js';
 import type { Access } from './access/access.js';
 import type { ChangeGate } from './access/change-gate.js';
 import { SignInRefusal } from './access/failed-sign-ins.js';
+import { rejectCrossSite } from './access/proxy-sign-in.js';
 import type { SignIn } from './access/sign-in.js';
 import type { AdminAnswer, AdminRequest, AdminRoute } from './api/admin-route.js';
 
@@ -61,12 +61,12 @@ function mountPath(router: Router, path: string, options: AdminRouterOptions): v
       async (request, response, next) => {
         const access = await signInTo(route, request, signIn);
         response.locals.access = access;
-        options.onSignedIn(access, peerOf(request));
+        options.onSignedIn(access, signIn.clientOf(request));
         next();
       },
       ...handlers,
       async (request, response) => {
-        const handle = () => route.handle(readRequest(request, response));
+        const handle = () => route.handle(readRequest(request, response, signIn));
         answer(response, await (route.method === 'GET' ? handle() : changes.pass(response, handle)));
       },
     );
@@ -86,10 +86,15 @@ function lowerCase(method: AdminRoute['method']): 'get' | 'post' | 'delete' {
 /** Also rejects with `right-missing`, before anything of the body is read. */
 async function signInTo(route: AdminRoute, request: Request, signIn: SignIn): Promise<Access> {
   const ticket = route.ticket === true ? queryOf(request).get('ticket') : null;
+  // The page asks what it may before anybody has signed in. That is no attempt.
+  if (route.right === null && signIn.isAnonymous(request)) {
+    throw new Problem('credential-invalid', 'Send one bearer token.');
+  }
   const access =
     ticket === null
       ? signIn.authenticate(request)
       : await signIn.ticket(ticket, paramsOf(request).id ?? '', request);
+  rejectCrossSite(request, access);
   if (route.right === null || access.may.has(route.right)) return access;
   throw new Problem(
     'right-missing',
@@ -97,7 +102,7 @@ async function signInTo(route: AdminRoute, request: Request, signIn: SignIn): Pr
   );
 }
 
-function readRequest(request: Request, response: Response): AdminRequest {
+function readRequest(request: Request, response: Response, signIn: SignIn): AdminRequest {
   const access = response.locals.access as Access;
   return {
     params: paramsOf(request),
@@ -105,14 +110,10 @@ function readRequest(request: Request, response: Response): AdminRequest {
     body: request.body as unknown,
     access,
     actor: access.actor,
-    peer: peerOf(request),
+    peer: signIn.clientOf(request),
     request,
     response,
   };
-}
-
-function peerOf({ socket }: IncomingMessage): string | null {
-  return normaliseAddress(socket.remoteAddress ?? '');
 }
 
 function paramsOf(request: Request): Record<string, string> {

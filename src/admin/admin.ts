@@ -16,6 +16,7 @@ import type { AdminToken } from './access/access.js';
 import { createAccessLedger } from './access/access-ledger.js';
 import { type ChangeGate, createChangeGate } from './access/change-gate.js';
 import type { FailedSignIn } from './access/failed-sign-ins.js';
+import type { ProxyAuthSettings } from './access/proxy-sign-in.js';
 import { createSignIn } from './access/sign-in.js';
 import { createAdminApp } from './admin-app.js';
 import { adminRoutes } from './api/admin-routes.js';
@@ -45,6 +46,8 @@ export interface AdminOptions
   readonly hosts: readonly string[];
   /** Bearer tokens by name. */
   readonly tokens: Readonly<Record<string, AdminToken>>;
+  readonly trustedProxies: readonly string[];
+  readonly proxyAuth: ProxyAuthSettings;
   /** Called for each failed sign-in. */
   readonly onSignInFailure: (failure: FailedSignIn) => void;
   readonly records: RecordSource;
@@ -88,6 +91,9 @@ export function createAdmin(options: AdminOptions): Admin {
   const accessLedger = createAccessLedger(options.ledger);
   const signIn = createSignIn({
     tokens: options.tokens,
+    trustedProxies: options.trustedProxies,
+    proxyAuth: options.proxyAuth,
+    onProxyHeaderIgnored: metrics.signIns.proxyHeaderIgnored,
     onFailure(failure) {
       options.onSignInFailure(failure);
       accessLedger.signInFailed(failure);

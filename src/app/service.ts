@@ -158,6 +158,8 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       ),
     hosts: config.admin.hosts,
     tokens: options.adminTokens,
+    trustedProxies: config.admin.trustedProxies,
+    proxyAuth: config.admin.proxyAuth,
     replica: config.replicaName,
     draining: () => draining,
     storeStatus: storeHealth.status,

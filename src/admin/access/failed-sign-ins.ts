@@ -30,6 +30,8 @@ export interface FailedSignInsOptions {
   readonly attemptsPerMinute?: number;
   /** Delay of those answers in milliseconds. Default 1,000. */
   readonly holdMs?: number;
+  /** Address of a client. Default: the peer of the connection. */
+  readonly clientOf?: (request: IncomingMessage) => string | null;
   /** Called for each failed attempt. */
   readonly onFailure?: (failure: FailedSignIn) => void;
 }
@@ -47,6 +49,7 @@ const MAX_HELD = 256;
  */
 export function createFailedSignIns(options: FailedSignInsOptions) {
   const { clock = Date.now, attemptsPerMinute = 100, holdMs = 1000, onFailure = () => {} } = options;
+  const { clientOf = ({ socket }: IncomingMessage) => socket.remoteAddress ?? null } = options;
   const failures = new Map<string, { readonly since: number; count: number }>();
   let held = 0;
 
@@ -70,7 +73,7 @@ export function createFailedSignIns(options: FailedSignInsOptions) {
   return {
     /** Throws a `SignInRefusal`: `credential-invalid` with `detail`, or `too-many-attempts` over the rate. */
     refuse(request: IncomingMessage, cause: SignInFailure, detail: string): never {
-      const peer = request.socket.remoteAddress ?? null;
+      const peer = clientOf(request);
       onFailure({ cause, peer, userAgent: distinctHeaders(request)['user-agent']?.[0] ?? null });
       if (countOf(peer ?? '') <= attemptsPerMinute) {
         throw new SignInRefusal('credential-invalid', detail, Promise.resolve());

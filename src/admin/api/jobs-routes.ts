@@ -82,9 +82,11 @@ export function jobsRoutes(parts: JobsRouteParts): AdminRoute[] {
       params: JOB,
       body: z.strictObject({}),
       answers: { 200: ticketSchema },
-      problems: ['not-found'],
+      problems: ['not-found', 'conflict'],
       async handle({ params, actor, access, peer }) {
-        const { scope } = access;
+        const { scope, via } = access;
+        if (via === 'proxy')
+          throw new Problem('conflict', 'The proxy signs in every request: no ticket is needed.');
         if (scope !== null && (await jobExtent(parts, params.id, scope)) === 'none') {
           throw new Problem('not-found', 'This job is not known here.');
         }

@@ -117,12 +117,13 @@ function answerContent(answer: RouteContract['answers'][number] | undefined, toJ
 }
 
 /** Every problem that a route can answer with. */
-export function problemCodesOf({ method, body, right, problems = [] }: RouteContract): ProblemCode[] {
+export function problemCodesOf({ method, body, problems = [] }: RouteContract): ProblemCode[] {
   return [
     'request-invalid',
     'credential-invalid',
     'too-many-attempts',
-    ...(right === null ? [] : ['right-missing' as const]),
+    'right-missing',
+    'cross-site',
     ...problems,
     ...(body === undefined ? [] : ['body-too-large' as const]),
     'store-unavailable',

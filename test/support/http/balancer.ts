@@ -17,6 +17,8 @@ const PLACES = ['10.0.0.11:8080', '10.0.0.12:8080'] as const;
 export interface BalancerOptions {
   /** Where the replicas listen, as host:port. */
   readonly replicas: readonly [string, string];
+  /** Name of another shipped file, which names no replicas. */
+  readonly file?: string;
   /** Further replacements in the shipped file; each must occur. */
   readonly replace?: Readonly<Record<string, string>>;
 }
@@ -82,7 +84,7 @@ function shippedFile(
   options: BalancerOptions,
   more: Readonly<Record<string, string>>,
 ): string {
-  const name = kind === 'haproxy' ? 'haproxy.cfg' : 'nginx.conf';
+  const name = options.file ?? (kind === 'haproxy' ? 'haproxy.cfg' : 'nginx.conf');
   const shipped = readFileSync(fileURLToPath(new URL(`../../../deploy/${name}`, import.meta.url)), 'utf8');
   // Debian's nginx writes into folders of the system otherwise.
   const ownFolders = `http {\n    client_body_temp_path ${folder}/bodies;\n    access_log ${folder}/access.log;\n`;
@@ -92,8 +94,9 @@ function shippedFile(
       : { 'listen 8000;': `listen 127.0.0.1:${port};`, 'http {\n': ownFolders }),
     ...options.replace,
     ...more,
-    [PLACES[0]]: options.replicas[0],
-    [PLACES[1]]: options.replicas[1],
+    ...(options.file === undefined
+      ? { [PLACES[0]]: options.replicas[0], [PLACES[1]]: options.replicas[1] }
+      : {}),
   }).reduce((text, [from, to]) => {
     if (!text.includes(from)) throw new Error(`${name} does not say ${from}`);
     return text.replaceAll(from, to);

@@ -16,7 +16,13 @@ beforeAll(async () => {
   };
   const router = createAdminRouter({
     routes: [],
-    signIn: { authenticate: refuse, ticket: refuse, issueTicket: refuse },
+    signIn: {
+      authenticate: refuse,
+      isAnonymous: () => false,
+      clientOf: () => null,
+      ticket: refuse,
+      issueTicket: refuse,
+    },
     changes: { pass: (_response, change) => change() },
     onSignedIn: () => {},
     onUnexpected: () => {},

@@ -83,7 +83,11 @@ async function call(method, path, { headers = {}, ...rest }) {
   try {
     response = await fetch(`/admin/api${path}`, {
       method,
-      headers: { ...headers, ...(bearer === null ? {} : { authorization: `Bearer ${bearer}` }) },
+      headers: {
+        ...headers,
+        'x-requested-by': 'dashboard',
+        ...(bearer === null ? {} : { authorization: `Bearer ${bearer}` }),
+      },
       cache: 'no-store',
       credentials: 'omit',
       redirect: 'error',

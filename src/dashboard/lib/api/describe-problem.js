@@ -6,6 +6,7 @@ const ADVICE = {
     'Check that the receiver is running and that this machine can reach its admin port. This page keeps retrying.',
   'credential-invalid':
     'Sign in again with a token from the configuration, or with the link that the receiver prints at start.',
+  'cross-site': 'Open the dashboard at its own address, not from within another page.',
   'right-missing': 'Sign in with a token that has this right, or ask the operator of the receiver for it.',
   'scope-exceeded': 'Ask an operator whose token covers every source of the job.',
   'too-many-attempts': 'Wait a minute before the next attempt.',

@@ -65,6 +65,8 @@ const REASONS = {
   'sign-in-repeated': 'a request to the admin API had several tokens',
   'sign-in-wrong': 'a request to the admin API had an invalid token',
   'sign-in-ticket-wrong': 'a download had an invalid ticket',
+  'sign-in-proxy-repeated': 'the proxy sent the user or the groups twice',
+  'sign-in-proxy-malformed': 'the proxy sent a user name that is not valid',
   'sign-in-ticket-expired': 'a download had an expired ticket',
   ticket: 'a ticket was issued, which opens all artefacts of the job for an hour',
   'address-refused': 'the address is not on the source’s allowlist',

@@ -120,7 +120,7 @@ describe('the contract of a route', () => {
     expect(contractFault('POST', '/jobs/j1/ticket', { ...answer, json, status: 201 })).toMatch(/201/);
     const problem = { type: 't', title: 't', status: 409, code: 'conflict', detail: 'd' };
     const refused = { status: 409, type: 'application/problem+json', json: problem };
-    expect(contractFault('POST', '/jobs/j1/ticket', refused)).toMatch(/conflict/);
+    expect(contractFault('POST', '/jobs/j1/acknowledge', refused)).toMatch(/conflict/);
     expect(contractFault('POST', '/jobs/j1/refetch', refused)).toBeNull();
   });
 

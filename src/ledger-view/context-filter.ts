@@ -1,7 +1,8 @@
+import { parseLine } from '../archive/ledger/parse-segment.js';
 import { hasContextValue, isContextValue } from '../domain/context.js';
 import { Problem } from '../domain/problem.js';
 import { contextHash } from './context-hashes.js';
-import { type LedgerRow, linesOf } from './ledger-row.js';
+import type { LedgerRow, LineBlock } from './ledger-row.js';
 
 /** One wanted value of the context. */
 export interface ContextFilter {
@@ -21,8 +22,13 @@ export function parseContextFilter(text: string): ContextFilter {
 /** A test of rows. Only a line whose hash is among them is decompressed and compared. */
 export function matchContext({ name, value }: ContextFilter): (row: LedgerRow) => boolean {
   const hash = contextHash(name, value);
-  return (row) =>
-    row.context !== null &&
-    row.context.includes(hash) &&
-    linesOf([row]).some(({ context }) => hasContextValue(context, name, value));
+  let block: LineBlock | null = null;
+  let texts: readonly string[] = [];
+  return (row) => {
+    if (row.context === null || !row.context.includes(hash)) return false;
+    // Lines of the same time share a block.
+    if (row.block !== block) texts = row.block.lines();
+    block = row.block;
+    return hasContextValue(parseLine(texts[row.index] ?? '')?.context, name, value);
+  };
 }

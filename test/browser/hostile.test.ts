@@ -82,8 +82,8 @@ async function writeHostileLedger(folder: string): Promise<string> {
         framing: 'sized',
         parts: [{ name: text, contentType: text, bytes: 1 }],
       },
-      context: { [text]: text, object: {} as never },
-      contextOmitted: { [text]: text as never },
+      context: { [text]: text, object: { toString: 1 } as never },
+      contextOmitted: { [text]: text as never, object: { toString: 1 } as never },
     }),
   );
   const failing = CORPUS.map((text, index) =>

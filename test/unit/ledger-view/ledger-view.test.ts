@@ -201,7 +201,9 @@ describe('ledger view', () => {
     } as const;
     const special = at('2026-03-04T12:00:00.000Z', { ...wanted, context: { call: '1:2', other: '3' } });
     const others = ['2026-03-04T11:59:59.999Z', '2026-03-04T12:00:00.001Z'].map((instant) => at(instant));
-    putSegment(store, '2026-03-04T12:00:01.000Z', [special, ...others]);
+    // No receiver writes such a context.
+    const foreign = at('2026-03-04T11:00:00.000Z', { context: { call: { toString: 1 } } as never });
+    putSegment(store, '2026-03-04T12:00:01.000Z', [special, ...others, foreign]);
     const view = open(store);
     await view.refresh();
 

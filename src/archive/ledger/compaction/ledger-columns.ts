@@ -1,5 +1,6 @@
 import type { ConvertedType, ParquetType, SchemaElement } from 'hyparquet';
 import type { LedgerItem, LedgerLine } from '../../../domain/delivery.js';
+import type { Pause } from '../../../time/cooperative-yield.js';
 import { parseLine } from '../parse-segment.js';
 
 /** A line as the columns of a Parquet file hold it (docs/ledger.md). */
@@ -110,12 +111,16 @@ const WITHOUT_CONTEXT = layoutOf(
 export const LEDGER_LAYOUTS = [WITH_CONTEXT, WITHOUT_CONTEXT] as const;
 
 /** The columns of a file of these lines. Without context it is one that earlier versions can read as well. */
-export function layoutFor(lines: readonly { readonly text: string }[]): LedgerLayout {
-  // May also find the name where it is no field of the line: then the columns are there and empty.
-  const names = CONTEXT_COLUMNS.map((name) => `"${name}"`);
-  return lines.some(({ text: lineText }) => names.some((name) => lineText.includes(name)))
-    ? WITH_CONTEXT
-    : WITHOUT_CONTEXT;
+export async function layoutFor(
+  lines: readonly { readonly text: string }[],
+  pause: Pause,
+): Promise<LedgerLayout> {
+  for (const { text: lineText } of lines) {
+    // Also finds it where it is no field of the line: then the columns are there and empty.
+    if (lineText.includes('"context')) return WITH_CONTEXT;
+    await pause();
+  }
+  return WITHOUT_CONTEXT;
 }
 
 /** Fields of a line that have a column. */

@@ -69,7 +69,7 @@ export async function* encodeLedgerFile(
   onLine?: OnLine,
   pause: Pause = cooperativeYield(),
 ): AsyncGenerator<Buffer> {
-  const { columns, schema } = layoutFor(lines);
+  const { columns, schema } = await layoutFor(lines, pause);
   const writer = new ByteWriter();
   const parquet = new ParquetWriter({
     writer,

@@ -8,10 +8,9 @@ import { h, link } from './dom.js';
  * @param {readonly LedgerLine[]} lines
  */
 export function contextValues(lines) {
-  const entries = lines.flatMap(({ context }) =>
-    Object.entries(context ?? {}).map(([name, value]) => ({ name, value: String(value) })),
-  );
-  const values = new Map(entries.map((entry) => [`${entry.name}:${entry.value}`, entry]));
+  const entries = lines.flatMap(({ context }) => Object.entries(context ?? {}));
+  const texts = entries.filter(([, value]) => typeof value === 'string');
+  const values = new Map(texts.map(([name, value]) => [`${name}:${value}`, { name, value }]));
   return [...values].map(([filter, { name, value }]) =>
     h(
       'span',

@@ -111,7 +111,8 @@ function detailsOf(line) {
 
 /** @param {NonNullable<LedgerLine['contextOmitted']>} omitted */
 function omittedIn(omitted) {
-  return listed(Object.entries(omitted).map(([name, reason]) => `${name} (${reason})`));
+  const reasons = Object.entries(omitted).filter(([, reason]) => typeof reason === 'string');
+  return listed(reasons.map(([name, reason]) => `${name} (${reason})`));
 }
 
 /** @param {LedgerLine} line */

@@ -1,6 +1,6 @@
 import { isErased } from '../archive/erasure.js';
 import { deadEventKey, deadEventMarker, deadEventMarkers, deadEventsFolder } from '../archive/layout.js';
-import type { ObjectStore } from '../store/object-store.js';
+import type { ObjectStore, PurgedObject } from '../store/object-store.js';
 import { readDocument } from '../store/read-document.js';
 import { decodeIdCursor, encodeIdCursor, isUlid } from '../text/id-cursor.js';
 import type { DeadEvent } from './dead-event.js';
@@ -81,22 +81,27 @@ export async function listDeadEvents(
 }
 
 /**
- * Deletes the dead events of a job, of all subscribers, for its erasure. The announcement of an erasure itself stays. Resolves to the
- * number of deleted events. Throws `StoreError`.
+ * Removes the dead events of a job, of all subscribers and with their old versions, for its erasure. The announcement of an
+ * erasure itself stays. Yields what was found, as `purge` of the store does. Throws `StoreError`.
  */
-export async function removeEventsOf(store: ObjectStore, jobId: string): Promise<number> {
-  let removed = 0;
+export async function* purgeEventsOf(store: ObjectStore, jobId: string): AsyncGenerator<PurgedObject> {
   const folder = deadEventMarkers(jobId);
-  for await (const { key } of store.list(folder)) {
-    const [subscriber, eventId] = key.slice(folder.length).split('/');
+  const markers: string[] = [];
+  // Also of events that were sent after all: their old versions may remain.
+  for await (const key of store.traces(folder)) markers.push(key);
+  for (const marker of new Set(markers)) {
+    const [subscriber, eventId] = marker.slice(folder.length).split('/');
     if (subscriber === undefined || eventId === undefined) continue;
     const dead = await readDeadEvent(store, subscriber, eventId);
     if (dead !== null && !isErasable(dead.event)) continue;
-    await store.delete(deadEventKey(subscriber, eventId));
-    await store.delete(key);
-    if (dead !== null) removed += 1;
+    let isKept = false;
+    for await (const purged of store.purge(deadEventKey(subscriber, eventId))) {
+      isKept ||= purged.kept !== null;
+      yield purged;
+    }
+    // By its marker a repeated erasure finds what this one left.
+    if (!isKept) for await (const _ of store.purge(marker));
   }
-  return removed;
 }
 
 /** Whether the event tells more of a job than that it was erased. */

@@ -50,7 +50,7 @@ export function createSentFiles(given: Readonly<Record<string, readonly number[]
       days.set(day, hours);
     },
     document(from) {
-      const [first] = place(from);
+      const [first] = from === '' ? [''] : place(from);
       return Object.fromEntries([...days].filter(([day]) => day >= first).sort());
     },
   };

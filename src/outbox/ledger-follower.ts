@@ -60,7 +60,7 @@ const READ_AHEAD = 8;
 const MAX_NAMES = 1000;
 
 /** The first hour that can hold a delivery that ended after the subscription began. */
-export function firstHour(since: number, closedAfter: number): string {
+function firstHour(since: number, closedAfter: number): string {
   return folderOf(since - closedAfter);
 }
 
@@ -199,13 +199,9 @@ export function createLedgerFollower(options: FollowerOptions): LedgerFollower {
     const now = clock();
     if (now - sweptAt < SWEEP) return;
     const isWhole = now - sweptAllAt >= DAY;
-    const oldest = [first, folderOf(now - (isWhole ? COMPACTED_HORIZON : SWEPT))].sort().at(-1) ?? first;
-    const files = new Map<string, number>();
-    for await (const { key } of store.list(ROLLUPS_FOLDER, { startAfter: ROLLUPS_FOLDER + oldest })) {
-      const [, hour, n] = /^rollups\/(dt=[^/]+\/hour=\d\d\/)(\d{4,9})\.json$/.exec(key) ?? [];
-      if (hour !== undefined && hour < next) files.set(hour, Math.max(files.get(hour) ?? 0, Number(n)));
-    }
+    const files = await listCompactedHours(store, now - (isWhole ? COMPACTED_HORIZON : SWEPT));
     for (const [hour, last] of files) {
+      if (hour >= next) continue;
       const followed = hours.get(hour);
       if (followed !== undefined) {
         if (last > followed.files) grown.add(hour);
@@ -251,6 +247,31 @@ export function createLedgerFollower(options: FollowerOptions): LedgerFollower {
       };
     },
   };
+}
+
+/** The number of the last compacted file of each hour since an instant in milliseconds. */
+async function listCompactedHours(store: ObjectStore, since: number): Promise<Map<string, number>> {
+  const files = new Map<string, number>();
+  for await (const { key } of store.list(ROLLUPS_FOLDER, { startAfter: ROLLUPS_FOLDER + folderOf(since) })) {
+    const [, hour, n] = /^rollups\/(dt=[^/]+\/hour=\d\d\/)(\d{4,9})\.json$/.exec(key) ?? [];
+    if (hour !== undefined) files.set(hour, Math.max(files.get(hour) ?? 0, Number(n)));
+  }
+  return files;
+}
+
+/**
+ * Where a subscription begins: after the files of all hours that are compacted already. A file that is made later may hold
+ * a delivery that ended since.
+ */
+export async function beginningOf(
+  store: ObjectStore,
+  since: number,
+  closedAfter: number,
+): Promise<Pick<OutboxState, 'next' | 'done'>> {
+  const sent = createSentFiles({});
+  for (const [hour, files] of await listCompactedHours(store, since - COMPACTED_HORIZON))
+    sent.set(hour, files);
+  return { next: firstHour(since, closedAfter), done: sent.document('') };
 }
 
 /** Whether a delivery ended at or after an instant in milliseconds since the epoch. */

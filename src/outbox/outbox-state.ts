@@ -56,16 +56,15 @@ export interface OutboxState extends Claimed {
 export const MAX_STATE_BYTES = 1024 * 1024;
 
 /** The state of a subscriber that nobody has claimed yet. */
-export function newOutboxState(since: number, firstHour: string): OutboxState {
+export function newOutboxState(since: number, beginning: Pick<OutboxState, 'next' | 'done'>): OutboxState {
   return {
     v: 1,
     claim: 0,
     owner: '',
     heartbeatAt: null,
     since: new Date(since).toISOString(),
-    next: firstHour,
+    ...beginning,
     hours: {},
-    done: {},
     waiting: [],
     sent: 0,
     retried: 0,

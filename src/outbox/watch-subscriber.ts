@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createLeaseWatch, LEASE } from '../store/lease-watch.js';
 import { takeOver } from '../store/take-over.js';
-import { firstHour } from './ledger-follower.js';
+import { beginningOf } from './ledger-follower.js';
 import type { OutboxObserver } from './outbox-observer.js';
-import { newOutboxState } from './outbox-state.js';
+import { newOutboxState, type OutboxState } from './outbox-state.js';
 import { createOutboxStore } from './outbox-store.js';
 import { runSubscriber, type SubscriberRun, type SubscriberRunOptions } from './run-subscriber.js';
 
@@ -32,7 +32,7 @@ export function watchSubscriber(options: SubscriberWatchOptions): SubscriberWatc
   let run: SubscriberRun | null = null;
 
   async function claimAndRun(): Promise<void> {
-    const state = (await states.read()) ?? newOutboxState(clock(), firstHour(clock(), closedAfter));
+    const state = (await states.read()) ?? (await begin());
     const claim = (number: number) => states.claim(number, owner);
     const claimed = await takeOver({ name, owner, leases, claim, save: states.save }, state);
     if (claimed === null) return;
@@ -43,6 +43,11 @@ export function watchSubscriber(options: SubscriberWatchOptions): SubscriberWatc
     run = null;
     leases.forget(name);
     observer.sending(name, false);
+  }
+
+  async function begin(): Promise<OutboxState> {
+    const since = clock();
+    return newOutboxState(since, await beginningOf(store, since, closedAfter));
   }
 
   async function watch(): Promise<void> {

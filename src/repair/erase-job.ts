@@ -6,6 +6,7 @@ import type { Ledger } from '../archive/ledger/ledger.js';
 import { type AuditInfo, newDeliveryId, operatorLine } from '../archive/ledger/ledger-line.js';
 import { purgeArtefacts } from '../archive/purge-artefacts.js';
 import { tracedBodies } from '../archive/quarantine/quarantined-bodies.js';
+import { purgeEventsOf } from '../outbox/dead-events.js';
 import { type KeptObject, type ObjectStore, type PurgedObject, StoreError } from '../store/object-store.js';
 import { systemClock } from '../time/clock.js';
 
@@ -57,8 +58,8 @@ const SETTLING = ERASURE_LEASE + 100;
 const BODIES_AT_ONCE = 16;
 
 /**
- * Erases everything that is stored of a job, below all prefixes: artefacts, conflicts, quarantined bodies, uploads, with
- * their metadata and old versions. From then on nothing of the job is stored, on any replica: what a replica stores that
+ * Erases everything that is stored of a job, below all prefixes: artefacts, conflicts, quarantined bodies, uploads, dead
+ * events, with their metadata and old versions. From then on nothing of the job is stored, on any replica: what a replica stores that
  * does not know of the erasure yet is removed by the last look. Takes at least `ERASURE_LEASE`.
  *
  * The ledger records the erasure; its lines hold no content. Idempotent: repeated when what was kept can be removed.
@@ -172,6 +173,7 @@ async function purgeOnce({ store, keyPrefixes }: EraseParts, jobId: string, tall
       tally.add(purged, key.startsWith(folder) ? kind : null);
     }
   }
+  for await (const purged of purgeEventsOf(store, jobId)) tally.add(purged, null);
   const limit = pLimit(BODIES_AT_ONCE);
   const ids = await tracedBodies(store, jobId);
   await Promise.all(

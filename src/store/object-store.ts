@@ -53,8 +53,9 @@ export interface ObjectStore {
   delete(key: string): Promise<void>;
 
   /**
-   * Removes all objects below a folder, which ends in `/`, with their old versions, delete markers and metadata. Yields what
-   * it found, also what cannot be removed yet and is hidden instead. One pass: repeat it until nothing is removed.
+   * Removes all objects below a folder, which ends in `/`, or one object by its key (no other key may begin with it), with
+   * their old versions, delete markers and metadata. Yields what it found, also what cannot be removed yet and is hidden
+   * instead. One pass: repeat it until nothing is removed.
    */
   purge(folder: string): AsyncIterable<PurgedObject>;
 

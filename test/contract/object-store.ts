@@ -470,6 +470,13 @@ export function describeObjectStore(name: string, open: () => Promise<StoreUnder
         expect(await tracesOf('purge/j1/')).toEqual([]);
         expect(await purge('purge/j1/')).toEqual([]);
       });
+
+      it('removes one object by its key, and leaves those beside it', async () => {
+        for (const key of ['purge/one.json', 'purge/other.json']) await put(key, 'four');
+        expect(await purge('purge/one.json')).toMatchObject([{ key: 'purge/one.json', kept: null }]);
+        expect(await keysBelow('purge/o')).toEqual(['purge/other.json']);
+        expect(await store.head('purge/one.json')).toBeNull();
+      });
     });
 
     describe('abortUploads', () => {

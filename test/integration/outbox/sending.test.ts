@@ -1,5 +1,8 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { erasureKey } from '../../../src/archive/layout.js';
 import { createLedger } from '../../../src/archive/ledger/ledger.js';
+import { purgeEventsOf } from '../../../src/outbox/dead-events.js';
+import type { OutboxTimes } from '../../../src/outbox/run-subscriber.js';
 import type { Subscriber } from '../../../src/outbox/subscriber.js';
 import {
   type RecordedRequest,
@@ -8,6 +11,7 @@ import {
 } from '../../support/http/recording-server.js';
 import {
   eventOf,
+  FAST,
   type ObservedOutbox,
   OTHER_SECRET,
   outboxOf,
@@ -28,6 +32,7 @@ interface Given {
   readonly store?: MemoryStore;
   readonly answer?: (index: number, request: RecordedRequest) => number;
   readonly settings?: Partial<Subscriber>;
+  readonly times?: OutboxTimes;
 }
 
 interface Subscribed {
@@ -41,10 +46,11 @@ async function subscribed({
   store = createMemoryStore(),
   answer,
   settings,
+  times = FAST,
 }: Given = {}): Promise<Subscribed> {
   const server = await recordingServer(answer);
   running.push({ stop: () => server.close() });
-  const outbox = outboxOf(store, { crm: subscriberAt(server.url, settings) });
+  const outbox = outboxOf(store, { crm: subscriberAt(server.url, settings) }, { times });
   outbox.start();
   running.push(outbox);
   await until(async () => (await outbox.statuses())[0]?.sender === 'replica-a');
@@ -82,5 +88,197 @@ describe('a subscriber', () => {
       data: { jobId: line.jobId, context: { call: '7' } },
     });
     expect(idsOf(server)).toEqual([line.deliveryId]);
+  });
+
+  it('is sent an event again until it is accepted, always with the same id', async () => {
+    const { server, outbox, append } = await subscribed({
+      answer: (index) => [503, 429, 408, 425, 200][index] ?? 200,
+    });
+    const line = storedLine();
+    await append(line);
+    await until(() => server.requests.length === 5);
+    expect(idsOf(server)).toEqual(Array(5).fill(line.deliveryId));
+    await until(async () => (await outbox.statuses())[0]?.sent === 1);
+    expect((await outbox.statuses())[0]).toMatchObject({
+      waiting: 0,
+      retried: 4,
+      dead: 0,
+      oldestUnsent: null,
+    });
+  });
+
+  it.each([400, 401, 404, 410, 301, 302, 307])(
+    'that answers %i ends the event, which is kept',
+    async (status) => {
+      const { store, server, outbox, append } = await subscribed({
+        answer: (index) => (index === 0 ? status : 200),
+      });
+      const line = storedLine();
+      await append(line);
+      await until(() => outbox.dead.length === 1);
+      const [dead] = (await outbox.deadEvents('crm', { limit: 10 })).deadEvents;
+      expect(dead).toMatchObject({
+        v: 1,
+        subscriber: 'crm',
+        reason: 'rejected',
+        attempts: 1,
+        history: [{ status, error: null }],
+        event: { id: line.deliveryId, subject: line.jobId },
+      });
+      expect(server.requests.length).toBe(1);
+      if (dead === undefined) throw new Error('no dead event');
+      await expect(outbox.send('crm', dead.event, AbortSignal.timeout(5000))).resolves.toMatchObject({
+        delivered: true,
+        status: 200,
+      });
+      expect(idsOf(server)).toEqual([line.deliveryId, line.deliveryId]);
+      expect(await outbox.deadEvent('crm', line.deliveryId)).toBeNull();
+      expect([...store.objects.keys()].filter((key) => key.includes(line.deliveryId))).toEqual([]);
+    },
+  );
+
+  it('that fails for longer than events are tried again is left alone; the event is kept with its first and last attempts', async () => {
+    const { server, outbox, append } = await subscribed({
+      answer: () => 500,
+      times: { ...FAST, retry: { firstPause: 1, longestPause: 10, total: 300 } },
+    });
+    const line = storedLine();
+    await append(line);
+    await until(() => outbox.dead.length === 1);
+    const [dead] = outbox.dead;
+    expect(dead).toMatchObject({
+      reason: 'expired',
+      event: { id: line.deliveryId },
+      attempts: server.requests.length,
+    });
+    expect(dead?.history.length).toBe(8);
+    expect(outbox.breakers).toEqual([true]);
+    const one = (await outbox.statuses())[0];
+    expect(one).toMatchObject({ breaker: 'open', lastFailure: { status: 500, error: null } });
+  });
+
+  it('that hangs or cannot be reached is tried again, too', async () => {
+    const { server, outbox, append } = await subscribed({
+      settings: { requestTimeout: 100, url: 'http://127.0.0.1:9/' },
+    });
+    await append(storedLine());
+    await until(async () => ((await outbox.statuses())[0]?.retried ?? 0) > 1);
+    expect((await outbox.statuses())[0]?.lastFailure?.error).toBe('ECONNREFUSED');
+    expect(server.requests).toEqual([]);
+  });
+
+  it('is sent only what it asks for', async () => {
+    const { server, append } = await subscribed({ settings: { events: ['job.failed'], sources: ['a'] } });
+    const failed = { status: 'error', outcome: 'noted', items: [] } as const;
+    const wanted = storedLine({ ...failed, source: 'a' });
+    await append(storedLine({ source: 'a' }), storedLine({ ...failed, source: 'b' }), wanted);
+    await until(() => server.requests.length === 1);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(idsOf(server)).toEqual([wanted.deliveryId]);
+  });
+
+  it('is sent no more than its bounds allow at the same time', async () => {
+    let open = 0;
+    let most = 0;
+    const store = createMemoryStore();
+    const server = await import('node:http').then(({ createServer }) =>
+      createServer(async (request, response) => {
+        open += 1;
+        most = Math.max(most, open);
+        for await (const _ of request);
+        await new Promise((resolve) => setTimeout(resolve, 5));
+        open -= 1;
+        response.end();
+      }),
+    );
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as { port: number };
+    const outbox = outboxOf(store, { crm: subscriberAt(`http://127.0.0.1:${port}/`, { maxInFlight: 3 }) });
+    outbox.start();
+    running.push({ stop: async () => void server.close() }, outbox);
+    await until(async () => (await outbox.statuses())[0]?.sender === 'replica-a');
+    const ledger = createLedger({ store, replica: 'r' });
+    await Promise.all(Array.from({ length: 40 }, () => ledger.append(storedLine())));
+    await until(async () => (await outbox.statuses())[0]?.sent === 40);
+    expect(most).toBe(3);
+  });
+
+  it('of an erased job: what waits is dropped, what is dead is deleted, the erasure is announced', async () => {
+    const { store, server, outbox, append } = await subscribed({
+      answer: (_, { body }) => {
+        const { data } = JSON.parse(body.toString());
+        return data.outcome === 'erased' ? 200 : data.jobId === 'waits' ? 503 : 400;
+      },
+    });
+    await append(
+      storedLine({ jobId: 'waits' }),
+      storedLine({ jobId: 'dies' }),
+      storedLine({ jobId: 'other' }),
+    );
+    await until(() => outbox.dead.length === 2 && server.requests.length > 4);
+    for (const jobId of ['waits', 'dies']) {
+      store.put(erasureKey(jobId), '{}');
+      for await (const _ of purgeEventsOf(store, jobId));
+      await append(storedLine({ jobId, outcome: 'erased', items: [], source: null }));
+    }
+    await until(async () => (await outbox.statuses())[0]?.waiting === 0);
+    await until(
+      () => server.requests.filter((request) => eventOf(request).data.outcome === 'erased').length === 2,
+    );
+    const dead = (await outbox.deadEvents('crm', { limit: 10 })).deadEvents;
+    expect(dead.map(({ event }) => event.subject)).toEqual(['other']);
+    expect([...store.objects.keys()].filter((key) => key.startsWith('.outbox-jobs/dies/'))).toEqual([]);
+  });
+});
+
+describe('an outbox without subscribers', () => {
+  it('makes no request of the store', async () => {
+    const store = createMemoryStore();
+    const outbox = outboxOf(store, {});
+    outbox.start();
+    outbox.wake();
+    expect(await outbox.statuses()).toEqual([]);
+    await outbox.stop();
+    expect(store.calls).toEqual([]);
+  });
+});
+
+describe('several replicas', () => {
+  it('share a subscriber: one sends, and another goes on at once when it stops', async () => {
+    const store = createMemoryStore();
+    const server = await recordingServer();
+    running.push({ stop: () => server.close() });
+    const both = ['replica-a', 'replica-b'].map((owner) =>
+      outboxOf(store, { crm: subscriberAt(server.url) }, { owner, lease: 60_000 }),
+    );
+    for (const each of both) each.start();
+    running.push(...both);
+    const ledger = createLedger({ store, replica: 'r' });
+    const sender = async () => (await both[0]?.statuses())?.[0]?.sender ?? null;
+    await until(async () => (await sender()) !== null);
+    const lines = [storedLine(), storedLine()];
+    const [first, second] = lines;
+    if (!first || !second) throw new Error('no lines');
+    await ledger.append(first);
+    await until(() => server.requests.length === 1);
+    const before = await sender();
+    await both.find((_, index) => before === ['replica-a', 'replica-b'][index])?.stop();
+    await until(async () => ![null, before].includes(await sender()));
+    await ledger.append(second);
+    await until(() => server.requests.length === 2);
+    expect(idsOf(server)).toEqual(lines.map(({ deliveryId }) => deliveryId));
+  });
+
+  it('take over from one that was suspended, which then sends nothing more', async () => {
+    const shared = createMemoryStore();
+    const server = await recordingServer();
+    running.push({ stop: () => server.close() });
+    const outbox = outboxOf(shared, { crm: subscriberAt(server.url) });
+    outbox.start();
+    running.push(outbox);
+    await until(async () => (await outbox.statuses())[0]?.sender === 'replica-a');
+    // Another replica claims although the first one is alive: it was suspended for longer than a lease.
+    shared.put('outbox/crm/claim-000000002.json', '{}');
+    await until(() => outbox.sending().length === 0);
   });
 });

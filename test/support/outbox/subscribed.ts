@@ -4,6 +4,7 @@ import type { LedgerLine } from '../../../src/domain/delivery.js';
 import type { StoredItem } from '../../../src/domain/item.js';
 import type { JobEvent } from '../../../src/events/receiver-event.js';
 import type { DeadEvent } from '../../../src/outbox/dead-event.js';
+import { jobEventOf } from '../../../src/outbox/job-event.js';
 import { createOutbox, type Outbox, type OutboxOptions } from '../../../src/outbox/outbox.js';
 import type { OutboxTimes } from '../../../src/outbox/run-subscriber.js';
 import type { Subscriber } from '../../../src/outbox/subscriber.js';
@@ -91,4 +92,23 @@ export function storedLine(overrides: Partial<LedgerLine> = {}): LedgerLine {
 /** The event of a request, verified by the reference library of Standard Webhooks. */
 export function eventOf({ headers, body }: RecordedRequest, secret = SECRET): JobEvent {
   return new Webhook(secret).verify(body, headers as Record<string, string>) as JobEvent;
+}
+
+/** An event of a job that a subscriber named crm rejected. */
+export function deadEventOf(jobId: string): DeadEvent {
+  const line = storedLine({ jobId });
+  const event = jobEventOf(line, 'memory:');
+  if (event === null) throw new Error('the line announces nothing');
+  const at = line.receivedAt;
+  const history = [{ at, status: 410, error: null }];
+  return {
+    v: 1,
+    subscriber: 'crm',
+    event,
+    reason: 'rejected',
+    endedAt: at,
+    firstTriedAt: at,
+    attempts: 1,
+    history,
+  };
 }

@@ -39,6 +39,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'receiver',
     'recovery',
     'ledger-view',
+    'outbox',
   ],
   admin: ['domain', 'text', 'observe', 'store', 'archive', 'receiver', 'recovery', 'repair', 'ledger-view'],
   doctor: ['domain', 'text', 'store', 'archive', 'speech'],

@@ -5,9 +5,11 @@ import { createQuarantine } from '../../../src/archive/quarantine/quarantine.js'
 import { createQuarantineStore } from '../../../src/archive/quarantine/quarantine-store.js';
 import type { LedgerLine } from '../../../src/domain/delivery.js';
 import { Problem } from '../../../src/domain/problem.js';
+import { keepDeadEvent } from '../../../src/outbox/dead-events.js';
 import { eraseJob } from '../../../src/repair/erase-job.js';
 import { releaseBody } from '../../../src/repair/release-body.js';
 import { createTurns, interleavings } from '../../support/http/turns.js';
+import { deadEventOf } from '../../support/outbox/subscribed.js';
 import { archiveOver } from '../../support/store/archive-fixture.js';
 import { createMemoryStore, type MemoryStore } from '../../support/store/memory-store.js';
 
@@ -26,6 +28,22 @@ function ledger() {
 }
 
 describe('erasing a job', () => {
+  it('removes its dead events, and no others', async () => {
+    const store = createMemoryStore();
+    store.put(INDEX_COMPLETE, '{}');
+    const [own, other] = ['j1', 'j2'].map((jobId) => deadEventOf(jobId));
+    if (!own || !other) throw new Error('no events');
+    await keepDeadEvent(store, own);
+    await keepDeadEvent(store, other);
+    await eraseJob({ store, keyPrefixes: [''], sleep: async () => {}, ledger: ledger() }, 'j1', ORDER);
+    expect(keysOf(store).filter((key) => key.includes('outbox'))).toEqual([
+      `.outbox-jobs/j2/crm/${other.event.id}`,
+      `outbox/crm/dead/${other.event.id}.json`,
+    ]);
+    await keepDeadEvent(store, own);
+    expect(keysOf(store).filter((key) => key.includes(own.event.id))).toEqual([]);
+  });
+
   it('also erases objects that are stored meanwhile, and marks the job before it deletes', async () => {
     let late = 2;
     const store = createMemoryStore((operation, key) => {
@@ -179,8 +197,8 @@ describe('erasing a job of which the quarantine holds bodies', () => {
     expect(leftOf(store, 'job1')).toEqual([]);
     expect(leftOf(store, 'other7')).toHaveLength(3);
     // Two rounds of lists, a list for each body in each round, a delete of each body, its request and its index entry; the
-    // marks, uploads and the index itself.
-    expect(store.calls.length - before).toBeLessThanOrEqual(2 * (3 + 3) + 3 * 3 + 11);
+    // marks, uploads and the index itself; in each round a list of dead events.
+    expect(store.calls.length - before).toBeLessThanOrEqual(2 * (3 + 3) + 3 * 3 + 11 + 2);
   });
 
   it.each([2, 3])('finds a body whose process died before call %i', async (call) => {

@@ -10,7 +10,7 @@ import { createFileStore } from '../../../src/store/file/file-store.js';
 import { openStore } from '../../../src/store/open-store.js';
 import { formBody, formType } from '../../support/http/multipart.js';
 import { ledgerLine } from '../../support/ledger/ledger-lines.js';
-import { ledgerOf, visibleKeys } from '../../support/ledger/ledger-of.js';
+import { ledgerTextsOf, visibleKeys } from '../../support/ledger/ledger-of.js';
 import { adminApi, sendCallback, sendForm } from '../../support/processes/admin-api.js';
 import { runCli } from '../../support/processes/run-cli.js';
 import { type RunningService, startService } from '../../support/processes/running-service.js';
@@ -116,8 +116,8 @@ describe('verify', () => {
       distinct: true,
       faults: [],
     });
-    const lines = await ledgerOf(service.folder);
-    const times = lines.map(({ receivedAt }) => receivedAt).sort();
+    const lines = await ledgerTextsOf(service.folder);
+    const times = lines.map((line) => JSON.parse(line).receivedAt).sort();
     expect(shallow.ledger).toMatchObject({
       lines: lines.length,
       segments: (await visibleKeys(service.folder, 'ledger/')).length,

@@ -13,7 +13,7 @@ export interface SimulatorOptions {
   /** Regions to simulate and their ports; 0 picks a free one. Default: all five, free ports. */
   readonly regions?: Readonly<Record<string, number>>;
   readonly keysPort?: number;
-  /** Port of the realtime and agent host; none by default. */
+  /** Port of the realtime and agent host. Without it and without `realtime` there is none. */
   readonly realtimePort?: number;
   /** Port of the HTTP control interface; none by default. */
   readonly controlPort?: number;
@@ -32,7 +32,7 @@ export interface SimulatorOptions {
   /** Clock and sleep; overrides `timeScale`. */
   readonly timing?: Timing;
   readonly notifier?: Partial<Omit<NotifierOptions, 'serviceName'>>;
-  /** Languages, limits, pace and faults of realtime and agent sessions. */
+  /** Languages, limits, pace and faults of realtime and agent sessions; their port is a free one by default. */
   readonly realtime?: Omit<RealtimeSimulatorOptions, 'verifyKey' | 'host' | 'port' | 'lenient'>;
   /** Admits what public clients do beyond the specification (docs/simulator.md#lenient). Default false. */
   readonly lenient?: boolean;
@@ -65,7 +65,7 @@ export interface Simulator {
   readonly keysUrl: string;
   /** Base address of each region's jobs API, without `/v2`. */
   readonly batchUrls: Readonly<Record<string, string>>;
-  /** Realtime and agent host, `ws://host:port`, without `/v2`; null unless `realtimePort` was given. */
+  /** Realtime and agent host, `ws://host:port`, without `/v2`; null without `realtimePort` and `realtime`. */
   readonly realtimeUrl: string | null;
   /** Sessions and upgrade requests of that host; null without it. */
   readonly realtime: RealtimeSimulator | null;

@@ -171,8 +171,8 @@ export async function createSimulator(options: SimulatorOptions = {}): Promise<S
       const api = jobsApi({ region, jobs, keys, faults, folder, submit });
       batchUrls[region] = (await serve(api, host, port)).url;
     }
-    if (options.realtimePort !== undefined) {
-      const { realtimePort: port, lenient = false } = options;
+    if (options.realtimePort !== undefined || options.realtime !== undefined) {
+      const { realtimePort: port = 0, lenient = false } = options;
       const verifyKey = realtimeKeyCheck(keys);
       realtime = await startRealtimeSimulator({ ...options.realtime, host, port, lenient, verifyKey });
       servers.push(realtime);

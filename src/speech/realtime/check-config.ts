@@ -112,7 +112,7 @@ function fieldFaults(
   const faults: ConfigFault[] = [];
   for (const [field, value] of Object.entries(object)) {
     if (value === undefined) continue;
-    const rule = rules[field];
+    const rule = Object.hasOwn(rules, field) ? rules[field] : undefined;
     if (rule === undefined) {
       if (unknown === 'refused')
         faults.push({ path: `${path}.${field}`, expected: 'is not a field of the protocol' });

@@ -72,6 +72,13 @@ describe('the simulated service', () => {
     expect(await seen(id, await makeKey('', { ttl: 60, client_ref: 'v' }))).toBe(404);
   });
 
+  it('has a live host when options of live sessions are given, and none otherwise', async () => {
+    expect([simulator.realtimeUrl, simulator.realtime]).toEqual([null, null]);
+    const live = await createSimulator({ regions: { eu1: 0 }, realtime: { languages: ['nl'] } });
+    expect(live.realtimeUrl).toBe(live.realtime?.origin);
+    await live.close();
+  });
+
   it('keeps the configuration of a job as it was submitted, fields beyond the specification included', async () => {
     const config = {
       type: 'transcription',

@@ -130,6 +130,11 @@ describe('transcription_config', () => {
       given: config({ volume: 11 }),
       faults: at('volume'),
     },
+    {
+      name: 'refuses fields named like parts of every object',
+      given: config({ constructor: 'x' }),
+      faults: at('constructor'),
+    },
     { name: 'is an object', given: 'en', faults: ['transcription_config'] },
     { name: 'takes an empty additional_vocab', given: vocab(), faults: [] },
     {

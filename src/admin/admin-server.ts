@@ -1,7 +1,9 @@
 import { createServer, type Server } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { Express } from 'express';
 import { expressMessages } from '../receiver/http/express-messages.js';
 import { headersCheckInterval } from '../receiver/http/headers-check-interval.js';
+import type { AdminCertificate } from './admin-certificate.js';
 
 export interface AdminServerOptions {
   readonly keepAliveTimeout: number;
@@ -12,24 +14,47 @@ export interface AdminServerOptions {
 /** Milliseconds without traffic after which a connection is closed; fetching a large recording may be silent for minutes. */
 const IDLE = 600_000;
 
-/** The HTTP server of the admin port. It has no total time-out, because imports and downloads may have many gigabytes. */
-export function createAdminServer(app: Express, options: AdminServerOptions): Server {
-  const server = createServer(
-    {
-      ...expressMessages(app),
-      requestTimeout: 0,
-      headersTimeout: options.headersTimeout,
-      connectionsCheckingInterval: headersCheckInterval(options.headersTimeout),
-      keepAliveTimeout: options.keepAliveTimeout,
-      maxHeaderSize: options.maxHeaderBytes,
-    },
-    app,
-  );
+/**
+ * The HTTP server of the admin port. It has no total time-out, because imports and downloads may have many
+ * gigabytes.
+ *
+ * @param certificate for HTTPS; null for plain HTTP
+ */
+export function createAdminServer(
+  app: Express,
+  options: AdminServerOptions,
+  certificate: AdminCertificate | null,
+): Server {
+  const settings = {
+    ...expressMessages(app),
+    requestTimeout: 0,
+    headersTimeout: options.headersTimeout,
+    connectionsCheckingInterval: headersCheckInterval(options.headersTimeout),
+    keepAliveTimeout: options.keepAliveTimeout,
+    maxHeaderSize: options.maxHeaderBytes,
+  };
+  const server =
+    certificate === null ? createServer(settings, app) : openTls(app, settings, options, certificate);
   // The connection limit listens to this event too, and with a listener Node does not send 100 by itself.
   server.on('checkContinue', (request, response) => {
     response.writeContinue();
     app(request, response);
   });
   server.setTimeout(IDLE);
+  return server;
+}
+
+function openTls(
+  app: Express,
+  settings: object,
+  { headersTimeout }: AdminServerOptions,
+  certificate: AdminCertificate,
+): Server {
+  const server = createTlsServer(
+    { ...settings, ...certificate.pair(), handshakeTimeout: headersTimeout },
+    app,
+  );
+  // Connections that are open keep the certificate that they began with.
+  certificate.follow((pair) => server.setSecureContext(pair));
   return server;
 }

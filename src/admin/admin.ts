@@ -19,6 +19,7 @@ import type { FailedSignIn } from './access/failed-sign-ins.js';
 import type { ProxyAuthSettings } from './access/proxy-sign-in.js';
 import { createSignIn } from './access/sign-in.js';
 import { createAdminApp } from './admin-app.js';
+import type { CertificateStatus } from './admin-certificate.js';
 import { adminRoutes } from './api/admin-routes.js';
 import { createDownloadGate, type DownloadLimits } from './api/download-gate.js';
 import type { ImportFormOptions } from './api/import-form.js';
@@ -46,6 +47,8 @@ export interface AdminOptions
   readonly hosts: readonly string[];
   /** Bearer tokens by name. */
   readonly tokens: Readonly<Record<string, AdminToken>>;
+  /** State of the port's certificate; null without TLS. */
+  readonly certificate: (() => CertificateStatus) | null;
   readonly trustedProxies: readonly string[];
   readonly proxyAuth: ProxyAuthSettings;
   /** Called for each failed sign-in. */
@@ -117,6 +120,7 @@ export function createAdmin(options: AdminOptions): Admin {
     keyPrefixes: [...sources.values()].map(({ keyPrefix }) => keyPrefix),
     trial: createTrialDecoder(sources, options.limits.maxParts),
     health: {
+      certificate: options.certificate,
       store: { location: store.location, status: options.storeStatus },
       sources: options.credentials,
       quarantine: quarantine.entries,

@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Express } from 'express';
+import { type AdminCertificate, openCertificate } from '../admin/admin-certificate.js';
 import { createAdminServer } from '../admin/admin-server.js';
 import type { Config } from '../config/config.js';
 import { type ConnectionMetrics, createConnectionLog, type Port } from '../observe/connection-metrics.js';
@@ -16,6 +17,8 @@ export interface PortsOptions {
   readonly publicApp: Express;
   readonly adminApp: Express;
   readonly config: Pick<Config, 'receiver' | 'admin' | 'limits'>;
+  /** Null for plain HTTP on the admin port. */
+  readonly certificate: AdminCertificate | null;
   readonly metrics: ConnectionMetrics;
   readonly log: Logger;
   readonly refusalLog: Pick<RefusalLog, 'refused'>;
@@ -38,7 +41,8 @@ export interface Ports {
   close(): void;
 }
 
-export function createPorts({ publicApp, adminApp, config, metrics, log, refusalLog }: PortsOptions): Ports {
+export function createPorts(options: PortsOptions): Ports {
+  const { publicApp, adminApp, config, certificate, metrics, log, refusalLog } = options;
   const { receiver, admin, limits } = config;
   const serverOptions = { ...receiver, maxHeaderBytes: limits.maxHeaderBytes };
   const servers: Readonly<Record<Port, Server>> = {
@@ -47,7 +51,7 @@ export function createPorts({ publicApp, adminApp, config, metrics, log, refusal
       onProxyProtocol: (clientIp) =>
         refusalLog.refused({ reason: 'proxy-protocol', source: null, clientIp, detail: PROXY_PROTOCOL }),
     }),
-    admin: createAdminServer(adminApp, serverOptions),
+    admin: createAdminServer(adminApp, serverOptions, certificate),
   };
   const connectionLog = limitBoth(servers, limits, metrics, log);
   let opening: Promise<PortAddresses> | null = null;
@@ -69,8 +73,28 @@ export function createPorts({ publicApp, adminApp, config, metrics, log, refusal
       return servers.public.listening;
     },
     drain: (port, deadline) => drainServer(servers[port], deadline),
-    close: connectionLog.close,
+    close() {
+      certificate?.stop();
+      connectionLog.close();
+    },
   };
+}
+
+/** Null when none is configured. Throws `ListenError` for files that hold no certificate with its key. */
+export function openAdminCertificate({ admin }: Pick<Config, 'admin'>, log: Logger): AdminCertificate | null {
+  const { cert, key } = admin.tls;
+  if (cert === null || key === null) return null;
+  return openCertificate(
+    { cert, key },
+    {
+      onChange(error) {
+        if (error === null)
+          log.info({ event: 'admin-certificate' }, 'the admin port serves a new certificate');
+        else
+          log.warn({ event: 'admin-certificate', error }, `admin.tls is not served as it is now: ${error}`);
+      },
+    },
+  );
 }
 
 /** Limits the connections of both ports; counts and logs those that are closed because of it. */

@@ -21,7 +21,7 @@ import { createReport } from '../receiver/report.js';
 import { openArchiveParts } from './archive-parts.js';
 import { createBackgroundWork } from './background-work.js';
 import { openOutbox } from './open-outbox.js';
-import { createPorts } from './ports.js';
+import { createPorts, openAdminCertificate } from './ports.js';
 import { canAskService } from './speech-options.js';
 import { createStoreHealth } from './store-health.js';
 
@@ -133,6 +133,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   mountFallbacks(publicApp, answering);
 
   // Admin port.
+  const certificate = openAdminCertificate(config, log);
   const memory = () => ({ total: budget.total, used: budget.used, waiters: budget.waiters });
   const admin = createAdmin({
     bodyReader,
@@ -158,6 +159,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       ),
     hosts: config.admin.hosts,
     tokens: options.adminTokens,
+    certificate: certificate && certificate.status,
     trustedProxies: config.admin.trustedProxies,
     proxyAuth: config.admin.proxyAuth,
     replica: config.replicaName,
@@ -176,6 +178,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   });
 
   const ports = createPorts({
+    certificate,
     refusalLog,
     publicApp,
     adminApp: admin.app,

@@ -56,6 +56,13 @@ export function* proxyRules({ admin }: Settings): Generator<BrokenRule> {
   }
 }
 
+export function* tlsRules({ admin }: Settings): Generator<BrokenRule> {
+  const { cert, key } = admin.tls;
+  if ((cert === null) === (key === null)) return;
+  const missing = cert === null ? 'cert' : 'key';
+  yield { path: ['admin', 'tls', missing], expected: 'to be set: HTTPS needs a certificate and its key' };
+}
+
 /** A misspelt source would show an empty page, which reads as good news. */
 export function* scopeRules({ admin, sources }: Settings): Generator<BrokenRule> {
   const known = Object.keys(sources);

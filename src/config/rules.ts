@@ -1,5 +1,5 @@
 import { parseHeaderLine, secretPart } from '../text/header-line.js';
-import { proxyRules, scopeRules, tokenRules } from './admin-rules.js';
+import { proxyRules, scopeRules, tlsRules, tokenRules } from './admin-rules.js';
 import type { BrokenRule, RuleContext } from './broken-rule.js';
 import type { SettingPath } from './config-error.js';
 import { contextRules } from './context-rules.js';
@@ -22,6 +22,7 @@ export function brokenRules(settings: Settings, context: RuleContext): BrokenRul
     ...tokenRules(settings, context),
     ...scopeRules(settings),
     ...proxyRules(settings),
+    ...tlsRules(settings),
     ...storeRules(settings),
     ...limitRules(settings),
     ...speechRules(settings),

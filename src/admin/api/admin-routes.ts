@@ -11,7 +11,7 @@ import { type ReplaysRouteParts, replaysRoutes } from './replays-routes.js';
 import { sessionRoutes } from './session-routes.js';
 
 /** Parts of the health summary whose names mean something else in other routes. */
-type HealthOnly = 'store' | 'quarantine' | 'sources' | 'lastReconcile' | 'lastVerify';
+type HealthOnly = 'certificate' | 'store' | 'quarantine' | 'sources' | 'lastReconcile' | 'lastVerify';
 
 export type AdminRouteParts = Omit<HealthRouteParts, HealthOnly> & {
   readonly health: Pick<HealthRouteParts, HealthOnly>;

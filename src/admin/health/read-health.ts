@@ -2,6 +2,7 @@ import type { QuarantineStore } from '../../archive/quarantine/quarantine-store.
 import { isInScope, type SourceScope } from '../../domain/rights.js';
 import type { LedgerView } from '../../ledger-view/ledger-view.js';
 import type { CanaryStatus } from '../../observe/canary.js';
+import type { CertificateStatus } from '../admin-certificate.js';
 import type { Health, ReconcileFigures, VerifyFigures } from '../api/answers/health.js';
 import { type CredentialSettings, credentialNotices } from './credential-notices.js';
 import { type ServiceFacts, verdictOf } from './health-verdict.js';
@@ -17,6 +18,7 @@ export interface HealthParts {
   readonly activeDeliveries: () => number;
   /** Regions callbacks or recovery are configured for. */
   readonly regions: readonly string[];
+  readonly certificate: (() => CertificateStatus) | null;
   readonly sources: readonly CredentialSettings[];
   readonly service: ServiceFacts;
   readonly view: Pick<LedgerView, 'summary' | 'status' | 'openFailures'>;
@@ -65,6 +67,7 @@ export async function readHealth(
       verify,
       service: parts.service,
       credentials,
+      certificate: parts.certificate?.() ?? null,
       scoped: scope !== null,
     },
     now,
@@ -80,6 +83,7 @@ export async function readHealth(
     readyReason: reason,
     draining,
     store: { location: parts.store.location, ...storeStatus(store) },
+    tls: parts.certificate?.() ?? null,
     scope: scope === null ? null : { sources: [...scope].sort(), leftOut: OF_ALL_SOURCES },
     budget: ofAll(budget),
     activeDeliveries: ofAll(parts.activeDeliveries()),

@@ -91,6 +91,17 @@ export const admin = section('The admin port: metrics, admin API and dashboard.'
     'Proxies in front of the admin port whose X-Forwarded-For and `admin.proxyAuth` headers are believed. Every process on such an address can claim to be any user.',
   ),
   proxyAuth,
+  tls: section(
+    'HTTPS on the admin port. The files are read anew when they change; a pair that cannot be used leaves the one before in place.',
+    {
+      cert: optional(
+        types.text(/^[^\0]{1,4096}$/, 'a path'),
+        'path',
+        'File with the certificate and its chain, PEM.',
+      ),
+      key: optional(types.text(/^[^\0]{1,4096}$/, 'a path'), 'path', 'File with its private key, PEM.'),
+    },
+  ),
   tokens: setting(
     named(NAME, NAME_EXPECTED, token),
     'map of name to token, or to the settings of `admin.tokens.<name>`',

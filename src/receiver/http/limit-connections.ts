@@ -74,8 +74,14 @@ export function limitConnections(server: Server, options: ConnectionLimitOptions
     socket.once('close', () => forget(socket));
   });
 
+  // Requests come through the TLS socket. It counts as the connection below it, which is limited from its first byte.
+  const below = new WeakMap<Socket, Socket>();
+  server.on('secureConnection', (secure: Socket) => {
+    for (const socket of connections.keys()) if (isSamePeer(socket, secure)) below.set(secure, socket);
+  });
+
   function begin(request: IncomingMessage, response: ServerResponse): void {
-    const { socket } = request;
+    const socket = below.get(request.socket) ?? request.socket;
     const connection = connections.get(socket);
     if (connection === undefined) return;
     const exchange = { request, response };
@@ -98,4 +104,8 @@ export function limitConnections(server: Server, options: ConnectionLimitOptions
       return connections.size;
     },
   };
+}
+
+function isSamePeer(a: Socket, b: Socket): boolean {
+  return a.remotePort === b.remotePort && a.remoteAddress === b.remoteAddress;
 }

@@ -1,4 +1,5 @@
 import type { Server } from 'node:http';
+import { Server as TlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 
 export interface ListenOptions {
@@ -25,7 +26,7 @@ export function listen(server: Server, options: ListenOptions): Promise<string> 
       const { port: actual } = server.address() as AddressInfo;
       const shown =
         host === '0.0.0.0' || host === '::' ? 'localhost' : host.includes(':') ? `[${host}]` : host;
-      resolve(`http://${shown}:${actual}`);
+      resolve(`${server instanceof TlsServer ? 'https' : 'http'}://${shown}:${actual}`);
     });
   });
 }

@@ -30,6 +30,7 @@ describe('parseConfig', () => {
     expect(config.receiver).toMatchObject({ host: '0.0.0.0', port: 8080, keepAliveTimeout: 620_000 });
     expect(config.admin).toEqual({
       ...{ host: '127.0.0.1', port: 8081, hosts: [], tokens: {}, trustedProxies: [] },
+      tls: { cert: null, key: null },
       proxyAuth: { userHeader: null, groupsHeader: null, users: {}, groups: {} },
     });
     expect(config.store).toMatchObject({ url: 'file:./data', partSize: 8 * 2 ** 20 });
@@ -172,6 +173,11 @@ describe('parseConfig', () => {
       'a proxy that is everybody',
       { admin: { trustedProxies: ['0.0.0.0/0'] } },
       /^admin\.trustedProxies\[0\]: .*prefix 0/,
+    ],
+    [
+      'a certificate without key',
+      { admin: { tls: { cert: '/a' } } },
+      /^admin\.tls\.key: .*needs a certificate/,
     ],
     ['a token with a space', { admin: { tokens: { ops: `${SECRET} x` } } }, /without spaces/],
     [

@@ -98,7 +98,9 @@ export function checkConfigChange(
   { lenient }: ClientRules,
 ): TranscriptionConfig {
   if (!lenient) only(message, ['message', 'transcription_config'], 'invalid_message');
-  const change = checkTranscriptionConfig(message.transcription_config, lenient);
+  const { transcription_config: config } = message;
+  const named = lenient && isObject(config) ? { language: current.language, ...config } : config;
+  const change = checkTranscriptionConfig(named, lenient);
   const now = current as unknown as Fields;
   for (const [field, value] of Object.entries(change)) {
     if (['language', 'max_delay', 'enable_partials'].includes(field)) continue;
@@ -118,9 +120,18 @@ export function checkLastSeqNo(lastSeqNo: number, frames: number, { lenient }: C
 
 export function readEndOfStream(message: Fields, { lenient }: ClientRules): number {
   if (!lenient) only(message, ['message', 'last_seq_no'], 'invalid_message');
-  const last = message.last_seq_no;
+  const last = lenient ? sumOfChannels(message.last_seq_no) : message.last_seq_no;
   if (!Number.isSafeInteger(last)) throw new Violation('invalid_message', 'last_seq_no is not an integer');
   return last as number;
+}
+
+/** Some clients count by channel: `{"single": 12}`. */
+function sumOfChannels(lastSeqNo: unknown): unknown {
+  if (!isObject(lastSeqNo)) return lastSeqNo;
+  return Object.values(lastSeqNo).reduce<number>(
+    (sum, count) => sum + (typeof count === 'number' ? count : NaN),
+    0,
+  );
 }
 
 function checkAudioFormat(format: unknown, lenient: boolean): void {

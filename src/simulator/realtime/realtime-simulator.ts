@@ -14,8 +14,8 @@ import { ServedSession, type SessionOptions } from './served-session.js';
 import type { SessionScript } from './session-script.js';
 
 const SERVICES: Readonly<Record<string, 'realtime' | 'agent'>> = { '/v2': 'realtime', '/v2/agent': 'agent' };
-/** Older public clients append the language: `/v2/en`, `/v2/en-GB`, `/v2/cmn_en`. */
-const LANGUAGE_PATH = /^\/v2\/[a-z]{2,3}([-_][A-Za-z]{2,4})?$/;
+/** Older public clients append the language: `/v2/en`, `/v2/en-GB`, `/v2/cmn_en_ms_ta`. */
+const LANGUAGE_PATH = /^\/v2\/[A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8})*$/;
 const LANGUAGES = ['en', 'en-US', 'en-GB', 'en-AU', 'de', 'es', 'fr', 'ja'];
 const LIMITS: AudioBufferLimits = {
   bufferSeconds: 5,

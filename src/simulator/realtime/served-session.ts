@@ -142,6 +142,7 @@ export class ServedSession implements SimulatedSession {
         this.#endOfStream(readEndOfStream(message, this.#options.rules));
         break;
       default:
+        if (this.#options.rules.lenient) return;
         throw new Violation('invalid_message', `${message.message} is not a message`);
     }
   }

@@ -18,9 +18,10 @@ type Start = Readonly<Record<'transcription_config', object>> & object;
 
 const startWith = (config: object) => ({ ...START, transcription_config: { language: 'en', ...config } });
 
-/** Further fields of SetRecognitionConfig and EndOfStream. */
+/** Further fields of SetRecognitionConfig and EndOfStream, and a message between them. */
 interface Extra {
   readonly change?: object;
+  readonly message?: object;
   readonly end?: object;
 }
 
@@ -28,7 +29,7 @@ interface Extra {
 async function lastMessage(
   client: RawClient,
   start: Start,
-  lastSeqNo = 2,
+  lastSeqNo: unknown = 2,
   extra: Extra = {},
 ): Promise<Record<string, unknown>> {
   client.send(start);
@@ -40,6 +41,7 @@ async function lastMessage(
       transcription_config: start.transcription_config,
       ...extra.change,
     });
+    if (extra.message) client.send(extra.message);
     client.send(new Uint8Array(32_000));
     client.send(new Uint8Array(32_000));
     client.send({ message: 'EndOfStream', last_seq_no: lastSeqNo, ...extra.end });
@@ -50,7 +52,7 @@ interface Difference extends Extra {
   readonly name: string;
   readonly refusedWith: string;
   readonly start?: Start;
-  readonly lastSeqNo?: number;
+  readonly lastSeqNo?: unknown;
 }
 
 const DIFFERENCES: readonly Difference[] = [
@@ -58,6 +60,21 @@ const DIFFERENCES: readonly Difference[] = [
     name: 'a last_seq_no below the frames sent, as the last one acknowledged',
     refusedWith: 'protocol_error',
     lastSeqNo: 0,
+  },
+  {
+    name: 'a last_seq_no by channel',
+    refusedWith: 'invalid_message',
+    lastSeqNo: { single: 2 },
+  },
+  {
+    name: 'a SetRecognitionConfig without language',
+    refusedWith: 'invalid_config',
+    change: { transcription_config: { max_delay: 3 } },
+  },
+  {
+    name: 'messages of other names',
+    refusedWith: 'invalid_message',
+    message: { message: 'ForceEndOfUtterance' },
   },
   {
     name: 'unknown fields of transcription_config',
@@ -111,7 +128,7 @@ describe('beyond the specification, a lenient session admits', () => {
     expect(admitted).toEqual({ message: 'EndOfTranscript' });
   });
 
-  it.each(['/v2/en', '/v2/en-GB', '/v2/cmn_en'])('a language in the path: %s', async (path) => {
+  it.each(['/v2/en', '/v2/en-GB', '/v2/cmn_en_ms_ta'])('a language in the path: %s', async (path) => {
     await expect(rawClient(strict, path)).rejects.toThrow('404');
     expect(await lastMessage(await rawClient(lenient, path), START)).toEqual({ message: 'EndOfTranscript' });
   });
@@ -120,6 +137,7 @@ describe('beyond the specification, a lenient session admits', () => {
 describe('a lenient session still refuses', () => {
   it.each([
     ['a last_seq_no above the frames sent', 'protocol_error', START, 3],
+    ['a last_seq_no by channel that is none', 'invalid_message', START, { single: '2' }],
     ['a negative last_seq_no', 'protocol_error', START, -1],
     ['an empty word', 'invalid_config', startWith({ additional_vocab: [' '] }), 2],
     ['a max_delay above 20', 'invalid_config', startWith({ max_delay: 21 }), 2],

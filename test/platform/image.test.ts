@@ -56,7 +56,7 @@ beforeAll(async () => {
   });
   await until(async () => (await probe('readinessProbe')) === 200 || ended());
   if (ended()) throw new Error(container.output());
-}, 300_000);
+}, 600_000);
 
 afterAll(async () => {
   if (container && !ended()) process.kill(container.pid, 'SIGKILL');

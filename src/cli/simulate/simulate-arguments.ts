@@ -34,7 +34,7 @@ export const VARIANT_NAMES = Object.entries(VARIANTS)
 export function readVariant(text: string): BodyVariants {
   const [name = '', value = ''] = text.split('=', 2);
   const values = Object.hasOwn(VARIANTS, name) ? (VARIANTS[name] ?? []) : [];
-  if (!values.includes(value)) throw new InvalidArgumentError(`"${text}" is none of ${VARIANT_NAMES}.`);
+  if (!values.includes(value)) throw new InvalidArgumentError(`"${text}" is not one of ${VARIANT_NAMES}.`);
   return { [name]: value };
 }
 

@@ -4,7 +4,7 @@ import { open } from 'node:fs/promises';
 const HEAD_BYTES = 64 * 1024;
 const UNKNOWN_SIZE = 0xffff_ffff;
 
-/** Seconds of audio in a WAV file, RF64 included; null when it is none. */
+/** Seconds of audio in a WAV file, RF64 included; null for any other file. */
 export async function wavFileSeconds(path: string): Promise<number | null> {
   const file = await open(path);
   try {

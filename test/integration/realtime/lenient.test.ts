@@ -137,7 +137,7 @@ describe('beyond the specification, a lenient session admits', () => {
 describe('a lenient session still refuses', () => {
   it.each([
     ['a last_seq_no above the frames sent', 'protocol_error', START, 3],
-    ['a last_seq_no by channel that is none', 'invalid_message', START, { single: '2' }],
+    ['a last_seq_no by channel that is not a number', 'invalid_message', START, { single: '2' }],
     ['a negative last_seq_no', 'protocol_error', START, -1],
     ['an empty word', 'invalid_config', startWith({ additional_vocab: [' '] }), 2],
     ['a max_delay above 20', 'invalid_config', startWith({ max_delay: 21 }), 2],

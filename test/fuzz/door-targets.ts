@@ -16,6 +16,7 @@ const QUERY_TOKENS = [
   ';',
   'id=',
   'status=',
+  'mine=',
   '&id=b',
   '[]',
   '__proto__',
@@ -44,11 +45,17 @@ export const queryTarget: FuzzTarget = {
       statuses.length === 1 &&
       /^[A-Za-z0-9._-]{1,64}$/.test(statuses[0] ?? '');
     try {
-      const query = parseCallbackQuery(raw);
+      const query = parseCallbackQuery(raw, ['mine']);
       if (!isRight) return `accepted as ${JSON.stringify(query)}`;
-      return query.jobId === ids[0] && query.status === statuses[0]
-        ? null
-        : `read as ${JSON.stringify(query)}`;
+      const [mine, another] = valuesOf(raw, 'mine');
+      const kept = another === undefined && /^[!-~]{1,128}$/.test(mine ?? '') ? mine : undefined;
+      const isLeftOut = mine !== undefined && kept === undefined;
+      const isSame =
+        query.jobId === ids[0] &&
+        query.status === statuses[0] &&
+        query.context?.mine === kept &&
+        (query.contextOmitted !== null) === isLeftOut;
+      return isSame ? null : `read as ${JSON.stringify(query)}`;
     } catch (error) {
       if (!(error instanceof Problem) || error.status !== 400) return `threw ${error}`;
       return isRight ? 'refused a good query' : null;

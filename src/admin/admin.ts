@@ -1,6 +1,7 @@
 import type { Express } from 'express';
 import type { Archive } from '../archive/archive.js';
 import type { Ledger } from '../archive/ledger/ledger.js';
+import type { SourceScope } from '../domain/rights.js';
 import { filterNames } from '../ledger-view/filter-names.js';
 import { createFreshView } from '../ledger-view/fresh-view.js';
 import type { CanaryStatus } from '../observe/canary.js';
@@ -10,6 +11,7 @@ import type { Source } from '../receiver/access/sources.js';
 import type { BodyReader } from '../receiver/http/body-reader.js';
 import type { RecoveryParts } from '../recovery/recovery-parts.js';
 import { createTrialDecoder } from '../repair/decode-quarantined.js';
+import type { NotifyParts } from '../repair/notify-item.js';
 import { createRepairs, type RepairOptions } from '../repair/repairs.js';
 import type { ObjectStore } from '../store/object-store.js';
 import type { AdminToken } from './access/access.js';
@@ -24,11 +26,13 @@ import { adminRoutes } from './api/admin-routes.js';
 import { createDownloadGate, type DownloadLimits } from './api/download-gate.js';
 import type { ImportFormOptions } from './api/import-form.js';
 import type { CredentialSettings } from './health/credential-notices.js';
-import type { HealthParts } from './health/read-health.js';
+import { type HealthParts, readHealth } from './health/read-health.js';
 import { createReconcileReportReader } from './health/reconcile-report-reader.js';
 import { createVerifyReportReader } from './health/verify-report-reader.js';
 import type { RecordSource } from './jobs/find-service-record.js';
 import { createJobHistory } from './jobs/job-history.js';
+import { createHealthNotices, noticeSubscribers } from './notices/notify-of-health.js';
+import { isSubscriberInScope, listSubscribers } from './subscribers/list-subscribers.js';
 
 export interface AdminOptions
   extends Pick<
@@ -59,6 +63,8 @@ export interface AdminOptions
   readonly archive: Archive;
   readonly ledger: Ledger;
   readonly recovery: RecoveryParts;
+  /** The configured subscribers, and the outbox that sends to them. */
+  readonly events: Pick<NotifyParts, 'outbox' | 'subscribers'>;
   /** Whether live traffic needs the resources that a replay would take. */
   readonly busy: () => boolean;
   /** Called for every item of a replay that failed. */
@@ -73,9 +79,9 @@ export interface AdminOptions
 export interface Admin {
   readonly app: Express;
   readonly changes: Pick<ChangeGate, 'close' | 'whenEmpty'>;
-  /** Starts following the ledger and running replays. */
+  /** Starts following the ledger, running replays, and notifying of the health. */
   start(): void;
-  /** Stops the replays of this replica, while the ledger still takes lines; another replica resumes them. */
+  /** Stops the replays and notices of this replica, while the ledger still takes lines; another replica resumes them. */
   stopReplays(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -103,6 +109,25 @@ export function createAdmin(options: AdminOptions): Admin {
     },
   });
   const changes = createChangeGate();
+  const { outbox, subscribers } = options.events;
+  const health = {
+    certificate: options.certificate,
+    store: { location: store.location, status: options.storeStatus },
+    sources: options.credentials,
+    quarantine: quarantine.entries,
+    lastReconcile: createReconcileReportReader(store),
+    lastVerify,
+    subscribers: (scope: SourceScope) => listSubscribers({ outbox, store }, scope),
+    retentionWarning: options.recovery.retentionWarning,
+  };
+  const notices = createHealthNotices({
+    subscribers: noticeSubscribers(subscribers),
+    outbox,
+    store,
+    replica: options.replica,
+    health: () => readHealth({ ...options, ...health, view }, Date.now()),
+    onError: options.onUnexpected,
+  });
   const routes = adminRoutes({
     ...options,
     ...repairs,
@@ -119,14 +144,11 @@ export function createAdmin(options: AdminOptions): Admin {
     ),
     keyPrefixes: [...sources.values()].map(({ keyPrefix }) => keyPrefix),
     trial: createTrialDecoder(sources, options.limits.maxParts),
-    health: {
-      certificate: options.certificate,
-      store: { location: store.location, status: options.storeStatus },
-      sources: options.credentials,
-      quarantine: quarantine.entries,
-      lastReconcile: createReconcileReportReader(store),
-      lastVerify,
-    },
+    outbox,
+    subscribers: health.subscribers,
+    subscriberNames: (scope: SourceScope) =>
+      [...subscribers].flatMap(([name, { sources }]) => (isSubscriberInScope(sources, scope) ? [name] : [])),
+    health,
   });
   return {
     app: createAdminApp({ ...options, routes, signIn, changes, onSignedIn: accessLedger.signedIn }),
@@ -135,8 +157,11 @@ export function createAdmin(options: AdminOptions): Admin {
       view.start();
       metrics.verify.watchReports(lastVerify);
       replays.start();
+      notices.start();
     },
-    stopReplays: replays.stop,
+    async stopReplays() {
+      await Promise.all([replays.stop(), notices.stop()]);
+    },
     stop: view.stop,
   };
 }

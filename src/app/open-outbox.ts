@@ -2,6 +2,7 @@ import type { Config } from '../config/config.js';
 import type { Logger } from '../observe/logger.js';
 import type { OutboxMetrics } from '../observe/outbox-metrics.js';
 import { createOutbox, type Outbox } from '../outbox/outbox.js';
+import type { OutboxObserver } from '../outbox/outbox-observer.js';
 import type { ObjectStore } from '../store/object-store.js';
 import { closedAfter } from './compaction-parts.js';
 
@@ -49,4 +50,22 @@ export function openOutbox({ config, store, metrics, log }: OpenOutboxOptions): 
   });
   metrics.watch(outbox.sending);
   return outbox;
+}
+
+const UNOBSERVED: OutboxObserver = {
+  events: () => ({ sent() {}, retried() {}, dead() {}, breaker() {} }),
+  trouble() {},
+  sending() {},
+};
+
+/** The same for a command, which reads what the store holds of subscribers, and sends single events. */
+export function openCommandOutbox(config: Config, store: ObjectStore): Outbox {
+  return createOutbox({
+    store,
+    subscribers: config.subscribers,
+    owner: config.replicaName,
+    closedAfter: closedAfter(config),
+    stopWithin: 0,
+    observer: UNOBSERVED,
+  });
 }

@@ -141,6 +141,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     archive,
     ledger,
     recovery,
+    events: { outbox, subscribers: new Map(Object.entries(config.subscribers)) },
     busy: isBusy,
     sources,
     refusals: mergedRefusals(refusals, signInRefusals),

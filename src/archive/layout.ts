@@ -177,6 +177,9 @@ export function settledRegionFolder(day: string, region: string): string {
   return `${SETTLED_FOLDER}${day}/${region}/`;
 }
 
+/** Folder of what operators were notified of. Not part of the contract with bucket readers. */
+export const NOTICES_FOLDER = '.notices/';
+
 export const REPORTS_FOLDER = 'reports/reconcile/';
 export const VERIFY_REPORTS_FOLDER = 'reports/verify/';
 

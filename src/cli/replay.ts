@@ -9,7 +9,13 @@ import { printJson, printLines } from './shared/print.js';
 import { createProgress } from './shared/progress.js';
 import { readTime } from './shared/read-time.js';
 import { repeatable } from './shared/repeatable.js';
-import { checkJobs, checkSource, type RecoveryWork, withRecovery } from './shared/with-recovery.js';
+import {
+  checkJobs,
+  checkSource,
+  type RecoveryWork,
+  withRecovery,
+  withSubscribers,
+} from './shared/with-recovery.js';
 
 interface Options {
   readonly kind?: ReplaySelector['kind'];
@@ -17,6 +23,8 @@ interface Options {
   readonly failedOf?: string;
   readonly since?: Date;
   readonly until?: Date;
+  readonly subscriber?: string;
+  readonly dead?: true;
   readonly source?: string;
   readonly region?: string;
   readonly status?: string;
@@ -26,14 +34,18 @@ interface Options {
   readonly json?: true;
 }
 
-const KINDS = ['refetch', 'release'];
+const KINDS = ['refetch', 'release', 'notify'];
 
 export function createCommand(): Command {
   return new Command('replay')
-    .description('refetch many jobs from the service, or run quarantined bodies through the decoder again')
+    .description(
+      'refetch many jobs from the service, run quarantined bodies through the decoder, or send events again',
+    )
     .addArgument(new Argument('[kind]', 'what to do').choices(KINDS))
     .addOption(new Option('--kind <kind>', 'the same as an option; default: refetch').choices(KINDS))
     .option('--job <id>', 'only this job; repeatable', repeatable)
+    .option('--subscriber <name>', 'notify: receiver of the events')
+    .option('--dead', 'notify: only events that ended without being sent')
     .option('--failed-of <id>', 'only the failed items of this replay')
     .option('--since <time>', 'received since: 48h, 7d, or a time', readTime('--since'))
     .option('--until <time>', 'received before', readTime('--until'))
@@ -46,7 +58,8 @@ export function createCommand(): Command {
     .option('--json', 'print one JSON document')
     .action(async (kind: ReplaySelector['kind'] | undefined, options: Options) => {
       const selector = readSelector(readKind(kind, options.kind), options);
-      await withRecovery(options.dryRun === true, (work) => replay(work, selector, options));
+      const run = selector.kind === 'notify' && options.dryRun !== true ? withSubscribers : withRecovery;
+      await run(options.dryRun === true, (work) => replay(work, selector, options));
     });
 }
 
@@ -61,11 +74,13 @@ function readKind(
 }
 
 function readSelector(kind: ReplaySelector['kind'], options: Options): ReplaySelector {
-  const { job, failedOf, since, until, source, region, status, outcome } = options;
+  const { job, subscriber, dead, failedOf, since, until, source, region, status, outcome } = options;
   checkJobs(job);
   return {
     kind,
     jobs: job,
+    subscriber,
+    dead,
     failedOf,
     since: since?.toISOString(),
     until: until?.toISOString(),
@@ -76,7 +91,7 @@ function readSelector(kind: ReplaySelector['kind'], options: Options): ReplaySel
 async function replay(work: RecoveryWork, selector: ReplaySelector, options: Options): Promise<void> {
   const { config } = work;
   checkSource(config, options.source);
-  const { view, replays } = openRepairs(work);
+  const { view, replays, outbox } = openRepairs(work);
   await view.refresh();
   try {
     const known = filterNames(Object.keys(config.sources), Object.keys(config.egress.regions));
@@ -85,6 +100,8 @@ async function replay(work: RecoveryWork, selector: ReplaySelector, options: Opt
     else await run(replays, selector, options, work.signal);
   } catch (error) {
     throw error instanceof Problem && error.status < 500 ? new UsageError(error.message) : error;
+  } finally {
+    await outbox.stop();
   }
 }
 

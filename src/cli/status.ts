@@ -2,8 +2,10 @@ import { Command } from 'commander';
 import type { Verdict } from '../admin/api/answers/health.js';
 import { credentialNotices } from '../admin/health/credential-notices.js';
 import { verdictOf } from '../admin/health/health-verdict.js';
+import { retentionEnding } from '../admin/health/read-health.js';
 import { createReconcileReportReader } from '../admin/health/reconcile-report-reader.js';
 import { createVerifyReportReader } from '../admin/health/verify-report-reader.js';
+import { listSubscribers } from '../admin/subscribers/list-subscribers.js';
 import { canAskService } from '../app/speech-options.js';
 import type { Config } from '../config/config.js';
 import { ConfigError } from '../config/config-error.js';
@@ -43,7 +45,7 @@ const EXIT_CODES = { ok: EXIT.ok, warning: EXIT.failed, failing: EXIT.usage } as
 async function readVerdict(work: RecoveryWork): Promise<Verdict> {
   const { config, parts } = work;
   const { store } = parts;
-  const { view, quarantine } = openRepairs(work);
+  const { view, quarantine, outbox } = openRepairs(work);
   const progress = createProgress();
   progress.show('reading the ledger');
   const unreadable = await view.refresh().then(
@@ -53,13 +55,14 @@ async function readVerdict(work: RecoveryWork): Promise<Verdict> {
   if (unreadable === null) await view.readPast();
   progress.end();
   const now = Date.now();
-  const [summary, failures, entries, reconcile, verify, lastProven] = await Promise.all([
+  const [summary, failures, entries, reconcile, verify, lastProven, subscribers] = await Promise.all([
     view.summary(),
     view.openFailures({ limit: 1 }),
     quarantine.entries().catch(() => null),
     createReconcileReportReader(store)().catch(() => null),
     createVerifyReportReader(store)().catch(() => null),
     lastProof(store, config.store.canaryInterval, now).catch(() => undefined),
+    listSubscribers({ outbox, store }).catch(() => null),
   ]);
   return verdictOf(
     {
@@ -70,12 +73,14 @@ async function readVerdict(work: RecoveryWork): Promise<Verdict> {
       looked: { since: failures.searchedBackTo, unseen: failures.unseen },
       deliveries24h: summary.total.lines,
       failing: failures.counts,
+      retentionEnds: retentionEnding(failures, parts.retentionWarning, now),
       waiting: entries?.filter(({ state }) => state === 'waiting').length ?? null,
       reconcile,
       verify,
       // Assumes that the receivers have this configuration.
       service: { configured: canAskService(config), interval: config.recovery.interval },
       credentials: credentialNotices(credentialsOf(config), summary.lastByCredential, now),
+      subscribers,
     },
     now,
   );

@@ -46,16 +46,25 @@ export function loadConfigWithoutCredentials(env: Environment = process.env): Co
   return parseConfig(withoutCredentials(tree), contextOf(env, variables));
 }
 
+/** As `loadConfigWithoutCredentials`, for commands that send events: with the addresses and secrets of subscribers. */
+export function loadConfigWithSubscribers(env: Environment = process.env): Config {
+  const { tree, variables } = loadSettings(env);
+  const open = withoutCredentials(tree);
+  const given = isMap(tree) && isMap(open) ? { ...open, subscribers: tree.subscribers ?? {} } : open;
+  return parseConfig(given, contextOf(env, variables));
+}
+
 /** The configuration of commands that use nothing but the store: neither credentials nor the key of the speech service. */
 export function loadStoreConfig(env: Environment = process.env): Config {
   const { tree, variables } = loadSettings(env);
   return parseConfig(withoutServiceKey(withoutCredentials(tree)), contextOf(env, variables));
 }
 
-/** The tree without the tokens of operators, the credentials of sources and the subscribers. */
+/** The tree without the tokens of operators, the credentials of sources, and the addresses and secrets of subscribers. */
 export function withoutCredentials(tree: unknown): unknown {
   if (!isMap(tree)) return tree;
-  const { admin: _, subscribers: __, sources, ...rest } = tree;
+  const { admin: _, subscribers, sources, ...others } = tree;
+  const rest = isMap(subscribers) ? { ...others, subscribers: withoutSecrets(subscribers) } : others;
   if (!isMap(sources)) return rest;
   // Without a listener no source can be too open, so the rule that asks for credentials does not apply.
   const open = Object.entries(sources).map(([name, source]) => [
@@ -64,6 +73,19 @@ export function withoutCredentials(tree: unknown): unknown {
   ]);
   return { ...rest, sources: Object.fromEntries(open) };
 }
+
+/** Names and filters of subscribers are needed to say how far they are. */
+function withoutSecrets(subscribers: Record<string, unknown>): Record<string, unknown> {
+  const entries = Object.entries(subscribers).map(([name, subscriber]) => [
+    name,
+    isMap(subscriber)
+      ? { ...subscriber, url: 'https://not-read.invalid', secrets: [UNUSED_SECRET] }
+      : subscriber,
+  ]);
+  return Object.fromEntries(entries);
+}
+
+const UNUSED_SECRET = `whsec_${Buffer.alloc(32).toString('base64')}`;
 
 /** The tree without the key of the speech service. */
 export function withoutServiceKey(tree: unknown): unknown {

@@ -23,6 +23,7 @@ import { refusalsView } from './views/refusals-view.js';
 import { replayView } from './views/replays/replay-view.js';
 import { replaysView } from './views/replays/replays-view.js';
 import { signInView } from './views/sign-in-view.js';
+import { subscribersView } from './views/subscribers-view.js';
 
 /** @import { Session } from './lib/api/api-answers.js' */
 /** @import { Route } from './lib/screen/route.js' */
@@ -42,6 +43,7 @@ const VIEWS = {
   'quarantined-body': quarantinedBodyView,
   replays: replaysView,
   replay: replayView,
+  subscribers: subscribersView,
   refusals: refusalsView,
   explain: explainView,
   help: helpView,

@@ -62,6 +62,8 @@ export interface HealthNotice {
   readonly text: string;
   /** ISO 8601: when the problem was first seen. */
   readonly since: string;
+  /** Location of the store, which tells installations apart. */
+  readonly store: string;
 }
 
 /** `source` is `/health`, `subject` the name of the problem. */

@@ -1,7 +1,7 @@
 import { pathToFileURL } from 'node:url';
 import type { LedgerLine } from '../domain/delivery.js';
 import { isJobId } from '../domain/job.js';
-import type { JobEvent } from '../events/receiver-event.js';
+import type { JobEvent, ReceiverEvent } from '../events/receiver-event.js';
 import { isUlid } from '../text/id-cursor.js';
 
 /** The callback statuses of jobs that failed. */
@@ -47,7 +47,7 @@ export function jobEventOf(line: LedgerLine, location: string): JobEvent | null 
 }
 
 /** Name of the event as `subscribers.<name>.events` has it. */
-export function eventName({ type }: Pick<JobEvent, 'type'>): string {
+export function eventName({ type }: Pick<ReceiverEvent, 'type'>): string {
   return type.slice('transcript-receiver.'.length, -'.v1'.length);
 }
 

@@ -5,6 +5,7 @@ import { createLedgerView, type LedgerView } from '../ledger-view/ledger-view.js
 import type { RecoveryParts } from '../recovery/recovery-parts.js';
 import type { RecoveredJob } from '../recovery/recovery-report.js';
 import type { ObjectStore } from '../store/object-store.js';
+import type { NotifyParts } from './notify-item.js';
 import { type RefetchJobOptions, refetchJob } from './refetch-job.js';
 import type { ReleaseParts, ReleasingSource } from './release-body.js';
 import type { ReplayItemParts } from './replay-item.js';
@@ -18,6 +19,8 @@ export interface RepairOptions extends Pick<ReplayItemParts, 'onReplayFailure' |
   readonly sources: ReadonlyMap<string, ReleasingSource>;
   readonly recovery: RecoveryParts;
   readonly maxParts: number;
+  /** Subscribers and the outbox that sends to them. */
+  readonly events: Pick<NotifyParts, 'outbox' | 'subscribers'>;
   /** Name of this replica. */
   readonly replica: string;
   /** Whether live traffic needs what a replay would take. */
@@ -55,6 +58,7 @@ export function createRepairs(options: RepairOptions): Repairs {
     view,
     quarantine,
     release,
+    notify: { ...options.events, view, store },
     replays: createReplayStore(store),
     owner: options.replica,
   });

@@ -2,6 +2,7 @@ import type { Ledger } from '../archive/ledger/ledger.js';
 import { newDeliveryId, operatorLine } from '../archive/ledger/ledger-line.js';
 import { Problem } from '../domain/problem.js';
 import type { RecoveryParts } from '../recovery/recovery-parts.js';
+import { type NotifyParts, notifyItem } from './notify-item.js';
 import { refetchJob } from './refetch-job.js';
 import { type ReleaseParts, releaseBody } from './release-body.js';
 import { type ItemResult, type ReplayFailure, type ReplayState, scopeOf } from './replay-state.js';
@@ -9,6 +10,7 @@ import { type ItemResult, type ReplayFailure, type ReplayState, scopeOf } from '
 export interface ReplayItemParts {
   readonly recovery: RecoveryParts;
   readonly release: ReleaseParts;
+  readonly notify: NotifyParts;
   readonly ledger: Pick<Ledger, 'append'>;
   /** Called with every item that failed, for the log. */
   readonly onReplayFailure?: (failure: Omit<ReplayFailure, 'failed'> & { readonly replayId: string }) => void;
@@ -17,13 +19,15 @@ export interface ReplayItemParts {
 
 /** Works on one item of a replay. Harmless when repeated: after an interruption the last few items come again. */
 export async function workOnItem(
-  { recovery, release }: ReplayItemParts,
+  { recovery, release, notify }: ReplayItemParts,
   state: ReplayState,
   item: string,
   signal: AbortSignal,
 ): Promise<ItemResult> {
   try {
-    return state.selector.kind === 'refetch'
+    const { kind } = state.selector;
+    if (kind === 'notify') return await notifyItem(notify, item, signal);
+    return kind === 'refetch'
       ? await refetchItem(recovery, state, item, signal)
       : await releaseItem(release, state, item);
   } catch (error) {
@@ -66,15 +70,18 @@ async function releaseItem(parts: ReleaseParts, state: ReplayState, id: string):
   }
 }
 
-/** Names a failed item in the ledger and in the log, where operators search for the job. */
+/**
+ * Names a failed item in the ledger and in the log, where operators search for the job. An event that was not sent is no
+ * failure of the job, and is not recorded as one.
+ */
 export async function recordItemFailure(
   { ledger, onReplayFailure, onError }: ReplayItemParts,
-  { replayId, actor, selector: { source, region } }: ReplayState,
+  { replayId, actor, selector: { kind, source, region } }: ReplayState,
   item: string,
   { jobId, outcome, reason, recorded }: ItemResult,
 ): Promise<void> {
   onReplayFailure?.({ replayId, item, jobId, outcome, reason });
-  if (recorded) return;
+  if (recorded || kind === 'notify') return;
   const line = operatorLine(
     { actor, reason },
     {

@@ -2,6 +2,8 @@ import type { QuarantineStore } from '../archive/quarantine/quarantine-store.js'
 import { Problem } from '../domain/problem.js';
 import { isInScope } from '../domain/rights.js';
 import type { LedgerView } from '../ledger-view/ledger-view.js';
+import type { NotifyParts } from './notify-item.js';
+import { selectEvents } from './notify-selection.js';
 import { type ReplaySelection, type ReplaySelector, scopeOf } from './replay-state.js';
 import type { ReplayStore } from './replay-store.js';
 
@@ -9,6 +11,7 @@ export interface SelectionParts {
   readonly replays: Pick<ReplayStore, 'read' | 'failures'>;
   readonly view: Pick<LedgerView, 'rows'>;
   readonly quarantine: Pick<QuarantineStore, 'entries' | 'request'>;
+  readonly notify: NotifyParts;
 }
 
 export const MAX_REPLAY_ITEMS = 100_000;
@@ -21,10 +24,17 @@ export async function selectItems(parts: SelectionParts, selector: ReplaySelecto
     throw new Problem('request-invalid', 'since must lie before until.');
   }
   if (selector.failedOf !== undefined) return selectFailed(parts, selector, selector.failedOf);
-  const selection =
-    selector.kind === 'refetch' ? await selectJobs(parts, selector) : await selectBodies(parts, selector);
+  const selection = await selectByKind(parts, selector);
   if (selection.items.length <= MAX_REPLAY_ITEMS) return selection;
   throw new Problem('request-invalid', `More than ${MAX_REPLAY_ITEMS} are selected: narrow it down.`);
+}
+
+async function selectByKind(parts: SelectionParts, selector: ReplaySelector): Promise<ReplaySelection> {
+  if (selector.kind === 'notify') return selectEvents(parts.notify, selector, MAX_REPLAY_ITEMS);
+  if (selector.subscriber !== undefined || selector.dead !== undefined) {
+    throw new Problem('request-invalid', 'subscriber and dead belong to replays of the kind notify.');
+  }
+  return selector.kind === 'refetch' ? selectJobs(parts, selector) : selectBodies(parts, selector);
 }
 
 /** The items that failed in an earlier replay. Throws `request-invalid` for an unknown one, and for other filters beside it. */

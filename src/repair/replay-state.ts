@@ -4,8 +4,12 @@ import type { Claimed } from '../store/lease-watch.js';
 
 /** What a replay works on; filters add up (docs/replay.md). */
 export interface ReplaySelector {
-  /** `refetch` fetches jobs from the service, `release` decodes quarantined bodies again. */
-  readonly kind: 'refetch' | 'release';
+  /** `refetch` fetches jobs from the service, `release` decodes quarantined bodies again, `notify` sends events again. */
+  readonly kind: 'refetch' | 'release' | 'notify';
+  /** Receiver of the events; `notify` only. */
+  readonly subscriber?: string | undefined;
+  /** Only events that ended without being sent; `notify` only. */
+  readonly dead?: boolean | undefined;
   readonly jobs?: readonly string[] | undefined;
   /** Id of a replay of the same kind: the items that failed in it. */
   readonly failedOf?: string | undefined;
@@ -33,9 +37,9 @@ export function scopeOf({ sources }: ReplaySelector): SourceScope {
 
 /** What a selector matches now. */
 export interface ReplaySelection {
-  /** Job ids to refetch, or delivery ids of bodies to release; each once. */
+  /** Job ids to refetch, delivery ids of bodies to release, or places of events to send; each once. */
   readonly items: readonly string[];
-  /** Of bodies their size; of jobs the largest delivery that was received of each. */
+  /** Of bodies and events their size; of jobs the largest delivery that was received of each. */
   readonly bytes: number;
   readonly jobs: readonly string[];
 }
@@ -76,7 +80,7 @@ export interface ItemResult {
 
 /** An item that failed, or one that a dead run listed as failed and that succeeded since. */
 export interface ReplayFailure {
-  /** A job id, or the delivery id of a quarantined body. */
+  /** A job id, the delivery id of a quarantined body, or the place of an event. */
   readonly item: string;
   readonly jobId: string;
   readonly outcome: string;

@@ -86,6 +86,6 @@ describe('a replay of many jobs', () => {
     await page.getByText('A refetch needs jobs or at least one filter.').waitFor();
     await page.getByLabel('Region').selectOption('au1');
     await page.getByRole('button', { name: 'Preview' }).click();
-    await page.getByText('No job or body matches.').waitFor();
+    await page.getByText('No job matches.').waitFor();
   });
 });

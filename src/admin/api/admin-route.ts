@@ -27,7 +27,15 @@ export interface RouteContract<
   readonly method: 'GET' | 'POST' | 'DELETE';
   /** Below `/admin/api`, with `:name` and `*name`. */
   readonly path: string;
-  readonly tag: 'Health' | 'Deliveries' | 'Jobs' | 'Quarantine' | 'Replays' | 'Security' | 'Description';
+  readonly tag:
+    | 'Health'
+    | 'Deliveries'
+    | 'Jobs'
+    | 'Quarantine'
+    | 'Replays'
+    | 'Subscribers'
+    | 'Security'
+    | 'Description';
   readonly summary: string;
   /** What the client must be permitted; null for what every token may ask. */
   readonly right: Right | null;

@@ -9,9 +9,17 @@ import { type QuarantineRouteParts, quarantineRoutes } from './quarantine-routes
 import { type RepairRouteParts, repairRoutes } from './repair-routes.js';
 import { type ReplaysRouteParts, replaysRoutes } from './replays-routes.js';
 import { sessionRoutes } from './session-routes.js';
+import { type SubscribersRouteParts, subscribersRoutes } from './subscribers-routes.js';
 
 /** Parts of the health summary whose names mean something else in other routes. */
-type HealthOnly = 'certificate' | 'store' | 'quarantine' | 'sources' | 'lastReconcile' | 'lastVerify';
+type HealthOnly =
+  | 'certificate'
+  | 'store'
+  | 'quarantine'
+  | 'sources'
+  | 'lastReconcile'
+  | 'lastVerify'
+  | 'retentionWarning';
 
 export type AdminRouteParts = Omit<HealthRouteParts, HealthOnly> & {
   readonly health: Pick<HealthRouteParts, HealthOnly>;
@@ -20,6 +28,7 @@ export type AdminRouteParts = Omit<HealthRouteParts, HealthOnly> & {
   QuarantineRouteParts &
   RepairRouteParts &
   ReplaysRouteParts &
+  SubscribersRouteParts &
   ImportRouteParts &
   ExplainRouteParts;
 
@@ -32,6 +41,7 @@ export function adminRoutes(parts: AdminRouteParts): AdminRoute[] {
     ...quarantineRoutes(parts),
     ...repairRoutes(parts),
     ...replaysRoutes(parts),
+    ...subscribersRoutes(parts),
     ...importRoutes(parts),
     ...explainRoutes(parts),
     ...sessionRoutes(),

@@ -1,8 +1,10 @@
+import type { SourceScope } from '../../domain/rights.js';
 import { type FilterNames, namesInScope } from '../../ledger-view/filter-names.js';
 import type { FreshView } from '../../ledger-view/fresh-view.js';
 import type { LedgerView } from '../../ledger-view/ledger-view.js';
 import { instant, whole } from '../../text/read-input.js';
 import { type HealthParts, readHealth } from '../health/read-health.js';
+import { isSubscriberInScope } from '../subscribers/list-subscribers.js';
 import { type AdminRoute, adminRoute, ok } from './admin-route.js';
 import { healthSchema, namesSchema, summarySchema } from './answers/health.js';
 
@@ -10,16 +12,20 @@ export interface HealthRouteParts extends HealthParts {
   readonly view: LedgerView;
   readonly fresh: FreshView;
   readonly names: FilterNames;
+  readonly subscriberNames: (scope: SourceScope) => readonly string[];
 }
 
 /** Listings cost money, and every open dashboard asks every few seconds. */
-const QUARANTINE_CACHE_MS = 2000;
+const LISTING_CACHE_MS = 2000;
 const REPORTS_CACHE_MS = 10_000;
 
 export function healthRoutes(parts: HealthRouteParts): AdminRoute[] {
+  const allSubscribers = cachedFor(LISTING_CACHE_MS, () => parts.subscribers(null));
   const health = {
     ...parts,
-    quarantine: cachedFor(QUARANTINE_CACHE_MS, parts.quarantine),
+    subscribers: async (scope: SourceScope) =>
+      (await allSubscribers()).filter(({ sources }) => isSubscriberInScope(sources, scope)),
+    quarantine: cachedFor(LISTING_CACHE_MS, parts.quarantine),
     lastReconcile: cachedFor(REPORTS_CACHE_MS, parts.lastReconcile),
     lastVerify: cachedFor(REPORTS_CACHE_MS, parts.lastVerify),
   };
@@ -45,7 +51,8 @@ export function healthRoutes(parts: HealthRouteParts): AdminRoute[] {
         'Names that filters take: configured sources and regions, known statuses, outcomes and origins',
       answers: { 200: namesSchema },
       async handle({ access: { scope } }) {
-        return ok(namesInScope(parts.names, scope));
+        const subscribers = parts.subscriberNames(scope);
+        return ok({ ...namesInScope(parts.names, scope), subscribers });
       },
     }),
     adminRoute({

@@ -45,8 +45,10 @@ const replayOrder = z
     selector: z
       .strictObject({
         kind: z
-          .enum(['refetch', 'release'])
-          .describe('fetch jobs from the service, or decode quarantined bodies again'),
+          .enum(['refetch', 'release', 'notify'])
+          .describe('fetch jobs from the service, decode quarantined bodies again, or send events again'),
+        subscriber: text.optional().describe('notify: name of the subscriber'),
+        dead: z.literal(true).optional().describe('notify: only events that ended without being sent'),
         jobs: z
           .array(z.string().refine(isJobId, 'is no job id'))
           .max(MAX_NAMED_JOBS)

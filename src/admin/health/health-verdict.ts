@@ -4,11 +4,13 @@ import type { CertificateStatus } from '../admin-certificate.js';
 import type {
   CredentialNotice,
   ReconcileFigures,
-  Topic,
   Trouble,
   Verdict,
   VerifyFigures,
 } from '../api/answers/health.js';
+import { reconcileTroubles, type ServiceFacts } from './reconcile-troubles.js';
+import { type SubscriberFacts, subscriberTroubles } from './subscriber-troubles.js';
+import { failure, number, plural, warning } from './trouble.js';
 
 /** Facts behind the verdict; unknown ones are null. */
 export interface VerdictFacts {
@@ -28,6 +30,8 @@ export interface VerdictFacts {
   readonly deliveries24h: number;
   /** Jobs whose last ledger line is a failure, by outcome. */
   readonly failing: Readonly<Record<string, number>>;
+  /** When the service begins to delete the results of failing jobs (ISO 8601); null while that is far away. */
+  readonly retentionEnds: string | null;
   /** Bodies waiting in quarantine. */
   readonly waiting: number | null;
   readonly reconcile: ReconcileFigures | null;
@@ -38,17 +42,8 @@ export interface VerdictFacts {
   readonly certificate?: CertificateStatus | null;
   /** Whether only some sources are looked at: what covers all of them is left out, and the verdict says so. */
   readonly scoped?: boolean;
+  readonly subscribers: readonly SubscriberFacts[] | null;
 }
-
-export interface ServiceFacts {
-  /** An API key and at least one region's address are configured. */
-  readonly configured: boolean;
-  /** Milliseconds between runs of reconcile in this process; null when it does not run here. */
-  readonly interval: number | null;
-}
-
-/** Milliseconds after which a run is overdue: one run a day leaves time before the service's retention ends. */
-export const RECONCILE_OVERDUE = 26 * 3_600_000;
 
 /** Is all well? `since` and `unseen` bound what the verdict claims. */
 export function verdictOf(facts: VerdictFacts, now: number): Verdict {
@@ -81,6 +76,7 @@ function failingOf(facts: VerdictFacts): Trouble[] {
       : failure(
           'store',
           `The store cannot be written: ${store.reason ?? 'no reason known'}. Callbacks are answered 503.`,
+          'store-not-writable',
         ),
     receiver === null || receiver.ready || !store.writable || receiver.draining
       ? null
@@ -93,14 +89,23 @@ function failingOf(facts: VerdictFacts): Trouble[] {
       : failure(
           'failures',
           `${jobs === 1 ? '1 job is' : `${number(jobs)} jobs are`} failing: ${failuresInWords(failing)}.`,
+          'jobs-failing',
+        ),
+    facts.retentionEnds === null
+      ? null
+      : failure(
+          'failures',
+          `The service deletes results of failing jobs from ${facts.retentionEnds} on: fetch them before.`,
+          'retention-ending',
         ),
     verify === null || verify.missing + verify.damaged === 0
       ? null
-      : failure('verify', verifyInWords(verify)),
+      : failure('verify', verifyInWords(verify), 'artefacts-missing'),
     ...closedSources(credentials).map((source) =>
       failure(
         'credentials',
         `Every credential of ${source} has expired: its callbacks are rejected with 401.`,
+        `credentials-expired:${source}`,
       ),
     ),
   ];
@@ -130,21 +135,31 @@ function warningsOf(facts: VerdictFacts, now: number): Trouble[] {
     receiver?.draining
       ? warning('receiving', 'This replica is shutting down; another one takes over.')
       : null,
-    ...(facts.scoped === true ? [] : reconcileWarnings(facts, now)),
+    ...(facts.scoped === true ? [] : reconcileTroubles(reconcile, facts.service, now)),
     verifyWarning(facts),
     reconcile !== null && reconcile.missing > 0 && Object.keys(failing).length === 0
-      ? warning('expected', `Reconcile misses the results of ${plural(reconcile.missing, 'job')}.`)
+      ? warning(
+          'expected',
+          `Reconcile misses the results of ${plural(reconcile.missing, 'job')}.`,
+          'results-missing',
+        )
       : null,
     waiting !== null && waiting > 0
       ? warning(
           'quarantine',
           `${number(waiting)} undecodable ${waiting === 1 ? 'body waits' : 'bodies wait'} in quarantine.`,
+          'quarantine-growing',
         )
       : null,
     ...credentials
       .filter(({ source, state }) => !(state === 'expired' && closed.includes(source)))
-      .map(({ advice }) => (advice === null ? null : warning('credentials', advice))),
+      .map(({ advice, source, credential }) =>
+        advice === null
+          ? null
+          : warning('credentials', advice, `credential-expiring:${source}/${credential}`),
+      ),
     certificateWarning(facts, now),
+    ...subscriberTroubles(facts.subscribers ?? []),
     receiver !== null && receiver.waiters > 0
       ? warning('receiving', `${plural(receiver.waiters, 'delivery waits', 'deliveries wait')} for memory.`)
       : null,
@@ -180,38 +195,6 @@ function certificateWarning({ certificate }: VerdictFacts, now: number): Trouble
   return warning('credentials', `The certificate of the admin port expires at ${expires}.`);
 }
 
-function reconcileWarnings({ service, reconcile }: VerdictFacts, now: number): Trouble[] {
-  const finished = reconcile?.finishedAt ?? null;
-  if (reconcile === null || finished === null) {
-    if (!service.configured) {
-      const how = 'set speech.apiKey and speech.regions.<region>.batchUrl';
-      return [
-        warning('reconcile', `Lost callbacks are not noticed: the speech service cannot be asked; ${how}.`),
-      ];
-    }
-    return [
-      service.interval === null
-        ? warning(
-            'reconcile',
-            'Lost callbacks are not noticed: reconcile has never run, and does not run here.',
-          )
-        : warning('reconcile', 'Reconcile has not run yet; lost callbacks are not noticed until it has.'),
-    ];
-  }
-  const warnings: Trouble[] = [];
-  if (now - Date.parse(finished) > RECONCILE_OVERDUE) {
-    warnings.push(
-      warning('reconcile', `Reconcile last finished at ${finished}; callbacks lost since are not noticed.`),
-    );
-  }
-  const [fault, ...others] = reconcile.faults;
-  if (fault !== undefined) {
-    const more = others.length === 0 ? '' : ` (and ${others.length} more)`;
-    warnings.push(warning('reconcile', `The last reconcile did not see everything: ${fault}${more}.`));
-  }
-  return warnings;
-}
-
 function verifyInWords({ missing, damaged }: VerifyFigures): string {
   const found = [
     ...(missing > 0 ? [`${plural(missing, 'artefact')} missing from the store`] : []),
@@ -228,12 +211,14 @@ function verifyWarning({ verify }: VerdictFacts): Trouble | null {
 }
 
 /** What the verdict does not cover although nothing failed; failures that hide something are troubles themselves. */
-function unseenOf({ looked, waiting, scoped }: VerdictFacts): string[] {
+function unseenOf({ looked, waiting, scoped, subscribers }: VerdictFacts): string[] {
   if (scoped === true)
     return [...looked.unseen, 'reconcile, verify and the quarantine, whose figures cover all sources'];
-  return waiting === null
-    ? [...looked.unseen, 'the quarantine, which could not be listed']
-    : [...looked.unseen];
+  return [
+    ...looked.unseen,
+    ...(waiting === null ? ['the quarantine, which could not be listed'] : []),
+    ...(subscribers === null ? ['the subscribers, whose state could not be read'] : []),
+  ];
 }
 
 const FAILURES: Readonly<Record<string, string>> = {
@@ -250,19 +235,4 @@ function failuresInWords(failing: Readonly<Record<string, number>>): string {
         `${number(count)} ${Object.hasOwn(FAILURES, outcome) ? FAILURES[outcome] : outcome}`,
     )
     .join(', ');
-}
-
-function failure(topic: Topic, text: string): Trouble {
-  return { level: 'failing', text, topic };
-}
-
-function warning(topic: Topic, text: string): Trouble {
-  return { level: 'warning', text, topic };
-}
-
-const FORMAT = new Intl.NumberFormat('en');
-const number = (value: number) => FORMAT.format(value);
-
-function plural(count: number, one: string, many = `${one}s`): string {
-  return `${number(count)} ${count === 1 ? one : many}`;
 }

@@ -1,11 +1,13 @@
 import type { QuarantineStore } from '../../archive/quarantine/quarantine-store.js';
 import { isInScope, type SourceScope } from '../../domain/rights.js';
-import type { LedgerView } from '../../ledger-view/ledger-view.js';
+import type { FailurePage, LedgerView } from '../../ledger-view/ledger-view.js';
 import type { CanaryStatus } from '../../observe/canary.js';
 import type { CertificateStatus } from '../admin-certificate.js';
 import type { Health, ReconcileFigures, VerifyFigures } from '../api/answers/health.js';
+import type { Subscriber } from '../api/answers/subscribers.js';
 import { type CredentialSettings, credentialNotices } from './credential-notices.js';
-import { type ServiceFacts, verdictOf } from './health-verdict.js';
+import { verdictOf } from './health-verdict.js';
+import type { ServiceFacts } from './reconcile-troubles.js';
 
 /** Inputs of the health summary; the functions return the current state of this replica. */
 export interface HealthParts {
@@ -25,6 +27,9 @@ export interface HealthParts {
   readonly quarantine: () => Promise<Awaited<ReturnType<QuarantineStore['entries']>>>;
   readonly lastReconcile: () => Promise<ReconcileFigures | null>;
   readonly lastVerify: () => Promise<VerifyFigures | null>;
+  readonly subscribers: (scope: SourceScope) => Promise<readonly Subscriber[]>;
+  /** Milliseconds before the service deletes a job's results at which that is a problem. */
+  readonly retentionWarning: number;
 }
 
 /**
@@ -37,12 +42,13 @@ export async function readHealth(
   scope: SourceScope = null,
 ): Promise<Health> {
   const ofAll = <T>(value: T): T | null => (scope === null ? value : null);
-  const [summary, failures, entries, reconcile, verify] = await Promise.all([
+  const [summary, failures, entries, reconcile, verify, subscribers] = await Promise.all([
     parts.view.summary({ scope }),
     parts.view.openFailures({ limit: 1, scope }),
     scope === null ? parts.quarantine().catch(() => null) : null,
     scope === null ? parts.lastReconcile().catch(() => null) : null,
     scope === null ? parts.lastVerify().catch(() => null) : null,
+    parts.subscribers(scope).catch(() => null),
   ]);
   const failing = failures.counts;
   const { lastByRegion, lastBySource, lastByCredential, total } = summary;
@@ -62,6 +68,7 @@ export async function readHealth(
       looked: { since: failures.searchedBackTo, unseen: failures.unseen },
       deliveries24h: total.lines,
       failing,
+      retentionEnds: retentionEnding(failures, parts.retentionWarning, now),
       waiting: waiting?.length ?? null,
       reconcile,
       verify,
@@ -69,6 +76,7 @@ export async function readHealth(
       credentials,
       certificate: parts.certificate?.() ?? null,
       scoped: scope !== null,
+      subscribers,
     },
     now,
   );
@@ -106,6 +114,7 @@ export async function readHealth(
     reconcile,
     verify,
     credentials,
+    subscribers,
     ledger: {
       ...ledger,
       rows: ofAll(ledger.rows),
@@ -127,6 +136,14 @@ const OF_ALL_SOURCES = [
   'ledger.broken',
   'ledger.newer',
 ];
+
+/** When the service begins to delete results that can still be fetched; null while that is far away. */
+export function retentionEnding({ failures }: FailurePage, warning: number, now: number): string | null {
+  const first = failures.find(({ outcome }) => outcome === 'failed' || outcome === 'refused');
+  if (first === undefined) return null;
+  const left = Date.parse(first.retentionEndsAt) - now;
+  return left > 0 && left < warning ? first.retentionEndsAt : null;
+}
 
 function storeStatus({ lastSuccessAt, ...status }: CanaryStatus) {
   return { ...status, lastSuccessAt: lastSuccessAt === null ? null : new Date(lastSuccessAt).toISOString() };

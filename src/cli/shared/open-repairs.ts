@@ -1,17 +1,23 @@
+import { openCommandOutbox } from '../../app/open-outbox.js';
+import type { Outbox } from '../../outbox/outbox.js';
 import { createRepairs, type Repairs } from '../../repair/repairs.js';
 import type { RecoveryWork } from './with-recovery.js';
 
 /** Actor of the command line in the ledger. */
 export const CLI_ACTOR = 'command-line';
 
-/** The ledger view and the repairs, as on the admin port. Commands do not yield to callbacks. */
-export function openRepairs({ config, parts }: RecoveryWork): Repairs {
-  return createRepairs({
+/** The ledger view and the repairs, as on the admin port, and the subscribers. Commands do not yield to callbacks. */
+export function openRepairs({ config, parts }: RecoveryWork): Repairs & { readonly outbox: Outbox } {
+  const subscribers = new Map(Object.entries(config.subscribers));
+  const outbox = openCommandOutbox(config, parts.store);
+  const repairs = createRepairs({
     ...parts,
+    events: { outbox, subscribers },
     recovery: parts,
     sources: new Map(Object.entries(config.sources)),
     maxParts: config.limits.maxParts,
     replica: `${config.replicaName}-${CLI_ACTOR}`,
     busy: () => false,
   });
+  return { ...repairs, outbox };
 }

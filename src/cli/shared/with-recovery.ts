@@ -1,5 +1,10 @@
 import { openArchiveParts, storeProofTarget } from '../../app/archive-parts.js';
-import { type Config, loadConfigWithoutCredentials, loadStoreConfig } from '../../config/config.js';
+import {
+  type Config,
+  loadConfigWithoutCredentials,
+  loadConfigWithSubscribers,
+  loadStoreConfig,
+} from '../../config/config.js';
 import { isJobId } from '../../domain/job.js';
 import type { RecoveryParts } from '../../recovery/recovery-parts.js';
 import type { RecoveryReport } from '../../recovery/recovery-report.js';
@@ -24,6 +29,11 @@ type Work<T> = (given: RecoveryWork) => Promise<T>;
  */
 export async function withRecovery<T>(dryRun: boolean, work: Work<T>): Promise<T> {
   return runWith(loadConfigWithoutCredentials(), dryRun, work);
+}
+
+/** As `withRecovery`, for work that sends events: the secrets of subscribers are read. */
+export async function withSubscribers<T>(dryRun: boolean, work: Work<T>): Promise<T> {
+  return runWith(loadConfigWithSubscribers(), dryRun, work);
 }
 
 /** As `withRecovery`, for work that never asks the service: its key is not read. */

@@ -111,6 +111,19 @@ const HELP_TOPICS = {
       'If a credential has expired and jobs in flight still use it, extend expires by a day.',
     ],
   },
+  subscribers: {
+    title: 'Subscribers',
+    means:
+      'HTTP addresses that are sent a signed event when a job was stored, failed or was erased. Events are sent at least once: failed requests are retried for 24 hours, and a final answer, such as 404, ends an event at once.',
+    steps: [
+      'To add one, set subscribers.<name>.url and secrets, and restart: docs/downstream.md. It is sent what arrives from then on.',
+      'Not reachable, or events not sent: send a test event to see what the address answers:',
+      '`transcript-receiver doctor`',
+      '401 or 403: compare the secrets of both sides. 404 or 410: correct the address. A time-out: the address must answer before it does its work.',
+      'When the address works again, send what ended once more, with the button on Subscribers or with a replay:',
+      '`transcript-receiver replay notify --subscriber <name> --dead`',
+    ],
+  },
   ledger: {
     title: 'The ledger',
     means:

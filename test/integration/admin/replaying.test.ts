@@ -9,6 +9,7 @@ import { SpeechError } from '../../../src/speech/speech-error.js';
 import { createFileStore } from '../../../src/store/file/file-store.js';
 import { type ObjectStore, StoreError } from '../../../src/store/object-store.js';
 import { ledgerOf, visibleKeys } from '../../support/ledger/ledger-of.js';
+import { outboxOf } from '../../support/outbox/subscribed.js';
 import { type AdminApi, adminApi, sendCallback } from '../../support/processes/admin-api.js';
 import { type RunningService, startService } from '../../support/processes/running-service.js';
 import { type LostJobs, lostJobs } from '../../support/recovery/lost-jobs.js';
@@ -258,6 +259,7 @@ describe('replays among replicas', () => {
       const replays = createReplays({
         ...{ view, quarantine, release, ledger },
         recovery: { ...recovery, concurrency, speech: serviceThat(record) },
+        notify: { view, store, outbox: outboxOf(store, {}), subscribers: new Map() },
         replays: createReplayStore(store),
         owner: 'someone',
         busy: () => false,

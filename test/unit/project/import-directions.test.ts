@@ -29,19 +29,13 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   recovery: ['domain', 'time', 'content', 'observe', 'store', 'archive', 'speech'],
   capture: ['domain', 'observe', 'store', 'archive', 'speech'],
   repair: [
-    'domain',
-    'time',
-    'text',
-    'content',
-    'store',
-    'archive',
-    'speech',
-    'receiver',
-    'recovery',
-    'ledger-view',
-    'outbox',
+    ...['domain', 'time', 'text', 'content', 'events', 'store', 'archive', 'speech', 'receiver', 'recovery'],
+    ...['ledger-view', 'outbox'],
   ],
-  admin: ['domain', 'text', 'observe', 'store', 'archive', 'receiver', 'recovery', 'repair', 'ledger-view'],
+  admin: [
+    ...['domain', 'time', 'text', 'events', 'observe', 'store', 'archive', 'receiver', 'recovery', 'repair'],
+    ...['ledger-view', 'outbox'],
+  ],
   doctor: ['domain', 'text', 'store', 'archive', 'speech'],
 };
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { subscriberSchema } from './subscribers.js';
 import { type Answer, amount, count, countsByName, instant } from './values.js';
 
 const levelSchema = z.enum(['ok', 'warning', 'failing']);
@@ -15,6 +16,7 @@ const topicSchema = z.enum([
   'verify',
   'credentials',
   'quarantine',
+  'subscribers',
 ]);
 export type Topic = z.output<typeof topicSchema>;
 
@@ -22,6 +24,10 @@ const troubleSchema = z.strictObject({
   level: levelSchema.exclude(['ok']),
   text: z.string(),
   topic: topicSchema.describe("topic of the dashboard's help that says what to do"),
+  problem: z
+    .string()
+    .optional()
+    .describe('stable name of a problem that subscribers to health.opened are notified of'),
 });
 /** Something an operator should know. */
 export type Trouble = Answer<typeof troubleSchema>;
@@ -148,6 +154,7 @@ export const namesSchema = z
     outcomes: z.array(z.string()),
     origins: z.array(z.string()),
     contexts: z.array(z.string()).describe('names of the context that sources admit'),
+    subscribers: z.array(z.string()),
   })
   .meta({ id: 'Names' });
 export type Names = Answer<typeof namesSchema>;
@@ -206,6 +213,7 @@ export const healthSchema = z
     reconcile: reconcileFiguresSchema.nullable(),
     verify: verifyFiguresSchema.nullable(),
     credentials: z.array(credentialNoticeSchema),
+    subscribers: z.array(subscriberSchema).nullable().describe('null when their state could not be read'),
     ledger: z.strictObject({
       state: z.enum(['loading', 'ready']),
       completeSince: instant.nullable().describe('from here on all lines are in memory'),

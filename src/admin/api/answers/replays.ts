@@ -17,7 +17,9 @@ const REPLAY = {
   reason: z.string().nullable(),
   selector: z
     .strictObject({
-      kind: z.enum(['refetch', 'release']),
+      kind: z.enum(['refetch', 'release', 'notify']),
+      subscriber: z.string().optional(),
+      dead: z.boolean().optional(),
       jobs: z.array(z.string()).optional().describe('the first of them; `total` counts all'),
       since: z.string().optional(),
       until: z.string().optional(),
@@ -43,7 +45,7 @@ export type Replays = Answer<typeof replaysSchema>;
 
 const replayFailureSchema = z
   .strictObject({
-    item: z.string().describe('a job id, or the delivery id of a quarantined body'),
+    item: z.string().describe('a job id, the delivery id of a quarantined body, or the place of an event'),
     jobId: z.string(),
     outcome: z.string(),
     reason: z.string().nullable(),

@@ -25,8 +25,13 @@ import type {
   ReplayStarted,
   Replays,
 } from '../../../admin/api/answers/replays.js';
-
 import type { Session } from '../../../admin/api/answers/session.js';
+import type {
+  DeadEvent,
+  DeadEvents,
+  Subscriber,
+  Subscribers,
+} from '../../../admin/api/answers/subscribers.js';
 
 declare global {
   /** Modules that the answers share with the receiver name it. No answer holds one. */
@@ -44,6 +49,8 @@ export interface GetAnswers {
   '/refusals': Refusals;
   '/quarantine': Quarantine;
   '/replays': Replays;
+  '/subscribers': Subscribers;
+  [dead: `/subscribers/${string}/dead`]: DeadEvents;
   [job: `/jobs/${string}`]: Job;
   [body: `/quarantine/${string}`]: QuarantinedBodyView;
   [replay: `/replays/${string}`]: ReplayInFull;
@@ -77,6 +84,8 @@ export type Gate = Explanation['gates'][number];
 export type {
   Artefact,
   CredentialNotice,
+  DeadEvent,
+  DeadEvents,
   Deliveries,
   Erased,
   Explanation,
@@ -94,6 +103,7 @@ export type {
   ReplayInFull,
   ReplayPreview,
   Session,
+  Subscriber,
   Summary,
   Ticket,
   Verdict,

@@ -17,6 +17,7 @@ const ROUTES = [
   ['quarantined-body', /^\/quarantine\/([^/]+)$/],
   ['replays', /^\/replays$/],
   ['replay', /^\/replays\/([^/]+)$/],
+  ['subscribers', /^\/subscribers$/],
   ['refusals', /^\/refusals$/],
   ['explain', /^\/explain$/],
   ['help', /^\/help(?:\/([^/]+))?$/],
@@ -24,7 +25,12 @@ const ROUTES = [
 
 /** The entry of the navigation that a view belongs to. */
 const SECTION = new Map(
-  Object.entries({ job: 'deliveries', 'quarantined-body': 'failures', replay: 'replays' }),
+  Object.entries({
+    job: 'deliveries',
+    'quarantined-body': 'failures',
+    replay: 'replays',
+    subscribers: 'overview',
+  }),
 );
 
 /** @param {string} hash @returns {Route} */

@@ -1,6 +1,7 @@
 import { may } from '../../lib/api/session.js';
 import { to } from '../../lib/screen/route.js';
 import { ago, bytes, count, milliseconds, span, total } from '../../lib/text/format.js';
+import { subscribersTile } from './subscribers-tile.js';
 
 /** @import { CredentialNotice, Health, ReconcileFigures, VerifyFigures } from '../../lib/api/api-answers.js' */
 /** @import { Tone } from '../../lib/elements/status.js' */
@@ -31,9 +32,10 @@ export function healthTiles(health, now) {
     reconcileTile(health, now),
     verifyTile(health, now),
     credentialsTile(health, now),
+    subscribersTile(health),
     ledgerTile(health, now),
   ];
-  return tiles.map((tile) => ({ action: help(tile.id, tile.tone), ...tile }));
+  return tiles.filter((tile) => tile !== null).map((tile) => ({ action: help(tile.id, tile.tone), ...tile }));
 }
 
 /**

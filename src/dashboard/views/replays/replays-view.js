@@ -32,7 +32,7 @@ export function replaysView(screen) {
       h(
         'p',
         { class: 'prose', 'data-key': 'about' },
-        'A replay repairs many jobs at once: it fetches them from the service, or decodes quarantined bodies with the current decoder and configuration. It is idempotent.',
+        'A replay repairs many jobs at once: it fetches them from the service, decodes quarantined bodies with the current decoder and configuration, or sends events to a subscriber again. It is idempotent.',
       ),
       may('repair') && newReplay(screen.route.query, names),
       listSection(replays),
@@ -95,6 +95,13 @@ const KINDS = [
   ['refetch', 'Refetch jobs from the service'],
   ['release', 'Release quarantined bodies'],
 ];
+/** @type {Option} */
+const NOTIFY = ['notify', 'Send events to a subscriber again'];
+/** @type {Option[]} */
+const EVENTS = [
+  ['', 'Those of matching deliveries'],
+  ['true', 'Those that could not be sent'],
+];
 
 /** @param {URLSearchParams} query @param {Names} names @param {HTMLElement} preview */
 function replayForm(query, names, preview) {
@@ -112,11 +119,23 @@ function replayForm(query, names, preview) {
     { name: 'until', label: 'Until', takes: 'instant' },
     { name: 'failedOf', label: 'Failed in replay', takes: 'text' },
   ];
+  const { subscribers } = names;
+  const kinds = subscribers.length === 0 ? KINDS : [...KINDS, NOTIFY];
+  /** @type {Filter[]} */
+  const ofEvents =
+    subscribers.length === 0
+      ? []
+      : [
+          { name: 'subscriber', label: 'Subscriber', takes: optionsOf(subscribers, value('subscriber')) },
+          { name: 'dead', label: 'Events', takes: EVENTS },
+        ];
   return h(
     'form',
     { class: 'panel filters', onsubmit: (event) => showPreview(event, preview), oninput: clearPreview },
-    field('replay-kind', 'What to do', choices('kind', KINDS, value('kind') || 'refetch')),
-    filters.map((filter) => filterField(`replay-${filter.name}`, filter, value(filter.name))),
+    field('replay-kind', 'What to do', choices('kind', kinds, value('kind') || 'refetch')),
+    [...ofEvents, ...filters].map((filter) =>
+      filterField(`replay-${filter.name}`, filter, value(filter.name)),
+    ),
     field(
       'replay-jobs',
       'Job ids, separated by spaces or lines',
@@ -133,7 +152,9 @@ function replayForm(query, names, preview) {
 function selectorOf(form) {
   const text = (/** @type {string} */ name) => textOf(form, name) || undefined;
   return {
-    kind: textOf(form, 'kind') === 'release' ? 'release' : 'refetch',
+    kind: kindOf(textOf(form, 'kind')),
+    subscriber: text('subscriber'),
+    dead: text('dead') === undefined ? undefined : true,
     jobs: text('jobs')
       ?.split(/[\s,]+/)
       .filter(Boolean),
@@ -145,6 +166,11 @@ function selectorOf(form) {
     status: text('status'),
     outcome: text('outcome'),
   };
+}
+
+/** @param {string} text @returns {ReplaySelector['kind']} */
+function kindOf(text) {
+  return text === 'release' || text === 'notify' ? text : 'refetch';
 }
 
 /** @param {FormEvent} event @param {HTMLElement} preview */
@@ -160,21 +186,24 @@ async function showPreview(event, preview) {
   }
 }
 
+/** @type {Record<ReplaySelector['kind'], [verb: string, one: string, many: string]>} */
+const WORK = {
+  refetch: ['refetch', 'job', 'jobs'],
+  release: ['release', 'body', 'bodies'],
+  notify: ['send', 'event', 'events'],
+};
+
 /** @param {ReplaySelector} selector @param {ReplayPreview} found */
 function previewPanel(selector, found) {
-  const isRelease = selector.kind === 'release';
-  const number = isRelease ? count(found.count, 'body', 'bodies') : count(found.count, 'job');
+  const [verb, one, many] = WORK[selector.kind];
+  const number = count(found.count, one, many);
   if (found.count === 0)
-    return emptyPanel('No job or body matches.', h('p', {}, 'Choose a longer time or clear a field.'));
+    return emptyPanel(`No ${one} matches.`, h('p', {}, 'Choose a longer time or clear a field.'));
   const reason = h('input', { name: 'reason', required: true, maxlength: 500, autocomplete: 'off' });
   return h(
     'form',
     { class: 'panel', onsubmit: (event) => start(event, selector, reason) },
-    h(
-      'p',
-      { class: 'lead' },
-      `Would ${isRelease ? 'release' : 'refetch'} ${number}${found.bytes ? `, ${bytes(found.bytes)}` : ''}.`,
-    ),
+    h('p', { class: 'lead' }, `Would ${verb} ${number}${found.bytes ? `, ${bytes(found.bytes)}` : ''}.`),
     jobList(found),
     field('replay-reason', 'Reason (recorded in the ledger)', reason),
     h('div', { class: 'buttons' }, h('button', { type: 'submit' }, `Start with ${number}`)),

@@ -15,6 +15,8 @@ const RIGHTS: Readonly<Record<string, string | null>> = {
   'GET /refusals': 'view',
   'GET /jobs/:id': 'view',
   'GET /quarantine': 'view',
+  'GET /subscribers': 'view',
+  'GET /subscribers/:name/dead': 'view',
   'GET /replays': 'view',
   'GET /replays/:id': 'view',
   'GET /replays/:id/failures': 'view',

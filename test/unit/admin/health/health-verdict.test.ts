@@ -33,11 +33,13 @@ const WELL: VerdictFacts = {
   looked: { since: '2026-11-13T12:00:00.000Z', unseen: [] },
   deliveries24h: 7,
   failing: {},
+  retentionEnds: null,
   waiting: 0,
   reconcile: RECONCILED,
   verify: VERIFIED,
   service: { configured: true, interval: 900_000 },
   credentials: [],
+  subscribers: [],
 };
 const EXPIRING = {
   source: 's',

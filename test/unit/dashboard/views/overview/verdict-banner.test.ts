@@ -25,6 +25,7 @@ const WELL = {
   reconcile: null,
   verify: null,
   credentials: [],
+  subscribers: [],
   ledger: {
     state: 'ready',
     error: null,
@@ -34,6 +35,7 @@ const WELL = {
     refreshedAt: '2026-11-20T11:59:59Z',
   },
 };
+const SUBSCRIBER = { name: 'crm', dead: 0, lagSeconds: 0, breaker: 'closed' };
 const VERDICT = {
   level: 'failing',
   headline: 'Act now',
@@ -88,11 +90,21 @@ describe('the tiles', () => {
     ],
     ['failures', 'failing jobs', { failing: { failed: 2 } }],
     ['quarantine', 'a full quarantine', { quarantine: { ...WELL.quarantine, waiting: 2 } }],
+    ['subscribers', 'events that were not sent', { subscribers: [{ ...SUBSCRIBER, dead: 1 }] }],
+    ['subscribers', 'a subscriber that is down', { subscribers: [{ ...SUBSCRIBER, breaker: 'open' }] }],
+    ['subscribers', 'a subscriber that lags', { subscribers: [{ ...SUBSCRIBER, lagSeconds: 3600 }] }],
     ['ledger', 'a ledger that cannot be followed', { ledger: { ...WELL.ledger, error: 'no list' } }],
   ])('%s shows %s', (id, _, overrides) => {
     const tile = healthTiles({ ...WELL, ...overrides }, NOW).find((one: Tile) => one.id === id);
     expect(wellOrQuiet(tile)).toBe(false);
     expect(tile.action?.href).toMatch(/^#\//);
+  });
+
+  it('show subscribers only where there are some', () => {
+    const ids = (subscribers: object) =>
+      healthTiles({ ...WELL, subscribers }, NOW).map(({ id, tone }: Tile) => `${id} ${tone}`);
+    expect(ids([]).join()).not.toContain('subscribers');
+    expect(ids([SUBSCRIBER])).toContain('subscribers good');
   });
 
   it('show an action only where one is needed', () => {

@@ -1,0 +1,64 @@
+import { z } from 'zod';
+import { type Answer, count, instant, nextCursor } from './values.js';
+
+const attemptSchema = z.strictObject({
+  at: instant,
+  status: z.int().nullable().describe('status of the answer; null when there was none'),
+  error: z.string().nullable().describe('what failed, such as `timeout`; null when there was an answer'),
+});
+
+export const subscriberSchema = z
+  .strictObject({
+    name: z.string(),
+    url: z.string().describe('scheme, host and port; path and query may hold a secret and are left out'),
+    events: z.array(z.string()),
+    sources: z.array(z.string()).describe('empty: all'),
+    since: instant
+      .nullable()
+      .describe('earlier events are sent by a replay only; null before the first start'),
+    lagSeconds: count.describe('age of the oldest event that is not sent yet; 0 when all are'),
+    sent: count.describe('events sent since `since`'),
+    lastSentAt: instant.nullable(),
+    retried: count.describe('attempts that failed and were repeated, since `since`'),
+    retrying: count.describe('events that failed and will be tried again'),
+    dead: count.describe(
+      'events that ended without being sent and wait for a replay; at most 1,000 are counted',
+    ),
+    lastError: attemptSchema.nullable().describe('the last attempt that failed, however long ago'),
+    breaker: z
+      .enum(['closed', 'open'])
+      .describe('open: the address fails, and one request at a time tries it'),
+    openSince: instant.nullable(),
+    sender: z.string().nullable().describe('replica that sends at present'),
+  })
+  .meta({ id: 'Subscriber' });
+export type Subscriber = Answer<typeof subscriberSchema>;
+
+export const subscribersSchema = z
+  .strictObject({ subscribers: z.array(subscriberSchema), nextCursor })
+  .meta({ id: 'Subscribers' });
+export type Subscribers = Answer<typeof subscribersSchema>;
+
+const deadEventSchema = z
+  .strictObject({
+    event: z
+      .looseObject({
+        id: z.string(),
+        type: z.string(),
+        time: instant,
+        data: z.looseObject({ jobId: z.string() }),
+      })
+      .describe('the CloudEvent as it was sent'),
+    reason: z.enum(['rejected', 'expired']).describe('the answer was final, or it failed for 24 hours'),
+    endedAt: instant,
+    firstTriedAt: instant,
+    attempts: count,
+    history: z.array(attemptSchema).describe('the first and the last attempts, oldest first'),
+  })
+  .meta({ id: 'DeadEvent' });
+export type DeadEvent = Answer<typeof deadEventSchema>;
+
+export const deadEventsSchema = z
+  .strictObject({ deadEvents: z.array(deadEventSchema), nextCursor })
+  .meta({ id: 'DeadEvents' });
+export type DeadEvents = Answer<typeof deadEventsSchema>;

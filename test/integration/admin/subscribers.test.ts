@@ -1,0 +1,209 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { newDeliveryId } from '../../../src/archive/ledger/ledger-line.js';
+import { verify } from '../../../src/events/events.js';
+import type { JobEvent } from '../../../src/events/receiver-event.js';
+import { keepDeadEvent } from '../../../src/outbox/dead-events.js';
+import { createFileStore } from '../../../src/store/file/file-store.js';
+import { type RecordingServer, recordingServer } from '../../support/http/recording-server.js';
+import { ledgerOf } from '../../support/ledger/ledger-of.js';
+import { type AdminApi, adminApi, sendCallback } from '../../support/processes/admin-api.js';
+import { type RunningService, startService } from '../../support/processes/running-service.js';
+import { until } from '../../support/until.js';
+
+const SECRET = `whsec_${Buffer.alloc(32, 'subscriber').toString('base64')}`;
+const TRANSCRIPT = '{"format":"2.9","results":[]}';
+const JSON_TYPE = { 'content-type': 'application/json' };
+
+let subscriber: RecordingServer;
+let answer = 200;
+let service: RunningService;
+let api: AdminApi;
+
+beforeAll(async () => {
+  subscriber = await recordingServer(() => answer);
+  const base = { secrets: [SECRET], events: ['job.stored', 'job.erased'] };
+  service = await startService({
+    sources: { default: {}, other: {} },
+    admin: {
+      tokens: {
+        scoped: { token: 'only-of-the-source-other', may: ['view', 'repair'], sources: ['other'] },
+      },
+    },
+    subscribers: {
+      crm: { ...base, url: `${subscriber.url}/hook/token-in-the-path?key=secret` },
+      others: { ...base, url: subscriber.url, sources: ['other'] },
+    },
+  });
+  api = adminApi(service);
+});
+afterAll(async () => {
+  await service.stop();
+  await subscriber.close();
+});
+beforeEach(() => {
+  answer = 200;
+});
+
+async function keepDead(name: string, jobId: string, source = 'default'): Promise<JobEvent> {
+  const event: JobEvent = {
+    specversion: '1.0',
+    id: newDeliveryId(),
+    type: 'transcript-receiver.job.stored.v1',
+    source: `/callbacks/${source}`,
+    subject: jobId,
+    time: new Date().toISOString(),
+    datacontenttype: 'application/json',
+    data: {
+      ...{
+        jobId,
+        source,
+        region: null,
+        status: 'success',
+        origin: 'callback',
+        outcome: 'stored',
+        context: {},
+      },
+      items: [],
+    },
+  };
+  const at = new Date().toISOString();
+  const store = createFileStore({ directory: service.folder, partSize: 65_536, fsync: false });
+  const attempt = { at, status: 404, error: null };
+  const times = { endedAt: at, firstTriedAt: at, attempts: 1, history: [attempt] };
+  await keepDeadEvent(store, { v: 1, subscriber: name, event, reason: 'rejected', ...times });
+  await store.close();
+  return event;
+}
+
+const order = (selector: object, more: object = {}) =>
+  api.post('/replays').send({ selector: { kind: 'notify', ...selector }, ...more });
+
+async function run(selector: object) {
+  const { body } = await order(selector);
+  // biome-ignore lint/suspicious/noExplicitAny: tests look at what came, whatever it is
+  let view: any;
+  await until(async () => {
+    view = (await api.get(`/replays/${body.replayId}`)).body;
+    return view.state !== 'running';
+  });
+  return view;
+}
+
+/** Verified events of the requests since a place in the recording. */
+const eventsSince = (start: number) =>
+  subscriber.requests.slice(start).map(({ body, headers }) => verify(body, headers, SECRET));
+
+describe('GET subscribers', () => {
+  it('shows each subscriber without what may be a secret, and what could not be sent', async () => {
+    await keepDead('crm', 'shown-1');
+    await keepDead('crm', 'shown-2');
+    const { body, text } = await api.get('/subscribers');
+    expect(body).toMatchObject({ nextCursor: null });
+    expect(body.subscribers).toEqual([
+      expect.objectContaining({ name: 'crm', url: subscriber.url, dead: 2, sources: [] }),
+      expect.objectContaining({ name: 'others', dead: 0, sources: ['other'], lagSeconds: 0, retrying: 0 }),
+    ]);
+    expect(text).not.toMatch(/token-in-the-path|secret/);
+
+    const first = await api.get('/subscribers/crm/dead?limit=1');
+    const second = await api.get(`/subscribers/crm/dead?limit=1&cursor=${first.body.nextCursor}`);
+    expect(first.body).toMatchObject({ nextCursor: expect.any(String) });
+    const jobs = [first, second].map((page) => page.body.deadEvents[0].event.data.jobId);
+    expect(jobs).toEqual(['shown-2', 'shown-1']);
+    expect(second.body.nextCursor).toBeNull();
+    expect(first.body.deadEvents[0]).toMatchObject({ reason: 'rejected', history: [{ status: 404 }] });
+    expect((await api.get('/subscribers/nobody/dead')).status).toBe(404);
+    expect((await api.get('/names')).body.subscribers).toEqual(['crm', 'others']);
+  });
+
+  it('is part of the verdict', async () => {
+    await keepDead('crm', 'verdict');
+    const troubles = async () => (await api.get('/health')).body.verdict.troubles;
+    const trouble = { topic: 'subscribers', problem: 'events-dead:crm', level: 'warning' };
+    await until(async () =>
+      (await troubles()).some(({ problem }: typeof trouble) => problem === trouble.problem),
+    );
+    expect(await troubles()).toContainEqual(expect.objectContaining(trouble));
+  });
+
+  it('shows a token of some sources the subscribers and events of these alone', async () => {
+    await keepDead('crm', 'unseen');
+    await keepDead('others', 'seen', 'other');
+    const scoped = adminApi(service, 'only-of-the-source-other');
+    const { body } = await scoped.get('/subscribers');
+    expect(body.subscribers.map(({ name }: { name: string }) => name)).toEqual(['others']);
+    expect((await scoped.get('/names')).body.subscribers).toEqual(['others']);
+    expect((await scoped.get('/subscribers/crm/dead')).status).toBe(404);
+    expect((await scoped.get('/subscribers/others/dead')).body.deadEvents).toHaveLength(1);
+    const selector = { kind: 'notify', subscriber: 'crm', dead: true };
+    const preview = await scoped.post('/replays').send({ selector, dryRun: true });
+    expect(preview.body).toMatchObject({ count: 0, jobs: [] });
+  });
+});
+
+describe('replays of events', () => {
+  it('send dead events again with their ids, and remove those that arrive', async () => {
+    const sent = await keepDead('crm', 'dead-again');
+    const selector = { subscriber: 'crm', dead: true, jobs: ['dead-again'] };
+    const preview = await order(selector, { dryRun: true });
+    const bytes = Buffer.byteLength(JSON.stringify(sent));
+    expect(preview.body).toEqual({ count: 1, bytes, jobs: ['dead-again'] });
+    const start = subscriber.requests.length;
+    expect(await run(selector)).toMatchObject({ state: 'done', done: 1, outcomes: { sent: 1 } });
+    expect(eventsSince(start)).toEqual([sent]);
+    expect((await order(selector, { dryRun: true })).body.count).toBe(0);
+  });
+
+  it('keep dead events that are rejected again, and do not call their jobs failed', async () => {
+    await keepDead('crm', 'rejected-again');
+    answer = 410;
+    const selector = { subscriber: 'crm', dead: true, jobs: ['rejected-again'] };
+    expect(await run(selector)).toMatchObject({
+      ...{ state: 'done', done: 0, failed: 1, outcomes: { rejected: 1 } },
+      failures: [{ jobId: 'rejected-again', outcome: 'rejected', reason: 'crm answered 410.' }],
+    });
+    expect((await order(selector, { dryRun: true })).body.count).toBe(1);
+    const lines = await ledgerOf(service.folder);
+    expect(lines.filter(({ jobId }) => jobId === 'rejected-again')).toEqual([]);
+    expect((await order({ failedOf: (await api.get('/replays')).body.replays[0].replayId })).status).toBe(
+      202,
+    );
+  });
+
+  it('send the event of a ledger line again with its delivery id, oldest first', async () => {
+    const ids: string[] = [];
+    for (const job of ['line-1', 'line-2', 'line-3']) {
+      const { json } = await sendCallback(service, `id=${job}&status=success`, TRANSCRIPT, JSON_TYPE);
+      ids.push(json.deliveryId ?? '');
+    }
+    await sendCallback(service, 'id=line-1&status=success', TRANSCRIPT, JSON_TYPE);
+    await api.delete('/jobs/line-2').send({ reason: 'request of the data subject' });
+    const jobs = ['line-1', 'line-2', 'line-3'];
+    const preview = await order({ subscriber: 'crm', jobs }, { dryRun: true });
+    expect(preview.body).toMatchObject({ count: 4, jobs: ['line-1', 'line-2', 'line-3'] });
+    // What the receiver sends on its own is not of interest here.
+    await until(async () => (await api.get('/subscribers')).body.subscribers[0].lagSeconds === 0);
+    const start = subscriber.requests.length;
+    expect(await run({ subscriber: 'crm', jobs })).toMatchObject({
+      ...{ state: 'done', done: 4, failed: 0, outcomes: { sent: 3, gone: 1 } },
+    });
+    const events = eventsSince(start);
+    const stored = events.filter(({ type }) => type === 'transcript-receiver.job.stored.v1');
+    expect(new Set(stored.map(({ id }) => id))).toEqual(new Set([ids[0], ids[2]]));
+    expect(events.filter(({ type }) => type === 'transcript-receiver.job.erased.v1')).toHaveLength(1);
+    const one = await order({ subscriber: 'others', jobs }, { dryRun: true });
+    expect(one.body).toMatchObject({ count: 1, jobs: ['line-2'] });
+  });
+
+  it.each([
+    ['without a subscriber', { dead: true }, 'Name the subscriber: known are crm, others.'],
+    ['for an unknown subscriber', { subscriber: 'nobody' }, 'known are crm, others.'],
+    ['without a filter', { subscriber: 'crm' }, 'needs dead, jobs or at least one filter.'],
+    ['of another kind', { kind: 'release', subscriber: 'crm' }, 'belong to replays of the kind notify.'],
+    ['with dead: false', { subscriber: 'crm', dead: false }, ''],
+  ])('are rejected %s', async (_case, selector, detail) => {
+    const { status, body } = await order(selector, { dryRun: true });
+    expect(status).toBe(400);
+    expect(body.detail).toContain(detail);
+  });
+});

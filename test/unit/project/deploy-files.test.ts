@@ -40,6 +40,19 @@ describe('the shipped balancer files', () => {
 });
 
 describe('documents', () => {
+  it('docs/data-protection.md lists every place of docs/store-layout.md', () => {
+    const layout = textOf('docs/store-layout.md');
+    const keys = [...layout.matchAll(/^(?:\| |- | {2})?[^\n]*$/gm)].flatMap(([line]) =>
+      /^(\| `|- `\.|- The file store)/.test(line)
+        ? [...line.matchAll(/`(\.?[a-z][\w-]*\/|\.transcript-receiver)/g)]
+        : [],
+    );
+    const places = new Set(keys.map(([, place = '']) => place));
+    expect(places.size).toBeGreaterThan(15);
+    const listed = textOf('docs/data-protection.md');
+    expect([...places].filter((place) => !listed.includes(`\`${place}\``))).toEqual([]);
+  });
+
   it.each(['docs/security.md', 'docs/load-balancers.md', 'docs/operations.md'])(
     '%s names files that exist',
     (document) => {

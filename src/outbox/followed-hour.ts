@@ -64,7 +64,7 @@ export async function listNewNames(
   now: number,
 ): Promise<string[]> {
   const { record, reading, postponed, newest } = followed;
-  const isWide = followed.wideNames <= PAGE || now - followed.wideAt >= MINUTE;
+  const isWide = followed.wideNames <= PAGE || Math.abs(now - followed.wideAt) >= MINUTE;
   const after = nameBefore(newest, isWide ? SKEW : NEAR);
   const partition = partitionOf(followed.hour);
   const found: string[] = [];

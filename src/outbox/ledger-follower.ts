@@ -149,9 +149,9 @@ export function createLedgerFollower(options: FollowerOptions): LedgerFollower {
 
   async function closeHours(): Promise<void> {
     for (const hour of [...hours.keys()].sort()) {
-      const { comparedAt } = hours.get(hour) ?? {};
       if (hour >= next || !isClosed(hour)) continue;
-      const isDue = comparedAt === null || grown.has(hour) || clock() - (comparedAt ?? 0) >= DAY;
+      const comparedAt = hours.get(hour)?.comparedAt ?? null;
+      const isDue = comparedAt === null || grown.has(hour) || hasPassed(DAY, comparedAt);
       if (isDue) await close(hour);
     }
   }
@@ -181,9 +181,12 @@ export function createLedgerFollower(options: FollowerOptions): LedgerFollower {
   async function readOpenHours(): Promise<boolean> {
     const now = clock();
     const usual = new Set([now - USUAL_DELAY, now, now + MINUTE].map(folderOf));
-    const withOthers = now - othersAt >= MINUTE;
+    const withOthers = hasPassed(MINUTE, othersAt);
     let found = 0;
+    // A clock that is set back comes to hours that were left already.
+    for (const hour of usual) if (!isClosed(hour)) reopen(hour);
     for (const hour of [...hours.keys()].sort()) {
+      if (!isClosed(hour)) reopen(hour);
       const followed = hours.get(hour);
       if (followed === undefined || isClosed(hour) || !(withOthers || usual.has(hour))) continue;
       const names = await listNewNames(store, followed, now);
@@ -194,11 +197,22 @@ export function createLedgerFollower(options: FollowerOptions): LedgerFollower {
     return found > 0;
   }
 
+  /** The record of a followed hour holds all names that were read, those of compacted files as well. */
+  function reopen(hour: string): void {
+    const followed = hours.get(hour);
+    if (followed === undefined || followed.files > 0 || followed.row > 0) hours.set(hour, followHour(hour));
+  }
+
+  /** The clock may have been set back. */
+  function hasPassed(ms: number, since: number): boolean {
+    return Math.abs(clock() - since) >= ms;
+  }
+
   /** Finds late segments of closed hours: compaction has put them into further files. */
   async function sweep(): Promise<void> {
     const now = clock();
-    if (now - sweptAt < SWEEP) return;
-    const isWhole = now - sweptAllAt >= DAY;
+    if (!hasPassed(SWEEP, sweptAt)) return;
+    const isWhole = hasPassed(DAY, sweptAllAt);
     const files = await listCompactedHours(store, now - (isWhole ? COMPACTED_HORIZON : SWEPT));
     for (const [hour, last] of files) {
       if (hour >= next) continue;
@@ -236,7 +250,7 @@ export function createLedgerFollower(options: FollowerOptions): LedgerFollower {
       position = null;
       return found;
     },
-    position: () => position ?? (clock() - lookedAt > MINUTE ? lookedAt : null),
+    position: () => position ?? (hasPassed(MINUTE, lookedAt) ? Math.min(lookedAt, clock()) : null),
     progress() {
       const current = folderOf(clock() - USUAL_DELAY);
       const documents = [...hours].map(([hour, each]) => [hour, progressOf(each, hour >= current)] as const);

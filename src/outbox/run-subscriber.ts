@@ -63,8 +63,11 @@ export function runSubscriber(options: SubscriberRunOptions, claimed: OutboxStat
   let saved = '';
   let wakeUp = new AbortController();
 
+  // The time of retries goes on evenly, so that a clock that is set forward does not end events.
+  const began = clock() - performance.now();
   const sender = createEventSender({
     ...options,
+    clock: () => began + performance.now(),
     subscriber: name,
     maxInFlight: subscriber.maxInFlight,
     state: claimed,

@@ -153,7 +153,7 @@ const action = fc.oneof(
     weight: 3,
     arbitrary: fc.record({
       kind: fc.constant('advance' as const),
-      ms: fc.constantFrom(60_000, HOUR, 5 * HOUR, 30 * HOUR),
+      ms: fc.constantFrom(60_000, HOUR, 5 * HOUR, 30 * HOUR, -HOUR, -20 * HOUR),
     }),
   },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('compact' as const), deletes: fc.boolean() }) },

@@ -1,0 +1,273 @@
+import { Readable } from 'node:stream';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { ulid } from 'ulid';
+import { createErasedJobs } from '../../../src/archive/erased-jobs.js';
+import { createErasures } from '../../../src/archive/erasures.js';
+import { createLedger } from '../../../src/archive/ledger/ledger.js';
+import { createQuarantine } from '../../../src/archive/quarantine/quarantine.js';
+import { createQuarantineStore } from '../../../src/archive/quarantine/quarantine-store.js';
+import { parseConfig } from '../../../src/config/config.js';
+import { createSources } from '../../../src/receiver/access/sources.js';
+import { createAdmission } from '../../../src/receiver/admission.js';
+import type { CallbackRequest } from '../../../src/receiver/callback-request.js';
+import { createReceiver } from '../../../src/receiver/receive.js';
+import { reconcile } from '../../../src/recovery/reconcile.js';
+import { eraseJob } from '../../../src/repair/erase-job.js';
+import { importArtefacts } from '../../../src/repair/import-artefacts.js';
+import { refetchJob } from '../../../src/repair/refetch-job.js';
+import { releaseBody } from '../../../src/repair/release-body.js';
+import { workOnItem } from '../../../src/repair/replay-item.js';
+import { NEW_REPLAY } from '../../support/new-replay.js';
+import { type RecoveryFixture, recoveryFixture } from '../../support/recovery/recovery-fixture.js';
+import { archiveOver } from '../../support/store/archive-fixture.js';
+import { interruptedStore } from '../../support/store/interrupted-store.js';
+import { createMemoryStore, type MemoryStore } from '../../support/store/memory-store.js';
+
+/*
+ * An erasure on one replica beside everything that stores something on another: the erasure begins before each store call of
+ * the other, stops before each of its own, lets the other end, and goes on.
+ */
+
+/** In every body and in the sender's names. */
+const SECRET = 'Jane Roe';
+const PART = 1024;
+const AUDIT = { actor: 'ada', reason: null };
+
+let recovery: RecoveryFixture;
+let jobId: string;
+beforeAll(async () => {
+  recovery = await recoveryFixture();
+  jobId = await recovery.lose();
+});
+afterAll(() => recovery.close());
+
+const transcript = () =>
+  JSON.stringify({ format: '2.9', job: { id: jobId }, metadata: {}, results: [], speaker: SECRET });
+
+/** One process on the store; it learned of all erasures at time 0. */
+function replica(store: MemoryStore, clock: { ms: number }) {
+  const { archive, budget } = archiveOver(store, 32);
+  const ledger = createLedger({ store, replica: 'a' });
+  const { sources, egress } = parseConfig({ sources: { default: { maxBytes: 100_000 } } });
+  const erasedJobs = createErasedJobs(store, () => [clock.ms]);
+  const receiver = createReceiver({
+    sources: createSources(sources, egress.regions, []),
+    admission: createAdmission({ maxConcurrent: 10, maxWaiters: 10 }, budget),
+    archive,
+    quarantine: createQuarantine(store),
+    erasures: createErasures(store, erasedJobs),
+    ledger,
+    limits: { quarantineBytes: 10_000, maxParts: 10 },
+    observer: {
+      delivered: () => {},
+      refused: () => {},
+      unauthenticated: () => {},
+      refusalUnrecorded: () => {},
+    },
+  });
+  const source = { contents: ['transcript'], maxBytes: 100_000, keyPrefix: '' } as const;
+  const byName = new Map([['default', source]]);
+  const release = {
+    ...{ store, archive, ledger, maxParts: 10, sources: byName },
+    quarantine: createQuarantineStore(store),
+  };
+  const recoveryParts = { ...recovery.parts, store, archive, ledger };
+  return { store, archive, ledger, receiver, release, recovery: recoveryParts, sources: byName, erasedJobs };
+}
+type Replica = ReturnType<typeof replica>;
+
+function callback(contentType: string, body: string): CallbackRequest {
+  return {
+    sourceName: 'default',
+    method: 'POST',
+    peer: '127.0.0.1',
+    headers: { 'content-type': [contentType] },
+    rawQuery: `id=${jobId}&status=success`,
+    declaredLength: body.length,
+    isDelimited: true,
+    openBody: () => {
+      const chunks = body.match(/[^]{1,512}/g) ?? [];
+      return Object.assign(Readable.from(chunks.map((chunk) => Buffer.from(chunk))), {
+        bytes: body.length,
+        failure: null,
+        fail: () => {},
+        onFailure: () => {},
+      });
+    },
+  };
+}
+
+function form(
+  ...parts: readonly { readonly name: string; readonly file: string; readonly body: string }[]
+): string {
+  const text = parts.map(
+    ({ name, file, body }) =>
+      `--b\r\nContent-Disposition: form-data; name="${name}"; filename="${file}"\r\n\r\n${body}\r\n`,
+  );
+  return `${text.join('')}--b--\r\n`;
+}
+const FORM = 'multipart/form-data; boundary=b';
+const NAMED = { name: SECRET, file: `${SECRET}.docx`, body: SECRET };
+
+/** Already here when the others begin. */
+const QUARANTINED = ulid();
+async function fill(store: MemoryStore): Promise<void> {
+  store.put('.quarantine-indexed/complete.json', '{}');
+  const { archive } = archiveOver(store, 32);
+  const staged = archive.begin({
+    ...{ deliveryId: ulid(), jobId, status: 'success', source: 'default', region: null },
+    ...{ origin: 'callback', receivedAt: '2026-01-02T03:04:05.678Z', keyPrefix: '', context: null },
+  });
+  const item = staged.open({ identify: () => ({ kind: 'jobinfo', contentType: 'application/json' }) });
+  await item.write(Buffer.from(SECRET));
+  await item.end();
+  await staged.commit();
+  const known = { source: 'default', region: null, clientIp: null, method: 'POST', jobId, status: 'success' };
+  const request = { query: `id=${jobId}`, headers: { 'content-type': 'application/json' } };
+  await createQuarantine(store).keep(
+    {
+      ...{ ...known, ...request, deliveryId: QUARANTINED, receivedAt: '2026-01-02T03:04:05.678Z' },
+      ...{ reason: 'json-invalid', detail: 'It was broken.' },
+    },
+    Buffer.from(transcript()),
+  );
+}
+
+const media = (): string => SECRET.repeat((3 * PART) / SECRET.length);
+
+const OTHERS: Readonly<Record<string, (at: Replica) => Promise<unknown>>> = {
+  'a callback of small parts': ({ receiver }) =>
+    receiver.receive(callback(FORM, form({ ...NAMED, name: 'transcript', body: transcript() }, NAMED))),
+  'a callback that differs from what is stored': ({ receiver }) =>
+    receiver.receive(callback(FORM, form({ ...NAMED, name: 'jobinfo', body: `{"a":"${SECRET}"}` }))),
+  'a callback that is streamed': ({ receiver }) =>
+    receiver.receive(callback(FORM, form({ ...NAMED, name: 'data', body: media() }, NAMED))),
+  'a callback that goes to quarantine': ({ receiver }) =>
+    receiver.receive(callback('application/json', `{"${SECRET}"`)),
+  'a release': ({ release }) => releaseBody(release, QUARANTINED, AUDIT),
+  'an import': ({ store, archive, ledger, sources }) =>
+    importArtefacts(
+      { store, archive, ledger, sources },
+      {
+        expectedBytes: null,
+        fields: () => ({}),
+        async read(sink) {
+          const stream = Readable.from([Buffer.from(transcript())]);
+          const file = { fieldName: 'transcript', fileName: SECRET, contentType: 'application/json' };
+          await sink.add({ ...file, stream });
+        },
+        fail: () => {},
+      },
+      { jobId, actor: 'ada', clientIp: null },
+    ),
+};
+
+/** These take many calls, or ask the simulated service over HTTP: the erasure stops at the borders of its steps only. */
+const SAMPLED: typeof OTHERS = {
+  'a second erasure': ({ store, ledger }) =>
+    eraseJob({ store, ledger, keyPrefixes: [''], sleep: async () => {} }, jobId, AUDIT),
+  'a reconcile': ({ recovery: parts }) =>
+    reconcile(parts, { since: new Date(Date.now() - 3_600_000), full: true }),
+  'a refetch': ({ recovery: parts }) => refetchJob(parts, jobId, AUDIT),
+  'a replay': ({ recovery: parts, release, ledger }) =>
+    workOnItem(
+      { recovery: parts, release, ledger },
+      { ...NEW_REPLAY, selector: { kind: 'refetch' } },
+      jobId,
+      new AbortController().signal,
+    ),
+};
+
+interface Played {
+  readonly left: readonly string[];
+  /** Whether the other made so many calls, and the erasure. */
+  readonly reached: readonly [boolean, boolean];
+}
+
+/** The erasure begins before call `k` of the other, stops before its own call `j`, and goes on when the other has ended. */
+async function play(run: (at: Replica) => Promise<unknown>, k: number, j: number): Promise<Played> {
+  const memory: MemoryStore = { ...createMemoryStore(), partSize: PART };
+  await fill(memory);
+  const clock = { ms: 0 };
+  // The replica learns of all erasures before its calls count.
+  let calls = Number.NEGATIVE_INFINITY;
+  let erasureCalls = 0;
+  let erasing: Promise<unknown> | null = null;
+  let goOn = (): void => {};
+  let stopped = (): void => {};
+  const stop = new Promise<void>((resolve) => {
+    stopped = resolve;
+  });
+  const mayGoOn = new Promise<void>((resolve) => {
+    goOn = resolve;
+  });
+  const erasingStore = interruptedStore(memory, async () => {
+    erasureCalls += 1;
+    if (erasureCalls !== j) return;
+    stopped();
+    await mayGoOn;
+  });
+  const at = replica(
+    interruptedStore(memory, async () => {
+      calls += 1;
+      if (calls !== k) return;
+      const sleep = async (ms: number) => void (clock.ms += ms);
+      const ledger = { append: async () => {} };
+      erasing = eraseJob({ store: erasingStore, ledger, keyPrefixes: [''], sleep }, jobId, AUDIT);
+      await Promise.race([stop, erasing]);
+    }),
+    clock,
+  );
+  await at.erasedJobs.has('another');
+  calls = 0;
+  await run(at).catch(() => undefined);
+  goOn();
+  await erasing;
+  const began = erasing !== null;
+  return { left: began ? leftIn(memory) : [], reached: [began, erasureCalls >= j] };
+}
+
+/** What is stored of the job, and everything that holds the secret. */
+function leftIn({ objects }: MemoryStore): string[] {
+  const found = [...objects].filter(
+    ([key, { body, headers }]) =>
+      /jobs\/|^quarantine\/|^\.conflicts\//.test(key) ||
+      [key, body.toString(), decodeURIComponent(JSON.stringify(headers))].some((text) =>
+        text.includes(SECRET),
+      ),
+  );
+  return found.map(([key]) => key);
+}
+
+describe('an erasure leaves nothing beside', () => {
+  it.each(Object.keys(OTHERS))('%s, whichever calls of both it comes between', async (name) => {
+    const run = OTHERS[name];
+    if (run === undefined) throw new Error(name);
+    let played = 0;
+    for (let k = 1, began = true; began; k += 1) {
+      for (let j = 2, stoppedInTime = true; stoppedInTime && began; j += 1) {
+        const { left, reached } = await play(run, k, j);
+        [began, stoppedInTime] = reached;
+        expect({ k, j, left }).toEqual({ k, j, left: [] });
+        played += 1;
+      }
+    }
+    expect(played).toBeGreaterThan(50);
+  });
+
+  // Before the mark, after it, after its announcement, after the first look, and at its end.
+  it.each(Object.keys(SAMPLED))('%s', async (name) => {
+    const run = SAMPLED[name];
+    if (run === undefined) throw new Error(name);
+    let k = 1;
+    for (let began = true; began; k += 1) {
+      for (const j of [2, 3, 6, 15, 1000]) {
+        const { left, reached } = await play(run, k, j);
+        [began] = reached;
+        if (!began) break;
+        expect({ k, j, left }).toEqual({ k, j, left: [] });
+      }
+    }
+    expect(k).toBeGreaterThan(5);
+  });
+});

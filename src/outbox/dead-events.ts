@@ -34,7 +34,7 @@ export async function keepDeadEvent(store: ObjectStore, dead: DeadEvent): Promis
     JSON_HEADERS,
   );
   if (isErasable(event) && (await isErased(store, jobId)))
-    await removeDeadEvent(store, { subscriber, eventId: event.id, jobId });
+    for await (const _removed of purgeEventsOf(store, jobId));
 }
 
 /** The event first: as long as it is there, its marker is. */

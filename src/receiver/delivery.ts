@@ -2,6 +2,7 @@ import type { ArtefactContext } from '../archive/artefact-headers.js';
 import { ledgerLine, newDeliveryId } from '../archive/ledger/ledger-line.js';
 import type { QuarantineRecord } from '../archive/quarantine/quarantine.js';
 import type { UndecodableError } from '../content/decode-error.js';
+import { storableType } from '../content/media-type.js';
 import type { PartShape } from '../content/part-shape.js';
 import {
   type Acknowledgement,
@@ -189,12 +190,21 @@ export class Delivery {
   }
 }
 
-const MAX_TEXT = 200;
+/** Codings that a sender may name; the ledger records any other as `other`. */
+const CODINGS = new Set(['gzip', 'x-gzip', 'deflate', 'br', 'zstd', 'compress', 'x-compress', 'identity']);
 
-/** The wire format of a callback; texts are truncated to 200 characters. */
+/**
+ * The wire format of a callback, without what its sender may write at will, such as a file name as a parameter of the type: erasing
+ * the job leaves its ledger lines.
+ */
 function shapeOf({ headers, declaredLength }: CallbackRequest, parts?: readonly PartShape[]): DeliveryShape {
-  const contentType = header(headers, 'content-type')?.slice(0, MAX_TEXT) ?? null;
-  const contentEncoding = bodyEncodings(headers)?.slice(0, MAX_TEXT);
+  const type = header(headers, 'content-type');
+  const contentType = type === null ? null : storableType(type);
+  const codings = bodyEncodings(headers)
+    ?.split(',', 8)
+    .map((coding) => coding.trim().toLowerCase())
+    .map((coding) => (CODINGS.has(coding) ? coding : 'other'));
+  const contentEncoding = codings?.join(', ');
   const sized = declaredLength === null || declaredLength === 0 ? 'none' : 'sized';
   return {
     contentType,

@@ -31,6 +31,8 @@ export interface Erasure {
     readonly conflicts: number;
     /** Quarantined bodies. */
     readonly quarantined: number;
+    /** Events that were not delivered to a subscriber. */
+    readonly events: number;
     /** Old versions of any of them. */
     readonly versions: number;
     /** Uploads that were not completed, or temporary files. */
@@ -119,16 +121,28 @@ const KEPT_REASONS: Readonly<Record<KeptObject['reason'], string>> = {
 
 /** For people: what was erased. */
 export function summaryOf(erased: Omit<Erasure['erased'], 'bytes'>): string {
-  const { artefacts, conflicts, quarantined, versions, uploads } = erased;
+  const { artefacts, conflicts, quarantined, events, versions, uploads } = erased;
   const main = `${artefacts} artefacts, ${conflicts} conflicts, ${quarantined} quarantined bodies`;
-  const others = [versions > 0 ? `${versions} old versions` : '', uploads > 0 ? `${uploads} uploads` : ''];
+  const others = [
+    events > 0 ? `${events} undelivered events` : '',
+    versions > 0 ? `${versions} old versions` : '',
+    uploads > 0 ? `${uploads} uploads` : '',
+  ];
   return [main, ...others.filter((each) => each !== '')].join(', ');
 }
 
 type Counts = { -readonly [name in keyof Erasure['erased']]: number };
 
 class Tally {
-  readonly counts: Counts = { artefacts: 0, conflicts: 0, quarantined: 0, versions: 0, uploads: 0, bytes: 0 };
+  readonly counts: Counts = {
+    artefacts: 0,
+    conflicts: 0,
+    quarantined: 0,
+    events: 0,
+    versions: 0,
+    uploads: 0,
+    bytes: 0,
+  };
   /** What this round could not remove. */
   kept: PurgedObject[] = [];
   /** Whether this round removed anything. */
@@ -139,7 +153,7 @@ class Tally {
     this.found = false;
   }
 
-  add(purged: PurgedObject, counted: 'artefacts' | 'conflicts' | 'quarantined' | null): void {
+  add(purged: PurgedObject, counted: 'artefacts' | 'conflicts' | 'quarantined' | 'events' | null): void {
     if (purged.kept !== null) {
       this.kept.push(purged);
       return;
@@ -173,7 +187,9 @@ async function purgeOnce({ store, keyPrefixes }: EraseParts, jobId: string, tall
       tally.add(purged, key.startsWith(folder) ? kind : null);
     }
   }
-  for await (const purged of purgeEventsOf(store, jobId)) tally.add(purged, null);
+  for await (const purged of purgeEventsOf(store, jobId)) {
+    tally.add(purged, purged.key.endsWith('.json') ? 'events' : null);
+  }
   const limit = pLimit(BODIES_AT_ONCE);
   const ids = await tracedBodies(store, jobId);
   await Promise.all(

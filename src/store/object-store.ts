@@ -53,11 +53,10 @@ export interface ObjectStore {
   delete(key: string): Promise<void>;
 
   /**
-   * Removes all objects below a folder, which ends in `/`, or one object by its key (no other key may begin with it), with
-   * their old versions, delete markers and metadata. Yields what it found, also what cannot be removed yet and is hidden
-   * instead. One pass: repeat it until nothing is removed.
+   * Removes all objects below a folder, which ends in `/`, or one object, with their old versions, delete markers and metadata.
+   * Yields what it found, also what cannot be removed yet and is hidden instead. One pass: repeat it until nothing is removed.
    */
-  purge(folder: string): AsyncIterable<PurgedObject>;
+  purge(place: string): AsyncIterable<PurgedObject>;
 
   /** Lists the keys below a folder, also of objects of which only old versions remain. A key may come several times. */
   traces(folder: string): AsyncIterable<string>;

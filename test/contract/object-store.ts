@@ -469,6 +469,9 @@ export function describeObjectStore(name: string, open: () => Promise<StoreUnder
         expect(await keysBelow('purge/')).toEqual(['purge/j10/a']);
         expect(await tracesOf('purge/j1/')).toEqual([]);
         expect(await purge('purge/j1/')).toEqual([]);
+        await put('purge/j10/ab');
+        expect(await purge('purge/j10/a')).toEqual([{ ...removed[0], key: 'purge/j10/a' }]);
+        expect(await keysBelow('purge/')).toEqual(['purge/j10/ab']);
       });
 
       it('removes one object by its key, and leaves those beside it', async () => {

@@ -45,7 +45,7 @@ export function importRoutes(parts: ImportRouteParts): AdminRoute[] {
       params: JOB,
       form: importForm,
       answers: { 200: takenSchema },
-      problems: ['not-found', 'body-malformed', 'body-too-slow', 'body-too-large', 'overloaded'],
+      problems: ['not-found', 'body-malformed', 'body-too-slow', 'body-too-large', 'overloaded', 'conflict'],
       async handle({ params, request, response, actor, peer, access: { scope } }) {
         refuseEarly(request, largest);
         if (inFlight >= IMPORTS_AT_ONCE) {

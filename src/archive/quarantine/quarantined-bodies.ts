@@ -52,7 +52,7 @@ function idOf(key: string, jobId: string): string {
 export async function removeErasedBody(store: ObjectStore, id: string, jobId: string): Promise<void> {
   let isKept = false;
   for await (const { kept } of store.purge(quarantineFolder(id))) isKept ||= kept !== null;
-  if (!isKept) await store.delete(quarantineMarker(jobId, id));
+  if (!isKept) for await (const _marker of store.purge(quarantineMarker(jobId, id)));
 }
 
 async function bodyOf(store: ObjectStore, id: string): Promise<QuarantinedBody> {

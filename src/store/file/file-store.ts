@@ -100,8 +100,8 @@ export function createFileStore(options: FileStoreOptions): ObjectStore {
       await fileCall('delete', key, () => deleteObject(parts, key));
     },
 
-    purge(folder) {
-      return listing(folder, () => purgeFolder(parts, folder));
+    purge(place) {
+      return listing(place, () => purgePlace(parts, place));
     },
 
     async *traces(folder) {
@@ -175,15 +175,17 @@ async function withTempFile<T>(
   }
 }
 
-async function* purgeFolder(parts: Parts, folder: string): AsyncGenerator<PurgedObject> {
+async function* purgePlace(parts: Parts, place: string): AsyncGenerator<PurgedObject> {
   const { root, meta } = parts;
-  for await (const { key, size } of listFiles(root, folder, '')) {
+  for await (const { key, size } of listFiles(root, place, '')) {
+    if (!place.endsWith('/') && key !== place) continue;
     await deleteObject(parts, key);
     yield { key, size, what: 'object', kept: null };
   }
+  if (!place.endsWith('/')) return;
   // Metadata without an object is left by a process that died.
-  await root.guard(join(root.path, '.meta', folder)).catch(ifAbsent(undefined));
-  await meta.removeFolder(folder);
+  await root.guard(join(root.path, '.meta', place)).catch(ifAbsent(undefined));
+  await meta.removeFolder(place);
 }
 
 async function* listing<T>(prefix: string, start: () => AsyncGenerator<T>): AsyncGenerator<T> {

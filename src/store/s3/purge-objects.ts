@@ -86,16 +86,22 @@ async function* versionPages(bucket: S3Bucket, folder: string): AsyncGenerator<V
       isLatest: each.IsLatest ?? true,
       isMarker,
     });
-    yield [
+    const found = [
       ...(page.Versions ?? []).map((each) => read(false, each)),
       ...(page.DeleteMarkers ?? []).map((each) => read(true, each)),
     ];
+    yield found.filter(({ key }) => isWithin(key, folder));
     if (page.IsTruncated && !page.NextKeyMarker)
       throw new StoreError('purge', `the listing of versions of "${folder}" is truncated and does not go on`);
     position = page.IsTruncated
       ? { KeyMarker: keyOf(page.NextKeyMarker), VersionIdMarker: page.NextVersionIdMarker }
       : null;
   }
+}
+
+/** A listing takes the name of an object as the beginning of names. */
+function isWithin(key: string, place: string): boolean {
+  return place.endsWith('/') || key === place;
 }
 
 interface ListedVersion {
@@ -169,6 +175,7 @@ async function* purgeCurrent(
   { status }: S3Failure,
 ): AsyncGenerator<PurgedObject> {
   for await (const { key, size } of listObjects(bucket, folder, '')) {
+    if (!isWithin(key, folder)) continue;
     await deleteObject(bucket, key);
     yield { key, size, what: 'object', kept: null };
   }

@@ -11,9 +11,10 @@ import type {
 /** The `purge` of a store without versions and uploads, by its own `list` and `delete`. */
 export async function* purgeByDelete(
   store: Pick<ObjectStore, 'list' | 'delete'>,
-  folder: string,
+  place: string,
 ): AsyncGenerator<PurgedObject> {
-  for await (const { key, size } of store.list(folder)) {
+  for await (const { key, size } of store.list(place)) {
+    if (!place.endsWith('/') && key !== place) continue;
     await store.delete(key);
     yield { key, size, what: 'object', kept: null };
   }

@@ -81,6 +81,7 @@ export const erasedSchema = z
       artefacts: count,
       conflicts: count,
       quarantined: count,
+      events: count.describe('events that were not delivered to a subscriber'),
       versions: count.describe('old versions of any of them'),
       uploads: count.describe('uploads that were not completed'),
       bytes: count,

@@ -65,7 +65,7 @@ function replica(store: MemoryStore, clock: { ms: number }) {
       refusalUnrecorded: () => {},
     },
   });
-  const source = { contents: ['transcript'], maxBytes: 100_000, keyPrefix: '' } as const;
+  const source = { contents: ['transcript'], maxBytes: 100_000, keyPrefix: '', context: [] } as const;
   const byName = new Map([['default', source]]);
   const release = {
     ...{ store, archive, ledger, maxParts: 10, sources: byName },

@@ -86,8 +86,9 @@ function callback(contentType: string, body: string): CallbackRequest {
     declaredLength: body.length,
     isDelimited: true,
     openBody: () => {
-      const chunks = body.match(/[^]{1,512}/g) ?? [];
-      return Object.assign(Readable.from(chunks.map((chunk) => Buffer.from(chunk))), {
+      const chunks: Buffer[] = [];
+      for (let at = 0; at < body.length; at += 512) chunks.push(Buffer.from(body.slice(at, at + 512)));
+      return Object.assign(Readable.from(chunks), {
         bytes: body.length,
         failure: null,
         fail: () => {},
@@ -207,7 +208,9 @@ async function play(run: (at: Replica) => Promise<unknown>, k: number, j: number
     interruptedStore(memory, async () => {
       calls += 1;
       if (calls !== k) return;
-      const sleep = async (ms: number) => void (clock.ms += ms);
+      const sleep = async (ms: number): Promise<void> => {
+        clock.ms += ms;
+      };
       const ledger = { append: async () => {} };
       erasing = eraseJob({ store: erasingStore, ledger, keyPrefixes: [''], sleep }, jobId, AUDIT);
       await Promise.race([stop, erasing]);

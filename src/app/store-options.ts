@@ -1,5 +1,7 @@
+import { LEDGER_FOLDER } from '../archive/layout.js';
 import type { Config } from '../config/config.js';
 import type { StoreOptions } from '../store/open-store.js';
+import type { S3Lock } from '../store/s3/s3-options.js';
 
 /** Options of the store, from the configuration. */
 export function storeOptions({ store }: Config): StoreOptions {
@@ -18,6 +20,7 @@ export function storeOptions({ store }: Config): StoreOptions {
       checksum: s3.checksum,
       sse: encryption(s3),
       storageClass: s3.storageClass,
+      lock: lock(s3),
       conditionalWrites: s3.conditionalWrites,
       connectTimeoutMs: s3.connectTimeout,
       requestTimeoutMs: s3.requestTimeout,
@@ -37,6 +40,12 @@ function encryption({ sse, kmsKeyId }: Config['store']['s3']): NonNullable<Store
     case 'kms':
       return { mode: 'aws:kms', keyId: kmsKeyId };
   }
+}
+
+function lock({ lock: { mode, days } }: Config['store']['s3']): S3Lock | null {
+  if (mode === 'none' || days === null) return null;
+  const name = mode === 'governance' ? 'GOVERNANCE' : 'COMPLIANCE';
+  return { mode: name, days, folders: [LEDGER_FOLDER] };
 }
 
 /** Identifies the store in files that are kept outside of it. Buckets of two servers may have the same name. */

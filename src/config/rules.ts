@@ -58,6 +58,15 @@ function* storeRules({ store, sources }: Settings): Generator<BrokenRule> {
       also: [['store', 's3', 'sse']],
     };
   }
+  if ((s3.lock.mode === 'none') !== (s3.lock.days === null)) {
+    const [missing, other] =
+      s3.lock.days === null ? (['days', 'mode'] as const) : (['mode', 'days'] as const);
+    yield {
+      path: ['store', 's3', 'lock', missing],
+      expected: 'to be set: a lock has a mode and a number of days',
+      also: [['store', 's3', 'lock', other]],
+    };
+  }
   if (!store.url.startsWith('s3:')) return;
   if (partSize < S3_MIN_PART) {
     yield { path: ['store', 'partSize'], expected: 'at least 5MiB on S3', also: [['store', 'url']] };

@@ -1,7 +1,12 @@
 import { hash, randomBytes, randomUUID } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
 import type { ObjectStore } from '../store/object-store.js';
-import { type ConditionFinding, type ProbeReport, probeStore } from '../store/probe-store.js';
+import {
+  type ConditionFinding,
+  type ProbeReport,
+  probeStore,
+  retentionWarning,
+} from '../store/probe-store.js';
 import type { BucketFacts } from '../store/s3/inspect-bucket.js';
 import { errorText, type Finding, failed, ok, skipped, warning } from './finding.js';
 
@@ -112,21 +117,24 @@ function bucketFindings(facts: BucketFacts): Finding[] {
   return [clock(facts.clockAheadMs), lifecycle(facts.endsIncompleteUploads), versions(facts)];
 }
 
-function versions({ versioning, objectLock }: BucketFacts): Finding {
+function versions({ versioning, objectLock, defaultRetention, fault }: BucketFacts): Finding {
   const check = 'store versions';
+  const advice = 'See docs/stores.md, "Versioning and Object Lock".';
+  if (fault !== null) return failed(check, `${fault}.`, advice);
+  if (defaultRetention !== null) return warning(check, retentionWarning(defaultRetention), advice);
   if (objectLock) {
     return warning(
       check,
-      'Object Lock is on: every version is kept until its retention ends, including versions of erased objects and of ' +
-        'the canary, which is written every store.canaryInterval.',
-      'See docs/stores.md, "Versioning and Object Lock".',
+      'Object Lock is on, without a default retention: only what store.s3.lock names is locked. The canary leaves an old ' +
+        'version every store.canaryInterval.',
+      'Add a lifecycle rule that expires noncurrent versions of .canary/ (docs/stores.md, "Versioning and Object Lock").',
     );
   }
   if (versioning === null) return skipped(check, 'The versioning of the bucket cannot be read.');
   if (versioning === 'off') return ok(check, 'The bucket keeps no versions: erased objects are gone.');
   return warning(
     check,
-    `Versioning is ${versioning}: erased objects and every write of the canary remain as old versions.`,
+    `Versioning is ${versioning}: every write of the canary remains as an old version.`,
     'Add a lifecycle rule that expires noncurrent versions (docs/stores.md, "Versioning and Object Lock").',
   );
 }

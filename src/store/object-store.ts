@@ -89,6 +89,10 @@ export interface StoreTraits {
   readonly versioning: 'on' | 'off' | 'suspended' | null;
   /** Whether versions can be protected from deletion until a date. */
   readonly objectLock: boolean | null;
+  /** The retention that the bucket itself puts on every new object, in words; null also without one. */
+  readonly defaultRetention: string | null;
+  /** Why the bucket cannot be used as it is configured; null when nothing is known against it. */
+  readonly fault: string | null;
 }
 
 export type CreateResult = 'created' | 'exists';

@@ -20,6 +20,8 @@ export interface ProbeReport {
   readonly trustworthy: boolean;
   /** One sentence per finding, for the log and the operator. */
   readonly findings: readonly string[];
+  /** What an operator should know although the store can be trusted. */
+  readonly warnings: readonly string[];
 }
 
 /** How often writers race for a key. */
@@ -58,10 +60,12 @@ export async function probeStore(store: ObjectStore, options: ProbeOptions = {})
   const probe = createProbe(withCallDeadlines(store, callTimeout), `${prefix}${randomUUID()}/`, races);
   try {
     const fault = await probe.writeAndReadBack();
-    if (fault !== null) return report('untested', 'untested', `The store is not usable: ${fault}.`);
+    const traits = fault === null ? await traitsOf(store, callTimeout) : null;
+    const trouble = fault ?? traits?.fault ?? null;
+    if (trouble !== null) return report('untested', 'untested', `The store is not usable: ${trouble}.`);
     const put = await finding(() => probe.conditionalPut());
     const complete = await finding(() => probe.conditionalComplete());
-    return withTraits(report(put, complete, null), await traitsOf(store, callTimeout));
+    return withTraits(report(put, complete, null), traits);
   } finally {
     await probe.cleanUp();
   }
@@ -93,7 +97,14 @@ function report(
         ]
       : [fault];
   const trustworthy = conditionalPut === 'holds' && conditionalComplete === 'holds';
-  return { writable: fault === null, conditionalPut, conditionalComplete, trustworthy, findings };
+  return {
+    writable: fault === null,
+    conditionalPut,
+    conditionalComplete,
+    trustworthy,
+    findings,
+    warnings: [],
+  };
 }
 
 async function traitsOf(store: ObjectStore, milliseconds: number): Promise<StoreTraits | null> {
@@ -104,13 +115,24 @@ async function traitsOf(store: ObjectStore, milliseconds: number): Promise<Store
 }
 
 /** On some servers conditions are not atomic in versioned buckets, so that the report includes the versioning. */
-function withTraits(found: ProbeReport, traits: StoreTraits | null): ProbeReport {
+function withTraits(given: ProbeReport, traits: StoreTraits | null): ProbeReport {
+  const retention = traits?.defaultRetention ?? null;
+  const found = retention === null ? given : { ...given, warnings: [retentionWarning(retention)] };
   if (traits?.versioning !== 'on' && traits?.versioning !== 'suspended') return found;
   const state = `Versioning of the bucket is ${traits.versioning}`;
   const said = found.trustworthy
     ? `${state}.`
     : `${state}, and Ceph's conditions are not atomic in versioned buckets: use one that never was.`;
   return { ...found, findings: [...found.findings, said] };
+}
+
+/** What a default retention of the bucket costs. */
+export function retentionWarning(retention: string): string {
+  return (
+    `The bucket locks every new object (${retention}), also the canary, of which each replica leaves a locked version every ` +
+    'store.canaryInterval (8,640 a day by default), and all objects that are erased or replaced: remove the default ' +
+    'retention and set store.s3.lock, which locks artefacts and ledger segments only.'
+  );
 }
 
 interface Probe {

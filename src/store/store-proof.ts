@@ -20,14 +20,14 @@ export interface StoreProofTarget {
 }
 
 /**
- * Probes the store once. Resolves when it may take deliveries, with a warning where a weaker guarantee was accepted.
+ * Probes the store once. Resolves when it may take deliveries, with a warning where there is one.
  * Throws `WeakStoreError` for a store that will never be fit; any other error may be temporary.
  */
 export async function proveStore({ location, probe, acceptWeak }: StoreProofTarget): Promise<string | null> {
   const report = await probe();
   const findings = report.findings.join(' ');
   if (!report.writable) throw new Error(findings);
-  if (report.trustworthy) return null;
+  if (report.trustworthy) return report.warnings.length === 0 ? null : report.warnings.join(' ');
   if (acceptWeak) return `weaker guarantee accepted: ${findings}`;
   if (isWeak(report)) throw new WeakStoreError(location, findings);
   throw new Error(findings);

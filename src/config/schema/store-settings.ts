@@ -63,6 +63,19 @@ const s3 = section(
       'text',
       "Storage class of artefacts; the ledger, the quarantine and everything else use the bucket's default.",
     ),
+    lock: section('Object Lock of artefacts and ledger segments, in a bucket that was created with it.', {
+      mode: setting(
+        types.oneOf(['none', 'governance', 'compliance']),
+        'none, governance or compliance',
+        'none',
+        'Retention put on every new artefact and ledger segment. compliance cannot be lifted by anybody.',
+      ),
+      days: optional(
+        types.count(1, 36_500),
+        'number',
+        'Days of the retention, from the write on; needed with `mode`.',
+      ),
+    }),
     connectTimeout: setting(types.duration(100), 'duration', '3s', 'Time to open a connection.'),
     requestTimeout: setting(types.duration(1_000), 'duration', '15s', 'Time for one request, except parts.'),
     partTimeout: setting(types.duration(1_000), 'duration', '60s', 'Time for one attempt to upload a part.'),

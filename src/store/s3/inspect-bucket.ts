@@ -1,4 +1,5 @@
 import {
+  type DefaultRetention,
   GetBucketLifecycleConfigurationCommand,
   GetBucketVersioningCommand,
   GetObjectLockConfigurationCommand,
@@ -20,18 +21,42 @@ export interface BucketFacts extends StoreTraits {
 }
 
 /** Needs permissions that the receiver itself does not. Never throws. */
-export async function bucketTraits(client: S3Client, bucket: string): Promise<StoreTraits> {
-  const [versioning, objectLock] = await Promise.all([
+export async function bucketTraits(
+  client: S3Client,
+  bucket: string,
+  { lock }: Pick<S3Settings, 'lock'>,
+): Promise<StoreTraits> {
+  const [versioning, found] = await Promise.all([
     client.send(new GetBucketVersioningCommand({ Bucket: bucket })).then(
       ({ Status }) => (Status === 'Enabled' ? 'on' : Status === 'Suspended' ? 'suspended' : 'off'),
       () => null,
     ),
     client.send(new GetObjectLockConfigurationCommand({ Bucket: bucket })).then(
-      ({ ObjectLockConfiguration }) => ObjectLockConfiguration?.ObjectLockEnabled === 'Enabled',
-      (error: unknown) => (asFailure(error).code === 'ObjectLockConfigurationNotFoundError' ? false : null),
+      ({ ObjectLockConfiguration }) => ({
+        isOn: ObjectLockConfiguration?.ObjectLockEnabled === 'Enabled',
+        retention: ObjectLockConfiguration?.Rule?.DefaultRetention,
+      }),
+      (error: unknown) =>
+        WITHOUT_LOCK.has(asFailure(error).code) ? { isOn: false, retention: undefined } : null,
     ),
   ]);
-  return { versioning, objectLock };
+  const isImpossible = Boolean(lock) && found?.isOn === false;
+  return {
+    versioning,
+    objectLock: found?.isOn ?? null,
+    defaultRetention: inWords(found?.retention),
+    fault: isImpossible ? 'store.s3.lock is set, but the bucket was created without Object Lock' : null,
+  };
+}
+
+/** AWS has the first for every bucket without it; others answer that they do not know it. */
+const WITHOUT_LOCK = new Set(['ObjectLockConfigurationNotFoundError', 'NoSuchObjectLockConfiguration']);
+
+function inWords(retention: DefaultRetention | undefined): string | null {
+  if (retention === undefined) return null;
+  const { Mode, Days, Years } = retention;
+  const time = Days === undefined ? `${Years} years` : `${Days} days`;
+  return `${String(Mode).toLowerCase()} for ${time}`;
 }
 
 /** Reads a bucket's lifecycle rules and traits, and the server's time. Never throws. */
@@ -54,7 +79,7 @@ export async function inspectBucket(place: {
     },
     { step: 'deserialize', name: 'noteServerTime', priority: 'low' },
   );
-  const traits = await bucketTraits(client, place.bucket);
+  const traits = await bucketTraits(client, place.bucket, place.settings);
   try {
     const command = new GetBucketLifecycleConfigurationCommand({ Bucket: place.bucket });
     const { Rules = [] } = await client.send(command);

@@ -62,7 +62,7 @@ function putRequest(
 ): SignedPut {
   const { sender, settings, limits } = bucket;
   const lines = integrityLines(integrityOf(settings, sender.secure, body, headers.metadata.sha256));
-  addObjectLines(lines, settings, headers);
+  addObjectLines(lines, settings, key, headers);
   lines.push(...condition);
   return {
     key: bucket.prefix + key,

@@ -19,6 +19,8 @@ export interface S3Settings {
   readonly sse?: S3Encryption | null | undefined;
   /** Of artefacts, e.g. `STANDARD_IA`. Default, and for all other objects: the bucket's. */
   readonly storageClass?: string | null | undefined;
+  /** Retention of artefacts and of objects in `folders`. Default: none. */
+  readonly lock?: S3Lock | null | undefined;
   /**
    * `native`: the server's conditional writes; the start-up probe rejects a server on which they do not hold. `emulated`,
    * for servers without them: a HEAD, then an unconditional write; concurrent writers can overwrite each other. Default
@@ -49,6 +51,15 @@ export interface S3StoreOptions {
   readonly settings: S3Settings;
   /** Called with what an operator should know although nothing failed; once for each. */
   readonly onNotice?: ((message: string) => void) | undefined;
+}
+
+/** Object Lock: nobody can remove a version before its time, in mode `COMPLIANCE` not even the account's owner. */
+export interface S3Lock {
+  readonly mode: 'GOVERNANCE' | 'COMPLIANCE';
+  /** From the write on. */
+  readonly days: number;
+  /** Folders of keys that are locked besides artefacts, each ending in `/`. */
+  readonly folders: readonly string[];
 }
 
 export type S3ChecksumMode = 'sha256' | 'crc32';

@@ -84,7 +84,7 @@ export async function createS3Store(options: S3StoreOptions): Promise<ObjectStor
 
     sweepUploads: (olderThan) => sweepS3Uploads(bucket, olderThan),
 
-    traits: () => bucketTraits(bucket.client, options.bucket),
+    traits: () => bucketTraits(bucket.client, options.bucket, options.settings),
 
     close() {
       closed ??= bucket.sender.close().finally(() => bucket.client.destroy());

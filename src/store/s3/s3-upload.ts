@@ -9,7 +9,7 @@ import { headObject } from './read-object.js';
 import { located, type S3Bucket } from './s3-bucket.js';
 import { asFailure, isMissing, isRetryable, type S3Failure } from './s3-failure.js';
 import { s3StoreError } from './s3-store-error.js';
-import { integrityLines, integrityOf, storageClassOf } from './wire/object-headers.js';
+import { integrityLines, integrityOf, lockOf, sendsCrc32, storageClassOf } from './wire/object-headers.js';
 import { withRetries } from './with-retries.js';
 
 /** S3's limit; with 8 MiB parts it is reached at 78 GiB. */
@@ -24,7 +24,8 @@ export async function startS3Upload(
   key: string,
   headers: ObjectHeaders,
 ): Promise<PendingUpload> {
-  const { sse, checksum } = bucket.settings;
+  const { sse } = bucket.settings;
+  const lock = lockOf(bucket.settings, key, headers);
   const storageClass = storageClassOf(bucket.settings, headers);
   try {
     const response = await withRetries(bucket.limits.retry, () =>
@@ -36,7 +37,8 @@ export async function startS3Upload(
           ...(storageClass !== null && { StorageClass: storageClass as 'STANDARD' }),
           ...(sse && { ServerSideEncryption: sse.mode }),
           ...(sse?.mode === 'aws:kms' && sse.keyId && { SSEKMSKeyId: sse.keyId }),
-          ...(checksum === 'crc32' && { ChecksumAlgorithm: 'CRC32' as const }),
+          ...(sendsCrc32(bucket.settings) && { ChecksumAlgorithm: 'CRC32' as const }),
+          ...(lock !== null && { ObjectLockMode: lock.mode, ObjectLockRetainUntilDate: lock.until }),
         }),
       ),
     );

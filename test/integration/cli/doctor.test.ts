@@ -103,6 +103,7 @@ describe('doctor before S3', () => {
     standIn.ignoreConditions = false;
     standIn.state.versioning = null;
     standIn.state.objectLock = false;
+    standIn.state.defaultRetention = null;
   });
 
   afterAll(() => standIn.close());
@@ -143,8 +144,11 @@ describe('doctor before S3', () => {
     const locked = (await doctor(settings())).one('store versions');
     expect(locked).toMatchObject({
       verdict: 'warning',
-      message: expect.stringMatching(/^Object Lock is on/),
+      message: expect.stringMatching(/^Object Lock is on, without a default retention/),
     });
+    standIn.state.defaultRetention = 30;
+    const costly = (await doctor(settings())).one('store versions');
+    expect(costly).toMatchObject({ verdict: 'warning', message: expect.stringContaining('8,640 a day') });
   });
 
   it('fails for a store that ignores conditions, unless that was accepted', async () => {

@@ -59,9 +59,14 @@ const HANDLERS: Record<string, Handler> = {
   GetVersioning: ({ versioning }) =>
     ok(xml('VersioningConfiguration', versioning === null ? '' : `<Status>${versioning}</Status>`)),
 
-  GetObjectLock: ({ objectLock }) =>
+  GetObjectLock: ({ objectLock, defaultRetention: days }) =>
     objectLock
-      ? ok(xml('ObjectLockConfiguration', '<ObjectLockEnabled>Enabled</ObjectLockEnabled>'))
+      ? ok(
+          xml(
+            'ObjectLockConfiguration',
+            `<ObjectLockEnabled>Enabled</ObjectLockEnabled>${retentionRule(days)}`,
+          ),
+        )
       : s3Error(404, 'ObjectLockConfigurationNotFoundError'),
 
   GetLifecycle: () => s3Error(404, 'NoSuchLifecycleConfiguration'),
@@ -124,6 +129,12 @@ const HANDLERS: Record<string, Handler> = {
     return ok(xml('ListMultipartUploadsResult', `<EncodingType>url</EncodingType>${uploads.join('')}`));
   },
 };
+
+function retentionRule(days: number | null): string {
+  if (days === null) return '';
+  const retention = `<Mode>GOVERNANCE</Mode><Days>${days}</Days>`;
+  return `<Rule><DefaultRetention>${retention}</DefaultRetention></Rule>`;
+}
 
 /** Carries out a request and returns its answer. */
 export function answerS3(state: S3State, request: S3Request, ignoreConditions: boolean): S3Answer {

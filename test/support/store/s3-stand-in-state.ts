@@ -35,6 +35,8 @@ export interface S3State {
   readonly uploads: Map<string, StandInUpload>;
   versioning: 'Enabled' | 'Suspended' | null;
   objectLock: boolean;
+  /** Days of the bucket's default retention; null without one. */
+  defaultRetention: number | null;
   /** Oldest first, the current ones included; only with versioning. */
   readonly versions: StandInVersion[];
   /** Versions that cannot be removed, with the headers that explain it. */
@@ -74,6 +76,7 @@ export function createS3State(): S3State {
     uploads: new Map(),
     versioning: null,
     objectLock: false,
+    defaultRetention: null,
     put(key, body, headers, size = body.length) {
       const object = { body, size, headers, modifiedAt: new Date(), etag: etagOf({ body, size }) };
       objects.set(key, object);

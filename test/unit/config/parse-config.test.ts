@@ -234,6 +234,12 @@ describe('parseConfig', () => {
       { store: { s3: { kmsKeyId: 'key' } } },
       /^store\.s3\.kmsKeyId: .*sse to be kms/,
     ],
+    [
+      'a lock without its days',
+      { store: { s3: { lock: { mode: 'governance' } } } },
+      /^store\.s3\.lock\.days: .*a mode and a number of days/,
+    ],
+    ['days without a lock', { store: { s3: { lock: { days: 30 } } } }, /^store\.s3\.lock\.mode: /],
     ['small parts on S3', { store: { url: 's3://bucket', partSize: '1MiB' } }, /at least 5MiB/],
     [
       'bodies of more than 10,000 parts',

@@ -100,6 +100,28 @@ describe('probing a store', () => {
     },
   );
 
+  it('says what a default retention of the bucket costs, and trusts it nevertheless', async () => {
+    const { store, standIn } = await standInStore();
+    expect((await probeStore(store)).warnings).toEqual([]);
+    Object.assign(standIn.state, { objectLock: true, defaultRetention: 30 });
+    const { trustworthy, warnings } = await probeStore(store);
+    expect(trustworthy).toBe(true);
+    expect(warnings.join()).toMatch(/locks every new object \(governance for 30 days\).*canary.*8,640/);
+  });
+
+  it('does not take a bucket without Object Lock that is to be locked', async () => {
+    const place = await openStandInStore({ lock: { mode: 'GOVERNANCE', days: 1, folders: [] } });
+    try {
+      const refused = await probeStore(place.store);
+      expect(refused.writable).toBe(false);
+      expect(refused.findings.join()).toMatch(/store\.s3\.lock is set.*without Object Lock/);
+      place.standIn.state.objectLock = true;
+      expect((await probeStore(place.store)).trustworthy).toBe(true);
+    } finally {
+      await place.close();
+    }
+  });
+
   it('reports nothing about versioning that it may not read', async () => {
     const { store, standIn } = await standInStore();
     standIn.misbehave = ({ operation }) =>

@@ -8,6 +8,7 @@ const FIT: ProbeReport = {
   conditionalPut: 'holds',
   conditionalComplete: 'holds',
   trustworthy: true,
+  warnings: [],
   findings: ['All is well.'],
 };
 const AWAY: ProbeReport = { ...FIT, writable: false, trustworthy: false, findings: ['It is away.'] };

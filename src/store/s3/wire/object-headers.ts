@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { ObjectHeaders } from '../../object-store.js';
-import type { S3Settings } from '../s3-options.js';
+import type { S3Lock, S3Settings } from '../s3-options.js';
 
 const SHA256 = /^[0-9a-f]{64}$/;
 const UNSIGNED = 'UNSIGNED-PAYLOAD';
@@ -25,11 +25,18 @@ export interface Integrity {
  */
 export function integrityOf(settings: S3Settings, secure: boolean, body: Buffer, sha256?: string): Integrity {
   const known = sha256 !== undefined && SHA256.test(sha256) ? sha256 : null;
-  if (settings.checksum !== 'crc32') return { sha256: known ?? hash('sha256', body, 'hex'), crc32: null };
+  // AWS demands a checksum of its own with every object that is locked.
+  const crc32 = sendsCrc32(settings) ? crc32Base64(body) : null;
+  if (settings.checksum !== 'crc32') return { sha256: known ?? hash('sha256', body, 'hex'), crc32 };
   return {
     sha256: known ?? (secure ? UNSIGNED : hash('sha256', body, 'hex')),
-    crc32: crc32Base64(body),
+    crc32,
   };
+}
+
+/** Whether uploads carry a CRC-32, in parts or as a whole. */
+export function sendsCrc32({ checksum, lock }: S3Settings): boolean {
+  return checksum === 'crc32' || Boolean(lock);
 }
 
 export function integrityLines({ sha256, crc32 }: Integrity): string[] {
@@ -45,11 +52,21 @@ function crc32Base64(body: Buffer): string {
 }
 
 /** Appends the headers of a PutObject. */
-export function addObjectLines(lines: string[], settings: S3Settings, headers: ObjectHeaders): void {
+export function addObjectLines(
+  lines: string[],
+  settings: S3Settings,
+  key: string,
+  headers: ObjectHeaders,
+): void {
   lines.push('content-type', headers.contentType);
   for (const name of Object.keys(headers.metadata)) lines.push(METADATA + name, headers.metadata[name] ?? '');
   const storageClass = storageClassOf(settings, headers);
   if (storageClass !== null) lines.push('x-amz-storage-class', storageClass);
+  const lock = lockOf(settings, key, headers);
+  if (lock !== null) {
+    lines.push('x-amz-object-lock-mode', lock.mode);
+    lines.push('x-amz-object-lock-retain-until-date', lock.until.toISOString());
+  }
   const { sse } = settings;
   if (sse) lines.push('x-amz-server-side-encryption', sse.mode);
   if (sse?.mode === 'aws:kms' && sse.keyId)
@@ -62,4 +79,14 @@ export function addObjectLines(lines: string[], settings: S3Settings, headers: O
  */
 export function storageClassOf({ storageClass }: S3Settings, { metadata }: ObjectHeaders): string | null {
   return storageClass && metadata.kind !== undefined ? storageClass : null;
+}
+
+/** The retention of an object that is written now; null for objects that are not locked. */
+export function lockOf(
+  { lock }: S3Settings,
+  key: string,
+  { metadata }: ObjectHeaders,
+): { readonly mode: S3Lock['mode']; readonly until: Date } | null {
+  const isLocked = metadata.kind !== undefined || lock?.folders.some((folder) => key.startsWith(folder));
+  return lock && isLocked ? { mode: lock.mode, until: new Date(Date.now() + lock.days * 86_400_000) } : null;
 }

@@ -133,6 +133,32 @@ describe('an S3 create', () => {
     expect(begun.map(({ headers }) => headers['x-amz-storage-class'])).toEqual(['STANDARD_IA', undefined]);
   });
 
+  it('locks artefacts and the named folders alone, small and in parts, with the checksum that AWS demands', async () => {
+    const days = 30;
+    const earliest = Date.now() + days * 86_400_000 - 1000;
+    await createWhile([], { lock: { mode: 'GOVERNANCE', days, folders: ['ledger/'] } });
+    const artefact = { ...HEADERS, metadata: { kind: 'data' } };
+    await under.store.create('artefact', BODY, artefact);
+    await under.store.create('ledger/segment', BODY, HEADERS);
+    await under.store.replace('.canary/replica', BODY, HEADERS);
+    const modes = puts().map(({ headers }) => headers['x-amz-object-lock-mode']);
+    expect(modes).toEqual([undefined, 'GOVERNANCE', 'GOVERNANCE', undefined]);
+    for (const { headers } of puts().slice(1, 3)) {
+      expect(Date.parse(`${headers['x-amz-object-lock-retain-until-date']}`)).toBeGreaterThan(earliest);
+      expect(headers['x-amz-checksum-crc32']).toBeDefined();
+      expect(headers['x-amz-content-sha256']).toBe(hash('sha256', BODY));
+    }
+    const upload = await under.store.startUpload('large', artefact);
+    await under.store.startUpload('other', HEADERS);
+    await upload.write(BODY);
+    await upload.complete();
+    const begun = under.standIn.requests.filter(({ operation }) => operation === 'CreateUpload');
+    expect(begun.map(({ headers }) => headers['x-amz-object-lock-mode'])).toEqual(['GOVERNANCE', undefined]);
+    expect(begun[0]?.headers['x-amz-checksum-algorithm']).toBe('CRC32');
+    const part = under.standIn.requests.find(({ operation }) => operation === 'UploadPart');
+    expect(part?.headers['x-amz-checksum-crc32']).toBeDefined();
+  });
+
   it('looks first and sends no condition where conditions are emulated', async () => {
     expect(await createWhile([], { conditionalWrites: 'emulated' })).toBe('created');
     expect(await under.store.create(KEY, Buffer.from('other'), HEADERS)).toBe('exists');

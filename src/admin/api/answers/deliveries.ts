@@ -27,8 +27,14 @@ const ledgerItemSchema = z
 
 const deliveryShapeSchema = z
   .strictObject({
-    contentType: z.string().nullable().describe('Content-Type of the request'),
-    contentEncoding: z.string().optional().describe('Content-Encoding, where there was one'),
+    contentType: z
+      .string()
+      .nullable()
+      .describe('Content-Type of the request, without parameters but charset'),
+    contentEncoding: z
+      .string()
+      .optional()
+      .describe('Content-Encoding, where there was one; unknown codings are `other`'),
     framing: z.enum(['none', 'sized', 'chunked']).describe('no body, Content-Length, or chunked'),
     parts: z
       .array(

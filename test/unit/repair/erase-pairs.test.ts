@@ -168,7 +168,8 @@ const OTHERS: Readonly<Record<string, (at: Replica) => Promise<unknown>>> = {
   'a refetch': ({ recovery: parts }) => refetchJob(parts, jobId, AUDIT),
   'a replay': ({ recovery: parts, release, ledger }) =>
     workOnItem(
-      { recovery: parts, release, ledger },
+      // A refetch notifies nobody.
+      { recovery: parts, release, ledger, notify: null as never },
       { ...NEW_REPLAY, selector: { kind: 'refetch' } },
       jobId,
       new AbortController().signal,

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import supertest from 'supertest';
 import { type ReceiverProcess, startProcess } from '../support/processes/receiver-process.js';
 import { type FaultProxy, startFaultProxy } from '../support/store/fault-proxy.js';
@@ -13,17 +13,17 @@ let server: S3StandIn;
 let proxy: FaultProxy;
 let receiver: ReceiverProcess | null;
 
-beforeEach(async () => {
+async function openStore(): Promise<void> {
   server = await startS3StandIn();
   proxy = await startFaultProxy(server.endpoint);
   receiver = null;
-});
+}
 
-afterEach(async () => {
+async function closeAll(): Promise<void> {
   await receiver?.destroy();
   await proxy.close();
   await server.close();
-});
+}
 
 async function start(s3: Record<string, unknown> = {}): Promise<ReceiverProcess> {
   receiver = await startProcess({
@@ -48,22 +48,29 @@ async function start(s3: Record<string, unknown> = {}): Promise<ReceiverProcess>
   return receiver;
 }
 
-/** With a store that is well so far: what goes wrong later does not find it unproven. */
-async function startWell(): Promise<ReceiverProcess> {
-  const { publicUrl } = await start();
-  await until(async () => (await supertest(publicUrl).get('/readyz')).ok);
-  return receiver as ReceiverProcess;
-}
-
 function deliver(url: string, id: string, body = TRANSCRIPT, type = 'application/json') {
   return supertest(url).post(`/callbacks/default?id=${id}&status=success`).type(type).send(body);
 }
 
-function keysStored(): string[] {
-  return [...server.state.objects.keys()].filter((key) => key.includes('/jobs/'));
+function keysStored(jobId: string): string[] {
+  return [...server.state.objects.keys()].filter((key) => key.includes(`/jobs/${jobId}/`));
 }
 
 describe('an unavailable store', () => {
+  let publicUrl: string;
+
+  beforeAll(async () => {
+    await openStore();
+    ({ publicUrl } = await start());
+  });
+  afterAll(closeAll);
+
+  /** A store that is well so far: what goes wrong later does not find it unproven. */
+  beforeEach(async () => {
+    proxy.fault = () => null;
+    await until(async () => (await supertest(publicUrl).get('/readyz')).ok);
+  });
+
   it.each([
     ['refuses connections', 'refuse'],
     ['answers 500', { kind: 'answer', status: 500 }],
@@ -73,27 +80,26 @@ describe('an unavailable store', () => {
     ['is hidden by a page with status 200', { kind: 'page' }],
   ] as const)(
     'that %s is a 503 with Retry-After, and a stored delivery once it is well',
-    async (_, fault) => {
-      const { publicUrl } = await startWell();
+    async (name, fault) => {
+      const jobId = name.replaceAll(' ', '-');
       if (fault === 'refuse') await proxy.refuse();
       else proxy.fault = () => fault;
-      const refused = await deliver(publicUrl, 'job1');
+      const refused = await deliver(publicUrl, jobId);
       expect(refused.status).toBe(503);
       expect(refused.headers['retry-after']).toMatch(/^\d+$/);
       expect(refused.body).toMatchObject({ code: 'store-unavailable' });
       expect(refused.text).not.toContain(proxy.url);
-      expect(keysStored()).toEqual([]);
+      expect(keysStored(jobId)).toEqual([]);
 
       if (fault === 'refuse') await proxy.accept();
       proxy.fault = () => null;
-      const taken = await deliver(publicUrl, 'job1');
+      const taken = await deliver(publicUrl, jobId);
       expect(taken.body).toMatchObject({ outcome: 'stored' });
-      expect(keysStored()).toEqual(['prefix/jobs/job1/transcript.json']);
+      expect(keysStored(jobId)).toEqual([`prefix/jobs/${jobId}/transcript.json`]);
     },
   );
 
   it('that loses responses is retried, and the delivery is acknowledged correctly', async () => {
-    const { publicUrl } = await startWell();
     let lost = 0;
     proxy.fault = ({ method, url }) => {
       if (method !== 'PUT' || !url.includes('/jobs/') || lost > 0) return null;
@@ -107,7 +113,6 @@ describe('an unavailable store', () => {
   });
 
   it('passes its Retry-After on to the sender', async () => {
-    const { publicUrl } = await startWell();
     proxy.fault = () => ({ kind: 'answer', status: 503, code: 'SlowDown', headers: { 'retry-after': '77' } });
     const refused = await deliver(publicUrl, 'job1');
     expect(refused.status).toBe(503);
@@ -115,34 +120,30 @@ describe('an unavailable store', () => {
   });
 
   it('that breaks off while a repetition is compared is a 503, and the repetition a duplicate later', async () => {
-    const { publicUrl } = await startWell();
     const large = JSON.stringify({ format: '2.9', job: {}, metadata: {}, results: ['x'.repeat(300_000)] });
-    expect((await deliver(publicUrl, 'job1', large)).status).toBe(200);
+    expect((await deliver(publicUrl, 'job2', large)).status).toBe(200);
     proxy.fault = ({ method, url }) =>
       method === 'GET' && url.includes('/jobs/') ? { kind: 'cutAnswer', bytes: 100_000 } : null;
-    const refused = await deliver(publicUrl, 'job1', large);
+    const refused = await deliver(publicUrl, 'job2', large);
     expect(refused.status).toBe(503);
     expect(refused.body).toMatchObject({ code: 'store-unavailable' });
     proxy.fault = () => null;
-    expect((await deliver(publicUrl, 'job1', large)).body).toMatchObject({ outcome: 'duplicate' });
+    expect((await deliver(publicUrl, 'job2', large)).body).toMatchObject({ outcome: 'duplicate' });
   });
 
   it('that stores artefacts but no ledger line causes a 503, because an unrecorded delivery is not accepted', async () => {
-    const { publicUrl } = await startWell();
     proxy.fault = ({ url }) => (url.includes('/ledger/') ? { kind: 'answer', status: 500 } : null);
-    expect((await deliver(publicUrl, 'job1')).status).toBe(503);
+    expect((await deliver(publicUrl, 'job3')).status).toBe(503);
     proxy.fault = () => null;
-    expect((await deliver(publicUrl, 'job1')).body).toMatchObject({ outcome: 'duplicate' });
+    expect((await deliver(publicUrl, 'job3')).body).toMatchObject({ outcome: 'duplicate' });
   });
 
   it('that cannot keep a broken body is a 503, not a 202', async () => {
-    const { publicUrl } = await startWell();
     proxy.fault = ({ url }) => (url.includes('/quarantine/') ? { kind: 'answer', status: 500 } : null);
-    expect((await deliver(publicUrl, 'job1', '{"broken')).status).toBe(503);
+    expect((await deliver(publicUrl, 'job4', '{"broken')).status).toBe(503);
   });
 
   it('makes the replica unready until a canary comes back', async () => {
-    const { publicUrl } = await startWell();
     const ready = async () => (await supertest(publicUrl).get('/readyz')).status;
     expect(await ready()).toBe(200);
     await proxy.refuse();
@@ -154,6 +155,9 @@ describe('an unavailable store', () => {
 });
 
 describe('an unavailable store at the start', () => {
+  beforeEach(openStore);
+  afterEach(closeAll);
+
   /** Longer than a test may take, so that a wait for the store fails the test. */
   const PATIENT = { requestTimeout: '100s', connectTimeout: '100s', retries: 4 };
 
@@ -189,6 +193,9 @@ describe('an unavailable store at the start', () => {
 });
 
 describe('a store that ignores conditional writes', () => {
+  beforeAll(openStore);
+  afterAll(closeAll);
+
   it('is named and refused at the start', async () => {
     server.ignoreConditions = true;
     // Whether it listened for a moment depends on how fast this machine is.

@@ -2,6 +2,7 @@ import { relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Command } from 'commander';
 import { isContinuousIntegration } from '../config/environment.js';
+import type { ReceiverEvent } from '../events/events.js';
 import { reconcile } from '../recovery/reconcile.js';
 import type { RecoveredJob } from '../recovery/recovery-report.js';
 import { type DemoJob, type DemoWork, demoWork } from './demo/demo-jobs.js';
@@ -40,8 +41,15 @@ async function tour(stage: DemoStage, work: DemoWork, paint: Paint): Promise<voi
   paint.say(`stored in     ${stage.dataFolder}`);
 
   paint.heading('Jobs are done, and the service calls back');
-  for (const job of await work.goodTimes()) paint.row(...jobRow(job));
+  const received = await work.goodTimes();
+  for (const job of received) paint.row(...jobRow(job));
   paint.say('Each body was streamed into the store and answered 2xx once it was durable.');
+
+  paint.heading('The next system hears of each job by a signed event');
+  for (const event of await stage.subscriber.eventsOf(received.map(({ id }) => id))) {
+    paint.row(...eventRow(event));
+  }
+  paint.say('Sent from the ledger, at least once, with the place of each artefact in the store.');
 
   paint.heading('The network has a bad minute, and callbacks get lost');
   for (const job of await work.badMinute()) paint.row(...jobRow(job));
@@ -99,6 +107,15 @@ function jobRow({ id, region, contents, status, fate }: DemoJob): Parameters<Pai
   return [
     mark,
     [id, region, status === 'success' ? shortNames(contents) : `no result: ${status}`, fate.words],
+  ];
+}
+
+function eventRow({ type, subject = '', data }: ReceiverEvent): Parameters<Paint['row']> {
+  const items = 'items' in data ? data.items.length : 0;
+  const what = type.replace(/^transcript-receiver\.|\.v1$/g, '');
+  return [
+    what === 'job.stored' ? 'good' : 'note',
+    [subject, '', what, `signature verified, ${items === 1 ? '1 artefact' : `${items} artefacts`}`],
   ];
 }
 

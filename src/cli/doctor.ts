@@ -1,6 +1,8 @@
 import { Command } from 'commander';
+import { openCommandOutbox } from '../app/open-outbox.js';
 import { speechOptions } from '../app/speech-options.js';
 import { storeOptions } from '../app/store-options.js';
+import { newDeliveryId } from '../archive/ledger/ledger-line.js';
 import { type Config, loadConfig } from '../config/config.js';
 import { ConfigError, type ConfigFault, renderFault } from '../config/config-error.js';
 import { warningsOfProcess } from '../config/warnings.js';
@@ -8,8 +10,10 @@ import { checkEgress } from '../doctor/check-egress.js';
 import { checkPublic } from '../doctor/check-public.js';
 import { checkService } from '../doctor/check-service.js';
 import { checkStore } from '../doctor/check-store.js';
+import { checkSubscribers } from '../doctor/check-subscribers.js';
 import { errorText, type Finding, failed, ok, type Verdict, warning } from '../doctor/finding.js';
 import { createSpeechClients } from '../speech/speech.js';
+import type { ObjectStore } from '../store/object-store.js';
 import { openStore } from '../store/open-store.js';
 import { inspectBucket } from '../store/s3/inspect-bucket.js';
 import { readStoreLocation } from '../text/store-location.js';
@@ -83,7 +87,7 @@ async function runChecks(config: Config, options: Options): Promise<Finding[]> {
   if (typeof store === 'string')
     return [...here, failed('store', store, 'Correct the settings below store.')];
   try {
-    const [stored, service, outside] = await Promise.all([
+    const [stored, service, outside, subscribed] = await Promise.all([
       checkStore({
         store,
         acceptWeak: config.store.s3.conditionalWrites === 'emulated',
@@ -91,8 +95,9 @@ async function runChecks(config: Config, options: Options): Promise<Finding[]> {
       }),
       serviceFindings(config),
       target === null ? [] : checkPublic({ ...target, store, timeout: PUBLIC_TIMEOUT }),
+      subscriberFindings(config, store),
     ]);
-    return [...here, ...stored, ...service, ...outside];
+    return [...here, ...stored, ...service, ...outside, ...subscribed];
   } finally {
     await store.close();
   }
@@ -102,6 +107,19 @@ function configuration(config: Config): Finding[] {
   const warnings = warningsOfProcess(config);
   if (warnings.length === 0) return [ok('configuration', 'It is valid.')];
   return warnings.map((text) => warning('configuration', `${text}.`, 'See docs/security.md.'));
+}
+
+async function subscriberFindings(config: Config, store: ObjectStore): Promise<Finding[]> {
+  const outbox = openCommandOutbox(config, store);
+  try {
+    return await checkSubscribers({
+      subscribers: Object.keys(config.subscribers),
+      send: (name, event) => outbox.send(name, event, new AbortController().signal),
+      newId: newDeliveryId,
+    });
+  } finally {
+    await outbox.stop();
+  }
 }
 
 function egress({ egress: table, sources }: Config): Finding {

@@ -5,6 +5,7 @@ import type { ReceiverEvent } from '../events/receiver-event.js';
 import { sign } from '../events/sign.js';
 import { parseRetryAfter } from '../text/retry-after.js';
 import type { Attempt } from './dead-event.js';
+import { eventBody } from './event-body.js';
 import type { Subscriber } from './subscriber.js';
 
 /** What became of one request. */
@@ -60,17 +61,17 @@ export function createEndpoint(subscriber: Subscriber): Endpoint {
 /** undici follows no redirects unless it is asked to: a redirect is a final answer. */
 async function post(
   dispatcher: Dispatcher,
-  { url, secrets, requestTimeout }: Subscriber,
+  { url, secrets, format, requestTimeout }: Subscriber,
   event: ReceiverEvent,
   signal: AbortSignal,
 ): Promise<Omit<SendResult, 'at'>> {
-  const body = Buffer.from(JSON.stringify(event));
+  const { contentType, bytes: body } = eventBody(event, format);
   const bounded = AbortSignal.any([signal, AbortSignal.timeout(requestTimeout)]);
   const response = await request(url, {
     dispatcher,
     method: 'POST',
     headers: {
-      'content-type': 'application/cloudevents+json',
+      'content-type': contentType,
       'user-agent': 'transcript-receiver',
       accept: '*/*',
       ...sign(event.id, body, secrets),

@@ -1,9 +1,11 @@
+import type { EventFormat } from './event-body.js';
 import type { EventFilter } from './job-event.js';
 
 /** A subscriber as the configuration has it. */
 export interface Subscriber extends EventFilter {
   readonly url: string;
   readonly secrets: readonly string[];
+  readonly format: EventFormat;
   readonly maxInFlight: number;
   readonly maxRequestsPerSecond: number;
   /** Milliseconds. */

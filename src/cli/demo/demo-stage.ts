@@ -8,11 +8,13 @@ import { parseConfig } from '../../config/config.js';
 import { createLogger } from '../../observe/logger.js';
 import { createSimulator, type Simulator } from '../../simulator/simulator.js';
 import { packageVersion } from '../shared/package-version.js';
+import { type DemoSubscriber, openDemoSubscriber } from './demo-subscriber.js';
 
 /** Receiver and service double on loopback, with data of their own. */
 export interface DemoStage {
   readonly listening: Listening;
   readonly simulator: Simulator;
+  readonly subscriber: DemoSubscriber;
   /** The receiver's store and recovery, as a command in another process would open them. */
   readonly parts: ArchiveParts;
   readonly adminToken: string;
@@ -37,7 +39,8 @@ export async function openDemoStage(): Promise<DemoStage> {
     timeScale: TIME_SCALE,
     serviceName: 'demo',
   });
-  const settings = settingsOf(simulator, join(folder, 'data'));
+  const subscriber = await openDemoSubscriber();
+  const settings = settingsOf(simulator, subscriber, join(folder, 'data'));
   const config = parseConfig(settings);
   const parts = await openArchiveParts(config);
   const service = await createService({
@@ -54,6 +57,7 @@ export async function openDemoStage(): Promise<DemoStage> {
   return {
     listening,
     simulator,
+    subscriber,
     parts,
     adminToken: ADMIN_TOKEN,
     configFolder: folder,
@@ -61,19 +65,21 @@ export async function openDemoStage(): Promise<DemoStage> {
     async close() {
       await simulator.close();
       await service.stop();
+      await subscriber.close();
       await parts.close();
       await rm(folder, { recursive: true, force: true, maxRetries: 3 });
     },
   };
 }
 
-function settingsOf({ apiKey, batchUrls }: Simulator, dataFolder: string) {
+function settingsOf({ apiKey, batchUrls }: Simulator, subscriber: DemoSubscriber, dataFolder: string) {
   const regions = Object.entries(batchUrls).map(([region, batchUrl]) => [region, { batchUrl }]);
   return {
     receiver: { host: '127.0.0.1', port: 0, drainDelay: 0, drainDeadline: '1s' },
     admin: { host: '127.0.0.1', port: 0, tokens: { demo: ADMIN_TOKEN } },
     store: { url: `file:${dataFolder}`, partSize: '1MiB' },
     sources: { default: { credentials: { demo: { headers: [DEMO_CREDENTIAL] } } } },
+    subscribers: { demo: subscriber.settings },
     limits: { memoryBudget: '16MiB' },
     speech: { apiKey, regions: Object.fromEntries(regions) },
     // Nothing of the demo is under way for long.

@@ -36,6 +36,12 @@ const subscriber = z.strictObject({
     ['job.stored', 'job.failed', 'job.erased'],
     'Events to send.',
   ),
+  format: setting(
+    types.oneOf(['cloudevents', 'slack']),
+    'cloudevents or slack',
+    'cloudevents',
+    'What is posted: the CloudEvent, or a message `{"text"}` as incoming webhooks of Slack, Mattermost and Rocket.Chat take it. Those do not check signatures, but a secret is needed all the same.',
+  ),
   sources: setting(
     z.array(types.text(NAME, NAME_EXPECTED)),
     'list of sources',

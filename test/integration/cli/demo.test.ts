@@ -16,6 +16,7 @@ describe('the demo', () => {
     expect(stdout).toMatch(/9 jobs are complete, 4 are not/);
     expect(stdout.match(/ recovered/g)).toHaveLength(4);
     expect(stdout).toMatch(/18 of 18 artefacts/);
+    expect(stdout.match(/signature verified/g)).toHaveLength(8);
     expect(stdout).not.toContain('\x1b');
     const folder = /stored in +(\S+)/.exec(stdout)?.[1] ?? '/';
     expect(existsSync(folder)).toBe(false);

@@ -537,6 +537,7 @@ describe('subscribers', () => {
       allowHttp: false,
       secrets: [SIGNING],
       events: ['job.stored', 'job.failed', 'job.erased'],
+      format: 'cloudevents',
       sources: [],
       maxInFlight: 8,
       maxRequestsPerSecond: 100,

@@ -36,7 +36,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['domain', 'time', 'text', 'events', 'observe', 'store', 'archive', 'receiver', 'recovery', 'repair'],
     ...['ledger-view', 'outbox'],
   ],
-  doctor: ['domain', 'text', 'store', 'archive', 'speech'],
+  doctor: ['domain', 'text', 'events', 'store', 'archive', 'speech', 'outbox'],
 };
 
 /** The top, from below: what builds everything, the commands, the entry. They may import all but what is above them. */

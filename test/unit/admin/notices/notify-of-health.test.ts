@@ -1,0 +1,165 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import type { Health, Trouble } from '../../../../src/admin/api/answers/health.js';
+import { CLOSE_AFTER, OPEN_AFTER } from '../../../../src/admin/notices/notice-state.js';
+import { createHealthNotices, noticeSubscribers } from '../../../../src/admin/notices/notify-of-health.js';
+import { verify } from '../../../../src/events/events.js';
+import type { Outbox } from '../../../../src/outbox/outbox.js';
+import { type RecordingServer, recordingServer } from '../../../support/http/recording-server.js';
+import { outboxOf, SECRET, subscriberAt } from '../../../support/outbox/subscribed.js';
+import { createMemoryStore } from '../../../support/store/memory-store.js';
+
+const QUARANTINE: Trouble = {
+  level: 'warning',
+  topic: 'quarantine',
+  text: '1 waits.',
+  problem: 'quarantine-growing',
+};
+const STORE: Trouble = {
+  level: 'failing',
+  topic: 'store',
+  text: 'It is full.',
+  problem: 'store-not-writable',
+};
+const HEALTH_EVENTS = ['health.opened', 'health.closed'] as const;
+
+describe('notices of health', () => {
+  let person: RecordingServer;
+  let answer: number;
+  let isStoreDown: boolean;
+  let now: number;
+  let troubles: readonly Trouble[];
+  let outboxes: Outbox[];
+  let store: ReturnType<typeof createMemoryStore>;
+
+  beforeEach(async () => {
+    [answer, isStoreDown, now, troubles, outboxes] = [204, false, Date.parse('2026-03-04T05:06:07Z'), [], []];
+    person = await recordingServer(() => answer);
+    store = createMemoryStore(() => {
+      if (isStoreDown) throw new Error('the store is down');
+    });
+  });
+  afterEach(async () => {
+    for (const each of outboxes) await each.stop();
+    await person.close();
+  });
+
+  function replica(name: string, errors: unknown[] = []) {
+    const subscribers = {
+      person: subscriberAt(person.url, { events: HEALTH_EVENTS }),
+      crm: subscriberAt('http://127.0.0.1:9/jobs-only'),
+    };
+    const outbox = outboxOf(store, subscribers);
+    outboxes.push(outbox);
+    return createHealthNotices({
+      subscribers: noticeSubscribers(new Map(Object.entries(subscribers))),
+      outbox,
+      store,
+      replica: name,
+      health: async () => healthOf(troubles, !isStoreDown),
+      onError: (error) => errors.push(error),
+      clock: () => now,
+    });
+  }
+
+  const signal = new AbortController().signal;
+
+  /** Looks of all replicas every 15 seconds. */
+  async function pass(milliseconds: number, ...replicas: ReturnType<typeof replica>[]): Promise<void> {
+    const end = now + milliseconds;
+    for (; now < end; now += 15_000) {
+      for (const each of replicas) {
+        await each.look(signal);
+        await each.whenSent();
+      }
+    }
+  }
+
+  const sent = () =>
+    person.requests.map(({ body, headers }) => {
+      const { type, subject } = verify(body, headers, SECRET);
+      return `${type.split('.')[2]} ${subject}`;
+    });
+  const ids = () => person.requests.map(({ headers }) => headers['webhook-id']);
+
+  it('are sent once, whatever the number of replicas', async () => {
+    const replicas = [replica('a'), replica('b'), replica('c')];
+    troubles = [QUARANTINE];
+    await pass(OPEN_AFTER + 60_000, ...replicas);
+    expect(sent()).toEqual(['opened quarantine-growing']);
+    troubles = [];
+    await pass(CLOSE_AFTER + 60_000, ...replicas);
+    expect(sent()).toEqual(['opened quarantine-growing', 'closed quarantine-growing']);
+  });
+
+  it('are sent once when a replica stops and another goes on', async () => {
+    const first = replica('a');
+    troubles = [QUARANTINE];
+    await pass(OPEN_AFTER + 60_000, first);
+    await first.stop();
+    const second = replica('b');
+    await pass(3600_000, second);
+    expect(sent()).toEqual(['opened quarantine-growing']);
+    troubles = [];
+    await pass(CLOSE_AFTER + 60_000, second);
+    expect(sent()).toEqual(['opened quarantine-growing', 'closed quarantine-growing']);
+  });
+
+  it('are repeated with the same id until they are answered 2xx', async () => {
+    const only = replica('a');
+    troubles = [QUARANTINE];
+    answer = 500;
+    await pass(OPEN_AFTER + 300_000, only);
+    answer = 204;
+    await pass(600_000, only);
+    expect(ids().length).toBeGreaterThan(1);
+    expect(new Set(ids()).size).toBe(1);
+    const arrived = ids().length;
+    await pass(600_000, only);
+    expect(ids()).toHaveLength(arrived);
+  });
+
+  it('go out while the store is down, once, and the end of it afterwards', async () => {
+    const replicas = [replica('a'), replica('b')];
+    await pass(60_000, ...replicas);
+    isStoreDown = true;
+    troubles = [STORE];
+    await pass(OPEN_AFTER + 600_000, ...replicas);
+    expect(sent()).toEqual(['opened store-not-writable']);
+    isStoreDown = false;
+    troubles = [];
+    await pass(CLOSE_AFTER + 60_000, ...replicas);
+    expect(sent()).toEqual(['opened store-not-writable', 'closed store-not-writable']);
+  });
+
+  it('go out from a replica that has never reached the store', async () => {
+    const only = replica('a');
+    isStoreDown = true;
+    troubles = [STORE];
+    await pass(OPEN_AFTER + 60_000, only);
+    expect(sent()).toEqual(['opened store-not-writable']);
+    isStoreDown = false;
+    troubles = [];
+    await pass(CLOSE_AFTER + 60_000, only);
+    expect(sent()).toEqual(['opened store-not-writable', 'closed store-not-writable']);
+  });
+
+  it('of a problem that does not last are none', async () => {
+    const only = replica('a');
+    troubles = [QUARANTINE];
+    await pass(30_000, only);
+    troubles = [];
+    await pass(600_000, only);
+    expect(sent()).toEqual([]);
+  });
+});
+
+function healthOf(troubles: readonly Trouble[], writable: boolean): Health {
+  const seen = {
+    verdict: { troubles },
+    store: { writable },
+    ledger: { state: 'ready', error: null },
+    quarantine: writable ? {} : null,
+    subscribers: writable ? [] : null,
+  };
+  return seen as unknown as Health;
+}

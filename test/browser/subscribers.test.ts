@@ -1,0 +1,65 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, describe, expect, it } from '@jest/globals';
+import { verify } from '../../src/events/events.js';
+import { useDashboard } from '../support/dashboard/use-dashboard.js';
+import { recordingServer } from '../support/http/recording-server.js';
+import { sendCallback } from '../support/processes/admin-api.js';
+import { until } from '../support/until.js';
+
+const SECRET = `whsec_${Buffer.alloc(32, 'browser').toString('base64')}`;
+let answer = 410;
+const crm = await recordingServer(() => answer);
+afterAll(() => crm.close());
+
+const fixture = useDashboard({
+  subscribers: { crm: { url: `${crm.url}/hook/secret-in-the-path`, secrets: [SECRET] } },
+});
+
+/** Longer than several updates of the page: a button must not be replaced under the pointer. */
+const LOOKED_AT = 11_000;
+
+describe('subscribers', () => {
+  it('show what could not be sent, and send it again', async () => {
+    const { page } = fixture.dashboard;
+    for (const id of ['call-1', 'call-2']) {
+      await sendCallback(fixture.service, `id=${id}&status=success`, '{"format":"2.9","results":[]}', {
+        'content-type': 'application/json',
+      });
+    }
+    await fixture.dashboard.go('');
+    const tile = page.locator('[data-key=subscribers]');
+    await tile.getByText('2 events could not be sent').waitFor();
+    await page.locator('.verdict').getByText('2 events for crm could not be sent').waitFor();
+    await tile.getByRole('link', { name: 'Inspect and send again' }).click();
+
+    const row = page.getByRole('row').filter({ hasText: 'call-1' });
+    await row.getByText('Answered 410').waitFor();
+    expect(await page.content()).not.toContain('secret-in-the-path');
+    const button = await row.getByRole('button', { name: 'Send again' }).elementHandle();
+    await sleep(LOOKED_AT);
+    expect(await button?.evaluate((element) => element.isConnected)).toBe(true);
+
+    answer = 204;
+    const before = crm.requests.length;
+    await button?.click();
+    await page.getByLabel('Reason').fill('the address is back');
+    await page.getByRole('dialog').getByRole('button', { name: 'Send again' }).click();
+    await page.getByRole('heading', { name: 'Replay' }).waitFor();
+    await page.getByText('Done').first().waitFor();
+    const events = crm.requests.slice(before).map(({ body, headers }) => verify(body, headers, SECRET));
+    expect(events.map(({ subject }) => subject)).toEqual(['call-1']);
+
+    await fixture.dashboard.go('subscribers');
+    await page.getByRole('link', { name: 'Select some of them' }).click();
+    await page.getByRole('button', { name: 'Preview' }).click();
+    await page.getByText('Would send 1 event').waitFor();
+    await fixture.dashboard.go('subscribers');
+    await page.getByRole('button', { name: 'Send all 1 again' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Send again' }).click();
+    await page.getByText('Done').first().waitFor();
+    await until(() => crm.requests.length === before + 2);
+    await fixture.dashboard.go('subscribers');
+    await page.getByText('Up to date').waitFor();
+    expect(await page.getByText('Events not sent to crm').count()).toBe(0);
+  });
+});

@@ -10,6 +10,9 @@ const FAILED_STATUSES: readonly (string | null)[] = ['error', 'fetch_error', 'tr
 /** Not the end of a job, or not about one. A refused line can repeat the id of a stored one. */
 const NO_EVENT: readonly string[] = ['refused', 'failed', 'replayed', 'cancelled', 'acknowledged'];
 
+/** `doctor` is the status of its test callbacks: there is no such job. */
+const NO_FAILURES: readonly string[] = ['success', 'doctor'];
+
 type JobEventType = JobEvent['type'];
 
 /**
@@ -72,7 +75,7 @@ function eventType({ outcome, status, items }: LedgerLine): string | null {
   if (FAILED_STATUSES.includes(status)) return outcome === 'duplicate' ? null : 'job.failed';
   if (outcome === 'unrecoverable') return 'job.failed';
   if (items.some((item) => item.outcome === 'created' || item.outcome === 'conflict')) return 'job.stored';
-  const isEmptyFailure = outcome === 'noted' && status !== null && status !== 'success';
+  const isEmptyFailure = outcome === 'noted' && status !== null && !NO_FAILURES.includes(status);
   return isEmptyFailure ? 'job.failed' : null;
 }
 

@@ -43,6 +43,7 @@ describe('jobEventOf', () => {
     [null, { outcome: 'recovered', origin: 'recovery', items: [item('identical')] }],
     [null, { outcome: 'noted' }],
     [null, { outcome: 'noted', status: null }],
+    [null, { outcome: 'noted', status: 'doctor' }],
     [null, { outcome: 'quarantined' }],
     [null, { outcome: 'refused', status: 'error' }],
     [null, { outcome: 'failed', origin: 'recovery' }],

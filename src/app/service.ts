@@ -89,6 +89,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     onStoreNotice: (message) => log.warn({ event: 'store-notice' }, message),
   });
   const { store, budget, archive, ledger, speech, recovery } = parts;
+  const erasures = createErasures(store);
   const storeHealth = createStoreHealth(config, store, log);
 
   const outbox = openOutbox({ config, store, metrics: metrics.outbox, log });
@@ -120,7 +121,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     admission,
     archive,
     quarantine: createQuarantine(store),
-    erasures: createErasures(store),
+    erasures,
     ledger,
     limits,
     observer: createReport({ deliveries, ledger: metrics.ledger, log, refusalLog, refusals }),
@@ -203,7 +204,9 @@ export async function createService(options: ServiceOptions): Promise<Service> {
 
   /** Rejects with `WeakStoreError`; ends without being ready only when the service is stopped before. */
   async function becomeReady(): Promise<void> {
-    if ((await storeHealth.prove()) && !draining) background.startWriting();
+    if (!(await storeHealth.prove()) || draining) return;
+    erasures.load();
+    background.startWriting();
   }
 
   return {

@@ -95,7 +95,7 @@ export function createErasedJobs(
   }
 
   function add(jobId: string): void {
-    hashes.add(crc32(jobId));
+    hashes.add(hashOf(jobId));
   }
 
   return {
@@ -104,9 +104,14 @@ export function createErasedJobs(
       if (age() > REFRESH_AFTER) lookOnce().catch(() => undefined);
       // A look that began after the call is good, however long it took.
       while (age() > ERASURE_LEASE && done <= called) await lookOnce();
-      return hashes.has(crc32(jobId)) && (await isErased(store, jobId));
+      return hashes.has(hashOf(jobId)) && (await isErased(store, jobId));
     },
   };
+}
+
+/** A signed number of 32 bits, which a set keeps without a box. */
+function hashOf(jobId: string): number {
+  return crc32(jobId) | 0;
 }
 
 /** Milliseconds since the epoch; 0 without an id. */

@@ -11,6 +11,8 @@ export interface ErasureMark {
   readonly jobId: string;
   /** ISO 8601: of the first erasure. */
   readonly erasedAt: string;
+  /** ISO 8601: when the last erasure had looked everywhere; null before that. What it removed was stored before. */
+  readonly finishedAt: string | null;
   readonly actor: string;
   readonly reason: string | null;
   /** False while something may be left. */
@@ -29,18 +31,20 @@ export async function readErasure(store: ObjectStore, jobId: string): Promise<Er
   const found = await readDocument(store, erasureKey(jobId));
   if (found === null) return null;
   const unknown = { v: 1, jobId, erasedAt: new Date(0).toISOString(), actor: '', reason: null } as const;
-  return { ...unknown, complete: true, keptUntil: null, ...found } as ErasureMark;
+  return { ...unknown, complete: true, keptUntil: null, finishedAt: null, ...found } as ErasureMark;
 }
 
-/** Writes the mark, which keeps the time of the first erasure. */
+/** Writes the mark, which keeps the time of the first erasure, and of the last one that was finished. */
 export async function markErased(
   store: ObjectStore,
   jobId: string,
   { actor, reason }: AuditInfo,
-  rest: Pick<ErasureMark, 'complete' | 'keptUntil'>,
+  rest: Pick<ErasureMark, 'complete' | 'keptUntil' | 'finishedAt'>,
 ): Promise<void> {
-  const erasedAt = (await readErasure(store, jobId))?.erasedAt ?? new Date().toISOString();
-  const mark: ErasureMark = { v: 1, jobId, erasedAt, actor, reason, ...rest };
+  const before = await readErasure(store, jobId);
+  const erasedAt = before?.erasedAt ?? new Date().toISOString();
+  const finishedAt = rest.finishedAt ?? before?.finishedAt ?? null;
+  const mark: ErasureMark = { v: 1, jobId, erasedAt, actor, reason, ...rest, finishedAt };
   const headers = { contentType: 'application/json', metadata: {} };
   await store.replace(erasureKey(jobId), Buffer.from(JSON.stringify(mark)), headers);
 }

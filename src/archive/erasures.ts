@@ -8,6 +8,8 @@ import { removeErasedBody } from './quarantine/quarantined-bodies.js';
 export interface Erasures {
   /** Whether the job is erased. Rejects with `StoreError`. */
   has(jobId: string): Promise<boolean>;
+  /** Reads the list of erased jobs in the background, so that the first callback does not wait for it. */
+  load(): void;
   /** See `commitUnlessErased`. */
   commit(
     job: { readonly jobId: string; readonly keyPrefix: string },
@@ -23,6 +25,7 @@ export interface Erasures {
 export function createErasures(store: ObjectStore, { has }: ErasedJobs = createErasedJobs(store)): Erasures {
   return {
     has,
+    load: () => void has('').catch(() => undefined),
     commit: (job, commit) => commitUnlessErased(store, job, commit, () => has(job.jobId)),
     async keep({ jobId, deliveryId }, keep) {
       try {

@@ -31,6 +31,9 @@ const OPERATIONS = [
   'list',
   'folders',
   'delete',
+  'purge',
+  'traces',
+  'abortUploads',
   'sweepUploads',
 ];
 const RESULTS = ['ok', 'exists', 'absent', 'error', 'timeout'];

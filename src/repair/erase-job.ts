@@ -71,7 +71,7 @@ export async function eraseJob(parts: EraseParts, jobId: string, audit: AuditInf
   const started = performance.now();
   const deliveryId = newDeliveryId();
   // The mark comes first: whatever stores something looks for it afterwards.
-  await markErased(store, jobId, audit, { complete: false, keptUntil: null });
+  await markErased(store, jobId, audit, { complete: false, keptUntil: null, finishedAt: null });
   await announceErasure(store, jobId);
   const tally = new Tally();
   await purgeOnce(parts, jobId, tally);
@@ -101,7 +101,12 @@ export async function eraseJob(parts: EraseParts, jobId: string, audit: AuditInf
       },
     ),
   );
-  await markErased(store, jobId, audit, { complete: kept === null, keptUntil: kept?.until ?? null });
+  const finishedAt = new Date().toISOString();
+  await markErased(store, jobId, audit, {
+    complete: kept === null,
+    keptUntil: kept?.until ?? null,
+    finishedAt,
+  });
   return { jobId, deliveryId, complete: kept === null, erased: { ...counts }, kept };
 }
 

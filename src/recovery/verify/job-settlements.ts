@@ -14,6 +14,9 @@ export interface JobSettlements {
   settled(finding: VerifyFinding): 'erased' | 'acknowledged' | null;
 }
 
+/** Milliseconds that the clocks of two replicas may differ: while one erases a job, another may still store something of it. */
+const CLOCK_DIFFERENCE = 600_000;
+
 /** Operators write these lines one by one. */
 const MAX_JOBS = 100_000;
 
@@ -30,8 +33,10 @@ export function createJobSettlements(store: ObjectStore): JobSettlements {
     async isErasedSince(jobId, instant) {
       const mark = await store.head(erasureKey(jobId));
       if (mark === null) return false;
-      const { erasedAt } = (await readDocument(store, mark.key)) ?? {};
-      return (typeof erasedAt === 'string' ? erasedAt : mark.modifiedAt.toISOString()) >= instant;
+      const { erasedAt, finishedAt } = (await readDocument(store, mark.key)) ?? {};
+      const times = [erasedAt, finishedAt].filter((time) => typeof time === 'string').map(Date.parse);
+      const last = times.length === 0 ? mark.modifiedAt.getTime() : Math.max(...times);
+      return instant === '' || Date.parse(instant) <= last + CLOCK_DIFFERENCE;
     },
     settled({ jobId, receivedAt }) {
       if (jobId === null) return null;

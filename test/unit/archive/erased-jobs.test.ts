@@ -5,7 +5,12 @@ import { ERASURE_LOG, LAST_ERASURE } from '../../../src/archive/layout.js';
 import { createMemoryStore } from '../../support/store/memory-store.js';
 
 async function erase(store: ReturnType<typeof createMemoryStore>, jobId: string): Promise<void> {
-  await markErased(store, jobId, { actor: 'ada', reason: null }, { complete: false, keptUntil: null });
+  await markErased(
+    store,
+    jobId,
+    { actor: 'ada', reason: null },
+    { complete: false, keptUntil: null, finishedAt: null },
+  );
   await announceErasure(store, jobId);
 }
 

@@ -2,6 +2,7 @@ import type { Express } from 'express';
 import type { Archive } from '../archive/archive.js';
 import type { Ledger } from '../archive/ledger/ledger.js';
 import type { SourceScope } from '../domain/rights.js';
+import { areInScope } from '../domain/rights.js';
 import { filterNames } from '../ledger-view/filter-names.js';
 import { createFreshView } from '../ledger-view/fresh-view.js';
 import type { CanaryStatus } from '../observe/canary.js';
@@ -32,7 +33,7 @@ import { createVerifyReportReader } from './health/verify-report-reader.js';
 import type { RecordSource } from './jobs/find-service-record.js';
 import { createJobHistory } from './jobs/job-history.js';
 import { createHealthNotices, noticeSubscribers } from './notices/notify-of-health.js';
-import { isSubscriberInScope, listSubscribers } from './subscribers/list-subscribers.js';
+import { listSubscribers } from './subscribers/list-subscribers.js';
 
 export interface AdminOptions
   extends Pick<
@@ -147,7 +148,7 @@ export function createAdmin(options: AdminOptions): Admin {
     outbox,
     subscribers: health.subscribers,
     subscriberNames: (scope: SourceScope) =>
-      [...subscribers].flatMap(([name, { sources }]) => (isSubscriberInScope(sources, scope) ? [name] : [])),
+      [...subscribers].flatMap(([name, { sources }]) => (areInScope(scope, sources) ? [name] : [])),
     health,
   });
   return {

@@ -11,3 +11,8 @@ export type SourceScope = ReadonlySet<string> | null;
 export function isInScope(scope: SourceScope, source: string | null | undefined): boolean {
   return scope === null || (typeof source === 'string' && scope.has(source));
 }
+
+/** Whether something that concerns some sources exists for a client; without a list it concerns all. */
+export function areInScope(scope: SourceScope, sources: readonly string[]): boolean {
+  return scope === null || (sources.length > 0 && sources.every((source) => scope.has(source)));
+}

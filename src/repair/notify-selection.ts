@@ -1,5 +1,5 @@
 import { Problem } from '../domain/problem.js';
-import { isInScope } from '../domain/rights.js';
+import { areInScope, isInScope } from '../domain/rights.js';
 import type { JobEvent } from '../events/receiver-event.js';
 import { linesOf } from '../ledger-view/ledger-row.js';
 import { isWanted, jobEventOf } from '../outbox/job-event.js';
@@ -21,11 +21,12 @@ export async function selectEvents(
   limit: number,
 ): Promise<ReplaySelection> {
   const { subscriber } = selector;
-  const { subscribers } = parts;
-  const known =
-    subscribers.size === 0 ? 'none is configured' : `known are ${[...subscribers.keys()].join(', ')}`;
+  const names = [...parts.subscribers].flatMap(([name, { sources }]) =>
+    areInScope(scopeOf(selector), sources) ? [name] : [],
+  );
+  const known = names.length === 0 ? 'none is configured' : `known are ${names.join(', ')}`;
   if (subscriber === undefined) throw new Problem('request-invalid', `Name the subscriber: ${known}.`);
-  if (!subscribers.has(subscriber)) {
+  if (!names.includes(subscriber)) {
     const name = JSON.stringify(subscriber.slice(0, 64));
     throw new Problem('request-invalid', `subscriber: ${name} is not known; ${known}.`);
   }

@@ -1,5 +1,5 @@
 import { type AuditInfo, newDeliveryId } from '../archive/ledger/ledger-line.js';
-import { isInScope, type SourceScope } from '../domain/rights.js';
+import { areInScope, type SourceScope } from '../domain/rights.js';
 import type { Claimed } from '../store/lease-watch.js';
 
 /** What a replay works on; filters add up (docs/replay.md). */
@@ -27,8 +27,7 @@ export interface ReplaySelector {
 
 /** Whether a replay exists for a client: everything that it selects has to be in its sources. */
 export function isReplayInScope({ source, sources }: ReplaySelector, scope: SourceScope): boolean {
-  const names = source === undefined ? (sources ?? []) : [source];
-  return scope === null || (names.length > 0 && names.every((name) => isInScope(scope, name)));
+  return areInScope(scope, source === undefined ? (sources ?? []) : [source]);
 }
 
 export function scopeOf({ sources }: ReplaySelector): SourceScope {

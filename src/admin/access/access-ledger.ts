@@ -31,7 +31,7 @@ export interface AccessLedger {
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
-/** Reads and sign-ins that are remembered at a time. Further ones get a line each. */
+/** Reads that are remembered at a time; further ones get a line each. Sign-ins in an hour; further ones get none. */
 const MAX_REMEMBERED = 10_000;
 
 export function createAccessLedger(
@@ -57,6 +57,8 @@ export function createAccessLedger(
       );
     },
     signedIn({ actor }, peer) {
+      // Whoever has one token can come from any number of addresses.
+      if (signIns.isFull()) return;
       const line = { actor, clientIp: peer, outcome: 'signed-in' };
       signIns
         .once(`${actor}\n${peer}`, () => ledger.append(accessLine(clock(), line)))
@@ -82,6 +84,7 @@ function createOncePer(period: number, clock: () => number) {
   let begun = Number.NEGATIVE_INFINITY;
   let done = new Map<string, Promise<void>>();
   return {
+    isFull: () => done.size >= MAX_REMEMBERED && clock() - begun < period,
     once(name: string, work: () => Promise<void>): Promise<void> {
       if (clock() - begun >= period) {
         begun = clock();

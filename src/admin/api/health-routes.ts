@@ -1,10 +1,10 @@
 import type { SourceScope } from '../../domain/rights.js';
+import { areInScope } from '../../domain/rights.js';
 import { type FilterNames, namesInScope } from '../../ledger-view/filter-names.js';
 import type { FreshView } from '../../ledger-view/fresh-view.js';
 import type { LedgerView } from '../../ledger-view/ledger-view.js';
 import { instant, whole } from '../../text/read-input.js';
 import { type HealthParts, readHealth } from '../health/read-health.js';
-import { isSubscriberInScope } from '../subscribers/list-subscribers.js';
 import { type AdminRoute, adminRoute, ok } from './admin-route.js';
 import { healthSchema, namesSchema, summarySchema } from './answers/health.js';
 
@@ -24,7 +24,7 @@ export function healthRoutes(parts: HealthRouteParts): AdminRoute[] {
   const health = {
     ...parts,
     subscribers: async (scope: SourceScope) =>
-      (await allSubscribers()).filter(({ sources }) => isSubscriberInScope(sources, scope)),
+      (await allSubscribers()).filter(({ sources }) => areInScope(scope, sources)),
     quarantine: cachedFor(LISTING_CACHE_MS, parts.quarantine),
     lastReconcile: cachedFor(REPORTS_CACHE_MS, parts.lastReconcile),
     lastVerify: cachedFor(REPORTS_CACHE_MS, parts.lastVerify),

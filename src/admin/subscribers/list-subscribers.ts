@@ -1,5 +1,5 @@
 import { deadEventsFolder } from '../../archive/layout.js';
-import { isInScope, type SourceScope } from '../../domain/rights.js';
+import { areInScope, type SourceScope } from '../../domain/rights.js';
 import type { Outbox } from '../../outbox/outbox.js';
 import type { SubscriberStatus } from '../../outbox/subscriber-status.js';
 import type { ObjectStore } from '../../store/object-store.js';
@@ -18,17 +18,12 @@ export async function listSubscribers(
   { outbox, store }: SubscriberListParts,
   scope: SourceScope = null,
 ): Promise<Subscriber[]> {
-  const statuses = (await outbox.statuses()).filter(({ sources }) => isSubscriberInScope(sources, scope));
+  const statuses = (await outbox.statuses()).filter(({ sources }) => areInScope(scope, sources));
   return Promise.all(
     statuses.map(async (status) =>
       subscriberOf(status, await countDeadEvents(store, status.name), Date.now()),
     ),
   );
-}
-
-/** Whether all that a subscriber is sent belongs to sources of a client. */
-export function isSubscriberInScope(sources: readonly string[], scope: SourceScope): boolean {
-  return scope === null || (sources.length > 0 && sources.every((name) => isInScope(scope, name)));
 }
 
 async function countDeadEvents(store: Pick<ObjectStore, 'list'>, subscriber: string): Promise<number> {

@@ -46,6 +46,16 @@ beforeAll(async () => {
   service = await startService({
     sources: { clinic: { keyPrefix: 'clinic/', credentials }, court: { keyPrefix: 'court/', credentials } },
     admin: { tokens },
+    subscribers: {
+      'court-system': {
+        ...{
+          url: 'http://127.0.0.1:9/',
+          allowHttp: true,
+          secrets: ['whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY='],
+        },
+        ...{ events: ['job.stored'], sources: ['court'] },
+      },
+    },
     ...lost.settings,
   });
   everything = adminApi(service);
@@ -172,6 +182,13 @@ describe('a token for one source', () => {
       const [court, unknown] = [await clinic.get(`${path}court`), await clinic.get(`${path}nobody`)];
       expect(court.status).toBe(400);
       expect(court.body.detail.replace('court', 'nobody')).toBe(unknown.body.detail);
+    }
+    const { status: hidden } = await clinic.get('/subscribers/court-system/dead');
+    expect([hidden, (await court.get('/subscribers/court-system/dead')).status]).toEqual([404, 200]);
+    for (const subscriber of ['court-system', 'nobodys']) {
+      const selector = { kind: 'notify', subscriber, dead: true };
+      const { body } = await clinic.post('/replays').send({ selector, dryRun: true });
+      expect(body.detail.replace(subscriber, '')).toBe('subscriber: "" is not known; none is configured.');
     }
     const orders = [
       { kind: 'refetch', source: 'court' },

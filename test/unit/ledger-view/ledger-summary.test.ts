@@ -53,6 +53,7 @@ interface Plan {
     readonly outcome: string;
     readonly region: string;
     readonly source: string | null;
+    readonly origin: 'callback' | 'admin';
   }[];
   /** Who asks may see only the source `intake`. */
   readonly scoped: boolean;
@@ -71,6 +72,7 @@ const PLAN: fc.Arbitrary<Plan> = fc.record({
       outcome: fc.constantFrom('stored', 'refused', 'duplicate'),
       region: fc.constantFrom('eu1', 'us1'),
       source: fc.constantFrom('intake', 'intake', 'elsewhere', null),
+      origin: fc.constantFrom('callback', 'callback', 'callback', 'admin'),
     }),
     { maxLength: 60 },
   ),
@@ -153,7 +155,9 @@ describe('the summary', () => {
         const inGap = ({ receivedAt }: LedgerLine) =>
           summary.gaps.some((gap) => receivedAt >= gap.since && receivedAt < gap.until);
         const within = lines.filter(
-          ({ receivedAt, source }) =>
+          ({ receivedAt, source, origin }) =>
+            // Who looked at content is no delivery.
+            origin !== 'admin' &&
             receivedAt >= summary.since &&
             receivedAt < summary.until &&
             (!plan.scoped || source === 'intake'),

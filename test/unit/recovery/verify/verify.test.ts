@@ -102,6 +102,15 @@ describe('verify', () => {
     expect(store.calls.filter(({ operation }) => operation === 'head').length).toBeLessThan(1100);
   });
 
+  it('misses nothing that the ledger only says was read', async () => {
+    const read = { kind: 'data', key: 'jobs/gone/data', size: 1, sha256: 'a', outcome: 'read' } as const;
+    putSegment(store, AT, [
+      ledgerLine({ jobId: 'gone', receivedAt: AT, origin: 'admin', outcome: 'read', items: [read] }),
+    ]);
+    const report = await run();
+    expect(report).toMatchObject({ complete: true, checked: 0, missing: [] });
+  });
+
   it('does not hide a bug', async () => {
     putJobs(2);
     before = (operation) => {

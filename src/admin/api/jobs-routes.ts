@@ -45,7 +45,9 @@ export function jobsRoutes(parts: JobsRouteParts): AdminRoute[] {
       async handle({ params, access: { scope } }) {
         const { job, searchedBackTo } = await inspectJob(parts, params.id, scope);
         if (job !== null) return ok(job);
-        const extent = searchedBackTo === null ? '' : ` The ledger was searched back to ${searchedBackTo}.`;
+        // How far the search went differs for a job that other sources have.
+        const isTold = scope === null && searchedBackTo !== null;
+        const extent = isTold ? ` The ledger was searched back to ${searchedBackTo}.` : '';
         throw new Problem('not-found', `This job is not known here.${extent}`);
       },
     }),

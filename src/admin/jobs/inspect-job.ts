@@ -54,7 +54,9 @@ export async function inspectJob(
       ...found.flatMap(({ info }) => info.metadata['received-at'] ?? []),
       ...bodies.flatMap(({ receivedAt }) => receivedAt ?? []),
     ],
-    isKnown: !alone || bodies.length > 0 || mark !== null,
+    isKnown:
+      scope === null ? !alone || bodies.length > 0 || mark !== null : isAnyInScope(found, recent, scope),
+    scope,
   });
   const all = oldestFirst([...recent, ...lines]);
   const sources = [...sourcesOf(found, all), ...(await sourcesOfBodies(parts, bodies, scope))];
@@ -94,7 +96,8 @@ export async function jobExtent(parts: InspectParts, jobId: string, scope: Sourc
     parts.fresh(),
   ]);
   const { deliveries } = await parts.view.deliveries({ job: jobId, limit: MAX_RECENT });
-  const { lines } = await parts.history.search(jobId, { receivedAt: [], isKnown: found.length > 0 });
+  const isKnown = isAnyInScope(found, deliveries, scope);
+  const { lines } = await parts.history.search(jobId, { receivedAt: [], isKnown, scope });
   const known = [
     ...sourcesOf(found, [...deliveries, ...lines]),
     ...(await sourcesOfBodies(parts, bodies, scope)),
@@ -111,6 +114,14 @@ function sourcesOf(
     ...found.map(({ info }) => info.metadata.source ?? null),
     ...lines.flatMap(({ source }) => source ?? []),
   ];
+}
+
+function isAnyInScope(
+  found: readonly { readonly info: ObjectInfo }[],
+  lines: readonly LedgerLine[],
+  scope: SourceScope,
+): boolean {
+  return sourcesOf(found, lines).some((source) => isInScope(scope, source));
 }
 
 async function sourcesOfBodies(
@@ -139,7 +150,7 @@ export async function isKnownHere(parts: InspectParts, jobId: string): Promise<b
   await parts.fresh();
   const { deliveries } = await parts.view.deliveries({ job: jobId, limit: 1 });
   if (deliveries.length > 0 || (await quarantinedBodies(parts.store, jobId)).length > 0) return true;
-  const { lines } = await parts.history.search(jobId, { receivedAt: [], isKnown: false });
+  const { lines } = await parts.history.search(jobId, { receivedAt: [], isKnown: false, scope: null });
   return lines.length > 0;
 }
 

@@ -1,4 +1,5 @@
 import type { LedgerLine } from '../../domain/delivery.js';
+import { isInScope, type SourceScope } from '../../domain/rights.js';
 import type { LedgerView } from '../../ledger-view/ledger-view.js';
 
 /** What the ledger holds of a job before the lines in memory, as far as it was searched. */
@@ -15,6 +16,8 @@ export interface JobTraces {
   readonly receivedAt: readonly string[];
   /** Whether anything is known: then the last 30 days are enough. */
   readonly isKnown: boolean;
+  /** Lines of other sources do not make the job known: the time of an answer must not reveal it. */
+  readonly scope: SourceScope;
 }
 
 /**
@@ -80,10 +83,12 @@ export function createJobHistory(
     }
   }
 
-  async function searchOn(jobId: string, one: Search, isKnown: boolean): Promise<void> {
+  async function searchOn(jobId: string, one: Search, traces: JobTraces): Promise<void> {
     if (one.cursor === null || one.lines.size >= MAX_LINES) return;
     const { cursor } = one;
-    const since = isKnown || one.lines.size > 0 ? iso(one.begunAt - USUAL_DAYS) : BEGIN;
+    const isKnown =
+      traces.isKnown || [...one.lines.values()].some(({ source }) => isInScope(traces.scope, source));
+    const since = isKnown ? iso(one.begunAt - USUAL_DAYS) : BEGIN;
     if ((one.searchedBackTo ?? '') <= since) return;
     const query = { job: jobId, limit: MAX_LINES, since };
     const page = await view.deliveries(cursor === undefined ? query : { ...query, cursor });
@@ -94,10 +99,10 @@ export function createJobHistory(
   }
 
   return {
-    async search(jobId, { receivedAt, isKnown }) {
+    async search(jobId, traces) {
       const one = searchFor(jobId);
-      one.running ??= searchHours(jobId, one, receivedAt)
-        .then(() => searchOn(jobId, one, isKnown))
+      one.running ??= searchHours(jobId, one, traces.receivedAt)
+        .then(() => searchOn(jobId, one, traces))
         .finally(() => {
           one.running = null;
         });

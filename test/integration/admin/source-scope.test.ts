@@ -205,6 +205,11 @@ describe('a token for one source', () => {
     expect((await sendForm(clinic.post('/jobs/j/artefacts'), form)).body.status).toBe(400);
   });
 
+  it('is answered for a job of another source as for an unknown one', async () => {
+    const [court, unknown] = [await clinic.get('/jobs/court-1'), await clinic.get('/jobs/nobody')];
+    expect(court.body).toEqual(unknown.body);
+  });
+
   it('selects for a replay only what belongs to its source', async () => {
     const order = (selector: object) => clinic.post('/replays').send({ selector, dryRun: true });
     const jobs = ['clinic-1', 'court-1', 'never-seen'];

@@ -1,6 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import { encodeTime } from 'ulid';
-import { type InspectParts, inspectJob, isKnownHere } from '../../../../src/admin/jobs/inspect-job.js';
+import {
+  type InspectParts,
+  inspectJob,
+  isKnownHere,
+  jobExtent,
+} from '../../../../src/admin/jobs/inspect-job.js';
 import { createJobHistory } from '../../../../src/admin/jobs/job-history.js';
 import { quarantineFolder } from '../../../../src/archive/layout.js';
 import { createQuarantineStore } from '../../../../src/archive/quarantine/quarantine-store.js';
@@ -65,6 +70,25 @@ describe('inspectJob', () => {
     expect(
       store.calls.filter(({ operation, key }) => operation !== 'folders' && key.startsWith('ledger/')),
     ).toEqual([]);
+  });
+
+  it('searches as far for a job of other sources as for an unknown one', async () => {
+    const store = createMemoryStore();
+    const old = '2025-11-02T03:04:05.678Z';
+    putSegment(store, old, [ledgerLine({ receivedAt: old, jobId: 'another' })]);
+    putSegment(store, LONG_AGO, [ledgerLine({ receivedAt: LONG_AGO, jobId: 'lined', source: 'b' })]);
+    const headers = { contentType: 'application/json', metadata: { source: 'b' } };
+    await store.create('jobs/stored/transcript.json', Buffer.from('{}'), headers);
+    const searched: Set<string>[] = [];
+    for (const jobId of ['unknown', 'lined', 'stored']) {
+      const parts = await partsOf(store);
+      store.calls.length = 0;
+      expect((await inspectJob(parts, jobId, new Set(['a']))).job).toBeNull();
+      expect(await jobExtent(parts, jobId, new Set(['a']))).toBe('none');
+      searched.push(new Set(store.calls.map(({ key }) => key).filter((key) => key.startsWith('ledger/'))));
+    }
+    const [unknown, lined, stored] = searched;
+    expect([lined, stored]).toEqual([unknown, unknown]);
   });
 
   it('says how far it searched, and goes on from there', async () => {

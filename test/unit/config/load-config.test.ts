@@ -7,6 +7,7 @@ import { z } from 'zod';
 import {
   loadConfig,
   loadConfigWithoutCredentials,
+  loadConfigWithSubscribers,
   loadStoreConfig,
   parseConfig,
 } from '../../../src/config/config.js';
@@ -292,6 +293,20 @@ describe('loadConfigWithoutCredentials', () => {
       credentials: {},
     });
     expect(() => loadConfig(env)).toThrow(/2 faults/);
+  });
+
+  it('needs no secret of a subscriber, and keeps what it asks for', () => {
+    const secret = `whsec_${Buffer.alloc(32, 's').toString('base64')}`;
+    const settings = `{ url: "\${env:CRM_URL}", secrets: ["\${env:CRM_SECRET}"], events: [job.stored] }`;
+    const env = { NODE_CONFIG_DIR: folder({ 'default.yaml': `subscribers: { crm: ${settings} }` }) };
+    expect(loadConfigWithoutCredentials(env).subscribers.crm?.events).toEqual(['job.stored']);
+    expect(() => loadConfigWithSubscribers(env)).toThrow(/CRM_URL.*CRM_SECRET/s);
+    const set = { ...env, CRM_URL: 'https://crm.example/hook', CRM_SECRET: secret };
+    expect(loadConfigWithSubscribers(set).subscribers.crm).toMatchObject({
+      url: 'https://crm.example/hook',
+      secrets: [secret],
+    });
+    expect(JSON.stringify(loadConfigWithoutCredentials(set))).not.toContain(secret);
   });
 
   it('names all other faults', () => {

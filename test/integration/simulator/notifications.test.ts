@@ -140,8 +140,10 @@ describe('faults of notifications', () => {
     simulator.faults.add({ kind: 'cut', share: 0.9 });
     const { id, outcomes } = await notify({ contents: ['transcript', 'data'] });
     expect(outcomes).toEqual(['delivered']);
-    expect(receiver.requests.map(({ whole }) => whole)).toEqual([false, true]);
-    expect(receiver.requests[0]?.body.length).toBeGreaterThan(0);
+    // The receiver may notice the end of the first connection after the whole body of the second.
+    const cut = receiver.requests.find(({ whole }) => !whole);
+    expect(receiver.requests).toHaveLength(2);
+    expect(cut?.body.length).toBeGreaterThan(0);
     expect(simulator.job(id)?.errors).toHaveLength(1);
   });
 

@@ -13,8 +13,8 @@ export interface RecordedRequest {
 
 export interface RecordingServer {
   readonly url: string;
+  /** In the order in which their bodies ended. */
   readonly requests: readonly RecordedRequest[];
-  /** Ids in the order in which their requests began to arrive. */
   close(): Promise<void>;
 }
 

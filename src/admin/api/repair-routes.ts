@@ -136,7 +136,10 @@ async function requireWholeJob(parts: RepairRouteParts, jobId: string, scope: So
   const extent = await jobExtent(parts, jobId, scope);
   if (extent === 'none') throw new Problem('not-found', 'This job is not known here.');
   if (extent === 'all') return;
-  throw new Problem('scope-exceeded', 'The job also has results of sources that this token may not see.');
+  throw new Problem(
+    'scope-exceeded',
+    'The job also has results of sources that this token may not see, or too many deliveries to rule that out.',
+  );
 }
 
 /** The source of the line of an act, where it is certain. */

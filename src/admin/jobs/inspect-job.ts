@@ -105,7 +105,7 @@ export async function jobExtent(parts: InspectParts, jobId: string, scope: Sourc
   return extentOf(known, scope);
 }
 
-/** An artefact without a source could be anybody's. */
+/** An artefact without a source could be anybody's, and so could the lines that are not here because there are too many. */
 function sourcesOf(
   found: readonly { readonly info: ObjectInfo }[],
   lines: readonly LedgerLine[],
@@ -113,6 +113,7 @@ function sourcesOf(
   return [
     ...found.map(({ info }) => info.metadata.source ?? null),
     ...lines.flatMap(({ source }) => source ?? []),
+    ...(lines.length < MAX_RECENT ? [] : [null]),
   ];
 }
 

@@ -91,6 +91,17 @@ describe('inspectJob', () => {
     expect([lined, stored]).toEqual([unknown, unknown]);
   });
 
+  it('takes a job for one of several sources when it has more lines than are looked at', async () => {
+    const store = createMemoryStore();
+    const at = (ms: number) => new Date(Date.parse(NOW) - 3_600_000 + ms).toISOString();
+    const foreign = ledgerLine({ receivedAt: at(0), jobId: 'j1', source: 'b' });
+    const own = Array.from({ length: 500 }, (_, n) =>
+      ledgerLine({ receivedAt: at(n + 1), jobId: 'j1', source: 'a' }),
+    );
+    putSegment(store, NOW, [foreign, ...own]);
+    expect(await jobExtent(await partsOf(store), 'j1', new Set(['a']))).toBe('some');
+  });
+
   it('says how far it searched, and goes on from there', async () => {
     const store = createMemoryStore();
     const line = ledgerLine({ receivedAt: LONG_AGO, jobId: 'j1', outcome: 'erased' });

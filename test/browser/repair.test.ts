@@ -158,7 +158,7 @@ describe('a quarantined body', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Release' }).click();
     await page.locator('#notice').getByText('Released: 2 items stored.').waitFor();
     await page.getByText('Released by tester').waitFor();
-    await page.getByRole('link', { name: 'r1' }).click();
+    await page.getByRole('link', { name: 'r1', exact: true }).click();
     await page.getByText('The quarantined body was released').waitFor();
     await page.getByText('Welcome').waitFor();
   });

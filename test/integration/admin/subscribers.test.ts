@@ -101,7 +101,7 @@ describe('GET subscribers', () => {
     expect(body).toMatchObject({ nextCursor: null });
     expect(body.subscribers).toEqual([
       expect.objectContaining({ name: 'crm', url: subscriber.url, dead: 2, sources: [] }),
-      expect.objectContaining({ name: 'others', dead: 0, sources: ['other'], lagSeconds: 0, retrying: 0 }),
+      expect.objectContaining({ name: 'others', dead: 0, sources: ['other'], retrying: 0 }),
     ]);
     expect(text).not.toMatch(/token-in-the-path|secret/);
 
@@ -137,7 +137,7 @@ describe('GET subscribers', () => {
     expect((await scoped.get('/subscribers/others/dead')).body.deadEvents).toHaveLength(1);
     const selector = { kind: 'notify', subscriber: 'crm', dead: true };
     const preview = await scoped.post('/replays').send({ selector, dryRun: true });
-    expect(preview.body).toMatchObject({ count: 0, jobs: [] });
+    expect(preview.body.detail).toBe('subscriber: "crm" is not known; known are others.');
   });
 });
 
@@ -181,16 +181,16 @@ describe('replays of events', () => {
     const jobs = ['line-1', 'line-2', 'line-3'];
     const preview = await order({ subscriber: 'crm', jobs }, { dryRun: true });
     expect(preview.body).toMatchObject({ count: 4, jobs: ['line-1', 'line-2', 'line-3'] });
-    // What the receiver sends on its own is not of interest here.
-    await until(async () => (await api.get('/subscribers')).body.subscribers[0].lagSeconds === 0);
     const start = subscriber.requests.length;
     expect(await run({ subscriber: 'crm', jobs })).toMatchObject({
       ...{ state: 'done', done: 4, failed: 0, outcomes: { sent: 3, gone: 1 } },
     });
     const events = eventsSince(start);
-    const stored = events.filter(({ type }) => type === 'transcript-receiver.job.stored.v1');
-    expect(new Set(stored.map(({ id }) => id))).toEqual(new Set([ids[0], ids[2]]));
-    expect(events.filter(({ type }) => type === 'transcript-receiver.job.erased.v1')).toHaveLength(1);
+    // The receiver sends the same events on its own, before or after.
+    const idsOf = (name: string) =>
+      new Set(events.flatMap(({ type, id }) => (type === `transcript-receiver.${name}.v1` ? [id] : [])));
+    expect(idsOf('job.stored')).toEqual(new Set([ids[0], ids[2]]));
+    expect(idsOf('job.erased').size).toBe(1);
     const one = await order({ subscriber: 'others', jobs }, { dryRun: true });
     expect(one.body).toMatchObject({ count: 1, jobs: ['line-2'] });
   });

@@ -228,12 +228,19 @@ export function createLedgerFollower(options: FollowerOptions): LedgerFollower {
     sweptAt = now;
   }
 
-  /** Hours that had no segment when they were closed, and are not compacted. */
+  /**
+   * Hours that had no segment when they were closed, and are not compacted; and those of replicas whose clock was wrong, also
+   * hours to come.
+   */
   async function findForgottenHours(now: number): Promise<void> {
     const from = Math.max(startOf(first), now - HORIZON);
     for await (const partition of listPartitions(store, { since: new Date(from).toISOString() })) {
       const hour = partition.slice('ledger/'.length);
-      if (hour < next && !hours.has(hour) && sent.get(hour) === 0 && isClosed(hour)) await close(hour);
+      if (Number.isNaN(startOf(hour)) || hours.has(hour)) continue;
+      if (!isClosed(hour)) {
+        hours.set(hour, followHour(hour));
+        othersAt = Number.NEGATIVE_INFINITY;
+      } else if (hour < next && sent.get(hour) === 0) await close(hour);
     }
     const horizon = folderOf(now - HORIZON);
     for (const hour of hours.keys()) if (hour < horizon && hour < next && isClosed(hour)) hours.delete(hour);

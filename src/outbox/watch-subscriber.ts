@@ -30,11 +30,16 @@ export function watchSubscriber(options: SubscriberWatchOptions): SubscriberWatc
   const states = createOutboxStore(store, name);
   const onTrouble = (error: unknown, hour: string | null) => observer.trouble(name, error, hour);
   let run: SubscriberRun | null = null;
+  let hasLooked = false;
 
   async function claimAndRun(): Promise<void> {
     const state = (await states.read()) ?? (await begin());
     const claim = (number: number) => states.claim(number, owner);
-    const claimed = await takeOver({ name, owner, leases, claim, save: states.save }, state);
+    // The process of this name that died before this one began does not come back.
+    const isOwn = !hasLooked && state.owner === owner;
+    hasLooked = true;
+    const seen = isOwn ? { ...state, heartbeatAt: null } : state;
+    const claimed = await takeOver({ name, owner, leases, claim, save: states.save }, seen);
     if (claimed === null) return;
     if (stopping.signal.aborted) return states.save({ ...claimed, heartbeatAt: null });
     run = runSubscriber({ ...options, states, observer: observer.events(name), onTrouble }, claimed);

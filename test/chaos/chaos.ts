@@ -15,6 +15,7 @@ import { CLOCK_FILE, createReplica, FILE_CALLS_FILE, type Replica } from './repl
 import { printVerdict } from './report.js';
 import { startSimulatedJobs } from './simulated-jobs.js';
 import { createStrain } from './strain.js';
+import { type ChaosSubscriber, startSubscriber } from './subscriber.js';
 
 export interface ChaosOptions {
   readonly seed: number;
@@ -65,7 +66,9 @@ async function play(
   };
   const storeProxies =
     place.endpoint === null ? [] : [await proxied(place.endpoint), await proxied(place.endpoint)];
-  const replicas = await startReplicas(options, place, storeProxies, folder, cleanUp);
+  const subscriber = await startSubscriber();
+  cleanUp.push(() => subscriber.end());
+  const replicas = await startReplicas(options, place, storeProxies, subscriber, folder, cleanUp);
   const senderProxies = [];
   for (const { url } of replicas) senderProxies.push(await proxied(url));
   const growth = watchGrowth(replicas);
@@ -92,6 +95,7 @@ async function play(
     setClock: (shift) => writeFile(join(folder, CLOCK_FILE), `${shift}`),
     clockRangeMs: place.clockRangeMs,
     strain,
+    subscriber,
     onOddity: (oddity) => account.oddities.push(oddity),
   };
   const simulated = await startSimulatedJobs(addresses[0] ?? '', {
@@ -108,6 +112,12 @@ async function play(
   const jobs = await load;
   await strain.settled();
   await simulated.finished;
+  // A sender that begins looks at all hours, also at those that a wrong clock has put lines into.
+  for (const replica of replicas) {
+    await replica.end('SIGTERM');
+    await replica.start();
+  }
+  const announcements = await subscriber.check(account, place.view);
   const rest = await gaugesAtRest(replicas);
   growth.stop();
   for (const replica of replicas) await replica.end('SIGTERM');
@@ -124,6 +134,7 @@ async function play(
     disturbances,
     verdict,
     fromSimulator,
+    announcements,
     leftovers,
     growth: growth.findings(),
     rest,
@@ -139,12 +150,13 @@ async function startReplicas(
   { program }: ChaosOptions,
   place: Place,
   storeProxies: readonly FaultProxy[],
+  subscriber: ChaosSubscriber,
   folder: string,
   cleanUp: (() => Promise<unknown>)[],
 ): Promise<Replica[]> {
   const replicas: Replica[] = [];
   for (const [index, name] of ['one', 'two'].entries()) {
-    const settings = place.settings(storeProxies[index]?.url ?? null, TOKEN);
+    const settings = place.settings(storeProxies[index]?.url ?? null, TOKEN, subscriber.settings);
     const replica = await createReplica({ name, settings, folder, program, storeFolder: place.folder });
     cleanUp.push(() => replica.end('SIGKILL'));
     await replica.start();
@@ -163,7 +175,7 @@ async function sweep(
   const swept = join(folder, 'sweeper');
   await mkdir(swept);
   await writeFile(join(swept, CLOCK_FILE), `${SWEEP_CLOCK_MS}`);
-  const settings = place.settings(storeProxies[0]?.url ?? null, TOKEN);
+  const settings = place.settings(storeProxies[0]?.url ?? null, TOKEN, {});
   const sweeper = await createReplica({
     ...{ name: 'sweeper', settings, folder: swept, program },
     storeFolder: place.folder,

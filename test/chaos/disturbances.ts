@@ -3,6 +3,7 @@ import type { Random } from '../support/random.js';
 import type { FaultProxy, ProxyFault } from '../support/store/fault-proxy.js';
 import type { Replica } from './replica.js';
 import type { Strain } from './strain.js';
+import type { ChaosSubscriber, SubscriberMood } from './subscriber.js';
 
 /** What can be broken, and how it is put right again. */
 export interface Surroundings {
@@ -21,6 +22,7 @@ export interface Surroundings {
   /** Largest shift of the clock that the store bears. */
   readonly clockRangeMs: number;
   readonly strain: Strain;
+  readonly subscriber: Pick<ChaosSubscriber, 'setMood'>;
   /** Told of what breaks the contract. */
   readonly onOddity: (oddity: string) => void;
 }
@@ -130,6 +132,11 @@ const DISTURBANCES: Readonly<Record<string, Disturbance>> = {
     for (const file of beneath.filter((name) => !name.startsWith('.')))
       onOddity(`${file} was written where the volume had been`);
   },
+  'subscriber: fails': (random, around) => moody(random, around, 'fails'),
+  'subscriber: hangs': (random, around) => moody(random, around, 'hangs'),
+  'subscriber: slow': (random, around) => moody(random, around, 'slow'),
+  'subscriber: gone': (random, around) => moody(random, around, 'gone'),
+  'subscriber: loses answers': (random, around) => moody(random, around, 'loses answers'),
   'slow senders': (random, { strain }) => strain.slowSenders(random),
   'tiny chunks': (random, { strain }) => strain.tinyChunks(random),
   'paused operators': (random, { strain }) => strain.pausedOperators(random),
@@ -145,6 +152,12 @@ const DISTURBANCES: Readonly<Record<string, Disturbance>> = {
   },
   'memory pressure': (random, { strain }) => strain.burst(random),
 };
+
+async function moody(random: Random, { subscriber }: Surroundings, mood: SubscriberMood): Promise<void> {
+  subscriber.setMood(mood);
+  await sleep(random.whole(300, 2_500));
+  subscriber.setMood('accepts');
+}
 
 function oneOf(random: Random, replicas: readonly Replica[]): Replica {
   const replica = replicas[random.whole(0, replicas.length - 1)];

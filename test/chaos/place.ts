@@ -19,14 +19,15 @@ export interface Place {
   /** Uploads at once that are more than the memory budget holds. */
   readonly burst: number;
   readonly clockRangeMs: number;
-  settings(endpoint: string | null, token: string): object;
+  settings(endpoint: string | null, token: string, subscribers: object): object;
   remove(): Promise<void>;
 }
 
 const DAY = 86_400_000;
 
-function common(token: string) {
+function common(token: string, subscribers: object) {
   return {
+    subscribers,
     sources: { default: { credentials: { chaos: { headers: [`X-Chaos-Token: ${token}`] } } } },
     log: { level: 'warn' },
   };
@@ -51,8 +52,8 @@ async function openFiles(folder: string): Promise<Place> {
     sizes: { media: [100_000, 1_500_000], mediaShare: 0.05 },
     burst: 30,
     clockRangeMs: 2 * DAY,
-    settings: (_endpoint, token) => ({
-      ...common(token),
+    settings: (_endpoint, token, subscribers) => ({
+      ...common(token, subscribers),
       store: { url: `file:${data}`, partSize: '256KiB', canaryInterval: '2s', sweepUploadsAfter: '2h' },
       limits: {
         memoryBudget: '4MiB',
@@ -89,8 +90,8 @@ async function openBucket(seed: number): Promise<Place> {
     burst: 12,
     // S3 refuses signatures that are a quarter of an hour off.
     clockRangeMs: 240_000,
-    settings: (endpoint, token) => ({
-      ...common(token),
+    settings: (endpoint, token, subscribers) => ({
+      ...common(token, subscribers),
       store: {
         url: `s3://${bucket}/${prefix}`,
         partSize: '5MiB',

@@ -1,6 +1,7 @@
 import type { Account } from './account.js';
 import type { ChaosOptions } from './chaos.js';
 import type { Verdict } from './checker.js';
+import type { AnnouncementFindings } from './subscriber.js';
 
 export interface Outcome {
   readonly options: ChaosOptions;
@@ -14,6 +15,7 @@ export interface Outcome {
     readonly missing: readonly string[];
     readonly foreign: readonly string[];
   };
+  readonly announcements: AnnouncementFindings;
   readonly leftovers: readonly string[];
   readonly growth: { readonly peakBytes: number; readonly grown: readonly string[] };
   readonly rest: readonly string[];
@@ -29,6 +31,7 @@ export function printVerdict(outcome: Outcome): boolean {
     foreign: [...verdict.foreign, ...fromSimulator.foreign],
     double: verdict.double,
     'half-visible': verdict.halfVisible,
+    'not announced': outcome.announcements.faults,
     orphaned: outcome.leftovers,
     grown: outcome.growth.grown,
     'held at rest': outcome.rest,
@@ -51,6 +54,8 @@ export function printVerdict(outcome: Outcome): boolean {
     `acknowledged ${account.acknowledged.length}, by the simulator's account ${fromSimulator.delivered}; ` +
       `objects ${verdict.objects}, ledger lines ${verdict.ledgerLines}, peak RSS ${Math.round(outcome.growth.peakBytes / 1e6)} MB`,
   );
+  const { events, repeated } = outcome.announcements;
+  console.log(`events ${events}, repeated ${repeated}`);
   console.log(
     `beside slow senders, tiny chunks and paused operators: ${account.besideStrain.length} transcripts taken, ` +
       `the slowest after ${Math.max(0, ...account.besideStrain)} ms`,
@@ -61,6 +66,7 @@ export function printVerdict(outcome: Outcome): boolean {
   const passed =
     Object.values(faults).every((found) => found.length === 0) &&
     account.acknowledged.length > 0 &&
+    outcome.announcements.events > 0 &&
     fromSimulator.delivered > 0;
   const sums = Object.entries(faults).map(([name, found]) => `${name} ${found.length}`);
   console.log(`verdict: ${passed ? 'passed' : 'FAILED'}: ${sums.join(', ')}`);

@@ -295,8 +295,11 @@ export async function beginningOf(
   return { next: firstHour(since, closedAfter), done: sent.document('') };
 }
 
-/** Whether a delivery ended at or after an instant in milliseconds since the epoch. */
-export function endedSince({ receivedAt, durationMs }: LedgerLine, since: number): boolean {
+/**
+ * Whether a delivery ended at or after an instant in milliseconds since the epoch. Its id counts as well: the ids of one
+ * process go on when its clock is set back.
+ */
+export function endedSince({ deliveryId, receivedAt, durationMs }: LedgerLine, since: number): boolean {
   const duration = Number.isFinite(durationMs) ? durationMs : 0;
-  return Date.parse(receivedAt) + duration >= since;
+  return Math.max(Date.parse(receivedAt) + duration, writtenAt(deliveryId) ?? 0) >= since;
 }

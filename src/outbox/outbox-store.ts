@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { outboxClaimKey, outboxStateKey } from '../archive/layout.js';
 import { type ObjectStore, StoreError } from '../store/object-store.js';
 import { readDocument } from '../store/read-document.js';
@@ -13,6 +14,8 @@ export interface OutboxStore {
   claim(claim: number, owner: string): Promise<boolean>;
   /** Whether a later claim than this one was made. */
   isSuperseded(claim: number): Promise<boolean>;
+  /** Name of the replica that made the claim; null without the claim. */
+  claimant(claim: number): Promise<string | null>;
 }
 
 /** Claims that are kept: a replica that was suspended for that many take-overs still finds its claim taken. */
@@ -22,6 +25,7 @@ const HEADERS = { contentType: 'application/json', metadata: {} } as const;
 
 export function createOutboxStore(store: ObjectStore, subscriber: string): OutboxStore {
   const key = outboxStateKey(subscriber);
+  const mark = randomUUID();
 
   async function read(): Promise<OutboxState | null> {
     const document = await readDocument(store, key, MAX_STATE_BYTES);
@@ -35,11 +39,15 @@ export function createOutboxStore(store: ObjectStore, subscriber: string): Outbo
     read,
     save: (state) => store.replace(key, Buffer.from(JSON.stringify(state)), HEADERS),
     async claim(claim, owner) {
-      if (!(await createClaim(store, outboxClaimKey(subscriber, claim), owner))) return false;
+      if (!(await createClaim(store, outboxClaimKey(subscriber, claim), owner, mark))) return false;
       if (claim > CLAIMS_KEPT) await store.delete(outboxClaimKey(subscriber, claim - CLAIMS_KEPT));
       // The claim of this number may have been deleted, long after another replica made it.
       const state = await read();
       return (state?.claim ?? 0) === claim - 1;
+    },
+    async claimant(claim) {
+      const document = await readDocument(store, outboxClaimKey(subscriber, claim));
+      return typeof document?.owner === 'string' ? document.owner : null;
     },
     isSuperseded: async (claim) => (await store.head(outboxClaimKey(subscriber, claim + 1))) !== null,
   };

@@ -34,12 +34,14 @@ export function watchSubscriber(options: SubscriberWatchOptions): SubscriberWatc
 
   async function claimAndRun(): Promise<void> {
     const state = (await states.read()) ?? (await begin());
-    const claim = (number: number) => states.claim(number, owner);
     // The process of this name that died before this one began does not come back.
-    const isOwn = !hasLooked && state.owner === owner;
-    hasLooked = true;
-    const seen = isOwn ? { ...state, heartbeatAt: null } : state;
+    const isFirst = !hasLooked;
+    const claimant = await states.claimant(state.claim + 1);
+    if (claimant !== null && (await skipDeadClaim(state, isFirst && claimant === owner))) return;
+    const seen = isFirst && state.owner === owner ? { ...state, heartbeatAt: null } : state;
+    const claim = (number: number) => states.claim(number, owner);
     const claimed = await takeOver({ name, owner, leases, claim, save: states.save }, seen);
+    hasLooked = true;
     if (claimed === null) return;
     if (stopping.signal.aborted) return states.save({ ...claimed, heartbeatAt: null });
     run = runSubscriber({ ...options, states, observer: observer.events(name), onTrouble }, claimed);
@@ -48,6 +50,14 @@ export function watchSubscriber(options: SubscriberWatchOptions): SubscriberWatc
     run = null;
     leases.forget(name);
     observer.sending(name, false);
+  }
+
+  /** A claim ends its predecessor. When its own replica died before it saved a state, nobody would send. */
+  async function skipDeadClaim(state: OutboxState, isDead: boolean): Promise<boolean> {
+    const next = state.claim + 1;
+    if (!leases.isClaimDead(name, next) && !isDead) return false;
+    await states.save({ ...state, claim: next, heartbeatAt: null });
+    return true;
   }
 
   async function begin(): Promise<OutboxState> {

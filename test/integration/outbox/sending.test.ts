@@ -4,6 +4,7 @@ import { createLedger } from '../../../src/archive/ledger/ledger.js';
 import { purgeEventsOf } from '../../../src/outbox/dead-events.js';
 import type { OutboxTimes } from '../../../src/outbox/run-subscriber.js';
 import type { Subscriber } from '../../../src/outbox/subscriber.js';
+import { type ObjectStore, StoreError } from '../../../src/store/object-store.js';
 import {
   type RecordedRequest,
   type RecordingServer,
@@ -267,6 +268,40 @@ describe('several replicas', () => {
     await ledger.append(second);
     await until(() => server.requests.length === 2);
     expect(idsOf(server)).toEqual(lines.map(({ deliveryId }) => deliveryId));
+  });
+
+  it.each(['create', 'replace'])('begin although the first %s fails', async (failing) => {
+    let failures = 1;
+    const store = createMemoryStore((operation) => {
+      if (operation === failing && failures-- > 0) throw new StoreError(operation, 'the network failed');
+    });
+    const server = await recordingServer();
+    running.push({ stop: () => server.close() });
+    const outbox = outboxOf(store, { crm: subscriberAt(server.url) }, { lease: 600_000 });
+    outbox.start();
+    running.push(outbox);
+    await until(() => outbox.sending().length === 1);
+  });
+
+  it('go on at once under the name of the process that died', async () => {
+    const store = createMemoryStore();
+    const server = await recordingServer();
+    running.push({ stop: () => server.close() });
+    let isDead = false;
+    const dying: ObjectStore = {
+      ...store,
+      replace: async (...write) => (isDead ? new Promise(() => undefined) : store.replace(...write)),
+    };
+    const subscribers = { crm: subscriberAt(server.url) };
+    const first = outboxOf(dying, subscribers, { lease: 600_000 });
+    first.start();
+    await until(() => first.sending().length === 1);
+    isDead = true;
+    const second = outboxOf(store, subscribers, { lease: 600_000 });
+    second.start();
+    running.push(second);
+    await until(() => second.sending().length === 1);
+    await until(() => first.sending().length === 0);
   });
 
   it('take over from one that was suspended, which then sends nothing more', async () => {

@@ -1,6 +1,7 @@
+import { encodeTime } from 'ulid';
 import { ROLLUPS_FOLDER } from '../archive/layout.js';
 import { LedgerFileError } from '../archive/ledger/compaction/ledger-file-error.js';
-import { fetchSegment, listPartitions } from '../archive/ledger/ledger-reader.js';
+import { fetchSegment, listPartition, listPartitions } from '../archive/ledger/ledger-reader.js';
 import { readAhead } from '../archive/ledger/read-ahead.js';
 import { writtenAt } from '../archive/ledger/segment-name.js';
 import type { LedgerLine } from '../domain/delivery.js';
@@ -233,17 +234,25 @@ export function createLedgerFollower(options: FollowerOptions): LedgerFollower {
    * hours to come.
    */
   async function findForgottenHours(now: number): Promise<void> {
-    const from = Math.max(startOf(first), now - HORIZON);
-    for await (const partition of listPartitions(store, { since: new Date(from).toISOString() })) {
+    for await (const partition of listPartitions(store, { since: new Date(now - HORIZON).toISOString() })) {
       const hour = partition.slice('ledger/'.length);
-      if (Number.isNaN(startOf(hour)) || hours.has(hour)) continue;
+      if (Number.isNaN(startOf(hour)) || hours.has(hour) || sent.get(hour) > 0) continue;
+      // Most hours before the subscription have no segment that is younger than it.
+      if (hour < first && !(await hasNames(partition, since - CLOCK_TOLERANCE))) continue;
       if (!isClosed(hour)) {
         hours.set(hour, followHour(hour));
         othersAt = Number.NEGATIVE_INFINITY;
-      } else if (hour < next && sent.get(hour) === 0) await close(hour);
+      } else if (hour < next) await close(hour);
     }
     const horizon = folderOf(now - HORIZON);
     for (const hour of hours.keys()) if (hour < horizon && hour < next && isClosed(hour)) hours.delete(hour);
+  }
+
+  /** Whether a segment was written since, by its name. */
+  async function hasNames(partition: string, writtenSince: number): Promise<boolean> {
+    const startAfter = partition + encodeTime(writtenSince);
+    for await (const _ of listPartition(store, partition, { startAfter })) return true;
+    return false;
   }
 
   return {

@@ -84,6 +84,8 @@ export function createEventSender(options: SenderOptions): EventSender {
   const lowMark = Math.max(32, maxInFlight * 2);
   const aborting = new AbortController();
   let inFlight = 0;
+  /** Waiting events that were tried while the breaker is open, since a new one was. */
+  let probed = 0;
   let stopped = false;
   let timer: NodeJS.Timeout | null = null;
   let changed: () => void = () => undefined;
@@ -144,10 +146,17 @@ export function createEventSender(options: SenderOptions): EventSender {
         if (due !== null || queue.length > 0) pause = wait;
         break;
       }
-      if (due !== null && (due.state.nextTryAt <= now || breaker.openSince !== null))
+      const isOpen = breaker.openSince !== null;
+      const mayTryFirst = queue.length > 0 && waiting.size + trying.size < MAX_WAITING;
+      // An event that always fails must not be all that probes: a new one is tried after each round of those that wait.
+      const isTurnOfFirst = isOpen && mayTryFirst && probed >= waiting.size;
+      if (due !== null && !isTurnOfFirst && (due.state.nextTryAt <= now || isOpen)) {
+        probed = isOpen ? probed + 1 : 0;
         void run(() => tryAgain(due));
-      else if (queue.length > 0 && waiting.size + trying.size < MAX_WAITING) void run(tryFirst);
-      else {
+      } else if (mayTryFirst) {
+        probed = 0;
+        void run(tryFirst);
+      } else {
         if (due !== null) pause = due.state.nextTryAt - now;
         break;
       }

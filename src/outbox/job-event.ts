@@ -21,6 +21,18 @@ type JobEventType = JobEvent['type'];
  * @param location of the store
  */
 export function jobEventOf(line: LedgerLine, location: string): JobEvent | null {
+  return isRepetition(line) ? null : eventOf(line, location);
+}
+
+/** Whether a line only says that everything was stored before: the line that stored it announced it, if there is one. */
+export function isRepetition({ outcome, status, items }: LedgerLine): boolean {
+  if (outcome === 'duplicate') return true;
+  if (outcome === 'unrecoverable' || FAILED_STATUSES.includes(status)) return false;
+  return items.length > 0 && items.every((item) => item.outcome === 'identical');
+}
+
+/** As `jobEventOf`, of repetitions as well. */
+export function eventOf(line: LedgerLine, location: string): JobEvent | null {
   const { deliveryId, jobId, source, region, status, origin, outcome, context, items, traceparent } = line;
   const type = eventType(line);
   // A ledger that was edited by hand may hold any text. Both ids become parts of keys.
@@ -72,9 +84,9 @@ export function isWanted(event: JobEvent, { events, sources }: EventFilter): boo
 function eventType({ outcome, status, items }: LedgerLine): string | null {
   if (NO_EVENT.includes(outcome)) return null;
   if (outcome === 'erased') return 'job.erased';
-  if (FAILED_STATUSES.includes(status)) return outcome === 'duplicate' ? null : 'job.failed';
+  if (FAILED_STATUSES.includes(status)) return 'job.failed';
   if (outcome === 'unrecoverable') return 'job.failed';
-  if (items.some((item) => item.outcome === 'created' || item.outcome === 'conflict')) return 'job.stored';
+  if (items.some((item) => item.outcome !== 'read')) return 'job.stored';
   const isEmptyFailure = outcome === 'noted' && status !== null && !NO_FAILURES.includes(status);
   return isEmptyFailure ? 'job.failed' : null;
 }

@@ -2,11 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { LedgerLine } from '../domain/delivery.js';
 import { LEASE } from '../store/lease-watch.js';
 import type { ObjectStore } from '../store/object-store.js';
+import { createAnnouncements } from './announcements.js';
 import type { RetryTimes } from './attempt-policy.js';
 import type { Endpoint } from './endpoint.js';
 import { createEventSender, type EventTask, type SenderObserver } from './event-sender.js';
 import { findEvent } from './find-event.js';
-import { isWanted, jobEventOf } from './job-event.js';
+import { isRepetition, isWanted } from './job-event.js';
 import { createLedgerFollower, endedSince, type FollowerOptions } from './ledger-follower.js';
 import type { OutboxState } from './outbox-state.js';
 import type { OutboxStore } from './outbox-store.js';
@@ -58,6 +59,7 @@ export function runSubscriber(options: SubscriberRunOptions, claimed: OutboxStat
   const { name, subscriber, store, states, clock, times, onTrouble } = options;
   const ending = new AbortController();
   const since = Date.parse(claimed.since);
+  const announcementOf = createAnnouncements(store, since);
   let isSuperseded = false;
   let savedAt = performance.now();
   let saved = '';
@@ -96,8 +98,10 @@ export function runSubscriber(options: SubscriberRunOptions, claimed: OutboxStat
       open -= 1;
       if (open === 0) onSettled();
     };
-    for (const line of lines) {
-      const event = endedSince(line, since) ? jobEventOf(line, store.location) : null;
+    // Within a segment, a repetition can come before the line that it repeats.
+    const ordered = [...lines].sort((a, b) => Number(isRepetition(a)) - Number(isRepetition(b)));
+    for (const line of ordered) {
+      const event = endedSince(line, since) ? await announcementOf(line) : null;
       if (event === null || !isWanted(event, subscriber)) continue;
       open += 1;
       tasks.push({ event, hour, part, settled });

@@ -66,6 +66,14 @@ async function subscribed({
   };
 }
 
+const itemOf = (job: string, outcome: 'created' | 'identical') => ({
+  kind: 'transcript.json-v2' as const,
+  key: `jobs/${job}/transcript.json`,
+  size: 2,
+  sha256: 'ab',
+  outcome,
+});
+
 const idsOf = ({ requests }: RecordingServer) => requests.map((request) => eventOf(request).id);
 
 describe('a subscriber', () => {
@@ -176,6 +184,45 @@ describe('a subscriber', () => {
     await until(() => server.requests.length === 1);
     await new Promise((resolve) => setTimeout(resolve, 50));
     expect(idsOf(server)).toEqual([wanted.deliveryId]);
+  });
+
+  it('is sent what comes after an event that it never accepts', async () => {
+    const poison = storedLine();
+    const { server, append, outbox } = await subscribed({
+      answer: (_, request) => (eventOf(request).id === poison.deliveryId ? 500 : 204),
+      times: { ...FAST, retry: { firstPause: 1, longestPause: 5, total: 1e9 } },
+    });
+    await append(poison);
+    await until(() => outbox.breakers.includes(true));
+    const line = storedLine();
+    await append(line);
+    await until(() => idsOf(server).includes(line.deliveryId));
+  });
+
+  it('is sent the repetition of a delivery that stored its artefacts and has no line, and no other repetition', async () => {
+    const store = createMemoryStore();
+    const { server, append } = await subscribed({ store });
+    const first = storedLine({ jobId: 'a', items: [itemOf('a', 'created')] });
+    const lost = storedLine({ jobId: 'b' });
+    for (const { jobId, deliveryId } of [first, lost])
+      await store.create(`jobs/${jobId}/transcript.json`, Buffer.from('{}'), {
+        contentType: 'application/json',
+        metadata: { 'delivery-id': deliveryId },
+      });
+    const repeated = (job: string) =>
+      storedLine({ jobId: job, outcome: 'duplicate', items: [itemOf(job, 'identical')] });
+    await append(repeated('a'), first);
+    const announcing = repeated('b');
+    await append(announcing);
+    await append(repeated('b'));
+    const last = storedLine();
+    await append(last);
+    await until(() => idsOf(server).includes(last.deliveryId));
+    const [event] = server.requests
+      .map((request) => eventOf(request))
+      .filter(({ subject }) => subject === 'b');
+    expect(event).toMatchObject({ id: announcing.deliveryId, data: { outcome: 'duplicate' } });
+    expect(idsOf(server).sort()).toEqual([first, announcing, last].map((line) => line.deliveryId).sort());
   });
 
   it('is sent no more than its bounds allow at the same time', async () => {

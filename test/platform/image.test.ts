@@ -233,5 +233,5 @@ describe('the image', () => {
     await until(async () => (await probe('readinessProbe')) === 503);
     expect(await probe('livenessProbe')).toBe(200);
     expect(await container.ended).toBe(0);
-  }, 60_000);
+  });
 });

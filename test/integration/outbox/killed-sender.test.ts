@@ -65,5 +65,5 @@ describe('processes that are killed while they send', () => {
     await until(() => accepted.size >= expected.length);
     expect([...accepted].toSorted()).toEqual(expected.toSorted());
     expect((await read())?.owner).toBe(`process-${ROUNDS}`);
-  }, 60_000);
+  });
 });

@@ -116,7 +116,7 @@ describe('open failures', () => {
       ),
       { numRuns: 40 },
     );
-  }, 60_000);
+  });
 
   it('ask the store for no rollup and no file twice', async () => {
     const store = createMemoryStore();

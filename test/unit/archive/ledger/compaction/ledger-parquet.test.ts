@@ -236,5 +236,5 @@ describe('a ledger file', () => {
       }),
       { numRuns: 40 },
     );
-  }, 60_000);
+  });
 });

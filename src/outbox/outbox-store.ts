@@ -28,9 +28,13 @@ export function createOutboxStore(store: ObjectStore, subscriber: string): Outbo
   const mark = randomUUID();
 
   async function read(): Promise<OutboxState | null> {
-    const document = await readDocument(store, key, MAX_STATE_BYTES);
+    let document = await readDocument(store, key, MAX_STATE_BYTES);
+    if (document === null) {
+      if ((await store.head(key)) === null) return null;
+      // The first sender may have saved it between the two calls.
+      document = await readDocument(store, key, MAX_STATE_BYTES);
+    }
     if (document?.v === 1) return document as unknown as OutboxState;
-    if (document === null && (await store.head(key)) === null) return null;
     // Beginning anew would leave out every event since.
     throw new StoreError('read', `${key} is damaged, or of a newer version`);
   }

@@ -15,7 +15,7 @@ export function* subscriberRules({ subscribers, sources }: Settings): Generator<
       };
     }
     for (const [index, source] of subscriber.sources.entries()) {
-      if (source in sources) continue;
+      if (Object.hasOwn(sources, source)) continue;
       yield {
         path: ['subscribers', name, 'sources', index],
         expected: 'the name of a configured source',

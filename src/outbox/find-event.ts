@@ -5,15 +5,15 @@ import { readSegment } from '../archive/ledger/ledger-reader.js';
 import type { LedgerLine } from '../domain/delivery.js';
 import type { JobEvent } from '../events/receiver-event.js';
 import type { ObjectStore } from '../store/object-store.js';
+import { announcedAs } from './announcements.js';
 import { partitionOf } from './hour-folders.js';
-import { eventOf } from './job-event.js';
 import type { WaitingEvent } from './outbox-state.js';
 
 /** Makes a waiting event again of its ledger line; null when the line is gone. Throws as the store does. */
 export async function findEvent(store: ObjectStore, waiting: WaitingEvent): Promise<JobEvent | null> {
   const { id, hour, part, receivedAt } = waiting;
   for await (const line of linesOf(store, hour, part, Date.parse(receivedAt))) {
-    const event = line.deliveryId === id ? eventOf(line, store.location) : null;
+    const event = line.receivedAt === receivedAt ? await announcedAs(store, line, id) : null;
     if (event !== null) return event;
   }
   return null;

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LedgerLine } from '../domain/delivery.js';
+import type { JobEvent } from '../events/receiver-event.js';
 import { LEASE } from '../store/lease-watch.js';
 import type { ObjectStore } from '../store/object-store.js';
 import { createAnnouncements } from './announcements.js';
@@ -59,7 +60,7 @@ export function runSubscriber(options: SubscriberRunOptions, claimed: OutboxStat
   const { name, subscriber, store, states, clock, times, onTrouble } = options;
   const ending = new AbortController();
   const since = Date.parse(claimed.since);
-  const announcementOf = createAnnouncements(store, since);
+  const announcements = createAnnouncements(store, since);
   let isSuperseded = false;
   let savedAt = performance.now();
   let saved = '';
@@ -92,7 +93,7 @@ export function runSubscriber(options: SubscriberRunOptions, claimed: OutboxStat
     onSettled: () => void,
   ): Promise<void> {
     ending.signal.throwIfAborted();
-    const tasks: EventTask[] = [];
+    const events: JobEvent[] = [];
     let open = 1;
     const settled = () => {
       open -= 1;
@@ -100,14 +101,22 @@ export function runSubscriber(options: SubscriberRunOptions, claimed: OutboxStat
     };
     // Within a segment, a repetition can come before the line that it repeats.
     const ordered = [...lines].sort((a, b) => Number(isRepetition(a)) - Number(isRepetition(b)));
-    for (const line of ordered) {
-      const event = endedSince(line, since) ? await announcementOf(line) : null;
-      if (event === null || !isWanted(event, subscriber)) continue;
-      open += 1;
-      tasks.push({ event, hour, part, settled });
+    try {
+      for (const line of ordered) {
+        const event = endedSince(line, since) ? await announcements.of(line) : null;
+        if (event !== null) events.push(event);
+      }
+      const tasks = events
+        .filter((event) => isWanted(event, subscriber))
+        .map((event): EventTask => ({ event, hour, part, settled }));
+      open += tasks.length;
+      settled();
+      if (tasks.length > 0) await sender.accept(tasks);
+    } catch (error) {
+      // The lines are read again.
+      for (const event of events) announcements.forget(event);
+      throw error;
     }
-    settled();
-    if (tasks.length > 0) await sender.accept(tasks);
   }
 
   async function follow(): Promise<void> {

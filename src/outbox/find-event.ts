@@ -6,7 +6,7 @@ import type { LedgerLine } from '../domain/delivery.js';
 import type { JobEvent } from '../events/receiver-event.js';
 import type { ObjectStore } from '../store/object-store.js';
 import { announcedAs } from './announcements.js';
-import { partitionOf } from './hour-folders.js';
+import { partitionOf } from './follow/hour-folders.js';
 import type { WaitingEvent } from './outbox-state.js';
 
 /** Makes a waiting event again of its ledger line; null when the line is gone. Throws as the store does. */

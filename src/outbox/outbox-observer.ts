@@ -1,4 +1,4 @@
-import type { SenderObserver } from './event-sender.js';
+import type { SenderObserver } from './send/event-sender.js';
 
 /** What happens to the subscribers, for logs and metrics. */
 export interface OutboxObserver {

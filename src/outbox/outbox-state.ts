@@ -1,6 +1,6 @@
 import type { Claimed } from '../store/lease-watch.js';
 import type { Attempt } from './dead-event.js';
-import type { SegmentRecordDocument } from './segment-record.js';
+import type { SegmentRecordDocument } from './follow/segment-record.js';
 
 /** An event that failed and will be tried again, by reference: its content stays in the ledger. */
 export interface WaitingEvent {

@@ -4,14 +4,14 @@ import type { JobEvent } from '../events/receiver-event.js';
 import { LEASE } from '../store/lease-watch.js';
 import type { ObjectStore } from '../store/object-store.js';
 import { createAnnouncements } from './announcements.js';
-import type { RetryTimes } from './attempt-policy.js';
-import type { Endpoint } from './endpoint.js';
-import { createEventSender, type EventTask, type SenderObserver } from './event-sender.js';
 import { findEvent } from './find-event.js';
+import { createLedgerFollower, endedSince, type FollowerOptions } from './follow/ledger-follower.js';
 import { isRepetition, isWanted } from './job-event.js';
-import { createLedgerFollower, endedSince, type FollowerOptions } from './ledger-follower.js';
 import type { OutboxState } from './outbox-state.js';
 import type { OutboxStore } from './outbox-store.js';
+import type { RetryTimes } from './send/attempt-policy.js';
+import type { Endpoint } from './send/endpoint.js';
+import { createEventSender, type EventTask, type SenderObserver } from './send/event-sender.js';
 import type { Subscriber } from './subscriber.js';
 
 /** Milliseconds between steps of a sender. */

@@ -1,5 +1,5 @@
-import type { EventFormat } from './event-body.js';
 import type { EventFilter } from './job-event.js';
+import type { EventFormat } from './send/event-body.js';
 
 /** A subscriber as the configuration has it. */
 export interface Subscriber extends EventFilter {

@@ -4,7 +4,7 @@ import { encodeTime } from 'ulid';
 import { ledgerPartition } from '../../../src/archive/layout.js';
 import { compact } from '../../../src/archive/ledger/compaction/compact.js';
 import { newDeliveryId } from '../../../src/archive/ledger/ledger-line.js';
-import type { SendResult } from '../../../src/outbox/endpoint.js';
+import type { SendResult } from '../../../src/outbox/send/endpoint.js';
 import { watchSubscriber } from '../../../src/outbox/watch-subscriber.js';
 import { type ObjectStore, StoreError } from '../../../src/store/object-store.js';
 import { storedLine, subscriberAt } from '../../support/outbox/subscribed.js';

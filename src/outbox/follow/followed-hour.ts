@@ -1,9 +1,9 @@
 import { encodeTime } from 'ulid';
-import { listPartition } from '../archive/ledger/ledger-reader.js';
-import { segmentName, writtenAt } from '../archive/ledger/segment-name.js';
-import type { ObjectStore } from '../store/object-store.js';
+import { listPartition } from '../../archive/ledger/ledger-reader.js';
+import { segmentName, writtenAt } from '../../archive/ledger/segment-name.js';
+import type { ObjectStore } from '../../store/object-store.js';
+import type { HourProgress } from '../outbox-state.js';
 import { partitionOf } from './hour-folders.js';
-import type { HourProgress } from './outbox-state.js';
 import { createSegmentRecord, EMPTY_RECORD, type SegmentRecord } from './segment-record.js';
 
 /** An hour whose segments are followed by name. */

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import { Agent, type Dispatcher, request } from 'undici';
-import type { ReceiverEvent } from '../events/receiver-event.js';
-import { sign } from '../events/sign.js';
-import { parseRetryAfter } from '../text/retry-after.js';
-import type { Attempt } from './dead-event.js';
+import type { ReceiverEvent } from '../../events/receiver-event.js';
+import { sign } from '../../events/sign.js';
+import { parseRetryAfter } from '../../text/retry-after.js';
+import type { Attempt } from '../dead-event.js';
+import type { Subscriber } from '../subscriber.js';
 import { eventBody } from './event-body.js';
-import type { Subscriber } from './subscriber.js';
 
 /** What became of one request. */
 export interface SendResult extends Attempt {

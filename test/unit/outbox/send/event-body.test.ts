@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import type { ReceiverEvent } from '../../../src/events/receiver-event.js';
-import { eventBody } from '../../../src/outbox/event-body.js';
+import type { ReceiverEvent } from '../../../../src/events/receiver-event.js';
+import { eventBody } from '../../../../src/outbox/send/event-body.js';
 
 const BASE = {
   specversion: '1.0',

@@ -1,4 +1,4 @@
-import type { Attempt } from './dead-event.js';
+import type { Attempt } from '../dead-event.js';
 import type { SendResult } from './endpoint.js';
 
 /** How long and how often an event is tried again, in milliseconds. */

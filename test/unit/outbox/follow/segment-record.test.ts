@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { encodeTime } from 'ulid';
-import { createSegmentRecord } from '../../../src/outbox/segment-record.js';
+import { createSegmentRecord } from '../../../../src/outbox/follow/segment-record.js';
 
 const BEGIN = Date.parse('2026-03-04T05:00:00Z');
 

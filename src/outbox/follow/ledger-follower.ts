@@ -1,12 +1,13 @@
 import { encodeTime } from 'ulid';
-import { ROLLUPS_FOLDER } from '../archive/layout.js';
-import { LedgerFileError } from '../archive/ledger/compaction/ledger-file-error.js';
-import { fetchSegment, listPartition, listPartitions } from '../archive/ledger/ledger-reader.js';
-import { readAhead } from '../archive/ledger/read-ahead.js';
-import { writtenAt } from '../archive/ledger/segment-name.js';
-import type { LedgerLine } from '../domain/delivery.js';
-import type { ObjectStore } from '../store/object-store.js';
-import { cooperativeYield } from '../time/cooperative-yield.js';
+import { ROLLUPS_FOLDER } from '../../archive/layout.js';
+import { LedgerFileError } from '../../archive/ledger/compaction/ledger-file-error.js';
+import { fetchSegment, listPartition, listPartitions } from '../../archive/ledger/ledger-reader.js';
+import { readAhead } from '../../archive/ledger/read-ahead.js';
+import { writtenAt } from '../../archive/ledger/segment-name.js';
+import type { LedgerLine } from '../../domain/delivery.js';
+import type { ObjectStore } from '../../store/object-store.js';
+import { cooperativeYield } from '../../time/cooperative-yield.js';
+import type { OutboxState } from '../outbox-state.js';
 import { type FollowedHour, followHour, listNewNames, progressOf } from './followed-hour.js';
 import {
   createSentFiles,
@@ -18,7 +19,6 @@ import {
   partitionOf,
   startOf,
 } from './hour-folders.js';
-import type { OutboxState } from './outbox-state.js';
 import { type HourSending, sendClosedHour } from './send-closed-hour.js';
 
 export interface FollowerOptions extends Pick<HourSending, 'sendLines' | 'whenSettled'> {

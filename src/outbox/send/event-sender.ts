@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isErased } from '../archive/erasure.js';
-import type { JobEvent } from '../events/receiver-event.js';
-import type { ObjectStore } from '../store/object-store.js';
+import { isErased } from '../../archive/erasure.js';
+import type { JobEvent } from '../../events/receiver-event.js';
+import type { ObjectStore } from '../../store/object-store.js';
+import type { Attempt, DeadEvent } from '../dead-event.js';
+import { isErasable, keepDeadEvent } from '../dead-events.js';
+import type { OutboxState, WaitingEvent } from '../outbox-state.js';
 import { nextTry, RETRY_TIMES, type RetryTimes, verdictOf, withAttempt } from './attempt-policy.js';
 import { createBreaker } from './breaker.js';
-import type { Attempt, DeadEvent } from './dead-event.js';
-import { isErasable, keepDeadEvent } from './dead-events.js';
 import type { Endpoint, SendResult } from './endpoint.js';
-import type { OutboxState, WaitingEvent } from './outbox-state.js';
 
 /** An event to send for the first time. */
 export interface EventTask {

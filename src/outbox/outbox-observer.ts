@@ -1,4 +1,13 @@
-import type { SenderObserver } from './send/event-sender.js';
+import type { JobEvent } from '../events/receiver-event.js';
+import type { Attempt, DeadEvent } from './dead-event.js';
+
+/** What happens to the events of one subscriber. */
+export interface SenderObserver {
+  sent(event: JobEvent): void;
+  retried(): void;
+  dead(dead: DeadEvent): void;
+  breaker(isOpen: boolean, last: Attempt | null): void;
+}
 
 /** What happens to the subscribers, for logs and metrics. */
 export interface OutboxObserver {

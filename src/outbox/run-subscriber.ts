@@ -7,11 +7,13 @@ import { createAnnouncements } from './announcements.js';
 import { findEvent } from './find-event.js';
 import { createLedgerFollower, endedSince, type FollowerOptions } from './follow/ledger-follower.js';
 import { isRepetition, isWanted } from './job-event.js';
+import type { SenderObserver } from './outbox-observer.js';
 import type { OutboxState } from './outbox-state.js';
 import type { OutboxStore } from './outbox-store.js';
 import type { RetryTimes } from './send/attempt-policy.js';
 import type { Endpoint } from './send/endpoint.js';
-import { createEventSender, type EventTask, type SenderObserver } from './send/event-sender.js';
+import type { EventTask } from './send/event-attempts.js';
+import { createEventSender } from './send/event-sender.js';
 import type { Subscriber } from './subscriber.js';
 
 /** Milliseconds between steps of a sender. */

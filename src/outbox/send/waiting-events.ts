@@ -1,0 +1,55 @@
+import type { JobEvent } from '../../events/receiver-event.js';
+import type { WaitingEvent } from '../outbox-state.js';
+
+/** An event that failed and is tried again, or whose dead event is being written. */
+export interface Waiting {
+  readonly state: WaitingEvent;
+  /** Null after a take-over, until it was read. */
+  readonly event: JobEvent | null;
+  readonly busy: boolean;
+}
+
+export interface WaitingEvents {
+  readonly size: number;
+  get(id: string): Waiting | undefined;
+  /** Adds or replaces an event. What `change` leaves out stays as it was. */
+  put(state: WaitingEvent, change?: Partial<Pick<Waiting, 'event' | 'busy'>>): void;
+  delete(id: string): void;
+  /** The event that is due first, of those that are not busy; null without one. */
+  next(): Waiting | null;
+  /** Makes every event due at `now`. */
+  makeDue(now: number): void;
+  states(): WaitingEvent[];
+}
+
+export function createWaitingEvents(states: readonly WaitingEvent[]): WaitingEvents {
+  const waiting = new Map<string, Waiting>(
+    states.map((state) => [state.id, { state, event: null, busy: false }]),
+  );
+
+  function put(state: WaitingEvent, change: Partial<Pick<Waiting, 'event' | 'busy'>> = {}): void {
+    const known = waiting.get(state.id);
+    waiting.set(state.id, { event: known?.event ?? null, busy: known?.busy ?? false, ...change, state });
+  }
+
+  return {
+    get size() {
+      return waiting.size;
+    },
+    get: (id) => waiting.get(id),
+    put,
+    delete: (id) => void waiting.delete(id),
+    next() {
+      let next: Waiting | null = null;
+      for (const each of waiting.values()) {
+        if (each.busy || (next !== null && next.state.nextTryAt <= each.state.nextTryAt)) continue;
+        next = each;
+      }
+      return next;
+    },
+    makeDue(now) {
+      for (const { state } of waiting.values()) put({ ...state, nextTryAt: now });
+    },
+    states: () => [...waiting.values()].map(({ state }) => state),
+  };
+}

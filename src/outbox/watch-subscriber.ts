@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createLeaseWatch, LEASE } from '../store/lease-watch.js';
 import { takeOver } from '../store/take-over.js';
-import { beginningOf } from './follow/ledger-follower.js';
+import { beginningOf } from './follow/beginning-of.js';
 import type { OutboxObserver } from './outbox-observer.js';
 import { newOutboxState, type OutboxState } from './outbox-state.js';
 import { createOutboxStore } from './outbox-store.js';

@@ -3,6 +3,7 @@ import { listPartition } from '../../archive/ledger/ledger-reader.js';
 import { segmentName, writtenAt } from '../../archive/ledger/segment-name.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import type { HourProgress } from '../outbox-state.js';
+import { hasPassed } from './has-passed.js';
 import { partitionOf } from './hour-folders.js';
 import { createSegmentRecord, EMPTY_RECORD, type SegmentRecord } from './segment-record.js';
 
@@ -64,7 +65,7 @@ export async function listNewNames(
   now: number,
 ): Promise<string[]> {
   const { record, reading, postponed, newest } = followed;
-  const isWide = followed.wideNames <= PAGE || Math.abs(now - followed.wideAt) >= MINUTE;
+  const isWide = followed.wideNames <= PAGE || hasPassed(MINUTE, followed.wideAt, now);
   const after = nameBefore(newest, isWide ? SKEW : NEAR);
   const partition = partitionOf(followed.hour);
   const found: string[] = [];

@@ -1,4 +1,5 @@
 import type { ItemIdentity, ItemKind } from '../domain/item.js';
+import { contentKind, type ObjectKind } from '../domain/object-kind.js';
 
 /**
  * The keys of all objects: the contract with bucket readers (docs/store-layout.md). They are relative to the store's
@@ -190,4 +191,27 @@ export function reconcileReportKey(startedAt: string): string {
 
 export function verifyReportKey(startedAt: string): string {
   return `${VERIFY_REPORTS_FOLDER}${startedAt.replaceAll(':', '-')}.json`;
+}
+
+/** Folders whose objects all have one kind; rollups and Parquet files end with the ledger that they are made of. */
+const FOLDER_KINDS: readonly (readonly [folder: string, kind: ObjectKind])[] = [
+  [QUARANTINE_FOLDER, 'quarantine'],
+  [LEDGER_FOLDER, 'ledger'],
+  [LEDGER_PARQUET_FOLDER, 'ledger'],
+  [ROLLUPS_FOLDER, 'ledger'],
+  [DAILY_ROLLUPS_FOLDER, 'ledger'],
+  [REPORTS_FOLDER, 'reports'],
+  [VERIFY_REPORTS_FOLDER, 'reports'],
+  [REPLAYS_FOLDER, 'replays'],
+];
+
+/** `jobs` is no segment of a source's prefix. */
+const ARTEFACT_KEY = /^(?:[^.][^/]*\/)*?jobs\/[^/]+\/(.+)$/;
+
+/** The kind of an object by its key; null for what no retention may end: the outbox, marks and claims in dot-folders. */
+export function kindOfKey(key: string): ObjectKind | null {
+  const found = FOLDER_KINDS.find(([folder]) => key.startsWith(folder));
+  if (found !== undefined) return found[1];
+  const path = ARTEFACT_KEY.exec(key)?.[1];
+  return path === undefined ? null : contentKind(kindOfPath(path));
 }

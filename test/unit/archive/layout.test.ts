@@ -1,5 +1,29 @@
 import { describe, expect, it } from '@jest/globals';
-import { artefactPath, conflictKey, kindOfPath } from '../../../src/archive/layout.js';
+import {
+  artefactPath,
+  compactionPlanKey,
+  conflictClaimKey,
+  conflictKey,
+  dailyRollupKey,
+  deadEventKey,
+  deadEventMarker,
+  erasureKey,
+  jobFolder,
+  kindOfKey,
+  kindOfPath,
+  LAST_ERASURE,
+  ledgerPartition,
+  NOTICES_FOLDER,
+  outboxStateKey,
+  parquetKey,
+  quarantineFolder,
+  quarantineMarker,
+  reconcileReportKey,
+  replayKey,
+  rollupKey,
+  settledFolder,
+  verifyReportKey,
+} from '../../../src/archive/layout.js';
 import { attachmentName } from '../../../src/content/attachment-name.js';
 
 describe('the kind of an artefact', () => {
@@ -20,4 +44,40 @@ describe('the kind of an artefact', () => {
       expect(kindOfPath(conflictKey('', artefactPath(identity), '01ABC'))).toBe('attachment');
     },
   );
+});
+
+describe('the kind of an object', () => {
+  const folder = jobFolder('', 'j1');
+  const hour = 'dt=2026-01-31/hour=00/';
+
+  it.each([
+    ['transcript', `${folder}transcript.json`],
+    ['transcript', `${folder}transcript.txt`],
+    ['transcript', `${folder}transcript.srt`],
+    ['transcript', conflictKey(folder, 'transcript.json', '01ABC')],
+    ['jobinfo', `${folder}jobinfo.json`],
+    ['data', `${folder}data`],
+    ['data', `${jobFolder('team-a/eu/', 'j1')}data`],
+    ['data', conflictKey(folder, 'data', '01ABC')],
+    ['attachment', `${folder}attachments/0a1b2c3d4e5f6071.bin`],
+    ['quarantine', `${quarantineFolder('01ABC')}body`],
+    ['ledger', `${ledgerPartition('2026-01-31T00:00:00Z')}x.ndjson`],
+    ['ledger', parquetKey(hour, 1)],
+    ['ledger', rollupKey(hour, 1)],
+    ['ledger', dailyRollupKey('2026-01-31', 1)],
+    ['reports', reconcileReportKey('2026-01-31T00:00:00Z')],
+    ['reports', verifyReportKey('2026-01-31T00:00:00Z')],
+    ['replays', replayKey('01ABC')],
+  ])('is %s for %s', (kind, key) => {
+    expect(kindOfKey(key)).toBe(kind);
+  });
+
+  it.each([
+    ...[erasureKey('j1'), LAST_ERASURE, conflictClaimKey(folder, 'data', 'f00'), compactionPlanKey(hour, 1)],
+    ...[quarantineMarker('j1', '01ABC'), deadEventKey('billing', 'e1'), outboxStateKey('billing')],
+    ...[deadEventMarker('j1', 'billing', 'e1'), `${settledFolder('2026-01-31', 'eu1', 'abc')}1`],
+    ...[`${NOTICES_FOLDER}state.json`, '.canary/replica', '.probe/x', 'jobs/j1', 'other/data'],
+  ])('is unknown for %s', (key) => {
+    expect(kindOfKey(key)).toBeNull();
+  });
 });

@@ -1,0 +1,26 @@
+import type { ItemKind } from './item.js';
+
+/**
+ * Kinds of objects with content of jobs, which retention, storage classes and object tags distinguish. The three forms of
+ * a transcript are one kind; media is `data`.
+ */
+export const CONTENT_KINDS = ['transcript', 'jobinfo', 'data', 'attachment', 'quarantine'] as const;
+export type ContentKind = (typeof CONTENT_KINDS)[number];
+
+/** Kinds of the receiver's own records, which belong to no single source. */
+export const RECORD_KINDS = ['ledger', 'reports', 'replays'] as const;
+export type RecordKind = (typeof RECORD_KINDS)[number];
+
+export type ObjectKind = ContentKind | RecordKind;
+
+/** A conflict has the kind of the item that it differs from. */
+export function contentKind(kind: ItemKind): ContentKind {
+  switch (kind) {
+    case 'transcript.json-v2':
+    case 'transcript.txt':
+    case 'transcript.srt':
+      return 'transcript';
+    default:
+      return kind;
+  }
+}

@@ -47,7 +47,16 @@ const DEPLOYED = { nodeOptions: ['--max-old-space-size=192'], env: { MALLOC_AREN
  * The product with its defaults; only addresses, one credential and where it stores are set. With `deployed` its memory
  * is bounded as in the cluster files.
  */
-async function startProduct({ store, scratch, node, profile, preload, more = {}, deployed = false }) {
+async function startProduct({
+  store,
+  scratch,
+  node,
+  profile,
+  preload,
+  main = MAIN,
+  more = {},
+  deployed = false,
+}) {
   const { nodeOptions, env } = deployed ? DEPLOYED : { nodeOptions: [], env: {} };
   const folder = join(scratch, 'data');
   const s3 = {
@@ -80,7 +89,7 @@ async function startProduct({ store, scratch, node, profile, preload, more = {},
       ...(process.env.BENCH_NODE_OPTIONS?.split(' ') ?? []),
       ...(preload ? ['--import', preload] : []),
       ...(profile ? ['--cpu-prof', `--cpu-prof-dir=${profile}`] : []),
-      MAIN,
+      main,
       'serve',
     ],
     env: { ...env, ...more, NODE_CONFIG: JSON.stringify(settings), AWS_EC2_METADATA_DISABLED: 'true' },

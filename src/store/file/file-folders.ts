@@ -1,7 +1,7 @@
 import { mkdir, rmdir } from 'node:fs/promises';
 import { dirname, sep } from 'node:path';
 import { errnoOf } from './file-errors.js';
-import { openFolderIfThere } from './open-file.js';
+import { createSharedFolderSync, syncFolder } from './folder-sync.js';
 
 /** Enough for the folders that a busy store uses again and again; forgetting one costs one fsync. */
 const REMEMBERED_FOLDERS = 2_000;
@@ -37,9 +37,10 @@ export function createFileFolders(
 ): FileFolders {
   /** Folders whose entry in their parent has been synced by this process. */
   const durable = new Set<string>();
+  const sharedSync = createSharedFolderSync();
 
   async function sync(folder: string): Promise<void> {
-    if (fsync) await syncFolder(folder);
+    if (fsync) await sharedSync(folder);
   }
 
   /** Checks the parent first: `mkdir` would follow its links, and would work in whatever lies at the root. */
@@ -93,17 +94,6 @@ export function createFileFolders(
   }
 
   return { ensure, sync, prune };
-}
-
-/** Makes the entries of a folder durable. A missing folder has none. */
-export async function syncFolder(folder: string): Promise<void> {
-  const handle = await openFolderIfThere(folder);
-  if (handle === null) return;
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }
 
 /** Creates a folder with all its parents, wherever it lies, and syncs the new entries. */

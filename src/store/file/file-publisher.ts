@@ -28,8 +28,8 @@ interface PublisherParts {
 }
 
 /**
- * Objects are atomic and durable because of the order of the steps: the bytes, then the metadata, then the link that
- * makes the object visible, then the folder entries. A crash at any point leaves the object whole or missing.
+ * Objects are atomic and durable because of the order of the steps: the bytes and the metadata, then the link that makes
+ * the object visible, then the folder entries. A crash at any point leaves the object whole or missing.
  */
 export function createFilePublisher(parts: PublisherParts): FilePublisher {
   const { root, folders, meta } = parts;
@@ -42,14 +42,12 @@ export function createFilePublisher(parts: PublisherParts): FilePublisher {
     show: (target: string) => Promise<T>,
   ): Promise<T> {
     const target = pathOf(key);
-    if (parts.fsync) await temp.handle.sync();
-    // The temporary file lies below the root in which it was created. If that root is still here, the link below cannot
-    // be made in another one.
+    // The temporary file lies below the root in which it was created: in another one the link below finds none.
     await root.check();
     const { ino } = await temp.handle.stat({ bigint: true });
+    const bytes = parts.fsync ? temp.handle.sync() : undefined;
     const result = await retryIfFolderVanished(async () => {
-      await meta.write(key, ino, headers);
-      await folders.ensure(dirname(target));
+      await allSettled([bytes, meta.write(key, ino, headers), folders.ensure(dirname(target))]);
       return show(target);
     }).catch(async (error: unknown) => {
       await meta.remove(key, ino).catch(() => undefined);
@@ -108,6 +106,13 @@ async function isObject(target: string): Promise<boolean> {
   } catch (error) {
     if (isAbsent(error)) return false;
     throw error;
+  }
+}
+
+/** Waits for all steps, then throws the first error: nothing is cleaned up while a step still writes. */
+async function allSettled(steps: readonly (Promise<void> | undefined)[]): Promise<void> {
+  for (const outcome of await Promise.allSettled(steps)) {
+    if (outcome.status === 'rejected') throw outcome.reason;
   }
 }
 

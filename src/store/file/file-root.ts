@@ -4,7 +4,8 @@ import { join, relative } from 'node:path';
 import { STORE_MARKER } from '../object-key.js';
 import { StoreError, StoreGoneError } from '../object-store.js';
 import { errnoOf, ifAbsent } from './file-errors.js';
-import { type GuardedRoot, makeDurably, syncFolder } from './file-folders.js';
+import { type GuardedRoot, makeDurably } from './file-folders.js';
+import { syncFolder } from './folder-sync.js';
 import { openIfThere, openToWrite } from './open-file.js';
 
 /** One of these at the top identifies a store of a version that wrote no marker, or a restored backup of one. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type FileHandle, lstat, readdir, rm } from 'node:fs/promises';
+import { type FileHandle, lstat, readdir, rm, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ifAbsent } from './file-errors.js';
 import type { FileFolders } from './file-folders.js';
@@ -31,7 +31,7 @@ export async function openTempFile(folder: string, key: string, folders: FileFol
     async discard() {
       await handle.close().catch(() => undefined);
       // The sweep removes it if this fails.
-      await rm(path, { force: true }).catch(() => undefined);
+      await unlink(path).catch(() => undefined);
     },
   };
 }

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { type FileHandle, mkdtemp, open, rm, stat } from 'node:fs/promises';
+import { type FileHandle, mkdtemp, open, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
@@ -75,15 +75,22 @@ describe('an object in the file store', () => {
     for (const each of FOLDERS) expect(inodes()).toContain(await inodeOf(pathOf(each)));
   });
 
-  it('has metadata that is synced before the object becomes visible', async () => {
+  it('has metadata that is synced, with its folders, before the object becomes visible', async () => {
+    await writeWhole();
+    const metaFolder = pathOf('.meta/jobs/a');
+    const [name = ''] = await readdir(metaFolder);
+    const hidden = synced.filter(({ visible }) => !visible).map(({ ino }) => ino);
+    for (const each of [path.join(metaFolder, name), metaFolder, pathOf('.meta/jobs'), pathOf('.meta')])
+      expect(hidden).toContain(await inodeOf(each));
+  });
+
+  it('needs four fsyncs of its own in a new job: its bytes, its metadata, and the folder of each', async () => {
     const { store } = await writeWhole();
-    const before = synced.filter(({ visible }) => !visible).length;
     synced = [];
-    // The same in a store whose folders are durable already: the bytes and the metadata remain.
-    await rm(pathOf(KEY));
-    await writeWhole(store);
-    expect(synced.filter(({ visible }) => !visible).length).toBeGreaterThanOrEqual(2);
-    expect(before).toBeGreaterThanOrEqual(2);
+    await store.create('jobs/b/transcript.json', Buffer.from('{}'), HEADERS);
+    const shared = [await inodeOf(pathOf('jobs')), await inodeOf(pathOf('.meta/jobs'))];
+    expect(inodes().filter((ino) => !shared.includes(ino))).toHaveLength(4);
+    expect(inodes()).toHaveLength(6);
   });
 
   it('of another process is synced into its folder before the store says that it exists', async () => {

@@ -1,5 +1,6 @@
 import { type ArtefactFacts, artefactMetadata } from '../domain/artefact-metadata.js';
 import type { ItemIdentity } from '../domain/item.js';
+import { contentKind } from '../domain/object-kind.js';
 import type { ObjectHeaders } from '../store/object-store.js';
 
 /** The delivery of an artefact; determines its key and metadata. */
@@ -8,11 +9,15 @@ export interface ArtefactContext extends ArtefactFacts {
   readonly keyPrefix: string;
 }
 
-/** Content type and user metadata of an artefact (docs/store-layout.md). */
+/** Content type, user metadata and tags of an artefact (docs/store-layout.md). */
 export function artefactHeaders(
   context: ArtefactContext,
   { kind, contentType, partName }: ItemIdentity,
   { fileName, sha256 }: { fileName?: string | undefined; sha256?: string },
 ): ObjectHeaders {
-  return { contentType, metadata: artefactMetadata(context, { kind, sha256, fileName, partName }) };
+  return {
+    contentType,
+    metadata: artefactMetadata(context, { kind, sha256, fileName, partName }),
+    content: { kind: contentKind(kind), source: context.source },
+  };
 }

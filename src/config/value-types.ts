@@ -75,6 +75,14 @@ export function text(pattern: RegExp, expected: string) {
   return leaf(expected, (input) => (typeof input === 'string' && pattern.test(input) ? input : undefined));
 }
 
+/** An AWS account id. YAML reads digits without quotes as a number, which has no leading zeros. */
+export function accountId() {
+  return leaf('an AWS account id: 12 digits, in quotes', (input) => {
+    const text = typeof input === 'number' ? String(input) : input;
+    return typeof text === 'string' && /^\d{12}$/.test(text) ? text : undefined;
+  });
+}
+
 /** An address to listen on. */
 export function host() {
   return text(/^[A-Za-z0-9.:_-]{1,255}$/, 'an IP address or host name to listen on');

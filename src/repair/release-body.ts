@@ -58,7 +58,7 @@ async function release(
   const items = await archiveBody(parts, request, body, { deliveryId, receivedAt });
   const { source, region, clientIp, method, jobId, status } = request;
   const durationMs = Math.round(performance.now() - started);
-  const mark = await parts.quarantine.markReleased(id, jobId, {
+  const mark = await parts.quarantine.markReleased(id, request, {
     v: 1,
     deliveryId,
     releasedAt: receivedAt,

@@ -76,6 +76,7 @@ export function measureStore(store: ObjectStore, onCall: OnStoreCall): ObjectSto
     abortUploads: timed('abortUploads', store.abortUploads),
     traces: (folder) => timedListing('traces', store.traces(folder)),
     sweepUploads: timed('sweepUploads', store.sweepUploads),
+    ...(store.tags && { tags: timed('tags', store.tags, resultOfRead) }),
     ...(store.traits && { traits: store.traits }),
     close: () => store.close(),
   };

@@ -70,6 +70,9 @@ export interface ObjectStore {
    */
   sweepUploads(olderThan: Date): Promise<number>;
 
+  /** Object tags of an object; null when it is missing. Left out by stores that put none on objects. */
+  tags?(key: string): Promise<Readonly<Record<string, string>> | null>;
+
   /** Properties of the bucket, for messages. Left out by stores that have none. Never throws. */
   traits?(): Promise<StoreTraits>;
 
@@ -105,6 +108,14 @@ export type CreateResult = 'created' | 'exists';
 export interface ObjectHeaders {
   readonly contentType: string;
   readonly metadata: Readonly<Record<string, string>>;
+  /** Only of objects with content of jobs. */
+  readonly content?: ContentTags | undefined;
+}
+
+/** By what rules of an operator distinguish objects: object tags, storage classes. */
+export interface ContentTags {
+  readonly kind: string;
+  readonly source: string;
 }
 
 export interface ListedObject {

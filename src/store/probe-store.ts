@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { withDeadline } from '../time/deadline.js';
 import type { CreateResult, ObjectHeaders, ObjectStore, PendingUpload, StoreTraits } from './object-store.js';
+import { probeTags } from './probe-tags.js';
 import { type BoundedStore, withCallDeadlines } from './with-call-deadlines.js';
 
 /**
@@ -61,7 +62,7 @@ export async function probeStore(store: ObjectStore, options: ProbeOptions = {})
   try {
     const fault = await probe.writeAndReadBack();
     const traits = fault === null ? await traitsOf(store, callTimeout) : null;
-    const trouble = fault ?? traits?.fault ?? null;
+    const trouble = fault ?? traits?.fault ?? (await probe.tags());
     if (trouble !== null) return report('untested', 'untested', `The store is not usable: ${trouble}.`);
     const put = await finding(() => probe.conditionalPut());
     const complete = await finding(() => probe.conditionalComplete());
@@ -138,6 +139,7 @@ export function retentionWarning(retention: string): string {
 interface Probe {
   /** Null, or what is wrong. */
   writeAndReadBack(): Promise<string | null>;
+  tags(): Promise<string | null>;
   conditionalPut(): Promise<ConditionFinding>;
   conditionalComplete(): Promise<ConditionFinding>;
   cleanUp(): Promise<void>;
@@ -181,6 +183,8 @@ function createProbe(store: BoundedStore, folder: string, races: Races): Probe {
         return error instanceof Error ? error.message : 'it failed';
       }
     },
+
+    tags: () => probeTags({ store, newKey, uploads }),
 
     async conditionalPut() {
       const key = newKey('twice');

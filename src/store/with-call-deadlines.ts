@@ -9,6 +9,7 @@ export interface BoundedStore {
   readText(key: string): Promise<string | null>;
   startUpload(key: string, headers: ObjectHeaders): Promise<PendingUpload>;
   delete(key: string): Promise<void>;
+  readonly tags?: (key: string) => Promise<Readonly<Record<string, string>> | null>;
 }
 
 /** A store whose calls reject when they have not ended in time. */
@@ -26,7 +27,9 @@ export function withCallDeadlines(store: ObjectStore, milliseconds: number): Bou
     return reading && (await buffer(reading.body)).toString();
   }
 
+  const { tags } = store;
   return {
+    ...(tags && { tags: (key: string) => bounded('tags', tags(key)) }),
     create: (key, body, headers) => bounded('create', store.create(key, body, headers)),
     head: (key) => bounded('head', store.head(key)),
     readText: (key) => bounded('read', readText(key)),

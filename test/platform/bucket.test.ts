@@ -18,14 +18,15 @@ import { inProject, readManifest, readProjectFile } from '../support/manifests.j
 
 /** Which permission a command of the S3 client needs (AWS, "Actions, resources, and condition keys for Amazon S3"). */
 const PERMISSION: Readonly<Record<string, string | readonly string[]>> = {
-  PutObject: 's3:PutObject',
-  CreateMultipartUpload: 's3:PutObject',
+  PutObject: ['s3:PutObject', 's3:PutObjectTagging'],
+  CreateMultipartUpload: ['s3:PutObject', 's3:PutObjectTagging'],
   UploadPart: 's3:PutObject',
   CompleteMultipartUpload: 's3:PutObject',
   AbortMultipartUpload: 's3:AbortMultipartUpload',
   ListParts: 's3:ListMultipartUploadParts',
   ListMultipartUploads: 's3:ListBucketMultipartUploads',
   GetObject: 's3:GetObject',
+  GetObjectTagging: 's3:GetObjectTagging',
   // Of a version, with the retention in its headers.
   HeadObject: ['s3:GetObject', 's3:GetObjectVersion', 's3:GetObjectRetention', 's3:GetObjectLegalHold'],
   ListObjectsV2: 's3:ListBucket',

@@ -5,7 +5,7 @@ import { type ObjectInfo, type ObjectStore, StoreError } from '../../store/objec
 import { readDocument } from '../../store/read-document.js';
 import { isUlid } from '../../text/id-cursor.js';
 import { QUARANTINE_FOLDER, quarantineFolder } from '../layout.js';
-import type { QuarantinedRequest } from './quarantine.js';
+import { type QuarantinedRequest, quarantineContent } from './quarantine.js';
 import {
   markQuarantined,
   type QuarantinedBody,
@@ -31,6 +31,9 @@ export interface ReleaseRecord {
   readonly items: readonly StoredItem[];
 }
 
+/** Whose content a quarantined body is. */
+export type QuarantineOwner = Pick<QuarantinedRequest, 'jobId' | 'source'>;
+
 /** Reads the quarantine of all replicas and marks released bodies. */
 export interface QuarantineStore {
   /** Newest first. Bodies whose `request.json` is missing were never acknowledged and are left out. */
@@ -47,7 +50,7 @@ export interface QuarantineStore {
   withBody<T>(id: string, work: (body: Buffer | null) => Promise<T>): Promise<T>;
   release(id: string): Promise<ReleaseRecord | null>;
   /** Returns the first mark, which stays. An erasure finds it without the body, too. */
-  markReleased(id: string, jobId: string, record: ReleaseRecord): Promise<ReleaseRecord>;
+  markReleased(id: string, owner: QuarantineOwner, record: ReleaseRecord): Promise<ReleaseRecord>;
   unmarkReleased(id: string): Promise<void>;
   /** Removes a body of an erased job with everything that belongs to it. */
   removeErased(id: string, jobId: string): Promise<void>;
@@ -78,9 +81,13 @@ export function createQuarantineStore(store: ObjectStore): QuarantineStore {
     release,
     bodyInfo: async (id) => (isUlid(id) ? store.head(keyOf(id, 'body')) : null),
     withBody: (id, work) => oneAtATime(async () => work(await body(id))),
-    async markReleased(id, jobId, record) {
+    async markReleased(id, { jobId, source }, record) {
       const body = Buffer.from(JSON.stringify(record));
-      const headers = { contentType: 'application/json', metadata: { 'job-id': jobId } };
+      const headers = {
+        contentType: 'application/json',
+        metadata: { 'job-id': jobId },
+        content: quarantineContent(source),
+      };
       // An erasure may have removed it since.
       await markQuarantined(store, jobId, id);
       if ((await store.create(keyOf(id, 'released.json'), body, headers)) === 'created') return record;

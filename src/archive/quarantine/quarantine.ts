@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import type { ContentKind } from '../../domain/object-kind.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import { StoreError } from '../../store/object-store.js';
 import { quarantineFolder } from '../layout.js';
@@ -44,6 +45,7 @@ export function createQuarantine(store: ObjectStore): Quarantine {
       const record: QuarantinedRequest = { v: 1, ...request, bytes: body.length, sha256 };
       const folder = quarantineFolder(request.deliveryId);
       const metadata = { 'job-id': request.jobId, 'delivery-id': request.deliveryId, source: request.source };
+      const content = quarantineContent(request.source);
       const document = Buffer.from(JSON.stringify(record));
       // Before the body: an erasure finds every body by it, also of a process that died in between.
       await markQuarantined(store, request.jobId, request.deliveryId);
@@ -51,13 +53,20 @@ export function createQuarantine(store: ObjectStore): Quarantine {
       await write(store, `${folder}body`, body, {
         contentType: 'application/octet-stream',
         metadata: { ...metadata, sha256 },
+        content,
       });
-      await write(store, `${folder}request.json`, document, { contentType: 'application/json', metadata });
+      const headers = { contentType: 'application/json', metadata, content };
+      await write(store, `${folder}request.json`, document, headers);
       // Again: an erasure that found the index without the body has removed it from there.
       await markQuarantined(store, request.jobId, request.deliveryId);
       return record;
     },
   };
+}
+
+/** Tags of a quarantined body and of all that belongs to it. */
+export function quarantineContent(source: string): { readonly kind: ContentKind; readonly source: string } {
+  return { kind: 'quarantine', source };
 }
 
 /** Only this delivery writes the key: `exists` means that an answer was lost, which reading back confirms. */

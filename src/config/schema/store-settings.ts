@@ -1,4 +1,5 @@
 import { optional, section, setting } from '../setting.js';
+import { storageClasses } from '../storage-classes.js';
 import * as types from '../value-types.js';
 
 const DAY = 86_400_000;
@@ -55,13 +56,20 @@ const s3 = section(
       "KMS key for sse kms; the account's default key when not set.",
     ),
     storageClass: optional(
-      types.text(
-        // Objects of these classes can be read only after a restore that takes hours.
-        /^(?!(GLACIER|DEEP_ARCHIVE)$)[A-Z0-9_]{1,64}$/,
-        'a storage class that can be read at once, such as STANDARD_IA or GLACIER_IR',
-      ),
+      storageClasses(),
+      'text, or map of kind to text',
+      "Storage class of all artefacts, or of the kinds transcript, jobinfo, data, attachment and quarantine; everything else uses the bucket's default.",
+    ),
+    tags: setting(
+      types.flag(),
+      'true or false',
+      false,
+      'Puts the object tags `kind` and `source` on artefacts and quarantined bodies, for lifecycle rules; needs s3:PutObjectTagging and, for the probe at start, s3:GetObjectTagging.',
+    ),
+    expectedBucketOwner: optional(
+      types.accountId(),
       'text',
-      "Storage class of artefacts; the ledger, the quarantine and everything else use the bucket's default.",
+      'AWS account that has to own the bucket; S3 refuses every request to a bucket of another account.',
     ),
     lock: section('Object Lock of artefacts and ledger segments, in a bucket that was created with it.', {
       mode: setting(

@@ -65,7 +65,11 @@ export async function inspectBucket(place: {
   readonly prefix: string;
   readonly settings: S3Settings;
 }): Promise<BucketFacts> {
-  const client = createS3Client(place.settings, s3Limits(place.settings), createAnswerCheck());
+  const client = createS3Client(
+    place.settings,
+    s3Limits(place.settings),
+    createAnswerCheck(place.settings.expectedBucketOwner),
+  );
   let clockAheadMs: number | null = null;
   // Errors have a Date as well, and a clock that is far off causes one.
   client.middlewareStack.add(

@@ -18,10 +18,10 @@ export interface S3Bucket {
 export async function openBucket(options: S3StoreOptions): Promise<S3Bucket> {
   const { bucket, prefix, settings, onNotice } = options;
   const limits = s3Limits(settings);
-  const answers = createAnswerCheck();
+  const answers = createAnswerCheck(settings.expectedBucketOwner);
   const client = createS3Client(settings, limits, answers);
   const address = await bucketAddress(settings, limits, bucket);
-  const sender = createS3Sender({ client, address, limits, answers, onNotice });
+  const sender = createS3Sender({ client, address, limits, answers, settings, onNotice });
   return { client, sender, bucket, prefix, settings, limits };
 }
 

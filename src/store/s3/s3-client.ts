@@ -5,6 +5,7 @@ import { useCredentialChain } from './cached-credentials.js';
 import { S3Failure } from './s3-failure.js';
 import type { S3Settings } from './s3-options.js';
 import { type AnswerCheck, createAnswerCheck } from './wire/answer-check.js';
+import { EXPECTED_OWNER } from './wire/object-headers.js';
 
 /** Milliseconds without data after which an answer's body counts as broken. */
 const IDLE_TIMEOUT_MS = 30_000;
@@ -63,8 +64,21 @@ export function createS3Client(settings: S3Settings, limits: S3Limits, answers: 
     config.credentials = { accessKeyId, secretAccessKey, ...(sessionToken ? { sessionToken } : {}) };
   const client = new S3Client(config);
   if (config.credentials === undefined) useCredentialChain(client);
+  if (settings.expectedBucketOwner)
+    sendWithEveryRequest(client, EXPECTED_OWNER, settings.expectedBucketOwner);
   checkAnswers(client, answers);
   return client;
+}
+
+function sendWithEveryRequest(client: S3Client, header: string, value: string): void {
+  client.middlewareStack.add(
+    (next) => async (args) => {
+      (args.request as { headers: Record<string, string> }).headers[header] = value;
+      return next(args);
+    },
+    // Before the signature, which covers it.
+    { step: 'build', name: 'sendWithEveryRequest' },
+  );
 }
 
 /** A listing of a thousand keys takes less than 2 MiB; a longer answer is not S3's. */

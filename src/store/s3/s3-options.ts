@@ -17,8 +17,12 @@ export interface S3Settings {
    */
   readonly checksum?: S3ChecksumMode | undefined;
   readonly sse?: S3Encryption | null | undefined;
-  /** Of artefacts, e.g. `STANDARD_IA`. Default, and for all other objects: the bucket's. */
-  readonly storageClass?: string | null | undefined;
+  /** Of objects with content of jobs, by their kind, e.g. `{ data: 'STANDARD_IA' }`. All others have the bucket's. */
+  readonly storageClasses?: Readonly<Record<string, string>> | null | undefined;
+  /** Puts `kind` and `source` as object tags on objects with content of jobs. Default false. */
+  readonly tags?: boolean | undefined;
+  /** Account id: S3 refuses every request when the bucket belongs to another account. Default: not checked. */
+  readonly expectedBucketOwner?: string | null | undefined;
   /** Retention of artefacts and of objects in `folders`. Default: none. */
   readonly lock?: S3Lock | null | undefined;
   /**

@@ -7,6 +7,7 @@ import { listFolders, listObjects } from './list-objects.js';
 import { purgeObjects, tracedKeys } from './purge-objects.js';
 import { createObject, replaceObject } from './put-object.js';
 import { deleteObject, headObject, readObject } from './read-object.js';
+import { readTags } from './read-tags.js';
 import { openBucket } from './s3-bucket.js';
 import type { S3StoreOptions } from './s3-options.js';
 import { startS3Upload } from './s3-upload.js';
@@ -83,6 +84,13 @@ export async function createS3Store(options: S3StoreOptions): Promise<ObjectStor
     },
 
     sweepUploads: (olderThan) => sweepS3Uploads(bucket, olderThan),
+
+    ...(options.settings.tags && {
+      async tags(key: string) {
+        assertKey('tags', key);
+        return readTags(bucket, key);
+      },
+    }),
 
     traits: () => bucketTraits(bucket.client, options.bucket, options.settings),
 

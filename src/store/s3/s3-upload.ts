@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib';
 import {
   type CompletedPart,
   CompleteMultipartUploadCommand,
@@ -9,8 +10,19 @@ import { headObject } from './read-object.js';
 import { located, type S3Bucket } from './s3-bucket.js';
 import { asFailure, isMissing, isRetryable, type S3Failure } from './s3-failure.js';
 import { s3StoreError } from './s3-store-error.js';
-import { integrityLines, integrityOf, lockOf, sendsCrc32, storageClassOf } from './wire/object-headers.js';
+import {
+  crc32Text,
+  integrityLines,
+  integrityOf,
+  lockOf,
+  sendsCrc32,
+  storageClassOf,
+  taggingOf,
+} from './wire/object-headers.js';
 import { withRetries } from './with-retries.js';
+
+/** AWS's default is a checksum of the checksums of the parts, which says nothing without the sizes of the parts. */
+const WHOLE_OBJECT = { ChecksumAlgorithm: 'CRC32', ChecksumType: 'FULL_OBJECT' } as const;
 
 /** S3's limit; with 8 MiB parts it is reached at 78 GiB. */
 const MAX_PARTS = 10_000;
@@ -27,6 +39,7 @@ export async function startS3Upload(
   const { sse } = bucket.settings;
   const lock = lockOf(bucket.settings, key, headers);
   const storageClass = storageClassOf(bucket.settings, headers);
+  const tagging = taggingOf(bucket.settings, headers);
   try {
     const response = await withRetries(bucket.limits.retry, () =>
       bucket.client.send(
@@ -35,27 +48,34 @@ export async function startS3Upload(
           ContentType: headers.contentType,
           Metadata: { ...headers.metadata },
           ...(storageClass !== null && { StorageClass: storageClass as 'STANDARD' }),
+          ...(tagging !== null && { Tagging: tagging }),
           ...(sse && { ServerSideEncryption: sse.mode }),
           ...(sse?.mode === 'aws:kms' && sse.keyId && { SSEKMSKeyId: sse.keyId }),
-          ...(sendsCrc32(bucket.settings) && { ChecksumAlgorithm: 'CRC32' as const }),
+          ...(sendsCrc32(bucket.settings) && WHOLE_OBJECT),
           ...(lock !== null && { ObjectLockMode: lock.mode, ObjectLockRetainUntilDate: lock.until }),
         }),
       ),
     );
     if (!response.UploadId) throw new StoreError('startUpload', 'the answer names no upload id');
-    return createPendingUpload(bucket, { key, uploadId: response.UploadId });
+    const upload = { key, uploadId: response.UploadId };
+    // AWS repeats the type; Ceph RGW 20 leaves it out.
+    const isWhole = sendsCrc32(bucket.settings) && response.ChecksumType !== 'COMPOSITE';
+    return createPendingUpload(bucket, upload, isWhole);
   } catch (error) {
     throw s3StoreError('startUpload', key, error);
   }
 }
 
-function createPendingUpload(bucket: S3Bucket, upload: UploadAddress): PendingUpload {
+/** @param isWhole whether the server compares the CRC-32 of the whole object when it completes it */
+function createPendingUpload(bucket: S3Bucket, upload: UploadAddress, isWhole: boolean): PendingUpload {
   const stop = new AbortController();
   const parts: Promise<CompletedPart>[] = [];
   let ending: Promise<void> | null = null;
+  let checksum: number | null = isWhole ? 0 : null;
 
   function send(part: Buffer): Promise<CompletedPart> {
     const number = parts.length + 1;
+    if (checksum !== null) checksum = crc32(part, checksum);
     const sending =
       number > MAX_PARTS
         ? Promise.reject(new StoreError('write', `an upload has ${MAX_PARTS} parts at most`))
@@ -88,7 +108,7 @@ function createPendingUpload(bucket: S3Bucket, upload: UploadAddress): PendingUp
       // S3 does not complete an upload without parts.
       if (parts.length === 0) send(Buffer.alloc(0));
       try {
-        const result = await completeUpload(bucket, upload, await Promise.all(parts));
+        const result = await completeUpload(bucket, upload, await Promise.all(parts), checksum);
         if (result === 'created') ending = Promise.resolve();
         else await abort();
         return result;
@@ -139,6 +159,7 @@ async function completeUpload(
   bucket: S3Bucket,
   upload: UploadAddress,
   parts: CompletedPart[],
+  checksum: number | null,
 ): Promise<CreateResult> {
   const emulated = bucket.settings.conditionalWrites === 'emulated';
   if (emulated && (await headObject(bucket, upload.key)) !== null) return 'exists';
@@ -151,6 +172,10 @@ async function completeUpload(
             ...located(bucket, upload.key),
             UploadId: upload.uploadId,
             MultipartUpload: { Parts: parts },
+            ...(checksum !== null && {
+              ChecksumCRC32: crc32Text(checksum),
+              ChecksumType: 'FULL_OBJECT' as const,
+            }),
             ...(!emulated && { IfNoneMatch: '*' }),
           }),
           // Some servers take long to join thousands of parts.

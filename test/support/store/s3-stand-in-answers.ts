@@ -71,6 +71,15 @@ const HANDLERS: Record<string, Handler> = {
 
   GetLifecycle: () => s3Error(404, 'NoSuchLifecycleConfiguration'),
 
+  GetTagging(state, { key }) {
+    const object = state.objects.get(key);
+    if (!object) return s3Error(404, 'NoSuchKey');
+    const tags = [...new URLSearchParams(object.headers['x-amz-tagging'])].map(
+      ([name, value]) => `<Tag><Key>${name}</Key><Value>${value}</Value></Tag>`,
+    );
+    return ok(xml('Tagging', `<TagSet>${tags.join('')}</TagSet>`));
+  },
+
   ListObjects: (state, { query }) => ok(listObjectsXml(state, query)),
 
   ListVersions: (state, { query }) => ok(listVersionsXml(state, query)),
@@ -146,7 +155,7 @@ export function answerS3(state: S3State, request: S3Request, ignoreConditions: b
 function keptHeaders(headers: S3Request['headers']): Record<string, string> {
   const kept: Record<string, string> = {};
   for (const [name, value] of Object.entries(headers)) {
-    const isKept = name === 'content-type' || name.startsWith('x-amz-meta-');
+    const isKept = name === 'content-type' || name === 'x-amz-tagging' || name.startsWith('x-amz-meta-');
     if (isKept && typeof value === 'string') kept[name] = value;
   }
   return kept;

@@ -258,6 +258,21 @@ describe('parseConfig', () => {
       /read at once/,
     ],
     ['another such class', { store: { s3: { storageClass: 'GLACIER' } } }, /read at once/],
+    [
+      'such a class of one kind',
+      { store: { s3: { storageClass: { transcript: 'STANDARD_IA', data: 'GLACIER' } } } },
+      /expected for data a storage class that can be read at once/,
+    ],
+    [
+      'a class of an unknown kind',
+      { store: { s3: { storageClass: { media: 'STANDARD_IA' } } } },
+      /expected a map whose kinds are among transcript, jobinfo, data, attachment, quarantine, not media$/,
+    ],
+    [
+      'an account whose leading zeros YAML has dropped',
+      { store: { s3: { expectedBucketOwner: 12345678901 } } },
+      /^store\.s3\.expectedBucketOwner: .*12 digits, in quotes/,
+    ],
     ['a directory bucket', { store: { url: 's3://a--use1-az4--x-s3' } }, /general purpose bucket/],
     ['a folder of the shell', { store: { url: 'file:~/data' } }, /without ~/],
     ['a budget below three parts', { limits: { memoryBudget: '20MiB' } }, /at least 24MiB/],

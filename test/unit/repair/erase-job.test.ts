@@ -153,7 +153,7 @@ describe('erasing a job whose quarantined body is being released', () => {
     const id = ulid();
     const record = { v: 1, deliveryId: id, releasedAt: '', ...ORDER, outcome: 'stored', items: [] } as const;
     store.put(INDEX_COMPLETE, '{}');
-    await createQuarantineStore(store).markReleased(id, 'job1', record);
+    await createQuarantineStore(store).markReleased(id, { jobId: 'job1', source: 'intake' }, record);
     await eraseJob({ store, keyPrefixes: [''], sleep: async () => {}, ledger: ledger() }, 'job1', ORDER);
     expect(keysOf(store)).toEqual([erasureKey('job1'), INDEX_COMPLETE]);
   });

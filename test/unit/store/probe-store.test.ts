@@ -5,6 +5,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import type { ObjectStore } from '../../../src/store/object-store.js';
 import { openStore } from '../../../src/store/open-store.js';
 import { probeStore } from '../../../src/store/probe-store.js';
+import type { S3Settings } from '../../../src/store/s3/s3-options.js';
 import { openStandInStore, type StandInStore } from '../../support/store/stand-in-store.js';
 
 describe('probing a store', () => {
@@ -13,8 +14,8 @@ describe('probing a store', () => {
     for (const cleanUp of cleanUps.splice(0)) await cleanUp();
   });
 
-  async function standInStore(): Promise<StandInStore> {
-    const under = await openStandInStore({ retries: 0 });
+  async function standInStore(settings: S3Settings = {}): Promise<StandInStore> {
+    const under = await openStandInStore({ retries: 0, ...settings });
     cleanUps.push(under.close);
     return under;
   }
@@ -107,6 +108,40 @@ describe('probing a store', () => {
     const { trustworthy, warnings } = await probeStore(store);
     expect(trustworthy).toBe(true);
     expect(warnings.join()).toMatch(/locks every new object \(governance for 30 days\).*canary.*8,640/);
+  });
+
+  it('takes an S3 with tags that keeps them, and removes what it wrote', async () => {
+    const { store, standIn } = await standInStore({ tags: true });
+    expect((await probeStore(store)).trustworthy).toBe(true);
+    const tagged = standIn.requests.filter(({ headers }) => headers['x-amz-tagging'] !== undefined);
+    expect(tagged.map(({ operation }) => operation)).toEqual(['PutObject', 'CreateUpload']);
+    expect(standIn.state.objects.size + standIn.state.uploads.size).toBe(0);
+  });
+
+  it.each<[string, string, RegExp]>([
+    ['refuses them', 'PutObject', /cannot be written.*s3:PutObjectTagging .*403 AccessDenied/],
+    ['refuses them in parts', 'CreateUpload', /cannot be written.*s3:PutObjectTagging .*403 AccessDenied/],
+    ['hides them', 'GetTagging', /cannot be read back.*s3:GetObjectTagging .*403 AccessDenied/],
+  ])('does not take an S3 with tags that %s', async (_, refused, message) => {
+    const { store, standIn } = await standInStore({ tags: true });
+    standIn.misbehave = ({ operation, headers }) =>
+      operation === refused && (headers['x-amz-tagging'] !== undefined || refused === 'GetTagging')
+        ? { kind: 'answer', status: 403, code: 'AccessDenied' }
+        : null;
+    const report = await probeStore(store);
+    expect(report.writable).toBe(false);
+    expect(report.findings.join()).toMatch(message);
+    expect(standIn.state.objects.size + standIn.state.uploads.size).toBe(0);
+  });
+
+  it.each(['tagged', 'tagged-in-parts'])('does not take an S3 that ignores the tags of %s', async (name) => {
+    const { store, standIn } = await standInStore({ tags: true });
+    standIn.misbehave = ({ operation, key }) => {
+      const object = standIn.state.objects.get(key);
+      if (operation === 'GetTagging' && key.endsWith(`/${name}`)) delete object?.headers['x-amz-tagging'];
+      return null;
+    };
+    expect((await probeStore(store)).findings.join()).toMatch(/does not keep object tags/);
   });
 
   it('does not take a bucket without Object Lock that is to be locked', async () => {

@@ -28,6 +28,7 @@ function document(root: string): Promised {
 const PROMISED: Readonly<Record<string, Promised>> = {
   PutObject: WRITTEN,
   UploadPart: WRITTEN,
+  GetObjectTagging: document('Tagging'),
   GetObject: { statuses: [200, 206], headers: ['etag', 'content-length'], root: null },
   HeadObject: { statuses: [200], headers: ['etag', 'content-length'], root: null },
   DeleteObject: REMOVED,
@@ -54,7 +55,8 @@ const REQUEST_ID = 'x-amz-request-id';
  */
 export interface AnswerCheck {
   /**
-   * Returns for a success of the store, and for failures, which the caller handles.
+   * Returns for a success of the store, and for failures, which the caller handles; with an expected owner, throws for a
+   * refusal that has a reason.
    *
    * @throws S3Failure for the store's own error inside a 200, and, with status null, for an answer that is not the
    *   store's: the request may have taken effect
@@ -62,7 +64,8 @@ export interface AnswerCheck {
   check(operation: string, answer: ReceivedAnswer): void;
 }
 
-export function createAnswerCheck(): AnswerCheck {
+/** @param expectedOwner named in refusals, because S3 does not say that the bucket is another account's */
+export function createAnswerCheck(expectedOwner: string | null = null): AnswerCheck {
   let sendsRequestIds = false;
 
   function isUnidentified({ headers }: ReceivedAnswer): boolean {
@@ -72,6 +75,7 @@ export function createAnswerCheck(): AnswerCheck {
   return {
     check(operation, answer) {
       if (answer.status === 404 && (isPage(answer) || isUnidentified(answer))) throw foreign(answer);
+      if (expectedOwner !== null && answer.status === 403) throwRefusal(answer, expectedOwner);
       const promised = PROMISED[operation];
       if (promised === undefined || answer.status < 200 || answer.status > 299) return;
       // S3 may send the status before the work is done, and the error afterwards in the body.
@@ -81,6 +85,15 @@ export function createAnswerCheck(): AnswerCheck {
       if (answer.headers[REQUEST_ID] !== undefined) sendsRequestIds = true;
     },
   };
+}
+
+/** Only AccessDenied: other refusals have reasons of their own, which the SDK or the server's clock handles. */
+function throwRefusal({ status, headers, text }: ReceivedAnswer, owner: string): void {
+  const failure = failureOf(status, text ?? '', headers);
+  if (failure.code !== 'AccessDenied') return;
+  const { code, requestId, retryAfterMs, serverTime } = failure;
+  const detail = `${failure.detail ?? code}; or the bucket is not of account ${owner} (store.s3.expectedBucketOwner)`;
+  throw new S3Failure({ status, code, requestId, retryAfterMs, serverTime, detail });
 }
 
 function keeps({ statuses, headers, root }: Promised, answer: ReceivedAnswer): boolean {

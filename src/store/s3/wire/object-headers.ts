@@ -9,13 +9,16 @@ const UNSIGNED = 'UNSIGNED-PAYLOAD';
 /** S3's prefix for the names of user metadata. */
 export const METADATA = 'x-amz-meta-';
 
+/** S3 refuses a request to a bucket of another account than this header names. */
+export const EXPECTED_OWNER = 'x-amz-expected-bucket-owner';
+
 /** Header lines as undici takes them: names, in lower case, and values in turn. */
 export type HeaderLines = readonly string[];
 
 /** How a body is protected in transit. */
 export interface Integrity {
   readonly sha256: string;
-  /** Base64 of the big-endian CRC-32; null when it is not sent. */
+  /** `crc32Text`; null when it is not sent. */
   readonly crc32: string | null;
 }
 
@@ -26,11 +29,11 @@ export interface Integrity {
 export function integrityOf(settings: S3Settings, secure: boolean, body: Buffer, sha256?: string): Integrity {
   const known = sha256 !== undefined && SHA256.test(sha256) ? sha256 : null;
   // AWS demands a checksum of its own with every object that is locked.
-  const crc32 = sendsCrc32(settings) ? crc32Base64(body) : null;
-  if (settings.checksum !== 'crc32') return { sha256: known ?? hash('sha256', body, 'hex'), crc32 };
+  const crc = sendsCrc32(settings) ? crc32Text(crc32(body)) : null;
+  if (settings.checksum !== 'crc32') return { sha256: known ?? hash('sha256', body, 'hex'), crc32: crc };
   return {
     sha256: known ?? (secure ? UNSIGNED : hash('sha256', body, 'hex')),
-    crc32,
+    crc32: crc,
   };
 }
 
@@ -45,9 +48,10 @@ export function integrityLines({ sha256, crc32 }: Integrity): string[] {
   return lines;
 }
 
-function crc32Base64(body: Buffer): string {
+/** As S3 writes it: base64 of the big-endian number. */
+export function crc32Text(checksum: number): string {
   const bytes = Buffer.alloc(4);
-  bytes.writeUInt32BE(crc32(body));
+  bytes.writeUInt32BE(checksum);
   return bytes.toString('base64');
 }
 
@@ -62,6 +66,8 @@ export function addObjectLines(
   for (const name of Object.keys(headers.metadata)) lines.push(METADATA + name, headers.metadata[name] ?? '');
   const storageClass = storageClassOf(settings, headers);
   if (storageClass !== null) lines.push('x-amz-storage-class', storageClass);
+  const tagging = taggingOf(settings, headers);
+  if (tagging !== null) lines.push('x-amz-tagging', tagging);
   const lock = lockOf(settings, key, headers);
   if (lock !== null) {
     lines.push('x-amz-object-lock-mode', lock.mode);
@@ -74,11 +80,17 @@ export function addObjectLines(
 }
 
 /**
- * The configured class is for artefacts alone, which have a `kind`: classes for infrequent access have a minimum size and
- * age, at which they also bill the canary and ledger segments.
+ * Classes are for content of jobs alone: those for infrequent access have a minimum size and age, at which they would
+ * also bill the canary and ledger segments.
  */
-export function storageClassOf({ storageClass }: S3Settings, { metadata }: ObjectHeaders): string | null {
-  return storageClass && metadata.kind !== undefined ? storageClass : null;
+export function storageClassOf({ storageClasses }: S3Settings, { content }: ObjectHeaders): string | null {
+  return (storageClasses && content && storageClasses[content.kind]) ?? null;
+}
+
+/** Object tags as S3 takes them: like the query of a URL. */
+export function taggingOf({ tags }: S3Settings, { content }: ObjectHeaders): string | null {
+  if (!tags || content === undefined) return null;
+  return `kind=${encodeURIComponent(content.kind)}&source=${encodeURIComponent(content.source)}`;
 }
 
 /** The retention of an object that is written now; null for objects that are not locked. */

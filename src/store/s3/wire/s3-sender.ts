@@ -5,9 +5,10 @@ import { Pool } from 'undici';
 import type { ReadPurpose } from '../../object-store.js';
 import type { BucketAddress, S3Limits } from '../s3-client.js';
 import { failureOf } from '../s3-failure.js';
+import type { S3Settings } from '../s3-options.js';
 import type { AnswerCheck } from './answer-check.js';
 import { createExchangePool, exchange, openExchange } from './exchange.js';
-import type { HeaderLines } from './object-headers.js';
+import { EXPECTED_OWNER, type HeaderLines } from './object-headers.js';
 import { createS3Signer } from './s3-signer.js';
 import { createServerClock } from './server-clock.js';
 
@@ -64,6 +65,7 @@ export interface S3SenderParts {
   readonly address: BucketAddress;
   readonly limits: S3Limits;
   readonly answers: AnswerCheck;
+  readonly settings: Pick<S3Settings, 'expectedBucketOwner'>;
   readonly onNotice: ((message: string) => void) | undefined;
 }
 
@@ -73,7 +75,8 @@ const EMPTY_SHA256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b78
 /** Milliseconds that an idle connection is kept; most servers close theirs after 5 to 60 seconds. */
 const KEEP_ALIVE_MS = 4_000;
 
-export function createS3Sender({ client, address, limits, answers, onNotice }: S3SenderParts): S3Sender {
+export function createS3Sender(parts: S3SenderParts): S3Sender {
+  const { client, address, limits, answers, onNotice } = parts;
   const options = {
     pipelining: 1,
     keepAliveTimeout: KEEP_ALIVE_MS,
@@ -86,6 +89,8 @@ export function createS3Sender({ client, address, limits, answers, onNotice }: S
     // Bounded by the callers: a bound here would make some downloads wait behind paused ones.
     download: new Pool(address.origin, options),
   };
+  const lines = linesOfEvery(address, parts.settings);
+  const linesOfGet = lines.concat('x-amz-content-sha256', EMPTY_SHA256);
   const signer = createS3Signer(address.region);
   const clock = createServerClock(onNotice);
 
@@ -96,7 +101,7 @@ export function createS3Sender({ client, address, limits, answers, onNotice }: S
     const path = address.path + encodeKey(key);
     const pairs = encodedQuery(query);
     const holder = await client.config.credentials();
-    const unsigned = { method: 'PUT', path, query: pairs, headers: headers.concat('host', address.host) };
+    const unsigned = { method: 'PUT', path, query: pairs, headers: headers.concat(lines) };
     return clock.withServerTime(async (now) => {
       const request = {
         method: 'PUT' as const,
@@ -115,13 +120,13 @@ export function createS3Sender({ client, address, limits, answers, onNotice }: S
 
   async function get({ key, headers, timeoutMs, idleMs, purpose }: SignedGet): Promise<OpenAnswer> {
     const path = address.path + encodeKey(key);
-    const lines = headers.concat('host', address.host, 'x-amz-content-sha256', EMPTY_SHA256);
+    const unsigned = { method: 'GET', path, query: NO_QUERY, headers: headers.concat(linesOfGet) };
     const holder = await client.config.credentials();
     return clock.withServerTime(async (now) => {
       const request = {
         method: 'GET' as const,
         path,
-        headers: signer.sign({ method: 'GET', path, query: [], headers: lines }, holder, now),
+        headers: signer.sign(unsigned, holder, now),
         headersTimeout: timeoutMs,
         bodyTimeout: idleMs,
       };
@@ -152,6 +157,13 @@ export function createS3Sender({ client, address, limits, answers, onNotice }: S
       );
     },
   };
+}
+
+function linesOfEvery(
+  { host }: BucketAddress,
+  { expectedBucketOwner: owner }: S3SenderParts['settings'],
+): HeaderLines {
+  return owner ? ['host', host, EXPECTED_OWNER, owner] : ['host', host];
 }
 
 const MAX_FAILURE_BYTES = 64 * 1024;

@@ -15,6 +15,8 @@ const RECORD = {
   items: [],
 } as const;
 
+const OWNER = { jobId: 'a', source: 'intake' };
+
 /** Keeps a body of a job with its request, as the quarantine does. */
 async function keep(store: ReturnType<typeof createMemoryStore>, id: string, jobId: string, body = 'body') {
   const headers = { contentType: 'application/json', metadata: { 'job-id': jobId } };
@@ -31,7 +33,7 @@ describe('the quarantine of all replicas', () => {
     store.put('quarantine/not-an-id/request.json', '{}');
     store.put(`quarantine/${SECOND}/notes.txt`, 'not ours');
     const quarantine = createQuarantineStore(store);
-    await quarantine.markReleased(FIRST, 'a', RECORD);
+    await quarantine.markReleased(FIRST, OWNER, RECORD);
     expect(await quarantine.entries()).toEqual([
       { id: SECOND, bytes: 7, state: 'waiting' },
       { id: FIRST, bytes: 4, state: 'released' },
@@ -77,10 +79,12 @@ describe('the quarantine of all replicas', () => {
     const store = createMemoryStore();
     await keep(store, FIRST, 'a');
     const quarantine = createQuarantineStore(store);
-    expect(await quarantine.markReleased(FIRST, 'a', RECORD)).toEqual(RECORD);
-    expect(await quarantine.markReleased(FIRST, 'a', { ...RECORD, actor: 'late' })).toEqual(RECORD);
+    expect(await quarantine.markReleased(FIRST, OWNER, RECORD)).toEqual(RECORD);
+    expect(await quarantine.markReleased(FIRST, OWNER, { ...RECORD, actor: 'late' })).toEqual(RECORD);
     expect(await quarantine.release(FIRST)).toEqual(RECORD);
     expect((await store.head(`quarantine/${FIRST}/released.json`))?.metadata).toEqual({ 'job-id': 'a' });
+    const { content } = store.objects.get(`quarantine/${FIRST}/released.json`)?.headers ?? {};
+    expect(content).toEqual({ kind: 'quarantine', source: 'intake' });
     await quarantine.unmarkReleased(FIRST);
     expect(await quarantine.release(FIRST)).toBeNull();
   });
@@ -127,7 +131,7 @@ describe('the quarantined bodies of a job', () => {
     await keep(store, SECOND, 'a', 'seven!!');
     await keep(store, '01K2000000000000000000000C', 'b');
     const quarantine = createQuarantineStore(store);
-    await quarantine.markReleased(FIRST, 'a', RECORD);
+    await quarantine.markReleased(FIRST, OWNER, RECORD);
     expect(await quarantine.entriesOf('a')).toEqual([
       { id: SECOND, bytes: 7, state: 'waiting' },
       { id: FIRST, bytes: 4, state: 'released' },

@@ -50,13 +50,15 @@ describe('the quarantine', () => {
     const sha256 = '021fb596db81e6d02bf3d2586ee3981fe519f275c0ac9ca76bbcf2ebb4097d96';
     expect(kept).toEqual({ v: 1, ...REQUEST, bytes: 1, sha256 });
     const metadata = { 'job-id': 'job1', 'delivery-id': REQUEST.deliveryId, source: 'default' };
+    const content = { kind: 'quarantine', source: 'default' };
     const folder = `quarantine/${REQUEST.deliveryId}/`;
     expect(store.objects.get(`${folder}body`)?.headers).toEqual({
       contentType: 'application/octet-stream',
       metadata: { ...metadata, sha256 },
+      content,
     });
     const request = store.objects.get(`${folder}request.json`);
-    expect(request?.headers).toEqual({ contentType: 'application/json', metadata });
+    expect(request?.headers).toEqual({ contentType: 'application/json', metadata, content });
     expect(JSON.parse(String(request?.body))).toEqual(kept);
   });
 

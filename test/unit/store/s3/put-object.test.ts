@@ -117,12 +117,17 @@ describe('an S3 create', () => {
     });
   });
 
-  it('asks for the configured storage class for artefacts alone, small and in parts', async () => {
-    await createWhile([], { storageClass: 'STANDARD_IA' });
-    const artefact = { ...HEADERS, metadata: { kind: 'data' } };
+  it('asks for the storage class of the kind of content, small and in parts', async () => {
+    await createWhile([], { storageClasses: { data: 'STANDARD_IA' } });
+    const artefact = { ...HEADERS, content: { kind: 'data', source: 'intake' } };
+    await under.store.create('transcript', BODY, {
+      ...HEADERS,
+      content: { kind: 'transcript', source: 'x' },
+    });
     await under.store.create('artefact', BODY, artefact);
     await under.store.replace('.canary/replica', BODY, HEADERS);
     expect(puts().map(({ headers }) => headers['x-amz-storage-class'])).toEqual([
+      undefined,
       undefined,
       'STANDARD_IA',
       undefined,
@@ -131,6 +136,22 @@ describe('an S3 create', () => {
     await under.store.startUpload('other', HEADERS);
     const begun = under.standIn.requests.filter(({ operation }) => operation === 'CreateUpload');
     expect(begun.map(({ headers }) => headers['x-amz-storage-class'])).toEqual(['STANDARD_IA', undefined]);
+  });
+
+  it('tags content of jobs alone, small and in parts, and signs the tags', async () => {
+    await createWhile([], { tags: true });
+    const artefact = { ...HEADERS, content: { kind: 'data', source: 'intake é' } };
+    await under.store.create('artefact', BODY, artefact);
+    await under.store.replace('.canary/replica', BODY, HEADERS);
+    const tagging = puts().map(({ headers }) => headers['x-amz-tagging']);
+    expect(tagging).toEqual([undefined, 'kind=data&source=intake%20%C3%A9', undefined]);
+    expect(puts()[1]?.headers.authorization).toContain(';x-amz-tagging,');
+    await under.store.startUpload('large', artefact);
+    await under.store.startUpload('other', HEADERS);
+    const begun = under.standIn.requests.filter(({ operation }) => operation === 'CreateUpload');
+    expect(begun.map(({ headers }) => headers['x-amz-tagging'])).toEqual([tagging[1], undefined]);
+    expect(await under.store.tags?.('artefact')).toEqual({ kind: 'data', source: 'intake é' });
+    expect(await under.store.tags?.('missing')).toBeNull();
   });
 
   it('locks artefacts and the named folders alone, small and in parts, with the checksum that AWS demands', async () => {

@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type ObjectHeaders, type PendingUpload, StoreError } from '../../../../src/store/object-store.js';
 import type { Misbehaviour } from '../../../support/store/s3-stand-in.js';
@@ -98,6 +99,29 @@ describe('an S3 upload in parts', () => {
     misbehaveOn('CompleteUpload', { kind: 'error200', code: 'InternalError' }, null);
     expect(await upload.complete()).toBe('created');
     expect(object()?.headers['x-amz-meta-delivery-id']).toBe('d1');
+  });
+
+  it('announces the CRC-32 of the whole object, which the store compares at the end', async () => {
+    await under.close();
+    under = await openStandInStore({ checksum: 'crc32' });
+    const [first, last] = [Buffer.alloc(PART, 'a'), Buffer.from('end')];
+    await (await written()).complete();
+    expect(requests('CreateUpload')[0]?.headers).toMatchObject({
+      'x-amz-checksum-algorithm': 'CRC32',
+      'x-amz-checksum-type': 'FULL_OBJECT',
+    });
+    const expected = Buffer.alloc(4);
+    expected.writeUInt32BE(crc32(Buffer.concat([first, last])));
+    expect(requests('CompleteUpload')[0]?.headers).toMatchObject({
+      'x-amz-checksum-crc32': expected.toString('base64'),
+      'x-amz-checksum-type': 'FULL_OBJECT',
+    });
+  });
+
+  it('announces no checksum of the whole object where none is configured', async () => {
+    await (await written()).complete();
+    for (const { headers } of [...requests('CreateUpload'), ...requests('CompleteUpload')])
+      expect(Object.keys(headers).join()).not.toMatch(/x-amz-checksum/);
   });
 
   it('aborts again when a part landed after the first abort', async () => {

@@ -18,6 +18,7 @@ const named = [...DEFAULT, ...OTHERS].filter((folder) => process.argv.some((text
 export default {
   roots: (named.length > 0 ? named : DEFAULT).map((folder) => `<rootDir>/${folder}`),
   testEnvironment: 'node',
+  runtime: '<rootDir>/test/support/processes/shared-packages-runtime.cjs',
   testMatch: ['**/*.test.ts'],
   globalSetup: '<rootDir>/test/support/processes/build-first.mjs',
   testSequencer: '<rootDir>/test/support/processes/slow-folders-first.mjs',

@@ -2,8 +2,8 @@ import { Command, CommanderError } from 'commander';
 import { ConfigError } from '../config/config-error.js';
 import { nearest } from '../config/nearest.js';
 import { completeHelp } from './help-pages.js';
+import { packageVersion } from './package-version.js';
 import { EXIT, UsageError } from './shared/exit-codes.js';
-import { packageVersion } from './shared/package-version.js';
 
 interface CommandEntry {
   readonly summary: string;

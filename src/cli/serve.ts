@@ -9,8 +9,8 @@ import { RIGHTS } from '../domain/rights.js';
 import { createLogger, type Logger } from '../observe/logger.js';
 import { ListenError } from '../receiver/http/listen.js';
 import { WeakStoreError } from '../store/store-proof.js';
+import { packageVersion } from './package-version.js';
 import { writeLinkFile } from './shared/link-file.js';
-import { packageVersion } from './shared/package-version.js';
 import { handleSignals } from './shared/signal-handling.js';
 import { dashboardLink, welcome } from './shared/welcome.js';
 

@@ -11,8 +11,11 @@ export function openApiRoutes(others: readonly AdminRoute[], version: string): A
     tag: 'Description',
     summary: 'This description',
     answers: { 200: z.looseObject({ openapi: z.literal('3.1.0') }) },
-    handle: async () => ok({ ...document, openapi: '3.1.0' as const }),
+    handle: async () => {
+      document ??= openApiDocument([...others, route], version);
+      return ok({ ...document, openapi: '3.1.0' as const });
+    },
   });
-  const document = openApiDocument([...others, route], version);
+  let document: ReturnType<typeof openApiDocument> | undefined;
   return [route];
 }

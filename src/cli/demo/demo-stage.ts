@@ -7,7 +7,7 @@ import { createService, type Listening } from '../../app/service.js';
 import { parseConfig } from '../../config/config.js';
 import { createLogger } from '../../observe/logger.js';
 import { createSimulator, type Simulator } from '../../simulator/simulator.js';
-import { packageVersion } from '../shared/package-version.js';
+import { packageVersion } from '../package-version.js';
 import { type DemoSubscriber, openDemoSubscriber } from './demo-subscriber.js';
 
 /** Receiver and service double on loopback, with data of their own. */

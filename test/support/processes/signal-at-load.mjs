@@ -6,7 +6,7 @@ import { register } from 'node:module';
  */
 const hooks = `
   export async function load(url, context, next) {
-    if (!url.endsWith('/cli/serve.js')) return next(url, context);
+    if (!url.includes('/chunks/serve-')) return next(url, context);
     process.kill(process.pid, '${process.env.SIGNAL_AT_LOAD}');
     return new Promise(() => {});
   }`;

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { LEDGER_OUTCOMES } from '../../../../src/domain/delivery.js';
 import { ORIGINS } from '../../../../src/domain/item.js';
 import {
@@ -34,6 +35,10 @@ function fieldsOf(schema: Schema, prefix = ''): string[] {
 describe('docs/ledger.schema.json', () => {
   it('is what the admin API describes a ledger line with: npm run docs:ledger', () => {
     expect(SHIPPED_SCHEMA).toEqual(ledgerJsonSchema());
+  });
+
+  it('is a valid schema', () => {
+    expect(new Ajv2020().validateSchema(SHIPPED_SCHEMA)).toBe(true);
   });
 
   it('is in the package', () => {

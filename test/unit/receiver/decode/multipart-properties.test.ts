@@ -147,7 +147,7 @@ describe('decodeBody on generated forms', () => {
       },
     );
     await fc.assert(property, { numRuns: 600 });
-    expect(decoded).toBeGreaterThan(100);
+    expect(decoded).toBeGreaterThan(20);
   });
 
   it('never accepts a truncated form as complete', async () => {

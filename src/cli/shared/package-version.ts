@@ -1,7 +1,0 @@
-import { readFileSync } from 'node:fs';
-
-/** Version of this package; its package.json lies two folders above both src/cli/ and dist/cli/. */
-export function packageVersion(): string {
-  const file = new URL('../../../package.json', import.meta.url);
-  return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
-}

@@ -1,3 +1,4 @@
+import { OBJECT_KINDS } from '../domain/object-kind.js';
 import { parseHeaderLine, secretPart } from '../text/header-line.js';
 import { proxyRules, scopeRules, tlsRules, tokenRules } from './admin-rules.js';
 import type { BrokenRule, RuleContext } from './broken-rule.js';
@@ -26,6 +27,7 @@ export function brokenRules(settings: Settings, context: RuleContext): BrokenRul
     ...storeRules(settings),
     ...limitRules(settings),
     ...speechRules(settings),
+    ...retentionRules(settings),
     ...sourceRules(settings),
     ...subscriberRules(settings),
     ...(context.production ? productionRules(settings) : []),
@@ -130,6 +132,22 @@ function* speechRules({ speech, recovery }: Settings): Generator<BrokenRule> {
       path: ['speech', 'keysUrl'],
       expected: 'an address, because speech.auth is temporaryKey',
       also: [['speech', 'auth']],
+    };
+  }
+}
+
+/** What ended while the service still has the job would be missing from a job that recovery looks at. */
+function* retentionRules({ retention, speech, recovery }: Settings): Generator<BrokenRule> {
+  const isService = speech.retention >= recovery.window;
+  const shortest = isService ? speech.retention : recovery.window;
+  const name = isService ? 'speech.retention' : 'recovery.window';
+  for (const kind of OBJECT_KINDS) {
+    const period = retention[kind];
+    if (period === null || period >= shortest) continue;
+    yield {
+      path: ['retention', kind],
+      expected: `at least ${formatDuration(shortest)}, ${name}: until then recovery looks at the job`,
+      also: [isService ? ['speech', 'retention'] : ['recovery', 'window']],
     };
   }
 }

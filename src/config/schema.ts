@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { admin } from './schema/admin-settings.js';
+import { retention } from './schema/retention-settings.js';
 import { limits, receiver } from './schema/server-settings.js';
 import { egress, sources } from './schema/source-settings.js';
 import { capture, recovery, speech } from './schema/speech-settings.js';
@@ -32,6 +33,7 @@ export const configSchema = z.strictObject({
   admin,
   store,
   ledger,
+  retention,
   sources,
   subscribers,
   limits,

@@ -18,6 +18,7 @@ const MILLISECONDS_PER_UNIT: Readonly<Record<string, number>> = {
   m: 60_000,
   h: 3_600_000,
   d: 86_400_000,
+  y: 365 * 86_400_000,
 };
 
 /** `64MiB`, `5GiB`, `1.5MB` or a number of bytes; undefined for anything else, fractions of a byte included. */
@@ -25,7 +26,7 @@ export function parseSize(input: unknown): number | undefined {
   return parseQuantity(input, BYTES_PER_UNIT);
 }
 
-/** `500ms`, `30s`, `10m`, `48h`, `7d` or a number of milliseconds; undefined for anything else. */
+/** `500ms`, `30s`, `10m`, `48h`, `7d`, `2y` (of 365 days) or a number of milliseconds; undefined for anything else. */
 export function parseDuration(input: unknown): number | undefined {
   return parseQuantity(input, MILLISECONDS_PER_UNIT);
 }

@@ -1,5 +1,6 @@
 import type { DeliveryContext, OmittedContext } from './context.js';
 import { ORIGINS, type StoredItem } from './item.js';
+import type { ObjectKind } from './object-kind.js';
 
 export type DeliveryOutcome = 'stored' | 'duplicate' | 'conflict' | 'noted' | 'quarantined';
 
@@ -37,6 +38,7 @@ export const LEDGER_OUTCOMES = [
   'cancelled',
   'acknowledged',
   'erased',
+  'ended',
   'read',
   'signed-in',
   'sign-in-failed',
@@ -45,8 +47,15 @@ export type LedgerOutcome = (typeof LEDGER_OUTCOMES)[number] | (string & {});
 
 /** Origin of a look at content and of a sign-in on the admin port: nothing was delivered. */
 export const ACCESS_ORIGIN = 'admin';
-export const LEDGER_ORIGINS = [...ORIGINS, ACCESS_ORIGIN] as const;
+/** Origin of the end of objects by their age. */
+export const RETENTION_ORIGIN = 'retention';
+export const LEDGER_ORIGINS = [...ORIGINS, ACCESS_ORIGIN, RETENTION_ORIGIN] as const;
 export type LedgerOrigin = (typeof LEDGER_ORIGINS)[number];
+
+/** Whether a line tells of a delivery, a recovery or an operator's repair: not of a look, a sign-in or an end by age. */
+export function isDelivery(origin: string): boolean {
+  return origin !== ACCESS_ORIGIN && origin !== RETENTION_ORIGIN;
+}
 
 /** What a line says about an object of the store: what was stored, or that it was read. */
 export interface LedgerItem extends Omit<StoredItem, 'outcome'> {
@@ -65,6 +74,12 @@ export interface DeliveryShape {
     readonly transferEncoding?: string;
     readonly bytes: number;
   }[];
+}
+
+/** Objects that ended by their age; those of a line have one kind and one job. */
+export interface EndedObjects {
+  readonly kind: ObjectKind;
+  readonly objects: number;
 }
 
 /** One line of the ledger (docs/ledger.md). Field order is the order on disk. */
@@ -100,4 +115,6 @@ export interface LedgerLine {
   readonly contextOmitted?: OmittedContext;
   /** The sender's trace, as its header said. */
   readonly traceparent?: string;
+  /** What ended by its age; `bytes` is their size. */
+  readonly ended?: EndedObjects;
 }

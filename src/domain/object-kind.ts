@@ -11,7 +11,8 @@ export type ContentKind = (typeof CONTENT_KINDS)[number];
 export const RECORD_KINDS = ['ledger', 'reports', 'replays'] as const;
 export type RecordKind = (typeof RECORD_KINDS)[number];
 
-export type ObjectKind = ContentKind | RecordKind;
+export const OBJECT_KINDS = [...CONTENT_KINDS, ...RECORD_KINDS] as const;
+export type ObjectKind = (typeof OBJECT_KINDS)[number];
 
 /** A conflict has the kind of the item that it differs from. */
 export function contentKind(kind: ItemKind): ContentKind {

@@ -1,4 +1,4 @@
-import { ACCESS_ORIGIN, type LedgerLine } from '../domain/delivery.js';
+import { isDelivery, type LedgerLine } from '../domain/delivery.js';
 import { Problem } from '../domain/problem.js';
 import { isInScope, type SourceScope } from '../domain/rights.js';
 import type { ObjectStore } from '../store/object-store.js';
@@ -17,7 +17,7 @@ import { createRemovedSegments } from './removed-segments.js';
 import { createRollupListing } from './rollup-listing.js';
 import { createRollupReader } from './rollup-reader.js';
 import { encodeCursor } from './row-position.js';
-import { type RowTest, rowScope, withoutAccess } from './row-scope.js';
+import { deliveriesOnly, type RowTest, rowScope } from './row-scope.js';
 import { createRowWindow } from './row-window.js';
 import { createSegmentLoader, type SkippedLines } from './segment-loader.js';
 import { createTailSchedule } from './tail-schedule.js';
@@ -141,7 +141,8 @@ export interface LedgerView {
 }
 
 const DAY = 24 * 3_600_000;
-const ACCESS_OUTCOMES: readonly string[] = ['read', 'signed-in', 'sign-in-failed'];
+/** Outcomes of lines that tell of no delivery. */
+const OTHER_OUTCOMES: readonly string[] = ['read', 'signed-in', 'sign-in-failed', 'ended'];
 
 export function createLedgerView(options: LedgerViewOptions): LedgerView {
   const { store, clock = Date.now, windowMs = 7 * DAY, retention = 7 * DAY, patience = 1000 } = options;
@@ -210,10 +211,13 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
     await failureHistory.update();
   }
 
-  /** Looks and sign-ins are shown to a client that asks for them, and on the page of a job. */
+  /** Looks, sign-ins and what ended by its age are shown to a client that asks for them, and on the page of a job. */
   function existsFor({ scope = null, job, origin, outcome }: DeliveryQuery): RowTest {
-    const asked = job !== undefined || origin === ACCESS_ORIGIN || ACCESS_OUTCOMES.includes(outcome ?? '');
-    return asked ? rowScope(window, scope) : withoutAccess(rowScope(window, scope));
+    const asked =
+      job !== undefined ||
+      (origin !== undefined && !isDelivery(origin)) ||
+      OTHER_OUTCOMES.includes(outcome ?? '');
+    return asked ? rowScope(window, scope) : deliveriesOnly(rowScope(window, scope));
   }
 
   return {
@@ -248,7 +252,7 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
           sources,
           prepareSearch(
             { ...query, since, limit: 500, cursor },
-            withoutAccess(rowScope(window, query.scope ?? null)),
+            deliveriesOnly(rowScope(window, query.scope ?? null)),
           ),
         );
         yield rows;

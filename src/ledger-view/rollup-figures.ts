@@ -6,7 +6,7 @@ import {
   type RollupGroup,
 } from '../archive/ledger/compaction/rollup.js';
 import { startOfPartition } from '../archive/ledger/ledger-reader.js';
-import { ACCESS_ORIGIN } from '../domain/delivery.js';
+import { isDelivery } from '../domain/delivery.js';
 import { isInScope, type SourceScope } from '../domain/rights.js';
 import type { LastDeliveries } from './last-deliveries.js';
 import { MAX_COUNTED_NAMES, type PackedFigures } from './summary-figures.js';
@@ -79,7 +79,7 @@ function packGroups(groups: readonly RollupGroup[]): PackedFigures {
   const durations: number[] = [];
   let [lines, bytes, max] = [0, 0, 0];
   for (const group of groups) {
-    if (group.origin === ACCESS_ORIGIN) continue;
+    if (!isDelivery(group.origin)) continue;
     lines += group.lines;
     bytes += group.bytes;
     countUp(outcomes, group.outcome, group.lines);

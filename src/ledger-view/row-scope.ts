@@ -1,4 +1,4 @@
-import { ACCESS_ORIGIN } from '../domain/delivery.js';
+import { isDelivery } from '../domain/delivery.js';
 import { isInScope, type SourceScope } from '../domain/rights.js';
 import type { LedgerRow } from './ledger-row.js';
 import type { RowWindow } from './row-window.js';
@@ -31,7 +31,7 @@ function jobsInScope(window: Pick<RowWindow, 'hoursBefore'>, scope: SourceScope)
   return (job) => inside.has(job) && !outside.has(job);
 }
 
-/** Leaves out who looked and signed in: that is no delivery. */
-export function withoutAccess(exists: RowTest): RowTest {
-  return (row) => row.origin !== ACCESS_ORIGIN && exists(row);
+/** Leaves out who looked and signed in, and what ended by its age: that is no delivery. */
+export function deliveriesOnly(exists: RowTest): RowTest {
+  return (row) => isDelivery(row.origin) && exists(row);
 }

@@ -1,4 +1,4 @@
-import { ACCESS_ORIGIN } from '../domain/delivery.js';
+import { isDelivery } from '../domain/delivery.js';
 import {
   createDurationHistogram,
   type DurationHistogram,
@@ -64,7 +64,7 @@ export function createFigures(): Figures {
   return {
     parts,
     add(row) {
-      if (row.origin === ACCESS_ORIGIN) return;
+      if (!isDelivery(row.origin)) return;
       parts.lines += 1;
       parts.bytes += row.bytes;
       countUp(parts.outcomes, row.outcome, 1);

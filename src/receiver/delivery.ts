@@ -186,6 +186,7 @@ export class Delivery {
       context: this.#query?.context ?? null,
       contextOmitted: this.#query?.contextOmitted ?? null,
       traceparent: this.#traceparent,
+      ended: null,
     });
   }
 }

@@ -1,5 +1,5 @@
 import { quarantineFolder } from '../../archive/layout.js';
-import { ACCESS_ORIGIN, type LedgerItem, type LedgerLine } from '../../domain/delivery.js';
+import { isDelivery, type LedgerItem, type LedgerLine } from '../../domain/delivery.js';
 import type { StoredItem } from '../../domain/item.js';
 import { isKey } from '../../store/object-key.js';
 
@@ -19,8 +19,8 @@ export type ClaimKind = StoredItem['kind'] | 'quarantine';
 /** The objects that a line tells of; `unusable` counts items that name no object. */
 export function claimsOf(line: LedgerLine): { readonly claims: ArtefactClaim[]; readonly unusable: number } {
   const { jobId, source, origin, deliveryId, receivedAt, items } = line;
-  // What was read says nothing about what has to be there.
-  if (origin === ACCESS_ORIGIN) return { claims: [], unusable: 0 };
+  // What was read or ended says nothing about what has to be there.
+  if (!isDelivery(origin)) return { claims: [], unusable: 0 };
   const context = { jobId, source, origin, deliveryId, receivedAt };
   const claims: ArtefactClaim[] = items
     .filter(isUsable)

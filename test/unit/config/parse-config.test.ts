@@ -391,6 +391,27 @@ describe('parseConfig', () => {
     ['another protocol', { speech: { realtime: { eu: 'https://host' } } }, /ws:\/\/ or wss:\/\//],
     ['a path without the job', { speech: { paths: { record: '/v2/jobs' } } }, /holds \{id\}/],
     ['temporary keys without key service', { speech: { auth: 'temporaryKey' } }, /^speech\.keysUrl: /],
+    [
+      'an end while the service still has the job',
+      { retention: { data: '6d' } },
+      /^retention\.data: found "6d", expected at least 7d.*speech\.retention/,
+    ],
+    [
+      'an end while reconcile looks back',
+      { retention: { quarantine: '8d' }, recovery: { window: '9d' } },
+      /^retention\.quarantine: .*at least 9d.*recovery\.window/,
+    ],
+    [
+      'records that end while they are read',
+      { retention: { reports: '39d' } },
+      /^retention\.reports: .*from 40d/,
+    ],
+    ['an end after hours', { retention: { data: '23h' } }, /^retention\.data: .*from 1d/],
+    [
+      'a kind that there is not',
+      { retention: { recordings: '30d' } },
+      /^retention\.recordings: .*\(transcript, jobinfo, data, attachment, quarantine, ledger, reports, replays\)/,
+    ],
     ['a warning after the end', { speech: { retentionWarning: '8d' } }, /less than speech\.retention/],
     ['a grace beyond the window', { recovery: { grace: '3d' } }, /^recovery\.grace: /],
     ['a wrong egress entry', { egress: { regions: { eu1: ['1.2.3'] } } }, /^egress\.regions\.eu1\[0\]: /],

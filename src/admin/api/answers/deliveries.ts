@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { LEDGER_ORIGINS, LEDGER_OUTCOMES } from '../../../domain/delivery.js';
 import { ITEM_KINDS } from '../../../domain/item.js';
+import { OBJECT_KINDS } from '../../../domain/object-kind.js';
 import { type Answer, amount, count, countsByName, instant, nextCursor, OPEN } from './values.js';
 
 export const storedItemSchema = z
@@ -61,7 +62,9 @@ const LINE = {
   receivedAt: instant.describe('UTC; when the head of the request had been read'),
   origin: z
     .enum(LEDGER_ORIGINS)
-    .describe('how the delivery came; admin: a look at content or a sign-in, nothing was delivered'),
+    .describe(
+      'how the delivery came; admin: a look at content or a sign-in, retention: an end by age, nothing was delivered',
+    ),
   source: z.string().nullable().describe('configured source, the last part of /callbacks/<source>'),
   region: z.string().nullable().describe("region of the speech service that the sender's address belongs to"),
   clientIp: z
@@ -78,7 +81,7 @@ const LINE = {
   outcome: z.string().meta({ description: 'an open set', examples: [...LEDGER_OUTCOMES] }),
   reason: z.string().nullable().describe("a stable problem code, or an operator's words"),
   items: z.array(ledgerItemSchema).describe('the stored items, or the one that was read'),
-  bytes: count.describe('of the body, as it came over the wire'),
+  bytes: count.describe('of the body, as it came over the wire; of what was removed'),
   durationMs: amount.describe('milliseconds from receipt until the line was built'),
   shape: deliveryShapeSchema.nullable(),
   actor: z.string().optional().describe('name of the admin token behind a change or a look at content'),
@@ -92,6 +95,14 @@ const LINE = {
     .optional()
     .describe('names of `context` whose value was left out, and why'),
   traceparent: z.string().optional().describe("the sender's W3C trace context"),
+  ended: z
+    .strictObject({
+      kind: z.enum(OBJECT_KINDS).describe('kind of the objects, as in `retention.<kind>`'),
+      objects: count.describe('number of objects; `bytes` of the line is their size'),
+    })
+    .meta(OPEN)
+    .optional()
+    .describe('what ended by its age'),
 };
 
 export const ledgerLineSchema = z.strictObject(LINE).meta({

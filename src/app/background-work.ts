@@ -1,5 +1,7 @@
 import { compactRegularly } from '../archive/ledger/compaction/compact-regularly.js';
 import type { CompactionReport } from '../archive/ledger/compaction/compaction-report.js';
+import { type ExpiringStore, isExpiring } from '../archive/retention/expired-objects.js';
+import { type RegularSweep, sweepRegularly } from '../archive/retention/sweep-regularly.js';
 import { rescueRegularly } from '../capture/rescue-regularly.js';
 import type { Config } from '../config/config.js';
 import type { Logger } from '../observe/logger.js';
@@ -30,7 +32,7 @@ export interface BackgroundWorkOptions {
   readonly isBusy: () => boolean;
 }
 
-/** What a replica does on its own: abort stale uploads, archive live sessions that were cut short, reconcile, compact, send events. */
+/** What a replica does on its own: abort stale uploads, end what is old, archive live sessions that were cut short, reconcile, compact, send events. */
 export function createBackgroundWork(options: BackgroundWorkOptions) {
   const { config, parts, metrics, log, outbox } = options;
   const { store, archive, ledger } = parts;
@@ -51,6 +53,9 @@ export function createBackgroundWork(options: BackgroundWorkOptions) {
     stopSweeping: () => stopSweeping(),
     /** What writes like deliveries do, and like them has to wait until the store is proven. */
     startWriting(): void {
+      if (isExpiring(store) && Object.values(config.retention).some((period) => period !== null)) {
+        started.push(sweepRegularly(regularSweep(options, store)));
+      }
       if (config.ledger.compact) started.push(compactRegularly(regularCompaction(options)));
       const location = storeIdentity(config, store.location);
       const rescueParts = {
@@ -71,6 +76,35 @@ export function createBackgroundWork(options: BackgroundWorkOptions) {
     async stopWriting(): Promise<void> {
       await Promise.all(started.map((each) => each.stop()));
     },
+  };
+}
+
+/** Milliseconds between log lines of a sweep that goes on. */
+const PROGRESS_EVERY = 60_000;
+
+function regularSweep(
+  { config, parts, metrics, log, isStoreReady, isBusy }: BackgroundWorkOptions,
+  store: ExpiringStore,
+): RegularSweep {
+  let loggedAt = performance.now();
+  return {
+    parts: { store, ledger: parts.ledger, periods: config.retention, actor: null, clock: Date.now },
+    isStoreReady,
+    isBusy,
+    onEnded: metrics.retention.ended,
+    onProgress({ objects, bytes }) {
+      if (performance.now() - loggedAt < PROGRESS_EVERY) return;
+      loggedAt = performance.now();
+      log.info({ event: 'retention-progress', objects, bytes }, 'removing what is older than its retention');
+    },
+    onReport({ startedAt, finishedAt, kinds, complete, faults }) {
+      metrics.retention.finished({ faults: faults.length });
+      const durationMs = Date.parse(finishedAt) - Date.parse(startedAt);
+      const event = { event: 'retention', kinds, complete, faults, durationMs };
+      if (faults.length > 0) log.warn(event, 'not everything that is older than its retention was removed');
+      else log.info(event, 'nothing older than its retention is left');
+    },
+    onFault: (reason) => log.warn({ event: 'retention-failed', reason }, 'the retention was not looked at'),
   };
 }
 

@@ -181,6 +181,12 @@ export function settledRegionFolder(day: string, region: string): string {
 /** Folder of what operators were notified of. Not part of the contract with bucket readers. */
 export const NOTICES_FOLDER = '.notices/';
 
+/** Folder of what ended by its age. Not part of the contract with bucket readers. */
+export const RETENTION_FOLDER = '.retention/';
+export const RETENTION_STATE = `${RETENTION_FOLDER}state.json`;
+/** Folder of the removals that are being carried out. */
+export const REMOVALS_FOLDER = `${RETENTION_FOLDER}removals/`;
+
 export const REPORTS_FOLDER = 'reports/reconcile/';
 export const VERIFY_REPORTS_FOLDER = 'reports/verify/';
 

@@ -27,6 +27,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'transcript-receiver verify --since 2026-03-01T00:00:00Z --until 2026-04-01T00:00:00Z --json',
     'transcript-receiver verify --since 24h --deep --max-rate 50MiB',
   ],
+  retention: ['transcript-receiver retention --dry-run', 'transcript-receiver retention --json'],
   erase: ['transcript-receiver erase 650krlru2e --reason "asked to be forgotten"'],
   'check-config': ['NODE_CONFIG_DIR=/etc/transcript-receiver transcript-receiver check-config'],
   doctor: ['transcript-receiver doctor', 'transcript-receiver doctor --url https://transcripts.example.com'],

@@ -37,6 +37,10 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     summary: 'compare the store with the ledger, and report what is missing or damaged',
     load: () => import('./verify.js'),
   },
+  retention: {
+    summary: 'remove what is older than the configured retention, from a file store',
+    load: () => import('./retention.js'),
+  },
   erase: { summary: 'erase all stored data of a job', load: () => import('./erase.js') },
   'check-config': {
     summary: 'check the configuration and list every fault and warning',

@@ -6,6 +6,7 @@ import { createLedgerMetrics, type LedgerMetrics } from './ledger-metrics.js';
 import { createOutboxMetrics, type OutboxMetrics } from './outbox-metrics.js';
 import { createProcessMetrics, type ProcessMetrics } from './process-metrics.js';
 import { createRecoveryMetrics, type RecoveryMetrics } from './recovery-metrics.js';
+import { createRetentionMetrics, type RetentionMetrics } from './retention-metrics.js';
 import { createSignInMetrics, type SignInMetrics } from './sign-in-metrics.js';
 import { createStoreMetrics, type StoreMetrics } from './store-metrics.js';
 import { createVerifyMetrics, type VerifyMetrics } from './verify-metrics.js';
@@ -20,6 +21,7 @@ export interface Metrics {
   readonly store: StoreMetrics;
   readonly ledger: LedgerMetrics;
   readonly compaction: CompactionMetrics;
+  readonly retention: RetentionMetrics;
   readonly recovery: RecoveryMetrics;
   readonly verify: VerifyMetrics;
   readonly outbox: OutboxMetrics;
@@ -56,6 +58,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
     store: createStoreMetrics(registry),
     ledger: createLedgerMetrics(registry),
     compaction: createCompactionMetrics(registry, clock),
+    retention: createRetentionMetrics(registry, clock),
     recovery: createRecoveryMetrics(registry, { regions: options.regions, clock }),
     verify: createVerifyMetrics(registry, clock),
     outbox: createOutboxMetrics(registry, clock),

@@ -1,4 +1,4 @@
-import type { CreateResult, ObjectStore, PendingUpload } from './object-store.js';
+import type { CreateResult, ObjectExpiry, ObjectStore, PendingUpload } from './object-store.js';
 import { StoreError } from './object-store.js';
 
 /** `exists`: a conditional write found an object. `absent`: a read found none. */
@@ -60,6 +60,13 @@ export function measureStore(store: ObjectStore, onCall: OnStoreCall): ObjectSto
     };
   }
 
+  function measureExpiry(expiry: ObjectExpiry): ObjectExpiry {
+    return {
+      older: (prefix, before) => timedListing('older', expiry.older(prefix, before)),
+      remove: timed('expire', expiry.remove, (result) => (result === 'missing' ? 'absent' : 'ok')),
+    };
+  }
+
   const startUpload = timed('startUpload', store.startUpload);
   return {
     location: store.location,
@@ -77,6 +84,7 @@ export function measureStore(store: ObjectStore, onCall: OnStoreCall): ObjectSto
     traces: (folder) => timedListing('traces', store.traces(folder)),
     sweepUploads: timed('sweepUploads', store.sweepUploads),
     ...(store.tags && { tags: timed('tags', store.tags, resultOfRead) }),
+    ...(store.expiry && { expiry: measureExpiry(store.expiry) }),
     ...(store.traits && { traits: store.traits }),
     close: () => store.close(),
   };

@@ -73,11 +73,26 @@ export interface ObjectStore {
   /** Object tags of an object; null when it is missing. Left out by stores that put none on objects. */
   tags?(key: string): Promise<Readonly<Record<string, string>> | null>;
 
+  /** Ends objects by their age. Left out by stores whose own rules do. */
+  readonly expiry?: ObjectExpiry;
+
   /** Properties of the bucket, for messages. Left out by stores that have none. Never throws. */
   traits?(): Promise<StoreTraits>;
 
   /** Ends connections and timers. Idempotent. */
   close(): Promise<void>;
+}
+
+/** The end of objects by their age, for any number of them: no folder is in memory as a whole. */
+export interface ObjectExpiry {
+  /**
+   * Yields the objects below a prefix, which is empty or ends in `/`, that were last modified before the time that `before`
+   * gives for their key, in milliseconds since the epoch; null leaves the object out. One folder after the other, in no order.
+   */
+  older(prefix: string, before: (key: string) => number | null): AsyncIterable<ListedObject>;
+
+  /** Removes the object that was found, with its metadata; never one that was written to its key since. Durable. */
+  remove(found: ListedObject): Promise<'removed' | 'missing' | 'replaced'>;
 }
 
 /**

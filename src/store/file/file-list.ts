@@ -27,7 +27,7 @@ export async function* listFolders(root: FileRoot, prefix: string): AsyncGenerat
 }
 
 /** A missing store must not look empty, and a link must not lead out of it. */
-async function assertReadable(root: FileRoot, folder: string): Promise<void> {
+export async function assertReadable(root: FileRoot, folder: string): Promise<void> {
   await root.check();
   await root.guard(join(root.path, folder)).catch(ifAbsent(undefined));
 }

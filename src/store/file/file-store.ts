@@ -1,8 +1,15 @@
+import type { BigIntStats } from 'node:fs';
 import { unlink } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { assertKey, assertPrefix } from '../object-key.js';
 import { assertHeaders } from '../object-metadata.js';
-import type { CreateResult, ObjectHeaders, ObjectStore, PurgedObject } from '../object-store.js';
+import type {
+  CreateResult,
+  ListedObject,
+  ObjectHeaders,
+  ObjectStore,
+  PurgedObject,
+} from '../object-store.js';
 import { fileCall, fileStoreError, ifAbsent, isAbsent } from './file-errors.js';
 import { createFileFolders, type FileFolders } from './file-folders.js';
 import { listFiles, listFolders } from './file-list.js';
@@ -10,6 +17,7 @@ import { createFileMeta, type FileMeta } from './file-meta.js';
 import { createFilePublisher, type FilePublisher } from './file-publisher.js';
 import { createFileRoot, type FileRoot } from './file-root.js';
 import { createFileUpload } from './file-upload.js';
+import { olderFiles } from './older-files.js';
 import { openIfThere } from './open-file.js';
 import { openObject, streamObject } from './read-file.js';
 import { sweepMeta } from './sweep-meta.js';
@@ -97,7 +105,7 @@ export function createFileStore(options: FileStoreOptions): ObjectStore {
 
     async delete(key) {
       assertKey('delete', key);
-      await fileCall('delete', key, () => deleteObject(parts, key));
+      await fileCall('delete', key, async () => void (await deleteObject(parts, key)));
     },
 
     purge(place) {
@@ -106,6 +114,14 @@ export function createFileStore(options: FileStoreOptions): ObjectStore {
 
     async *traces(folder) {
       for await (const { key } of listing(folder, () => listFiles(root, folder, ''))) yield key;
+    },
+
+    expiry: {
+      older: (prefix, before) => listing(prefix, () => olderFiles(root, prefix, before)),
+      async remove(found) {
+        assertKey('expire', found.key);
+        return fileCall('expire', found.key, () => deleteObject(parts, found.key, found));
+      },
     },
 
     async abortUploads(folder) {
@@ -197,19 +213,30 @@ async function* listing<T>(prefix: string, start: () => AsyncGenerator<T>): Asyn
   }
 }
 
-async function deleteObject(parts: Parts, key: string): Promise<void> {
+/** @param expected another object stays */
+async function deleteObject(
+  parts: Parts,
+  key: string,
+  expected?: ListedObject,
+): Promise<'removed' | 'missing' | 'replaced'> {
   const { root } = parts;
+  let removed = true;
   const path = join(root.path, key);
   // Kept open so that its inode, which names its metadata, is not reused meanwhile.
   const object = await openIfThere(path);
-  if (object === null) return root.check();
+  if (object === null) {
+    await root.check();
+    return 'missing';
+  }
   try {
     await root.guard(dirname(path));
     const file = await object.stat({ bigint: true });
-    if (!file.isFile()) return;
+    if (!file.isFile()) return 'missing';
+    if (expected !== undefined && !isSame(file, expected)) return 'replaced';
     const headers = await parts.meta.locate(key, file.ino);
     await unlink(path).catch((error: unknown) => {
       if (!isAbsent(error)) throw error;
+      removed = false;
     });
     await parts.folders.sync(dirname(path));
     if (headers !== null) await parts.meta.removeAt(headers);
@@ -217,4 +244,9 @@ async function deleteObject(parts: Parts, key: string): Promise<void> {
     await object.close();
   }
   await parts.folders.prune(dirname(path), root.path);
+  return removed ? 'removed' : 'missing';
+}
+
+function isSame(file: BigIntStats, { size, modifiedAt }: ListedObject): boolean {
+  return Number(file.size) === size && file.mtime.getTime() === modifiedAt.getTime();
 }

@@ -1,0 +1,79 @@
+import { OBJECT_KINDS, type ObjectKind } from '../../domain/object-kind.js';
+import type { EndedBefore, RetentionPeriods } from './retention-view.js';
+
+/** What a sweep removed, or would remove; printed by `retention --json`. */
+export interface RetentionReport {
+  readonly startedAt: string;
+  readonly finishedAt: string;
+  readonly store: string;
+  /** Nothing was removed. */
+  readonly dryRun: boolean;
+  /** The sweep saw everything, and removed what had ended. */
+  readonly complete: boolean;
+  /** The kinds that have a period. */
+  readonly kinds: Readonly<Partial<Record<ObjectKind, EndedKind>>>;
+  /** At most `MAX_FAULTS`. */
+  readonly faults: readonly { readonly key: string | null; readonly reason: string }[];
+}
+
+export interface EndedKind {
+  /** ISO 8601: what was received before has ended. */
+  readonly before: string;
+  readonly objects: number;
+  readonly bytes: number;
+}
+
+export const MAX_FAULTS = 100;
+
+export interface RetentionTally {
+  readonly objects: number;
+  readonly bytes: number;
+  readonly faults: number;
+  add(kind: ObjectKind, objects: number, bytes: number): void;
+  fault(key: string | null, reason: string): void;
+  report(facts: Pick<RetentionReport, 'startedAt' | 'finishedAt' | 'store' | 'dryRun'>): RetentionReport;
+}
+
+export function createRetentionTally(periods: RetentionPeriods, endedBefore: EndedBefore): RetentionTally {
+  const counts = new Map<ObjectKind, { objects: number; bytes: number }>(
+    OBJECT_KINDS.filter((kind) => periods[kind] !== null).map((kind) => [kind, { objects: 0, bytes: 0 }]),
+  );
+  const faults: RetentionReport['faults'][number][] = [];
+  let faulty = 0;
+  const total = { objects: 0, bytes: 0 };
+  return {
+    get objects() {
+      return total.objects;
+    },
+    get bytes() {
+      return total.bytes;
+    },
+    get faults() {
+      return faulty;
+    },
+    add(kind, objects, bytes) {
+      const known = counts.get(kind);
+      if (known !== undefined) {
+        known.objects += objects;
+        known.bytes += bytes;
+      }
+      total.objects += objects;
+      total.bytes += bytes;
+    },
+    fault(key, reason) {
+      faulty += 1;
+      if (faults.length < MAX_FAULTS) faults.push({ key, reason });
+    },
+    report: (facts) => ({
+      ...facts,
+      complete: faulty === 0,
+      kinds: Object.fromEntries(
+        [...counts].map(([kind, count]) => [
+          kind,
+          { before: new Date(endedBefore(kind)).toISOString(), ...count },
+        ]),
+      ),
+      faults,
+    }),
+  };
+}

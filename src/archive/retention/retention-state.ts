@@ -1,0 +1,32 @@
+import type { ObjectKind } from '../../domain/object-kind.js';
+import type { ObjectStore } from '../../store/object-store.js';
+import { readDocument } from '../../store/read-document.js';
+import { RETENTION_STATE } from '../layout.js';
+
+/** What sweeps of the file store have done: the document at `.retention/state.json`. */
+export interface RetentionState {
+  readonly v: 1;
+  /**
+   * ISO 8601, by kind: everything older was removed, or is being removed. Never earlier than before, so that what a sweep
+   * removed is known to have ended when the period is longer now.
+   */
+  readonly endedBefore: Readonly<Partial<Record<ObjectKind, string>>>;
+  /** ISO 8601: when the last sweep had seen everything; null before the first. */
+  readonly finishedAt: string | null;
+  /** The periods of that sweep, in milliseconds. */
+  readonly periods: Readonly<Partial<Record<ObjectKind, number | null>>>;
+}
+
+const HEADERS = { contentType: 'application/json', metadata: {} } as const;
+const FIRST: RetentionState = { v: 1, endedBefore: {}, finishedAt: null, periods: {} };
+
+/** Throws `StoreError`. */
+export async function readRetentionState(store: ObjectStore): Promise<RetentionState> {
+  const document = await readDocument(store, RETENTION_STATE);
+  return document?.v === 1 ? { ...FIRST, ...(document as unknown as RetentionState) } : FIRST;
+}
+
+/** Replicas that sweep at the same time write nearly the same. Throws `StoreError`. */
+export async function writeRetentionState(store: ObjectStore, state: RetentionState): Promise<void> {
+  await store.replace(RETENTION_STATE, Buffer.from(JSON.stringify(state)), HEADERS);
+}

@@ -59,7 +59,10 @@ export function createErasedJobs(
 
   function age(): number {
     if (done === 0) return Number.POSITIVE_INFINITY;
-    return Math.max(...clocks().map((now, n) => now - (lookedAt[n] ?? now)));
+    const now = clocks();
+    let longest = 0;
+    for (let n = 0; n < now.length; n += 1) longest = Math.max(longest, (now[n] ?? 0) - (lookedAt[n] ?? 0));
+    return longest;
   }
 
   async function look(): Promise<void> {
@@ -98,16 +101,29 @@ export function createErasedJobs(
     hashes.add(hashOf(jobId));
   }
 
+  function isListed(jobId: string): Promise<boolean> {
+    return hashes.size > 0 && hashes.has(hashOf(jobId)) ? isErased(store, jobId) : NOT_ERASED;
+  }
+
+  async function lookAndFind(jobId: string): Promise<boolean> {
+    const called = begun;
+    // A look that began after the call is good, however long it took.
+    while (age() > ERASURE_LEASE && done <= called) await lookOnce();
+    return isListed(jobId);
+  }
+
   return {
-    async has(jobId) {
-      const called = begun;
-      if (age() > REFRESH_AFTER) lookOnce().catch(() => undefined);
-      // A look that began after the call is good, however long it took.
-      while (age() > ERASURE_LEASE && done <= called) await lookOnce();
-      return hashes.has(hashOf(jobId)) && (await isErased(store, jobId));
+    has(jobId) {
+      const listAge = age();
+      if (listAge > ERASURE_LEASE) return lookAndFind(jobId);
+      if (listAge > REFRESH_AFTER) lookOnce().catch(() => undefined);
+      return isListed(jobId);
     },
   };
 }
+
+/** Every callback asks three times: one promise for all of them. */
+const NOT_ERASED = Promise.resolve(false);
 
 /** A signed number of 32 bits, which a set keeps without a box. */
 function hashOf(jobId: string): number {

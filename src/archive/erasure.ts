@@ -68,16 +68,21 @@ export async function commitUnlessErased(
   check: () => Promise<boolean> = () => isErased(store, job.jobId),
 ): Promise<StoredItem[] | null> {
   if (await check()) return null;
-  const committing = await commit().then(
-    (items) => ({ items, error: null }),
+  let items: StoredItem[];
+  try {
+    items = await commit();
+  } catch (error) {
     // Some of its items may be visible.
-    (error: unknown) => ({ items: null, error }),
-  );
-  const erased = committing.items === null ? await check().catch(() => false) : await check();
-  if (erased) {
-    for await (const _removed of purgeArtefacts(store, job.keyPrefix, job.jobId));
-    return null;
+    if (!(await check().catch(() => false))) throw error;
+    return removeAll(store, job);
   }
-  if (committing.items === null) throw committing.error;
-  return committing.items;
+  return (await check()) ? removeAll(store, job) : items;
+}
+
+async function removeAll(
+  store: ObjectStore,
+  { keyPrefix, jobId }: { readonly keyPrefix: string; readonly jobId: string },
+): Promise<null> {
+  for await (const _removed of purgeArtefacts(store, keyPrefix, jobId));
+  return null;
 }

@@ -63,7 +63,8 @@ export function addObjectLines(
   headers: ObjectHeaders,
 ): void {
   lines.push('content-type', headers.contentType);
-  for (const name of Object.keys(headers.metadata)) lines.push(METADATA + name, headers.metadata[name] ?? '');
+  for (const name of Object.keys(headers.metadata))
+    lines.push(metadataHeader(name), headers.metadata[name] ?? '');
   const storageClass = storageClassOf(settings, headers);
   if (storageClass !== null) lines.push('x-amz-storage-class', storageClass);
   const tagging = taggingOf(settings, headers);
@@ -77,6 +78,18 @@ export function addObjectLines(
   if (sse) lines.push('x-amz-server-side-encryption', sse.mode);
   if (sse?.mode === 'aws:kms' && sse.keyId)
     lines.push('x-amz-server-side-encryption-aws-kms-key-id', sse.keyId);
+}
+
+/** Names of metadata headers by the name of the metadata: a few, which requests have again and again. */
+const metadataHeaders = new Map<string, string>();
+const MAX_METADATA_HEADERS = 100;
+
+function metadataHeader(name: string): string {
+  const known = metadataHeaders.get(name);
+  if (known !== undefined) return known;
+  if (metadataHeaders.size === MAX_METADATA_HEADERS) metadataHeaders.clear();
+  metadataHeaders.set(name, METADATA + name);
+  return METADATA + name;
 }
 
 /**

@@ -1,4 +1,5 @@
-import { createHmac, createSecretKey, hash, type KeyObject } from 'node:crypto';
+import { createHmac, hash } from 'node:crypto';
+import { hmacSha256 } from './hmac-sha256.js';
 import type { HeaderLines } from './object-headers.js';
 
 /*
@@ -31,16 +32,13 @@ export interface S3Signer {
 }
 
 export function createS3Signer(region: string): S3Signer {
-  let derived: { readonly secret: string; readonly day: string; readonly key: KeyObject } | null = null;
+  let derived: { readonly secret: string; readonly day: string; readonly hmac: HexHmac } | null = null;
 
-  /** A KeyObject: for a plain Buffer, Node 24 makes two errors with stacks before it takes the bytes. */
-  function keyFor(secret: string, day: string): KeyObject {
-    if (derived?.secret === secret && derived.day === day) return derived.key;
-    const key = createSecretKey(
-      [day, region, 's3', 'aws4_request'].reduce(hmac, Buffer.from(`AWS4${secret}`)),
-    );
-    derived = { secret, day, key };
-    return key;
+  function hmacFor(secret: string, day: string): HexHmac {
+    if (derived?.secret === secret && derived.day === day) return derived.hmac;
+    const key = [day, region, 's3', 'aws4_request'].reduce(hmacOf, Buffer.from(`AWS4${secret}`));
+    derived = { secret, day, hmac: hmacSha256(key) };
+    return derived.hmac;
   }
 
   return {
@@ -52,7 +50,7 @@ export function createS3Signer(region: string): S3Signer {
       const order = orderOf(lines);
       const scope = `${day}/${region}/s3/aws4_request`;
       const text = `AWS4-HMAC-SHA256\n${time}\n${scope}\n${hash('sha256', canonical(request, lines, order), 'hex')}`;
-      const signature = createHmac('sha256', keyFor(holder.secretAccessKey, day)).update(text).digest('hex');
+      const signature = hmacFor(holder.secretAccessKey, day)(text);
       lines.push(
         'authorization',
         `AWS4-HMAC-SHA256 Credential=${holder.accessKeyId}/${scope}, ` +
@@ -62,6 +60,8 @@ export function createS3Signer(region: string): S3Signer {
     },
   };
 }
+
+type HexHmac = (text: string) => string;
 
 let latest = { second: Number.NaN, text: '' };
 
@@ -74,44 +74,49 @@ function timeOf(now: Date): string {
 
 /** The order in which header lines are signed. */
 interface Order {
-  /** Indexes of the names. */
-  readonly at: readonly number[];
+  /** Names as they are in the request. */
+  readonly names: readonly string[];
+  /** Indexes of the signed lines, and what precedes the value of each. */
+  readonly signed: readonly { readonly at: number; readonly label: string }[];
   readonly signedHeaders: string;
 }
 
-/** By the names of the headers: requests have one of a few sets of them. */
-const orders = new Map<string, Order>();
+/** Requests have one of a few sets of names. */
+let orders: readonly Order[] = [];
 const MAX_ORDERS = 100;
 
 function orderOf(lines: HeaderLines): Order {
-  let names = '';
-  for (let at = 0; at < lines.length; at += 2) names += `${lines[at]};`;
-  const known = orders.get(names);
-  if (known !== undefined) return known;
-  const nameAt = (at: number): string => lines[at] ?? '';
-  const at = Array.from({ length: lines.length / 2 }, (_, n) => n * 2);
-  at.sort((a, b) => (nameAt(a) < nameAt(b) ? -1 : 1));
-  const order = { at, signedHeaders: at.map(nameAt).join(';') };
-  if (orders.size === MAX_ORDERS) orders.clear();
-  orders.set(names, order);
+  for (const order of orders) if (hasNames(lines, order.names)) return order;
+  const names = lines.filter((_, at) => at % 2 === 0);
+  const sorted = names.map((name, n) => ({ name, at: n * 2 })).sort((a, b) => (a.name < b.name ? -1 : 1));
+  const signed = sorted.map(({ name, at }) => ({ at, label: `\n${name}:` }));
+  const order = { names, signed, signedHeaders: sorted.map(({ name }) => name).join(';') };
+  orders = orders.length === MAX_ORDERS ? [order] : [...orders, order];
   return order;
 }
 
-function hmac(key: Buffer, text: string): Buffer {
+function hasNames(lines: HeaderLines, names: readonly string[]): boolean {
+  if (lines.length !== names.length * 2) return false;
+  for (let n = 0; n < names.length; n += 1) if (lines[n * 2] !== names[n]) return false;
+  return true;
+}
+
+function hmacOf(key: Buffer, text: string): Buffer {
   return createHmac('sha256', key).update(text).digest();
 }
 
 function canonical({ method, path, query }: UnsignedRequest, lines: HeaderLines, order: Order): string {
-  let signed = '';
+  let text = `${method}\n${path}\n${query.length > 1 ? [...query].sort().join('&') : (query[0] ?? '')}`;
   let payload = '';
-  for (const at of order.at) {
+  for (const { at, label } of order.signed) {
     const value = canonicalValue(lines[at + 1] ?? '');
-    signed += `${lines[at]}:${value}\n`;
-    if (lines[at] === 'x-amz-content-sha256') payload = value;
+    text += label + value;
+    if (lines[at] === PAYLOAD) payload = value;
   }
-  const sorted = query.length > 1 ? [...query].sort() : query;
-  return `${method}\n${path}\n${sorted.join('&')}\n${signed}\n${order.signedHeaders}\n${payload}`;
+  return `${text}\n\n${order.signedHeaders}\n${payload}`;
 }
+
+const PAYLOAD = 'x-amz-content-sha256';
 
 /** Trims blanks at the ends and collapses several into one. */
 function canonicalValue(value: string): string {

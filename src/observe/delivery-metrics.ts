@@ -1,10 +1,11 @@
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { Counter, Gauge, type Registry } from 'prom-client';
 import type { OmittedContext } from '../domain/context.js';
 import type { LedgerLine } from '../domain/delivery.js';
 import { ITEM_KINDS } from '../domain/item.js';
 import { KNOWN_CALLBACK_STATUSES } from '../domain/job.js';
 import { PROBLEM_CODES } from '../domain/problem.js';
 import { type BoundedLabel, boundedLabel } from './bounded-label.js';
+import { frequentHistogram, frequentSamples } from './frequent-metrics.js';
 
 /** Deliveries and refusals. */
 export interface DeliveryMetrics {
@@ -65,23 +66,20 @@ export function createDeliveryMetrics(registry: Registry, options: DeliveryMetri
   return {
     delivered(line) {
       const source = sourceOf(line.source);
-      metrics.deliveries.inc({
-        source,
-        region: regionOf(line.region),
-        status: statusOf(line.status),
-        outcome: outcomeOf(line.outcome),
-      });
-      metrics.bytes.inc({ source }, line.bytes);
+      const region = regionOf(line.region);
+      const status = statusOf(line.status);
+      metrics.deliveries.of(source).of(region).of(status).of(outcomeOf(line.outcome)).cell.value += 1;
+      metrics.bytes.of(source).cell.value += line.bytes;
       countItems(line);
       // Names of credentials come from the configuration: a request can only match one of them.
       if (line.credential !== null && source !== 'other') {
-        metrics.lastUse.set({ source, credential: line.credential }, Date.parse(line.receivedAt) / 1000);
+        metrics.lastUse.of(source).of(line.credential).cell.value = Date.parse(line.receivedAt) / 1000;
       }
     },
     timed(phases) {
-      metrics.duration.observe({ phase: 'receive' }, phases.receive / 1000);
-      metrics.duration.observe({ phase: 'store' }, phases.store / 1000);
-      metrics.duration.observe({ phase: 'acknowledge' }, phases.acknowledge / 1000);
+      metrics.duration.of('receive').cell.observe(phases.receive);
+      metrics.duration.of('store').cell.observe(phases.store);
+      metrics.duration.of('acknowledge').cell.observe(phases.acknowledge);
     },
     refused: (reason, source) => metrics.refusals.inc({ reason: reasonOf(reason), source: sourceOf(source) }),
     wouldRefuse: (reason, source) =>
@@ -104,8 +102,8 @@ function createItemCounter(metrics: DeliveryMetricSet, kindOf: BoundedLabel) {
   return (line: LedgerLine): void => {
     for (const item of line.items) {
       const kind = kindOf(item.kind);
-      metrics.items.inc({ kind, outcome: item.outcome });
-      metrics.itemBytes.inc({ kind }, item.size);
+      metrics.items.of(kind).of(item.outcome).cell.value += 1;
+      metrics.itemBytes.of(kind).cell.value += item.size;
     }
   };
 }
@@ -113,36 +111,31 @@ function createItemCounter(metrics: DeliveryMetricSet, kindOf: BoundedLabel) {
 function defineMetrics(registry: Registry) {
   const registers = [registry];
   return {
-    deliveries: new Counter({
+    deliveries: frequentSamples(registry, 'counter', {
       name: 'transcript_receiver_deliveries_total',
       help: 'Authenticated deliveries by source, region, callback status and outcome',
       labelNames: ['source', 'region', 'status', 'outcome'],
-      registers,
     }),
-    bytes: new Counter({
+    bytes: frequentSamples(registry, 'counter', {
       name: 'transcript_receiver_received_bytes_total',
       help: 'Body bytes of authenticated deliveries as received on the wire',
       labelNames: ['source'],
-      registers,
     }),
-    items: new Counter({
+    items: frequentSamples(registry, 'counter', {
       name: 'transcript_receiver_items_total',
       help: 'Delivered items by kind and outcome',
       labelNames: ['kind', 'outcome'],
-      registers,
     }),
-    itemBytes: new Counter({
+    itemBytes: frequentSamples(registry, 'counter', {
       name: 'transcript_receiver_item_bytes_total',
       help: 'Bytes of delivered items by kind',
       labelNames: ['kind'],
-      registers,
     }),
-    duration: new Histogram({
+    duration: frequentHistogram(registry, {
       name: 'transcript_receiver_delivery_duration_seconds',
       help: 'Duration of a delivery by phase: receive, store, acknowledge',
       labelNames: ['phase'],
       buckets: SECONDS,
-      registers,
     }),
     refusals: new Counter({
       name: 'transcript_receiver_refusals_total',
@@ -162,11 +155,10 @@ function defineMetrics(registry: Registry) {
       labelNames: ['source', 'name', 'reason'],
       registers,
     }),
-    lastUse: new Gauge({
+    lastUse: frequentSamples(registry, 'gauge', {
       name: 'transcript_receiver_credential_last_use_timestamp_seconds',
       help: 'When a credential was last used on this replica',
       labelNames: ['source', 'credential'],
-      registers,
     }),
     expiry: new Gauge({
       name: 'transcript_receiver_credential_expiry_timestamp_seconds',

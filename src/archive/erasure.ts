@@ -1,6 +1,6 @@
 import type { StoredItem } from '../domain/item.js';
 import type { ObjectStore } from '../store/object-store.js';
-import { readDocument } from '../store/read-document.js';
+import { DOCUMENT_HEADERS, readDocument } from '../store/read-document.js';
 import { erasureKey } from './layout.js';
 import type { AuditInfo } from './ledger/ledger-line.js';
 import { purgeArtefacts } from './purge-artefacts.js';
@@ -45,8 +45,7 @@ export async function markErased(
   const erasedAt = before?.erasedAt ?? new Date().toISOString();
   const finishedAt = rest.finishedAt ?? before?.finishedAt ?? null;
   const mark: ErasureMark = { v: 1, jobId, erasedAt, actor, reason, ...rest, finishedAt };
-  const headers = { contentType: 'application/json', metadata: {} };
-  await store.replace(erasureKey(jobId), Buffer.from(JSON.stringify(mark)), headers);
+  await store.replace(erasureKey(jobId), Buffer.from(JSON.stringify(mark)), DOCUMENT_HEADERS);
 }
 
 /**

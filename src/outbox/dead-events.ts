@@ -1,11 +1,9 @@
 import { isErased } from '../archive/erasure.js';
 import { deadEventKey, deadEventMarker, deadEventMarkers, deadEventsFolder } from '../archive/layout.js';
 import type { ObjectStore, PurgedObject } from '../store/object-store.js';
-import { readDocument } from '../store/read-document.js';
+import { DOCUMENT_HEADERS, readDocument } from '../store/read-document.js';
 import { decodeIdCursor, encodeIdCursor, isUlid } from '../text/id-cursor.js';
 import type { DeadEvent } from './dead-event.js';
-
-const JSON_HEADERS = { contentType: 'application/json', metadata: {} } as const;
 
 export interface DeadEventName {
   readonly subscriber: string;
@@ -27,11 +25,11 @@ export async function keepDeadEvent(store: ObjectStore, dead: DeadEvent): Promis
   const { subscriber, event } = dead;
   const { jobId } = event.data;
   // The marker first: an event without one would survive the erasure of its job.
-  await store.replace(deadEventMarker(jobId, subscriber, event.id), Buffer.from(''), JSON_HEADERS);
+  await store.replace(deadEventMarker(jobId, subscriber, event.id), Buffer.from(''), DOCUMENT_HEADERS);
   await store.replace(
     deadEventKey(subscriber, event.id),
     Buffer.from(`${JSON.stringify(dead)}\n`),
-    JSON_HEADERS,
+    DOCUMENT_HEADERS,
   );
   if (isErasable(event) && (await isErased(store, jobId)))
     for await (const _removed of purgeEventsOf(store, jobId));

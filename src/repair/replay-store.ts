@@ -1,7 +1,7 @@
 import { REPLAYS_FOLDER, replayKey } from '../archive/layout.js';
 import type { AuditInfo } from '../archive/ledger/ledger-line.js';
 import { type ObjectStore, StoreError } from '../store/object-store.js';
-import { readDocument } from '../store/read-document.js';
+import { DOCUMENT_HEADERS, readDocument } from '../store/read-document.js';
 import { createClaim } from '../store/take-over.js';
 import { isUlid } from '../text/id-cursor.js';
 import type { ReplayFailure, ReplayState } from './replay-state.js';
@@ -37,12 +37,10 @@ export interface ReplayStore {
   list(): Promise<string[]>;
 }
 
-const HEADERS = { contentType: 'application/json', metadata: {} } as const;
-
 export function createReplayStore(store: ObjectStore): ReplayStore {
   const beside = (id: string, name: string) => `${REPLAYS_FOLDER}${id}/${name}.json`;
   const claimKey = (id: string, claim: number) => beside(id, `claim-${padded(claim)}`);
-  const put = (key: string, value: unknown) => store.create(key, jsonOf(value), HEADERS);
+  const put = (key: string, value: unknown) => store.create(key, jsonOf(value), DOCUMENT_HEADERS);
 
   let known: { readonly id: string; readonly batches: Map<string, readonly ReplayFailure[]> } = {
     id: '',
@@ -71,7 +69,7 @@ export function createReplayStore(store: ObjectStore): ReplayStore {
       if (!Array.isArray(document?.items)) throw new StoreError('read', `the items of replay ${id} are gone`);
       return document.items as string[];
     },
-    save: async (state) => store.replace(replayKey(state.replayId), jsonOf(state), HEADERS),
+    save: async (state) => store.replace(replayKey(state.replayId), jsonOf(state), DOCUMENT_HEADERS),
     claim: (id, claim, owner) => createClaim(store, claimKey(id, claim), owner),
     isSuperseded: async (id, claim) => (await store.head(claimKey(id, claim + 1))) !== null,
     async cancel(id, audit) {
@@ -82,7 +80,7 @@ export function createReplayStore(store: ObjectStore): ReplayStore {
       await store.replace(
         beside(id, `failed-${padded(claim)}-${padded(batch)}`),
         jsonOf({ entries }),
-        HEADERS,
+        DOCUMENT_HEADERS,
       );
     },
     async failures(id) {

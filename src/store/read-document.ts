@@ -1,6 +1,9 @@
 import { buffer } from 'node:stream/consumers';
 import { type ObjectStore, StoreError } from './object-store.js';
 
+/** Headers of a JSON document of the product. */
+export const DOCUMENT_HEADERS = { contentType: 'application/json', metadata: {} } as const;
+
 /** Reads a JSON document of the product; null when it is missing, too large or not a JSON object. */
 export async function readDocument(
   store: ObjectStore,

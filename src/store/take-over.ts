@@ -1,9 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Claimed, LeaseWatch } from './lease-watch.js';
 import type { ObjectStore } from './object-store.js';
-import { readDocument } from './read-document.js';
-
-const HEADERS = { contentType: 'application/json', metadata: {} } as const;
+import { DOCUMENT_HEADERS, readDocument } from './read-document.js';
 
 /**
  * Creates the object of a claim, a conditional write; false when another replica did.
@@ -17,9 +15,38 @@ export async function createClaim(
   mark: string = randomUUID(),
 ): Promise<boolean> {
   const body = Buffer.from(JSON.stringify({ owner, mark }));
-  if ((await store.create(key, body, HEADERS)) === 'created') return true;
+  if ((await store.create(key, body, DOCUMENT_HEADERS)) === 'created') return true;
   // `exists` may be our own write whose answer was lost.
   return (await readDocument(store, key))?.mark === mark;
+}
+
+/** Numbered claims of work that is taken over again and again; each is an object of its own. Methods throw `StoreError`. */
+export interface ClaimSequence {
+  /** Creates the claim; false when another replica did, or has claimed since the state was read. */
+  claim(number: number, owner: string): Promise<boolean>;
+  /** Whether a later claim than this one was made. */
+  isSuperseded(number: number): Promise<boolean>;
+}
+
+/** Claims that are kept: a replica that was suspended for that many take-overs still finds its claim taken. */
+const CLAIMS_KEPT = 16;
+
+/** @param readLatest reads the number of the claim that the saved state names; 0 without one */
+export function createClaimSequence(
+  store: ObjectStore,
+  keyOf: (number: number) => string,
+  readLatest: () => Promise<number>,
+): ClaimSequence {
+  const mark = randomUUID();
+  return {
+    async claim(number, owner) {
+      if (!(await createClaim(store, keyOf(number), owner, mark))) return false;
+      if (number > CLAIMS_KEPT) await store.delete(keyOf(number - CLAIMS_KEPT));
+      // The claim of this number may have been deleted, long after another replica made it.
+      return (await readLatest()) === number - 1;
+    },
+    isSuperseded: async (number) => (await store.head(keyOf(number + 1))) !== null,
+  };
 }
 
 /** Work that one replica at a time carries out. */

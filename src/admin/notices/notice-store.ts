@@ -1,8 +1,8 @@
 import { NOTICES_FOLDER } from '../../archive/layout.js';
 import type { Claimed, LeaseWatch } from '../../store/lease-watch.js';
 import type { ObjectStore } from '../../store/object-store.js';
-import { readDocument } from '../../store/read-document.js';
-import { createClaim, takeOver } from '../../store/take-over.js';
+import { DOCUMENT_HEADERS, readDocument } from '../../store/read-document.js';
+import { createClaimSequence, takeOver } from '../../store/take-over.js';
 import type { TrackedProblems } from './notice-state.js';
 
 /** What subscribers know of the receiver's health: the document at `.notices/state.json`. */
@@ -22,11 +22,8 @@ export interface NoticeStore {
   takeOver(state: NoticesState): Promise<NoticesState | null>;
 }
 
-const HEADERS = { contentType: 'application/json', metadata: {} } as const;
 const STATE_KEY = `${NOTICES_FOLDER}state.json`;
 const UNCLAIMED: NoticesState = { v: 1, claim: 0, owner: '', heartbeatAt: null, subscribers: {} };
-/** Claims that are kept: a replica that was suspended for that many take-overs still finds its claim taken. */
-const CLAIMS_KEPT = 16;
 
 export function createNoticeStore(store: ObjectStore, owner: string, leases: LeaseWatch): NoticeStore {
   const claimKey = (claim: number) => `${NOTICES_FOLDER}claim-${String(claim).padStart(9, '0')}.json`;
@@ -36,19 +33,19 @@ export function createNoticeStore(store: ObjectStore, owner: string, leases: Lea
     return document?.v === 1 ? (document as unknown as NoticesState) : UNCLAIMED;
   }
 
-  const save = (state: NoticesState) => store.replace(STATE_KEY, Buffer.from(JSON.stringify(state)), HEADERS);
+  const save = (state: NoticesState) =>
+    store.replace(STATE_KEY, Buffer.from(JSON.stringify(state)), DOCUMENT_HEADERS);
 
-  async function claim(number: number): Promise<boolean> {
-    if (!(await createClaim(store, claimKey(number), owner))) return false;
-    if (number > CLAIMS_KEPT) await store.delete(claimKey(number - CLAIMS_KEPT));
-    // The claim of this number may have been deleted, long after another replica made it.
-    return (await read()).claim === number - 1;
-  }
+  const claims = createClaimSequence(store, claimKey, async () => (await read()).claim);
 
   return {
     read,
     save,
-    isSuperseded: async (number) => (await store.head(claimKey(number + 1))) !== null,
-    takeOver: (state) => takeOver({ name: 'notices', owner, leases, claim, save }, state),
+    isSuperseded: claims.isSuperseded,
+    takeOver: (state) =>
+      takeOver(
+        { name: 'notices', owner, leases, claim: (number) => claims.claim(number, owner), save },
+        state,
+      ),
   };
 }

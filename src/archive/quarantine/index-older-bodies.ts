@@ -1,11 +1,10 @@
 import pLimit from 'p-limit';
 import type { ObjectStore } from '../../store/object-store.js';
-import { readDocument } from '../../store/read-document.js';
+import { DOCUMENT_HEADERS, readDocument } from '../../store/read-document.js';
 import { QUARANTINE_FOLDER, QUARANTINE_INDEX, quarantineMarker } from '../layout.js';
 
 const BEGUN = '.quarantine-indexed/begun.json';
 const COMPLETE = '.quarantine-indexed/complete.json';
-const HEADERS = { contentType: 'application/json', metadata: {} } as const;
 
 /** Replicas of a version without the index may write for so long after the first look of one with it. */
 const ROLLOUT = 24 * 3_600_000;
@@ -22,8 +21,10 @@ export async function indexOlderBodies(store: ObjectStore, now: number): Promise
   if ((await store.head(COMPLETE)) !== null) return;
   const begun = await readDocument(store, BEGUN);
   await indexAll(store);
-  if (begun === null) await store.create(BEGUN, Buffer.from(JSON.stringify({ v: 1, at: now })), HEADERS);
-  else if (now >= Number(begun.at) + ROLLOUT) await store.create(COMPLETE, Buffer.from('{}'), HEADERS);
+  if (begun === null)
+    await store.create(BEGUN, Buffer.from(JSON.stringify({ v: 1, at: now })), DOCUMENT_HEADERS);
+  else if (now >= Number(begun.at) + ROLLOUT)
+    await store.create(COMPLETE, Buffer.from('{}'), DOCUMENT_HEADERS);
 }
 
 async function indexAll(store: ObjectStore): Promise<void> {
@@ -45,5 +46,6 @@ async function indexBody(store: ObjectStore, id: string): Promise<void> {
     (await store.head(`${folder}request.json`)) ??
     (await store.head(`${folder}released.json`));
   const jobId = owner?.metadata['job-id'];
-  if (jobId !== undefined) await store.create(quarantineMarker(jobId, id), Buffer.from('{}'), HEADERS);
+  if (jobId !== undefined)
+    await store.create(quarantineMarker(jobId, id), Buffer.from('{}'), DOCUMENT_HEADERS);
 }

@@ -1,6 +1,7 @@
 import pLimit from 'p-limit';
 import { decodeTime } from 'ulid';
 import type { ObjectStore } from '../../store/object-store.js';
+import { DOCUMENT_HEADERS } from '../../store/read-document.js';
 import { isUlid } from '../../text/id-cursor.js';
 import { quarantineFolder, quarantineMarker, quarantineMarkers } from '../layout.js';
 import { indexOlderBodies } from './index-older-bodies.js';
@@ -19,8 +20,7 @@ const LISTS_AT_ONCE = 16;
 
 /** Adds a delivery to the index of its job. */
 export async function markQuarantined(store: ObjectStore, jobId: string, deliveryId: string): Promise<void> {
-  const headers = { contentType: 'application/json', metadata: {} };
-  await store.create(quarantineMarker(jobId, deliveryId), Buffer.from('{}'), headers);
+  await store.create(quarantineMarker(jobId, deliveryId), Buffer.from('{}'), DOCUMENT_HEADERS);
 }
 
 /** The bodies of a job, oldest first. Asks the store for those of this job only. */

@@ -1,5 +1,5 @@
 import { type ObjectStore, StoreError } from '../../../store/object-store.js';
-import { readDocument } from '../../../store/read-document.js';
+import { DOCUMENT_HEADERS, readDocument } from '../../../store/read-document.js';
 import { compactionPlanKey } from '../../layout.js';
 
 /**
@@ -15,8 +15,6 @@ export interface CompactionPlan {
 /** The names of 20,000 segments, and a thousand ledger lines: a few megabytes. */
 const MAX_DOCUMENT_BYTES = 64 * 1024 * 1024;
 
-const HEADERS = { contentType: 'application/json', metadata: {} } as const;
-
 /**
  * Claims the n-th file of an hour. False when another plan of that number exists.
  *
@@ -30,7 +28,7 @@ export async function createPlan(
 ): Promise<boolean> {
   const key = compactionPlanKey(hour, n);
   const body = Buffer.from(JSON.stringify({ v: 1, hour, owner, segments }));
-  if ((await store.create(key, body, HEADERS)) === 'created') return true;
+  if ((await store.create(key, body, DOCUMENT_HEADERS)) === 'created') return true;
   const existing = await readDocument(store, key, MAX_DOCUMENT_BYTES);
   return existing?.owner === owner;
 }

@@ -1,5 +1,6 @@
 import type { LedgerLine } from '../../../domain/delivery.js';
 import { StoreError } from '../../../store/object-store.js';
+import { DOCUMENT_HEADERS } from '../../../store/read-document.js';
 import { LEDGER_FOLDER, parquetKey, rollupKey } from '../../layout.js';
 import { readSegment } from '../ledger-reader.js';
 import { parseLine } from '../parse-segment.js';
@@ -11,8 +12,6 @@ import { writeLedgerFile } from './ledger-parquet.js';
 import { lineDigest, readDigests } from './line-digest.js';
 import type { Rollup } from './rollup.js';
 import { type SortableLine, sortLines } from './sort-lines.js';
-
-const JSON_HEADERS = { contentType: 'application/json', metadata: {} } as const;
 
 interface PlannedLines {
   readonly lines: readonly SortableLine[];
@@ -48,7 +47,7 @@ export async function finishPlan(
   }
   signal?.throwIfAborted();
   const rollup = builder.finish({ hour, segments: plan.segments, parquet, broken, newer });
-  const result = await store.create(key, Buffer.from(JSON.stringify(rollup)), JSON_HEADERS);
+  const result = await store.create(key, Buffer.from(JSON.stringify(rollup)), DOCUMENT_HEADERS);
   return result === 'created' ? rollup : null;
 }
 

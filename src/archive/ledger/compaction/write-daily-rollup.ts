@@ -1,4 +1,5 @@
 import { type ObjectStore, StoreError } from '../../../store/object-store.js';
+import { DOCUMENT_HEADERS } from '../../../store/read-document.js';
 import { DAILY_ROLLUPS_FOLDER, dailyRollupKey, ROLLUPS_FOLDER } from '../../layout.js';
 import { readDailyRollup, readRollup } from './parse-rollup.js';
 import type { Rollup } from './rollup.js';
@@ -24,8 +25,8 @@ export async function writeDailyRollup(store: ObjectStore, day: string): Promise
     const rollups = await readRollups(store, day, covered);
     if (rollups.length === 0) return false;
     const body = Buffer.from(JSON.stringify(sumRollups(day, rollups)));
-    const headers = { contentType: 'application/json', metadata: {} };
-    if ((await store.create(dailyRollupKey(day, last + 1), body, headers)) === 'created') return true;
+    if ((await store.create(dailyRollupKey(day, last + 1), body, DOCUMENT_HEADERS)) === 'created')
+      return true;
   }
 }
 

@@ -46,10 +46,10 @@ export function createFileMeta(root: string, folders: FileFolders, options: { fs
   }
 
   return {
-    async write(key, inode, headers) {
+    async write(key, inode, { contentType, metadata }) {
       const path = `${stem(key)}#${inode}.json`;
       await folders.ensure(dirname(path));
-      await writeDurably(path, JSON.stringify(headers), options);
+      await writeDurably(path, JSON.stringify({ contentType, metadata }), options);
       await folders.sync(dirname(path));
     },
 

@@ -1,4 +1,3 @@
-import { crc32 } from 'node:zlib';
 import {
   type CompletedPart,
   CompleteMultipartUploadCommand,
@@ -10,6 +9,7 @@ import { headObject } from './read-object.js';
 import { located, type S3Bucket } from './s3-bucket.js';
 import { asFailure, isMissing, isRetryable, type S3Failure } from './s3-failure.js';
 import { s3StoreError } from './s3-store-error.js';
+import { combineCrc32 } from './wire/combine-crc32.js';
 import {
   crc32Text,
   integrityLines,
@@ -23,6 +23,15 @@ import { withRetries } from './with-retries.js';
 
 /** AWS's default is a checksum of the checksums of the parts, which says nothing without the sizes of the parts. */
 const WHOLE_OBJECT = { ChecksumAlgorithm: 'CRC32', ChecksumType: 'FULL_OBJECT' } as const;
+
+/** A part that the store has. */
+interface SentPart {
+  readonly number: number;
+  readonly etag: string;
+  readonly size: number;
+  /** Null when none was sent. */
+  readonly crc32: number | null;
+}
 
 /** S3's limit; with 8 MiB parts it is reached at 78 GiB. */
 const MAX_PARTS = 10_000;
@@ -69,13 +78,11 @@ export async function startS3Upload(
 /** @param isWhole whether the server compares the CRC-32 of the whole object when it completes it */
 function createPendingUpload(bucket: S3Bucket, upload: UploadAddress, isWhole: boolean): PendingUpload {
   const stop = new AbortController();
-  const parts: Promise<CompletedPart>[] = [];
+  const parts: Promise<SentPart>[] = [];
   let ending: Promise<void> | null = null;
-  let checksum: number | null = isWhole ? 0 : null;
 
-  function send(part: Buffer): Promise<CompletedPart> {
+  function send(part: Buffer): Promise<SentPart> {
     const number = parts.length + 1;
-    if (checksum !== null) checksum = crc32(part, checksum);
     const sending =
       number > MAX_PARTS
         ? Promise.reject(new StoreError('write', `an upload has ${MAX_PARTS} parts at most`))
@@ -108,7 +115,7 @@ function createPendingUpload(bucket: S3Bucket, upload: UploadAddress, isWhole: b
       // S3 does not complete an upload without parts.
       if (parts.length === 0) send(Buffer.alloc(0));
       try {
-        const result = await completeUpload(bucket, upload, await Promise.all(parts), checksum);
+        const result = await completeUpload(bucket, upload, await Promise.all(parts), isWhole);
         if (result === 'created') ending = Promise.resolve();
         else await abort();
         return result;
@@ -128,7 +135,7 @@ async function uploadPart(
   number: number,
   body: Buffer,
   signal: AbortSignal,
-): Promise<CompletedPart> {
+): Promise<SentPart> {
   const { sender, settings, limits } = bucket;
   const integrity = integrityOf(settings, sender.secure, body);
   const request = {
@@ -143,11 +150,19 @@ async function uploadPart(
     const headers = await withRetries(limits.retry, () => sender.put('UploadPart', request), { signal });
     const { etag } = headers;
     if (etag === undefined) throw new StoreError('write', 'the answer has no ETag of the part');
-    const { crc32 } = integrity;
-    return { PartNumber: number, ETag: etag, ...(crc32 !== null && { ChecksumCRC32: crc32 }) };
+    return { number, etag, size: body.length, crc32: integrity.crc32 };
   } catch (error) {
     throw s3StoreError('write', upload.key, error);
   }
+}
+
+function completedPart({ number, etag, crc32 }: SentPart): CompletedPart {
+  return { PartNumber: number, ETag: etag, ...(crc32 !== null && { ChecksumCRC32: crc32Text(crc32) }) };
+}
+
+/** Of the parts in their order. */
+function wholeCrc32(parts: readonly SentPart[]): string {
+  return crc32Text(parts.reduce((whole, { crc32, size }) => combineCrc32(whole, crc32 ?? 0, size), 0));
 }
 
 /**
@@ -158,8 +173,8 @@ async function uploadPart(
 async function completeUpload(
   bucket: S3Bucket,
   upload: UploadAddress,
-  parts: CompletedPart[],
-  checksum: number | null,
+  parts: readonly SentPart[],
+  isWhole: boolean,
 ): Promise<CreateResult> {
   const emulated = bucket.settings.conditionalWrites === 'emulated';
   if (emulated && (await headObject(bucket, upload.key)) !== null) return 'exists';
@@ -171,11 +186,8 @@ async function completeUpload(
           new CompleteMultipartUploadCommand({
             ...located(bucket, upload.key),
             UploadId: upload.uploadId,
-            MultipartUpload: { Parts: parts },
-            ...(checksum !== null && {
-              ChecksumCRC32: crc32Text(checksum),
-              ChecksumType: 'FULL_OBJECT' as const,
-            }),
+            MultipartUpload: { Parts: parts.map(completedPart) },
+            ...(isWhole && { ChecksumCRC32: wholeCrc32(parts), ChecksumType: WHOLE_OBJECT.ChecksumType }),
             ...(!emulated && { IfNoneMatch: '*' }),
           }),
           // Some servers take long to join thousands of parts.

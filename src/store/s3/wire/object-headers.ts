@@ -18,8 +18,8 @@ export type HeaderLines = readonly string[];
 /** How a body is protected in transit. */
 export interface Integrity {
   readonly sha256: string;
-  /** `crc32Text`; null when it is not sent. */
-  readonly crc32: string | null;
+  /** Null when it is not sent. */
+  readonly crc32: number | null;
 }
 
 /**
@@ -29,7 +29,7 @@ export interface Integrity {
 export function integrityOf(settings: S3Settings, secure: boolean, body: Buffer, sha256?: string): Integrity {
   const known = sha256 !== undefined && SHA256.test(sha256) ? sha256 : null;
   // AWS demands a checksum of its own with every object that is locked.
-  const crc = sendsCrc32(settings) ? crc32Text(crc32(body)) : null;
+  const crc = sendsCrc32(settings) ? crc32(body) : null;
   if (settings.checksum !== 'crc32') return { sha256: known ?? hash('sha256', body, 'hex'), crc32: crc };
   return {
     sha256: known ?? (secure ? UNSIGNED : hash('sha256', body, 'hex')),
@@ -44,7 +44,7 @@ export function sendsCrc32({ checksum, lock }: S3Settings): boolean {
 
 export function integrityLines({ sha256, crc32 }: Integrity): string[] {
   const lines = ['x-amz-content-sha256', sha256];
-  if (crc32 !== null) lines.push('x-amz-checksum-crc32', crc32);
+  if (crc32 !== null) lines.push('x-amz-checksum-crc32', crc32Text(crc32));
   return lines;
 }
 

@@ -2,7 +2,6 @@ const { default: Runtime } = require('jest-runtime');
 
 /** Packages without state that a test could change; each file would otherwise compile them anew, half a second of CPU. */
 const SHARED = new Set([
-  '@aws-sdk/client-s3',
   '@smithy/signature-v4',
   'ajv/dist/2020.js',
   'commander',

@@ -1,6 +1,7 @@
 import { type Archive, createArchive } from '../archive/archive.js';
 import { createLedger, type Ledger } from '../archive/ledger/ledger.js';
 import type { SegmentInfo } from '../archive/ledger/write-segment.js';
+import { createRetentionView } from '../archive/retention/retention-view.js';
 import type { Config } from '../config/config.js';
 import { type BufferPool, createBufferPool } from '../memory/buffer-pool.js';
 import { type ByteBudget, createByteBudget } from '../memory/byte-budget.js';
@@ -68,6 +69,7 @@ export async function openArchiveParts(config: Config, observer?: ArchiveObserve
     concurrency: config.recovery.concurrency,
     retention: config.speech.retention,
     retentionWarning: config.speech.retentionWarning,
+    retained: createRetentionView(store, config.retention),
     clock: Date.now,
   };
   return {

@@ -9,7 +9,7 @@ export interface RecoveryMetrics {
   finished(run: { ok: boolean; durationMs: number; oldestUnrecovered: number | null }): void;
 }
 
-const OUTCOMES = ['matched', 'recovered', 'conflict', 'pending', 'unrecoverable', 'failed'];
+const OUTCOMES = ['matched', 'ended', 'recovered', 'conflict', 'pending', 'unrecoverable', 'failed'];
 
 export interface RecoveryMetricsOptions {
   readonly regions: readonly string[];

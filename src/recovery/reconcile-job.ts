@@ -1,7 +1,9 @@
 import { isErased } from '../archive/erasure.js';
+import { contentKind } from '../domain/object-kind.js';
 import type { JobsClient } from '../speech/batch/jobs-client.js';
 import { isPaused } from '../speech/speech-error.js';
 import type { JobRecord } from '../speech/wire.js';
+import { CLOCK_TOLERANCE } from './clock-tolerance.js';
 import { type Expectation, expectationOf } from './expectation.js';
 import { fetchMissing, notFetched } from './fetch-missing.js';
 import { jobResult, untouchedJob } from './job-result.js';
@@ -30,7 +32,7 @@ export async function reconcileJob(
   if (expectation === null) return null;
   try {
     const plan = await planFor(parts, job, expectation, options);
-    if (plan.step === 'matched' || plan.step === 'pending') return untouchedJob(job, region, plan);
+    if (plan.step !== 'fetch' && plan.step !== 'unrecoverable') return untouchedJob(job, region, plan);
     return await options.fetching(() => fetchJob(parts, client, job, plan, options));
   } catch (error) {
     if (error instanceof ErasedError) {
@@ -52,8 +54,28 @@ async function planFor(
   const now = parts.clock();
   const present = requiresArchive(job, expectation)
     ? await presentKeys(parts.store, expectation.items, { again, looking })
-    : new Set<string>();
-  return planJob({ job, expectation, present, now, grace });
+    : NONE;
+  const ended = again ? NONE : await endedKeys(parts, job, expectation, present);
+  return planJob({ job, expectation, present, ended, now, grace });
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
+/**
+ * The keys of what is not here and was received before the time at which its kind ended: no later than its job was created,
+ * by the clock of the service. An operator who asks for a job again gets it.
+ */
+async function endedKeys(
+  { retained }: RecoveryParts,
+  { created_at }: JobRecord,
+  { items }: Expectation,
+  present: ReadonlySet<string>,
+): Promise<ReadonlySet<string>> {
+  if (items.every(({ key }) => present.has(key))) return NONE;
+  const endedBefore = await retained.endedBefore();
+  const created = Date.parse(created_at);
+  const ended = items.filter(({ kind }) => created < endedBefore(contentKind(kind)) + CLOCK_TOLERANCE);
+  return new Set(ended.map(({ key }) => key));
 }
 
 async function fetchJob(

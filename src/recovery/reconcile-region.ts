@@ -135,7 +135,7 @@ async function reconcileListedJob(
  */
 function stateOf(result: RecoveredJob | null): ListedState {
   if (result === null) return 'ignored';
-  return ['matched', 'recovered', 'conflict'].includes(result.outcome) ? 'matched' : 'open';
+  return ['matched', 'ended', 'recovered', 'conflict'].includes(result.outcome) ? 'matched' : 'open';
 }
 
 /** A list may leave out the configuration, which names the addresses of a job's callbacks. */

@@ -1,5 +1,6 @@
 import type { Archive } from '../archive/archive.js';
 import type { Ledger } from '../archive/ledger/ledger.js';
+import type { RetentionView } from '../archive/retention/retention-view.js';
 import type { SpeechClients } from '../speech/speech.js';
 import type { ObjectStore } from '../store/object-store.js';
 import type { RecoverySources, Selection } from './expectation.js';
@@ -23,6 +24,8 @@ export interface RecoveryParts {
   /** How long the service keeps results, and how long before that end to warn. */
   readonly retention: number;
   readonly retentionWarning: number;
+  /** What has ended here by its age. */
+  readonly retained: RetentionView;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
 }

@@ -4,6 +4,7 @@ import { CLOCK_TOLERANCE } from './clock-tolerance.js';
 
 export const RECOVERY_OUTCOMES = [
   'matched',
+  'ended',
   'recovered',
   'conflict',
   'pending',
@@ -12,11 +13,15 @@ export const RECOVERY_OUTCOMES = [
 ] as const;
 export type RecoveryOutcome = (typeof RECOVERY_OUTCOMES)[number];
 
-/** The result of one item; `missing` was not fetched, `failed` may succeed next time. */
+export type RecoveryCounts = Readonly<
+  Record<Exclude<RecoveryOutcome, 'ended'>, number> & Partial<Record<'ended', number>>
+>;
+
+/** The result of one item; `missing` was not fetched, `failed` may succeed next time, `ended` is gone by its age. */
 export interface RecoveredItem {
   readonly kind: StoredItem['kind'];
   readonly key: string;
-  readonly outcome: StoredItem['outcome'] | 'missing' | 'unrecoverable' | 'failed';
+  readonly outcome: StoredItem['outcome'] | 'missing' | 'ended' | 'unrecoverable' | 'failed';
 }
 
 export interface RecoveredJob {
@@ -45,8 +50,9 @@ export interface RecoveryReport {
   readonly limited: boolean;
   /** Regions where this run and those before it left out no job created until `window.until`. */
   readonly regions: readonly string[];
-  readonly outcomes: Readonly<Record<RecoveryOutcome, number>>;
-  /** All but the matched ones, and but the young pending ones beyond the first thousand: these are only counted. */
+  /** `ended` only where there are some. */
+  readonly outcomes: RecoveryCounts;
+  /** All but the matched and the ended ones, and but the young pending ones beyond the first thousand: these are only counted. */
   readonly jobs: readonly RecoveredJob[];
   /** Jobs that were seen and belong to no source here. */
   readonly ignored: number;
@@ -72,21 +78,23 @@ export interface ReportScope {
   readonly limited: boolean;
   /** Regions where the run leaves nothing out unless a fault says otherwise. */
   readonly complete: readonly string[];
-  /** Jobs of these outcomes are listed, others only counted. Default: all but `matched`. */
+  /** Jobs of these outcomes are listed, others only counted. Default: all but `matched` and `ended`. */
   readonly listed?: readonly RecoveryOutcome[];
 }
 
 /** Young pending jobs in a report. At ten million jobs a day a hundred thousand are pending at any time. */
 const MAX_YOUNG_PENDING = 1000;
 
-const ALL_BUT_MATCHED = RECOVERY_OUTCOMES.filter((outcome) => outcome !== 'matched');
+const NOTABLE = RECOVERY_OUTCOMES.filter((outcome) => outcome !== 'matched' && outcome !== 'ended');
 
 export function buildReport(scope: ReportScope): ReportBuilder {
-  const { since, limited, complete, listed = ALL_BUT_MATCHED } = scope;
+  const { since, limited, complete, listed = NOTABLE } = scope;
   const startedAt = new Date(scope.startedAt).toISOString();
   const jobs: RecoveredJob[] = [];
   const faults: RunFault[] = [];
-  const outcomes = Object.fromEntries(RECOVERY_OUTCOMES.map((outcome) => [outcome, 0]));
+  const outcomes = Object.fromEntries(
+    RECOVERY_OUTCOMES.filter((outcome) => outcome !== 'ended').map((outcome) => [outcome, 0]),
+  );
   let ignored = 0;
   let youngPending = 0;
   /** Every later run lists these again (`lookBack`), so that it needs no report to find them. */
@@ -117,7 +125,7 @@ export function buildReport(scope: ReportScope): ReportBuilder {
       window: { since: since.toISOString(), until: startedAt },
       limited,
       regions: complete.filter((name) => faults.every(({ region }) => region !== null && region !== name)),
-      outcomes: outcomes as Record<RecoveryOutcome, number>,
+      outcomes: outcomes as RecoveryCounts,
       jobs,
       ignored,
       // Regions are listed at once: without an order, equal runs would have different reports.

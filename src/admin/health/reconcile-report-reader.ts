@@ -88,7 +88,7 @@ function runOf(report: Record<string, unknown> | null): RunFigures | null {
     finishedAt: textOf(report.finishedAt),
     window: report.window ?? null,
     outcomes,
-    expected: Object.values(outcomes).reduce((total, count) => total + count, 0),
+    expected: Object.values(outcomes).reduce((total, count) => total + count, 0) - sum('ended'),
     received: sum('matched', 'recovered', 'conflict'),
     missing: sum('unrecoverable', 'failed'),
     faults: Array.isArray(report.faults) ? report.faults.map(faultInWords) : [],

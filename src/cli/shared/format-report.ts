@@ -6,7 +6,9 @@ export function formatReport(report: RecoveryReport, dryRun: boolean): string[] 
   const notable = jobs.filter(({ outcome }) => dryRun || outcome !== 'pending');
   return [
     `Jobs created from ${window.since} to ${window.until}${dryRun ? ' (dry run: nothing was fetched)' : ''}`,
-    ...RECOVERY_OUTCOMES.map((outcome) => `  ${outcome.padEnd(14)} ${outcomes[outcome]}`),
+    ...RECOVERY_OUTCOMES.flatMap((outcome) =>
+      outcomes[outcome] === undefined ? [] : [`  ${outcome.padEnd(14)} ${outcomes[outcome]}`],
+    ),
     ...(ignored > 0 ? [`  not ours       ${ignored}`] : []),
     ...notable.map(formatJob),
     ...faults.map(({ region, reason }) => `error${region === null ? '' : ` in ${region}`}: ${reason}`),

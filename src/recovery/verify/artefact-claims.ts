@@ -1,6 +1,7 @@
 import { quarantineFolder } from '../../archive/layout.js';
 import { isDelivery, type LedgerItem, type LedgerLine } from '../../domain/delivery.js';
 import type { StoredItem } from '../../domain/item.js';
+import { contentKind, type ObjectKind } from '../../domain/object-kind.js';
 import { isKey } from '../../store/object-key.js';
 
 /** What a ledger line says about one object of the store. */
@@ -15,6 +16,10 @@ export interface ArtefactClaim
 }
 
 export type ClaimKind = StoredItem['kind'] | 'quarantine';
+
+export function objectKindOf(kind: ClaimKind): ObjectKind {
+  return kind === 'quarantine' ? kind : contentKind(kind);
+}
 
 /** The objects that a line tells of; `unusable` counts items that name no object. */
 export function claimsOf(line: LedgerLine): { readonly claims: ArtefactClaim[]; readonly unusable: number } {

@@ -7,11 +7,15 @@ export const VERIFY_OUTCOMES = [
   'missing',
   'damaged',
   'erased',
+  'ended',
   'expired',
   'acknowledged',
   'unchecked',
 ] as const;
 export type VerifyOutcome = (typeof VERIFY_OUTCOMES)[number];
+
+/** Why an artefact need not be as its line says, by a later line. */
+export type Settlement = 'erased' | 'ended' | 'acknowledged';
 
 /** What kept a run from looking everywhere. */
 export interface VerifyFault {
@@ -33,6 +37,8 @@ export interface VerifyReport {
   readonly deep: boolean;
   /** Milliseconds by kind, `all` for every other kind: a missing artefact that is older counts as expired. */
   readonly expiredAfter: Readonly<Record<string, number>>;
+  /** ISO 8601, by kind of `retention.<kind>`: what was received before and is missing counts as ended. */
+  readonly endedBefore: Readonly<Record<string, string>>;
   /** The run looked everywhere. */
   readonly complete: boolean;
   /** Artefacts of which the store said what it has. */
@@ -80,27 +86,27 @@ export interface VerifyReportBuilder {
   readonly ledger: LedgerFigures;
   /** The artefact is as the ledger says. */
   intact(compared: Comparison, size: number): void;
-  count(outcome: 'erased' | 'expired' | 'unchecked'): void;
+  count(outcome: 'erased' | 'ended' | 'expired' | 'unchecked'): void;
   finding(finding: VerifyFinding): void;
   repeated(): void;
   fault(key: string | null, reason: string): void;
   readonly checked: number;
   readonly bytes: number;
   /**
-   * @param settled `erased` or `acknowledged` when an operator has settled it since
+   * @param settled why it is missing or damaged by what the ledger tells of later
    * @param refetchOf the command that fetches it; null without one
    */
   finish(end: {
     readonly finishedAt: string;
     readonly distinct: boolean;
-    readonly settled: (finding: VerifyFinding) => 'erased' | 'acknowledged' | null;
+    readonly settled: (finding: VerifyFinding) => Settlement | null;
     readonly refetchOf: (finding: VerifyFinding) => string | null;
   }): VerifyReport;
 }
 
 export type VerifyScope = Pick<
   VerifyReport,
-  'startedAt' | 'version' | 'store' | 'window' | 'deep' | 'expiredAfter'
+  'startedAt' | 'version' | 'store' | 'window' | 'deep' | 'expiredAfter' | 'endedBefore'
 >;
 
 export function buildVerifyReport({ startedAt, ...facts }: VerifyScope): VerifyReportBuilder {

@@ -1,10 +1,12 @@
 import { verifyReportKey } from '../../archive/layout.js';
 import { readAhead } from '../../archive/ledger/read-ahead.js';
+import type { EndedBefore, RetentionView } from '../../archive/retention/retention-view.js';
+import { OBJECT_KINDS } from '../../domain/object-kind.js';
 import { type ObjectStore, StoreError } from '../../store/object-store.js';
 import { createReport } from '../create-report.js';
 import type { RecoverySources } from '../expectation.js';
 import { failureReason, INTERRUPTED } from '../recovery-errors.js';
-import { type ArtefactClaim, claimsOf } from './artefact-claims.js';
+import { type ArtefactClaim, claimsOf, objectKindOf } from './artefact-claims.js';
 import { type CheckOptions, type CheckResult, checkArtefact } from './check-artefact.js';
 import { createClaimMemory } from './claim-memory.js';
 import { createJobSettlements, type JobSettlements } from './job-settlements.js';
@@ -18,6 +20,8 @@ export interface VerifyParts {
   readonly sources: RecoverySources;
   /** Milliseconds that the service keeps results. */
   readonly retention: number;
+  /** What has ended by its age. */
+  readonly retained: RetentionView;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
 }
@@ -49,6 +53,7 @@ interface Run {
   readonly parts: VerifyParts;
   readonly startedAt: number;
   readonly expiredAfter: Readonly<Record<string, number>>;
+  readonly endedBefore: EndedBefore;
   readonly signal: AbortSignal | undefined;
   readonly checking: CheckOptions;
   readonly settlements: JobSettlements;
@@ -74,12 +79,14 @@ export async function verify(parts: VerifyParts, options: VerifyOptions): Promis
   const startedAt = parts.clock();
   const until = options.until ?? new Date(startedAt);
   const window = { since: options.since.toISOString(), until: until.toISOString() };
+  const { endedBefore, fault } = await endedBeforeOf(parts);
   const report = buildVerifyReport({
     startedAt: new Date(startedAt).toISOString(),
     version: options.version,
     store: parts.store.location,
-    ...{ window, deep, expiredAfter },
+    ...{ window, deep, expiredAfter, endedBefore: timesOf(endedBefore) },
   });
+  if (fault !== null) report.fault(null, fault);
   const settlements = createJobSettlements(parts.store);
   const memory = createClaimMemory();
   let read = 0;
@@ -93,7 +100,7 @@ export async function verify(parts: VerifyParts, options: VerifyOptions): Promis
       return pace(bytes);
     },
   };
-  const run: Run = { parts, startedAt, expiredAfter, signal, checking, settlements, report };
+  const run: Run = { parts, startedAt, expiredAfter, endedBefore, signal, checking, settlements, report };
 
   /** The artefacts to check, each once; `doubtful` ones were claimed with other content before. */
   async function* artefacts(): AsyncGenerator<{ claim: ArtefactClaim; doubtful: boolean }> {
@@ -181,13 +188,37 @@ async function doubted(
 
 /** Why an artefact need not be as the ledger says; null without such a reason. */
 async function excuseOf(
-  { expiredAfter, startedAt, settlements }: Run,
+  { expiredAfter, endedBefore, startedAt, settlements }: Run,
   { kind, jobId, receivedAt }: ArtefactClaim,
-  { state }: CheckResult,
-): Promise<'expired' | 'erased' | null> {
+  result: CheckResult,
+): Promise<'expired' | 'ended' | 'erased' | null> {
   if (jobId !== null && (await settlements.isErasedSince(jobId, receivedAt))) return 'erased';
+  const { state } = result;
+  // The sweep removes the request.json of a quarantined body first.
+  const isGone = state === 'missing' || (state === 'damaged' && result.reason === 'request');
+  if (isGone && Date.parse(receivedAt) < endedBefore(objectKindOf(kind))) return 'ended';
   const lifetime = expiredAfter[kind] ?? expiredAfter.all ?? Number.POSITIVE_INFINITY;
   return state === 'missing' && startedAt - Date.parse(receivedAt) > lifetime ? 'expired' : null;
+}
+
+/** Without an answer nothing counts as ended, and the report says why. */
+async function endedBeforeOf({
+  retained,
+}: VerifyParts): Promise<{ endedBefore: EndedBefore; fault: string | null }> {
+  try {
+    return { endedBefore: await retained.endedBefore(), fault: null };
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    const fault = `what ended by its age is not known: ${failureReason(error)}`;
+    return { endedBefore: () => Number.NEGATIVE_INFINITY, fault };
+  }
+}
+
+function timesOf(endedBefore: EndedBefore): Record<string, string> {
+  const times = OBJECT_KINDS.map((kind) => [kind, endedBefore(kind)] as const);
+  return Object.fromEntries(
+    times.flatMap(([kind, time]) => (Number.isFinite(time) ? [[kind, new Date(time).toISOString()]] : [])),
+  );
 }
 
 async function store(objects: ObjectStore, report: VerifyReport): Promise<VerifyReport> {

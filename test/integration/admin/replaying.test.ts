@@ -13,6 +13,7 @@ import { outboxOf } from '../../support/outbox/subscribed.js';
 import { type AdminApi, adminApi, sendCallback } from '../../support/processes/admin-api.js';
 import { type RunningService, startService } from '../../support/processes/running-service.js';
 import { type LostJobs, lostJobs } from '../../support/recovery/lost-jobs.js';
+import { NOTHING_ENDS } from '../../support/recovery/recovery-fixture.js';
 import { archiveOver } from '../../support/store/archive-fixture.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { until } from '../../support/until.js';
@@ -253,6 +254,7 @@ describe('replays among replicas', () => {
     const release = { store, quarantine, archive, ledger, sources: new Map(), maxParts: 1 };
     const recovery = {
       ...{ store, archive, ledger, publicUrl: null, window: HOUR, grace: 0, clock: Date.now },
+      retained: NOTHING_ENDS,
       ...{ retention: HOUR, retentionWarning: HOUR, sources: { default: { contents: [], keyPrefix: '' } } },
     };
     const replica = ({ record = async () => {}, concurrency = 2, ...options }: ReplicaOptions) => {

@@ -15,6 +15,7 @@ import { adminApi, sendCallback, sendForm } from '../../support/processes/admin-
 import { runCli } from '../../support/processes/run-cli.js';
 import { type RunningService, startService } from '../../support/processes/running-service.js';
 import { type LostJobs, lostJobs } from '../../support/recovery/lost-jobs.js';
+import { NOTHING_ENDS } from '../../support/recovery/recovery-fixture.js';
 import { archiveOver, context, putItem, TRANSCRIPT } from '../../support/store/archive-fixture.js';
 import { openStandInPlace } from '../../support/store/stand-in-store.js';
 import { storeSettings } from '../../support/store/store-settings.js';
@@ -46,7 +47,7 @@ const verifyCli = (...args: string[]) =>
 function run(options: Partial<VerifyOptions> = {}): Promise<VerifyReport> {
   const store = createFileStore({ directory: service.folder, partSize: 64 * 1024, fsync: false });
   const sources = { default: { contents: [], keyPrefix: '' } };
-  const parts = { store, sources, retention: 7 * 86_400_000, clock: Date.now };
+  const parts = { store, sources, retention: 7 * 86_400_000, retained: NOTHING_ENDS, clock: Date.now };
   return verify(parts, { version: 'test', since: new Date(Date.now() - 86_400_000), ...options });
 }
 

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createLedger } from '../../../src/archive/ledger/ledger.js';
+import type { RetentionView } from '../../../src/archive/retention/retention-view.js';
 import type { RecoveryParts } from '../../../src/recovery/recovery-parts.js';
 import type { JobItem } from '../../../src/simulator/content/job-contents.js';
 import { createSimulator, type Simulator, type SimulatorOptions } from '../../../src/simulator/simulator.js';
@@ -46,6 +47,9 @@ export interface RecoveryFixtureOptions {
   readonly wrapStore?: (store: ObjectStore) => ObjectStore;
 }
 
+/** Without any period. */
+export const NOTHING_ENDS: RetentionView = { endedBefore: async () => () => Number.NEGATIVE_INFINITY };
+
 export async function recoveryFixture(options: RecoveryFixtureOptions = {}): Promise<RecoveryFixture> {
   const simulator = await createSimulator({
     regions: { eu1: 0, us1: 0 },
@@ -83,6 +87,7 @@ export async function recoveryFixture(options: RecoveryFixtureOptions = {}): Pro
       concurrency: 4,
       retention: 7 * 86_400_000,
       retentionWarning: 2 * 86_400_000,
+      retained: NOTHING_ENDS,
       clock: Date.now,
       ...options.parts,
     },

@@ -60,6 +60,29 @@ describe('refetching a job', () => {
     });
   });
 
+  it('leaves alone what has ended by its age, unless it is fetched again', async () => {
+    const jobId = await fixture.lose({ contents: ['transcript', 'data'] });
+    const media = Date.now() + 1;
+    const retained = {
+      endedBefore: async () => (kind: string) => (kind === 'data' ? media : Number.NEGATIVE_INFINITY),
+    };
+    const parts = { ...fixture.parts, retained };
+    expect(await refetch(parts, { jobId })).toMatchObject({
+      outcome: 'recovered',
+      items: [{ kind: 'transcript.json-v2', outcome: 'created' }],
+    });
+    expect(await refetch(parts, { jobId })).toMatchObject({
+      outcome: 'ended',
+      reason: expect.stringMatching(/ended by its age/),
+      items: [{ kind: 'data', outcome: 'ended' }],
+    });
+    expect(await visibleKeys(fixture.folder, 'jobs/')).toEqual([`jobs/${jobId}/transcript.json`]);
+    const report = await refetchAll(parts, [jobId], {});
+    expect(report.outcomes).toMatchObject({ ended: 1, matched: 0 });
+    expect(await refetch(parts, { jobId, again: true })).toMatchObject({ outcome: 'recovered' });
+    expect(await visibleKeys(fixture.folder, 'jobs/')).toContain(`jobs/${jobId}/data`);
+  });
+
   it('fails when its region asks for a pause between two downloads', async () => {
     const { parts, simulator, lose } = fixture;
     const jobId = await lose({ contents: ['transcript', 'transcript.txt'] });

@@ -65,7 +65,7 @@ export const refetchedSchema = z
       z.strictObject({
         kind: z.enum(ITEM_KINDS),
         key: z.string(),
-        outcome: z.enum(['created', 'identical', 'conflict', 'missing', 'unrecoverable', 'failed']),
+        outcome: z.enum(['created', 'identical', 'conflict', 'missing', 'ended', 'unrecoverable', 'failed']),
       }),
     ),
   })

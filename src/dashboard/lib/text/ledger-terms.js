@@ -23,6 +23,7 @@ const OUTCOMES = {
   cancelled: ['neutral', 'Cancelled'],
   acknowledged: ['neutral', 'Acknowledged'],
   erased: ['neutral', 'Erased'],
+  ended: ['neutral', 'Ended by retention'],
   read: ['neutral', 'Read'],
   'signed-in': ['neutral', 'Signed in'],
   'sign-in-failed': ['notice', 'Sign-in failed'],
@@ -39,7 +40,7 @@ const OUTCOMES = {
 export const OUTCOME_NAMES = Object.keys(OUTCOMES).filter(
   (name) => !['matched', 'pending', 'undecodable'].includes(name),
 );
-export const ORIGIN_NAMES = ['callback', 'recovery', 'replay', 'import', 'realtime', 'admin'];
+export const ORIGIN_NAMES = ['callback', 'recovery', 'replay', 'import', 'realtime', 'admin', 'retention'];
 
 /** @param {string} name @returns {{tone: Tone, word: string}} */
 export function outcomeOf(name) {

@@ -34,7 +34,15 @@ interface Past {
 function report({ startedDaysAgo, days = 30, deep = false, findings = [], fault, more }: Past): void {
   const startedAt = daysAgo(startedDaysAgo);
   const window = { since: daysAgo(startedDaysAgo + days), until: startedAt };
-  const scope = { startedAt, window, deep, version: '1', store: 'memory:', expiredAfter: {} };
+  const scope = {
+    startedAt,
+    window,
+    deep,
+    version: '1',
+    store: 'memory:',
+    expiredAfter: {},
+    endedBefore: {},
+  };
   const builder = buildVerifyReport(scope);
   for (let n = 0; n < 10; n += 1) builder.intact('metadata', 5);
   for (const finding of findings) builder.finding(finding);
@@ -102,6 +110,7 @@ describe('the last verify', () => {
       missing: 501,
       damaged: 0,
       erased: 0,
+      ended: 0,
       expired: 0,
       acknowledged: 0,
       unchecked: 0,

@@ -8,7 +8,15 @@ const AT = '2026-03-04T05:06:07.089Z';
 function reportOf(missing: number, lines: number) {
   const window = { since: AT, until: AT };
   const builder = buildVerifyReport({
-    ...{ startedAt: AT, version: '1', store: 'memory:', window, deep: false, expiredAfter: {} },
+    ...{
+      startedAt: AT,
+      version: '1',
+      store: 'memory:',
+      window,
+      deep: false,
+      expiredAfter: {},
+      endedBefore: {},
+    },
   });
   builder.ledger.lines = lines;
   for (let n = 0; n < missing; n += 1) builder.finding(findingOf(`jobs/j${n}/data`));

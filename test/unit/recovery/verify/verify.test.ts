@@ -22,12 +22,17 @@ let store: MemoryStore;
 
 beforeEach(() => {
   before = () => undefined;
+  endedBefore = Number.NEGATIVE_INFINITY;
   store = createMemoryStore((operation, key) => before(operation, key));
 });
 
+/** The time before which everything has ended; none by default. */
+let endedBefore = Number.NEGATIVE_INFINITY;
+const retained = { endedBefore: async () => () => endedBefore };
+
 function run(options: Partial<VerifyOptions> = {}, over: ObjectStore = store) {
   const sources = { default: { contents: [], keyPrefix: '' } };
-  const parts = { store: over, sources, retention: 7 * 86_400_000, clock: () => NOW };
+  const parts = { store: over, sources, retention: 7 * 86_400_000, retained, clock: () => NOW };
   return verify(parts, { version: '1.2.3', since: SINCE, ...options });
 }
 
@@ -237,13 +242,73 @@ describe('verify', () => {
     for (const key of [...store.objects.keys()]) if (key.startsWith('jobs/')) store.objects.delete(key);
     store.put('jobs/short/transcript.txt', 'cut');
     const sources = { default: { contents: [], keyPrefix: '' }, intake: { contents: [], keyPrefix: '' } };
-    const parts = { store, sources, retention: 2 * 86_400_000, clock: () => NOW };
+    const parts = { store, sources, retention: 2 * 86_400_000, retained, clock: () => NOW };
     const report = await verify(parts, { version: '1', since: SINCE });
     expect(report.refetch).toEqual([
       'transcript-receiver refetch young --source intake',
       'transcript-receiver refetch short --source default --again',
     ]);
     expect(report.missing[0]).toMatchObject({ jobId: 'old', keptUntil: '2026-03-06T05:06:07.089Z' });
+  });
+
+  it('tells what has ended by its age apart from what is missing', async () => {
+    const young = '2026-03-06T05:06:07.089Z';
+    const body = `quarantine/${'0'.repeat(26)}/body`;
+    putSegment(store, AT, [
+      lineOf('old', [put('jobs/old/transcript.txt', 'a')]),
+      lineOf('here', [put('jobs/here/transcript.txt', 'a')]),
+      lineOf('cut', [put('jobs/cut/transcript.txt', 'a')]),
+      lineOf('broken', [], { outcome: 'quarantined', deliveryId: '0'.repeat(26), bytes: 3 }),
+    ]);
+    putSegment(store, young, [
+      lineOf('young', [put('jobs/young/transcript.txt', 'a')], { receivedAt: young }),
+    ]);
+    store.put(body, 'raw');
+    store.put('jobs/cut/transcript.txt', 'shorter or longer');
+    for (const job of ['old', 'young']) store.objects.delete(`jobs/${job}/transcript.txt`);
+    endedBefore = Date.parse('2026-03-05T00:00:00.000Z');
+    const report = await run();
+    // Of the quarantined body the sweep has removed the request.json so far.
+    expect(report.outcomes).toMatchObject({ ended: 2, intact: 1, missing: 1, damaged: 1 });
+    expect(report.missing).toMatchObject([{ jobId: 'young' }]);
+    expect(report.endedBefore).toMatchObject({ transcript: '2026-03-05T00:00:00.000Z' });
+  });
+
+  it('knows by later lines of the sweep what ended, and misses what was stored again since', async () => {
+    const later = '2026-03-05T05:06:07.089Z';
+    const sweep = { origin: 'retention', outcome: 'ended', receivedAt: later } as const;
+    const item = (job: string) => put(`jobs/${job}/transcript.txt`, 'a');
+    putSegment(
+      store,
+      AT,
+      ['ended', 'other-kind', 'other-job', 'again'].map((job) => lineOf(job, [item(job)])),
+    );
+    putSegment(store, later, [
+      lineOf('ended', [], { ...sweep, ended: { kind: 'transcript', objects: 1 } }),
+      lineOf('other-kind', [], { ...sweep, ended: { kind: 'data', objects: 1 } }),
+      lineOf('again', [], { ...sweep, ended: { kind: 'transcript', objects: 1 } }),
+    ]);
+    const last = '2026-03-05T06:06:07.089Z';
+    const again = { ...item('again2'), key: 'jobs/again/conflicts/transcript.txt.x' };
+    putSegment(store, last, [lineOf('again', [again], { receivedAt: last })]);
+    for (const key of [...store.objects.keys()]) if (key.startsWith('jobs/')) store.objects.delete(key);
+    const report = await run();
+    expect(report.outcomes).toMatchObject({ ended: 2, missing: 3 });
+    expect(report.missing.map(({ key }) => key)).toEqual([
+      'jobs/other-kind/transcript.txt',
+      'jobs/other-job/transcript.txt',
+      again.key,
+    ]);
+  });
+
+  it('takes nothing for ended when the store does not say what has, and is not complete', async () => {
+    putSegment(store, AT, [lineOf('old', [put('jobs/old/transcript.txt', 'a')])]);
+    store.objects.delete('jobs/old/transcript.txt');
+    const unknown = { endedBefore: async () => down('read') };
+    const parts = { store, sources: {}, retention: 0, retained: unknown, clock: () => NOW };
+    const report = await verify(parts, { version: '1', since: SINCE });
+    expect(report).toMatchObject({ complete: false, outcomes: { missing: 1, ended: 0 } });
+    expect(report.faults).toMatchObject([{ key: null, reason: expect.stringMatching(/ended by its age/) }]);
   });
 
   it('reads no faster than it may, says how much it has read, and ends the wait when it is interrupted', async () => {

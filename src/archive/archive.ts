@@ -6,8 +6,9 @@ import type { BudgetLease, ByteBudget } from '../memory/byte-budget.js';
 import type { Memory } from '../memory/part-buffer.js';
 import type { ObjectStore } from '../store/object-store.js';
 import type { ArtefactContext } from './artefact-headers.js';
-import { commitBuffered, commitStreamed } from './commit-item.js';
+import { type BufferedCommit, commitBuffered, commitStreamed } from './commit-item.js';
 import { openStreamTarget } from './open-stream-target.js';
+import { createRecentKeys, type RecentKeys } from './recent-keys.js';
 import { StagedItem } from './staged-item.js';
 
 /** How a delivery is received. */
@@ -62,11 +63,16 @@ export interface ArchiveParts {
 const MAX_CONCURRENT_WRITES = 4;
 
 export function createArchive(parts: ArchiveParts): Archive {
-  return { begin: (context, reception = {}) => new Staging(parts, context, reception) };
+  const stagingParts = { ...parts, recentKeys: createRecentKeys() };
+  return { begin: (context, reception = {}) => new Staging(stagingParts, context, reception) };
+}
+
+interface StagingParts extends ArchiveParts {
+  readonly recentKeys: RecentKeys;
 }
 
 class Staging implements StagedDelivery {
-  readonly #parts: ArchiveParts;
+  readonly #parts: StagingParts;
   readonly #context: ArtefactContext;
   readonly #expectedBytes: number;
   readonly memory: Memory;
@@ -77,7 +83,7 @@ class Staging implements StagedDelivery {
   #settled = false;
   #discarding: Promise<void> | null = null;
 
-  constructor(parts: ArchiveParts, context: ArtefactContext, { expectedBytes = null, ...wait }: Reception) {
+  constructor(parts: StagingParts, context: ArtefactContext, { expectedBytes = null, ...wait }: Reception) {
     this.#expectedBytes = expectedBytes ?? 0;
     this.#parts = parts;
     this.#context = context;
@@ -124,7 +130,7 @@ class Staging implements StagedDelivery {
     try {
       const stored =
         first?.target === null && others.length === 0
-          ? [await commitBuffered(this.#parts.store, this.#context, first)]
+          ? [await commitBuffered(this.#bufferedCommit(), first)]
           : await this.#commitAll();
       this.#settled = true;
       return stored;
@@ -151,6 +157,7 @@ class Staging implements StagedDelivery {
   /** Streamed items first: only they can lose a race, and then no buffered item has become visible yet. */
   async #commitAll(): Promise<StoredItem[]> {
     const { store } = this.#parts;
+    const buffering = this.#bufferedCommit();
     const outcomes = new Map<StagedItem, StoredItem>();
     const written = new Set<string>();
     for (const item of this.#items) {
@@ -161,11 +168,16 @@ class Staging implements StagedDelivery {
     const commit = async (item: StagedItem) => {
       const repeated = written.has(item.path);
       written.add(item.path);
-      outcomes.set(item, await commitBuffered(store, this.#context, item, { repeated }));
+      outcomes.set(item, await commitBuffered(buffering, item, { repeated }));
     };
     const buffered = this.#items.filter((item) => item.target === null);
     for (const group of groupsOfDistinctPaths(buffered)) await allSettled(group.map(commit));
     return this.#items.flatMap((item) => outcomes.get(item) ?? []);
+  }
+
+  #bufferedCommit(): BufferedCommit {
+    const { store, recentKeys } = this.#parts;
+    return { store, recentKeys, context: this.#context };
   }
 
   async #waitFor(bytes: number): Promise<void> {

@@ -4,7 +4,8 @@ import { type ObjectHeaders, type ObjectStore, StoreError } from '../store/objec
 import { type ArtefactContext, artefactHeaders } from './artefact-headers.js';
 import { claimConflict } from './claim-conflict.js';
 import { artefactPath, conflictKey, jobFolder } from './layout.js';
-import { type Found, holdsBytes, readBack } from './read-back.js';
+import { type Found, holdsBytes, provenSame, readBack } from './read-back.js';
+import type { RecentKeys } from './recent-keys.js';
 import type { StagedItem, StreamTarget } from './staged-item.js';
 
 interface Place {
@@ -28,14 +29,20 @@ function stored(place: Place, key: string, outcome: StoredItem['outcome']): Stor
   return { kind, key, size: place.item.size, sha256: place.item.sha256, outcome };
 }
 
+export interface BufferedCommit {
+  readonly store: ObjectStore;
+  readonly context: ArtefactContext;
+  readonly recentKeys: RecentKeys;
+}
+
 /**
- * Makes an item that is in memory visible. In doubt, reads back what its key holds.
+ * Makes an item that is in memory visible. In doubt, compares it with what its key holds. A key that was taken lately is asked
+ * first: senders repeat deliveries, and that request costs less than a write that is rejected.
  *
  * @param options.repeated an earlier item of the same delivery had the same path
  */
 export async function commitBuffered(
-  store: ObjectStore,
-  context: ArtefactContext,
+  { store, context, recentKeys }: BufferedCommit,
   item: StagedItem,
   { repeated }: { readonly repeated: boolean } = { repeated: false },
 ): Promise<StoredItem> {
@@ -43,11 +50,20 @@ export async function commitBuffered(
   const key = place.folder + place.path;
   const headers = headersOf(place);
   const content = item.hold();
+  const sent = { bytes: content.bytes, sha256: item.sha256 };
   try {
-    if ((await store.create(key, content.bytes, headers)) === 'created') return stored(place, key, 'created');
-    const found = await readBack(store, key);
+    let found = recentKeys.take(key) ? await provenSame(store, key, sent) : null;
+    if (found === null) {
+      const result = await store.create(key, content.bytes, headers);
+      if (result === 'created') {
+        recentKeys.add(key);
+        return stored(place, key, 'created');
+      }
+      found = (await provenSame(store, key, sent)) ?? (await readBack(store, key));
+    }
     if (found === null)
       throw new StoreError('create', `${key} was there and is gone; it may be being erased`);
+    recentKeys.add(key);
     if (found.sha256 !== item.sha256) {
       return item.description.standsIn
         ? existing(place, found)
@@ -78,7 +94,8 @@ async function commitConflict(place: Place, content: Buffer, headers: ObjectHead
   const { store, context, item } = place;
   const key = conflictKey(place.folder, place.path, item.sha256);
   if ((await store.create(key, content, headers)) === 'created') return stored(place, key, 'conflict');
-  const found = await readBack(store, key);
+  const sent = { bytes: content, sha256: item.sha256 };
+  const found = (await provenSame(store, key, sent)) ?? (await readBack(store, key));
   if (found?.sha256 !== item.sha256) {
     throw new StoreError('create', `${key} holds other bytes than its name says`);
   }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, getFips, hash } from 'node:crypto';
 import { type ObjectInfo, type ObjectStore, StoreError } from '../store/object-store.js';
 
 /** The object at a key, read to decide whether a write took effect. */
@@ -22,6 +22,21 @@ export async function readBack(store: ObjectStore, key: string): Promise<Found |
     throw new StoreError('read', `${key} ended after ${size} of ${reading.info.size} bytes`);
   }
   return { info: reading.info, size, sha256: hash.digest('hex') };
+}
+
+/**
+ * The object at a key when the store's own figures prove that it holds these bytes: the size, the SHA-256 it was written with, and
+ * the MD5 that the store computed of them. Null proves nothing: it has to be read then.
+ */
+export async function provenSame(
+  store: ObjectStore,
+  key: string,
+  { bytes, sha256 }: { readonly bytes: Buffer; readonly sha256: string },
+): Promise<Found | null> {
+  if (store.headBringsMd5 !== true || getFips() === 1) return null;
+  const info = await store.head(key);
+  if (info?.size !== bytes.length || info.metadata.sha256 !== sha256) return null;
+  return info.md5 === hash('md5', bytes, 'hex') ? { info, size: bytes.length, sha256 } : null;
 }
 
 /** Whether the key holds exactly those bytes. Reads the object only when its size is right. */

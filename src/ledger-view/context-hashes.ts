@@ -1,5 +1,5 @@
 import { MAX_CONTEXT_NAMES } from '../domain/context.js';
-import { textHash } from './text-hash.js';
+import { textHash } from '../text/text-hash.js';
 
 /** Hashes of the values of a line's context; null without any. Lines come from the store: anything may be there. */
 export function contextHashes(context: unknown): readonly number[] | null {

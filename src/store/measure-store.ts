@@ -71,6 +71,7 @@ export function measureStore(store: ObjectStore, onCall: OnStoreCall): ObjectSto
   return {
     location: store.location,
     partSize: store.partSize,
+    ...(store.headBringsMd5 !== undefined && { headBringsMd5: store.headBringsMd5 }),
     create: timed('create', store.create, resultOfCreate),
     replace: timed('replace', store.replace),
     startUpload: async (key, headers) => measureUpload(await startUpload(key, headers)),

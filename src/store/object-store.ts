@@ -15,6 +15,9 @@ export interface ObjectStore {
   /** Bytes per part of a multipart upload; bodies up to this size are written with `create`. */
   readonly partSize: number;
 
+  /** Whether `head` brings `md5`, so that bytes at hand can be compared without reading the object. */
+  readonly headBringsMd5?: boolean;
+
   /**
    * Writes an object if none exists, atomically across processes; durable when it resolves. `exists` means that an
    * object lies at that key now. After a lost answer that may be the caller's own write: read it back and compare (the
@@ -156,7 +159,13 @@ export interface KeptObject {
   readonly until: Date | null;
 }
 
-export interface ObjectInfo extends ListedObject, ObjectHeaders {}
+export interface ObjectInfo extends ListedObject, ObjectHeaders {
+  /**
+   * What the store computed of the bytes when it took them: an ETag of S3 in the form of an MD5. One that is equal proves the
+   * bytes. A different one proves nothing: of an object encrypted with KMS it is something else.
+   */
+  readonly md5?: string;
+}
 
 export interface ObjectReading {
   readonly info: ObjectInfo;

@@ -1,6 +1,6 @@
 import type { LedgerLine } from '../../domain/delivery.js';
+import { textHash } from '../../text/text-hash.js';
 import type { RowFilters } from '../delivery-query.js';
-import { textHash } from '../text-hash.js';
 
 /**
  * Numbers the combinations of values that lines have in the filters' fields: there are few of them, so that an index keeps

@@ -2,13 +2,10 @@ import { retry } from '../../time/retry.js';
 import type { CreateResult, ObjectHeaders } from '../object-store.js';
 import { headObject } from './read-object.js';
 import type { S3Bucket } from './s3-bucket.js';
-import { asFailure } from './s3-failure.js';
 import { s3StoreError } from './s3-store-error.js';
-import { addObjectLines, type HeaderLines, integrityLines, integrityOf } from './wire/object-headers.js';
+import { addObjectLines, integrityLines, integrityOf } from './wire/object-headers.js';
 import type { SignedPut } from './wire/s3-sender.js';
 import { s3RetryRules } from './with-retries.js';
-
-const IF_ABSENT: HeaderLines = ['if-none-match', '*'];
 
 /** Larger bodies have the time-out of a part. */
 const SMALL_BODY = 1024 * 1024;
@@ -28,12 +25,10 @@ export async function createObject(
     await replaceObject(bucket, key, body, headers);
     return 'created';
   }
-  const request = putRequest(bucket, key, body, headers, IF_ABSENT);
+  const request = putRequest(bucket, key, body, headers);
   try {
-    await retry(() => bucket.sender.put('PutObject', request), s3RetryRules(bucket.limits.retry));
-    return 'created';
+    return await retry(() => bucket.sender.putIfAbsent(request), s3RetryRules(bucket.limits.retry));
   } catch (error) {
-    if (asFailure(error).status === 412) return 'exists';
     throw s3StoreError('create', key, error);
   }
 }
@@ -45,7 +40,7 @@ export async function replaceObject(
   body: Buffer,
   headers: ObjectHeaders,
 ): Promise<void> {
-  const request = putRequest(bucket, key, body, headers, []);
+  const request = putRequest(bucket, key, body, headers);
   try {
     await retry(() => bucket.sender.put('PutObject', request), s3RetryRules(bucket.limits.retry));
   } catch (error) {
@@ -53,17 +48,10 @@ export async function replaceObject(
   }
 }
 
-function putRequest(
-  bucket: S3Bucket,
-  key: string,
-  body: Buffer,
-  headers: ObjectHeaders,
-  condition: HeaderLines,
-): SignedPut {
+function putRequest(bucket: S3Bucket, key: string, body: Buffer, headers: ObjectHeaders): SignedPut {
   const { sender, settings, limits } = bucket;
   const lines = integrityLines(integrityOf(settings, sender.secure, body, headers.metadata.sha256));
   addObjectLines(lines, settings, key, headers);
-  lines.push(...condition);
   return {
     key: bucket.prefix + key,
     headers: lines,

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Readable } from 'node:stream';
-import { DeleteObjectCommand, HeadObjectCommand } from '@aws-sdk/client-s3';
+import { DeleteObjectCommand } from '@aws-sdk/client-s3';
 import { type ObjectInfo, type ObjectReading, type ReadPurpose, StoreError } from '../object-store.js';
 import { wholeBody } from '../whole-body.js';
 import { located, type S3Bucket } from './s3-bucket.js';
@@ -10,6 +10,7 @@ import { type HeaderLines, METADATA } from './wire/object-headers.js';
 import { withRetries } from './with-retries.js';
 
 interface Described {
+  readonly ETag?: string | undefined;
   readonly ContentLength?: number | undefined;
   readonly ContentRange?: string | undefined;
   readonly ContentType?: string | undefined;
@@ -19,10 +20,9 @@ interface Described {
 
 export async function headObject(bucket: S3Bucket, key: string): Promise<ObjectInfo | null> {
   try {
-    const found = await withRetries(bucket.limits.retry, () =>
-      bucket.client.send(new HeadObjectCommand(located(bucket, key))),
-    );
-    return infoOf('head', key, found);
+    const request = { key: bucket.prefix + key, timeoutMs: bucket.limits.requestTimeoutMs };
+    const headers = await withRetries(bucket.limits.retry, () => bucket.sender.head(request));
+    return infoOf('head', key, describedBy(headers));
   } catch (error) {
     if (isMissing(asFailure(error))) return null;
     throw s3StoreError('head', key, error);
@@ -81,6 +81,7 @@ function describedBy(headers: IncomingHttpHeaders): Described {
   const length = text('content-length');
   const modified = text('last-modified');
   return {
+    ETag: text('etag'),
     ContentLength: length === undefined ? undefined : Number(length),
     ContentRange: text('content-range'),
     ContentType: text('content-type'),
@@ -99,5 +100,11 @@ function infoOf(operation: string, key: string, found: Described): ObjectInfo {
     modifiedAt: found.LastModified ?? new Date(0),
     contentType: found.ContentType ?? 'application/octet-stream',
     metadata: found.Metadata ?? {},
+    ...md5Of(found),
   };
+}
+
+function md5Of({ ETag }: Described): { readonly md5?: string } {
+  const [, md5] = /^"?([0-9a-f]{32})"?$/.exec(ETag ?? '') ?? [];
+  return md5 === undefined ? {} : { md5 };
 }

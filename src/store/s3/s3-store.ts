@@ -24,6 +24,7 @@ export async function createS3Store(options: S3StoreOptions): Promise<ObjectStor
   return {
     location: `s3://${options.bucket}/${options.prefix}`,
     partSize: options.partSize,
+    headBringsMd5: options.settings.sse?.mode !== 'aws:kms',
 
     async create(key, body, headers) {
       assertKey('create', key);

@@ -34,6 +34,8 @@ export interface S3StandIn {
   sendsRequestIds: boolean;
   /** Milliseconds this server's clock is ahead; requests signed more than 15 minutes away from it are refused. */
   clockAheadMs: number;
+  /** Accepted so far. */
+  connections: number;
   /** True makes `If-None-Match` mean nothing, as some compatibles do. */
   ignoreConditions: boolean;
   close(): Promise<void>;
@@ -59,6 +61,7 @@ export async function startS3StandIn(): Promise<S3StandIn> {
     misbehave: () => null,
     sendsRequestIds: true,
     clockAheadMs: 0,
+    connections: 0,
     ignoreConditions: false,
     close: () =>
       new Promise((done) => {
@@ -98,6 +101,9 @@ export async function startS3StandIn(): Promise<S3StandIn> {
     return answerS3(state, request, standIn.ignoreConditions);
   }
 
+  server.on('connection', () => {
+    standIn.connections += 1;
+  });
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
   return standIn;
 }

@@ -23,7 +23,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   simulator: [],
   config: ['domain', 'time', 'text'],
   archive: ['domain', 'time', 'text', 'memory', 'store'],
-  'ledger-view': ['domain', 'time', 'observe', 'store', 'archive'],
+  'ledger-view': ['domain', 'time', 'text', 'observe', 'store', 'archive'],
   outbox: ['domain', 'time', 'text', 'events', 'store', 'archive'],
   receiver: ['domain', 'time', 'text', 'content', 'memory', 'observe', 'store', 'archive'],
   recovery: ['domain', 'time', 'content', 'observe', 'store', 'archive', 'speech'],

@@ -2,12 +2,12 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { S3Client } from '@aws-sdk/client-s3';
 import { Pool } from 'undici';
-import type { ReadPurpose } from '../../object-store.js';
+import type { CreateResult, ReadPurpose } from '../../object-store.js';
 import type { BucketAddress, S3Limits } from '../s3-client.js';
-import { failureOf } from '../s3-failure.js';
+import { failureOf, S3Failure } from '../s3-failure.js';
 import type { S3Settings } from '../s3-options.js';
 import type { AnswerCheck } from './answer-check.js';
-import { createExchangePool, exchange, openExchange } from './exchange.js';
+import { createExchangePool, exchange, openExchange, type WholeAnswer } from './exchange.js';
 import { EXPECTED_OWNER, type HeaderLines } from './object-headers.js';
 import { createS3Signer } from './s3-signer.js';
 import { createServerClock } from './server-clock.js';
@@ -37,6 +37,13 @@ export interface SignedGet {
   readonly purpose: ReadPurpose;
 }
 
+/** A HEAD. */
+export interface SignedHead {
+  /** Whole key, prefix included, not encoded. */
+  readonly key: string;
+  readonly timeoutMs: number;
+}
+
 export interface OpenAnswer {
   readonly headers: IncomingHttpHeaders;
   /** To be consumed or destroyed. */
@@ -55,8 +62,12 @@ export interface S3Sender {
    * @throws S3Failure for an answer that is not a success or not the store's; errors of the connection as they are
    */
   put(operation: 'PutObject' | 'UploadPart', request: SignedPut): Promise<IncomingHttpHeaders>;
+  /** PutObject with `If-None-Match: *`, as `put` does it. A 412 is no failure: an error with its stack would cost more. */
+  putIfAbsent(request: SignedPut): Promise<CreateResult>;
   /** Makes one attempt, as `put` does. */
   get(request: SignedGet): Promise<OpenAnswer>;
+  /** Makes one attempt, as `put` does. */
+  head(request: SignedHead): Promise<IncomingHttpHeaders>;
   close(): Promise<void>;
 }
 
@@ -86,18 +97,22 @@ export function createS3Sender(parts: S3SenderParts): S3Sender {
   const pools = {
     write: createExchangePool(address.origin, { ...options, connections }),
     own: new Pool(address.origin, { ...options, connections }),
+    // Commits wait for heads, which must not wait for long reads.
+    head: new Pool(address.origin, { ...options, connections }),
     // Bounded by the callers: a bound here would make some downloads wait behind paused ones.
     download: new Pool(address.origin, options),
   };
   const lines = linesOfEvery(address, parts.settings);
-  const linesOfGet = lines.concat('x-amz-content-sha256', EMPTY_SHA256);
+  const linesOfBare = lines.concat('x-amz-content-sha256', EMPTY_SHA256);
   const signer = createS3Signer(address.region);
   const clock = createServerClock(onNotice);
 
-  async function put(
+  /** @param expected a status that is no failure */
+  async function send(
     operation: 'PutObject' | 'UploadPart',
     { key, query, body, timeoutMs, headers, signal }: SignedPut,
-  ): Promise<IncomingHttpHeaders> {
+    expected = 200,
+  ): Promise<WholeAnswer> {
     const path = address.path + encodeKey(key);
     const pairs = encodedQuery(query);
     const holder = await client.config.credentials();
@@ -113,23 +128,47 @@ export function createS3Sender(parts: S3SenderParts): S3Sender {
       };
       const answer = await exchange(pools.write, request, { queueMs: timeoutMs, signal });
       answers.check(operation, answer);
-      if (answer.status !== 200) throw failureOf(answer.status, answer.text, answer.headers);
-      return answer.headers;
+      const { status, text, headers: found } = answer;
+      if (status !== 200 && status !== expected) throw failureOf(status, text, found);
+      return answer;
+    });
+  }
+
+  async function putIfAbsent(request: SignedPut): Promise<CreateResult> {
+    const headers = request.headers.concat('if-none-match', '*');
+    const { status } = await send('PutObject', { ...request, headers }, 412);
+    return status === 412 ? 'exists' : 'created';
+  }
+
+  /** A signed request without a body. */
+  async function bare<Method extends 'GET' | 'HEAD'>(method: Method, key: string, headers: HeaderLines) {
+    const path = address.path + encodeKey(key);
+    const unsigned = { method, path, query: NO_QUERY, headers: headers.concat(linesOfBare) };
+    const holder = await client.config.credentials();
+    return (now: Date) => ({ method, path, headers: signer.sign(unsigned, holder, now) });
+  }
+
+  async function head({ key, timeoutMs }: SignedHead): Promise<IncomingHttpHeaders> {
+    const signedAt = await bare('HEAD', key, []);
+    return clock.withServerTime(async (now) => {
+      const request = {
+        ...signedAt(now),
+        headersTimeout: timeoutMs,
+        bodyTimeout: timeoutMs,
+        // undici would close the connection, in case a server sends a body all the same; that ends in a parse error.
+        reset: false,
+      };
+      const { status, headers } = await exchange(pools.head, request, { queueMs: timeoutMs });
+      answers.check('HeadObject', { status, headers, text: null });
+      if (status !== 200) throw headFailure(status, headers, now);
+      return headers;
     });
   }
 
   async function get({ key, headers, timeoutMs, idleMs, purpose }: SignedGet): Promise<OpenAnswer> {
-    const path = address.path + encodeKey(key);
-    const unsigned = { method: 'GET', path, query: NO_QUERY, headers: headers.concat(linesOfGet) };
-    const holder = await client.config.credentials();
+    const signedAt = await bare('GET', key, headers);
     return clock.withServerTime(async (now) => {
-      const request = {
-        method: 'GET' as const,
-        path,
-        headers: signer.sign(unsigned, holder, now),
-        headersTimeout: timeoutMs,
-        bodyTimeout: idleMs,
-      };
+      const request = { ...signedAt(now), headersTimeout: timeoutMs, bodyTimeout: idleMs };
       const response = await openExchange(pools[purpose], request, limits.connectTimeoutMs + timeoutMs);
       const { statusCode: status, headers: found, body } = response;
       const succeeded = status >= 200 && status <= 299;
@@ -147,8 +186,10 @@ export function createS3Sender(parts: S3SenderParts): S3Sender {
 
   return {
     secure: address.origin.startsWith('https:'),
-    put,
+    put: async (operation, request) => (await send(operation, request)).headers,
+    putIfAbsent,
     get,
+    head,
     close: async () => {
       await Promise.all(
         Object.values(pools)
@@ -164,6 +205,17 @@ function linesOfEvery(
   { expectedBucketOwner: owner }: S3SenderParts['settings'],
 ): HeaderLines {
   return owner ? ['host', host, EXPECTED_OWNER, owner] : ['host', host];
+}
+
+/** S3 rejects requests signed further from its own time than this, in milliseconds. */
+const MAX_SKEW_MS = 15 * 60_000;
+
+/** An answer to HEAD has no error document: whether the clock was the reason for a rejection shows its date alone. */
+function headFailure(status: number, headers: IncomingHttpHeaders, signedAt: Date): S3Failure {
+  const failure = failureOf(status, '', headers);
+  const { serverTime } = failure;
+  const isSkewed = serverTime !== null && Math.abs(serverTime - signedAt.getTime()) > MAX_SKEW_MS;
+  return status === 403 && isSkewed ? new S3Failure({ ...failure, code: 'RequestTimeTooSkewed' }) : failure;
 }
 
 const MAX_FAILURE_BYTES = 64 * 1024;

@@ -71,4 +71,18 @@ describe('reading from S3', () => {
     under.standIn.state.put('some/prefix-of-others/x', Buffer.from(''), {});
     expect(await listed()).toEqual(['a/object']);
   });
+
+  it('keeps its connection after a head', async () => {
+    for (let n = 0; n < 6; n += 1) expect((await under.store.head('a/object'))?.size).toBe(100_000);
+    // The pool may open a second one before the first is free again.
+    expect(under.standIn.connections).toBeLessThanOrEqual(2);
+  });
+
+  it('describes an object with the MD5 of its bytes, unless its ETag is something else', async () => {
+    const { state } = under.standIn;
+    const object = state.put(`${PREFIX}whole`, Buffer.from('whole'), {});
+    expect(await under.store.head('whole')).toMatchObject({ md5: '356c9ee60e9da05301adc3bd96f6b383' });
+    state.objects.set(`${PREFIX}whole`, { ...object, etag: '"356c9ee60e9da05301adc3bd96f6b383-2"' });
+    expect(await under.store.head('whole')).not.toHaveProperty('md5');
+  });
 });

@@ -1,6 +1,6 @@
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { openStandInStore, type StandInStore } from '../../../support/store/stand-in-store.js';
+import { openStandInStore, PREFIX, type StandInStore } from '../../../support/store/stand-in-store.js';
 
 const HEADERS = { contentType: 'text/plain', metadata: {} };
 
@@ -30,6 +30,12 @@ describe.each([
     expect(refused).toHaveLength(2);
     expect(under.notices).toHaveLength(1);
     expect(under.notices[0]).toMatch(new RegExp(`clock is 1(200|199|201) s ${words} the store's`));
+  });
+
+  it('is corrected by the refusal of a head, which names no reason', async () => {
+    under.standIn.state.put(`${PREFIX}there`, Buffer.from('x'), {});
+    expect((await under.store.head('there'))?.size).toBe(1);
+    expect(under.notices).toHaveLength(1);
   });
 
   it('is corrected once for many requests at a time', async () => {

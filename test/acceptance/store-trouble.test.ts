@@ -119,17 +119,27 @@ describe('an unavailable store', () => {
     expect(refused.headers['retry-after']).toBe('77');
   });
 
-  it('that breaks off while a repetition is compared is a 503, and the repetition a duplicate later', async () => {
-    const large = JSON.stringify({ format: '2.9', job: {}, metadata: {}, results: ['x'.repeat(300_000)] });
-    expect((await deliver(publicUrl, 'job2', large)).status).toBe(200);
-    proxy.fault = ({ method, url }) =>
-      method === 'GET' && url.includes('/jobs/') ? { kind: 'cutAnswer', bytes: 100_000 } : null;
-    const refused = await deliver(publicUrl, 'job2', large);
-    expect(refused.status).toBe(503);
-    expect(refused.body).toMatchObject({ code: 'store-unavailable' });
-    proxy.fault = () => null;
-    expect((await deliver(publicUrl, 'job2', large)).body).toMatchObject({ outcome: 'duplicate' });
-  });
+  it.each([
+    ['while a repetition is compared', 'HEAD', { kind: 'reset' }, null],
+    // An ETag that is no MD5 proves nothing, so that the object is read.
+    ['while a repetition is read', 'GET', { kind: 'cutAnswer', bytes: 100_000 }, '"of-kms"'],
+  ] as const)(
+    'that breaks off %s is a 503, and the repetition a duplicate later',
+    async (_, verb, fault, etag) => {
+      const large = JSON.stringify({ format: '2.9', job: {}, metadata: {}, results: ['x'.repeat(300_000)] });
+      const jobId = `compared-${verb}`;
+      expect((await deliver(publicUrl, jobId, large)).status).toBe(200);
+      const [key = ''] = keysStored(jobId);
+      const object = server.state.objects.get(key);
+      if (object && etag) server.state.objects.set(key, { ...object, etag });
+      proxy.fault = ({ method, url }) => (method === verb && url.includes('/jobs/') ? fault : null);
+      const refused = await deliver(publicUrl, jobId, large);
+      expect(refused.status).toBe(503);
+      expect(refused.body).toMatchObject({ code: 'store-unavailable' });
+      proxy.fault = () => null;
+      expect((await deliver(publicUrl, jobId, large)).body).toMatchObject({ outcome: 'duplicate' });
+    },
+  );
 
   it('that stores artefacts but no ledger line causes a 503, because an unrecorded delivery is not accepted', async () => {
     proxy.fault = ({ url }) => (url.includes('/ledger/') ? { kind: 'answer', status: 500 } : null);

@@ -135,6 +135,8 @@ export function createAdmin(options: AdminOptions): Admin {
     quarantine,
     fresh: createFreshView({ view }),
     history: createJobHistory(view),
+    retained: options.recovery.retained,
+    clock: Date.now,
     signIn,
     accessLedger,
     downloads: createDownloadGate(options.limits),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { jobFolder, kindOfPath } from '../../archive/layout.js';
+import { jobFolder, kindOfKey, kindOfPath } from '../../archive/layout.js';
 import type { ItemKind } from '../../domain/item.js';
 import { Problem } from '../../domain/problem.js';
 import { isInScope, type SourceScope } from '../../domain/rights.js';
@@ -63,10 +63,10 @@ export function jobsRoutes(parts: JobsRouteParts): AdminRoute[] {
       },
       ticket: true,
       answers: { 200: ARTEFACT, 206: ARTEFACT, 304: null },
-      problems: ['not-found', 'range-not-satisfiable', 'overloaded'],
+      problems: ['not-found', 'artefact-ended', 'range-not-satisfiable', 'overloaded'],
       async handle({ params, request, response, access, peer }) {
         const info = await findArtefact(parts, params.id, params.path ?? '', access.scope);
-        if (info === null) throw new Problem('not-found', 'There is no such artefact.');
+        if (info === null) throw await missingArtefact(parts, params.id, params.path ?? '', access.scope);
         const form = { contentType: safeContentType(info.contentType), fileName: fileNameOf(info) };
         const { metadata, key, size } = info;
         const item = { key, kind: kindOf(info, params.id), size, sha256: metadata.sha256 ?? '' };
@@ -116,6 +116,27 @@ async function findArtefact(
     if (info !== null && isInScope(scope, info.metadata.source)) return info;
   }
   return null;
+}
+
+/** Says when objects of this kind of the job ended by their age, if they did. The speech service is not asked. */
+async function missingArtefact(
+  parts: JobsRouteParts,
+  jobId: string,
+  path: string,
+  scope: SourceScope,
+): Promise<Problem> {
+  const missing = new Problem('not-found', 'There is no such artefact.');
+  const [, ownPath = path] = /(?:^|\/)jobs\/[^/]+\/(.+)$/.exec(path) ?? [];
+  const kind = kindOfKey(jobFolder('', jobId) + ownPath);
+  if (kind === null) return missing;
+  const records = { ...parts.records, regions: [] };
+  const { job } = await inspectJob({ ...parts, records }, jobId, scope);
+  const last = job?.ended.findLast((ended) => ended.kind === kind);
+  if (last === undefined) return missing;
+  return new Problem(
+    'artefact-ended',
+    `It is not here any more: objects of the kind ${kind} of this job ended by retention at ${last.endedAt}.`,
+  );
 }
 
 function kindOf({ key }: ObjectInfo, jobId: string): ItemKind {

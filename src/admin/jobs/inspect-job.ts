@@ -2,12 +2,14 @@ import { describeArtefact, listJobObjects, readArtefacts } from '../../archive/a
 import { isErased, readErasure } from '../../archive/erasure.js';
 import type { QuarantineStore } from '../../archive/quarantine/quarantine-store.js';
 import { type QuarantinedBody, quarantinedBodies } from '../../archive/quarantine/quarantined-bodies.js';
+import type { RetentionView } from '../../archive/retention/retention-view.js';
 import type { LedgerLine } from '../../domain/delivery.js';
 import { isInScope, type SourceScope } from '../../domain/rights.js';
 import type { FreshView } from '../../ledger-view/fresh-view.js';
 import type { LedgerView } from '../../ledger-view/ledger-view.js';
 import type { ObjectInfo, ObjectStore } from '../../store/object-store.js';
 import type { Job } from '../api/answers/jobs.js';
+import { endedObjects } from './ended-objects.js';
 import { findServiceRecord, type RecordSource } from './find-service-record.js';
 import { identityOf, type JobHistory } from './job-history.js';
 
@@ -19,6 +21,9 @@ export interface InspectParts {
   readonly fresh: FreshView;
   readonly records: RecordSource;
   readonly quarantine: Pick<QuarantineStore, 'request'>;
+  readonly retained: RetentionView;
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
 }
 
 /** Lines in memory; a sender that repeats a callback for days causes more, and `GET deliveries` lists those. */
@@ -77,11 +82,14 @@ export async function inspectJob(
     return { job: null, searchedBackTo };
   }
   const artefacts = visible.map((artefact) => describeArtefact(artefact, timeline));
+  const present = new Set(found.map(({ info }) => info.key));
+  const ended =
+    mark === null ? endedObjects(timeline, present, await parts.retained.endedBefore(), parts.clock()) : [];
   const isWhole = extent === 'all' && mark !== null;
   const erasure = isWhole
     ? { erasedAt: mark.erasedAt, complete: mark.complete, keptUntil: mark.keptUntil }
     : null;
-  return { job: { jobId, artefacts, timeline, erasure, searchedBackTo, service }, searchedBackTo };
+  return { job: { jobId, artefacts, timeline, ended, erasure, searchedBackTo, service }, searchedBackTo };
 }
 
 /** How much of a job belongs to the sources of a client. */

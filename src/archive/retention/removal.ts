@@ -1,7 +1,7 @@
 import pLimit from 'p-limit';
 import type { LedgerLine } from '../../domain/delivery.js';
 import { type ListedObject, StoreError } from '../../store/object-store.js';
-import { readDocument } from '../../store/read-document.js';
+import { DOCUMENT_HEADERS, readDocument } from '../../store/read-document.js';
 import { conflictClaims, quarantineMarker, REMOVALS_FOLDER } from '../layout.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { ledgerLine, NO_REQUEST, newDeliveryId } from '../ledger/ledger-line.js';
@@ -32,7 +32,6 @@ export interface RemovalParts {
   readonly onFault: (key: string, reason: string) => void;
 }
 
-const HEADERS = { contentType: 'application/json', metadata: {} } as const;
 const REMOVED_AT_ONCE = 16;
 /** Milliseconds after which a removal belongs to a process that died. Correctness does not depend on it. */
 const ABANDONED = 600_000;
@@ -51,7 +50,7 @@ export async function removeExpired(
 ): Promise<readonly LedgerLine[]> {
   const removal: Removal = { v: 1, groups: groupsOf(expired, parts.actor, now) };
   const key = `${REMOVALS_FOLDER}${newDeliveryId(now)}.json`;
-  await parts.store.create(key, Buffer.from(JSON.stringify(removal)), HEADERS);
+  await parts.store.create(key, Buffer.from(JSON.stringify(removal)), DOCUMENT_HEADERS);
   return carryOut(parts, key, removal, () => 'remove');
 }
 

@@ -1,6 +1,6 @@
 import type { ObjectKind } from '../../domain/object-kind.js';
 import type { ObjectStore } from '../../store/object-store.js';
-import { readDocument } from '../../store/read-document.js';
+import { DOCUMENT_HEADERS, readDocument } from '../../store/read-document.js';
 import { RETENTION_STATE } from '../layout.js';
 
 /** What sweeps of the file store have done: the document at `.retention/state.json`. */
@@ -17,7 +17,6 @@ export interface RetentionState {
   readonly periods: Readonly<Partial<Record<ObjectKind, number | null>>>;
 }
 
-const HEADERS = { contentType: 'application/json', metadata: {} } as const;
 const FIRST: RetentionState = { v: 1, endedBefore: {}, finishedAt: null, periods: {} };
 
 /** Throws `StoreError`. */
@@ -28,5 +27,5 @@ export async function readRetentionState(store: ObjectStore): Promise<RetentionS
 
 /** Replicas that sweep at the same time write nearly the same. Throws `StoreError`. */
 export async function writeRetentionState(store: ObjectStore, state: RetentionState): Promise<void> {
-  await store.replace(RETENTION_STATE, Buffer.from(JSON.stringify(state)), HEADERS);
+  await store.replace(RETENTION_STATE, Buffer.from(JSON.stringify(state)), DOCUMENT_HEADERS);
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ITEM_KINDS } from '../../../domain/item.js';
+import { CONTENT_KINDS } from '../../../domain/object-kind.js';
 import { RECOVERY_OUTCOMES } from '../../../recovery/recovery-report.js';
 import { ledgerLineSchema, storedItemSchema } from './deliveries.js';
 import { type Answer, count, instant, ulid } from './values.js';
@@ -22,6 +23,18 @@ export const jobSchema = z
     jobId: z.string(),
     artefacts: z.array(artefactSchema),
     timeline: z.array(ledgerLineSchema).describe('oldest first'),
+    ended: z
+      .array(
+        z.strictObject({
+          kind: z.enum(CONTENT_KINDS).describe('as in `retention.<kind>`'),
+          objects: count,
+          bytes: count,
+          endedAt: instant.describe(
+            'when they were removed; by the rules of a bucket: when their period was over',
+          ),
+        }),
+      )
+      .describe('objects that ended by their age, oldest first; empty for an erased job'),
     erasure: z
       .strictObject({
         erasedAt: instant,

@@ -2,6 +2,7 @@ import { bytes, capital, count, listed, milliseconds } from './format.js';
 import {
   callbackStatusInWords,
   kindInWords,
+  objectKindInWords,
   outcomeOf,
   own,
   reasonInWords,
@@ -80,6 +81,10 @@ const ANY_ORIGIN = {
   released: (line) => `The quarantined body was released: ${itemsOf(line)}`,
   acknowledged: () => 'An operator acknowledged the job; it is no longer listed as failing',
   erased: () => 'Everything stored for this job was erased',
+  ended: ({ ended }) =>
+    ended
+      ? `${objectKindInWords(ended.kind)} ended by retention: ${count(ended.objects, 'object')}`
+      : 'Objects ended by retention',
   read: ({ items, reason }) =>
     reason === 'ticket'
       ? 'A ticket for downloads was issued'
@@ -117,6 +122,7 @@ function omittedIn(omitted) {
 
 /** @param {LedgerLine} line */
 function sentBy(line) {
+  if (line.origin === 'retention') return `${bytes(line.bytes)} were removed.`;
   if (line.origin !== 'callback')
     return line.bytes > 0 && `${bytes(line.bytes)} in ${milliseconds(line.durationMs)}.`;
   const from = [line.clientIp, line.region && `region ${line.region}`].filter(Boolean).join(', ');

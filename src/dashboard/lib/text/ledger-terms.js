@@ -130,6 +130,26 @@ const KINDS = {
   attachment: 'attachment',
 };
 
+/** @type {Record<string, string>} */
+const OBJECT_KINDS = {
+  transcript: 'Transcripts',
+  jobinfo: 'Job information',
+  data: 'Media',
+  attachment: 'Attachments',
+  quarantine: 'Bodies in quarantine',
+  ledger: 'Ledger',
+  reports: 'Reports',
+  replays: 'Replays',
+};
+
+/**
+ * A kind of `retention.<kind>`.
+ * @param {string} kind
+ */
+export function objectKindInWords(kind) {
+  return own(OBJECT_KINDS, kind) ?? kind;
+}
+
 /** @param {string} kind */
 export function kindInWords(kind) {
   return own(KINDS, kind) ?? kind;
@@ -158,6 +178,7 @@ const ORIGINS = {
   replay: 'replay',
   import: 'import',
   admin: 'admin port',
+  retention: 'retention',
 };
 
 /** @param {string} origin */

@@ -5,16 +5,16 @@ import { moment, table } from '../../lib/elements/panels.js';
 import { status } from '../../lib/elements/status.js';
 import { bytes } from '../../lib/text/format.js';
 import { kindInWords, originInWords } from '../../lib/text/ledger-terms.js';
-import { isConflict } from './job-state.js';
+import { endedInWords, isConflict } from './job-state.js';
 
-/** @import { Artefact } from '../../lib/api/api-answers.js' */
+/** @import { Artefact, Job } from '../../lib/api/api-answers.js' */
 /** @import { Downloads } from './downloads.js' */
 
 /**
  * What is stored for a job.
- * @param {readonly Artefact[]} artefacts @param {Downloads} downloads
+ * @param {readonly Artefact[]} artefacts @param {Job['ended']} ended what ended by its age @param {Downloads} downloads
  */
-export function artefactsSection(artefacts, downloads) {
+export function artefactsSection(artefacts, ended, downloads) {
   return h(
     'section',
     { 'aria-labelledby': 'artefacts', 'data-key': 'artefacts' },
@@ -26,6 +26,7 @@ export function artefactsSection(artefacts, downloads) {
           columns: ['What', 'Size', 'SHA-256', 'Stored', ...(may('read') ? ['Download'] : [])],
           rows: artefacts.map((artefact) => ({ key: artefact.key, cells: cellsOf(artefact, downloads) })),
         }),
+    ended.map((each) => h('p', { class: 'quiet' }, endedInWords(each))),
   );
 }
 

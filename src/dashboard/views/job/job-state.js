@@ -1,5 +1,5 @@
 import { clock, count } from '../../lib/text/format.js';
-import { callbackStatusInWords, reasonInWords } from '../../lib/text/ledger-terms.js';
+import { callbackStatusInWords, objectKindInWords, reasonInWords } from '../../lib/text/ledger-terms.js';
 
 /** @import { Artefact, Job, LedgerLine, ServiceRecord } from '../../lib/api/api-answers.js' */
 /** @import { Tone } from '../../lib/elements/status.js' */
@@ -10,7 +10,7 @@ import { callbackStatusInWords, reasonInWords } from '../../lib/text/ledger-term
  * The state of a job; `repair` is the recommended action.
  * @param {Job} job @returns {JobState}
  */
-export function jobState({ artefacts, timeline: lines, service, erasure }) {
+export function jobState({ artefacts, timeline: lines, service, ended, erasure }) {
   if (erasure !== null) return erasedState(erasure);
   const timeline = withoutAccess(lines);
   const transcripts = artefacts.filter(isTranscript).filter((artefact) => !isConflict(artefact));
@@ -30,8 +30,16 @@ export function jobState({ artefacts, timeline: lines, service, erasure }) {
       null,
     );
   }
-  if (transcripts.length > 0) return state('good', 'Stored', 'The transcript is stored.', null);
+  if (transcripts.length > 0)
+    return state('good', 'Stored', ['The transcript is stored.', ...ended.map(endedInWords)].join(' '), null);
+  if (ended.some(({ kind }) => kind === 'transcript'))
+    return state('neutral', 'Ended by retention', ended.map(endedInWords).join(' '), null);
   return withoutTranscript(artefacts, timeline, service);
+}
+
+/** @param {Job['ended'][number]} ended */
+export function endedInWords({ kind, objects, endedAt }) {
+  return `${objectKindInWords(kind)} ended by retention at ${clock(endedAt)} (${count(objects, 'object')}).`;
 }
 
 /** @param {NonNullable<Job['erasure']>} erasure */
@@ -119,11 +127,11 @@ export function needsDecision({ artefacts, timeline: lines }) {
 }
 
 /**
- * Who looked at the content says nothing about the state.
+ * Who looked at the content, and what ended by its age, says nothing about the rest.
  * @param {readonly LedgerLine[]} timeline
  */
 function withoutAccess(timeline) {
-  return timeline.filter(({ origin }) => origin !== 'admin');
+  return timeline.filter(({ origin }) => origin !== 'admin' && origin !== 'retention');
 }
 
 /** @param {readonly LedgerLine[]} timeline */

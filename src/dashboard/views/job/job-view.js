@@ -62,7 +62,7 @@ export function jobView(screen) {
 
 /** @param {Job} job @param {JobParts} parts */
 function pageOf(job, { chosen, transcript, comparison, downloads, again }) {
-  const { jobId, artefacts, timeline, searchedBackTo, service } = job;
+  const { jobId, artefacts, timeline, searchedBackTo, ended, service } = job;
   const { tone, word, text, repair } = jobState(job);
   return [
     heading(`Job ${jobId}`, copyButton(jobId, `job id ${jobId}`), status(tone, word)),
@@ -77,7 +77,7 @@ function pageOf(job, { chosen, transcript, comparison, downloads, again }) {
         'div',
         { class: 'column', 'data-key': 'left' },
         timelineSection(timeline, searchedBackTo, chosen),
-        artefactsSection(artefacts, downloads),
+        artefactsSection(artefacts, ended, downloads),
       ),
       h(
         'div',

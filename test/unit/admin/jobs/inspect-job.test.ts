@@ -23,7 +23,15 @@ async function partsOf(store: MemoryStore, options: { pageTime?: number } = {}):
   const records = { regions: [], record: () => Promise.reject(new Error('no region')) };
   const history = createJobHistory(view, () => Date.parse(NOW));
   const quarantine = createQuarantineStore(store);
-  return { store, keyPrefixes: [''], view, history, fresh: async () => {}, records, quarantine };
+  const retained = { endedBefore: async () => () => Number.NEGATIVE_INFINITY };
+  const clock = () => Date.parse(NOW);
+  return {
+    ...{ store, keyPrefixes: [''], view, history, fresh: async () => {} },
+    records,
+    quarantine,
+    retained,
+    clock,
+  };
 }
 
 describe('inspectJob', () => {

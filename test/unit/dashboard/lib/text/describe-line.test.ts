@@ -36,6 +36,11 @@ describe('a ledger line in words', () => {
     [{ outcome: 'recovered', origin: 'recovery' }, 'good', /Missing results were fetched/],
     [{ outcome: 'failed', origin: 'recovery', reason: 'the service answered 503' }, 'bad', /failed/],
     [{ outcome: 'erased', origin: 'replay' }, 'neutral', /erased/],
+    [
+      { outcome: 'ended', origin: 'retention', items: [], ended: { kind: 'data', objects: 2 } },
+      'neutral',
+      /^Media ended by retention: 2 objects$/,
+    ],
   ])('%j is %s', (overrides, tone, title) => {
     const described = describeLine(ledgerLine(overrides as never));
     expect(described.tone).toBe(tone);

@@ -1,0 +1,127 @@
+import { utimes } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Job } from '../../../src/admin/api/answers/jobs.js';
+import { createLedger } from '../../../src/archive/ledger/ledger.js';
+import { createRetentionView } from '../../../src/archive/retention/retention-view.js';
+import { parseConfig } from '../../../src/config/config.js';
+import { verify } from '../../../src/recovery/verify/verify.js';
+import { createFileStore } from '../../../src/store/file/file-store.js';
+import type { ObjectStore } from '../../../src/store/object-store.js';
+import { ledgerLine } from '../../support/ledger/ledger-lines.js';
+import { type AdminApi, adminApi, sendCallback } from '../../support/processes/admin-api.js';
+import { runCli } from '../../support/processes/run-cli.js';
+import { type RunningService, startService } from '../../support/processes/running-service.js';
+
+const DAY = 86_400_000;
+const AGE = 40 * DAY;
+const RETENTION = { retention: { data: '30d', transcript: '2y' } };
+const JSON_TYPE = { 'content-type': 'application/json' };
+const TRANSCRIPT = JSON.stringify({ format: '2.9', job: { id: 'half' }, metadata: {}, results: [] });
+
+let service: RunningService;
+let api: AdminApi;
+let store: ObjectStore;
+let report: { kinds: unknown; complete: boolean };
+
+/** Stores an artefact as a callback of 40 days ago has left it, with its line. */
+async function storeOld(jobId: string, name: string, kind: string, content: string): Promise<void> {
+  const receivedAt = new Date(Date.now() - AGE).toISOString();
+  const key = `jobs/${jobId}/${name}`;
+  const metadata = { 'job-id': jobId, source: 'default', 'received-at': receivedAt, kind };
+  await store.create(key, Buffer.from(content), { contentType: 'text/plain', metadata });
+  await utimes(join(service.folder, key), new Date(receivedAt), new Date(receivedAt));
+  const ledger = createLedger({ store, replica: 'past' });
+  const item = { kind, key, size: content.length, sha256: '', outcome: 'created' };
+  await ledger.append(ledgerLine({ jobId, source: 'default', receivedAt, items: [item as never] }));
+  await ledger.close();
+}
+
+const job = async (jobId: string): Promise<Job> => (await api.get(`/jobs/${jobId}`)).body as Job;
+
+beforeAll(async () => {
+  service = await startService({ ...RETENTION, sources: { default: {} } });
+  api = adminApi(service);
+  store = createFileStore({ directory: service.folder, partSize: 64 * 1024, fsync: false });
+  await storeOld('half', 'transcript.json', 'transcript.json-v2', TRANSCRIPT);
+  for (const name of ['half', 'gone', 'late']) await storeOld(name, 'data', 'data', 'recording');
+  await storeOld('lost', 'transcript.json', 'transcript.json-v2', TRANSCRIPT);
+  await store.delete('jobs/lost/transcript.json');
+  const settings = { store: { url: `file:${service.folder}` }, ...RETENTION };
+  const { code, stdout } = await runCli(['retention', '--json'], { NODE_CONFIG: JSON.stringify(settings) });
+  expect(code).toBe(0);
+  report = JSON.parse(stdout);
+});
+afterAll(() => service.stop());
+
+describe('what ended by its age', () => {
+  it('is reported by the command', () => {
+    expect(report).toMatchObject({
+      complete: true,
+      kinds: { data: { objects: 3, bytes: 27 }, transcript: { objects: 0, bytes: 0 } },
+    });
+  });
+
+  it('is told apart from what is missing on the page of the job, and in downloads', async () => {
+    const { ended, artefacts, timeline } = await job('half');
+    expect(artefacts).toMatchObject([{ kind: 'transcript.json-v2' }]);
+    expect(ended).toMatchObject([{ kind: 'data', objects: 1, bytes: 9 }]);
+    expect(timeline.at(-1)).toMatchObject({ origin: 'retention', outcome: 'ended', actor: 'command-line' });
+    const download = await api.get('/jobs/half/artefacts/data');
+    expect(download.status).toBe(410);
+    expect(download.body).toMatchObject({
+      code: 'artefact-ended',
+      detail: expect.stringContaining(String(ended[0]?.endedAt)),
+    });
+    expect((await api.get('/jobs/half/artefacts/transcript.json')).status).toBe(200);
+    // Of these kinds nothing ended.
+    for (const path of [
+      'half/artefacts/jobinfo.json',
+      'lost/artefacts/transcript.json',
+      'nobody/artefacts/data',
+    ]) {
+      expect([path, (await api.get(`/jobs/${path}`)).status]).toEqual([path, 404]);
+    }
+    expect((await job('lost')).ended).toEqual([]);
+  });
+
+  it('is told apart from what is missing by verify', async () => {
+    const { retention } = parseConfig({ ...RETENTION, sources: { default: {} } });
+    const retained = createRetentionView(store, retention);
+    const parts = { store, sources: {}, retention: 7 * DAY, retained, clock: Date.now };
+    const { outcomes, missing } = await verify(parts, {
+      version: 'test',
+      since: new Date(Date.now() - 60 * DAY),
+      until: new Date(Date.now() - 20 * DAY),
+    });
+    expect(outcomes).toMatchObject({ ended: 3, missing: 1, intact: 1 });
+    expect(missing).toMatchObject([{ key: 'jobs/lost/transcript.json' }]);
+  });
+
+  it('is in the lists of deliveries only when it is asked for', async () => {
+    const outcomes = async (query: string) =>
+      ((await api.get(`/deliveries${query}`)).body.deliveries as { outcome: string }[]).map(
+        ({ outcome }) => outcome,
+      );
+    expect(await outcomes('')).not.toContain('ended');
+    expect(await outcomes('?outcome=ended')).toEqual(['ended', 'ended', 'ended']);
+    expect(await outcomes('?origin=retention')).toEqual(['ended', 'ended', 'ended']);
+  });
+
+  it('is stored like something new when it comes again, and the page says both', async () => {
+    const { status, json } = await sendCallback(service, 'id=late&status=success', 'recording', {
+      'content-type': 'audio/wav',
+    });
+    expect([status, json.outcome]).toEqual([200, 'stored']);
+    expect(await job('late')).toMatchObject({ artefacts: [{ kind: 'data' }], ended: [{ kind: 'data' }] });
+    expect((await api.get('/jobs/late/artefacts/data')).status).toBe(200);
+  });
+
+  it('leaves a job that can still be erased, and stays erased then', async () => {
+    const erased = await api.delete('/jobs/gone');
+    expect(erased.body).toMatchObject({ complete: true, erased: { artefacts: 0 } });
+    expect(await job('gone')).toMatchObject({ artefacts: [], ended: [], erasure: { complete: true } });
+    const { json } = await sendCallback(service, 'id=gone&status=success', TRANSCRIPT, JSON_TYPE);
+    expect(json.outcome).toBe('noted');
+  });
+});

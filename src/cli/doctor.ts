@@ -92,6 +92,11 @@ async function runChecks(config: Config, options: Options): Promise<Finding[]> {
         store,
         acceptWeak: config.store.s3.conditionalWrites === 'emulated',
         inspect: bucket(config),
+        retention: {
+          periods: config.retention,
+          keyPrefixes: Object.values(config.sources).map(({ keyPrefix }) => keyPrefix),
+          tags: config.store.s3.tags,
+        },
       }),
       serviceFindings(config),
       target === null ? [] : checkPublic({ ...target, store, timeout: PUBLIC_TIMEOUT }),

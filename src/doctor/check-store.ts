@@ -8,6 +8,7 @@ import {
   retentionWarning,
 } from '../store/probe-store.js';
 import type { BucketFacts } from '../store/s3/inspect-bucket.js';
+import { checkRetention, type RetentionCheck } from './check-retention.js';
 import { errorText, type Finding, failed, ok, skipped, warning } from './finding.js';
 
 export interface StoreCheckOptions {
@@ -16,6 +17,7 @@ export interface StoreCheckOptions {
   readonly acceptWeak: boolean;
   /** Reads the settings of the bucket; null for a store on files. */
   readonly inspect: (() => Promise<BucketFacts>) | null;
+  readonly retention: Omit<RetentionCheck, 'daysUntilEnd'>;
 }
 
 const HEADERS = { contentType: 'application/octet-stream', metadata: {} };
@@ -25,8 +27,8 @@ const SKEW = { warn: 30_000, fail: 300_000 };
 
 /** Performs the receiver's operations on the store, below dot-folders, and removes what it wrote. Never throws. */
 export async function checkStore(options: StoreCheckOptions): Promise<Finding[]> {
-  const { store, acceptWeak, inspect } = options;
-  const bucket = inspect === null ? [] : bucketFindings(await inspect());
+  const { store, acceptWeak, inspect, retention } = options;
+  const bucket = inspect === null ? [] : bucketFindings(await inspect(), retention);
   const report = await probeStore(store);
   if (!report.writable) return [unusable(store, report), ...bucket];
   const folder = `.doctor/${randomUUID()}/`;
@@ -113,8 +115,14 @@ async function orFailed(check: string, look: () => Promise<Finding>): Promise<Fi
   );
 }
 
-function bucketFindings(facts: BucketFacts): Finding[] {
-  return [clock(facts.clockAheadMs), lifecycle(facts.endsIncompleteUploads), versions(facts)];
+function bucketFindings(facts: BucketFacts, retention: StoreCheckOptions['retention']): Finding[] {
+  const { clockAheadMs, endsIncompleteUploads, daysUntilEnd } = facts;
+  return [
+    clock(clockAheadMs),
+    lifecycle(endsIncompleteUploads),
+    ...checkRetention({ ...retention, daysUntilEnd }),
+    versions(facts),
+  ];
 }
 
 function versions({ versioning, objectLock, defaultRetention, fault }: BucketFacts): Finding {

@@ -7,6 +7,7 @@ import {
   type S3Client,
 } from '@aws-sdk/client-s3';
 import type { StoreTraits } from '../object-store.js';
+import { daysUntilEnd } from './lifecycle-ends.js';
 import { createS3Client, s3Limits } from './s3-client.js';
 import { asFailure } from './s3-failure.js';
 import type { S3Settings } from './s3-options.js';
@@ -18,6 +19,8 @@ export interface BucketFacts extends StoreTraits {
   readonly clockAheadMs: number | null;
   /** Whether a lifecycle rule aborts incomplete uploads below the prefix, or why that is unknown. */
   readonly endsIncompleteUploads: boolean | { readonly unknown: string };
+  /** Days after which a lifecycle rule ends an object; null for never. Null itself when the rules are unknown. */
+  readonly daysUntilEnd: ((key: string, tags: Readonly<Record<string, string>>) => number | null) | null;
 }
 
 /** Needs permissions that the receiver itself does not. Never throws. */
@@ -87,14 +90,25 @@ export async function inspectBucket(place: {
   try {
     const command = new GetBucketLifecycleConfigurationCommand({ Bucket: place.bucket });
     const { Rules = [] } = await client.send(command);
-    return { ...traits, clockAheadMs, endsIncompleteUploads: endsIncompleteUploads(Rules, place.prefix) };
+    return { ...traits, clockAheadMs, ...lifecycleFacts(Rules, place.prefix) };
   } catch (error) {
     const { code, message } = asFailure(error);
-    const endsUploads = code === 'NoSuchLifecycleConfiguration' ? false : { unknown: message };
-    return { ...traits, clockAheadMs, endsIncompleteUploads: endsUploads };
+    if (code === 'NoSuchLifecycleConfiguration')
+      return { ...traits, clockAheadMs, ...lifecycleFacts([], place.prefix) };
+    return { ...traits, clockAheadMs, endsIncompleteUploads: { unknown: message }, daysUntilEnd: null };
   } finally {
     client.destroy();
   }
+}
+
+function lifecycleFacts(
+  rules: readonly LifecycleRule[],
+  prefix: string,
+): Pick<BucketFacts, 'endsIncompleteUploads' | 'daysUntilEnd'> {
+  return {
+    endsIncompleteUploads: endsIncompleteUploads(rules, prefix),
+    daysUntilEnd: (key, tags) => daysUntilEnd(rules, prefix + key, tags),
+  };
 }
 
 /** The server's time is truncated to seconds, and was taken between sending and receiving. */

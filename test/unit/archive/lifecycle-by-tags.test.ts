@@ -92,7 +92,7 @@ describe('k8s/s3/lifecycle-by-tags.json', () => {
       .replace('"Status":"Disabled"', '"Status":"Enabled"')
       .replace('example-source', 'intake');
     const found = ends(store, JSON.parse(example));
-    expect(found['team-a/jobs/j1/data']).toBe('media-of-one-source 7');
+    expect(found['team-a/jobs/j1/data']).toBe('media-of-one-source 14');
     expect(found['team-a/jobs/j1/transcript.json']).toBe('transcripts 1095');
     const others = ends(store, JSON.parse(example.replace('intake', 'other')));
     expect(others['team-a/jobs/j1/data']).toBe('media 30');

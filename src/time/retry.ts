@@ -28,17 +28,29 @@ export interface RetryRules {
  *
  * Rejects with the error of the last attempt, or as `sleep` does.
  */
-export async function retry<T>(
+export async function retry<T>(attempt: (number: number) => Promise<T>, rules: RetryRules): Promise<T> {
+  try {
+    return await attempt(1);
+  } catch (error) {
+    return retryAfter(error, attempt, rules);
+  }
+}
+
+/** Goes on after the first attempt failed with an error: most succeed, and those need no rules. */
+export async function retryAfter<T>(
+  first: unknown,
   attempt: (number: number) => Promise<T>,
   { backoff, pauseAfter, sleep, signal }: RetryRules,
 ): Promise<T> {
+  let error = first;
   for (let number = 1; ; number += 1) {
+    const pause = pauseAfter(error, delayAfter(number, backoff));
+    if (pause === null) throw error;
+    if (pause > 0) await sleep(pause, signal);
     try {
-      return await attempt(number);
-    } catch (error) {
-      const pause = pauseAfter(error, delayAfter(number, backoff));
-      if (pause === null) throw error;
-      if (pause > 0) await sleep(pause, signal);
+      return await attempt(number + 1);
+    } catch (failure) {
+      error = failure;
     }
   }
 }

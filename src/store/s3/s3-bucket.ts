@@ -1,5 +1,5 @@
 import type { S3Client } from '@aws-sdk/client-s3';
-import { bucketAddress, createS3Client, type S3Limits, s3Limits } from './s3-client.js';
+import { bucketAddress, createS3Client, fixedKeys, type S3Limits, s3Limits } from './s3-client.js';
 import type { S3Settings, S3StoreOptions } from './s3-options.js';
 import { createAnswerCheck } from './wire/answer-check.js';
 import { createS3Sender, type S3Sender } from './wire/s3-sender.js';
@@ -21,7 +21,8 @@ export async function openBucket(options: S3StoreOptions): Promise<S3Bucket> {
   const answers = createAnswerCheck(settings.expectedBucketOwner);
   const client = createS3Client(settings, limits, answers);
   const address = await bucketAddress(settings, limits, bucket);
-  const sender = createS3Sender({ client, address, limits, answers, settings, onNotice });
+  const keys = fixedKeys(settings);
+  const sender = createS3Sender({ client, keys, address, limits, answers, settings, onNotice });
   return { client, sender, bucket, prefix, settings, limits };
 }
 

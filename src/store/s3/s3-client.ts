@@ -41,7 +41,7 @@ export function s3Limits(settings: S3Settings): S3Limits {
  * 100-continue outside the connection pool.
  */
 export function createS3Client(settings: S3Settings, limits: S3Limits, answers: AnswerCheck): S3Client {
-  const { endpoint, accessKeyId, secretAccessKey, sessionToken } = settings;
+  const { endpoint } = settings;
   const config: S3ClientConfig = {
     forcePathStyle: settings.forcePathStyle ?? false,
     requestChecksumCalculation: 'WHEN_REQUIRED',
@@ -60,8 +60,8 @@ export function createS3Client(settings: S3Settings, limits: S3Limits, answers: 
   if (endpoint) config.endpoint = endpoint;
   const region = settings.region ?? (endpoint ? 'us-east-1' : null);
   if (region !== null) config.region = region;
-  if (accessKeyId && secretAccessKey)
-    config.credentials = { accessKeyId, secretAccessKey, ...(sessionToken ? { sessionToken } : {}) };
+  const keys = fixedKeys(settings);
+  if (keys !== null) config.credentials = keys;
   const client = new S3Client(config);
   if (config.credentials === undefined) useCredentialChain(client);
   if (settings.expectedBucketOwner)
@@ -79,6 +79,12 @@ function sendWithEveryRequest(client: S3Client, header: string, value: string): 
     // Before the signature, which covers it.
     { step: 'build', name: 'sendWithEveryRequest' },
   );
+}
+
+/** The configured keys; null when the AWS chain provides them. */
+export function fixedKeys({ accessKeyId, secretAccessKey, sessionToken }: S3Settings) {
+  if (!accessKeyId || !secretAccessKey) return null;
+  return { accessKeyId, secretAccessKey, ...(sessionToken ? { sessionToken } : {}) };
 }
 
 /** A listing of a thousand keys takes less than 2 MiB; a longer answer is not S3's. */

@@ -26,17 +26,9 @@ export async function createS3Store(options: S3StoreOptions): Promise<ObjectStor
     partSize: options.partSize,
     headBringsMd5: options.settings.sse?.mode !== 'aws:kms',
 
-    async create(key, body, headers) {
-      assertKey('create', key);
-      assertHeaders('create', headers);
-      return createObject(bucket, key, body, headers);
-    },
+    create: (key, body, headers) => createObject(bucket, key, body, headers),
 
-    async replace(key, body, headers) {
-      assertKey('replace', key);
-      assertHeaders('replace', headers);
-      await replaceObject(bucket, key, body, headers);
-    },
+    replace: (key, body, headers) => replaceObject(bucket, key, body, headers),
 
     async startUpload(key, headers) {
       assertKey('startUpload', key);

@@ -139,6 +139,7 @@ async function uploadPart(
   const { sender, settings, limits } = bucket;
   const integrity = integrityOf(settings, sender.secure, body);
   const request = {
+    operation: 'UploadPart' as const,
     key: bucket.prefix + upload.key,
     query: { partNumber: `${number}`, uploadId: upload.uploadId },
     headers: integrityLines(integrity),
@@ -147,7 +148,7 @@ async function uploadPart(
     signal,
   };
   try {
-    const headers = await withRetries(limits.retry, () => sender.put('UploadPart', request), { signal });
+    const { headers } = await withRetries(limits.retry, () => sender.put(request), { signal });
     const { etag } = headers;
     if (etag === undefined) throw new StoreError('write', 'the answer has no ETag of the part');
     return { number, etag, size: body.length, crc32: integrity.crc32 };

@@ -37,12 +37,17 @@ export async function withRetries<T>(
   }
 }
 
-/** When and how often requests are repeated, for one of them. A server's Retry-After is the least pause. */
+/**
+ * When and how often requests are repeated, for one of them. A server's Retry-After is the least pause.
+ *
+ * @param startedAt of the first attempt, in milliseconds of `performance.now`
+ */
 export function s3RetryRules(
   { retries, delayMs, deadlineMs }: S3RetryPolicy,
   { signal, worthwhile = isRetryable }: S3RetryOptions = {},
+  startedAt = performance.now(),
 ): RetryRules {
-  const deadline = performance.now() + deadlineMs;
+  const deadline = startedAt + deadlineMs;
   return {
     backoff: { retries, baseDelayMs: delayMs, maxDelayMs: MAX_DELAY_MS, random: Math.random },
     pauseAfter(error, delay) {

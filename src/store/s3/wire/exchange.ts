@@ -10,12 +10,6 @@ export interface WholeAnswer {
   readonly text: string;
 }
 
-/** How long a request may wait for a connection; undici has no limit. */
-export interface QueueLimit {
-  readonly queueMs: number;
-  readonly signal?: AbortSignal | undefined;
-}
-
 /** A request that learns which socket sends it. */
 interface TrackedRequest extends Dispatcher.DispatchOptions {
   socket?: () => Socket | null;
@@ -61,15 +55,17 @@ class TrackingClient extends Client {
  * (test/unit/store/s3/wire/early-answer.test.ts).
  *
  * @param pool made by `createExchangePool`
+ * @param queueMs how long the request may wait for a connection; undici has no limit
  * @throws S3Failure `PoolTimeout` when no connection became free in time; nothing of the request was sent then
  */
 export function exchange(
   pool: Pool,
   request: Dispatcher.DispatchOptions,
-  { queueMs, signal }: QueueLimit,
+  queueMs: number,
+  signal: AbortSignal | null = null,
 ): Promise<WholeAnswer> {
   return new Promise((resolve, reject) => {
-    const exchange = new Exchange(request, resolve, reject, signal ?? null);
+    const exchange = new Exchange(request, resolve, reject, signal);
     pool.dispatch(request, exchange);
     exchange.waitAtMost(queueMs);
   });
@@ -117,6 +113,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   #chunks: Buffer[] | null = null;
   #queued: NodeJS.Timeout | null = null;
   #expired = false;
+  #onAbort: (() => void) | null = null;
 
   constructor(
     request: TrackedRequest,
@@ -145,8 +142,9 @@ class Exchange implements Dispatcher.DispatchHandler {
     // The caller has its error already: aborted here, the body is never read.
     if (this.#expired) return controller.abort(new Error('expired in the queue'));
     if (this.#signal === null) return;
-    if (this.#signal.aborted) this.#abort();
-    else this.#signal.addEventListener('abort', this.#abort);
+    this.#onAbort = () => controller.abort(this.#signal?.reason);
+    if (this.#signal.aborted) this.#onAbort();
+    else this.#signal.addEventListener('abort', this.#onAbort);
   }
 
   onResponseStart(
@@ -178,9 +176,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#reject(error);
   }
 
-  readonly #abort = (): void => this.#controller?.abort(this.#signal?.reason);
-
   #forgetSignal(): void {
-    this.#signal?.removeEventListener('abort', this.#abort);
+    if (this.#onAbort !== null) this.#signal?.removeEventListener('abort', this.#onAbort);
   }
 }

@@ -2,18 +2,20 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { S3Client } from '@aws-sdk/client-s3';
 import { Pool } from 'undici';
-import type { CreateResult, ReadPurpose } from '../../object-store.js';
+import type { ReadPurpose } from '../../object-store.js';
 import type { BucketAddress, S3Limits } from '../s3-client.js';
 import { failureOf, S3Failure } from '../s3-failure.js';
 import type { S3Settings } from '../s3-options.js';
 import type { AnswerCheck } from './answer-check.js';
+import { encodedQuery, encodeKey } from './encode-path.js';
 import { createExchangePool, exchange, openExchange, type WholeAnswer } from './exchange.js';
 import { EXPECTED_OWNER, type HeaderLines } from './object-headers.js';
-import { createS3Signer } from './s3-signer.js';
+import { createS3Signer, type SigningKeyHolder } from './s3-signer.js';
 import { createServerClock } from './server-clock.js';
 
 /** A PUT of a body that is in memory. */
 export interface SignedPut {
+  readonly operation: 'PutObject' | 'UploadPart';
   /** Whole key, prefix included, not encoded. */
   readonly key: string;
   readonly query?: Readonly<Record<string, string>>;
@@ -22,6 +24,8 @@ export interface SignedPut {
   readonly body: Buffer;
   readonly timeoutMs: number;
   readonly signal?: AbortSignal;
+  /** Adds `If-None-Match: *`. */
+  readonly ifAbsent?: boolean;
 }
 
 /** A GET whose answer is a stream. */
@@ -59,11 +63,10 @@ export interface S3Sender {
   /**
    * Makes one attempt, and another when the server's clock differs.
    *
+   * @returns the answer: a 200, or a 412 to a request with `ifAbsent`, for which an error with its stack would cost more
    * @throws S3Failure for an answer that is not a success or not the store's; errors of the connection as they are
    */
-  put(operation: 'PutObject' | 'UploadPart', request: SignedPut): Promise<IncomingHttpHeaders>;
-  /** PutObject with `If-None-Match: *`, as `put` does it. A 412 is no failure: an error with its stack would cost more. */
-  putIfAbsent(request: SignedPut): Promise<CreateResult>;
+  put(request: SignedPut): Promise<WholeAnswer>;
   /** Makes one attempt, as `put` does. */
   get(request: SignedGet): Promise<OpenAnswer>;
   /** Makes one attempt, as `put` does. */
@@ -73,6 +76,8 @@ export interface S3Sender {
 
 export interface S3SenderParts {
   readonly client: S3Client;
+  /** The configured keys; without them the client is asked for each request. */
+  readonly keys: SigningKeyHolder | null;
   readonly address: BucketAddress;
   readonly limits: S3Limits;
   readonly answers: AnswerCheck;
@@ -87,7 +92,7 @@ const EMPTY_SHA256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b78
 const KEEP_ALIVE_MS = 4_000;
 
 export function createS3Sender(parts: S3SenderParts): S3Sender {
-  const { client, address, limits, answers, onNotice } = parts;
+  const { client, keys, address, limits, answers, onNotice } = parts;
   const options = {
     pipelining: 1,
     keepAliveTimeout: KEEP_ALIVE_MS,
@@ -103,93 +108,100 @@ export function createS3Sender(parts: S3SenderParts): S3Sender {
     download: new Pool(address.origin, options),
   };
   const lines = linesOfEvery(address, parts.settings);
+  const linesIfAbsent = lines.concat('if-none-match', '*');
   const linesOfBare = lines.concat('x-amz-content-sha256', EMPTY_SHA256);
   const signer = createS3Signer(address.region);
   const clock = createServerClock(onNotice);
 
-  /** @param expected a status that is no failure */
-  async function send(
-    operation: 'PutObject' | 'UploadPart',
-    { key, query, body, timeoutMs, headers, signal }: SignedPut,
-    expected = 200,
-  ): Promise<WholeAnswer> {
-    const path = address.path + encodeKey(key);
-    const pairs = encodedQuery(query);
-    const holder = await client.config.credentials();
-    const unsigned = { method: 'PUT', path, query: pairs, headers: headers.concat(lines) };
-    return clock.withServerTime(async (now) => {
-      const request = {
-        method: 'PUT' as const,
-        path: pairs.length === 0 ? path : `${path}?${pairs.join('&')}`,
-        headers: signer.sign(unsigned, holder, now),
-        body,
-        headersTimeout: timeoutMs,
-        bodyTimeout: timeoutMs,
-      };
-      const answer = await exchange(pools.write, request, { queueMs: timeoutMs, signal });
-      answers.check(operation, answer);
-      const { status, text, headers: found } = answer;
-      if (status !== 200 && status !== expected) throw failureOf(status, text, found);
-      return answer;
-    });
+  /** Makes one attempt, and another when the server's clock differs. */
+  async function withServerTime<Request, Answer>(
+    attempt: (request: Request, holder: SigningKeyHolder, now: Date) => Promise<Answer>,
+    request: Request,
+  ): Promise<Answer> {
+    const holder = keys ?? (await client.config.credentials());
+    const used = clock.offset;
+    try {
+      return await attempt(request, holder, new Date(Date.now() + used));
+    } catch (error) {
+      if (!clock.correct(error, used)) throw error;
+      return attempt(request, holder, new Date(Date.now() + clock.offset));
+    }
   }
 
-  async function putIfAbsent(request: SignedPut): Promise<CreateResult> {
-    const headers = request.headers.concat('if-none-match', '*');
-    const { status } = await send('PutObject', { ...request, headers }, 412);
-    return status === 412 ? 'exists' : 'created';
+  async function putOnce(put: SignedPut, holder: SigningKeyHolder, now: Date): Promise<WholeAnswer> {
+    const path = address.path + encodeKey(put.key);
+    const query = encodedQuery(put.query);
+    const headers = put.headers.concat(put.ifAbsent === true ? linesIfAbsent : lines);
+    const request = {
+      method: 'PUT' as const,
+      path: query.length === 0 ? path : `${path}?${query.join('&')}`,
+      headers: signer.sign({ method: 'PUT', path, query, headers }, holder, now),
+      body: put.body,
+      headersTimeout: put.timeoutMs,
+      bodyTimeout: put.timeoutMs,
+    };
+    const answer = await exchange(pools.write, request, put.timeoutMs, put.signal);
+    answers.check(put.operation, answer);
+    const { status } = answer;
+    if (status !== 200 && !(status === 412 && put.ifAbsent === true)) {
+      throw failureOf(status, answer.text, answer.headers);
+    }
+    return answer;
   }
 
   /** A signed request without a body. */
-  async function bare<Method extends 'GET' | 'HEAD'>(method: Method, key: string, headers: HeaderLines) {
+  function bare<Method extends 'GET' | 'HEAD'>(
+    method: Method,
+    { key, headers = NO_LINES }: { readonly key: string; readonly headers?: HeaderLines },
+    holder: SigningKeyHolder,
+    now: Date,
+  ) {
     const path = address.path + encodeKey(key);
     const unsigned = { method, path, query: NO_QUERY, headers: headers.concat(linesOfBare) };
-    const holder = await client.config.credentials();
-    return (now: Date) => ({ method, path, headers: signer.sign(unsigned, holder, now) });
+    return { method, path, headers: signer.sign(unsigned, holder, now) };
   }
 
-  async function head({ key, timeoutMs }: SignedHead): Promise<IncomingHttpHeaders> {
-    const signedAt = await bare('HEAD', key, []);
-    return clock.withServerTime(async (now) => {
-      const request = {
-        ...signedAt(now),
-        headersTimeout: timeoutMs,
-        bodyTimeout: timeoutMs,
-        // undici would close the connection, in case a server sends a body all the same; that ends in a parse error.
-        reset: false,
-      };
-      const { status, headers } = await exchange(pools.head, request, { queueMs: timeoutMs });
-      answers.check('HeadObject', { status, headers, text: null });
-      if (status !== 200) throw headFailure(status, headers, now);
-      return headers;
-    });
+  async function headOnce(
+    head: SignedHead,
+    holder: SigningKeyHolder,
+    now: Date,
+  ): Promise<IncomingHttpHeaders> {
+    const { timeoutMs } = head;
+    const request = {
+      ...bare('HEAD', head, holder, now),
+      headersTimeout: timeoutMs,
+      bodyTimeout: timeoutMs,
+      // undici would close the connection, in case a server sends a body all the same; that ends in a parse error.
+      reset: false,
+    };
+    const { status, headers } = await exchange(pools.head, request, timeoutMs);
+    answers.check('HeadObject', { status, headers, text: null });
+    if (status !== 200) throw headFailure(status, headers, now);
+    return headers;
   }
 
-  async function get({ key, headers, timeoutMs, idleMs, purpose }: SignedGet): Promise<OpenAnswer> {
-    const signedAt = await bare('GET', key, headers);
-    return clock.withServerTime(async (now) => {
-      const request = { ...signedAt(now), headersTimeout: timeoutMs, bodyTimeout: idleMs };
-      const response = await openExchange(pools[purpose], request, limits.connectTimeoutMs + timeoutMs);
-      const { statusCode: status, headers: found, body } = response;
-      const succeeded = status >= 200 && status <= 299;
-      const text = succeeded ? null : await failureText(body);
-      try {
-        answers.check('GetObject', { status, headers: found, text });
-      } catch (error) {
-        body.on('error', () => undefined).destroy();
-        throw error;
-      }
-      if (text !== null) throw failureOf(status, text, found);
-      return response;
-    });
+  async function getOnce(get: SignedGet, holder: SigningKeyHolder, now: Date): Promise<OpenAnswer> {
+    const { timeoutMs, idleMs, purpose } = get;
+    const request = { ...bare('GET', get, holder, now), headersTimeout: timeoutMs, bodyTimeout: idleMs };
+    const response = await openExchange(pools[purpose], request, limits.connectTimeoutMs + timeoutMs);
+    const { statusCode: status, headers: found, body } = response;
+    const succeeded = status >= 200 && status <= 299;
+    const text = succeeded ? null : await failureText(body);
+    try {
+      answers.check('GetObject', { status, headers: found, text });
+    } catch (error) {
+      body.on('error', () => undefined).destroy();
+      throw error;
+    }
+    if (text !== null) throw failureOf(status, text, found);
+    return response;
   }
 
   return {
     secure: address.origin.startsWith('https:'),
-    put: async (operation, request) => (await send(operation, request)).headers,
-    putIfAbsent,
-    get,
-    head,
+    put: (request) => withServerTime(putOnce, request),
+    get: (request) => withServerTime(getOnce, request),
+    head: (request) => withServerTime(headOnce, request),
     close: async () => {
       await Promise.all(
         Object.values(pools)
@@ -232,20 +244,4 @@ async function failureText(body: Readable): Promise<string> {
 }
 
 const NO_QUERY: readonly string[] = [];
-
-/** As the signature needs it: percent-encoded UTF-8 except for unreserved characters and `/`. */
-function encodeKey(key: string): string {
-  return /^[A-Za-z0-9_.~/-]*$/.test(key) ? key : key.split('/').map(encodeSegment).join('/');
-}
-
-function encodeSegment(text: string): string {
-  return encodeURIComponent(text).replace(
-    /[!'()*]/g,
-    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
-  );
-}
-
-function encodedQuery(query: Readonly<Record<string, string>> | undefined): readonly string[] {
-  if (query === undefined) return NO_QUERY;
-  return Object.entries(query).map(([name, value]) => `${encodeSegment(name)}=${encodeSegment(value)}`);
-}
+const NO_LINES: HeaderLines = [];

@@ -8,15 +8,20 @@ const WORTH_CORRECTING_MS = 60_000;
 
 /** The time that requests are signed with: this machine's, until the server rejects it. */
 export interface ServerClock {
-  /** Runs an attempt, and another with the server's time when the first was rejected for its date. */
-  withServerTime<T>(attempt: (now: Date) => Promise<T>): Promise<T>;
+  /** Milliseconds by which the server's clock is ahead of this machine's. */
+  readonly offset: number;
+  /**
+   * Corrects the offset after a request failed. True when another attempt would be signed with a different time.
+   *
+   * @param used the offset that it was signed with
+   */
+  correct(error: unknown, used: number): boolean;
 }
 
 /** @param onNotice called with a message each time the clock is corrected; the correction stays */
 export function createServerClock(onNotice?: (message: string) => void): ServerClock {
   let offset = 0;
 
-  /** Whether another attempt would be signed with a different time. */
   function correct(error: unknown, used: number): boolean {
     const { code, serverTime } = asFailure(error);
     if (!SKEWED.has(code)) return false;
@@ -33,14 +38,9 @@ export function createServerClock(onNotice?: (message: string) => void): ServerC
   }
 
   return {
-    async withServerTime(attempt) {
-      const used = offset;
-      try {
-        return await attempt(new Date(Date.now() + used));
-      } catch (error) {
-        if (!correct(error, used)) throw error;
-        return attempt(new Date(Date.now() + offset));
-      }
+    get offset() {
+      return offset;
     },
+    correct,
   };
 }

@@ -79,7 +79,7 @@ class Staging implements StagedDelivery {
   readonly #lease: BudgetLease;
   readonly #items: StagedItem[] = [];
   /** Keys of the streamed items of this delivery. */
-  readonly #claimed = new Set<string>();
+  #claimed: Set<string> | null = null;
   #settled = false;
   #discarding: Promise<void> | null = null;
 
@@ -112,13 +112,16 @@ class Staging implements StagedDelivery {
     const item = new StagedItem(description, this.memory, {
       partSize: this.#parts.store.partSize,
       expectedBytes: this.#expectedBytes,
-      openStream: (identity, sha256) =>
-        openStreamTarget(
+      openStream: (identity, sha256) => {
+        const { fileName } = description;
+        this.#claimed ??= new Set();
+        return openStreamTarget(
           this.#parts.store,
           this.#context,
-          { identity, sha256, fileName: description.fileName },
+          { identity, sha256, fileName },
           this.#claimed,
-        ),
+        );
+      },
     });
     this.#items.push(item);
     return item;

@@ -77,22 +77,18 @@ export class StagedItem implements IncomingItem {
   async end(): Promise<void> {
     const { fillRate } = this.#memory.lease;
     fillRate.received(0);
-    await this.#end();
-    fillRate.awaitSender();
-  }
-
-  async #end(): Promise<void> {
     this.#ended = true;
     if (this.target === null) {
       this.#part.shrink();
       const content = this.#part.bytes();
       this.identity = this.description.identify(content, true);
       this.sha256 = hash('sha256', content, 'hex');
-      return;
+    } else {
+      this.#sendPart();
+      if (this.#hash !== null) this.sha256 = this.#hash.digest('hex');
+      await this.#settle();
     }
-    this.#sendPart();
-    if (this.#hash !== null) this.sha256 = this.#hash.digest('hex');
-    await this.#settle();
+    fillRate.awaitSender();
   }
 
   /** Moves an ended item from memory into an upload. */

@@ -11,6 +11,7 @@ export function header(headers: RequestHeaders, name: string): string | null {
  * codings other than `chunked`, which Node decodes itself. Null when there is nothing to decode.
  */
 export function bodyEncodings(headers: RequestHeaders): string | null {
+  if (headers['content-encoding'] === undefined && headers['transfer-encoding'] === undefined) return null;
   const { 'content-encoding': encodings = [], 'transfer-encoding': codings = [] } = headers;
   const transfer = codings.flatMap((value) => value.split(',')).map((coding) => coding.trim());
   const all = [...encodings, ...transfer.filter((coding) => coding.toLowerCase() !== 'chunked')];

@@ -9,37 +9,53 @@ export interface ByteSource {
 /** Bytes processed in one turn of the event loop; the JSON check of them takes under a millisecond. */
 const SLICE_BYTES = 256 * 1024;
 
+/** A body as its chunks arrive. */
+export interface BodyChunks extends AsyncIterable<Buffer> {
+  /** True once its last chunk was delivered, which saves the read that would find its end. */
+  readonly complete?: boolean;
+}
+
 /** The raw body, limited to `maxBytes`. Large chunks are sliced, with a turn of the event loop between slices. */
 export class RawBody implements ByteSource {
+  readonly #body: BodyChunks;
   readonly #iterator: AsyncIterator<Buffer>;
   readonly #maxBytes: number;
   readonly #onRaw: (chunk: Buffer) => void;
   #pending: Buffer | null = null;
+  #putBack: Buffer | null = null;
   #received = 0;
   #over = false;
 
   /** @param onRaw called with every chunk as received */
-  constructor(body: AsyncIterable<Buffer>, maxBytes: number, onRaw: (chunk: Buffer) => void) {
+  constructor(body: BodyChunks, maxBytes: number, onRaw: (chunk: Buffer) => void) {
+    this.#body = body;
     this.#iterator = body[Symbol.asyncIterator]();
     this.#maxBytes = maxBytes;
     this.#onRaw = onRaw;
   }
 
-  async next(): Promise<Buffer | null> {
-    if (this.#pending !== null) return this.#nextSlice(this.#pending);
-    while (!this.#over) {
-      const chunk = this.#taken(await this.#pull());
-      if (chunk === null) return null;
-      if (chunk.length > SLICE_BYTES) return this.#firstSlice(chunk);
-      if (chunk.length > 0) return chunk;
-    }
-    return null;
+  next(): Promise<Buffer | null> {
+    const chunk = this.#putBack;
+    this.#putBack = null;
+    if (chunk !== null) return Promise.resolve(chunk);
+    return this.#pending === null ? this.#nextChunk() : this.#nextSlice(this.#pending);
+  }
+
+  /** The next call of `next` returns this chunk again: to inspect the beginning before deciding. */
+  putBack(chunk: Buffer): void {
+    this.#putBack = chunk;
   }
 
   /** Reads and discards the rest; the limit still applies. */
   async drain(): Promise<void> {
+    this.#putBack = null;
     this.#pending = null;
-    while (!this.#over) this.#taken(await this.#pull());
+    while (!this.#over) await this.#pull();
+  }
+
+  /** True when the iteration has ended: there is nothing to close. */
+  get over(): boolean {
+    return this.#over;
   }
 
   /** Ends the iteration, as leaving a `for await` early would. */
@@ -64,34 +80,33 @@ export class RawBody implements ByteSource {
     return rest.subarray(0, SLICE_BYTES);
   }
 
-  /** The next chunk of the sender; none follows an error. */
-  #pull(): Promise<IteratorResult<Buffer>> {
-    return this.#iterator.next().catch((error: unknown) => {
-      this.#over = true;
-      throw error;
-    });
+  async #nextChunk(): Promise<Buffer | null> {
+    while (!this.#over) {
+      const chunk = await this.#pull();
+      if (chunk === null) return null;
+      if (chunk.length > SLICE_BYTES) return this.#firstSlice(chunk);
+      if (chunk.length > 0) return chunk;
+    }
+    return null;
   }
 
-  #taken(result: IteratorResult<Buffer>): Buffer | null {
+  /** The next chunk of the sender, or null at the end; none follows an error. */
+  async #pull(): Promise<Buffer | null> {
+    let result: IteratorResult<Buffer>;
+    try {
+      result = await this.#iterator.next();
+    } catch (error) {
+      this.#over = true;
+      throw error;
+    }
     if (result.done) {
       this.#over = true;
       return null;
     }
     this.#received += result.value.length;
     if (this.#received > this.#maxBytes) throw new BodyTooLargeError(this.#maxBytes);
+    this.#over = this.#body.complete === true;
     this.#onRaw(result.value);
     return result.value;
   }
-}
-
-/** `first` again, then the rest of `source`: to inspect the beginning before deciding. */
-export function withFirst(first: Buffer, source: ByteSource): ByteSource {
-  let pending: Buffer | null = first;
-  return {
-    next() {
-      const chunk = pending;
-      pending = null;
-      return chunk === null ? source.next() : Promise.resolve(chunk);
-    },
-  };
 }

@@ -26,10 +26,13 @@ const DECODERS: Record<string, Open | undefined> = {
 };
 
 /** The encodings of a Content-Encoding value in the order they were applied, `identity` left out. */
-export function contentEncodings(header: string | null): string[] {
-  const tokens = (header ?? '').split(',').map((token) => token.trim().toLowerCase());
+export function contentEncodings(header: string | null): readonly string[] {
+  if (header === null) return NONE;
+  const tokens = header.split(',').map((token) => token.trim().toLowerCase());
   return tokens.filter((token) => token !== '' && token !== 'identity');
 }
+
+const NONE: readonly string[] = [];
 
 /**
  * Decodes `encodings`, last applied first. `maxBytes` limits the output of every layer, so that no intermediate form

@@ -4,7 +4,7 @@ import { boundaryOf, type MediaType, parseMediaType } from '../../content/media-
 import type { PartShape } from '../../content/part-shape.js';
 import { singleBodyPlan } from '../../content/single-body-plan.js';
 import type { ItemSink } from '../../domain/item.js';
-import { type ByteSource, RawBody, withFirst } from './byte-source.js';
+import { type BodyChunks, type ByteSource, RawBody } from './byte-source.js';
 import { contentEncodings, decodedSource } from './content-encoding.js';
 import { decodeMultipart } from './decode-multipart.js';
 
@@ -49,7 +49,7 @@ const DEFAULT_MAX_PARTS = 100;
  */
 export async function decodeBody(
   headers: BodyHeaders,
-  body: AsyncIterable<Buffer>,
+  body: BodyChunks,
   sink: ItemSink,
   limits: DecodeLimits,
   onRaw: (chunk: Buffer) => void = ignore,
@@ -58,16 +58,16 @@ export async function decodeBody(
   try {
     const first = await raw.next();
     if (first === null) return NOTHING;
-    const source = withFirst(first, raw);
+    raw.putBack(first);
     const encodings = contentEncodings(headers.contentEncoding);
     return encodings.length === 0
-      ? await decodePlain(headers, source, headers.contentLength, sink, limits)
-      : await decodeEncoded(headers, source, encodings, sink, limits);
+      ? await decodePlain(headers, raw, headers.contentLength, sink, limits)
+      : await decodeEncoded(headers, raw, encodings, sink, limits);
   } catch (error) {
     if (error instanceof UndecodableError) await raw.drain();
     throw error;
   } finally {
-    await raw.close();
+    if (!raw.over) await raw.close();
   }
 }
 

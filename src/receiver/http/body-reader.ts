@@ -90,6 +90,10 @@ class Body implements RequestBody, ShortLivedMember, AsyncIterator<Buffer, undef
     this.#inOnePiece = limits.declaredLength !== null && limits.declaredLength <= SMALL_BODY;
   }
 
+  get complete(): boolean {
+    return this.#ended && this.#queue.length === 0;
+  }
+
   [Symbol.asyncIterator](): AsyncIterator<Buffer, undefined> {
     if (this.#started === 0) this.#start();
     return this;

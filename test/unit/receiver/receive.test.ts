@@ -148,18 +148,20 @@ describe('receiving a callback', () => {
   });
 
   it('acknowledges nothing before its line is durable', async () => {
-    let write = (): void => {};
+    let reached = (_write: () => void): void => {};
+    const writing = new Promise<() => void>((resolve) => {
+      reached = resolve;
+    });
     const at = receiverOver((operation, key) =>
       operation === 'create' && key.startsWith('ledger/')
-        ? new Promise((resolve) => {
-            write = resolve;
-          })
+        ? new Promise((resolve) => reached(resolve as () => void))
         : undefined,
     );
     let answered = false;
     const receiving = at.receiver.receive(requestOf({ chunks: [TRANSCRIPT] })).then(() => {
       answered = true;
     });
+    const write = await writing;
     await settle();
     expect([answered, at.keys().length]).toEqual([false, 1]);
     write();

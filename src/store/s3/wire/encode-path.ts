@@ -1,3 +1,4 @@
+/** For requests without a query. */
 const NOTHING: readonly string[] = [];
 
 /** As the signature needs it: percent-encoded UTF-8 except for unreserved characters and `/`. */
@@ -12,6 +13,7 @@ function encodeSegment(text: string): string {
   );
 }
 
+/** Encoded `name=value` pairs. */
 export function encodedQuery(query: Readonly<Record<string, string>> | undefined): readonly string[] {
   if (query === undefined) return NOTHING;
   return Object.entries(query).map(([name, value]) => `${encodeSegment(name)}=${encodeSegment(value)}`);

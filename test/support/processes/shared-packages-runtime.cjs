@@ -1,3 +1,4 @@
+const asyncHooks = require('node:async_hooks');
 const { default: Runtime } = require('jest-runtime');
 
 /** Packages without state that a test could change; each file would otherwise compile them anew, half a second of CPU. */
@@ -32,7 +33,27 @@ module.exports = class SharedPackagesRuntime extends Runtime {
     resolver.isCoreModule = (name) => SHARED.has(sharedName(name)) || isCoreModule(name);
     super(config, environment, resolver, ...others);
     const requireCoreModule = this.coreModule.require.bind(this.coreModule);
-    this.coreModule.require = (name) =>
-      requireCoreModule(SHARED.has(sharedName(name)) ? sharedName(name) : name);
+    const ownAsyncHooks = { ...asyncHooks, AsyncLocalStorage: storagesOf(this) };
+    this.coreModule.require = (name) => {
+      const bare = sharedName(name);
+      return bare === 'async_hooks' ? ownAsyncHooks : requireCoreModule(SHARED.has(bare) ? bare : name);
+    };
+  }
+
+  /** Jest makes a storage for each file. Before Node 24 every promise passes through all of them, until they are disabled. */
+  storages = [];
+
+  teardown() {
+    super.teardown();
+    for (const storage of this.storages) storage.disable();
   }
 };
+
+function storagesOf(runtime) {
+  return class extends asyncHooks.AsyncLocalStorage {
+    constructor(...options) {
+      super(...options);
+      runtime.storages.push(this);
+    }
+  };
+}

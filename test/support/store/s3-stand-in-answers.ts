@@ -69,7 +69,10 @@ const HANDLERS: Record<string, Handler> = {
         )
       : s3Error(404, 'ObjectLockConfigurationNotFoundError'),
 
-  GetLifecycle: () => s3Error(404, 'NoSuchLifecycleConfiguration'),
+  GetLifecycle: ({ lifecycle }) =>
+    lifecycle === null
+      ? s3Error(404, 'NoSuchLifecycleConfiguration')
+      : ok(xml('LifecycleConfiguration', lifecycle)),
 
   GetTagging(state, { key }) {
     const object = state.objects.get(key);
@@ -87,7 +90,11 @@ const HANDLERS: Record<string, Handler> = {
   CreateUpload(state, { key, headers }) {
     const id = randomUUID();
     state.uploads.set(id, { key, headers: keptHeaders(headers), begun: new Date(), parts: new Map() });
-    return ok(xml('InitiateMultipartUploadResult', `<Key>${key}</Key><UploadId>${id}</UploadId>`));
+    const type = state.checksumType;
+    return ok(
+      xml('InitiateMultipartUploadResult', `<Key>${key}</Key><UploadId>${id}</UploadId>`),
+      type === null ? {} : { 'x-amz-checksum-type': type },
+    );
   },
 
   UploadPart(state, { query, body, size }) {

@@ -35,6 +35,10 @@ export interface S3State {
   readonly uploads: Map<string, StandInUpload>;
   versioning: 'Enabled' | 'Suspended' | null;
   objectLock: boolean;
+  /** What the server says of the checksum of an upload that begins; null: nothing. */
+  checksumType: 'COMPOSITE' | 'FULL_OBJECT' | null;
+  /** Rules of the bucket's lifecycle configuration, as XML; null without one. */
+  lifecycle: string | null;
   /** Days of the bucket's default retention; null without one. */
   defaultRetention: number | null;
   /** Oldest first, the current ones included; only with versioning. */
@@ -76,6 +80,8 @@ export function createS3State(): S3State {
     uploads: new Map(),
     versioning: null,
     objectLock: false,
+    checksumType: null,
+    lifecycle: null,
     defaultRetention: null,
     put(key, body, headers, size = body.length) {
       const object = { body, size, headers, modifiedAt: new Date(), etag: etagOf({ body, size }) };

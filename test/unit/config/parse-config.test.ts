@@ -57,6 +57,31 @@ describe('parseConfig', () => {
     expect(() => Object.assign(config.sources, { other: null })).toThrow(TypeError);
   });
 
+  it('reads one storage class as that of all artefacts, and a map as it is', () => {
+    const classesOf = (storageClass: unknown) =>
+      parseConfig({ store: { s3: { storageClass } } }).store.s3.storageClass;
+    expect(classesOf('STANDARD_IA')).toEqual({
+      ...{
+        transcript: 'STANDARD_IA',
+        jobinfo: 'STANDARD_IA',
+        data: 'STANDARD_IA',
+        attachment: 'STANDARD_IA',
+      },
+    });
+    expect(classesOf({ data: 'GLACIER_IR', quarantine: 'STANDARD_IA', jobinfo: null })).toEqual({
+      data: 'GLACIER_IR',
+      quarantine: 'STANDARD_IA',
+    });
+    expect(classesOf(null)).toBeNull();
+  });
+
+  it('reads an account id with and without quotes', () => {
+    const ownerOf = (expectedBucketOwner: unknown) =>
+      parseConfig({ store: { s3: { expectedBucketOwner } } }).store.s3.expectedBucketOwner;
+    expect(ownerOf('012345678901')).toBe('012345678901');
+    expect(ownerOf(123456789012)).toBe('123456789012');
+  });
+
   it('reads what environment variables give as text', () => {
     const config = parseConfig({
       receiver: { port: '9000' },

@@ -118,6 +118,14 @@ describe('an S3 upload in parts', () => {
     });
   });
 
+  it('announces no checksum of the whole object to a server that checks the parts alone', async () => {
+    await under.close();
+    under = await openStandInStore({ checksum: 'crc32' });
+    under.standIn.state.checksumType = 'COMPOSITE';
+    await (await written()).complete();
+    expect(requests('CompleteUpload')[0]?.headers['x-amz-checksum-crc32']).toBeUndefined();
+  });
+
   it('announces no checksum of the whole object where none is configured', async () => {
     await (await written()).complete();
     for (const { headers } of [...requests('CreateUpload'), ...requests('CompleteUpload')])

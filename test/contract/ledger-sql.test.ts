@@ -58,7 +58,7 @@ describe('the queries of docs/ledger.md in DuckDB', () => {
     await run(setUp);
     const rows = await run('SELECT * EXCLUDE (dt, hour) FROM ledger');
     return rows.map(({ receivedAt, shape, items, bytes, actor, wouldRefuse, ...more }) => {
-      const { context, contextOmitted, traceparent, ...rest } = more;
+      const { context, contextOmitted, traceparent, ended, ...rest } = more;
       return {
         ...rest,
         receivedAt: new Date(`${receivedAt}Z`).toISOString(),
@@ -70,6 +70,7 @@ describe('the queries of docs/ledger.md in DuckDB', () => {
         ...(context === null ? undefined : { context: JSON.parse(String(context)) }),
         ...(contextOmitted === null ? undefined : { contextOmitted: JSON.parse(String(contextOmitted)) }),
         ...(traceparent === null ? undefined : { traceparent }),
+        ...(ended === null ? undefined : { ended: JSON.parse(String(ended)) }),
       };
     });
   }
@@ -133,6 +134,12 @@ describe('the queries of docs/ledger.md in DuckDB', () => {
       context: { call: '123', 'Case-id': 'a"b' },
       contextOmitted: { customer: 'repeated' },
       traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
+    }),
+    ledgerLine({
+      receivedAt: '2026-03-04T05:45:00.000Z',
+      origin: 'retention',
+      outcome: 'ended',
+      ended: { kind: 'data', objects: 2 },
     }),
   ];
 

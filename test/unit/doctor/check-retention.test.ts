@@ -1,8 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
+import { parse } from 'yaml';
 import { parseConfig } from '../../../src/config/config.js';
 import { checkRetention } from '../../../src/doctor/check-retention.js';
 import { daysUntilEnd } from '../../../src/store/s3/lifecycle-ends.js';
-import { readManifest } from '../../support/manifests.js';
+import { readManifest, readProjectFile } from '../../support/manifests.js';
 import { readLifecycleRules } from '../../support/store/lifecycle-rules.js';
 
 type Given = Record<string, string>;
@@ -23,10 +24,10 @@ describe('the check of retention against lifecycle rules', () => {
   }
   const messages = (...args: Parameters<typeof check>) => check(...args).map(({ message }) => message);
 
-  const BY_TAGS = {
-    ...{ data: '30d', transcript: '1095d', jobinfo: '1095d', attachment: '1095d' },
-    ...{ quarantine: '90d', ledger: '1125d', reports: '180d' },
-  };
+  /** The periods that docs/stores.md gives beside the rules by tags. */
+  const [, documented = ''] =
+    /For `lifecycle-by-tags\.json`:\n\n```yaml\n([^`]*)```/.exec(readProjectFile('docs/stores.md')) ?? [];
+  const BY_TAGS: Given = parse(documented).retention;
 
   it('agrees with the shipped rules by tags and the periods that belong to them', () => {
     expect(check('k8s/s3/lifecycle-by-tags.json', BY_TAGS)).toMatchObject([{ verdict: 'ok' }]);

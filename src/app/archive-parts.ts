@@ -69,7 +69,10 @@ export async function openArchiveParts(config: Config, observer?: ArchiveObserve
     concurrency: config.recovery.concurrency,
     retention: config.speech.retention,
     retentionWarning: config.speech.retentionWarning,
-    retained: createRetentionView(store, config.retention),
+    retained: createRetentionView(store, {
+      periods: config.retention,
+      shortest: Math.max(config.speech.retention, config.recovery.window),
+    }),
     clock: Date.now,
   };
   return {

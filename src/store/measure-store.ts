@@ -62,7 +62,7 @@ export function measureStore(store: ObjectStore, onCall: OnStoreCall): ObjectSto
 
   function measureExpiry(expiry: ObjectExpiry): ObjectExpiry {
     return {
-      older: (prefix, before) => timedListing('older', expiry.older(prefix, before)),
+      older: (prefix, search) => timedListing('older', expiry.older(prefix, search)),
       remove: timed('expire', expiry.remove, (result) => (result === 'missing' ? 'absent' : 'ok')),
     };
   }

@@ -89,13 +89,22 @@ export interface ObjectStore {
 /** The end of objects by their age, for any number of them: no folder is in memory as a whole. */
 export interface ObjectExpiry {
   /**
-   * Yields the objects below a prefix, which is empty or ends in `/`, that were last modified before the time that `before`
-   * gives for their key, in milliseconds since the epoch; null leaves the object out. One folder after the other, in no order.
+   * Yields the objects below a prefix, which is empty or ends in `/`, that were last modified before a time. One folder after
+   * the other, in no order.
    */
-  older(prefix: string, before: (key: string) => number | null): AsyncIterable<ListedObject>;
+  older(prefix: string, search: AgeSearch): AsyncIterable<ListedObject>;
 
   /** Removes the object that was found, with its metadata; never one that was written to its key since. Durable. */
   remove(found: ListedObject): Promise<'removed' | 'missing' | 'replaced'>;
+}
+
+export interface AgeSearch {
+  /** The time for a key, in milliseconds since the epoch; null leaves the object out. */
+  readonly before: (key: string) => number | null;
+  /** Called with what cannot be read: the search goes on beside it. */
+  readonly onUnreadable: (key: string, error: StoreError) => void;
+  /** Awaited between entries. */
+  readonly pause?: (() => Promise<void> | undefined) | undefined;
 }
 
 /**

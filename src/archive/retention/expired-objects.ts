@@ -1,7 +1,14 @@
 import { decodeTime } from 'ulid';
 import type { ObjectKind } from '../../domain/object-kind.js';
-import type { ListedObject, ObjectExpiry, ObjectStore } from '../../store/object-store.js';
+import {
+  type AgeSearch,
+  type ListedObject,
+  type ObjectExpiry,
+  type ObjectStore,
+  StoreError,
+} from '../../store/object-store.js';
 import { isUlid } from '../../text/id-cursor.js';
+import type { Pause } from '../../time/cooperative-yield.js';
 import {
   DAILY_ROLLUPS_FOLDER,
   kindOfKey,
@@ -52,27 +59,43 @@ export const LEDGER_STEPS = [
   DAILY_ROLLUPS_FOLDER,
 ] as const;
 
+export interface ExpirySearch {
+  readonly store: ExpiringStore;
+  readonly endedBefore: EndedBefore;
+  /** Called with what cannot be read: the search goes on beside it. */
+  readonly onFault: (key: string, reason: string) => void;
+  readonly pause?: Pause | undefined;
+}
+
 /** Finds what has ended, but the ledger. The objects of a job come one after the other. */
-export async function* expiredObjects(
-  store: ExpiringStore,
-  endedBefore: EndedBefore,
-): AsyncGenerator<ExpiredObject> {
-  const older = store.expiry.older('', (key) => timeLimit(key, endedBefore));
-  for await (const found of readAhead(older, LOOKS_AT_ONCE, (each) => examine(store, each, endedBefore))) {
-    if (found !== null) yield found;
-  }
+export async function* expiredObjects(search: ExpirySearch): AsyncGenerator<ExpiredObject> {
+  const { store, endedBefore, onFault } = search;
+  const older = store.expiry.older(
+    '',
+    ageSearch(search, (key) => timeLimit(key, endedBefore)),
+  );
+  const examined = readAhead(older, LOOKS_AT_ONCE, (found) =>
+    examine(store, found, endedBefore).catch((error: unknown) => {
+      if (!(error instanceof StoreError)) throw error;
+      onFault(found.key, error.message);
+      return null;
+    }),
+  );
+  for await (const found of examined) if (found !== null) yield found;
+}
+
+function ageSearch({ onFault, pause }: ExpirySearch, before: AgeSearch['before']): AgeSearch {
+  return { before, pause, onUnreadable: (key, error) => onFault(key, error.message) };
 }
 
 /** Finds the hours, and at last the days, of the ledger that have ended, below one of `LEDGER_STEPS`. */
 export async function* expiredLedger(
-  { expiry }: ExpiringStore,
+  search: ExpirySearch,
   folder: (typeof LEDGER_STEPS)[number],
-  endedBefore: EndedBefore,
 ): AsyncGenerator<ExpiredObject> {
-  const limit = endedBefore('ledger');
-  const older = expiry.older(folder, (key) =>
-    endOfPartition(key) < limit ? Number.POSITIVE_INFINITY : null,
-  );
+  const limit = search.endedBefore('ledger');
+  const before = (key: string) => (endOfPartition(key) < limit ? Number.POSITIVE_INFINITY : null);
+  const older = search.store.expiry.older(folder, ageSearch(search, before));
   for await (const found of older) yield { kind: 'ledger', jobId: null, source: null, found };
 }
 

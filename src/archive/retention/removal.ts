@@ -138,7 +138,12 @@ async function removeGroup(
   } else {
     await Promise.all(objects.map((object) => limit(() => removeOne(object))));
   }
-  if (!faulty && mode !== 'record') await removeTraces(store, line, before, objects);
+  if (!faulty && mode !== 'record') {
+    await removeTraces(store, line, before, objects).catch((error: unknown) => {
+      if (!(error instanceof StoreError)) throw error;
+      onFault(objects[0]?.[0] ?? kind, error.message);
+    });
+  }
   return tally.objects === 0
     ? null
     : { ...line, bytes: tally.bytes, ended: { kind, objects: tally.objects } };

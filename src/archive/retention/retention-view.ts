@@ -20,11 +20,21 @@ export interface RetentionView {
 /** No period is shorter than the hours after which this matters. */
 const REMEMBERED = 60_000;
 
+export interface RetentionViewOptions {
+  readonly periods: RetentionPeriods;
+  /**
+   * Milliseconds: nothing younger has ended, whatever a sweep recorded whose clock was ahead. Recovery would otherwise not
+   * look for what is missing.
+   */
+  readonly shortest: number;
+  /** Milliseconds since the epoch. Default `Date.now`. */
+  readonly clock?: () => number;
+}
+
 /** On a store whose own rules end objects the periods alone say what has ended. */
 export function createRetentionView(
   store: ObjectStore,
-  periods: RetentionPeriods,
-  clock: () => number = Date.now,
+  { periods, shortest, clock = Date.now }: RetentionViewOptions,
 ): RetentionView {
   let read: { readonly at: number; readonly swept: Promise<ReadonlyMap<ObjectKind, number>> } | null = null;
 
@@ -42,11 +52,10 @@ export function createRetentionView(
     async endedBefore() {
       const now = clock();
       const swept = store.expiry === undefined ? new Map<ObjectKind, number>() : await sweptBefore(now);
-      return (kind) =>
-        Math.max(
-          now - (periods[kind] ?? Number.POSITIVE_INFINITY),
-          swept.get(kind) ?? Number.NEGATIVE_INFINITY,
-        );
+      return (kind) => {
+        const byPeriod = now - (periods[kind] ?? Number.POSITIVE_INFINITY);
+        return Math.min(now - shortest, Math.max(byPeriod, swept.get(kind) ?? Number.NEGATIVE_INFINITY));
+      };
     },
   };
 }

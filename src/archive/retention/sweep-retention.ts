@@ -6,6 +6,7 @@ import type { Ledger } from '../ledger/ledger.js';
 import {
   type ExpiredObject,
   type ExpiringStore,
+  type ExpirySearch,
   expiredLedger,
   expiredObjects,
   LEDGER_STEPS,
@@ -67,9 +68,11 @@ export async function sweepRetention(
     if (!dryRun) await finishAbandoned(parts, tally);
     const elsewhere = dryRun ? NOTHING : await keysBeingRemoved(store);
     const take = createTaker(parts, options, endedBefore, tally);
-    await take(without(elsewhere, expiredObjects(store, endedBefore)));
-    if (periods.ledger !== null) await sweepLedger(parts, take, endedBefore, tally, dryRun);
-    if (!dryRun && tally.faults === 0) await finish(parts);
+    const search = { store, endedBefore, onFault: tally.fault, pause: options.pause };
+    await take(without(elsewhere, expiredObjects(search)));
+    if (periods.ledger !== null) await sweepLedger(search, take, tally, dryRun);
+    // Also when something could not be removed: another sweep at once would fare no better.
+    if (!dryRun) await finish(parts);
   } catch (error) {
     if (error instanceof Interrupted) tally.fault(null, error.message);
     else if (error instanceof StoreError) tally.fault(null, error.message);
@@ -136,7 +139,7 @@ type Take = (expired: AsyncIterable<ExpiredObject>) => Promise<void>;
 /** Takes what has ended in batches, so that memory does not grow with its number. */
 function createTaker(
   parts: RetentionParts,
-  { dryRun = false, signal, pause, onEnded, onProgress }: SweepRetentionOptions,
+  { dryRun = false, signal, onEnded, onProgress }: SweepRetentionOptions,
   endedBefore: EndedBefore,
   tally: RetentionTally,
 ): Take {
@@ -159,7 +162,6 @@ function createTaker(
     let batch: ExpiredObject[] = [];
     for await (const each of expired) {
       if (signal?.aborted) throw new Interrupted('the sweep was interrupted; the next one goes on');
-      await pause?.();
       if (dryRun) {
         count(each.kind, 1, each.found.size);
         onProgress?.(tally);
@@ -178,17 +180,16 @@ function createTaker(
 
 /** Each folder only when nothing is left in the ones before it. */
 async function sweepLedger(
-  { store }: RetentionParts,
+  search: ExpirySearch,
   take: Take,
-  endedBefore: EndedBefore,
   tally: RetentionTally,
   dryRun: boolean,
 ): Promise<void> {
   const before = tally.faults;
   for (const folder of LEDGER_STEPS) {
     if (tally.faults > before) return;
-    await take(expiredLedger(store, folder, endedBefore));
-    if (folder === LEDGER_STEPS[0] && !dryRun) await removePlans(store, endedBefore('ledger'));
+    await take(expiredLedger(search, folder));
+    if (folder === LEDGER_STEPS[0] && !dryRun) await removePlans(search.store, search.endedBefore('ledger'));
   }
 }
 

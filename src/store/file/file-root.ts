@@ -12,7 +12,7 @@ import { openIfThere, openToWrite } from './open-file.js';
 const OWN_LAYOUT = ['.meta', 'jobs', 'ledger'];
 
 /** `mkfs` creates it at the top of a volume: a folder that holds nothing else counts as empty. */
-const MADE_BY_FILE_SYSTEM = 'lost+found';
+export const MADE_BY_FILE_SYSTEM = 'lost+found';
 
 const ABOUT = 'This folder is a store of Transcript Receiver. Without this file nothing is written to it.';
 

@@ -117,7 +117,7 @@ export function createFileStore(options: FileStoreOptions): ObjectStore {
     },
 
     expiry: {
-      older: (prefix, before) => listing(prefix, () => olderFiles(root, prefix, before)),
+      older: (prefix, search) => listing(prefix, () => olderFiles(root, prefix, search)),
       async remove(found) {
         assertKey('expire', found.key);
         return fileCall('expire', found.key, () => deleteObject(parts, found.key, found));

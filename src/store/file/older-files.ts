@@ -1,39 +1,63 @@
+import type { Dir } from 'node:fs';
 import { lstat, opendir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isListed } from '../object-key.js';
-import type { ListedObject } from '../object-store.js';
-import { ifAbsent } from './file-errors.js';
+import type { AgeSearch, ListedObject } from '../object-store.js';
+import { fileStoreError, ifAbsent } from './file-errors.js';
 import { assertReadable } from './file-list.js';
-import type { FileRoot } from './file-root.js';
+import { type FileRoot, MADE_BY_FILE_SYSTEM } from './file-root.js';
 
 /** Finds old objects below a prefix; see `ObjectExpiry.older`. Symbolic links count neither as objects nor as folders. */
 export async function* olderFiles(
   root: FileRoot,
   prefix: string,
-  before: (key: string) => number | null,
+  search: AgeSearch,
 ): AsyncGenerator<ListedObject> {
   await assertReadable(root, prefix);
-  yield* walk(root.path, prefix, prefix, before);
+  yield* walk({ root: root.path, prefix, search }, prefix);
+  // A store that was unmounted meanwhile looks empty from then on.
+  await root.check();
+}
+
+interface Walk {
+  readonly root: string;
+  readonly prefix: string;
+  readonly search: AgeSearch;
 }
 
 /** `readdir` would hold the names of a million jobs at once. */
-async function* walk(
-  root: string,
-  folder: string,
-  prefix: string,
-  before: (key: string) => number | null,
-): AsyncGenerator<ListedObject> {
-  const entries = await opendir(join(root, folder)).catch(ifAbsent(null));
+async function* walk(given: Walk, folder: string): AsyncGenerator<ListedObject> {
+  const entries = await readable(given, folder, () => openFolder(join(given.root, folder)));
   if (entries === null) return;
-  for await (const entry of entries) {
-    const key = `${folder}${entry.name}`;
-    if (!isListed(key, prefix)) continue;
-    if (entry.isDirectory()) {
-      yield* walk(root, `${key}/`, prefix, before);
-    } else if (entry.isFile()) {
-      const object = await olderThan(root, key, before(key));
-      if (object !== null) yield object;
+  try {
+    for (;;) {
+      await given.search.pause?.();
+      const entry = await readable(given, folder, () => entries.read());
+      if (entry === null) return;
+      const key = `${folder}${entry.name}`;
+      if (!isListed(key, given.prefix) || key === MADE_BY_FILE_SYSTEM) continue;
+      if (entry.isDirectory()) yield* walk(given, `${key}/`);
+      else if (entry.isFile()) {
+        const object = await readable(given, key, () => olderThan(given.root, key, given.search.before(key)));
+        if (object !== null) yield object;
+      }
     }
+  } finally {
+    await entries.close();
+  }
+}
+
+function openFolder(path: string): Promise<Dir | null> {
+  return opendir(path).catch(ifAbsent(null));
+}
+
+/** Null for what cannot be read, which is reported. */
+async function readable<T>({ search }: Walk, key: string, read: () => Promise<T | null>): Promise<T | null> {
+  try {
+    return await read();
+  } catch (error) {
+    search.onUnreadable(key, fileStoreError('older', key, error));
+    return null;
   }
 }
 

@@ -87,7 +87,7 @@ describe('what ended by its age', () => {
 
   it('is told apart from what is missing by verify', async () => {
     const { retention } = parseConfig({ ...RETENTION, sources: { default: {} } });
-    const retained = createRetentionView(store, retention);
+    const retained = createRetentionView(store, { periods: retention, shortest: 7 * DAY });
     const parts = { store, sources: {}, retention: 7 * DAY, retained, clock: Date.now };
     const { outcomes, missing } = await verify(parts, {
       version: 'test',

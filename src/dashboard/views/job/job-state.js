@@ -34,6 +34,8 @@ export function jobState({ artefacts, timeline: lines, service, ended, erasure }
     return state('good', 'Stored', ['The transcript is stored.', ...ended.map(endedInWords)].join(' '), null);
   if (ended.some(({ kind }) => kind === 'transcript'))
     return state('neutral', 'Ended by retention', ended.map(endedInWords).join(' '), null);
+  if (ended.some(({ kind }) => kind === 'quarantine') && timeline.at(-1)?.outcome === 'quarantined')
+    return state('neutral', 'Ended by retention', ended.map(endedInWords).join(' '), 'refetch');
   return withoutTranscript(artefacts, timeline, service);
 }
 

@@ -241,6 +241,17 @@ describe('a sweep by age', () => {
     expect(ended(lines)).toEqual([['j2', 'intake', 'data', 1, 10]]);
   });
 
+  it('goes on behind an object whose metadata cannot be read, and reports it', async () => {
+    const { put, keys, parts, store } = newArchive();
+    const stuck = await put('jobs/j1/data', 50 * DAY);
+    await put('jobs/j2/data', 50 * DAY);
+    const head: ExpiringStore['head'] = (key) =>
+      key === stuck ? Promise.reject(new StoreError('head', 'permission denied')) : store.head(key);
+    const report = await sweepRetention({ ...parts(PERIODS), store: { ...store, head } });
+    expect(report).toMatchObject({ complete: false, faults: [{ key: stuck }] });
+    expect(await keys()).toEqual([stuck]);
+  });
+
   it('by two processes at once removes and counts everything once', async () => {
     const { put, keys, parts, lines } = newArchive();
     for (let n = 0; n < 40; n += 1) await put(`jobs/j${n}/data`, 50 * DAY);
@@ -333,11 +344,19 @@ describe('what has ended', () => {
   it('is known by the periods, and by what a sweep with shorter ones removed', async () => {
     const { store, parts } = newArchive();
     await sweepRetention(parts(PERIODS));
-    const view = (periods: RetentionPeriods) => createRetentionView(store, periods, () => NOW).endedBefore();
+    const view = (periods: RetentionPeriods) =>
+      createRetentionView(store, { periods, shortest: 7 * DAY, clock: () => NOW }).endedBefore();
     expect((await view(PERIODS))('data')).toBe(NOW - 30 * DAY);
     expect((await view(FOREVER))('data')).toBe(NOW - 30 * DAY);
     expect((await view({ ...FOREVER, data: 20 * DAY }))('data')).toBe(NOW - 20 * DAY);
     expect((await view(FOREVER))('jobinfo')).toBe(Number.NEGATIVE_INFINITY);
+  });
+
+  it('is never younger than the time in which recovery looks, also after a sweep whose clock was ahead', async () => {
+    const { store, parts } = newArchive();
+    await sweepRetention(parts(PERIODS, NOW + 365 * DAY));
+    const view = createRetentionView(store, { periods: PERIODS, shortest: 7 * DAY, clock: () => NOW });
+    expect((await view.endedBefore())('data')).toBe(NOW - 7 * DAY);
   });
 
   it('is what the periods say where the store ends objects by itself', async () => {
@@ -349,7 +368,9 @@ describe('what has ended', () => {
         throw new Error('not to be read');
       },
     };
-    const endedBefore = await createRetentionView(refusing, PERIODS, () => NOW).endedBefore();
+    const endedBefore = await createRetentionView(refusing, {
+      ...{ periods: PERIODS, shortest: 7 * DAY, clock: () => NOW },
+    }).endedBefore();
     expect([endedBefore('data'), endedBefore('ledger')]).toEqual([NOW - 30 * DAY, Number.NEGATIVE_INFINITY]);
   });
 });

@@ -1,4 +1,4 @@
-import { mkdir, readdir, symlink, utimes } from 'node:fs/promises';
+import { mkdir, readdir, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createFileStore } from '../../../../src/store/file/file-store.js';
@@ -24,9 +24,12 @@ async function put(key: string, time: number, body = 'content'): Promise<void> {
   await utimes(join(folder, key), time / 1000, time / 1000);
 }
 
+const unreadable: string[] = [];
+
 async function older(before: (key: string) => number | null, prefix = ''): Promise<ListedObject[]> {
   const found: ListedObject[] = [];
-  for await (const each of store.expiry?.older(prefix, before) ?? []) found.push(each);
+  const search = { before, onUnreadable: (key: string) => void unreadable.push(key) };
+  for await (const each of store.expiry?.older(prefix, search) ?? []) found.push(each);
   return found;
 }
 
@@ -69,6 +72,25 @@ describe('the end of files by age', () => {
     await put('a/b', LIMIT);
     expect(await store.expiry.remove(found)).toBe('replaced');
     expect(await store.head('a/b')).toMatchObject({ size: 7, metadata: HEADERS.metadata });
+  });
+
+  it('goes on beside what cannot be read, and reports it', async () => {
+    await put('a/closed/old', LIMIT - 1);
+    await put('a/open/old', LIMIT - 1);
+    const found = await older((key) => {
+      // Stands for the error of a file: the tests run as root, whom no mode keeps out.
+      if (key === 'a/closed/old') throw Object.assign(new Error('denied'), { code: 'EACCES' });
+      return LIMIT;
+    });
+    expect(found.map(({ key }) => key)).toEqual(['a/open/old']);
+    expect(unreadable).toEqual(['a/closed/old']);
+  });
+
+  it('leaves alone the folder that mkfs makes at the top of a volume', async () => {
+    await put('a/old', LIMIT - 1);
+    await mkdir(join(folder, 'lost+found'));
+    await writeFile(join(folder, 'lost+found/old'), '');
+    expect((await older(() => Number.POSITIVE_INFINITY)).map(({ key }) => key)).toEqual(['a/old']);
   });
 
   it('finds nothing in a store that is gone, and says so', async () => {

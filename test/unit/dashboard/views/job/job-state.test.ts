@@ -7,6 +7,7 @@ const { jobState } = await pageModule('views/job/job-state');
 const endedAt = '2026-03-04T05:06:07.089Z';
 const ended = (kind: string) => ({ kind, objects: 2, bytes: 10, endedAt });
 const artefact = (kind: string) => ({ kind, key: `jobs/j1/${kind}` });
+const quarantined = ledgerLine({ outcome: 'quarantined', items: [] });
 const failed = ledgerLine({ origin: 'recovery', outcome: 'failed', items: [] });
 
 describe('the state of a job of which something ended by its age', () => {
@@ -39,5 +40,11 @@ describe('the state of a job of which something ended by its age', () => {
     const state = jobState({ artefacts: [], timeline: [], service: null, erasure: null, ...job });
     expect(state).toMatchObject({ word, text: expect.stringMatching(text) });
     expect(state.repair).toBe(word === 'Missing' ? 'refetch' : null);
+  });
+
+  it('a body in quarantine, which can still be fetched', () => {
+    const job = { ended: [ended('quarantine')], timeline: [quarantined] };
+    const state = jobState({ artefacts: [], service: null, erasure: null, ...job });
+    expect(state).toMatchObject({ word: 'Ended by retention', repair: 'refetch' });
   });
 });

@@ -48,7 +48,7 @@ async function* walk(given: Walk, folder: string): AsyncGenerator<ListedObject> 
 }
 
 function openFolder(path: string): Promise<Dir | null> {
-  return opendir(path).catch(ifAbsent(null));
+  return opendir(path, { bufferSize: 256 }).catch(ifAbsent(null));
 }
 
 /** Null for what cannot be read, which is reported. */

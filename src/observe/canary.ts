@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { DOCUMENT_HEADERS } from '../store/read-document.js';
 import { withDeadline } from '../time/deadline.js';
 
 /** What the canary needs of a store; every `ObjectStore` fits. */
@@ -150,7 +149,7 @@ export function createCanary(options: CanaryOptions): Canary {
 
 async function proveWritable(store: CanaryStore, key: string): Promise<void> {
   const body = Buffer.from(JSON.stringify({ mark: randomUUID() }));
-  await store.replace(key, body, DOCUMENT_HEADERS);
+  await store.replace(key, body, { contentType: 'application/json', metadata: {} });
   const reading = await store.read(key);
   if (reading === null) throw new Error('the canary was written but is not there');
   if (!(await buffer(reading.body)).equals(body)) throw new Error('the canary reads back differently');

@@ -1,5 +1,5 @@
 import type { ItemIdentity } from '../domain/item.js';
-import type { ObjectStore } from '../store/object-store.js';
+import type { ObjectHeaders, ObjectStore, PendingUpload } from '../store/object-store.js';
 import { type ArtefactContext, artefactHeaders } from './artefact-headers.js';
 import { artefactPath, conflictKey, jobFolder } from './layout.js';
 import type { StreamTarget } from './staged-item.js';
@@ -28,14 +28,33 @@ export async function openStreamTarget(
   const folder = jobFolder(context.keyPrefix, context.jobId);
   const path = artefactPath(identity);
   const ownKey = folder + path;
-  const isConflict = claimed.has(ownKey) || (await store.head(ownKey)) !== null;
-  const key = isConflict
-    ? unclaimed(conflictKey(folder, path, sha256 ?? context.deliveryId), claimed)
-    : ownKey;
-  claimed.add(key);
   const headers = artefactHeaders(context, identity, { fileName, ...(sha256 !== null && { sha256 }) });
-  const upload = await store.startUpload(key, headers);
-  return { key, isConflict, upload };
+  const own = claimed.has(ownKey) ? null : await openIfFree(store, ownKey, headers);
+  if (own !== null) {
+    claimed.add(ownKey);
+    return { key: ownKey, isConflict: false, upload: own };
+  }
+  const key = unclaimed(conflictKey(folder, path, sha256 ?? context.deliveryId), claimed);
+  claimed.add(key);
+  return { key, isConflict: true, upload: await store.startUpload(key, headers) };
+}
+
+/**
+ * Opens the upload while it is being asked whether the key is free, because a part's memory waits for both. Null when the key is
+ * taken; the upload is aborted then.
+ */
+async function openIfFree(
+  store: ObjectStore,
+  key: string,
+  headers: ObjectHeaders,
+): Promise<PendingUpload | null> {
+  const [head, opened] = await Promise.allSettled([store.head(key), store.startUpload(key, headers)]);
+  if (head.status === 'fulfilled' && head.value === null && opened.status === 'fulfilled')
+    return opened.value;
+  if (opened.status === 'fulfilled') await opened.value.abort();
+  if (head.status === 'rejected') throw head.reason;
+  if (head.value === null && opened.status === 'rejected') throw opened.reason;
+  return null;
 }
 
 /** A delivery may have several streamed items of one name; each needs a key of its own. */

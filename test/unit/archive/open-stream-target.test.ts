@@ -1,0 +1,76 @@
+import { describe, expect, it } from '@jest/globals';
+import { openStreamTarget } from '../../../src/archive/open-stream-target.js';
+import { type ObjectStore, StoreError } from '../../../src/store/object-store.js';
+import { context, MEDIA } from '../../support/store/archive-fixture.js';
+import { createMemoryStore } from '../../support/store/memory-store.js';
+
+const KEY = 'jobs/job1/data';
+const ITEM = { identity: MEDIA, sha256: null, fileName: undefined };
+
+/** A memory store that records which uploads were opened and aborted. */
+function recordingStore(over: Partial<ObjectStore> = {}) {
+  const memory = createMemoryStore();
+  const uploads = { opened: [] as string[], aborted: [] as string[] };
+  const store: ObjectStore = {
+    ...memory,
+    async startUpload(key, headers) {
+      uploads.opened.push(key);
+      const upload = await memory.startUpload(key, headers);
+      return { ...upload, abort: async () => void uploads.aborted.push(key) };
+    },
+    ...over,
+  };
+  return { memory, store, uploads };
+}
+
+const open = (store: ObjectStore, claimed = new Set<string>()) =>
+  openStreamTarget(store, context({ deliveryId: 'DELIVERY' }), ITEM, claimed);
+
+describe('the upload of a streamed item', () => {
+  it('is opened while the store is asked whether its key is free', async () => {
+    let isOpened = (): void => undefined;
+    const opened = new Promise<void>((resolve) => {
+      isOpened = resolve;
+    });
+    const { memory, store } = recordingStore();
+    const target = await open({
+      ...store,
+      head: (key) => opened.then(() => memory.head(key)),
+      startUpload(key, headers) {
+        isOpened();
+        return store.startUpload(key, headers);
+      },
+    });
+    expect(target).toMatchObject({ key: KEY, isConflict: false });
+  });
+
+  it('is aborted, and one beside it opened, when its key is taken', async () => {
+    const { memory, store, uploads } = recordingStore();
+    memory.put(KEY, 'there');
+    const target = await open(store);
+    expect(target).toMatchObject({ isConflict: true });
+    expect(uploads).toEqual({ opened: [KEY, target.key], aborted: [KEY] });
+  });
+
+  it('is aborted when the store does not say whether its key is free', async () => {
+    const away = new StoreError('head', 'away');
+    const { store, uploads } = recordingStore({ head: () => Promise.reject(away) });
+    await expect(open(store)).rejects.toBe(away);
+    expect(uploads).toEqual({ opened: [KEY], aborted: [KEY] });
+  });
+
+  it('fails when it cannot be opened though its key is free', async () => {
+    const away = new StoreError('startUpload', 'away');
+    const { store } = recordingStore({ startUpload: () => Promise.reject(away) });
+    await expect(open(store)).rejects.toBe(away);
+  });
+
+  it('is not asked for again for a second item of the same name in one delivery', async () => {
+    const { store, uploads } = recordingStore();
+    const claimed = new Set<string>();
+    await open(store, claimed);
+    await open(store, claimed);
+    expect(uploads.aborted).toEqual([]);
+    expect(new Set(uploads.opened).size).toBe(2);
+  });
+});

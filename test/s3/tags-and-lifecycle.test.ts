@@ -48,7 +48,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await within({}, async (store) => {
-    for (const folder of ['jobs/', 'quarantine/', '.quarantine-jobs/', '.canary/', 'whole'])
+    for (const folder of ['jobs/', 'quarantine/', '.quarantine-jobs/', '.canary/', 'whole-1', 'whole-2'])
       for await (const _ of store.purge(folder));
   });
   await client.send(new DeleteBucketCommand({ Bucket: bucket }));
@@ -106,22 +106,35 @@ function byId(rules: readonly LifecycleRule[]): Record<string, unknown> {
   );
 }
 
-describe('checksums of uploads in parts on a real S3 server', () => {
-  it('are those of the whole object', async () => {
+describe('checksums on a real S3 server', () => {
+  const BODY = { contentType: 'text/plain', metadata: {} };
+
+  /** The CRC-32 that the server holds, and of what. */
+  async function checksumOf(key: string) {
+    const head = new HeadObjectCommand({ Bucket: bucket, Key: key, ChecksumMode: 'ENABLED' });
+    const { ChecksumCRC32, ChecksumType } = await client.send(head);
+    return { ChecksumCRC32, ChecksumType };
+  }
+
+  function wholeObject(...bytes: Buffer[]) {
+    const expected = Buffer.alloc(4);
+    expected.writeUInt32BE(crc32(Buffer.concat(bytes)));
+    return { ChecksumCRC32: expected.toString('base64'), ChecksumType: 'FULL_OBJECT' };
+  }
+
+  it('are kept with an object that was written at once', async () => {
+    await within({ checksum: 'crc32' }, (store) => store.create('whole-1', Buffer.from('small'), BODY));
+    expect(await checksumOf('whole-1')).toEqual(wholeObject(Buffer.from('small')));
+  });
+
+  it('are those of the whole object after an upload in parts', async () => {
+    const parts = [Buffer.alloc(PART, 'a'), Buffer.from('end')];
     await within({ checksum: 'crc32' }, async (store) => {
-      const [first, last] = [Buffer.alloc(PART, 'a'), Buffer.from('end')];
-      const upload = await store.startUpload('whole', { contentType: 'text/plain', metadata: {} });
-      await Promise.all([upload.write(first), upload.write(last)]);
+      const upload = await store.startUpload('whole-2', BODY);
+      await Promise.all(parts.map((part) => upload.write(part)));
       expect(await upload.complete()).toBe('created');
-      const head = new HeadObjectCommand({ Bucket: bucket, Key: 'whole', ChecksumMode: 'ENABLED' });
-      const { ChecksumCRC32, ChecksumType } = await client.send(head);
-      const expected = Buffer.alloc(4);
-      expected.writeUInt32BE(crc32(Buffer.concat([first, last])));
-      expect({ ChecksumCRC32, ChecksumType }).toEqual({
-        ChecksumCRC32: expected.toString('base64'),
-        ChecksumType: 'FULL_OBJECT',
-      });
     });
+    expect(await checksumOf('whole-2')).toEqual(wholeObject(...parts));
   });
 });
 

@@ -44,7 +44,9 @@ export function sendsCrc32({ checksum, lock }: S3Settings): boolean {
 
 export function integrityLines({ sha256, crc32 }: Integrity): string[] {
   const lines = ['x-amz-content-sha256', sha256];
-  if (crc32 !== null) lines.push('x-amz-checksum-crc32', crc32Text(crc32));
+  // Without the name of the algorithm Ceph RGW 20 ignores the checksum, also a wrong one.
+  if (crc32 !== null)
+    lines.push('x-amz-sdk-checksum-algorithm', 'CRC32', 'x-amz-checksum-crc32', crc32Text(crc32));
   return lines;
 }
 

@@ -106,6 +106,7 @@ describe('an S3 create', () => {
     const expected = Buffer.alloc(4);
     expected.writeUInt32BE(crc32(BODY));
     expect(puts()[0]?.headers['x-amz-checksum-crc32']).toBe(expected.toString('base64'));
+    expect(puts()[0]?.headers['x-amz-sdk-checksum-algorithm']).toBe('CRC32');
     expect(puts()[0]?.headers['x-amz-content-sha256']).toBe(hash('sha256', BODY));
   });
 

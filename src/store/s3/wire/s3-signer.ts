@@ -45,17 +45,17 @@ export function createS3Signer(region: string): S3Signer {
     sign(request, holder, now) {
       const time = timeOf(now);
       const day = time.slice(0, 8);
-      const lines = request.headers.concat('x-amz-date', time);
-      if (holder.sessionToken !== undefined) lines.push('x-amz-security-token', holder.sessionToken);
+      const token = holder.sessionToken;
+      const dated =
+        token === undefined ? ['x-amz-date', time] : ['x-amz-date', time, 'x-amz-security-token', token];
+      const lines = request.headers.concat(dated, 'authorization', '');
       const order = orderOf(lines);
       const scope = `${day}/${region}/s3/aws4_request`;
       const text = `AWS4-HMAC-SHA256\n${time}\n${scope}\n${hash('sha256', canonical(request, lines, order), 'hex')}`;
       const signature = hmacFor(holder.secretAccessKey, day)(text);
-      lines.push(
-        'authorization',
+      lines[lines.length - 1] =
         `AWS4-HMAC-SHA256 Credential=${holder.accessKeyId}/${scope}, ` +
-          `SignedHeaders=${order.signedHeaders}, Signature=${signature}`,
-      );
+        `SignedHeaders=${order.signedHeaders}, Signature=${signature}`;
       return lines;
     },
   };
@@ -88,7 +88,10 @@ const MAX_ORDERS = 100;
 function orderOf(lines: HeaderLines): Order {
   for (const order of orders) if (hasNames(lines, order.names)) return order;
   const names = lines.filter((_, at) => at % 2 === 0);
-  const sorted = names.map((name, n) => ({ name, at: n * 2 })).sort((a, b) => (a.name < b.name ? -1 : 1));
+  const indexed = names
+    .map((name, n) => ({ name, at: n * 2 }))
+    .filter(({ name }) => name !== 'authorization');
+  const sorted = indexed.sort((a, b) => (a.name < b.name ? -1 : 1));
   const signed = sorted.map(({ name, at }) => ({ at, label: `\n${name}:` }));
   const order = { names, signed, signedHeaders: sorted.map(({ name }) => name).join(';') };
   orders = orders.length === MAX_ORDERS ? [order] : [...orders, order];

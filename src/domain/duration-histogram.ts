@@ -51,8 +51,16 @@ export function createDurationHistogram(): DurationHistogram {
   return {
     buckets,
     max: () => max,
-    add: (milliseconds) => addCounts([[durationBucket(milliseconds), 1]], milliseconds),
-    addAll: (other) => addCounts(other.buckets.entries(), other.max()),
+    add(milliseconds) {
+      const bucket = durationBucket(milliseconds);
+      buckets[bucket] = (buckets[bucket] ?? 0) + 1;
+      if (milliseconds > max) max = milliseconds;
+    },
+    addAll(other) {
+      for (let bucket = 0; bucket < BUCKETS; bucket += 1)
+        buckets[bucket] = (buckets[bucket] ?? 0) + (other.buckets[bucket] ?? 0);
+      max = Math.max(max, other.max());
+    },
     addCounts,
     percentiles() {
       const total = buckets.reduce((sum, count) => sum + count, 0);

@@ -1,6 +1,6 @@
 import { LEDGER_PARQUET_FOLDER, ROLLUPS_FOLDER } from '../archive/layout.js';
 import { LedgerFileError } from '../archive/ledger/compaction/ledger-file-error.js';
-import type { DailyRollup, Rollup } from '../archive/ledger/compaction/rollup.js';
+import type { DailyCovers, Rollup } from '../archive/ledger/compaction/rollup.js';
 import { startOfPartition } from '../archive/ledger/ledger-reader.js';
 import { readAhead } from '../archive/ledger/read-ahead.js';
 import type { LedgerLine } from '../domain/delivery.js';
@@ -38,7 +38,7 @@ export interface FailureHistory {
 export interface FailureHistoryOptions {
   readonly store: ObjectStore;
   readonly listing: RollupListing;
-  readonly rollups: Pick<RollupReader, 'rollup' | 'daily'>;
+  readonly rollups: Pick<RollupReader, 'rollup' | 'covers'>;
   readonly past: PastFailures;
   readonly clock: () => number;
   /** How far back failures are looked for, in milliseconds. */
@@ -68,7 +68,7 @@ const PAUSE = 10_000;
 export function createFailureHistory(options: FailureHistoryOptions): FailureHistory {
   const { store, listing, rollups, past, clock, retention, seenSince } = options;
   const packRows = createRowPacker();
-  const dailies = new Map<string, Pick<DailyRollup, 'covers' | 'noteworthy'>>();
+  const dailies = new Map<string, DailyCovers>();
   const taken = new Map<string, TakenRollup>();
   /** Damaged rollups and files, by key, with the time whose lines they hide. */
   const faults = new Map<string, TimeRange>();
@@ -103,12 +103,12 @@ export function createFailureHistory(options: FailureHistoryOptions): FailureHis
 
   /** Notes the files of a day. Returns the rollups whose lines matter. */
   async function takeDaily(key: string, day: number): Promise<readonly string[]> {
-    const daily = dailies.get(key) ?? (await rollups.daily(key));
+    const daily = dailies.get(key) ?? (await rollups.covers(key));
     if (daily === null) {
       faults.set(key, { since: day, until: day + DAY });
       return [];
     }
-    dailies.set(key, { covers: daily.covers, noteworthy: daily.noteworthy });
+    dailies.set(key, { day: daily.day, covers: daily.covers, noteworthy: daily.noteworthy });
     for (const covered of daily.covers) noteFile(covered);
     return daily.noteworthy;
   }

@@ -67,10 +67,10 @@ export async function summarise(sources: SummarySources, asked: SummaryRange): P
   const seenSince = scope === null ? sources.seenSince : sources.completeSince;
   const seen = seenSince();
   const old = { since: floorTo(HOUR, since), until: Math.min(until, ceilTo(HOUR, seen)) };
-  const recent = { since: floorTo(HOUR, now - LAST_WITHIN), until: Math.min(now, ceilTo(HOUR, seen)) };
+  const recent = { since: floorTo(DAY, now - LAST_WITHIN), until: Math.min(now, ceilTo(HOUR, seen)) };
   const [coverage, lately] = await Promise.all([
-    read(rollups, old, width >= HOUR, scope),
-    read(rollups, recent, true, scope),
+    read(rollups, old, width, scope),
+    read(rollups, recent, DAY, scope),
   ]);
   // Hours left memory meanwhile.
   if (seenSince() > seen || (resolution === 1 && sources.completeSince() > since))
@@ -127,7 +127,7 @@ function unnamedSources({ files }: RollupCoverage, scope: SourceScope): string[]
 const MAX_FAULTS = 10;
 
 const MINUTE = 60_000;
-/** Lengths of buckets that divide a day, and whole days. */
+/** Lengths of buckets that divide a day; longer ones are whole days. From half a day on they are whole halves. */
 const WIDTHS = [1, 2, 3, 6, 12, 18, 24, 36, 48, 72].map((slots) => slots * SLOT);
 
 /**
@@ -163,10 +163,10 @@ const NOTHING: RollupCoverage = { files: [], holds: () => false, gaps: [], fault
 async function read(
   rollups: SummarySources['rollups'],
   range: TimeRange,
-  byDay: boolean,
+  longest: number,
   scope: SourceScope,
 ): Promise<RollupCoverage> {
-  return range.since < range.until ? rollups.figures(range, byDay, scope) : NOTHING;
+  return range.since < range.until ? rollups.figures(range, longest, scope) : NOTHING;
 }
 
 /** Regions are not told apart by source. */

@@ -1,4 +1,4 @@
-import { readRollup } from '../archive/ledger/compaction/parse-rollup.js';
+import { readRollup } from '../archive/ledger/compaction/read-rollup.js';
 import type { ObjectStore } from '../store/object-store.js';
 import type { RollupListing } from './rollup-listing.js';
 

@@ -1,16 +1,18 @@
-import { setImmediate as immediate } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import {
-  type RollupFigures as RollupDocument,
+  readDailyCovers,
+  readDailyFigures,
   readDailyRollup,
   readRollupFigures,
-} from '../archive/ledger/compaction/parse-rollup.js';
-import type { DailyRollup } from '../archive/ledger/compaction/rollup.js';
+  type Turn,
+} from '../archive/ledger/compaction/read-rollup.js';
+import type { DailyCovers, RollupFigures as RollupDocument } from '../archive/ledger/compaction/rollup.js';
 import type { SourceScope } from '../domain/rights.js';
 import type { ObjectStore } from '../store/object-store.js';
-import { packDailyRollup, packRollup, type RollupFigures } from './rollup-figures.js';
+import { cooperativeYield } from '../time/cooperative-yield.js';
+import { packDailyRollup, packHalfDays, packRollup, type RollupFigures } from './rollup-figures.js';
 import type { RollupListing, RollupsOfDay } from './rollup-listing.js';
-import { DAY, HOUR, mergeRanges, type TimeRange } from './time-ranges.js';
+import { DAY, HALF_DAY, HOUR, mergeRanges, type TimeRange } from './time-ranges.js';
 
 /** Figures of a range of whole hours, and what of it they do not cover. */
 export interface RollupCoverage {
@@ -28,21 +30,35 @@ export interface RollupReader {
    * Reads the figures of hours from a store, or from memory: rollups never change. Never rejects: a store that fails is
    * a fault, and the range a gap.
    *
-   * @param byDay whether slots of an hour are short enough; without it they have ten minutes
+   * @param longest slot that is short enough, in milliseconds: the slots of days have hours or half days, others ten minutes
    * @param scope only the figures of these sources
    */
-  figures(range: TimeRange, byDay: boolean, scope: SourceScope): Promise<RollupCoverage>;
-  /** The rollup itself, of an hour or of a day; null when it cannot be read as one. Rejects with `StoreError`. */
+  figures(range: TimeRange, longest: number, scope: SourceScope): Promise<RollupCoverage>;
+  /** The rollup of an hour itself; null when it cannot be read as one. Rejects with `StoreError`. */
   rollup(key: string): Promise<RollupDocument | null>;
-  daily(key: string): Promise<DailyRollup | null>;
+  /** What the rollup of a day covers, likewise. */
+  covers(key: string): Promise<DailyCovers | null>;
 }
 
 /** Reads at once. */
 const CONCURRENCY = 32;
 /** Bytes of the figures in memory, roughly: those of a year, or of a week of 100 million deliveries a day. */
 const MAX_CACHED = 48 * 1024 * 1024;
-export function createRollupReader(store: ObjectStore, listing: RollupListing): RollupReader {
+
+/** @param pause called before each document is decoded */
+export function createRollupReader(
+  store: ObjectStore,
+  listing: RollupListing,
+  pause = cooperativeYield(),
+): RollupReader {
   const limit = pLimit(CONCURRENCY);
+  const decoding = pLimit(1);
+  /** Tens of documents arrive together. They are decoded one after the other, and callbacks get a turn in between. */
+  const turn: Turn = (work) =>
+    decoding(async () => {
+      await pause();
+      return work();
+    });
   const cache = new Map<string, RollupFigures>();
   const reading = new Map<string, Promise<RollupFigures | null>>();
   let cached = 0;
@@ -60,40 +76,45 @@ export function createRollupReader(store: ObjectStore, listing: RollupListing): 
   }
 
   /** Whoever reads a rollup for its lines will need its figures too. */
-  async function readAndKeep<Document>(
-    key: string,
-    scope: SourceScope,
-    read: (store: ObjectStore, key: string) => Promise<Document | null>,
-    pack: (document: Document, scope: SourceScope) => RollupFigures,
-  ): Promise<{ document: Document; figures: RollupFigures } | null> {
-    const document = await limit(() => read(store, key));
-    // Callbacks get a turn after each document.
-    await immediate();
-    return document && { document, figures: keep(cacheKey(key, scope), pack(document, scope)) };
+  async function readRollup(key: string, scope: SourceScope) {
+    const document = await limit(() => readRollupFigures(store, key, turn));
+    if (document === null) return null;
+    return { document, figures: keep(nameOf(key, scope), await turn(() => packRollup(document, scope))) };
   }
-  const rollup = (key: string, scope: SourceScope) => readAndKeep(key, scope, readRollupFigures, packRollup);
-  const daily = (key: string, scope: SourceScope) =>
-    readAndKeep(key, scope, readDailyRollup, packDailyRollup);
+
+  const reads = {
+    rollup: async (key: string, scope: SourceScope) => (await readRollup(key, scope))?.figures ?? null,
+    async hours(key: string, scope: SourceScope) {
+      const document = await limit(() => readDailyRollup(store, key, turn));
+      return document && keep(nameOf(key, scope), await turn(() => packDailyRollup(document, scope)));
+    },
+    async halfDays(key: string, scope: SourceScope) {
+      const document = await limit(() => readDailyFigures(store, key, turn));
+      if (document === null) return null;
+      if ('slots' in document && document.halfDays === undefined)
+        return keep(nameOf(key, scope), await turn(() => packDailyRollup(document, scope)));
+      return keep(HALF_DAYS + nameOf(key, scope), packHalfDays(document, scope));
+    },
+  };
 
   function figuresOf(
     key: string,
     scope: SourceScope,
-    read: typeof rollup | typeof daily,
+    kind: keyof typeof reads,
   ): Promise<RollupFigures | null> {
-    const name = cacheKey(key, scope);
+    const finest = nameOf(key, scope);
+    const name = kind === 'halfDays' && !cache.has(finest) ? HALF_DAYS + finest : finest;
     const known = cache.get(name);
     if (known !== undefined) return Promise.resolve(keep(name, known));
     const pending = reading.get(name);
     if (pending !== undefined) return pending;
-    const begun = read(key, scope)
-      .then((found) => found?.figures ?? null)
-      .finally(() => reading.delete(name));
+    const begun = reads[kind](key, scope).finally(() => reading.delete(name));
     reading.set(name, begun);
     return begun;
   }
 
   return {
-    async figures(range, byDay, scope) {
+    async figures(range, longest, scope) {
       const files: RollupFigures[] = [];
       const gaps: TimeRange[] = [];
       const faults: string[] = [];
@@ -105,23 +126,24 @@ export function createRollupReader(store: ObjectStore, listing: RollupListing): 
         gaps.push(covers);
         faults.push(read ?? `${key} is damaged or of a newer version`);
       }
-      function* reads({ start, daily: keysOfDay, hours }: RollupsOfDay) {
-        for (const key of keysOfDay)
-          yield take(key, { since: start, until: start + DAY }, figuresOf(key, scope, daily));
+      function* takeDay({ start, daily, hours }: RollupsOfDay) {
+        const kind = longest >= HALF_DAY && hasWholeHalves(start, range) ? 'halfDays' : 'hours';
+        for (const key of daily)
+          yield take(key, { since: start, until: start + DAY }, figuresOf(key, scope, kind));
         for (const [hour, keys] of hours) {
           if (hour >= range.until || hour + HOUR <= range.since) continue;
           for (const key of keys)
-            yield take(key, { since: hour, until: hour + HOUR }, figuresOf(key, scope, rollup));
+            yield take(key, { since: hour, until: hour + HOUR }, figuresOf(key, scope, 'rollup'));
         }
       }
 
       try {
-        days = await listing.days(range.since, range.until, byDay);
+        days = await listing.days(range.since, range.until, longest >= HOUR);
       } catch (error) {
         return { files, holds: () => false, gaps: [range], faults: [asText(error)] };
       }
       for (const { bare } of days) gaps.push(...bare.map((hour) => ({ since: hour, until: hour + HOUR })));
-      await Promise.all(days.flatMap((day) => [...reads(day)]));
+      await Promise.all(days.flatMap((day) => [...takeDay(day)]));
       return {
         files,
         holds: (hour) =>
@@ -133,13 +155,20 @@ export function createRollupReader(store: ObjectStore, listing: RollupListing): 
         faults,
       };
     },
-    rollup: async (key) => (await rollup(key, null))?.document ?? null,
-    daily: async (key) => (await daily(key, null))?.document ?? null,
+    rollup: async (key) => (await readRollup(key, null))?.document ?? null,
+    covers: (key) => limit(() => readDailyCovers(store, key, turn)),
   };
 }
 
+/** Whether a range begins and ends between half days, as far as it lies in a day. */
+function hasWholeHalves(day: number, { since, until }: TimeRange): boolean {
+  return Math.max(since, day) % HALF_DAY === 0 && Math.min(until, day + DAY) % HALF_DAY === 0;
+}
+
+const HALF_DAYS = 'half days of ';
+
 /** The configuration names few scopes. Names of sources hold no space. */
-function cacheKey(key: string, scope: SourceScope): string {
+function nameOf(key: string, scope: SourceScope): string {
   return scope === null ? key : [key, ...[...scope].sort()].join(' ');
 }
 

@@ -1,5 +1,6 @@
 export const HOUR = 3_600_000;
 export const DAY = 24 * HOUR;
+export const HALF_DAY = DAY / 2;
 
 /** In milliseconds since the epoch; `until` is exclusive. */
 export interface TimeRange {

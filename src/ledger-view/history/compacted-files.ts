@@ -1,7 +1,7 @@
 import pLimit from 'p-limit';
 import { LEDGER_FOLDER, parquetKey, ROLLUPS_FOLDER, rollupKey } from '../../archive/layout.js';
 import { type LedgerFile, openLedgerFile } from '../../archive/ledger/compaction/open-ledger-file.js';
-import { readRollup } from '../../archive/ledger/compaction/parse-rollup.js';
+import { readRollup } from '../../archive/ledger/compaction/read-rollup.js';
 import { OTHER, type Rollup } from '../../archive/ledger/compaction/rollup.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import type { RowSearch } from '../delivery-query.js';

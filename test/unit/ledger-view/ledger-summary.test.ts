@@ -59,7 +59,7 @@ interface Plan {
   readonly scoped: boolean;
   /** What happened to each hour, by its number back from now. */
   readonly hours: readonly ('open' | 'compacted' | 'in two files' | 'removed')[];
-  readonly dailies: readonly boolean[];
+  readonly dailies: readonly ('none' | 'one' | 'two' | 'of an earlier version')[];
   readonly maxRows: number;
   readonly windowDays: number;
   readonly range: { readonly since: number; readonly length: number; readonly buckets: number };
@@ -81,7 +81,10 @@ const PLAN: fc.Arbitrary<Plan> = fc.record({
     minLength: 400,
     maxLength: 400,
   }),
-  dailies: fc.array(fc.boolean(), { minLength: 20, maxLength: 20 }),
+  dailies: fc.array(fc.constantFrom('none', 'one', 'two', 'of an earlier version'), {
+    minLength: 20,
+    maxLength: 20,
+  }),
   maxRows: fc.constantFrom(3, 10, 1000),
   windowDays: fc.constantFrom(1, 7),
   range: fc.record({
@@ -116,16 +119,19 @@ async function build(store: MemoryStore, plan: Plan) {
   for (const day of days) {
     const ofDay = [...hours.keys()].filter((hour) => hour.startsWith(day));
     const isOver = NOW - Date.parse(day) > 2 * DAY;
-    if (!isOver || !plan.dailies.at(new Date(day).getUTCDate() % 20)) continue;
-    if (ofDay.every((hour) => compacted.has(hour)))
-      putDaily(
-        store,
-        day,
-        1,
-        ofDay.flatMap((hour) => compacted.get(hour) ?? []),
-      );
+    const dailies = plan.dailies[new Date(day).getUTCDate() % 20] ?? 'none';
+    if (!isOver || dailies === 'none' || !ofDay.every((hour) => compacted.has(hour))) continue;
+    const keys = ofDay.flatMap((hour) => compacted.get(hour) ?? []);
+    const late = dailies === 'two' ? keys.splice(1) : [];
+    const key = putDaily(store, day, 1, keys);
+    if (late.length > 0) putDaily(store, day, 2, late);
+    if (dailies === 'of an earlier version') store.put(key, withoutHalfDays(store, key));
   }
   return { lines, compacted: new Set(compacted.keys()) };
+}
+
+function withoutHalfDays(store: MemoryStore, key: string): string {
+  return JSON.stringify({ ...JSON.parse(String(store.objects.get(key)?.body)), halfDays: undefined });
 }
 
 function countBy(lines: readonly LedgerLine[], field: 'outcome' | 'region'): Record<string, number> {

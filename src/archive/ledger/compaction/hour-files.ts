@@ -1,7 +1,7 @@
 import { type ListedObject, type ObjectStore, StoreError } from '../../../store/object-store.js';
 import { COMPACTION_FOLDER, LEDGER_PARQUET_FOLDER, ROLLUPS_FOLDER } from '../../layout.js';
 import { type CompactionPlan, readPlan } from './compaction-plan.js';
-import { readRollup } from './parse-rollup.js';
+import { readRollup } from './read-rollup.js';
 
 /** A plan whose rollup is missing: its file is being made, or its maker died. */
 export interface OpenPlan extends CompactionPlan {

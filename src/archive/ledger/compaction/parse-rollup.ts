@@ -1,53 +1,4 @@
-import { buffer } from 'node:stream/consumers';
-import { type ObjectStore, StoreError } from '../../../store/object-store.js';
-import { readDocument } from '../../../store/read-document.js';
-import type { DailyRollup, Rollup } from './rollup.js';
-
-/** A rollup names its segments: of 100,000 lines in as many segments that is half of this. */
-const MAX_BYTES = 32 * 1024 * 1024;
-
-/** Null when the rollup is missing, damaged or of another version. Throws `StoreError`. */
-export async function readRollup(store: ObjectStore, key: string): Promise<Rollup | null> {
-  return parseRollup(await readDocument(store, key, MAX_BYTES));
-}
-
-/** A rollup without the names of its segments, which are most of it for a busy hour. */
-export type RollupFigures = Omit<Rollup, 'segments'>;
-
-/** Bytes that hold the figures of nearly every rollup. */
-const HEAD_BYTES = 256 * 1024;
-const SEGMENTS = ',"segments":[';
-
-/**
- * Reads only the beginning of a large rollup. Null when the rollup is missing, damaged or of another version. Throws
- * `StoreError`.
- */
-export async function readRollupFigures(store: ObjectStore, key: string): Promise<RollupFigures | null> {
-  const reading = await store.read(key, { start: 0, end: HEAD_BYTES - 1 });
-  if (reading === null) return null;
-  const bytes = await buffer(reading.body).catch((cause: unknown) => {
-    throw new StoreError('read', `${key} could not be read`, { cause });
-  });
-  const head = bytes.toString();
-  if (reading.info.size <= HEAD_BYTES) return parseRollup(parseJson(head));
-  const end = head.lastIndexOf(SEGMENTS);
-  // Null also where a line has a field of this name and the names of the segments begin later.
-  const figures = end < 0 ? null : parseJson(`${head.slice(0, end)}${SEGMENTS}]}`);
-  return figures === null ? readRollup(store, key) : parseRollup(figures);
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
-}
-
-/** Null when the rollup is missing, damaged or of another version. Throws `StoreError`. */
-export async function readDailyRollup(store: ObjectStore, key: string): Promise<DailyRollup | null> {
-  return parseDailyRollup(await readDocument(store, key, MAX_BYTES));
-}
+import type { DailyCovers, DailyFigures, DailyRollup, Rollup } from './rollup.js';
 
 /** Null for anything but a rollup of this version. Unknown fields are ignored. */
 export function parseRollup(value: unknown): Rollup | null {
@@ -57,6 +8,15 @@ export function parseRollup(value: unknown): Rollup | null {
 /** Null for anything but a daily rollup of this version. Unknown fields are ignored. */
 export function parseDailyRollup(value: unknown): DailyRollup | null {
   return isDailyRollup(value) ? (value as unknown as DailyRollup) : null;
+}
+
+/** Null for anything but the beginning of a daily rollup of this version with half days. */
+export function parseDailyFigures(value: unknown): DailyFigures | null {
+  return isDailyFigures(value) ? (value as unknown as DailyFigures) : null;
+}
+
+export function parseDailyCovers(value: unknown): DailyCovers | null {
+  return isDailyCovers(value) ? (value as unknown as DailyCovers) : null;
 }
 
 type Check = (value: unknown) => boolean;
@@ -101,16 +61,28 @@ const isDurations: Check = (value) => {
   return true;
 };
 
+const FIGURES = { lines: isCount, bytes: isAmount, durations: isDurations, maxDuration: isAmount };
+
 const isGroup = shape({
   source: nullOr(isText),
   region: nullOr(isText),
   status: nullOr(isText),
   origin: isText,
   outcome: isText,
-  lines: isCount,
-  bytes: isAmount,
-  durations: isDurations,
-  maxDuration: isAmount,
+  ...FIGURES,
+});
+
+const isHalfDay = shape({
+  hour: isAtMost(23),
+  sources: listOf(
+    shape({
+      source: nullOr(isText),
+      origin: isText,
+      outcomes: mapOf(isText, isCount),
+      regions: mapOf(isText, isCount),
+      ...FIGURES,
+    }),
+  ),
 });
 
 const isLastAccepted = shape({
@@ -144,11 +116,17 @@ const isRollup = shape({
   repairsOmitted: isCount,
 });
 
+const DAY = { v: is(1), day: isText };
+
+const isDailyFigures = shape({ ...DAY, ...COUNTS, halfDays: listOf(isHalfDay) });
+
+const isDailyCovers = shape({ ...DAY, covers: listOf(isText), noteworthy: listOf(isText) });
+
 const isDailyRollup = shape({
-  v: is(1),
-  day: isText,
+  ...DAY,
+  ...COUNTS,
+  halfDays: (value) => value === undefined || listOf(isHalfDay)(value),
   covers: listOf(isText),
   noteworthy: listOf(isText),
-  ...COUNTS,
   slots: listOf(shape({ hour: isAtMost(23), groups: listOf(isGroup) })),
 });

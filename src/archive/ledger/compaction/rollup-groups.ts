@@ -33,18 +33,22 @@ interface Sums extends Names {
 
 const ALL_OTHER: Names = { source: OTHER, region: OTHER, status: OTHER, origin: OTHER, outcome: OTHER };
 
-export function createRollupGroups(): RollupGroups {
-  const slots = new Map<number, Map<string, Sums>>();
+/** Gives a name back, or `OTHER` beyond the first `MAX_NAMES` of its dimension. */
+export function boundNames() {
   const known = Object.fromEntries(DIMENSIONS.map((dimension) => [dimension, new Set<string>()]));
-  let count = 0;
-
-  function bounded<Name extends string | null>(dimension: string, name: Name): Name | typeof OTHER {
+  return <Name extends string | null>(dimension: string, name: Name): Name | typeof OTHER => {
     const names = known[dimension];
     if (name === null || names === undefined || names.has(name)) return name;
     if (names.size >= MAX_NAMES) return OTHER;
     names.add(name);
     return name;
-  }
+  };
+}
+
+export function createRollupGroups(): RollupGroups {
+  const slots = new Map<number, Map<string, Sums>>();
+  const bounded = boundNames();
+  let count = 0;
 
   function groupOf(slot: number, names: Names): Sums {
     const groups = slots.get(slot) ?? new Map<string, Sums>();

@@ -70,24 +70,51 @@ export interface Rollup {
   readonly repairsOmitted: number;
 }
 
+/** Figures of the lines of a source that came one way. Any name can be `OTHER`. */
+export interface SourceFigures
+  extends Pick<RollupGroup, 'source' | 'origin' | 'lines' | 'bytes' | 'durations' | 'maxDuration'> {
+  /** Number of lines by outcome. */
+  readonly outcomes: Readonly<Record<string, number>>;
+  /** Number of lines by region; `none` without one. */
+  readonly regions: Readonly<Record<string, number>>;
+}
+
+export interface HalfDay {
+  /** 0 or 12: the hour at which it begins. */
+  readonly hour: number;
+  readonly sources: readonly SourceFigures[];
+}
+
 /** The figures of a day: the sum of rollups. */
 export interface DailyRollup {
   readonly v: 1;
   /** `YYYY-MM-DD` */
   readonly day: string;
-  /** Keys of the rollups in it. */
-  readonly covers: readonly string[];
-  /** Those of them that hold attention or settling lines. */
-  readonly noteworthy: readonly string[];
   readonly rows: number;
   readonly firstReceivedAt: string | null;
   readonly lastReceivedAt: string | null;
   readonly broken: number;
   readonly newer: number;
+  /** What a chart of months needs. Without empty ones; undefined in rollups of earlier versions. */
+  readonly halfDays?: readonly HalfDay[] | undefined;
+  /** Keys of the rollups that hold attention or settling lines. */
+  readonly noteworthy: readonly string[];
+  /** Keys of all rollups in it. */
+  readonly covers: readonly string[];
   /** By hour, 0 to 23. Without empty ones. */
   readonly slots: readonly { readonly hour: number; readonly groups: readonly RollupGroup[] }[];
   readonly lastAccepted: LastAccepted;
 }
+
+/** A rollup without the names of its segments, which are most of it for a busy hour. */
+export type RollupFigures = Omit<Rollup, 'segments'>;
+
+/** The first fields of a daily rollup. */
+export type DailyFigures = Pick<DailyRollup, 'day' | 'lastAccepted'> & {
+  readonly halfDays: readonly HalfDay[];
+};
+
+export type DailyCovers = Pick<DailyRollup, 'day' | 'noteworthy' | 'covers'>;
 
 /** What the lines themselves do not say. */
 export interface RollupHead {

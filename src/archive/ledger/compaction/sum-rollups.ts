@@ -1,3 +1,4 @@
+import { createHalfDaySums } from './half-day-sums.js';
 import { collectLastAccepted } from './last-accepted.js';
 import type { DailyRollup, Rollup } from './rollup.js';
 import { createRollupGroups } from './rollup-groups.js';
@@ -12,11 +13,13 @@ export function sumRollups(
   rollups: readonly { readonly key: string; readonly rollup: Rollup }[],
 ): DailyRollup {
   const groups = createRollupGroups();
+  const halfDays = createHalfDaySums();
   const lastAccepted = collectLastAccepted();
   for (const { rollup } of rollups) {
     const hour = hourOf(rollup.hour);
     for (const group of rollup.slots.flatMap((slot) => slot.groups)) {
       groups.add(hour, group, { ...group, durations: Object.entries(group.durations) });
+      halfDays.add(hour, group);
     }
     lastAccepted.addAll(rollup.lastAccepted);
   }
@@ -27,15 +30,17 @@ export function sumRollups(
   return {
     v: 1,
     day,
-    covers: rollups.map(({ key }) => key),
-    noteworthy: rollups.filter(({ rollup }) => isNoteworthy(rollup)).map(({ key }) => key),
     rows: sum('rows'),
     firstReceivedAt: instants('firstReceivedAt')[0] ?? null,
     lastReceivedAt: instants('lastReceivedAt').at(-1) ?? null,
     broken: sum('broken'),
     newer: sum('newer'),
-    slots: groups.slots().map(({ slot, groups: all }) => ({ hour: slot, groups: all })),
     lastAccepted: lastAccepted.result(),
+    // In this order: `readDailyFigures` stops before `noteworthy`, and `readDailyCovers` before `slots`.
+    halfDays: halfDays.result(),
+    noteworthy: rollups.filter(({ rollup }) => isNoteworthy(rollup)).map(({ key }) => key),
+    covers: rollups.map(({ key }) => key),
+    slots: groups.slots().map(({ slot, groups: all }) => ({ hour: slot, groups: all })),
   };
 }
 

@@ -1,7 +1,7 @@
 import { type ObjectStore, StoreError } from '../../../store/object-store.js';
 import { DOCUMENT_HEADERS } from '../../../store/read-document.js';
 import { DAILY_ROLLUPS_FOLDER, dailyRollupKey, ROLLUPS_FOLDER } from '../../layout.js';
-import { readDailyRollup, readRollup } from './parse-rollup.js';
+import { readDailyRollup, readRollup } from './read-rollup.js';
 import type { Rollup } from './rollup.js';
 import { sumRollups } from './sum-rollups.js';
 

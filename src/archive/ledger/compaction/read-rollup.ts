@@ -1,0 +1,115 @@
+import { type ObjectStore, StoreError } from '../../../store/object-store.js';
+import { parseDailyCovers, parseDailyFigures, parseDailyRollup, parseRollup } from './parse-rollup.js';
+import type { DailyCovers, DailyFigures, DailyRollup, Rollup, RollupFigures } from './rollup.js';
+
+/** A rollup names its segments: of 100,000 lines in as many segments that is half of this. */
+const MAX_BYTES = 32 * 1024 * 1024;
+/** Bytes that hold the figures of nearly every rollup. */
+const ROLLUP_HEAD = 256 * 1024;
+/** Bytes that hold the half days of some twenty sources. */
+const DAILY_HEAD = 32 * 1024;
+
+/** Runs the decoding of a document; a caller that reads many gives the event loop a turn in between. */
+export type Turn = <Result>(work: () => Result) => Promise<Result>;
+
+const atOnce: Turn = async (work) => work();
+
+/** The beginning of a document, which JSON can be made of. */
+interface Head<Part> {
+  /** Length of the range that is read. */
+  readonly bytes: number;
+  /** The last place of this is where the beginning ends. */
+  readonly before: string;
+  /** What follows instead. */
+  readonly end: string;
+  /** Null where the beginning does not hold what is needed. */
+  readonly parse: (value: unknown) => Part | null;
+}
+
+/** A line in a rollup can have a field of this name: then the names of the segments begin later, and JSON cannot be made. */
+const FIGURES: Head<RollupFigures> = {
+  ...{ bytes: ROLLUP_HEAD, before: ',"segments":[', end: ',"segments":[]}', parse: parseRollup },
+};
+const DAILY_FIGURES: Head<DailyFigures> = {
+  ...{ bytes: DAILY_HEAD, before: ',"noteworthy":[', end: '}', parse: parseDailyFigures },
+};
+const DAILY_COVERS: Head<DailyCovers> = {
+  ...{ bytes: DAILY_HEAD, before: ',"slots":[', end: '}', parse: parseDailyCovers },
+};
+
+/** Null when the rollup is missing, damaged or of another version. Throws `StoreError`; so do all of these. */
+export function readRollup(store: ObjectStore, key: string, turn = atOnce): Promise<Rollup | null> {
+  return readDocument(store, key, parseRollup, turn);
+}
+
+export function readDailyRollup(store: ObjectStore, key: string, turn = atOnce): Promise<DailyRollup | null> {
+  return readDocument(store, key, parseDailyRollup, turn);
+}
+
+/** Reads only the beginning of a large rollup. */
+export function readRollupFigures(store: ObjectStore, key: string, turn = atOnce) {
+  return readHead(store, key, FIGURES, parseRollup, turn);
+}
+
+/** Reads only the half days of a large daily rollup; all of it where an earlier version wrote it, without them. */
+export function readDailyFigures(store: ObjectStore, key: string, turn = atOnce) {
+  return readHead(store, key, DAILY_FIGURES, parseDailyRollup, turn);
+}
+
+/** Reads the beginning of a large daily rollup, which says what it covers. */
+export function readDailyCovers(store: ObjectStore, key: string, turn = atOnce) {
+  return readHead(store, key, DAILY_COVERS, parseDailyRollup, turn);
+}
+
+async function readHead<Part, Whole>(
+  store: ObjectStore,
+  key: string,
+  head: Head<Part>,
+  parseWhole: (value: unknown) => Whole | null,
+  turn: Turn,
+): Promise<Part | Whole | null> {
+  const read = await readBytes(store, key, head.bytes);
+  if (read === null) return null;
+  const { bytes, size } = read;
+  if (size <= head.bytes) return turn(() => parseWhole(parseJson(bytes.toString())));
+  const end = bytes.lastIndexOf(head.before);
+  const part =
+    end < 0 ? null : await turn(() => head.parse(parseJson(bytes.toString('utf8', 0, end) + head.end)));
+  return part ?? readDocument(store, key, parseWhole, turn);
+}
+
+async function readDocument<Whole>(
+  store: ObjectStore,
+  key: string,
+  parse: (value: unknown) => Whole | null,
+  turn: Turn,
+): Promise<Whole | null> {
+  const read = await readBytes(store, key);
+  return read && turn(() => parse(parseJson(read.bytes.toString())));
+}
+
+/** Null when the document is missing, or larger than any rollup. */
+async function readBytes(store: ObjectStore, key: string, length?: number) {
+  const reading = await store.read(key, length === undefined ? undefined : { start: 0, end: length - 1 });
+  if (reading === null) return null;
+  const { info, body } = reading;
+  if (length === undefined && info.size > MAX_BYTES) {
+    body.destroy();
+    return null;
+  }
+  const chunks: Buffer[] = [];
+  try {
+    for await (const chunk of body) chunks.push(chunk);
+  } catch (cause) {
+    throw new StoreError('read', `${key} could not be read to its end`, { cause });
+  }
+  return { bytes: chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks), size: info.size };
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}

@@ -61,6 +61,7 @@ export function createRollupReader(
     });
   const cache = new Map<string, RollupFigures>();
   const reading = new Map<string, Promise<RollupFigures | null>>();
+  const documents = new Map<string, Promise<RollupDocument | null>>();
   let cached = 0;
 
   function keep(key: string, figures: RollupFigures): RollupFigures {
@@ -75,11 +76,22 @@ export function createRollupReader(
     return figures;
   }
 
+  /** The summary and the search for failures need the same rollups, often at once. */
+  function documentOf(key: string): Promise<RollupDocument | null> {
+    const pending = documents.get(key);
+    if (pending !== undefined) return pending;
+    const begun = limit(() => readRollupFigures(store, key, turn)).finally(() => documents.delete(key));
+    documents.set(key, begun);
+    return begun;
+  }
+
   /** Whoever reads a rollup for its lines will need its figures too. */
   async function readRollup(key: string, scope: SourceScope) {
-    const document = await limit(() => readRollupFigures(store, key, turn));
+    const document = await documentOf(key);
     if (document === null) return null;
-    return { document, figures: keep(nameOf(key, scope), await turn(() => packRollup(document, scope))) };
+    const name = nameOf(key, scope);
+    const figures = await turn(() => cache.get(name) ?? keep(name, packRollup(document, scope)));
+    return { document, figures };
   }
 
   const reads = {

@@ -44,6 +44,29 @@ describe('the reader of rollups', () => {
     expect((await figures).files).toHaveLength(DAYS);
   });
 
+  it('reads a rollup once for its figures of several scopes and for its lines', async () => {
+    const store = createMemoryStore();
+    const receivedAt = '2026-03-24T03:00:00.000Z';
+    const key = await putRollup(store, receivedAt, 1, [
+      ledgerLine({ receivedAt, source: 'a' }),
+      ledgerLine({ receivedAt, source: 'b', outcome: 'failed' }),
+    ]);
+    const reader = createRollupReader(
+      store,
+      createRollupListing(store, () => NOW),
+    );
+    const range = { since: NOW - DAY, until: NOW };
+    const [all, some, rollup] = await Promise.all([
+      reader.figures(range, HOUR, null),
+      reader.figures(range, HOUR, new Set(['a'])),
+      reader.rollup(key),
+    ]);
+    const linesOf = ({ files }: typeof all) => files[0]?.slots[0]?.figures.lines;
+
+    expect([linesOf(all), linesOf(some), rollup?.attention.length]).toEqual([2, 1, 1]);
+    expect(store.calls.filter(({ operation }) => operation === 'read')).toHaveLength(1);
+  });
+
   it.each([
     ['half days where whole ones are asked for', 0, 12 * HOUR, [5, 0]],
     ['hours where parts begin within half days', 0, HOUR, [0, 5]],

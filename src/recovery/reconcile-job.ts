@@ -49,31 +49,38 @@ async function planFor(
   parts: RecoveryParts,
   job: JobRecord,
   expectation: Expectation,
-  { again, grace, looking }: JobOptions,
+  options: JobOptions,
 ): Promise<Plan> {
+  const { again, grace, looking } = options;
   const now = parts.clock();
   const present = requiresArchive(job, expectation)
     ? await presentKeys(parts.store, expectation.items, { again, looking })
     : NONE;
-  const ended = again ? NONE : await endedKeys(parts, job, expectation, present);
+  const ended = await endedKeys(parts, job, expectation, present, options);
   return planJob({ job, expectation, present, ended, now, grace });
 }
 
 const NONE: ReadonlySet<string> = new Set();
+/** Outcomes of a job of which something is missing. */
+const MISSED = ['pending', 'failed', 'unrecoverable'] as const;
 
 /**
- * The keys of what is not here and was received before the time at which its kind ended: no later than its job was created,
- * by the clock of the service. An operator who asks for a job again gets it.
+ * The keys of what is not here because it ended by its age: received no later than its job was created, by the clock of the
+ * service. Never while the service still has the job, nor what earlier runs did not find: that was lost before.
  */
 async function endedKeys(
-  { retained }: RecoveryParts,
-  { created_at }: JobRecord,
+  { retained, retention, window, clock }: RecoveryParts,
+  { id, created_at }: JobRecord,
   { items }: Expectation,
   present: ReadonlySet<string>,
+  { again, alreadyRecorded }: JobOptions,
 ): Promise<ReadonlySet<string>> {
-  if (items.every(({ key }) => present.has(key))) return NONE;
-  const endedBefore = await retained.endedBefore();
+  // An operator who asks for a job again gets it.
+  if (again || items.every(({ key }) => present.has(key))) return NONE;
+  if (MISSED.some((outcome) => alreadyRecorded(id, outcome))) return NONE;
   const created = Date.parse(created_at);
+  if (created >= clock() - Math.max(retention, window)) return NONE;
+  const endedBefore = await retained.endedBefore();
   const ended = items.filter(({ kind }) => created < endedBefore(contentKind(kind)) + CLOCK_TOLERANCE);
   return new Set(ended.map(({ key }) => key));
 }

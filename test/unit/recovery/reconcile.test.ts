@@ -45,6 +45,15 @@ describe('a failed job that the list shows no more', () => {
     expect((await reconcile(later)).jobs).toEqual(jobs);
   });
 
+  it('has not ended by its age, because it was missing before', async () => {
+    const { later } = await leaveOpen();
+    answer('transcript', 500);
+    const retained = { endedBefore: async () => () => Number.POSITIVE_INFINITY };
+    const { outcomes } = await reconcile({ ...later, retention: 65 * HOUR, retained });
+    expect(outcomes).toMatchObject({ failed: 1 });
+    expect(outcomes.ended).toBeUndefined();
+  });
+
   it('keeps its result while its record cannot be read, and the report says so', async () => {
     const { jobs, later } = await leaveOpen();
     answer('record', 503);

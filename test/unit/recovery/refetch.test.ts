@@ -11,6 +11,8 @@ const SOURCES = {
 };
 const UNKNOWN = 'no configured region knows this job';
 
+const HOUR = 3_600_000;
+
 let fixture: RecoveryFixture;
 
 beforeEach(async () => {
@@ -61,12 +63,18 @@ describe('refetching a job', () => {
   });
 
   it('leaves alone what has ended by its age, unless it is fetched again', async () => {
-    const jobId = await fixture.lose({ contents: ['transcript', 'data'] });
-    const media = Date.now() + 1;
+    const contents = ['transcript', 'data'];
+    const jobId = await fixture.lose({ contents }, { createdAt: Date.now() - 10 * HOUR });
+    const young = await fixture.lose({ contents });
+    // As after a sweep whose clock was ahead: the young job is looked after all the same.
     const retained = {
-      endedBefore: async () => (kind: string) => (kind === 'data' ? media : Number.NEGATIVE_INFINITY),
+      endedBefore: async () => (kind: string) => (kind === 'data' ? Date.now() : Number.NEGATIVE_INFINITY),
     };
-    const parts = { ...fixture.parts, retained };
+    const parts = { ...fixture.parts, retention: 5 * HOUR, window: 5 * HOUR, retained };
+    expect((await refetch(parts, { jobId: young })).items).toMatchObject([
+      {},
+      { kind: 'data', outcome: 'created' },
+    ]);
     expect(await refetch(parts, { jobId })).toMatchObject({
       outcome: 'recovered',
       items: [{ kind: 'transcript.json-v2', outcome: 'created' }],
@@ -76,7 +84,7 @@ describe('refetching a job', () => {
       reason: expect.stringMatching(/ended by its age/),
       items: [{ kind: 'data', outcome: 'ended' }],
     });
-    expect(await visibleKeys(fixture.folder, 'jobs/')).toEqual([`jobs/${jobId}/transcript.json`]);
+    expect(await visibleKeys(fixture.folder, `jobs/${jobId}/`)).toEqual([`jobs/${jobId}/transcript.json`]);
     const report = await refetchAll(parts, [jobId], {});
     expect(report.outcomes).toMatchObject({ ended: 1, matched: 0 });
     expect(await refetch(parts, { jobId, again: true })).toMatchObject({ outcome: 'recovered' });

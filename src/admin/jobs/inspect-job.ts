@@ -9,7 +9,7 @@ import type { FreshView } from '../../ledger-view/fresh-view.js';
 import type { LedgerView } from '../../ledger-view/ledger-view.js';
 import type { ObjectInfo, ObjectStore } from '../../store/object-store.js';
 import type { Job } from '../api/answers/jobs.js';
-import { endedObjects } from './ended-objects.js';
+import { endedObjects, quarantinedBefore } from './ended-objects.js';
 import { findServiceRecord, type RecordSource } from './find-service-record.js';
 import { identityOf, type JobHistory } from './job-history.js';
 
@@ -82,14 +82,24 @@ export async function inspectJob(
     return { job: null, searchedBackTo };
   }
   const artefacts = visible.map((artefact) => describeArtefact(artefact, timeline));
-  const present = new Set(found.map(({ info }) => info.key));
-  const ended =
-    mark === null ? endedObjects(timeline, present, await parts.retained.endedBefore(), parts.clock()) : [];
+  const ended = mark === null ? await endedOf(parts, timeline, found) : [];
   const isWhole = extent === 'all' && mark !== null;
   const erasure = isWhole
     ? { erasedAt: mark.erasedAt, complete: mark.complete, keptUntil: mark.keptUntil }
     : null;
   return { job: { jobId, artefacts, timeline, ended, erasure, searchedBackTo, service }, searchedBackTo };
+}
+
+async function endedOf(
+  { store, retained, clock }: InspectParts,
+  timeline: readonly LedgerLine[],
+  found: readonly { readonly info: ObjectInfo }[],
+): Promise<Job['ended']> {
+  const endedBefore = await retained.endedBefore();
+  const bodies = quarantinedBefore(timeline, endedBefore);
+  const heads = await Promise.all(bodies.map(({ key }) => store.head(key)));
+  const present = [...found.map(({ info }) => info), ...heads.filter((head) => head !== null)];
+  return endedObjects(timeline, new Set(present.map(({ key }) => key)), endedBefore, clock());
 }
 
 /** How much of a job belongs to the sources of a client. */

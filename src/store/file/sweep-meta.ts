@@ -1,5 +1,4 @@
-import type { Dirent } from 'node:fs';
-import { lstat, readdir } from 'node:fs/promises';
+import { lstat, opendir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ifAbsent } from './file-errors.js';
 import { type FileMeta, parseMetaName, stemOf } from './file-meta.js';
@@ -17,10 +16,14 @@ interface SweepPlace {
  * from the last change of the inode (ctime), which a restore resets: metadata restored before its objects stays.
  */
 export async function sweepMeta(place: SweepPlace, folder = ''): Promise<void> {
-  const path = join(place.metaRoot, folder);
-  const entries = await readdir(path, { withFileTypes: true }).catch(ifAbsent<Dirent[]>([]));
-  for (const entry of entries) if (entry.isDirectory()) await sweepMeta(place, join(folder, entry.name));
-  const files = entries.filter((entry) => entry.isFile()).map(({ name }) => name);
+  const entries = await opendir(join(place.metaRoot, folder)).catch(ifAbsent(null));
+  if (entries === null) return;
+  const files: string[] = [];
+  // `readdir` would hold the names of a million jobs at once. Their folders hold no more files than a job has artefacts.
+  for await (const entry of entries) {
+    if (entry.isDirectory()) await sweepMeta(place, join(folder, entry.name));
+    else if (entry.isFile()) files.push(entry.name);
+  }
   if (files.length > 0) await sweepFolder(place, folder, files);
 }
 

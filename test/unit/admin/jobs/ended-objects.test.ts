@@ -46,6 +46,16 @@ describe('what of a job ended by its age', () => {
     ]);
   });
 
+  it('has the quarantined bodies that are old and not there any more', () => {
+    const quarantined = (days: number, deliveryId: string) =>
+      ledgerLine({ receivedAt: at(days), deliveryId, outcome: 'quarantined', items: [], bytes: 3 });
+    const lines = [quarantined(99, 'A'), quarantined(98, 'B'), quarantined(1, 'C')];
+    const limit = (kind: string) => (kind === 'quarantine' ? NOW - 90 * DAY : Number.NEGATIVE_INFINITY);
+    expect(endedObjects(lines, new Set(['quarantine/B/body']), limit, NOW)).toEqual([
+      { kind: 'quarantine', objects: 1, bytes: 3, endedAt: at(9) },
+    ]);
+  });
+
   it('leaves out the records of the receiver and lines without a kind', () => {
     const broken = ledgerLine({ receivedAt: at(1), origin: 'retention', outcome: 'ended', items: [] });
     expect(find([swept(5, 'reports'), broken])).toEqual([]);

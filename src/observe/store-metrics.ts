@@ -38,6 +38,7 @@ const OPERATIONS = [
   'sweepUploads',
   'older',
   'expire',
+  'removeEmpty',
 ];
 const RESULTS = ['ok', 'exists', 'absent', 'error', 'timeout'];
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];

@@ -63,6 +63,7 @@ export function measureStore(store: ObjectStore, onCall: OnStoreCall): ObjectSto
   function measureExpiry(expiry: ObjectExpiry): ObjectExpiry {
     return {
       older: (prefix, search) => timedListing('older', expiry.older(prefix, search)),
+      removeEmpty: timed('removeEmpty', expiry.removeEmpty),
       remove: timed('expire', expiry.remove, (result) => (result === 'missing' ? 'absent' : 'ok')),
     };
   }

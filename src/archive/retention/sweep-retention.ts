@@ -68,7 +68,10 @@ export async function sweepRetention(
     if (!dryRun) await finishAbandoned(parts, tally);
     const elsewhere = dryRun ? NOTHING : await keysBeingRemoved(store);
     const take = createTaker(parts, options, endedBefore, tally);
-    const search = { store, endedBefore, onFault: tally.fault, pause: options.pause };
+    const search = {
+      ...{ store, endedBefore, onFault: tally.fault, pause: options.pause },
+      ...(dryRun ? {} : { onEmpty: removeEmpty(store, tally) }),
+    };
     await take(without(elsewhere, expiredObjects(search)));
     if (periods.ledger !== null) await sweepLedger(search, take, tally, dryRun);
     // Also when something could not be removed: another sweep at once would fare no better.
@@ -120,6 +123,15 @@ async function announce({ store, periods }: RetentionParts, endedBefore: EndedBe
     ...state,
     endedBefore: { ...state.endedBefore, ...Object.fromEntries(times) },
   });
+}
+
+/** Such folders are left by a process that died. One that cannot be removed costs nothing. */
+function removeEmpty({ expiry }: ExpiringStore, { fault }: RetentionTally) {
+  return (folder: string) =>
+    expiry.removeEmpty(folder).catch((error: unknown) => {
+      if (!(error instanceof StoreError)) throw error;
+      fault(folder, error.message);
+    });
 }
 
 async function finish({ store, periods, clock }: RetentionParts): Promise<void> {

@@ -122,6 +122,16 @@ export function createFileStore(options: FileStoreOptions): ObjectStore {
         assertKey('expire', found.key);
         return fileCall('expire', found.key, () => deleteObject(parts, found.key, found));
       },
+      async removeEmpty(folder) {
+        assertPrefix('expire', folder);
+        const metaRoot = join(root.path, '.meta');
+        await fileCall('expire', folder, async () => {
+          await root.check();
+          await root.guard(join(root.path, folder)).catch(ifAbsent(undefined));
+          await parts.folders.prune(join(root.path, folder), root.path);
+          await parts.folders.prune(join(metaRoot, folder), metaRoot);
+        });
+      },
     },
 
     async abortUploads(folder) {

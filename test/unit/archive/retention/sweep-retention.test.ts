@@ -1,4 +1,4 @@
-import { readdir, utimes } from 'node:fs/promises';
+import { mkdir, readdir, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { encodeTime } from 'ulid';
@@ -181,6 +181,7 @@ describe('a sweep by age', () => {
       metadata: { 'job-id': 'j3' },
     });
     await put(quarantineMarker('j3', id), 50 * DAY);
+    await mkdir(join(directory, 'jobs/killed'));
     await sweepRetention(parts({ ...PERIODS, quarantine: 40 * DAY }));
     const left = await readdir(directory, { recursive: true });
     expect(

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import busboy from 'busboy';
 import { UndecodableError } from '../../content/decode-error.js';
@@ -27,7 +27,8 @@ const IDENTITY_ENCODINGS = ['7bit', '8bit', 'binary'];
  * Streams are read right after each write, in the same turn. Nothing is waited for, so nothing can hang.
  */
 export class BusboyParts {
-  readonly #boundary = randomBytes(24).toString('hex');
+  /** Of 122 random bits; Node draws them for many at a time. */
+  readonly #boundary = randomUUID();
   readonly #busboy: busboy.Busboy;
   #file: Readable | null = null;
   #head: PartHead | null = null;

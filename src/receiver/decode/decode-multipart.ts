@@ -22,7 +22,10 @@ export async function decodeMultipart(
   const form = new FormReader(sink);
   try {
     for (let chunk = await source.next(); chunk !== null; chunk = await source.next()) {
-      for (const token of scanner.push(chunk)) await form.take(token);
+      for (const token of scanner.push(chunk)) {
+        const waiting = form.take(token);
+        if (waiting !== undefined) await waiting;
+      }
     }
     for (const token of scanner.finish()) await form.take(token);
     return await form.finish();
@@ -42,10 +45,12 @@ class FormReader {
     this.#sink = sink;
   }
 
-  async take(token: MultipartToken): Promise<void> {
-    if (token.type === 'head') this.#begin(token.block);
-    else if (token.type === 'data') await this.#write(token.bytes);
-    else await this.#end();
+  /** Returns a promise only when the sink applies back-pressure, and at the end of a part. */
+  take(token: MultipartToken): Promise<void> | undefined {
+    if (token.type === 'data') return this.#write(token.bytes);
+    if (token.type === 'end') return this.#end();
+    this.#begin(token.block);
+    return undefined;
   }
 
   async finish(): Promise<PartShape[]> {
@@ -63,17 +68,18 @@ class FormReader {
     this.#open = { head, item: new PlannedItem(this.#sink, partPlan(head), details), expected: 0 };
   }
 
-  async #write(bytes: Buffer): Promise<void> {
+  #write(bytes: Buffer): Promise<void> | undefined {
     const part = this.#current();
     part.expected += bytes.length;
     const given = this.#busboy.write(bytes);
-    if (given !== null) await part.item.write(given);
+    return given === null ? undefined : part.item.write(given);
   }
 
   async #end(): Promise<void> {
     const part = this.#current();
     const given = this.#busboy.end();
-    if (given !== null) await part.item.write(given);
+    const waiting = given === null ? undefined : part.item.write(given);
+    if (waiting !== undefined) await waiting;
     if (part.item.bytes !== part.expected) {
       throw new UndecodableError(
         'multipart-unaccounted',

@@ -7,6 +7,7 @@ import type { LedgerLine } from '../domain/delivery.js';
 import { settles } from '../domain/failure-rules.js';
 import { isInScope, type SourceScope } from '../domain/rights.js';
 import type { ObjectStore } from '../store/object-store.js';
+import { createWorkQueue } from '../time/work-queue.js';
 import { findSettlingLines } from './find-settling-lines.js';
 import { createRowPacker } from './ledger-row.js';
 import type { PastFailures } from './past-failures.js';
@@ -68,6 +69,7 @@ const PAUSE = 10_000;
 export function createFailureHistory(options: FailureHistoryOptions): FailureHistory {
   const { store, listing, rollups, past, clock, retention, seenSince } = options;
   const packRows = createRowPacker();
+  const decode = createWorkQueue();
   const dailies = new Map<string, DailyCovers>();
   const taken = new Map<string, TakenRollup>();
   /** Damaged rollups and files, by key, with the time whose lines they hide. */
@@ -164,7 +166,7 @@ export function createFailureHistory(options: FailureHistoryOptions): FailureHis
       if (file === undefined || jobs.length === 0) return { index, lines: [] };
       return {
         index,
-        lines: await findSettlingLines(store, file.key, new Set(jobs)).catch(noteDamaged(file)),
+        lines: await findSettlingLines(store, file.key, new Set(jobs), decode).catch(noteDamaged(file)),
       };
     });
     for await (const { index, lines } of searches) {

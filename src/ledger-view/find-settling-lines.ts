@@ -1,5 +1,6 @@
 import { openLedgerFile } from '../archive/ledger/compaction/open-ledger-file.js';
 import type { ObjectStore } from '../store/object-store.js';
+import type { RunWork } from '../time/work-queue.js';
 import type { SettlingLine } from './past-failures.js';
 
 /**
@@ -10,8 +11,9 @@ export async function findSettlingLines(
   store: ObjectStore,
   key: string,
   jobs: ReadonlySet<string>,
+  run?: RunWork,
 ): Promise<SettlingLine[]> {
-  const file = await openLedgerFile(store, key);
+  const file = await openLedgerFile(store, key, undefined, run);
   if (file === null) return [];
   const groups = new Set<number>();
   for (const job of jobs) for (const group of await file.rowGroupsOfJob(job)) groups.add(group);

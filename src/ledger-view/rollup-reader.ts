@@ -4,12 +4,12 @@ import {
   readDailyFigures,
   readDailyRollup,
   readRollupFigures,
-  type Turn,
 } from '../archive/ledger/compaction/read-rollup.js';
 import type { DailyCovers, RollupFigures as RollupDocument } from '../archive/ledger/compaction/rollup.js';
 import type { SourceScope } from '../domain/rights.js';
 import type { ObjectStore } from '../store/object-store.js';
-import { cooperativeYield } from '../time/cooperative-yield.js';
+import type { Pause } from '../time/cooperative-yield.js';
+import { createWorkQueue } from '../time/work-queue.js';
 import { packDailyRollup, packHalfDays, packRollup, type RollupFigures } from './rollup-figures.js';
 import type { RollupListing, RollupsOfDay } from './rollup-listing.js';
 import { DAY, HALF_DAY, HOUR, mergeRanges, type TimeRange } from './time-ranges.js';
@@ -46,19 +46,9 @@ const CONCURRENCY = 32;
 const MAX_CACHED = 48 * 1024 * 1024;
 
 /** @param pause called before each document is decoded */
-export function createRollupReader(
-  store: ObjectStore,
-  listing: RollupListing,
-  pause = cooperativeYield(),
-): RollupReader {
+export function createRollupReader(store: ObjectStore, listing: RollupListing, pause?: Pause): RollupReader {
   const limit = pLimit(CONCURRENCY);
-  const decoding = pLimit(1);
-  /** Tens of documents arrive together. They are decoded one after the other, and callbacks get a turn in between. */
-  const turn: Turn = (work) =>
-    decoding(async () => {
-      await pause();
-      return work();
-    });
+  const decode = createWorkQueue(pause);
   const cache = new Map<string, RollupFigures>();
   const reading = new Map<string, Promise<RollupFigures | null>>();
   const documents = new Map<string, Promise<RollupDocument | null>>();
@@ -80,7 +70,7 @@ export function createRollupReader(
   function documentOf(key: string): Promise<RollupDocument | null> {
     const pending = documents.get(key);
     if (pending !== undefined) return pending;
-    const begun = limit(() => readRollupFigures(store, key, turn)).finally(() => documents.delete(key));
+    const begun = limit(() => readRollupFigures(store, key, decode)).finally(() => documents.delete(key));
     documents.set(key, begun);
     return begun;
   }
@@ -90,21 +80,21 @@ export function createRollupReader(
     const document = await documentOf(key);
     if (document === null) return null;
     const name = nameOf(key, scope);
-    const figures = await turn(() => cache.get(name) ?? keep(name, packRollup(document, scope)));
+    const figures = await decode(() => cache.get(name) ?? keep(name, packRollup(document, scope)));
     return { document, figures };
   }
 
   const reads = {
     rollup: async (key: string, scope: SourceScope) => (await readRollup(key, scope))?.figures ?? null,
     async hours(key: string, scope: SourceScope) {
-      const document = await limit(() => readDailyRollup(store, key, turn));
-      return document && keep(nameOf(key, scope), await turn(() => packDailyRollup(document, scope)));
+      const document = await limit(() => readDailyRollup(store, key, decode));
+      return document && keep(nameOf(key, scope), await decode(() => packDailyRollup(document, scope)));
     },
     async halfDays(key: string, scope: SourceScope) {
-      const document = await limit(() => readDailyFigures(store, key, turn));
+      const document = await limit(() => readDailyFigures(store, key, decode));
       if (document === null) return null;
       if ('slots' in document && document.halfDays === undefined)
-        return keep(nameOf(key, scope), await turn(() => packDailyRollup(document, scope)));
+        return keep(nameOf(key, scope), await decode(() => packDailyRollup(document, scope)));
       return keep(HALF_DAYS + nameOf(key, scope), packHalfDays(document, scope));
     },
   };
@@ -168,7 +158,7 @@ export function createRollupReader(
       };
     },
     rollup: async (key) => (await readRollup(key, null))?.document ?? null,
-    covers: (key) => limit(() => readDailyCovers(store, key, turn)),
+    covers: (key) => limit(() => readDailyCovers(store, key, decode)),
   };
 }
 

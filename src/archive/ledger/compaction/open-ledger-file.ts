@@ -1,6 +1,7 @@
 import type { LedgerLine } from '../../../domain/delivery.js';
 import { type ObjectStore, StoreError } from '../../../store/object-store.js';
 import { cooperativeYield } from '../../../time/cooperative-yield.js';
+import { type RunWork, runAtOnce } from '../../../time/work-queue.js';
 import { decodeColumn } from './decode-column.js';
 import type { ByteRange } from './file-checks.js';
 import { type JobBlooms, parseBlooms, rangeOfBlooms, rowGroupsOfJob } from './job-blooms.js';
@@ -56,18 +57,20 @@ const MAX_FOOTER_BYTES = 8 * 1024 * 1024;
  * foreign file; so do the methods of the result. It holds some 10 KiB of memory for every thousand rows.
  *
  * @param size of the file, where the caller knows it: saves a request
+ * @param run decodes footer and bloom filters
  */
 export async function openLedgerFile(
   store: ObjectStore,
   key: string,
   size?: number,
+  run = runAtOnce,
 ): Promise<LedgerFile | null> {
   const bytes = size ?? (await store.head(key))?.size;
   if (bytes === undefined) return null;
   const tail = await readFooter(store, key, bytes);
   if (tail === null) return null;
-  const groups = await decoding(key, () => parseFooter(tail, bytes));
-  return createLedgerFile(store, key, bytes, groups);
+  const groups = await decoding(key, () => run(() => parseFooter(tail, bytes)));
+  return createLedgerFile(store, key, bytes, groups, run);
 }
 
 function createLedgerFile(
@@ -75,6 +78,7 @@ function createLedgerFile(
   key: string,
   bytes: number,
   groups: readonly GroupFooter[],
+  run: RunWork,
 ): LedgerFile {
   let blooms: JobBlooms | null = null;
 
@@ -133,7 +137,7 @@ function createLedgerFile(
       if (range === null) return [];
       if (blooms === null) {
         const content = await read(range);
-        blooms = await decoding(key, () => parseBlooms(groups, content));
+        blooms = await decoding(key, () => run(() => parseBlooms(groups, content)));
       }
       return rowGroupsOfJob(blooms, jobId);
     },

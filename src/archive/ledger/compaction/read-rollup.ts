@@ -1,23 +1,19 @@
 import { type ObjectStore, StoreError } from '../../../store/object-store.js';
+import { type RunWork, runAtOnce } from '../../../time/work-queue.js';
 import { parseDailyCovers, parseDailyFigures, parseDailyRollup, parseRollup } from './parse-rollup.js';
 import type { DailyCovers, DailyFigures, DailyRollup, Rollup, RollupFigures } from './rollup.js';
 
 /** A rollup names its segments: of 100,000 lines in as many segments that is half of this. */
 const MAX_BYTES = 32 * 1024 * 1024;
 /** Bytes that hold the figures of nearly every rollup. */
-const ROLLUP_HEAD = 256 * 1024;
-/** Bytes that hold the half days of some twenty sources. */
-const DAILY_HEAD = 32 * 1024;
-
-/** Runs the decoding of a document; a caller that reads many gives the event loop a turn in between. */
-export type Turn = <Result>(work: () => Result) => Promise<Result>;
-
-const atOnce: Turn = async (work) => work();
+const ROLLUP_HEAD = [256 * 1024];
+/** Bytes that hold the half days of some twenty sources, and of a hundred. */
+const DAILY_HEAD = [32 * 1024, 256 * 1024];
 
 /** The beginning of a document, which JSON can be made of. */
 interface Head<Part> {
-  /** Length of the range that is read. */
-  readonly bytes: number;
+  /** Lengths of the range that is read: the next one where the beginning is longer. */
+  readonly bytes: readonly number[];
   /** The last place of this is where the beginning ends. */
   readonly before: string;
   /** What follows instead. */
@@ -38,27 +34,31 @@ const DAILY_COVERS: Head<DailyCovers> = {
 };
 
 /** Null when the rollup is missing, damaged or of another version. Throws `StoreError`; so do all of these. */
-export function readRollup(store: ObjectStore, key: string, turn = atOnce): Promise<Rollup | null> {
-  return readDocument(store, key, parseRollup, turn);
+export function readRollup(store: ObjectStore, key: string, run = runAtOnce): Promise<Rollup | null> {
+  return readDocument(store, key, parseRollup, run);
 }
 
-export function readDailyRollup(store: ObjectStore, key: string, turn = atOnce): Promise<DailyRollup | null> {
-  return readDocument(store, key, parseDailyRollup, turn);
+export function readDailyRollup(
+  store: ObjectStore,
+  key: string,
+  run = runAtOnce,
+): Promise<DailyRollup | null> {
+  return readDocument(store, key, parseDailyRollup, run);
 }
 
 /** Reads only the beginning of a large rollup. */
-export function readRollupFigures(store: ObjectStore, key: string, turn = atOnce) {
-  return readHead(store, key, FIGURES, parseRollup, turn);
+export function readRollupFigures(store: ObjectStore, key: string, run = runAtOnce) {
+  return readHead(store, key, FIGURES, parseRollup, run);
 }
 
 /** Reads only the half days of a large daily rollup; all of it where an earlier version wrote it, without them. */
-export function readDailyFigures(store: ObjectStore, key: string, turn = atOnce) {
-  return readHead(store, key, DAILY_FIGURES, parseDailyRollup, turn);
+export function readDailyFigures(store: ObjectStore, key: string, run = runAtOnce) {
+  return readHead(store, key, DAILY_FIGURES, parseDailyRollup, run);
 }
 
 /** Reads the beginning of a large daily rollup, which says what it covers. */
-export function readDailyCovers(store: ObjectStore, key: string, turn = atOnce) {
-  return readHead(store, key, DAILY_COVERS, parseDailyRollup, turn);
+export function readDailyCovers(store: ObjectStore, key: string, run = runAtOnce) {
+  return readHead(store, key, DAILY_COVERS, parseDailyRollup, run);
 }
 
 async function readHead<Part, Whole>(
@@ -66,26 +66,30 @@ async function readHead<Part, Whole>(
   key: string,
   head: Head<Part>,
   parseWhole: (value: unknown) => Whole | null,
-  turn: Turn,
+  run: RunWork,
 ): Promise<Part | Whole | null> {
-  const read = await readBytes(store, key, head.bytes);
-  if (read === null) return null;
-  const { bytes, size } = read;
-  if (size <= head.bytes) return turn(() => parseWhole(parseJson(bytes.toString())));
-  const end = bytes.lastIndexOf(head.before);
-  const part =
-    end < 0 ? null : await turn(() => head.parse(parseJson(bytes.toString('utf8', 0, end) + head.end)));
-  return part ?? readDocument(store, key, parseWhole, turn);
+  for (const length of head.bytes) {
+    const read = await readBytes(store, key, length);
+    if (read === null) return null;
+    const { bytes, size } = read;
+    if (size <= length) return run(() => parseWhole(parseJson(bytes.toString())));
+    const end = bytes.lastIndexOf(head.before);
+    if (end < 0) continue;
+    const part = await run(() => head.parse(parseJson(bytes.toString('utf8', 0, end) + head.end)));
+    if (part !== null) return part;
+    break;
+  }
+  return readDocument(store, key, parseWhole, run);
 }
 
 async function readDocument<Whole>(
   store: ObjectStore,
   key: string,
   parse: (value: unknown) => Whole | null,
-  turn: Turn,
+  run: RunWork,
 ): Promise<Whole | null> {
   const read = await readBytes(store, key);
-  return read && turn(() => parse(parseJson(read.bytes.toString())));
+  return read && run(() => parse(parseJson(read.bytes.toString())));
 }
 
 /** Null when the document is missing, or larger than any rollup. */

@@ -268,6 +268,23 @@ describe('the summary', () => {
     }
   });
 
+  it('counts a half day once that is in memory in part', async () => {
+    const store = createMemoryStore();
+    const now = NOW + 2 * HOUR;
+    const border = now - 7 * DAY;
+    const lines = [at(border - HOUR), at(border + 2 * HOUR), at(border + 8 * HOUR)];
+    const keys: string[] = [];
+    for (const line of lines) {
+      putSegment(store, iso(Date.parse(line.receivedAt) + 50), [line], ledgerPartition(line.receivedAt));
+      keys.push(await compact(store, [line]));
+    }
+    putDaily(store, iso(border).slice(0, 10), 1, keys);
+    const view = await load(store, { windowMs: 7 * DAY, clock: () => now });
+    const { total, resolutionMs } = await view.summary({ since: iso(now - 14 * DAY), buckets: 14 });
+    expect(resolutionMs).toBe(DAY);
+    expect(total.lines).toBe(3);
+  });
+
   it('reads a year as one listing and a small object a day, once', async () => {
     const store = createMemoryStore();
     for (let day = 2; day < 365; day += 1) {

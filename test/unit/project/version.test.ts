@@ -24,3 +24,12 @@ it('.nvmrc names the first line of Node that engines allows', () => {
   const { engines } = JSON.parse(textOf('package.json')) as { engines: { node: string } };
   expect(/^>=(\d+)\./.exec(engines.node)?.[1]).toBe(textOf('.nvmrc').trim());
 });
+
+it('the lock file has every package that another one names, also for other platforms: npm ci rejects it otherwise', () => {
+  const { packages } = JSON.parse(textOf('package-lock.json')) as {
+    packages: Record<string, { optionalDependencies?: Record<string, string> }>;
+  };
+  const locked = new Set(Object.keys(packages).map((path) => path.replace(/^.*node_modules\//, '')));
+  const named = Object.values(packages).flatMap((each) => Object.keys(each.optionalDependencies ?? {}));
+  expect(named.filter((name) => !locked.has(name))).toEqual([]);
+});

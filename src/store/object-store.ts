@@ -108,6 +108,8 @@ export interface AgeSearch {
   readonly onUnreadable: (key: string, error: StoreError) => void;
   /** Awaited with each folder that holds nothing, which ends in `/`. */
   readonly onEmpty?: ((folder: string) => Promise<void>) | undefined;
+  /** Ends the search, without an error. */
+  readonly signal?: AbortSignal | undefined;
   /** Awaited between entries. */
   readonly pause?: (() => Promise<void> | undefined) | undefined;
 }

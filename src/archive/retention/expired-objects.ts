@@ -65,6 +65,7 @@ export interface ExpirySearch {
   /** Called with what cannot be read: the search goes on beside it. */
   readonly onFault: (key: string, reason: string) => void;
   readonly onEmpty?: AgeSearch['onEmpty'];
+  readonly signal?: AbortSignal | undefined;
   readonly pause?: Pause | undefined;
 }
 
@@ -85,8 +86,11 @@ export async function* expiredObjects(search: ExpirySearch): AsyncGenerator<Expi
   for await (const found of examined) if (found !== null) yield found;
 }
 
-function ageSearch({ onFault, onEmpty, pause }: ExpirySearch, before: AgeSearch['before']): AgeSearch {
-  return { before, onEmpty, pause, onUnreadable: (key, error) => onFault(key, error.message) };
+function ageSearch(
+  { onFault, onEmpty, signal, pause }: ExpirySearch,
+  before: AgeSearch['before'],
+): AgeSearch {
+  return { before, onEmpty, signal, pause, onUnreadable: (key, error) => onFault(key, error.message) };
 }
 
 /** Finds the hours, and at last the days, of the ledger that have ended, below one of `LEDGER_STEPS`. */

@@ -69,7 +69,7 @@ export async function sweepRetention(
     const elsewhere = dryRun ? NOTHING : await keysBeingRemoved(store);
     const take = createTaker(parts, options, endedBefore, tally);
     const search = {
-      ...{ store, endedBefore, onFault: tally.fault, pause: options.pause },
+      ...{ store, endedBefore, onFault: tally.fault, signal: options.signal, pause: options.pause },
       ...(dryRun ? {} : { onEmpty: removeEmpty(store, tally) }),
     };
     await take(without(elsewhere, expiredObjects(search)));
@@ -173,7 +173,7 @@ function createTaker(
   return async (expired) => {
     let batch: ExpiredObject[] = [];
     for await (const each of expired) {
-      if (signal?.aborted) throw new Interrupted('the sweep was interrupted; the next one goes on');
+      throwIfAborted(signal);
       if (dryRun) {
         count(each.kind, 1, each.found.size);
         onProgress?.(tally);
@@ -186,8 +186,13 @@ function createTaker(
       }
       batch.push(each);
     }
+    throwIfAborted(signal);
     await takeBatch(batch);
   };
+}
+
+function throwIfAborted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted) throw new Interrupted('the sweep was interrupted; the next one goes on');
 }
 
 /** Each folder only when nothing is left in the ones before it. */

@@ -33,6 +33,7 @@ async function* walk(given: Walk, folder: string): AsyncGenerator<ListedObject> 
   try {
     for (;;) {
       await given.search.pause?.();
+      if (given.search.signal?.aborted) return;
       const entry = await readable(given, folder, () => entries.read());
       if (entry === null) break;
       isEmpty = false;

@@ -16,6 +16,7 @@ import {
   verifyReportKey,
 } from '../../../../src/archive/layout.js';
 import type { ExpiringStore } from '../../../../src/archive/retention/expired-objects.js';
+import { readRetentionState } from '../../../../src/archive/retention/retention-state.js';
 import type { RetentionPeriods } from '../../../../src/archive/retention/retention-view.js';
 import { createRetentionView } from '../../../../src/archive/retention/retention-view.js';
 import { isDue } from '../../../../src/archive/retention/sweep-regularly.js';
@@ -251,6 +252,25 @@ describe('a sweep by age', () => {
     const report = await sweepRetention({ ...parts(PERIODS), store: { ...store, head } });
     expect(report).toMatchObject({ complete: false, faults: [{ key: stuck }] });
     expect(await keys()).toEqual([stuck]);
+  });
+
+  it('ends when it is interrupted, also while it finds nothing, and is due again', async () => {
+    const { put, keys, parts, store } = newArchive();
+    for (let n = 0; n < 5; n += 1) await put(`jobs/j${n}/data`, DAY);
+    const stop = new AbortController();
+    let entries = 0;
+    const pause = async () => {
+      entries += 1;
+      stop.abort();
+    };
+    const report = await sweepRetention(parts(PERIODS), { signal: stop.signal, pause });
+    expect(report).toMatchObject({
+      complete: false,
+      faults: [{ reason: expect.stringMatching(/interrupted/) }],
+    });
+    expect(entries).toBe(1);
+    expect(await keys()).toHaveLength(5);
+    expect(isDue(await readRetentionState(store), PERIODS, NOW)).toBe(true);
   });
 
   it('by two processes at once removes and counts everything once', async () => {

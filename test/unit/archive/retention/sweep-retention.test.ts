@@ -197,6 +197,32 @@ describe('a sweep by age', () => {
     ]);
   });
 
+  it('removes the request of a quarantined body first, and of the ledger the segments before what replaces them', async () => {
+    const { put, parts, store } = newArchive();
+    for (const kind of ['quarantine', 'ledger'] as const) {
+      for (const key of KEYS[kind](60 * DAY)) await put(key, 60 * DAY);
+    }
+    const removed: string[] = [];
+    const expiry: ExpiringStore['expiry'] = {
+      ...store.expiry,
+      remove(found) {
+        removed.push(found.key);
+        return store.expiry.remove(found);
+      },
+    };
+    await sweepRetention({
+      ...parts({ ...FOREVER, quarantine: 50 * DAY, ledger: 50 * DAY }),
+      store: { ...store, expiry },
+    });
+    expect(removed[0]).toMatch(/request\.json$/);
+    expect(removed.slice(3).map((key) => key.split('/')[0])).toEqual([
+      'ledger',
+      'rollups',
+      'ledger-parquet',
+      'rollups-daily',
+    ]);
+  });
+
   it('removes nothing in a dry run, and reports what it would remove', async () => {
     const { put, keys, parts, store, lines } = newArchive();
     const key = await put('jobs/j1/data', 50 * DAY);

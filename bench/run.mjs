@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { measure } from './lib/measure.mjs';
 import { pathOf, stopAll } from './lib/processes.mjs';
-import { summarise, table } from './lib/report.mjs';
+import { ratioToLeast, summarise, table } from './lib/report.mjs';
 import { SCENARIOS } from './lib/scenarios.mjs';
 import { FILE_STORE, realStore, startStandIn } from './lib/stores.mjs';
 
@@ -66,7 +66,12 @@ async function main() {
     const measured = await measureRounds(name, scenario, store);
     await store.empty?.();
     const rows = summarise(scenario, measured);
-    const text = `## ${name}: ${scenario.title}\n\n${table(scenario, rows)}\n`;
+    const ratio = ratioToLeast(measured);
+    const note =
+      ratio === null
+        ? ''
+        : `\nIts CPU is ${ratio.toFixed(2)} times that of bare Express and the signed PUT loop together.\n`;
+    const text = `## ${name}: ${scenario.title}\n\n${table(scenario, rows)}\n${note}`;
     say.push(text);
     console.log(text);
     results.push({ name, title: scenario.title, rows, measured });

@@ -32,6 +32,18 @@ export function summarise(scenario, rounds) {
   });
 }
 
+/**
+ * CPU of the product by that of what it cannot do without, which is receiving a request (bare Express) and sending one (the
+ * signed PUT loop). Taken round by round, and then the median; null where one of them did not run.
+ */
+export function ratioToLeast(rounds) {
+  return median(
+    rounds.map(({ product, 'bare-express': bare, 'put-loop': put }) =>
+      product && bare && put ? product.cpuMs / (bare.cpuMs + put.cpuMs) : null,
+    ),
+  );
+}
+
 const number = (value, digits) =>
   value === null || value === undefined || Number.isNaN(value) ? '-' : value.toFixed(digits);
 const COLUMNS = {

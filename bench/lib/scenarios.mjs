@@ -10,6 +10,11 @@ const form = (kind) => (target) => (target === 'multer-s3' ? 'form-one' : kind);
  * same content as a multipart part, tus and the uploader the bare media.
  */
 export const SCENARIOS = {
+  // The release of the image first.
+  'node24-json-10k': small('callbacks of 10 KB JSON, 48 connections, on Node 24', {
+    bytes: 10 * KB,
+    node: '24',
+  }),
   'json-1k': small('callbacks of 1 KB JSON, 48 connections', { bytes: KB }),
   'json-10k': small('callbacks of 10 KB JSON, 48 connections', { bytes: 10 * KB }),
   ...(process.env.BENCH_OTEL
@@ -76,10 +81,6 @@ export const SCENARIOS = {
     count: 1,
     store: 'real',
     rounds: 1,
-  }),
-  'node24-json-10k': small('callbacks of 10 KB JSON, 48 connections, on Node 24', {
-    bytes: 10 * KB,
-    node: '24',
   }),
   'node24-media-1g': large('1 GiB of media, one upload, on Node 24', {
     bytes: GIB,

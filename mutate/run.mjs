@@ -16,9 +16,9 @@ import { parseArgs } from 'node:util';
 /** Tests of other folders that reach a folder's code; not those that take long and reach little more. */
 const MORE_TESTS = {
   store: ['test/contract/*-store.test.ts'],
-  memory: ['test/unit/archive/{archive,settling}.test.ts'],
+  memory: ['test/unit/archive/@(archive|settling).test.ts'],
   content: ['test/unit/receiver/**/*.test.ts'],
-  receiver: ['test/acceptance/{heads,answers,connection,connection-bound}.test.ts'],
+  receiver: ['test/acceptance/@(heads|answers).test.ts'],
   recovery: ['test/integration/recovery/*.test.ts'],
   repair: ['test/integration/admin/*.test.ts'],
 };

@@ -61,8 +61,8 @@ export function frequentSamples(
 
 /** A series of a histogram of durations. */
 export class Durations {
-  /** Durations by the smallest bound that they do not exceed. */
-  readonly counts: Uint32Array;
+  /** Durations by the smallest bound that they do not exceed. Not integers of 32 bits: 1,000 a second exceed those in 50 days. */
+  readonly counts: Float64Array;
   readonly #bounds: readonly number[];
   sum = 0;
   count = 0;
@@ -70,7 +70,7 @@ export class Durations {
   /** @param bounds in seconds, ascending */
   constructor(bounds: readonly number[]) {
     this.#bounds = bounds;
-    this.counts = new Uint32Array(bounds.length);
+    this.counts = new Float64Array(bounds.length);
   }
 
   observe(milliseconds: number): void {

@@ -50,14 +50,47 @@ export function createLogger(options: LoggerOptions): Logger {
   );
 }
 
+/** Milliseconds that an ending process waits for a reader of standard output, which may be stuck or gone. */
+const FLUSH_TIMEOUT = 2_000;
+
+/** What sonic-boom, pino's stream, has besides; `write` is emitted with the bytes that were written. */
+interface ByteStream {
+  write(line: Buffer): boolean;
+  on(event: 'write', listener: (bytes: number) => void): void;
+  once(event: 'drain', listener: () => void): void;
+}
+
 /**
- * Not synchronous: a slow reader of standard output must not block the event loop. Flushed at exit. Takes bytes, because of
- * texts it counts the bytes of all that wait with every further one, for which V8 copies them.
+ * Not synchronous: a slow reader of standard output must not block the event loop. Takes bytes, because of texts it counts the
+ * bytes of all that wait with every further one, for which V8 copies them.
+ *
+ * At exit pino writes what waits, but a write in flight is lost. sonic-boom's own flush does not wait for it.
  */
-function standardOutput(): DestinationStream {
-  const options = { dest: 1, sync: false, contentMode: 'buffer' };
-  const stream = pino.destination(options) as unknown as { write(line: Buffer): boolean };
-  return { write: (line) => void stream.write(Buffer.from(line)) };
+function standardOutput(): DestinationStream & { flush(done: () => void): void } {
+  const stream = pino.destination({
+    dest: 1,
+    sync: false,
+    contentMode: 'buffer',
+  } as object) as unknown as ByteStream;
+  let waiting = 0;
+  stream.on('write', (bytes) => {
+    waiting -= bytes;
+  });
+  return {
+    write(line) {
+      const bytes = Buffer.from(line);
+      waiting += bytes.length;
+      stream.write(bytes);
+    },
+    flush(done) {
+      if (waiting === 0) return done();
+      const timer = setTimeout(done, FLUSH_TIMEOUT);
+      stream.once('drain', () => {
+        clearTimeout(timer);
+        done();
+      });
+    },
+  };
 }
 
 /**

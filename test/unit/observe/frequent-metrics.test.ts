@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
-import { frequentHistogram, frequentSamples } from '../../../src/observe/frequent-metrics.js';
+import { Durations, frequentHistogram, frequentSamples } from '../../../src/observe/frequent-metrics.js';
 
 /* prom-client's own metrics are the oracle: a scrape has to read the same. */
 
@@ -35,6 +35,13 @@ describe('metrics that every callback updates', () => {
     tree.of('receive').cell.observe(2);
     oracle.observe({ phase: 'receive' }, 0.002);
     expect(await ours.metrics()).toBe(await theirs.metrics());
+  });
+
+  it('count more durations than an integer of 32 bits holds', () => {
+    const durations = new Durations([1]);
+    durations.counts[0] = 2 ** 32 - 1;
+    durations.observe(5);
+    expect(durations.counts[0]).toBe(2 ** 32);
   });
 });
 

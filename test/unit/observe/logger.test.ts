@@ -1,3 +1,6 @@
+import { spawn } from 'node:child_process';
+import { text as textOf } from 'node:stream/consumers';
+import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
 import { createLogger, infoEvents, type LoggerOptions } from '../../../src/observe/logger.js';
 
@@ -99,4 +102,27 @@ describe('logger', () => {
     expect(text()).not.toContain('hunter22');
     expect(() => JSON.parse(text())).toThrow();
   });
+});
+
+const MANY_LINES = `
+  import { createLogger } from ${JSON.stringify(pathToFileURL('src/observe/logger.ts').href)};
+  const log = createLogger({ level: 'info', format: 'json' });
+  for (let n = 0; n < 10_000; n += 1) log.info({ n, padding: 'x'.repeat(100) });
+  setTimeout(() => {
+    process.stderr.write('ending');
+    log.flush(() => process.exit(0));
+  }, 20);
+`;
+
+it('is written as a whole before the process ends, also to a reader that is slow', async () => {
+  const child = spawn(process.execPath, [
+    '--import',
+    './scripts/run-typescript.mjs',
+    '--input-type=module',
+    '--eval',
+    MANY_LINES,
+  ]);
+  await new Promise((resolve) => child.stderr.once('data', resolve));
+  const lines = (await textOf(child.stdout)).trimEnd().split('\n');
+  expect(lines.map((line) => JSON.parse(line).n)).toEqual(Array.from({ length: 10_000 }, (_, n) => n));
 });

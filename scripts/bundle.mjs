@@ -1,19 +1,19 @@
 // Bundles the program into dist/main.js and dist/chunks: its own modules and the packages it uses, in a few files. Loading them takes
 // half the time of the thousand files they are made of; docs/decisions/bundle.md has the figures. What others import (package.json,
 // "exports") stays as the compiler writes it.
-import { rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { build } from 'rolldown';
 
 // node-config looks for its parsers, and for the folder of its files, when it runs.
 const EXTERNAL = ['config'];
 
-rmSync('dist/chunks', { recursive: true, force: true });
 const { output } = await build({
   input: 'src/main.ts',
   platform: 'node',
   external: EXTERNAL,
   resolve: { extensionAlias: { '.js': ['.ts', '.js'] } },
   logLevel: 'warn',
+  write: false,
   output: {
     dir: 'dist',
     chunkFileNames: 'chunks/[name]-[hash].js',
@@ -22,8 +22,37 @@ const { output } = await build({
   },
 });
 
-for (const { type, fileName, code } of output) {
-  if (type === 'chunk') writeFileSync(`dist/${fileName}`, withoutWideCharacters(code));
+// Chunks come before the entry that names them, and old ones go last: a program may start meanwhile.
+mkdirSync('dist/chunks', { recursive: true });
+for (const each of output.toSorted(
+  (one, other) => Number(one.isEntry ?? false) - Number(other.isEntry ?? false),
+)) {
+  writeFileSync(
+    `dist/${each.fileName}`,
+    each.type === 'chunk' ? withoutWideCharacters(each.code) : each.source,
+  );
+}
+const written = new Set(output.map(({ fileName }) => fileName));
+for (const file of readdirSync('dist/chunks'))
+  if (!written.has(`chunks/${file}`)) rmSync(`dist/chunks/${file}`);
+
+const modules = output.flatMap((each) => (each.type === 'chunk' ? each.moduleIds : []));
+writeFileSync('dist/THIRD-PARTY-LICENSES.txt', licencesOf(modules));
+
+/** The licences of the bundled packages, which have to go with their code: each text once, below the packages that have it. */
+function licencesOf(files) {
+  const folders = new Set(
+    files.flatMap((file) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(file) ?? []),
+  );
+  const packages = new Map();
+  for (const folder of folders) {
+    const { name, version, license } = JSON.parse(readFileSync(`${folder}/package.json`, 'utf8'));
+    const notices = readdirSync(folder).filter((file) => /^(licen[cs]e|copying|notice)/i.test(file));
+    const text = notices.map((file) => readFileSync(`${folder}/${file}`, 'utf8').trim()).join('\n\n');
+    packages.set(text, [...(packages.get(text) ?? []), `${name} ${version} (${license ?? 'see below'})`]);
+  }
+  const sections = [...packages].map(([text, names]) => `${names.sort().join('\n')}\n\n${text}`.trim());
+  return `${sections.sort().join(`\n\n${'-'.repeat(80)}\n\n`)}\n`;
 }
 
 /**

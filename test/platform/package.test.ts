@@ -127,6 +127,15 @@ describe('the package', () => {
     expect(named.filter((file) => !existsSync(path.join(installed, file)))).toEqual([]);
   });
 
+  it('brings the licences of the packages that are bundled into it', () => {
+    const licences = readFileSync(path.join(installed, 'dist/THIRD-PARTY-LICENSES.txt'), 'utf8');
+    for (const name of ['@aws-sdk/client-s3', 'express', 'hyparquet', 'zod']) {
+      expect(licences).toMatch(new RegExp(`^${name} \\d`, 'm'));
+    }
+    expect(licences).toContain('Apache License');
+    expect(licences).toContain(readFileSync(path.join(ROOT, 'node_modules/express/LICENSE'), 'utf8').trim());
+  });
+
   it('has no source maps, and no reference to one', () => {
     expect(files.length).toBeGreaterThan(300);
     expect(files.filter((file) => file.endsWith('.map'))).toEqual([]);

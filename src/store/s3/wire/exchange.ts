@@ -102,6 +102,9 @@ function poolTimeout(milliseconds: number): S3Failure {
   return new S3Failure({ status: null, code: 'PoolTimeout', detail: `${milliseconds} ms` });
 }
 
+/** S3 answers a write with an error document at most; a proxy's page may have no end. */
+const MAX_ANSWER_BYTES = 64 * 1024;
+
 class Exchange implements Dispatcher.DispatchHandler {
   readonly #request: TrackedRequest;
   readonly #resolve: (answer: WholeAnswer) => void;
@@ -111,6 +114,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   #status = 0;
   #headers: IncomingHttpHeaders = {};
   #chunks: Buffer[] | null = null;
+  #received = 0;
   #queued: NodeJS.Timeout | null = null;
   #expired = false;
   #onAbort: (() => void) | null = null;
@@ -156,7 +160,13 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#headers = headers;
   }
 
-  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#received += chunk.length;
+    if (this.#received > MAX_ANSWER_BYTES) {
+      return controller.abort(
+        new S3Failure({ status: null, code: 'NotAnswerOfS3', detail: `status ${this.#status}, too long` }),
+      );
+    }
     this.#chunks ??= [];
     this.#chunks.push(chunk);
   }

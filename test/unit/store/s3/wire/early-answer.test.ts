@@ -73,4 +73,11 @@ describe('an answer that comes before the body was sent', () => {
     expect(await store.create('jobs/two/data', Buffer.from('small'), HEADERS)).toBe('created');
     expect(connections).toHaveLength(2);
   });
+
+  it('is not read to its end when it has none', async () => {
+    reply = () => `HTTP/1.1 502 Bad Gateway\r\ncontent-type: text/html\r\n\r\n${'x'.repeat(100_000)}`;
+    await expect(store.create('jobs/one/data', Buffer.from('small'), HEADERS)).rejects.toMatchObject({
+      cause: { code: 'NotAnswerOfS3', status: null },
+    });
+  });
 });

@@ -129,7 +129,7 @@ function warningsOf(facts: VerdictFacts, now: number): Trouble[] {
       : warning(
           'receiving',
           facts.lastProven.at === null
-            ? 'No receiver has ever written to this store.'
+            ? 'No receiver is writing to this store; is one running?'
             : `No receiver has written to this store since ${facts.lastProven.at}; is one running?`,
         ),
     receiver?.draining

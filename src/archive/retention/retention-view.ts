@@ -39,7 +39,7 @@ export function createRetentionView(
   let read: { readonly at: number; readonly swept: Promise<ReadonlyMap<ObjectKind, number>> } | null = null;
 
   function sweptBefore(now: number): Promise<ReadonlyMap<ObjectKind, number>> {
-    if (read !== null && now - read.at < REMEMBERED) return read.swept;
+    if (read !== null && Math.abs(now - read.at) < REMEMBERED) return read.swept;
     const reading = { at: now, swept: readSwept(store) };
     read = reading;
     reading.swept.catch(() => {

@@ -48,7 +48,7 @@ describe('status on the command line', () => {
         sources: { intake: {} },
       }),
     });
-    expect(stdout).toMatch(/No receiver has ever written to this store/);
+    expect(stdout).toMatch(/No receiver is writing to this store/);
   });
 
   it('requires action when the store cannot be read', async () => {

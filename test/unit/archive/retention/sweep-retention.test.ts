@@ -322,11 +322,14 @@ describe('a sweep that is killed', () => {
   /** Sweeps until the given number of calls have been made; false when the sweep ended before. */
   async function sweepAndDie(archive: ReturnType<typeof newArchive>, calls: number): Promise<boolean> {
     let left = calls;
+    const inFlight: Promise<unknown>[] = [];
     const counted = <Args extends unknown[], T>(run: (...args: Args) => Promise<T>) => {
       return (...args: Args): Promise<T> => {
         if (left === 0) throw new Killed();
         left -= 1;
-        return run(...args);
+        const running = run(...args);
+        inFlight.push(running);
+        return running;
       };
     };
     const { store, ledger } = archive;
@@ -343,8 +346,7 @@ describe('a sweep that is killed', () => {
       return false;
     } catch (error) {
       if (!(error instanceof Killed)) throw error;
-      // What was in flight ends.
-      await new Promise((resolve) => setImmediate(resolve));
+      await Promise.allSettled(inFlight);
       return true;
     }
   }

@@ -5,6 +5,7 @@ import type { BufferPool } from '../memory/buffer-pool.js';
 import type { BudgetLease, ByteBudget } from '../memory/byte-budget.js';
 import type { Memory } from '../memory/part-buffer.js';
 import type { ObjectStore } from '../store/object-store.js';
+import { settleAll } from '../time/settle-all.js';
 import type { ArtefactContext } from './artefact-headers.js';
 import { type BufferedCommit, commitBuffered, commitStreamed } from './commit-item.js';
 import { openStreamTarget } from './open-stream-target.js';
@@ -174,7 +175,8 @@ class Staging implements StagedDelivery {
       outcomes.set(item, await commitBuffered(buffering, item, { repeated }));
     };
     const buffered = this.#items.filter((item) => item.target === null);
-    for (const group of groupsOfDistinctPaths(buffered)) await allSettled(group.map(commit));
+    // The sender gets its answer when no write is in flight: nothing of the delivery becomes visible afterwards.
+    for (const group of groupsOfDistinctPaths(buffered)) await settleAll(group.map(commit));
     return this.#items.flatMap((item) => outcomes.get(item) ?? []);
   }
 
@@ -192,16 +194,6 @@ class Staging implements StagedDelivery {
   #close(): void {
     for (const item of this.#items) item.release();
     this.#lease.close();
-  }
-}
-
-/**
- * Waits for all writes, then throws the first error. The sender gets its answer only when no write of the delivery is in
- * flight: nothing of it becomes visible afterwards.
- */
-async function allSettled(writes: readonly Promise<void>[]): Promise<void> {
-  for (const outcome of await Promise.allSettled(writes)) {
-    if (outcome.status === 'rejected') throw outcome.reason;
   }
 }
 

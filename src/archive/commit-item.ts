@@ -4,7 +4,7 @@ import { type ObjectHeaders, type ObjectStore, StoreError } from '../store/objec
 import { type ArtefactContext, artefactHeaders } from './artefact-headers.js';
 import { claimConflict } from './claim-conflict.js';
 import { artefactPath, conflictKey, jobFolder } from './layout.js';
-import { type Found, holdsBytes, provenSame, readBack } from './read-back.js';
+import { type Found, holdsBytes, provenSame, proveOrReadBack, readBack } from './read-back.js';
 import type { RecentKeys } from './recent-keys.js';
 import type { StagedItem, StreamTarget } from './staged-item.js';
 
@@ -52,14 +52,15 @@ export async function commitBuffered(
   const content = item.hold();
   const sent = { bytes: content.bytes, sha256: item.sha256 };
   try {
-    let found = recentKeys.take(key) ? await provenSame(store, key, sent) : null;
+    const wasTaken = recentKeys.take(key);
+    let found = wasTaken ? await provenSame(store, key, sent) : null;
     if (found === null) {
       const result = await store.create(key, content.bytes, headers);
       if (result === 'created') {
         recentKeys.add(key);
         return stored(place, key, 'created');
       }
-      found = (await provenSame(store, key, sent)) ?? (await readBack(store, key));
+      found = wasTaken ? await readBack(store, key) : await proveOrReadBack(store, key, sent);
     }
     if (found === null)
       throw new StoreError('create', `${key} was there and is gone; it may be being erased`);
@@ -94,8 +95,7 @@ async function commitConflict(place: Place, content: Buffer, headers: ObjectHead
   const { store, context, item } = place;
   const key = conflictKey(place.folder, place.path, item.sha256);
   if ((await store.create(key, content, headers)) === 'created') return stored(place, key, 'conflict');
-  const sent = { bytes: content, sha256: item.sha256 };
-  const found = (await provenSame(store, key, sent)) ?? (await readBack(store, key));
+  const found = await proveOrReadBack(store, key, { bytes: content, sha256: item.sha256 });
   if (found?.sha256 !== item.sha256) {
     throw new StoreError('create', `${key} holds other bytes than its name says`);
   }

@@ -39,6 +39,15 @@ export async function provenSame(
   return info.md5 === hash('md5', bytes, 'hex') ? { info, size: bytes.length, sha256 } : null;
 }
 
+/** Like `readBack`, but reads the object only when the store's own figures prove nothing. */
+export async function proveOrReadBack(
+  store: ObjectStore,
+  key: string,
+  sent: { readonly bytes: Buffer; readonly sha256: string },
+): Promise<Found | null> {
+  return (await provenSame(store, key, sent)) ?? (await readBack(store, key));
+}
+
 /** Whether the key holds exactly those bytes. Reads the object only when its size is right. */
 export async function holdsBytes(
   store: ObjectStore,

@@ -1,13 +1,13 @@
 import type { JobPage } from '../speech/batch/job-pages.js';
 import type { JobsClient } from '../speech/batch/jobs-client.js';
 import type { JobRecord } from '../speech/wire.js';
+import { settleAll } from '../time/settle-all.js';
 import { CLOCK_TOLERANCE } from './clock-tolerance.js';
 import { untouchedJob } from './job-result.js';
 import { reconcileJob } from './reconcile-job.js';
 import { addResult, type Run } from './reconcile-run.js';
 import { failureReason } from './recovery-errors.js';
 import type { RecoveredJob } from './recovery-report.js';
-import { settleAll } from './settle-all.js';
 import { type ListedState, RegionProgress } from './settled/region-progress.js';
 import { openSettledStore, type SettledStore, settledScope } from './settled/settled-store.js';
 import type { TimeRange } from './settled/time-ranges.js';

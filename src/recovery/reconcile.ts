@@ -1,6 +1,7 @@
 import pLimit from 'p-limit';
 import type { JobsClient } from '../speech/batch/jobs-client.js';
 import { isPaused } from '../speech/speech-error.js';
+import { settleAll } from '../time/settle-all.js';
 import { clientsOf, findJob } from './find-job.js';
 import { vanishedJob } from './job-result.js';
 import { lookBack } from './look-back.js';
@@ -11,7 +12,6 @@ import { failureReason, INTERRUPTED } from './recovery-errors.js';
 import type { JobOptions, RecoveryParts } from './recovery-parts.js';
 import { buildReport, type RecoveredJob, type RecoveryReport } from './recovery-report.js';
 import { NO_REPORTS, readEarlierReports, storeReport } from './report-store.js';
-import { settleAll } from './settle-all.js';
 import { expireSettled } from './settled/settled-store.js';
 
 /** The connections that an S3 store has for reading. */

@@ -1,6 +1,7 @@
 import pLimit from 'p-limit';
 import { isPaused } from '../speech/speech-error.js';
 import type { JobRecord } from '../speech/wire.js';
+import { settleAll } from '../time/settle-all.js';
 import { expectationOf } from './expectation.js';
 import { clientsOf, findJob } from './find-job.js';
 import { presentKeys } from './present-keys.js';
@@ -10,7 +11,6 @@ import { failureReason, INTERRUPTED } from './recovery-errors.js';
 import type { JobOptions, RecoveryParts, Turns } from './recovery-parts.js';
 import { buildReport, RECOVERY_OUTCOMES, type RecoveredJob, type RecoveryReport } from './recovery-report.js';
 import { storeReport } from './report-store.js';
-import { settleAll } from './settle-all.js';
 
 export interface RefetchOptions {
   readonly jobId: string;

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Account } from './account.js';
+import type { Account, Acknowledgement } from './account.js';
 import type { StoreView } from './store-view.js';
 
 const KEY = Buffer.alloc(32, 'chaos');
@@ -33,15 +33,7 @@ export interface AnnouncementFindings {
 interface ChaosEvent {
   readonly id: string;
   readonly subject: string;
-  readonly data: {
-    readonly outcome: string;
-    readonly items: readonly {
-      readonly key: string;
-      readonly size: number;
-      readonly sha256: string;
-      readonly outcome: string;
-    }[];
-  };
+  readonly data: Pick<Acknowledgement, 'outcome' | 'items'>;
 }
 
 /** Milliseconds that the senders get once everything works again. */

@@ -64,8 +64,10 @@ export async function sweepRetention(
   const tally = createRetentionTally(periods, endedBefore);
   try {
     // First: what is missing from then on is known to have ended.
-    if (!dryRun) await announce(parts, endedBefore);
-    if (!dryRun) await finishAbandoned(parts, tally);
+    if (!dryRun) {
+      await announce(parts, endedBefore);
+      await finishAbandoned(parts, tally);
+    }
     const elsewhere = dryRun ? NOTHING : await keysBeingRemoved(store);
     const take = createTaker(parts, options, endedBefore, tally);
     const search = {
@@ -77,9 +79,8 @@ export async function sweepRetention(
     // Also when something could not be removed: another sweep at once would fare no better.
     if (!dryRun) await finish(parts);
   } catch (error) {
-    if (error instanceof Interrupted) tally.fault(null, error.message);
-    else if (error instanceof StoreError) tally.fault(null, error.message);
-    else throw error;
+    if (!(error instanceof Interrupted || error instanceof StoreError)) throw error;
+    tally.fault(null, error.message);
   }
   return tally.report({
     startedAt: new Date(startedAt).toISOString(),

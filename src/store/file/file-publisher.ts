@@ -1,5 +1,6 @@
 import { link, lstat, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { settleAll } from '../../time/settle-all.js';
 import { type CreateResult, type ObjectHeaders, StoreError } from '../object-store.js';
 import { errnoOf, isAbsent } from './file-errors.js';
 import type { FileFolders } from './file-folders.js';
@@ -47,7 +48,8 @@ export function createFilePublisher(parts: PublisherParts): FilePublisher {
     const { ino } = await temp.handle.stat({ bigint: true });
     const bytes = parts.fsync ? temp.handle.sync() : undefined;
     const result = await retryIfFolderVanished(async () => {
-      await allSettled([bytes, meta.write(key, ino, headers), folders.ensure(dirname(target))]);
+      // Nothing is cleaned up while a step still writes.
+      await settleAll([bytes, meta.write(key, ino, headers), folders.ensure(dirname(target))]);
       return show(target);
     }).catch(async (error: unknown) => {
       await meta.remove(key, ino).catch(() => undefined);
@@ -106,13 +108,6 @@ async function isObject(target: string): Promise<boolean> {
   } catch (error) {
     if (isAbsent(error)) return false;
     throw error;
-  }
-}
-
-/** Waits for all steps, then throws the first error: nothing is cleaned up while a step still writes. */
-async function allSettled(steps: readonly (Promise<void> | undefined)[]): Promise<void> {
-  for (const outcome of await Promise.allSettled(steps)) {
-    if (outcome.status === 'rejected') throw outcome.reason;
   }
 }
 

@@ -142,7 +142,8 @@ class Body implements RequestBody, ShortLivedMember, AsyncIterator<Buffer, undef
     request.on('end', this.#onEnd);
     request.on('error', this.#onError);
     request.on('close', this.#onClose);
-    if (request.destroyed && !request.complete) this.fail(new BodyAbortedError());
+    // Also when all of the body has arrived: a destroyed request delivers nothing, not even its end.
+    if (request.destroyed) this.fail(new BodyAbortedError());
     else this.#onStart?.();
   }
 

@@ -1,4 +1,5 @@
 import { LEDGER_PARQUET_FOLDER, ROLLUPS_FOLDER } from '../archive/layout.js';
+import type { JobProbe } from '../archive/ledger/compaction/job-blooms.js';
 import { LedgerFileError } from '../archive/ledger/compaction/ledger-file-error.js';
 import type { DailyCovers, Rollup } from '../archive/ledger/compaction/rollup.js';
 import { startOfPartition } from '../archive/ledger/ledger-reader.js';
@@ -162,11 +163,11 @@ export function createFailureHistory(options: FailureHistoryOptions): FailureHis
     const unsearched = [...files.keys()].slice(fewestSearched());
     const searches = readAhead(unsearched, CONCURRENCY, async (index) => {
       const file = files[index];
-      const jobs = file === undefined ? [] : jobsToSearch(file, index);
-      if (file === undefined || jobs.length === 0) return { index, lines: [] };
+      const jobs = file === undefined ? new Map() : jobsToSearch(file, index);
+      if (file === undefined || jobs.size === 0) return { index, lines: [] };
       return {
         index,
-        lines: await findSettlingLines(store, file.key, new Set(jobs), decode).catch(noteDamaged(file)),
+        lines: await findSettlingLines(store, file.key, jobs, decode).catch(noteDamaged(file)),
       };
     });
     for await (const { index, lines } of searches) {
@@ -184,11 +185,13 @@ export function createFailureHistory(options: FailureHistoryOptions): FailureHis
     return fewest;
   }
 
-  function jobsToSearch(file: CompactedFile, index: number): string[] {
-    return [...past.jobs].flatMap(([job, { failure, file: own, searched }]) => {
+  function jobsToSearch(file: CompactedFile, index: number): Map<string, JobProbe> {
+    const wanted = new Map<string, JobProbe>();
+    for (const [job, { failure, file: own, searched, probe }] of past.jobs) {
       const mayHold = failure !== null && own !== null && own !== file.key && failure.time < file.until;
-      return mayHold && searched <= index ? [job] : [];
-    });
+      if (mayHold && searched <= index) wanted.set(job, probe);
+    }
+    return wanted;
   }
 
   const noteDamaged = (file: CompactedFile) => (cause: unknown) => {

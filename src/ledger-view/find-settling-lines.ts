@@ -1,3 +1,4 @@
+import type { JobProbe } from '../archive/ledger/compaction/job-blooms.js';
 import { openLedgerFile } from '../archive/ledger/compaction/open-ledger-file.js';
 import type { ObjectStore } from '../store/object-store.js';
 import type { RunWork } from '../time/work-queue.js';
@@ -10,15 +11,13 @@ import type { SettlingLine } from './past-failures.js';
 export async function findSettlingLines(
   store: ObjectStore,
   key: string,
-  jobs: ReadonlySet<string>,
+  jobs: ReadonlyMap<string, JobProbe>,
   run?: RunWork,
 ): Promise<SettlingLine[]> {
   const file = await openLedgerFile(store, key, undefined, run);
   if (file === null) return [];
-  const groups = new Set<number>();
-  for (const job of jobs) for (const group of await file.rowGroupsOfJob(job)) groups.add(group);
   const lines: SettlingLine[] = [];
-  for (const group of groups) {
+  for (const group of await file.rowGroupsOfJobs([...jobs.values()])) {
     const columns = await file.readColumns(group, ['jobId', 'outcome', 'receivedAt']);
     for (const [index, job] of columns.jobId.entries()) {
       if (job === null || !jobs.has(job)) continue;

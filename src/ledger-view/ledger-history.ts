@@ -1,4 +1,5 @@
 import pLimit from 'p-limit';
+import { probeOfJob } from '../archive/ledger/compaction/job-blooms.js';
 import { LedgerFileError } from '../archive/ledger/compaction/ledger-file-error.js';
 import { listPartition } from '../archive/ledger/ledger-reader.js';
 import { readAhead } from '../archive/ledger/read-ahead.js';
@@ -73,7 +74,7 @@ export function createLedgerHistory(options: LedgerHistoryOptions): LedgerHistor
 
   async function mayHoldJob(file: CompactedFile, job: string): Promise<boolean> {
     try {
-      return (await (await compacted.open(file))?.rowGroupsOfJob(job))?.length !== 0;
+      return (await (await compacted.open(file))?.rowGroupsOfJobs([probeOfJob(job)]))?.length !== 0;
     } catch (error) {
       if (error instanceof LedgerFileError) return true;
       throw error;

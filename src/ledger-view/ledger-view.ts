@@ -33,7 +33,7 @@ export interface LedgerViewOptions {
   /** Milliseconds between polls of the store while the view is in use, and otherwise. Defaults 3,000 and 60,000. */
   readonly fastInterval?: number;
   readonly slowInterval?: number;
-  /** Milliseconds `openFailures` waits for the search of the past. Default 1,000. */
+  /** Milliseconds `openFailures` waits for the search of the past. Default 600. */
   readonly patience?: number;
   /** Segments read at once. Default 16. */
   readonly concurrency?: number;
@@ -119,9 +119,9 @@ export interface LedgerView {
    */
   rows(query?: Omit<DeliveryQuery, 'limit' | 'cursor'>): AsyncGenerator<readonly LedgerRow[]>;
   /**
-   * Jobs whose last outcome is a failure, over the time the service keeps results. Answers within a second or two, even
-   * with what was found so far; the search goes on. Rejects with `Problem` `request-invalid` for a cursor that this view
-   * did not return.
+   * Jobs whose last outcome is a failure, over the time the service keeps results. Answers within a second, even with what
+   * was found so far; the search goes on. Rejects with `Problem` `request-invalid` for a cursor that this view did not
+   * return.
    */
   openFailures(query: FailureQuery): Promise<FailurePage>;
   /** Settles when all that `openFailures` covers is searched; without it the first pages may be incomplete. */
@@ -145,7 +145,7 @@ const DAY = 24 * 3_600_000;
 const OTHER_OUTCOMES: readonly string[] = ['read', 'signed-in', 'sign-in-failed', 'ended'];
 
 export function createLedgerView(options: LedgerViewOptions): LedgerView {
-  const { store, clock = Date.now, windowMs = 7 * DAY, retention = 7 * DAY, patience = 1000 } = options;
+  const { store, clock = Date.now, windowMs = 7 * DAY, retention = 7 * DAY, patience = 600 } = options;
   const loader = createSegmentLoader(store, {
     concurrency: options.concurrency ?? 16,
     onNewerLines: options.onNewerLines,

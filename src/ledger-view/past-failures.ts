@@ -1,3 +1,4 @@
+import { type JobProbe, probeOfJob } from '../archive/ledger/compaction/job-blooms.js';
 import { isFailure, settles } from '../domain/failure-rules.js';
 import { type LedgerRow, LineBlock, linesOf } from './ledger-row.js';
 
@@ -11,6 +12,7 @@ export interface PastFailure {
   file: string | null;
   /** How many of the compacted files were searched for lines that settle `failure`. */
   searched: number;
+  readonly probe: JobProbe;
 }
 
 /** The open failures of the time before the rows in memory. Bounded: a failing job takes some 2 KB. */
@@ -55,7 +57,8 @@ export function createPastFailures(): PastFailures {
       omitted += 1;
       return;
     }
-    const job = known ?? { first, failure: null, conflict: null, file: null, searched: 0 };
+    const probe = known?.probe ?? probeOfJob(row.job);
+    const job = known ?? { first, failure: null, conflict: null, file: null, searched: 0, probe };
     job.first = Math.min(job.first, first);
     if (row.outcome === 'conflict') {
       if (isNewer(row, job.conflict)) job.conflict = withOwnLine(row);

@@ -39,7 +39,7 @@ export interface CompactedFiles {
 
 /** Descriptions take some kilobytes each. */
 const MAX_KEPT = 2000;
-/** An open file takes some 10 KiB for every thousand rows. */
+/** An open file takes some 3 KiB for every thousand rows. */
 const MAX_OPEN = 8;
 const CONCURRENCY = 16;
 

@@ -1,3 +1,4 @@
+import { probeOfJob } from '../../archive/ledger/compaction/job-blooms.js';
 import { LedgerFileError } from '../../archive/ledger/compaction/ledger-file-error.js';
 import type { LedgerFile } from '../../archive/ledger/compaction/open-ledger-file.js';
 import { hasContextValue } from '../../domain/context.js';
@@ -83,7 +84,8 @@ async function groupsOf(
   const opened = await open(file);
   if (opened === null) throw new UnreadableFile(file, `${file.key} is missing`);
   const { job } = search.filters;
-  const indexes = job === undefined ? opened.rowGroups.keys() : await opened.rowGroupsOfJob(job);
+  const indexes =
+    job === undefined ? opened.rowGroups.keys() : await opened.rowGroupsOfJobs([probeOfJob(job)]);
   return [...indexes].flatMap((index) => {
     const { first = 0, last = 0 } = opened.rowGroups[index] ?? {};
     if (first > latest || last < search.since) return [];

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { LedgerLine } from '../../../domain/delivery.js';
 import type { ObjectStore } from '../../../store/object-store.js';
 import type { Pause } from '../../../time/cooperative-yield.js';
+import { probeOfJob } from './job-blooms.js';
 import { LedgerFileError } from './ledger-file-error.js';
 import { openLedgerFile } from './open-ledger-file.js';
 
@@ -38,5 +39,5 @@ export async function readDigests(
     }
   }
   // A damaged bloom filter hides jobs.
-  if (jobId !== null) await file.rowGroupsOfJob(jobId);
+  if (jobId !== null) await file.rowGroupsOfJobs([probeOfJob(jobId)]);
 }

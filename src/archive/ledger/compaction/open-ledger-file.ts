@@ -4,10 +4,10 @@ import { cooperativeYield } from '../../../time/cooperative-yield.js';
 import { type RunWork, runAtOnce } from '../../../time/work-queue.js';
 import { decodeColumn } from './decode-column.js';
 import type { ByteRange } from './file-checks.js';
-import { type JobBlooms, parseBlooms, rangeOfBlooms, rowGroupsOfJob } from './job-blooms.js';
+import { type JobBlooms, type JobProbe, mayHoldJob, parseBlooms, rangeOfBlooms } from './job-blooms.js';
 import { decodeLine, LEDGER_COLUMNS, type LedgerColumn, type LedgerColumns } from './ledger-columns.js';
 import { decoding, LedgerFileError } from './ledger-file-error.js';
-import { chunksOf, type GroupFooter, parseFooter, TRAILER_BYTES, verifyChunks } from './ledger-footer.js';
+import { chunksOf, type LedgerFooter, parseFooter, TRAILER_BYTES, verifyChunks } from './ledger-footer.js';
 import { readRange } from './read-range.js';
 
 /** A Parquet file of ledger lines, read by ranges. Its rows are sorted by time of receipt, delivery id and outcome. */
@@ -35,14 +35,12 @@ export interface LedgerFile {
     columns: readonly Column[],
   ): Promise<LedgerColumns<Column>>;
 
-  /** Indexes of the row groups that may hold lines of the job: of all that do, and of some 1 % of the others. */
-  rowGroupsOfJob(jobId: string): Promise<number[]>;
+  /** Indexes of the row groups that may hold lines of one of the jobs: of all that do, and for each job some of the others. */
+  rowGroupsOfJobs(jobs: readonly JobProbe[]): Promise<number[]>;
 }
 
 export interface LedgerRowGroup {
   readonly rows: number;
-  /** Compressed size. */
-  readonly bytes: number;
   /** Time of receipt of the first and of the last line, in milliseconds since the epoch. */
   readonly first: number;
   readonly last: number;
@@ -54,7 +52,7 @@ const MAX_FOOTER_BYTES = 8 * 1024 * 1024;
 
 /**
  * Reads the file's footer; null when the file is missing. Throws `StoreError`, and `LedgerFileError` for a damaged or
- * foreign file; so do the methods of the result. It holds some 10 KiB of memory for every thousand rows.
+ * foreign file; so do the methods of the result. It holds some 3 KiB of memory for every thousand rows.
  *
  * @param size of the file, where the caller knows it: saves a request
  * @param run decodes footer and bloom filters
@@ -69,17 +67,18 @@ export async function openLedgerFile(
   if (bytes === undefined) return null;
   const tail = await readFooter(store, key, bytes);
   if (tail === null) return null;
-  const groups = await decoding(key, () => run(() => parseFooter(tail, bytes)));
-  return createLedgerFile(store, key, bytes, groups, run);
+  const footer = await decoding(key, () => run(() => parseFooter(tail, bytes)));
+  return createLedgerFile(store, key, bytes, footer, run);
 }
 
 function createLedgerFile(
   store: ObjectStore,
   key: string,
   bytes: number,
-  groups: readonly GroupFooter[],
+  footer: LedgerFooter,
   run: RunWork,
 ): LedgerFile {
+  const { groups } = footer;
   let blooms: JobBlooms | null = null;
 
   async function read(range: ByteRange): Promise<Buffer> {
@@ -89,8 +88,8 @@ function createLedgerFile(
   }
 
   async function readColumns<Column extends LedgerColumn>(rowGroup: number, columns: readonly Column[]) {
-    const group = groups[rowGroup];
-    if (group === undefined) throw new RangeError(`${key} has no row group ${rowGroup}`);
+    if (groups[rowGroup] === undefined) throw new RangeError(`${key} has no row group ${rowGroup}`);
+    const group = await decoding(key, () => footer.describe(rowGroup));
     const { chunks, range } = chunksOf(group, columns);
     const content = await read(range);
     return decoding(key, async () => {
@@ -111,12 +110,7 @@ function createLedgerFile(
     key,
     bytes,
     rows: groups.reduce((sum, { rows }) => sum + rows, 0),
-    rowGroups: groups.map(({ rows, first, last, range }) => ({
-      rows,
-      first,
-      last,
-      bytes: range.end - range.start,
-    })),
+    rowGroups: groups,
     readColumns,
 
     async readLines(rowGroup, rows) {
@@ -132,14 +126,20 @@ function createLedgerFile(
       });
     },
 
-    async rowGroupsOfJob(jobId) {
-      const range = rangeOfBlooms(groups);
+    async rowGroupsOfJobs(jobs) {
+      const range = await decoding(key, () => rangeOfBlooms(footer));
       if (range === null) return [];
       if (blooms === null) {
         const content = await read(range);
         blooms = await decoding(key, () => run(() => parseBlooms(groups, content)));
       }
-      return rowGroupsOfJob(blooms, jobId);
+      const found: number[] = [];
+      const pause = cooperativeYield();
+      for (const [index, filter] of blooms.entries()) {
+        if (mayHoldJob(filter, jobs)) found.push(index);
+        await pause();
+      }
+      return found;
     },
   };
 }

@@ -1,3 +1,5 @@
+import type { ByteRange } from './file-checks.js';
+
 /** Types of Thrift's compact protocol that a Parquet footer uses. */
 const TRUE = 1;
 const FALSE = 2;
@@ -11,11 +13,19 @@ const STRUCT = 12;
 /** Footers nest structs and lists some eight deep. */
 const MAX_DEPTH = 32;
 
+/** Where a list and its elements lie. */
+export interface ThriftList extends ByteRange {
+  readonly elements: readonly ByteRange[];
+}
+
 /**
  * Walks a struct of Thrift's compact protocol and throws unless all of it lies within the bytes. The decoder of hyparquet
  * makes arrays of the length that a list says it has: a few damaged bytes could ask for gigabytes.
+ *
+ * @returns the lists among the fields of the struct itself, in their order
  */
-export function checkThriftBounds(bytes: Buffer): void {
+export function checkThriftBounds(bytes: Buffer): ThriftList[] {
+  const lists: ThriftList[] = [];
   let offset = 0;
 
   function readByte(): number {
@@ -41,13 +51,20 @@ export function checkThriftBounds(bytes: Buffer): void {
   }
 
   function skipList(depth: number): void {
+    const start = offset;
     const header = readByte();
     const type = header & 0x0f;
     const length = header >> 4 === 15 ? readVarint() : header >> 4;
     // Every element has a byte at least.
     if (length > bytes.length - offset) throw new Error(`its footer has a list of ${length} elements`);
     const isFlag = type === TRUE || type === FALSE;
-    for (let index = 0; index < length; index += 1) skipValue(isFlag ? BYTE : type, depth);
+    const elements: ByteRange[] = [];
+    for (let index = 0; index < length; index += 1) {
+      const first = offset;
+      skipValue(isFlag ? BYTE : type, depth);
+      if (depth === 1) elements.push({ start: first, end: offset });
+    }
+    if (depth === 1) lists.push({ start, end: offset, elements });
   }
 
   function skipStruct(depth: number): void {
@@ -70,4 +87,5 @@ export function checkThriftBounds(bytes: Buffer): void {
   }
 
   skipStruct(0);
+  return lists;
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { parquetMetadata } from 'hyparquet';
+import { probeOfJob } from '../../../../../src/archive/ledger/compaction/job-blooms.js';
 import { LedgerFileError } from '../../../../../src/archive/ledger/compaction/ledger-file-error.js';
 import { encodeLedgerFile } from '../../../../../src/archive/ledger/compaction/ledger-parquet.js';
 import {
@@ -57,7 +58,7 @@ async function open(bytes: Buffer): Promise<LedgerFile> {
 
 async function readAll(bytes: Buffer): Promise<LedgerLine[]> {
   const file = await open(bytes);
-  await file.rowGroupsOfJob('job-1');
+  await file.rowGroupsOfJobs([probeOfJob('job-1')]);
   const groups = await Promise.all(file.rowGroups.map((_, index) => file.readLines(index)));
   return groups.flat();
 }
@@ -133,10 +134,12 @@ describe('an open ledger file', () => {
   it('finds the row groups of a job', async () => {
     const file = await open(await encoded);
 
-    expect(await file.rowGroupsOfJob('job-1')).toContain(0);
-    expect(await file.rowGroupsOfJob('job-4999')).toContain(2);
+    expect(await file.rowGroupsOfJobs([probeOfJob('job-1')])).toContain(0);
+    expect(await file.rowGroupsOfJobs([probeOfJob('job-4999')])).toContain(2);
+    const several = ['job-4999', 'job-1', 'other'].map(probeOfJob);
+    expect(await file.rowGroupsOfJobs(several)).toEqual(expect.arrayContaining([0, 2]));
     const found = await Promise.all(
-      Array.from({ length: 300 }, (_, index) => file.rowGroupsOfJob(`other-${index}`)),
+      Array.from({ length: 300 }, (_, index) => file.rowGroupsOfJobs([probeOfJob(`other-${index}`)])),
     );
     // 900 questions with 1 % of wrong answers.
     expect(found.flat().length).toBeLessThan(30);
@@ -145,10 +148,10 @@ describe('an open ledger file', () => {
   it('has no row groups of jobs when no line has a job', async () => {
     const file = await open(await encode([ledgerLine({ jobId: null })]));
 
-    expect(await file.rowGroupsOfJob('job-1')).toEqual([]);
+    expect(await file.rowGroupsOfJobs([probeOfJob('job-1')])).toEqual([]);
   });
 
-  it('asks the store for the end of the file, for one range of a row group and once for the bloom filters', async () => {
+  it('asks the store for the end of the file, for a range of a row group and once for the bloom filters', async () => {
     const bytes = await encoded;
     const store = await storeWith(bytes);
     const ranges: { start: number; end: number }[] = [];
@@ -162,13 +165,14 @@ describe('an open ledger file', () => {
     };
     const file = await openLedgerFile(counted, KEY, bytes.length);
     await file?.readColumns(0, ['deliveryId', 'outcome']);
-    await file?.rowGroupsOfJob('job-1');
-    await file?.rowGroupsOfJob('job-2');
+    await file?.rowGroupsOfJobs([probeOfJob('job-1')]);
+    await file?.rowGroupsOfJobs([probeOfJob('job-2')]);
+    await file?.readLines(0);
 
-    expect(ranges).toHaveLength(3);
+    expect(ranges).toHaveLength(4);
     expect(ranges[0]).toEqual({ start: Math.max(0, bytes.length - 128 * 1024), end: bytes.length - 1 });
-    const [, columns, blooms] = ranges.map(({ start, end }) => end - start + 1);
-    expect(columns).toBeLessThan((file?.rowGroups[0]?.bytes ?? 0) * 0.7);
+    const [, columns, blooms, rowGroup = 0] = ranges.map(({ start, end }) => end - start + 1);
+    expect(columns).toBeLessThan(rowGroup * 0.7);
     expect(blooms).toBeLessThan(15_000);
   });
 
@@ -223,6 +227,26 @@ describe('a file that is damaged or foreign', () => {
       }),
       { numRuns: 150 },
     );
+  });
+
+  it('is read up to a row group that its footer describes wrongly', async () => {
+    const bytes = Buffer.from(await encode(linesOf(5000)));
+    const names = Buffer.from('deliveryId');
+    // The name is in the schema, then in each row group.
+    let at = -1;
+    for (let count = 0; count < 3; count += 1) at = bytes.indexOf(names, at + 1);
+    bytes.write('X', at);
+    const file = await open(bytes);
+
+    expect(await file.readLines(0)).toHaveLength(2048);
+    await expect(file.readLines(1)).rejects.toThrow('its row group 1 is damaged');
+    expect(await file.readLines(2)).toHaveLength(904);
+  });
+
+  it('is rejected without the magic number at its end', async () => {
+    const bytes = Buffer.from(await encoded);
+    bytes.write('X', bytes.length - 1);
+    await rejected(bytes);
   });
 
   it('is rejected with a bit flipped in the head of a page', async () => {

@@ -56,10 +56,14 @@ async function run({ config, parts, signal }: RecoveryWork, options: Options): P
 
 function formatReport(report: CompactionReport): string[] {
   const { hours, files, lines, segments, days, deleted, broken, newer, inProgress, faults } = report;
+  const isWhole = faults.length === 0 && inProgress === 0 && !report.interrupted;
   return [
-    files === 0
-      ? 'No hour had anything to compact.'
-      : `Compacted ${count(hours, 'hour')}: ${count(lines, 'line')} of ${count(segments, 'segment')} in ${count(files, 'file')}.`,
+    ...(files === 0 && isWhole ? ['No hour had anything to compact.'] : []),
+    ...(files > 0
+      ? [
+          `Compacted ${count(hours, 'hour')}: ${count(lines, 'line')} of ${count(segments, 'segment')} in ${count(files, 'file')}.`,
+        ]
+      : []),
     ...(days > 0 ? [`Summed up ${count(days, 'day')}.`] : []),
     ...(deleted > 0 ? [`Deleted ${count(deleted, 'segment')}.`] : []),
     ...(broken > 0 ? [`${count(broken, 'line')} cannot be read; the segments stay.`] : []),

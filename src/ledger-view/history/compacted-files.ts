@@ -4,6 +4,7 @@ import { type LedgerFile, openLedgerFile } from '../../archive/ledger/compaction
 import { readRollup } from '../../archive/ledger/compaction/read-rollup.js';
 import { OTHER, type Rollup } from '../../archive/ledger/compaction/rollup.js';
 import type { ObjectStore } from '../../store/object-store.js';
+import { createWorkQueue } from '../../time/work-queue.js';
 import type { RowSearch } from '../delivery-query.js';
 import type { LedgerHour } from './ledger-hours.js';
 
@@ -45,6 +46,7 @@ const CONCURRENCY = 16;
 
 export function createCompactedFiles(store: ObjectStore): CompactedFiles {
   const limit = pLimit(CONCURRENCY);
+  const decode = createWorkQueue();
   const kept = new Map<string, CompactedFile | null>();
   const open = new Map<string, Promise<LedgerFile | null>>();
 
@@ -52,7 +54,7 @@ export function createCompactedFiles(store: ObjectStore): CompactedFiles {
     const key = rollupKey(hour, n);
     const known = kept.get(key);
     if (known !== undefined) return known;
-    const rollup = await limit(() => readRollup(store, key));
+    const rollup = await limit(() => readRollup(store, key, decode));
     if (rollup === null) return unknownFile(parquetKey(hour, n));
     const file = fileOf(rollup);
     remember(kept, key, file, MAX_KEPT);
@@ -76,7 +78,7 @@ export function createCompactedFiles(store: ObjectStore): CompactedFiles {
     },
     async open(file) {
       const known = open.get(file.key);
-      const opening = known ?? limit(() => openLedgerFile(store, file.key, file.bytes));
+      const opening = known ?? limit(() => openLedgerFile(store, file.key, file.bytes, decode));
       remember(open, file.key, opening, MAX_OPEN);
       try {
         return await opening;

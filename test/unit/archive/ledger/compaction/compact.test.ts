@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { COMPACTION_FOLDER } from '../../../../../src/archive/layout.js';
 import { compact } from '../../../../../src/archive/ledger/compaction/compact.js';
 import type { LedgerLine } from '../../../../../src/domain/delivery.js';
 import { StoreError } from '../../../../../src/store/object-store.js';
@@ -59,6 +60,30 @@ describe('compact', () => {
     const lines = fillHour(store, '2026-03-04T04', 7);
     const segment = [...store.objects.values()][0]?.body.length ?? 0;
     expect(await compact(partsOf(store, { fileBytes: 2.5 * segment }))).toMatchObject({ hours: 1, files: 4 });
+    await expectExactlyOnce(store, lines);
+  });
+
+  it('lists an hour only as far as the next file takes it, because the names of a large one fill the memory', async () => {
+    const store = storeAt();
+    const lines = fillHour(store, '2026-03-04T04', 20);
+    const segment = [...store.objects.values()][0]?.body.length ?? 0;
+    let listed = 0;
+    const listedBefore: number[] = [];
+    const counting = {
+      ...store,
+      async *list(prefix: string, options?: { startAfter?: string }) {
+        for await (const object of store.list(prefix, options)) {
+          if (prefix.startsWith('ledger/')) listed += 1;
+          yield object;
+        }
+      },
+      create(...[key, ...rest]: Parameters<typeof store.create>) {
+        if (key.startsWith(COMPACTION_FOLDER)) listedBefore.push(listed);
+        return store.create(key, ...rest);
+      },
+    };
+    await compact(partsOf(counting, { fileBytes: 5.5 * segment }));
+    expect(listedBefore).toEqual([6, 11, 16, 20]);
     await expectExactlyOnce(store, lines);
   });
 

@@ -106,6 +106,8 @@ async function* pendingUploads(
       if (!UploadId || !Initiated || !key.startsWith(prefix)) continue;
       yield { upload: { key: key.slice(bucket.prefix.length), uploadId: UploadId }, begun: Initiated };
     }
+    if (page.IsTruncated && !page.NextKeyMarker)
+      throw new StoreError('sweep', `the listing of uploads of "${folder}" is truncated and does not go on`);
     marker = page.IsTruncated
       ? { KeyMarker: keyOf(page.NextKeyMarker), UploadIdMarker: page.NextUploadIdMarker }
       : null;

@@ -19,6 +19,7 @@ export interface RecordedRequest extends S3Request {
 export type Misbehaviour =
   | { kind: 'answer'; status: number; code: string; done?: boolean; headers?: Record<string, string> }
   | { kind: 'error200'; code: string; done?: boolean }
+  | { kind: 'xml'; body: string; done?: boolean }
   | { kind: 'page'; status?: number; headers?: Record<string, string>; done?: boolean }
   | { kind: 'reset'; done?: boolean }
   | { kind: 'hang'; done?: boolean }
@@ -122,6 +123,12 @@ function misbehave(fault: Misbehaviour, honest: S3Answer | null, response: Serve
     const headers = { 'content-type': 'text/html', ...fault.headers };
     send(response, { status: fault.status ?? 200, headers, body: Buffer.from('<html>maintenance</html>') });
   }
+  if (fault.kind === 'xml')
+    send(response, {
+      status: 200,
+      headers: { 'content-type': 'application/xml' },
+      body: Buffer.from(fault.body),
+    });
   if (fault.kind === 'error200') send(response, { ...s3Error(500, fault.code), status: 200 });
   if (fault.kind === 'cut' && honest !== null) {
     response.writeHead(honest.status, { ...honest.headers, 'content-length': honest.body.length });

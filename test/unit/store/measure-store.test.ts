@@ -31,6 +31,9 @@ describe('a measured store', () => {
     for await (const _ of store.list(''));
     for await (const _ of store.folders('')) break;
     await store.delete('a/b');
+    for await (const _ of store.purge('a/c'));
+    for await (const _ of store.traces('a/'));
+    await store.abortUploads('a/');
     await store.sweepUploads(new Date(0));
     expect(calls).toEqual([
       'create ok',
@@ -43,7 +46,62 @@ describe('a measured store', () => {
       'list ok',
       'folders ok',
       'delete ok',
+      'purge ok',
+      'traces ok',
+      'abortUploads ok',
       'sweepUploads ok',
+    ]);
+    expect(under.standIn.state.objects.size).toBe(0);
+  });
+
+  it('does what the store does, and can do no more than it can', async () => {
+    await store.create('a/b', Buffer.from('x'), HEADERS);
+    const upload = await store.startUpload('a/u', HEADERS);
+    await upload.write(Buffer.from('part'));
+    await upload.complete();
+    await (await store.startUpload('a/aborted', HEADERS)).abort();
+    const found: string[] = [];
+    for await (const { key, size } of store.list('')) found.push(`${key} ${size}`);
+    for await (const key of store.traces('a/')) found.push(key);
+    expect(found).toEqual(['a/b 1', 'a/u 4', 'a/b', 'a/u']);
+    expect(under.standIn.state.uploads.size).toBe(0);
+    expect(store.traits).toBe(under.store.traits);
+    expect(store.expiry).toBeUndefined();
+    expect(store.tags).toBeUndefined();
+  });
+
+  it('reports tags and expiry of the stores that have them', async () => {
+    const found = { key: 'a', size: 1, modifiedAt: new Date(0) };
+    const ends = ['removed', 'missing', 'replaced'] as const;
+    let removed = 0;
+    const store = measureStore(
+      {
+        ...under.store,
+        tags: async (key) => (key === 'a' ? { kind: 'data' } : null),
+        expiry: {
+          async *older() {
+            yield found;
+          },
+          remove: async () => ends[removed++] ?? 'removed',
+          removeEmpty: async () => {},
+        },
+      },
+      (operation, result) => calls.push(`${operation} ${result}`),
+    );
+    expect(await store.tags?.('a')).toEqual({ kind: 'data' });
+    expect(await store.tags?.('b')).toBeNull();
+    const search = { before: () => 0, onUnreadable: () => {} };
+    for await (const each of store.expiry?.older('', search) ?? []) expect(each).toBe(found);
+    for (const end of ends) expect(await store.expiry?.remove(found)).toBe(end);
+    await store.expiry?.removeEmpty('a/');
+    expect(calls).toEqual([
+      'tags ok',
+      'tags absent',
+      'older ok',
+      'expire ok',
+      'expire absent',
+      'expire ok',
+      'removeEmpty ok',
     ]);
   });
 

@@ -59,6 +59,34 @@ describe('probing a store', () => {
     expect(standIn.state.objects.size + standIn.state.uploads.size).toBe(0);
   });
 
+  it('names an S3 that refuses and overwrites nevertheless', async () => {
+    const { store, standIn } = await standInStore();
+    standIn.misbehave = ({ operation, key, attempt }) => {
+      const isSecond = operation === 'PutObject' && key.endsWith('/twice') && attempt === 2;
+      const isLate = operation === 'CompleteUpload' && key.endsWith('/upload-taken');
+      standIn.ignoreConditions = isSecond || isLate;
+      if (!isSecond && !isLate) return null;
+      return { kind: 'answer', status: 412, code: 'PreconditionFailed', done: true };
+    };
+    expect(await probeStore(store)).toMatchObject({
+      conditionalPut: 'ignored',
+      conditionalComplete: 'ignored',
+      trustworthy: false,
+    });
+  });
+
+  it('does not take an S3 that loses metadata', async () => {
+    const { store, standIn } = await standInStore();
+    standIn.misbehave = ({ operation, key }) => {
+      if (operation === 'HeadObject' && key.endsWith('/write'))
+        standIn.state.put(key, Buffer.from('whatever'), {});
+      return null;
+    };
+    const report = await probeStore(store);
+    expect(report).toMatchObject({ writable: false, trustworthy: false });
+    expect(report.findings[0]).toMatch(/does not keep metadata/);
+  });
+
   it('names an S3 whose condition is not atomic', async () => {
     const { store, standIn } = await standInStore();
     // Looks when the request arrives and writes later, as a gateway over an eventually consistent store does.

@@ -72,6 +72,43 @@ describe('the file store', () => {
     expect(await store.head('a/c')).toMatchObject({ contentType: 'application/octet-stream', metadata: {} });
   });
 
+  it('knows no headers of a restored object when several lie there', async () => {
+    await store.create('a/b', Buffer.from('x'), headers('me'));
+    await writeFile(`${folder}/store/.meta/a/b#1.json`, JSON.stringify(headers('crashed')));
+    await cp(`${folder}/store`, `${folder}/restored`, { recursive: true });
+    const restored = createFileStore({ directory: `${folder}/restored`, partSize: 1024 });
+    expect(await restored.head('a/b')).toMatchObject({
+      contentType: 'application/octet-stream',
+      metadata: {},
+    });
+  });
+
+  it('is not misled by other files among its metadata', async () => {
+    await store.create('a/b', Buffer.from('x'), headers('me'));
+    await cp(`${folder}/store`, `${folder}/restored`, { recursive: true });
+    for (const name of ['README', '#1.json', 'b#x.json', 'b#1.json~', 'b.json'])
+      await writeFile(`${folder}/restored/.meta/a/${name}`, JSON.stringify(headers('foreign')));
+    const restored = createFileStore({ directory: `${folder}/restored`, partSize: 1024 });
+    expect(await restored.head('a/b')).toMatchObject(headers('me'));
+    await restored.sweepUploads(new Date(Date.now() + 1000));
+    expect(await restored.head('a/b')).toMatchObject(headers('me'));
+  });
+
+  it('leaves a folder where an object should be as it is when that is deleted', async () => {
+    await store.create('a/b/c', Buffer.from('x'), headers('me'));
+    await store.delete('a/b');
+    expect(await store.head('a/b/c')).toMatchObject(headers('me'));
+  });
+
+  it('lists a folder only while an object lies in it', async () => {
+    await store.create('a/b/c', Buffer.from('x'), headers('me'));
+    await mkdir(`${folder}/store/a/empty/deeper`, { recursive: true });
+    await writeFile(`${folder}/store/a/object`, 'x');
+    const found: string[] = [];
+    for await (const each of store.folders('a/')) found.push(each);
+    expect(found).toEqual(['a/b/']);
+  });
+
   describe('that sweeps', () => {
     const long = 'n'.repeat(250);
     const later = () => new Date(Date.now() + 1000);

@@ -14,9 +14,9 @@ describe('purging a folder of a bucket', () => {
   afterEach(() => place.close());
 
   const put = (key: string, text = key) => place.store.replace(key, Buffer.from(text), TEXT);
-  const purge = async (): Promise<PurgedObject[]> => {
+  const purge = async (what = FOLDER): Promise<PurgedObject[]> => {
     const purged: PurgedObject[] = [];
-    for await (const each of place.store.purge(FOLDER)) purged.push(each);
+    for await (const each of place.store.purge(what)) purged.push(each);
     return purged;
   };
   const operations = () => place.standIn.requests.map(({ operation }) => operation);
@@ -125,6 +125,19 @@ describe('purging a folder of a bucket', () => {
     refuse(({ operation }) => operation === 'ListVersions' || operation === 'GetVersioning');
     expect((await purge()).map(({ kept }) => kept?.reason)).toEqual(['unlisted']);
   });
+
+  it.each(['with', 'without'])(
+    'removes one object, not those whose names begin with its own, %s versions',
+    async (versions) => {
+      for (const key of ['jobs/j1/a', 'jobs/j1/a.json', 'jobs/j1/a/b']) await put(key);
+      if (versions === 'without') refuse(({ operation }) => operation === 'ListVersions', 501);
+      expect((await purge('jobs/j1/a')).map(({ key }) => key)).toEqual(['jobs/j1/a']);
+      expect([...place.standIn.state.objects.keys()]).toEqual([
+        `${PREFIX}jobs/j1/a.json`,
+        `${PREFIX}jobs/j1/a/b`,
+      ]);
+    },
+  );
 
   it('takes a server without versions for what it is', async () => {
     await put('jobs/j1/a');

@@ -16,11 +16,13 @@ describe('reading from S3', () => {
 
   const answer = (status: number, code: string) => (): Misbehaviour => ({ kind: 'answer', status, code });
 
-  async function listed(): Promise<string[]> {
-    const keys: string[] = [];
-    for await (const { key } of under.store.list('')) keys.push(key);
-    return keys;
+  async function all<T>(listing: AsyncIterable<T>): Promise<T[]> {
+    const found: T[] = [];
+    for await (const each of listing) found.push(each);
+    return found;
   }
+
+  const listed = async () => (await all(under.store.list(''))).map(({ key }) => key);
 
   it('ends in a StoreError when the connection is cut', async () => {
     under.standIn.misbehave = () => ({ kind: 'cut' });
@@ -46,6 +48,13 @@ describe('reading from S3', () => {
     await expect(listed()).rejects.toThrow(/the bucket does not exist/);
   });
 
+  it('takes an object that was missing for deleted, also where the server says so', async () => {
+    under.standIn.misbehave = answer(404, 'NoSuchKey');
+    await under.store.delete('a/none');
+    under.standIn.misbehave = answer(404, 'NoSuchBucket');
+    await expect(under.store.delete('a/none')).rejects.toThrow(/the bucket does not exist/);
+  });
+
   it.each([
     [403, 'AccessDenied'],
     [500, 'InternalError'],
@@ -63,6 +72,19 @@ describe('reading from S3', () => {
     under.standIn.misbehave = ({ query }) =>
       query.has('continuation-token') ? answer(500, 'InternalError')() : null;
     await expect(listed()).rejects.toThrow(StoreError);
+  });
+
+  it.each<[string, string, () => Promise<unknown>]>([
+    ['objects', 'ListBucketResult', () => listed()],
+    ['versions', 'ListVersionsResult', () => all(under.store.purge('jobs/j1/'))],
+    ['uploads', 'ListMultipartUploadsResult', () => under.store.sweepUploads(new Date())],
+  ])('ends a listing of %s that is cut off and names no next page with an error', async (_, root, list) => {
+    under.standIn.misbehave = ({ operation }) =>
+      operation.startsWith('List')
+        ? { kind: 'xml', body: `<?xml version="1.0"?><${root}><IsTruncated>true</IsTruncated></${root}>` }
+        : null;
+    await expect(list()).rejects.toThrow(/truncated/);
+    expect(under.standIn.requests).toHaveLength(1);
   });
 
   it('leaves out objects that are not valid keys of the store', async () => {

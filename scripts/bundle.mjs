@@ -2,16 +2,29 @@
 // half the time of the thousand files they are made of; docs/decisions/bundle.md has the figures. What others import (package.json,
 // "exports") stays as the compiler writes it.
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { build } from 'rolldown';
 
 // node-config looks for its parsers, and for the folder of its files, when it runs.
 const EXTERNAL = ['config'];
 
+const bundled = (file) => fileURLToPath(new URL(`bundled/${file}`, import.meta.url));
+const unused = bundled('unused.cjs');
+/** Packages, or most of one, that others load when they are loaded, and that nothing here calls. */
+const REPLACED = {
+  undici: bundled('undici.mjs'),
+  // Express makes parsers of bodies and queries; the admin port reads its JSON itself, and no query is parsed.
+  'body-parser': unused,
+  qs: unused,
+  // Exemplars of prom-client's default metrics.
+  '@opentelemetry/api': unused,
+};
+
 const { output } = await build({
   input: 'src/main.ts',
   platform: 'node',
   external: EXTERNAL,
-  resolve: { extensionAlias: { '.js': ['.ts', '.js'] } },
+  resolve: { alias: REPLACED, extensionAlias: { '.js': ['.ts', '.js'] } },
   logLevel: 'warn',
   write: false,
   output: {
@@ -27,10 +40,7 @@ mkdirSync('dist/chunks', { recursive: true });
 for (const each of output.toSorted(
   (one, other) => Number(one.isEntry ?? false) - Number(other.isEntry ?? false),
 )) {
-  writeFileSync(
-    `dist/${each.fileName}`,
-    each.type === 'chunk' ? withoutWideCharacters(each.code) : each.source,
-  );
+  writeFileSync(`dist/${each.fileName}`, each.type === 'chunk' ? asAscii(each.code) : each.source);
 }
 const written = new Set(output.map(({ fileName }) => fileName));
 for (const file of readdirSync('dist/chunks'))
@@ -56,11 +66,11 @@ function licencesOf(files) {
 }
 
 /**
- * Node keeps the text of each file that it loads, and two bytes for each character of a file with a single one beyond Latin-1. An escape
+ * Node keeps the text of each file that it loads, and two bytes for each character of a file with a single one beyond ASCII. An escape
  * means the same in texts, patterns and names; a backslash before such a character means nothing, but would take the one of the escape.
  */
-function withoutWideCharacters(code) {
-  return code.replace(/(\\*)([^\0-\xff])/g, (_, backslashes, character) => {
+function asAscii(code) {
+  return code.replace(/(\\*)([^\0-\x7f])/g, (_, backslashes, character) => {
     const before = backslashes.slice(backslashes.length % 2);
     return `${before}\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
   });

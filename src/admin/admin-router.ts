@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import express, { type Request, type Response, Router } from 'express';
+import { type Request, Router } from 'express';
 import { asProblem, Problem } from '../domain/problem.js';
 import { respondProblem, retryAfterOf } from '../receiver/http/respond.js';
 import { StoreError } from '../store/object-store.js';
@@ -8,9 +8,10 @@ import type { ChangeGate } from './access/change-gate.js';
 import { SignInRefusal } from './access/failed-sign-ins.js';
 import { rejectCrossSite } from './access/proxy-sign-in.js';
 import type { SignIn } from './access/sign-in.js';
-import type { AdminAnswer, AdminRequest, AdminRoute } from './api/admin-route.js';
+import type { AdminAnswer, AdminRoute } from './api/admin-route.js';
+import { type JsonLimits, readJson } from './read-json.js';
 
-export interface AdminRouterOptions {
+export interface AdminRouterOptions extends JsonLimits {
   readonly routes: readonly AdminRoute[];
   readonly signIn: SignIn;
   /** Every request but GET passes through it. */
@@ -21,7 +22,6 @@ export interface AdminRouterOptions {
   readonly onUnexpected: (error: unknown) => void;
 }
 
-const MAX_JSON = 1024 * 1024;
 /** How much of a rejected form is read, so that its sender can read the answer. */
 const DRAIN = { bytes: 1024 * 1024, ms: 5000 };
 const HEADERS_BY_STATUS: Readonly<Record<number, Record<string, string>>> = {
@@ -53,23 +53,25 @@ export function createAdminRouter(options: AdminRouterOptions): Router {
 function mountPath(router: Router, path: string, options: AdminRouterOptions): void {
   const { signIn, changes } = options;
   const routes = options.routes.filter((route) => route.path === path);
-  const parseJson = express.json({ limit: MAX_JSON, type: () => true, strict: false });
   for (const route of routes) {
-    const handlers = route.body === undefined ? [] : [parseJson];
-    router[lowerCase(route.method)](
-      path,
-      async (request, response, next) => {
-        const access = await signInTo(route, request, signIn);
-        response.locals.access = access;
-        options.onSignedIn(access, signIn.clientOf(request));
-        next();
-      },
-      ...handlers,
-      async (request, response) => {
-        const handle = () => route.handle(readRequest(request, response, signIn));
-        answer(response, await (route.method === 'GET' ? handle() : changes.pass(response, handle)));
-      },
-    );
+    router[lowerCase(route.method)](path, async (request, response) => {
+      const access = await signInTo(route, request, signIn);
+      const peer = signIn.clientOf(request);
+      options.onSignedIn(access, peer);
+      const body = route.body === undefined ? undefined : await readJson(request, options);
+      const handle = () =>
+        route.handle({
+          params: paramsOf(request),
+          query: queryOf(request),
+          body,
+          access,
+          actor: access.actor,
+          peer,
+          request,
+          response,
+        });
+      answer(response, await (route.method === 'GET' ? handle() : changes.pass(response, handle)));
+    });
   }
   const allow = routes.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).join(', ');
   router.all(path, (request, response) => {
@@ -100,20 +102,6 @@ async function signInTo(route: AdminRoute, request: Request, signIn: SignIn): Pr
     'right-missing',
     `This needs the right ${route.right}, which ${access.actor} does not have.`,
   );
-}
-
-function readRequest(request: Request, response: Response, signIn: SignIn): AdminRequest {
-  const access = response.locals.access as Access;
-  return {
-    params: paramsOf(request),
-    query: queryOf(request),
-    body: request.body as unknown,
-    access,
-    actor: access.actor,
-    peer: signIn.clientOf(request),
-    request,
-    response,
-  };
 }
 
 function paramsOf(request: Request): Record<string, string> {
@@ -165,9 +153,7 @@ function asRefusal(error: unknown): Problem {
     const detail = 'The store does not answer now; try again.';
     return new Problem('store-unavailable', detail, { cause: error, retryAfterMs });
   }
-  const { status, type } = (error ?? {}) as { status?: number; type?: string };
+  const { status } = (error ?? {}) as { status?: number };
   if (error instanceof Problem || status === undefined || status >= 500) return asProblem(error);
-  if (status === 413) return new Problem('body-too-large', `JSON bodies may have up to ${MAX_JSON} bytes.`);
-  if (type === undefined) return new Problem('not-found', 'The path is not well-formed.');
-  return new Problem('request-invalid', 'The body is not valid JSON.', { cause: error });
+  return new Problem('not-found', 'The path is not well-formed.');
 }

@@ -29,7 +29,7 @@ async function serve(): Promise<void> {
   const adminTokens = startTokens(config);
   const log = createLogger({
     level: config.log.level,
-    format: isPretty(config.log.pretty) ? 'pretty' : 'json',
+    ...(isPretty(config.log.pretty) ? { format: await prettyFormat() } : {}),
     replica: config.replicaName,
     secrets: [...secretValues(config), ...Object.values(adminTokens).map(({ token }) => token)],
   });
@@ -117,4 +117,9 @@ function stopOnSignal(service: Service, log: Logger): void {
 
 function isPretty(setting: Config['log']['pretty']): boolean {
   return setting === 'auto' ? isDevelopment() && process.stdout.isTTY : setting === 'true';
+}
+
+/** Loaded where a person reads: production writes JSON. */
+async function prettyFormat(): Promise<(line: string) => string> {
+  return (await import('../observe/format-pretty.js')).formatPretty;
 }

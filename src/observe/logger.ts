@@ -1,13 +1,12 @@
 import { type DestinationStream, type Logger as PinoLogger, pino, stdTimeFunctions } from 'pino';
-import { prettyFactory } from 'pino-pretty';
 import { createScrubber } from './scrubber.js';
 
 export type Logger = PinoLogger;
 
 export interface LoggerOptions {
   readonly level: string;
-  /** `pretty` is for a person at a terminal in development; `json` is one object per line. */
-  readonly format: 'json' | 'pretty';
+  /** Turns a line of JSON into one for a person at a terminal (`formatPretty`). Default: lines stay JSON. */
+  readonly format?: (line: string) => string;
   /** Name of the replica, on every line. */
   readonly replica?: string;
   /** Secret values of the configuration, removed wherever one occurs in a line. */
@@ -35,8 +34,8 @@ const SECRET_FIELDS = [
  * secret query parameters and the configured secrets are removed from every finished line.
  */
 export function createLogger(options: LoggerOptions): Logger {
-  const isPretty = options.format === 'pretty';
-  const destination = options.destination ?? (isPretty ? pino.destination({ dest: 1 }) : standardOutput());
+  const { format } = options;
+  const destination = options.destination ?? (format ? pino.destination({ dest: 1 }) : standardOutput());
   return pino(
     {
       level: options.level,
@@ -46,7 +45,7 @@ export function createLogger(options: LoggerOptions): Logger {
       redact: { paths: SECRET_FIELDS.flatMap((field) => [field, `*.${field}`]), censor: '[redacted]' },
       hooks: { streamWrite: createScrubber(options.secrets ?? []) },
     },
-    isPretty ? prettified(destination) : destination,
+    format ? { write: (line) => destination.write(format(line)) } : destination,
   );
 }
 
@@ -110,9 +109,4 @@ export function infoEvents(log: Logger): (event: object, message: string) => voi
     const fields = `${JSON.stringify(event).slice(1, -1)},"msg":${JSON.stringify(message)}`;
     stream.write(scrub(`{"level":"info"${timeOfNow()}${bindings},${fields}}\n`));
   };
-}
-
-function prettified(destination: DestinationStream): DestinationStream {
-  const format = prettyFactory({ colorize: true, ignore: 'replica', translateTime: 'HH:MM:ss.l' });
-  return { write: (line) => destination.write(format(line)) };
 }

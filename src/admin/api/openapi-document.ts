@@ -125,7 +125,7 @@ export function problemCodesOf({ method, body, problems = [] }: RouteContract): 
     'right-missing',
     'cross-site',
     ...problems,
-    ...(body === undefined ? [] : ['body-too-large' as const]),
+    ...(body === undefined ? [] : ['body-too-slow' as const, 'body-too-large' as const]),
     'store-unavailable',
     ...(method === 'GET' ? [] : ['draining' as const]),
   ];

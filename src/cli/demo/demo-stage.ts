@@ -45,7 +45,7 @@ export async function openDemoStage(): Promise<DemoStage> {
   const parts = await openArchiveParts(config);
   const service = await createService({
     config,
-    log: createLogger({ level: 'silent', format: 'json' }),
+    log: createLogger({ level: 'silent' }),
     version: packageVersion(),
     adminTokens: config.admin.tokens,
     onFatal: (error) => {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pLimit from 'p-limit';
-import { Agent, type Dispatcher, request } from 'undici';
+import { Agent, type Dispatcher } from 'undici';
 import type { ReceiverEvent } from '../../events/receiver-event.js';
 import { sign } from '../../events/sign.js';
 import { parseRetryAfter } from '../../text/retry-after.js';
@@ -67,8 +67,10 @@ async function post(
 ): Promise<Omit<SendResult, 'at'>> {
   const { contentType, bytes: body } = eventBody(event, format);
   const bounded = AbortSignal.any([signal, AbortSignal.timeout(requestTimeout)]);
-  const response = await request(url, {
-    dispatcher,
+  const { origin, pathname, search } = new URL(url);
+  const response = await dispatcher.request({
+    origin,
+    path: pathname + search,
     method: 'POST',
     headers: {
       'content-type': contentType,

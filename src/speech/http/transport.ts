@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { Readable } from 'node:stream';
-import { type Dispatcher, request as send } from 'undici';
+import type { Dispatcher } from 'undici';
 import type { Clock } from '../../time/clock.js';
 import { retry } from '../../time/retry.js';
 import { SpeechError } from '../speech-error.js';
@@ -178,8 +178,10 @@ async function sendOnce(
   token: string,
 ): Promise<Dispatcher.ResponseData> {
   await options.limiter.take(request.operation, request.signal);
-  return send(request.url, {
-    dispatcher: options.dispatcher,
+  const { origin, pathname, search } = new URL(request.url);
+  return options.dispatcher.request({
+    origin,
+    path: pathname + search,
     method: request.method,
     headers: {
       accept: 'application/json, */*;q=0.5',

@@ -46,7 +46,6 @@ export async function startService(settings: Settings = {}): Promise<RunningServ
     adminTokens: { ...config.admin.tokens, tester: { token: adminToken, may: RIGHTS, sources: [] } },
     log: createLogger({
       level: config.log.level,
-      format: 'json',
       destination: { write: (line: string) => lines.push(JSON.parse(line)) },
     }),
     onFatal: (error) => {

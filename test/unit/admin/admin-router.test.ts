@@ -5,10 +5,12 @@ import express from 'express';
 import supertest from 'supertest';
 import { SignInRefusal } from '../../../src/admin/access/failed-sign-ins.js';
 import { createAdminRouter } from '../../../src/admin/admin-router.js';
+import { createBodyReader } from '../../../src/receiver/http/body-reader.js';
 
 let release: () => void;
 let held: Promise<void> | null;
 let server: Server;
+const bodyReader = createBodyReader();
 
 beforeAll(async () => {
   const refuse = (): never => {
@@ -26,12 +28,22 @@ beforeAll(async () => {
     changes: { pass: (_response, change) => change() },
     onSignedIn: () => {},
     onUnexpected: () => {},
+    bodyReader,
+    limits: {
+      idleTimeout: 1_000,
+      totalTimeout: 1_000,
+      minBytesPerSecond: 0,
+      minRateGrace: 1_000,
+    },
   });
   server = createServer(express().use(router)).listen(0, '127.0.0.1');
   await once(server, 'listening');
 });
 
-afterAll(() => void server.close());
+afterAll(() => {
+  bodyReader.stop();
+  server.close();
+});
 
 describe('a refused sign-in', () => {
   it('is answered after the full delay, and not before', async () => {

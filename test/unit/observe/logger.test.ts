@@ -2,13 +2,13 @@ import { spawn } from 'node:child_process';
 import { text as textOf } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
+import { formatPretty } from '../../../src/observe/format-pretty.js';
 import { createLogger, infoEvents, type LoggerOptions } from '../../../src/observe/logger.js';
 
 function capture(options: Partial<LoggerOptions> = {}) {
   const lines: string[] = [];
   const log = createLogger({
     level: 'info',
-    format: 'json',
     destination: { write: (line: string) => void lines.push(line) },
     ...options,
   });
@@ -96,7 +96,7 @@ describe('logger', () => {
   });
 
   it('writes plain text for people on request', () => {
-    const { log, text } = capture({ format: 'pretty', secrets: ['hunter22'] });
+    const { log, text } = capture({ format: formatPretty, secrets: ['hunter22'] });
     log.warn({ key: 'hunter22' }, 'look here');
     expect(text()).toContain('look here');
     expect(text()).not.toContain('hunter22');
@@ -106,7 +106,7 @@ describe('logger', () => {
 
 const MANY_LINES = `
   import { createLogger } from ${JSON.stringify(pathToFileURL('src/observe/logger.ts').href)};
-  const log = createLogger({ level: 'info', format: 'json' });
+  const log = createLogger({ level: 'info' });
   for (let n = 0; n < 10_000; n += 1) log.info({ n, padding: 'x'.repeat(100) });
   setTimeout(() => {
     process.stderr.write('ending');

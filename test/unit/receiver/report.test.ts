@@ -35,7 +35,6 @@ describe('the log line of a refused delivery', () => {
   const lines: string[] = [];
   const log = createLogger({
     level: 'info',
-    format: 'json',
     destination: { write: (line) => lines.push(line) },
   });
   const metrics = createMetrics({ sources: ['default'], regions: [], version: 'test' });

@@ -57,7 +57,6 @@ function start(parts: RecoveryParts, random: number, interval: number, finished:
     },
     log: createLogger({
       level: 'info',
-      format: 'json',
       destination: { write: (line) => logged.push(JSON.parse(line)) },
     }),
   });

@@ -1,5 +1,6 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { V8_FLAGS } from '../../scripts/v8-flags.mjs';
 import { pathOf, startServer } from './processes.mjs';
 
@@ -96,7 +97,13 @@ async function startProduct({
     logFile: join(scratch, 'product.log'),
     isReady: (line) => line.event === 'listening',
   });
-  return { ...server, port: Number(new URL(server.said.publicUrl).port), adminUrl: server.said.adminUrl };
+  const { publicUrl, adminUrl } = server.said;
+  // It listens before it has proven the store, and refuses callbacks until then.
+  for (let waited = 0; (await fetch(`${publicUrl}/readyz`)).status !== 200; waited += 20) {
+    if (waited > 30_000) throw new Error('the product did not become ready');
+    await sleep(20);
+  }
+  return { ...server, port: Number(new URL(publicUrl).port), adminUrl };
 }
 
 /** OTEL_EXPORTER_OTLP_ENDPOINT and so on, for OpenTelemetry's own modules. */

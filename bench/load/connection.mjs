@@ -32,13 +32,14 @@ export function createConnection(port) {
     const status = Number(head.slice(9, 12));
     received = null;
     if (status === 100) return;
-    if (head.includes('\r\nconnection: close')) {
-      const closing = socket;
-      socket.removeAllListeners('close');
-      socket = null;
-      closing.destroySoon();
-    }
+    if (head.includes('\r\nconnection: close')) drop();
     settle({ status });
+  }
+
+  /** The rest of a body that was refused early is not sent. */
+  function drop() {
+    socket?.removeAllListeners('close').destroy();
+    socket = null;
   }
 
   function settle(result) {
@@ -64,25 +65,30 @@ export function createConnection(port) {
       socket.uncork();
       return answer;
     },
-    /** The same with a body of `bytes`, made of one chunk written again and again as fast as it is taken. */
+    /** The same with a body of `bytes`, made of one chunk written again and again as fast as it is taken, until it is answered. */
     async stream(head, before, chunk, bytes, after) {
       if (socket === null) open();
-      const answer = answered();
       const writing = socket;
-      let drained = null;
-      const wake = () => drained?.();
-      writing.on('drain', wake).on('close', wake);
+      let wake = () => {};
+      let isAnswered = false;
+      const answer = answered().finally(() => {
+        isAnswered = true;
+        wake();
+      });
+      const onDrain = () => wake();
+      writing.on('drain', onDrain);
       writing.write(head, 'latin1');
       writing.write(before);
-      for (let left = bytes; left > 0 && !writing.destroyed; left -= chunk.length) {
+      for (let left = bytes; left > 0 && !isAnswered; left -= chunk.length) {
         const more = writing.write(left >= chunk.length ? chunk : chunk.subarray(0, left));
-        if (!more) await new Promise((resolve) => (drained = resolve));
+        if (!more) await new Promise((resolve) => (wake = resolve));
       }
-      if (!writing.destroyed) writing.write(after);
+      if (!isAnswered) writing.write(after);
+      else if (socket === writing) drop();
       const result = await answer;
-      writing.off('drain', wake).off('close', wake);
+      writing.off('drain', onDrain);
       return result;
     },
-    close: () => socket?.destroy(),
+    close: drop,
   };
 }

@@ -63,7 +63,7 @@ async function runGroup(group, name, from, until) {
     p50: at(0.5),
     p99: at(0.99),
     seconds: (Math.min(finished, until) - from) / 1000,
-    bytes: latencies.length * body.length,
+    bytes: ((statuses[200] ?? 0) + (statuses[201] ?? 0)) * body.length,
   };
 }
 

@@ -4,8 +4,6 @@ import busboy from 'busboy';
 import { UndecodableError } from '../../content/decode-error.js';
 import { headerField, looseParameter, type PartHead } from '../../content/part-head.js';
 
-/** Larger than any write, so that a file stream never applies back-pressure; it is read empty after each. */
-const FILE_BUFFER_BYTES = 2 ** 30;
 const FIXED_TYPE = 'Content-Type: application/octet-stream\r\n';
 /**
  * Written before every part's content and removed again. busboy holds back a line end at the end of a write, because it may
@@ -17,12 +15,14 @@ const DISPOSITION_TYPE = /^(content-disposition:)(?:[^;\r\n]|\r\n(?=[ \t]))*/im;
 const IDENTITY_ENCODINGS = ['7bit', '8bit', 'binary'];
 
 /**
- * busboy 1.6, driven step by step so that every part is a byte-exact stream.
+ * busboy 1.6, driven step by step, as the parser of the parts' header blocks.
  *
- * Parts are written under a random boundary of our own, which no content can contain, and with a fixed content type before
- * the sender's header block. busboy uses the first of repeated headers, and always treats application/octet-stream as a
- * file; else a part without file name would become a string, truncated at 1 MiB. Other dispositions are written as form-data. Header
+ * Each part is written under a random boundary of our own, with a fixed content type before the sender's header block and one
+ * byte as its content. busboy uses the first of repeated headers, and always treats application/octet-stream as a
+ * file; else a part without file name would become a string. Other dispositions are written as form-data. Header
  * blocks that busboy still skips (no disposition, broken parameters) are written again under a disposition with only the name.
+ *
+ * The parts' content does not pass through it: under a boundary that no content can contain it would find nothing there.
  *
  * Streams are read right after each write, in the same turn. Nothing is waited for, so nothing can hang.
  */
@@ -38,7 +38,6 @@ export class BusboyParts {
     this.#busboy = busboy({
       headers: { 'content-type': `multipart/form-data; boundary=${this.#boundary}` },
       defParamCharset: 'utf8',
-      fileHwm: FILE_BUFFER_BYTES,
     });
     this.#busboy.on('error', (error) => {
       this.#error ??= error;
@@ -64,18 +63,11 @@ export class BusboyParts {
     throw new UndecodableError('multipart-unaccounted', 'A part was skipped.');
   }
 
-  /** Writes content; returns what busboy has released, which lags by less than a delimiter's length. */
-  write(bytes: Buffer): Buffer | null {
-    this.#write(bytes);
-    return this.#read();
-  }
-
-  /** Ends the part; returns the bytes that busboy still held. */
-  end(): Buffer | null {
+  /** Ends the part. */
+  end(): void {
     this.#write(`\r\n--${this.#boundary}`);
-    const bytes = this.#read();
+    if (this.#file?.read()) throw new UndecodableError('multipart-unaccounted', 'A part is shifted.');
     this.#file = null;
-    return bytes;
   }
 
   /** Must be called after the last part; resolves when busboy agrees that the form is complete. */
@@ -100,7 +92,7 @@ export class BusboyParts {
 
   #takeHead(block: string, head: PartHead): PartHead {
     this.#head = null;
-    if (this.#read()?.toString() !== LEAD)
+    if (this.#file?.read()?.toString() !== LEAD)
       throw new UndecodableError('multipart-unaccounted', 'A part is shifted.');
     const contentType = headerField(block, 'content-type');
     return contentType ? { ...head, contentType } : head;
@@ -109,13 +101,6 @@ export class BusboyParts {
   #write(bytes: Buffer | string): void {
     this.#busboy.write(bytes);
     this.#check();
-  }
-
-  /** Everything released so far. Since Node 26 one `read()` returns one buffered chunk, before it returned all. */
-  #read(): Buffer | null {
-    const pieces: Buffer[] = [];
-    for (let piece = this.#file?.read(); piece; piece = this.#file?.read()) pieces.push(piece);
-    return pieces.length > 1 ? Buffer.concat(pieces) : (pieces[0] ?? null);
   }
 
   #check(): void {

@@ -33,6 +33,14 @@ export class DamagedDelimiterDetector {
 
   /** Whether a damaged delimiter was found. It may be found some chunks later, at the latest by `end`. */
   push(bytes: Buffer): boolean {
+    if (bytes.length <= WINDOW_BYTES) return this.#pushThrough(bytes);
+    // Large chunks are scanned where they are; the window covers their edges.
+    const found = this.#pushThrough(bytes.subarray(0, this.#overlap)) || this.end() || this.#holdsOne(bytes);
+    this.#filled = bytes.copy(this.#window, 0, bytes.length - this.#overlap);
+    return found;
+  }
+
+  #pushThrough(bytes: Buffer): boolean {
     for (let rest = bytes; rest.length > 0; ) {
       const taken = rest.copy(this.#window, this.#filled);
       this.#filled += taken;

@@ -1,7 +1,6 @@
 /** Room for the dashes, white space and line ends of a damaged delimiter, and for the name of a header behind it. */
 const LOOK_AHEAD = 128;
 const MAX_FILLING = 64;
-const WINDOW_BYTES = 8192;
 const PART_HEADER = /^content-[a-z-]{1,32}[ \t]*:/i;
 const LINE_END = Buffer.from('\n');
 
@@ -11,7 +10,8 @@ const LINE_END = Buffer.from('\n');
  * `---b`, `\n--b`, and a delimiter without a line end before or after it. RFC 2046 calls such lines content, but a sender
  * that picks a boundary absent from the content never sends them.
  *
- * It scans a window of its own, so that content that arrives byte by byte costs no more than any other.
+ * Large chunks are scanned where they are. Their edges and small chunks are scanned in a window, so that content that arrives
+ * byte by byte costs no more than any other.
  */
 export class DamagedDelimiterDetector {
   readonly #boundary: Buffer;
@@ -23,7 +23,7 @@ export class DamagedDelimiterDetector {
   constructor(boundary: string) {
     this.#boundary = Buffer.from(boundary, 'latin1');
     this.#overlap = 1 + this.#boundary.length + LOOK_AHEAD;
-    this.#window = Buffer.allocUnsafe(WINDOW_BYTES);
+    this.#window = Buffer.allocUnsafe(4 * this.#overlap);
   }
 
   /** Must be called before the first byte of a part's content, which begins a line. */
@@ -33,8 +33,7 @@ export class DamagedDelimiterDetector {
 
   /** Whether a damaged delimiter was found. It may be found some chunks later, at the latest by `end`. */
   push(bytes: Buffer): boolean {
-    if (bytes.length <= WINDOW_BYTES) return this.#pushThrough(bytes);
-    // Large chunks are scanned where they are; the window covers their edges.
+    if (bytes.length <= this.#window.length) return this.#pushThrough(bytes);
     const found = this.#pushThrough(bytes.subarray(0, this.#overlap)) || this.end() || this.#holdsOne(bytes);
     this.#filled = bytes.copy(this.#window, 0, bytes.length - this.#overlap);
     return found;
@@ -45,9 +44,9 @@ export class DamagedDelimiterDetector {
       const taken = rest.copy(this.#window, this.#filled);
       this.#filled += taken;
       rest = rest.subarray(taken);
-      if (this.#filled < WINDOW_BYTES) return false;
+      if (this.#filled < this.#window.length) return false;
       if (this.end()) return true;
-      this.#filled = this.#window.copy(this.#window, 0, WINDOW_BYTES - this.#overlap);
+      this.#filled = this.#window.copy(this.#window, 0, this.#filled - this.#overlap);
     }
     return false;
   }

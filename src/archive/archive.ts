@@ -1,8 +1,8 @@
 import type { IncomingItem, ItemDescription, ItemSink, StoredItem } from '../domain/item.js';
 import type { Problem } from '../domain/problem.js';
-import type { Discardable } from '../memory/budget-lease.js';
+import type { BudgetLease, Discardable } from '../memory/budget-lease.js';
 import type { BufferPool } from '../memory/buffer-pool.js';
-import type { BudgetLease, ByteBudget } from '../memory/byte-budget.js';
+import type { ByteBudget } from '../memory/byte-budget.js';
 import type { Memory } from '../memory/part-buffer.js';
 import type { ObjectStore } from '../store/object-store.js';
 import { settleAll } from '../time/settle-all.js';

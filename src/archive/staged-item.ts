@@ -148,7 +148,7 @@ export class StagedItem implements IncomingItem {
     const upload = this.target?.upload;
     if (upload === undefined || part.length === 0) return;
     this.#hash?.update(part.bytes());
-    this.#memory.lease.fillRate.flushed();
+    this.#memory.lease.flushed();
     this.#part = new PartBuffer(this.#memory, this.#rules.partSize, this.#rules.partSize);
     const sending = this.#upload(upload, part.hold()).finally(() => this.#inFlight.delete(sending));
     part.release();

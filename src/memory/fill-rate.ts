@@ -76,14 +76,29 @@ export class FillRate {
     return Math.min(promised, 3 * this.arrived, room >= 0 ? room : Number.POSITIVE_INFINITY);
   }
 
+  /** Bytes that have arrived since the last flush. */
+  get gathered(): number {
+    return this.arrived - this.#flushedAt.arrived;
+  }
+
+  /** Bytes that its sender's rate promises before the next flush. */
+  due(): number {
+    if (this.#complete) return 0;
+    const spent = Math.max(1, this.#spent + this.#idle());
+    return Math.min(this.#missing(this.gathered), (this.arrived / spent) * LOOK_AHEAD);
+  }
+
   /** The sender's rate as a fraction of the lowest at which its memory is flushed in time; below 1 it is too slow. */
   sufficiency(): number {
     if (this.#complete) return Number.POSITIVE_INFINITY;
-    const idle = this.#since === null ? 0 : this.#now() - this.#since;
-    const spent = this.#spent + idle - this.#flushedAt.spent;
+    const spent = this.#spent + this.#idle() - this.#flushedAt.spent;
     if (spent < GRACE) return Number.POSITIVE_INFINITY;
-    const came = this.arrived - this.#flushedAt.arrived;
+    const came = this.gathered;
     return (came * FLUSH_WITHIN) / (spent * Math.max(1, came + this.#missing(came)));
+  }
+
+  #idle(): number {
+    return this.#since === null ? 0 : this.#now() - this.#since;
   }
 
   /** Bytes that must arrive before the next flush. A body larger than declared has no known end. */

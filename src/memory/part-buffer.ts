@@ -1,6 +1,5 @@
-import { LeaseClosedError } from './budget-lease.js';
+import { type BudgetLease, LeaseClosedError } from './budget-lease.js';
 import type { BufferPool } from './buffer-pool.js';
-import type { BudgetLease } from './byte-budget.js';
 import { type HeldBytes, SharedBuffer } from './shared-buffer.js';
 
 /** A delivery's access to memory: the pool of buffers, and the lease that pays for them. */

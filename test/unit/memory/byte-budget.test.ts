@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { Problem } from '../../../src/domain/problem.js';
-import { LeaseClosedError } from '../../../src/memory/budget-lease.js';
-import { type BudgetLease, type ByteBudget, createByteBudget } from '../../../src/memory/byte-budget.js';
+import { type BudgetLease, LeaseClosedError } from '../../../src/memory/budget-lease.js';
+import { type ByteBudget, createByteBudget } from '../../../src/memory/byte-budget.js';
 
 const MIB = 1024 * 1024;
 const PART = MIB;
@@ -350,11 +350,49 @@ describe('the byte budget', () => {
     await reserver.take(PART); // the reserve
     const older = budget.lease();
     const head = watched(budget.lease().take(PART / 2));
-    expect(budget.lease().tryTake(1)).toBe(false);
+    expect(budget.lease().tryTake(64 * 1024 + 1)).toBe(false);
     expect(older.tryTake(1)).toBe(true);
     reserver.give(PART);
     await settle();
     expect(head.now).toBe('served');
+  });
+
+  it('gives large deliveries their first chunk ahead of the queue, up to a sixteenth of the budget', async () => {
+    const at = budgetOf();
+    const filled = await fillUp(at);
+    await fill(at, { bytes: 8 * MIB, seconds: 0 }); // the reserve
+    const head = watched(at.budget.lease({ expected: 20 * MIB }).take(8 * MIB));
+    const begin = () => at.budget.lease({ expected: 20 * MIB, firstByteTimeout: 10_000 });
+    const early = begin();
+    const first = watched(early.take(64 * 1024));
+    filled[0]?.lease.give(4 * MIB);
+    await settle();
+    expect([first.now, head.now]).toEqual(['served', 'waiting']);
+    expect(early.tryTake(1)).toBe(false);
+    const others = Array.from({ length: 63 }, begin);
+    expect(others.every((lease) => lease.tryTake(64 * 1024))).toBe(true);
+    expect(begin().tryTake(64 * 1024)).toBe(false);
+    filled[1]?.lease.give(8 * MIB);
+    await settle();
+    expect(head.now).toBe('served');
+  });
+
+  it('leaves what older deliveries need to fill their parts, but not what their senders are slow to send', async () => {
+    const at = budgetOf();
+    const older: BudgetLease[] = [];
+    for (let n = 0; n < 5; n++) {
+      const { lease } = await fill(at, { expected: 20 * MIB, bytes: 64 * 1024, seconds: 0.005 });
+      older.push(lease);
+    }
+    const younger = at.budget.lease({ expected: 20 * MIB });
+    expect(younger.tryTake(128 * 1024)).toBe(false);
+    expect(older.every((lease) => lease.tryTake(8 * MIB - 64 * 1024))).toBe(true);
+    for (const lease of older) {
+      lease.give(8 * MIB - 64 * 1024);
+      lease.fillRate.awaitSender();
+    }
+    at.pass(10);
+    expect(younger.tryTake(8 * MIB)).toBe(true);
   });
 
   it('never lends more than its reserve, however often the head of the queue takes', async () => {

@@ -97,9 +97,9 @@ const HANDLERS: Record<string, Handler> = {
     );
   },
 
-  UploadPart(state, { query, body, size }) {
+  UploadPart(state, { key, query, body, size }) {
     const upload = state.uploads.get(query.get('uploadId') ?? '');
-    if (!upload) return s3Error(404, 'NoSuchUpload');
+    if (upload?.key !== key) return s3Error(404, 'NoSuchUpload');
     const etag = etagOf({ body, size });
     upload.parts.set(Number(query.get('partNumber')), { body, size, etag });
     return ok('', { etag });

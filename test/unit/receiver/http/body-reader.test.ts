@@ -118,7 +118,7 @@ describe('a body of unknown or large size', () => {
     for (const text of ['one', 'two', 'three']) request.push(Buffer.from(text));
     await turn();
     expect(body.bytes).toBe(3);
-    expect(String((await pieces.next()).value)).toBe('one');
+    expect(await pieces.next()).toEqual({ value: Buffer.from('one'), done: false });
     await turn();
     expect(body.bytes).toBe(3);
     expect(String((await pieces.next()).value)).toBe('two');
@@ -365,8 +365,7 @@ describe('a body that ends before it is complete', () => {
     body.fail(new Problem('draining', 'now'));
     await expect(reading).rejects.toBe(body.failure);
     expect(request.isPaused()).toBe(true);
-    await send(request, 'more');
-    expect(body.bytes).toBe(0);
+    for (const event of ['data', 'end', 'close']) expect(request.listenerCount(event)).toBe(0);
   });
 
   it('survives an error of its connection afterwards', async () => {

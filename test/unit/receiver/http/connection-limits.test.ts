@@ -13,6 +13,7 @@ describe('connectionLimits', () => {
     const limits = connectionLimits(SETTINGS, openFiles);
     const left = openFiles - limits.public - limits.admin;
     expect(left).toBeGreaterThanOrEqual(Math.min(openFiles / 2, 128 + 2 * 256));
+    expect(limits.public + limits.admin).toBeGreaterThanOrEqual(openFiles / 2);
     expect(limits.public).toBeGreaterThanOrEqual(limits.admin);
     expect(limits.admin).toBeGreaterThan(0);
   });

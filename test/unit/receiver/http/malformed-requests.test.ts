@@ -85,6 +85,14 @@ describe('what is not valid HTTP/1.1', () => {
     },
   );
 
+  it('ends the connection also for a sender that keeps its own side open', async () => {
+    client.socket.allowHalfOpen = true;
+    await until(() => connection !== undefined && !connection.destroyed);
+    await client.send('GARBAGE\r\n\r\n');
+    expect((await client.answer()).status).toBe(400);
+    await until(() => connection.destroyed);
+  });
+
   it('is answered once, however much of it comes', async () => {
     const receiving = received();
     await client.send('GARBAGE\r\n\r\n');

@@ -55,6 +55,18 @@ describe('the public port', () => {
     await until(() => client.socket.destroyed);
   });
 
+  it.each([
+    ['told', true],
+    ['not told', false],
+  ])('rejects the PROXY protocol of a balancer, its operator %s', async (_, isTold) => {
+    const peers: unknown[] = [];
+    port = await openPublicPort(isTold ? { onProxyProtocol: (peer) => peers.push(peer) } : {});
+    const client = await port.connect();
+    await client.send('PROXY TCP4 203.0.113.7 10.0.0.1 51234 8080\r\n');
+    expect((await client.answer()).status).toBe(400);
+    expect(peers).toEqual(isTold ? ['127.0.0.1'] : []);
+  });
+
   it('announces how long it keeps idle connections', async () => {
     port = await openPublicPort({ keepAliveTimeout: 77_000 });
     const client = await port.connect();

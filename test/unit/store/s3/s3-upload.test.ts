@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type ObjectHeaders, type PendingUpload, StoreError } from '../../../../src/store/object-store.js';
 import type { Misbehaviour } from '../../../support/store/s3-stand-in.js';
 import { openStandInStore, PART, PREFIX, type StandInStore } from '../../../support/store/stand-in-store.js';
+import { until } from '../../../support/until.js';
 
 const HEADERS: ObjectHeaders = { contentType: 'audio/wav', metadata: { 'delivery-id': 'd1' } };
 const KEY = 'jobs/j1/data';
@@ -91,6 +92,24 @@ describe('an S3 upload in parts', () => {
     misbehaveOn('CompleteUpload', fault);
     await expect(upload.complete()).rejects.toThrow(StoreError);
     expect(object()).toBeUndefined();
+    expect(under.standIn.state.uploads.size).toBe(0);
+  });
+
+  it('is not completed again after a 409: the sender has to send it again', async () => {
+    const upload = await written();
+    misbehaveOn('CompleteUpload', error(409, 'ConditionalRequestConflict'));
+    await expect(upload.complete()).rejects.toThrow(StoreError);
+    expect(requests('CompleteUpload')).toHaveLength(1);
+  });
+
+  it('is aborted without waiting for parts that the store does not take', async () => {
+    misbehaveOn('UploadPart', { kind: 'hang' });
+    const upload = await under.store.startUpload(KEY, HEADERS);
+    const writing = upload.write(Buffer.from('x')).catch((reason: unknown) => reason);
+    await until(() => requests('UploadPart').length === 1);
+    await upload.abort();
+    expect(await writing).toBeInstanceOf(StoreError);
+    expect(requests('UploadPart')).toHaveLength(1);
     expect(under.standIn.state.uploads.size).toBe(0);
   });
 

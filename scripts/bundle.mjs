@@ -10,8 +10,13 @@ const EXTERNAL = ['config'];
 
 const bundled = (file) => fileURLToPath(new URL(`bundled/${file}`, import.meta.url));
 const unused = bundled('unused.cjs');
-/** Packages, or most of one, that others load when they are loaded, and that nothing here calls. */
+const installed = (file) => fileURLToPath(new URL(`../node_modules/${file}`, import.meta.url));
+/** Other files than the names of these packages stand for, because theirs would bring much that nothing here calls. */
 const REPLACED = {
+  // Its ECMAScript modules, of which only the commands that are used are bundled.
+  '@aws-sdk/client-s3': installed('@aws-sdk/client-s3/dist-es/index.js'),
+  // Express's, also for multer, which would bring a second list of media types.
+  'type-is': installed('type-is/index.js'),
   undici: bundled('undici.mjs'),
   // Express makes parsers of bodies and queries; the admin port reads its JSON itself, and no query is parsed.
   'body-parser': unused,

@@ -11,7 +11,7 @@ import { fieldsOf, formOptions, readForm } from './read-form.js';
 export interface ImportFormOptions {
   readonly bodyReader: BodyReader;
   /** The same limits as for bodies of callbacks. */
-  readonly limits: Omit<BodyLimits, 'maxBytes' | 'declaredLength'>;
+  readonly limits: BodyLimits;
   readonly draining: () => boolean;
   readonly maxFileBytes: number;
 }
@@ -31,9 +31,10 @@ export function openImportForm(
   response: unknown,
   options: ImportFormOptions,
 ): ImportForm {
-  const { length, maxFileBytes } = { length: declaredLength(request), ...options };
-  const limits = { ...options.limits, maxBytes: maxFileBytes + FORM_OVERHEAD, declaredLength: length };
-  const body = options.bodyReader.read(request, limits);
+  const { limits, maxFileBytes } = options;
+  const length = declaredLength(request);
+  const size = { maxBytes: maxFileBytes + FORM_OVERHEAD, declaredLength: length };
+  const body = options.bodyReader.read(request, limits, size);
   return {
     expectedBytes: length,
     fields: () => fieldsOf(request),

@@ -3,9 +3,8 @@ import { Problem } from '../../domain/problem.js';
 import { type ShortLivedMember, ShortLivedSet } from '../../memory/short-lived-set.js';
 import { BodyAbortedError, type RequestBody } from '../callback-request.js';
 
+/** The limits of every body. */
 export interface BodyLimits {
-  /** Bytes on the wire. */
-  readonly maxBytes: number;
   /** Longest pause between two chunks, in milliseconds. */
   readonly idleTimeout: number;
   readonly minBytesPerSecond: number;
@@ -13,7 +12,13 @@ export interface BodyLimits {
   readonly minRateGrace: number;
   /** Milliseconds for the whole body, the receiver's own waits included. */
   readonly totalTimeout: number;
-  /** Bytes declared by the sender; null when it declared none. */
+}
+
+/** Bytes of one body. */
+export interface BodySize {
+  /** The most that are accepted on the wire. */
+  readonly maxBytes: number;
+  /** As declared by the sender; null when it declared none. */
   readonly declaredLength: number | null;
 }
 
@@ -32,7 +37,7 @@ const MAX_PIECES = 32;
  */
 export interface BodyReader {
   /** @param onStart called once, when the first byte is requested: the moment to respond `100 Continue` */
-  read(request: IncomingMessage, limits: BodyLimits, onStart?: () => void): RequestBody;
+  read(request: IncomingMessage, limits: BodyLimits, size: BodySize, onStart?: () => void): RequestBody;
   stop(): void;
 }
 
@@ -46,7 +51,7 @@ export function createBodyReader(now: () => number = () => performance.now()): B
   }, CHECK_EVERY);
   timer.unref();
   return {
-    read: (request, limits, onStart) => new Body(request, limits, bodies, now, onStart),
+    read: (request, limits, size, onStart) => new Body(request, limits, size, bodies, now, onStart),
     stop: () => clearInterval(timer),
   };
 }
@@ -61,6 +66,7 @@ class Body implements RequestBody, ShortLivedMember, AsyncIterator<Buffer, undef
   setIndex = -1;
   readonly #request: IncomingMessage;
   readonly #limits: BodyLimits;
+  readonly #maxBytes: number;
   readonly #all: ShortLivedSet<Body>;
   readonly #now: () => number;
   readonly #onStart: (() => void) | undefined;
@@ -78,16 +84,18 @@ class Body implements RequestBody, ShortLivedMember, AsyncIterator<Buffer, undef
   constructor(
     request: IncomingMessage,
     limits: BodyLimits,
+    { maxBytes, declaredLength }: BodySize,
     all: ShortLivedSet<Body>,
     now: () => number,
     onStart: (() => void) | undefined,
   ) {
     this.#request = request;
     this.#limits = limits;
+    this.#maxBytes = maxBytes;
     this.#all = all;
     this.#now = now;
     this.#onStart = onStart;
-    this.#inOnePiece = limits.declaredLength !== null && limits.declaredLength <= SMALL_BODY;
+    this.#inOnePiece = declaredLength !== null && declaredLength <= SMALL_BODY;
   }
 
   get complete(): boolean {
@@ -149,10 +157,8 @@ class Body implements RequestBody, ShortLivedMember, AsyncIterator<Buffer, undef
 
   readonly #onData = (chunk: Buffer): void => {
     this.bytes += chunk.length;
-    if (this.bytes > this.#limits.maxBytes) {
-      return this.fail(
-        new Problem('body-too-large', `This source accepts up to ${this.#limits.maxBytes} bytes.`),
-      );
+    if (this.bytes > this.#maxBytes) {
+      return this.fail(new Problem('body-too-large', `This source accepts up to ${this.#maxBytes} bytes.`));
     }
     if (this.#inOnePiece) return this.#gather(chunk);
     // Until the next chunk is requested: chunks queued here are outside the byte budget.

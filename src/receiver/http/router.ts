@@ -24,7 +24,7 @@ export interface ResponseOptions {
 export interface CallbackRoutes extends ResponseOptions {
   readonly receiver: Receiver;
   readonly bodyReader: BodyReader;
-  readonly bodyLimits: Omit<BodyLimits, 'maxBytes' | 'declaredLength'>;
+  readonly bodyLimits: BodyLimits;
 }
 
 const REFUSED_KEEP_ALIVE = 5000;
@@ -42,19 +42,53 @@ export function deferContinue(app: Express) {
 
 /** Mounts `/callbacks/<source>` on the public app, with and without a trailing slash. */
 export function mountCallbacks(app: Express, routes: CallbackRoutes): void {
-  app.all('/callbacks/:source', async (request, response) => {
+  async function receive(request: IncomingMessage, response: ServerResponse, source: string): Promise<void> {
     try {
       if (request.method !== 'POST' && request.method !== 'PUT') {
         throw new Problem('method-not-allowed', `Use POST or PUT; ${request.method} does nothing here.`);
       }
-      const callback = toCallback(request, response, String(request.params.source), routes);
+      const callback = toCallback(request, response, source, routes);
       const answer = await routes.receiver.receive(callback);
       trusted.add(request.socket);
       respondAcknowledged(response, answer, routes.isDraining());
     } catch (error) {
       refuse(request, response, error, routes);
     }
-  });
+  }
+  app.all('/callbacks/:source', (request, response) =>
+    receive(request, response, String(request.params.source)),
+  );
+  routePlainPaths(app, receive);
+}
+
+type Handle = (request: IncomingMessage, response: ServerResponse, next?: () => void) => void;
+
+/**
+ * Calls the handler of callbacks without Express, which allocates 3 KB to find it. Paths that Express would have to decode
+ * are left to it.
+ */
+function routePlainPaths(
+  app: Express,
+  receive: (request: IncomingMessage, response: ServerResponse, source: string) => Promise<void>,
+): void {
+  const { handle: byExpress } = app as unknown as { handle: Handle };
+  const handle: Handle = (request, response, next) => {
+    const source = plainSource(request.url ?? '');
+    if (source === null) byExpress.call(app, request, response, next);
+    else void receive(request, response, source);
+  };
+  Object.assign(app, { handle });
+}
+
+const CALLBACKS = '/callbacks/';
+
+/** The source in the path of a callback; null for any other path, and for one with characters that need decoding. */
+function plainSource(url: string): string | null {
+  if (!url.startsWith(CALLBACKS)) return null;
+  const mark = url.indexOf('?');
+  const end = mark < 0 ? url.length : mark;
+  const source = url.slice(CALLBACKS.length, url[end - 1] === '/' ? end - 1 : end);
+  return /^[A-Za-z0-9_-]+$/.test(source) ? source : null;
 }
 
 /** Mounts the last handlers of the public app: unknown paths, and errors of the framework. */
@@ -131,7 +165,7 @@ function toCallback(
     declaredLength,
     isDelimited: declaredLength !== null || request.httpVersionMajor > 1 || request.httpVersionMinor > 0,
     openBody: (maxBytes) =>
-      routes.bodyReader.read(request, { ...routes.bodyLimits, maxBytes, declaredLength }, () => {
+      routes.bodyReader.read(request, routes.bodyLimits, { maxBytes, declaredLength }, () => {
         if (awaitingContinue.delete(request)) response.writeContinue();
       }),
   };

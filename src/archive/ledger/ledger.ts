@@ -4,7 +4,7 @@ import { type ObjectStore, StoreError } from '../../store/object-store.js';
 import { ulidMaker } from '../../text/ulid-maker.js';
 import { ledgerPartition } from '../layout.js';
 import { createFlushPacer } from './flush-pacer.js';
-import { type SegmentInfo, writeSegment } from './write-segment.js';
+import { type SegmentInfo, type SegmentLine, writeSegment } from './write-segment.js';
 
 /** The append-only record of everything that happened (docs/ledger.md). */
 export interface Ledger {
@@ -42,9 +42,7 @@ export interface LedgerOptions {
   readonly fullSegment?: number;
 }
 
-interface WaitingLine {
-  readonly text: string;
-  readonly bytes: number;
+interface WaitingLine extends SegmentLine {
   readonly partition: string;
   /** When it should be written at the latest, in milliseconds of `performance.now`. */
   readonly dueAt: number;
@@ -72,8 +70,7 @@ export function createLedger(options: LedgerOptions): Ledger {
   async function writeGroup(partition: string, lines: readonly WaitingLine[]): Promise<void> {
     const key = `${partition}${nextUlid(clock())}-${replica}.ndjson`;
     try {
-      const texts = lines.map((line) => line.text);
-      const info = await writeSegment(store, key, texts);
+      const info = await writeSegment(store, key, lines);
       for (const line of lines) line.resolve();
       onSegment?.(info);
     } catch (error) {

@@ -37,9 +37,10 @@ export async function announceErasure(store: ObjectStore, jobId: string): Promis
 export interface ErasedJobs {
   /**
    * Whether the job is erased, by a list that was read within the last `ERASURE_LEASE`. False after a commit therefore means
-   * that the commit was visible before the last look of any erasure. Rejects with `StoreError`.
+   * that the commit was visible before the last look of any erasure. Without a promise when the list in memory says so, because
+   * every callback asks three times. Rejects with `StoreError`.
    */
-  has(jobId: string): Promise<boolean>;
+  has(jobId: string): false | Promise<boolean>;
 }
 
 /** @param clocks in milliseconds; at least one of them has to run on while the process is suspended */
@@ -101,8 +102,8 @@ export function createErasedJobs(
     hashes.add(hashOf(jobId));
   }
 
-  function isListed(jobId: string): Promise<boolean> {
-    return hashes.size > 0 && hashes.has(hashOf(jobId)) ? isErased(store, jobId) : NOT_ERASED;
+  function isListed(jobId: string): false | Promise<boolean> {
+    return hashes.size > 0 && hashes.has(hashOf(jobId)) && isErased(store, jobId);
   }
 
   async function lookAndFind(jobId: string): Promise<boolean> {
@@ -121,9 +122,6 @@ export function createErasedJobs(
     },
   };
 }
-
-/** Every callback asks three times: one promise for all of them. */
-const NOT_ERASED = Promise.resolve(false);
 
 /** A signed number of 32 bits, which a set keeps without a box. */
 function hashOf(jobId: string): number {

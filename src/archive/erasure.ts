@@ -64,18 +64,20 @@ export async function commitUnlessErased(
   store: ObjectStore,
   job: { readonly jobId: string; readonly keyPrefix: string },
   commit: () => Promise<StoredItem[]>,
-  check: () => Promise<boolean> = () => isErased(store, job.jobId),
+  check: () => false | Promise<boolean> = () => isErased(store, job.jobId),
 ): Promise<StoredItem[] | null> {
-  if (await check()) return null;
+  const before = check();
+  if (before && (await before)) return null;
   let items: StoredItem[];
   try {
     items = await commit();
   } catch (error) {
     // Some of its items may be visible.
-    if (!(await check().catch(() => false))) throw error;
+    if (!(await Promise.resolve(check()).catch(() => false))) throw error;
     return removeAll(store, job);
   }
-  return (await check()) ? removeAll(store, job) : items;
+  const after = check();
+  return after && (await after) ? removeAll(store, job) : items;
 }
 
 async function removeAll(

@@ -6,8 +6,8 @@ import { removeErasedBody } from './quarantine/quarantined-bodies.js';
 
 /** Keeps callbacks from storing anything of an erased job, without a request per callback. */
 export interface Erasures {
-  /** Whether the job is erased. Rejects with `StoreError`. */
-  has(jobId: string): Promise<boolean>;
+  /** Whether the job is erased (`ErasedJobs`). Rejects with `StoreError`. */
+  has(jobId: string): false | Promise<boolean>;
   /** Reads the list of erased jobs in the background, so that the first callback does not wait for it. */
   load(): void;
   /** See `commitUnlessErased`. */
@@ -23,16 +23,17 @@ export interface Erasures {
 }
 
 export function createErasures(store: ObjectStore, { has }: ErasedJobs = createErasedJobs(store)): Erasures {
+  const isErased = async (jobId: string): Promise<boolean> => has(jobId);
   return {
     has,
-    load: () => void has('').catch(() => undefined),
+    load: () => void isErased('').catch(() => undefined),
     commit: (job, commit) => commitUnlessErased(store, job, commit, () => has(job.jobId)),
     async keep({ jobId, deliveryId }, keep) {
       try {
         await keep();
       } catch (error) {
         // Part of the body may be there.
-        if (await has(jobId).catch(() => false)) await removeErasedBody(store, deliveryId, jobId);
+        if (await isErased(jobId).catch(() => false)) await removeErasedBody(store, deliveryId, jobId);
         throw error;
       }
       if (!(await has(jobId))) return true;

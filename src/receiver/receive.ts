@@ -71,9 +71,13 @@ export function createReceiver(parts: ReceiverParts): Receiver {
       delivery.identified(parseCallbackQuery(request.rawQuery, delivery.sender.source.context));
       rejectBadLength(delivery);
       leave = admission.enter(request.declaredLength);
-      if (await erasures.has(delivery.query.jobId)) await discardBody(delivery);
+      const erased = erasures.has(delivery.query.jobId);
+      if (erased && (await erased)) await discardBody(delivery);
       else await store(delivery);
-      return await acknowledge(delivery);
+      const line = delivery.ledgerLine();
+      await ledger.append(line);
+      observer.delivered(line, delivery.phases());
+      return delivery.acknowledgement();
     } catch (error) {
       const refusal = asRefusal(error);
       await recordRefusal(delivery, refusal);
@@ -81,13 +85,6 @@ export function createReceiver(parts: ReceiverParts): Receiver {
     } finally {
       leave();
     }
-  }
-
-  async function acknowledge(delivery: Delivery): Promise<Acknowledgement> {
-    const line = delivery.ledgerLine();
-    await ledger.append(line);
-    observer.delivered(line, delivery.phases());
-    return delivery.acknowledgement();
   }
 
   /** Of an erased job nothing is stored, so that its body need not even be decoded. */
@@ -99,14 +96,15 @@ export function createReceiver(parts: ReceiverParts): Receiver {
   async function store(delivery: Delivery): Promise<void> {
     const { declaredLength } = delivery.request;
     const reception = { expectedBytes: declaredLength, firstByteTimeout: MEMORY_WAIT };
-    const staged = archive.begin(delivery.artefactContext(), reception);
+    const context = delivery.artefactContext();
+    const staged = archive.begin(context, reception);
     const rawCopy = new RawBodyCopy(staged.memory, limits.quarantineBytes, declaredLength);
     staged.setDiscardable(rawCopy);
     try {
       const fault = await decode(delivery, staged, rawCopy);
       if (fault === null) {
         rawCopy.release();
-        const items = await erasures.commit(delivery.artefactContext(), () => staged.commit());
+        const items = await erasures.commit(context, () => staged.commit());
         if (items === null) delivery.erased();
         else delivery.stored(items);
       } else if (await quarantineBody(delivery, rawCopy, fault)) delivery.quarantined(fault.reason);

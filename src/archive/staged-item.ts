@@ -74,21 +74,24 @@ export class StagedItem implements IncomingItem {
     return waiting?.then(() => fillRate.awaitSender());
   }
 
-  async end(): Promise<void> {
+  end(): Promise<void> | undefined {
     const { fillRate } = this.#memory.lease;
     fillRate.received(0);
     this.#ended = true;
-    if (this.target === null) {
-      this.#part.shrink();
-      const content = this.#part.bytes();
-      this.identity = this.description.identify(content, true);
-      this.sha256 = hash('sha256', content, 'hex');
-    } else {
-      this.#sendPart();
-      if (this.#hash !== null) this.sha256 = this.#hash.digest('hex');
-      await this.#settle();
-    }
+    if (this.target !== null) return this.#endStream();
+    this.#part.shrink();
+    const content = this.#part.bytes();
+    this.identity = this.description.identify(content, true);
+    this.sha256 = hash('sha256', content, 'hex');
     fillRate.awaitSender();
+    return undefined;
+  }
+
+  async #endStream(): Promise<void> {
+    this.#sendPart();
+    if (this.#hash !== null) this.sha256 = this.#hash.digest('hex');
+    await this.#settle();
+    this.#memory.lease.fillRate.awaitSender();
   }
 
   /** Moves an ended item from memory into an upload. */

@@ -29,7 +29,7 @@ export class PlannedItem {
   }
 
   /** Throws UndecodableError, as `write` does. */
-  end(): Promise<void> {
+  end(): Promise<void> | undefined {
     if (this.#plan.json?.finish() === false) this.#refuseIfJson();
     return this.#item.end();
   }

@@ -46,11 +46,11 @@ export interface ItemDescription {
  *
  * `write` returns nothing when the chunk was accepted at once, and a promise when the caller has to wait (back-pressure: no
  * free memory, or uploads in flight); it must not be called again before that settles.
- * `end` settles when the item is held completely, though not yet visible to anyone.
+ * `end` settles when the item is held completely, though not yet visible to anyone; without a promise when it is at once.
  */
 export interface IncomingItem {
   write(chunk: Buffer): Promise<void> | undefined;
-  end(): Promise<void>;
+  end(): Promise<void> | undefined;
 }
 
 /** Takes the items of one delivery, one after the other. */

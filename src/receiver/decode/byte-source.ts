@@ -1,10 +1,15 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { BodyTooLargeError } from '../../content/decode-error.js';
 
-/** Bytes on demand: a non-empty chunk, or null at the end. `next` is not called again before it settles. */
+/**
+ * Bytes on demand: a non-empty chunk, or null at the end; without a promise when there is nothing to wait for. `next` is not called
+ * again before it settles.
+ */
 export interface ByteSource {
-  next(): Promise<Buffer | null>;
+  next(): NextChunk | Promise<NextChunk>;
 }
+
+export type NextChunk = Buffer | null;
 
 /** Bytes processed in one turn of the event loop; the JSON check of them takes under a millisecond. */
 const SLICE_BYTES = 256 * 1024;
@@ -23,7 +28,7 @@ export class RawBody implements ByteSource {
   readonly #onRaw: (chunk: Buffer) => void;
   #pending: Buffer | null = null;
   #putBack: Buffer | null = null;
-  #received = 0;
+  #bytes = 0;
   #over = false;
 
   /** @param onRaw called with every chunk as received */
@@ -34,11 +39,12 @@ export class RawBody implements ByteSource {
     this.#onRaw = onRaw;
   }
 
-  next(): Promise<Buffer | null> {
+  next(): NextChunk | Promise<NextChunk> {
     const chunk = this.#putBack;
     this.#putBack = null;
-    if (chunk !== null) return Promise.resolve(chunk);
-    return this.#pending === null ? this.#nextChunk() : this.#nextSlice(this.#pending);
+    if (chunk !== null) return chunk;
+    if (this.#pending !== null) return this.#nextSlice(this.#pending);
+    return this.#over ? null : this.#nextChunk();
   }
 
   /** The next call of `next` returns this chunk again: to inspect the beginning before deciding. */
@@ -50,7 +56,10 @@ export class RawBody implements ByteSource {
   async drain(): Promise<void> {
     this.#putBack = null;
     this.#pending = null;
-    while (!this.#over) await this.#pull();
+    while (!this.#over) {
+      await this.#nextChunk();
+      this.#pending = null;
+    }
   }
 
   /** True when the iteration has ended: there is nothing to close. */
@@ -70,6 +79,7 @@ export class RawBody implements ByteSource {
   }
 
   #firstSlice(chunk: Buffer): Buffer {
+    if (chunk.length <= SLICE_BYTES) return chunk;
     this.#pending = chunk.subarray(SLICE_BYTES);
     return chunk.subarray(0, SLICE_BYTES);
   }
@@ -80,33 +90,28 @@ export class RawBody implements ByteSource {
     return rest.subarray(0, SLICE_BYTES);
   }
 
-  async #nextChunk(): Promise<Buffer | null> {
+  /** The next chunk of the sender, or null at the end; none follows an error. */
+  async #nextChunk(): Promise<NextChunk> {
     while (!this.#over) {
-      const chunk = await this.#pull();
-      if (chunk === null) return null;
-      if (chunk.length > SLICE_BYTES) return this.#firstSlice(chunk);
-      if (chunk.length > 0) return chunk;
+      let result: IteratorResult<Buffer>;
+      try {
+        result = await this.#iterator.next();
+      } catch (error) {
+        this.#over = true;
+        throw error;
+      }
+      if (result.done) this.#over = true;
+      else if (this.#received(result.value)) return this.#firstSlice(result.value);
     }
     return null;
   }
 
-  /** The next chunk of the sender, or null at the end; none follows an error. */
-  async #pull(): Promise<Buffer | null> {
-    let result: IteratorResult<Buffer>;
-    try {
-      result = await this.#iterator.next();
-    } catch (error) {
-      this.#over = true;
-      throw error;
-    }
-    if (result.done) {
-      this.#over = true;
-      return null;
-    }
-    this.#received += result.value.length;
-    if (this.#received > this.#maxBytes) throw new BodyTooLargeError(this.#maxBytes);
+  /** False for an empty chunk. */
+  #received(chunk: Buffer): boolean {
+    this.#bytes += chunk.length;
+    if (this.#bytes > this.#maxBytes) throw new BodyTooLargeError(this.#maxBytes);
     this.#over = this.#body.complete === true;
-    this.#onRaw(result.value);
-    return result.value;
+    this.#onRaw(chunk);
+    return chunk.length > 0;
   }
 }

@@ -121,16 +121,30 @@ async function decodeLone(
   expectedBytes: number | null,
   sink: ItemSink,
 ): Promise<DecodedBody> {
-  let chunk = await source.next();
-  if (chunk === null) return NOTHING;
-  const plan = singleBodyPlan(type, headers.contentType, headers.contents);
-  const item = new PlannedItem(sink, plan, expectedBytes === null ? {} : { expectedBytes });
-  for (; chunk !== null; chunk = await source.next()) {
+  let item: PlannedItem | null = null;
+  // Waits only where there is something to wait for: a body in one piece is written and ended within one turn.
+  for (;;) {
+    const next = source.next();
+    const chunk = next instanceof Promise ? await next : next;
+    if (chunk === null) break;
+    item ??= openLone(headers, type, expectedBytes, sink);
     const taken = item.write(chunk);
     if (taken !== undefined) await taken;
   }
-  await item.end();
+  if (item === null) return NOTHING;
+  const ended = item.end();
+  if (ended !== undefined) await ended;
   return ONE_ITEM;
+}
+
+function openLone(
+  { contentType, contents }: BodyHeaders,
+  type: MediaType,
+  expectedBytes: number | null,
+  sink: ItemSink,
+): PlannedItem {
+  const plan = singleBodyPlan(type, contentType, contents);
+  return new PlannedItem(sink, plan, expectedBytes === null ? {} : { expectedBytes });
 }
 
 function formBoundary(type: MediaType): string {

@@ -211,3 +211,26 @@ describe('health', () => {
     expect(answer.headers).not.toHaveProperty('etag');
   });
 });
+
+describe('the path of a callback', () => {
+  it.each([
+    '/callbacks/in-take_2',
+    '/callbacks/in-take_2/',
+    '/callbacks/in-take_2?id=1/',
+    '/callbacks/in-take_2/?',
+    '/callbacks/in%2Dtake_2',
+    'http://a/callbacks/in-take_2',
+  ])('names the source, with or without Express: %s', async (path) => {
+    await client.send(request(path));
+    expect((await client.answer()).status).toBe(200);
+    expect(received.map(({ sourceName }) => sourceName)).toEqual(['in-take_2']);
+  });
+
+  it.each(['/callbacks', '/callbacks/', '/callbacks//', '/callbacks/a/b', '/Callbacks/a', '/callbacks?/a'])(
+    'is none: %s',
+    async (path) => {
+      await client.send(request(path));
+      expect((await client.answer()).status).toBe(404);
+    },
+  );
+});

@@ -17,16 +17,18 @@ export function measureStore(store: ObjectStore, onCall: OnStoreCall): ObjectSto
     run: (...args: Args) => Promise<T>,
     resultOf: (value: T) => StoreCallResult = () => 'ok',
   ): (...args: Args) => Promise<T> {
-    return async (...args) => {
+    return (...args) => {
       const started = performance.now();
-      try {
-        const value = await run(...args);
-        onCall(operation, resultOf(value), performance.now() - started);
-        return value;
-      } catch (error) {
-        onCall(operation, resultOfError(error), performance.now() - started);
-        throw error;
-      }
+      return run(...args).then(
+        (value) => {
+          onCall(operation, resultOf(value), performance.now() - started);
+          return value;
+        },
+        (error) => {
+          onCall(operation, resultOfError(error), performance.now() - started);
+          throw error;
+        },
+      );
     };
   }
 

@@ -17,25 +17,14 @@ const SMALL_BODY = 1024 * 1024;
  * PutObject with `If-None-Match: *`. Every retry has the condition as well: a write whose answer was lost ends in
  * `exists`, and the caller reads back. Nothing is ever overwritten.
  */
-export async function createObject(
+export function createObject(
   bucket: S3Bucket,
   key: string,
   body: Buffer,
   headers: ObjectHeaders,
 ): Promise<CreateResult> {
-  assertKey('create', key);
-  assertHeaders('create', headers);
-  if (bucket.settings.conditionalWrites === 'emulated') {
-    if ((await headObject(bucket, key)) !== null) return 'exists';
-    await replaceObject(bucket, key, body, headers);
-    return 'created';
-  }
-  try {
-    const { status } = await put(bucket, putRequest(bucket, key, body, headers, true));
-    return status === 412 ? 'exists' : 'created';
-  } catch (error) {
-    throw s3StoreError('create', key, error);
-  }
+  const isEmulated = bucket.settings.conditionalWrites === 'emulated';
+  return (isEmulated ? createAfterHead : write)(bucket, key, body, headers, 'create');
 }
 
 /** PutObject without a condition. */
@@ -45,23 +34,54 @@ export async function replaceObject(
   body: Buffer,
   headers: ObjectHeaders,
 ): Promise<void> {
-  assertKey('replace', key);
-  assertHeaders('replace', headers);
+  await write(bucket, key, body, headers, 'replace');
+}
+
+async function createAfterHead(
+  bucket: S3Bucket,
+  key: string,
+  body: Buffer,
+  headers: ObjectHeaders,
+): Promise<CreateResult> {
+  assertKey('create', key);
+  assertHeaders('create', headers);
+  if ((await headObject(bucket, key)) !== null) return 'exists';
+  return write(bucket, key, body, headers, 'replace');
+}
+
+async function write(
+  bucket: S3Bucket,
+  key: string,
+  body: Buffer,
+  headers: ObjectHeaders,
+  operation: 'create' | 'replace',
+): Promise<CreateResult> {
+  assertKey(operation, key);
+  assertHeaders(operation, headers);
+  const startedAt = performance.now();
+  const request = putRequest(bucket, key, body, headers, operation === 'create');
   try {
-    await put(bucket, putRequest(bucket, key, body, headers, false));
+    return resultOf(await bucket.sender.put(request));
   } catch (error) {
-    throw s3StoreError('replace', key, error);
+    return writeAgain(bucket, request, error, startedAt).catch((failure: unknown) => {
+      throw s3StoreError(operation, key, failure);
+    });
   }
 }
 
-async function put({ sender, limits }: S3Bucket, request: SignedPut): Promise<WholeAnswer> {
-  const startedAt = performance.now();
-  try {
-    return await sender.put(request);
-  } catch (error) {
-    const rules = s3RetryRules(limits.retry, {}, startedAt);
-    return retryAfter(error, () => sender.put(request), rules);
-  }
+/** After the first attempt failed: most succeed, and those need no rules. */
+async function writeAgain(
+  { sender, limits }: S3Bucket,
+  request: SignedPut,
+  error: unknown,
+  startedAt: number,
+): Promise<CreateResult> {
+  const rules = s3RetryRules(limits.retry, {}, startedAt);
+  return resultOf(await retryAfter(error, () => sender.put(request), rules));
+}
+
+function resultOf({ status }: WholeAnswer): CreateResult {
+  return status === 412 ? 'exists' : 'created';
 }
 
 function putRequest(

@@ -55,20 +55,26 @@ class TrackingClient extends Client {
  * (test/unit/store/s3/wire/early-answer.test.ts).
  *
  * @param pool made by `createExchangePool`
- * @param queueMs how long the request may wait for a connection; undici has no limit
  * @throws S3Failure `PoolTimeout` when no connection became free in time; nothing of the request was sent then
  */
 export function exchange(
   pool: Pool,
   request: Dispatcher.DispatchOptions,
-  queueMs: number,
-  signal: AbortSignal | null = null,
+  terms: ExchangeTerms,
 ): Promise<WholeAnswer> {
   return new Promise((resolve, reject) => {
-    const exchange = new Exchange(request, resolve, reject, signal);
+    const exchange = new Exchange(request, terms, resolve, reject);
     pool.dispatch(request, exchange);
-    exchange.waitAtMost(queueMs);
+    exchange.waitAtMost(terms.queueMs);
   });
+}
+
+export interface ExchangeTerms {
+  /** How long the request may wait for a connection; undici has no limit. */
+  readonly queueMs: number;
+  readonly signal?: AbortSignal | undefined;
+  /** Throws what an answer is rejected with. */
+  readonly accept?: (answer: WholeAnswer) => void;
 }
 
 /**
@@ -109,7 +115,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   readonly #request: TrackedRequest;
   readonly #resolve: (answer: WholeAnswer) => void;
   readonly #reject: (error: unknown) => void;
-  readonly #signal: AbortSignal | null;
+  readonly #terms: ExchangeTerms;
   #controller: Dispatcher.DispatchController | null = null;
   #status = 0;
   #headers: IncomingHttpHeaders = {};
@@ -121,14 +127,14 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   constructor(
     request: TrackedRequest,
+    terms: ExchangeTerms,
     resolve: (answer: WholeAnswer) => void,
     reject: (error: unknown) => void,
-    signal: AbortSignal | null,
   ) {
     this.#request = request;
+    this.#terms = terms;
     this.#resolve = resolve;
     this.#reject = reject;
-    this.#signal = signal;
   }
 
   /** To be called after the dispatch, which starts the request at once when a connection is free. */
@@ -145,10 +151,11 @@ class Exchange implements Dispatcher.DispatchHandler {
     if (this.#queued !== null) clearTimeout(this.#queued);
     // The caller has its error already: aborted here, the body is never read.
     if (this.#expired) return controller.abort(new Error('expired in the queue'));
-    if (this.#signal === null) return;
-    this.#onAbort = () => controller.abort(this.#signal?.reason);
-    if (this.#signal.aborted) this.#onAbort();
-    else this.#signal.addEventListener('abort', this.#onAbort);
+    const { signal } = this.#terms;
+    if (signal === undefined) return;
+    this.#onAbort = () => controller.abort(signal.reason);
+    if (signal.aborted) this.#onAbort();
+    else signal.addEventListener('abort', this.#onAbort);
   }
 
   onResponseStart(
@@ -177,7 +184,13 @@ class Exchange implements Dispatcher.DispatchHandler {
     // undici has queued the rest of the body in the socket, which would go on reading it.
     if (socket !== null && socket.writableLength > 0) socket.destroy();
     const text = this.#chunks === null ? '' : Buffer.concat(this.#chunks).toString();
-    this.#resolve({ status: this.#status, headers: this.#headers, text });
+    const answer = { status: this.#status, headers: this.#headers, text };
+    try {
+      this.#terms.accept?.(answer);
+      this.#resolve(answer);
+    } catch (error) {
+      this.#reject(error);
+    }
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
@@ -187,6 +200,6 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   #forgetSignal(): void {
-    if (this.#onAbort !== null) this.#signal?.removeEventListener('abort', this.#onAbort);
+    if (this.#onAbort !== null) this.#terms.signal?.removeEventListener('abort', this.#onAbort);
   }
 }

@@ -128,25 +128,28 @@ export function createS3Sender(parts: S3SenderParts): S3Sender {
     }
   }
 
-  async function putOnce(put: SignedPut, holder: SigningKeyHolder, now: Date): Promise<WholeAnswer> {
+  function putOnce(put: SignedPut, holder: SigningKeyHolder, now: Date): Promise<WholeAnswer> {
     const path = address.path + encodeKey(put.key);
     const query = encodedQuery(put.query);
-    const headers = put.headers.concat(put.ifAbsent === true ? linesIfAbsent : lines);
+    const common = put.ifAbsent === true ? linesIfAbsent : lines;
     const request = {
       method: 'PUT' as const,
       path: query.length === 0 ? path : `${path}?${query.join('&')}`,
-      headers: signer.sign({ method: 'PUT', path, query, headers }, holder, now),
+      headers: signer.sign({ method: 'PUT', path, query, headers: put.headers, common }, holder, now),
       body: put.body,
       headersTimeout: put.timeoutMs,
       bodyTimeout: put.timeoutMs,
     };
-    const answer = await exchange(pools.write, request, put.timeoutMs, put.signal);
+    const accept = (answer: WholeAnswer): void => checkPut(put, answer);
+    return exchange(pools.write, request, { queueMs: put.timeoutMs, signal: put.signal, accept });
+  }
+
+  function checkPut(put: SignedPut, answer: WholeAnswer): void {
     answers.check(put.operation, answer);
     const { status } = answer;
     if (status !== 200 && !(status === 412 && put.ifAbsent === true)) {
       throw failureOf(status, answer.text, answer.headers);
     }
-    return answer;
   }
 
   /** A signed request without a body. */
@@ -157,7 +160,7 @@ export function createS3Sender(parts: S3SenderParts): S3Sender {
     now: Date,
   ) {
     const path = address.path + encodeKey(key);
-    const unsigned = { method, path, query: NO_QUERY, headers: headers.concat(linesOfBare) };
+    const unsigned = { method, path, query: NO_QUERY, headers, common: linesOfBare };
     return { method, path, headers: signer.sign(unsigned, holder, now) };
   }
 
@@ -174,7 +177,7 @@ export function createS3Sender(parts: S3SenderParts): S3Sender {
       // undici would close the connection, in case a server sends a body all the same; that ends in a parse error.
       reset: false,
     };
-    const { status, headers } = await exchange(pools.head, request, timeoutMs);
+    const { status, headers } = await exchange(pools.head, request, { queueMs: timeoutMs });
     answers.check('HeadObject', { status, headers, text: null });
     if (status !== 200) throw headFailure(status, headers, now);
     return headers;

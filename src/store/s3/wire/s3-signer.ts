@@ -21,8 +21,10 @@ export interface UnsignedRequest {
   readonly path: string;
   /** Encoded `name=value` pairs, without the `?`; empty for none. */
   readonly query: readonly string[];
-  /** `host` and `x-amz-content-sha256` among them; all are signed. */
+  /** `host` and `x-amz-content-sha256` among them or the common ones; all are signed. */
   readonly headers: HeaderLines;
+  /** Headers that many requests have. */
+  readonly common?: HeaderLines;
 }
 
 /** Signs for one region; caches the day's key, which takes four rounds of HMAC to derive. */
@@ -46,9 +48,9 @@ export function createS3Signer(region: string): S3Signer {
       const time = timeOf(now);
       const day = time.slice(0, 8);
       const token = holder.sessionToken;
-      const dated =
-        token === undefined ? ['x-amz-date', time] : ['x-amz-date', time, 'x-amz-security-token', token];
-      const lines = request.headers.concat(dated, 'authorization', '');
+      const given = token === undefined ? NO_LINES : ['x-amz-security-token', token];
+      const { headers, common = NO_LINES } = request;
+      const lines = headers.concat(common, given, 'x-amz-date', time, 'authorization', '');
       const order = orderOf(lines);
       const scope = `${day}/${region}/s3/aws4_request`;
       const text = `AWS4-HMAC-SHA256\n${time}\n${scope}\n${hash('sha256', canonical(request, lines, order), 'hex')}`;
@@ -60,6 +62,8 @@ export function createS3Signer(region: string): S3Signer {
     },
   };
 }
+
+const NO_LINES: HeaderLines = [];
 
 type HexHmac = (text: string) => string;
 

@@ -48,7 +48,8 @@ function newRequest() {
 
 function read(limits: Partial<typeof GENEROUS | { declaredLength: number }> = {}, onStart?: () => void) {
   const request = newRequest();
-  const body = reader.read(request, { ...GENEROUS, ...limits }, onStart);
+  const all = { ...GENEROUS, ...limits };
+  const body = reader.read(request, all, all, onStart);
   return { request, body, pieces: body[Symbol.asyncIterator]() };
 }
 
@@ -267,7 +268,7 @@ describe('a sender that is slow', () => {
   });
 
   it('has that time from when its body is first asked for', async () => {
-    const body = reader.read(newRequest(), { ...GENEROUS, totalTimeout: 2000 });
+    const body = reader.read(newRequest(), { ...GENEROUS, totalTimeout: 2000 }, GENEROUS);
     await pass(60_000);
     expect(body.failure).toBeNull();
     body[Symbol.asyncIterator]();
@@ -386,7 +387,7 @@ describe('a body that ends before it is complete', () => {
     request.destroy();
     await turn();
     const onStart = jest.fn();
-    const body = reader.read(request, GENEROUS, onStart);
+    const body = reader.read(request, GENEROUS, GENEROUS, onStart);
     expect(await fateOf(body[Symbol.asyncIterator]().next())).toBeInstanceOf(BodyAbortedError);
     expect(onStart).not.toHaveBeenCalled();
   });
@@ -395,7 +396,7 @@ describe('a body that ends before it is complete', () => {
 describe('a reader of a body', () => {
   it('asks its sender for the body when it begins, and once', () => {
     const onStart = jest.fn();
-    const body: RequestBody = reader.read(newRequest(), GENEROUS, onStart);
+    const body: RequestBody = reader.read(newRequest(), GENEROUS, GENEROUS, onStart);
     expect(onStart).not.toHaveBeenCalled();
     body[Symbol.asyncIterator]();
     body[Symbol.asyncIterator]();

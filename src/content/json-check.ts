@@ -40,6 +40,7 @@ const HEX_DIGIT = new Uint8Array(256).map((_, byte) =>
 const ESCAPABLE = new Uint8Array(256).map((_, byte) =>
   '"\\/bfnrt'.includes(String.fromCharCode(byte)) ? 1 : 0,
 );
+const EMPTY = Buffer.alloc(0);
 const LITERALS: Record<number, Buffer> = {
   116: Buffer.from('true'),
   102: Buffer.from('false'),
@@ -55,11 +56,12 @@ const LITERALS: Record<number, Buffer> = {
  */
 export class JsonCheck {
   #state = BEGIN;
-  #stack = new Uint8Array(64);
+  /** From Node's pool: a lone array of 64 bytes takes three times its size. */
+  #stack: Uint8Array = Buffer.allocUnsafe(64);
   #depth = 0;
   /** Progress within a BOM, a literal or four hex digits. */
   #step = 0;
-  #literal: Buffer = Buffer.alloc(0);
+  #literal: Buffer = EMPTY;
   #inKey = false;
   readonly #shape = new TopLevelShape();
 

@@ -1,3 +1,4 @@
+import type { ItemIdentity } from '../domain/item.js';
 import { identityOf } from './item-identity.js';
 import type { ItemPlan } from './item-plan.js';
 import { JsonCheck } from './json-check.js';
@@ -10,20 +11,23 @@ export function singleBodyPlan(
   contentType: string | null,
   contents: readonly string[],
 ): ItemPlan {
-  if (isJson(type)) return jsonPlan();
+  if (isJson(type)) return new JsonPlan();
   if (type.essence === 'text/plain') return textPlan(contents);
   const identity = identityOf('data', storableType(contentType));
   return { identify: () => identity };
 }
 
-function jsonPlan(): ItemPlan {
-  const json = new JsonCheck();
-  const isTranscript = (whole: boolean) => (whole ? json.looksLikeTranscript : json.mayBeTranscript);
-  return {
-    json,
-    mustBeJson: () => true,
-    identify: (_beginning, whole) => identityOf(isTranscript(whole) ? 'transcript.json-v2' : 'jobinfo'),
-  };
+class JsonPlan implements ItemPlan {
+  readonly json = new JsonCheck();
+
+  mustBeJson(): boolean {
+    return true;
+  }
+
+  identify(_beginning: Buffer, whole: boolean): ItemIdentity {
+    const isTranscript = whole ? this.json.looksLikeTranscript : this.json.mayBeTranscript;
+    return identityOf(isTranscript ? 'transcript.json-v2' : 'jobinfo');
+  }
 }
 
 function textPlan(contents: readonly string[]): ItemPlan {

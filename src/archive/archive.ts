@@ -1,4 +1,4 @@
-import type { IncomingItem, ItemDescription, ItemSink, StoredItem } from '../domain/item.js';
+import type { IncomingItem, ItemDescription, ItemIdentity, ItemSink, StoredItem } from '../domain/item.js';
 import type { Problem } from '../domain/problem.js';
 import type { BudgetLease, Discardable } from '../memory/budget-lease.js';
 import type { BufferPool } from '../memory/buffer-pool.js';
@@ -10,7 +10,7 @@ import type { ArtefactContext } from './artefact-headers.js';
 import { type BufferedCommit, commitBuffered, commitStreamed } from './commit-item.js';
 import { openStreamTarget } from './open-stream-target.js';
 import { createRecentKeys, type RecentKeys } from './recent-keys.js';
-import { StagedItem } from './staged-item.js';
+import { StagedItem, type StagingRules, type StreamTarget } from './staged-item.js';
 
 /** How a delivery is received. */
 export interface Reception {
@@ -72,12 +72,14 @@ interface StagingParts extends ArchiveParts {
   readonly recentKeys: RecentKeys;
 }
 
-class Staging implements StagedDelivery {
+/** Is its own memory and the rules of its items: objects for these would be allocated for every callback. */
+class Staging implements StagedDelivery, Memory, StagingRules {
   readonly #parts: StagingParts;
   readonly #context: ArtefactContext;
-  readonly #expectedBytes: number;
-  readonly memory: Memory;
-  readonly #lease: BudgetLease;
+  readonly expectedBytes: number;
+  readonly partSize: number;
+  readonly pool: BufferPool;
+  readonly lease: BudgetLease;
   readonly #items: StagedItem[] = [];
   /** Keys of the streamed items of this delivery. */
   #claimed: Set<string> | null = null;
@@ -85,16 +87,20 @@ class Staging implements StagedDelivery {
   #discarding: Promise<void> | null = null;
 
   constructor(parts: StagingParts, context: ArtefactContext, { expectedBytes = null, ...wait }: Reception) {
-    this.#expectedBytes = expectedBytes ?? 0;
+    this.expectedBytes = expectedBytes ?? 0;
+    this.partSize = parts.store.partSize;
     this.#parts = parts;
     this.#context = context;
-    const lease = parts.budget.lease({ expected: expectedBytes, ...wait });
-    this.#lease = lease;
-    this.memory = {
-      pool: parts.pool,
-      lease,
-      take: (bytes) => (lease.tryTake(bytes) ? undefined : this.#waitFor(bytes)),
-    };
+    this.pool = parts.pool;
+    this.lease = parts.budget.lease({ expected: expectedBytes, ...wait });
+  }
+
+  get memory(): Memory {
+    return this;
+  }
+
+  take(bytes: number): Promise<void> | undefined {
+    return this.lease.tryTake(bytes) ? undefined : this.#waitFor(bytes);
   }
 
   get settled(): boolean {
@@ -102,34 +108,31 @@ class Staging implements StagedDelivery {
   }
 
   setDiscardable(discardable: Discardable): void {
-    this.#lease.discardable = discardable;
+    this.lease.discardable = discardable;
   }
 
   onRefused(listener: (problem: Problem) => void): void {
-    this.#lease.onRefused = listener;
+    this.lease.onRefused = listener;
   }
 
   open(description: ItemDescription): IncomingItem {
-    const item = new StagedItem(description, this.memory, {
-      partSize: this.#parts.store.partSize,
-      expectedBytes: this.#expectedBytes,
-      openStream: (identity, sha256) => {
-        const { fileName } = description;
-        this.#claimed ??= new Set();
-        return openStreamTarget(
-          this.#parts.store,
-          this.#context,
-          { identity, sha256, fileName },
-          this.#claimed,
-        );
-      },
-    });
+    const item = new StagedItem(description, this, this);
     this.#items.push(item);
     return item;
   }
 
+  openStream(
+    { fileName }: ItemDescription,
+    identity: ItemIdentity,
+    sha256: string | null,
+  ): Promise<StreamTarget> {
+    this.#claimed ??= new Set();
+    const content = { identity, sha256, fileName };
+    return openStreamTarget(this.#parts.store, this.#context, content, this.#claimed);
+  }
+
   async commit(): Promise<StoredItem[]> {
-    this.#lease.fillRate.complete();
+    this.lease.fillRate.complete();
     const [first, ...others] = this.#items;
     try {
       const stored =
@@ -153,7 +156,7 @@ class Staging implements StagedDelivery {
   }
 
   async #discard(): Promise<void> {
-    this.#lease.close();
+    this.lease.close();
     await Promise.all(this.#items.map((item) => item.discard()));
     this.#settled = true;
   }
@@ -186,14 +189,14 @@ class Staging implements StagedDelivery {
   }
 
   async #waitFor(bytes: number): Promise<void> {
-    this.#lease.discardable?.release();
+    this.lease.discardable?.release();
     for (const item of this.#items) await item.spill();
-    await this.#lease.take(bytes);
+    await this.lease.take(bytes);
   }
 
   #close(): void {
     for (const item of this.#items) item.release();
-    this.#lease.close();
+    this.lease.close();
   }
 }
 

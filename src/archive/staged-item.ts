@@ -22,7 +22,11 @@ export interface StagingRules {
   /** Announced size of the whole delivery: the upper bound of an item without a size of its own. */
   readonly expectedBytes: number;
   /** Opens the upload of an item that does not fit into one part, or that is spilled; only then its hash is known. */
-  openStream(identity: ItemIdentity, sha256: string | null): Promise<StreamTarget>;
+  openStream(
+    description: ItemDescription,
+    identity: ItemIdentity,
+    sha256: string | null,
+  ): Promise<StreamTarget>;
 }
 
 /**
@@ -141,7 +145,7 @@ export class StagedItem implements IncomingItem {
 
   async #openStream(identity: ItemIdentity, sha256: string | null): Promise<void> {
     if (this.#discarded) throw new LeaseClosedError();
-    this.#opening = this.#rules.openStream(identity, sha256);
+    this.#opening = this.#rules.openStream(this.description, identity, sha256);
     this.target = await this.#opening;
   }
 

@@ -28,7 +28,7 @@ const { values: options } = parseArgs({
 const callbacks = Number(options.callbacks);
 
 /** A twentieth above what is measured. */
-const MOST_BYTES = 53_500;
+const MOST_BYTES = 50_000;
 /** An artefact each, and a ledger segment for every 24 or so. */
 const MOST_CALLS = 1.1;
 

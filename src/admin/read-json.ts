@@ -6,7 +6,7 @@ import type { BodyLimits, BodyReader } from '../receiver/http/body-reader.js';
 export interface JsonLimits {
   readonly bodyReader: BodyReader;
   /** The same time-outs as for bodies of callbacks. */
-  readonly limits: Omit<BodyLimits, 'maxBytes' | 'declaredLength'>;
+  readonly limits: BodyLimits;
 }
 
 const MAX_JSON = 1024 * 1024;
@@ -20,7 +20,7 @@ export async function readJson(
   const declaredLength = length === undefined ? null : Number(length);
   if (declaredLength !== null && declaredLength > MAX_JSON) throw tooLarge();
   const chunks: Buffer[] = [];
-  const body = bodyReader.read(request, { ...limits, maxBytes: MAX_JSON, declaredLength });
+  const body = bodyReader.read(request, limits, { maxBytes: MAX_JSON, declaredLength });
   try {
     for await (const chunk of body) chunks.push(chunk);
   } catch (error) {

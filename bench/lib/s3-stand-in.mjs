@@ -4,7 +4,7 @@
  *
  *   node bench/lib/s3-stand-in.mjs
  *
- * Prints {"port": n, "control": n}. On the control port: /reset?latency=<ms>&keep=all, /forget, /counts.
+ * Prints {"port": n, "control": n}. On the control port: /reset?latency=<ms>&keep=all, /latency?ms=<ms>, /forget, /counts.
  */
 import { createServer } from 'node:http';
 import '../../scripts/run-typescript.mjs';
@@ -30,6 +30,7 @@ const s3 = await startDiscardingS3({
 const control = createServer((request, response) => {
   const { pathname, searchParams } = new URL(request.url, 'http://stand-in');
   if (pathname === '/reset') reset(Object.fromEntries(searchParams));
+  if (pathname === '/latency') s3.latencyMs = Number(searchParams.get('ms'));
   // Objects only: uploads in flight go on.
   if (pathname === '/forget') s3.state.objects.clear();
   response.setHeader('content-type', 'application/json');

@@ -22,6 +22,7 @@ export async function startStandIn(scratch) {
     key: 'bench',
     secret: 'benchsecret',
     reset: (options) => ask(`reset?${new URLSearchParams(options)}`),
+    setLatency: (ms) => ask(`latency?ms=${ms}`),
     forget: () => ask('forget'),
     counts: () => ask('counts'),
   };

@@ -62,6 +62,7 @@ async function runGroup(group, name, from, until) {
     statuses,
     p50: at(0.5),
     p99: at(0.99),
+    max: at(1),
     seconds: (Math.min(finished, until) - from) / 1000,
     bytes: ((statuses[200] ?? 0) + (statuses[201] ?? 0)) * body.length,
   };

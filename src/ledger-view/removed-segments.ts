@@ -1,5 +1,6 @@
 import { readRollup } from '../archive/ledger/compaction/read-rollup.js';
 import type { ObjectStore } from '../store/object-store.js';
+import { createWorkQueue } from '../time/work-queue.js';
 import type { RollupListing } from './rollup-listing.js';
 
 /** Hours whose segments were deleted after they were compacted: the window cannot hold their lines. */
@@ -11,6 +12,7 @@ export interface RemovedSegments {
 }
 
 export function createRemovedSegments(store: ObjectStore, listing: RollupListing): RemovedSegments {
+  const decode = createWorkQueue();
   const keysOfHours = new Map<number, readonly string[]>();
   return {
     async compactedHours(since, until) {
@@ -23,7 +25,7 @@ export function createRemovedSegments(store: ObjectStore, listing: RollupListing
     async isIncomplete(hour, keys) {
       const names = new Set(keys.map((key) => key.slice(key.lastIndexOf('/') + 1)));
       const keysOfHour = keysOfHours.get(hour) ?? [];
-      const documents = await Promise.all(keysOfHour.map((key) => readRollup(store, key)));
+      const documents = await Promise.all(keysOfHour.map((key) => readRollup(store, key, decode)));
       return documents.some((document) => document?.segments.some((name) => !names.has(name)));
     },
   };

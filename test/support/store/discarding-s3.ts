@@ -21,7 +21,7 @@ export interface DiscardingS3 {
 }
 
 /** Bodies above this size are never kept. */
-const LARGEST_KEPT = 1024 * 1024;
+const LARGEST_KEPT = 8 * 1024 * 1024;
 const HEAD_END = Buffer.from('\r\n\r\n');
 const NO_BODY = Buffer.alloc(0);
 

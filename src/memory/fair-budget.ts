@@ -164,10 +164,13 @@ export class FairBudget implements LeaseOwner {
     return others + bytes <= this.total * FIRST_CHUNKS;
   }
 
-  /** Leaves what older large deliveries need to fill their parts. */
   #chargeWithRoom(share: Share, lease: Lease, bytes: number): boolean {
-    if (share === 'large' && this.#free(share) - this.#claimsBefore(lease) < bytes) return false;
-    return this.#charge(share, lease, bytes);
+    return this.#roomFor(share, lease) >= bytes && this.#charge(share, lease, bytes);
+  }
+
+  /** Free bytes, less what older large deliveries need to fill their parts. */
+  #roomFor(share: Share, lease: Lease): number {
+    return this.#free(share) - (share === 'large' ? this.#claimsBefore(lease) : 0);
   }
 
   #claimsBefore({ age }: Lease): number {
@@ -240,7 +243,7 @@ export class FairBudget implements LeaseOwner {
   #refuseSlowest(share: Share): void {
     const { head } = this.#queue[share];
     if (head === undefined) return;
-    let missing = head.bytes - this.#free(share);
+    let missing = head.bytes - this.#roomFor(share, head.lease);
     const holders = this.#leases.members().map((lease) => ({ lease, use: this.#useOf(lease, share) }));
     for (const { lease, use } of holders) if (lease.refusal !== null) missing -= use;
     const slow = holders

@@ -81,11 +81,13 @@ export class FillRate {
     return this.arrived - this.#flushedAt.arrived;
   }
 
-  /** Bytes that its sender's rate promises before the next flush. */
+  /** Bytes that its sender's rate promises before the next flush. A sender that became slow is judged by this part alone. */
   due(): number {
     if (this.#complete) return 0;
-    const spent = Math.max(1, this.#spent + this.#idle());
-    return Math.min(this.#missing(this.gathered), (this.arrived / spent) * LOOK_AHEAD);
+    const spent = this.#spent + this.#idle();
+    const recent = spent - this.#flushedAt.spent;
+    const rate = recent < GRACE ? this.arrived / Math.max(1, spent) : this.gathered / recent;
+    return Math.min(this.#missing(this.gathered), rate * LOOK_AHEAD);
   }
 
   /** The sender's rate as a fraction of the lowest at which its memory is flushed in time; below 1 it is too slow. */

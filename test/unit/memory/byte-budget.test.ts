@@ -395,6 +395,44 @@ describe('the byte budget', () => {
     expect(younger.tryTake(8 * MIB)).toBe(true);
   });
 
+  it('leaves nothing for older deliveries whose senders stall or drip after a fast beginning', async () => {
+    const at = budgetOf();
+    const older: BudgetLease[] = [];
+    for (let n = 0; n < 5; n++) {
+      const sent = { bytes: 200 * MIB, seconds: 2, memory: 8 * MIB };
+      const { lease } = await fill(at, { expected: 2000 * MIB, ...sent });
+      lease.flushed();
+      lease.give(8 * MIB);
+      older.push(lease);
+    }
+    const younger = at.budget.lease({ expected: 20 * MIB });
+    expect(younger.tryTake(8 * MIB)).toBe(false);
+    for (const { fillRate } of older) fillRate.awaitSender();
+    for (let second = 0; second < 3; second++) {
+      at.pass(1);
+      for (const { fillRate } of older.slice(0, 2)) {
+        fillRate.received(1);
+        fillRate.awaitSender();
+      }
+    }
+    expect(younger.tryTake(8 * MIB)).toBe(true);
+  });
+
+  it('refuses a stalled holder of the reserve also when older deliveries are about to fill what is free', async () => {
+    const at = budgetOf();
+    for (let n = 0; n < 5; n++) await fill(at, { expected: 20 * MIB, bytes: 64 * 1024, seconds: 0 });
+    const stalled = await fill(at, { expected: 20 * MIB, bytes: 8 * MIB - 1, seconds: 1 }); // the reserve
+    stalled.lease.fillRate.awaitSender();
+    const waiting = watched(at.budget.lease({ expected: 20 * MIB }).take(8 * MIB));
+    at.pass(20);
+    await settle();
+    expect([waiting.now, stalled.refusals.length]).toEqual(['waiting', 0]);
+    at.pass(10);
+    await settle();
+    expect(stalled.refusals).toHaveLength(1);
+    expect(waiting.now).toBe('served');
+  });
+
   it('never lends more than its reserve, however often the head of the queue takes', async () => {
     const budget = createByteBudget({ total: 2 * PART, reserve: PART });
     const holder = budget.lease();

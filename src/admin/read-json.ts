@@ -29,9 +29,10 @@ export async function readJson(
   }
   if (chunks.length === 0) return undefined;
   try {
-    return JSON.parse(Buffer.concat(chunks).toString());
+    // Letters of another encoding would be replaced, and a reason that holds them would stay so in the ledger.
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks)));
   } catch (error) {
-    throw invalid('The body is not valid JSON.', error);
+    throw invalid('The body is not valid JSON in UTF-8.', error);
   }
 }
 

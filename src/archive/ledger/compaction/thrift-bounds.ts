@@ -13,6 +13,12 @@ const STRUCT = 12;
 /** Footers nest structs and lists some eight deep. */
 const MAX_DEPTH = 32;
 
+/**
+ * A row group takes some 830 values, a compacted file has up to 150 of them. Decoded, a value of a single byte
+ * takes up to a hundred: without a bound a footer of megabytes would not fit into the heap.
+ */
+const MAX_VALUES = 500_000;
+
 /** Where a list and its elements lie. */
 export interface ThriftList extends ByteRange {
   readonly elements: readonly ByteRange[];
@@ -27,6 +33,7 @@ export interface ThriftList extends ByteRange {
 export function checkThriftBounds(bytes: Buffer): ThriftList[] {
   const lists: ThriftList[] = [];
   let offset = 0;
+  let values = 0;
 
   function readByte(): number {
     const byte = bytes[offset];
@@ -76,6 +83,8 @@ export function checkThriftBounds(bytes: Buffer): ThriftList[] {
 
   function skipValue(type: number, depth: number): void {
     if (depth > MAX_DEPTH) throw new Error('its footer nests too deep');
+    values += 1;
+    if (values > MAX_VALUES) throw new Error(`its footer has more than ${MAX_VALUES} values`);
     if (type === TRUE || type === FALSE) return;
     if (type === BYTE) skip(1);
     else if (type > BYTE && type <= LAST_VARINT) readVarint();

@@ -17,6 +17,13 @@ import { createMemoryStore } from '../../../../support/store/memory-store.js';
 const KEY = 'ledger-parquet/dt=2026-03-04/hour=05/0001.parquet';
 const START = Date.parse('2026-03-04T05:00:00Z');
 
+/** More than a footer may have. */
+const FOOTER_VALUES = 500_001;
+
+function varint(value: number): number[] {
+  return value < 128 ? [value] : [(value % 128) + 128, ...varint(Math.floor(value / 128))];
+}
+
 /** Lines of an hour, in order. */
 function linesOf(count: number): LedgerLine[] {
   return Array.from({ length: count }, (_, index) =>
@@ -295,6 +302,20 @@ describe('a file that is damaged or foreign', () => {
 
     await rejected(Buffer.concat([Buffer.from('PAR1'), footer, trailer]));
     expect(process.memoryUsage().heapUsed - before).toBeLessThan(100 * 1024 * 1024);
+  });
+
+  it.each([
+    ['a struct of flags', [...Array<number>(FOOTER_VALUES).fill(0x11), 0]],
+    [
+      'a list of empty structs',
+      [0x19, 0xfc, ...varint(FOOTER_VALUES), ...Array<number>(FOOTER_VALUES).fill(0), 0],
+    ],
+  ])('is rejected when its footer is %s that would not fit into memory', async (_, footer) => {
+    const trailer = Buffer.alloc(8, 'PAR1PAR1');
+    trailer.writeUInt32LE(footer.length);
+
+    const bytes = Buffer.concat([Buffer.from('PAR1'), Buffer.from(footer), trailer]);
+    await expect(readAll(bytes)).rejects.toThrow('its footer has more than 500000 values');
   });
 
   it('is rejected when it is random', async () => {

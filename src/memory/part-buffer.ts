@@ -16,6 +16,9 @@ const FIRST_STEPS = 256 * 1024;
 /** Content up to this size gets memory of exactly its size: the smallest buffer of the pool would cost more. */
 const TINY = 32 * 1024;
 
+/** A chunk may keep this much alive beyond itself: the head of its request. */
+const MAX_KEPT = 2 * 1024;
+
 /** Memory and its price. */
 interface Content {
   readonly memory: SharedBuffer;
@@ -136,7 +139,7 @@ export class PartBuffer {
 
   #place(chunk: Buffer, size: number): void {
     if (this.#content === null) {
-      this.#content = this.#held(chunk);
+      this.#content = this.#held(keepsMuchMore(chunk) ? copyOf(chunk) : chunk);
     } else {
       if (!this.#content.pooled || this.#content.price !== size) this.#moveTo(this.#pooled(size));
       this.#memory.pool.fill(this.#content.memory.bytes, this.#length, chunk);
@@ -170,6 +173,17 @@ export class PartBuffer {
     };
     return content;
   }
+}
+
+/** Whether most of the memory that the chunk keeps alive is not its own, such as the header blocks and other parts of a form. */
+function keepsMuchMore({ length, buffer }: Buffer): boolean {
+  return buffer.byteLength - length > Math.max(MAX_KEPT, length);
+}
+
+function copyOf(chunk: Buffer): Buffer {
+  const copy = Buffer.allocUnsafeSlow(chunk.length);
+  chunk.copy(copy);
+  return copy;
 }
 
 const EMPTY = Buffer.alloc(0);

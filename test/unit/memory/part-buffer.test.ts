@@ -36,6 +36,22 @@ describe('a part buffer', () => {
     expect(paid.held()).toBe(CHUNK.length);
   });
 
+  it('keeps no memory alive that it does not pay for', async () => {
+    const { lease, pool, take } = memory();
+    const buffer = new PartBuffer({ lease, pool, take }, PART, 0);
+    await buffer.append(CHUNK.subarray(0, 10));
+    expect(buffer.bytes()).toEqual(CHUNK.subarray(0, 10));
+    expect([buffer.bytes().buffer.byteLength, lease.held]).toEqual([10, 10]);
+  });
+
+  it('keeps a callback as it came in one read with its head', async () => {
+    const { lease, pool, take } = memory();
+    const buffer = new PartBuffer({ lease, pool, take }, PART, 0);
+    const read = Buffer.alloc(1500);
+    await buffer.append(read.subarray(1200));
+    expect(buffer.bytes().buffer).toBe(read.buffer);
+  });
+
   it.each([
     ['that is small pays for the size that was announced', 2, 250 * KIB, 256 * KIB],
     ['of unknown size pays for little while it is small', 3, 0, 256 * KIB],

@@ -9,6 +9,8 @@ export type MultipartToken =
 
 /** The limit of busboy and Node. */
 export const MAX_HEAD_BYTES = 16 * 1024;
+/** Names and types are kept until the form is complete, outside the byte budget. */
+export const MAX_HEADS_BYTES = 128 * 1024;
 /** Spaces and tabs tolerated between a boundary and its line end. */
 const MAX_PADDING = 1024;
 
@@ -39,6 +41,8 @@ export class DelimiterScanner {
   #skip = CRLF.length;
   #parts = 0;
   #head = NOTHING;
+  /** Bytes of all header blocks so far. */
+  #headsBytes = 0;
   readonly #detector: DamagedDelimiterDetector;
 
   constructor(boundary: string, maxParts: number) {
@@ -116,6 +120,10 @@ export class DelimiterScanner {
       return NOTHING;
     }
     const block = all.subarray(CRLF.length, end + CRLF.length);
+    this.#headsBytes += block.length;
+    if (this.#headsBytes > MAX_HEADS_BYTES) {
+      throw new UndecodableError('multipart-header', 'The part headers are too long together.');
+    }
     if (all.subarray(0, end + BLANK_LINE.length).includes(this.#needle)) {
       throw new UndecodableError('multipart-header', 'A delimiter stands inside a part header.');
     }

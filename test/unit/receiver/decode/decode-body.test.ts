@@ -480,6 +480,11 @@ describe('decodeBody: hazards of forms', () => {
       `--${BOUNDARY}\r\nA: ${'b'.repeat(17_000)}\r\n\r\nx\r\n--${BOUNDARY}--`,
       'multipart-header',
     ],
+    [
+      'header blocks over 128 KiB together',
+      `${`--${BOUNDARY}\r\nContent-Disposition: form-data; name="data"; filename="${'b'.repeat(1350)}"\r\n\r\nx\r\n`.repeat(95)}--${BOUNDARY}--`,
+      'multipart-header',
+    ],
     ['an endless header', `--${BOUNDARY}\r\n${'A: b\r\n'.repeat(20_000)}`, 'multipart-header'],
     [
       'a part after the closing delimiter',

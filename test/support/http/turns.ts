@@ -2,6 +2,9 @@ import type { ObjectStore } from '../../../src/store/object-store.js';
 
 /** Runs the store calls of several actors in a given order, which names the actor of each call by its letter. */
 export interface Turns {
+  readonly order: string;
+  /** The letters of the order that were used: those of actors that had ended are skipped. */
+  readonly used: string;
   /** Resolves when it is this actor's turn. An actor without remaining letters proceeds at once. */
   take(actor: string): Promise<void>;
   /** The actor has ended: its remaining letters are skipped. */
@@ -10,8 +13,9 @@ export interface Turns {
   over(actor: string, store: ObjectStore): ObjectStore;
 }
 
-export function createTurns(order: string): Turns {
+function createTurns(order: string): Turns {
   const left = [...order];
+  let used = '';
   const gone = new Set<string>();
   const waiting: { readonly actor: string; readonly go: () => void }[] = [];
 
@@ -20,7 +24,7 @@ export function createTurns(order: string): Turns {
     const next = waiting.findIndex(({ actor }) => left[0] === actor || !left.includes(actor));
     if (next < 0) return;
     const [entry] = waiting.splice(next, 1);
-    if (left[0] === entry?.actor) left.shift();
+    if (left[0] === entry?.actor) used += left.shift();
     entry?.go();
   }
 
@@ -32,6 +36,10 @@ export function createTurns(order: string): Turns {
   }
 
   return {
+    order,
+    get used() {
+      return used;
+    },
     take,
     leave(actor) {
       gone.add(actor);
@@ -73,11 +81,44 @@ export function createTurns(order: string): Turns {
   };
 }
 
-/** Every order in which the given numbers of calls can be interleaved. */
-export function* interleavings(counts: Readonly<Record<string, number>>, begun = ''): Generator<string> {
+/**
+ * Turns for every order in which the calls of the actors can come. Orders that differ only in what an actor that has ended
+ * would have done are given once: in most orders one ends early.
+ *
+ * @param counts the most calls of each actor
+ */
+export function* interleavings(counts: Readonly<Record<string, number>>): Generator<Turns> {
+  const seen = new Set<string>();
+  const limits = new Map<string, Readonly<Record<string, number>>>();
+  for (const order of ordersOf(counts)) {
+    if ([...limits.values()].some((limit) => seen.has(upTo(order, limit)))) continue;
+    const turns = createTurns(order);
+    yield turns;
+    seen.add(turns.used);
+    const limit = countsOf(turns.used);
+    limits.set(JSON.stringify(limit), limit);
+  }
+}
+
+function* ordersOf(counts: Readonly<Record<string, number>>, begun = ''): Generator<string> {
   const open = Object.keys(counts).filter((actor) => (counts[actor] ?? 0) > 0);
   if (open.length === 0) yield begun;
-  for (const actor of open) {
-    yield* interleavings({ ...counts, [actor]: (counts[actor] ?? 0) - 1 }, begun + actor);
-  }
+  for (const actor of open) yield* ordersOf({ ...counts, [actor]: (counts[actor] ?? 0) - 1 }, begun + actor);
+}
+
+function countsOf(letters: string): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const actor of [...letters].sort()) counts[actor] = (counts[actor] ?? 0) + 1;
+  return counts;
+}
+
+/** The first letters of each actor, as many as the limit says. */
+function upTo(order: string, limit: Readonly<Record<string, number>>): string {
+  const left = { ...limit };
+  return [...order]
+    .filter((actor) => {
+      left[actor] = (left[actor] ?? 0) - 1;
+      return left[actor] >= 0;
+    })
+    .join('');
 }

@@ -3,7 +3,7 @@ import { commitUnlessErased } from '../../../src/archive/erasure.js';
 import { ERASURE_LOG, erasureKey } from '../../../src/archive/layout.js';
 import type { StoredItem } from '../../../src/domain/item.js';
 import { eraseJob } from '../../../src/repair/erase-job.js';
-import { createTurns, interleavings } from '../../support/http/turns.js';
+import { interleavings, type Turns } from '../../support/http/turns.js';
 import { archiveOver, context, MEDIA, putItem, TRANSCRIPT } from '../../support/store/archive-fixture.js';
 import { createMemoryStore } from '../../support/store/memory-store.js';
 
@@ -18,11 +18,10 @@ interface Outcome {
 }
 
 /** Commits and erases at once, the store's calls in exactly this order. */
-async function play(order: string, sizes: readonly [number, number], taken: boolean): Promise<Outcome> {
+async function play(turns: Turns, sizes: readonly [number, number], taken: boolean): Promise<Outcome> {
   const memory = { ...createMemoryStore(), partSize: PART };
   memory.put(INDEXED, '{}');
   if (taken) memory.put(`jobs/${JOB}/transcript.json`, 'what came first');
-  const turns = createTurns(order);
   const committing = turns.over('C', memory);
   const erasing = turns.over('E', memory);
   // Only what makes content visible takes turns here: the rest is done before the erasure can begin.
@@ -57,15 +56,12 @@ describe('an erasure beside a commit', () => {
   ] as const)(
     '%s leaves nothing of the job, in whatever order their calls come',
     async (_name, sizes, taken) => {
-      let orders = 0;
       const results = new Set<string>();
-      for (const order of interleavings({ C: 6, E: 7 })) {
-        const { items, keys } = await play(order, sizes, taken);
-        expect([order, keys]).toEqual([order, [erasureKey(JOB)]]);
+      for (const turns of interleavings({ C: 6, E: 7 })) {
+        const { items, keys } = await play(turns, sizes, taken);
+        expect([turns.order, keys]).toEqual([turns.order, [erasureKey(JOB)]]);
         results.add(items === null ? 'refused' : 'committed');
-        orders += 1;
       }
-      expect(orders).toBe(1716);
       expect([...results].sort()).toEqual(['committed', 'refused']);
     },
   );

@@ -8,7 +8,7 @@ import { Problem } from '../../../src/domain/problem.js';
 import { keepDeadEvent } from '../../../src/outbox/dead-events.js';
 import { eraseJob } from '../../../src/repair/erase-job.js';
 import { releaseBody } from '../../../src/repair/release-body.js';
-import { createTurns, interleavings } from '../../support/http/turns.js';
+import { interleavings, type Turns } from '../../support/http/turns.js';
 import { deadEventOf } from '../../support/outbox/subscribed.js';
 import { archiveOver } from '../../support/store/archive-fixture.js';
 import { createMemoryStore, type MemoryStore } from '../../support/store/memory-store.js';
@@ -87,7 +87,7 @@ describe('erasing a job whose quarantined body is being released', () => {
   const BODY = '{"format":"2.9","job":{"id":"job1"},"metadata":{},"results":[]}';
   const SOURCE = { contents: ['transcript'], maxBytes: 1_000_000, keyPrefix: '' };
 
-  async function play(order: string): Promise<{ keys: string[]; answer: string }> {
+  async function play(turns: Turns): Promise<{ keys: string[]; answer: string }> {
     const memory = { ...createMemoryStore(), partSize: 1024 };
     const deliveryId = ulid();
     const request = {
@@ -106,7 +106,6 @@ describe('erasing a job whose quarantined body is being released', () => {
     };
     await createQuarantine(memory).keep(request, Buffer.from(BODY));
     memory.put(INDEX_COMPLETE, '{}');
-    const turns = createTurns(order);
     const releasing = turns.over('R', memory);
     const release = releaseBody(
       {
@@ -140,9 +139,9 @@ describe('erasing a job whose quarantined body is being released', () => {
 
   it('leaves nothing of it, in whatever order their calls come', async () => {
     const answers = new Set<string>();
-    for (const order of interleavings({ R: 6, E: 8 })) {
-      const { keys, answer } = await play(order);
-      expect([order, keys]).toEqual([order, [erasureKey('job1'), INDEX_COMPLETE]]);
+    for (const turns of interleavings({ R: 6, E: 8 })) {
+      const { keys, answer } = await play(turns);
+      expect([turns.order, keys]).toEqual([turns.order, [erasureKey('job1'), INDEX_COMPLETE]]);
       answers.add(answer);
     }
     expect([...answers].sort()).toEqual(['not-found', 'stored']);
@@ -227,10 +226,9 @@ describe('erasing a job of which the quarantine holds bodies', () => {
   });
 
   it('leaves no body that a second erasure misses, in whatever order the calls of both come', async () => {
-    for (const order of interleavings({ K: 4, E: 8 })) {
+    for (const turns of interleavings({ K: 4, E: 8 })) {
       const memory = createMemoryStore();
       memory.put(INDEX_COMPLETE, '{}');
-      const turns = createTurns(order);
       const keeping = createQuarantine(turns.over('K', memory))
         .keep(request('job1'), Buffer.from('{'))
         .finally(() => turns.leave('K'));
@@ -247,7 +245,7 @@ describe('erasing a job of which the quarantine holds bodies', () => {
         'job1',
         ORDER,
       );
-      expect([order, leftOf(memory, 'job1')]).toEqual([order, []]);
+      expect([turns.order, leftOf(memory, 'job1')]).toEqual([turns.order, []]);
     }
   });
 });

@@ -61,7 +61,7 @@ describe('list of segments', () => {
           expect(listed.sort()).toEqual(names.sort());
         },
       ),
-      { numRuns: 30 },
+      { numRuns: 12 },
     );
   });
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Problem } from '../domain/problem.js';
 import { BodyAbortedError } from '../receiver/callback-request.js';
-import type { BodyLimits, BodyReader } from '../receiver/http/body-reader.js';
+import { type BodyLimits, type BodyReader, declaredLengthOf } from '../receiver/http/body-reader.js';
 
 export interface JsonLimits {
   readonly bodyReader: BodyReader;
@@ -16,8 +16,7 @@ export async function readJson(
   request: IncomingMessage,
   { bodyReader, limits }: JsonLimits,
 ): Promise<unknown> {
-  const { 'content-length': length } = request.headers;
-  const declaredLength = length === undefined ? null : Number(length);
+  const declaredLength = declaredLengthOf(request);
   if (declaredLength !== null && declaredLength > MAX_JSON) throw tooLarge();
   const chunks: Buffer[] = [];
   const body = bodyReader.read(request, limits, { maxBytes: MAX_JSON, declaredLength });

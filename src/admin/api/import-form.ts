@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import multer from 'multer';
 import { Problem } from '../../domain/problem.js';
 import { BodyAbortedError, type RequestBody } from '../../receiver/callback-request.js';
-import type { BodyLimits, BodyReader } from '../../receiver/http/body-reader.js';
+import { type BodyLimits, type BodyReader, declaredLengthOf } from '../../receiver/http/body-reader.js';
 import type { ImportForm } from '../../repair/import-artefacts.js';
 import type { FileSink } from '../../repair/import-files.js';
 import { fieldsOf, formOptions, readForm } from './read-form.js';
@@ -32,7 +32,7 @@ export function openImportForm(
   options: ImportFormOptions,
 ): ImportForm {
   const { limits, maxFileBytes } = options;
-  const length = declaredLength(request);
+  const length = declaredLengthOf(request);
   const size = { maxBytes: maxFileBytes + FORM_OVERHEAD, declaredLength: length };
   const body = options.bodyReader.read(request, limits, size);
   return {
@@ -113,11 +113,6 @@ function abortWhenSilent(body: RequestBody, draining: () => boolean): () => void
   }, SHUTDOWN_IDLE_TIMEOUT);
   timer.unref();
   return () => clearInterval(timer);
-}
-
-function declaredLength({ headers }: IncomingMessage): number | null {
-  const length = headers['content-length'];
-  return length === undefined ? null : Number(length);
 }
 
 function asFormError(error: Error | null): Error | null {

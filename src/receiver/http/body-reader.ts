@@ -22,6 +22,12 @@ export interface BodySize {
   readonly declaredLength: number | null;
 }
 
+/** What a request declares as the length of its body, in bytes; null when it declares none. */
+export function declaredLengthOf({ headers }: IncomingMessage): number | null {
+  const length = headers['content-length'];
+  return length === undefined ? null : Number(length);
+}
+
 /**
  * A body that is declared to be no larger is delivered in one piece, because every piece costs CPU in decoder and archive.
  * Until it is complete, the limit on concurrent deliveries bounds its memory, not the byte budget.

@@ -4,7 +4,7 @@ import express, { type ErrorRequestHandler, type Express } from 'express';
 import { asProblem, Problem } from '../../domain/problem.js';
 import { BodyAbortedError, type CallbackRequest } from '../callback-request.js';
 import type { Receiver } from '../receive.js';
-import type { BodyLimits, BodyReader } from './body-reader.js';
+import { type BodyLimits, type BodyReader, declaredLengthOf } from './body-reader.js';
 import { distinctHeaders } from './distinct-headers.js';
 import { limitPerTurn } from './limit-per-turn.js';
 import { type DrainLimits, respondAcknowledged, respondProblem } from './respond.js';
@@ -154,8 +154,7 @@ function toCallback(
   if (request.socket.remoteAddress === undefined) throw new BodyAbortedError();
   const url = request.url ?? '';
   const mark = url.indexOf('?');
-  const length = request.headers['content-length'];
-  const declaredLength = length === undefined ? null : Number(length);
+  const declaredLength = declaredLengthOf(request);
   return {
     sourceName,
     method: request.method ?? '',

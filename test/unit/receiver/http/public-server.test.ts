@@ -10,6 +10,16 @@ afterEach(() => port.close());
 const callback = (...lines: string[]) =>
   ['POST /callbacks/intake HTTP/1.1', 'Host: a', 'Content-Length: 0', ...lines, '', ''].join('\r\n');
 
+/** Opens a port whose callbacks wait for the returned function. */
+async function openHoldingPort(): Promise<() => void> {
+  let acknowledge = (): void => {};
+  const held = new Promise<void>((resolve) => {
+    acknowledge = resolve;
+  });
+  port = await openPublicPort({ receive: () => held });
+  return acknowledge;
+}
+
 describe('the public port', () => {
   it.each([
     ['POST /callbacks/intake', ['Content-Length: 2'], '{}'],
@@ -85,13 +95,7 @@ describe('the public port', () => {
   });
 
   it('answers a sender that closed its side after the request', async () => {
-    let acknowledge = (): void => {};
-    port = await openPublicPort({
-      receive: () =>
-        new Promise((resolve) => {
-          acknowledge = resolve;
-        }),
-    });
+    const acknowledge = await openHoldingPort();
     const client = await port.connect();
     const ended = new Promise((resolve) =>
       port.server.once('request', ({ socket }) => socket.once('end', resolve)),
@@ -119,13 +123,7 @@ describe('a server that drains', () => {
   const never = new Promise<never>(() => {});
 
   it('takes no new connections, ends idle ones, and lets requests in flight finish', async () => {
-    let acknowledge = (): void => {};
-    port = await openPublicPort({
-      receive: () =>
-        new Promise((resolve) => {
-          acknowledge = resolve;
-        }),
-    });
+    const acknowledge = await openHoldingPort();
     const [idle, inFlight] = [await port.connect(), await port.connect()];
     await idle.send('GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n');
     await idle.answer();

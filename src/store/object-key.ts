@@ -47,7 +47,15 @@ function keyFault(key: string): string | null {
   if (key === '') return 'it is empty';
   if (STORES_OWN.test(key)) return 'this name is reserved for the store itself';
   if (UNSAFE_CHARACTERS.test(key)) return 'it holds a control character, a backslash or broken Unicode';
-  if (Buffer.byteLength(key) > MAX_KEY_BYTES) return `it is longer than ${MAX_KEY_BYTES} bytes`;
+  const bytes = Buffer.byteLength(key);
+  if (bytes > MAX_KEY_BYTES) return `it is longer than ${MAX_KEY_BYTES} bytes`;
+  return bytes > MAX_SEGMENT_BYTES || ODD_SEGMENT.test(key) ? segmentFault(key) : null;
+}
+
+/** An empty segment, or one of one or two dots. */
+const ODD_SEGMENT = /(?:^|\/)\.{0,2}(?:\/|$)/;
+
+function segmentFault(key: string): string | null {
   for (const segment of key.split('/')) {
     if (segment === '') return 'it has an empty segment';
     if (segment === '.' || segment === '..') return 'it has a dot segment';

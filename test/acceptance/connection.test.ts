@@ -27,7 +27,6 @@ beforeAll(async () => {
       minRateGrace: '1s',
       drainBytes: '64KiB',
       drainTime: '300ms',
-      maxConcurrentDeliveries: 3,
     },
   });
 });
@@ -37,8 +36,8 @@ afterAll(async () => {
   await service.stop();
 });
 
-async function open(): Promise<RawClient> {
-  const client = await rawClient(service.publicUrl);
+async function open({ publicUrl } = service): Promise<RawClient> {
+  const client = await rawClient(publicUrl);
   clients.push(client);
   return client;
 }
@@ -318,14 +317,22 @@ describe('a body with several Content-Encoding lines', () => {
 });
 
 describe('too many deliveries at once', () => {
+  let patient: RunningService;
+
+  // The bodies held back wait for a busy machine.
+  beforeAll(async () => {
+    patient = await startService({ limits: { maxConcurrentDeliveries: 3 } });
+  });
+  afterAll(() => patient.stop());
+
   it('get 503 with Retry-After before their body is read', async () => {
-    const held = await Promise.all([1, 2, 3].map(() => open()));
+    const held = await Promise.all([1, 2, 3].map(() => open(patient)));
     for (const [n, client] of held.entries()) {
       const path = `/callbacks/default?id=held${n}&status=success`;
       await client.send(head(path, 'Content-Length: 3', 'Expect: 100-continue'));
       expect((await client.answer()).status).toBe(100);
     }
-    const late = await open();
+    const late = await open(patient);
     await late.send(head(CALLBACK, 'Content-Length: 3', 'Expect: 100-continue'));
     const answer = await late.answer();
     expect(answer.status).toBe(503);

@@ -5,7 +5,7 @@ import type { CreateResult, ObjectHeaders } from '../object-store.js';
 import { headObject } from './read-object.js';
 import type { S3Bucket } from './s3-bucket.js';
 import { s3StoreError } from './s3-store-error.js';
-import type { WholeAnswer } from './wire/exchange.js';
+import type { WholeAnswer } from './wire/answer-parser.js';
 import { addObjectLines, integrityLines, integrityOf } from './wire/object-headers.js';
 import type { SignedPut } from './wire/s3-sender.js';
 import { s3RetryRules } from './with-retries.js';

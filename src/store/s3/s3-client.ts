@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { PutObjectCommand, S3Client, type S3ClientConfig } from '@aws-sdk/client-s3';
 import { StoreError } from '../object-store.js';
 import { useCredentialChain } from './cached-credentials.js';
-import { S3Failure } from './s3-failure.js';
+import { noAnswer } from './s3-failure.js';
 import type { S3Settings } from './s3-options.js';
 import { type AnswerCheck, createAnswerCheck } from './wire/answer-check.js';
 import { EXPECTED_OWNER } from './wire/object-headers.js';
@@ -122,8 +122,7 @@ async function wholeText(body: Readable): Promise<Buffer> {
   let length = 0;
   for await (const chunk of body as AsyncIterable<Buffer>) {
     length += chunk.length;
-    if (length > MAX_ANSWER_BYTES)
-      throw new S3Failure({ status: null, code: 'NotAnswerOfS3', detail: 'too long' });
+    if (length > MAX_ANSWER_BYTES) throw noAnswer('NotAnswerOfS3', 'too long');
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);

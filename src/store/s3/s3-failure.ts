@@ -37,6 +37,11 @@ export class S3Failure extends Error {
   }
 }
 
+/** A failure without an answer of the store. */
+export function noAnswer(code: string, detail: string): S3Failure {
+  return new S3Failure({ status: null, code, detail });
+}
+
 const RETRYABLE_STATUSES = new Set([408, 409, 425, 429, 500, 502, 503, 504]);
 /** Sent with a 400 or 403, or inside a 200. The answer RequestTimeTooSkewed corrects the clock. */
 const RETRYABLE_CODES = new Set([

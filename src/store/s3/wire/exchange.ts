@@ -1,205 +1,106 @@
-import type { IncomingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
-import { buildConnector, Client, type Dispatcher, Pool } from 'undici';
-import { S3Failure } from '../s3-failure.js';
+import { FIELD_NAME } from '../../../text/header-line.js';
+import type { WholeAnswer } from './answer-parser.js';
+import type { HeaderLines } from './object-headers.js';
+import { PublishedExchange } from './published-exchange.js';
+import { remembered } from './remembered.js';
+import type { WireRequest } from './wire-request.js';
 
-/** An answer with its whole body. */
-export interface WholeAnswer {
-  readonly status: number;
-  readonly headers: IncomingHttpHeaders;
-  readonly text: string;
-}
-
-/** A request that learns which socket sends it. */
-interface TrackedRequest extends Dispatcher.DispatchOptions {
-  socket?: () => Socket | null;
-}
-
-/** The connection pool of `exchange`. */
-export function createExchangePool(origin: string, options: Pool.Options): Pool {
-  return new Pool(origin, {
-    ...options,
-    connect: buildConnector(options.connect as buildConnector.BuildOptions),
-    factory: (url, { connect, ...rest }: Client.Options) =>
-      new TrackingClient(url, rest, connect as buildConnector.connector),
-  });
-}
-
-/** Gives each request its socket, which undici does not expose. A client has one connection at a time. */
-class TrackingClient extends Client {
-  #socket: Socket | null = null;
-
-  constructor(origin: URL, options: Client.Options, connect: buildConnector.connector) {
-    super(origin, {
-      ...options,
-      connect: (place, done) =>
-        connect(place, (...[error, socket]: Parameters<buildConnector.Callback>) => {
-          this.#socket = socket;
-          if (error === null) done(null, socket);
-          else done(error, null);
-        }),
-    });
-  }
-
-  override dispatch(request: TrackedRequest, handler: Dispatcher.DispatchHandler): boolean {
-    request.socket = () => this.#socket;
-    return super.dispatch(request, handler);
-  }
-}
-
-/**
- * Sends one request and reads its whole answer, which has to be small. Avoids the stream that undici's `request` makes of
- * every answer: S3 answers a write with headers alone.
- *
- * Once settled, the body is not read any more: an answer that comes before the body was sent ends its connection
- * (test/unit/store/s3/wire/early-answer.test.ts).
- *
- * @param pool made by `createExchangePool`
- * @throws S3Failure `PoolTimeout` when no connection became free in time; nothing of the request was sent then
- */
-export function exchange(
-  pool: Pool,
-  request: Dispatcher.DispatchOptions,
-  terms: ExchangeTerms,
-): Promise<WholeAnswer> {
-  return new Promise((resolve, reject) => {
-    const exchange = new Exchange(request, terms, resolve, reject);
-    pool.dispatch(request, exchange);
-    exchange.waitAtMost(terms.queueMs);
-  });
-}
-
-export interface ExchangeTerms {
-  /** How long the request may wait for a connection; undici has no limit. */
-  readonly queueMs: number;
-  readonly signal?: AbortSignal | undefined;
-  /** Throws what an answer is rejected with. */
-  readonly accept?: (answer: WholeAnswer) => void;
-}
-
-/**
- * Sends one request and resolves with the stream of its answer once it has begun.
- *
- * @throws S3Failure `PoolTimeout` when it has not begun in time
- */
-export async function openExchange(
-  dispatcher: Dispatcher,
-  request: Dispatcher.RequestOptions,
-  withinMs: number,
-): Promise<Dispatcher.ResponseData> {
-  const stop = new AbortController();
-  const answering = dispatcher.request({ ...request, signal: stop.signal });
-  let timer: NodeJS.Timeout | undefined;
-  const expired = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(poolTimeout(withinMs)), withinMs);
-  });
-  try {
-    return await Promise.race([answering, expired]);
-  } catch (error) {
-    stop.abort();
-    answering.then(({ body }) => body.on('error', () => undefined).destroy()).catch(() => undefined);
-    throw error;
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-function poolTimeout(milliseconds: number): S3Failure {
-  return new S3Failure({ status: null, code: 'PoolTimeout', detail: `${milliseconds} ms` });
-}
-
-/** S3 answers a write with an error document at most; a proxy's page may have no end. */
-const MAX_ANSWER_BYTES = 64 * 1024;
-
-class Exchange implements Dispatcher.DispatchHandler {
-  readonly #request: TrackedRequest;
+/** A request on its way, and its caller. Settles once; what comes afterwards changes nothing. */
+export class Exchange {
+  readonly request: WireRequest;
+  /** The request up to its body. */
+  readonly head: string;
   readonly #resolve: (answer: WholeAnswer) => void;
   readonly #reject: (error: unknown) => void;
-  readonly #terms: ExchangeTerms;
-  #controller: Dispatcher.DispatchController | null = null;
-  #status = 0;
-  #headers: IncomingHttpHeaders = {};
-  #chunks: Buffer[] | null = null;
-  #received = 0;
-  #queued: NodeJS.Timeout | null = null;
-  #expired = false;
+  #waiting: NodeJS.Timeout | null = null;
   #onAbort: (() => void) | null = null;
+  readonly #published: PublishedExchange | null;
 
+  /** @throws for a header that would break the request apart */
   constructor(
-    request: TrackedRequest,
-    terms: ExchangeTerms,
+    origin: string,
+    request: WireRequest,
     resolve: (answer: WholeAnswer) => void,
     reject: (error: unknown) => void,
   ) {
-    this.#request = request;
-    this.#terms = terms;
+    this.request = request;
+    this.#published = PublishedExchange.of(origin, request);
+    this.head = headOf(request, this.#published?.headers ?? request.headers);
     this.#resolve = resolve;
     this.#reject = reject;
   }
 
-  /** To be called after the dispatch, which starts the request at once when a connection is free. */
-  waitAtMost(milliseconds: number): void {
-    if (this.#controller !== null) return;
-    this.#queued = setTimeout(() => {
-      this.#expired = true;
-      this.#reject(poolTimeout(milliseconds));
-    }, milliseconds);
+  /** Calls `expired` unless the exchange begins or settles in time. */
+  waitAtMost(milliseconds: number, expired: () => void): void {
+    this.#waiting = setTimeout(expired, milliseconds);
   }
 
-  onRequestStart(controller: Dispatcher.DispatchController): void {
-    this.#controller = controller;
-    if (this.#queued !== null) clearTimeout(this.#queued);
-    // The caller has its error already: aborted here, the body is never read.
-    if (this.#expired) return controller.abort(new Error('expired in the queue'));
-    const { signal } = this.#terms;
-    if (signal === undefined) return;
-    this.#onAbort = () => controller.abort(signal.reason);
-    if (signal.aborted) this.#onAbort();
-    else signal.addEventListener('abort', this.#onAbort);
+  /** It is about to be sent over this socket. */
+  begin(socket: Socket): void {
+    this.#endWait();
+    this.#published?.sent(socket);
   }
 
-  onResponseStart(
-    _controller: Dispatcher.DispatchController,
-    status: number,
-    headers: IncomingHttpHeaders,
-  ): void {
-    this.#status = status;
-    this.#headers = headers;
+  #endWait(): void {
+    if (this.#waiting !== null) clearTimeout(this.#waiting);
+    this.#waiting = null;
   }
 
-  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    this.#received += chunk.length;
-    if (this.#received > MAX_ANSWER_BYTES) {
-      return controller.abort(
-        new S3Failure({ status: null, code: 'NotAnswerOfS3', detail: `status ${this.#status}, too long` }),
-      );
-    }
-    this.#chunks ??= [];
-    this.#chunks.push(chunk);
-  }
-
-  onResponseEnd(): void {
+  /** Calls `aborted`, and no earlier listener, when the signal of the request aborts before the exchange settles. */
+  onAbort(aborted: () => void): void {
     this.#forgetSignal();
-    const socket = this.#request.socket?.() ?? null;
-    // undici has queued the rest of the body in the socket, which would go on reading it.
-    if (socket !== null && socket.writableLength > 0) socket.destroy();
-    const text = this.#chunks === null ? '' : Buffer.concat(this.#chunks).toString();
-    const answer = { status: this.#status, headers: this.#headers, text };
+    this.#onAbort = aborted;
+    this.request.signal?.addEventListener('abort', aborted);
+  }
+
+  resolve(answer: WholeAnswer): void {
+    this.#forget();
+    this.#published?.answered(answer);
     try {
-      this.#terms.accept?.(answer);
+      this.request.accept?.(answer);
       this.#resolve(answer);
     } catch (error) {
       this.#reject(error);
     }
   }
 
-  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    if (this.#queued !== null) clearTimeout(this.#queued);
-    this.#forgetSignal();
+  reject(error: unknown): void {
+    this.#forget();
+    this.#published?.failed(error);
     this.#reject(error);
   }
 
+  #forget(): void {
+    this.#endWait();
+    this.#forgetSignal();
+  }
+
   #forgetSignal(): void {
-    if (this.#onAbort !== null) this.#terms.signal?.removeEventListener('abort', this.#onAbort);
+    if (this.#onAbort !== null) this.request.signal?.removeEventListener('abort', this.#onAbort);
+    this.#onAbort = null;
   }
 }
+
+/** How the body ends is not for a subscriber to say: another length would split the request in two. */
+const FRAMING = /^(?:content-length|transfer-encoding)$/i;
+/** What RFC 9110, 5.5 lets a header have, tabs aside. */
+const VALUE = /^[\x20-\x7e\x80-\xff]*$/;
+
+function headOf({ method, path, body }: WireRequest, headers: HeaderLines): string {
+  let head = `${method} ${path} HTTP/1.1`;
+  for (let at = 0; at < headers.length; at += 2) {
+    const name = headers[at] as string;
+    const value = headers[at + 1] as string;
+    if (!VALUE.test(value)) throw new TypeError(`the header ${name} has a value that cannot be sent`);
+    head += lineStart(name) + value;
+  }
+  return body === null ? `${head}\r\n\r\n` : `${head}\r\ncontent-length: ${body.length}\r\n\r\n`;
+}
+
+/** What precedes the value of a header, by its name. */
+const lineStart = remembered((name) => {
+  if (!FIELD_NAME.test(name) || FRAMING.test(name))
+    throw new TypeError(`the header ${JSON.stringify(name)} cannot be sent`);
+  return `\r\n${name}: `;
+}, 100);

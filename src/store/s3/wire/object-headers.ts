@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { ObjectHeaders } from '../../object-store.js';
 import type { S3Lock, S3Settings } from '../s3-options.js';
+import { remembered } from './remembered.js';
 
 const SHA256 = /^[0-9a-f]{64}$/;
 const UNSIGNED = 'UNSIGNED-PAYLOAD';
@@ -82,17 +83,8 @@ export function addObjectLines(
     lines.push('x-amz-server-side-encryption-aws-kms-key-id', sse.keyId);
 }
 
-/** Names of metadata headers by the name of the metadata: a few, which requests have again and again. */
-const metadataHeaders = new Map<string, string>();
-const MAX_METADATA_HEADERS = 100;
-
-function metadataHeader(name: string): string {
-  const known = metadataHeaders.get(name);
-  if (known !== undefined) return known;
-  if (metadataHeaders.size === MAX_METADATA_HEADERS) metadataHeaders.clear();
-  metadataHeaders.set(name, METADATA + name);
-  return METADATA + name;
-}
+/** The header of a metadata name: of these there are a few, which requests have again and again. */
+const metadataHeader = remembered((name) => METADATA + name, 100);
 
 /**
  * Classes are for content of jobs alone: those for infrequent access have a minimum size and age, at which they would

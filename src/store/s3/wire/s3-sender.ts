@@ -7,11 +7,15 @@ import type { BucketAddress, S3Limits } from '../s3-client.js';
 import { failureOf, S3Failure } from '../s3-failure.js';
 import type { S3Settings } from '../s3-options.js';
 import type { AnswerCheck } from './answer-check.js';
+import type { AnswerHeaders, WholeAnswer } from './answer-parser.js';
+import { KEEP_ALIVE_MS } from './connection.js';
+import { ConnectionPool } from './connection-pool.js';
 import { encodedQuery, encodeKey } from './encode-path.js';
-import { createExchangePool, exchange, openExchange, type WholeAnswer } from './exchange.js';
 import { EXPECTED_OWNER, type HeaderLines } from './object-headers.js';
+import { openExchange } from './open-exchange.js';
 import { createS3Signer, type SigningKeyHolder } from './s3-signer.js';
 import { createServerClock } from './server-clock.js';
+import type { WireRequest } from './wire-request.js';
 
 /** A PUT of a body that is in memory. */
 export interface SignedPut {
@@ -70,7 +74,7 @@ export interface S3Sender {
   /** Makes one attempt, as `put` does. */
   get(request: SignedGet): Promise<OpenAnswer>;
   /** Makes one attempt, as `put` does. */
-  head(request: SignedHead): Promise<IncomingHttpHeaders>;
+  head(request: SignedHead): Promise<AnswerHeaders>;
   close(): Promise<void>;
 }
 
@@ -88,9 +92,6 @@ export interface S3SenderParts {
 /** SHA-256 of an empty body. */
 const EMPTY_SHA256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
 
-/** Milliseconds that an idle connection is kept; most servers close theirs after 5 to 60 seconds. */
-const KEEP_ALIVE_MS = 4_000;
-
 export function createS3Sender(parts: S3SenderParts): S3Sender {
   const { client, keys, address, limits, answers, onNotice } = parts;
   const options = {
@@ -100,13 +101,13 @@ export function createS3Sender(parts: S3SenderParts): S3Sender {
   };
   const connections = limits.maxSockets;
   const pools = {
-    write: createExchangePool(address.origin, { ...options, connections }),
     own: new Pool(address.origin, { ...options, connections }),
-    // Commits wait for heads, which must not wait for long reads.
-    head: new Pool(address.origin, { ...options, connections }),
     // Bounded by the callers: a bound here would make some downloads wait behind paused ones.
     download: new Pool(address.origin, options),
   };
+  const writes = new ConnectionPool(address.origin, connections, limits.connectTimeoutMs);
+  // Commits wait for heads, which must not wait for long writes.
+  const heads = new ConnectionPool(address.origin, connections, limits.connectTimeoutMs);
   const lines = linesOfEvery(address, parts.settings);
   const linesIfAbsent = lines.concat('if-none-match', '*');
   const linesOfBare = lines.concat('x-amz-content-sha256', EMPTY_SHA256);
@@ -132,16 +133,16 @@ export function createS3Sender(parts: S3SenderParts): S3Sender {
     const path = address.path + encodeKey(put.key);
     const query = encodedQuery(put.query);
     const common = put.ifAbsent === true ? linesIfAbsent : lines;
-    const request = {
-      method: 'PUT' as const,
+    const request: WireRequest = {
+      method: 'PUT',
       path: query.length === 0 ? path : `${path}?${query.join('&')}`,
       headers: signer.sign({ method: 'PUT', path, query, headers: put.headers, common }, holder, now),
       body: put.body,
-      headersTimeout: put.timeoutMs,
-      bodyTimeout: put.timeoutMs,
+      timeoutMs: put.timeoutMs,
+      signal: put.signal,
+      accept: (answer) => checkPut(put, answer),
     };
-    const accept = (answer: WholeAnswer): void => checkPut(put, answer);
-    return exchange(pools.write, request, { queueMs: put.timeoutMs, signal: put.signal, accept });
+    return writes.send(request);
   }
 
   function checkPut(put: SignedPut, answer: WholeAnswer): void {
@@ -164,20 +165,13 @@ export function createS3Sender(parts: S3SenderParts): S3Sender {
     return { method, path, headers: signer.sign(unsigned, holder, now) };
   }
 
-  async function headOnce(
-    head: SignedHead,
-    holder: SigningKeyHolder,
-    now: Date,
-  ): Promise<IncomingHttpHeaders> {
+  async function headOnce(head: SignedHead, holder: SigningKeyHolder, now: Date): Promise<AnswerHeaders> {
     const { timeoutMs } = head;
-    const request = {
+    const { status, headers } = await heads.send({
       ...bare('HEAD', head, holder, now),
-      headersTimeout: timeoutMs,
-      bodyTimeout: timeoutMs,
-      // undici would close the connection, in case a server sends a body all the same; that ends in a parse error.
-      reset: false,
-    };
-    const { status, headers } = await exchange(pools.head, request, { queueMs: timeoutMs });
+      body: null,
+      timeoutMs,
+    });
     answers.check('HeadObject', { status, headers, text: null });
     if (status !== 200) throw headFailure(status, headers, now);
     return headers;
@@ -206,6 +200,8 @@ export function createS3Sender(parts: S3SenderParts): S3Sender {
     get: (request) => withServerTime(getOnce, request),
     head: (request) => withServerTime(headOnce, request),
     close: async () => {
+      writes.close();
+      heads.close();
       await Promise.all(
         Object.values(pools)
           .filter((each) => !each.destroyed)
@@ -226,7 +222,7 @@ function linesOfEvery(
 const MAX_SKEW_MS = 15 * 60_000;
 
 /** An answer to HEAD has no error document: whether the clock was the reason for a rejection shows its date alone. */
-function headFailure(status: number, headers: IncomingHttpHeaders, signedAt: Date): S3Failure {
+function headFailure(status: number, headers: AnswerHeaders, signedAt: Date): S3Failure {
   const failure = failureOf(status, '', headers);
   const { serverTime } = failure;
   const isSkewed = serverTime !== null && Math.abs(serverTime - signedAt.getTime()) > MAX_SKEW_MS;

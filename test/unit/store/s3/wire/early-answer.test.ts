@@ -67,6 +67,13 @@ describe('an answer that comes before the body was sent', () => {
     expect(received.a).toBeLessThan(BODY_BYTES);
   });
 
+  it('is not believed when it reports success', async () => {
+    reply = () => answer('200 OK', 'etag: "1"\r\n');
+    await expect(store.create('jobs/one/data', Buffer.alloc(BODY_BYTES), HEADERS)).rejects.toMatchObject({
+      cause: { code: 'NotAnswerOfS3', status: null, detail: 'success before the body was sent' },
+    });
+  });
+
   it('costs only its own connection', async () => {
     await expect(store.create('jobs/one/data', Buffer.alloc(BODY_BYTES), HEADERS)).rejects.toThrow('503');
     reply = () => answer('200 OK', 'etag: "1"\r\n');

@@ -5,20 +5,35 @@ import type { JsonCheck } from './json-check.js';
 /** How to identify an item, and whether to check it as JSON, decided before its bytes arrive. */
 export interface ItemPlan {
   identify(beginning: Buffer, whole: boolean): ItemIdentity;
-  readonly json?: JsonCheck;
+  readonly json?: JsonCheck | undefined;
+  readonly isMedia?: boolean;
   /** Whether invalid JSON makes the delivery undecodable; called when it turns out to be invalid. */
   mustBeJson?(): boolean;
 }
 
-/** Checks one item's bytes and passes them to the sink. */
-export class PlannedItem {
+/** Checks one item's bytes and passes them to the sink, for which it is also their description. */
+export class PlannedItem implements ItemDescription {
+  readonly fileName: string | undefined;
+  readonly expectedBytes: number | undefined;
+  readonly isMedia: boolean;
   readonly #plan: ItemPlan;
   readonly #item: IncomingItem;
   bytes = 0;
 
-  constructor(sink: ItemSink, plan: ItemPlan, details: Omit<ItemDescription, 'identify'>) {
+  constructor(
+    sink: ItemSink,
+    plan: ItemPlan,
+    details: Omit<ItemDescription, 'identify' | 'isMedia' | 'standsIn'>,
+  ) {
+    this.fileName = details.fileName;
+    this.expectedBytes = details.expectedBytes;
+    this.isMedia = plan.isMedia === true;
     this.#plan = plan;
-    this.#item = sink.open({ ...details, identify: (beginning, whole) => plan.identify(beginning, whole) });
+    this.#item = sink.open(this);
+  }
+
+  identify(beginning: Buffer, whole: boolean): ItemIdentity {
+    return this.#plan.identify(beginning, whole);
   }
 
   /** Returns a promise only when the sink applies back-pressure. */

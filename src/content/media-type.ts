@@ -9,6 +9,7 @@ export interface MediaType {
 const PARAMETER = /;[ \t]*([^=;\s"]+)=(?:"((?:[^"\\]|\\.)*)"|([^;"]*))/g;
 const TOKEN = "[A-Za-z0-9!#$%&'*+.^_`|~-]{1,80}";
 const SAFE_ESSENCE = new RegExp(`^${TOKEN}/${TOKEN}$`);
+const BOUNDARY = /^[\x20-\x7e]{0,69}[\x21-\x7e]$/;
 const SAFE_CHARSET = /^[A-Za-z0-9._:+-]{1,40}$/;
 
 /** Parses a header value. Quoted values lose quotes and backslashes; unquoted ones end at the next `;`. */
@@ -18,7 +19,9 @@ export function parseMediaType(header: string | null): MediaType {
   const essence = (end === -1 ? value : value.slice(0, end)).trim().toLowerCase();
   if (end === -1) return { essence, params: [] };
   const params: [string, string][] = [];
-  for (const [, name = '', quoted, plain = ''] of value.slice(end).matchAll(PARAMETER)) {
+  PARAMETER.lastIndex = end;
+  for (let found = PARAMETER.exec(value); found !== null; found = PARAMETER.exec(value)) {
+    const [, name = '', quoted, plain = ''] = found;
     params.push([name.toLowerCase(), quoted === undefined ? plain.trim() : quoted.replace(/\\(.)/g, '$1')]);
   }
   return { essence, params };
@@ -42,8 +45,11 @@ export function storableType(header: string | null): string {
  * last is not a space. Special characters are accepted without quotes.
  */
 export function boundaryOf(type: MediaType): string | null {
-  const values = new Set(type.params.filter(([name]) => name === 'boundary').map(([, value]) => value));
-  const [boundary] = values;
-  if (boundary === undefined || values.size !== 1) return null;
-  return /^[\x20-\x7e]{0,69}[\x21-\x7e]$/.test(boundary) ? boundary : null;
+  let boundary: string | null = null;
+  for (const [name, value] of type.params) {
+    if (name !== 'boundary') continue;
+    if (boundary !== null && boundary !== value) return null;
+    boundary = value;
+  }
+  return boundary !== null && BOUNDARY.test(boundary) ? boundary : null;
 }

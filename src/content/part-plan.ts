@@ -33,34 +33,66 @@ function normalName(name: string | null): string {
 /** Identifies a part: by its name, else by its content, else as an attachment. */
 export function partPlan(head: PartHead): ItemPlan {
   const kind = KINDS_BY_NAME.get(normalName(head.name));
-  if (kind === undefined) return unknownPlan(head);
-  const identity = identityOf(kind, storableType(head.contentType ?? null));
-  const identify = () => identity;
-  if (kind !== 'transcript.json-v2' && kind !== 'jobinfo') return { identify };
-  return { identify, json: new JsonCheck(), mustBeJson: () => true };
+  return kind === undefined ? new UnknownPart(head) : new KnownPart(kind, head);
+}
+
+/** A part whose name is one of the interface. */
+class KnownPart implements ItemPlan {
+  readonly json: JsonCheck | undefined;
+  readonly #kind: ItemKind;
+  readonly #head: PartHead;
+
+  constructor(kind: ItemKind, head: PartHead) {
+    this.#kind = kind;
+    this.#head = head;
+    this.json = kind === 'transcript.json-v2' || kind === 'jobinfo' ? new JsonCheck() : undefined;
+  }
+
+  get isMedia(): boolean {
+    return this.#kind === 'data';
+  }
+
+  mustBeJson(): boolean {
+    return true;
+  }
+
+  identify(): ItemIdentity {
+    return this.isMedia
+      ? identityOf('data', storableType(this.#head.contentType ?? null))
+      : identityOf(this.#kind);
+  }
 }
 
 /**
  * A part with an unknown name. A part that grows too large to hold back is identified by its beginning. If that was a
  * transcript, it has to remain one: invalid JSON is undecodable then, and an attachment before.
  */
-function unknownPlan(head: PartHead): ItemPlan {
-  const json = new JsonCheck();
-  let committed = false;
-  const identify = (beginning: Buffer, whole: boolean): ItemIdentity => {
+class UnknownPart implements ItemPlan {
+  readonly json = new JsonCheck();
+  readonly #head: PartHead;
+  #committed = false;
+
+  constructor(head: PartHead) {
+    this.#head = head;
+  }
+
+  mustBeJson(): boolean {
+    return this.#committed;
+  }
+
+  identify(beginning: Buffer, whole: boolean): ItemIdentity {
+    const { json } = this;
     if (whole ? !json.failed && json.looksLikeTranscript : json.mayBeTranscript) {
-      committed = !whole;
+      this.#committed = !whole;
       return identityOf('transcript.json-v2');
     }
     if (looksLikeSrt(beginning)) return identityOf('transcript.srt');
-    const contentType = storableType(head.contentType ?? null);
-    const named = head.name === null ? {} : { partName: head.name };
+    const { name, fileName, contentType } = this.#head;
     return {
       kind: 'attachment',
-      contentType,
-      attachmentName: attachmentName(head.name, head.fileName),
-      ...named,
+      contentType: storableType(contentType ?? null),
+      attachmentName: attachmentName(name, fileName),
+      ...(name === null ? {} : { partName: name }),
     };
-  };
-  return { json, mustBeJson: () => committed, identify };
+  }
 }

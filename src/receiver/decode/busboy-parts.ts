@@ -15,7 +15,7 @@ const DISPOSITION_TYPE = /^(content-disposition:)(?:[^;\r\n]|\r\n(?=[ \t]))*/im;
 const IDENTITY_ENCODINGS = ['7bit', '8bit', 'binary'];
 
 /**
- * busboy 1.6, driven step by step, as the parser of the parts' header blocks.
+ * busboy 1.6, driven step by step, as the parser of the parts' header blocks that are not plain.
  *
  * Each part is written under a random boundary of our own, with a fixed content type before the sender's header block and one
  * byte as its content. busboy uses the first of repeated headers, and always treats application/octet-stream as a
@@ -51,23 +51,18 @@ export class BusboyParts {
     this.#busboy.write(`--${this.#boundary}`);
   }
 
-  /** Begins a part with the sender's header block: lines with their ends, without the blank line. */
-  begin(block: Buffer): PartHead {
+  /** Parses the sender's header block: lines with their ends, without the blank line. */
+  parse(block: Buffer): PartHead {
     const text = block.toString('latin1');
     this.#writeHead(text.replace(DISPOSITION_TYPE, '$1 form-data'));
     if (this.#head === null) {
       this.#write(`\r\n--${this.#boundary}`);
       this.#writeHead(namedDisposition(text) + text);
     }
-    if (this.#head !== null) return this.#takeHead(text, this.#head);
-    throw new UndecodableError('multipart-unaccounted', 'A part was skipped.');
-  }
-
-  /** Ends the part. */
-  end(): void {
-    this.#write(`\r\n--${this.#boundary}`);
-    if (this.#file?.read()) throw new UndecodableError('multipart-unaccounted', 'A part is shifted.');
-    this.#file = null;
+    if (this.#head === null) throw new UndecodableError('multipart-unaccounted', 'A part was skipped.');
+    const head = this.#takeHead(text, this.#head);
+    this.#endPart();
+    return head;
   }
 
   /** Must be called after the last part; resolves when busboy agrees that the form is complete. */
@@ -96,6 +91,12 @@ export class BusboyParts {
       throw new UndecodableError('multipart-unaccounted', 'A part is shifted.');
     const contentType = headerField(block, 'content-type');
     return contentType ? { ...head, contentType } : head;
+  }
+
+  #endPart(): void {
+    this.#write(`\r\n--${this.#boundary}`);
+    if (this.#file?.read()) throw new UndecodableError('multipart-unaccounted', 'A part is shifted.');
+    this.#file = null;
   }
 
   #write(bytes: Buffer | string): void {

@@ -62,9 +62,14 @@ export class RawBody implements ByteSource {
     }
   }
 
-  /** True when the iteration has ended: there is nothing to close. */
+  /** True when the iteration has ended, also with an error: there is nothing to close. */
   get over(): boolean {
     return this.#over;
+  }
+
+  /** True when `next` would return null: its last chunk was the end of the body. */
+  get exhausted(): boolean {
+    return this.#over && this.#pending === null && this.#putBack === null;
   }
 
   /** Ends the iteration, as leaving a `for await` early would. */
@@ -90,28 +95,29 @@ export class RawBody implements ByteSource {
     return rest.subarray(0, SLICE_BYTES);
   }
 
+  /** The next result of the body, for `take`. A body that rejects it is over. */
+  pull(): Promise<IteratorResult<Buffer>> {
+    this.#over = true;
+    return this.#iterator.next();
+  }
+
+  /** The chunk of a result; null when it is empty, or when the body is over. */
+  take({ done, value }: IteratorResult<Buffer>): NextChunk {
+    if (done) return null;
+    this.#over = false;
+    this.#bytes += value.length;
+    if (this.#bytes > this.#maxBytes) throw new BodyTooLargeError(this.#maxBytes);
+    this.#over = this.#body.complete === true;
+    this.#onRaw(value);
+    return value.length === 0 ? null : this.#firstSlice(value);
+  }
+
   /** The next chunk of the sender, or null at the end; none follows an error. */
   async #nextChunk(): Promise<NextChunk> {
     while (!this.#over) {
-      let result: IteratorResult<Buffer>;
-      try {
-        result = await this.#iterator.next();
-      } catch (error) {
-        this.#over = true;
-        throw error;
-      }
-      if (result.done) this.#over = true;
-      else if (this.#received(result.value)) return this.#firstSlice(result.value);
+      const chunk = this.take(await this.pull());
+      if (chunk !== null) return chunk;
     }
     return null;
-  }
-
-  /** False for an empty chunk. */
-  #received(chunk: Buffer): boolean {
-    this.#bytes += chunk.length;
-    if (this.#bytes > this.#maxBytes) throw new BodyTooLargeError(this.#maxBytes);
-    this.#over = this.#body.complete === true;
-    this.#onRaw(chunk);
-    return chunk.length > 0;
   }
 }

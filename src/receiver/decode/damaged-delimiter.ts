@@ -2,7 +2,7 @@
 const LOOK_AHEAD = 128;
 const MAX_FILLING = 64;
 const PART_HEADER = /^content-[a-z-]{1,32}[ \t]*:/i;
-const LINE_END = Buffer.from('\n');
+const LINE_END = 0x0a;
 
 /**
  * Finds a delimiter that was damaged in transit inside the content of a part, where the next part would become content of
@@ -28,13 +28,14 @@ export class DamagedDelimiterDetector {
 
   /** Must be called before the first byte of a part's content, which begins a line. */
   begin(): void {
-    this.#filled = LINE_END.copy(this.#window);
+    this.#window[0] = LINE_END;
+    this.#filled = 1;
   }
 
   /** Whether a damaged delimiter was found. It may be found some chunks later, at the latest by `end`. */
   push(bytes: Buffer): boolean {
     if (bytes.length <= this.#window.length) return this.#pushThrough(bytes);
-    const found = this.#pushThrough(bytes.subarray(0, this.#overlap)) || this.end() || this.#holdsOne(bytes);
+    const found = this.#pushThrough(bytes.subarray(0, this.#overlap)) || this.end() || this.holdsOne(bytes);
     this.#filled = bytes.copy(this.#window, 0, bytes.length - this.#overlap);
     return found;
   }
@@ -53,10 +54,11 @@ export class DamagedDelimiterDetector {
 
   /** Scans the rest; must be called after the last byte of the content. */
   end(): boolean {
-    return this.#holdsOne(this.#window.subarray(0, this.#filled));
+    return this.holdsOne(this.#window.subarray(0, this.#filled));
   }
 
-  #holdsOne(bytes: Buffer): boolean {
+  /** Whether a damaged delimiter is among these bytes: the whole content of a part behind a line end, without `push`. */
+  holdsOne(bytes: Buffer): boolean {
     let at = bytes.indexOf(this.#boundary);
     for (; at !== -1; at = bytes.indexOf(this.#boundary, at + 1)) {
       if (at > 0 && isLineEndOrDash(bytes[at - 1]) && this.#isHeader(bytes, at + this.#boundary.length)) {

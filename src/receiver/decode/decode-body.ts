@@ -56,13 +56,22 @@ export async function decodeBody(
 ): Promise<DecodedBody> {
   const raw = new RawBody(body, limits.maxBytes, onRaw);
   try {
-    const first = await raw.next();
-    if (first === null) return NOTHING;
-    raw.putBack(first);
+    let first: Buffer | null = null;
+    while (first === null) {
+      if (raw.over) return NOTHING;
+      first = raw.take(await raw.pull());
+    }
     const encodings = contentEncodings(headers.contentEncoding);
+    const type = parseMediaType(headers.contentType);
+    if (raw.exhausted && encodings.length === 0 && !isForm(type)) {
+      const waiting = decodeWhole(openLone(headers, type, headers.contentLength, sink), first);
+      if (waiting !== undefined) await waiting;
+      return ONE_ITEM;
+    }
+    raw.putBack(first);
     return encodings.length === 0
-      ? await decodePlain(headers, raw, headers.contentLength, sink, limits)
-      : await decodeEncoded(headers, raw, encodings, sink, limits);
+      ? await decodePlain(headers, type, raw, headers.contentLength, sink, limits)
+      : await decodeEncoded(headers, type, raw, encodings, sink, limits);
   } catch (error) {
     if (error instanceof UndecodableError) await raw.drain();
     throw error;
@@ -76,8 +85,15 @@ function ignore(): void {}
 const NOTHING: DecodedBody = { items: 0 };
 const ONE_ITEM: DecodedBody = { items: 1 };
 
+/** Most bodies come in one piece: written and ended within one turn, unless the sink has no memory for it. */
+function decodeWhole(item: PlannedItem, content: Buffer): Promise<void> | undefined {
+  const waiting = item.write(content);
+  return waiting === undefined ? item.end() : waiting.then(() => item.end());
+}
+
 async function decodeEncoded(
   headers: BodyHeaders,
+  type: MediaType,
   source: ByteSource,
   encodings: readonly string[],
   sink: ItemSink,
@@ -85,7 +101,7 @@ async function decodeEncoded(
 ): Promise<DecodedBody> {
   const layers = decodedSource(source, encodings, limits.maxBytes);
   try {
-    return await decodePlain(headers, layers.at(-1) ?? source, null, sink, limits);
+    return await decodePlain(headers, type, layers.at(-1) ?? source, null, sink, limits);
   } finally {
     for (const layer of layers) layer.destroy();
   }
@@ -93,15 +109,19 @@ async function decodeEncoded(
 
 function decodePlain(
   headers: BodyHeaders,
+  type: MediaType,
   source: ByteSource,
   expectedBytes: number | null,
   sink: ItemSink,
   limits: DecodeLimits,
 ): Promise<DecodedBody> {
-  const type = parseMediaType(headers.contentType);
-  return type.essence.startsWith('multipart/')
+  return isForm(type)
     ? decodeForm(type, source, sink, limits)
     : decodeLone(headers, type, source, expectedBytes, sink);
+}
+
+function isForm({ essence }: MediaType): boolean {
+  return essence.startsWith('multipart/');
 }
 
 async function decodeForm(
@@ -122,7 +142,7 @@ async function decodeLone(
   sink: ItemSink,
 ): Promise<DecodedBody> {
   let item: PlannedItem | null = null;
-  // Waits only where there is something to wait for: a body in one piece is written and ended within one turn.
+  // Waits only where there is something to wait for.
   for (;;) {
     const next = source.next();
     const chunk = next instanceof Promise ? await next : next;

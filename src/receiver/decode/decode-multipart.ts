@@ -7,6 +7,7 @@ import type { ItemSink } from '../../domain/item.js';
 import { BusboyParts } from './busboy-parts.js';
 import type { ByteSource } from './byte-source.js';
 import { DelimiterScanner, type MultipartToken } from './delimiter-scanner.js';
+import { plainPartHead } from './plain-part-head.js';
 
 /** Streams every part of a form into the sink as a separate item. Throws UndecodableError when scanner and busboy disagree. */
 export async function decodeMultipart(
@@ -18,63 +19,69 @@ export async function decodeMultipart(
   const scanner = new DelimiterScanner(boundary, maxParts);
   const form = new FormReader(sink);
   try {
-    for (let chunk = await source.next(); chunk !== null; chunk = await source.next()) {
-      for (const token of scanner.push(chunk)) {
+    // Waits only where there is something to wait for: a form in one piece is decoded within one turn.
+    for (;;) {
+      const next = source.next();
+      const chunk = next instanceof Promise ? await next : next;
+      if (chunk === null) scanner.finish();
+      else scanner.push(chunk);
+      for (let token = scanner.next(); token !== null; token = scanner.next()) {
         const waiting = form.take(token);
         if (waiting !== undefined) await waiting;
       }
+      if (chunk === null) break;
     }
-    for (const token of scanner.finish()) await form.take(token);
-    return await form.finish();
+    const waiting = form.finish();
+    if (waiting !== undefined) await waiting;
+    return form.parts;
   } finally {
     form.destroy();
   }
 }
 
-/** Passes the scanner's tokens into the sink, under what busboy reads in the header block of each part. */
+/** Passes the scanner's tokens into the sink, under what is read in the header block of each part. */
 class FormReader {
+  readonly parts: PartShape[] = [];
   readonly #sink: ItemSink;
-  readonly #busboy = new BusboyParts();
-  readonly #parts: PartShape[] = [];
-  #open: { head: PartHead; item: PlannedItem } | null = null;
+  /** For header blocks that are not plain. */
+  #busboy: BusboyParts | null = null;
+  #head: PartHead | null = null;
+  #item: PlannedItem | null = null;
 
   constructor(sink: ItemSink) {
     this.#sink = sink;
   }
 
-  /** Returns a promise only when the sink applies back-pressure, and at the end of a part. */
+  /** Returns a promise only when the sink applies back-pressure. */
   take(token: MultipartToken): Promise<void> | undefined {
-    if (token.type === 'data') return this.#current().item.write(token.bytes);
-    if (token.type === 'end') return this.#end();
-    this.#begin(token.block);
-    return undefined;
+    if (token.type === 'head') return this.#begin(token.block);
+    if (this.#item === null || this.#head === null)
+      throw new UndecodableError('multipart-unaccounted', 'Content without a part.');
+    return token.type === 'data' ? this.#item.write(token.bytes) : this.#end(this.#head, this.#item);
   }
 
-  async finish(): Promise<PartShape[]> {
-    await this.#busboy.finish();
-    return this.#parts;
+  finish(): Promise<void> | undefined {
+    return this.#busboy?.finish();
   }
 
   destroy(): void {
-    this.#busboy.destroy();
+    this.#busboy?.destroy();
   }
 
-  #begin(block: Buffer): void {
-    const head = this.#busboy.begin(block);
-    const details = head.fileName === undefined ? {} : { fileName: head.fileName };
-    this.#open = { head, item: new PlannedItem(this.#sink, partPlan(head), details) };
+  #begin(block: Buffer): undefined {
+    const head = plainPartHead(block) ?? this.#parse(block);
+    this.#head = head;
+    this.#item = new PlannedItem(this.#sink, partPlan(head), head);
   }
 
-  async #end(): Promise<void> {
-    const part = this.#current();
-    this.#busboy.end();
-    await part.item.end();
-    this.#parts.push(partShape(part.head, part.item.bytes));
-    this.#open = null;
+  #end(head: PartHead, item: PlannedItem): Promise<void> | undefined {
+    this.#item = null;
+    this.parts.push(partShape(head, item.bytes));
+    return item.end();
   }
 
-  #current() {
-    if (this.#open === null) throw new UndecodableError('multipart-unaccounted', 'Content without a part.');
-    return this.#open;
+  #parse(block: Buffer): PartHead {
+    this.#busboy ??= new BusboyParts();
+    return this.#busboy.parse(block);
   }
 }

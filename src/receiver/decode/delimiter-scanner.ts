@@ -18,11 +18,13 @@ const CRLF = Buffer.from('\r\n');
 const BLANK_LINE = Buffer.from('\r\n\r\n');
 const NOTHING = Buffer.alloc(0);
 const DASH = 0x2d;
+const END: MultipartToken = { type: 'end' };
 
 type Place = 'preamble' | 'head' | 'content' | 'epilogue';
 
 /** What a found boundary turned out to be; `undecided` until more bytes arrive. */
-type Candidate = { kind: 'delimiter' | 'closing'; end: number } | { kind: 'content' } | { kind: 'undecided' };
+type Candidate = { kind: Delimiter; end: number } | { kind: 'content' } | { kind: 'undecided' };
+type Delimiter = 'delimiter' | 'closing';
 
 /**
  * Finds the delimiters of a multipart body (RFC 2046, 5.1.1) under any chunking, independently of busboy.
@@ -30,20 +32,27 @@ type Candidate = { kind: 'delimiter' | 'closing'; end: number } | { kind: 'conte
  * A delimiter is a complete line: the boundary, `--` on the last one, padding, line end. Any other line is content, as in
  * Go's reader, so that content is never cut at a line that only begins like a delimiter. A part is never lost silently: a
  * preamble or epilogue of more than white space, and content with a damaged delimiter, make the body undecodable.
+ *
+ * A form in one chunk is not copied: its tokens lie in the chunk.
  */
 export class DelimiterScanner {
   readonly #needle: Buffer;
   readonly #maxParts: number;
+  readonly #detector: DamagedDelimiterDetector;
   #place: Place = 'preamble';
+  /** What is to be scanned. */
+  #data: Buffer = NOTHING;
+  /** Found before the beginning of `#data`; the content before it has been returned. */
+  #delimiter: Delimiter | null = null;
   /** Bytes of earlier chunks that may belong to a delimiter. A body's first line needs no line end before it. */
   #held: Buffer = CRLF;
   /** How many bytes at the beginning of the scanned data belong to what came before. */
   #skip = CRLF.length;
   #parts = 0;
-  #head = NOTHING;
+  /** The beginning of a header block, from the line end before it on. */
+  #head: Buffer = NOTHING;
   /** Bytes of all header blocks so far. */
   #headsBytes = 0;
-  readonly #detector: DamagedDelimiterDetector;
 
   constructor(boundary: string, maxParts: number) {
     this.#detector = new DamagedDelimiterDetector(boundary);
@@ -51,73 +60,92 @@ export class DelimiterScanner {
     this.#maxParts = maxParts;
   }
 
-  /** The tokens that the next bytes complete, found lazily. Throws UndecodableError. */
-  *push(chunk: Buffer): Generator<MultipartToken> {
-    let data = this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk]);
+  /** Must be called with the next bytes when `next` has returned null. */
+  push(chunk: Buffer): void {
+    if (this.#beginsForm(chunk)) return;
+    this.#data = this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk]);
     this.#held = NOTHING;
-    while (data.length > 0) {
-      if (this.#place === 'head') data = yield* this.#takeHead(data);
-      else if (this.#place === 'epilogue') data = this.#setAside(data);
-      else data = yield* this.#takeContent(data);
-    }
   }
 
-  /** Must be called after the last byte. */
-  *finish(): Generator<MultipartToken> {
-    const rest = this.#held;
-    if ((this.#place === 'preamble' || this.#place === 'content') && this.#isClosingAtEnd(rest)) {
-      if (this.#place === 'content') yield this.#endPart();
-      return;
-    }
-    if (this.#place !== 'epilogue') {
+  /** Must be called after the last byte, when `next` has returned null; `next` may return further tokens. Throws UndecodableError. */
+  finish(): void {
+    if ((this.#place === 'preamble' || this.#place === 'content') && this.#isClosingAtEnd(this.#held)) {
+      this.#delimiter = 'closing';
+    } else if (this.#place !== 'epilogue') {
       throw new UndecodableError('multipart-unterminated', 'The closing delimiter is missing.');
     }
   }
 
-  *#takeContent(data: Buffer): Generator<MultipartToken, Buffer> {
+  /** The next token; null when more bytes are needed for it. Throws UndecodableError. */
+  next(): MultipartToken | null {
+    let token: MultipartToken | null = null;
+    while (token === null && (this.#delimiter !== null || this.#data.length > 0)) token = this.#step();
+    return token;
+  }
+
+  #step(): MultipartToken | null {
+    if (this.#delimiter !== null) return this.#pass(this.#delimiter);
+    const data = this.#data;
+    this.#data = NOTHING;
+    if (this.#place === 'head') return this.#takeHead(data);
+    return this.#place === 'epilogue' ? this.#setAside(data) : this.#takeContent(data);
+  }
+
+  /** Nearly every body begins with a delimiter. Without this its first chunk would be copied behind a line end. */
+  #beginsForm(chunk: Buffer): boolean {
+    if (this.#held !== CRLF) return false;
+    const line = this.#needle.subarray(CRLF.length);
+    if (!chunk.subarray(0, line.length).equals(line)) return false;
+    const candidate = this.#classify(chunk, line.length);
+    if (candidate.kind === 'content' || candidate.kind === 'undecided') return false;
+    this.#held = NOTHING;
+    this.#found(chunk, candidate);
+    return true;
+  }
+
+  #takeContent(data: Buffer): MultipartToken | null {
     let from = 0;
     for (;;) {
-      const found = data.indexOf(this.#needle, from);
-      if (found === -1) {
-        yield* this.#hold(data, this.#possibleStart(data, from));
-        return NOTHING;
-      }
-      const candidate = this.#classify(data, found + this.#needle.length);
-      if (candidate.kind === 'undecided') {
-        yield* this.#hold(data, found);
-        return NOTHING;
-      }
+      const at = data.indexOf(this.#needle, from);
+      if (at === -1) return this.#hold(data, this.#possibleStart(data, from));
+      const candidate = this.#classify(data, at + this.#needle.length);
+      if (candidate.kind === 'undecided') return this.#hold(data, at);
       if (candidate.kind !== 'content') {
-        yield* this.#emit(data, found);
-        yield* this.#delimit(candidate.kind);
-        return data.subarray(candidate.end);
+        this.#found(data, candidate);
+        return this.#content(data, at);
       }
-      from = found + this.#needle.length;
+      from = at + this.#needle.length;
     }
   }
 
-  *#delimit(kind: 'delimiter' | 'closing'): Generator<MultipartToken> {
-    if (this.#place === 'content') yield this.#endPart();
-    this.#place = kind === 'closing' ? 'epilogue' : 'head';
+  /** What follows begins with the delimiter's own line end, so that an empty header block is found like any other. */
+  #found(data: Buffer, { kind, end }: { kind: Delimiter; end: number }): void {
+    this.#delimiter = kind;
+    this.#data = data.subarray(end - CRLF.length);
+  }
+
+  #pass(delimiter: Delimiter): MultipartToken | null {
+    const ended = this.#place === 'content' ? this.#endPart() : null;
+    this.#delimiter = null;
+    this.#place = delimiter === 'closing' ? 'epilogue' : 'head';
     this.#skip = 0;
-    if (kind === 'closing') return;
-    if (++this.#parts > this.#maxParts) {
+    if (delimiter === 'delimiter' && ++this.#parts > this.#maxParts) {
       throw new UndecodableError('too-many-parts', `There are more than ${this.#maxParts} parts.`);
     }
-    // The delimiter's own line end, so that an empty header block is found like any other.
-    this.#head = CRLF;
+    return ended;
   }
 
-  /** Collects the header block; returns what follows it, beginning with the end of the blank line. */
-  *#takeHead(data: Buffer): Generator<MultipartToken, Buffer> {
+  /** Collects the header block, and leaves what follows it, beginning with the end of the blank line. */
+  #takeHead(data: Buffer): MultipartToken | null {
     const before = this.#head.length;
     const room = CRLF.length + MAX_HEAD_BYTES + CRLF.length;
-    const all = Buffer.concat([this.#head, data.subarray(0, room - before)]);
+    const more = data.subarray(0, room - before);
+    const all = before === 0 ? more : Buffer.concat([this.#head, more]);
     const end = all.indexOf(BLANK_LINE, Math.max(0, before - BLANK_LINE.length + 1));
     if (end === -1) {
       if (all.length >= room) throw new UndecodableError('multipart-header', 'A part header is too long.');
-      this.#head = all;
-      return NOTHING;
+      this.#head = before === 0 ? Buffer.from(all) : all;
+      return null;
     }
     const block = all.subarray(CRLF.length, end + CRLF.length);
     this.#headsBytes += block.length;
@@ -132,10 +160,10 @@ export class DelimiterScanner {
     this.#detector.begin();
     // Without content the blank line's end is also the beginning of the next delimiter.
     this.#skip = CRLF.length;
-    yield { type: 'head', block };
     const start = end + BLANK_LINE.length - before;
-    if (start >= CRLF.length) return data.subarray(start - CRLF.length);
-    return Buffer.concat([CRLF, data.subarray(start)]);
+    this.#data =
+      start >= CRLF.length ? data.subarray(start - CRLF.length) : Buffer.concat([CRLF, data.subarray(start)]);
+    return { type: 'head', block };
   }
 
   /** Where an incomplete delimiter may begin; the end of `data` when nowhere. */
@@ -169,33 +197,36 @@ export class DelimiterScanner {
     return /^--[ \t]*$/.test(rest.toString('latin1', this.#needle.length));
   }
 
-  *#hold(data: Buffer, start: number): Generator<MultipartToken> {
-    yield* this.#emit(data, start);
+  #hold(data: Buffer, start: number): MultipartToken | null {
+    const token = this.#content(data, start);
     this.#skip = start === 0 ? this.#skip : 0;
     // A copy, so that a few bytes do not keep a whole chunk alive.
     this.#held = start === data.length ? NOTHING : Buffer.from(data.subarray(start));
+    return token;
   }
 
-  *#emit(data: Buffer, end: number): Generator<MultipartToken> {
-    if (end <= this.#skip) return;
+  #content(data: Buffer, end: number): MultipartToken | null {
+    if (end <= this.#skip) return null;
     const bytes = data.subarray(this.#skip, end);
-    if (this.#place !== 'content') return void this.#setAside(bytes);
-    if (this.#detector.push(bytes)) this.#damaged();
-    yield { type: 'data', bytes };
+    if (this.#place !== 'content') return this.#setAside(bytes);
+    const isWhole = this.#skip === CRLF.length && this.#delimiter !== null;
+    if (isWhole ? this.#detector.holdsOne(data.subarray(1, end)) : this.#detector.push(bytes))
+      this.#damaged();
+    return { type: 'data', bytes };
   }
 
   #endPart(): MultipartToken {
     if (this.#detector.end()) this.#damaged();
-    return { type: 'end' };
+    return END;
   }
 
   /** Accepts white space around the parts, and nothing else. */
-  #setAside(bytes: Buffer): Buffer {
+  #setAside(bytes: Buffer): null {
     for (const byte of bytes) {
       if (byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09) continue;
       throw new UndecodableError('multipart-unaccounted', 'There is content outside the parts.');
     }
-    return NOTHING;
+    return null;
   }
 
   #damaged(): never {

@@ -80,19 +80,22 @@ class Staging implements StagedDelivery, Memory, StagingRules {
   readonly partSize: number;
   readonly pool: BufferPool;
   readonly lease: BudgetLease;
-  readonly #items: StagedItem[] = [];
+  #items: StagedItem[] = [];
   /** Keys of the streamed items of this delivery. */
   #claimed: Set<string> | null = null;
   #settled = false;
   #discarding: Promise<void> | null = null;
 
-  constructor(parts: StagingParts, context: ArtefactContext, { expectedBytes = null, ...wait }: Reception) {
-    this.expectedBytes = expectedBytes ?? 0;
+  constructor(parts: StagingParts, context: ArtefactContext, reception: Reception) {
+    const { expectedBytes: expected = null, firstByteTimeout } = reception;
+    this.expectedBytes = expected ?? 0;
     this.partSize = parts.store.partSize;
     this.#parts = parts;
     this.#context = context;
     this.pool = parts.pool;
-    this.lease = parts.budget.lease({ expected: expectedBytes, ...wait });
+    this.lease = parts.budget.lease(
+      firstByteTimeout === undefined ? { expected } : { expected, firstByteTimeout },
+    );
   }
 
   get memory(): Memory {
@@ -117,7 +120,9 @@ class Staging implements StagedDelivery, Memory, StagingRules {
 
   open(description: ItemDescription): IncomingItem {
     const item = new StagedItem(description, this, this);
-    this.#items.push(item);
+    // Mostly the only one: `push` makes room for 17.
+    if (this.#items.length === 0) this.#items = [item];
+    else this.#items.push(item);
     return item;
   }
 
@@ -131,22 +136,27 @@ class Staging implements StagedDelivery, Memory, StagingRules {
     return openStreamTarget(this.#parts.store, this.#context, content, this.#claimed);
   }
 
-  async commit(): Promise<StoredItem[]> {
+  commit(): Promise<StoredItem[]> {
     this.lease.fillRate.complete();
-    const [first, ...others] = this.#items;
-    try {
-      const stored =
-        first?.target === null && others.length === 0
-          ? [await commitBuffered(this.#bufferedCommit(), first)]
-          : await this.#commitAll();
-      this.#settled = true;
-      return stored;
-    } catch (error) {
-      await this.discard();
-      throw error;
-    } finally {
-      this.#close();
-    }
+    const [lone] = this.#items;
+    const isLone = lone?.target === null && this.#items.length === 1;
+    const committing = isLone ? commitBuffered(this.#bufferedCommit(), lone) : this.#commitAll();
+    return committing.then(
+      (stored) => this.#committed(Array.isArray(stored) ? stored : [stored]),
+      (error) => this.#failed(error),
+    );
+  }
+
+  #committed(stored: StoredItem[]): StoredItem[] {
+    this.#settled = true;
+    this.#close();
+    return stored;
+  }
+
+  async #failed(error: unknown): Promise<never> {
+    await this.discard();
+    this.#close();
+    throw error;
   }
 
   discard(): Promise<void> {
@@ -165,22 +175,29 @@ class Staging implements StagedDelivery, Memory, StagingRules {
   async #commitAll(): Promise<StoredItem[]> {
     const { store } = this.#parts;
     const buffering = this.#bufferedCommit();
-    const outcomes = new Map<StagedItem, StoredItem>();
+    const streamed: StoredItem[] = [];
+    const buffered: StoredItem[] = [];
     const written = new Set<string>();
     for (const item of this.#items) {
       if (item.target === null) continue;
       written.add(item.path);
-      outcomes.set(item, await commitStreamed(store, this.#context, item, item.target));
+      streamed.push(await commitStreamed(store, this.#context, item, item.target));
     }
-    const commit = async (item: StagedItem) => {
+    let group: Promise<StoredItem>[] = [];
+    for (const item of this.#items) {
+      if (item.target !== null) continue;
       const repeated = written.has(item.path);
+      // Of items with the same path the first has to win.
+      if (repeated || group.length === MAX_CONCURRENT_WRITES) {
+        buffered.push(...(await settleAll(group)));
+        group = [];
+      }
+      group.push(commitBuffered(buffering, item, { repeated }));
       written.add(item.path);
-      outcomes.set(item, await commitBuffered(buffering, item, { repeated }));
-    };
-    const buffered = this.#items.filter((item) => item.target === null);
+    }
     // The sender gets its answer when no write is in flight: nothing of the delivery becomes visible afterwards.
-    for (const group of groupsOfDistinctPaths(buffered)) await settleAll(group.map(commit));
-    return this.#items.flatMap((item) => outcomes.get(item) ?? []);
+    buffered.push(...(await settleAll(group)));
+    return this.#items.flatMap(({ target }) => (target === null ? buffered : streamed).shift() ?? []);
   }
 
   #bufferedCommit(): BufferedCommit {
@@ -198,19 +215,4 @@ class Staging implements StagedDelivery, Memory, StagingRules {
     for (const item of this.#items) item.release();
     this.lease.close();
   }
-}
-
-/** Items with the same path are in different groups, so that the first of them wins. */
-function groupsOfDistinctPaths(items: readonly StagedItem[]): StagedItem[][] {
-  const groups: StagedItem[][] = [];
-  for (const item of items) {
-    const last = groups.at(-1);
-    const fits =
-      last !== undefined &&
-      last.length < MAX_CONCURRENT_WRITES &&
-      last.every((other) => other.path !== item.path);
-    if (fits) last.push(item);
-    else groups.push([item]);
-  }
-  return groups;
 }

@@ -46,7 +46,7 @@ export interface ErasedJobs {
 /** @param clocks in milliseconds; at least one of them has to run on while the process is suspended */
 export function createErasedJobs(
   store: ObjectStore,
-  clocks: () => readonly number[] = () => [performance.now(), Date.now()],
+  clocks: readonly (() => number)[] = [() => performance.now(), Date.now],
 ): ErasedJobs {
   /** Hashes of job ids, for little memory: a hit is confirmed by the mark. */
   const hashes = new Set<number>();
@@ -60,16 +60,17 @@ export function createErasedJobs(
 
   function age(): number {
     if (done === 0) return Number.POSITIVE_INFINITY;
-    const now = clocks();
     let longest = 0;
-    for (let n = 0; n < now.length; n += 1) longest = Math.max(longest, (now[n] ?? 0) - (lookedAt[n] ?? 0));
+    for (let n = 0; n < clocks.length; n += 1) {
+      longest = Math.max(longest, (clocks[n]?.() ?? 0) - (lookedAt[n] ?? 0));
+    }
     return longest;
   }
 
   async function look(): Promise<void> {
     begun += 1;
     const number = begun;
-    const startedAt = clocks();
+    const startedAt = clocks.map((clock) => clock());
     const found = await readLast(store);
     if (last === undefined) await readMarks();
     else if (found !== last) await readLog(timeOf(last));

@@ -9,7 +9,7 @@ import { artefactPath } from './layout.js';
 /** Concurrent part uploads of one item. */
 const MAX_PARTS_IN_FLIGHT = 3;
 
-/** The upload of a streamed item, opened when its first part is full. */
+/** The upload of a streamed item. */
 export interface StreamTarget {
   readonly key: string;
   /** True when `key` is a conflict key, because the item's own key already exists. */
@@ -21,7 +21,7 @@ export interface StagingRules {
   readonly partSize: number;
   /** Announced size of the whole delivery: the upper bound of an item without a size of its own. */
   readonly expectedBytes: number;
-  /** Opens the upload of an item that does not fit into one part, or that is spilled; only then its hash is known. */
+  /** Opens the upload of an item that does not fit into one part, or that is spilled; only of the latter the hash is known. */
   openStream(
     description: ItemDescription,
     identity: ItemIdentity,
@@ -47,8 +47,10 @@ export class StagedItem implements IncomingItem {
   #ended = false;
   /** The upload that is being opened; `discard` waits for it in order to abort it. */
   #opening: Promise<StreamTarget> | null = null;
+  #opensEarly: boolean;
   #discarded = false;
-  readonly #inFlight = new Set<Promise<void>>();
+  /** Null before the first: most items are small. */
+  #inFlight: Set<Promise<void>> | null = null;
   #failure: { error: unknown } | null = null;
 
   constructor(description: ItemDescription, memory: Memory, rules: StagingRules) {
@@ -56,6 +58,8 @@ export class StagedItem implements IncomingItem {
     this.#memory = memory;
     this.#rules = rules;
     this.#part = new PartBuffer(memory, rules.partSize, description.expectedBytes ?? rules.expectedBytes);
+    const rest = rules.expectedBytes - memory.lease.fillRate.arrived;
+    this.#opensEarly = description.isMedia === true && rest > rules.partSize;
   }
 
   /** Path below the job's folder, once the item is identified. */
@@ -63,14 +67,16 @@ export class StagedItem implements IncomingItem {
     return this.identity === null ? '' : artefactPath(this.identity);
   }
 
-  /** The content of an item in memory, for a call of the store: after `end` and without `target`. */
+  /** The content of an item in memory, for a call of the store: after `end` and without `target`. Throws once it was discarded. */
   hold(): HeldBytes {
+    if (this.#discarded) throw new LeaseClosedError();
     return this.#part.hold();
   }
 
   write(chunk: Buffer): Promise<void> | undefined {
     const { fillRate } = this.#memory.lease;
     fillRate.received(chunk.length);
+    if (this.#opensEarly && this.size > 0) this.#openEarly();
     this.size += chunk.length;
     const waiting =
       chunk.length <= this.#part.room ? this.#part.append(chunk) : this.#writeAcrossParts(chunk);
@@ -82,7 +88,7 @@ export class StagedItem implements IncomingItem {
     const { fillRate } = this.#memory.lease;
     fillRate.received(0);
     this.#ended = true;
-    if (this.target !== null) return this.#endStream();
+    if (this.#opening !== null) return this.#endStream();
     this.#part.shrink();
     const content = this.#part.bytes();
     this.identity = this.description.identify(content, true);
@@ -92,6 +98,7 @@ export class StagedItem implements IncomingItem {
   }
 
   async #endStream(): Promise<void> {
+    await this.#startStreaming();
     this.#sendPart();
     if (this.#hash !== null) this.sha256 = this.#hash.digest('hex');
     await this.#settle();
@@ -113,7 +120,7 @@ export class StagedItem implements IncomingItem {
     const [opened] = await Promise.allSettled([this.#opening]);
     // The abort also ends the writes in flight, where the store can.
     if (opened.status === 'fulfilled') await opened.value?.upload.abort();
-    await Promise.allSettled(this.#inFlight);
+    await Promise.allSettled(this.#inFlight ?? []);
   }
 
   release(): void {
@@ -131,13 +138,26 @@ export class StagedItem implements IncomingItem {
   }
 
   async #sendFullPart(): Promise<void> {
-    if (this.target === null) await this.#startStreaming();
+    await this.#startStreaming();
     this.#sendPart();
-    while (this.#inFlight.size >= MAX_PARTS_IN_FLIGHT) await Promise.race(this.#inFlight);
+    while (this.#inFlight !== null && this.#inFlight.size >= MAX_PARTS_IN_FLIGHT) {
+      await Promise.race(this.#inFlight);
+    }
     this.#throwFailure();
   }
 
+  /**
+   * Opens the upload while the first part fills or waits for memory, so that the full part need not wait for it. The second
+   * chunk shows that the sender goes on, and that the first one got memory. A failure is thrown when the part is full.
+   */
+  #openEarly(): void {
+    this.#opensEarly = false;
+    this.#startStreaming().catch(() => undefined);
+  }
+
   async #startStreaming(): Promise<void> {
+    if (this.target !== null) return;
+    if (this.#opening !== null) return this.#opened();
     this.identity = this.description.identify(this.#part.bytes(), false);
     this.#hash = createHash('sha256');
     await this.#openStream(this.identity, null);
@@ -146,6 +166,10 @@ export class StagedItem implements IncomingItem {
   async #openStream(identity: ItemIdentity, sha256: string | null): Promise<void> {
     if (this.#discarded) throw new LeaseClosedError();
     this.#opening = this.#rules.openStream(this.description, identity, sha256);
+    await this.#opened();
+  }
+
+  async #opened(): Promise<void> {
     this.target = await this.#opening;
   }
 
@@ -157,9 +181,11 @@ export class StagedItem implements IncomingItem {
     this.#hash?.update(part.bytes());
     this.#memory.lease.flushed();
     this.#part = new PartBuffer(this.#memory, this.#rules.partSize, this.#rules.partSize);
-    const sending = this.#upload(upload, part.hold()).finally(() => this.#inFlight.delete(sending));
+    const inFlight = this.#inFlight ?? new Set();
+    this.#inFlight = inFlight;
+    const sending = this.#upload(upload, part.hold()).finally(() => inFlight.delete(sending));
     part.release();
-    this.#inFlight.add(sending);
+    inFlight.add(sending);
   }
 
   async #upload(upload: PendingUpload, part: HeldBytes): Promise<void> {
@@ -173,7 +199,7 @@ export class StagedItem implements IncomingItem {
   }
 
   async #settle(): Promise<void> {
-    await Promise.all(this.#inFlight);
+    await Promise.all(this.#inFlight ?? []);
     this.#throwFailure();
   }
 

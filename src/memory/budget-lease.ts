@@ -14,6 +14,8 @@ export interface LeaseOwner {
   tryTake(lease: Lease, bytes: number): boolean;
   wait(lease: Lease, bytes: number): Promise<void>;
   give(lease: Lease, bytes: number): void;
+  /** A part is on its way to the store. */
+  flushed(): void;
   drop(lease: Lease): void;
 }
 
@@ -116,6 +118,7 @@ export class Lease implements BudgetLease, ShortLivedMember {
   flushed(): void {
     this.fillRate.flushed();
     this.#onTheWay = this.held;
+    this.#owner.flushed();
   }
 
   close(): void {

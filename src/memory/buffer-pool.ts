@@ -74,10 +74,11 @@ export function createBufferPool(options: {
     },
     take(bytes, onFree) {
       const buffer = bufferOf(sizeFor(bytes));
-      return new SharedBuffer(buffer, () => {
+      const freed = (): void => {
         keepForReuse(buffer);
         onFree();
-      });
+      };
+      return new SharedBuffer(buffer, { freed });
     },
     fill(buffer, at, chunk) {
       chunk.copy(buffer, at);

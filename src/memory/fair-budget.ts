@@ -116,6 +116,10 @@ export class FairBudget implements LeaseOwner {
     this.#serve();
   }
 
+  flushed(): void {
+    this.#serve();
+  }
+
   drop(lease: Lease): void {
     if (lease.held === 0) this.#leases.delete(lease);
     if (this.#end(lease, leaseClosed)) this.#serve();

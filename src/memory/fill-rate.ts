@@ -32,6 +32,8 @@ export class FillRate {
   #spent = 0;
   #since: number | null;
   #complete = false;
+  /** From a flush until the receiver is ready for more: it may have to wait for the store first. */
+  #isFlushing = false;
 
   /** @param expected bytes of the whole delivery; null when unknown */
   constructor(now: () => number, steps: FillSteps, expected: number | null) {
@@ -52,11 +54,13 @@ export class FillRate {
   /** The receiver is ready for more; from here on the sender takes its time. */
   awaitSender(): void {
     this.#since ??= this.#now();
+    this.#isFlushing = false;
   }
 
   /** What has arrived so far is on its way to the store. */
   flushed(): void {
     this.#flushedAt = { arrived: this.arrived, spent: this.#spent };
+    this.#isFlushing = true;
   }
 
   /** Everything has arrived: from here on the memory waits for the store alone. */
@@ -83,7 +87,7 @@ export class FillRate {
 
   /** Bytes that its sender's rate promises before the next flush. A sender that became slow is judged by this part alone. */
   due(): number {
-    if (this.#complete) return 0;
+    if (this.#complete || this.#isFlushing) return 0;
     const spent = this.#spent + this.#idle();
     const recent = spent - this.#flushedAt.spent;
     const rate = recent < GRACE ? this.arrived / Math.max(1, spent) : this.gathered / recent;

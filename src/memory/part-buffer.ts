@@ -1,6 +1,6 @@
 import { type BudgetLease, LeaseClosedError } from './budget-lease.js';
 import type { BufferPool } from './buffer-pool.js';
-import { type HeldBytes, SharedBuffer } from './shared-buffer.js';
+import { type BufferOwner, type HeldBytes, SharedBuffer } from './shared-buffer.js';
 
 /** A delivery's access to memory: the pool of buffers, and the lease that pays for them. */
 export interface Memory {
@@ -20,11 +20,25 @@ const TINY = 32 * 1024;
 const MAX_KEPT = 2 * 1024;
 
 /** Memory and its price. */
-interface Content {
+class Content implements BufferOwner {
   readonly memory: SharedBuffer;
   /** Bytes returned to the budget when the last holder has released the memory. */
   price: number;
   readonly pooled: boolean;
+  readonly #lease: BudgetLease;
+
+  constructor(lease: BudgetLease, price: number, source: BufferPool | Buffer) {
+    this.#lease = lease;
+    this.price = price;
+    this.pooled = !Buffer.isBuffer(source);
+    this.memory = Buffer.isBuffer(source)
+      ? new SharedBuffer(source, this)
+      : source.take(price, () => this.freed());
+  }
+
+  freed(): void {
+    this.#lease.give(this.price);
+  }
 }
 
 /**
@@ -158,20 +172,11 @@ export class PartBuffer {
   }
 
   #pooled(size: number): Content {
-    return this.#contentOf(size, true, (onFree) => this.#memory.pool.take(size, onFree));
+    return new Content(this.#memory.lease, size, this.#memory.pool);
   }
 
   #held(bytes: Buffer): Content {
-    return this.#contentOf(bytes.length, false, (onFree) => new SharedBuffer(bytes, onFree));
-  }
-
-  #contentOf(price: number, pooled: boolean, open: (onFree: () => void) => SharedBuffer): Content {
-    const content: Content = {
-      price,
-      pooled,
-      memory: open(() => this.#memory.lease.give(content.price)),
-    };
-    return content;
+    return new Content(this.#memory.lease, bytes.length, bytes);
   }
 }
 

@@ -4,20 +4,25 @@ export interface HeldBytes {
   release(): void;
 }
 
+/** Is told when no one holds the memory any more. */
+export interface BufferOwner {
+  freed(): void;
+}
+
 /**
  * Memory with a reference count. It is freed (reused by the pool, returned to the budget) when the owner and every reader
  * have released it, in whatever order: an owner that gives up need not know which store calls still read its bytes.
  * `test/unit/archive/foreign-bytes.test.ts` fails where a call reads without holding.
  */
-export class SharedBuffer {
+export class SharedBuffer implements HeldBytes {
   readonly #bytes: Buffer;
-  readonly #onFree: () => void;
+  readonly #owner: BufferOwner;
   #holders = 1;
 
   /** Held by its creator, which has to call `release`. */
-  constructor(bytes: Buffer, onFree: () => void) {
+  constructor(bytes: Buffer, owner: BufferOwner) {
     this.#bytes = bytes;
-    this.#onFree = onFree;
+    this.#owner = owner;
   }
 
   /** @throws after the last release: by then it may hold the bytes of another delivery */
@@ -28,14 +33,15 @@ export class SharedBuffer {
 
   /** Keeps the memory for one more reader, which gets its first `length` bytes. */
   hold(length: number): HeldBytes {
-    const bytes = length === this.bytes.length ? this.bytes : this.bytes.subarray(0, length);
+    const { bytes } = this;
     this.#holders += 1;
-    return { bytes, release: () => this.release() };
+    if (length === bytes.length) return this;
+    return { bytes: bytes.subarray(0, length), release: () => this.release() };
   }
 
   release(): void {
     if (this.#holders === 0) throw new Error('a buffer was released more often than it was held');
     this.#holders -= 1;
-    if (this.#holders === 0) this.#onFree();
+    if (this.#holders === 0) this.#owner.freed();
   }
 }

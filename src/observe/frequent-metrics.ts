@@ -77,8 +77,9 @@ export class Durations {
     const seconds = milliseconds / 1000;
     this.sum += seconds;
     this.count += 1;
-    const bucket = this.#bounds.findIndex((bound) => seconds <= bound);
-    if (bucket >= 0) this.counts[bucket] = (this.counts[bucket] ?? 0) + 1;
+    let bucket = 0;
+    while (bucket < this.#bounds.length && seconds > (this.#bounds[bucket] as number)) bucket += 1;
+    if (bucket < this.#bounds.length) this.counts[bucket] = (this.counts[bucket] ?? 0) + 1;
   }
 }
 

@@ -92,21 +92,36 @@ function standardOutput(): DestinationStream & { flush(done: () => void): void }
   };
 }
 
+/** A line of which its caller makes every field, in the order in which pino writes them. Undefined fields are left out. */
+export interface FinishedLine {
+  readonly level: 'info' | 'warn' | 'error';
+  /** ISO 8601. */
+  readonly time: string;
+  readonly replica: string | undefined;
+  readonly msg: string;
+}
+
+/** Writes lines that are made by one call of JSON.stringify. */
+export interface LineWriter {
+  /** Of the logger, for the field of that name. */
+  readonly replica: string | undefined;
+  /** Does nothing below the logger's level. */
+  write(line: FinishedLine): void;
+}
+
 /**
- * Returns a function that logs events at level `info`, as `log.info` would. It makes JSON of an event by one call of
- * JSON.stringify, for a third of the time and memory that pino takes to write field after field. Fields that could hold a
- * secret are not replaced; secrets are removed from the finished line all the same.
+ * Writes lines as `log` would, but without its fields for secrets, for a third of the time and memory that pino takes to write field
+ * after field, or a text to be put together. Secrets are removed from the finished line all the same.
  */
-export function infoEvents(log: Logger): (event: object, message: string) => void {
-  const { chindingsSym, hooksSym, streamSym, timeSym } = pino.symbols;
+export function lineWriter(log: Logger): LineWriter {
+  const { hooksSym, streamSym } = pino.symbols;
   const internals = log as unknown as Readonly<Record<symbol, unknown>>;
-  const bindings = internals[chindingsSym] as string;
   const stream = internals[streamSym] as DestinationStream;
-  const timeOfNow = internals[timeSym] as () => string;
   const { streamWrite: scrub } = internals[hooksSym] as { streamWrite: (line: string) => string };
-  return (event, message) => {
-    if (!log.isLevelEnabled('info')) return;
-    const fields = `${JSON.stringify(event).slice(1, -1)},"msg":${JSON.stringify(message)}`;
-    stream.write(scrub(`{"level":"info"${timeOfNow()}${bindings},${fields}}\n`));
+  return {
+    replica: log.bindings().replica as string | undefined,
+    write(line) {
+      if (log.isLevelEnabled(line.level)) stream.write(scrub(`${JSON.stringify(line)}\n`));
+    },
   };
 }

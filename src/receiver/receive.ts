@@ -1,4 +1,4 @@
-import type { Archive, StagedDelivery } from '../archive/archive.js';
+import type { Archive } from '../archive/archive.js';
 import type { Erasures } from '../archive/erasures.js';
 import type { Ledger } from '../archive/ledger/ledger.js';
 import type { Quarantine } from '../archive/quarantine/quarantine.js';
@@ -93,21 +93,33 @@ export function createReceiver(parts: ReceiverParts): Receiver {
     delivery.erased();
   }
 
+  /** A complete body that cannot be decoded goes to quarantine. */
   async function store(delivery: Delivery): Promise<void> {
-    const { declaredLength } = delivery.request;
+    const { request, sender } = delivery;
+    const { declaredLength } = request;
     const reception = { expectedBytes: declaredLength, firstByteTimeout: MEMORY_WAIT };
     const context = delivery.artefactContext();
     const staged = archive.begin(context, reception);
     const rawCopy = new RawBodyCopy(staged.memory, limits.quarantineBytes, declaredLength);
     staged.setDiscardable(rawCopy);
+    const body = delivery.openBody();
+    // A delivery whose sender is gone or refused leaves the queue for memory at once, and returns what it holds.
+    body.onFailure(() => void staged.discard());
+    staged.onRefused((problem) => body.fail(problem));
     try {
-      const fault = await decode(delivery, staged, rawCopy);
-      if (fault === null) {
-        rawCopy.release();
-        const items = await erasures.commit(context, () => staged.commit());
-        if (items === null) delivery.erased();
-        else delivery.stored(items);
-      } else if (await quarantineBody(delivery, rawCopy, fault)) delivery.quarantined(fault.reason);
+      const limit = { maxBytes: sender.source.maxBytes, maxParts: limits.maxParts };
+      const keep = (chunk: Buffer): void => rawCopy.keep(chunk);
+      const { parts } = await decodeBody(bodyHeaders(delivery), body, staged, limit, keep);
+      delivery.decoded(parts);
+      rawCopy.release();
+      const items = await erasures.commit(context, () => staged.commit());
+      if (items === null) delivery.erased();
+      else delivery.stored(items);
+    } catch (error) {
+      if (body.failure !== null) throw body.failure;
+      if (!(error instanceof UndecodableError)) throw error;
+      delivery.decoded(undefined);
+      if (await quarantineBody(delivery, rawCopy, error)) delivery.quarantined(error.reason);
       else delivery.erased();
     } finally {
       rawCopy.release();
@@ -120,32 +132,6 @@ export function createReceiver(parts: ReceiverParts): Receiver {
     if (!('problem' in caller)) return caller;
     observer.unauthenticated(caller, request);
     throw caller.problem;
-  }
-
-  /** Streams the items of the body into the archive. Resolves with the fault of a complete body that cannot be decoded. */
-  async function decode(
-    delivery: Delivery,
-    staged: StagedDelivery,
-    rawCopy: RawBodyCopy,
-  ): Promise<UndecodableError | null> {
-    const { source } = delivery.sender;
-    const body = delivery.openBody();
-    // A delivery whose sender is gone or refused leaves the queue for memory at once, and returns what it holds.
-    body.onFailure(() => void staged.discard());
-    staged.onRefused((problem) => body.fail(problem));
-    try {
-      const limit = { maxBytes: source.maxBytes, maxParts: limits.maxParts };
-      const { parts } = await decodeBody(bodyHeaders(delivery), body, staged, limit, (chunk) =>
-        rawCopy.keep(chunk),
-      );
-      delivery.decoded(parts);
-      return null;
-    } catch (error) {
-      if (body.failure !== null) throw body.failure;
-      if (!(error instanceof UndecodableError)) throw error;
-      delivery.decoded(undefined);
-      return error;
-    }
   }
 
   /** Resolves to false when the job was erased meanwhile. */

@@ -3,7 +3,7 @@ import type { Problem } from '../domain/problem.js';
 import type { DeliveryMetrics } from '../observe/delivery-metrics.js';
 import { errorText } from '../observe/error-text.js';
 import type { LedgerMetrics } from '../observe/ledger-metrics.js';
-import { infoEvents, type Logger } from '../observe/logger.js';
+import { type FinishedLine, type Logger, lineWriter } from '../observe/logger.js';
 import type { RefusalLog } from '../observe/refusal-log.js';
 import type { RefusalRing } from '../observe/refusal-ring.js';
 import type { ReceiverObserver } from './receive.js';
@@ -22,7 +22,7 @@ export function createReport(targets: ReportTargets): ReceiverObserver {
   const { deliveries, ledger, refusalLog, refusals } = targets;
   // The fields of a delivery are known and hold no secrets; looking for some in each costs a tenth of a log line.
   const log = targets.log.child({}, { redact: [] });
-  const logEvent = infoEvents(log);
+  const lines = lineWriter(log);
 
   function count(line: LedgerLine): void {
     deliveries.delivered(line);
@@ -35,13 +35,13 @@ export function createReport(targets: ReportTargets): ReceiverObserver {
       count(line);
       deliveries.timed(phases);
       if (line.outcome === 'quarantined') ledger.quarantine('kept', line.bytes);
-      logEvent(eventOf(line), line.outcome);
+      lines.write(lineOf(line, lines.replica, 'info', line.outcome));
     },
     refused(line, problem) {
       count(line);
       deliveries.refused(line.reason ?? 'internal', line.source);
       if (problem?.code === 'body-malformed') ledger.quarantine('refused', line.bytes);
-      logRefusal(log, line, problem);
+      lines.write(refusalLineOf(line, lines.replica, problem));
     },
     unauthenticated({ problem, source, clientIp, cause }, request) {
       const reason = problem.code;
@@ -60,17 +60,27 @@ export function createReport(targets: ReportTargets): ReceiverObserver {
   };
 }
 
-function logRefusal(log: Logger, line: LedgerLine, problem: Problem | null): void {
-  const event = eventOf(line);
-  if (problem === null) log.info(event, line.outcome);
-  else if (problem.status < 500) log.warn({ ...event, detail: problem.message }, 'refused');
+function refusalLineOf(line: LedgerLine, replica: string | undefined, problem: Problem | null): FinishedLine {
+  if (problem === null) return lineOf(line, replica, 'info', line.outcome);
+  const { message, cause } = problem;
+  if (problem.status < 500) return lineOf(line, replica, 'warn', 'refused', message);
   // An outage writes one such line per attempt: without a stack, which would be the same each time.
-  else log.error({ ...event, detail: problem.message, cause: errorText(problem.cause) }, 'refused');
+  return lineOf(line, replica, 'error', 'refused', message, errorText(cause));
 }
 
-/** One event per delivery; fields are those of the ledger line, sizes in bytes, times in milliseconds. */
-function eventOf(line: LedgerLine) {
-  return {
+/** One line per delivery; fields are those of the ledger line, sizes in bytes, times in milliseconds. */
+function lineOf(
+  line: LedgerLine,
+  replica: string | undefined,
+  level: FinishedLine['level'],
+  msg: string,
+  detail?: string,
+  cause?: string,
+): FinishedLine {
+  const fields = {
+    level,
+    time: new Date().toISOString(),
+    replica,
     event: 'delivery',
     deliveryId: line.deliveryId,
     origin: line.origin,
@@ -86,9 +96,12 @@ function eventOf(line: LedgerLine) {
     items: line.items.length,
     bytes: line.bytes,
     durationMs: line.durationMs,
-    // JSON leaves out what is undefined, as pino does.
     wouldRefuse: line.wouldRefuse,
     contextOmitted: line.contextOmitted,
     traceparent: line.traceparent,
+    detail,
+    cause,
+    msg,
   };
+  return fields;
 }

@@ -64,6 +64,7 @@ export function createLedger(options: LedgerOptions): Ledger {
   const nextUlid = ulidMaker();
   const replica = sanitiseReplica(options.replica);
   const queue = createLineQueue(options.maxSegmentBytes ?? 1024 * 1024);
+  const partitionOf = cachedPartition();
   let writing: Promise<void> | null = null;
   let closed = false;
 
@@ -107,7 +108,7 @@ export function createLedger(options: LedgerOptions): Ledger {
           throw new StoreError('ledger', `${queue.lines()} lines wait already for the store`);
         }
         const text = JSON.stringify(line);
-        const partition = ledgerPartition(line.receivedAt);
+        const partition = partitionOf(line.receivedAt);
         const dueAt = performance.now() + (line.origin === 'callback' ? maxLinger : 0);
         queue.add({ text, bytes: Buffer.byteLength(text) + 1, partition, dueAt, resolve, reject });
         pacer.arrived(queue.lines(), queue.dueAt());
@@ -120,6 +121,19 @@ export function createLedger(options: LedgerOptions): Ledger {
       pacer.cancelWait();
       while (writing !== null) await writing;
     },
+  };
+}
+
+/** Remembers the partition of the last line, which is that of nearly every next one. */
+function cachedPartition(): (instant: string) => string {
+  let hour: string | null = null;
+  let partition = '';
+  return (instant) => {
+    if (hour === null || !instant.startsWith(hour)) {
+      hour = instant.slice(0, 'YYYY-MM-DDTHH'.length);
+      partition = ledgerPartition(instant);
+    }
+    return partition;
   };
 }
 

@@ -24,13 +24,22 @@ export type Authenticator = (headers: RequestHeaders, now: number) => Authentica
 
 interface CompiledCredential {
   readonly name: string;
-  readonly lines: readonly { readonly header: string; readonly digest: Buffer }[];
+  readonly lines: readonly CompiledLine[];
   readonly notBefore: number;
   readonly expires: number;
 }
 
-/** Stands in for a missing header, so that the comparison takes as long as with a wrong value. */
-const NO_DIGEST = Buffer.alloc(32);
+interface CompiledLine {
+  readonly header: string;
+  readonly digest: Buffer;
+}
+
+/** A header that credentials use, with the digest that the request at hand presents. */
+interface PresentedHeader {
+  readonly name: string;
+  /** All zeros when it is missing, so that the comparison takes as long as with a wrong value. */
+  readonly digest: Buffer;
+}
 
 /**
  * Compiles a source's credentials. Every line of every credential is compared, as digests of equal length, even after a
@@ -39,8 +48,10 @@ const NO_DIGEST = Buffer.alloc(32);
 export function compileAuthenticator(credentials: Readonly<Record<string, Credential>>): Authenticator {
   const compiled = Object.entries(credentials).map(([name, credential]) => compile(name, credential));
   if (compiled.length === 0) return () => ({ ok: true, credential: null });
-  const headerNames = [...new Set(compiled.flatMap(({ lines }) => lines.map(({ header }) => header)))];
-  return (headers, now) => authenticate(headers, now, compiled, headerNames);
+  const names = new Set(compiled.flatMap(({ lines }) => lines.map(({ header }) => header)));
+  // Made once: every request is checked at a stretch.
+  const presented = [...names].map((name) => ({ name, digest: Buffer.alloc(DIGEST_BYTES) }));
+  return (headers, now) => authenticate(headers, now, compiled, presented);
 }
 
 function compile(name: string, { headers, notBefore, expires }: Credential): CompiledCredential {
@@ -62,21 +73,45 @@ function authenticate(
   headers: RequestHeaders,
   now: number,
   credentials: readonly CompiledCredential[],
-  headerNames: readonly string[],
+  presented: readonly PresentedHeader[],
 ): Authentication {
-  const presented = new Map<string, Buffer>();
-  for (const name of headerNames) {
+  let isMissing = true;
+  for (const { name, digest } of presented) {
     const values = Object.hasOwn(headers, name) ? headers[name] : undefined;
-    if (values === undefined || values.length === 0) continue;
     // Proxies differ in which of two equal headers they use, so a repeated header could bypass a check.
-    if (values.length > 1) return { ok: false, reason: 'repeated', credential: null };
-    presented.set(name, digestOf(values[0] ?? ''));
+    if (values !== undefined && values.length > 1) return { ok: false, reason: 'repeated', credential: null };
+    const value = values?.[0];
+    if (value === undefined) digest.fill(0);
+    else {
+      digest.write(hash('sha256', value, 'binary'), 'binary');
+      isMissing = false;
+    }
   }
-  if (presented.size === 0) return { ok: false, reason: 'missing', credential: null };
-  return checkValidity(
-    credentials.filter((credential) => matches(credential, presented)),
-    now,
-  );
+  return isMissing ? MISSING : checkCredentials(credentials, presented, now);
+}
+
+const MISSING: Authentication = { ok: false, reason: 'missing', credential: null };
+
+/** Every credential is compared, also after a match; one that is valid at the time comes before those that are not. */
+function checkCredentials(
+  credentials: readonly CompiledCredential[],
+  presented: readonly PresentedHeader[],
+  now: number,
+): Authentication {
+  let valid: CompiledCredential | null = null;
+  let invalid: CompiledCredential | null = null;
+  for (const credential of credentials) {
+    if (!matches(credential, presented)) continue;
+    if (credential.notBefore <= now && now < credential.expires) valid ??= credential;
+    else invalid ??= credential;
+  }
+  if (valid !== null) return { ok: true, credential: valid.name };
+  if (invalid === null) return { ok: false, reason: 'wrong', credential: null };
+  return {
+    ok: false,
+    reason: now < invalid.notBefore ? 'not-yet-valid' : 'expired',
+    credential: invalid.name,
+  };
 }
 
 /** How closely the presented headers match one credential. */
@@ -129,21 +164,17 @@ function closeness({ headers, validity }: CredentialAttempt): number {
   return 4 * found('matches') + 2 * (found('repeated') + found('different')) + (validity === 'valid' ? 1 : 0);
 }
 
-function matches(credential: CompiledCredential, presented: ReadonlyMap<string, Buffer>): boolean {
-  let equal = 1;
-  for (const { header, digest } of credential.lines) {
-    equal &= Number(timingSafeEqual(presented.get(header) ?? NO_DIGEST, digest));
+function matches({ lines }: CompiledCredential, presented: readonly PresentedHeader[]): boolean {
+  let unequal = lines.length;
+  for (const { header, digest } of lines) {
+    for (const found of presented) {
+      if (found.name === header) unequal -= Number(timingSafeEqual(found.digest, digest));
+    }
   }
-  return equal === 1;
+  return unequal === 0;
 }
 
-function checkValidity(matching: readonly CompiledCredential[], now: number): Authentication {
-  const valid = matching.find(({ notBefore, expires }) => notBefore <= now && now < expires);
-  if (valid !== undefined) return { ok: true, credential: valid.name };
-  const [first] = matching;
-  if (first === undefined) return { ok: false, reason: 'wrong', credential: null };
-  return { ok: false, reason: now < first.notBefore ? 'not-yet-valid' : 'expired', credential: first.name };
-}
+const DIGEST_BYTES = 32;
 
 /** Node decodes header values as latin1. Configured values are ASCII, so the encoding cannot make different ones equal. */
 function digestOf(value: string): Buffer {

@@ -3,6 +3,7 @@ import {
   type DeliveryContext,
   MAX_CONTEXT_NAMES,
   type QueryContext,
+  type QueryParameters,
   RESERVED_PARAMETERS,
   readContext,
 } from '../../domain/context.js';
@@ -19,14 +20,14 @@ export interface CallbackQuery extends QueryContext {
 
 /** Upper bound of the tokens kept; the service has fewer kinds of content. */
 const MAX_CONTENTS = 16;
-const NO_CONTENTS: readonly string[] = [];
+const NO_VALUES: readonly string[] = [];
 
 /**
  * Reads the raw query, without its `?`. `id` and `status` must occur exactly once. `contents` is a hint. All
  * other parameters belong to the submitter, and those that the source's `context` names are read. Throws `query-invalid`.
  */
 export function parseCallbackQuery(rawQuery: string, contextNames: readonly string[] = []): CallbackQuery {
-  const parameters = new URLSearchParams(rawQuery);
+  const parameters = ENCODED.test(rawQuery) ? new URLSearchParams(rawQuery) : new PlainQuery(rawQuery);
   const jobId = single(parameters, 'id');
   if (!isJobId(jobId)) {
     throw invalid('The query parameter id must be 1 to 64 letters, digits, hyphens or underscores.');
@@ -37,7 +38,36 @@ export function parseCallbackQuery(rawQuery: string, contextNames: readonly stri
       'The query parameter status must be 1 to 64 letters, digits, dots, hyphens or underscores.',
     );
   }
-  return { jobId, status, contents: contentsOf(parameters), ...readContext(parameters, contextNames) };
+  const { context, contextOmitted } = readContext(parameters, contextNames);
+  return { jobId, status, contents: contentsOf(parameters), context, contextOmitted };
+}
+
+/** A query of which something has to be decoded. */
+const ENCODED = /^\?|[%+]/;
+
+/** A query without anything to decode. `URLSearchParams` would make a list of all parameters, character by character. */
+class PlainQuery implements QueryParameters {
+  readonly #query: string;
+
+  constructor(query: string) {
+    this.#query = query;
+  }
+
+  getAll(name: string): readonly string[] {
+    const query = this.#query;
+    let values: readonly string[] = NO_VALUES;
+    for (let at = 0; at < query.length; ) {
+      const mark = query.indexOf('&', at);
+      const end = mark < 0 ? query.length : mark;
+      const value = at + name.length;
+      if (value <= end && query.startsWith(name, at) && (value === end || query[value] === '=')) {
+        const text = query.slice(value + 1, end);
+        values = values === NO_VALUES ? [text] : [...values, text];
+      }
+      at = end + 1;
+    }
+    return values;
+  }
 }
 
 /** The known and the admitted parameters, as a query. All others belong to the submitter and may be secret. */
@@ -56,16 +86,17 @@ export function contextOfStoredQuery(query: string): DeliveryContext | null {
   return readContext(parameters, names.slice(0, MAX_CONTEXT_NAMES)).context;
 }
 
-function single(parameters: URLSearchParams, name: string): string {
+function single(parameters: QueryParameters, name: string): string {
   const values = parameters.getAll(name);
   if (values.length > 1) throw invalid(`The query parameter ${name} occurs more than once.`);
   if (values[0] === undefined) throw invalid(`The query parameter ${name} is missing.`);
   return values[0];
 }
 
-function contentsOf(parameters: URLSearchParams): readonly string[] {
-  if (!parameters.has('contents')) return NO_CONTENTS;
-  const tokens = parameters.getAll('contents').flatMap((value) => value.split(','));
+function contentsOf(parameters: QueryParameters): readonly string[] {
+  const values = parameters.getAll('contents');
+  if (values.length === 0) return NO_VALUES;
+  const tokens = values.flatMap((value) => value.split(','));
   const known = tokens.map((token) => token.trim()).filter((token) => /^[A-Za-z0-9_.:-]{1,64}$/.test(token));
   return [...new Set(known)].slice(0, MAX_CONTENTS);
 }

@@ -78,7 +78,7 @@ class Body implements RequestBody, ShortLivedMember, AsyncIterator<Buffer, undef
   readonly #onStart: (() => void) | undefined;
   #queue: Buffer[] = [];
   failure: Error | null = null;
-  #onFailure = (): void => {};
+  #onFailure: (() => void) | null = null;
   #ended = false;
   #started = 0;
   #pending: Pending | null = null;
@@ -126,7 +126,7 @@ class Body implements RequestBody, ShortLivedMember, AsyncIterator<Buffer, undef
   }
 
   return(): Promise<IteratorResult<Buffer, undefined>> {
-    this.#finish();
+    this.#detach();
     this.#request.pause();
     return Promise.resolve({ value: undefined, done: true });
   }
@@ -175,8 +175,9 @@ class Body implements RequestBody, ShortLivedMember, AsyncIterator<Buffer, undef
   };
 
   readonly #onEnd = (): void => {
+    // The listeners stay, because nothing follows but `close`.
     this.#ended = true;
-    this.#finish();
+    this.#all.delete(this);
     const pending = this.#takePending();
     if (pending === null) return;
     const rest = this.#queue.length > 1 ? Buffer.concat(this.#queue) : this.#queue[0];
@@ -185,7 +186,9 @@ class Body implements RequestBody, ShortLivedMember, AsyncIterator<Buffer, undef
   };
 
   #gather(chunk: Buffer): void {
-    this.#queue.push(chunk);
+    // Mostly the only one: `push` makes room for 17.
+    if (this.#queue.length === 0) this.#queue = [chunk];
+    else this.#queue.push(chunk);
     if (this.#queue.length === MAX_PIECES) this.#queue = [Buffer.concat(this.#queue)];
     const instant = this.#now();
     this.#waited += instant - this.#waitingSince;
@@ -194,7 +197,9 @@ class Body implements RequestBody, ShortLivedMember, AsyncIterator<Buffer, undef
 
   readonly #onError = (error: Error): void => this.fail(new BodyAbortedError({ cause: error }));
 
-  readonly #onClose = (): void => this.fail(new BodyAbortedError());
+  readonly #onClose = (): void => {
+    if (!this.#ended) this.fail(new BodyAbortedError());
+  };
 
   #takePending(): Pending | null {
     const pending = this.#pending;
@@ -208,10 +213,10 @@ class Body implements RequestBody, ShortLivedMember, AsyncIterator<Buffer, undef
     if (this.failure !== null || this.#ended) return;
     this.failure = error;
     this.#queue = [];
-    this.#finish();
+    this.#detach();
     this.#request.pause();
     this.#takePending()?.reject(error);
-    this.#onFailure();
+    this.#onFailure?.();
   }
 
   onFailure(listener: () => void): void {
@@ -220,7 +225,7 @@ class Body implements RequestBody, ShortLivedMember, AsyncIterator<Buffer, undef
   }
 
   /** The error listener stays: an error without a listener would end the process. */
-  #finish(): void {
+  #detach(): void {
     this.#all.delete(this);
     this.#request.off('data', this.#onData);
     this.#request.off('end', this.#onEnd);

@@ -29,7 +29,7 @@ export function wavContent(seed: string, size: number): Content {
     async *chunks() {
       const header = wavHeader(size);
       yield header;
-      const melody = melodyBlock(seed, Math.min(BLOCK, size));
+      const melody = melodyBlock(seed);
       for (let sent = header.length, block = 0; sent < size; block += 1) {
         const chunk = Buffer.from(melody.subarray(0, Math.min(BLOCK, size - sent)));
         if (chunk.length >= 8) chunk.writeUInt32LE(block, 4);
@@ -71,17 +71,35 @@ function writeDs64(header: Buffer, data: number): void {
   header.writeBigUInt64LE(BigInt(data / 2), 36);
 }
 
-/** Four seconds of notes, or fewer for a small file, different for every seed, repeated to fill a file. */
-function melodyBlock(seed: string, bytes: number): Buffer {
+const NOTE_SAMPLES = SAMPLE_RATE / 4;
+const NOTE_BYTES = NOTE_SAMPLES * 2;
+const PITCHES = 24;
+
+/** Four seconds of notes, different for every seed, repeated to fill a file. */
+function melodyBlock(seed: string): Buffer {
   const random = seededRandom(`wav:${seed}`);
   const block = Buffer.alloc(BLOCK);
-  const noteSamples = SAMPLE_RATE / 4;
-  let frequency = 220;
-  for (let sample = 0; sample < bytes / 2; sample += 1) {
-    if (sample % noteSamples === 0) frequency = 220 * 2 ** (Math.floor(random() * 24) / 12);
-    const fade = 1 - (sample % noteSamples) / noteSamples;
-    const value = Math.sin((2 * Math.PI * frequency * sample) / SAMPLE_RATE) * fade * 8_000;
-    block.writeInt16LE(Math.round(value), sample * 2);
-  }
+  for (let at = 0; at < BLOCK; at += NOTE_BYTES)
+    noteAt(at / NOTE_BYTES, Math.floor(random() * PITCHES)).copy(block, at);
   return block;
+}
+
+/** Notes by place and pitch: the wave goes on where the note before would have ended. */
+const notes = new Map<number, Buffer>();
+
+function noteAt(place: number, pitch: number): Buffer {
+  const name = place * PITCHES + pitch;
+  const note = notes.get(name) ?? playNote(place * NOTE_SAMPLES, 220 * 2 ** (pitch / 12));
+  notes.set(name, note);
+  return note;
+}
+
+function playNote(start: number, frequency: number): Buffer {
+  const note = Buffer.alloc(NOTE_BYTES);
+  for (let sample = 0; sample < NOTE_SAMPLES; sample += 1) {
+    const fade = 1 - sample / NOTE_SAMPLES;
+    const value = Math.sin((2 * Math.PI * frequency * (start + sample)) / SAMPLE_RATE) * fade * 8_000;
+    note.writeInt16LE(Math.round(value), sample * 2);
+  }
+  return note;
 }

@@ -237,6 +237,24 @@ describe('the archive', () => {
     },
   );
 
+  it('reports the items of a delivery in the order in which they came, streamed ones among them', async () => {
+    const types = [
+      'jobinfo',
+      'data',
+      'transcript.txt',
+      'attachment',
+      'transcript.srt',
+      'transcript.json-v2',
+    ] as const;
+    const items = await deliver(
+      types.map((kind) => [
+        { ...MEDIA, kind },
+        randomContent(kind === 'data' || kind === 'attachment' ? LARGE : 9),
+      ]),
+    );
+    expect(items.map(({ kind }) => kind)).toEqual(types);
+  });
+
   it('lets exactly one of two racing streams win and sends the other back', async () => {
     const { archive } = archiveOver(store, 16);
     const contents = [randomContent(LARGE), randomContent(LARGE)];

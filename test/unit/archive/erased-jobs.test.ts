@@ -17,7 +17,10 @@ async function erase(store: ReturnType<typeof createMemoryStore>, jobId: string)
 describe('the list of erased jobs in memory', () => {
   function replica(store = createMemoryStore()) {
     const clocks = [0, 0];
-    const jobs = createErasedJobs(store, () => [...clocks]);
+    const jobs = createErasedJobs(
+      store,
+      clocks.map((_, n) => () => clocks[n] ?? 0),
+    );
     const callsOf = async (work: () => Promise<unknown>): Promise<string[]> => {
       const before = store.calls.length;
       await work();

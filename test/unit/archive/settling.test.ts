@@ -31,6 +31,40 @@ describe('a delivery that is settled', () => {
   });
 });
 
+describe('a delivery that is discarded', () => {
+  const items = ['a', 'b', 'c', 'd', 'e', 'f'].map((attachmentName) => ({
+    kind: 'attachment' as const,
+    contentType: 'text/plain',
+    attachmentName,
+  }));
+
+  it('while it commits a form writes nothing more, least of all items without their bytes', async () => {
+    let discarding: Promise<void> | null = null;
+    const store = createMemoryStore((operation) => {
+      if (operation === 'create') discarding ??= staged.discard();
+    });
+    const { archive, budget } = archiveOver(store);
+    const staged = archive.begin(context());
+    for (const item of items) await putItem(staged, item, Buffer.from(item.attachmentName));
+    await expect(staged.commit()).rejects.toThrow('the delivery ended');
+    await discarding;
+    const stored = [...store.objects].map(([key, { body }]) => `${key} ${body}`);
+    expect(stored).toEqual(['jobs/job1/attachments/a a']);
+    expect(budget.used).toBe(0);
+  });
+
+  it('before its commit stores nothing', async () => {
+    const store = createMemoryStore();
+    const { archive, budget } = archiveOver(store);
+    const staged = archive.begin(context());
+    await putItem(staged, TRANSCRIPT, Buffer.from('{}'));
+    await staged.discard();
+    await expect(staged.commit()).rejects.toThrow('the delivery ended');
+    expect(await keysOf(store)).toEqual([]);
+    expect(budget.used).toBe(0);
+  });
+});
+
 describe('a part that the store does not take', () => {
   it.each([
     ['the first', 1],

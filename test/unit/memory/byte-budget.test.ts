@@ -405,9 +405,9 @@ describe('the byte budget', () => {
       lease.give(8 * MIB);
       older.push(lease);
     }
+    for (const { fillRate } of older) fillRate.awaitSender();
     const younger = at.budget.lease({ expected: 20 * MIB });
     expect(younger.tryTake(8 * MIB)).toBe(false);
-    for (const { fillRate } of older) fillRate.awaitSender();
     for (let second = 0; second < 3; second++) {
       at.pass(1);
       for (const { fillRate } of older.slice(0, 2)) {
@@ -416,6 +416,24 @@ describe('the byte budget', () => {
       }
     }
     expect(younger.tryTake(8 * MIB)).toBe(true);
+  });
+
+  it('leaves nothing for older deliveries while they wait for the store', async () => {
+    const at = budgetOf();
+    const older: BudgetLease[] = [];
+    for (let n = 0; n < 4; n++)
+      older.push((await fill(at, { expected: 2000 * MIB, bytes: 8 * MIB, seconds: 0.1 })).lease);
+    for (const lease of older) {
+      lease.flushed();
+      lease.fillRate.awaitSender();
+    }
+    await at.budget.lease({ expected: 20 * MIB }).take(8 * MIB); // the reserve
+    const younger = watched(at.budget.lease({ expected: 20 * MIB }).take(8 * MIB));
+    await settle();
+    expect(younger.now).toBe('waiting');
+    for (const lease of older) lease.flushed();
+    await settle();
+    expect(younger.now).toBe('served');
   });
 
   it('refuses a stalled holder of the reserve also when older deliveries are about to fill what is free', async () => {

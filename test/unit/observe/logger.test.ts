@@ -3,7 +3,7 @@ import { text as textOf } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
 import { formatPretty } from '../../../src/observe/format-pretty.js';
-import { createLogger, infoEvents, type LoggerOptions } from '../../../src/observe/logger.js';
+import { createLogger, type LoggerOptions, lineWriter } from '../../../src/observe/logger.js';
 
 function capture(options: Partial<LoggerOptions> = {}) {
   const lines: string[] = [];
@@ -71,9 +71,9 @@ describe('logger', () => {
     expect(text()).not.toContain('[redacted]');
   });
 
-  it('writes the events of a fast path as any other line', () => {
+  it('writes finished lines as any other line', () => {
     const { log, lines } = capture({ replica: 'pod-1', secrets: ['hunter22'] });
-    const child = log.child({ source: 'default' }, { redact: [] });
+    const child = log.child({}, { redact: [] });
     const event = {
       event: 'delivery',
       text: 'a "quoted" \\ line\n caf\u00e9 \ud800 hunter22',
@@ -82,16 +82,18 @@ describe('logger', () => {
       number: 1.5,
       nested: { a: [1] },
     };
-    child.info(event, 'stored');
-    infoEvents(child)(event, 'stored');
+    child.warn(event, 'stored');
+    const { replica, write } = lineWriter(child);
+    const line = { level: 'warn' as const, time: new Date().toISOString(), replica, ...event, msg: 'stored' };
+    write(line);
     const [usual, fast] = lines.map((line) => line.replace(/"time":"[^"]*"/, '"time":""'));
     expect(fast).toBe(usual);
     expect(fast).not.toContain('hunter22');
   });
 
-  it('writes no events of a fast path above its level', () => {
+  it('writes no finished lines below its level', () => {
     const { log, lines } = capture({ level: 'warn' });
-    infoEvents(log)({ event: 'delivery' }, 'stored');
+    lineWriter(log).write({ level: 'info', time: '', replica: undefined, msg: 'stored' });
     expect(lines).toEqual([]);
   });
 

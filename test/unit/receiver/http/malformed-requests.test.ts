@@ -14,9 +14,8 @@ let proxies: (string | null)[];
 beforeEach(async () => {
   requests = [];
   proxies = [];
-  server = createServer(
-    { headersTimeout: 50, connectionsCheckingInterval: 10, maxHeaderSize: 4096 },
-    (request, response) => requests.push({ request, response }),
+  server = createServer({ connectionsCheckingInterval: 10, maxHeaderSize: 4096 }, (request, response) =>
+    requests.push({ request, response }),
   );
   server.on('connection', (socket) => {
     connection = socket;
@@ -72,6 +71,8 @@ describe('what is not valid HTTP/1.1', () => {
     'is answered with a problem document, and the connection ends: %s',
     async (_, text, status, phrase, code, detail) => {
       const receiving = received();
+      // It counts from the connection, and on a busy machine what is sent comes later.
+      if (code === 'head-too-slow') server.headersTimeout = 50;
       await client.send(text);
       const [head, body = ''] = (await receiving).split('\r\n\r\n');
       expect(head?.split('\r\n')).toEqual([

@@ -7,6 +7,8 @@ if (![...process.execArgv, process.env.NODE_OPTIONS].join(' ').includes('--exper
 
 // The AWS SDK warns that its later releases will not support Node 20, which concerns upgrades of the SDK only.
 process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED = 'true';
+// Express takes the promises of a test for foreign ones, because they are made with other globals.
+process.env.NO_DEPRECATION = 'router';
 
 /** The default run needs nothing but npm; the other folders need a server, a browser or Debian packages. */
 const DEFAULT = ['test/unit', 'test/contract', 'test/integration', 'test/acceptance'];
@@ -17,8 +19,8 @@ const named = [...DEFAULT, ...OTHERS].filter((folder) => process.argv.some((text
 
 export default {
   roots: (named.length > 0 ? named : DEFAULT).map((folder) => `<rootDir>/${folder}`),
-  testEnvironment: 'node',
-  runtime: '<rootDir>/test/support/processes/shared-packages-runtime.cjs',
+  testEnvironment: '<rootDir>/test/support/processes/shared-environment.cjs',
+  runtime: '<rootDir>/test/support/processes/shared-modules-runtime.cjs',
   testMatch: ['**/*.test.ts'],
   globalSetup: '<rootDir>/test/support/processes/build-first.mjs',
   testSequencer: '<rootDir>/test/support/processes/slow-folders-first.mjs',

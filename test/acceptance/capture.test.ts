@@ -7,6 +7,8 @@ import type { RealtimeSimulator } from '../../src/simulator/realtime/realtime-in
 import type { FaultAct } from '../../src/simulator/realtime/session-script.js';
 import { ledgerOf, visibleKeys } from '../support/ledger/ledger-of.js';
 import { startProcess } from '../support/processes/receiver-process.js';
+import type { CliResult } from '../support/processes/run-cli.js';
+import { runCommand } from '../support/processes/run-command.js';
 import { API_KEY, silence, withSimulator } from '../support/realtime.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { until } from '../support/until.js';
@@ -41,7 +43,7 @@ interface Run {
   printed(text: string): Promise<void>;
 }
 
-function capture(simulator: RealtimeSimulator | null, args: readonly string[], settings: object = {}): Run {
+function environment(simulator: RealtimeSimulator | null, settings: object = {}): Record<string, string> {
   const config = {
     store: { url: `file:${data}`, partSize: '64KiB', fsync: false },
     capture: { rescueFolder: rescue },
@@ -50,7 +52,20 @@ function capture(simulator: RealtimeSimulator | null, args: readonly string[], s
     speech: { apiKey: API_KEY, realtime: simulator === null ? {} : { eu: simulator.origin } },
     ...settings,
   };
-  const env = { PATH: process.env.PATH ?? '', NODE_ENV: 'test', NODE_CONFIG: JSON.stringify(config) };
+  return { PATH: process.env.PATH ?? '', NODE_ENV: 'test', NODE_CONFIG: JSON.stringify(config) };
+}
+
+/** In a process that other captures share, for runs without signals and standard input. */
+function captureFile(
+  simulator: RealtimeSimulator | null,
+  args: readonly string[],
+  settings: object = {},
+): Promise<CliResult> {
+  return runCommand(['capture', ...args], environment(simulator, settings), folder.path);
+}
+
+function capture(simulator: RealtimeSimulator, args: readonly string[]): Run {
+  const env = environment(simulator);
   const child = spawn(process.execPath, [BINARY, 'capture', ...args], { env, cwd: folder.path });
   let [stdout, stderr] = ['', ''];
   let heard = (): void => {};
@@ -133,7 +148,7 @@ describe('capture', () => {
 
   it('archives under the key prefix of the source, the audio too when it is to be kept', () =>
     withSimulator({}, async (simulator) => {
-      const { code } = await capture(simulator, [
+      const { code } = await captureFile(simulator, [
         speech,
         '--language',
         'en',
@@ -141,7 +156,7 @@ describe('capture', () => {
         '--source',
         'calls',
         '--keep-audio',
-      ]).done;
+      ]);
       expect(code).toBe(0);
       const folderOf = `calls/jobs/${simulator.sessions[0]?.id}`;
       expect(await visibleKeys(data, 'calls/')).toHaveLength(4);
@@ -156,7 +171,7 @@ describe('capture', () => {
 
   it('sends an audio file as it is when no raw format is given', () =>
     withSimulator({}, async (simulator) => {
-      const { code } = await capture(simulator, [speech, '--language', 'en']).done;
+      const { code } = await captureFile(simulator, [speech, '--language', 'en']);
       expect(code).toBe(0);
       expect(simulator.sessions[0]?.received[0]).toContain('"audio_format":{"type":"file"}');
     }));
@@ -185,7 +200,7 @@ describe('capture', () => {
         ...['--word', 'gnocchi=nyohki, nokey', '--word', 'New York', '--word', 'Zürich'],
         ...['--model', 'enhanced', '--set', 'max_delay_mode=flexible', '--set', 'entities={"enabled":true}'],
       ];
-      expect((await capture(simulator, [speech, ...args]).done).code).toBe(0);
+      expect((await captureFile(simulator, [speech, ...args])).code).toBe(0);
       expect(JSON.parse(String(simulator.sessions[0]?.received[0]))).toEqual({
         message: 'StartRecognition',
         audio_format: { type: 'raw', encoding: 'pcm_s16le', sample_rate: 16_000 },
@@ -211,7 +226,7 @@ describe('capture', () => {
 
   it('captures agent sessions with their speakers', () =>
     withSimulator({}, async (simulator) => {
-      const { code, stdout } = await capture(simulator, [speech, '--language', 'en', ...RAW, '--agent']).done;
+      const { code, stdout } = await captureFile(simulator, [speech, '--language', 'en', ...RAW, '--agent']);
       expect(code).toBe(0);
       expect(stdout).toContain('S1: Welcome to this call we are glad.\n');
       expect(simulator.upgrades[0]?.url).toBe('/v2/agent');
@@ -471,20 +486,20 @@ describe('capture refuses', () => {
     ],
   ];
   it.each(usage)('%s, with exit code 2', async (_name, args, message, settings) => {
-    const { code, stderr } = await capture(null, args, settings).done;
+    const { code, stderr } = await captureFile(null, args, settings);
     expect(stderr).toContain(message);
     expect(code).toBe(2);
   });
 
   it('a region without a host', () =>
     withSimulator({}, async (simulator) => {
-      const { code, stderr } = await capture(simulator, [speech, '--language', 'en', '--region', 'us1']).done;
+      const { code, stderr } = await captureFile(simulator, [speech, '--language', 'en', '--region', 'us1']);
       expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('hosts.us1') });
     }));
 
   it('nothing into the archive when the key is refused', () =>
     withSimulator({ verifyKey: () => 'not_authorised' }, async (simulator) => {
-      const { code, stderr } = await capture(simulator, [speech, '--language', 'en']).done;
+      const { code, stderr } = await captureFile(simulator, [speech, '--language', 'en']);
       expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('the key was refused') });
       expect(await visibleKeys(data)).toEqual([]);
     }));
@@ -492,7 +507,7 @@ describe('capture refuses', () => {
   it('to send audio when the store cannot be written', () =>
     withSimulator({}, async (simulator) => {
       await writeFile(data, 'a file where the folder should be');
-      const { code } = await capture(simulator, [speech, '--language', 'en']).done;
+      const { code } = await captureFile(simulator, [speech, '--language', 'en']);
       expect(code).toBe(1);
       expect(simulator.upgrades).toEqual([]);
     }));

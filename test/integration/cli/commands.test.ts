@@ -2,6 +2,7 @@ import os from 'node:os';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { configFolder } from '../../support/processes/config-folder.js';
 import { runCli } from '../../support/processes/run-cli.js';
+import { runCommand } from '../../support/processes/run-command.js';
 
 const SECRET = 'a-secret-of-good-length';
 const folder = configFolder({
@@ -40,7 +41,7 @@ describe('check-config', () => {
   });
 
   it('prints faults as JSON when asked', async () => {
-    const result = await runCli(['check-config', '--json'], { TR_PORT: 'x', TR_ADMIN_TOKEN: 'geheim' });
+    const result = await runCommand(['check-config', '--json'], { TR_PORT: 'x', TR_ADMIN_TOKEN: 'geheim' });
     expect(result.code).toBe(2);
     expect(JSON.parse(result.stdout)).toMatchObject({
       valid: false,
@@ -53,7 +54,7 @@ describe('check-config', () => {
   });
 
   it('prints validity and warnings as JSON when asked', async () => {
-    const result = await runCli(['check-config', '--json'], env);
+    const result = await runCommand(['check-config', '--json'], env);
     expect(result.code).toBe(0);
     const warning = expect.stringMatching(/sources\.intake\.credentials\.over expired/);
     expect(JSON.parse(result.stdout)).toEqual({ valid: true, faults: [], warnings: [warning] });
@@ -82,7 +83,7 @@ describe('explain', () => {
   });
 
   it('explains a refusal in words, which is an answer and no failure', async () => {
-    const result = await runCli(
+    const result = await runCommand(
       ['explain', 'intake', '--address', '40.74.41.91', '-H', `X-Token: ${SECRET}-3`],
       env,
     );
@@ -97,7 +98,7 @@ describe('explain', () => {
     [['explain', '--address', '10.0.0.1', '-H', 'nonsense']],
     [['explain', '--adress', '10.0.0.1']],
   ])('exits with 2 for wrong usage: %j', async (args) => {
-    expect(await runCli(args)).toMatchObject({ code: 2, stdout: '' });
+    expect(await runCommand(args)).toMatchObject({ code: 2, stdout: '' });
   });
 });
 
@@ -129,7 +130,7 @@ describe('notification-config', () => {
       '--context',
       'call=7/a',
     ];
-    const result = await runCli(['notification-config', 'intake', ...options], env);
+    const result = await runCommand(['notification-config', 'intake', ...options], env);
     const [first, second] = JSON.parse(result.stdout).notification_config;
     expect(first).toMatchObject({
       url: 'https://transcripts.example/callbacks/intake?call=7%2Fa&contents=transcript.srt',
@@ -156,14 +157,14 @@ describe('notification-config', () => {
     [['intake', '--url', 'https://u:p@h.example/'], /without query, fragment and user name/],
     [['intake', '--method', 'PATCH'], /PATCH/],
   ])('exits with 2 for %j', async (args, message) => {
-    const result = await runCli(['notification-config', ...args], env);
+    const result = await runCommand(['notification-config', ...args], env);
     expect(result).toMatchObject({ code: 2, stdout: '' });
     expect(result.stderr).toMatch(message);
     expect(result.stderr).not.toContain(SECRET);
   });
 
   it('asks for the public address when none is known', async () => {
-    const result = await runCli(['notification-config']);
+    const result = await runCommand(['notification-config']);
     expect(result.code).toBe(2);
     expect(result.stderr).toMatch(/--url/);
   });
@@ -179,13 +180,13 @@ describe('the command line', () => {
   });
 
   it('suggests the command that was meant', async () => {
-    const result = await runCli(['chekc-config']);
+    const result = await runCommand(['chekc-config']);
     expect(result).toMatchObject({ code: 2, stdout: '' });
     expect(result.stderr).toMatch(/did you mean check-config\?/);
   });
 
   it('prints its version', async () => {
-    expect(await runCli(['--version'])).toMatchObject({
+    expect(await runCommand(['--version'])).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(/^\d+\.\d+\.\d+/),
     });

@@ -19,7 +19,7 @@ const AHEAD = 2 * 3_600_000;
 const HOURS = ['2026-03-02T22:00:00Z', '2026-03-02T23:00:00Z', '2026-03-03T00:00:00Z'];
 /** Four segments. */
 const FILE_BYTES = 14_000;
-const ROUNDS = 6;
+const ROUNDS = 4;
 
 let folder: string;
 let store: ObjectStore;

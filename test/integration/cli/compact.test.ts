@@ -7,6 +7,7 @@ import { listKeys, readCompactedLedger, sortedTexts } from '../../support/ledger
 import { writeHour } from '../../support/ledger/file-ledger.js';
 import { startReady } from '../../support/processes/receiver-process.js';
 import { runCli } from '../../support/processes/run-cli.js';
+import { runCommand } from '../../support/processes/run-command.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { until } from '../../support/until.js';
 
@@ -50,7 +51,7 @@ describe('compact on the command line', () => {
       stdout: 'Compacted 2 hours: 60 lines of 12 segments in 2 files.\nSummed up 1 day.\n',
       stderr: '',
     });
-    const { code, stdout } = await runCli(['compact', '--json'], settings());
+    const { code, stdout } = await runCommand(['compact', '--json'], settings());
     expect({ code, report: JSON.parse(stdout) }).toMatchObject({
       code: 0,
       report: { hours: 0, files: 0, days: 0, deleted: 0, inProgress: 0, oldestOpen: null, faults: [] },
@@ -62,11 +63,11 @@ describe('compact on the command line', () => {
 
   it('finds late segments of old hours with --all and with --since', async () => {
     await writeHour(store, hoursAgo(200), SEGMENTS);
-    await runCli(['compact'], settings());
+    await runCommand(['compact'], settings());
     await writeHour(store, hoursAgo(200), { segments: 7, lines: 1 });
-    expect((await runCli(['compact'], settings())).stdout).toBe('No hour had anything to compact.\n');
-    expect((await runCli(['compact', '--since', '5d'], settings())).stdout).toMatch(/^No hour/);
-    expect((await runCli(['compact', '--all'], settings())).stdout).toMatch(/^Compacted 1 hour: /);
+    expect((await runCommand(['compact'], settings())).stdout).toBe('No hour had anything to compact.\n');
+    expect((await runCommand(['compact', '--since', '5d'], settings())).stdout).toMatch(/^No hour/);
+    expect((await runCommand(['compact', '--all'], settings())).stdout).toMatch(/^Compacted 1 hour: /);
     expect((await readCompactedLedger(store)).daily.size).toBe(2);
   });
 
@@ -75,7 +76,7 @@ describe('compact on the command line', () => {
     await writeHour(store, Date.parse('2026-03-04T05:00:00Z'), SEGMENTS);
     await writeHour(store, hoursAgo(9), SEGMENTS);
     await store.create(key, Buffer.from('{"v":2}'), { contentType: 'application/json', metadata: {} });
-    expect(await runCli(['compact'], settings())).toEqual({
+    expect(await runCommand(['compact'], settings())).toEqual({
       code: 4,
       stdout: [
         'Compacted 1 hour: 30 lines of 6 segments in 1 file.',
@@ -94,7 +95,7 @@ describe('compact on the command line', () => {
     try {
       const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
       const s3 = { endpoint, region: 'eu-central-1', forcePathStyle: true };
-      const { code, stdout } = await runCli(['compact'], {
+      const { code, stdout } = await runCommand(['compact'], {
         ...settings({ store: { url: 's3://bucket', s3 } }),
         AWS_ACCESS_KEY_ID: 'key',
         AWS_SECRET_ACCESS_KEY: 'secret',
@@ -109,7 +110,7 @@ describe('compact on the command line', () => {
   });
 
   it('rejects --all together with --since', async () => {
-    const { code, stderr } = await runCli(['compact', '--all', '--since', '7d'], settings());
+    const { code, stderr } = await runCommand(['compact', '--all', '--since', '7d'], settings());
     expect({ code, stderr }).toEqual({
       code: 2,
       stderr: 'transcript-receiver: --all and --since exclude each other\n',
@@ -136,7 +137,7 @@ describe('compact on the command line', () => {
         code: 4,
         report: { interrupted: true, files: 0, faults: [] },
       });
-      const soon = await runCli(['compact'], settings());
+      const soon = await runCommand(['compact'], settings());
       expect(soon).toMatchObject({
         code: 0,
         stdout: expect.stringMatching(/^1 hour left to another process/),

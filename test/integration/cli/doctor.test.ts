@@ -5,6 +5,7 @@ import type { Finding } from '../../../src/doctor/finding.js';
 import { createSimulator, type Simulator } from '../../../src/simulator/simulator.js';
 import { visibleKeys } from '../../support/ledger/ledger-of.js';
 import { runCli } from '../../support/processes/run-cli.js';
+import { runCommand } from '../../support/processes/run-command.js';
 import { type RunningService, startService } from '../../support/processes/running-service.js';
 import { type S3StandIn, startS3StandIn } from '../../support/store/s3-stand-in.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
@@ -14,7 +15,7 @@ const CREDENTIALS = { main: { headers: [`X-Callback-Token: ${TOKEN}`] } };
 
 async function doctor(settings: Record<string, unknown>, ...args: string[]) {
   const env = { NODE_CONFIG: JSON.stringify(settings), NODE_NO_WARNINGS: '1' };
-  const { code, stdout, stderr } = await runCli(['doctor', '--json', ...args], env);
+  const { code, stdout, stderr } = await runCommand(['doctor', '--json', ...args], env);
   const { verdict, findings } = (stdout === '' ? {} : JSON.parse(stdout)) as {
     verdict?: string;
     findings?: Finding[];

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { RecoveryReport } from '../../../src/recovery/recovery-report.js';
 import { visibleKeys } from '../../support/ledger/ledger-of.js';
 import { runCli } from '../../support/processes/run-cli.js';
+import { runCommand } from '../../support/processes/run-command.js';
 import { type RecoveryFixture, recoveryFixture } from '../../support/recovery/recovery-fixture.js';
 
 let fixture: RecoveryFixture;
@@ -40,33 +41,33 @@ describe('reconcile on the command line', () => {
     const [key] = await visibleKeys(fixture.folder, 'reports/');
     expect(JSON.parse(await readFile(join(fixture.folder, key ?? ''), 'utf8'))).toEqual(report);
     expect(await fixture.isExact(`jobs/${id}/transcript.json`, id, 'transcript.json-v2')).toBe(true);
-    const second = await runCli(['reconcile'], settings());
+    const second = await runCommand(['reconcile'], settings());
     expect(second).toMatchObject({ code: 0, stderr: '' });
     expect(second.stdout).toMatch(/matched +1\n/);
   });
 
   it('exits with 3 for what is lost for good, with 4 for what may come yet, 4 before 3', async () => {
     fixture.simulator.setStatus(await fixture.lose(), 'expired');
-    const lost = await runCli(['reconcile'], settings());
+    const lost = await runCommand(['reconcile'], settings());
     expect(lost.code).toBe(3);
     expect(lost.stdout).toMatch(/unrecoverable +eu1 \S+ .*the job is expired/);
     await fixture.lose();
     fixture.simulator.faults.add({ kind: 'answer', operation: 'transcript', status: 500 });
-    const both = await runCli(['reconcile'], settings());
+    const both = await runCommand(['reconcile'], settings());
     expect(both.code).toBe(4);
     expect(both.stdout).toMatch(/failed +eu1 .*answered 500/);
   });
 
   it('exits with 4 when a region cannot be listed', async () => {
     fixture.simulator.faults.add({ kind: 'answer', operation: 'list', region: 'us1', status: 503 });
-    const result = await runCli(['reconcile'], settings());
+    const result = await runCommand(['reconcile'], settings());
     expect(result.code).toBe(4);
     expect(result.stdout).toMatch(/error in us1: list jobs in us1: answered 503/);
   });
 
   it('changes nothing in a dry run', async () => {
     const id = await fixture.lose();
-    const result = await runCli(['reconcile', '--dry-run', '--since', '1h'], settings());
+    const result = await runCommand(['reconcile', '--dry-run', '--since', '1h'], settings());
     expect(result).toMatchObject({ code: 0, stderr: '' });
     expect(result.stdout).toMatch(new RegExp(`${id}.*would be fetched`));
     expect(await visibleKeys(fixture.folder)).toEqual([]);
@@ -83,7 +84,7 @@ describe('reconcile on the command line', () => {
     [['--unknown'], {}, /unknown option/],
     [[], { speech: { apiKey: null } }, /no region is configured/],
   ])('refuses %j with 2 and says why', async (args, more, message) => {
-    const result = await runCli(['reconcile', ...args], settings(more));
+    const result = await runCommand(['reconcile', ...args], settings(more));
     expect(result).toMatchObject({ code: 2, stdout: '' });
     expect(result.stderr).toMatch(message);
     expect(await visibleKeys(fixture.folder, 'reports/')).toEqual([]);
@@ -92,7 +93,7 @@ describe('reconcile on the command line', () => {
   it('refuses to start without an API key', async () => {
     const { eu1 = '' } = fixture.simulator.batchUrls;
     const speech = { apiKey: null, regions: { eu1: { batchUrl: eu1 } } };
-    const result = await runCli(['reconcile'], settings({ speech }));
+    const result = await runCommand(['reconcile'], settings({ speech }));
     expect(result.code).toBe(2);
     expect(result.stderr).toMatch(/apiKey is not configured/);
   });
@@ -109,11 +110,11 @@ describe('refetch on the command line', () => {
   });
 
   it('exits with 3 for an unknown job and with 2 for an invalid id', async () => {
-    expect(await runCli(['refetch', 'unheard-of'], settings())).toMatchObject({
+    expect(await runCommand(['refetch', 'unheard-of'], settings())).toMatchObject({
       code: 3,
       stdout: expect.stringMatching(/no configured region knows/),
     });
-    expect(await runCli(['refetch', '../x'], settings())).toMatchObject({ code: 2 });
+    expect(await runCommand(['refetch', '../x'], settings())).toMatchObject({ code: 2 });
   });
 
   it('exits with 4 and says so when it is interrupted', async () => {

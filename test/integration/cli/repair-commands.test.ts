@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { ledgerOf, visibleKeys } from '../../support/ledger/ledger-of.js';
 import { sendCallback } from '../../support/processes/admin-api.js';
 import { runCli } from '../../support/processes/run-cli.js';
+import { runCommand } from '../../support/processes/run-command.js';
 import { type RunningService, startService } from '../../support/processes/running-service.js';
 import { type LostJobs, lostJobs } from '../../support/recovery/lost-jobs.js';
 
@@ -18,13 +19,13 @@ afterEach(async () => {
   await lost.simulator.close();
 });
 
-function cli(args: readonly string[]) {
+function cli(args: readonly string[], run: typeof runCommand = runCommand) {
   const settings = {
     store: { url: `file:${service.folder}`, partSize: '64KiB' },
     limits: { memoryBudget: '1MiB', quarantineBytes: '128KiB' },
     ...lost.settings,
   };
-  return runCli([...args], { NODE_CONFIG: JSON.stringify(settings) });
+  return run(args, { NODE_CONFIG: JSON.stringify(settings) });
 }
 
 describe('replay on the command line', () => {
@@ -61,7 +62,7 @@ describe('replay on the command line', () => {
 
   it('exits with 4 when something stays undone', async () => {
     await sendCallback(service, 'id=q1&status=success', '{"broken', { 'content-type': 'application/json' });
-    const result = await cli(['replay', 'release']);
+    const result = await cli(['replay', 'release'], runCli);
     expect(result.code).toBe(4);
     expect(result.stdout).toMatch(/is done: 0 of 1 done, 1 failed\n {2}undecodable +1/);
   });
@@ -91,7 +92,7 @@ describe('replay on the command line without a region', () => {
       ['replay', 'refetch', '--job', 'x'],
       ['refetch', 'x'],
     ]) {
-      const result = await runCli(args, { NODE_CONFIG });
+      const result = await runCommand(args, { NODE_CONFIG });
       expect(result).toMatchObject({
         code: 2,
         stdout: '',
@@ -105,7 +106,7 @@ describe('replay on the command line without a region', () => {
 describe('erase on the command line', () => {
   it('erases and says what', async () => {
     await sendCallback(service, 'id=e1&status=success', 'hello', { 'content-type': 'text/plain' });
-    const result = await cli(['erase', 'e1', '--reason', 'asked to', '--json']);
+    const result = await cli(['erase', 'e1', '--reason', 'asked to', '--json'], runCli);
     expect(result).toMatchObject({ code: 0, stderr: '' });
     expect(JSON.parse(result.stdout)).toMatchObject({ jobId: 'e1', erased: { artefacts: 1, bytes: 5 } });
     expect(await visibleKeys(service.folder, 'jobs/')).toEqual([]);

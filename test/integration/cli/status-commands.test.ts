@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type AdminApi, adminApi, sendCallback } from '../../support/processes/admin-api.js';
 import { runCli } from '../../support/processes/run-cli.js';
+import { runCommand } from '../../support/processes/run-command.js';
 import { type RunningService, startService } from '../../support/processes/running-service.js';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
@@ -35,14 +36,14 @@ describe('status on the command line', () => {
     expect(status).toBe('warning');
     expect(verdict.troubles).toEqual(health.verdict.troubles);
     await send('large', 'a'.repeat(2000));
-    const failing = await runCli(['status'], settings());
+    const failing = await runCommand(['status'], settings());
     expect(failing.code).toBe(2);
     expect(failing.stdout).toMatch(/^Act now\.\n {2}failing {2}1 job is failing: 1 refused\.\n/);
     expect(failing.stdout).toMatch(/Covers every delivery since 20/);
   });
 
   it('says so when no receiver writes to the store', async () => {
-    const { stdout } = await runCli(['status'], {
+    const { stdout } = await runCommand(['status'], {
       NODE_CONFIG: JSON.stringify({
         store: { url: `file:${service.folder}/elsewhere` },
         sources: { intake: {} },
@@ -52,7 +53,7 @@ describe('status on the command line', () => {
   });
 
   it('requires action when the store cannot be read', async () => {
-    const { code, stdout } = await runCli(['status'], {
+    const { code, stdout } = await runCommand(['status'], {
       NODE_CONFIG: JSON.stringify({ store: { url: 's3://some-bucket' }, sources: { intake: {} } }),
       AWS_REGION: '',
       AWS_EC2_METADATA_DISABLED: 'true',
@@ -68,16 +69,16 @@ describe('failures on the command line', () => {
     expect(all).toMatchObject({ code: 0, stderr: '' });
     expect(all.stdout).toMatch(/^2 jobs are failing: 2 refused\.\n/);
     expect(all.stdout).toMatch(/refused +- +one +20\S+Z +body-too-large\n/);
-    const first = JSON.parse((await runCli(['failures', '--json', '--limit', '1'], settings())).stdout);
+    const first = JSON.parse((await runCommand(['failures', '--json', '--limit', '1'], settings())).stdout);
     expect(first).toMatchObject({ failures: [{ jobId: 'one' }], counts: { refused: 2 } });
-    const rest = await runCli(['failures', '--json', '--cursor', first.nextCursor], settings());
+    const rest = await runCommand(['failures', '--json', '--cursor', first.nextCursor], settings());
     expect(JSON.parse(rest.stdout)).toMatchObject({ failures: [{ jobId: 'two' }], nextCursor: null });
-    const wrong = await runCli(['failures', '--outcome', 'faild'], settings());
+    const wrong = await runCommand(['failures', '--outcome', 'faild'], settings());
     expect(wrong).toMatchObject({
       code: 2,
       stderr: expect.stringMatching(/"faild" is not known; known are stored/),
     });
-    const none = await runCli(['failures', '--since', '2999-01-01T00:00:00Z'], settings());
+    const none = await runCommand(['failures', '--since', '2999-01-01T00:00:00Z'], settings());
     expect(none.stdout).toMatch(/^No job is failing, by \d+ ledger lines in file:/);
   });
 });

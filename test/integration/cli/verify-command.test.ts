@@ -13,6 +13,7 @@ import { ledgerLine } from '../../support/ledger/ledger-lines.js';
 import { ledgerTextsOf, visibleKeys } from '../../support/ledger/ledger-of.js';
 import { adminApi, sendCallback, sendForm } from '../../support/processes/admin-api.js';
 import { runCli } from '../../support/processes/run-cli.js';
+import { runCommand } from '../../support/processes/run-command.js';
 import { type RunningService, startService } from '../../support/processes/running-service.js';
 import { type LostJobs, lostJobs } from '../../support/recovery/lost-jobs.js';
 import { NOTHING_ENDS } from '../../support/recovery/recovery-fixture.js';
@@ -38,7 +39,7 @@ const settings = (more: Record<string, unknown> = {}) => ({
 });
 /** The command uses the store alone, so the key need not be there. */
 const verifyCli = (...args: string[]) =>
-  runCli(
+  runCommand(
     ['verify', ...args],
     settings({ speech: { ...(lost.settings.speech as object), apiKey: `\${file:/nowhere/key}` } }),
   );
@@ -78,7 +79,7 @@ async function storeOneOfEach(): Promise<void> {
     200,
   );
   const recovered = await lost.lose();
-  expect((await runCli(['refetch', recovered], settings())).code).toBe(0);
+  expect((await runCommand(['refetch', recovered], settings())).code).toBe(0);
 }
 
 function withKind(files: FormData): FormData {
@@ -173,13 +174,13 @@ describe('verify', () => {
     expect(health.problems).toContainEqual(
       expect.stringMatching(/1 artefact missing .* 4 artefacts damaged/),
     );
-    const status = JSON.parse((await runCli(['status', '--json'], settings())).stdout);
+    const status = JSON.parse((await runCommand(['status', '--json'], settings())).stdout);
     expect(status.verdict.troubles).toContainEqual(expect.objectContaining({ topic: 'verify' }));
   });
 
   it('prints what is wrong and the command that fetches it again, and the command works', async () => {
     const job = await lost.lose();
-    expect((await runCli(['refetch', job], settings())).code).toBe(0);
+    expect((await runCommand(['refetch', job], settings())).code).toBe(0);
     await rm(file(`jobs/${job}/transcript.json`));
     const { code, stdout } = await verifyCli();
     expect(code).toBe(3);
@@ -188,7 +189,7 @@ describe('verify', () => {
     const [command = ''] = (await run()).refetch;
     expect(stdout).toContain(`\n  ${command}\n`);
     expect(command).toBe(`transcript-receiver refetch ${job}`);
-    expect((await runCli(command.split(' ').slice(1), settings())).code).toBe(0);
+    expect((await runCommand(command.split(' ').slice(1), settings())).code).toBe(0);
     expect((await verifyCli()).code).toBe(0);
   });
 
@@ -253,7 +254,7 @@ describe('verify with wrong options', () => {
     [['--expired-after', '30'], /--expired-after expects a duration/],
   ])('refuses %j with 2', async (args, message) => {
     const env = { NODE_CONFIG: JSON.stringify({ store: { url: 'file:/missing/store' } }) };
-    const { code, stderr } = await runCli(['verify', ...args], env);
+    const { code, stderr } = await runCommand(['verify', ...args], env);
     expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringMatching(message) });
   });
 });

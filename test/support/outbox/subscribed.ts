@@ -1,5 +1,4 @@
 import { Webhook } from 'standardwebhooks';
-import { newDeliveryId } from '../../../src/archive/ledger/ledger-line.js';
 import type { LedgerLine } from '../../../src/domain/delivery.js';
 import type { StoredItem } from '../../../src/domain/item.js';
 import type { JobEvent } from '../../../src/events/receiver-event.js';
@@ -9,6 +8,7 @@ import { createOutbox, type Outbox, type OutboxOptions } from '../../../src/outb
 import type { OutboxTimes } from '../../../src/outbox/run-subscriber.js';
 import type { Subscriber } from '../../../src/outbox/subscriber.js';
 import type { ObjectStore } from '../../../src/store/object-store.js';
+import { ulidMaker } from '../../../src/text/ulid-maker.js';
 import type { RecordedRequest } from '../http/recording-server.js';
 import { ledgerLine } from '../ledger/ledger-lines.js';
 
@@ -83,10 +83,13 @@ const ITEM: StoredItem = {
   outcome: 'created',
 };
 
+/** Of this file alone: that of the program may have made ids of a later time for an earlier file, and never goes back. */
+const newId = ulidMaker();
+
 /** The line of a delivery that stored something. */
 export function storedLine(overrides: Partial<LedgerLine> = {}): LedgerLine {
   const receivedAt = overrides.receivedAt ?? new Date().toISOString();
-  const deliveryId = newDeliveryId(Date.parse(receivedAt));
+  const deliveryId = newId(Date.parse(receivedAt));
   return ledgerLine({ receivedAt, deliveryId, items: [ITEM], ...overrides });
 }
 

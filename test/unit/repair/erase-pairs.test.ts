@@ -49,7 +49,7 @@ function replica(store: MemoryStore, clock: { ms: number }) {
   const { archive, budget } = archiveOver(store, 32);
   const ledger = createLedger({ store, replica: 'a' });
   const { sources, egress } = parseConfig({ sources: { default: { maxBytes: 100_000 } } });
-  const erasedJobs = createErasedJobs(store, () => [clock.ms]);
+  const erasedJobs = createErasedJobs(store, [() => clock.ms]);
   const receiver = createReceiver({
     sources: createSources(sources, egress.regions, []),
     admission: createAdmission({ maxConcurrent: 10, maxWaiters: 10 }, budget),

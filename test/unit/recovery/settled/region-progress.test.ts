@@ -21,15 +21,14 @@ function jobsEvery(ms: number, count: number, newest = NOW): Job[] {
   return Array.from({ length: count }, (_, n) => ({ id: `j${n}`, time: newest - n * ms, state: 'matched' }));
 }
 
-const records = new Map<string, JobRecord>();
+const records = new WeakMap<Job, JobRecord>();
 
-function record({ id, time }: Job): JobRecord {
-  const name = `${id} ${time}`;
-  const known = records.get(name);
+function record(job: Job): JobRecord {
+  const known = records.get(job);
   if (known !== undefined) return known;
-  const created_at = new Date(time).toISOString();
-  const made = { id, status: 'done', created_at, data_name: '', config: { type: 'transcription' } };
-  records.set(name, made);
+  const created_at = new Date(job.time).toISOString();
+  const made = { id: job.id, status: 'done', created_at, data_name: '', config: { type: 'transcription' } };
+  records.set(job, made);
   return made;
 }
 

@@ -1,7 +1,7 @@
 /**
  * What a form of three parts and a duplicate cost beside a fresh callback: CPU of one process, in interleaved rounds.
  *
- *   node bench/callback-kinds.mjs [--store file] [--rounds 5] [--count 2000] [--node path] [--profile folder] [dist/main.js ...]
+ *   node bench/callback-kinds.mjs [--store file] [--rounds 5] [--count 2000] [--connections 48] [--node path] [--profile folder] [dist/main.js ...]
  *
  * Several builds take turns within each round. Figures are medians; "of fresh" is the median of each round's ratio.
  */
@@ -20,6 +20,7 @@ const { values, positionals } = parseArgs({
     store: { type: 'string', default: 's3' },
     rounds: { type: 'string', default: '5' },
     count: { type: 'string', default: '2000' },
+    connections: { type: 'string', default: '48' },
     node: { type: 'string', default: process.execPath },
     kinds: { type: 'string', default: 'fresh,form,duplicate' },
     profile: { type: 'string' },
@@ -77,7 +78,7 @@ async function measure({ server, store }, kind, round) {
     port: server.port,
     path: PATH,
     headers: { ...TARGETS.product.headers },
-    connections: 48,
+    connections: Number(values.connections),
     count,
     body: BODIES[kind],
     idPrefix: kind === 'duplicate' ? 'same' : `${kind}${round + 1}`,

@@ -54,9 +54,6 @@ export interface EventAttempts {
   progress(): Pick<OutboxState, AttemptField>;
 }
 
-/** Milliseconds before a call of the store is tried again that an event depends on. */
-const STORE_PAUSE = 5_000;
-
 export function createEventAttempts(options: AttemptOptions): EventAttempts {
   const { subscriber, endpoint, store, waiting, breaker, observer, clock, random, times, signal } = options;
   let { sent, retried, dead, lastSentAt, lastFailure } = options.state;
@@ -95,7 +92,7 @@ export function createEventAttempts(options: AttemptOptions): EventAttempts {
       const result = await endpoint.send(event, signal);
       if (!isCut(result)) take(state, event, result);
     } catch {
-      waiting.put({ ...state, nextTryAt: clock() + STORE_PAUSE });
+      waiting.put({ ...state, nextTryAt: clock() + times.firstPause });
     } finally {
       const left = waiting.get(state.id);
       if (left) waiting.put(left.state, { busy: left.state.ended !== undefined });
@@ -144,7 +141,7 @@ export function createEventAttempts(options: AttemptOptions): EventAttempts {
         observer.dead(ending);
         break;
       } catch {
-        await sleep(STORE_PAUSE, null, { signal, ref: false }).catch(() => undefined);
+        await sleep(times.firstPause, null, { signal, ref: false }).catch(() => undefined);
       }
     }
     options.onEnded();

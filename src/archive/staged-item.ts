@@ -76,7 +76,7 @@ export class StagedItem implements IncomingItem {
   write(chunk: Buffer): Promise<void> | undefined {
     const { fillRate } = this.#memory.lease;
     fillRate.received(chunk.length);
-    if (this.#opensEarly && this.size > 0) this.#openEarly();
+    if (this.#opensEarly && this.#part.length >= this.#part.room) this.#openEarly();
     this.size += chunk.length;
     const waiting =
       chunk.length <= this.#part.room ? this.#part.append(chunk) : this.#writeAcrossParts(chunk);
@@ -147,8 +147,8 @@ export class StagedItem implements IncomingItem {
   }
 
   /**
-   * Opens the upload while the first part fills or waits for memory, so that the full part need not wait for it. The second
-   * chunk shows that the sender goes on, and that the first one got memory. A failure is thrown when the part is full.
+   * Opens the upload when half of the first part is there, so that the full part need not wait for it: by then the sender
+   * has shown that it goes on, and it has got memory. A failure is thrown when the part is full.
    */
   #openEarly(): void {
     this.#opensEarly = false;

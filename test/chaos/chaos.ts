@@ -182,12 +182,17 @@ async function sweep(
   });
   await sweeper.start();
   try {
-    for (let tries = 0; tries < 60; tries += 1) {
-      const left = await place.view.leftovers();
-      if (left.length === 0) return [];
+    let left = await place.view.leftovers();
+    const before = left.length;
+    // A busy machine takes its time; what does not become less for a while stays.
+    for (let unchanged = 0; left.length > 0 && unchanged < 60; unchanged += 1) {
       await sleep(500);
+      const now = await place.view.leftovers();
+      if (now.length < left.length) unchanged = 0;
+      left = now;
     }
-    return await place.view.leftovers();
+    console.log(`swept ${before - left.length} of ${before} unfinished uploads`);
+    return left;
   } finally {
     await sweeper.end('SIGTERM');
   }

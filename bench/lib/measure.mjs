@@ -6,28 +6,43 @@ import { PATH, TARGETS } from './targets.mjs';
 
 let serial = 0;
 
-/** One contestant, started fresh, measured once, stopped. */
-export async function measure({ scenario, name, store, scratch, node, seconds, profile }) {
-  await store.reset({ latency: scenario.latency ?? 0, keep: scenario.keep ?? '' });
+/** Of jobs that were not sent before. */
+function newPrefix() {
+  serial += 1;
+  return `b${serial}x${Date.now().toString(36)}`;
+}
+
+/** A contestant that runs until `stop`, so that it can be measured again and again, in turn with others. */
+export async function startContestant({ scenario, name, store, scratch, node, profile }) {
   const target = TARGETS[name];
   const server = await target.start({ store, scratch, node, profile: name === 'product' ? profile : null });
-  try {
-    const groups = target.alone ? null : groupsOf(scenario, name, target, server.port);
-    if (groups === null) return await measureAlone(scenario, target, server, seconds);
-    return await measureServed(scenario, server, store, groups, seconds);
-  } finally {
-    await server.stop();
+  const ownPrefix = newPrefix();
+  return {
+    stop: () => server.stop(),
+    measure(seconds, leadInMs) {
+      if (target.alone) return measureAlone(scenario, target, server, seconds);
+      const idPrefix = scenario.distinct ? ownPrefix : newPrefix();
+      const groups = groupsOf(scenario, name, target, server.port, idPrefix);
+      return measureServed(scenario, server, store, { groups, seconds, leadInMs });
+    },
+  };
+}
+
+const SLICE_SECONDS = 1.5;
+const MOST_SLICES = 12;
+
+/** Loads a contestant until the CPU that a callback takes has not fallen by 2 % for two slices of time. */
+export async function warmUp(contestant) {
+  let least = Number.POSITIVE_INFINITY;
+  for (let slice = 0, unchanged = 0; slice < MOST_SLICES && unchanged < 2; slice += 1) {
+    const { cpuMs } = await contestant.measure(SLICE_SECONDS, 300);
+    unchanged = cpuMs > least * 0.98 ? unchanged + 1 : 0;
+    least = Math.min(least, cpuMs);
   }
 }
 
-function groupsOf(scenario, name, target, port) {
-  serial += 1;
-  const common = {
-    port,
-    path: target.path ?? PATH,
-    headers: { ...target.headers },
-    idPrefix: `b${serial}x${Date.now().toString(36)}`,
-  };
+function groupsOf(scenario, name, target, port, idPrefix) {
+  const common = { port, path: target.path ?? PATH, headers: { ...target.headers }, idPrefix };
   if (name === 'tus')
     Object.assign(common.headers, { 'Tus-Resumable': '1.0.0', 'Upload-Length': scenario.bytes });
   if (scenario.kind === 'flood') {
@@ -41,7 +56,7 @@ function groupsOf(scenario, name, target, port) {
   return [{ ...common, connections, count, distinct, body: { kind: scenario.body(name), bytes } }];
 }
 
-async function measureServed(scenario, server, store, groups, seconds) {
+async function measureServed(scenario, server, store, { groups, seconds, leadInMs }) {
   const isTimed = scenario.kind !== 'large';
   if (scenario.kind === 'flood') {
     // The good callbacks alone first: what the flood costs them is the ratio.
@@ -49,7 +64,7 @@ async function measureServed(scenario, server, store, groups, seconds) {
     groups[1] = { ...groups[1], idPrefix: `${groups[1].idPrefix}q` };
   }
   let before = null;
-  const order = { groups, warmUpMs: isTimed ? 2000 : 0, measureMs: isTimed ? seconds * 1000 : null };
+  const order = { groups, warmUpMs: isTimed ? leadInMs : 0, measureMs: isTimed ? seconds * 1000 : null };
   const began = async () => {
     before = { cpu: cpuMs(server.pid), store: await store.counts() };
   };
@@ -78,7 +93,6 @@ function writes(before, after) {
 
 async function measureAlone(scenario, target, server, seconds) {
   const order = { mode: target.alone, bytes: scenario.bytes, connections: scenario.connections, seconds };
-  if (target.alone === 'put-loop') await run(server.port, { ...order, seconds: 1 });
   const cpu = cpuMs(server.pid);
   const result = await run(server.port, order);
   const spent = cpuMs(server.pid) - cpu;

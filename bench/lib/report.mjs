@@ -36,12 +36,23 @@ export function summarise(scenario, rounds) {
  * CPU of the product by that of what it cannot do without, which is receiving a request (bare Express) and sending one (the
  * signed PUT loop). Taken round by round, and then the median; null where one of them did not run.
  */
-export function ratioToLeast(rounds) {
+function ratioToLeast(rounds) {
   return median(
     rounds.map(({ product, 'bare-express': bare, 'put-loop': put }) =>
       product && bare && put ? product.cpuMs / (bare.cpuMs + put.cpuMs) : null,
     ),
   );
+}
+
+/** What the table does not show: ratios that have a goal. `earlier` are the scenarios of this run so far. */
+export function notes(name, rounds, earlier) {
+  const ratio = ratioToLeast(rounds);
+  if (ratio !== null)
+    return `\nIts CPU is ${ratio.toFixed(2)} times that of bare Express and the signed PUT loop together.\n`;
+  const lone = earlier.find((each) => each.name === 'json-10k')?.rows.find((row) => row.name === 'product');
+  const cpuMs = median(rounds.map(({ product }) => product?.cpuMs));
+  if (!lone || cpuMs === null || !['three-parts', 'duplicates'].includes(name)) return '';
+  return `\nIts CPU is ${(cpuMs / lone.cpuMs).toFixed(2)} times that of a fresh callback of 10 KB.\n`;
 }
 
 const number = (value, digits) =>

@@ -15,7 +15,10 @@ export const SCENARIOS = {
     bytes: 10 * KB,
     node: '24',
   }),
-  'json-1k': small('callbacks of 1 KB JSON, 48 connections', { bytes: KB }),
+  'json-1k': small('callbacks of 1 KB JSON, 48 connections', {
+    bytes: KB,
+    targets: ['product', 'bare-express', 'put-loop'],
+  }),
   'json-10k': small('callbacks of 10 KB JSON, 48 connections', { bytes: 10 * KB }),
   ...(process.env.BENCH_OTEL
     ? {
@@ -34,15 +37,16 @@ export const SCENARIOS = {
     bytes: 10 * KB,
     distinct: 500,
     keep: 'all',
-    targets: ['product', 'bare-express', 'express-put'],
+    targets: ['product', 'bare-express'],
   }),
   refusals: {
     title: 'a flood of 10 KB without credentials on 48 connections, good callbacks on 4',
     kind: 'flood',
     bytes: 10 * KB,
+    rounds: 3,
     targets: ['product', 'bare-express-401'],
   },
-  'media-1g': large('1 GiB of media, one upload', { bytes: GIB, connections: 1, count: 1 }),
+  'media-1g': large('1 GiB of media, one upload', { bytes: GIB, connections: 1, count: 1, rounds: 3 }),
   'media-5g': large('5 GiB of media, one upload', {
     bytes: 5 * GIB - 64 * KB,
     connections: 1,
@@ -67,6 +71,7 @@ export const SCENARIOS = {
     bytes: GIB,
     connections: 1,
     count: 1,
+    rounds: 3,
     store: 'file',
     targets: ['product'],
   }),
@@ -86,6 +91,7 @@ export const SCENARIOS = {
     bytes: GIB,
     connections: 1,
     count: 1,
+    rounds: 3,
     node: '24',
     targets: ['product', 'multer-s3', 'lib-storage'],
   }),

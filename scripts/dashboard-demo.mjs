@@ -22,10 +22,11 @@ export async function startDemo({ troubled = true, deliveries = 1900 } = {}) {
   writeHistory(folder, now, troubled, deliveries / 1900);
   writeReconcileReport(folder, now, troubled);
   const simulator = await createSimulator({ seed: 'demonstration', timeScale: 0.001 });
+  const config = demoConfig(folder, simulator, now);
   const service = await createService({
-    config: demoConfig(folder, simulator, now),
+    config,
     version: '0.1.0',
-    adminTokens: { 'on-call': TOKEN },
+    adminTokens: config.admin.tokens,
     log: createLogger({ level: 'fatal', format: 'json', destination: { write() {} } }),
     onFatal: (error) => {
       throw error;
@@ -49,7 +50,7 @@ export async function startDemo({ troubled = true, deliveries = 1900 } = {}) {
 function demoConfig(folder, simulator, now) {
   return parseConfig({
     receiver: { host: '127.0.0.1', port: 0, drainDelay: 0, drainDeadline: '2s' },
-    admin: { host: '127.0.0.1', port: 0 },
+    admin: { host: '127.0.0.1', port: 0, tokens: { 'on-call': TOKEN } },
     store: { url: `file:${folder}` },
     replicaName: 'receiver-0',
     egress: { regions: { eu1: ['127.0.0.1'] } },

@@ -1,0 +1,23 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, describe, expect, it } from '@jest/globals';
+
+const IMAGES = 'docs/images';
+let folder: string | null = null;
+afterAll(async () => {
+  if (folder !== null) await rm(folder, { recursive: true });
+});
+
+describe('npm run screenshots', () => {
+  it('draws every image of the documentation, without an error in the console', async () => {
+    folder = await mkdtemp(join(tmpdir(), 'transcript-receiver-images-'));
+    const { stderr } = await promisify(execFile)(process.execPath, ['scripts/screenshots.mjs', folder], {
+      env: { ...process.env, NODE_NO_WARNINGS: '1' },
+    });
+    expect(stderr).toBe('');
+    expect(await readdir(folder)).toEqual(await readdir(IMAGES));
+  });
+});

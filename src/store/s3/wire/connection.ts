@@ -35,6 +35,8 @@ export class Connection {
   readonly #socket: Socket;
   readonly #parser = new AnswerParser();
   #exchange: Exchange | null = null;
+  /** An answer has come to the exchange, which waits for the report that its request was sent. */
+  #answered = false;
   #closed = false;
   readonly #opening: NodeJS.Timeout;
   #deadline: NodeJS.Timeout | null = null;
@@ -89,7 +91,7 @@ export class Connection {
   #received(length: number): void {
     const exchange = this.#exchange;
     // Nobody asked for it.
-    if (exchange === null) return this.close(BROKEN());
+    if (exchange === null || this.#answered) return this.close(BROKEN());
     let answer: WholeAnswer | null;
     try {
       answer = this.#parser.take(arrived, length);
@@ -99,7 +101,17 @@ export class Connection {
     if (answer !== null) this.#onAnswer(exchange, answer);
   }
 
+  /** TLS reports in the next turn of the event loop that it has sent something; the answer may be read before that. */
   #onAnswer(exchange: Exchange, answer: WholeAnswer): void {
+    if (this.#socket.writableLength === 0) return this.#settle(exchange, answer);
+    this.#answered = true;
+    setImmediate(() => {
+      this.#answered = false;
+      if (this.#exchange === exchange) this.#settle(exchange, answer);
+    });
+  }
+
+  #settle(exchange: Exchange, answer: WholeAnswer): void {
     this.#exchange = null;
     const isSent = this.#socket.writableLength === 0;
     // After an answer that came early, the socket would go on reading the body, which belongs to its owner again.
@@ -112,6 +124,7 @@ export class Connection {
 
   /** The server has sent its last byte. */
   #onEnd(): void {
+    if (this.#answered) return;
     const exchange = this.#exchange;
     const answer = exchange === null ? null : this.#parser.end();
     if (exchange !== null && answer !== null) this.#onAnswer(exchange, answer);

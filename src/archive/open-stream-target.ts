@@ -29,11 +29,11 @@ export async function openStreamTarget(
   const path = artefactPath(identity);
   const ownKey = folder + path;
   const headers = artefactHeaders(context, identity, { fileName, ...(sha256 !== null && { sha256 }) });
-  const own = claimed.has(ownKey) ? null : await openIfFree(store, ownKey, headers);
-  if (own !== null) {
-    claimed.add(ownKey);
-    return { key: ownKey, isConflict: false, upload: own };
-  }
+  const isClaimed = claimed.has(ownKey);
+  // At once: while an upload is being opened early, an earlier item of the same name may be moved out of memory.
+  claimed.add(ownKey);
+  const own = isClaimed ? null : await openIfFree(store, ownKey, headers);
+  if (own !== null) return { key: ownKey, isConflict: false, upload: own };
   const key = unclaimed(conflictKey(folder, path, sha256 ?? context.deliveryId), claimed);
   claimed.add(key);
   return { key, isConflict: true, upload: await store.startUpload(key, headers) };

@@ -73,4 +73,12 @@ describe('the upload of a streamed item', () => {
     expect(uploads.aborted).toEqual([]);
     expect(new Set(uploads.opened).size).toBe(2);
   });
+
+  it('has a key of its own while that of another item of the same name is being opened', async () => {
+    const { store } = recordingStore();
+    const claimed = new Set<string>();
+    const targets = await Promise.all([open(store, claimed), open(store, claimed)]);
+    expect(targets.map(({ isConflict }) => isConflict)).toEqual([false, true]);
+    expect(targets[0].key).not.toBe(targets[1].key);
+  });
 });

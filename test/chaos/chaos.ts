@@ -1,7 +1,6 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { createRandom } from '../support/random.js';
 import { type FaultProxy, startFaultProxy } from '../support/store/fault-proxy.js';
 import { createAccount } from './account.js';
@@ -16,6 +15,7 @@ import { printVerdict } from './report.js';
 import { startSimulatedJobs } from './simulated-jobs.js';
 import { createStrain } from './strain.js';
 import { type ChaosSubscriber, startSubscriber } from './subscriber.js';
+import { type Look, waitForLess } from './wait-for-less.js';
 
 export interface ChaosOptions {
   readonly seed: number;
@@ -77,7 +77,10 @@ async function play(
   const until = began + options.minutes * 60_000;
   const addresses = senderProxies.map(({ url }) => url);
   let calm = false;
-  const deliverer = createDeliverer({ addresses, token: TOKEN, isCalm: () => calm }, account);
+  const deliverer = createDeliverer(
+    { addresses, ownAddresses: replicas.map(({ url }) => url), token: TOKEN, isCalm: () => calm },
+    account,
+  );
   const { seed } = options;
   const { sizes } = place;
   const strain = createStrain(
@@ -112,13 +115,14 @@ async function play(
   const jobs = await load;
   await strain.settled();
   await simulated.finished;
+  // Before the restart: a process that received nothing holds nothing.
+  const rest = await gaugesAtRest(replicas);
   // A sender that begins looks at all hours, also at those that a wrong clock has put lines into.
   for (const replica of replicas) {
     await replica.end('SIGTERM');
     await replica.start();
   }
   const announcements = await subscriber.check(account, place.view);
-  const rest = await gaugesAtRest(replicas);
   growth.stop();
   for (const replica of replicas) await replica.end('SIGTERM');
   const leftovers = await sweep(options, place, storeProxies, folder);
@@ -165,13 +169,19 @@ async function startReplicas(
   return replicas;
 }
 
-/** A fresh replica whose clock is past the age of dead uploads sweeps; what is left after that is an orphan. */
+/** Sweeps in a row that remove nothing before what is left counts as orphaned. */
+const SWEEPS_IN_VAIN = 2;
+
+/**
+ * Fresh replicas whose clock is past the age of dead uploads sweep, one after the other: an upload that a busy store did
+ * not let go in time is left to the next sweep. What is left when they remove nothing more is an orphan.
+ */
 async function sweep(
   { program }: ChaosOptions,
   place: Place,
   storeProxies: readonly FaultProxy[],
   folder: string,
-): Promise<string[]> {
+): Promise<readonly string[]> {
   const swept = join(folder, 'sweeper');
   await mkdir(swept);
   await writeFile(join(swept, CLOCK_FILE), `${SWEEP_CLOCK_MS}`);
@@ -180,20 +190,21 @@ async function sweep(
     ...{ name: 'sweeper', settings, folder: swept, program },
     storeFolder: place.folder,
   });
-  await sweeper.start();
-  try {
-    let left = await place.view.leftovers();
+  const look = async () => {
+    const left = await place.view.leftovers();
+    return { left, amount: left.length };
+  };
+  let { left }: Look<string> = await look();
+  for (let inVain = 0; left.length > 0 && inVain < SWEEPS_IN_VAIN; ) {
     const before = left.length;
-    // A busy machine takes its time; what does not become less for a while stays.
-    for (let unchanged = 0; left.length > 0 && unchanged < 60; unchanged += 1) {
-      await sleep(500);
-      const now = await place.view.leftovers();
-      if (now.length < left.length) unchanged = 0;
-      left = now;
+    try {
+      await sweeper.start();
+      left = await waitForLess(look, 500);
+    } finally {
+      await sweeper.end('SIGTERM');
     }
     console.log(`swept ${before - left.length} of ${before} unfinished uploads`);
-    return left;
-  } finally {
-    await sweeper.end('SIGTERM');
+    inVain = left.length < before ? 0 : inVain + 1;
   }
+  return left;
 }

@@ -6,6 +6,8 @@ import { type Answer, send } from './send.js';
 export interface DeliverOptions {
   /** Addresses of the replicas; attempts go to them in turn. */
   readonly addresses: readonly string[];
+  /** The same without a proxy between. */
+  readonly ownAddresses: readonly string[];
   readonly token: string;
   /** True once nothing disturbs any more: then every good callback must get through. */
   readonly isCalm: () => boolean;
@@ -21,12 +23,14 @@ export interface Deliverer {
   take(callback: Callback, answer: Answer | null, deserved: boolean): boolean;
 }
 
-/** Attempts in calm weather before a callback counts as given up. */
+/** Attempts in calm weather, while no other callback gets through either, before one counts as given up. */
 const CALM_ATTEMPTS = 20;
 
 export function createDeliverer(options: DeliverOptions, account: Account): Deliverer {
   async function attempt(callback: Callback, turn: number, spoiling: Spoiling): Promise<boolean> {
-    const address = options.addresses[turn % options.addresses.length] ?? '';
+    // A proxy in this process would be busy for seconds with each body of tiny chunks, and hold up all others.
+    const addresses = spoiling === 'crumbs' ? options.ownAddresses : options.addresses;
+    const address = addresses[turn % addresses.length] ?? '';
     const isWhole = ['none', 'drip', 'crumbs'].includes(spoiling) || callback.body.length < 2;
     if (isWhole) account.whole.add(callback);
     const answer = await send(address, callback, spoiling, options.token);
@@ -51,10 +55,11 @@ export function createDeliverer(options: DeliverOptions, account: Account): Deli
     take,
     async bringAcross(callback, turn) {
       for (let tries = 0, calm = 0; calm < CALM_ATTEMPTS; tries += 1) {
+        const taken = account.acknowledged.length;
         const spoiling = callback.spoilings[Math.min(tries, callback.spoilings.length - 1)] ?? 'none';
-        if (options.isCalm()) calm += 1;
         if (await attempt(callback, turn + tries, spoiling)) return;
         await sleep(200 + 100 * Math.min(tries, 10));
+        if (options.isCalm() && account.acknowledged.length === taken) calm += 1;
       }
       if (!callback.malformed) account.givenUp.push(callback);
     },

@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Replica } from './replica.js';
+import { waitForLess } from './wait-for-less.js';
 
 /** Memory of every process of a run over its life. */
 export interface Growth {
@@ -50,23 +50,29 @@ const AT_REST = [
  * An idle replica must hold nothing: no delivery, no byte of the budget, no waiting lease. To be called when all senders
  * have finished and no proxy holds back any of their bytes.
  */
-export async function gaugesAtRest(replicas: readonly Replica[]): Promise<string[]> {
-  let held: string[] = [];
-  for (let tries = 0; tries < 40; tries += 1) {
-    held = (await Promise.all(replicas.map(heldBy))).flat();
-    if (held.length === 0) return [];
-    await sleep(250);
-  }
-  return held;
+export async function gaugesAtRest(replicas: readonly Replica[]): Promise<readonly string[]> {
+  const held = await waitForLess(async () => {
+    const left = (await Promise.all(replicas.map(heldBy))).flat();
+    return { left, amount: left.reduce((sum, { value }) => sum + value, 0) };
+  }, 500);
+  return held.map(({ what }) => what);
 }
 
-async function heldBy(replica: Replica): Promise<string[]> {
+interface Held {
+  readonly what: string;
+  readonly value: number;
+}
+
+async function heldBy(replica: Replica): Promise<Held[]> {
   const text = await fetch(`${replica.adminUrl}/metrics`).then(
     (response) => response.text(),
     (error: unknown) => `${error}`,
   );
   return AT_REST.flatMap((name) => {
     const value = new RegExp(`^${name}(?:{[^}]*})? (\\S+)$`, 'm').exec(text)?.[1];
-    return value === '0' ? [] : [`${replica.name}: ${name} is ${value ?? 'missing'}`];
+    if (value === '0') return [];
+    return [
+      { what: `${replica.name}: ${name} is ${value ?? 'missing'}`, value: Number(value ?? 'Infinity') },
+    ];
   });
 }

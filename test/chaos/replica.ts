@@ -82,7 +82,7 @@ export async function createReplica(options: ReplicaOptions): Promise<Replica> {
       if (ending !== started) crashes.push(`${name} ended by itself (${signal ?? code}), see ${logFile}`);
     });
     // Ready, not just alive: what a balancer waits for before it sends anything.
-    for (let waited = 0; child === started && waited < 30_000; waited += 50) {
+    for (let waited = 0; child === started && waited < 120_000; waited += 50) {
       if (await isOk(`http://127.0.0.1:${port}/readyz`)) return;
       await sleep(50);
     }

@@ -58,7 +58,7 @@ export function printVerdict(outcome: Outcome): boolean {
   console.log(`events ${events}, repeated ${repeated}`);
   console.log(
     `beside slow senders, tiny chunks and paused operators: ${account.besideStrain.length} transcripts taken, ` +
-      `the slowest after ${Math.max(0, ...account.besideStrain)} ms`,
+      `the slowest after ${Math.max(0, ...account.besideStrain)} ms, undecided ${account.undecided.length}`,
   );
   for (const [name, found] of Object.entries(faults)) {
     for (const one of found.slice(0, 20)) console.log(`  ${name}: ${one}`);

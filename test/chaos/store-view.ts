@@ -5,6 +5,7 @@ import {
   DeleteObjectsCommand,
   GetObjectCommand,
   ListMultipartUploadsCommand,
+  type ListMultipartUploadsCommandOutput,
   ListObjectsV2Command,
   S3Client,
 } from '@aws-sdk/client-s3';
@@ -74,8 +75,18 @@ export async function viewOfBucket(place: S3Place): Promise<StoreView> {
       return Buffer.from((await Body?.transformToByteArray()) ?? []);
     },
     async leftovers() {
-      const page = await client.send(new ListMultipartUploadsCommand({ Bucket, Prefix: prefix }));
-      return (page.Uploads ?? []).map(({ Key }) => Key ?? '');
+      const found: string[] = [];
+      let next: { KeyMarker?: string | undefined; UploadIdMarker?: string | undefined } | null = {};
+      while (next !== null) {
+        const page: ListMultipartUploadsCommandOutput = await client.send(
+          new ListMultipartUploadsCommand({ Bucket, Prefix: prefix, ...next }),
+        );
+        for (const { Key } of page.Uploads ?? []) found.push(Key ?? '');
+        next = page.IsTruncated
+          ? { KeyMarker: page.NextKeyMarker, UploadIdMarker: page.NextUploadIdMarker }
+          : null;
+      }
+      return found;
     },
     async wipe() {
       const all = await keys();

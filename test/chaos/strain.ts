@@ -1,11 +1,11 @@
 import { setMaxListeners } from 'node:events';
-import { type ClientRequest, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createRandom, type Random } from '../support/random.js';
 import type { Account } from './account.js';
-import { type Callback, largeTranscript, mediaCallback, type Sizes } from './callbacks.js';
+import { type Callback, largeTranscript, letGo, mediaCallback, type Sizes } from './callbacks.js';
 import type { Deliverer } from './deliver.js';
-import { ADMIN_TOKEN, type Replica } from './replica.js';
+import { pausedDownload, stalledImport } from './paused-operators.js';
+import type { Replica } from './replica.js';
 import { type Answer, send, sendSlowly } from './send.js';
 
 /**
@@ -36,16 +36,32 @@ export interface StrainOptions {
   readonly burst: number;
 }
 
-/** Attempts of one transcript beside a strain before it counts as starved; the service makes as many within a minute. */
+/**
+ * Attempts of one transcript beside a strain before it counts as starved; the service makes as many within a minute. Those
+ * count after which the other replica took a transcript: else it is the machine or the store that is slow.
+ */
 const ATTEMPTS = 5;
+/** Milliseconds from the begin of a strain after which what got no verdict by then is undecided. */
+const STRAIN_MS = 90_000;
 /** Milliseconds after the first of them; longer after each. */
 const PAUSE_MS = 500;
+const LONGEST_PAUSE_MS = 8_000;
+/** Milliseconds that a burst lasts at most; the rest of it is brought across beside what comes next. */
+const BURST_MS = 15_000;
 const TRANSCRIPT_BYTES = 108_000;
 /** Beyond the connections that a replica has for its store. */
 const DOWNLOADS = 70;
 const STALLED_IMPORTS = 8;
 /** Bytes that are sent in chunks of one byte. */
 const CRUMBS = 250_000;
+
+/** What a transcript is sent beside. */
+interface Strained {
+  /** The replica. */
+  readonly which: number;
+  readonly name: string;
+  readonly until: number;
+}
 
 export function createStrain(options: StrainOptions, deliverer: Deliverer, account: Account): Strain {
   const { seed, token, addresses, replicas, sizes } = options;
@@ -74,25 +90,55 @@ export function createStrain(options: StrainOptions, deliverer: Deliverer, accou
     setMaxListeners(0, over.signal);
     const straining = strain(over.signal);
     const transcripts: Promise<void>[] = [];
-    const until = performance.now() + ms;
-    for (await sleep(500); performance.now() < until; await sleep(300))
-      transcripts.push(transcript(which, name));
+    const began = performance.now();
+    const strained = { which, name, until: began + STRAIN_MS };
+    for (await sleep(500); performance.now() < began + ms; await sleep(300))
+      transcripts.push(transcript(strained));
     await Promise.all(transcripts);
     over.abort();
     await straining;
   }
 
   /** Always to the replica that is strained; and once more, which it has to read back to answer. */
-  async function transcript(which: number, name: string): Promise<void> {
+  async function transcript(strained: Strained): Promise<void> {
     const callback = begin('beside', (random, jobId) => largeTranscript(random, jobId, TRANSCRIPT_BYTES));
     account.whole.add(callback);
-    if (await isTaken(callback, which, name)) await isTaken(callback, which, `${name}, again`);
-    else underWay.push(deliverer.bringAcross(callback, which));
+    if (await isTaken(callback, strained)) {
+      await isTaken(callback, { ...strained, name: `${strained.name}, again` });
+      letGo(callback);
+    } else bringAcrossLater([callback], strained.which);
   }
 
-  async function isTaken(callback: Callback, which: number, name: string): Promise<boolean> {
+  /** One after the other, as nothing is to come of it but that they arrive. */
+  function bringAcrossLater(callbacks: readonly Callback[], which: number): Promise<void> {
+    const bringing = (async () => {
+      for (const callback of callbacks) {
+        await deliverer.bringAcross(callback, which);
+        letGo(callback);
+      }
+    })();
+    underWay.push(bringing);
+    return bringing;
+  }
+
+  /** Whether a replica takes a transcript now. */
+  async function takesOne(which: number): Promise<boolean> {
+    const callback = begin('control', (random, jobId) => largeTranscript(random, jobId, TRANSCRIPT_BYTES));
+    account.whole.add(callback);
+    const answer = await send(addresses[which] ?? '', callback, 'none', token);
+    const taken = deliverer.take(callback, answer, true);
+    if (taken) letGo(callback);
+    else bringAcrossLater([callback], which);
+    return taken;
+  }
+
+  async function isTaken(callback: Callback, { which, name, until }: Strained): Promise<boolean> {
     const answers: string[] = [];
-    for (let tries = 0; tries < ATTEMPTS; tries += 1) {
+    for (let tries = 0, starving = 0; starving < ATTEMPTS; tries += 1) {
+      if (performance.now() > until) {
+        account.undecided.push(callback.jobId);
+        return false;
+      }
       const began = performance.now();
       const answer = await send(addresses[which] ?? '', callback, 'none', token);
       const took = Math.round(performance.now() - began);
@@ -101,7 +147,8 @@ export function createStrain(options: StrainOptions, deliverer: Deliverer, accou
         account.besideStrain.push(took);
         return true;
       }
-      await sleep(PAUSE_MS * 2 ** tries);
+      if (await takesOne((which + 1) % addresses.length)) starving += 1;
+      await sleep(Math.min(LONGEST_PAUSE_MS, PAUSE_MS * 2 ** tries));
     }
     account.starved.push(`${callback.jobId} beside ${name}: ${answers.join(', ')}`);
     return false;
@@ -110,7 +157,8 @@ export function createStrain(options: StrainOptions, deliverer: Deliverer, accou
   return {
     async burst() {
       const callbacks = Array.from({ length: options.burst }, () => begin('burst', media));
-      await Promise.all(callbacks.map((callback, index) => deliverer.bringAcross(callback, index)));
+      const brought = Promise.all(callbacks.map((callback, index) => bringAcrossLater([callback], index)));
+      await Promise.race([brought, sleep(BURST_MS)]);
     },
 
     async slowSenders(random) {
@@ -120,33 +168,38 @@ export function createStrain(options: StrainOptions, deliverer: Deliverer, accou
         [8, 1_200],
         [40, 20_000],
       ]);
-      const slow = async (over: AbortSignal): Promise<void> => {
+      const refused: Callback[] = [];
+      const slow = async (over: AbortSignal, delay: number): Promise<void> => {
+        // Making all bodies at once would keep the proxies of this process from their work.
+        await sleep(delay);
+        const callback = begin('slow', media);
         while (!over.aborted) {
-          const callback = begin('slow', media);
           const { answer, whole } = await sendSlowly(addresses[which] ?? '', callback, token, rate, over);
           if (whole) account.whole.add(callback);
-          if (!deliverer.take(callback, answer, whole)) underWay.push(deliverer.bringAcross(callback, which));
+          if (deliverer.take(callback, answer, whole)) return letGo(callback);
           // Refused: the service comes again after a while.
           if (!over.aborted) await sleep(1_000);
         }
+        refused.push(callback);
       };
       await beside(which, `${count} uploads at ${rate} B/s`, random.whole(2_000, 4_000), (over) =>
-        Promise.all(Array.from({ length: count }, () => slow(over))),
+        Promise.all(Array.from({ length: count }, (_, index) => slow(over, index * 20))),
       );
+      bringAcrossLater(refused, which);
     },
 
     async tinyChunks(random) {
       const which = random.whole(0, addresses.length - 1);
-      const crumble = async (): Promise<void> => {
+      const crumble = (): void => {
         const callback = begin('crumbs', (own, jobId) => ({
           ...largeTranscript(own, jobId, CRUMBS),
           spoilings: ['crumbs', 'none'],
         }));
-        await deliverer.bringAcross(callback, which);
+        bringAcrossLater([callback], which);
       };
-      await beside(which, 'bodies of tiny chunks', 2_000, () =>
-        Promise.all([crumble(), crumble(), crumble()]),
-      );
+      await beside(which, 'bodies of tiny chunks', 2_000, async () => {
+        for (let sent = 0; sent < 3; sent += 1) crumble();
+      });
     },
 
     async pausedOperators(random) {
@@ -185,42 +238,4 @@ function largestArtefact(account: Account): { jobId: string; file: string } | nu
       if (size > (largest?.size ?? 0)) largest = { jobId: callback.jobId, file, size };
   }
   return largest;
-}
-
-const AUTHORIZATION = { authorization: `Bearer ${ADMIN_TOKEN}` };
-
-/** Takes the head of the answer and not a byte of its body, until it is over. */
-function pausedDownload(url: string, over: AbortSignal): Promise<void> {
-  const outgoing = request(url, { headers: AUTHORIZATION, agent: false });
-  outgoing.on('response', (response) => response.on('error', () => {}).pause());
-  outgoing.end();
-  return heldUntil(outgoing, over);
-}
-
-/** Half of a form whose rest never comes. */
-function stalledImport(url: string, over: AbortSignal): Promise<void> {
-  const outgoing = request(url, {
-    method: 'POST',
-    agent: false,
-    headers: { ...AUTHORIZATION, 'content-type': 'multipart/form-data; boundary=stalled' },
-  });
-  outgoing.on('response', (response) => response.on('error', () => {}).resume());
-  outgoing.write(
-    '--stalled\r\nContent-Disposition: form-data; name="data"; filename="a"\r\n' +
-      'Content-Type: application/octet-stream\r\n\r\n',
-  );
-  outgoing.write(Buffer.alloc(300_000, 'x'));
-  return heldUntil(outgoing, over);
-}
-
-function heldUntil(outgoing: ClientRequest, over: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const end = (): void => void outgoing.destroy();
-    over.addEventListener('abort', end, { once: true });
-    outgoing.on('error', () => {});
-    outgoing.on('close', () => {
-      over.removeEventListener('abort', end);
-      resolve();
-    });
-  });
 }

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Account, Acknowledgement } from './account.js';
 import type { StoreView } from './store-view.js';
+import { waitForLess } from './wait-for-less.js';
 
 const KEY = Buffer.alloc(32, 'chaos');
 export const SUBSCRIBER = 'crm';
@@ -35,9 +36,6 @@ interface ChaosEvent {
   readonly subject: string;
   readonly data: Pick<Acknowledgement, 'outcome' | 'items'>;
 }
-
-/** Milliseconds that the senders get once everything works again. */
-const PATIENCE = 25_000;
 
 /**
  * A delivery that was answered 503 can have stored its artefacts, and its ledger line can still appear. When the line of its
@@ -108,10 +106,10 @@ export async function startSubscriber(): Promise<ChaosSubscriber> {
         ({ acknowledgement: { deliveryId, items } }) =>
           timeOf(deliveryId) > since && items.some(({ outcome }) => outcome !== 'identical'),
       );
-      const missing = () =>
-        promised.filter(({ acknowledgement }) => !accepted.has(acknowledgement.deliveryId));
-      const deadline = Date.now() + PATIENCE;
-      while (missing().length > 0 && Date.now() < deadline) await sleep(100);
+      await waitForLess(async () => {
+        const left = promised.filter(({ acknowledgement }) => !accepted.has(acknowledgement.deliveryId));
+        return { left, amount: -accepted.size };
+      }, 500);
       const creators = new Map<string, string>();
       for (const { id, data } of accepted.values()) {
         for (const { key, outcome } of data.items) {

@@ -6,6 +6,7 @@ import { isDevelopment, isProduction } from '../config/environment.js';
 import { secretValues } from '../config/secret-values.js';
 import { warningsOfProcess } from '../config/warnings.js';
 import { RIGHTS } from '../domain/rights.js';
+import { collectOnceAtRest } from '../observe/collect-once-at-rest.js';
 import { createLogger, type Logger } from '../observe/logger.js';
 import { ListenError } from '../receiver/http/listen.js';
 import { WeakStoreError } from '../store/store-proof.js';
@@ -41,6 +42,7 @@ async function serve(): Promise<void> {
   try {
     const listening = await service.start();
     announce(config, listening, adminTokens, log);
+    collectOnceAtRest();
   } catch (error) {
     onFatal(error as Error);
   }

@@ -3,14 +3,12 @@ import { AT_REST, collectOnceAtRest, WINDOW } from '../../../src/observe/collect
 
 describe('the collection of a replica at rest', () => {
   const { gc } = globalThis;
-  let collections: number;
+  let collections: (NodeJS.GCOptions | undefined)[];
 
   beforeEach(() => {
     jest.useFakeTimers();
-    collections = 0;
-    globalThis.gc = ((options?: NodeJS.GCOptions) => {
-      if (options === undefined) collections++;
-    }) as NodeJS.GCFunction;
+    collections = [];
+    globalThis.gc = ((options?: NodeJS.GCOptions) => void collections.push(options)) as NodeJS.GCFunction;
   });
 
   afterEach(() => {
@@ -22,18 +20,19 @@ describe('the collection of a replica at rest', () => {
     const windows = [1, AT_REST + 0.01, AT_REST, 0];
     collectOnceAtRest(() => windows.shift() ?? 0);
     jest.advanceTimersByTime(2 * WINDOW);
-    expect(collections).toBe(0);
+    expect(collections).toEqual([]);
     jest.advanceTimersByTime(WINDOW);
-    expect(collections).toBe(1);
+    // Node 20 takes any options for those of a minor collection; Node 24 returns the pages in the second one only.
+    expect(collections).toEqual([undefined, expect.objectContaining({ flavor: 'last-resort' })]);
     jest.advanceTimersByTime(10 * WINDOW);
-    expect(collections).toBe(1);
+    expect(collections).toHaveLength(2);
   });
 
   it('does not run while the event loop works', () => {
     collectOnceAtRest();
     for (let n = 0; n < 1e6; n++);
     jest.advanceTimersByTime(WINDOW);
-    expect(collections).toBe(0);
+    expect(collections).toEqual([]);
   });
 
   it('does not take place without --expose-gc', () => {

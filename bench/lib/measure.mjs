@@ -28,20 +28,20 @@ export async function startContestant({ scenario, name, store, scratch, node, pr
   };
 }
 
-const SLICE_SECONDS = 1.5;
-const MOST_SLICES = 12;
+const SLICE_SECONDS = 3;
+const MOST_SLICES = 5;
 /** Node 24 optimises most functions when they have run some 10,000 times; the CPU of a callback rests before that, too. */
 const LEAST_CALLBACKS = 16_000;
 
-/** Loads a contestant with enough callbacks, and until the CPU that each takes has not fallen by 2 % for two slices of time. */
+/** Loads a contestant with enough callbacks, and until the CPU that each takes does not fall by 2 % from one slice of time to the next. */
 export async function warmUp(contestant) {
   let least = Number.POSITIVE_INFINITY;
   let callbacks = 0;
-  let unchanged = 0;
-  for (let slice = 0; slice < MOST_SLICES && (unchanged < 2 || callbacks < LEAST_CALLBACKS); slice += 1) {
+  let falls = true;
+  for (let slice = 0; slice < MOST_SLICES && (falls || callbacks < LEAST_CALLBACKS); slice += 1) {
     const { cpuMs, perSecond } = await contestant.measure(SLICE_SECONDS, 300);
     callbacks += perSecond * SLICE_SECONDS;
-    unchanged = cpuMs > least * 0.98 ? unchanged + 1 : 0;
+    falls = cpuMs < least * 0.98;
     least = Math.min(least, cpuMs);
   }
 }

@@ -31,7 +31,7 @@ export const SCENARIOS = {
   'three-parts': small('multipart of three parts, 10 KB, 48 connections', {
     bytes: 10 * KB,
     body: () => 'form',
-    targets: ['product', 'bare-express', 'express-put', 'multer-s3'],
+    targets: ['product', 'bare-express', 'express-put'],
   }),
   duplicates: small('10 KB JSON that is already stored, 48 connections', {
     bytes: 10 * KB,
@@ -52,7 +52,7 @@ export const SCENARIOS = {
     connections: 1,
     count: 1,
     rounds: 1,
-    targets: ['product', 'multer-s3', 'lib-storage', 'part-loop'],
+    targets: ['product', 'part-loop'],
   }),
   'media-50': large('50 x 48 MB at once, store latency 300 ms', {
     bytes: 48 * MB,
@@ -102,7 +102,7 @@ export const SCENARIOS = {
     latency: 300,
     rounds: 1,
     node: '24',
-    targets: ['product', 'multer-s3', 'lib-storage'],
+    targets: ['product', 'lib-storage'],
   }),
 };
 

@@ -6,13 +6,13 @@
  * Started as in the image; several builds take turns. With `--calls`, that many callbacks of 10 KB follow in three batches, of which the
  * last is reported, and the memory after them. Figures are medians.
  */
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { generate } from './lib/measure.mjs';
-import { cpuMs, pathOf, peakRss, stopAll } from './lib/processes.mjs';
+import { cpuMs, pathOf, peakRss, rss, stopAll } from './lib/processes.mjs';
 import { median } from './lib/report.mjs';
 import { FILE_STORE, startStandIn } from './lib/stores.mjs';
 import { PATH, TARGETS } from './lib/targets.mjs';
@@ -60,13 +60,13 @@ async function measure(store, main, round) {
   const listening = performance.now() - began;
   const cpuToListening = cpuMs(server.pid);
   await sleep(2_500);
-  const soon = rss(server.pid);
+  const soon = rss(server.pid) / MB;
   await sleep(seconds * 1000 - 2_500);
   const result = {
     'ms to listening': listening,
     'CPU ms to listening': cpuToListening,
     'MB after 2.5 s': soon,
-    [`MB after ${seconds} s`]: rss(server.pid),
+    [`MB after ${seconds} s`]: rss(server.pid) / MB,
     'CPU ms until then': cpuMs(server.pid),
   };
   if (calls > 0) {
@@ -75,7 +75,7 @@ async function measure(store, main, round) {
       await send(server, batch);
       result['CPU ms of a callback'] = ((cpuMs(server.pid) - before) * 3) / calls;
     }
-    result['MB after the callbacks'] = rss(server.pid);
+    result['MB after the callbacks'] = rss(server.pid) / MB;
     result['MB at most'] = peakRss(server.pid) / MB;
   }
   await server.stop();
@@ -94,8 +94,4 @@ async function send(server, batch) {
   };
   const [{ statuses }] = await generate({ groups: [group], warmUpMs: 0, measureMs: null }, () => {});
   if (statuses[200] !== group.count) throw new Error(`answers ${JSON.stringify(statuses)}`);
-}
-
-function rss(pid) {
-  return Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1]) / 1024;
 }

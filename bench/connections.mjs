@@ -8,7 +8,7 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { request } from 'node:http';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -16,6 +16,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { V8_FLAGS } from '../scripts/v8-flags.mjs';
+import { rss } from './lib/processes.mjs';
 
 const CONNECTIONS = Number(process.argv[2] ?? 17_000);
 const OPEN_FILES = process.argv[3];
@@ -51,11 +52,6 @@ const listening = new Promise((resolve) => {
 const { publicUrl, adminUrl } = await listening;
 const { port } = new URL(publicUrl);
 while (!(await fetch(`${publicUrl}/readyz`)).ok) await sleep(100);
-
-async function resident() {
-  const status = await readFile(`/proc/${receiver.pid}/status`, 'latin1');
-  return Number(/VmRSS:\s+(\d+)/.exec(status)[1]) / 1024;
-}
 
 const honest = { sent: 0, failed: 0, slowest: 0 };
 let stopping = false;
@@ -93,7 +89,7 @@ const honestly = (async () => {
 })();
 
 await sleep(1000);
-const before = await resident();
+const before = rss(receiver.pid) / 1024 / 1024;
 const sockets = [];
 let largest = before;
 for (let n = 0; n < CONNECTIONS; n += 1) {
@@ -104,11 +100,11 @@ for (let n = 0; n < CONNECTIONS; n += 1) {
   socket.write(HALF_HEAD);
   if (n % 50 !== 0) continue;
   await once(socket, 'connect').catch(() => {});
-  if (n % 1000 === 0) largest = Math.max(largest, await resident());
+  if (n % 1000 === 0) largest = Math.max(largest, rss(receiver.pid) / 1024 / 1024);
 }
 for (let n = 0; n < 10; n += 1) {
   await sleep(500);
-  largest = Math.max(largest, await resident());
+  largest = Math.max(largest, rss(receiver.pid) / 1024 / 1024);
 }
 stopping = true;
 await honestly;

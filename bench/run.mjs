@@ -102,15 +102,14 @@ async function measureRounds(name, scenario, store) {
 async function measureWarm(name, order, turns) {
   const { scenario, store } = order;
   const running = new Map();
-  await store.reset({ latency: scenario.latency ?? 0, keep: scenario.keep ?? '' });
+  await reset(store, scenario);
   try {
     for (const target of scenario.targets) {
-      const contestant = await attempt(`${name}, warm-up`, target, async () => {
+      await attempt(`${name}, warm-up`, target, async () => {
         const started = await startContestant({ ...order, name: target });
+        running.set(target, started);
         await warmUp(started);
-        return started;
       });
-      if (contestant !== null) running.set(target, contestant);
     }
     const measured = [];
     for (const { label, targets } of turns) {
@@ -133,7 +132,7 @@ async function measureCold(order, turns) {
     const results = {};
     for (const target of targets) {
       results[target] = await attempt(label, target, async () => {
-        await store.reset({ latency: scenario.latency ?? 0, keep: scenario.keep ?? '' });
+        await reset(store, scenario);
         const started = await startContestant({ ...order, name: target });
         return started.measure(seconds, 2000).finally(started.stop);
       });
@@ -141,6 +140,10 @@ async function measureCold(order, turns) {
     measured.push(results);
   }
   return measured;
+}
+
+function reset(store, { latency = 0, keep = '' }) {
+  return store.reset({ latency, keep });
 }
 
 /** A failing target is reported and left out; the others continue. */

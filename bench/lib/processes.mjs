@@ -79,5 +79,15 @@ export function cpuMs(pid) {
 
 /** Largest resident memory of a process so far, in bytes. */
 export function peakRss(pid) {
-  return Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) * 1024;
+  return statusBytes(pid, 'VmHWM');
+}
+
+/** Resident memory of a process, in bytes. */
+export function rss(pid) {
+  return statusBytes(pid, 'VmRSS');
+}
+
+function statusBytes(pid, name) {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  return Number(new RegExp(`${name}:\\s+(\\d+) kB`).exec(status)?.[1] ?? 0) * 1024;
 }

@@ -6,6 +6,9 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { V8_FLAGS } from '../../scripts/v8-flags.mjs';
+import { cpuMs, peakRss, rss } from '../lib/processes.mjs';
+
+const MB = 1024 * 1024;
 
 const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 
@@ -52,9 +55,11 @@ export async function startReceiver(settings) {
     publicUrl: listening.publicUrl,
     adminUrl: listening.adminUrl,
     ended: () => ended,
-    rss: () => memoryOf(child.pid, 'VmRSS'),
-    peak: () => memoryOf(child.pid, 'VmHWM'),
-    cpu: () => cpuOf(child.pid),
+    /** Megabytes. */
+    rss: () => Math.round(rss(child.pid) / MB),
+    peak: () => Math.round(peakRss(child.pid) / MB),
+    /** Seconds. */
+    cpu: () => cpuMs(child.pid) / 1000,
     /** Longest time the event loop was blocked, in ms, about three seconds after the start and later. */
     blocked: () => Number(readFileSync(delayFile, 'utf8')),
     async metric(name) {
@@ -68,16 +73,4 @@ export async function startReceiver(settings) {
       await exited;
     },
   };
-}
-
-/** Megabytes. */
-function memoryOf(pid, name) {
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-  return Math.round(Number(new RegExp(`${name}:\\s+(\\d+)`).exec(status)?.[1]) / 1024);
-}
-
-/** Seconds of CPU time. */
-function cpuOf(pid) {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ');
-  return (Number(fields[11]) + Number(fields[12])) / 100;
 }

@@ -25,6 +25,12 @@ export interface ReceiverProcess {
 /** Production has no source by itself; most tests need no credential. */
 const OPEN_SOURCE = { default: { allowUnauthenticated: true } };
 
+/** Ports that a test does not name are free ones: the default ports may belong to a receiver that runs on this machine. */
+function onFreePorts(settings: Record<string, unknown>): Record<string, unknown> {
+  const withPort = (port: unknown) => ({ port: 0, ...(port as object | undefined) });
+  return { ...settings, receiver: withPort(settings.receiver), admin: withPort(settings.admin) };
+}
+
 interface ProcessOptions {
   readonly openFiles?: number;
   readonly nodeFlags?: readonly string[];
@@ -48,7 +54,7 @@ export async function startProcess(
       PATH: process.env.PATH ?? '',
       NODE_ENV: 'production',
       NODE_NO_WARNINGS: '1',
-      NODE_CONFIG: JSON.stringify({ sources: OPEN_SOURCE, ...settings }),
+      NODE_CONFIG: JSON.stringify({ sources: OPEN_SOURCE, ...onFreePorts(settings) }),
       ...environment,
     },
     stdio: ['ignore', 'pipe', 'pipe'],

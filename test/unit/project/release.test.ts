@@ -1,5 +1,7 @@
-import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
@@ -22,7 +24,7 @@ interface Job {
 
 const root = new URL('../../../', import.meta.url);
 const textOf = (file: string) => readFileSync(new URL(file, root), 'utf8');
-const { scripts, version } = JSON.parse(textOf('package.json'));
+const { engines, scripts, version } = JSON.parse(textOf('package.json'));
 const text = textOf('.github/workflows/release.yml');
 const workflow = parse(text) as { on: object; permissions: object; jobs: Record<string, Job> };
 const jobs = Object.entries(workflow.jobs);
@@ -54,7 +56,8 @@ describe('.github/workflows/release.yml', () => {
 
   it('publishes nothing before the checks, and releases after everything is published', () => {
     expect(workflow.jobs.package?.needs).toBe('check');
-    expect(workflow.jobs.image?.needs).toBe('check');
+    // Packages cannot be published twice, images can: what npm refuses must leave no image behind.
+    expect(workflow.jobs.image?.needs).toEqual(['check', 'package']);
     expect(workflow.jobs.release?.needs).toEqual(['check', 'package', 'image']);
     for (const [, job] of jobs) expect(job['timeout-minutes']).toBeGreaterThan(0);
   });
@@ -82,6 +85,11 @@ describe('.github/workflows/release.yml', () => {
 
   it('publishes the package with provenance, and the image with provenance and bill of materials', () => {
     expect(commands).toContain('npm publish --provenance --access public');
+    const manifest = publishedManifest({
+      GITHUB_SERVER_URL: 'https://github.com',
+      GITHUB_REPOSITORY: 'team/receiver',
+    });
+    expect(manifest.repository).toEqual({ type: 'git', url: 'git+https://github.com/team/receiver.git' });
     const build = steps.find((step) => step.uses?.startsWith('docker/build-push-action@'))?.with;
     expect(build).toMatchObject({ provenance: 'mode=max', sbom: true });
     expect(build?.outputs).toMatch(/push=true,rewrite-timestamp=true$/);
@@ -89,6 +97,44 @@ describe('.github/workflows/release.yml', () => {
       expect(build?.['build-args']).toMatch(new RegExp(`^${name}=`, 'm'));
       expect(textOf('Dockerfile')).toMatch(new RegExp(`^ARG ${name}=`, 'm'));
     }
+  });
+});
+
+/** The package.json that `npm publish` reads, after the steps before it ran in this environment. */
+function publishedManifest(environment: Record<string, string>): { repository?: unknown } {
+  const folder = mkdtempSync(join(tmpdir(), 'release-'));
+  try {
+    writeFileSync(join(folder, 'package.json'), textOf('package.json'));
+    const steps = workflow.jobs.package?.steps ?? [];
+    for (const { run } of steps) {
+      if (run === undefined || /^npm (ci|publish) /.test(run)) continue;
+      execFileSync('sh', ['-ec', run], { cwd: folder, env: { ...process.env, ...environment } });
+    }
+    return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+describe('.github/workflows/check.yml', () => {
+  const check = textOf('.github/workflows/check.yml');
+  const parsed = parse(check) as typeof workflow & { jobs: { check: { strategy: { matrix: object } } } };
+  const checkSteps = parsed.jobs.check.steps;
+
+  it('runs for pushes to main and for pull requests, with read access only', () => {
+    expect(parsed.on).toEqual({ push: { branches: ['main'] }, pull_request: null });
+    expect([parsed.permissions, parsed.jobs.check.permissions]).toEqual([{}, { contents: 'read' }]);
+  });
+
+  it('checks types, lint and the default suite on each line of Node that the package allows', () => {
+    const lines = [...engines.node.matchAll(/>=(\d+)/g)].map(([, line]) => Number(line));
+    expect(parsed.jobs.check.strategy.matrix).toEqual({ node: lines });
+    const run = checkSteps.flatMap((step) => step.run ?? []);
+    expect(run.slice(1)).toEqual(['npm run typecheck', 'npm run lint', 'npm test']);
+  });
+
+  it('pins the same actions as the release', () => {
+    for (const { uses: action } of checkSteps) if (action !== undefined) expect(uses).toContain(action);
   });
 });
 

@@ -21,6 +21,21 @@ export function configFault(config: unknown): string | null {
   return null;
 }
 
+/**
+ * Why the service would reject a submission with this configuration, or null. Tests that call `submit` may leave out what a client
+ * must send: the type that is known and, with it, a language (docs/service-interface.md#batch-api).
+ */
+export function submissionFault(config: unknown): string | null {
+  const fault = configFault(config);
+  if (fault !== null) return fault;
+  const { type, transcription_config: transcription } = config as Record<string, unknown>;
+  if (type !== 'transcription') return `config.type: unknown type ${JSON.stringify(type)}`;
+  if (!isObject(transcription)) return 'config.transcription_config: required';
+  if (typeof transcription.language !== 'string' || transcription.language === '')
+    return 'config.transcription_config.language: required';
+  return null;
+}
+
 /** Narrows a configuration that `configFault` found nothing wrong with. */
 export function asJobConfig(config: unknown): JobConfig {
   const fault = configFault(config);

@@ -4,7 +4,7 @@ import { type JobItem, jobContent } from '../content/job-contents.js';
 import type { ActiveFaults, ApiOperation } from '../faults.js';
 import { type Answer, apiError, type Call, type Handler, methodNotAllowed } from '../http-server.js';
 import type { KeyRing } from '../key-ring.js';
-import { configFault } from './job-config.js';
+import { submissionFault } from './job-config.js';
 import { listJobs } from './job-listing.js';
 import type { JobStore, NewJob, Viewer } from './job-store.js';
 import { readSubmission } from './job-submission.js';
@@ -116,7 +116,7 @@ async function submitJob(call: Call, viewer: Viewer, parts: JobsApiParts): Promi
   const submission = await readSubmission(call.headers, call.body, parts.folder).catch(() => null);
   if (!submission) return apiError(400, 'Malformed request', 'the form is broken');
   const { config, media, duration, dataName } = submission;
-  const fault = configFault(config);
+  const fault = submissionFault(config);
   if (fault) return apiError(400, 'Malformed request', fault);
   const checked = config as NewJob['config'];
   if (!media && !checked.fetch_data) return apiError(400, 'Missing data_file');

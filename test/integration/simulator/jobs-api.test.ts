@@ -41,6 +41,9 @@ async function ask(
   };
 }
 
+/** The least that a client must submit. */
+const CONFIG = '{"type":"transcription","transcription_config":{"language":"en"}}';
+
 describe('the simulated jobs API', () => {
   it.each([
     ['/v2/jobs', 200, undefined],
@@ -156,7 +159,20 @@ describe('the simulated jobs API', () => {
   it.each([
     ['no form', JSON.stringify({ type: 'transcription' }), 400, 'Bad Request'],
     ['no config', form({ data_file: 'x' }), 400, 'Malformed request'],
-    ['no media', form({ config: '{"type":"transcription"}' }), 400, 'Missing data_file'],
+    ['no configuration', form({ data_file: 'RIFF' }), 400, 'Malformed request'],
+    [
+      'no language',
+      form({ config: '{"type":"transcription"}', data_file: 'RIFF' }),
+      400,
+      'Malformed request',
+    ],
+    [
+      'an unknown type',
+      form({ config: CONFIG.replace('transcription', 'telepathy'), data_file: 'RIFF' }),
+      400,
+      'Malformed request',
+    ],
+    ['no media', form({ config: CONFIG }), 400, 'Missing data_file'],
     ['an invalid method', form({ config: notifying({ method: 'GET' }) }), 400, 'Malformed request'],
     [
       'contents it does not know',
@@ -180,7 +196,7 @@ describe('the simulated jobs API', () => {
   });
 
   it('takes a submission with config and data_file', async () => {
-    const body = form({ config: '{"type":"transcription"}', data_file: 'RIFF' });
+    const body = form({ config: CONFIG, data_file: 'RIFF' });
     const answer = await ask('/v2/jobs/', { method: 'POST', body });
     expect(answer.status).toBe(201);
     const { id } = JSON.parse(answer.body);
@@ -193,7 +209,7 @@ describe('the simulated jobs API', () => {
     ['44.1 kHz stereo', wav(44_100, 1.5, 2), 1.5],
     ['no WAV file, taken for 128 kbit/s', Buffer.alloc(44 + 16_000), 1],
   ])('knows the duration of an upload: %s', async (_what, media, seconds) => {
-    const body = form({ config: '{"type":"transcription"}' });
+    const body = form({ config: CONFIG });
     body.set('data_file', new Blob([new Uint8Array(media)]), 'a.wav');
     const { id } = JSON.parse((await ask('/v2/jobs', { method: 'POST', body })).body);
     expect(simulator.job(id)?.duration).toBe(seconds);
@@ -260,5 +276,5 @@ function form(fields: Record<string, string>): FormData {
 
 function notifying(entry: Record<string, unknown>): string {
   const notification = { url: 'http://127.0.0.1/', ...entry };
-  return JSON.stringify({ type: 'transcription', notification_config: [notification] });
+  return JSON.stringify({ ...JSON.parse(CONFIG), notification_config: [notification] });
 }

@@ -60,7 +60,8 @@ describe('the simulated service', () => {
   it('shows any job to a temporary key without client_ref, and to one with it only its own', async () => {
     const own = await makeKey('', { ttl: 60, client_ref: 'u' });
     const form = new FormData();
-    form.set('config', '{"type":"transcription","fetch_data":{"url":"http://127.0.0.1/a.wav"}}');
+    const config = { type: 'transcription', transcription_config: { language: 'en' } };
+    form.set('config', JSON.stringify({ ...config, fetch_data: { url: 'http://127.0.0.1/a.wav' } }));
     const request = { method: 'POST', headers: bearer(own), body: form };
     const created = await fetch(`${simulator.batchUrls.eu1}/v2/jobs`, request);
     const { id } = (await created.json()) as { id: string };

@@ -63,9 +63,9 @@ describe('the documented examples', () => {
   it('break a live session and keep what was final', async () => {
     type Example = (speech: Uint8Array[]) => Promise<{ segments: { text: string }[]; frames: number[] }>;
     const example = await exampleOf<Example>('docs/simulator.md#2');
-    const second = silence(1);
-    const { segments, frames } = await example([second, second, second, second]);
-    expect(frames.length).toBeGreaterThanOrEqual(3);
+    const { segments, frames } = await example(Array.from({ length: 40 }, () => silence(1)));
+    expect(frames.length).toBeGreaterThan(3);
+    expect(segments.length).toBeGreaterThan(0);
     expect(segments.every(({ text }) => text !== '')).toBe(true);
   });
 });

@@ -16,9 +16,9 @@ RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY tsconfig.json tsconfig.build.json ./
 COPY scripts ./scripts
 COPY src ./src
-RUN npm run build && node scripts/sbom.mjs >sbom.cdx.json && rm -rf node_modules
-# A third of what npm installs is types, source maps and documentation, which no program loads.
-RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund && node scripts/prune-packages.mjs node_modules
+RUN npm run build && node scripts/sbom.mjs --with-node >sbom.cdx.json && rm -rf node_modules
+# A third of what npm installs and the compiler writes is types, source maps and documentation, which no program loads.
+RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund && node scripts/prune-packages.mjs node_modules dist
 # Where the embedded file store of the default configuration (file:./data) writes; a volume belongs here. Everything else may
 # be read-only. A link and not a variable: TR_STORE_URL would win over the store.url of a mounted configuration.
 RUN mkdir -p /image/volume/data /image/links/app && ln -s /data /image/links/app/data
@@ -40,8 +40,9 @@ ENV NODE_ENV=production MALLOC_ARENA_MAX=2
 USER 10001:10001
 EXPOSE 8080 8081
 STOPSIGNAL SIGTERM
+# The port is the receiver's own setting, from wherever that comes: the environment or a mounted configuration.
 HEALTHCHECK --interval=10s --timeout=5s --start-period=20s --retries=3 \
-  CMD ["/usr/local/bin/node", "-e", "fetch(`http://127.0.0.1:${process.env.TR_PORT || 8080}/healthz`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
+  CMD ["/usr/local/bin/node", "-e", "import('/app/dist/config/load-settings.js').then((config) => fetch(`http://127.0.0.1:${config.loadSettings(process.env).tree.receiver.port}/healthz`)).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
 # Node itself is process 1: no shell in between that would swallow SIGTERM, and the receiver starts no children to reap.
 # The flags, which `npm start` has as well, keep memory small and flat: docs/performance.md, "Flags of Node".
 ENTRYPOINT ["/usr/local/bin/node", "--no-allocation-site-pretenuring", "--max-semi-space-size=8", "--liftoff-only", "--expose-gc", "dist/main.js"]

@@ -71,6 +71,50 @@ function folderOf(name: string, files: Record<string, string>): string {
   return folder;
 }
 
+/** Starts services of docker-compose.yml as they stand there, with other names and ports: there is one network here. */
+async function startComposed(): Promise<{ data: string; stop: () => Promise<void> }> {
+  const { receiver, simulator } = readManifest('docker-compose.yml').services;
+  const [callbacks, admin, service] = [await freePort(), await freePort(), await freePort()];
+  const here = (text: string) =>
+    text
+      .replace('receiver:8080', `127.0.0.1:${callbacks}`)
+      .replace('simulator:9100', `127.0.0.1:${service}`)
+      .replace('eu1=9100', `eu1=${service}`);
+  const data = folderOf('composed', {});
+  await chown(data, 10_001, 10_001);
+  const environment = Object.entries<string>(receiver.environment).map(([name, value]) => [
+    name,
+    here(value),
+  ]);
+  const started = [
+    await startContainer(image, {
+      volumes: { '/data': data },
+      tmpfs: receiver.tmpfs,
+      env: { ...Object.fromEntries(environment), TR_PORT: String(callbacks), TR_ADMIN_PORT: String(admin) },
+    }),
+  ];
+  await until(
+    async () => (await fetch(`http://127.0.0.1:${callbacks}/readyz`).catch(() => null))?.ok === true,
+  );
+  started.push(
+    await startContainer(image, {
+      volumes: {},
+      tmpfs: simulator.tmpfs,
+      env: {},
+      args: simulator.command.map(here),
+    }),
+  );
+  return {
+    data,
+    stop: async () => {
+      for (const { pid, ended: end } of started.reverse()) {
+        if (existsSync(`/proc/${pid}`)) process.kill(pid, 'SIGKILL');
+        await end;
+      }
+    },
+  };
+}
+
 async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -147,9 +191,23 @@ describe('the image', () => {
       expect(existsSync(path.join(image.rootfs, 'usr/local/bin', tool))).toBe(false);
   });
 
-  it('lists in its bill of materials exactly the packages it holds', () => {
+  it('has no maps and no types, which no program loads', () => {
     const app = path.join(image.rootfs, 'app');
-    const { components } = JSON.parse(readFileSync(path.join(app, 'sbom.cdx.json'), 'utf8'));
+    expect(filesIn(app).filter((file) => /\.(map|d\.[cm]?ts) /.test(file))).toEqual([]);
+  });
+
+  it('lists in its bill of materials exactly the packages it holds, and Node', () => {
+    const app = path.join(image.rootfs, 'app');
+    const { components, metadata } = JSON.parse(readFileSync(path.join(app, 'sbom.cdx.json'), 'utf8'));
+    const [node] = components.splice(-1);
+    const version = execFileSync(path.join(image.rootfs, 'usr/local/bin/node'), ['--version'], {
+      encoding: 'utf8',
+    });
+    expect([metadata.component.name, node.name, `v${node.version}`]).toEqual([
+      'transcript-receiver',
+      'node',
+      version.trim(),
+    ]);
     const listed = components.map(({ name, version }: Record<string, string>) => `${name}@${version}`);
     expect([...new Set<string>(listed)].sort()).toEqual(packagesIn(path.join(app, 'node_modules')));
   });
@@ -193,6 +251,26 @@ describe('the image', () => {
   it('fails its health check when no server responds', async () => {
     const [, ...command] = image.config.Healthcheck.Test;
     expect(await container.exec(['env', 'TR_PORT=1', ...command])).toBe(1);
+  });
+
+  it('asks the port of the settings, wherever they come from', async () => {
+    const [, ...command] = image.config.Healthcheck.Test;
+    const codeFor = (port: number) => {
+      const settings = JSON.stringify({ receiver: { port } });
+      return container.exec(['env', '-u', 'TR_PORT', `NODE_CONFIG=${settings}`, ...command]);
+    };
+    expect([await codeFor(ports.public), await codeFor(1)]).toEqual([0, 1]);
+  });
+
+  it('runs the try-out of docker-compose.yml: the simulator sends, the receiver stores', async () => {
+    const composed = await startComposed();
+    try {
+      const jobs = path.join(composed.data, 'jobs');
+      const stored = () => (existsSync(jobs) ? readdirSync(jobs, { recursive: true }).map(String) : []);
+      await until(async () => stored().some((file) => file.endsWith('transcript.json')));
+    } finally {
+      await composed.stop();
+    }
   });
 
   it.each(['a', 'b'])('takes a callback with credential %s and keeps it in the volume', async (slot) => {

@@ -34,6 +34,8 @@ export function buildImage(script: string, folder: string): Image {
 export interface ContainerOptions {
   /** Folders of this machine by where they are mounted; the only places that can be written. */
   readonly volumes: Readonly<Record<string, string>>;
+  /** Places of empty file systems in memory that can be written, too. */
+  readonly tmpfs?: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly args?: readonly string[];
 }
@@ -50,7 +52,7 @@ export interface Container {
 
 /*
  * A container without an engine: mount and process namespaces of its own, the image's root read-only, nothing but
- * the volumes, /dev and an empty /proc in it, the image's user. Other isolation (network, cgroups, capabilities) does not
+ * the volumes, empty file systems in memory, /dev and an empty /proc in it, the image's user. Other isolation (network, cgroups, capabilities) does not
  * matter for these tests.
  */
 const ENTER = `
@@ -60,6 +62,7 @@ mount --bind "$root" "$root"
 mount --rbind /dev "$root/dev"
 mount -t proc proc "$root/proc"
 while [ "$1" != -- ]; do mount --bind "$1" "$root$2"; shift 2; done; shift
+while [ "$1" != -- ]; do mount -t tmpfs -o mode=1777 tmpfs "$root$1"; shift; done; shift
 mount -o remount,bind,ro "$root"
 exec chroot --userspec="$user" --groups= "$root" env -i -C "$workdir" "$@"
 `;
@@ -87,14 +90,18 @@ export async function startContainer(image: Image, options: ContainerOptions): P
   };
 }
 
-function enter(image: Image, { volumes, env }: ContainerOptions, command: readonly string[]): ChildProcess {
+function enter(
+  image: Image,
+  { volumes, tmpfs = [], env }: ContainerOptions,
+  command: readonly string[],
+): ChildProcess {
   const mounts = Object.entries(volumes).flatMap(([target, source]) => [source, target]);
   const environment = [
     ...image.config.Env,
     ...Object.entries(env).map(([name, value]) => `${name}=${value}`),
   ];
   const { User: user, WorkingDir: workdir } = image.config;
-  const script = ['sh', '-c', ENTER, 'enter', image.rootfs, user, workdir, ...mounts, '--'];
+  const script = ['sh', '-c', ENTER, 'enter', image.rootfs, user, workdir, ...mounts, '--', ...tmpfs, '--'];
   const namespaces = ['--mount', '--pid', '--fork', '--kill-child'];
   return spawn('unshare', [...namespaces, ...script, ...environment, ...command], {
     stdio: ['ignore', 'pipe', 'pipe'],

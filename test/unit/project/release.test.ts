@@ -118,7 +118,8 @@ function publishedManifest(environment: Record<string, string>): { repository?: 
 
 describe('.github/workflows/check.yml', () => {
   const check = textOf('.github/workflows/check.yml');
-  const parsed = parse(check) as typeof workflow & { jobs: { check: { strategy: { matrix: object } } } };
+  type Check = Job & { readonly strategy: { readonly matrix: object } };
+  const parsed = parse(check) as Omit<typeof workflow, 'jobs'> & { jobs: { check: Check } };
   const checkSteps = parsed.jobs.check.steps;
 
   it('runs for pushes to main and for pull requests, with read access only', () => {

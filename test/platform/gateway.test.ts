@@ -43,18 +43,24 @@ describe.each(GATEWAYS)('k8s/gateway/%s', (name) => {
     ]);
   });
 
-  it('puts everything into the namespace of the service, except the class of the gateway', () => {
+  it('puts everything into the namespace of the service, except a class of its own', () => {
     for (const { kind, metadata } of manifests) {
       const { namespace } = metadata as { namespace?: string };
       expect([kind, namespace]).toEqual([kind, kind === 'GatewayClass' ? undefined : 'transcript-receiver']);
     }
-    expect(gateway.spec.gatewayClassName).toBe(pick(manifests, 'GatewayClass').metadata.name);
   });
 });
 
 describe('Envoy Gateway', () => {
   const manifests = renderGateway('envoy');
   const client = pick(manifests, 'ClientTrafficPolicy').spec;
+
+  it('uses the class of the cluster, which it neither makes nor changes', () => {
+    const { gatewayClassName } = pick(manifests, 'Gateway').spec;
+    expect(gatewayClassName).toBe(readManifest('k8s/gateway/envoy/gateway-class.yaml').metadata.name);
+    expect(manifests.map(({ kind }) => kind)).not.toContain('GatewayClass');
+  });
+
   const backend = pick(manifests, 'BackendTrafficPolicy').spec;
 
   it('neither buffers bodies nor counts their whole duration', () => {
@@ -91,7 +97,9 @@ describe('AWS Load Balancer Controller', () => {
   const target = pick(manifests, 'TargetGroupConfiguration').spec;
 
   it('closes idle connections before the receiver does', () => {
-    const { parametersRef } = pick(manifests, 'GatewayClass').spec;
+    const own = pick(manifests, 'GatewayClass');
+    expect(pick(manifests, 'Gateway').spec.gatewayClassName).toBe(own.metadata.name);
+    const { parametersRef } = own.spec;
     const { kind, metadata } = balancer;
     expect(parametersRef).toMatchObject({ kind, name: metadata.name, namespace: 'transcript-receiver' });
     expectBetweenTimeouts(

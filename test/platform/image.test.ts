@@ -72,7 +72,7 @@ function folderOf(name: string, files: Record<string, string>): string {
 }
 
 /** Starts services of docker-compose.yml as they stand there, with other names and ports: there is one network here. */
-async function startComposed(): Promise<{ data: string; stop: () => Promise<void> }> {
+async function startComposed() {
   const { receiver, simulator } = readManifest('docker-compose.yml').services;
   const [callbacks, admin, service] = [await freePort(), await freePort(), await freePort()];
   const here = (text: string) =>
@@ -106,6 +106,8 @@ async function startComposed(): Promise<{ data: string; stop: () => Promise<void
   );
   return {
     data,
+    isRunning: () => started.every(({ pid }) => existsSync(`/proc/${pid}`)),
+    output: () => started.map((each) => each.output()).join(''),
     stop: async () => {
       for (const { pid, ended: end } of started.reverse()) {
         if (existsSync(`/proc/${pid}`)) process.kill(pid, 'SIGKILL');
@@ -267,7 +269,10 @@ describe('the image', () => {
     try {
       const jobs = path.join(composed.data, 'jobs');
       const stored = () => (existsSync(jobs) ? readdirSync(jobs, { recursive: true }).map(String) : []);
-      await until(async () => stored().some((file) => file.endsWith('transcript.json')));
+      await until(
+        async () => stored().some((file) => /transcript\.json$/.test(file)) || !composed.isRunning(),
+      );
+      if (!composed.isRunning()) throw new Error(composed.output());
     } finally {
       await composed.stop();
     }

@@ -17,10 +17,10 @@ export interface KeptConflict {
 const PLAIN = { contentType: 'text/plain', metadata: {} } as const;
 
 /**
- * Decides which copy of a streamed conflict stays. Such a conflict is named by its delivery, so that concurrent deliveries
- * of identical bytes write two objects. Every delivery calls this before it answers, with its copy already visible. The
- * first call names the copy that stays, by a conditional write; all others return its key. Their own copies have not been
- * reported to anyone, so that they may be removed.
+ * Decides which copy of a conflict stays. A streamed one is named by its delivery, one in memory by its hash, so that concurrent
+ * deliveries of identical bytes write several objects. Every delivery calls this before it answers, with its copy already visible. The
+ * first call names the copy that stays, by a conditional write; all others return its key. Copies
+ * of their own have not been reported to anyone, so that they may be removed.
  *
  * @returns the key of the copy that stays
  */

@@ -1,6 +1,11 @@
 import type { ItemIdentity, StoredItem } from '../domain/item.js';
 import { Problem } from '../domain/problem.js';
-import { type ObjectHeaders, type ObjectStore, StoreError } from '../store/object-store.js';
+import {
+  type CreateResult,
+  type ObjectHeaders,
+  type ObjectStore,
+  StoreError,
+} from '../store/object-store.js';
 import { type ArtefactContext, artefactHeaders } from './artefact-headers.js';
 import { claimConflict } from './claim-conflict.js';
 import { artefactPath, conflictKey, jobFolder } from './layout.js';
@@ -68,7 +73,7 @@ export async function commitBuffered(
     if (found.sha256 !== item.sha256) {
       return item.description.standsIn
         ? existing(place, found)
-        : await commitConflict(place, content.bytes, headers);
+        : await commitConflict(place, bufferedCopy(place, content.bytes, headers));
     }
     // A write whose answer was lost ends in `exists` as well; its metadata has this delivery's id.
     const ours = found.info.metadata['delivery-id'] === context.deliveryId && !repeated;
@@ -85,22 +90,6 @@ function headersOf({ context, identity, item }: Place): ObjectHeaders {
 /** An item that stands in never replaces or contradicts an existing one: the existing one is reported. */
 function existing(place: Place, { info, size, sha256 }: Found): StoredItem {
   return { kind: place.identity.kind, key: info.key, size, sha256, outcome: 'identical' };
-}
-
-/**
- * Stores different bytes for an existing key under their own hash. When the same bytes come again, the outcome is
- * `identical`, as it is for the first key.
- */
-async function commitConflict(place: Place, content: Buffer, headers: ObjectHeaders): Promise<StoredItem> {
-  const { store, context, item } = place;
-  const key = conflictKey(place.folder, place.path, item.sha256);
-  if ((await store.create(key, content, headers)) === 'created') return stored(place, key, 'conflict');
-  const found = await proveOrReadBack(store, key, { bytes: content, sha256: item.sha256 });
-  if (found?.sha256 !== item.sha256) {
-    throw new StoreError('create', `${key} holds other bytes than its name says`);
-  }
-  const ours = found.info.metadata['delivery-id'] === context.deliveryId;
-  return stored(place, key, ours ? 'conflict' : 'identical');
 }
 
 /** Makes a streamed item visible, or proves that its bytes lie there already. */
@@ -126,32 +115,72 @@ export async function commitStreamed(
   return stored(place, target.key, ours ? 'created' : 'identical');
 }
 
-async function commitStreamedConflict(place: Place, target: StreamTarget): Promise<StoredItem> {
+async function commitStreamedConflict(place: Place, { key, upload }: StreamTarget): Promise<StoredItem> {
   const { store, item } = place;
   const ownKey = place.folder + place.path;
   if (item.description.standsIn) {
-    await target.upload.abort();
+    await upload.abort();
     const found = await readBack(store, ownKey);
     if (found !== null) return existing(place, found);
     throw new StoreError('complete', `${ownKey} was there and is gone`);
   }
   if (await holdsBytes(store, ownKey, item)) {
-    await target.upload.abort();
+    await upload.abort();
     return stored(place, ownKey, 'identical');
   }
-  const known = await knownConflict(place);
-  if (known !== null) {
-    await target.upload.abort();
-    return stored(place, await claim(place, known), 'identical');
+  return commitConflict(place, { key, write: () => upload.complete(), abandon: () => upload.abort() });
+}
+
+/** A copy of the item that is not written yet. */
+interface ConflictCopy {
+  /** Has the hash of the bytes, so that other deliveries may write it as well, or the id of this delivery. */
+  readonly key: string;
+  write(): Promise<CreateResult>;
+  abandon(): Promise<void>;
+}
+
+/** A conflict in memory is named by its hash. */
+function bufferedCopy(place: Place, content: Buffer, headers: ObjectHeaders): ConflictCopy {
+  const key = conflictKey(place.folder, place.path, place.item.sha256);
+  return { key, write: () => place.store.create(key, content, headers), abandon: async () => {} };
+}
+
+/**
+ * Keeps bytes that differ from those at the item's key. However they come, streamed or not and several times at once, one copy
+ * stays: one delivery reports a conflict, and all others are identical.
+ */
+async function commitConflict(place: Place, copy: ConflictCopy): Promise<StoredItem> {
+  const { store, item, context } = place;
+  const before = await keptBefore(place);
+  if (before !== null) {
+    await copy.abandon();
+    return before;
   }
-  if ((await target.upload.complete()) === 'exists' && !(await holdsBytes(store, target.key, item))) {
-    throw new StoreError('complete', `${target.key} holds other bytes than were sent`);
+  let isOurs = true;
+  if ((await copy.write()) === 'exists') {
+    const found = await readBack(store, copy.key);
+    if (found === null) {
+      // Its writer removed it in favour of the copy that another delivery had claimed.
+      const other = await keptBefore(place);
+      if (other !== null) return other;
+      throw new StoreError('create', `${copy.key} was there and is gone`);
+    }
+    if (found.sha256 !== item.sha256) {
+      throw new StoreError('create', `${copy.key} holds other bytes than were sent`);
+    }
+    isOurs = found.info.metadata['delivery-id'] === context.deliveryId;
   }
-  const key = await claim(place, target.key);
-  if (key === target.key) return stored(place, key, 'conflict');
+  const key = await claim(place, copy.key);
+  if (key === copy.key) return stored(place, key, isOurs ? 'conflict' : 'identical');
   // Without permission to delete the copy stays.
-  await store.delete(target.key).catch(() => undefined);
+  if (isOurs) await store.delete(copy.key).catch(() => undefined);
   return stored(place, key, 'identical');
+}
+
+/** The item as an earlier delivery kept it; null when none did. */
+async function keptBefore(place: Place): Promise<StoredItem | null> {
+  const key = await knownConflict(place);
+  return key === null ? null : stored(place, await claim(place, key), 'identical');
 }
 
 function claim({ store, item: { size, sha256 }, folder, path }: Place, key: string): Promise<string> {

@@ -30,7 +30,6 @@ export async function openStreamTarget(
   const ownKey = folder + path;
   const headers = artefactHeaders(context, identity, { fileName, ...(sha256 !== null && { sha256 }) });
   const isClaimed = claimed.has(ownKey);
-  // At once: while an upload is being opened early, an earlier item of the same name may be moved out of memory.
   claimed.add(ownKey);
   const own = isClaimed ? null : await openIfFree(store, ownKey, headers);
   if (own !== null) return { key: ownKey, isConflict: false, upload: own };

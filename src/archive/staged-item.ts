@@ -47,7 +47,6 @@ export class StagedItem implements IncomingItem {
   #ended = false;
   /** The upload that is being opened; `discard` waits for it in order to abort it. */
   #opening: Promise<StreamTarget> | null = null;
-  #opensEarly: boolean;
   #discarded = false;
   /** Null before the first: most items are small. */
   #inFlight: Set<Promise<void>> | null = null;
@@ -58,8 +57,6 @@ export class StagedItem implements IncomingItem {
     this.#memory = memory;
     this.#rules = rules;
     this.#part = new PartBuffer(memory, rules.partSize, description.expectedBytes ?? rules.expectedBytes);
-    const rest = rules.expectedBytes - memory.lease.fillRate.arrived;
-    this.#opensEarly = description.isMedia === true && rest > rules.partSize;
   }
 
   /** Path below the job's folder, once the item is identified. */
@@ -76,7 +73,6 @@ export class StagedItem implements IncomingItem {
   write(chunk: Buffer): Promise<void> | undefined {
     const { fillRate } = this.#memory.lease;
     fillRate.received(chunk.length);
-    if (this.#opensEarly && this.#part.length >= this.#part.room) this.#openEarly();
     this.size += chunk.length;
     const waiting =
       chunk.length <= this.#part.room ? this.#part.append(chunk) : this.#writeAcrossParts(chunk);
@@ -98,7 +94,7 @@ export class StagedItem implements IncomingItem {
   }
 
   async #endStream(): Promise<void> {
-    await this.#startStreaming();
+    await this.#opening;
     this.#sendPart();
     if (this.#hash !== null) this.sha256 = this.#hash.digest('hex');
     await this.#settle();
@@ -146,18 +142,8 @@ export class StagedItem implements IncomingItem {
     this.#throwFailure();
   }
 
-  /**
-   * Opens the upload when half of the first part is there, so that the full part need not wait for it: by then the sender
-   * has shown that it goes on, and it has got memory. A failure is thrown when the part is full.
-   */
-  #openEarly(): void {
-    this.#opensEarly = false;
-    this.#startStreaming().catch(() => undefined);
-  }
-
   async #startStreaming(): Promise<void> {
     if (this.target !== null) return;
-    if (this.#opening !== null) return this.#opened();
     this.identity = this.description.identify(this.#part.bytes(), false);
     this.#hash = createHash('sha256');
     await this.#openStream(this.identity, null);
@@ -166,10 +152,6 @@ export class StagedItem implements IncomingItem {
   async #openStream(identity: ItemIdentity, sha256: string | null): Promise<void> {
     if (this.#discarded) throw new LeaseClosedError();
     this.#opening = this.#rules.openStream(this.description, identity, sha256);
-    await this.#opened();
-  }
-
-  async #opened(): Promise<void> {
     this.target = await this.#opening;
   }
 

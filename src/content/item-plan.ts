@@ -6,7 +6,6 @@ import type { JsonCheck } from './json-check.js';
 export interface ItemPlan {
   identify(beginning: Buffer, whole: boolean): ItemIdentity;
   readonly json?: JsonCheck | undefined;
-  readonly isMedia?: boolean;
   /** Whether invalid JSON makes the delivery undecodable; called when it turns out to be invalid. */
   mustBeJson?(): boolean;
 }
@@ -15,19 +14,13 @@ export interface ItemPlan {
 export class PlannedItem implements ItemDescription {
   readonly fileName: string | undefined;
   readonly expectedBytes: number | undefined;
-  readonly isMedia: boolean;
   readonly #plan: ItemPlan;
   readonly #item: IncomingItem;
   bytes = 0;
 
-  constructor(
-    sink: ItemSink,
-    plan: ItemPlan,
-    details: Omit<ItemDescription, 'identify' | 'isMedia' | 'standsIn'>,
-  ) {
+  constructor(sink: ItemSink, plan: ItemPlan, details: Omit<ItemDescription, 'identify' | 'standsIn'>) {
     this.fileName = details.fileName;
     this.expectedBytes = details.expectedBytes;
-    this.isMedia = plan.isMedia === true;
     this.#plan = plan;
     this.#item = sink.open(this);
   }

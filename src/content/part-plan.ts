@@ -48,16 +48,12 @@ class KnownPart implements ItemPlan {
     this.json = kind === 'transcript.json-v2' || kind === 'jobinfo' ? new JsonCheck() : undefined;
   }
 
-  get isMedia(): boolean {
-    return this.#kind === 'data';
-  }
-
   mustBeJson(): boolean {
     return true;
   }
 
   identify(): ItemIdentity {
-    return this.isMedia
+    return this.#kind === 'data'
       ? identityOf('data', storableType(this.#head.contentType ?? null))
       : identityOf(this.#kind);
   }

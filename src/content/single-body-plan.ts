@@ -14,7 +14,7 @@ export function singleBodyPlan(
   if (isJson(type)) return new JsonPlan();
   if (type.essence === 'text/plain') return textPlan(contents);
   const identity = identityOf('data', storableType(contentType));
-  return { identify: () => identity, isMedia: true };
+  return { identify: () => identity };
 }
 
 class JsonPlan implements ItemPlan {

@@ -37,8 +37,6 @@ export interface ItemDescription {
   readonly fileName?: string | undefined;
   /** Most bytes it can have by the sender's framing; lets buffers have the right size at once. */
   readonly expectedBytes?: number | undefined;
-  /** Media, whatever its content: probably as large as the sender's framing allows. */
-  readonly isMedia?: boolean;
   /** A substitute for the real item: it is dropped when something is stored under its key already. */
   readonly standsIn?: boolean;
 }

@@ -111,16 +111,6 @@ describe('decodeBody: one raw body', () => {
     expect(encoded.items[0]?.description.expectedBytes).toBeUndefined();
   });
 
-  it.each([
-    ['audio/wav', true],
-    [null, true],
-    ['application/json', false],
-    ['text/plain', false],
-  ])('of type %s is media: %s', async (contentType, isMedia) => {
-    const { items } = await decode({ contentType, body: '{"format":"2.9"}' });
-    expect(items.map(({ description }) => description.isMedia === true)).toEqual([isMedia]);
-  });
-
   it.each(['{"a":1', '{"a":1}x', 'x', ' ', '{"results":[}'])(
     'JSON that does not parse is undecodable: %s',
     async (body) => {
@@ -283,19 +273,6 @@ describe('decodeBody: forms', () => {
     await expect(form([{ name: 'data_file', body }], sent)).rejects.toMatchObject({ reason: 'json-invalid' });
     const whole = await form([{ name: 'data_file', body: body.replace(',]', ']') }], sent);
     expect(whole.got[0]?.[0]).toBe('transcript.json-v2');
-  });
-
-  it('knows media by the name of its part alone', async () => {
-    const parts = ['data', 'transcript.txt', 'transcript', 'data_file', 'other'].map((name) => ({
-      name,
-      type: 'audio/wav',
-      body: '{}',
-    }));
-    const { items } = await form(parts);
-    expect(items.map(({ description }) => description.isMedia === true)).toEqual([
-      true,
-      ...[false, false, false, false],
-    ]);
   });
 });
 

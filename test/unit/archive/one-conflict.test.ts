@@ -1,0 +1,132 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import type { StagedDelivery } from '../../../src/archive/archive.js';
+import type { ObjectStore } from '../../../src/store/object-store.js';
+import { openStore } from '../../../src/store/open-store.js';
+import {
+  archiveOver,
+  context,
+  keysOf,
+  MEDIA,
+  putItem,
+  randomContent,
+} from '../../support/store/archive-fixture.js';
+import { openStandInPlace, PART } from '../../support/store/stand-in-store.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
+
+/*
+ * The same bytes are streamed by one delivery and held in memory by another when memory is short, or when replicas have
+ * different parts. They are one conflict all the same.
+ */
+
+async function onFiles() {
+  const folder = await temporaryFolder();
+  const store = await openStore({ url: `file:${folder.path}`, partSize: 64 * 1024, fsync: false });
+  return { store, dispose: () => folder.remove() };
+}
+
+async function onS3() {
+  const { standIn, options } = await openStandInPlace();
+  return { store: await openStore({ ...options, partSize: PART }), dispose: () => standIn.close() };
+}
+
+type Way = 'streamed' | 'in memory';
+const WAYS: readonly Way[] = ['streamed', 'in memory'];
+const FIRST = 'jobs/job1/data';
+
+describe.each([
+  ['files', onFiles],
+  ['S3', onS3],
+])('identical bytes of a conflict, on %s', (_, open) => {
+  let place: Awaited<ReturnType<typeof open>>;
+  let content: Buffer;
+
+  beforeEach(async () => {
+    place = await open();
+    content = randomContent(place.store.partSize + 1000);
+    await (await staged(place.store, 'in memory', randomContent(100))).commit();
+  });
+  afterEach(async () => {
+    await place.store.close();
+    await place.dispose();
+  });
+
+  async function staged(store: ObjectStore, way: Way, bytes = content): Promise<StagedDelivery> {
+    const partSize = way === 'streamed' ? store.partSize : store.partSize * 2;
+    const delivery = archiveOver({ ...store, partSize }).archive.begin(context());
+    await putItem(delivery, MEDIA, bytes);
+    return delivery;
+  }
+
+  it.each(WAYS.flatMap((first) => WAYS.map((then) => [first, then] as const)))(
+    'that came %s, then %s, are kept once',
+    async (first, then) => {
+      const [before] = await (await staged(place.store, first)).commit();
+      const [after] = await (await staged(place.store, then)).commit();
+      expect(before?.outcome).toBe('conflict');
+      expect(after).toEqual({ ...before, outcome: 'identical' });
+      expect(await keysOf(place.store, 'jobs/')).toEqual([before?.key, FIRST].sort());
+    },
+  );
+
+  it('that come both ways at once are kept once, and all but one delivery report them as identical', async () => {
+    const ways = ['in memory', 'streamed', 'streamed', 'in memory'] as const;
+    const store = stepByStep(place.store, ways.length);
+    const deliveries = await Promise.all(ways.map((way) => staged(store, way)));
+    const items = (await Promise.all(deliveries.map((delivery) => delivery.commit()))).flat();
+    const outcomes = items.map(({ outcome }) => outcome).sort();
+    expect(outcomes).toEqual(['conflict', 'identical', 'identical', 'identical']);
+    const [kept] = items.map(({ key }) => key);
+    expect(new Set(items.map(({ key }) => key))).toEqual(new Set([kept]));
+    expect(await keysOf(place.store, 'jobs/')).toEqual([kept, FIRST].sort());
+  });
+
+  it('stay where the claim says when the copy of another delivery is removed while it is being read', async () => {
+    const streamed = await staged(place.store, 'streamed');
+    const store: ObjectStore = {
+      ...place.store,
+      async create(key, body, headers) {
+        if (!key.startsWith('jobs/job1/conflicts/')) return place.store.create(key, body, headers);
+        // Another delivery wrote the same key, lost the claim to the streamed one, and removed its own copy.
+        await streamed.commit();
+        return 'exists';
+      },
+    };
+    const [item] = await (await staged(store, 'in memory')).commit();
+    expect(item).toMatchObject({ outcome: 'identical' });
+    expect(await keysOf(place.store, 'jobs/')).toEqual([item?.key, FIRST].sort());
+  });
+});
+
+/** All deliveries look for an earlier copy before any writes its own, and have written it before any claims it. */
+function stepByStep(store: ObjectStore, deliveries: number): ObjectStore {
+  const [looked, written] = [meeting(deliveries), meeting(deliveries)];
+  async function write<T>(key: string, run: () => Promise<T>): Promise<T> {
+    if (!key.startsWith('jobs/job1/conflicts/')) return run();
+    await looked();
+    const result = await run();
+    await written();
+    return result;
+  }
+  return {
+    ...store,
+    create: (key, body, headers) => write(key, () => store.create(key, body, headers)),
+    async startUpload(key, headers) {
+      const upload = await store.startUpload(key, headers);
+      return { ...upload, complete: () => write(key, () => upload.complete()) };
+    },
+  };
+}
+
+/** Resolves for everybody once `count` have come. */
+function meeting(count: number): () => Promise<void> {
+  let come = 0;
+  let release: () => void = () => undefined;
+  const everybody = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  return () => {
+    come += 1;
+    if (come === count) release();
+    return everybody;
+  };
+}

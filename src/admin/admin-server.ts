@@ -1,8 +1,10 @@
-import { createServer, type Server } from 'node:http';
+import { createServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { Express } from 'express';
+import { withCheckedHead } from '../receiver/http/checked-head.js';
 import { expressMessages } from '../receiver/http/express-messages.js';
 import { headersCheckInterval } from '../receiver/http/headers-check-interval.js';
+import { rejectConnect } from '../receiver/http/malformed-requests.js';
 import type { AdminCertificate } from './admin-certificate.js';
 
 export interface AdminServerOptions {
@@ -33,26 +35,30 @@ export function createAdminServer(
     keepAliveTimeout: options.keepAliveTimeout,
     maxHeaderSize: options.maxHeaderBytes,
   };
+  const listener = withCheckedHead(app);
   const server =
-    certificate === null ? createServer(settings, app) : openTls(app, settings, options, certificate);
+    certificate === null
+      ? createServer(settings, listener)
+      : openTls(listener, settings, options, certificate);
   // The connection limit listens to this event too, and with a listener Node does not send 100 by itself.
   server.on('checkContinue', (request, response) => {
     response.writeContinue();
-    app(request, response);
+    listener(request, response);
   });
+  rejectConnect(server);
   server.setTimeout(IDLE);
   return server;
 }
 
 function openTls(
-  app: Express,
+  listener: RequestListener,
   settings: object,
   { headersTimeout }: AdminServerOptions,
   certificate: AdminCertificate,
 ): Server {
   const server = createTlsServer(
     { ...settings, ...certificate.pair(), handshakeTimeout: headersTimeout },
-    app,
+    listener,
   );
   // Connections that are open keep the certificate that they began with.
   certificate.follow((pair) => server.setSecureContext(pair));

@@ -157,6 +157,29 @@ describe('a request without a Host', () => {
   });
 });
 
+describe('a head that Node accepts and HTTP/1.1 does not', () => {
+  const PORTS = [
+    ['the public port', () => service.publicUrl],
+    ['the admin port', () => service.adminUrl],
+  ] as const;
+  const HEADS = [
+    ['two Hosts', 'GET /healthz HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n'],
+    ['a fragment', 'GET /healthz#x HTTP/1.1\r\nHost: a\r\n\r\n'],
+    ['CONNECT', 'CONNECT a:443 HTTP/1.1\r\nHost: a\r\n\r\n'],
+  ] as const;
+
+  it.each(PORTS.flatMap(([port, url]) => HEADS.map(([what, head]) => [port, what, url, head] as const)))(
+    '%s answers 400 to %s',
+    async (_, __, url, head) => {
+      const client = await open(url());
+      await client.send(head);
+      const answer = await client.answer();
+      expect([answer.status, JSON.parse(answer.body).code]).toEqual([400, 'request-malformed']);
+      await until(() => client.socket.destroyed);
+    },
+  );
+});
+
 describe('an HTTP/1.0 request without Content-Length', () => {
   it.each([
     ['with a body', 'hello'],

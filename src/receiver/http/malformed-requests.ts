@@ -1,4 +1,4 @@
-import { type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { Problem, problemDocument } from '../../domain/problem.js';
 
@@ -47,6 +47,15 @@ export function rejectMalformedRequests(server: Server, onProxyProtocol: OnProxy
     const problem = isProxyProtocol ? new Problem('request-malformed', PROXY_PROTOCOL) : problemOf(error);
     if (problem === null) socket.destroy(error);
     else respondInOrder(socket, problem);
+  });
+}
+
+/** Responds to CONNECT, whose connection Node closes without a response when nothing listens for it. */
+export function rejectConnect(server: Server): void {
+  server.on('connect', (_request: IncomingMessage, socket: Connection) => {
+    // Node has removed its own listener.
+    socket.on('error', () => {});
+    respondInOrder(socket, new Problem('request-malformed', 'CONNECT is for proxies; this is not one.'));
   });
 }
 

@@ -1,10 +1,9 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Express } from 'express';
-import { Problem } from '../../domain/problem.js';
+import { withCheckedHead } from './checked-head.js';
 import { expressMessages } from './express-messages.js';
 import { headersCheckInterval } from './headers-check-interval.js';
-import { type OnProxyProtocol, rejectMalformedRequests } from './malformed-requests.js';
-import { respondProblem } from './respond.js';
+import { type OnProxyProtocol, rejectConnect, rejectMalformedRequests } from './malformed-requests.js';
 import { deferContinue } from './router.js';
 
 export interface PublicServerOptions {
@@ -26,37 +25,31 @@ export function createPublicServer(app: Express, options: PublicServerOptions): 
       requestTimeout: 0,
       headersTimeout: options.headersTimeout,
       connectionsCheckingInterval: headersCheckInterval(options.headersTimeout),
-      // Checked below, to respond with a problem document instead of Node's bare status line.
+      // Checked by `withCheckedHead`, to respond with a problem document instead of Node's bare status line.
       requireHostHeader: false,
       keepAliveTimeout: options.keepAliveTimeout,
       maxHeaderSize: options.maxHeaderBytes,
       noDelay: true,
     },
-    withCheckedHead(app),
+    withoutUpgrade(app),
   );
-  server.on('checkContinue', withCheckedHead(deferContinue(app)));
+  server.on('checkContinue', withoutUpgrade(deferContinue(app)));
   // Other expectations may be ignored (RFC 9110, 10.1.1); such a request is checked like any other.
-  server.on('checkExpectation', withCheckedHead(app));
+  server.on('checkExpectation', withoutUpgrade(app));
   rejectMalformedRequests(server, options.onProxyProtocol ?? (() => {}));
+  rejectConnect(server);
   return allowHalfClosed(server);
 }
 
 type Listener = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** How much of the body is drained of a request without a Host. */
-const DRAIN = { bytes: 64 * 1024, ms: 1000 };
-
-/** Handles Upgrade and a missing Host before the app sees a request. */
-function withCheckedHead(listener: Listener): Listener {
+/** Ignores a request to upgrade, and checks the head. */
+function withoutUpgrade(listener: Listener): Listener {
+  const checked = withCheckedHead(listener);
   return (request, response) => {
     // Node drops what follows such a request in the same segment. Closing shows the sender that it was not read.
     if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
-    if (request.headers.host === undefined && request.httpVersion === '1.1') {
-      const problem = new Problem('request-malformed', 'An HTTP/1.1 request has to have a Host header.');
-      respondProblem(request, response, problem, DRAIN, true);
-    } else {
-      listener(request, response);
-    }
+    checked(request, response);
   };
 }
 

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { drainServer } from '../../../../src/receiver/http/drain-server.js';
 import { openPublicPort, type PublicPort } from '../../../support/http/public-port.js';
@@ -46,6 +47,43 @@ describe('the public port', () => {
     });
     await until(() => client.socket.destroyed);
     expect(callbacks).toBe(0);
+  });
+
+  it.each([
+    ['two Hosts', 'POST /callbacks/intake', ['Host: b'], 'A request has to have one Host header only.'],
+    [
+      'the same Host twice',
+      'POST /callbacks/intake',
+      ['hOST: a'],
+      'A request has to have one Host header only.',
+    ],
+    ['a fragment', 'POST /callbacks/intake?id=1#x', [], 'The target of a request must not contain a #.'],
+    [
+      'a fragment, waiting for 100',
+      'POST /#',
+      ['Expect: 100-continue'],
+      'The target of a request must not contain a #.',
+    ],
+    ['CONNECT', 'CONNECT intake:443', [], 'CONNECT is for proxies; this is not one.'],
+  ])('rejects %s', async (_, line, lines, detail) => {
+    port = await openPublicPort();
+    const client = await port.connect();
+    await client.send([`${line} HTTP/1.1`, 'Host: a', ...lines, '', ''].join('\r\n'));
+    const answer = await client.answer();
+    expect(answer).toMatchObject({ status: 400, headers: { connection: 'close' } });
+    expect(JSON.parse(answer.body)).toMatchObject({ code: 'request-malformed', detail });
+    await until(() => client.socket.destroyed);
+  });
+
+  it('responds to CONNECT after an earlier request on the connection', async () => {
+    const acknowledge = await openHoldingPort();
+    const client = await port.connect();
+    const asked = once(port.server, 'connect');
+    await client.send(`${callback()}CONNECT intake:443 HTTP/1.1\r\nHost: a\r\n\r\n`);
+    await asked;
+    acknowledge();
+    expect((await client.answer()).status).toBe(200);
+    expect((await client.answer()).status).toBe(400);
   });
 
   it('accepts HTTP/1.0 without a Host', async () => {

@@ -47,6 +47,8 @@ export interface AdminOptions
   readonly filterRegions: readonly string[];
   readonly credentials: readonly CredentialSettings[];
   readonly refusals: Pick<RefusalRing, 'list'>;
+  /** Bytes of the ledger view. */
+  readonly viewMemory: number;
   readonly metrics: Metrics;
   /** Host names of the port, besides addresses and internal names. */
   readonly hosts: readonly string[];

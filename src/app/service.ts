@@ -151,6 +151,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     readiness,
     version,
     limits,
+    viewMemory: config.ledger.viewMemory,
     onUnexpected,
     onReplayFailure: (failure) =>
       log.warn({ event: 'replay-failed', ...failure }, 'an item of a replay failed'),

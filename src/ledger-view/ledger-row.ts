@@ -23,11 +23,15 @@ export interface LedgerRow {
   readonly block: LineBlock;
   /** Index of the line in its block. */
   readonly index: number;
+  /** Estimated bytes of memory that the row and its part of the block take. */
+  readonly heldBytes: number;
 }
 
 const deflateOffLoop = promisify(deflateRaw);
 
 const LINES_PER_BLOCK = 64;
+/** A block with long lines is full earlier: until then its lines are not compressed. */
+const MAX_BLOCK_LENGTH = 256 * 1024;
 
 /**
  * Lines of one or several segments, compressed once the block is full: some 150 bytes a line instead of 800. Blocks
@@ -37,17 +41,32 @@ const LINES_PER_BLOCK = 64;
 export class LineBlock {
   /** The lines, or all of them compressed. */
   #content: string[] | Buffer = [];
+  #length = 0;
+  #packing: Promise<void> | null = null;
+  readonly #onPacked: (ratio: number) => void;
+
+  /** @param onPacked called with the size of the compressed lines divided by their length */
+  constructor(onPacked: (ratio: number) => void = () => undefined) {
+    this.#onPacked = onPacked;
+  }
 
   get isFull(): boolean {
-    return Buffer.isBuffer(this.#content) || this.#content.length >= LINES_PER_BLOCK;
+    return this.#packing !== null;
+  }
+
+  /** Settles when the lines of a full block are compressed; at once for a block that is not full. */
+  get packed(): Promise<void> {
+    return this.#packing ?? Promise.resolve();
   }
 
   /** Adds a line and returns its index. Must not be called once the block is full. */
   add(text: string): number {
-    if (Buffer.isBuffer(this.#content)) throw new Error('the block is full');
-    const length = this.#content.push(text);
-    if (length === LINES_PER_BLOCK) this.#pack(this.#content);
-    return length - 1;
+    if (Buffer.isBuffer(this.#content) || this.isFull) throw new Error('the block is full');
+    const count = this.#content.push(text);
+    this.#length += text.length;
+    if (count === LINES_PER_BLOCK || this.#length >= MAX_BLOCK_LENGTH)
+      this.#packing = this.#pack(this.#content);
+    return count - 1;
   }
 
   /** All lines in their order. */
@@ -56,14 +75,15 @@ export class LineBlock {
     return inflateRawSync(this.#content).toString().split('\n');
   }
 
-  #pack(lines: readonly string[]): void {
-    deflateOffLoop(Buffer.from(lines.join('\n')), { level: 1 }).then(
+  #pack(lines: readonly string[]): Promise<void> {
+    return deflateOffLoop(Buffer.from(lines.join('\n')), { level: 1 }).then(
       (packed) => {
         // A copy of the exact size, outside of Node's pool: zlib's buffer is a view into a far larger one, and a pooled
         // one would keep 8 KiB alive.
         const own = Buffer.allocUnsafeSlow(packed.length);
         packed.copy(own);
         this.#content = own;
+        this.#onPacked(own.length / this.#length);
       },
       // The lines stay uncompressed: larger, not wrong.
       () => undefined,
@@ -73,15 +93,32 @@ export class LineBlock {
 
 /** Makes rows of lines. Segments share blocks. */
 export function createRowPacker(): (entries: readonly LedgerEntry[]) => LedgerRow[] {
-  let block = new LineBlock();
+  /** What compression leaves of a line, by the block that was compressed last. */
+  let ratio = 1;
+  const newBlock = () =>
+    new LineBlock((packed) => {
+      ratio = packed;
+    });
+  let block = newBlock();
   return (entries) =>
     entries.map(({ line, text }) => {
-      if (block.isFull) block = new LineBlock();
-      return rowOf(line, block, block.add(text));
+      if (block.isFull) block = newBlock();
+      return rowOf(line, block, block.add(text), Math.ceil(text.length * ratio));
     });
 }
 
-function rowOf(line: LedgerLine, block: LineBlock, index: number): LedgerRow {
+/** The object, its numbers, its pointers in window and searches, and its part of a block, without texts and context. */
+const ROW_BYTES = 288;
+/** The head of a text of its own. */
+const TEXT_BYTES = 24;
+
+function bytesOfRow({ deliveryId, jobId, source, status, credential, context }: LedgerLine): number {
+  const own = [deliveryId, jobId, ...[source, status, credential].filter((text) => !isShared(text))];
+  const texts = own.reduce((sum, text) => sum + TEXT_BYTES + (text?.length ?? 0), 0);
+  return ROW_BYTES + texts + (context ? 64 + 16 * Object.keys(context).length : 0);
+}
+
+function rowOf(line: LedgerLine, block: LineBlock, index: number, textBytes: number): LedgerRow {
   return {
     time: Date.parse(line.receivedAt),
     id: line.deliveryId,
@@ -97,12 +134,17 @@ function rowOf(line: LedgerLine, block: LineBlock, index: number): LedgerRow {
     context: contextHashes(line.context),
     block,
     index,
+    heldBytes: textBytes + bytesOfRow(line),
   };
 }
 
 const known = new Map<string, string>();
 /** Far more than the usual values. Bounds the table against statuses that senders make up. */
 const MAX_SHARED = 1000;
+
+function isShared(text: unknown): boolean {
+  return typeof text !== 'string' || known.has(text);
+}
 
 /** One copy of each recurring text instead of one copy per line. */
 function shared(text: unknown): string | null {

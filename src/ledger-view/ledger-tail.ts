@@ -5,7 +5,7 @@ import { ownCopy, segmentName, writtenAt } from '../archive/ledger/segment-name.
 import type { ObjectStore } from '../store/object-store.js';
 import type { LedgerRow } from './ledger-row.js';
 import type { RemovedSegments } from './removed-segments.js';
-import type { RowWindow } from './row-window.js';
+import type { RowLimit, RowWindow } from './row-window.js';
 import type { SegmentLoader } from './segment-loader.js';
 import { floorTo, HOUR } from './time-ranges.js';
 
@@ -16,7 +16,8 @@ export interface LedgerTailOptions {
   readonly clock: () => number;
   /** How far back rows are held, in milliseconds. */
   readonly windowMs: number;
-  readonly maxRows: number;
+  /** The first load ends when the window holds this much; later the oldest rows are dropped. */
+  readonly limit: RowLimit;
   readonly removed: RemovedSegments;
   /** Called whenever more of the ledger is known. */
   readonly onProgress: () => void;
@@ -46,7 +47,7 @@ export interface LedgerTail {
   /** All lines received at or after this instant are in the window. */
   completeSince(): number;
   /**
-   * All lines received at or after this instant are in the window or were in it since the first load: `maxRows` does not
+   * All lines received at or after this instant are in the window or were in it since the first load: `limit` does not
    * move it.
    */
   seenSince(): number;
@@ -63,11 +64,19 @@ const PAGE = 1000;
 /** How far back a poll reads. Deliveries that take longer are found by the sweep. */
 const USUAL_DELAY = 10 * MINUTE;
 const SWEPT = 24 * HOUR;
-/** Segments per step. After each step the rows are searchable, so that pages need not wait for the whole load. */
+/**
+ * Segments per step, and bytes of rows that end it. After each step the rows are searchable, so that pages need not wait for
+ * the whole load, and the limit is checked.
+ */
 const STEP = 64;
+const STEP_BYTES = 1024 * 1024;
+/** The name of a read segment, its entry and its time. */
+const NAME_BYTES = 160;
 
 export function createLedgerTail(options: LedgerTailOptions): LedgerTail {
-  const { store, loader, window, clock, windowMs, maxRows, removed, onProgress } = options;
+  const { store, loader, window, clock, windowMs, limit, removed, onProgress } = options;
+  // Each segment holds a line at least, as a rule: the newest of half as many fill the window.
+  const maxKeys = Math.max(PAGE, Math.ceil(limit.bytes / NAME_BYTES));
   const partitions = new Map<string, KnownPartition>();
   let complete = Number.POSITIVE_INFINITY;
   let seen = Number.POSITIVE_INFINITY;
@@ -88,36 +97,63 @@ export function createLedgerTail(options: LedgerTailOptions): LedgerTail {
   }
 
   /**
-   * Reads the new segments among a partition's keys. A segment written before `complete` holds only older lines, because
-   * a line is received before it is written, by the same clock.
+   * Reads the new segments among a partition's keys, until `onStep` returns false. A segment written before `complete`
+   * holds only older lines, because a line is received before it is written, by the same clock.
    */
-  async function take(partition: string, keys: readonly string[], onStep?: (lastKey: string) => void) {
+  async function take(
+    partition: string,
+    keys: readonly string[],
+    onStep: (lastKey: string) => boolean,
+  ): Promise<{ readonly whole: boolean }> {
     const known = knownOf(partition);
     const fresh = keys.filter((key) => !known.names.has(segmentName(key)));
-    for (let start = 0; start < fresh.length; start += STEP) {
-      if (window.size >= maxRows * 2) return false;
-      const step = fresh.slice(start, start + STEP);
-      // Added together: every addition walks the rows of its hour, and segments of busy replicas are small.
-      const added: LedgerRow[][] = [];
-      try {
-        for await (const { key, rows } of loader.read(step)) {
-          const oldest = rows.reduce((time, row) => Math.min(time, row.time), Number.POSITIVE_INFINITY);
-          known.names.set(ownCopy(segmentName(key)), oldest);
-          known.newest = Math.max(known.newest, writtenAt(segmentName(key)) ?? 0);
-          added.push(rows);
+    // Added together: every addition walks the rows of its hour, and segments of busy replicas are small.
+    let step: LedgerRow[] = [];
+    let [bytes, segments, read] = [0, 0, 0];
+    const endStep = () => {
+      window.add(step);
+      step = [];
+      [bytes, segments] = [0, 0];
+    };
+    try {
+      for await (const { key, rows } of loader.read(fresh)) {
+        const oldest = rows.reduce((time, row) => Math.min(time, row.time), Number.POSITIVE_INFINITY);
+        known.names.set(ownCopy(segmentName(key)), oldest);
+        known.newest = Math.max(known.newest, writtenAt(segmentName(key)) ?? 0);
+        for (const row of rows) {
+          step.push(row);
+          bytes += row.heldBytes;
         }
-      } finally {
-        // Segments that were read before the store failed are not read again.
-        window.add(added.flat());
+        segments += 1;
+        read += 1;
+        if (segments < STEP && bytes < STEP_BYTES && read < fresh.length) continue;
+        endStep();
+        if (!onStep(key)) break;
       }
-      const last = step.at(-1);
-      if (last !== undefined) onStep?.(last);
+    } finally {
+      // Segments that were read before the store failed are not read again.
+      endStep();
     }
-    return true;
+    return { whole: read === fresh.length };
+  }
+
+  function nameBytes(): number {
+    let names = 0;
+    for (const known of partitions.values()) names += known.names.size;
+    return names * NAME_BYTES;
+  }
+
+  function isFull(): boolean {
+    return window.size >= limit.rows || window.bytes + nameBytes() >= limit.bytes;
   }
 
   function trim(): void {
-    const dropped = window.dropOver(maxRows);
+    // What was written before the window needs no name: see `isNew`.
+    if (nameBytes() > limit.bytes / 4) forgetNames(Math.max(0, Math.min(complete, clock() - SKEW)));
+    const dropped = window.dropOver({
+      ...limit,
+      bytes: limit.bytes - Math.min(nameBytes(), limit.bytes / 2),
+    });
     if (dropped !== null) complete = Math.max(complete, dropped);
     const oldest = floorTo(HOUR, clock() - windowMs);
     seen = Math.max(seen, oldest);
@@ -158,37 +194,43 @@ export function createLedgerTail(options: LedgerTailOptions): LedgerTail {
       // No hour between this one and the one before it in the loop has segments.
       complete = Math.min(complete, endOf(partition));
       onProgress();
-      const keys = await collect(listPartition(store, partition));
+      const { keys, all } = await collectNewest(listPartition(store, partition), maxKeys);
       if (compacted.has(startOf(partition)) && (await removed.isIncomplete(startOf(partition), keys))) {
         reached = endOf(partition);
         break;
       }
-      const whole = await take(partition, keys.reverse(), (lastKey) => {
+      const { whole } = await take(partition, keys.reverse(), (lastKey) => {
         const written = Math.max(
           writtenAt(segmentName(lastKey)) ?? Number.POSITIVE_INFINITY,
           startOf(partition),
         );
         complete = Math.min(complete, written);
         onProgress();
+        return !isFull();
       });
-      if (whole) complete = Math.min(complete, startOf(partition));
+      if (whole && all) complete = Math.min(complete, startOf(partition));
       onProgress();
-      if (window.size >= maxRows) break;
+      if (isFull()) break;
+      if (!all) {
+        reached = complete;
+        break;
+      }
     }
-    if (window.size < maxRows) complete = Math.min(complete, reached);
+    if (!isFull()) complete = Math.min(complete, reached);
     seen = complete;
     namesSince = Math.max(0, complete);
     trim();
   }
 
-  /** Reads the new ones of the segments written since an instant. */
-  async function readNew(
-    partition: string,
-    writtenSince: number,
-  ): Promise<{ readonly listed: number; readonly whole: boolean }> {
+  /** Reads the new ones of the segments written since an instant. Returns how many were listed. */
+  async function readNew(partition: string, writtenSince: number): Promise<number> {
     const startAfter = writtenSince > 0 ? `${partition}${encodeTime(writtenSince)}` : undefined;
     const keys = await collect(listPartition(store, partition, startAfter ? { startAfter } : undefined));
-    return { listed: keys.length, whole: await take(partition, keys.filter(isNew)) };
+    await take(partition, keys.filter(isNew), () => {
+      trim();
+      return true;
+    });
+    return keys.length;
   }
 
   async function poll(): Promise<void> {
@@ -199,7 +241,7 @@ export function createLedgerTail(options: LedgerTailOptions): LedgerTail {
       if (known.wideKeys > PAGE && now - known.wideAt < MINUTE) {
         await readNew(partition, known.newest - NEAR);
       } else {
-        known.wideKeys = (await readNew(partition, known.newest - SKEW)).listed;
+        known.wideKeys = await readNew(partition, known.newest - SKEW);
         known.wideAt = now;
       }
     }
@@ -210,13 +252,12 @@ export function createLedgerTail(options: LedgerTailOptions): LedgerTail {
   async function sweep(): Promise<void> {
     const started = clock();
     const range = { since: new Date(sweptSince()).toISOString() };
-    let whole = true;
     for (const partition of await collect(listPartitions(store, range))) {
-      whole = (await readNew(partition, namesSince)).whole && whole;
+      await readNew(partition, namesSince);
     }
     trim();
     // Late segments of hours before the window are read too, so that no line is missing from the figures.
-    if (whole) forgetNames(Math.max(0, Math.min(complete, started - SKEW)));
+    forgetNames(Math.max(0, Math.min(complete, started - SKEW)));
     onProgress();
   }
 
@@ -242,6 +283,23 @@ function startOf(partition: string): number {
 
 function endOf(partition: string): number {
   return startOf(partition) + HOUR;
+}
+
+/** The last of the keys, at most `limit` and at least half as many. */
+async function collectNewest(
+  keys: AsyncIterable<string>,
+  limit: number,
+): Promise<{ readonly keys: string[]; readonly all: boolean }> {
+  let [older, newer]: [string[], string[]] = [[], []];
+  let all = true;
+  for await (const key of keys) {
+    if (newer.length >= limit / 2) {
+      all &&= older.length === 0;
+      [older, newer] = [newer, []];
+    }
+    newer.push(key);
+  }
+  return { keys: [...older, ...newer], all };
 }
 
 async function collect(keys: AsyncIterable<string>): Promise<string[]> {

@@ -28,7 +28,9 @@ export interface LedgerViewOptions {
   readonly windowMs?: number;
   /** How long the service keeps a job's results, in milliseconds. Default 7 days. */
   readonly retention?: number;
-  /** Upper bound of lines in memory; some 400 bytes each. Default 200,000. */
+  /** Bytes of all lines in memory and of the failing jobs before them. Default 48 MiB. */
+  readonly maxBytes?: number;
+  /** Upper bound of lines in memory besides. Default: none. */
   readonly maxRows?: number;
   /** Milliseconds between polls of the store while the view is in use, and otherwise. Defaults 3,000 and 60,000. */
   readonly fastInterval?: number;
@@ -141,11 +143,14 @@ export interface LedgerView {
 }
 
 const DAY = 24 * 3_600_000;
+/** The share of the failing jobs in `maxBytes`; the rest is the window's. */
+const PAST_SHARE = 0.25;
 /** Outcomes of lines that tell of no delivery. */
 const OTHER_OUTCOMES: readonly string[] = ['read', 'signed-in', 'sign-in-failed', 'ended'];
 
 export function createLedgerView(options: LedgerViewOptions): LedgerView {
   const { store, clock = Date.now, windowMs = 7 * DAY, retention = 7 * DAY, patience = 600 } = options;
+  const maxBytes = options.maxBytes ?? 48 * 1024 * 1024;
   const loader = createSegmentLoader(store, {
     concurrency: options.concurrency ?? 16,
     onNewerLines: options.onNewerLines,
@@ -160,7 +165,7 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
   });
   const listing = createRollupListing(store, clock);
   const rollups = createRollupReader(store, listing);
-  const past = createPastFailures();
+  const past = createPastFailures(maxBytes * PAST_SHARE);
   const history = createLedgerHistory({
     store,
     loader,
@@ -178,7 +183,7 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
     window,
     clock,
     windowMs,
-    maxRows: options.maxRows ?? 200_000,
+    limit: { rows: options.maxRows ?? Number.POSITIVE_INFINITY, bytes: maxBytes * (1 - PAST_SHARE) },
     removed: createRemovedSegments(store, listing),
     onProgress: () => {
       dropped.forgetBefore(tail.seenSince());

@@ -15,10 +15,15 @@ export interface PastFailure {
   readonly probe: JobProbe;
 }
 
-/** The open failures of the time before the rows in memory. Bounded: a failing job takes some 2 KB. */
+/** A failing job without its lines. */
+const JOB_BYTES = 400;
+/** A longer reason is cut: the page of the job shows all of it. */
+const MAX_REASON = 500;
+
+/** The open failures of the time before the rows in memory, bounded in bytes. */
 export interface PastFailures {
   readonly jobs: ReadonlyMap<string, PastFailure>;
-  /** Lines that were left out because too many jobs fail. */
+  /** Lines that were left out because failing jobs take all the memory they may. */
   readonly omitted: number;
   /** Takes a line that this process saw: one that fails, or one that settles. */
   add(row: LedgerRow): void;
@@ -35,35 +40,47 @@ export interface SettlingLine {
   readonly outcome: string;
 }
 
-/** Upper bound of failing jobs that are tracked at once: a sender whose callbacks are rejected all day brings more. */
+/** Upper bound of failing jobs of the rows in memory that are listed at once: a sender whose callbacks are rejected all day brings more. */
 export const MAX_FAILING_JOBS = 10_000;
 
-export function createPastFailures(): PastFailures {
+export function createPastFailures(maxBytes: number): PastFailures {
   const jobs = new Map<string, PastFailure>();
   let omitted = 0;
+  let bytes = 0;
+
+  /** Replaces a line of a job. */
+  function put(job: PastFailure, kind: 'failure' | 'conflict', row: LedgerRow | null): void {
+    bytes += (row?.heldBytes ?? 0) - (job[kind]?.heldBytes ?? 0);
+    job[kind] = row;
+  }
+
+  function removeIfSettled(id: string, { failure, conflict }: PastFailure): void {
+    if (failure === null && conflict === null && jobs.delete(id)) bytes -= JOB_BYTES;
+  }
 
   function settle(line: SettlingLine): void {
     const known = line.job === null ? undefined : jobs.get(line.job);
     if (known === undefined || line.job === null) return;
-    if (known.failure !== null && settles(line, known.failure)) known.failure = null;
-    if (known.conflict !== null && settles(line, known.conflict)) known.conflict = null;
-    if (known.failure === null && known.conflict === null) jobs.delete(line.job);
+    if (known.failure !== null && settles(line, known.failure)) put(known, 'failure', null);
+    if (known.conflict !== null && settles(line, known.conflict)) put(known, 'conflict', null);
+    removeIfSettled(line.job, known);
   }
 
   function note(row: LedgerRow, first: number, file: string | null): void {
     if (row.job === null) return;
     const known = jobs.get(row.job);
-    if (known === undefined && jobs.size >= MAX_FAILING_JOBS) {
+    if (known === undefined && bytes >= maxBytes) {
       omitted += 1;
       return;
     }
     const probe = known?.probe ?? probeOfJob(row.job);
     const job = known ?? { first, failure: null, conflict: null, file: null, searched: 0, probe };
+    if (known === undefined) bytes += JOB_BYTES;
     job.first = Math.min(job.first, first);
     if (row.outcome === 'conflict') {
-      if (isNewer(row, job.conflict)) job.conflict = withOwnLine(row);
+      if (isNewer(row, job.conflict)) put(job, 'conflict', withOwnLine(row));
     } else if (isNewer(row, job.failure)) {
-      job.failure = withOwnLine(row);
+      put(job, 'failure', withOwnLine(row));
       job.file = file;
       job.searched = 0;
     }
@@ -83,11 +100,11 @@ export function createPastFailures(): PastFailures {
     addFrom: (file, row, first) => note(row, first, file),
     forgetBefore(time) {
       for (const [job, known] of jobs) {
-        if (known.failure !== null && known.failure.time < time) known.failure = null;
-        if (known.conflict !== null && known.conflict.time < time) known.conflict = null;
-        if (known.failure === null && known.conflict === null) jobs.delete(job);
+        if (known.failure !== null && known.failure.time < time) put(known, 'failure', null);
+        if (known.conflict !== null && known.conflict.time < time) put(known, 'conflict', null);
+        removeIfSettled(job, known);
       }
-      if (jobs.size < MAX_FAILING_JOBS) omitted = 0;
+      if (bytes < maxBytes) omitted = 0;
     },
   };
 }
@@ -99,6 +116,14 @@ function isNewer(row: LedgerRow, known: LedgerRow | null): boolean {
 /** A row shares its block with 63 others, which would stay in memory. */
 function withOwnLine(row: LedgerRow): LedgerRow {
   const block = new LineBlock();
-  const index = block.add(JSON.stringify(linesOf([row])[0] ?? null));
-  return { ...row, block, index };
+  const [line = null] = linesOf([row]);
+  const text = JSON.stringify(line && { ...line, reason: shortened(line.reason) });
+  // The line is not compressed here; the row had its part of a compressed block in its account.
+  return { ...row, block, index: block.add(text), heldBytes: row.heldBytes + text.length };
+}
+
+function shortened(reason: string | null): string | null {
+  return typeof reason === 'string' && reason.length > MAX_REASON
+    ? `${reason.slice(0, MAX_REASON)}…`
+    : reason;
 }

@@ -5,6 +5,8 @@ import { beforeInstant, comparePositions, type RowPosition } from './row-positio
 /** Rows in memory, in order, by hour of receipt, so that dropping old hours is cheap. */
 export interface RowWindow {
   readonly size: number;
+  /** Estimated bytes of the rows. */
+  readonly bytes: number;
   /** Adds rows in any order; duplicates are dropped. */
   add(rows: LedgerRow[]): void;
   /**
@@ -16,8 +18,13 @@ export interface RowWindow {
   ): Generator<{ readonly rows: readonly LedgerRow[]; readonly count: number }>;
   /** Drops what was received before an instant. */
   dropBefore(time: number): void;
-  /** Drops the oldest rows over a number. Returns the instant from which on all rows are kept; null when none was dropped. */
-  dropOver(count: number): number | null;
+  /** Drops the oldest rows over a limit. Returns the instant from which on all rows are kept; null when none was dropped. */
+  dropOver(limit: RowLimit): number | null;
+}
+
+export interface RowLimit {
+  readonly rows: number;
+  readonly bytes: number;
 }
 
 const HOUR = 3_600_000;
@@ -26,6 +33,7 @@ const HOUR = 3_600_000;
 export function createRowWindow(onDrop: (rows: readonly LedgerRow[]) => void = () => undefined): RowWindow {
   const hours = new Map<number, LedgerRow[]>();
   let size = 0;
+  let bytes = 0;
 
   const hoursDescending = () => [...hours.keys()].sort((a, b) => b - a);
 
@@ -38,7 +46,9 @@ export function createRowWindow(onDrop: (rows: readonly LedgerRow[]) => void = (
   function dropFirst(hour: number, count: number): void {
     const rows = hours.get(hour) ?? [];
     if (count <= 0) return;
-    onDrop(rows.slice(0, count));
+    const dropped = rows.slice(0, count);
+    onDrop(dropped);
+    for (const row of dropped) bytes -= row.heldBytes;
     setHour(hour, rows.slice(count));
   }
 
@@ -46,11 +56,17 @@ export function createRowWindow(onDrop: (rows: readonly LedgerRow[]) => void = (
     get size() {
       return size;
     },
+    get bytes() {
+      return bytes;
+    },
     add(rows) {
       for (const [hour, added] of groupByHour(rows)) {
         const held = hours.get(hour) ?? [];
         const oldLength = held.length;
-        setHour(hour, mergeRows(held, added.sort(comparePositions)), oldLength);
+        const merged = mergeRows(held, added.sort(comparePositions), (row) => {
+          bytes += row.heldBytes;
+        });
+        setHour(hour, merged, oldLength);
       }
     },
     *hoursBefore(before) {
@@ -66,13 +82,13 @@ export function createRowWindow(onDrop: (rows: readonly LedgerRow[]) => void = (
         dropFirst(hour, countBefore(hours.get(hour) ?? [], beforeInstant(time)));
       }
     },
-    dropOver(count) {
+    dropOver(limit) {
       let complete: number | null = null;
       for (const hour of hoursDescending().reverse()) {
-        const excess = size - count;
-        if (excess <= 0) break;
         const rows = hours.get(hour) ?? [];
-        complete = (rows[Math.min(excess, rows.length) - 1]?.time ?? 0) + 1;
+        const excess = excessOf(rows, size - limit.rows, bytes - limit.bytes);
+        if (excess === 0) break;
+        complete = (rows[excess - 1]?.time ?? 0) + 1;
         dropFirst(hour, countBefore(rows, beforeInstant(complete)));
       }
       return complete;
@@ -115,6 +131,16 @@ function groupByHour(rows: readonly LedgerRow[]): Map<number, LedgerRow[]> {
   return groups;
 }
 
+/** How many of the first rows make up this number of rows and of bytes; at most all. */
+function excessOf(rows: readonly LedgerRow[], count: number, bytes: number): number {
+  let excess = 0;
+  let freed = 0;
+  for (; excess < rows.length && (excess < count || freed < bytes); excess += 1) {
+    freed += rows[excess]?.heldBytes ?? 0;
+  }
+  return excess;
+}
+
 /** Number of rows before a position, by bisection. */
 function countBefore(rows: readonly LedgerRow[], position: RowPosition): number {
   let low = 0;
@@ -129,7 +155,11 @@ function countBefore(rows: readonly LedgerRow[], position: RowPosition): number 
 }
 
 /** Merges a sorted list into another, without duplicates. Costs only the new rows when all of them are newer. */
-export function mergeRows(old: LedgerRow[], added: readonly LedgerRow[]): LedgerRow[] {
+function mergeRows(
+  old: LedgerRow[],
+  added: readonly LedgerRow[],
+  onAdded: (row: LedgerRow) => void,
+): LedgerRow[] {
   const first = added[0];
   if (!first) return old;
   const untouched = countBefore(old, first);
@@ -142,7 +172,9 @@ export function mergeRows(old: LedgerRow[], added: readonly LedgerRow[]): Ledger
     }
     const last = old.at(-1);
     const isSame = (other?: LedgerRow) => other !== undefined && comparePositions(other, row) === 0;
-    if (!isSame(last) && !isSame(rest[index])) old.push(row);
+    if (isSame(last) || isSame(rest[index])) continue;
+    old.push(row);
+    onAdded(row);
   }
   for (; index < rest.length; index += 1) {
     const row = rest[index];

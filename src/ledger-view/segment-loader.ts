@@ -64,7 +64,12 @@ export function createSegmentLoader(store: ObjectStore, options: SegmentLoaderOp
 
   return {
     async *read(keys) {
-      for await (const { key, entries } of readLines(keys)) yield { key, rows: packRows(entries) };
+      for await (const { key, entries } of readLines(keys)) {
+        const rows = packRows(entries);
+        // A fast store would otherwise bring lines faster than they are compressed.
+        await Promise.all([...new Set(rows.map(({ block }) => block))].map(({ packed }) => packed));
+        yield { key, rows };
+      }
     },
     readLines,
     broken: broken.read,

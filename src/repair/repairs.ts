@@ -19,6 +19,8 @@ export interface RepairOptions extends Pick<ReplayItemParts, 'onReplayFailure' |
   readonly sources: ReadonlyMap<string, ReleasingSource>;
   readonly recovery: RecoveryParts;
   readonly maxParts: number;
+  /** Bytes of the ledger view. */
+  readonly viewMemory: number;
   /** Subscribers and the outbox that sends to them. */
   readonly events: Pick<NotifyParts, 'outbox' | 'subscribers'>;
   /** Name of this replica. */
@@ -46,6 +48,7 @@ export function createRepairs(options: RepairOptions): Repairs {
   const view = createLedgerView({
     store,
     retention: recovery.retention,
+    maxBytes: options.viewMemory,
     onNewerLines: options.onNewerLines,
   });
   const quarantine = createQuarantineStore(store);

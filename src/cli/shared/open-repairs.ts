@@ -16,6 +16,7 @@ export function openRepairs({ config, parts }: RecoveryWork): Repairs & { readon
     recovery: parts,
     sources: new Map(Object.entries(config.sources)),
     maxParts: config.limits.maxParts,
+    viewMemory: config.ledger.viewMemory,
     replica: `${config.replicaName}-${CLI_ACTOR}`,
     busy: () => false,
   });

@@ -3,6 +3,7 @@ import { storageClasses } from '../storage-classes.js';
 import * as types from '../value-types.js';
 
 const DAY = 86_400_000;
+const MIB = 1024 * 1024;
 
 const s3 = section(
   'Only for an s3: `store.url`. Credentials that are not set come from the usual AWS chain.',
@@ -121,6 +122,12 @@ export const ledger = section('The ledger.', {
     'duration',
     'forever',
     'When the segments of a compacted hour are deleted, counted from the end of the hour; only those whose every line was found in a Parquet file that was just read back.',
+  ),
+  viewMemory: setting(
+    types.size(4 * MIB, 65_536 * MIB),
+    'size',
+    '48MiB',
+    'Memory of the newest ledger lines and the failing jobs that a replica holds for its dashboard and admin API; some 600 bytes a line. It loads the newest lines first and stops when this is spent; later the oldest lines leave. Pages search older lines in the store, and name what they could not count.',
   ),
 });
 

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { LedgerLine } from '../../../src/domain/delivery.js';
@@ -168,6 +169,67 @@ describe('ledger view', () => {
     now += 20 * 60_000;
     await view.refresh();
     expect((await ids(view))[0]).toBe(late.deliveryId);
+  });
+
+  describe('bounded in bytes', () => {
+    const secondOf = (n: number) => new Date(Date.parse(NOW) - (400 - n) * 1000).toISOString();
+    const longLine = (n: number) => at(secondOf(n), { reason: randomBytes(1000).toString('hex') });
+
+    it('ends the first load when its memory is spent, newest first', async () => {
+      const store = createMemoryStore();
+      const lines = Array.from({ length: 400 }, (_, n) => longLine(n));
+      for (const line of lines) putSegment(store, line.receivedAt, [line]);
+      const view = open(store, { maxBytes: 64 * 1024 });
+      await view.refresh();
+      const { rows, completeSince } = view.status();
+      expect(rows).toBeGreaterThan(10);
+      expect(rows).toBeLessThan(64);
+      expect(Date.parse(completeSince ?? '')).toBeGreaterThan(Date.parse(secondOf(400 - rows - 1)));
+      expect(Date.parse(completeSince ?? '')).toBeLessThanOrEqual(Date.parse(secondOf(400 - rows)));
+      expect(store.calls.filter(({ operation }) => operation === 'read').length).toBeLessThan(100);
+      expect(await ids(view, { limit: 100, since: secondOf(0) })).toEqual(
+        lines
+          .slice(-100)
+          .map(({ deliveryId }) => deliveryId)
+          .toReversed(),
+      );
+    });
+
+    it('counts long lines as more than short ones', async () => {
+      const held = async (line: (n: number) => LedgerLine) => {
+        const store = createMemoryStore();
+        putSegment(
+          store,
+          secondOf(0),
+          Array.from({ length: 400 }, (_, n) => line(n)),
+        );
+        const view = open(store, { maxBytes: 128 * 1024 });
+        await view.refresh();
+        return view.status().rows;
+      };
+      const short = await held((n) => at(secondOf(n)));
+      expect(short).toBeGreaterThan(2 * (await held(longLine)));
+    });
+
+    it('drops the oldest lines as later ones arrive', async () => {
+      const store = createMemoryStore();
+      const view = open(store, { maxBytes: 64 * 1024 });
+      await view.refresh();
+      for (let n = 0; n < 400; n += 50) {
+        putSegment(
+          store,
+          secondOf(n + 49),
+          Array.from({ length: 50 }, (_, index) => longLine(n + index)),
+        );
+        now = Date.parse(secondOf(n + 50));
+        await view.refresh();
+      }
+      const { rows, completeSince } = view.status();
+      expect(rows).toBeLessThan(64);
+      expect(Date.parse(completeSince ?? '')).toBeGreaterThan(Date.parse(secondOf(300)));
+      const { total } = await view.summary({ since: secondOf(0), until: secondOf(401) });
+      expect(total.lines).toBe(400);
+    });
   });
 
   it('returns the first page before the rest is loaded', async () => {

@@ -155,6 +155,26 @@ describe('open failures', () => {
     expect(lost).toMatchObject({ reason: null, retentionEndsAt: iso(NOW + 7 * DAY) });
   });
 
+  it('are counted, not kept, when they would take more than the memory of the view', async () => {
+    const store = createMemoryStore();
+    let now = NOW;
+    const view = await load(store, { maxBytes: 64 * 1024, clock: () => now });
+    for (let minute = 1; minute < 200; minute += 1) {
+      now = NOW + minute * 1000;
+      const line = { ...at(now, `job${minute}`, 'failed'), reason: 'x'.repeat(2000) };
+      putSegment(store, iso(now), [line]);
+      await view.refresh();
+    }
+    await view.readPast();
+    const { failures, complete, unseen } = await view.openFailures({ limit: 500 });
+    expect(failures.length).toBeGreaterThan(view.status().rows);
+    expect(failures.length).toBeLessThan(150);
+    const left = failures.find(({ jobId }) => jobId === 'job1');
+    expect(left?.reason).toBe(`${'x'.repeat(500)}…`);
+    expect(complete).toBe(false);
+    expect(unseen).toContain(`${199 - failures.length} failing deliveries beyond the limit`);
+  });
+
   it('of the time before memory are settled by lines that leave memory', async () => {
     const store = createMemoryStore();
     let now = NOW;

@@ -1,0 +1,67 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import type { Health } from '../../src/admin/api/answers/health.js';
+import type { FailurePage } from '../../src/ledger-view/ledger-view.js';
+import { writeBurst } from '../support/ledger/write-burst.js';
+import { type ReceiverProcess, startReady } from '../support/processes/receiver-process.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
+import { until } from '../support/until.js';
+
+const TOKEN = 'a-token-of-some-length';
+const MINUTE = 60_000;
+
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+let receiver: ReceiverProcess | null = null;
+
+beforeEach(async () => {
+  folder = await temporaryFolder();
+});
+
+afterEach(async () => {
+  await receiver?.destroy();
+  await folder.remove();
+});
+
+async function ask<T>(path: string): Promise<T> {
+  const headers = { Authorization: `Bearer ${TOKEN}` };
+  const answer = await fetch(`${receiver?.adminUrl}/admin/api/${path}`, { headers });
+  return (await answer.json()) as T;
+}
+
+describe('a replica that starts beside a burst of ledger lines', () => {
+  it('holds the newest within its memory, takes callbacks, and names what it does not hold', async () => {
+    const now = Date.now();
+    await writeBurst(folder.path, { lines: 100_000, withinMs: 20 * MINUTE, now });
+    receiver = await startReady(
+      {
+        receiver: { host: '127.0.0.1', port: 0 },
+        admin: { port: 0, tokens: { ops: TOKEN } },
+        store: { url: `file:${folder.path}` },
+        ledger: { viewMemory: '8MiB', compact: false },
+      },
+      {},
+      { nodeFlags: ['--max-old-space-size=64'] },
+    );
+    const { publicUrl } = receiver;
+    let number = 0;
+    const deliver = async () => {
+      number += 1;
+      const url = `${publicUrl}/callbacks/default?id=during-${number}&status=success`;
+      return (await fetch(url, { method: 'POST', body: 'text' })).status;
+    };
+    let health: Health | null = null;
+    await until(async () => {
+      expect(await deliver()).toBe(200);
+      expect((await fetch(`${publicUrl}/readyz`)).status).toBe(200);
+      health = await ask<Health>('health');
+      return health.ledger.state === 'ready';
+    });
+    const { completeSince, rows } = (health as Health | null)?.ledger ?? {};
+    expect(rows).toBeGreaterThan(5000);
+    expect(rows).toBeLessThan(50_000);
+    expect(Date.parse(completeSince ?? '')).toBeGreaterThan(now - 20 * MINUTE);
+    const { complete, unseen } = await ask<FailurePage>('failures');
+    expect(complete).toBe(false);
+    expect(unseen.join()).toContain('deliveries from');
+    expect(await deliver()).toBe(200);
+  });
+});

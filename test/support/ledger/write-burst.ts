@@ -1,0 +1,67 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { encodeTime } from 'ulid';
+import { ledgerPartition } from '../../../src/archive/layout.js';
+
+interface BurstOptions {
+  readonly lines: number;
+  /** The burst lies in this many milliseconds before now. */
+  readonly withinMs: number;
+  readonly now: number;
+}
+
+const LINES_PER_SEGMENT = 250;
+
+/**
+ * Writes the ledger of a bad night into a folder of the file store: every line has a context of its own, every tenth job
+ * fails with a reason of 2 KB, and there are 5,000 sources.
+ */
+export async function writeBurst(folder: string, { lines, withinMs, now }: BurstOptions): Promise<void> {
+  const folders = new Set<string>();
+  for (let first = 0; first < lines; first += LINES_PER_SEGMENT) {
+    const time = now - withinMs + Math.floor((first / lines) * withinMs);
+    const partition = ledgerPartition(new Date(time).toISOString());
+    if (!folders.has(partition)) await mkdir(join(folder, partition), { recursive: true });
+    folders.add(partition);
+    const count = Math.min(LINES_PER_SEGMENT, lines - first);
+    const texts = Array.from({ length: count }, (_, index) => JSON.stringify(burstLine(first + index, time)));
+    const name = `${encodeTime(time)}${String(first).padStart(16, '0')}-burst.ndjson`;
+    await writeFile(join(folder, partition, name), `${texts.join('\n')}\n`);
+  }
+}
+
+function burstLine(number: number, time: number) {
+  const jobId = `j${randomBytes(8).toString('hex')}`;
+  const failed = number % 10 === 0;
+  const line = {
+    v: 1,
+    deliveryId: `${encodeTime(time)}${String(number).padStart(16, '0')}`,
+    receivedAt: new Date(time).toISOString(),
+    origin: failed ? 'recovery' : 'callback',
+    source: `source-${number % 5000}`,
+    region: 'eu1',
+    clientIp: '40.74.41.91',
+    method: 'POST',
+    jobId,
+    status: 'success',
+    credential: 'main',
+    outcome: failed ? 'failed' : 'stored',
+    reason: failed ? randomBytes(1000).toString('hex') : null,
+    items: failed
+      ? []
+      : [
+          {
+            kind: 'transcript.json-v2',
+            key: `jobs/${jobId}/transcript.json`,
+            size: 10_240,
+            sha256: randomBytes(32).toString('hex'),
+            outcome: 'created',
+          },
+        ],
+    bytes: 10_240,
+    durationMs: 40.5,
+    shape: { contentType: 'application/json', framing: 'sized' },
+  };
+  return { ...line, context: { call: randomBytes(12).toString('hex'), customer: `c${number}` } };
+}

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Request, Router } from 'express';
 import { asProblem, Problem } from '../domain/problem.js';
 import { respondProblem, retryAfterOf } from '../receiver/http/respond.js';
-import { StoreError } from '../store/object-store.js';
+import { BlockedKeyError, StoreError } from '../store/object-store.js';
 import type { Access } from './access/access.js';
 import type { ChangeGate } from './access/change-gate.js';
 import { SignInRefusal } from './access/failed-sign-ins.js';
@@ -150,7 +150,10 @@ function headersFor(problem: Problem): Readonly<Record<string, string>> {
 function asRefusal(error: unknown): Problem {
   if (error instanceof StoreError) {
     const { retryAfterMs } = error;
-    const detail = 'The store does not answer now; try again.';
+    const detail =
+      error instanceof BlockedKeyError
+        ? `The store cannot be used here until an operator has repaired it: ${error.message}.`
+        : 'The store does not answer now; try again.';
     return new Problem('store-unavailable', detail, { cause: error, retryAfterMs });
   }
   const { status } = (error ?? {}) as { status?: number };

@@ -219,6 +219,14 @@ export class StoreError extends Error {
   }
 }
 
+/** What lies at a key, or on the way to it, is no object, such as a link. Retrying is useless until an operator removes it. */
+export class BlockedKeyError extends StoreError {
+  constructor(operation: string, detail: string, options?: { cause?: unknown }) {
+    super(operation, detail, options);
+    this.name = 'BlockedKeyError';
+  }
+}
+
 /** The folder is not this store any more. Retrying is useless: an operator has to bring the store back. */
 export class StoreGoneError extends StoreError {
   constructor(detail: string) {

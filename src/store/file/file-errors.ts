@@ -1,4 +1,4 @@
-import { StoreError } from '../object-store.js';
+import { BlockedKeyError, StoreError } from '../object-store.js';
 
 const EXPLANATIONS: Readonly<Record<string, string>> = {
   ENOSPC: 'no space is left',
@@ -14,8 +14,12 @@ const EXPLANATIONS: Readonly<Record<string, string>> = {
   EEXIST: 'an object lies where a folder is needed',
   EISDIR: 'a folder lies at this key',
   ELOOP: 'a symbolic link lies there, and links are not followed',
+  ENAMETOOLONG: 'the file system does not take a name of this length',
   EXDEV: 'a file system is mounted inside the store folder',
 };
+
+/** Something that is no object lies there. */
+const BLOCKED: ReadonlySet<string> = new Set(['ELOOP', 'EEXIST', 'ENOTDIR', 'EISDIR']);
 
 /** The errno name of a system error, else null. */
 export function errnoOf(error: unknown): string | null {
@@ -42,7 +46,9 @@ export function fileStoreError(operation: string, key: string, error: unknown): 
   if (error instanceof StoreError) return error;
   const code = errnoOf(error);
   const reason = code === null ? 'unexpected error' : `${EXPLANATIONS[code] ?? 'failed'} (${code})`;
-  return new StoreError(operation, `${reason} at ${JSON.stringify(key)}`, { cause: error });
+  const detail = `${reason} at ${JSON.stringify(key)}`;
+  if (code !== null && BLOCKED.has(code)) return new BlockedKeyError(operation, detail, { cause: error });
+  return new StoreError(operation, detail, { cause: error });
 }
 
 /** Runs a file operation, throwing only `StoreError`. */

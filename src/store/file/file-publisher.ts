@@ -1,7 +1,7 @@
 import { link, lstat, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { settleAll } from '../../time/settle-all.js';
-import { type CreateResult, type ObjectHeaders, StoreError } from '../object-store.js';
+import { BlockedKeyError, type CreateResult, type ObjectHeaders } from '../object-store.js';
 import { errnoOf, isAbsent } from './file-errors.js';
 import type { FileFolders } from './file-folders.js';
 import type { FileMeta } from './file-meta.js';
@@ -64,14 +64,14 @@ export function createFilePublisher(parts: PublisherParts): FilePublisher {
   return {
     async isThere(key) {
       const target = pathOf(key);
-      if (!(await isObject(target))) return false;
+      if (!(await isObject(target, key))) return false;
       await root.check();
       await root.guard(dirname(target));
       await folders.sync(dirname(target));
       return true;
     },
 
-    create: (key, temp, headers) => publish(key, temp, headers, (target) => linkNew(temp.path, target)),
+    create: (key, temp, headers) => publish(key, temp, headers, (target) => linkNew(temp.path, target, key)),
 
     async replace(key, temp, headers) {
       // Kept open so that its inode, which names its metadata, is not reused meanwhile.
@@ -87,24 +87,24 @@ export function createFilePublisher(parts: PublisherParts): FilePublisher {
   };
 }
 
-async function linkNew(from: string, target: string): Promise<CreateResult> {
+async function linkNew(from: string, target: string, key: string): Promise<CreateResult> {
   try {
     await link(from, target);
     return 'created';
   } catch (error) {
     if (errnoOf(error) !== 'EEXIST') throw error;
-    await isObject(target);
+    await isObject(target, key);
     return 'exists';
   }
 }
 
 /** Anything at the key makes link fail with EEXIST, but only a file is an object. */
-async function isObject(target: string): Promise<boolean> {
+async function isObject(target: string, key: string): Promise<boolean> {
   try {
     const there = await lstat(target);
     if (there.isFile()) return true;
     const what = there.isDirectory() ? 'a folder' : 'no file but a link or a device';
-    throw new StoreError('create', `${what} lies at this key`);
+    throw new BlockedKeyError('create', `${what} lies at this key: ${JSON.stringify(key)}`);
   } catch (error) {
     if (isAbsent(error)) return false;
     throw error;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { chmod, link, lstat, readdir, realpath, rm } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { STORE_MARKER } from '../object-key.js';
-import { StoreError, StoreGoneError } from '../object-store.js';
+import { BlockedKeyError, StoreError, StoreGoneError } from '../object-store.js';
 import { errnoOf, ifAbsent } from './file-errors.js';
 import { type GuardedRoot, makeDurably } from './file-folders.js';
 import { syncFolder } from './folder-sync.js';
@@ -92,7 +92,7 @@ export function createFileRoot(path: string, options: { fsync: boolean }): FileR
       const expected = join(known?.realPath ?? (await realpath(path)), relative(path, folder));
       // APFS returns names in the Unicode form in which they were created.
       if (real.normalize() === expected.normalize()) return;
-      throw new StoreError(
+      throw new BlockedKeyError(
         'store',
         `a symbolic link lies on the way to ${JSON.stringify(relative(path, folder))}; links are not followed`,
       );

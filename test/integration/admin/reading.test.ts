@@ -1,3 +1,4 @@
+import { rm, symlink } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import supertest, { type Response } from 'supertest';
 import type { LedgerLine } from '../../../src/domain/delivery.js';
@@ -211,11 +212,27 @@ describe('a job', () => {
     '/jobs/..%2f..',
     '/jobs/a%20b',
     '/jobs/j1/artefacts/nothing',
+    `/jobs/j1/artefacts/${'x'.repeat(300)}`,
+    `/jobs/j1/artefacts/jobs/j1/${'ü'.repeat(128)}`,
+    '/jobs/j1/artefacts/a%5Cb',
+    '/jobs/j1/artefacts/a%00b',
     '/jobs/j1/artefacts/..%2f..%2fetc',
   ])('is not found: %s', async (path) => {
     const { status, body } = await api.get(path);
     expect(status).toBe(404);
     expect(body.code).toBe('not-found');
+  });
+});
+
+describe('a link in place of an artefact', () => {
+  it('is not followed, and named for the operator who has to remove it', async () => {
+    await symlink('/etc/hostname', `${service.folder}/jobs/j1/transcript.srt`);
+    const { status, body } = await api.get('/jobs/j1/artefacts/transcript.srt');
+    await rm(`${service.folder}/jobs/j1/transcript.srt`);
+    expect([status, body.code]).toEqual([503, 'store-unavailable']);
+    expect(body.detail).toMatch(
+      /until an operator has repaired it.*symbolic link.*"jobs\/j1\/transcript\.srt"/,
+    );
   });
 });
 

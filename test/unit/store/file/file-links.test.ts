@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile, rename, symlink, writeFile } from 'node:fs/pr
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createFileStore } from '../../../../src/store/file/file-store.js';
 import { openToWrite } from '../../../../src/store/file/open-file.js';
-import { type ObjectStore, StoreError } from '../../../../src/store/object-store.js';
+import { BlockedKeyError, type ObjectStore, StoreError } from '../../../../src/store/object-store.js';
 import { temporaryFolder } from '../../../support/temporary-folder.js';
 
 const TEXT = { contentType: 'text/plain', metadata: {} };
@@ -103,6 +103,15 @@ describe('a symbolic link in the store', () => {
     await symlink(`${outside}/secret`, `${inside}/.meta/link`);
     await expect(openToWrite(`${inside}/.meta/link`)).rejects.toThrow(/ELOOP/);
     await expectOutsideUntouched();
+  });
+
+  it('in place of an object is named, for an operator to remove it', async () => {
+    await symlink(`${outside}/secret`, `${inside}/jobs/known/link`);
+    for (const attempt of [store.head('jobs/known/link'), operations.create?.('jobs/known/link')]) {
+      const error = await Promise.resolve(attempt).catch((thrown: unknown) => thrown);
+      expect(error).toBeInstanceOf(BlockedKeyError);
+      expect(String(error)).toMatch(/link.*"jobs\/known\/link"/);
+    }
   });
 
   it('among temporary files is swept itself, not its target', async () => {

@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib';
 import type { Random } from '../support/random.js';
 
 /** How an attempt is spoiled on the sender's side. */
-export type Spoiling = 'none' | 'abort' | 'truncate' | 'drip' | 'crumbs' | 'wrong-credential';
+export type Spoiling = 'none' | 'abort' | 'truncate' | 'drip' | 'crumbs' | 'chunked' | 'wrong-credential';
 
 export interface SentItem {
   /** File below the job's folder, as the contract names it. */
@@ -24,8 +24,8 @@ export interface Callback {
   readonly malformed: boolean;
   /** For the attempts in turn; the last one stands for all further ones. */
   readonly spoilings: readonly Spoiling[];
-  /** Sent once more after it was acknowledged. */
-  readonly repeat: boolean;
+  /** Sent once more, so, after it was acknowledged; null: not. */
+  readonly repeat: Spoiling | null;
 }
 
 /**
@@ -42,18 +42,37 @@ export interface Sizes {
   /** Bytes of media that make it stream in parts. */
   readonly media: readonly [number, number];
   readonly mediaShare: number;
+  /** Bytes of the receiver's part, up to which it holds an item in memory. */
+  readonly part: number;
 }
 
 /** The callbacks of one job, one after the other: usually one, sometimes a second with other bytes. */
 export function jobCallbacks(random: Random, jobId: string, sizes: Sizes): Callback[] {
   const first = callback(random, jobId, sizes);
   const differs = random.chance(0.06) && !first.malformed && first.items.length > 0;
-  return differs ? [first, { ...callback(random, jobId, sizes, 'json'), spoilings: ['none'] }] : [first];
+  if (differs) return [first, { ...callback(random, jobId, sizes, 'json'), spoilings: ['none'] }];
+  return random.chance(sizes.mediaShare) ? [first, ...mediaConflict(random, jobId, sizes)] : [first];
+}
+
+/**
+ * Media around the size of a part, then other bytes of that size, which come both with a length and in chunks: the receiver may hold
+ * them in memory or stream them, and has to keep them once.
+ */
+function mediaConflict(random: Random, jobId: string, sizes: Sizes): Callback[] {
+  const around = { ...sizes, media: [sizes.part - 8_000, sizes.part + 1_000] } as const;
+  const framings = random.pick([
+    ['none', 'chunked'],
+    ['chunked', 'none'],
+  ] as const);
+  return [
+    mediaCallback(random, jobId, around),
+    { ...mediaCallback(random, jobId, around), spoilings: [framings[0]], repeat: framings[1] },
+  ];
 }
 
 /** A good callback with media, sent as it is. */
 export function mediaCallback(random: Random, jobId: string, sizes: Sizes): Callback {
-  return { ...callback(random, jobId, sizes, 'media'), spoilings: ['none'], repeat: false };
+  return { ...callback(random, jobId, sizes, 'media'), spoilings: ['none'], repeat: null };
 }
 
 /** A valid transcript of about `bytes` bytes. */
@@ -67,7 +86,7 @@ export function largeTranscript(random: Random, jobId: string, bytes: number): C
     items: [item('transcript.json', body)],
     malformed: false,
     spoilings: ['none'],
-    repeat: false,
+    repeat: null,
   };
 }
 
@@ -99,7 +118,7 @@ function callback(random: Random, jobId: string, sizes: Sizes, fixed?: Kind): Ca
     status: kind === 'empty' ? random.pick(['error', 'fetch_error', 'trim_error']) : 'success',
     malformed: kind.startsWith('broken'),
     spoilings: spoilt ? [spoiling, 'none'] : ['none'],
-    repeat: random.chance(0.12),
+    repeat: random.chance(0.12) ? 'none' : null,
   };
 }
 

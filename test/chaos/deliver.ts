@@ -31,7 +31,7 @@ export function createDeliverer(options: DeliverOptions, account: Account): Deli
     // A proxy in this process would be busy for seconds with each body of tiny chunks, and hold up all others.
     const addresses = spoiling === 'crumbs' ? options.ownAddresses : options.addresses;
     const address = addresses[turn % addresses.length] ?? '';
-    const isWhole = ['none', 'drip', 'crumbs'].includes(spoiling) || callback.body.length < 2;
+    const isWhole = ['none', 'drip', 'crumbs', 'chunked'].includes(spoiling) || callback.body.length < 2;
     if (isWhole) account.whole.add(callback);
     const answer = await send(address, callback, spoiling, options.token);
     return take(callback, answer, isWhole && spoiling !== 'wrong-credential');

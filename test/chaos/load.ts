@@ -44,7 +44,7 @@ async function sendJob(
   account.sent.set(jobId, callbacks);
   for (const callback of callbacks) {
     await deliverer.bringAcross(callback, number);
-    if (callback.repeat) await deliverer.attempt(callback, number + 1, 'none');
+    if (callback.repeat !== null) await deliverer.attempt(callback, number + 1, callback.repeat);
     letGo(callback);
   }
 }

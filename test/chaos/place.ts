@@ -49,7 +49,7 @@ async function openFiles(folder: string): Promise<Place> {
     disk,
     volume,
     folder: data,
-    sizes: { media: [100_000, 1_500_000], mediaShare: 0.05 },
+    sizes: { media: [100_000, 1_500_000], mediaShare: 0.05, part: 256 * 1024 },
     burst: 30,
     clockRangeMs: 2 * DAY,
     settings: (_endpoint, token, subscribers) => ({
@@ -86,7 +86,7 @@ async function openBucket(seed: number): Promise<Place> {
     disk: null,
     volume: null,
     folder: null,
-    sizes: { media: [100_000, 13_000_000], mediaShare: 0.02 },
+    sizes: { media: [100_000, 13_000_000], mediaShare: 0.02, part: 5 * 1024 * 1024 },
     burst: 12,
     // S3 refuses signatures that are a quarter of an hour off.
     clockRangeMs: 240_000,

@@ -107,6 +107,11 @@ async function byHand(
   body: Buffer,
   spoiling: Spoiling,
 ): Promise<Answer | null> {
+  if (spoiling === 'chunked') {
+    const { socket, answered } = openByHand(base, path, { ...headers, 'transfer-encoding': 'chunked' });
+    socket.write(inChunks(body));
+    return answered;
+  }
   if (spoiling === 'crumbs') {
     const { socket, answered } = openByHand(base, path, { ...headers, 'transfer-encoding': 'chunked' });
     socket.write(inCrumbs(body));
@@ -140,6 +145,17 @@ function inCrumbs(body: Buffer): Buffer {
   const rest = body.subarray(crumbs);
   const last = rest.length === 0 ? [] : [Buffer.from(`${rest.length.toString(16)}\r\n`), rest, CRLF];
   return Buffer.concat([chunks, ...last, Buffer.from('0\r\n\r\n')]);
+}
+
+const CHUNK = 64 * 1024;
+
+function inChunks(body: Buffer): Buffer {
+  const pieces: Buffer[] = [];
+  for (let at = 0; at < body.length; at += CHUNK) {
+    const piece = body.subarray(at, at + CHUNK);
+    pieces.push(Buffer.from(`${piece.length.toString(16)}\r\n`), piece, CRLF);
+  }
+  return Buffer.concat([...pieces, Buffer.from('0\r\n\r\n')]);
 }
 
 const CRLF = Buffer.from('\r\n');

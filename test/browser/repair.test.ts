@@ -117,6 +117,9 @@ describe('two versions of a transcript', () => {
     expect(await compared.locator('ins').allTextContents()).toEqual([
       'Only in the other version: Tuesday then.',
     ]);
+    // An erased job takes no import: advice to erase in order to choose would destroy both versions.
+    await compared.getByText('Both versions are kept').waitFor();
+    expect(await compared.getByText(/erase|import/i).count()).toBe(0);
     await page.getByRole('button', { name: 'Acknowledge… job both' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Reason').fill('Monday is right');
@@ -209,6 +212,10 @@ describe('an imported transcript', () => {
     await page.locator('#notice').getByText('Job gone1 was erased: 1 artefact').waitFor();
     await page.getByText('Everything stored for this job was erased', { exact: true }).waitFor();
     await page.getByText('Nothing is stored.').waitFor();
+    // Whatever is tried with an erased job is refused.
+    for (const name of ['Refetch from the service', 'Import files…', 'Erase…'])
+      expect([name, await page.getByRole('button', { name }).count()]).toEqual([name, 0]);
+    expect(await page.getByText('Import files').count()).toBe(0);
   });
 });
 

@@ -39,16 +39,31 @@ export function jobActions(jobId, repair, again, more = null) {
       ),
     ],
     more,
+    eraseButton(jobId, again),
+  );
+}
+
+/**
+ * The one thing that is left to do about a job that was erased, but not completely.
+ * @param {string} jobId @param {Refresh} again
+ */
+export function eraseAction(jobId, again) {
+  return h('div', { class: 'buttons', 'data-key': 'actions' }, eraseButton(jobId, again));
+}
+
+/** @param {string} jobId @param {Refresh} again */
+function eraseButton(jobId, again) {
+  return (
     may('erase') &&
-      h(
-        'button',
-        {
-          type: 'button',
-          class: 'plain danger',
-          onclick: (event) => erase(event.currentTarget, jobId, again),
-        },
-        'Erase…',
-      ),
+    h(
+      'button',
+      {
+        type: 'button',
+        class: 'plain danger',
+        onclick: (event) => erase(event.currentTarget, jobId, again),
+      },
+      'Erase…',
+    )
   );
 }
 

@@ -10,7 +10,7 @@ import { createTranscriptSection } from '../transcript/transcript-section.js';
 import { createVersionComparison } from '../transcript/version-comparison.js';
 import { artefactsSection } from './artefacts-section.js';
 import { createDownloads } from './downloads.js';
-import { acknowledgeButton, importSection, jobActions } from './job-actions.js';
+import { acknowledgeButton, eraseAction, importSection, jobActions } from './job-actions.js';
 import { jobState, needsDecision } from './job-state.js';
 import { serviceSection } from './service-section.js';
 import { timelineSection } from './timeline-section.js';
@@ -68,7 +68,10 @@ function pageOf(job, { chosen, transcript, comparison, downloads, again }) {
     heading(`Job ${jobId}`, copyButton(jobId, `job id ${jobId}`), status(tone, word)),
     h('p', { class: 'prose', 'data-key': 'state' }, text),
     hasContext(timeline) && h('p', { 'data-key': 'context' }, contextValues(timeline)),
-    jobActions(jobId, repair, again, needsDecision(job) && acknowledgeButton(jobId, again)),
+    // An erased job takes nothing any more: what is left to do is to erase what could not be removed yet.
+    job.erasure === null
+      ? jobActions(jobId, repair, again, needsDecision(job) && acknowledgeButton(jobId, again))
+      : !job.erasure.complete && eraseAction(jobId, again),
     may('read') ? comparison(artefacts) : null,
     h(
       'div',
@@ -86,7 +89,7 @@ function pageOf(job, { chosen, transcript, comparison, downloads, again }) {
         serviceSection(service),
       ),
     ),
-    importSection(jobId, again),
+    job.erasure === null && importSection(jobId, again),
   ];
 }
 

@@ -61,7 +61,7 @@ export function createVersionComparison(contentOf, redraw) {
       h(
         'p',
         { class: 'quiet' },
-        'The first version stays in place. If it is correct, acknowledge the job. If the other one is correct, download every correct file, erase the job and import the files.',
+        'Both versions are kept, and can be downloaded below: the first one in its place, the other one among the conflicts. When you know which one is correct, acknowledge the job and name that version as the reason. Nothing stored is changed by that.',
       ),
     );
   };

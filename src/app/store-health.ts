@@ -40,6 +40,8 @@ export function createStoreHealth(config: Config, store: ObjectStore, log: Logge
       canary.start();
       if (!(await proof.start())) return false;
       await canary.check();
+      if (canary.status().writable)
+        log.info({ event: 'ready' }, 'the store is proven: callbacks are accepted');
       return true;
     },
     stopProving: () => proof.stop(),

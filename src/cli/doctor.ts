@@ -20,7 +20,7 @@ import { readStoreLocation } from '../text/store-location.js';
 import { EXIT, UsageError } from './shared/exit-codes.js';
 import { printJson, printLines } from './shared/print.js';
 import { readPublicAddress } from './shared/public-address.js';
-import { credentialHeaders, sourceNamed } from './shared/source-credential.js';
+import { chosenSource, credentialHeaders, sourceNamed } from './shared/source-credential.js';
 
 interface Options {
   readonly url?: URL;
@@ -160,8 +160,7 @@ async function serviceFindings(config: Config): Promise<Finding[]> {
 }
 
 function publicTarget(config: Config, options: Options) {
-  const names = Object.keys(config.sources);
-  const name = options.source ?? (names.length === 1 ? names[0] : undefined) ?? 'default';
+  const name = chosenSource(config, options.source);
   const source = sourceNamed(config, name);
   return {
     url: options.url as URL,

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { Command } from 'commander';
 import { type Config, loadConfig } from '../config/config.js';
 import { type Explanation, explain } from '../receiver/access/explain.js';
@@ -6,6 +7,7 @@ import { createSources } from '../receiver/access/sources.js';
 import { UsageError } from './shared/exit-codes.js';
 import { printJson, printLines } from './shared/print.js';
 import { repeatable } from './shared/repeatable.js';
+import { chosenSource } from './shared/source-credential.js';
 
 interface Options {
   readonly address: string;
@@ -16,16 +18,21 @@ interface Options {
 export function createCommand(): Command {
   return new Command('explain')
     .description('explain how a callback would be handled')
-    .argument('[source]', 'name of the source', 'default')
+    .argument('[source]', 'name of the source; default: the only one, or default')
     .requiredOption(
       '--address <ip>',
       "address of the connection's other end: the sender, or the proxy in front",
     )
     .option('-H, --header <line>', 'header of the request, "<Name>: <value>"; repeatable', repeatable)
     .option('--json', 'print one JSON document')
-    .action((source: string, options: Options) => {
-      const explanation = explain(compileSources(loadConfig()), {
-        source,
+    .action((source: string | undefined, options: Options) => {
+      if (isIP(options.address) === 0)
+        throw new UsageError(
+          `--address expects an IP address such as 203.0.113.7, not ${JSON.stringify(options.address)}`,
+        );
+      const config = loadConfig();
+      const explanation = explain(compileSources(config), {
+        source: chosenSource(config, source),
         peer: options.address,
         headers: readHeaders(options.header ?? []),
         now: Date.now(),

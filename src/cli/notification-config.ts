@@ -10,7 +10,7 @@ import { UsageError } from './shared/exit-codes.js';
 import { printJson } from './shared/print.js';
 import { readPublicAddress } from './shared/public-address.js';
 import { repeatable } from './shared/repeatable.js';
-import { credentialHeaders, sourceNamed } from './shared/source-credential.js';
+import { chosenSource, credentialHeaders, sourceNamed } from './shared/source-credential.js';
 
 interface Options {
   readonly url?: string;
@@ -23,7 +23,7 @@ interface Options {
 export function createCommand(): Command {
   return new Command('notification-config')
     .description('print the notification_config for jobs of a source, secrets included')
-    .argument('[source]', 'name of the source', 'default')
+    .argument('[source]', 'name of the source; default: the only one, or default')
     .option('--url <address>', 'public address of the receiver; default: receiver.publicUrl')
     .option(
       '--contents <list>',
@@ -38,8 +38,10 @@ export function createCommand(): Command {
     .option('--credential <name>', 'credential to use; default: the valid one that expires last')
     .addOption(new Option('--method <method>', 'method of the callback').choices(['POST', 'PUT']))
     .option('--json', 'accepted for consistency: the output is always JSON')
-    .action((name: string, options: Options) => {
-      printJson({ notification_config: notificationConfig(loadConfig(), name, options, Date.now()) });
+    .action((named: string | undefined, options: Options) => {
+      const config = loadConfig();
+      const name = chosenSource(config, named);
+      printJson({ notification_config: notificationConfig(config, name, options, Date.now()) });
     });
 }
 

@@ -71,7 +71,8 @@ function announce(config: Config, listening: Listening, tokens: AdminTokens, log
   for (const warning of warningsOfProcess(config)) log.warn({ event: 'configuration' }, warning);
   const startToken = tokens[START_TOKEN]?.token;
   if (isDevelopment()) {
-    process.stdout.write(welcome({ ...listening, sources: config.sources, startToken }));
+    const callbackBase = config.receiver.publicUrl ?? publicUrl;
+    process.stdout.write(welcome({ ...listening, callbackBase, sources: config.sources, startToken }));
   } else if (startToken !== undefined) {
     showLink(dashboardLink({ adminUrl, startToken }), log);
   }

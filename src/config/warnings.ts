@@ -42,7 +42,7 @@ export function configWarnings(config: Config, { now, production, environment }:
     ...clearTextWarnings(config),
     ...(production && config.store.url.startsWith('file:')
       ? [
-          `store.url is ${config.store.url} in production: only one replica can run, and the data is only as safe as that disk; use a bucket (s3://...) unless this is intended`,
+          `store.url is ${config.store.url} in production: all replicas must share that folder, and the data is only as safe as its disk; use a bucket (s3://...) unless this is intended`,
         ]
       : []),
     ...memoryWarnings(config),

@@ -178,7 +178,9 @@ describe('an unavailable store at the start', () => {
   ] as const)('that %s finds the replica alive and waiting, and ready once it heals', async (_, fault) => {
     if (fault === 'refuse') await proxy.refuse();
     else proxy.fault = () => fault;
-    const { publicUrl } = await start(PATIENT);
+    const { publicUrl, log } = await start(PATIENT);
+    const events = () => log.map(({ event }) => event).filter((event) => /ready/.test(String(event)));
+    expect(events()).not.toContain('ready');
     await supertest(publicUrl).get('/healthz').expect(200);
     // The port is public: the reason is shown on the admin port only.
     await supertest(publicUrl).get('/readyz').expect(503, { status: 'not ready' });
@@ -191,6 +193,7 @@ describe('an unavailable store at the start', () => {
     if (fault !== 'refuse') await proxy.refuse();
     await proxy.accept();
     await until(async () => (await supertest(publicUrl).get('/readyz')).status === 200);
+    await until(() => events().at(-1) === 'ready');
     expect((await deliver(publicUrl, 'job1')).status).toBe(200);
   });
 

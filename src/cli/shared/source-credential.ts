@@ -3,6 +3,14 @@ import { UsageError } from './exit-codes.js';
 
 type Source = Config['sources'][string];
 
+/** The name, or without one that of the only source, or `default`. Throws `UsageError` where that leaves a choice. */
+export function chosenSource(config: Config, name: string | undefined): string {
+  const names = Object.keys(config.sources);
+  const chosen = name ?? (names.length === 1 ? names[0] : names.find((each) => each === 'default'));
+  if (chosen === undefined) throw new UsageError(`name one of the sources: ${names.join(', ')}`);
+  return chosen;
+}
+
 /** The source with this name. Throws `UsageError` with the known names. */
 export function sourceNamed(config: Config, name: string): Source {
   const source = config.sources[name];

@@ -1,6 +1,9 @@
 /** Facts for the message at start: callback URLs, store, dashboard. */
 export interface WelcomeFacts {
+  /** Where the receiver listens. */
   readonly publicUrl: string;
+  /** What senders use: `receiver.publicUrl`, else where it listens. */
+  readonly callbackBase: string;
   readonly adminUrl: string;
   readonly store: string;
   /** Why callbacks are answered 503; null when the receiver is ready. */
@@ -18,7 +21,7 @@ export function welcome(facts: WelcomeFacts): string {
       ? 'Transcript Receiver is ready.'
       : `Transcript Receiver listens, but cannot accept callbacks yet: ${facts.notReady}`,
     '',
-    ...names.map((name) => `  Callback URL   ${facts.publicUrl}/callbacks/${name}`),
+    ...names.map((name) => `  Callback URL   ${facts.callbackBase}/callbacks/${name}`),
     `  Store          ${facts.store}`,
     `  Dashboard      ${dashboardLink(facts)}`,
     '',

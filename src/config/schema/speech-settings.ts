@@ -16,7 +16,11 @@ const realtimeHost = (where: string) =>
   optional(types.url(['ws:', 'wss:']), 'address', `Realtime address, ${where}, without /v2.`);
 
 export const speech = section("The speech service's own API, for recovery and realtime.", {
-  apiKey: optional(types.text(/^[\x21-\x7e]{8,4096}$/, 'an API key'), 'secret', 'API key of the service.'),
+  apiKey: optional(
+    types.text(/^[\x21-\x7e]{8,4096}$/, 'an API key: 8 to 4096 characters without spaces'),
+    'secret',
+    'API key of the service.',
+  ),
   auth: setting(
     types.oneOf(['apiKey', 'temporaryKey']),
     'apiKey or temporaryKey',

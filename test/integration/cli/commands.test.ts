@@ -97,6 +97,8 @@ describe('explain', () => {
     [['explain']],
     [['explain', '--address', '10.0.0.1', '-H', 'nonsense']],
     [['explain', '--adress', '10.0.0.1']],
+    [['explain', '--address', 'foo']],
+    [['explain', 'intake', '--address', '10.0.0.1:443']],
   ])('exits with 2 for wrong usage: %j', async (args) => {
     expect(await runCommand(args)).toMatchObject({ code: 2, stdout: '' });
   });
@@ -161,6 +163,25 @@ describe('notification-config', () => {
     expect(result).toMatchObject({ code: 2, stdout: '' });
     expect(result.stderr).toMatch(message);
     expect(result.stderr).not.toContain(SECRET);
+  });
+
+  it('takes the only source when none is named, and asks for one where there are several', async () => {
+    const url = ['--url', 'https://transcripts.example'];
+    const alone = await runCommand(['notification-config', ...url], env);
+    expect(JSON.parse(alone.stdout).notification_config[0].url).toContain('/callbacks/intake');
+    const source = { credentials: { a: { headers: [`X-Token: ${SECRET}-1`] } } };
+    const several = { NODE_CONFIG: JSON.stringify({ sources: { east: source, west: source } }) };
+    for (const args of [
+      ['notification-config', ...url],
+      ['explain', '--address', '10.0.0.1'],
+      ['doctor', ...url],
+    ]) {
+      const { code, stderr } = await runCommand(args, several);
+      expect({ code, stderr }).toEqual({
+        code: 2,
+        stderr: expect.stringContaining('name one of the sources: east, west'),
+      });
+    }
   });
 
   it('asks for the public address when none is known', async () => {

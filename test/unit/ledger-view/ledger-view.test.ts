@@ -211,6 +211,20 @@ describe('ledger view', () => {
       expect(short).toBeGreaterThan(2 * (await held(longLine)));
     });
 
+    it('does not claim the segments whose names it did not keep', async () => {
+      const store = createMemoryStore();
+      const oldest = at(secondOf(-1390));
+      putSegment(store, oldest.receivedAt, [oldest]);
+      // Without lines they fill no memory: the load ends because it kept the newest names only.
+      for (let n = -1389; n < 400; n += 1) putSegment(store, secondOf(n), []);
+      const view = open(store, { maxBytes: 256 * 1024 });
+      await view.refresh();
+      const { rows, completeSince } = view.status();
+      expect(rows).toBe(0);
+      expect(Date.parse(completeSince ?? '')).toBeGreaterThan(Date.parse(oldest.receivedAt));
+      expect(await ids(view, { since: oldest.receivedAt })).toEqual([oldest.deliveryId]);
+    });
+
     it('drops the oldest lines as later ones arrive', async () => {
       const store = createMemoryStore();
       const view = open(store, { maxBytes: 64 * 1024 });

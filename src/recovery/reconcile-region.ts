@@ -82,9 +82,27 @@ async function reconcileRange(
   }
 }
 
-function reportGaps({ report }: Run, { region }: JobsClient, { malformed, gapAt }: JobPage): void {
+/** A region with a fault is not complete: the next run lists the same time again. */
+function reportGaps({ report }: Run, { region }: JobsClient, page: JobPage): void {
+  const { malformed, gapAt, disorder } = page;
   if (malformed > 0) report.fault(region, `${malformed} entries of the job list are no job records`);
-  if (gapAt !== null) report.fault(region, `the job list may hide jobs created at ${gapAt}`);
+  if (gapAt !== null)
+    report.fault(
+      region,
+      `a whole page of the job list was created at ${gapAt}, and the list cannot be read within a millisecond: further jobs of that time may be missing here; ${BY_ID}`,
+    );
+  if (disorder !== null)
+    report.fault(
+      region,
+      `the job list is not newest first (jobs are out of order by up to ${inSeconds(disorder)}), so that some of it cannot be reached: further jobs may be missing here; ${BY_ID}`,
+    );
+}
+
+const BY_ID =
+  'compare with the jobs that you submitted, and fetch those by their ids: transcript-receiver refetch <job>';
+
+function inSeconds(milliseconds: number): string {
+  return `${(milliseconds / 1000).toLocaleString('en', { maximumFractionDigits: 3, useGrouping: false })} s`;
 }
 
 /** Resolves to what remains to be done when the pages before it are done, too. */

@@ -54,6 +54,8 @@ export class RegionProgress {
   #stretches: Stretch[] = [];
   #ids = new Map<string, IdsOfDay>();
   #unsaved = 0;
+  /** False when the list is too far from newest first for any of its stretches to be settled. */
+  #isBelieved = true;
   readonly #elapsed: () => number;
   #savedAt: number;
   #saveAfter = FIRST_SAVE_AFTER;
@@ -120,8 +122,13 @@ export class RegionProgress {
 
   /** Accounts for a page of the range that was begun. Pages come in the order of the list. */
   async listed(page: JobPage, stateOf: (job: JobRecord) => ListedState): Promise<void> {
-    const { jobs, malformed, gapAt } = page;
+    const { jobs, malformed, gapAt, disorder } = page;
     this.#listedJobs += jobs.length;
+    // A list that is not newest first shows jobs behind the stretch that they belong to, or hides them.
+    if (disorder !== null || jobs.some((job) => createdAt(job) > this.#top)) {
+      this.#isBelieved = false;
+      this.#stretches = [];
+    }
     const times = rangeOf(jobs.map(createdAt));
     if (gapAt !== null) this.#open.push({ from: Date.parse(gapAt), to: Date.parse(gapAt) });
     // Nothing says when they were created.
@@ -171,6 +178,7 @@ export class RegionProgress {
   }
 
   #add(range: TimeRange): void {
+    if (!this.#isBelieved) return;
     const jobs = this.#jobs.filter(({ time }) => contains(range, time));
     const ignored = jobs.filter(({ isIgnored }) => isIgnored).length;
     const stretch = { ...range, matched: jobs.length - ignored, ignored };

@@ -74,7 +74,7 @@ async function run(store: MemoryStore, jobs: readonly Job[], options: RunOptions
         if (job.state === 'matched' && !known.has(job.id)) progress.settle(record(job));
       }
       const states = new Map(page.map(({ id, state }) => [id, state]));
-      const whole = { jobs: page.map(record), malformed: 0, gapAt: null };
+      const whole = { jobs: page.map(record), malformed: 0, gapAt: null, disorder: null };
       await progress.listed(options.page?.(whole) ?? whole, ({ id }) => states.get(id) ?? 'open');
     }
     progress.end(range);

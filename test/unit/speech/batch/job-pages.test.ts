@@ -68,6 +68,87 @@ describe('walking the job list', () => {
     expect(pages.map(({ gapAt }) => gapAt).filter(Boolean)).toEqual([new Date(at).toISOString()]);
   });
 
+  describe('that is not newest first', () => {
+    const MINUTE = 60_000;
+    const count = 400;
+    /** A server that shows jobs in a given order, whatever their times. */
+    const unordered =
+      (jobs: readonly JobRecord[]): FetchPage =>
+      async (createdBefore, limit) => {
+        const before = createdBefore === null ? Number.POSITIVE_INFINITY : Date.parse(createdBefore);
+        const within = jobs.filter(({ created_at }) => Date.parse(created_at) < before);
+        return { jobs: within.slice(0, limit), malformed: 0 };
+      };
+    /** Newest first, a job each `every` milliseconds, `off` milliseconds wrong by front end. */
+    const frontEnds = (every: number, off: number, jobs = count, ends = 3) =>
+      Array.from({ length: jobs }, (_, index) =>
+        job(`j${index}`, 1_700_000_000_000 - index * every + (index % ends) * off),
+      );
+    const ascending = frontEnds(1000, 0).reverse();
+
+    it.each<[string, readonly JobRecord[]]>([
+      ['two front ends 25 ms apart, a job each 10 ms', frontEnds(10, 25, 3000, 2)],
+      ['three front ends 25 ms apart, a job each minute', frontEnds(MINUTE, 25)],
+      ['two front ends 5 minutes apart, a job each minute', frontEnds(MINUTE, 5 * MINUTE, count, 2)],
+      [
+        'one job 5 minutes early on a late page',
+        frontEnds(MINUTE, 0).map((each, index) =>
+          index === 350 ? job(each.id, Date.parse(each.created_at) - 5 * MINUTE) : each,
+        ),
+      ],
+      ['each job twice', frontEnds(1000, 0).flatMap((each) => [each, each])],
+      ['fewer than a page, oldest first', ascending.slice(0, 60)],
+    ])('yields each job once: %s', async (_, jobs) => {
+      const pages = await walk(unordered(jobs));
+      const found = ids(pages);
+      expect(found).toHaveLength(new Set(found).size);
+      expect(new Set(found)).toEqual(new Set(jobs.map(({ id }) => id)));
+      expect(pages.filter(({ disorder, gapAt }) => disorder !== null || gapAt !== null)).toEqual([]);
+    });
+
+    it.each<[string, readonly JobRecord[]]>([
+      ['oldest first', ascending],
+      ['shuffled', frontEnds(1000, 0).map((each, index, all) => all[(index * 149) % all.length] ?? each)],
+      ['5 minutes off within seconds', frontEnds(10, 5 * MINUTE)],
+    ])('says that jobs may be hidden: %s', async (_, jobs) => {
+      const pages = await walk(unordered(jobs));
+      const found = ids(pages);
+      expect(found).toHaveLength(new Set(found).size);
+      expect(pages.at(-1)?.disorder).toBeGreaterThan(0);
+    });
+
+    it('yields each job or says that it may not, whatever the order', async () => {
+      const times = fc.array(fc.integer({ min: 0, max: 5_000 }), { minLength: 1, maxLength: 150 });
+      const order = fc.record({
+        times,
+        noise: fc.constantFrom(0, 3, 50, 700, 5_000),
+        limit: fc.integer({ min: 3, max: 100 }),
+      });
+      await fc.assert(
+        fc.asyncProperty(
+          order,
+          fc.infiniteStream(fc.double({ min: -1, max: 1, noNaN: true })),
+          async (given, random) => {
+            const jobs = given.times
+              .map((time, index) => ({
+                time,
+                index,
+                place: time + given.noise * (random.next().value as number),
+              }))
+              .sort((one, other) => other.place - one.place)
+              .map(({ time, index }) => job(`j${index}`, 1_700_000_000_000 + time));
+            const pages = await walk(unordered(jobs), given.limit);
+            const found = ids(pages);
+            expect(found).toHaveLength(new Set(found).size);
+            const isDoubtful = pages.some(({ disorder, gapAt }) => disorder !== null || gapAt !== null);
+            if (!isDoubtful) expect(found).toHaveLength(jobs.length);
+          },
+        ),
+        { numRuns: 300 },
+      );
+    });
+  });
+
   it('looks back no further than the window', async () => {
     const jobs = Array.from({ length: 50 }, (_, index) => job(`j${index}`, 1_000_000 + index));
     let asked = 0;

@@ -1,0 +1,46 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { CALLBACK_URL } from './recovery-fixture.js';
+
+export interface ListedJob {
+  readonly id: string;
+  readonly createdAt: number;
+}
+
+/** A jobs API that shows done jobs in the order given, whatever their times, and counts the downloads of each. */
+export async function startListedService(jobs: readonly ListedJob[]) {
+  const downloads = new Map<string, number>();
+  const record = ({ id, createdAt }: ListedJob) => ({
+    id,
+    status: 'done',
+    created_at: new Date(createdAt).toISOString(),
+    config: { type: 'transcription', notification_config: [{ url: CALLBACK_URL, contents: ['transcript'] }] },
+  });
+  const server = createServer((request, response) => {
+    const { pathname, searchParams } = new URL(request.url ?? '', 'http://service');
+    const [, id, part] = /^\/v2\/jobs\/?([^/]*)\/?(.*)$/.exec(pathname) ?? [];
+    const answer = (body: unknown) => {
+      response.setHeader('content-type', 'application/json');
+      response.end(JSON.stringify(body));
+    };
+    if (id === '') {
+      const before = Date.parse(searchParams.get('created_before') ?? '') || Number.POSITIVE_INFINITY;
+      const older = jobs.filter(({ createdAt }) => createdAt < before);
+      return answer({ jobs: older.slice(0, Number(searchParams.get('limit') ?? 100)).map(record) });
+    }
+    const job = jobs.find((each) => each.id === id);
+    if (job === undefined) {
+      response.statusCode = 404;
+      return answer({ code: 404, error: 'Job not found' });
+    }
+    if (part !== 'transcript') return answer({ job: record(job) });
+    downloads.set(job.id, (downloads.get(job.id) ?? 0) + 1);
+    return answer({ format: '2.9', job: { id: job.id }, metadata: {}, results: [] });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    batchUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    downloads,
+    close: () => new Promise<void>((resolve) => server.close(() => resolve())),
+  };
+}

@@ -1,14 +1,31 @@
 import { hash } from 'node:crypto';
 
-const EXTENSION = /[^.](\.[A-Za-z0-9]{1,8})$/;
+/** What follows the last dot of a name may be a name as well, as in `jane.roe`: only these are taken for a type. */
+const KNOWN_EXTENSIONS = new Set(
+  [
+    'txt text log md csv tsv json ndjson jsonl xml yaml yml html htm',
+    'srt vtt ass ssa sbv ttml dfxp stl',
+    'pdf doc docx odt rtf xls xlsx ods ppt pptx odp',
+    'wav mp3 m4a aac ogg oga opus flac wma amr aif aiff au caf gsm raw pcm',
+    'mp4 m4v mov mkv webm avi wmv mpg mpeg 3gp flv ts mts ogv mxf',
+    'png jpg jpeg gif webp svg bmp tif tiff',
+    'zip gz tgz tar bz2 xz zst 7z bin dat parquet',
+  ].flatMap((line) => line.split(' ')),
+);
+const EXTENSION = /[^.]\.([A-Za-z0-9]{1,8})$/;
 const DIGITS = 16;
 
 /**
- * The last segment of an attachment's key: 16 hex digits of the SHA-256 of its name (the part's, else the file's), and
- * its extension. A sender's names can be personal data, and keys remain in ledger and logs after the object is erased.
+ * The last segment of an attachment's key: 16 hex digits of the SHA-256 of its name (the part's, else the file's), and its
+ * extension in lower case where that is a known type of file. A sender's names can be personal data, and keys remain in ledger
+ * and logs after the object is erased.
  */
 export function attachmentName(name: string | null, fileName: string | undefined): string {
   const whole = name || fileName || '';
-  const [, extension = ''] = EXTENSION.exec(whole) ?? EXTENSION.exec(fileName ?? '') ?? [];
-  return `${hash('sha256', whole).slice(0, DIGITS)}${extension}`;
+  return `${hash('sha256', whole).slice(0, DIGITS)}${extensionOf(whole) || extensionOf(fileName ?? '')}`;
+}
+
+function extensionOf(name: string): string {
+  const extension = EXTENSION.exec(name)?.[1]?.toLowerCase() ?? '';
+  return KNOWN_EXTENSIONS.has(extension) ? `.${extension}` : '';
 }

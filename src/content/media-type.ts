@@ -40,6 +40,11 @@ export function storableType(header: string | null): string {
   return charset !== undefined && SAFE_CHARSET.test(charset) ? `${essence}; charset=${charset}` : essence;
 }
 
+/** The sender's type as the ledger may keep it: without parameters, which could hold a name. */
+export function recordedType(header: string | null): string {
+  return storableType(header).replace(/;.*/, '');
+}
+
 /**
  * The boundary of a multipart type; null when there is no usable one. RFC 2046 allows 1 to 70 characters, of which the
  * last is not a space. Special characters are accepted without quotes.

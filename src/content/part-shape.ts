@@ -1,5 +1,5 @@
 import type { DeliveryShape } from '../domain/delivery.js';
-import { storableType } from './media-type.js';
+import { recordedType } from './media-type.js';
 import type { PartHead } from './part-head.js';
 import { isKnownPartName } from './part-plan.js';
 
@@ -15,7 +15,7 @@ const TRANSFER_ENCODING = /^[A-Za-z0-9-]{1,40}$/;
 export function partShape({ name, contentType, transferEncoding }: PartHead, bytes: number): PartShape {
   return {
     name: isKnownPartName(name) ? name : null,
-    ...(contentType === undefined ? {} : { contentType: storableType(contentType) }),
+    ...(contentType === undefined ? {} : { contentType: recordedType(contentType) }),
     ...(transferEncoding !== undefined && TRANSFER_ENCODING.test(transferEncoding)
       ? { transferEncoding }
       : {}),

@@ -2,7 +2,7 @@ import type { ArtefactContext } from '../archive/artefact-headers.js';
 import { ledgerLine, newDeliveryId } from '../archive/ledger/ledger-line.js';
 import type { QuarantineRecord } from '../archive/quarantine/quarantine.js';
 import type { UndecodableError } from '../content/decode-error.js';
-import { storableType } from '../content/media-type.js';
+import { recordedType } from '../content/media-type.js';
 import type { PartShape } from '../content/part-shape.js';
 import {
   type Acknowledgement,
@@ -200,7 +200,7 @@ const CODINGS = new Set(['gzip', 'x-gzip', 'deflate', 'br', 'zstd', 'compress', 
  */
 function shapeOf({ headers, declaredLength }: CallbackRequest, parts?: readonly PartShape[]): DeliveryShape {
   const type = header(headers, 'content-type');
-  const contentType = type === null ? null : storableType(type);
+  const contentType = type === null ? null : recordedType(type);
   const codings = bodyEncodings(headers)
     ?.split(',', 8)
     .map((coding) => coding.trim().toLowerCase())

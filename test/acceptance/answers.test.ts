@@ -248,7 +248,7 @@ describe('the response to a callback', () => {
     await call({ query: 'id=shape4&status=success', headers: form, body: part });
     const lines = (await ledgerOf(service.folder)).slice(before);
     const encoded = {
-      contentType: 'application/json; charset=utf-8',
+      contentType: 'application/json',
       framing: 'sized',
       contentEncoding: 'gzip',
     };

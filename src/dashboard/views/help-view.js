@@ -114,7 +114,7 @@ const HELP_TOPICS = {
   subscribers: {
     title: 'Subscribers',
     means:
-      'HTTP addresses that are sent a signed event when a job was stored, failed or was erased. Events are sent at least once: failed requests are retried for 24 hours, and a final answer, such as 404, ends an event at once.',
+      'HTTP addresses that are sent a signed event when a job was stored, failed or was erased. Events are sent at least once: failed requests are retried for 24 hours. Only the answer 410 ends an event at once.',
     steps: [
       'To add one, set subscribers.<name>.url and secrets, and restart: docs/downstream.md. It is sent what arrives from then on.',
       'Not reachable, or events not sent: send a test event to see what the address answers:',

@@ -18,11 +18,18 @@ export const RETRY_TIMES: RetryTimes = {
 /** What an answer means for the event. */
 export type Verdict = 'delivered' | 'again' | 'rejected';
 
+/**
+ * Only 410 is final. An ingress without pods answers 404, a rotated secret 401, a firewall a page: that is when events must not be
+ * lost.
+ */
 export function verdictOf({ delivered, status }: SendResult): Verdict {
   if (delivered) return 'delivered';
-  const isTemporary = status === null || status >= 500 || [408, 425, 429].includes(status);
-  return isTemporary ? 'again' : 'rejected';
+  return status === GONE ? 'rejected' : 'again';
 }
+
+export const GONE = 410;
+/** Milliseconds for which a subscriber that is gone is left alone. */
+export const GONE_PAUSE = 3_600_000;
 
 export interface FailedEvent {
   /** Including the one that just failed. */

@@ -58,7 +58,7 @@ export function createEndpoint(subscriber: Subscriber): Endpoint {
   };
 }
 
-/** undici follows no redirects unless it is asked to: a redirect is a final answer. */
+/** undici follows no redirects unless it is asked to: a redirect is a failure like any other. */
 async function post(
   dispatcher: Dispatcher,
   { url, secrets, format, requestTimeout }: Subscriber,

@@ -6,7 +6,7 @@ import type { DeadEvent } from '../dead-event.js';
 import { isErasable, keepDeadEvent } from '../dead-events.js';
 import type { SenderObserver } from '../outbox-observer.js';
 import type { OutboxState, WaitingEvent } from '../outbox-state.js';
-import { nextTry, type RetryTimes, verdictOf, withAttempt } from './attempt-policy.js';
+import { GONE_PAUSE, nextTry, type RetryTimes, verdictOf, withAttempt } from './attempt-policy.js';
 import type { Breaker } from './breaker.js';
 import type { Endpoint, SendResult } from './endpoint.js';
 import type { Waiting, WaitingEvents } from './waiting-events.js';
@@ -110,7 +110,7 @@ export function createEventAttempts(options: AttemptOptions): EventAttempts {
     }
     const { at, status, error } = result;
     lastFailure = { at, status, error };
-    breaker.failed(result.retryAfterMs);
+    breaker.failed(verdict === 'rejected' ? GONE_PAUSE : result.retryAfterMs);
     const now = clock();
     const history = withAttempt(before.history, lastFailure);
     const state = { ...before, attempts: before.attempts + 1, history };

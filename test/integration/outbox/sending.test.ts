@@ -116,8 +116,22 @@ describe('a subscriber', () => {
     });
   });
 
-  it.each([400, 401, 404, 410, 301, 302, 307])(
-    'that answers %i ends the event, which is kept',
+  it.each([400, 401, 403, 404, 405, 413, 301, 302, 307])(
+    'that answers %i once is sent the event again',
+    async (status) => {
+      const { server, outbox, append } = await subscribed({
+        answer: (index) => (index < 2 ? status : 200),
+      });
+      const line = storedLine();
+      await append(line);
+      await until(async () => (await outbox.statuses())[0]?.sent === 1);
+      expect(idsOf(server)).toEqual(Array(3).fill(line.deliveryId));
+      expect(outbox.dead).toEqual([]);
+    },
+  );
+
+  it.each([410])(
+    'that answers %i ends the event, which is kept, and is left alone for an hour',
     async (status) => {
       const { store, server, outbox, append } = await subscribed({
         answer: (index) => (index === 0 ? status : 200),
@@ -135,6 +149,7 @@ describe('a subscriber', () => {
         event: { id: line.deliveryId, subject: line.jobId },
       });
       expect(server.requests.length).toBe(1);
+      expect(outbox.breakers).toEqual([true]);
       if (dead === undefined) throw new Error('no dead event');
       await expect(outbox.send('crm', dead.event, AbortSignal.timeout(5000))).resolves.toMatchObject({
         delivered: true,

@@ -204,6 +204,10 @@ describe('decodeBody: forms', () => {
     [undefined, undefined, '', undefined],
     ['x'.repeat(300), undefined, '', 'x'.repeat(300)],
     ['transcript.json', undefined, '.json', 'transcript.json'],
+    ['Call.MP3', undefined, '.mp3', 'Call.MP3'],
+    ['Gespraech mit Dr.Schmidt', undefined, '', 'Gespraech mit Dr.Schmidt'],
+    ['jane.roe', 'patient.19800203', '', 'jane.roe'],
+    ['jane.roe', 'call.wav', '.wav', 'jane.roe'],
   ])(
     'an attachment named %s, %s has a hash of its name in its key and nowhere else',
     async (name, fileName, end, partName) => {
@@ -234,7 +238,7 @@ describe('decodeBody: forms', () => {
       { name: 'data_file', type: 'Jane Roe', body: TRANSCRIPT },
     ]);
     expect(shape.parts).toEqual([
-      { name: 'Transcript:TXT', contentType: 'text/plain; charset=utf-8', bytes: 1 },
+      { name: 'Transcript:TXT', contentType: 'text/plain', bytes: 1 },
       { name: null, contentType: 'x/y', bytes: 1 },
       { name: 'data', bytes: 0 },
       { name: 'data_file', contentType: 'application/octet-stream', bytes: TRANSCRIPT.length },

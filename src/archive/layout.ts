@@ -214,10 +214,30 @@ const FOLDER_KINDS: readonly (readonly [folder: string, kind: ObjectKind])[] = [
 /** `jobs` is no segment of a source's prefix. */
 const ARTEFACT_KEY = /^(?:[^.][^/]*\/)*?jobs\/[^/]+\/(.+)$/;
 
-/** The kind of an object by its key; null for what no retention may end: the outbox, marks and claims in dot-folders. */
+const ATTACHMENT = '(?:[0-9a-f]{16}(?:\\.[A-Za-z0-9]{1,8})?|unnamed)';
+const FILE = Object.values(ARTEFACT_FILES)
+  .map((name) => name.replace('.', '\\.'))
+  .join('|');
+const ARTEFACT_PATH = new RegExp(
+  `^(?:${FILE}|attachments/${ATTACHMENT}|conflicts/(?:${FILE}|${ATTACHMENT})\\.[0-9A-Za-z]+)$`,
+);
+
+/**
+ * The kind of an object by its key; null for what no retention may end: the outbox, marks and claims in dot-folders, and files
+ * in a job's folder that are not of the layout.
+ */
 export function kindOfKey(key: string): ObjectKind | null {
   const found = FOLDER_KINDS.find(([folder]) => key.startsWith(folder));
   if (found !== undefined) return found[1];
-  const path = ARTEFACT_KEY.exec(key)?.[1];
-  return path === undefined ? null : contentKind(kindOfPath(path));
+  const path = pathInJob(key);
+  return path !== null && ARTEFACT_PATH.test(path) ? contentKind(kindOfPath(path)) : null;
+}
+
+/** Whether a file lies in a job's folder without being of the layout: somebody else put it there. */
+export function isForeign(key: string): boolean {
+  return pathInJob(key) !== null && kindOfKey(key) === null;
+}
+
+function pathInJob(key: string): string | null {
+  return ARTEFACT_KEY.exec(key)?.[1] ?? null;
 }

@@ -26,7 +26,7 @@ export function createCommand(): Command {
         const report = await run(work, dryRun);
         if (options.json) printJson(report);
         else printLines(formatReport(report, work.config.retention));
-        if (!report.complete) process.exitCode = EXIT.incomplete;
+        if (!report.complete || report.inProgress > 0) process.exitCode = EXIT.incomplete;
       });
     });
 }
@@ -56,7 +56,7 @@ async function run({ config, parts, signal }: RecoveryWork, dryRun: boolean): Pr
 }
 
 function formatReport(
-  { kinds, dryRun, faults }: RetentionReport,
+  { kinds, dryRun, inProgress, foreign, faults }: RetentionReport,
   periods: Readonly<Record<ObjectKind, number | null>>,
 ): string[] {
   return [
@@ -65,6 +65,16 @@ function formatReport(
       ([kind, { before, objects, bytes }]) =>
         `  ${kind.padEnd(12)} ${objects} objects, ${bytes} bytes, older than ${formatDuration(periods[kind as ObjectKind] ?? 0)} (${before})`,
     ),
+    ...(inProgress === 0
+      ? []
+      : [
+          `${inProgress} further objects are being removed by another process, or were when it ended: run this again after ten minutes`,
+        ]),
+    ...(foreign.objects === 0
+      ? []
+      : [
+          `left alone, because they are not of the layout: ${foreign.objects} in folders of jobs, such as ${foreign.first.join(', ')}`,
+        ]),
     ...faults.map(({ key, reason }) => `error${key === null ? '' : ` at ${key}`}: ${reason}`),
   ];
 }

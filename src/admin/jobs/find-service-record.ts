@@ -45,14 +45,40 @@ export function redact(value: unknown, name = ''): unknown {
     return Object.fromEntries(Object.entries(value).map(([key, entry]) => [key, redact(entry, key)]));
   }
   if (typeof value !== 'string') return value;
-  if (/auth_?headers?$/i.test(name)) return `${value.split(':')[0]}: ${REDACTED}`;
+  if (/auth_?headers?$/i.test(name)) return redactHeaderLine(value);
   if (/^(authorization|token|secret|password|api_?key|key_value)$/i.test(name)) return REDACTED;
   return redactAddresses(value);
 }
 
-/** Pre-signed URLs carry the secret in the query, others as user and password. */
+/** The name of a header line; a text without one may be a secret as a whole. */
+function redactHeaderLine(line: string): string {
+  const name = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):/.exec(line)?.[1];
+  return name === undefined ? REDACTED : `${name}: ${REDACTED}`;
+}
+
+/**
+ * What a text may hold of an address: all that follows two slashes of either kind, which browsers and clients take for one another,
+ * up to white space.
+ */
+const ADDRESS = /(?:\b[a-z][a-z0-9+.-]*:)?[\\/]{2}\S+/gi;
+
 function redactAddresses(text: string): string {
-  return text
-    .replace(/\b([a-z][a-z0-9+.-]*:\/\/)[^\s/?#@]*@/gi, `$1${REDACTED}@`)
-    .replace(/\b([a-z][a-z0-9+.-]*:\/\/[^\s?#"'<>]*)[?#][^\s"'<>]*/gi, `$1?${REDACTED}`);
+  return text.replace(ADDRESS, redactAddress);
+}
+
+/** Pre-signed URLs carry the secret in the query, others as user and password. What does not parse is redacted whole. */
+function redactAddress(address: string): string {
+  const relative = /^[\\/]/.test(address);
+  if (!URL.canParse(address, 'https://base.invalid')) return REDACTED;
+  const { protocol, username, password, host, port, pathname, search, hash } = new URL(
+    address,
+    'https://base.invalid',
+  );
+  const hasUser = username !== '' || password !== '';
+  // A password with a slash ends the host early: the rest of it is in the path.
+  if ((hasUser || port !== '') && pathname.includes('@')) return REDACTED;
+  const hasQuery = search !== '' || hash !== '';
+  if (!hasUser && !hasQuery) return address;
+  const user = hasUser ? `${REDACTED}@` : '';
+  return `${relative ? '' : protocol}//${user}${host}${pathname}${hasQuery ? `?${REDACTED}` : ''}`;
 }

@@ -11,6 +11,7 @@ import { isUlid } from '../../text/id-cursor.js';
 import type { Pause } from '../../time/cooperative-yield.js';
 import {
   DAILY_ROLLUPS_FOLDER,
+  isForeign,
   kindOfKey,
   LEDGER_FOLDER,
   LEDGER_PARQUET_FOLDER,
@@ -65,6 +66,8 @@ export interface ExpirySearch {
   /** Called with what cannot be read: the search goes on beside it. */
   readonly onFault: (key: string, reason: string) => void;
   readonly onEmpty?: AgeSearch['onEmpty'];
+  /** Called with files in the folders of jobs that are not of the layout; they stay. */
+  readonly onForeign: (key: string) => void;
   readonly signal?: AbortSignal | undefined;
   readonly pause?: Pause | undefined;
 }
@@ -74,7 +77,10 @@ export async function* expiredObjects(search: ExpirySearch): AsyncGenerator<Expi
   const { store, endedBefore, onFault } = search;
   const older = store.expiry.older(
     '',
-    ageSearch(search, (key) => timeLimit(key, endedBefore)),
+    ageSearch(search, (key) => {
+      if (isForeign(key)) search.onForeign(key);
+      return timeLimit(key, endedBefore);
+    }),
   );
   const examined = readAhead(older, LOOKS_AT_ONCE, (found) =>
     examine(store, found, endedBefore).catch((error: unknown) => {

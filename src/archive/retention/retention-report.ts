@@ -12,6 +12,10 @@ export interface RetentionReport {
   readonly complete: boolean;
   /** The kinds that have a period. */
   readonly kinds: Readonly<Partial<Record<ObjectKind, EndedKind>>>;
+  /** Objects that another process was removing; when that one died, they are removed and recorded after ten minutes. */
+  readonly inProgress: number;
+  /** Files in the folders of jobs that are not of the layout: they stay, whatever their age. */
+  readonly foreign: { readonly objects: number; readonly first: readonly string[] };
   /** At most `MAX_FAULTS`. */
   readonly faults: readonly { readonly key: string | null; readonly reason: string }[];
 }
@@ -24,6 +28,7 @@ export interface EndedKind {
 }
 
 export const MAX_FAULTS = 100;
+const MAX_FOREIGN = 10;
 
 export interface RetentionTally {
   readonly objects: number;
@@ -31,6 +36,8 @@ export interface RetentionTally {
   readonly faults: number;
   add(kind: ObjectKind, objects: number, bytes: number): void;
   fault(key: string | null, reason: string): void;
+  skip(): void;
+  foreign(key: string): void;
   report(facts: Pick<RetentionReport, 'startedAt' | 'finishedAt' | 'store' | 'dryRun'>): RetentionReport;
 }
 
@@ -39,6 +46,9 @@ export function createRetentionTally(periods: RetentionPeriods, endedBefore: End
     OBJECT_KINDS.filter((kind) => periods[kind] !== null).map((kind) => [kind, { objects: 0, bytes: 0 }]),
   );
   const faults: RetentionReport['faults'][number][] = [];
+  const foreign: string[] = [];
+  let foreignObjects = 0;
+  let inProgress = 0;
   let faulty = 0;
   const total = { objects: 0, bytes: 0 };
   return {
@@ -64,6 +74,13 @@ export function createRetentionTally(periods: RetentionPeriods, endedBefore: End
       faulty += 1;
       if (faults.length < MAX_FAULTS) faults.push({ key, reason });
     },
+    skip() {
+      inProgress += 1;
+    },
+    foreign(key) {
+      foreignObjects += 1;
+      if (foreign.length < MAX_FOREIGN) foreign.push(key);
+    },
     report: (facts) => ({
       ...facts,
       complete: faulty === 0,
@@ -73,6 +90,8 @@ export function createRetentionTally(periods: RetentionPeriods, endedBefore: End
           { before: new Date(endedBefore(kind)).toISOString(), ...count },
         ]),
       ),
+      inProgress,
+      foreign: { objects: foreignObjects, first: foreign },
       faults,
     }),
   };

@@ -71,10 +71,17 @@ export async function sweepRetention(
     const elsewhere = dryRun ? NOTHING : await keysBeingRemoved(store);
     const take = createTaker(parts, options, endedBefore, tally);
     const search = {
-      ...{ store, endedBefore, onFault: tally.fault, signal: options.signal, pause: options.pause },
+      ...{
+        store,
+        endedBefore,
+        onFault: tally.fault,
+        onForeign: tally.foreign,
+        signal: options.signal,
+        pause: options.pause,
+      },
       ...(dryRun ? {} : { onEmpty: removeEmpty(store, tally) }),
     };
-    await take(without(elsewhere, expiredObjects(search)));
+    await take(without(elsewhere, expiredObjects(search), tally));
     if (periods.ledger !== null) await sweepLedger(search, take, tally, dryRun);
     // Also when something could not be removed: another sweep at once would fare no better.
     if (!dryRun) await finish(parts);
@@ -143,8 +150,15 @@ async function finish({ store, periods, clock }: RetentionParts): Promise<void> 
 const NOTHING: ReadonlySet<string> = new Set();
 
 /** Leaves out what another process removes, or was removing when it died: its removal counts them. */
-async function* without(keys: ReadonlySet<string>, expired: AsyncIterable<ExpiredObject>) {
-  for await (const each of expired) if (!keys.has(each.found.key)) yield each;
+async function* without(
+  keys: ReadonlySet<string>,
+  expired: AsyncIterable<ExpiredObject>,
+  tally: Pick<RetentionTally, 'skip'>,
+) {
+  for await (const each of expired) {
+    if (keys.has(each.found.key)) tally.skip();
+    else yield each;
+  }
 }
 
 type Take = (expired: AsyncIterable<ExpiredObject>) => Promise<void>;

@@ -37,6 +37,29 @@ describe("the service's record", () => {
     });
   });
 
+  it.each([
+    ['https://user:p@ssS3CRET@host/a', 'https://[redacted]@host/a'],
+    ['https://user:p@ss/S3CRET@host/a', '[redacted]'],
+    ['https://user:12/S3CRET@host/a', '[redacted]'],
+    ['//user:S3CRET@host/a', '//[redacted]@host/a'],
+    ['https:\\\\user:S3CRET@host/a', 'https://[redacted]@host/a'],
+    ['\\\\user:S3CRET@host/a?sig=S3CRET', '//[redacted]@host/a?[redacted]'],
+    ['https://user:S3CRET@[host', '[redacted]'],
+    [
+      'failed (https://user:"S3CRET"@host/a): 403',
+      expect.stringMatching(/^failed \(https:\/\/\[redacted\]@host\/a/),
+    ],
+    ['https://media.example/a.wav', 'https://media.example/a.wav'],
+  ])('shows no part of a secret in %s', (url, shown) => {
+    expect(redact({ url })).toEqual({ url: shown });
+  });
+
+  it('shows no header line without a name', () => {
+    expect(redact({ auth_headers: ['S3CRET', 'Basic S3CRET:x', 'X-Token: S3CRET'] })).toEqual({
+      auth_headers: ['[redacted]', '[redacted]', 'X-Token: [redacted]'],
+    });
+  });
+
   it('is requested only from its region when that is known', async () => {
     const asked: string[] = [];
     const record = async (region: string) => {

@@ -299,6 +299,22 @@ describe('a sweep by age', () => {
     expect(isDue(await readRetentionState(store), PERIODS, NOW)).toBe(true);
   });
 
+  it('leaves files that are not of the layout, and says so', async () => {
+    const { put, keys, parts } = newArchive();
+    const foreign = [
+      'jobs/old/conflicts/notes.txt',
+      'jobs/old/foreign.bin',
+      'jobs/old/attachments/holiday.jpg',
+      'jobs/old/transcript.json.bak',
+    ];
+    for (const key of [...foreign, 'jobs/old/data', 'jobs/old/attachments/0011223344556677.pdf'])
+      await put(key, 900 * DAY);
+    const report = await sweepRetention(parts({ ...PERIODS, attachment: 30 * DAY }));
+    expect(await keys()).toEqual(foreign.toSorted());
+    expect(report).toMatchObject({ complete: true, foreign: { objects: 4 } });
+    expect(report.foreign.first.toSorted()).toEqual(foreign.toSorted());
+  });
+
   it('by two processes at once removes and counts everything once', async () => {
     const { put, keys, parts, lines } = newArchive();
     for (let n = 0; n < 40; n += 1) await put(`jobs/j${n}/data`, 50 * DAY);
@@ -350,6 +366,17 @@ describe('a sweep that is killed', () => {
       return true;
     }
   }
+
+  it('is said by the next one while what it was removing may still be', async () => {
+    const archive = newArchive();
+    for (let n = 0; n < 20; n += 1) await archive.put(`jobs/j${n}/data`, 50 * DAY);
+    let calls = 1;
+    while ((await sweepAndDie(archive, calls)) && (await archive.keys()).length > 10) calls += 1;
+    const left = (await archive.keys()).length;
+    expect(left).toBeGreaterThan(0);
+    const report = await sweepRetention(archive.parts(PERIODS));
+    expect(report).toMatchObject({ inProgress: left, kinds: { data: { objects: 0 } } });
+  });
 
   it('at any point is finished by the next ones, which record every end once', async () => {
     let killed = true;

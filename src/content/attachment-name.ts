@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 
-/** What follows the last dot of a name may be a name as well, as in `jane.roe`: only these are taken for a type. */
+/** What follows the last dot of a name may be a name or a title as well, as in `jane.roe`: only these are taken for a type. */
 const KNOWN_EXTENSIONS = new Set(
   [
-    'txt text log md csv tsv json ndjson jsonl xml yaml yml html htm',
+    'txt text log csv tsv json ndjson jsonl xml yaml yml html htm',
     'srt vtt ass ssa sbv ttml dfxp stl',
     'pdf doc docx odt rtf xls xlsx ods ppt pptx odp',
     'wav mp3 m4a aac ogg oga opus flac wma amr aif aiff au caf gsm raw pcm',

@@ -238,7 +238,7 @@ describe('the response to a callback', () => {
 
   it('records the wire format in the ledger whatever the outcome, and no text that the sender may choose', async () => {
     const before = (await ledgerOf(service.folder)).length;
-    const named = 'application/json; charset=utf-8; name="Jane Roe"';
+    const named = 'application/json; charset=Jane; name="Jane Roe"';
     const gzip = { 'content-type': named, 'content-encoding': 'gzip' };
     const form = { 'content-type': 'multipart/form-data; boundary=b' };
     const part = '--b\r\nContent-Disposition: form-data; name="data"\r\n\r\nxyz\r\n--b--\r\n';

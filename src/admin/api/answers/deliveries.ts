@@ -28,10 +28,7 @@ const ledgerItemSchema = z
 
 const deliveryShapeSchema = z
   .strictObject({
-    contentType: z
-      .string()
-      .nullable()
-      .describe('Content-Type of the request, without parameters but charset'),
+    contentType: z.string().nullable().describe('media type of the request, without parameters'),
     contentEncoding: z
       .string()
       .optional()
@@ -45,8 +42,11 @@ const deliveryShapeSchema = z
               .string()
               .nullable()
               .describe('part name; null where it is none of the callback interface'),
-            contentType: z.string().optional().describe('Content-Type of the part'),
-            transferEncoding: z.string().optional().describe('Content-Transfer-Encoding of the part'),
+            contentType: z.string().optional().describe('media type of the part, without parameters'),
+            transferEncoding: z
+              .string()
+              .optional()
+              .describe('Content-Transfer-Encoding of the part; unknown ones are `other`'),
             bytes: count.describe('bytes of the part'),
           })
           .meta(OPEN),

@@ -229,10 +229,10 @@ describe('decodeBody: forms', () => {
 
   it('gives the ledger interface names and sizes, no names from the sender', async () => {
     const { shape } = await form([
-      { name: 'Transcript:TXT', fileName: 'Jane Roe.txt', type: 'text/plain; charset=utf-8', body: 'x' },
+      { name: 'Transcript:TXT', fileName: 'Jane Roe.txt', type: 'text/plain; charset=Jane-Roe', body: 'x' },
       { name: 'Jane Roe', fileName: 'Jane Roe.docx', type: 'x/y; name="Jane Roe.docx"', body: '\0' },
       {
-        headers: ['Content-Disposition: form-data; name="data"', 'Content-Transfer-Encoding: Jane Roe'],
+        headers: ['Content-Disposition: form-data; name="data"', 'Content-Transfer-Encoding: Jane-Roe'],
         body: '',
       },
       { name: 'data_file', type: 'Jane Roe', body: TRANSCRIPT },
@@ -240,7 +240,7 @@ describe('decodeBody: forms', () => {
     expect(shape.parts).toEqual([
       { name: 'Transcript:TXT', contentType: 'text/plain', bytes: 1 },
       { name: null, contentType: 'x/y', bytes: 1 },
-      { name: 'data', bytes: 0 },
+      { name: 'data', transferEncoding: 'other', bytes: 0 },
       { name: 'data_file', contentType: 'application/octet-stream', bytes: TRANSCRIPT.length },
     ]);
   });

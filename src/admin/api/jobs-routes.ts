@@ -44,12 +44,9 @@ export function jobsRoutes(parts: JobsRouteParts): AdminRoute[] {
       answers: { 200: jobSchema },
       problems: ['not-found'],
       async handle({ params, access: { scope } }) {
-        const { job, searchedBackTo } = await inspectJob(parts, params.id, scope);
-        if (job !== null) return ok(job);
-        // How far the search went differs for a job that other sources have.
-        const isTold = scope === null && searchedBackTo !== null;
-        const extent = isTold ? ` The ledger was searched back to ${searchedBackTo}.` : '';
-        throw new Problem('not-found', `This job is not known here.${extent}`);
+        const job = await inspectJob(parts, params.id, scope);
+        if (job === null) throw new Problem('not-found', 'This job is not known here.');
+        return ok(job);
       },
     }),
     adminRoute({
@@ -131,7 +128,7 @@ async function missingArtefact(
   const kind = kindOfKey(jobFolder('', jobId) + ownPath);
   if (kind === null) return missing;
   const records = { ...parts.records, regions: [] };
-  const { job } = await inspectJob({ ...parts, records }, jobId, scope);
+  const job = await inspectJob({ ...parts, records }, jobId, scope);
   const last = job?.ended.findLast((ended) => ended.kind === kind);
   if (last === undefined) return missing;
   return new Problem(

@@ -29,23 +29,16 @@ export interface InspectParts {
 /** Lines in memory; a sender that repeats a callback for days causes more, and `GET deliveries` lists those. */
 const MAX_RECENT = 500;
 
-/** What is known of a job. */
-export interface InspectedJob {
-  /** Null when store, ledger and speech service do not know the job. */
-  readonly job: Job | null;
-  /** ISO 8601: the ledger was searched back to then; null when all of it was. */
-  readonly searchedBackTo: string | null;
-}
-
 /**
- * Reads the store, the ledger and the speech service. Of a job that belongs to other sources too, only what has a source in
- * `scope` exists; a job without anything of the kind is unknown.
+ * Reads the store, the ledger and the speech service. Null when they do not know the job: as long as the ledger was not searched
+ * as a whole, or some of it could not be read, the answer is what was found so far, maybe nothing. Of a job that belongs to other
+ * sources too, only what has a source in `scope` exists; a job without anything of the kind is unknown.
  */
 export async function inspectJob(
   parts: InspectParts,
   jobId: string,
   scope: SourceScope = null,
-): Promise<InspectedJob> {
+): Promise<Job | null> {
   const [found, mark] = await Promise.all([
     readArtefacts(parts.store, parts.keyPrefixes, jobId),
     readErasure(parts.store, jobId),
@@ -54,7 +47,7 @@ export async function inspectJob(
   const { deliveries: recent } = await parts.view.deliveries({ job: jobId, limit: MAX_RECENT });
   const alone = found.length === 0 && recent.length === 0;
   const bodies = alone ? await quarantinedBodies(parts.store, jobId) : [];
-  const { lines, searchedBackTo } = await parts.history.search(jobId, {
+  const { lines, searchedBackTo, faults } = await parts.history.search(jobId, {
     receivedAt: [
       ...found.flatMap(({ info }) => info.metadata['received-at'] ?? []),
       ...bodies.flatMap(({ receivedAt }) => receivedAt ?? []),
@@ -66,7 +59,8 @@ export async function inspectJob(
   const all = oldestFirst([...recent, ...lines]);
   const sources = [...sourcesOf(found, all), ...(await sourcesOfBodies(parts, bodies, scope))];
   const extent = extentOf(sources, scope);
-  if (extent === 'none') return { job: null, searchedBackTo };
+  // How far the search went differs for a job that other sources have, so that a token of some sources is not told.
+  if (extent === 'none') return null;
   const timeline = all.filter(({ source }) =>
     source === null ? extent === 'all' : isInScope(scope, source),
   );
@@ -78,16 +72,15 @@ export async function inspectJob(
   const region = regions.find((name) => name !== undefined) ?? null;
   const service = extent === 'all' ? await findServiceRecord(parts.records, jobId, region) : null;
   const isUnknown = found.length === 0 && timeline.length === 0 && bodies.length === 0 && mark === null;
-  if (isUnknown && service === null) {
-    return { job: null, searchedBackTo };
-  }
+  const complete = searchedBackTo === null && faults.length === 0;
+  if (isUnknown && service === null && complete) return null;
   const artefacts = visible.map((artefact) => describeArtefact(artefact, timeline));
   const ended = mark === null ? await endedOf(parts, timeline, found) : [];
   const isWhole = extent === 'all' && mark !== null;
   const erasure = isWhole
     ? { erasedAt: mark.erasedAt, complete: mark.complete, keptUntil: mark.keptUntil }
     : null;
-  return { job: { jobId, artefacts, timeline, ended, erasure, searchedBackTo, service }, searchedBackTo };
+  return { jobId, artefacts, timeline, ended, erasure, searchedBackTo, complete, faults, service };
 }
 
 async function endedOf(

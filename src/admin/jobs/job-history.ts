@@ -8,6 +8,8 @@ export interface JobLines {
   readonly lines: readonly LedgerLine[];
   /** ISO 8601: the ledger was searched back to then; null when all of it was. */
   readonly searchedBackTo: string | null;
+  /** Files of the ledger that could not be read, so that lines of theirs are missing. */
+  readonly faults: readonly string[];
 }
 
 /** What is known of a job besides the ledger. */
@@ -43,6 +45,7 @@ interface Search {
   readonly begunAt: number;
   readonly lines: Map<string, LedgerLine>;
   readonly hours: Set<number>;
+  readonly faults: Set<string>;
   cursor: string | null | undefined;
   searchedBackTo: string | null;
   running: Promise<void> | null;
@@ -61,6 +64,7 @@ export function createJobHistory(
       begunAt: clock(),
       lines: new Map(),
       hours: new Set(),
+      faults: new Set(),
       cursor: undefined,
       searchedBackTo: new Date(clock()).toISOString(),
       running: null,
@@ -77,7 +81,7 @@ export function createJobHistory(
     for (const hour of [...likely].filter((start) => !one.hours.has(start)).slice(0, MAX_HOURS)) {
       const range = { since: iso(hour), until: iso(hour + HOUR) };
       const page = await view.deliveries({ job: jobId, limit: MAX_LINES, ...range });
-      add(one, page.deliveries);
+      add(one, page);
       if (page.nextCursor !== null) return;
       one.hours.add(hour);
     }
@@ -92,7 +96,7 @@ export function createJobHistory(
     if ((one.searchedBackTo ?? '') <= since) return;
     const query = { job: jobId, limit: MAX_LINES, since };
     const page = await view.deliveries(cursor === undefined ? query : { ...query, cursor });
-    add(one, page.deliveries);
+    add(one, page);
     one.searchedBackTo = page.searchedBackTo === BEGIN ? null : page.searchedBackTo;
     // The end of the last 30 days is not the end of the ledger.
     if (page.nextCursor !== null || since === BEGIN) one.cursor = page.nextCursor;
@@ -107,7 +111,8 @@ export function createJobHistory(
           one.running = null;
         });
       await one.running;
-      return { lines: [...one.lines.values()], searchedBackTo: one.searchedBackTo };
+      const { lines, searchedBackTo, faults } = one;
+      return { lines: [...lines.values()], searchedBackTo, faults: [...faults] };
     },
   };
 }
@@ -117,8 +122,11 @@ export function identityOf({ deliveryId, outcome, receivedAt }: LedgerLine): str
   return `${receivedAt} ${deliveryId} ${outcome}`;
 }
 
-function add({ lines }: Search, found: readonly LedgerLine[]): void {
-  for (const line of found) lines.set(identityOf(line), line);
+type FoundLines = Pick<Awaited<ReturnType<LedgerView['deliveries']>>, 'deliveries' | 'faults'>;
+
+function add({ lines, faults }: Search, found: FoundLines): void {
+  for (const line of found.deliveries) lines.set(identityOf(line), line);
+  for (const fault of found.faults) faults.add(fault);
 }
 
 function isUnseen({ searchedBackTo }: Search, at: string): boolean {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ITEM_KINDS } from '../../../domain/item.js';
 import { CONTENT_KINDS } from '../../../domain/object-kind.js';
 import { RECOVERY_OUTCOMES } from '../../../recovery/recovery-report.js';
-import { ledgerLineSchema, storedItemSchema } from './deliveries.js';
+import { ledgerFaults, ledgerLineSchema, storedItemSchema } from './deliveries.js';
 import { type Answer, count, instant, ulid } from './values.js';
 
 const artefactSchema = z
@@ -46,6 +46,10 @@ export const jobSchema = z
     searchedBackTo: instant
       .nullable()
       .describe('the ledger was searched for the job back to then; asking again goes on; null: all of it'),
+    complete: z
+      .boolean()
+      .describe('the whole ledger was searched, and all of it could be read; false: lines may be missing'),
+    faults: ledgerFaults,
     service: z
       .strictObject({ region: z.string(), record: z.record(z.string(), z.unknown()) })
       .nullable()

@@ -42,6 +42,17 @@ export function moment(instant, now = Date.now()) {
 }
 
 /**
+ * Says that lines are missing, if some are.
+ * @param {readonly string[]} faults files of the ledger that cannot be read
+ */
+export function unreadLines(faults) {
+  return (
+    faults.length > 0 &&
+    h('p', {}, `Lines are missing, because files of the ledger cannot be read: ${faults.join('; ')}`)
+  );
+}
+
+/**
  * A problem and what to do about it.
  * @param {unknown} error @param {...Child} actions
  */

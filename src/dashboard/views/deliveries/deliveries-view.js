@@ -1,6 +1,6 @@
 import { ApiError, get } from '../../lib/api/admin-api.js';
 import { h, link } from '../../lib/elements/dom.js';
-import { emptyPanel, heading, moment, problemPanel } from '../../lib/elements/panels.js';
+import { emptyPanel, heading, moment, problemPanel, unreadLines } from '../../lib/elements/panels.js';
 import { runAction } from '../../lib/elements/run-action.js';
 import {
   filterForm,
@@ -127,8 +127,7 @@ function list(screen, values, lists, health, draw) {
     isEmpty
       ? emptyPanel('No delivery found yet.')
       : deliveryTable(lines, 'Deliveries, newest first', Date.now()),
-    lists.faults.length > 0 &&
-      h('p', {}, `Lines are missing, because files of the ledger cannot be read: ${lists.faults.join('; ')}`),
+    unreadLines(lists.faults),
     lists.cursor !== null && furtherSearch(lists, isEmpty, loadOlder),
   );
 }

@@ -3,7 +3,7 @@ import { may } from '../../lib/api/session.js';
 import { contextValues, hasContext } from '../../lib/elements/context-values.js';
 import { copyButton } from '../../lib/elements/copy-button.js';
 import { h } from '../../lib/elements/dom.js';
-import { emptyPanel, heading } from '../../lib/elements/panels.js';
+import { emptyPanel, heading, moment, unreadLines } from '../../lib/elements/panels.js';
 import { status } from '../../lib/elements/status.js';
 import { createTranscriptLoader } from '../transcript/transcript-loader.js';
 import { createTranscriptSection } from '../transcript/transcript-section.js';
@@ -53,6 +53,7 @@ export function jobView(screen) {
       return error;
     });
     if (job instanceof ApiError) screen.render(...unknownJob(jobId, job.message, () => again()));
+    else if (isNothingFound(job)) screen.render(...notFoundYet(job, () => again()));
     else {
       if (may('read')) await downloads.renew();
       draw(job);
@@ -60,9 +61,37 @@ export function jobView(screen) {
   });
 }
 
+/** Nothing was found so far, and not everything was searched. @param {Job} job */
+function isNothingFound({ artefacts, timeline, erasure, service }) {
+  return artefacts.length === 0 && timeline.length === 0 && erasure === null && service === null;
+}
+
+/** @param {Job} job @param {Refresh} again */
+function notFoundYet({ jobId, searchedBackTo, faults }, again) {
+  return [
+    heading(`Job ${jobId}`, status('neutral', 'Not found yet')),
+    emptyPanel(
+      'Nothing was found of this job so far.',
+      searchedBackTo !== null &&
+        h(
+          'p',
+          {},
+          'The ledger was searched back to ',
+          moment(searchedBackTo),
+          '. The search goes on while this page is open.',
+        ),
+      unreadLines(faults),
+      may('repair') &&
+        h('p', {}, 'If the service has the job, refetch it. If you have its files, import them below.'),
+    ),
+    jobActions(jobId, 'refetch', again),
+    importSection(jobId, again),
+  ];
+}
+
 /** @param {Job} job @param {JobParts} parts */
 function pageOf(job, { chosen, transcript, comparison, downloads, again }) {
-  const { jobId, artefacts, timeline, searchedBackTo, ended, service } = job;
+  const { jobId, artefacts, timeline, searchedBackTo, faults, ended, service } = job;
   const { tone, word, text, repair } = jobState(job);
   return [
     heading(`Job ${jobId}`, copyButton(jobId, `job id ${jobId}`), status(tone, word)),
@@ -79,7 +108,7 @@ function pageOf(job, { chosen, transcript, comparison, downloads, again }) {
       h(
         'div',
         { class: 'column', 'data-key': 'left' },
-        timelineSection(timeline, searchedBackTo, chosen),
+        timelineSection(timeline, searchedBackTo, faults, chosen),
         artefactsSection(artefacts, ended, downloads),
       ),
       h(

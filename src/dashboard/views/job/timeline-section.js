@@ -2,7 +2,7 @@ import { may } from '../../lib/api/session.js';
 import { contextValues, hasContext } from '../../lib/elements/context-values.js';
 import { copyButton } from '../../lib/elements/copy-button.js';
 import { h, link } from '../../lib/elements/dom.js';
-import { moment, toDelivery } from '../../lib/elements/panels.js';
+import { moment, toDelivery, unreadLines } from '../../lib/elements/panels.js';
 import { shape } from '../../lib/elements/status.js';
 import { describeLine } from '../../lib/text/describe-line.js';
 import { identityOf } from '../deliveries/delivery-table.js';
@@ -11,15 +11,16 @@ import { identityOf } from '../deliveries/delivery-table.js';
 
 /**
  * The ledger lines of a job as text, oldest first; `chosen` is the id of the delivery to highlight.
- * @param {readonly LedgerLine[]} timeline @param {string | null} searchedBackTo @param {string | null} chosen
+ * @param {readonly LedgerLine[]} timeline @param {string | null} searchedBackTo @param {readonly string[]} faults
+ * @param {string | null} chosen
  */
-export function timelineSection(timeline, searchedBackTo, chosen) {
+export function timelineSection(timeline, searchedBackTo, faults, chosen) {
   return h(
     'section',
     { 'aria-labelledby': 'timeline', 'data-key': 'timeline' },
     h('h2', { id: 'timeline' }, 'Timeline'),
     timeline.length === 0
-      ? h('p', { class: 'quiet' }, 'No callback, recovery or import is recorded.')
+      ? h('p', { class: 'quiet' }, 'No callback, recovery or import was found.')
       : h(
           'ol',
           { class: 'timeline' },
@@ -27,6 +28,7 @@ export function timelineSection(timeline, searchedBackTo, chosen) {
         ),
     searchedBackTo !== null &&
       h('p', { class: 'quiet' }, 'The ledger was searched back to ', moment(searchedBackTo), '.'),
+    unreadLines(faults),
   );
 }
 

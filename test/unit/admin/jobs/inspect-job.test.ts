@@ -44,14 +44,14 @@ describe('inspectJob', () => {
     await store.create(`${quarantineFolder(deliveryId)}request.json`, Buffer.from('{}'), headers);
     putSegment(store, LONG_AGO, [line]);
     const parts = await partsOf(store);
-    expect((await inspectJob(parts, 'j1')).job).toMatchObject({
+    expect(await inspectJob(parts, 'j1')).toMatchObject({
       jobId: 'j1',
       artefacts: [],
       timeline: [line],
       service: null,
     });
     expect(await isKnownHere(parts, 'j1')).toBe(true);
-    expect(await inspectJob(parts, 'j2')).toEqual({ job: null, searchedBackTo: null });
+    expect(await inspectJob(parts, 'j2')).toBeNull();
     expect(await isKnownHere(parts, 'j2')).toBe(false);
   });
 
@@ -60,7 +60,7 @@ describe('inspectJob', () => {
     store.put('jobs/j1/transcript.json', '{}');
     const parts = await partsOf(store);
     expect(await inspectJob(parts, 'j1')).toMatchObject({
-      job: { artefacts: [{ kind: 'transcript.json-v2' }] },
+      artefacts: [{ kind: 'transcript.json-v2' }],
     });
     expect(store.calls.filter(({ key }) => key.startsWith('quarantine/'))).toEqual([]);
   });
@@ -74,7 +74,11 @@ describe('inspectJob', () => {
     const parts = await partsOf(store);
     expect(await isKnownHere(parts, 'j1')).toBe(true);
     store.calls.length = 0;
-    expect(await inspectJob(parts, 'j1')).toMatchObject({ job: { timeline: lines, searchedBackTo: null } });
+    expect(await inspectJob(parts, 'j1')).toMatchObject({
+      timeline: lines,
+      searchedBackTo: null,
+      complete: true,
+    });
     expect(
       store.calls.filter(({ operation, key }) => operation !== 'folders' && key.startsWith('ledger/')),
     ).toEqual([]);
@@ -91,7 +95,7 @@ describe('inspectJob', () => {
     for (const jobId of ['unknown', 'lined', 'stored']) {
       const parts = await partsOf(store);
       store.calls.length = 0;
-      expect((await inspectJob(parts, jobId, new Set(['a']))).job).toBeNull();
+      expect(await inspectJob(parts, jobId, new Set(['a']))).toBeNull();
       expect(await jobExtent(parts, jobId, new Set(['a']))).toBe('none');
       searched.push(new Set(store.calls.map(({ key }) => key).filter((key) => key.startsWith('ledger/'))));
     }
@@ -116,7 +120,30 @@ describe('inspectJob', () => {
     putSegment(store, LONG_AGO, [line]);
     putSegment(store, '2026-03-02T05:00:00.000Z', [ledgerLine({ receivedAt: '2026-03-02T05:00:00.000Z' })]);
     const parts = await partsOf(store, { pageTime: 0 });
-    expect(await inspectJob(parts, 'j1')).toEqual({ job: null, searchedBackTo: '2026-03-01T06:00:00.000Z' });
-    expect(await inspectJob(parts, 'j1')).toMatchObject({ job: { timeline: [line] } });
+    expect(await inspectJob(parts, 'j1')).toMatchObject({
+      ...{ artefacts: [], timeline: [], complete: false, faults: [] },
+      searchedBackTo: '2026-03-01T06:00:00.000Z',
+    });
+    expect(await inspectJob(parts, 'j1')).toMatchObject({ timeline: [line] });
+  });
+
+  it.each([
+    ['with artefacts', ['jobs/j1/transcript.json']],
+    ['without', []],
+  ])('names files of the ledger that cannot be read, of a job %s', async (_, artefacts) => {
+    const store = createMemoryStore();
+    for (const key of artefacts) store.put(key, '{}');
+    const parts = await partsOf(store);
+    const view: InspectParts['view'] = {
+      deliveries: async () => ({
+        ...{ deliveries: [], nextCursor: null, searchedBackTo: null },
+        faults: ['ledger-parquet/dt=2026-03-01/hour=05/0001.parquet is damaged'],
+      }),
+    };
+    const history = createJobHistory(view, () => Date.parse(NOW));
+    expect(await inspectJob({ ...parts, history }, 'j1')).toMatchObject({
+      ...{ timeline: [], complete: false },
+      faults: ['ledger-parquet/dt=2026-03-01/hour=05/0001.parquet is damaged'],
+    });
   });
 });

@@ -83,6 +83,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
     deadEvent: (subscriber, eventId) => readDeadEvent(store, subscriber, eventId),
     async send(subscriber, event, signal) {
       const { at, status, error, delivered } = await endpointOf(subscriber).send(event, signal);
+      if (delivered) watches.get(subscriber)?.run()?.addressWorks();
       if (delivered && 'jobId' in event.data) {
         const { jobId } = event.data;
         await removeDeadEvent(store, { subscriber, eventId: event.id, jobId });

@@ -50,6 +50,8 @@ export interface SubscriberRunOptions extends Pick<FollowerOptions, 'closedAfter
 export interface SubscriberRun {
   /** Looks at the ledger soon: this replica has written to it. */
   wake(): void;
+  /** An operator sent an event with success: what waits goes at once. */
+  addressWorks(): void;
   /** Milliseconds since the epoch of the oldest event that is not sent; null when all are. */
   oldestUnsent(): number | null;
   waiting(): number;
@@ -192,6 +194,7 @@ export function runSubscriber(options: SubscriberRunOptions, claimed: OutboxStat
 
   return {
     wake: () => wakeUp.abort(),
+    addressWorks: sender.addressWorks,
     oldestUnsent,
     waiting: () => sender.snapshot().waiting.length,
     ended: run(),

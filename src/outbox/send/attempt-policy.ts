@@ -28,8 +28,8 @@ export function verdictOf({ delivered, status }: SendResult): Verdict {
 }
 
 export const GONE = 410;
-/** Milliseconds for which a subscriber that is gone is left alone. */
-export const GONE_PAUSE = 3_600_000;
+/** Milliseconds for which a subscriber that is gone is left alone; each further event would end as well. */
+export const GONE_PAUSE = 300_000;
 
 export interface FailedEvent {
   /** Including the one that just failed. */

@@ -31,6 +31,8 @@ export interface EventSender {
   /** Resolves when every event that was accepted is settled; rejects after `stop`. */
   whenSettled(): Promise<void>;
   snapshot(): Pick<OutboxState, SenderField>;
+  /** An event was sent by other means: nothing is held back any more. */
+  addressWorks(): void;
   /** Time of the oldest event that is not sent, in milliseconds since the epoch; null without one. */
   oldest(): number | null;
   /** Begins no further requests, and cuts those that have not ended in time. Resolves when none is in flight. */
@@ -154,6 +156,10 @@ export function createEventSender(options: SenderOptions): EventSender {
     },
     whenSettled: () => until(() => queue.length === 0 && trying.size === 0),
     oldest,
+    addressWorks() {
+      breaker.succeeded();
+      next();
+    },
     snapshot: () => ({
       waiting: waiting.states(),
       ...attempts.progress(),

@@ -131,7 +131,7 @@ describe('a subscriber', () => {
   );
 
   it.each([410])(
-    'that answers %i ends the event, which is kept, and is left alone for an hour',
+    'that answers %i ends the event, which is kept, and is left alone until an operator sends it with success',
     async (status) => {
       const { store, server, outbox, append } = await subscribed({
         answer: (index) => (index === 0 ? status : 200),
@@ -158,6 +158,10 @@ describe('a subscriber', () => {
       expect(idsOf(server)).toEqual([line.deliveryId, line.deliveryId]);
       expect(await outbox.deadEvent('crm', line.deliveryId)).toBeNull();
       expect([...store.objects.keys()].filter((key) => key.includes(line.deliveryId))).toEqual([]);
+      expect(outbox.breakers).toEqual([true, false]);
+      const next = storedLine();
+      await append(next);
+      await until(() => idsOf(server).includes(next.deliveryId));
     },
   );
 

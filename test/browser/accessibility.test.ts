@@ -98,6 +98,15 @@ describe('on a phone', () => {
     await dashboard.close();
   });
 
+  it('a job is found by its id', async () => {
+    const dashboard = await openDashboard(browser, service, { viewport: { width: 360, height: 740 } });
+    const { page } = dashboard;
+    await page.getByLabel('Find a job by its id').fill(jobId);
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: `Job ${jobId}` }).waitFor();
+    await dashboard.close();
+  });
+
   it('and on a desk at 200 %, nothing scrolls sideways', async () => {
     // What a window of 1280 pixels has left at 200 %.
     const dashboard = await openDashboard(browser, service, { viewport: { width: 640, height: 450 } });

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from '@jest/globals';
 import { useDashboard } from '../support/dashboard/use-dashboard.js';
 import { sendCallback } from '../support/processes/admin-api.js';
@@ -37,6 +38,18 @@ describe('the overview', () => {
     await page.getByText('1 delivery in the last 24 hours, no job is failing.').waitFor();
     await page.getByText('1 stored. Most at').waitFor({ state: 'attached' });
     expect(await page.locator('.plot canvas').count()).toBe(4);
+  });
+
+  it('folds the facts while all is well, and opens them when it is not', async () => {
+    const { page } = fixture.dashboard;
+    await allIsWell();
+    const facts = page.getByText('Facts behind the verdict');
+    expect(await page.locator('.tile').first().isVisible()).toBe(false);
+    await facts.click();
+    await page.getByRole('heading', { name: 'Last reconcile' }).waitFor();
+    await facts.click();
+    await sendCallback(fixture.service, 'id=q1&status=success', '{"broken', JSON_TYPE);
+    await page.getByRole('heading', { name: 'Quarantine' }).waitFor();
   });
 
   it('draws what came just now, in every chart', async () => {
@@ -118,6 +131,24 @@ describe('deliveries', () => {
     await page.getByLabel('Job', { exact: true }).fill('nobody');
     await page.keyboard.press('Enter');
     await page.getByText('No delivery matches these filters.').waitFor();
+  });
+
+  it('have ranges by one click, and are exported as they are filtered', async () => {
+    const { page } = fixture.dashboard;
+    await sendCallback(fixture.service, 'id=good&status=success', TRANSCRIPT, JSON_TYPE);
+    await sendCallback(fixture.service, 'id=poor&status=error');
+    await fixture.dashboard.go('deliveries?outcome=noted');
+    await page.getByRole('button', { name: '15 minutes' }).click();
+    await page.waitForURL(/outcome=noted&since=/);
+    await page.getByRole('cell', { name: 'poor' }).waitFor();
+    const saved = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Export as CSV' }).click();
+    const file = await readFile(await (await saved).path(), 'utf8');
+    const [titles, line, ...rest] = file.split('\r\n');
+    expect(titles).toMatch(/^receivedAt,jobId,outcome,/);
+    expect(line).toContain(',poor,noted,');
+    expect(rest).toEqual(['']);
+    await page.getByText('1 line exported.').waitFor();
   });
 
   it('show what arrives while one looks on', async () => {

@@ -29,7 +29,6 @@ const SECTION = new Map(
     job: 'deliveries',
     'quarantined-body': 'failures',
     replay: 'replays',
-    subscribers: 'overview',
   }),
 );
 

@@ -10,8 +10,10 @@ import {
   optionsOf,
   showFilters,
 } from '../../lib/forms/filter-form.js';
+import { to } from '../../lib/screen/route.js';
 import { ORIGIN_NAMES, OUTCOME_NAMES, outcomeOf } from '../../lib/text/ledger-terms.js';
 import { deliveryTable, firstCallback, identityOf } from './delivery-table.js';
+import { exportDeliveries } from './export-deliveries.js';
 
 /** @import { Deliveries, Health, LedgerLine, Names } from '../../lib/api/api-answers.js' */
 /** @import { ButtonEvent } from '../../lib/elements/element-types.js' */
@@ -45,20 +47,47 @@ export function deliveriesView(screen) {
   screen.keepFresh(3000, async (signal) => {
     const names = await knownNames();
     health ??= await get('/health', { signal });
-    const form = () => filterForm('deliveries', filtersOf(names, values), values);
+    const form = () => [ranges(values), filterForm('deliveries', filtersOf(names, values), values)];
     const page = await get('/deliveries', { query: { ...values, limit: 50 }, signal }).catch((error) => {
       if (!(error instanceof ApiError && error.code === 'request-invalid')) throw error;
       return error;
     });
     // Instead of the list of the filters before.
-    if (page instanceof ApiError) return screen.render(heading('Deliveries'), form(), problemPanel(page));
+    if (page instanceof ApiError) return screen.render(heading('Deliveries'), ...form(), problemPanel(page));
     lists.older = [...keepSeen(lists, page.deliveries), ...lists.older];
     lists.latest = page.deliveries;
     if (!lists.isContinued) continueWith(lists, page);
     const shown = health;
-    const draw = () => screen.render(heading('Deliveries'), form(), list(screen, values, lists, shown, draw));
+    const draw = () =>
+      screen.render(heading('Deliveries'), ...form(), list(screen, values, lists, shown, draw));
     draw();
   });
+}
+
+/** @type {[label: string, milliseconds: number][]} */
+const RANGES = [
+  ['15 minutes', 15 * 60_000],
+  ['1 hour', 3_600_000],
+  ['24 hours', 24 * 3_600_000],
+  ['7 days', 7 * 24 * 3_600_000],
+];
+
+/**
+ * Sets `since` by one click; the other filters stay.
+ * @param {FilterValues} values
+ */
+function ranges(values) {
+  return h(
+    'div',
+    { class: 'switch', role: 'group', 'aria-label': 'Received in the last', 'data-key': 'ranges' },
+    RANGES.map(([label, milliseconds]) => {
+      const onclick = () => {
+        const since = new Date(Date.now() - milliseconds).toISOString();
+        location.hash = to('deliveries', { ...values, since, until: null });
+      };
+      return h('button', { type: 'button', class: 'plain small', onclick }, label);
+    }),
+  );
 }
 
 /** @param {Names} names @param {FilterValues} values @returns {Filter[]} */
@@ -129,6 +158,7 @@ function list(screen, values, lists, health, draw) {
       : deliveryTable(lines, 'Deliveries, newest first', Date.now()),
     unreadLines(lists.faults),
     lists.cursor !== null && furtherSearch(lists, isEmpty, loadOlder),
+    !isEmpty && exportButton(screen, values),
   );
 }
 
@@ -141,6 +171,13 @@ function furtherSearch({ searchedBackTo }, isEmpty, loadOlder) {
   );
   if (searchedBackTo === null) return h('p', {}, button);
   return h('p', {}, 'Searched back to ', moment(searchedBackTo), '. ', button);
+}
+
+/** @param {Screen} screen @param {FilterValues} values */
+function exportButton(screen, values) {
+  const onclick = (/** @type {ButtonEvent} */ event) =>
+    runAction(event.currentTarget, () => exportDeliveries(values, screen.signal));
+  return h('p', {}, h('button', { type: 'button', class: 'plain', onclick }, 'Export as CSV'));
 }
 
 function noMatch() {

@@ -13,11 +13,24 @@ import { healthTiles, OF_ALL_SOURCES } from './health-tiles.js';
 export function tilesSection(health, now, at) {
   /** @param {Tile & {action: Action}} facts @returns {Tile & {action: Action}} */
   const shown = (facts) => (at === null ? facts : { ...facts, tone: 'neutral', word: `Last seen ${at}` });
+  const facts = healthTiles(health, now);
+  const isWell = at === null && health.verdict.level === 'ok' && !facts.some(needsAttention);
   return h(
     'section',
     { 'aria-label': 'Facts behind the verdict', 'data-key': 'tiles' },
-    h('ul', { class: 'tiles' }, healthTiles(health, now).map(shown).map(tile), regionsTile(health, now)),
+    h(
+      'details',
+      // Not the same element, so that the facts open when the verdict turns.
+      { 'data-key': isWell ? 'well' : 'to-look-at', open: !isWell },
+      h('summary', {}, 'Facts behind the verdict'),
+      h('ul', { class: 'tiles' }, facts.map(shown).map(tile), regionsTile(health, now)),
+    ),
   );
+}
+
+/** @param {Tile} tile */
+function needsAttention({ tone }) {
+  return tone === 'bad' || tone === 'notice';
 }
 
 /** @param {Tile & {action: Action}} tile */

@@ -12,6 +12,7 @@ import type { Source } from '../receiver/access/sources.js';
 import type { BodyReader } from '../receiver/http/body-reader.js';
 import type { RecoveryParts } from '../recovery/recovery-parts.js';
 import { createTrialDecoder } from '../repair/decode-quarantined.js';
+import { markStoredRegularly } from '../repair/mark-stored-regularly.js';
 import type { NotifyParts } from '../repair/notify-item.js';
 import { createRepairs, type RepairOptions } from '../repair/repairs.js';
 import type { ObjectStore } from '../store/object-store.js';
@@ -82,7 +83,7 @@ export interface AdminOptions
 export interface Admin {
   readonly app: Express;
   readonly changes: Pick<ChangeGate, 'close' | 'whenEmpty'>;
-  /** Starts following the ledger, running replays, and notifying of the health. */
+  /** Starts following the ledger, running replays, recording what settled quarantined bodies, and notifying of the health. */
   start(): void;
   /** Stops the replays and notices of this replica, while the ledger still takes lines; another replica resumes them. */
   stopReplays(): Promise<void>;
@@ -155,6 +156,7 @@ export function createAdmin(options: AdminOptions): Admin {
       [...subscribers].flatMap(([name, { sources }]) => (areInScope(scope, sources) ? [name] : [])),
     health,
   });
+  let marking: { stop(): Promise<void> } | null = null;
   return {
     app: createAdminApp({ ...options, routes, signIn, changes, onSignedIn: accessLedger.signedIn }),
     changes,
@@ -163,9 +165,11 @@ export function createAdmin(options: AdminOptions): Admin {
       metrics.verify.watchReports(lastVerify);
       replays.start();
       notices.start();
+      const isReady = () => options.readiness().ready;
+      marking = markStoredRegularly({ quarantine, isReady, onError: options.onUnexpected });
     },
     async stopReplays() {
-      await Promise.all([replays.stop(), notices.stop()]);
+      await Promise.all([replays.stop(), notices.stop(), marking?.stop()]);
     },
     stop: view.stop,
   };

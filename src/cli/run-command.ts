@@ -41,6 +41,14 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     summary: 'remove what is older than the configured retention, from a file store',
     load: () => import('./retention.js'),
   },
+  quarantine: {
+    summary: 'list the bodies that could not be decoded',
+    load: () => import('./quarantine.js'),
+  },
+  dismiss: {
+    summary: 'settle a quarantined body that need not be released',
+    load: () => import('./dismiss.js'),
+  },
   erase: { summary: 'erase all stored data of a job', load: () => import('./erase.js') },
   'check-config': {
     summary: 'check the configuration and list every fault and warning',

@@ -34,6 +34,8 @@ export const LEDGER_OUTCOMES = [
   'unrecoverable',
   'failed',
   'released',
+  'release-failed',
+  'dismissed',
   'replayed',
   'cancelled',
   'acknowledged',

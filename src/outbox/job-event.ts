@@ -8,7 +8,10 @@ import { isUlid } from '../text/id-cursor.js';
 const FAILED_STATUSES: readonly (string | null)[] = ['error', 'fetch_error', 'trim_error'];
 
 /** Not the end of a job, or not about one. A refused line can repeat the id of a stored one. */
-const NO_EVENT: readonly string[] = ['refused', 'failed', 'replayed', 'cancelled', 'acknowledged'];
+const NO_EVENT: readonly string[] = [
+  ...['refused', 'failed', 'replayed', 'cancelled', 'acknowledged'],
+  ...['release-failed', 'dismissed'],
+];
 
 /** `doctor` is the status of its test callbacks: there is no such job. */
 const NO_FAILURES: readonly string[] = ['success', 'doctor'];

@@ -1,4 +1,5 @@
 import pLimit from 'p-limit';
+import { settleBodies } from '../archive/quarantine/settle-bodies.js';
 import { isPaused } from '../speech/speech-error.js';
 import type { JobRecord } from '../speech/wire.js';
 import { settleAll } from '../time/settle-all.js';
@@ -31,11 +32,29 @@ export interface RefetchOptions {
 }
 
 /**
- * Fetches what is missing of one job that an operator named, whatever its age. Rejects with `SpeechError`
- * of kind `configuration` when the region is unusable or there is no key, or as `signal` says before anything
- * was stored; every other failure becomes the result.
+ * Fetches what is missing of one job that an operator named, whatever its age. A job that is complete then settles its
+ * quarantined bodies. Rejects with `SpeechError` of kind `configuration` when the region is unusable or there is no key, or
+ * as `signal` says before anything was stored; every other failure becomes the result.
  */
 export async function refetch(parts: RecoveryParts, options: RefetchOptions): Promise<RecoveredJob> {
+  const settledAt = new Date(parts.clock()).toISOString();
+  const result = await fetchJob(parts, options);
+  const isComplete = result.outcome === 'matched' || result.outcome === 'recovered';
+  if (!isComplete || options.dryRun === true) return result;
+  const { actor = null, source } = options;
+  const settlement = { v: 1, settledAt, by: 'refetched', deliveryId: null, actor, reason: null } as const;
+  const covers = (name: string) =>
+    source === undefined ? Object.hasOwn(parts.sources, name) : name === source;
+  try {
+    await settleBodies(parts.store, result.jobId, settlement, covers);
+    return result;
+  } catch (error) {
+    const reason = `done, but its bodies in quarantine were not settled: ${failureReason(error)}`;
+    return { ...result, outcome: 'failed', reason };
+  }
+}
+
+async function fetchJob(parts: RecoveryParts, options: RefetchOptions): Promise<RecoveredJob> {
   const clients = clientsOf(parts, options.regions);
   const { found, faults } = await findJob(clients, options.jobId, options.signal);
   if (found === null) {

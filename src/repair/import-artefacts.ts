@@ -2,6 +2,7 @@ import type { Archive, StagedDelivery } from '../archive/archive.js';
 import { commitUnlessErased, readErasure } from '../archive/erasure.js';
 import type { Ledger } from '../archive/ledger/ledger.js';
 import { newDeliveryId, operatorLine } from '../archive/ledger/ledger-line.js';
+import { settleBodies } from '../archive/quarantine/settle-bodies.js';
 import type { DeliveryOutcome } from '../domain/delivery.js';
 import { outcomeOf } from '../domain/delivery.js';
 import type { StoredItem } from '../domain/item.js';
@@ -55,6 +56,7 @@ const MEMORY_WAIT = 10_000;
 
 /**
  * Stores the files of a form. Nothing becomes visible before the whole form was read; then first write wins, as for callbacks.
+ * They settle the quarantined bodies that the job has of the source.
  * Rejects with `conflict` for an erased job: it stays erased.
  */
 export async function importArtefacts(
@@ -82,24 +84,28 @@ export async function importArtefacts(
     const outcome = outcomeOf(items);
     const { status, source, context } = target;
     const durationMs = Math.round(performance.now() - started);
+    const audit = { actor: request.actor, reason: fields.reason ?? null };
     await parts.ledger.append(
-      operatorLine(
-        { actor: request.actor, reason: fields.reason ?? null },
-        {
-          ...act,
-          ...contentOf(sink),
-          origin: 'import',
-          method: 'POST',
-          outcome,
-          source,
-          status,
-          context,
-          items,
-          durationMs,
-          clientIp: request.clientIp,
-        },
-      ),
+      operatorLine(audit, {
+        ...act,
+        ...contentOf(sink),
+        origin: 'import',
+        method: 'POST',
+        outcome,
+        source,
+        status,
+        context,
+        items,
+        durationMs,
+        clientIp: request.clientIp,
+      }),
     );
+    // Two versions still have to be decided between.
+    if (outcome !== 'conflict') {
+      const { deliveryId, receivedAt: settledAt } = act;
+      const settlement = { v: 1, settledAt, by: 'imported', deliveryId, ...audit } as const;
+      await settleBodies(parts.store, act.jobId, settlement, (name) => name === source);
+    }
     return { deliveryId: act.deliveryId, jobId: request.jobId, status, outcome, items };
   } finally {
     await stagedOf(begun)?.discard();

@@ -5,6 +5,7 @@ import { createLedgerView, type LedgerView } from '../ledger-view/ledger-view.js
 import type { RecoveryParts } from '../recovery/recovery-parts.js';
 import type { RecoveredJob } from '../recovery/recovery-report.js';
 import type { ObjectStore } from '../store/object-store.js';
+import { createBodyCheck } from './body-check.js';
 import type { NotifyParts } from './notify-item.js';
 import { type RefetchJobOptions, refetchJob } from './refetch-job.js';
 import type { ReleaseParts, ReleasingSource } from './release-body.js';
@@ -51,7 +52,7 @@ export function createRepairs(options: RepairOptions): Repairs {
     maxBytes: options.viewMemory,
     onNewerLines: options.onNewerLines,
   });
-  const quarantine = createQuarantineStore(store);
+  const quarantine = createQuarantineStore(store, createBodyCheck(store, sources));
   const release: ReleaseParts = {
     ...{ store, quarantine, sources, archive, ledger, maxParts },
     ...(onReleased ? { onReleased } : {}),

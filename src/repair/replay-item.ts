@@ -72,7 +72,7 @@ async function releaseItem(parts: ReleaseParts, state: ReplayState, id: string):
 
 /**
  * Names a failed item in the ledger and in the log, where operators search for the job. An event that was not sent is no
- * failure of the job, and is not recorded as one.
+ * failure of the job, and is not recorded as one. Nor is a body that was not released: it waits as before.
  */
 export async function recordItemFailure(
   { ledger, onReplayFailure, onError }: ReplayItemParts,
@@ -86,7 +86,7 @@ export async function recordItemFailure(
     { actor, reason },
     {
       deliveryId: newDeliveryId(),
-      outcome: outcome === 'unrecoverable' ? outcome : 'failed',
+      outcome: kind === 'release' ? 'release-failed' : outcome === 'unrecoverable' ? outcome : 'failed',
       jobId,
       source: source ?? null,
       region: region ?? null,

@@ -165,6 +165,40 @@ describe('a quarantined body', () => {
     await page.getByText('The quarantined body was released').waitFor();
     await page.getByText('Welcome').waitFor();
   });
+
+  it('that nothing needs is dismissed with a reason, on the list and on the page of its job', async () => {
+    const { page } = fixture.dashboard;
+    for (const id of ['test1', 'test2'])
+      await sendCallback(fixture.service, `id=${id}&status=success`, '{"broken', JSON_TYPE);
+    const dismiss = async (reason: string) => {
+      const dialog = page.getByRole('dialog');
+      await dialog.getByText('The ledger records who dismissed it and why.').waitFor();
+      await dialog.getByRole('button', { name: 'Dismiss' }).click();
+      await dialog.getByLabel('Reason').fill(reason);
+      await dialog.getByRole('button', { name: 'Dismiss' }).click();
+    };
+    await page.getByText('2 undecodable bodies wait in quarantine.').waitFor();
+    await fixture.dashboard.go('failures');
+    await page.getByRole('button', { name: 'Dismiss… the body of job test1' }).click();
+    await dismiss('a test call');
+    await page.locator('#notice').getByText('The body of job test1 was dismissed.').waitFor();
+    await page.getByRole('row').filter({ hasText: 'test1' }).waitFor({ state: 'detached' });
+    await fixture.dashboard.go('jobs/test2');
+    await page.getByRole('heading', { name: 'In quarantine' }).waitFor();
+    await page.getByRole('button', { name: 'Dismiss… the body of job test2' }).click();
+    await dismiss('sent by hand');
+    await page
+      .getByText(/^The body was dismissed by tester at .*: sent by hand\.$/)
+      .first()
+      .waitFor();
+    await page.getByText('An operator dismissed a quarantined body; it no longer waits').waitFor();
+    expect(await page.getByRole('button', { name: /^Dismiss…/ }).count()).toBe(0);
+    await page.getByRole('link', { name: 'Inspect', exact: true }).click();
+    await page.getByText(/^The body was dismissed by tester .* The body stays\.$/).waitFor();
+    await page.getByRole('link', { name: 'Overview' }).click();
+    await page.getByText('0 released, 2 settled so far').waitFor();
+    await page.getByText(/undecodable/).waitFor({ state: 'detached' });
+  });
 });
 
 describe('an imported transcript', () => {

@@ -3,6 +3,7 @@ import { quarantineFolder } from '../../archive/layout.js';
 import type { QuarantinedRequest } from '../../archive/quarantine/quarantine.js';
 import type { QuarantineStore } from '../../archive/quarantine/quarantine-store.js';
 import { Problem } from '../../domain/problem.js';
+import { QUARANTINE_STATES } from '../../domain/quarantined-body.js';
 import { isInScope, type SourceScope } from '../../domain/rights.js';
 import { type FilterNames, rejectUnknownNames } from '../../ledger-view/filter-names.js';
 import type { LedgerView } from '../../ledger-view/ledger-view.js';
@@ -45,7 +46,7 @@ export function quarantineRoutes({
       tag: 'Quarantine',
       summary: 'Undecodable bodies, newest first',
       query: {
-        state: z.enum(['waiting', 'released', 'all']).default('waiting'),
+        state: z.enum([...QUARANTINE_STATES, 'all']).default('waiting'),
         job: jobFilter,
         source: sourceFilter,
         region: regionFilter,
@@ -67,17 +68,18 @@ export function quarantineRoutes({
       answers: { 200: quarantinedBodyViewSchema },
       problems: ['not-found'],
       async handle({ params: { id = '' }, access, peer }) {
-        const [request, release] = await Promise.all([
-          quarantinedRequest(quarantine, id, access.scope),
+        const request = await quarantinedRequest(quarantine, id, access.scope);
+        const [state, release, settlement] = await Promise.all([
+          quarantine.stateOf(id),
           quarantine.release(id),
+          quarantine.settlement(id),
         ]);
-        const state = release === null ? 'waiting' : 'released';
         const seen = await quarantine.withBody(id, async (body) => {
           if (body === null) throw unknownBody();
           await accessLedger.read(readOf(request, id, body.length, { access, peer }));
           return { ...request, preview: previewOf(body), decodes: await trial(request, body) };
         });
-        return ok({ ...seen, state, release } as const);
+        return ok({ ...seen, state, release, settlement });
       },
     }),
     adminRoute({

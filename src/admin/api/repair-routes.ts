@@ -1,9 +1,12 @@
 import { z } from 'zod';
 import type { Ledger } from '../../archive/ledger/ledger.js';
 import { newDeliveryId, operatorLine } from '../../archive/ledger/ledger-line.js';
+import type { QuarantineStore } from '../../archive/quarantine/quarantine-store.js';
+import { settleBodies } from '../../archive/quarantine/settle-bodies.js';
 import { Problem } from '../../domain/problem.js';
 import { isInScope, type SourceScope } from '../../domain/rights.js';
 import type { RecoveredJob } from '../../recovery/recovery-report.js';
+import { dismissBody } from '../../repair/dismiss-body.js';
 import { type EraseParts, eraseJob } from '../../repair/erase-job.js';
 import { type ReleaseParts, releaseBody } from '../../repair/release-body.js';
 import type { Repairs } from '../../repair/repairs.js';
@@ -12,17 +15,27 @@ import { type InspectParts, jobExtent } from '../jobs/inspect-job.js';
 import { type AdminRoute, adminRoute, ok } from './admin-route.js';
 import { ledgerLineSchema } from './answers/deliveries.js';
 import { erasedSchema, refetchedSchema, takenSchema } from './answers/jobs.js';
+import { settlementSchema } from './answers/quarantine.js';
 import { quarantinedRequest } from './quarantine-routes.js';
 import { JOB, REASON_QUERY, reason, reasonBody } from './request-schemas.js';
 
-export interface RepairRouteParts extends EraseParts, InspectParts {
+export interface RepairRouteParts extends EraseParts, Omit<InspectParts, 'quarantine'> {
   readonly ledger: Pick<Ledger, 'append'>;
+  readonly quarantine: QuarantineStore;
   readonly release: ReleaseParts;
   readonly refetchJob: Repairs['refetchJob'];
   readonly sources: ReadonlyMap<string, unknown>;
   readonly records: { readonly regions: readonly string[] } & InspectParts['records'];
 }
 
+const dismissBodySchema = z
+  .strictObject({
+    reason: reasonText
+      .unwrap()
+      .min(1)
+      .describe('required, so that it stays known why it need not be released'),
+  })
+  .meta({ id: 'Dismiss' });
 const acknowledgeBody = z
   .strictObject({
     reason: reasonText.unwrap().min(1).describe('required, so that it stays known why a loss was accepted'),
@@ -90,10 +103,24 @@ export function repairRoutes(parts: RepairRouteParts): AdminRoute[] {
     }),
     adminRoute({
       method: 'POST',
+      path: '/quarantine/:id/dismiss',
+      right: 'repair',
+      tag: 'Quarantine',
+      summary: 'Settle a body that need not be released; it stays',
+      body: dismissBodySchema,
+      answers: { 200: settlementSchema },
+      problems: ['not-found', 'conflict'],
+      async handle({ params: { id = '' }, body: { reason }, actor, access: { scope } }) {
+        await quarantinedRequest(parts.quarantine, id, scope);
+        return ok(await dismissBody(parts, id, { actor, reason }));
+      },
+    }),
+    adminRoute({
+      method: 'POST',
       path: '/jobs/:id/acknowledge',
       right: 'repair',
       tag: 'Jobs',
-      summary: 'Settle a conflict or a loss that an operator has reviewed',
+      summary: 'Settle a conflict, a loss or quarantined bodies that an operator has reviewed',
       params: JOB,
       body: acknowledgeBody,
       answers: { 200: ledgerLineSchema },
@@ -105,6 +132,9 @@ export function repairRoutes(parts: RepairRouteParts): AdminRoute[] {
           { deliveryId: newDeliveryId(), outcome: 'acknowledged', jobId, source: onlySource(scope) },
         );
         await parts.ledger.append(line);
+        const { deliveryId, receivedAt: settledAt } = line;
+        const settlement = { v: 1, settledAt, by: 'acknowledged', deliveryId, actor, reason } as const;
+        await settleBodies(parts.store, jobId, settlement, (source) => isInScope(scope, source));
         return ok(line);
       },
     }),

@@ -108,7 +108,8 @@ export async function readHealth(
         : {
             waiting: waiting.length,
             waitingBytes: waiting.reduce((sum, { bytes }) => sum + bytes, 0),
-            released: entries.length - waiting.length,
+            released: entries.filter(({ state }) => state === 'released').length,
+            settled: entries.filter(({ state }) => state === 'settled').length,
           },
     service: parts.service,
     reconcile,

@@ -1,12 +1,13 @@
 import type { QuarantinedRequest } from '../../archive/quarantine/quarantine.js';
 import type { QuarantineEntry, QuarantineStore } from '../../archive/quarantine/quarantine-store.js';
+import type { QuarantineState } from '../../domain/quarantined-body.js';
 import { isInScope, type SourceScope } from '../../domain/rights.js';
 import { decodeIdCursor, encodeIdCursor } from '../../text/id-cursor.js';
 import type { Quarantine, QuarantinedBody } from '../api/answers/quarantine.js';
 
 export interface QuarantineQuery {
   /** Default `waiting`. */
-  readonly state?: 'waiting' | 'released' | 'all' | undefined;
+  readonly state?: QuarantineState | 'all' | undefined;
   readonly job?: string | undefined;
   readonly source?: string | undefined;
   readonly region?: string | undefined;
@@ -51,7 +52,8 @@ async function describe(store: QuarantineStore, entry: QuarantineEntry): Promise
   const request = await store.request(entry.id);
   if (request === null) return null;
   const release = entry.state === 'released' ? await store.release(entry.id) : null;
-  return { ...request, deliveryId: entry.id, bytes: entry.bytes, state: entry.state, release };
+  const settlement = entry.state === 'settled' ? await store.settlement(entry.id) : null;
+  return { ...request, deliveryId: entry.id, bytes: entry.bytes, state: entry.state, release, settlement };
 }
 
 function matches(body: QuarantinedRequest, query: QuarantineQuery): boolean {

@@ -1,6 +1,7 @@
 import { buffer } from 'node:stream/consumers';
 import pLimit from 'p-limit';
 import type { StoredItem } from '../../domain/item.js';
+import type { QuarantineState } from '../../domain/quarantined-body.js';
 import { type ObjectInfo, type ObjectStore, StoreError } from '../../store/object-store.js';
 import { readDocument } from '../../store/read-document.js';
 import { isUlid } from '../../text/id-cursor.js';
@@ -12,12 +13,14 @@ import {
   quarantinedBodies,
   removeErasedBody,
 } from './quarantined-bodies.js';
+import { markSettled, readSettlement, type Settlement, settledKey } from './settle-bodies.js';
+import { createStoredBodies } from './stored-bodies.js';
 
 /** A quarantined body in a listing. */
 export interface QuarantineEntry {
   readonly id: string;
   readonly bytes: number;
-  readonly state: 'waiting' | 'released';
+  readonly state: QuarantineState;
 }
 
 /** The outcome of a release; stored beside the body, which stays, as `released.json`. */
@@ -34,7 +37,7 @@ export interface ReleaseRecord {
 /** Whose content a quarantined body is. */
 export type QuarantineOwner = Pick<QuarantinedRequest, 'jobId' | 'source'>;
 
-/** Reads the quarantine of all replicas and marks released bodies. */
+/** Reads the quarantine of all replicas, and marks bodies as released or settled. */
 export interface QuarantineStore {
   /** Newest first. Bodies whose `request.json` is missing were never acknowledged and are left out. */
   entries(): Promise<QuarantineEntry[]>;
@@ -52,13 +55,25 @@ export interface QuarantineStore {
   /** Returns the first mark, which stays. An erasure finds it without the body, too. */
   markReleased(id: string, owner: QuarantineOwner, record: ReleaseRecord): Promise<ReleaseRecord>;
   unmarkReleased(id: string): Promise<void>;
+  settlement(id: string): Promise<Settlement | null>;
+  /** Returns the first mark, which stays; null when the job was erased meanwhile. */
+  markSettled(id: string, owner: QuarantineOwner, settlement: Settlement): Promise<Settlement | null>;
+  unmarkSettled(id: string): Promise<void>;
+  /** The state of one body. */
+  stateOf(id: string): Promise<QuarantineState>;
+  /** Marks the bodies that are settled because the archive holds what they should have brought, before that ends by its age. */
+  markStored(): Promise<void>;
   /** Removes a body of an erased job with everything that belongs to it. */
   removeErased(id: string, jobId: string): Promise<void>;
 }
 
-const NAME = /^quarantine\/([^/]+)\/(body|request\.json|released\.json)$/;
+const NAME = /^quarantine\/([^/]+)\/(body|request\.json|released\.json|settled\.json)$/;
 
-export function createQuarantineStore(store: ObjectStore): QuarantineStore {
+/** @param isStored whether the archive holds what a body should have brought. Default: never. */
+export function createQuarantineStore(
+  store: ObjectStore,
+  isStored: (request: QuarantinedRequest) => Promise<boolean> = async () => false,
+): QuarantineStore {
   const keyOf = (id: string, name: string) => `${quarantineFolder(id)}${name}`;
   const document = async (id: string, name: string) =>
     isUlid(id) ? await readDocument(store, keyOf(id, name)) : null;
@@ -74,11 +89,31 @@ export function createQuarantineStore(store: ObjectStore): QuarantineStore {
     });
   };
 
+  const request = async (id: string) =>
+    (await document(id, 'request.json')) as unknown as QuarantinedRequest | null;
+  const settlement = async (id: string) => (isUlid(id) ? readSettlement(store, id) : null);
+  const isBodyStored = async (id: string) => {
+    const known = await request(id);
+    return known !== null && (await isStored(known));
+  };
+  const storedBodies = createStoredBodies(isBodyStored);
+
   return {
-    entries: () => listEntries(store),
-    entriesOf: async (jobId) => (await quarantinedBodies(store, jobId)).flatMap(entryOf).reverse(),
-    request: async (id) => (await document(id, 'request.json')) as unknown as QuarantinedRequest | null,
+    async entries() {
+      const listed = await listEntries(store);
+      return withStored(listed, await storedBodies.among(listed));
+    },
+    async entriesOf(jobId) {
+      const listed = (await quarantinedBodies(store, jobId)).flatMap(entryOf).reverse();
+      return withStored(listed, await createStoredBodies(isBodyStored).among(listed));
+    },
+    request,
     release,
+    settlement,
+    async stateOf(id) {
+      if ((await release(id)) !== null) return 'released';
+      return (await settlement(id)) !== null || (await isBodyStored(id)) ? 'settled' : 'waiting';
+    },
     bodyInfo: async (id) => (isUlid(id) ? store.head(keyOf(id, 'body')) : null),
     withBody: (id, work) => oneAtATime(async () => work(await body(id))),
     async markReleased(id, { jobId, source }, record) {
@@ -94,33 +129,52 @@ export function createQuarantineStore(store: ObjectStore): QuarantineStore {
       return (await release(id)) ?? record;
     },
     unmarkReleased: (id) => store.delete(keyOf(id, 'released.json')),
+    markSettled: (id, owner, mark) => markSettled(store, id, owner, mark),
+    unmarkSettled: (id) => store.delete(settledKey(id)),
+    async markStored() {
+      const listed = await listEntries(store);
+      const stored = await storedBodies.among(listed);
+      for (const { id } of listed.filter(({ id, state }) => state === 'waiting' && stored.has(id))) {
+        const owner = await request(id);
+        if (owner === null) continue;
+        const settledAt = new Date().toISOString();
+        const by = { by: 'stored', deliveryId: null, actor: null, reason: null } as const;
+        await markSettled(store, id, owner, { v: 1, settledAt, ...by });
+      }
+    },
     removeErased: (id, jobId) => removeErasedBody(store, id, jobId),
   };
+}
+
+function withStored(listed: readonly QuarantineEntry[], stored: ReadonlySet<string>): QuarantineEntry[] {
+  return listed.map((entry) =>
+    entry.state === 'waiting' && stored.has(entry.id) ? { ...entry, state: 'settled' } : entry,
+  );
 }
 
 function entryOf({ id, keys, bytes }: QuarantinedBody): QuarantineEntry[] {
   const has = (name: string) => keys.includes(`${quarantineFolder(id)}${name}`);
   if (!isUlid(id) || !has('request.json')) return [];
-  return [{ id, bytes, state: has('released.json') ? 'released' : 'waiting' }];
+  return [{ id, bytes, state: stateBy(has) }];
+}
+
+function stateBy(has: (name: string) => boolean): QuarantineState {
+  if (has('released.json')) return 'released';
+  return has('settled.json') ? 'settled' : 'waiting';
 }
 
 async function listEntries(store: ObjectStore): Promise<QuarantineEntry[]> {
-  const found = new Map<string, { bytes: number; request: boolean; released: boolean }>();
+  const found = new Map<string, { bytes: number; readonly names: Set<string> }>();
   for await (const { key, size } of store.list(QUARANTINE_FOLDER)) {
-    const [, id = '', name] = NAME.exec(key) ?? [];
+    const [, id = '', name = ''] = NAME.exec(key) ?? [];
     if (!isUlid(id)) continue;
-    const entry = found.get(id) ?? { bytes: 0, request: false, released: false };
+    const entry = found.get(id) ?? { bytes: 0, names: new Set() };
     found.set(id, entry);
+    entry.names.add(name);
     if (name === 'body') entry.bytes = size;
-    else if (name === 'request.json') entry.request = true;
-    else entry.released = true;
   }
   return [...found]
-    .filter(([, { request }]) => request)
-    .map(([id, { bytes, released }]) => ({
-      id,
-      bytes,
-      state: released ? ('released' as const) : ('waiting' as const),
-    }))
+    .filter(([, { names }]) => names.has('request.json'))
+    .map(([id, { bytes, names }]) => ({ id, bytes, state: stateBy((name) => names.has(name)) }))
     .reverse();
 }

@@ -63,7 +63,8 @@ const HELP_TOPICS = {
     steps: [
       'Open a body: its page shows what is wrong and whether the current configuration can decode it.',
       'Correct the configuration or upgrade, then release the bodies one by one, or all of them with a replay.',
-      'If a body stays undecodable, refetch the job from the service.',
+      'If a body stays undecodable, refetch the job from the service. A job that is complete settles its bodies.',
+      'Dismiss a body that nothing needs, such as that of a test call.',
     ],
   },
   expected: {

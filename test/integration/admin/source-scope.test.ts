@@ -169,6 +169,7 @@ describe('a token for one source', () => {
     ['acknowledge', () => clinic.post('/jobs/court-1/acknowledge').send({ reason: 'x' })],
     ['get a ticket for', () => clinic.post('/jobs/court-1/ticket')],
     ['release a body of', () => clinic.post(`/quarantine/${bodies.court}/release`)],
+    ['dismiss a body of', () => clinic.post(`/quarantine/${bodies.court}/dismiss`).send({ reason: 'x' })],
     ['cancel a replay of', () => clinic.delete(`/replays/${replays.court}`)],
     ['refetch', () => clinic.post('/jobs/court-1/refetch')],
   ])('cannot %s another source', async (_, act) => {

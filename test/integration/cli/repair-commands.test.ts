@@ -60,6 +60,38 @@ describe('replay on the command line', () => {
     );
   });
 
+  it('lists the quarantine, and dismisses a body with a reason', async () => {
+    expect((await cli(['quarantine'])).stdout).toBe('No body is waiting.\n');
+    const { json } = await sendCallback(service, 'id=q1&status=success', '{"broken', {
+      'content-type': 'application/json',
+    });
+    const id = String(json.deliveryId);
+    const listed = await cli(['quarantine']);
+    expect(listed).toMatchObject({ code: 0, stderr: '' });
+    expect(listed.stdout).toMatch(/^1 body is waiting\.\n\nDELIVERY/);
+    expect(listed.stdout).toMatch(new RegExp(`\n${id}  waiting .* q1 +default +json-invalid\n$`));
+    expect((await cli(['dismiss', id])).code).toBe(2);
+    expect(await cli(['dismiss', id, '--reason', ' '])).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/--reason is empty/),
+    });
+    const dismissed = await cli(['dismiss', id, '--reason', 'a test call'], runCli);
+    expect(dismissed).toMatchObject({ code: 0, stderr: '' });
+    expect(dismissed.stdout).toMatch(/is settled: dismissed by command-line at .*: a test call\n$/);
+    expect(await ledgerOf(service.folder)).toContainEqual(
+      expect.objectContaining({
+        outcome: 'dismissed',
+        jobId: 'q1',
+        actor: 'command-line',
+        reason: 'a test call',
+      }),
+    );
+    expect((await cli(['quarantine', '--job', 'q1'])).stdout).toBe('No body is waiting.\n');
+    const all = JSON.parse((await cli(['quarantine', '--state', 'all', '--json'])).stdout);
+    expect(all.quarantine).toEqual([expect.objectContaining({ deliveryId: id, state: 'settled' })]);
+    expect((await cli(['status'])).stdout).not.toMatch(/quarantine/);
+  });
+
   it('exits with 4 when something stays undone', async () => {
     await sendCallback(service, 'id=q1&status=success', '{"broken', { 'content-type': 'application/json' });
     const result = await cli(['replay', 'release'], runCli);
@@ -76,6 +108,8 @@ describe('replay on the command line', () => {
     [['replay', 'release', '--source', 'nobody'], /unknown source nobody/],
     [['replay', 'refetch', '--outcome', 'faild'], /"faild" is not known; known are stored, /],
     [['replay', 'refetch', '--region', 'eu9'], /"eu9" is not known; known are au1, /],
+    [['dismiss', '01ARZ3NDEKTSV4RRFFQ69G5FAV', '--reason', 'x'], /no body with this id/],
+    [['quarantine', '--job', '../x'], /is not a job id/],
     [['erase', 'not an id'], /no job id/],
     [['erase'], /missing required argument/],
   ])('refuses %j with 2', async (args, message) => {

@@ -49,6 +49,8 @@ describe('jobEventOf', () => {
     [null, { outcome: 'failed', origin: 'recovery' }],
     [null, { outcome: 'replayed', jobId: null }],
     [null, { outcome: 'acknowledged' }],
+    [null, { outcome: 'dismissed', status: 'error' }],
+    [null, { outcome: 'release-failed', status: 'error' }],
     [null, { outcome: 'cancelled' }],
     [null, { outcome: 'erased', jobId: null }],
   ])('is %s for %j', (expected, overrides) => {

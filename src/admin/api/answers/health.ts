@@ -203,7 +203,7 @@ export const healthSchema = z
     last24h: z.strictObject({ since: instant, until: instant, ...FIGURES }),
     failing: countsByName.describe('jobs whose last ledger line is a failure, by outcome'),
     quarantine: z
-      .strictObject({ waiting: count, waitingBytes: count, released: count })
+      .strictObject({ waiting: count, waitingBytes: count, released: count, settled: count })
       .nullable()
       .describe('null when it could not be listed'),
     service: z.strictObject({

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ITEM_KINDS } from '../../../domain/item.js';
+import { QUARANTINE_STATES, SETTLED_BY } from '../../../domain/quarantined-body.js';
 import { storedItemSchema } from './deliveries.js';
 import { type Answer, count, instant, nextCursor, OPEN, ulid } from './values.js';
 
@@ -14,6 +15,22 @@ const releaseSchema = z
     items: z.array(storedItemSchema),
   })
   .meta({ ...OPEN, id: 'Release', description: 'What became of a released body' });
+
+export const settlementSchema = z
+  .strictObject({
+    v: z.literal(1),
+    settledAt: instant,
+    by: z
+      .enum(SETTLED_BY)
+      .describe(
+        'an operator dismissed the body, acknowledged its job, refetched it or imported its files; `stored`: the archive holds what the body should have brought',
+      ),
+    deliveryId: ulid.nullable().describe("of the act's ledger line, where it has one"),
+    actor: z.string().nullable(),
+    reason: z.string().nullable(),
+  })
+  .meta({ ...OPEN, id: 'Settlement', description: 'Why a body need not be released' });
+export type Settlement = Answer<typeof settlementSchema>;
 
 const BODY = {
   v: z.literal(1),
@@ -34,8 +51,13 @@ const BODY = {
   detail: z.string(),
   bytes: count,
   sha256: z.string(),
-  state: z.enum(['waiting', 'released']),
+  state: z
+    .enum(QUARANTINE_STATES)
+    .describe('`settled`: its job has what it should have brought, or an operator settled it'),
   release: releaseSchema.nullable(),
+  settlement: settlementSchema
+    .nullable()
+    .describe('null also of a body that is settled only because its job was stored, until that is recorded'),
 };
 
 const quarantinedBodySchema = z.strictObject(BODY).meta({ ...OPEN, id: 'QuarantinedBody' });

@@ -17,7 +17,7 @@ import type {
   VerifyFigures,
 } from '../../../admin/api/answers/health.js';
 import type { Artefact, Erased, Job, Refetched, Taken, Ticket } from '../../../admin/api/answers/jobs.js';
-import type { Quarantine, QuarantinedBodyView } from '../../../admin/api/answers/quarantine.js';
+import type { Quarantine, QuarantinedBodyView, Settlement } from '../../../admin/api/answers/quarantine.js';
 import type {
   Replay,
   ReplayInFull,
@@ -66,6 +66,7 @@ export interface PostAnswers {
   [refetch: `/jobs/${string}/refetch`]: Refetched;
   [upload: `/jobs/${string}/artefacts`]: Taken;
   [release: `/quarantine/${string}/release`]: Taken;
+  [dismiss: `/quarantine/${string}/dismiss`]: Settlement;
 }
 
 /** Answers of DELETE by path. */
@@ -103,6 +104,7 @@ export type {
   ReplayInFull,
   ReplayPreview,
   Session,
+  Settlement,
   Subscriber,
   Summary,
   Ticket,

@@ -79,6 +79,8 @@ const BY_ORIGIN = {
 /** @type {Titles} */
 const ANY_ORIGIN = {
   released: (line) => `The quarantined body was released: ${itemsOf(line)}`,
+  'release-failed': () => 'A quarantined body was not released; it is as it was before',
+  dismissed: () => 'An operator dismissed a quarantined body; it no longer waits',
   acknowledged: () => 'An operator acknowledged the job; it is no longer listed as failing',
   erased: () => 'Everything stored for this job was erased',
   ended: ({ ended }) =>

@@ -20,6 +20,8 @@ const OUTCOMES = {
   matched: ['good', 'Complete'],
   noted: ['neutral', 'Noted'],
   replayed: ['neutral', 'Replayed'],
+  'release-failed': ['notice', 'Release failed'],
+  dismissed: ['neutral', 'Dismissed'],
   cancelled: ['neutral', 'Cancelled'],
   acknowledged: ['neutral', 'Acknowledged'],
   erased: ['neutral', 'Erased'],

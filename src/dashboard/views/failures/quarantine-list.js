@@ -6,6 +6,7 @@ import { emptyPanel, jobLink, moment, table } from '../../lib/elements/panels.js
 import { runAction } from '../../lib/elements/run-action.js';
 import { bytes, capital, count } from '../../lib/text/format.js';
 import { reasonInWords, remedyFor } from '../../lib/text/ledger-terms.js';
+import { dismissButton } from './dismiss-button.js';
 
 /** @import { GetAnswers, QuarantinedBody } from '../../lib/api/api-answers.js' */
 /** @import { Refresh } from '../../lib/screen/screen.js' */
@@ -74,6 +75,7 @@ function repairs(deliveryId, jobId, again) {
         'Release',
         named(),
       ),
+    dismissButton(deliveryId, jobId, again),
   );
 }
 

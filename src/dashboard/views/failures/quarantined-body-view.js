@@ -7,7 +7,9 @@ import { status } from '../../lib/elements/status.js';
 import { bytes, capital, listed } from '../../lib/text/format.js';
 import { kindInWords, reasonInWords } from '../../lib/text/ledger-terms.js';
 import { refetchJob } from '../job/job-actions.js';
+import { dismissButton } from './dismiss-button.js';
 import { releaseBody } from './quarantine-list.js';
+import { bodyStatus, settlementInWords } from './settlement.js';
 
 /** @import { QuarantinedBodyView, Release, Trial } from '../../lib/api/api-answers.js' */
 /** @import { Refresh, Screen } from '../../lib/screen/screen.js' */
@@ -28,7 +30,7 @@ export function quarantinedBodyView(screen) {
 function pageOf(body, again) {
   const released = body.state === 'released';
   return [
-    heading('Quarantined body', status(released ? 'good' : 'notice', released ? 'Released' : 'Waiting')),
+    heading('Quarantined body', bodyStatus(body)),
     h(
       'p',
       { class: 'prose', 'data-key': 'why' },
@@ -36,6 +38,8 @@ function pageOf(body, again) {
       body.detail,
     ),
     released ? null : trial(body.decodes),
+    body.state === 'settled' &&
+      h('p', { 'data-key': 'settlement' }, settlementInWords(body.settlement), ' The body stays.'),
     body.release ? releaseNote(body.release) : actions(body, again),
     factsOf(body),
     h('h2', {}, 'Headers'),
@@ -76,7 +80,7 @@ function trial(decodes) {
 }
 
 /** @param {QuarantinedBodyView} body @param {Refresh} again */
-function actions({ deliveryId, jobId, decodes }, again) {
+function actions({ deliveryId, jobId, decodes, state }, again) {
   if (!may('repair')) return null;
   return h(
     'div',
@@ -99,6 +103,7 @@ function actions({ deliveryId, jobId, decodes }, again) {
       },
       'Refetch the job instead',
     ),
+    state === 'waiting' && dismissButton(deliveryId, jobId, again, null),
   );
 }
 

@@ -1,16 +1,18 @@
 import { clock, count } from '../../lib/text/format.js';
 import { callbackStatusInWords, objectKindInWords, reasonInWords } from '../../lib/text/ledger-terms.js';
+import { settlementInWords } from '../failures/settlement.js';
 
-/** @import { Artefact, Job, LedgerLine, ServiceRecord } from '../../lib/api/api-answers.js' */
+/** @import { Artefact, Job, LedgerLine, QuarantinedBody, ServiceRecord } from '../../lib/api/api-answers.js' */
 /** @import { Tone } from '../../lib/elements/status.js' */
 
 /** @typedef {{tone: Tone, word: string, text: string, repair: 'refetch' | 'import' | null}} JobState */
 
 /**
  * The state of a job; `repair` is the recommended action.
- * @param {Job} job @returns {JobState}
+ * @param {Job} job @param {readonly QuarantinedBody[]} bodies those of the job in quarantine, newest first
+ * @returns {JobState}
  */
-export function jobState({ artefacts, timeline: lines, service, ended, erasure }) {
+export function jobState({ artefacts, timeline: lines, service, ended, erasure }, bodies) {
   if (erasure !== null) return erasedState(erasure);
   const timeline = withoutAccess(lines);
   const transcripts = artefacts.filter(isTranscript).filter((artefact) => !isConflict(artefact));
@@ -36,7 +38,7 @@ export function jobState({ artefacts, timeline: lines, service, ended, erasure }
     return state('neutral', 'Ended by retention', ended.map(endedInWords).join(' '), null);
   if (ended.some(({ kind }) => kind === 'quarantine') && timeline.at(-1)?.outcome === 'quarantined')
     return state('neutral', 'Ended by retention', ended.map(endedInWords).join(' '), 'refetch');
-  return withoutTranscript(artefacts, timeline, service);
+  return withoutTranscript(artefacts, timeline, service, bodies);
 }
 
 /** @param {Job['ended'][number]} ended */
@@ -56,8 +58,11 @@ function erasedState({ complete, keptUntil }) {
   );
 }
 
-/** @param {readonly Artefact[]} artefacts @param {readonly LedgerLine[]} timeline @param {ServiceRecord | null} service */
-function withoutTranscript(artefacts, timeline, service) {
+/**
+ * @param {readonly Artefact[]} artefacts @param {readonly LedgerLine[]} timeline @param {ServiceRecord | null} service
+ * @param {readonly QuarantinedBody[]} bodies
+ */
+function withoutTranscript(artefacts, timeline, service, bodies) {
   const last = timeline.at(-1);
   const failed = timeline.findLast(
     ({ status, origin }) => origin === 'callback' && status !== null && status !== 'success',
@@ -69,14 +74,17 @@ function withoutTranscript(artefacts, timeline, service) {
       `The service reports ${callbackStatusInWords(failed.status ?? '')}.`,
       null,
     );
-  if (timeline.some(({ outcome }) => outcome === 'quarantined')) {
+  if (bodies.some((body) => body.state === 'waiting')) {
     return state(
       'notice',
       'In quarantine',
-      'The body could not be decoded and is in quarantine. Release it, or refetch the job.',
+      'The body could not be decoded and is in quarantine. Release it, refetch the job, or dismiss the body.',
       'refetch',
     );
   }
+  const settled = bodies.find((body) => body.state === 'settled');
+  if (settled !== undefined && artefacts.length === 0 && last && !FAILURES.includes(last.outcome))
+    return state('neutral', 'Settled', settlementInWords(settled.settlement), null);
   if (last && ['refused', 'failed', 'unrecoverable'].includes(last.outcome)) {
     const reason = reasonInWords(last.reason);
     return state(

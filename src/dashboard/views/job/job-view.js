@@ -11,11 +11,12 @@ import { createVersionComparison } from '../transcript/version-comparison.js';
 import { artefactsSection } from './artefacts-section.js';
 import { createDownloads } from './downloads.js';
 import { acknowledgeButton, eraseAction, importSection, jobActions } from './job-actions.js';
+import { jobBodies } from './job-bodies.js';
 import { jobState, needsDecision } from './job-state.js';
 import { serviceSection } from './service-section.js';
 import { timelineSection } from './timeline-section.js';
 
-/** @import { Job } from '../../lib/api/api-answers.js' */
+/** @import { Job, QuarantinedBody } from '../../lib/api/api-answers.js' */
 /** @import { Refresh, Screen } from '../../lib/screen/screen.js' */
 /** @import { Downloads } from './downloads.js' */
 
@@ -37,9 +38,9 @@ export function jobView(screen) {
   const downloads = createDownloads(jobId);
   const chosen = screen.route.query.get('delivery');
   let pointedOut = chosen === null;
-  /** @param {Job} job */
-  const draw = (job) => {
-    screen.render(...pageOf(job, { chosen, transcript, comparison, downloads, again }));
+  /** @param {Job} job @param {readonly QuarantinedBody[]} bodies */
+  const draw = (job, bodies) => {
+    screen.render(...pageOf(job, bodies, { chosen, transcript, comparison, downloads, again }));
     if (!pointedOut) screen.root.querySelector('.chosen')?.scrollIntoView({ block: 'center' });
     pointedOut = true;
   };
@@ -56,9 +57,18 @@ export function jobView(screen) {
     else if (isNothingFound(job)) screen.render(...notFoundYet(job, () => again()));
     else {
       if (may('read')) await downloads.renew();
-      draw(job);
+      draw(job, await bodiesOf(job, signal));
     }
   });
+}
+
+/**
+ * The bodies that the job has in quarantine, newest first.
+ * @param {Job} job @param {AbortSignal} signal @returns {Promise<readonly QuarantinedBody[]>}
+ */
+async function bodiesOf({ jobId, timeline }, signal) {
+  if (!timeline.some(({ outcome }) => outcome === 'quarantined')) return [];
+  return (await get('/quarantine', { query: { job: jobId, state: 'all', limit: 100 }, signal })).quarantine;
 }
 
 /** Nothing was found so far, and not everything was searched. @param {Job} job */
@@ -89,10 +99,10 @@ function notFoundYet({ jobId, searchedBackTo, faults }, again) {
   ];
 }
 
-/** @param {Job} job @param {JobParts} parts */
-function pageOf(job, { chosen, transcript, comparison, downloads, again }) {
+/** @param {Job} job @param {readonly QuarantinedBody[]} bodies @param {JobParts} parts */
+function pageOf(job, bodies, { chosen, transcript, comparison, downloads, again }) {
   const { jobId, artefacts, timeline, searchedBackTo, faults, ended, service } = job;
-  const { tone, word, text, repair } = jobState(job);
+  const { tone, word, text, repair } = jobState(job, bodies);
   return [
     heading(`Job ${jobId}`, copyButton(jobId, `job id ${jobId}`), status(tone, word)),
     h('p', { class: 'prose', 'data-key': 'state' }, text),
@@ -109,6 +119,7 @@ function pageOf(job, { chosen, transcript, comparison, downloads, again }) {
         'div',
         { class: 'column', 'data-key': 'left' },
         timelineSection(timeline, searchedBackTo, faults, chosen),
+        jobBodies(bodies, again),
         artefactsSection(artefacts, ended, downloads),
       ),
       h(

@@ -99,7 +99,10 @@ function quarantineTile({ quarantine, scope }) {
     details:
       quarantine === null
         ? [scope === null ? 'The store could not be listed' : OF_ALL_SOURCES]
-        : [`${bytes(quarantine.waitingBytes)} waiting`, `${count(quarantine.released)} released so far`],
+        : [
+            `${bytes(quarantine.waitingBytes)} waiting`,
+            `${count(quarantine.released)} released, ${count(quarantine.settled)} settled so far`,
+          ],
     ...(waiting !== null &&
       waiting > 0 && {
         action: { href: '#/failures', text: may('repair') ? 'Inspect and release' : 'Show' },

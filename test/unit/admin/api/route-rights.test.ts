@@ -29,6 +29,7 @@ const RIGHTS: Readonly<Record<string, string | null>> = {
   'POST /jobs/:id/artefacts': 'repair',
   'POST /jobs/:id/acknowledge': 'repair',
   'POST /quarantine/:id/release': 'repair',
+  'POST /quarantine/:id/dismiss': 'repair',
   'POST /replays': 'repair',
   'DELETE /replays/:id': 'repair',
   'DELETE /jobs/:id': 'erase',

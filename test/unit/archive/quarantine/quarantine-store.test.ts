@@ -90,6 +90,63 @@ describe('the quarantine of all replicas', () => {
   });
 });
 
+describe('a settled body', () => {
+  const MARK = {
+    v: 1,
+    settledAt: '2026-01-02T03:04:05.678Z',
+    by: 'acknowledged',
+    deliveryId: SECOND,
+    actor: 'ops',
+    reason: 'seen',
+  } as const;
+
+  it('keeps the first mark, and is listed as settled unless it was released', async () => {
+    const store = createMemoryStore();
+    await keep(store, FIRST, 'a');
+    const quarantine = createQuarantineStore(store);
+    expect(await quarantine.stateOf(FIRST)).toBe('waiting');
+    expect(await quarantine.markSettled(FIRST, OWNER, MARK)).toEqual(MARK);
+    expect(await quarantine.markSettled(FIRST, OWNER, { ...MARK, actor: 'late' })).toEqual(MARK);
+    expect(await quarantine.settlement(FIRST)).toEqual(MARK);
+    expect(await quarantine.entries()).toEqual([{ id: FIRST, bytes: 4, state: 'settled' }]);
+    expect(await quarantine.entriesOf('a')).toEqual(await quarantine.entries());
+    await quarantine.markReleased(FIRST, OWNER, RECORD);
+    expect(await quarantine.entries()).toEqual([{ id: FIRST, bytes: 4, state: 'released' }]);
+    expect(await quarantine.stateOf(FIRST)).toBe('released');
+  });
+
+  it('whose job was stored stays settled when the artefacts have ended, once that is recorded', async () => {
+    const store = createMemoryStore();
+    for (const [id, job] of [
+      [FIRST, 'a'],
+      [SECOND, 'b'],
+    ] as const)
+      await keep(store, id, job);
+    const archived = new Set(['a']);
+    const quarantine = () => createQuarantineStore(store, async ({ jobId }) => archived.has(jobId));
+    const states = async () => (await quarantine().entries()).map(({ id, state }) => [id, state]);
+    const settled = [
+      [SECOND, 'waiting'],
+      [FIRST, 'settled'],
+    ];
+    expect(await states()).toEqual(settled);
+    expect(await quarantine().stateOf(FIRST)).toBe('settled');
+    expect(store.objects.has(`quarantine/${FIRST}/settled.json`)).toBe(false);
+    await quarantine().markStored();
+    archived.clear();
+    expect(await states()).toEqual(settled);
+    expect(await quarantine().settlement(FIRST)).toMatchObject({ by: 'stored', actor: null });
+  });
+
+  it('is not marked for a job that was erased meanwhile', async () => {
+    const store = createMemoryStore();
+    await keep(store, FIRST, 'a');
+    store.put('.erasures/a.json', '{}');
+    expect(await createQuarantineStore(store).markSettled(FIRST, OWNER, MARK)).toBeNull();
+    expect([...store.objects.keys()]).toEqual(['.erasures/a.json']);
+  });
+});
+
 describe('the quarantined bodies of a job', () => {
   it('are found by what lies in each folder, oldest first, with all that lies beside them', async () => {
     const store = createMemoryStore();

@@ -155,6 +155,13 @@ describe('the attention lines of a rollup', () => {
     expect(openJobs(rollupOf([...lines, at(4, { jobId: 'job', outcome: 'acknowledged' })]))).toEqual([]);
   });
 
+  it('are none for a body that was not released, or was dismissed', () => {
+    const outcomes = ['quarantined', 'release-failed', 'dismissed'];
+    const lines = outcomes.map((outcome, minute) => at(minute, { jobId: 'job', outcome }));
+
+    expect(openJobs(rollupOf(lines))).toEqual([]);
+  });
+
   it('name the newest failure of a job, and when its first one was', () => {
     const rollup = rollupOf([
       at(1, { jobId: 'job', outcome: 'refused' }),

@@ -37,14 +37,14 @@ describe('the state of a job of which something ended by its age', () => {
       /failed/,
     ],
   ])('%s', (_what, job, word, text) => {
-    const state = jobState({ artefacts: [], timeline: [], service: null, erasure: null, ...job });
+    const state = jobState({ artefacts: [], timeline: [], service: null, erasure: null, ...job }, []);
     expect(state).toMatchObject({ word, text: expect.stringMatching(text) });
     expect(state.repair).toBe(word === 'Missing' ? 'refetch' : null);
   });
 
   it('a body in quarantine, which can still be fetched', () => {
     const job = { ended: [ended('quarantine')], timeline: [quarantined] };
-    const state = jobState({ artefacts: [], service: null, erasure: null, ...job });
+    const state = jobState({ artefacts: [], service: null, erasure: null, ...job }, []);
     expect(state).toMatchObject({ word: 'Ended by retention', repair: 'refetch' });
   });
 });

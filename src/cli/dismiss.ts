@@ -1,0 +1,42 @@
+import { Command } from 'commander';
+import type { Settlement } from '../archive/quarantine/settle-bodies.js';
+import { Problem } from '../domain/problem.js';
+import { dismissBody } from '../repair/dismiss-body.js';
+import { UsageError } from './shared/exit-codes.js';
+import { CLI_ACTOR, openRepairs } from './shared/open-repairs.js';
+import { printJson, printLines } from './shared/print.js';
+import { withRecovery } from './shared/with-recovery.js';
+
+interface Options {
+  readonly reason: string;
+  readonly json?: true;
+}
+
+export function createCommand(): Command {
+  return new Command('dismiss')
+    .description('settle a quarantined body that need not be released; it stays until its retention ends it')
+    .argument('<delivery>', 'id of the delivery, as `quarantine` shows it')
+    .requiredOption('--reason <words>', 'reason, for the ledger')
+    .option('--json', 'print what settled the body as one JSON document')
+    .action(async (id: string, { reason, json }: Options) => {
+      if (reason.trim() === '') throw new UsageError('--reason is empty: say why the body is not needed');
+      const settlement = await dismiss(id, reason.trim());
+      if (json) printJson(settlement);
+      else printLines([formatSettlement(id, settlement)]);
+    });
+}
+
+function dismiss(id: string, reason: string): Promise<Settlement> {
+  return withRecovery(false, async (work) => {
+    const parts = { quarantine: openRepairs(work).quarantine, ledger: work.parts.ledger };
+    return dismissBody(parts, id, { actor: CLI_ACTOR, reason }).catch((error: unknown) => {
+      throw error instanceof Problem && error.status < 500 ? new UsageError(error.message) : error;
+    });
+  });
+}
+
+function formatSettlement(id: string, { by, actor, settledAt, reason }: Settlement): string {
+  const who = actor === null ? '' : ` by ${actor}`;
+  const why = reason === null ? '' : `: ${reason}`;
+  return `${id} is settled: ${by}${who} at ${settledAt}${why}`;
+}

@@ -1,0 +1,72 @@
+import { Command, InvalidArgumentError, Option } from 'commander';
+import type { Quarantine, QuarantinedBody } from '../admin/api/answers/quarantine.js';
+import { listQuarantine, type QuarantineQuery } from '../admin/jobs/list-quarantine.js';
+import { QUARANTINE_STATES } from '../domain/quarantined-body.js';
+import { openRepairs } from './shared/open-repairs.js';
+import { printJson, printLines } from './shared/print.js';
+import { checkJobs, checkSource, withRecovery } from './shared/with-recovery.js';
+
+interface Options {
+  readonly state: NonNullable<QuarantineQuery['state']>;
+  readonly job?: string;
+  readonly source?: string;
+  readonly limit: number;
+  readonly json?: true;
+}
+
+export function createCommand(): Command {
+  return new Command('quarantine')
+    .description('list the bodies that could not be decoded, newest first')
+    .addOption(
+      new Option('--state <state>', 'which bodies').choices([...QUARANTINE_STATES, 'all']).default('waiting'),
+    )
+    .option('--job <id>', 'only of this job')
+    .option('--source <name>', 'only of this source')
+    .option('--limit <number>', 'bodies to list', readLimit, 100)
+    .option('--json', 'print one JSON document')
+    .action(async (options: Options) => {
+      const page = await list(options);
+      if (options.json) printJson(page);
+      else printLines(formatBodies(page, options.state));
+    });
+}
+
+async function list({ state, job, source, limit }: Options): Promise<Quarantine> {
+  checkJobs(job === undefined ? undefined : [job]);
+  return withRecovery(true, async (work) => {
+    checkSource(work.config, source);
+    const { quarantine } = openRepairs(work);
+    return listQuarantine(quarantine, { state, job, source, limit });
+  });
+}
+
+function readLimit(text: string): number {
+  const limit = Number(text);
+  if (Number.isInteger(limit) && limit >= 1 && limit <= 500) return limit;
+  throw new InvalidArgumentError('expected a whole number from 1 to 500.');
+}
+
+function formatBodies({ quarantine, nextCursor }: Quarantine, state: string): string[] {
+  const which = state === 'all' ? 'in quarantine' : state;
+  if (quarantine.length === 0) return [state === 'all' ? 'Quarantine is empty.' : `No body is ${which}.`];
+  const count = `${quarantine.length}${nextCursor === null ? '' : ' and more'}`;
+  return [
+    `${count} ${quarantine.length === 1 ? 'body is' : 'bodies are'} ${which}.`,
+    '',
+    row(['DELIVERY', 'STATE', 'RECEIVED', 'JOB', 'SOURCE', 'REASON']),
+    ...quarantine.map(rowOf),
+  ];
+}
+
+function rowOf({ deliveryId, state, receivedAt, jobId, source, reason }: QuarantinedBody): string {
+  return row([deliveryId, state, receivedAt, jobId, source, reason]);
+}
+
+const WIDTHS = [26, 8, 24, 10, 8];
+
+function row(cells: readonly string[]): string {
+  return cells
+    .map((cell, index) => cell.padEnd(WIDTHS[index] ?? 0))
+    .join('  ')
+    .trimEnd();
+}

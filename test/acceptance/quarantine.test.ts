@@ -1,0 +1,173 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { ledgerOf } from '../support/ledger/ledger-of.js';
+import { type AdminApi, adminApi, sendCallback, sendForm } from '../support/processes/admin-api.js';
+import { type RunningService, startService } from '../support/processes/running-service.js';
+import { type LostJobs, lostJobs } from '../support/recovery/lost-jobs.js';
+import { until } from '../support/until.js';
+
+const JSON_TYPE = { 'content-type': 'application/json' };
+const TRANSCRIPT = JSON.stringify({ format: '2.9', metadata: {}, results: [] });
+const BROKEN = '{"broken';
+
+let lost: LostJobs;
+let service: RunningService;
+let api: AdminApi;
+
+beforeEach(async () => {
+  lost = await lostJobs();
+  service = await startService({ sources: { default: {} }, ...lost.settings });
+  api = adminApi(service);
+});
+
+afterEach(async () => {
+  await service.stop();
+  await lost.simulator.close();
+});
+
+/** Another replica on the same store; it has read nothing before. */
+async function onOtherReplica<T>(work: (other: RunningService) => Promise<T>): Promise<T> {
+  const other = await startService({ sources: { default: {} }, store: { url: `file:${service.folder}` } });
+  return work(other).finally(() => other.stop());
+}
+
+async function breakBody(jobId: string): Promise<string> {
+  const { status, json } = await sendCallback(service, `id=${jobId}&status=success`, BROKEN, JSON_TYPE);
+  expect(status).toBe(202);
+  return String(json.deliveryId);
+}
+
+const bodiesOf = async (jobId: string, from = api) =>
+  (await from.get(`/quarantine?job=${jobId}&state=all`)).body.quarantine as Record<string, unknown>[];
+
+/** State of the only body of a job, as a new replica sees it, and as the verdict counts it. */
+async function stateOf(jobId: string) {
+  return onOtherReplica(async (other) => {
+    const [body] = await bodiesOf(jobId, adminApi(other));
+    const { quarantine, verdict, failing } = (await adminApi(other).get('/health')).body;
+    const topics = verdict.troubles.map(({ topic }: { topic: string }) => topic);
+    return { state: body?.state, quarantine, warns: topics.includes('quarantine'), failing };
+  });
+}
+
+const WAITING = {
+  state: 'waiting',
+  quarantine: { waiting: 1, waitingBytes: BROKEN.length, released: 0, settled: 0 },
+  warns: true,
+  failing: {},
+};
+const SETTLED = {
+  state: 'settled',
+  quarantine: { waiting: 0, waitingBytes: 0, released: 0, settled: 1 },
+  warns: false,
+  failing: {},
+};
+
+describe('a quarantined body', () => {
+  it.each([
+    [
+      'a later callback',
+      async (id: string) => sendCallback(service, `id=${id}&status=success`, TRANSCRIPT, JSON_TYPE),
+    ],
+    ['a refetch', async (id: string) => api.post(`/jobs/${id}/refetch`).expect(200)],
+    [
+      'a replay of its job',
+      async (id: string) => {
+        const { body } = await api.post('/replays').send({ selector: { kind: 'refetch', jobs: [id] } });
+        await until(async () => (await api.get(`/replays/${body.replayId}`)).body.state === 'done');
+      },
+    ],
+    [
+      'an import, whatever its kind',
+      async (id: string) => {
+        const form = new FormData();
+        form.append('jobinfo', new Blob(['{"id":"x"}']));
+        expect((await sendForm(api.post(`/jobs/${id}/artefacts`), form)).status).toBe(200);
+      },
+    ],
+    [
+      'an acknowledgement of its job',
+      async (id: string) => api.post(`/jobs/${id}/acknowledge`).send({ reason: 'not needed' }).expect(200),
+    ],
+  ])('is settled by %s, on every replica', async (_, settle) => {
+    const id = await lost.lose();
+    await breakBody(id);
+    expect(await stateOf(id)).toEqual(WAITING);
+    await settle(id);
+    expect(await stateOf(id)).toEqual(SETTLED);
+    expect((await api.get(`/quarantine/${(await bodiesOf(id))[0]?.deliveryId}/body`)).body.toString()).toBe(
+      BROKEN,
+    );
+  });
+
+  it('that only repeats what was stored before does not wait', async () => {
+    await sendCallback(service, 'id=again&status=success', TRANSCRIPT, JSON_TYPE);
+    await breakBody('again');
+    expect(await stateOf('again')).toEqual(SETTLED);
+  });
+
+  it('waits while its job has something else only, and when it comes after an acknowledgement', async () => {
+    await sendCallback(service, 'id=other&status=success', '{"job":{"id":"other"}}', JSON_TYPE);
+    await api.post('/jobs/other/acknowledge').send({ reason: 'seen' }).expect(200);
+    await breakBody('other');
+    expect(await stateOf('other')).toEqual(WAITING);
+  });
+
+  it('leaves the verdict as it was when its release fails', async () => {
+    await breakBody('b1');
+    const before = await stateOf('b1');
+    const id = String((await bodiesOf('b1'))[0]?.deliveryId);
+    expect((await api.post(`/quarantine/${id}/release`)).status).toBe(409);
+    const { body } = await api.post('/replays').send({ selector: { kind: 'release' }, reason: 'once more' });
+    await until(async () => (await api.get(`/replays/${body.replayId}`)).body.state === 'done');
+    expect((await api.get(`/replays/${body.replayId}`)).body).toMatchObject({ failed: 1 });
+    expect(await stateOf('b1')).toEqual(before);
+    expect(await ledgerOf(service.folder)).toContainEqual(
+      expect.objectContaining({ jobId: 'b1', outcome: 'release-failed', actor: 'tester' }),
+    );
+  });
+});
+
+describe('a dismissal', () => {
+  it('needs a reason, is recorded with who, and keeps the body', async () => {
+    const id = await breakBody('d1');
+    for (const body of [{}, { reason: ' ' }, { reason: 'x', colour: 'blue' }])
+      expect((await api.post(`/quarantine/${id}/dismiss`).send(body)).status).toBe(400);
+    expect(await stateOf('d1')).toEqual(WAITING);
+    const dismissed = await api.post(`/quarantine/${id}/dismiss`).send({ reason: 'a test call' });
+    expect(dismissed.status).toBe(200);
+    expect(dismissed.body).toMatchObject({ by: 'dismissed', actor: 'tester', reason: 'a test call' });
+    expect(await stateOf('d1')).toEqual(SETTLED);
+    const again = await api.post(`/quarantine/${id}/dismiss`).send({ reason: 'once more' });
+    expect(again.body).toEqual(dismissed.body);
+    const lines = (await ledgerOf(service.folder)).filter(({ outcome }) => outcome === 'dismissed');
+    expect(lines).toEqual([
+      expect.objectContaining({
+        deliveryId: dismissed.body.deliveryId,
+        jobId: 'd1',
+        source: 'default',
+        actor: 'tester',
+        reason: 'a test call',
+      }),
+    ]);
+    expect((await bodiesOf('d1'))[0]).toMatchObject({ state: 'settled', settlement: dismissed.body });
+    expect((await api.get(`/quarantine/${id}`)).body).toMatchObject({ settlement: dismissed.body });
+    expect((await api.get(`/quarantine/${id}/body`)).body.toString()).toBe(BROKEN);
+    expect((await api.get('/quarantine')).body.quarantine).toEqual([]);
+    expect((await api.get('/quarantine?state=settled')).body.quarantine).toHaveLength(1);
+  });
+
+  it('of an unknown body is 404, of a released one 409', async () => {
+    const unknown = await api.post('/quarantine/01ARZ3NDEKTSV4RRFFQ69G5FAV/dismiss').send({ reason: 'x' });
+    expect(unknown.status).toBe(404);
+    const form = new FormData();
+    form.append('transcript', new Blob([TRANSCRIPT]), 'transcript.json');
+    form.append('jobinfo', new Blob(['{"id":"r1"}']), 'jobinfo.json');
+    const url = `file:${service.folder}`;
+    const strict = await startService({ sources: { default: {} }, limits: { maxParts: 1 }, store: { url } });
+    const { json } = await sendCallback(strict, 'id=r1&status=success', form);
+    await strict.stop();
+    await api.post(`/quarantine/${json.deliveryId}/release`).expect(200);
+    const released = await api.post(`/quarantine/${json.deliveryId}/dismiss`).send({ reason: 'x' });
+    expect(released.body).toMatchObject({ status: 409, code: 'conflict' });
+  });
+});

@@ -1,6 +1,7 @@
 import type { Express } from 'express';
 import type { Archive } from '../archive/archive.js';
 import type { Ledger } from '../archive/ledger/ledger.js';
+import { CHECKS_PER_PAGE } from '../archive/quarantine/quarantine-store.js';
 import type { SourceScope } from '../domain/rights.js';
 import { areInScope } from '../domain/rights.js';
 import { filterNames } from '../ledger-view/filter-names.js';
@@ -118,7 +119,7 @@ export function createAdmin(options: AdminOptions): Admin {
     certificate: options.certificate,
     store: { location: store.location, status: options.storeStatus },
     sources: options.credentials,
-    quarantine: quarantine.entries,
+    quarantine: () => quarantine.entries(CHECKS_PER_PAGE),
     lastReconcile: createReconcileReportReader(store),
     lastVerify,
     subscribers: (scope: SourceScope) => listSubscribers({ outbox, store }, scope),

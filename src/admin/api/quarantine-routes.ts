@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { quarantineFolder } from '../../archive/layout.js';
 import type { QuarantinedRequest } from '../../archive/quarantine/quarantine.js';
-import type { QuarantineStore } from '../../archive/quarantine/quarantine-store.js';
+import { CHECKS_PER_PAGE, type QuarantineStore } from '../../archive/quarantine/quarantine-store.js';
 import { Problem } from '../../domain/problem.js';
 import { QUARANTINE_STATES } from '../../domain/quarantined-body.js';
 import { isInScope, type SourceScope } from '../../domain/rights.js';
@@ -56,7 +56,7 @@ export function quarantineRoutes({
       answers: { 200: quarantineSchema },
       async handle({ query, access: { scope } }) {
         rejectUnknownNames({ source: query.source, region: query.region }, names, view, scope);
-        return ok(await listQuarantine(quarantine, { ...query, scope }));
+        return ok(await listQuarantine(quarantine, { ...query, scope, checks: CHECKS_PER_PAGE }));
       },
     }),
     adminRoute({

@@ -14,6 +14,8 @@ export interface QuarantineQuery {
   readonly reason?: string | undefined;
   /** Only bodies of these sources. Default: all. */
   readonly scope?: SourceScope | undefined;
+  /** Most bodies to look up in the archive; see `QuarantineStore`. */
+  readonly checks?: number | undefined;
   /** Default 50. */
   readonly limit?: number | undefined;
   readonly cursor?: string | undefined;
@@ -25,9 +27,9 @@ const READS_AT_ONCE = 16;
 
 /** Newest first. Throws `request-invalid` for an invalid cursor. */
 export async function listQuarantine(store: QuarantineStore, query: QuarantineQuery): Promise<Quarantine> {
-  const { limit = 50, state = 'waiting', cursor, job } = query;
+  const { limit = 50, state = 'waiting', cursor, job, checks } = query;
   const before = cursor === undefined ? '~' : decodeIdCursor(cursor);
-  const all = job === undefined ? store.entries() : store.entriesOf(job);
+  const all = job === undefined ? store.entries(checks) : store.entriesOf(job);
   const entries = (await all).filter(
     (entry) => entry.id < before && (state === 'all' || entry.state === state),
   );

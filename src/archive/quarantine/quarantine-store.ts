@@ -37,10 +37,16 @@ export interface ReleaseRecord {
 /** Whose content a quarantined body is. */
 export type QuarantineOwner = Pick<QuarantinedRequest, 'jobId' | 'source'>;
 
+/** `checks` of a listing that a page waits for: two requests each, sixteen at once. */
+export const CHECKS_PER_PAGE = 200;
+
 /** Reads the quarantine of all replicas, and marks bodies as released or settled. */
 export interface QuarantineStore {
-  /** Newest first. Bodies whose `request.json` is missing were never acknowledged and are left out. */
-  entries(): Promise<QuarantineEntry[]>;
+  /**
+   * Newest first. Bodies whose `request.json` is missing were never acknowledged and are left out. Looks at most `checks`
+   * waiting ones up in the archive, by default all; one that was not looked up yet counts as waiting.
+   */
+  entries(checks?: number): Promise<QuarantineEntry[]>;
   /** The entries of one job, newest first, without a look at those of others. */
   entriesOf(jobId: string): Promise<QuarantineEntry[]>;
   request(id: string): Promise<QuarantinedRequest | null>;
@@ -99,13 +105,13 @@ export function createQuarantineStore(
   const storedBodies = createStoredBodies(isBodyStored);
 
   return {
-    async entries() {
+    async entries(checks = Number.POSITIVE_INFINITY) {
       const listed = await listEntries(store);
-      return withStored(listed, await storedBodies.among(listed));
+      return withStored(listed, await storedBodies.among(listed, checks));
     },
     async entriesOf(jobId) {
       const listed = (await quarantinedBodies(store, jobId)).flatMap(entryOf).reverse();
-      return withStored(listed, await createStoredBodies(isBodyStored).among(listed));
+      return withStored(listed, await createStoredBodies(isBodyStored).among(listed, listed.length));
     },
     request,
     release,
@@ -133,7 +139,7 @@ export function createQuarantineStore(
     unmarkSettled: (id) => store.delete(settledKey(id)),
     async markStored() {
       const listed = await listEntries(store);
-      const stored = await storedBodies.among(listed);
+      const stored = await createStoredBodies(isBodyStored).among(listed, listed.length);
       for (const { id } of listed.filter(({ id, state }) => state === 'waiting' && stored.has(id))) {
         const owner = await request(id);
         if (owner === null) continue;

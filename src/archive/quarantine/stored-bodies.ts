@@ -8,8 +8,11 @@ interface ListedBody {
 
 /** Finds the waiting bodies that brought nothing which the archive lacks. */
 export interface StoredBodies {
-  /** The ids among the waiting bodies of `listed`, which is the whole quarantine. */
-  among(listed: readonly ListedBody[]): Promise<ReadonlySet<string>>;
+  /**
+   * The ids among the waiting bodies of `listed`, which is the whole quarantine. Asks for at most `checks` bodies, the one
+   * that was asked for longest ago first; of the others the last answer counts.
+   */
+  among(listed: readonly ListedBody[], checks: number): Promise<ReadonlySet<string>>;
 }
 
 /** Listings come every few seconds while a dashboard is open: beyond this rate the last result counts. */
@@ -26,19 +29,26 @@ export function createStoredBodies(
 ): StoredBodies {
   // What was stored once stays settled, also when it ends by its age.
   let stored: ReadonlySet<string> = new Set();
+  let round = 0;
+  let lastRound = new Map<string, number>();
   let nextAt = 0;
   return {
-    async among(listed) {
+    async among(listed, checks) {
+      if (clock() < nextAt) return stored;
       const waiting = listed.flatMap(({ id, state }) => (state === 'waiting' ? [id] : []));
       const known = waiting.filter((id) => stored.has(id));
       const open = waiting.filter((id) => !stored.has(id));
-      if (clock() < nextAt) return stored;
+      const rounds = new Map(open.map((id) => [id, lastRound.get(id) ?? -1]));
+      const due = [...rounds].sort(([, a], [, b]) => a - b).slice(0, checks);
       const limit = pLimit(CHECKS_AT_ONCE);
-      const checked = await Promise.all(
-        open.map((id) => limit(async () => ((await isStored(id)) ? [id] : []))),
+      const found = await Promise.all(
+        due.map(([id]) => limit(async () => ((await isStored(id)) ? [id] : []))),
       );
-      nextAt = clock() + (open.length * 1000) / CHECKS_PER_SECOND;
-      stored = new Set([...known, ...checked.flat()]);
+      round += 1;
+      for (const [id] of due) rounds.set(id, round);
+      lastRound = rounds;
+      nextAt = clock() + (due.length * 1000) / CHECKS_PER_SECOND;
+      stored = new Set([...known, ...found.flat()]);
       return stored;
     },
   };

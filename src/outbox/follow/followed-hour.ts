@@ -23,6 +23,8 @@ export interface FollowedHour {
   /** How many names the last wide listing had, and when it was made. */
   wideNames: number;
   wideAt: number;
+  /** When all names were last compared while the hour was open; null before. */
+  comparedOpenAt: number | null;
 }
 
 export function followHour(hour: string, progress?: HourProgress, files = 0): FollowedHour {
@@ -37,6 +39,7 @@ export function followHour(hour: string, progress?: HourProgress, files = 0): Fo
     newest: '',
     wideNames: 0,
     wideAt: Number.NEGATIVE_INFINITY,
+    comparedOpenAt: null,
   };
 }
 
@@ -87,6 +90,15 @@ export async function listNewNames(
     followed.wideAt = now;
   }
   return found.sort();
+}
+
+/**
+ * Whether names tell too little, because segments have names of a time to come: the clock of a replica was ahead. What is
+ * written since then lies behind them, and is not among the newest. A sender that takes over does not know.
+ */
+export function needsComparison({ newest, comparedOpenAt }: FollowedHour, now: number): boolean {
+  if (comparedOpenAt === null) return true;
+  return (writtenAt(newest) ?? 0) > now + MINUTE && hasPassed(MINUTE, comparedOpenAt, now);
 }
 
 /** All names of an hour, ascending. */

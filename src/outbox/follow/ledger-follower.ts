@@ -3,13 +3,13 @@ import { LedgerFileError } from '../../archive/ledger/compaction/ledger-file-err
 import type { ObjectStore } from '../../store/object-store.js';
 import type { OutboxState } from '../outbox-state.js';
 import { firstHour } from './beginning-of.js';
-import { listNewNames } from './followed-hour.js';
+import { listNewNames, needsComparison } from './followed-hour.js';
 import { hasPassed } from './has-passed.js';
 import { DAY, dayFolderOf, folderOf, hourAfter, startOf } from './hour-folders.js';
 import { createHourSweep } from './hour-sweep.js';
 import { createLedgerProgress } from './ledger-progress.js';
 import { createSegmentReader } from './segment-reader.js';
-import { type HourSending, sendClosedHour } from './send-closed-hour.js';
+import { type HourSending, sendClosedHour, sendUnreadOfOpenHour } from './send-closed-hour.js';
 
 export interface FollowerOptions extends Pick<HourSending, 'sendLines' | 'whenSettled'> {
   readonly store: ObjectStore;
@@ -129,6 +129,9 @@ export function createLedgerFollower(options: FollowerOptions): LedgerFollower {
       const names = await listNewNames(store, followed, now);
       found += names.length;
       await readSegments(followed, names);
+      if (!needsComparison(followed, now)) continue;
+      await sendUnreadOfOpenHour(sending, followed);
+      followed.comparedOpenAt = now;
     }
     if (withOthers) othersAt = now;
     return found > 0;

@@ -64,6 +64,19 @@ export async function sendClosedHour(
   return true;
 }
 
+/** Compares all names of an open hour. */
+export async function sendUnreadOfOpenHour(sending: HourSending, followed: FollowedHour): Promise<void> {
+  // Segments that are being read are not in the record yet.
+  await sending.whenSettled();
+  const names = await listAllNames(sending.store, followed.hour);
+  await sendUnread(
+    sending,
+    followed,
+    names.filter((name) => !followed.postponed.has(name)),
+    [],
+  );
+}
+
 async function sendUnread(
   sending: HourSending,
   followed: FollowedHour,

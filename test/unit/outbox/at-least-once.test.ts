@@ -266,4 +266,22 @@ describe('events', () => {
       { numRuns: RUNS, examples: EXAMPLES },
     );
   });
+
+  it('of an open hour are sent although a replica named hundreds of segments by a clock that was ahead', async () => {
+    const given = world(() => 0.9);
+    const { store, expected, delivered, replicas } = given;
+    const areSent = () => [...expected].every((id) => delivered.has(id));
+    given.start('one');
+    await until(() => store.objects.has('outbox/crm/state.json'));
+    for (let index = 0; index < 450; index += 1) given.append('ahead', 10, -2 * HOUR, 1);
+    await until(areSent);
+    given.append('ahead', 10);
+    given.advance(61_000);
+    await until(areSent);
+    replicas.pop()?.crash();
+    given.append('ahead', 10);
+    given.start('two');
+    await until(areSent);
+    await replicas.pop()?.stop();
+  });
 });

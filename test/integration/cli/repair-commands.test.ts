@@ -97,6 +97,8 @@ describe('replay on the command line', () => {
     const result = await cli(['replay', 'release'], runCli);
     expect(result.code).toBe(4);
     expect(result.stdout).toMatch(/is done: 0 of 1 done, 1 failed\n {2}undecodable +1/);
+    // The body waits as before: that is a warning, not a job that fails.
+    expect(await cli(['status'])).toMatchObject({ code: 1, stdout: expect.not.stringMatching(/failing/) });
   });
 
   it.each([

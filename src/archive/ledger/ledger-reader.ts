@@ -1,4 +1,4 @@
-import { text } from 'node:stream/consumers';
+import { buffer } from 'node:stream/consumers';
 import type { LedgerLine } from '../../domain/delivery.js';
 import { type ObjectStore, StoreError } from '../../store/object-store.js';
 import { hourFolder, LEDGER_FOLDER, ROLLUPS_FOLDER } from '../layout.js';
@@ -131,7 +131,7 @@ export async function fetchSegment(store: ObjectStore, key: string): Promise<Unp
     return { parse: () => ({ entries: [], brokenLines: [0], newerLines: [] }) };
   }
   try {
-    const content = await text(reading.body);
+    const content = await buffer(reading.body);
     return { parse: () => parseSegment(content) };
   } catch (cause) {
     throw new StoreError('read', `${key} could not be read to its end`, { cause });

@@ -8,28 +8,56 @@ export interface LedgerEntry {
 
 export interface ParsedSegment {
   readonly entries: readonly LedgerEntry[];
-  /** Numbers, from 1, of the lines that cannot be read: truncated, edited by hand or foreign. */
+  /**
+   * Numbers, from 1, of the lines that cannot be read: truncated, edited by hand, foreign or not UTF-8. 0 for a segment
+   * without text: each is written with a line.
+   */
   readonly brokenLines: readonly number[];
   /** Numbers, from 1, of the lines of a newer version: their fields may mean something else, so they are not read. */
   readonly newerLines: readonly number[];
 }
 
 /** Parses a segment. Broken and newer lines are reported and never throw; unknown fields are kept. */
-export function parseSegment(text: string): ParsedSegment {
+export function parseSegment(content: Buffer): ParsedSegment {
   const entries: LedgerEntry[] = [];
   const brokenLines: number[] = [];
   const newerLines: number[] = [];
   let number = 0;
-  for (const lineText of text.split('\n')) {
+  for (const lineText of linesOf(content)) {
     number += 1;
-    if (lineText.trim() === '') continue;
-    const value = parseRecord(lineText);
+    if (lineText?.trim() === '') continue;
+    const value = lineText === null ? null : parseRecord(lineText);
     const line = value && completeLine(value);
-    if (line) entries.push({ line, text: lineText });
+    if (line && lineText !== null) entries.push({ line, text: lineText });
     else if (value && isNewer(value)) newerLines.push(number);
     else brokenLines.push(number);
   }
-  return { entries, brokenLines, newerLines };
+  const isEmpty = entries.length + brokenLines.length + newerLines.length === 0;
+  return { entries, brokenLines: isEmpty ? [0] : brokenLines, newerLines };
+}
+
+const UTF8 = new TextDecoder('utf-8', { fatal: true });
+
+/** Null for a line that is not UTF-8: a decoder that replaces its bytes would make another line of it. */
+function* linesOf(content: Buffer): Generator<string | null> {
+  const text = decode(content);
+  if (text !== null) return yield* text.split('\n');
+  for (let start = 0; start <= content.length; ) {
+    const found = content.indexOf(LINE_FEED, start);
+    const end = found < 0 ? content.length : found;
+    yield decode(content.subarray(start, end));
+    start = end + 1;
+  }
+}
+
+const LINE_FEED = 0x0a;
+
+function decode(bytes: Buffer): string | null {
+  try {
+    return UTF8.decode(bytes);
+  } catch {
+    return null;
+  }
 }
 
 /** Fields a line may lack: written by an older version, or by something other than a delivery. */

@@ -29,10 +29,13 @@ export function findingOf(
   };
 }
 
-/** The service offers what it sent: no attachments, no imports, no live sessions, no differing copies. */
+/**
+ * The service offers the results of its jobs: no attachments, no imports, no live sessions, no differing copies. A
+ * quarantined body is whatever arrived under the job's id.
+ */
 function isRefetchable({ jobId, origin, kind, key }: ArtefactClaim): boolean {
   if (jobId === null || origin === 'import' || origin === 'realtime') return false;
-  return kind !== 'attachment' && !key.includes('/conflicts/');
+  return kind !== 'attachment' && kind !== 'quarantine' && !key.includes('/conflicts/');
 }
 
 /**

@@ -21,6 +21,7 @@ const MAX_UNREADABLE = 3;
  */
 export async function* walkLedger({ store, window, report }: LedgerWalk): AsyncGenerator<LedgerLine> {
   const { ledger } = report;
+  const damaged = new Set<string>();
   let since = window.since;
   for (let unreadable = 0; unreadable < MAX_UNREADABLE; ) {
     let hour = startOfHour(since);
@@ -33,7 +34,12 @@ export async function* walkLedger({ store, window, report }: LedgerWalk): AsyncG
         isRead = true;
         hour = hourOfKey(key) ?? hour;
       },
-      onBroken: () => (ledger.broken += 1),
+      onBroken({ segment }) {
+        ledger.broken += 1;
+        if (damaged.has(segment)) return;
+        damaged.add(segment);
+        report.fault(segment, 'it has lines that cannot be read');
+      },
       onNewer: () => (ledger.newer += 1),
     });
     try {

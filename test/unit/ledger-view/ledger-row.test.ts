@@ -19,7 +19,7 @@ function packed(count: number, each: number): LedgerRow[] {
   const rows: LedgerRow[] = [];
   for (let n = 0; n < count; n += each) {
     const lines = Array.from({ length: Math.min(each, count - n) }, (_, k) => text(n + k));
-    rows.push(...pack(parseSegment(`${lines.join('\n')}\n`).entries));
+    rows.push(...pack(parseSegment(Buffer.from(`${lines.join('\n')}\n`)).entries));
   }
   return rows;
 }

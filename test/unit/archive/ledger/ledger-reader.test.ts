@@ -59,6 +59,32 @@ describe('ledger reader', () => {
     expect(broken).toEqual([2, 4, 5, 6, 7].map((line) => ({ segment, line })));
   });
 
+  it('reads the lines beside one whose bytes are not UTF-8', async () => {
+    const store = createMemoryStore();
+    const good = ledgerLine();
+    const segment = 'ledger/dt=2026-03-04/hour=05/01ABC-r.ndjson';
+    const [before = '', after = ''] = ndjson({ ...good, reason: 'Z|rich' }).split('|');
+    const damaged = Buffer.concat([Buffer.from(before), Buffer.of(0xfc), Buffer.from(after)]);
+    store.objects.set(segment, {
+      body: Buffer.concat([Buffer.from(ndjson(good)), damaged, Buffer.from(ndjson(good))]),
+      headers: { contentType: 'application/x-ndjson', metadata: {} },
+      modifiedAt: new Date(0),
+    });
+    const broken: unknown[] = [];
+    const found = await collect(readLedger(store, { onBroken: (where) => broken.push(where) }));
+    expect(found).toEqual([good, good]);
+    expect(broken).toEqual([{ segment, line: 2 }]);
+  });
+
+  it('reports a segment without lines, which is never written so', async () => {
+    const store = createMemoryStore();
+    const segment = 'ledger/dt=2026-03-04/hour=05/01ABC-r.ndjson';
+    store.put(segment, '');
+    const broken: unknown[] = [];
+    await collect(readLedger(store, { onBroken: (where) => broken.push(where) }));
+    expect(broken).toEqual([{ segment, line: 0 }]);
+  });
+
   it('names the segments that it read', async () => {
     const store = createMemoryStore();
     const segments = ['01ABC-r', '01ABD-r'].map((name) => `ledger/dt=2026-03-04/hour=05/${name}.ndjson`);

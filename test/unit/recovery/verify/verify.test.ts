@@ -251,6 +251,22 @@ describe('verify', () => {
     expect(report.missing[0]).toMatchObject({ jobId: 'old', keptUntil: '2026-03-06T05:06:07.089Z' });
   });
 
+  it('proposes no refetch for a quarantined body, which the service may not have', async () => {
+    const at = '2026-03-09T05:06:07.089Z';
+    putSegment(store, at, [lineOf('young', [], { outcome: 'quarantined', receivedAt: at, bytes: 3 })]);
+    const report = await run();
+    expect(report.missing).toMatchObject([{ kind: 'quarantine', keptUntil: null }]);
+    expect(report.refetch).toEqual([]);
+  });
+
+  it('names a segment with damaged lines once', async () => {
+    putJobs(2);
+    const key = putSegment(store, AT, ['{"v":1,', '{"v":1,']);
+    const report = await run();
+    expect(report).toMatchObject({ complete: false, checked: 2, ledger: { broken: 2 } });
+    expect(report.faults).toEqual([{ key, reason: 'it has lines that cannot be read' }]);
+  });
+
   it('tells what has ended by its age apart from what is missing', async () => {
     const young = '2026-03-06T05:06:07.089Z';
     const body = `quarantine/${'0'.repeat(26)}/body`;

@@ -70,9 +70,17 @@ describe('keepSegments', () => {
     const store = storeAt();
     fillHour(store, '2026-03-04T04');
     const good = ledgerLine({ receivedAt: '2026-03-04T04:30:00.000Z' });
+    const notUtf8 = putSegment(store, '2026-03-04T04:33:00Z', []);
+    const [text = ''] = [JSON.stringify({ ...good, reason: 'Z|rich' })];
+    const body = Buffer.from(text, 'latin1');
+    body[text.indexOf('|')] = 0xfc;
+    const headers = { contentType: 'application/x-ndjson', metadata: {} };
+    store.objects.set(notUtf8, { body, headers, modifiedAt: new Date(MORNING) });
     const kept = [
       putSegment(store, '2026-03-04T04:31:00Z', ['{"v":1,', JSON.stringify(good)]),
       putSegment(store, '2026-03-04T04:32:00Z', [JSON.stringify({ ...good, v: 2 })]),
+      notUtf8,
+      putSegment(store, '2026-03-04T04:34:00Z', []),
     ];
     await compact(partsOf(store));
     const before = await readAll(store);

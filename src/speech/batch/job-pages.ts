@@ -35,40 +35,54 @@ export interface WalkOptions {
 const LARGEST_PAGE = 100;
 const NOT_BEFORE_TOLERANCE_MS = 1_000;
 
-/**
- * Clocks of the front ends of one service differ, and a job that is newer than its place could lie behind the border of a page that
- * descends by itself. So pages always overlap by a tenth of what they span, which costs a tenth more requests, and by this at most.
- */
-const USUAL_OVERLAP_MS = 300_000;
-/** The disorder that is seen is a sample of what there is. */
-const OVERLAP_BY_DISORDER = 2;
-/** How often a list is walked again because its disorder turned out larger than the overlap of earlier pages. */
+/** Pages overlap by at least this share of their entries: a job that is out of place may lie behind a page that descends. */
+const LEAST_OVERLAP = 1 / 10;
+/** Such pages bring a quarter of their entries. */
+const LARGEST_OVERLAP = 3 / 4;
+/** The displacement that is seen is a sample of what there is. */
+const OVERLAP_BY_DISPLACEMENT = 2;
+/** How often a list is walked, each time with a larger overlap. */
 const MAX_WALKS = 3;
 
 interface Walk {
+  /** How many older jobs the list has before a job, at most; of the jobs found. */
+  displacement: number;
   /** By how much a job was newer than one before it, at most; milliseconds. 0 for a list that descends. */
-  readonly disorder: number;
-  /** Jobs may be hidden. */
-  readonly doubt: 'none' | 'overlaps-too-small' | 'overlap-holds-a-page';
+  disorder: number;
+  /** Every job that has fewer older ones before it was found. */
+  reach: number;
 }
 
 /**
- * Walks the list from new to old. `created_before` is all there is to page by, so the list is believed only as far as it
- * descends: pages overlap by twice the disorder that was seen, and where the disorder turns out larger than earlier overlaps the
- * list is walked again. Where that does not help, the last page says so. Ids are compared, so that no job comes twice, whether or
- * not `created_before` includes equal times, however small the server makes its pages and however often it repeats an entry.
+ * Walks the list from new to old. `created_before` is all there is to page by, so a list that is not newest first can hide jobs.
+ * The displacement of a job is the number of older jobs that the list has before it.
+ *
+ * A page hides a job when the next one begins at an older time. The entries that the next page repeats are then older than the
+ * job, and the list has them before it. So a walk finds every job whose displacement is at most its smallest overlap, in entries.
+ * For each job found, the displacement is exact, because a page has all older jobs that the list has before the job.
+ *
+ * Pages overlap by twice the displacement that was seen, and by a tenth of their entries at least. The list is walked again while
+ * earlier pages overlapped by less than twice the displacement of any job found. Where that does not help, the last page says so.
+ *
+ * Guaranteed: every job whose displacement is at most a tenth of a page is found, unless more than nine tenths of a page were
+ * created in one millisecond. If the last page reports no disorder, every other job was found whose displacement is at most
+ * twice that of any job found. Not visible: a job that is further from its place than that, in a list that is otherwise in
+ * order, and jobs behind a page that is smaller than others and repeats known jobs only.
+ *
+ * No job comes twice, because ids are compared, whether or not `created_before` includes equal times, however small the server
+ * makes its pages and however often it repeats an entry.
  */
 export async function* walkJobs(fetch: FetchPage, options: WalkOptions): AsyncGenerator<JobPage> {
-  const seen = createRecentIds();
+  const seen = createRecentIds(REMEMBERED_IDS);
   let overlap = 0;
   for (let walks = 1; ; walks += 1) {
-    const { disorder, doubt } = yield* walkOnce(fetch, options, seen, overlap);
-    if (doubt === 'none') return;
-    if (doubt === 'overlap-holds-a-page' || walks === MAX_WALKS || seen.hasForgotten()) {
+    const { displacement, disorder, reach } = yield* walkOnce(fetch, options, seen, overlap);
+    overlap = OVERLAP_BY_DISPLACEMENT * displacement;
+    if (overlap < reach || displacement === 0) return;
+    if (walks === MAX_WALKS || overlap > options.limit * LARGEST_OVERLAP || seen.hasForgotten()) {
       yield { jobs: [], malformed: 0, gapAt: null, disorder };
       return;
     }
-    overlap = OVERLAP_BY_DISORDER * disorder;
   }
 }
 
@@ -79,93 +93,103 @@ async function* walkOnce(
   leastOverlap: number,
 ): AsyncGenerator<JobPage, Walk> {
   const since = options.since ?? Number.NEGATIVE_INFINITY;
-  let cursor = options.before;
-  let limit = options.limit;
-  let oldest = Number.POSITIVE_INFINITY;
+  const walk = { displacement: 0, disorder: 0, reach: Number.POSITIVE_INFINITY };
+  const walked = createRecentIds(10 * LARGEST_PAGE);
+  let { before: cursor, limit } = options;
   let largest = 0;
-  let disorder = 0;
-  let smallestOverlap = Number.POSITIVE_INFINITY;
-  let isHidden = false;
-  let mayBeHidden = false;
-  /** Where pages begin, relative to the oldest job seen, until one brings something new; the first is behind us. */
-  let steps: number[] = [];
-  let step = 0;
-  const end = (): Walk => {
-    if (isHidden) return { disorder, doubt: 'overlap-holds-a-page' };
-    return { disorder, doubt: disorder > smallestOverlap ? 'overlaps-too-small' : 'none' };
-  };
+  let lastGap: string | null = null;
+  /** Of the last page, when it was smaller than requested: it counts when there are jobs behind it. */
+  let reachOfSmaller = Number.POSITIVE_INFINITY;
   for (;;) {
     const list = await fetch(cursor === null ? null : new Date(cursor).toISOString(), limit);
     const entries = list.jobs.length + list.malformed;
-    if (entries === 0) return end();
+    if (entries === 0) return walk;
     if (list.jobs.length === 0) throw invalid(`none of ${entries} entries is a job record`);
-    const fresh = withoutRepeats(list.jobs).filter(({ id }) => !seen.has(id));
-    const stuck = fresh.length === 0 && entries >= limit;
-    if (stuck && cursor !== null) checkHonoured(list, cursor);
-    if (stuck && limit < LARGEST_PAGE) {
+    const isFull = entries >= limit;
+    const jobs = withoutRepeats(list.jobs);
+    const times = jobs.map(createdMs).sort((one, other) => other - one);
+    const added = jobs.filter(({ id }) => !walked.has(id));
+    if (added.length > 0) walk.reach = Math.min(walk.reach, reachOfSmaller);
+    // Nothing new on a page smaller than others: only the overlap is left.
+    else if (entries < largest) return walk;
+    else if (!isHonoured(times, cursor)) {
+      if (isFull) throw invalid('created_before is not honoured');
+      return walk;
+    }
+
+    measure(walk, jobs, added);
+    const border = nextBorder(
+      times,
+      cursor,
+      Math.max(leastOverlap, OVERLAP_BY_DISPLACEMENT * walk.displacement),
+    );
+    const isStuck = border === null && isFull;
+    if (isStuck && limit < LARGEST_PAGE) {
       limit = LARGEST_PAGE;
       continue;
     }
-    disorder = Math.max(disorder, disorderOf(list.jobs), ...fresh.map((job) => createdMs(job) - oldest));
-    if (fresh.length === 0 && disorder > 0 && (steps[step] ?? 0) > 1) {
-      isHidden ||= stuck;
-      mayBeHidden = true;
-    } else if (fresh.length > 0 && mayBeHidden) isHidden = true;
+    const gapAt = isStuck && times[0] === times.at(-1) ? isoOf(times[0] as number) : null;
+    const fresh = added.filter(({ id }) => !seen.has(id));
+    for (const { id } of added) walked.add(id);
     for (const { id } of fresh) seen.add(id);
     yield {
       jobs: fresh.filter((job) => createdMs(job) >= since),
       malformed: fresh.length > 0 ? list.malformed : 0,
-      gapAt: stuck && steps[step] === 1 ? isoOf(oldest) : null,
+      gapAt: gapAt === lastGap ? null : gapAt,
       disorder: null,
     };
-    oldest = Math.min(oldest, ...list.jobs.map(createdMs));
-    const overlap = Math.max(leastOverlap, OVERLAP_BY_DISORDER * disorder, usualOverlap(list.jobs));
-    // Nothing new on a page smaller than others: only the overlap is left.
-    if (oldest + overlap < since || (fresh.length === 0 && entries < largest)) return end();
-    if (fresh.length > 0) {
-      steps = stepsWith(overlap);
-      step = 0;
-      smallestOverlap = Math.min(smallestOverlap, overlap);
-    } else step += 1;
-    const offset = steps[step];
-    if (offset === undefined) return end();
-    cursor = oldest + offset;
-    largest = limit === options.limit ? Math.max(largest, entries) : largest;
+    lastGap = gapAt ?? lastGap;
+    if (limit === options.limit) largest = Math.max(largest, entries);
     limit = options.limit;
+    const next: number = border ?? (cursor ?? 0) - 1;
+    const reach = times.filter((time) => time < next).length;
+    const isLast = next <= since;
+    if (isFull || isLast) walk.reach = Math.min(walk.reach, reach);
+    if (isLast) return walk;
+    reachOfSmaller = isFull ? Number.POSITIVE_INFINITY : reach;
+    cursor = next;
+  }
+}
+
+/** Compares the places of new jobs in a page with their times. */
+function measure(walk: Walk, jobs: readonly JobRecord[], added: readonly JobRecord[]): void {
+  const isAdded = new Set(added);
+  const before: number[] = [];
+  for (const job of jobs) {
+    const time = createdMs(job);
+    if (isAdded.has(job)) {
+      const older = before.filter((each) => each < time);
+      walk.displacement = Math.max(walk.displacement, older.length);
+      walk.disorder = Math.max(walk.disorder, ...older.map((each) => time - each));
+    }
+    before.push(time);
   }
 }
 
 /**
- * One millisecond later than the oldest job and the overlap, because several jobs may share its millisecond and
- * `created_before` leaves equal times out; when that brings nothing new, without the overlap, at its time, then before it, in case a
- * server counts equal times in.
+ * Where the next page begins, so that it repeats `overlap` entries, or as many as leave room for new ones. One millisecond
+ * later than an entry, because several may share its time and `created_before` leaves equal times out. Null when no entry is
+ * older than this page's own border.
+ *
+ * @param times newest first
  */
-function stepsWith(overlap: number): number[] {
-  return overlap === 0 ? [1, 0, -1] : [1 + overlap, 1, 0, -1];
-}
-
-/** By how much a job of the page is newer than one before it, at most. */
-function disorderOf(jobs: readonly JobRecord[]): number {
-  let oldest = Number.POSITIVE_INFINITY;
-  let disorder = 0;
-  for (const created of jobs.map(createdMs)) {
-    disorder = Math.max(disorder, created - oldest);
-    oldest = Math.min(oldest, created);
-  }
-  return disorder;
-}
-
-function usualOverlap(jobs: readonly JobRecord[]): number {
-  const times = jobs.map(createdMs);
-  return Math.min(USUAL_OVERLAP_MS, Math.ceil((Math.max(...times) - Math.min(...times)) / 10));
+function nextBorder(times: readonly number[], cursor: number | null, overlap: number): number | null {
+  const count = times.length;
+  const repeated = Math.min(
+    Math.max(overlap, Math.ceil(count * LEAST_OVERLAP)),
+    Math.floor(count * LARGEST_OVERLAP),
+  );
+  const newest = times[count - 1 - repeated] ?? Number.NEGATIVE_INFINITY;
+  const next = times.find((time) => time <= newest && (cursor === null || time + 1 < cursor));
+  return next === undefined ? null : next + 1;
 }
 
 function withoutRepeats(jobs: readonly JobRecord[]): JobRecord[] {
   return [...new Map(jobs.map((job) => [job.id, job])).values()];
 }
 
-/** Pages overlap at their borders only: the ids of the last pages are enough, however long the list is. */
-const RECENT_IDS = 10_000;
+/** Enough to walk a list of twice as many jobs again without a job coming twice. */
+const REMEMBERED_IDS = 50_000;
 
 interface RecentIds {
   has(id: string): boolean;
@@ -174,14 +198,15 @@ interface RecentIds {
   hasForgotten(): boolean;
 }
 
-function createRecentIds(): RecentIds {
+/** At least the last `size` ids, however long the list is. */
+function createRecentIds(size: number): RecentIds {
   let recent = new Set<string>();
   let earlier = new Set<string>();
   let forgotten = false;
   return {
     has: (id) => recent.has(id) || earlier.has(id),
     add(id) {
-      if (recent.size === RECENT_IDS) {
+      if (recent.size === size) {
         forgotten ||= earlier.size > 0;
         [recent, earlier] = [new Set(), recent];
       }
@@ -191,10 +216,15 @@ function createRecentIds(): RecentIds {
   };
 }
 
-/** A server that ignores `created_before` sends the same page for ever: better an error than half a list. */
-function checkHonoured(list: JobList, cursor: number): void {
-  const newest = Math.max(...list.jobs.map(createdMs));
-  if (newest > cursor + NOT_BEFORE_TOLERANCE_MS) throw invalid('created_before is not honoured');
+/**
+ * A server that ignores `created_before` sends the same page for ever: better an error than half a list.
+ *
+ * @param times newest first
+ */
+function isHonoured(times: readonly number[], cursor: number | null): boolean {
+  const [newest = 0] = times;
+  const oldest = times.at(-1) ?? 0;
+  return cursor === null || (newest <= cursor + NOT_BEFORE_TOLERANCE_MS && oldest <= cursor);
 }
 
 function invalid(text: string): SpeechError {

@@ -7,6 +7,25 @@ export interface ListedJob {
   readonly createdAt: number;
 }
 
+/** What a list in the order given, whatever the times of its jobs, has on one page. */
+export function listedPage<T extends ListedJob>(
+  jobs: readonly T[],
+  before: number | null,
+  limit: number,
+): T[] {
+  return jobs.filter(({ createdAt }) => before === null || createdAt < before).slice(0, limit);
+}
+
+/** For each job, the number of older ones that the list has before it. */
+export function displacements(jobs: readonly ListedJob[]): Map<string, number> {
+  return new Map(
+    jobs.map(({ id, createdAt }, index) => [
+      id,
+      jobs.slice(0, index).filter((each) => each.createdAt < createdAt).length,
+    ]),
+  );
+}
+
 /** A jobs API that shows done jobs in the order given, whatever their times, and counts the downloads of each. */
 export async function startListedService(jobs: readonly ListedJob[]) {
   const downloads = new Map<string, number>();
@@ -24,9 +43,8 @@ export async function startListedService(jobs: readonly ListedJob[]) {
       response.end(JSON.stringify(body));
     };
     if (id === '') {
-      const before = Date.parse(searchParams.get('created_before') ?? '') || Number.POSITIVE_INFINITY;
-      const older = jobs.filter(({ createdAt }) => createdAt < before);
-      return answer({ jobs: older.slice(0, Number(searchParams.get('limit') ?? 100)).map(record) });
+      const before = Date.parse(searchParams.get('created_before') ?? '') || null;
+      return answer({ jobs: listedPage(jobs, before, Number(searchParams.get('limit') ?? 100)).map(record) });
     }
     const job = jobs.find((each) => each.id === id);
     if (job === undefined) {

@@ -120,6 +120,8 @@ describe('a list', () => {
     expect(report.outcomes).toMatchObject({ pending: 100, failed: 0 });
     expect(report.faults).toEqual([
       { region: 'eu1', reason: expect.stringContaining(`created at ${record?.created_at},`) },
+      // This list is the same whatever it is asked for.
+      { region: 'eu1', reason: expect.stringContaining('created_before is not honoured') },
     ]);
   });
 });

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { type FetchPage, type JobPage, walkJobs } from '../../../../src/speech/batch/job-pages.js';
 import type { JobRecord } from '../../../../src/speech/wire.js';
+import { displacements, type ListedJob, listedPage } from '../../../support/recovery/listed-service.js';
 
 function job(id: string, createdAt: number): JobRecord {
   return {
@@ -123,18 +124,80 @@ describe('walking the job list', () => {
       expect(pages.at(-1)?.disorder).toBeGreaterThan(0);
     });
 
-    it('yields each job that is newer than its place by less than the overlap', async () => {
-      const noises = fc.array(fc.double({ min: -1, max: 1, noNaN: true }), { minLength: 30, maxLength: 250 });
+    /** When a job was made, in milliseconds after the one before it, and how late the list has it, from 0 to 1. */
+    const steps = fc.array(
+      fc.tuple(
+        fc.integer({ min: 0, max: 24 }).map((power) => 2 ** power),
+        fc.integer({ min: 0, max: 1000 }).map((thousandths) => thousandths / 1000),
+      ),
+      { minLength: 30, maxLength: 300 },
+    );
+    /** Jobs from new to old, of which every `every`-th comes up to `most` places late. */
+    const listed = (each: readonly (readonly [number, number])[], most: number, every = 1): ListedJob[] => {
+      let createdAt = 1_700_000_000_000;
+      return each
+        .map(([step, late], index) => {
+          createdAt -= step;
+          const key = index + (index % every === 0 ? Math.round(late * most) : 0);
+          return { key, id: `j${index}`, createdAt };
+        })
+        .sort((one, other) => one.key - other.key);
+    };
+    const walkListed = async (jobs: readonly ListedJob[], limit: number) => {
+      const pages = await walk(async (createdBefore, most) => {
+        const page = listedPage(jobs, createdBefore === null ? null : Date.parse(createdBefore), most);
+        return { jobs: page.map(({ id, createdAt }) => job(id, createdAt)), malformed: 0 };
+      }, limit);
+      return { found: ids(pages), isComplete: pages.every(({ disorder }) => disorder === null) };
+    };
+
+    it('yields every job that has at most as many older ones before it as a tenth of a page', async () => {
       await fc.assert(
-        fc.asyncProperty(noises, fc.integer({ min: 20, max: 100 }), async (noise, limit) => {
-          // Two jobs differ by twice that at most; a tenth of what a page spans is more.
-          const most = 2 * limit;
-          const jobs = noise.map((each, index) =>
-            job(`j${index}`, 1_700_000_000_000 - index * 100 + Math.round(each * most)),
+        fc.asyncProperty(steps, fc.integer({ min: 10, max: 100 }), async (each, limit) => {
+          const { found, isComplete } = await walkListed(listed(each, Math.floor(limit / 10)), limit);
+          expect(found).toHaveLength(each.length);
+          expect(new Set(found).size).toBe(each.length);
+          expect(isComplete).toBe(true);
+        }),
+        { numRuns: 200 },
+      );
+    });
+
+    it('yields every job that is no further from its place than promised, whatever the order', async () => {
+      const limits = fc.integer({ min: 10, max: 100 });
+      const mosts = fc.integer({ min: 0, max: 300 });
+      const everys = fc.integer({ min: 1, max: 20 });
+      await fc.assert(
+        fc.asyncProperty(steps, limits, mosts, everys, async (each, limit, most, every) => {
+          const jobs = listed(each, most, every);
+          const { found, isComplete } = await walkListed(jobs, limit);
+          const of = displacements(jobs);
+          const seen = Math.max(0, ...found.map((id) => of.get(id) ?? 0));
+          const promised = Math.max(Math.floor(limit / 10), isComplete ? 2 * seen : 0);
+          const missed = jobs.filter(({ id }) => !found.includes(id));
+          expect(found).toHaveLength(new Set(found).size);
+          expect(missed.filter(({ id }) => (of.get(id) ?? 0) <= promised)).toEqual([]);
+        }),
+        { numRuns: 300 },
+      );
+    });
+
+    it('yields every job, or says that jobs may be hidden, when any job may be late', async () => {
+      const random = (seed: number) => () => {
+        seed = (seed * 48_271) % 2_147_483_647;
+        return seed / 2_147_483_647;
+      };
+      const seeds = fc.integer({ min: 1, max: 1_000_000 });
+      const mosts = fc.oneof(fc.integer({ min: 0, max: 300 }), fc.constant(1e6));
+      await fc.assert(
+        fc.asyncProperty(seeds, mosts, fc.integer({ min: 10, max: 100 }), async (seed, most, limit) => {
+          const next = random(seed);
+          const each = Array.from(
+            { length: 300 },
+            () => [1 + Math.floor(next() ** 8 * 100_000), next()] as const,
           );
-          const pages = await walk(unordered(jobs), limit);
-          expect(ids(pages).sort()).toEqual(jobs.map(({ id }) => id).sort());
-          expect(pages.every(({ disorder }) => disorder === null)).toBe(true);
+          const { found, isComplete } = await walkListed(listed(each, most), limit);
+          if (isComplete) expect(new Set(found).size).toBe(each.length);
         }),
         { numRuns: 200 },
       );

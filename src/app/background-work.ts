@@ -9,9 +9,11 @@ import type { Metrics } from '../observe/metrics.js';
 import type { Outbox } from '../outbox/outbox.js';
 import { reconcileRegularly } from '../recovery/reconcile-regularly.js';
 import { startSweeping } from '../store/start-sweeping.js';
+import { troubleOf } from '../store/store-trouble.js';
 import type { ArchiveParts } from './archive-parts.js';
 import { compactionParts } from './compaction-parts.js';
 import { canAskService } from './speech-options.js';
+import type { StoreFailureLog } from './store-failure-log.js';
 import { storeIdentity } from './store-options.js';
 
 /** Milliseconds between searches for stale uploads; each costs a listing. */
@@ -25,6 +27,7 @@ export interface BackgroundWorkOptions {
   readonly parts: ArchiveParts;
   readonly metrics: Metrics;
   readonly log: Logger;
+  readonly failures: StoreFailureLog;
   readonly outbox: Outbox;
   /** Whether the store was writable recently. */
   readonly isStoreReady: () => boolean;
@@ -34,7 +37,7 @@ export interface BackgroundWorkOptions {
 
 /** What a replica does on its own: abort stale uploads, end what is old, archive live sessions that were cut short, reconcile, compact, send events. */
 export function createBackgroundWork(options: BackgroundWorkOptions) {
-  const { config, parts, metrics, log, outbox } = options;
+  const { config, parts, metrics, log, failures, outbox } = options;
   const { store, archive, ledger } = parts;
   let stopSweeping = () => {};
   const started: { stop(): Promise<void> }[] = [];
@@ -47,7 +50,10 @@ export function createBackgroundWork(options: BackgroundWorkOptions) {
           metrics.store.sweptStaleUploads(count);
           log.info({ event: 'swept', count }, 'stale uploads aborted');
         },
-        onError: (error) => log.warn({ event: 'sweep-failed', err: error }, 'stale uploads were not swept'),
+        onError(error) {
+          const reason = `stale uploads were not swept: ${error instanceof Error ? error.message : 'it failed'}`;
+          failures.failed('sweep-failed', { reason, trouble: troubleOf(error) });
+        },
       });
     },
     stopSweeping: () => stopSweeping(),

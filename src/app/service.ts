@@ -18,11 +18,14 @@ import { mountHealth, type Readiness } from '../receiver/http/health-routes.js';
 import { createPublicApp, mountCallbacks, mountFallbacks } from '../receiver/http/router.js';
 import { createReceiver } from '../receiver/receive.js';
 import { createReport } from '../receiver/report.js';
+import { StoreError } from '../store/object-store.js';
+import { troubleOf } from '../store/store-trouble.js';
 import { openArchiveParts } from './archive-parts.js';
 import { createBackgroundWork } from './background-work.js';
 import { openOutbox } from './open-outbox.js';
 import { createPorts, openAdminCertificate } from './ports.js';
 import { canAskService } from './speech-options.js';
+import { createStoreFailureLog } from './store-failure-log.js';
 import { createStoreHealth } from './store-health.js';
 
 /** Addresses of a running service, and whether it accepts callbacks yet. */
@@ -90,7 +93,8 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   });
   const { store, budget, archive, ledger, speech, recovery } = parts;
   const erasures = createErasures(store);
-  const storeHealth = createStoreHealth(config, store, log);
+  const failures = createStoreFailureLog(log);
+  const storeHealth = createStoreHealth(config, store, { log, failures });
 
   const outbox = openOutbox({ config, store, metrics: metrics.outbox, log });
   onOwnSegment = outbox.wake;
@@ -104,7 +108,10 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const signInRefusals = createRefusalRing(SIGN_INS_KEPT);
   const refusalLog = createRefusalLog({ log });
   const unexpectedLog = createUnexpectedLog(log);
-  const onUnexpected = unexpectedLog.unexpected;
+  const onUnexpected = (error: unknown) => {
+    if (!(error instanceof StoreError)) return unexpectedLog.unexpected(error);
+    failures.failed('store-failed', { reason: error.message, trouble: troubleOf(error) });
+  };
   const admission = createAdmission(
     { maxConcurrent: limits.maxConcurrentDeliveries, maxWaiters: limits.maxBudgetWaiters },
     budget,
@@ -112,7 +119,16 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   );
   const isBusy = () => budget.waiters > 0 || admission.active >= limits.maxConcurrentDeliveries / 2;
   const isStoreReady = () => readiness().ready;
-  const background = createBackgroundWork({ config, parts, metrics, log, outbox, isStoreReady, isBusy });
+  const background = createBackgroundWork({
+    config,
+    parts,
+    metrics,
+    log,
+    failures,
+    outbox,
+    isStoreReady,
+    isBusy,
+  });
   const bodyReader = createBodyReader();
   const sources = createSources(config.sources, config.egress.regions, config.receiver.trustedProxies);
   const { deliveries } = metrics;

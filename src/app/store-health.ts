@@ -1,29 +1,38 @@
 import type { Config } from '../config/config.js';
-import { createCanary } from '../observe/canary.js';
+import { type CanaryTrouble, createCanary } from '../observe/canary.js';
 import type { Logger } from '../observe/logger.js';
 import type { Readiness } from '../receiver/http/health-routes.js';
-import { type ObjectStore, StoreGoneError } from '../store/object-store.js';
+import type { ObjectStore } from '../store/object-store.js';
 import { createStoreProof } from '../store/store-proof.js';
+import { isRefusal, remedyOf, troubleOf } from '../store/store-trouble.js';
 import { storeProofTarget } from './archive-parts.js';
+import type { StoreFailureLog } from './store-failure-log.js';
 
 /** Longest pause between attempts to prove the store, in milliseconds. */
 const MAX_PROBE_PAUSE = 5_000;
 
 /** Whether the store may be trusted with deliveries: proven once at the start, and written to by a canary from then on. */
-export function createStoreHealth(config: Config, store: ObjectStore, log: Logger) {
+export function createStoreHealth(
+  config: Config,
+  store: ObjectStore,
+  { log, failures }: { readonly log: Logger; readonly failures: StoreFailureLog },
+) {
   const proof = createStoreProof({
     ...storeProofTarget(config, store),
     retryAfter: Math.min(config.store.canaryInterval, MAX_PROBE_PAUSE),
-    onProblem: (message, cause) => log.error({ event: 'store-probe', err: cause }, message),
+    onWarning: (message) => log.warn({ event: 'store-probe' }, message),
+    onFailure: (reason, trouble) =>
+      failures.failed('store-probe', { reason: `the store cannot be proven writable: ${reason}`, trouble }),
   });
   const canary = createCanary({
-    isGone: (error) => error instanceof StoreGoneError,
+    diagnose,
     store,
     replica: config.replicaName,
     interval: config.store.canaryInterval,
-    onChange: (trouble) => {
-      if (trouble === null) log.info({ event: 'store-writable' }, 'the store is writable again');
-      else log.error({ event: 'store-not-writable' }, `the store cannot be written: ${trouble}`);
+    onChange: (failure) => {
+      if (failure === null) return log.info({ event: 'store-writable' }, 'the store is writable again');
+      const remedy = failure.remedy ?? undefined;
+      log.error({ event: 'store-not-writable', remedy }, `the store cannot be written: ${failure.reason}`);
     },
   });
   return {
@@ -48,4 +57,11 @@ export function createStoreHealth(config: Config, store: ObjectStore, log: Logge
     /** Ends the canary and removes it. */
     stop: () => canary.stop(),
   };
+}
+
+function diagnose(error: unknown): CanaryTrouble {
+  const trouble = troubleOf(error);
+  return trouble === null
+    ? { refused: false, remedy: null }
+    : { refused: isRefusal(trouble), remedy: remedyOf(trouble) };
 }

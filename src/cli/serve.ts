@@ -9,6 +9,7 @@ import { RIGHTS } from '../domain/rights.js';
 import { collectOnceAtRest } from '../observe/collect-once-at-rest.js';
 import { createLogger, type Logger } from '../observe/logger.js';
 import { ListenError } from '../receiver/http/listen.js';
+import { StoreError } from '../store/object-store.js';
 import { WeakStoreError } from '../store/store-proof.js';
 import { packageVersion } from './package-version.js';
 import { writeLinkFile } from './shared/link-file.js';
@@ -48,7 +49,7 @@ async function serve(): Promise<void> {
   }
 
   function onFatal(error: Error): void {
-    const isExplained = error instanceof ListenError || error instanceof WeakStoreError;
+    const isExplained = [ListenError, WeakStoreError, StoreError].some((kind) => error instanceof kind);
     log.fatal({ event: 'cannot-run', ...(isExplained ? {} : { err: error }) }, error.message);
     log.flush(() => process.exit(1));
   }

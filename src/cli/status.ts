@@ -68,7 +68,7 @@ async function readVerdict(work: RecoveryWork): Promise<Verdict> {
     {
       receiver: null,
       lastProven,
-      store: { writable: true, reason: null },
+      store: { writable: true, reason: null, remedy: null },
       ledger: { ...view.status(), error: unreadable },
       looked: { since: failures.searchedBackTo, unseen: failures.unseen },
       deliveries24h: summary.total.lines,

@@ -8,6 +8,7 @@ import {
   retentionWarning,
 } from '../store/probe-store.js';
 import type { BucketFacts } from '../store/s3/inspect-bucket.js';
+import { remedyOf, troubleOf } from '../store/store-trouble.js';
 import { checkRetention, type RetentionCheck } from './check-retention.js';
 import { errorText, type Finding, failed, ok, skipped, warning } from './finding.js';
 
@@ -45,7 +46,9 @@ function unusable(store: ObjectStore, report: ProbeReport): Finding {
   return failed(
     'store',
     `${store.location}: ${report.findings.join(' ')}`,
-    'Check address, bucket, credentials and permissions (docs/stores.md, "Permissions").',
+    report.trouble === null
+      ? 'Check address, bucket, credentials and permissions (docs/stores.md, "Permissions").'
+      : remedyOf(report.trouble),
   );
 }
 
@@ -111,7 +114,7 @@ async function listing(store: ObjectStore, folder: string): Promise<Finding> {
 
 async function orFailed(check: string, look: () => Promise<Finding>): Promise<Finding> {
   return look().catch((error: unknown) =>
-    failed(check, errorText(error), 'Check the permissions (docs/stores.md, "Permissions").'),
+    failed(check, errorText(error), remedyOf(troubleOf(error) ?? 'denied')),
   );
 }
 

@@ -18,18 +18,25 @@ export interface CanaryOptions {
   readonly store: CanaryStore;
   /** Name of this replica. Processes may share it by mistake, so that the canary is `.canary/<replica>-<random>`. */
   readonly replica: string;
-  /** Called when a check fails after a success, and with null when one succeeds after failures. */
-  readonly onChange?: (trouble: string | null) => void;
+  /** Called when a check fails after a success or in another way, and with null when one succeeds after failures. */
+  readonly onChange?: (failure: { readonly reason: string; readonly remedy: string | null } | null) => void;
   /** Milliseconds from the end of one check to the beginning of the next. Default 10,000. */
   readonly interval?: number;
   /** Milliseconds after which the last success no longer counts. Default: three intervals and five seconds. */
   readonly maxAge?: number;
   /** Milliseconds after which a check that has not ended has failed. Default 10,000. */
   readonly timeout?: number;
-  /** Whether an error is permanent: the status is then not writable at once. Default: no error is. */
-  readonly isGone?: (error: unknown) => boolean;
+  /** Names the trouble behind an error. Default: every error may be a short one that nothing is known about. */
+  readonly diagnose?: (error: unknown) => CanaryTrouble;
   /** Milliseconds since the epoch. Default `Date.now`, with ages measured by a monotonic clock. */
   readonly clock?: () => number;
+}
+
+export interface CanaryTrouble {
+  /** The store itself refused: the status is not writable at once, since the next write would fail as well. */
+  readonly refused: boolean;
+  /** What an operator should do; null when that is not known. */
+  readonly remedy: string | null;
 }
 
 export interface CanaryStatus {
@@ -39,6 +46,8 @@ export interface CanaryStatus {
   readonly lastSuccessAt: number | null;
   /** Why it is not writable, or what was wrong in the latest check; null when nothing is. */
   readonly reason: string | null;
+  /** What to do about `reason`; null when that is not known. */
+  readonly remedy: string | null;
   /** Milliseconds the last successful check took. */
   readonly latencyMs: number | null;
 }
@@ -53,7 +62,12 @@ export interface Canary {
   status(): CanaryStatus;
 }
 
-const NOT_CHECKED = 'the store has not been checked yet';
+interface Complaint extends CanaryTrouble {
+  readonly reason: string;
+}
+
+const UNKNOWN_TROUBLE: CanaryTrouble = { refused: false, remedy: null };
+const NOT_CHECKED: Complaint = { ...UNKNOWN_TROUBLE, reason: 'the store has not been checked yet' };
 
 /** Time-outs after which a call that never ended is abandoned, and another one may be made. */
 const ABANDON_AFTER = 6;
@@ -71,17 +85,22 @@ export function createCanary(options: CanaryOptions): Canary {
   const ticks = options.clock ?? (() => performance.now());
   const key = `.canary/${options.replica.replace(/[^A-Za-z0-9_-]+/g, '-')}-${randomUUID().slice(0, 8)}`;
   let last: { at: number; ticks: number; latencyMs: number } | null = null;
-  let gone = false;
-  let complaint: string | null = NOT_CHECKED;
+  let complaint: Complaint | null = NOT_CHECKED;
   let checking: Promise<CanaryStatus> | null = null;
   let unanswered: { since: number } | null = null;
   let timer: NodeJS.Timeout | null = null;
   let running = false;
 
   function status(): CanaryStatus {
-    const writable = last !== null && !gone && ticks() - last.ticks < maxAge;
-    const reason = complaint ?? (writable ? null : 'the last successful check is too old');
-    return { writable, lastSuccessAt: last?.at ?? null, reason, latencyMs: last?.latencyMs ?? null };
+    const writable = last !== null && complaint?.refused !== true && ticks() - last.ticks < maxAge;
+    const reason = complaint?.reason ?? (writable ? null : 'the last successful check is too old');
+    return {
+      writable,
+      lastSuccessAt: last?.at ?? null,
+      reason,
+      remedy: complaint?.remedy ?? null,
+      latencyMs: last?.latencyMs ?? null,
+    };
   }
 
   /** A write that still hangs could overwrite the next one, so the next check waits for it, up to `ABANDON_AFTER` time-outs. */
@@ -96,10 +115,11 @@ export function createCanary(options: CanaryOptions): Canary {
     });
   }
 
-  function record(trouble: string | null): void {
-    const changed = trouble === null ? complaint !== null && complaint !== NOT_CHECKED : complaint === null;
-    if (changed) options.onChange?.(trouble);
-    complaint = trouble;
+  function record(found: Complaint | null): void {
+    const before = complaint;
+    complaint = found;
+    if (before === NOT_CHECKED) return;
+    if ((before === null) !== (found === null) || before?.remedy !== found?.remedy) options.onChange?.(found);
   }
 
   async function attempt(): Promise<CanaryStatus> {
@@ -107,12 +127,10 @@ export function createCanary(options: CanaryOptions): Canary {
     try {
       await withDeadline(prove(), timeout, `the store did not answer within ${timeout} ms`);
       last = { at: clock(), ticks: ticks(), latencyMs: Math.round(ticks() - started) };
-      gone = false;
       record(null);
     } catch (error) {
-      // A folder that was replaced does not come back: unlike other failures, this one does not wait for `maxAge`.
-      gone = options.isGone?.(error) ?? false;
-      record(error instanceof Error ? error.message : 'the store failed');
+      const trouble = options.diagnose?.(error) ?? UNKNOWN_TROUBLE;
+      record({ ...trouble, reason: error instanceof Error ? error.message : 'the store failed' });
     }
     return status();
   }

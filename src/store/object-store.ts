@@ -201,20 +201,36 @@ export interface PendingUpload {
   abort(): Promise<void>;
 }
 
+/** What is wrong with a whole store, as far as a failed call says it; `store-trouble.ts` has the remedies. */
+export type StoreTrouble =
+  | 'full'
+  | 'over-quota'
+  | 'read-only'
+  | 'denied'
+  | 'wrong-credentials'
+  | 'no-credentials'
+  /** The bucket does not exist, or the folder is not this store any more. */
+  | 'missing'
+  /** No answer, or one of something else, such as a proxy. */
+  | 'unreachable';
+
 /** A store operation failed: unreachable, refused, timed out, or an invalid answer. It may have taken effect. */
 export class StoreError extends Error {
   readonly operation: string;
+  /** Null for a failure of this one call. */
+  readonly trouble: StoreTrouble | null;
   /** From the store's `Retry-After`; null without one. */
   readonly retryAfterMs: number | null;
 
   constructor(
     operation: string,
     detail: string,
-    options?: { cause?: unknown; retryAfterMs?: number | null },
+    options?: { cause?: unknown; retryAfterMs?: number | null; trouble?: StoreTrouble | null },
   ) {
     super(`${operation}: ${detail}`, options);
     this.name = 'StoreError';
     this.operation = operation;
+    this.trouble = options?.trouble ?? null;
     this.retryAfterMs = options?.retryAfterMs ?? null;
   }
 }
@@ -230,7 +246,7 @@ export class BlockedKeyError extends StoreError {
 /** The folder is not this store any more. Retrying is useless: an operator has to bring the store back. */
 export class StoreGoneError extends StoreError {
   constructor(detail: string) {
-    super('store', detail);
+    super('store', detail, { trouble: 'missing' });
     this.name = 'StoreGoneError';
   }
 }

@@ -1,7 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { withDeadline } from '../time/deadline.js';
-import type { CreateResult, ObjectHeaders, ObjectStore, PendingUpload, StoreTraits } from './object-store.js';
+import type {
+  CreateResult,
+  ObjectHeaders,
+  ObjectStore,
+  PendingUpload,
+  StoreTraits,
+  StoreTrouble,
+} from './object-store.js';
 import { probeTags } from './probe-tags.js';
+import { troubleOf } from './store-trouble.js';
 import { type BoundedStore, withCallDeadlines } from './with-call-deadlines.js';
 
 /**
@@ -13,6 +21,8 @@ export type ConditionFinding = 'holds' | 'ignored' | 'racy' | 'refused' | 'untes
 export interface ProbeReport {
   /** An object was written and read back with the same bytes and metadata. */
   readonly writable: boolean;
+  /** What kept the object from being written and read back, where the store says it; null also when nothing did. */
+  readonly trouble: StoreTrouble | null;
   /** `create` never replaces an object, not even with concurrent writers. */
   readonly conditionalPut: ConditionFinding;
   /** Completing an upload never replaces an object, not even with concurrent writers. */
@@ -60,10 +70,13 @@ export async function probeStore(store: ObjectStore, options: ProbeOptions = {})
   const races = RACES[store.location.startsWith('file:') ? 'file' : 'server'];
   const probe = createProbe(withCallDeadlines(store, callTimeout), `${prefix}${randomUUID()}/`, races);
   try {
-    const fault = await probe.writeAndReadBack();
-    const traits = fault === null ? await traitsOf(store, callTimeout) : null;
-    const trouble = fault ?? traits?.fault ?? (await probe.tags());
-    if (trouble !== null) return report('untested', 'untested', `The store is not usable: ${trouble}.`);
+    const failed = await probe.writeAndReadBack();
+    const traits = failed === null ? await traitsOf(store, callTimeout) : null;
+    const fault = failed?.reason ?? traits?.fault ?? (await probe.tags());
+    if (fault !== null) {
+      const unusable = report('untested', 'untested', `The store is not usable: ${fault}.`);
+      return { ...unusable, trouble: failed?.trouble ?? null };
+    }
     const put = await finding(() => probe.conditionalPut());
     const complete = await finding(() => probe.conditionalComplete());
     return withTraits(report(put, complete, null), traits);
@@ -100,6 +113,7 @@ function report(
   const trustworthy = conditionalPut === 'holds' && conditionalComplete === 'holds';
   return {
     writable: fault === null,
+    trouble: null,
     conditionalPut,
     conditionalComplete,
     trustworthy,
@@ -138,7 +152,7 @@ export function retentionWarning(retention: string): string {
 
 interface Probe {
   /** Null, or what is wrong. */
-  writeAndReadBack(): Promise<string | null>;
+  writeAndReadBack(): Promise<{ readonly reason: string; readonly trouble: StoreTrouble | null } | null>;
   tags(): Promise<string | null>;
   conditionalPut(): Promise<ConditionFinding>;
   conditionalComplete(): Promise<ConditionFinding>;
@@ -176,11 +190,13 @@ function createProbe(store: BoundedStore, folder: string, races: Races): Probe {
         const key = newKey('write');
         const body = randomUUID();
         await store.create(key, Buffer.from(body), HEADERS);
-        if ((await store.readText(key)) !== body) return 'it gave back other bytes than were written';
+        if ((await store.readText(key)) !== body) {
+          return { reason: 'it gave back other bytes than were written', trouble: null };
+        }
         const metadata = (await store.head(key))?.metadata;
-        return metadata?.probe === 'yes' ? null : 'it does not keep metadata';
+        return metadata?.probe === 'yes' ? null : { reason: 'it does not keep metadata', trouble: null };
       } catch (error) {
-        return error instanceof Error ? error.message : 'it failed';
+        return { reason: error instanceof Error ? error.message : 'it failed', trouble: troubleOf(error) };
       }
     },
 

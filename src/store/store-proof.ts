@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { StoreTrouble } from './object-store.js';
 import type { ProbeReport } from './probe-store.js';
 
 /** Two deliveries could overwrite each other in this store, and the configuration does not accept that. */
@@ -9,6 +10,17 @@ export class WeakStoreError extends Error {
         'writes, or accept the weaker guarantee with store.s3.conditionalWrites: emulated.',
     );
     this.name = 'WeakStoreError';
+  }
+}
+
+/** The store did not pass; it may do so later. */
+class UnprovenStoreError extends Error {
+  readonly trouble: StoreTrouble | null;
+
+  constructor({ findings, trouble }: ProbeReport) {
+    super(findings.join(' '));
+    this.name = 'UnprovenStoreError';
+    this.trouble = trouble;
   }
 }
 
@@ -26,11 +38,11 @@ export interface StoreProofTarget {
 export async function proveStore({ location, probe, acceptWeak }: StoreProofTarget): Promise<string | null> {
   const report = await probe();
   const findings = report.findings.join(' ');
-  if (!report.writable) throw new Error(findings);
+  if (!report.writable) throw new UnprovenStoreError(report);
   if (report.trustworthy) return report.warnings.length === 0 ? null : report.warnings.join(' ');
   if (acceptWeak) return `weaker guarantee accepted: ${findings}`;
   if (isWeak(report)) throw new WeakStoreError(location, findings);
-  throw new Error(findings);
+  throw new UnprovenStoreError(report);
 }
 
 /** A store that answers with an error may recover; one that overwrites objects will not. */
@@ -55,12 +67,14 @@ export interface StoreProof {
 export interface StoreProofOptions extends StoreProofTarget {
   /** Milliseconds between attempts. */
   readonly retryAfter: number;
-  /** Called with accepted findings and with failed attempts. */
-  readonly onProblem: (message: string, cause?: unknown) => void;
+  /** Called with what an operator should know of a store that passed. */
+  readonly onWarning: (message: string) => void;
+  /** Called with every failed attempt. */
+  readonly onFailure: (reason: string, trouble: StoreTrouble | null) => void;
 }
 
 export function createStoreProof(options: StoreProofOptions): StoreProof {
-  const { retryAfter, onProblem } = options;
+  const { retryAfter, onWarning, onFailure } = options;
   const stopping = new AbortController();
   let proven = false;
   let reason: string | null = 'the store has not answered yet';
@@ -68,13 +82,15 @@ export function createStoreProof(options: StoreProofOptions): StoreProof {
   async function tryOnce(): Promise<void> {
     try {
       const warning = await proveStore(options);
-      if (warning !== null) onProblem(warning);
+      if (warning !== null) onWarning(warning);
       proven = true;
       reason = null;
     } catch (error) {
       if (error instanceof WeakStoreError) throw error;
       reason = error instanceof Error ? error.message : 'the store failed';
-      if (!stopping.signal.aborted) onProblem(`the store cannot be proven writable: ${reason}`, error);
+      if (!stopping.signal.aborted) {
+        onFailure(reason, error instanceof UnprovenStoreError ? error.trouble : null);
+      }
     }
   }
 

@@ -1,5 +1,13 @@
+/** Work did not end in time. */
+export class DeadlineError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'DeadlineError';
+  }
+}
+
 /**
- * The outcome of `work`, or a rejection once `milliseconds` have passed. The work itself goes on; its late outcome is
+ * The outcome of `work`, or a rejection with `DeadlineError` once `milliseconds` have passed. The work itself goes on; its late outcome is
  * ignored.
  *
  * @param milliseconds must fit a timer, i.e. stay below 2^31
@@ -7,7 +15,7 @@
 export async function withDeadline<T>(work: Promise<T>, milliseconds: number, message: string): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const expired = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error(message)), milliseconds);
+    timer = setTimeout(() => reject(new DeadlineError(message)), milliseconds);
   });
   try {
     return await Promise.race([work, expired]);

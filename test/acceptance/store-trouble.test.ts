@@ -197,6 +197,31 @@ describe('an unavailable store at the start', () => {
     expect((await deliver(publicUrl, 'job1')).status).toBe(200);
   });
 
+  it('that is no bucket is named once with what to do, without stacks', async () => {
+    let probes = 0;
+    let listings = 0;
+    proxy.fault = ({ method, url }) => {
+      if (method === 'PUT' && url.includes('.probe')) probes += 1;
+      if (method === 'GET' && url.includes('replays')) listings += 1;
+      return { kind: 'answer', status: 404, code: 'NoSuchBucket' };
+    };
+    const { log } = await start();
+    await until(() => probes > 2 && listings > 0 && log.some(({ event }) => event === 'store-failed'));
+    const failures = log.filter(({ level }) => level === 'error');
+    expect(failures.map(({ event }) => event).sort()).toEqual([
+      'store-failed',
+      'store-probe',
+      'sweep-failed',
+    ]);
+    for (const failure of failures) {
+      expect(failure).toMatchObject({
+        trouble: 'missing',
+        remedy: expect.stringMatching(/^Create the bucket/),
+      });
+      expect(failure.err).toBeUndefined();
+    }
+  });
+
   it('that hangs does not hold up the end of the process', async () => {
     proxy.fault = () => ({ kind: 'hang' });
     const { signal, ended } = await start(PATIENT);

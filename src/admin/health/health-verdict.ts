@@ -23,7 +23,7 @@ export interface VerdictFacts {
   } | null;
   /** When a receiver last wrote its canary (ISO 8601); undefined when the store was not searched for canaries. */
   readonly lastProven?: { readonly at: string | null; readonly recent: boolean } | undefined;
-  readonly store: Pick<CanaryStatus, 'writable' | 'reason'>;
+  readonly store: Pick<CanaryStatus, 'writable' | 'reason' | 'remedy'>;
   readonly ledger: LedgerViewStatus;
   /** From when on every delivery was looked at for failures (ISO 8601), and what of the service's retention was not. */
   readonly looked: { readonly since: string; readonly unseen: readonly string[] };
@@ -75,7 +75,7 @@ function failingOf(facts: VerdictFacts): Trouble[] {
       ? null
       : failure(
           'store',
-          `The store cannot be written: ${store.reason ?? 'no reason known'}. Callbacks are answered 503.`,
+          `The store cannot be written: ${store.reason ?? 'no reason known'}. Callbacks are answered 503.${store.remedy === null ? '' : ` ${store.remedy}`}`,
           'store-not-writable',
         ),
     receiver === null || receiver.ready || !store.writable || receiver.draining

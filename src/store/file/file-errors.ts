@@ -1,4 +1,4 @@
-import { BlockedKeyError, StoreError } from '../object-store.js';
+import { BlockedKeyError, StoreError, type StoreTrouble } from '../object-store.js';
 
 const EXPLANATIONS: Readonly<Record<string, string>> = {
   ENOSPC: 'no space is left',
@@ -16,6 +16,16 @@ const EXPLANATIONS: Readonly<Record<string, string>> = {
   ELOOP: 'a symbolic link lies there, and links are not followed',
   ENAMETOOLONG: 'the file system does not take a name of this length',
   EXDEV: 'a file system is mounted inside the store folder',
+};
+
+const TROUBLES: Readonly<Record<string, StoreTrouble>> = {
+  ENOSPC: 'full',
+  EDQUOT: 'over-quota',
+  EROFS: 'read-only',
+  EACCES: 'denied',
+  EPERM: 'denied',
+  // A network file system.
+  ...{ ESTALE: 'unreachable', ENOTCONN: 'unreachable', EHOSTDOWN: 'unreachable', ETIMEDOUT: 'unreachable' },
 };
 
 /** Something that is no object lies there. */
@@ -48,7 +58,7 @@ export function fileStoreError(operation: string, key: string, error: unknown): 
   const reason = code === null ? 'unexpected error' : `${EXPLANATIONS[code] ?? 'failed'} (${code})`;
   const detail = `${reason} at ${JSON.stringify(key)}`;
   if (code !== null && BLOCKED.has(code)) return new BlockedKeyError(operation, detail, { cause: error });
-  return new StoreError(operation, detail, { cause: error });
+  return new StoreError(operation, detail, { cause: error, trouble: TROUBLES[code ?? ''] ?? null });
 }
 
 /** Runs a file operation, throwing only `StoreError`. */

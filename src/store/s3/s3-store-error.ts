@@ -1,4 +1,4 @@
-import { StoreError } from '../object-store.js';
+import { StoreError, type StoreTrouble } from '../object-store.js';
 import { asFailure, type S3Failure } from './s3-failure.js';
 
 const REGION = 'set store.s3.region and store.s3.endpoint to those of the bucket';
@@ -6,6 +6,10 @@ const CERTIFICATE = 'NODE_EXTRA_CA_CERTS names a file with further certificate a
 
 const EXPLANATIONS: Readonly<Record<string, string>> = {
   NoSuchBucket: 'the bucket does not exist',
+  QuotaExceeded: 'the quota is spent',
+  XMinioAdminBucketQuotaExceeded: 'the quota of the bucket is spent',
+  XMinioStorageFull: 'no space is left',
+  InsufficientStorage: 'no space is left',
   AccessDenied: 'access denied',
   InvalidAccessKeyId: 'the store does not know the access key',
   SignatureDoesNotMatch: 'the secret key is wrong, or something in between alters requests',
@@ -47,11 +51,38 @@ const EXPLANATIONS: Readonly<Record<string, string>> = {
   EPROTO: 'the store does not speak TLS at this address; is it http:// ?',
 };
 
+const TROUBLES: Readonly<Record<string, StoreTrouble>> = {
+  NoSuchBucket: 'missing',
+  QuotaExceeded: 'over-quota',
+  XMinioAdminBucketQuotaExceeded: 'over-quota',
+  XMinioStorageFull: 'full',
+  InsufficientStorage: 'full',
+  AccessDenied: 'denied',
+  InvalidAccessKeyId: 'wrong-credentials',
+  SignatureDoesNotMatch: 'wrong-credentials',
+  ExpiredToken: 'wrong-credentials',
+  CredentialsProviderError: 'no-credentials',
+  NotAnswerOfS3: 'unreachable',
+};
+
+const TROUBLES_BY_STATUS: Readonly<Record<number, StoreTrouble>> = { 403: 'denied', 507: 'full' };
+
+/** Without an answer nothing was refused. A clock that is off is a 403 that the SDK corrects by itself. */
+function troubleOf({ code, status }: S3Failure): StoreTrouble | null {
+  const named = TROUBLES[code];
+  if (named !== undefined) return named;
+  // This process is short of connections; the store may be well.
+  if (code === 'PoolTimeout') return null;
+  if (status === null) return 'unreachable';
+  return NO_CODE.has(code) || code === 'Forbidden' ? (TROUBLES_BY_STATUS[status] ?? null) : null;
+}
+
 /** Answers to HEAD and pages of a proxy have no error code. */
 const EXPLAINED_STATUSES: Readonly<Record<number, string>> = {
   301: `the bucket lies in another region; ${REGION}`,
   307: `the bucket is served elsewhere; ${REGION}`,
   403: 'access denied, without a reason',
+  507: 'no space is left',
   407: 'a proxy in between asks for credentials',
 };
 const NO_CODE = new Set(['Unknown', 'UnknownError', 'no error code']);
@@ -67,6 +98,7 @@ export function s3StoreError(operation: string, key: string, error: unknown): St
   return new StoreError(operation, `${explain(failure)} at ${JSON.stringify(key)}${id}`, {
     cause: failure,
     retryAfterMs: failure.retryAfterMs,
+    trouble: troubleOf(failure),
   });
 }
 

@@ -123,6 +123,24 @@ describe('doctor before S3', () => {
     },
   });
 
+  it.each([
+    ['NoSuchBucket', 404, 'Create the bucket'],
+    ['AccessDenied', 403, 'permissions'],
+    ['QuotaExceeded', 403, 'Raise the quota'],
+    ['XMinioStorageFull', 507, 'Free space'],
+    ['InvalidAccessKeyId', 403, 'credentials'],
+  ])('advises what mends %s', async (code, status, advice) => {
+    standIn.misbehave = ({ operation }) =>
+      operation === 'PutObject' ? { kind: 'answer', status, code } : null;
+    const found = await doctor(settings());
+    expect(found.code).toBe(1);
+    expect(found.one('store')).toMatchObject({
+      verdict: 'failed',
+      message: expect.stringContaining(code),
+      advice: expect.stringContaining(advice),
+    });
+  });
+
   it('finds no lifecycle rule and says what it is for', async () => {
     const { code, one } = await doctor(settings());
     expect(code).toBe(0);

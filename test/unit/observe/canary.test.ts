@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
 import { createCanary } from '../../../src/observe/canary.js';
-import { StoreGoneError } from '../../../src/store/object-store.js';
 import { createMemoryStore } from '../../support/store/memory-store.js';
 
 describe('canary', () => {
@@ -10,6 +9,7 @@ describe('canary', () => {
       writable: false,
       lastSuccessAt: null,
       reason: 'the store has not been checked yet',
+      remedy: null,
       latencyMs: null,
     });
   });
@@ -17,7 +17,13 @@ describe('canary', () => {
   it('is writable after bytes came back as written, below a key of its replica', async () => {
     const store = createMemoryStore();
     const canary = createCanary({ store, replica: 'pod/1', clock: () => 5000 });
-    expect(await canary.check()).toEqual({ writable: true, lastSuccessAt: 5000, reason: null, latencyMs: 0 });
+    expect(await canary.check()).toEqual({
+      writable: true,
+      lastSuccessAt: 5000,
+      reason: null,
+      remedy: null,
+      latencyMs: 0,
+    });
     const [key = ''] = store.objects.keys();
     expect(key).toMatch(/^\.canary\/pod-1-[0-9a-f]{8}$/);
     const first = store.objects.get(key)?.body.toString();
@@ -42,21 +48,22 @@ describe('canary', () => {
     expect(await canary.check()).toMatchObject({ writable: true, reason: null });
   });
 
-  it('fails at the first check after the store has been replaced', async () => {
+  it('fails at the first check that the store itself refuses, with what to do', async () => {
     let trouble: Error | null = null;
     const store = createMemoryStore((operation) => {
       if (trouble !== null && operation === 'replace') throw trouble;
     });
-    const isGone = (error: unknown) => error instanceof StoreGoneError;
-    const canary = createCanary({ store, replica: 'r', isGone });
+    const diagnose = () => ({ refused: true, remedy: 'Free space.' });
+    const canary = createCanary({ store, replica: 'r', diagnose });
     await canary.check();
-    trouble = new StoreGoneError('its marker is gone');
+    trouble = new Error('no space is left');
     expect(await canary.check()).toMatchObject({
       writable: false,
-      reason: expect.stringContaining('marker'),
+      reason: 'no space is left',
+      remedy: 'Free space.',
     });
     trouble = null;
-    expect(await canary.check()).toMatchObject({ writable: true, reason: null });
+    expect(await canary.check()).toMatchObject({ writable: true, reason: null, remedy: null });
   });
 
   it('is not disturbed by another process of the same name', async () => {
@@ -69,16 +76,21 @@ describe('canary', () => {
     expect(store.objects.size).toBe(1);
   });
 
-  it('logs once that the store fails, and once that it has recovered', async () => {
-    const faults = [null, 'full', 'full', null, null, 'away'];
+  it('reports once that the store fails, in which way, and that it has recovered', async () => {
+    const faults = [null, 'full', 'full', null, null, 'away', 'full'];
     const said: (string | null)[] = [];
     const store = createMemoryStore((operation) => {
       const fault = operation === 'replace' ? faults.shift() : null;
       if (fault) throw new Error(fault);
     });
-    const canary = createCanary({ store, replica: 'r', onChange: (trouble) => said.push(trouble) });
+    const canary = createCanary({
+      store,
+      replica: 'r',
+      diagnose: (error) => ({ refused: true, remedy: String(error) }),
+      onChange: (failure) => said.push(failure?.reason ?? null),
+    });
     while (faults.length > 0) await canary.check();
-    expect(said).toEqual(['full', null, 'away']);
+    expect(said).toEqual(['full', null, 'away', 'full']);
   });
 
   it.each([

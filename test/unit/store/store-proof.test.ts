@@ -5,13 +5,20 @@ import { createMemoryStore } from '../../support/store/memory-store.js';
 
 const FIT: ProbeReport = {
   writable: true,
+  trouble: null,
   conditionalPut: 'holds',
   conditionalComplete: 'holds',
   trustworthy: true,
   warnings: [],
   findings: ['All is well.'],
 };
-const AWAY: ProbeReport = { ...FIT, writable: false, trustworthy: false, findings: ['It is away.'] };
+const AWAY: ProbeReport = {
+  ...FIT,
+  writable: false,
+  trouble: 'unreachable',
+  trustworthy: false,
+  findings: ['It is away.'],
+};
 const UNFIT: ProbeReport = {
   ...FIT,
   trustworthy: false,
@@ -27,7 +34,8 @@ function proofOf(reports: readonly ProbeReport[], options: Partial<StoreProofOpt
     probe: async () => left.shift() ?? FIT,
     acceptWeak: false,
     retryAfter: 1,
-    onProblem: (message) => problems.push(message),
+    onWarning: (message) => problems.push(message),
+    onFailure: (reason, trouble) => problems.push(`${trouble}: ${reason}`),
     ...options,
   });
   return { proof, problems };
@@ -39,7 +47,7 @@ describe('the proof of a store', () => {
     expect(proof).toMatchObject({ proven: false, reason: 'the store has not answered yet' });
     expect(await proof.start()).toBe(true);
     expect(proof).toMatchObject({ proven: true, reason: null });
-    expect(problems).toEqual(Array(2).fill('the store cannot be proven writable: It is away.'));
+    expect(problems).toEqual(Array(2).fill('unreachable: It is away.'));
   });
 
   it('fails for good when any attempt finds that the store overwrites', async () => {
@@ -65,7 +73,7 @@ describe('the proof of a store', () => {
     const findings = ['First.', 'Second.'];
     const { proof, problems } = proofOf([{ ...report, findings } as ProbeReport, FIT]);
     expect(await proof.start()).toBe(true);
-    expect(problems).toEqual(['the store cannot be proven writable: First. Second.']);
+    expect(problems).toEqual(['null: First. Second.']);
   });
 
   it('takes a weaker store where the configuration accepts it, and says so', async () => {

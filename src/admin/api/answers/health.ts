@@ -176,6 +176,7 @@ export const healthSchema = z
       location: z.string(),
       writable: z.boolean(),
       reason: z.string().nullable(),
+      remedy: z.string().nullable().describe('what to do about the reason'),
       latencyMs: amount.nullable(),
       lastSuccessAt: instant.nullable(),
     }),

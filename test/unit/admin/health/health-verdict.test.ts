@@ -20,7 +20,7 @@ const VERIFIED = {
 };
 const WELL: VerdictFacts = {
   receiver: { ready: true, reason: null, draining: false, waiters: 0 },
-  store: { writable: true, reason: null },
+  store: { writable: true, reason: null, remedy: null },
   ledger: {
     state: 'ready',
     completeSince: '2026-11-13T12:00:00.000Z',
@@ -85,9 +85,9 @@ describe('the verdict', () => {
   it.each<[string, Partial<VerdictFacts>, 'warning' | 'failing', RegExp]>([
     [
       'a store that cannot be written',
-      { store: { writable: false, reason: 'disk full' } },
+      { store: { writable: false, reason: 'disk full', remedy: 'Free space.' } },
       'failing',
-      /disk full/,
+      /disk full\. Callbacks are answered 503\. Free space\./,
     ],
     [
       'a replica that is not ready',

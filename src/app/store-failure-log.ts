@@ -1,0 +1,42 @@
+import type { Logger } from '../observe/logger.js';
+import type { StoreTrouble } from '../store/object-store.js';
+import { remedyOf } from '../store/store-trouble.js';
+
+export interface StoreFailure {
+  readonly reason: string;
+  readonly trouble: StoreTrouble | null;
+}
+
+export interface StoreFailureLog {
+  /**
+   * Logs the failure without a stack: nothing in this program is wrong. `event` is a fixed name of what failed. The same
+   * failure again is counted, and logged with that number ten minutes after the last line.
+   */
+  failed(event: string, failure: StoreFailure): void;
+}
+
+/** Milliseconds between lines of one failure. An outage repeats it every few seconds. */
+const REPEATED_EVERY = 600_000;
+
+/** @param clock milliseconds, monotonic */
+export function createStoreFailureLog(
+  log: Pick<Logger, 'error'>,
+  clock: () => number = () => performance.now(),
+): StoreFailureLog {
+  const lastByEvent = new Map<string, { readonly failure: string; readonly at: number; repeated: number }>();
+  return {
+    failed(event, { reason, trouble }) {
+      // Reasons hold keys and request ids, which differ each time.
+      const failure = trouble ?? reason;
+      const last = lastByEvent.get(event);
+      if (last !== undefined && last.failure === failure && clock() - last.at < REPEATED_EVERY) {
+        last.repeated += 1;
+        return;
+      }
+      const repeated = last?.failure === failure ? last.repeated : 0;
+      lastByEvent.set(event, { failure, at: clock(), repeated: 0 });
+      const remedy = trouble === null ? undefined : remedyOf(trouble);
+      log.error({ event, trouble, remedy, ...(repeated > 0 && { repeated }) }, reason);
+    },
+  };
+}

@@ -1,0 +1,31 @@
+import { describe, expect, it } from '@jest/globals';
+import { createStoreFailureLog } from '../../../src/app/store-failure-log.js';
+
+describe('the log of store failures', () => {
+  it('has one line for a failure that repeats, another with their number ten minutes later, and one for a new kind', () => {
+    let now = 0;
+    const lines: unknown[] = [];
+    const log = createStoreFailureLog(
+      { error: (fields: object, text?: string) => void lines.push({ ...fields, text }) },
+      () => now,
+    );
+    for (; now < 600_000; now += 5_000) {
+      log.failed('store-probe', { reason: `no bucket, request id tx${now}`, trouble: 'missing' });
+    }
+    const first = { event: 'store-probe', trouble: 'missing', remedy: expect.stringContaining('bucket') };
+    expect(lines).toEqual([{ ...first, text: 'no bucket, request id tx0' }]);
+    log.failed('store-probe', { reason: 'no bucket', trouble: 'missing' });
+    expect(lines).toHaveLength(2);
+    expect(lines.at(-1)).toEqual({ ...first, repeated: 119, text: 'no bucket' });
+    log.failed('store-probe', { reason: 'no space', trouble: 'full' });
+    log.failed('sweep-failed', { reason: 'no space', trouble: 'full' });
+    expect(lines).toHaveLength(4);
+    log.failed('sweep-failed', { reason: 'what it said', trouble: null });
+    expect(lines.at(-1)).toEqual({
+      event: 'sweep-failed',
+      trouble: null,
+      remedy: undefined,
+      text: 'what it said',
+    });
+  });
+});

@@ -1,0 +1,67 @@
+import { describe, expect, it } from '@jest/globals';
+import { fileStoreError } from '../../../src/store/file/file-errors.js';
+import { StoreError, StoreGoneError } from '../../../src/store/object-store.js';
+import { isRefusal, remedyOf, troubleOf } from '../../../src/store/store-trouble.js';
+import { withCallDeadlines } from '../../../src/store/with-call-deadlines.js';
+import { createMemoryStore } from '../../support/store/memory-store.js';
+import type { Misbehaviour } from '../../support/store/s3-stand-in.js';
+import { openStandInStore } from '../../support/store/stand-in-store.js';
+
+const HEADERS = { contentType: 'text/plain', metadata: {} };
+
+describe('the trouble behind a failed store call', () => {
+  it.each([
+    ['ENOSPC', 'full', /Free space/],
+    ['EDQUOT', 'over-quota', /quota/],
+    ['EROFS', 'read-only', /writable/],
+    ['EACCES', 'denied', /permissions/],
+    ['ESTALE', 'unreachable', /the network/],
+    ['EIO', null, null],
+  ] as const)('of files with %s is %s', (code, trouble, remedy) => {
+    const error = fileStoreError('create', 'k', Object.assign(new Error('raw'), { code }));
+    expect(troubleOf(error)).toBe(trouble);
+    if (trouble !== null) expect(remedyOf(trouble)).toMatch(remedy);
+  });
+
+  it.each<[string, Misbehaviour, string | null]>([
+    ['a missing bucket', { kind: 'answer', status: 404, code: 'NoSuchBucket' }, 'missing'],
+    ['a 403', { kind: 'answer', status: 403, code: 'AccessDenied' }, 'denied'],
+    ['a 403 without a code', { kind: 'page', status: 403, headers: { server: 'AmazonS3' } }, 'denied'],
+    ['a spent quota', { kind: 'answer', status: 403, code: 'QuotaExceeded' }, 'over-quota'],
+    ['a full server', { kind: 'answer', status: 507, code: 'XMinioStorageFull' }, 'full'],
+    ['an unknown key', { kind: 'answer', status: 403, code: 'InvalidAccessKeyId' }, 'wrong-credentials'],
+    ['a reset', { kind: 'reset' }, 'unreachable'],
+    ['a page of a proxy', { kind: 'page' }, 'unreachable'],
+    ['an internal error', { kind: 'answer', status: 500, code: 'InternalError' }, null],
+  ])('of S3 with %s is named', async (_, fault, trouble) => {
+    const { store, standIn, close } = await openStandInStore({ retries: 0 });
+    try {
+      standIn.misbehave = () => fault;
+      const error = await store.create('k', Buffer.from('x'), HEADERS).catch((thrown: unknown) => thrown);
+      expect(error).toBeInstanceOf(StoreError);
+      expect(troubleOf(error)).toBe(trouble);
+    } finally {
+      await close();
+    }
+  });
+
+  it('of a call that does not end in time is that the store is unreachable', async () => {
+    const hanging = createMemoryStore(() => new Promise<void>(() => {}));
+    const error = await withCallDeadlines(hanging, 5)
+      .head('k')
+      .catch((thrown: unknown) => thrown);
+    expect(troubleOf(error)).toBe('unreachable');
+  });
+
+  it('is that of the call behind an error, and null for a bug', () => {
+    const full = new StoreError('create', 'no space', { trouble: 'full' });
+    expect(troubleOf(new StoreError('ledger', 'not written', { cause: full }))).toBe('full');
+    expect(troubleOf(new StoreGoneError('its marker is gone'))).toBe('missing');
+    expect(troubleOf(new TypeError('a bug'))).toBeNull();
+  });
+
+  it('refuses the next call as well, unless the network may be the reason', () => {
+    expect((['full', 'read-only', 'denied', 'missing'] as const).every(isRefusal)).toBe(true);
+    expect(isRefusal('unreachable')).toBe(false);
+  });
+});

@@ -1,8 +1,10 @@
 // tsc emits TypeScript only; the dashboard's static files travel beside it. Its libraries come out of the installed
-// packages, into the source folder as well, so that the page is whole when run from source.
-import { cpSync } from 'node:fs';
+// packages, and the reasons out of the module that the receiver uses, into the source folder as well, so that the page is
+// whole when run from source.
+import { cpSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { transformFileSync } from '@swc/core';
 
 const PAGE = 'dashboard';
 const { resolve } = createRequire(import.meta.url);
@@ -15,6 +17,12 @@ cpSync(join(uplot, 'uPlot.min.css'), join(vendor, 'uplot.css'));
 // The one algorithm the page uses. Its files carry no licence of their own.
 for (const file of ['LICENSE', 'libesm/diff/array.js', 'libesm/diff/base.js'])
   cpSync(join(diff, file), join(vendor, 'diff', file.replace('libesm/diff/', '')));
+const { code } = transformFileSync(join('src', 'domain', 'reasons.ts'), {
+  swcrc: false,
+  jsc: { parser: { syntax: 'typescript' }, target: 'es2022' },
+  module: { type: 'es6' },
+});
+writeFileSync(join(vendor, 'reasons.js'), code);
 cpSync(join('src', PAGE), join('dist', PAGE), {
   recursive: true,
   filter: (path) => !/(\.d\.ts|tsconfig\.json)$/.test(path),

@@ -1,3 +1,4 @@
+import { remedyFor } from '../domain/reasons.js';
 import type { Verdict } from './finding.js';
 
 /** Verdict and advice for a rejected test callback, by problem code. */
@@ -34,6 +35,6 @@ export function adviceForRefusal(code: string): { readonly verdict: Verdict; rea
         advice: 'The receiver does not know this source: it runs with other settings.',
       };
     default:
-      return { verdict: 'failed', advice: 'See the log of the receiver.' };
+      return { verdict: 'failed', advice: remedyFor(code) ?? 'See the log of the receiver.' };
   }
 }

@@ -6,7 +6,8 @@ import type { DeliveryPage, LedgerView } from './ledger-view.js';
 import { encodeCursor } from './row-position.js';
 
 /** A rejected request, with or without valid credentials. */
-export interface ListedRefusal extends Refusal {
+export interface ListedRefusal extends Omit<Refusal, 'reason'> {
+  readonly reason: string;
   readonly authenticated: boolean;
   readonly jobId: string | null;
   readonly status: string | null;
@@ -102,6 +103,7 @@ function fromLine(line: LedgerLine): ListedRefusal {
     source: line.source,
     clientIp: line.clientIp,
     reason: line.reason ?? '',
+    cause: null,
     userAgent: null,
     peer: null,
     forwardedFor: null,

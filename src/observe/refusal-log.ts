@@ -1,9 +1,10 @@
+import type { ReasonCode } from '../domain/reasons.js';
 import { createBoundedLog } from './bounded-log.js';
 import type { Logger } from './logger.js';
 
 /** A refused request as it is logged. */
 export interface RefusalEntry {
-  readonly reason: string;
+  readonly reason: ReasonCode;
   readonly source: string | null;
   readonly clientIp: string | null;
   readonly detail?: string;

@@ -1,3 +1,5 @@
+import type { ReasonCode } from '../domain/reasons.js';
+
 /** An unauthenticated request that was refused. */
 export interface Refusal {
   /** ISO 8601 UTC with milliseconds. */
@@ -5,9 +7,14 @@ export interface Refusal {
   readonly source: string | null;
   readonly clientIp: string | null;
   /** Stable problem code; for the admin port `sign-in-` and what was wrong. */
-  readonly reason: string;
+  readonly reason: ReasonCode;
+  /** What was wrong with the credential, which the answer does not tell; null for other reasons. */
+  readonly cause: ReasonCode | null;
   readonly userAgent: string | null;
-  /** Address of the peer, and X-Forwarded-For as it was sent: enough to explain the decision again. */
+  /**
+   * Address of the peer, and X-Forwarded-For as it was sent: enough to explain a decision about the address again. `peer` is null
+   * where they would not be.
+   */
   readonly peer: string | null;
   readonly forwardedFor: string | null;
 }
@@ -44,14 +51,16 @@ export function mergedRefusals(...rings: readonly Pick<RefusalRing, 'list'>[]): 
 }
 
 function cut(refusal: Refusal): Refusal {
-  const { at, source, clientIp, reason, userAgent, peer, forwardedFor } = refusal;
+  const { at, source, clientIp, reason, cause, userAgent, peer, forwardedFor } = refusal;
   return {
     at,
     source: short(source),
     clientIp: short(clientIp),
-    reason: short(reason) ?? '',
+    reason,
+    cause,
     userAgent: short(userAgent),
-    peer: short(peer),
+    // The last addresses decide, and cutting removes them.
+    peer: (forwardedFor ?? '').length > MAX_TEXT ? null : short(peer),
     forwardedFor: short(forwardedFor),
   };
 }

@@ -13,6 +13,7 @@ import {
   outcomeOf,
 } from '../domain/delivery.js';
 import type { StoredItem } from '../domain/item.js';
+import type { ReasonCode } from '../domain/reasons.js';
 import { readTraceparent } from '../domain/traceparent.js';
 import { type CallbackQuery, storableQuery } from './access/callback-query.js';
 import type { Sender } from './access/sender.js';
@@ -44,7 +45,7 @@ export class Delivery {
   #body: RequestBody | null = null;
   #parts: readonly PartShape[] | undefined;
   #outcome: DeliveryOutcome = 'noted';
-  #reason: string | null = null;
+  #reason: ReasonCode | null = null;
   #items: readonly StoredItem[] = [];
 
   constructor(request: CallbackRequest, sender: Sender) {
@@ -86,7 +87,7 @@ export class Delivery {
   }
 
   /** The raw body is durable. */
-  quarantined(reason: string): void {
+  quarantined(reason: ReasonCode): void {
     this.#reason = reason;
     this.#outcome = 'quarantined';
     this.#storedAt = performance.now();
@@ -141,7 +142,7 @@ export class Delivery {
     return this.#line(this.#outcome, this.#reason, this.#items);
   }
 
-  refusalLine(reason: string): LedgerLine {
+  refusalLine(reason: ReasonCode): LedgerLine {
     return this.#line('refused', reason, []);
   }
 
@@ -162,7 +163,7 @@ export class Delivery {
     };
   }
 
-  #line(outcome: LedgerOutcome, reason: string | null, items: readonly StoredItem[]): LedgerLine {
+  #line(outcome: LedgerOutcome, reason: ReasonCode | null, items: readonly StoredItem[]): LedgerLine {
     const { source, region, clientIp, credential, wouldRefuse } = this.sender;
     return ledgerLine({
       deliveryId: this.id,

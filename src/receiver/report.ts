@@ -50,7 +50,8 @@ export function createReport(targets: ReportTargets): ReceiverObserver {
       const forwardedFor = request.headers['x-forwarded-for']?.join(', ') ?? null;
       const { peer = null } = request;
       const at = new Date().toISOString();
-      refusals.add({ at, source, clientIp, reason, userAgent, peer, forwardedFor });
+      const wrong = cause === null ? null : (`credential-${cause}` as const);
+      refusals.add({ at, source, clientIp, reason, cause: wrong, userAgent, peer, forwardedFor });
       refusalLog.refused({ reason, source, clientIp, detail: cause ?? problem.message });
     },
     refusalUnrecorded(line, error) {

@@ -1,6 +1,7 @@
 import type { QuarantinedRequest } from '../archive/quarantine/quarantine.js';
 import { BodyTooLargeError, UndecodableError } from '../content/decode-error.js';
 import type { IncomingItem, ItemDescription, ItemKind, ItemSink } from '../domain/item.js';
+import type { ReasonCode } from '../domain/reasons.js';
 import { parseCallbackQuery } from '../receiver/access/callback-query.js';
 import type { BodyHeaders, DecodeLimits } from '../receiver/decode/decode-body.js';
 import { decodeBody } from '../receiver/decode/decode-body.js';
@@ -32,7 +33,7 @@ export function previewOf(body: Buffer): BodyPreview {
 /** The result of decoding a quarantined body with the current decoder, without storing it. */
 export type Trial =
   | { readonly ok: true; readonly items: readonly ItemKind[] }
-  | { readonly ok: false; readonly reason: string; readonly detail: string };
+  | { readonly ok: false; readonly reason: ReasonCode; readonly detail: string };
 
 export type TrialDecoder = (request: QuarantinedRequest, body: Buffer) => Promise<Trial>;
 

@@ -1,6 +1,7 @@
 import type { Ledger } from '../../archive/ledger/ledger.js';
 import { ledgerLine, NO_REQUEST, newDeliveryId } from '../../archive/ledger/ledger-line.js';
 import { ACCESS_ORIGIN, type LedgerItem, type LedgerLine } from '../../domain/delivery.js';
+import type { ReasonCode } from '../../domain/reasons.js';
 import type { Access } from './access.js';
 import type { FailedSignIn } from './failed-sign-ins.js';
 
@@ -69,7 +70,7 @@ export function createAccessLedger(
     signInFailed({ cause, peer }) {
       // A request without any token is no attempt: the page asks like this before a sign-in.
       if (cause === 'missing') return;
-      const line = { clientIp: peer, reason: `sign-in-${cause}`, outcome: 'sign-in-failed' };
+      const line = { clientIp: peer, reason: `sign-in-${cause}` as const, outcome: 'sign-in-failed' };
       failures
         .once(cause, () => ledger.append(accessLine(clock(), line)))
         .catch(() => {
@@ -104,7 +105,9 @@ function createOncePer(period: number, clock: () => number) {
 }
 
 type AccessFields = Pick<LedgerLine, 'outcome' | 'clientIp'> &
-  Partial<Pick<LedgerLine, 'jobId' | 'source' | 'method' | 'reason' | 'items' | 'actor'>>;
+  Partial<Pick<LedgerLine, 'jobId' | 'source' | 'method' | 'items' | 'actor'>> & {
+    readonly reason?: ReasonCode | null;
+  };
 
 function accessLine(now: number, { actor, ...fields }: AccessFields): LedgerLine {
   return ledgerLine({

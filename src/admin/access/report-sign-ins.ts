@@ -12,13 +12,14 @@ export interface SignInReportTargets {
 /** Reports failed sign-ins to metrics, the log and the list of refusals. */
 export function reportSignIns(targets: SignInReportTargets): (failure: FailedSignIn) => void {
   return ({ cause, peer, userAgent }) => {
-    const reason = `sign-in-${cause}`;
+    const reason = `sign-in-${cause}` as const;
     targets.metrics.failed(cause);
     targets.refusals.add({
       at: new Date().toISOString(),
       source: null,
       clientIp: peer,
       reason,
+      cause: null,
       userAgent,
       peer: null,
       forwardedFor: null,

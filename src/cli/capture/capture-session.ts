@@ -1,3 +1,4 @@
+import type { ReasonCode } from '../../domain/reasons.js';
 import { RealtimeProtocolError, RealtimeSessionError } from '../../speech/realtime/realtime-error.js';
 import type { RealtimeSession } from '../../speech/realtime/session.js';
 import type { SessionReport } from '../../speech/realtime/session-report.js';
@@ -40,7 +41,8 @@ export async function runSession(
     return ended(report, 'duration-limit', `the service accepts at most ${report.durationLimit} s of audio`);
   } catch (error) {
     if (!(error instanceof RealtimeSessionError)) throw error;
-    return ended(error.report, error.type ?? error.kind, error.message);
+    const kind: ReasonCode = error.kind;
+    return { report: error.report, reason: error.type ?? kind, detail: error.message };
   }
 }
 
@@ -55,6 +57,6 @@ async function end(session: RealtimeSession, onNote: (text: string) => void): Pr
   }
 }
 
-function ended(report: SessionReport, reason: string | null, detail: string | null): SessionEnd {
+function ended(report: SessionReport, reason: ReasonCode | null, detail: string | null): SessionEnd {
   return { report, reason, detail };
 }

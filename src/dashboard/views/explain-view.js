@@ -4,6 +4,7 @@ import { fact, heading, problemPanel } from '../lib/elements/panels.js';
 import { status } from '../lib/elements/status.js';
 import { field, textOf } from '../lib/forms/field.js';
 import { capital } from '../lib/text/format.js';
+import { explainFrom, reasonInWords } from '../vendor/reasons.js';
 
 /** @import { Explanation, Gate } from '../lib/api/api-answers.js' */
 /** @import { FormEvent } from '../lib/elements/element-types.js' */
@@ -26,7 +27,10 @@ export function explainView(screen) {
     kept('div', { class: 'columns', 'data-key': 'form' }, String(query), () => {
       const result = h('div', { class: 'result', 'aria-live': 'polite' });
       const form = explainForm(query, result);
-      if (query.get('run') === '1') ask(form, result);
+      const refused = query.get('refused');
+      const kept = explainFrom(refused);
+      if (kept === 'headers') result.append(headersWanted(refused));
+      if (kept === 'address') ask(form, result, addressDecision);
       return [form, result];
     }),
   );
@@ -87,18 +91,36 @@ function explainForm(query, result) {
 /** @param {FormEvent} event @param {HTMLElement} result */
 function explain(event, result) {
   event.preventDefault();
-  return ask(event.currentTarget, result);
+  return ask(event.currentTarget, result, decision);
 }
 
-/** @param {HTMLFormElement} form @param {HTMLElement} result */
-async function ask(form, result) {
+/**
+ * Why a request was rejected whose headers decided about it: nobody keeps them.
+ * @param {string | null} refused
+ */
+function headersWanted(refused) {
+  return h(
+    'div',
+    { class: 'panel' },
+    h('p', { class: 'lead' }, status('bad', 'Rejected')),
+    h('p', {}, `The request was rejected because ${reasonInWords(refused)}.`),
+    h(
+      'p',
+      {},
+      'The receiver keeps no headers of a rejected request but X-Forwarded-For. Add the headers that the sender sends to check them.',
+    ),
+  );
+}
+
+/** @param {HTMLFormElement} form @param {HTMLElement} result @param {(explanation: Explanation) => HTMLElement} show */
+async function ask(form, result, show) {
   try {
     const request = {
       source: textOf(form, 'source'),
       address: textOf(form, 'address'),
       headers: headersOf(textOf(form, 'headers')),
     };
-    result.replaceChildren(decision(await post('/explain', request)));
+    result.replaceChildren(show(await post('/explain', request)));
   } catch (error) {
     result.replaceChildren(problemPanel(error));
   }
@@ -124,6 +146,41 @@ function unreadable(detail) {
   return new ApiError({ status: 400, code: 'request-invalid', title: 'Not understood', detail });
 }
 
+/**
+ * The decision about the address alone, for a request whose other headers nobody keeps.
+ * @param {Explanation} explanation
+ */
+function addressDecision({ clientIp, region, rule, gates }) {
+  const judged = gates.filter(({ gate }) => gate !== 'credential');
+  const accepted = judged.every(({ passed }) => passed);
+  return h(
+    'div',
+    { class: `panel ${accepted ? 'good' : 'bad'}` },
+    h(
+      'p',
+      { class: 'lead' },
+      status(accepted ? 'good' : 'bad', accepted ? 'The address is accepted' : 'The address is rejected'),
+    ),
+    h(
+      'p',
+      {},
+      'The credential is not checked, because the receiver keeps no headers of a rejected request but X-Forwarded-For.',
+    ),
+    h('h2', {}, 'Every check'),
+    h('ul', { class: 'gates' }, judged.map(gateItem)),
+    h('dl', { class: 'facts' }, addressFacts({ clientIp, region, rule })),
+  );
+}
+
+/** @param {Pick<Explanation, 'clientIp' | 'region' | 'rule'>} explanation */
+function addressFacts({ clientIp, region, rule }) {
+  return [
+    fact('Client address', clientIp ?? 'unknown'),
+    fact('Region', region ?? 'not a region of the service'),
+    fact('Allowed by', rule ?? 'no rule'),
+  ];
+}
+
 /** @param {Explanation} explanation */
 function decision({ decision: decided, status: code, reason, clientIp, region, rule, credential, gates }) {
   const accepted = decided === 'accept';
@@ -141,9 +198,7 @@ function decision({ decision: decided, status: code, reason, clientIp, region, r
     h(
       'dl',
       { class: 'facts' },
-      fact('Client address', clientIp ?? 'unknown'),
-      fact('Region', region ?? 'not a region of the service'),
-      fact('Allowed by', rule ?? 'no rule'),
+      addressFacts({ clientIp, region, rule }),
       fact('Credential', credential ?? 'none'),
     ),
   );

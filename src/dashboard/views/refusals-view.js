@@ -3,7 +3,7 @@ import { h, link } from '../lib/elements/dom.js';
 import { emptyPanel, heading, jobLink, moment, table } from '../lib/elements/panels.js';
 import { to } from '../lib/screen/route.js';
 import { capital } from '../lib/text/format.js';
-import { reasonInWords, remedyFor } from '../lib/text/ledger-terms.js';
+import { explainFrom, reasonInWords, remedyFor } from '../vendor/reasons.js';
 
 /** @import { Refusal } from '../lib/api/api-answers.js' */
 /** @import { Screen } from '../lib/screen/screen.js' */
@@ -41,8 +41,9 @@ export function refusalsView(screen) {
 }
 
 /** @param {Refusal} refusal */
-function cellsOf({ at, clientIp, source, reason, userAgent, authenticated, jobId, peer, forwardedFor }) {
-  const remedy = remedyFor(reason);
+function cellsOf(refusal) {
+  const { at, clientIp, source, reason, cause, userAgent, authenticated, jobId } = refusal;
+  const remedy = remedyFor(cause ?? reason);
   return [
     moment(at),
     h('span', { class: 'mono' }, clientIp ?? 'unknown'),
@@ -50,18 +51,35 @@ function cellsOf({ at, clientIp, source, reason, userAgent, authenticated, jobId
     h(
       'div',
       {},
-      `${capital(reasonInWords(reason) ?? 'no reason recorded')}.`,
+      `${capital(reasonInWords(cause ?? reason) ?? 'no reason recorded')}.`,
       remedy && h('p', { class: 'detail' }, remedy),
     ),
     authenticated
       ? h('div', {}, 'Authenticated sender', h('p', { class: 'detail' }, jobLink(jobId)))
       : h('div', {}, 'Not authenticated', userAgent && h('p', { class: 'detail' }, userAgent)),
-    (peer ?? clientIp) &&
-      !reason.startsWith('sign-in-') &&
-      link(
-        to('explain', { source, address: peer ?? clientIp, forwardedFor, run: '1' }),
-        'Explain',
-        h('span', { class: 'unseen' }, ` requests from ${clientIp ?? peer}`),
-      ),
+    explainLink(refusal),
   ];
+}
+
+/** @param {Refusal} refusal */
+function explainLink(refusal) {
+  const target = explainTarget(refusal);
+  return (
+    target &&
+    link(
+      target,
+      'Explain',
+      h('span', { class: 'unseen' }, ` requests from ${refusal.clientIp ?? refusal.peer}`),
+    )
+  );
+}
+
+/**
+ * Where the request is explained; null unless Explain can judge it, by what was kept of it or by headers that the operator adds.
+ * @param {Pick<Refusal, 'source' | 'reason' | 'cause' | 'peer' | 'forwardedFor'>} refusal
+ */
+export function explainTarget({ source, reason, cause, peer, forwardedFor }) {
+  const code = cause ?? reason;
+  if (source === null || peer === null || explainFrom(code) === null) return null;
+  return to('explain', { source, address: peer, forwardedFor, refused: code });
 }

@@ -1,9 +1,9 @@
 import type { Region } from '../../domain/job.js';
 import { Problem } from '../../domain/problem.js';
+import { REASONS } from '../../domain/reasons.js';
 import type { RequestHeaders } from '../request-headers.js';
 import type { AccessDecision } from './access-check.js';
 import { type CheckReport, unknownSourceReport } from './access-report.js';
-import type { AuthenticationFailure } from './authenticate.js';
 import type { Source } from './sources.js';
 
 /** A request to explain. Header names in any case. */
@@ -31,14 +31,6 @@ export interface Explanation {
   readonly gates: readonly CheckReport[];
 }
 
-const FAILURES: Record<AuthenticationFailure, string> = {
-  missing: 'no header of any credential was sent',
-  wrong: 'the headers match no credential',
-  repeated: 'a credential header occurs more than once',
-  'not-yet-valid': 'the credential is not valid yet (notBefore)',
-  expired: 'the credential has expired (expires)',
-};
-
 /** Runs the receiver's own checks, so that the explanation cannot differ from what they decide. */
 export function explain(
   sources: ReadonlyMap<string, Pick<Source, 'checkAccess' | 'reportAccess'>>,
@@ -62,7 +54,7 @@ export function explain(
 }
 
 function reasonOf({ problem, credential, credentialFailure, rule, wouldRefuse }: AccessDecision): string {
-  if (credentialFailure !== null) return `credential: ${FAILURES[credentialFailure]}`;
+  if (credentialFailure !== null) return REASONS[`credential-${credentialFailure}`].words;
   if (problem !== null) return problem.message;
   const address =
     wouldRefuse === null

@@ -1,5 +1,6 @@
 import { Problem } from '../../domain/problem.js';
 import type { CallbackRequest } from '../callback-request.js';
+import type { AuthenticationFailure } from './authenticate.js';
 import type { Source } from './sources.js';
 
 /** The caller of a request whose address and credential were accepted. */
@@ -21,7 +22,7 @@ export interface UnauthenticatedCaller {
   readonly source: string | null;
   readonly clientIp: string | null;
   /** For operators only: the response tells the sender no more than it must. */
-  readonly cause: string | null;
+  readonly cause: AuthenticationFailure | null;
 }
 
 /** Checks source, address and credential, in this order. */

@@ -47,8 +47,8 @@ export const CLOSE_CODES: Readonly<Record<number, CloseMeaning>> = {
   4013: closeToRetry('job_error', 'the service could not work on the job', RETRY_AFTER_MS),
 };
 
-/** Descriptions of the documented error types; other types are not retried. */
-const ERROR_ADVICE: Readonly<Record<ErrorType, string>> = {
+/** Descriptions of the documented error types; other types are not retried. The table of reasons has the same texts. */
+export const ERROR_ADVICE: Readonly<Record<ErrorType, string>> = {
   invalid_message: 'the service did not understand a message',
   invalid_model: 'the language is not supported, or not for this account',
   invalid_config: 'the configuration has wrong or unsupported fields',

@@ -33,6 +33,7 @@ beforeAll(async () => {
   await sendCallback(service, 'id=t1&status=success', 'hello', { 'content-type': 'text/plain' }, 'team');
   await sendCallback(service, 'id=j2', undefined);
   await sendCallback(service, 'id=j2&status=success', undefined, {}, 'guarded');
+  await sendCallback(service, 'id=j2&status=success', undefined, { 'x-callback-token': 'wrong' }, 'guarded');
   const broken = await sendCallback(service, 'id=q1&status=success', '{"broken\u0000"', JSON_TYPE);
   quarantined = String(broken.json.deliveryId);
 });
@@ -338,8 +339,21 @@ describe('refusals', () => {
     const { body } = await api.get('/refusals');
     const isSignIn = ({ reason }: { reason: string }) => reason.startsWith('sign-in-');
     expect(body.refusals.filter((refusal: { reason: string }) => !isSignIn(refusal))).toEqual([
-      expect.objectContaining({ reason: 'credential-invalid', source: 'guarded', authenticated: false }),
-      expect.objectContaining({ reason: 'query-invalid', source: 'default', authenticated: true }),
+      // The answer to the sender is the same for both.
+      expect.objectContaining({
+        ...{ reason: 'credential-invalid', cause: 'credential-wrong' },
+        ...{ source: 'guarded', authenticated: false },
+      }),
+      expect.objectContaining({
+        ...{ reason: 'credential-invalid', cause: 'credential-missing' },
+        ...{ source: 'guarded', authenticated: false },
+      }),
+      expect.objectContaining({
+        reason: 'query-invalid',
+        cause: null,
+        source: 'default',
+        authenticated: true,
+      }),
     ]);
     expect(body.nextCursor).toBeNull();
     const paged: unknown[] = [];

@@ -68,7 +68,10 @@ describe('failures on the command line', () => {
     const all = await runCli(['failures'], settings());
     expect(all).toMatchObject({ code: 0, stderr: '' });
     expect(all.stdout).toMatch(/^2 jobs are failing: 2 refused\.\n/);
-    expect(all.stdout).toMatch(/refused +- +one +20\S+Z +body-too-large\n/);
+    expect(all.stdout).toMatch(/refused +- +one +20\S+Z +the body was larger than maxBytes of the source\n/);
+    expect(all.stdout).toMatch(
+      /\n\nWhen the body was larger than maxBytes of the source: Raise maxBytes of the source, restart, and refetch the job\.\n$/,
+    );
     const first = JSON.parse((await runCommand(['failures', '--json', '--limit', '1'], settings())).stdout);
     expect(first).toMatchObject({ failures: [{ jobId: 'one' }], counts: { refused: 2 } });
     const rest = await runCommand(['failures', '--json', '--cursor', first.nextCursor], settings());

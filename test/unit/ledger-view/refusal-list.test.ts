@@ -28,6 +28,7 @@ describe('refusals', () => {
             source: null,
             clientIp: null,
             reason: 'credential-invalid',
+            cause: null,
             userAgent: `${index}`,
             peer: null,
             forwardedFor: null,

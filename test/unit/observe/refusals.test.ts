@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import type { ReasonCode } from '../../../src/domain/reasons.js';
 import { createRefusalLog } from '../../../src/observe/refusal-log.js';
 import { createRefusalRing } from '../../../src/observe/refusal-ring.js';
 
-const entry = (reason: string) => ({ reason, source: null, clientIp: '203.0.113.9' });
+const entry = (reason: ReasonCode) => ({ reason, source: null, clientIp: '203.0.113.9' });
 
 describe('refusal log', () => {
   beforeEach(() => void jest.useFakeTimers());
@@ -51,7 +52,8 @@ describe('refusal ring', () => {
     at,
     source: 'default',
     clientIp: '203.0.113.9',
-    reason: 'credential-invalid',
+    reason: 'credential-invalid' as const,
+    cause: 'credential-wrong' as const,
     userAgent,
     peer: '203.0.113.9',
     forwardedFor: null,
@@ -63,6 +65,13 @@ describe('refusal ring', () => {
     expect(ring.list().map((kept) => kept.at)).toEqual(['2', '1']);
     for (const at of ['3', '4']) ring.add(refusal(at));
     expect(ring.list().map((kept) => kept.at)).toEqual(['4', '3', '2']);
+  });
+
+  it('keeps no peer beside an X-Forwarded-For that was cut, because the last addresses decide', () => {
+    const ring = createRefusalRing();
+    ring.add({ ...refusal('1'), forwardedFor: `${'192.0.2.1, '.repeat(20)}192.0.2.2` });
+    ring.add({ ...refusal('2'), forwardedFor: '192.0.2.1' });
+    expect(ring.list().map(({ peer }) => peer)).toEqual(['203.0.113.9', null]);
   });
 
   it('truncates texts of unauthenticated senders', () => {

@@ -158,6 +158,13 @@ const refusalSchema = z
       .string()
       .describe('a stable problem code; of the admin port `sign-in-` and what was wrong')
       .meta({ examples: ['credential-invalid', 'sign-in-wrong'] }),
+    cause: z
+      .string()
+      .nullable()
+      .describe(
+        'with `credential-invalid`: what was wrong with the credential, which the sender does not learn',
+      )
+      .meta({ examples: ['credential-wrong', 'credential-missing'] }),
     userAgent: z.string().nullable(),
     peer: z.string().nullable().describe("address of the connection's other end"),
     forwardedFor: z.string().nullable().describe('X-Forwarded-For as it was sent'),

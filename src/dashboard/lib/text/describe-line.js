@@ -1,13 +1,6 @@
+import { reasonInWords, remedyFor } from '../../vendor/reasons.js';
 import { bytes, capital, count, listed, milliseconds } from './format.js';
-import {
-  callbackStatusInWords,
-  kindInWords,
-  objectKindInWords,
-  outcomeOf,
-  own,
-  reasonInWords,
-  remedyFor,
-} from './ledger-terms.js';
+import { callbackStatusInWords, kindInWords, objectKindInWords, outcomeOf, own } from './ledger-terms.js';
 
 /** @import { LedgerLine } from '../api/api-answers.js' */
 /** @import { Tone } from '../elements/status.js' */

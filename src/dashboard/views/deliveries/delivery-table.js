@@ -4,7 +4,8 @@ import { emptyPanel, jobLink, moment, outcomeBadge, table, toDelivery } from '..
 import { status } from '../../lib/elements/status.js';
 import { itemsOf } from '../../lib/text/describe-line.js';
 import { bytes, capital, milliseconds } from '../../lib/text/format.js';
-import { originInWords, reasonInWords } from '../../lib/text/ledger-terms.js';
+import { originInWords } from '../../lib/text/ledger-terms.js';
+import { reasonInWords } from '../../vendor/reasons.js';
 
 /** @import { Health, LedgerLine } from '../../lib/api/api-answers.js' */
 

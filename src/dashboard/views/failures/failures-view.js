@@ -12,7 +12,8 @@ import {
 } from '../../lib/forms/filter-form.js';
 import { to, toJob } from '../../lib/screen/route.js';
 import { ago, capital, clock, count, total, withClock } from '../../lib/text/format.js';
-import { outcomeOf, reasonInWords, remedyFor } from '../../lib/text/ledger-terms.js';
+import { outcomeOf } from '../../lib/text/ledger-terms.js';
+import { reasonInWords, remedyFor } from '../../vendor/reasons.js';
 import { acknowledgeButton, refetchJob } from '../job/job-actions.js';
 import { quarantineSection } from './quarantine-list.js';
 

@@ -5,7 +5,7 @@ import { h, link } from '../../lib/elements/dom.js';
 import { emptyPanel, jobLink, moment, table } from '../../lib/elements/panels.js';
 import { runAction } from '../../lib/elements/run-action.js';
 import { bytes, capital, count } from '../../lib/text/format.js';
-import { reasonInWords, remedyFor } from '../../lib/text/ledger-terms.js';
+import { reasonInWords, remedyFor } from '../../vendor/reasons.js';
 import { dismissButton } from './dismiss-button.js';
 
 /** @import { GetAnswers, QuarantinedBody } from '../../lib/api/api-answers.js' */

@@ -6,7 +6,8 @@ import { runAction } from '../../lib/elements/run-action.js';
 import { field, textOf } from '../../lib/forms/field.js';
 import { itemsOf } from '../../lib/text/describe-line.js';
 import { clock, count, listed } from '../../lib/text/format.js';
-import { outcomeOf, reasonInWords } from '../../lib/text/ledger-terms.js';
+import { outcomeOf } from '../../lib/text/ledger-terms.js';
+import { reasonInWords } from '../../vendor/reasons.js';
 
 /** @import { Erased, Refetched } from '../../lib/api/api-answers.js' */
 /** @import { ButtonEvent, Child, FormEvent } from '../../lib/elements/element-types.js' */

@@ -1,5 +1,6 @@
 import { clock, count } from '../../lib/text/format.js';
-import { callbackStatusInWords, objectKindInWords, reasonInWords } from '../../lib/text/ledger-terms.js';
+import { callbackStatusInWords, objectKindInWords } from '../../lib/text/ledger-terms.js';
+import { reasonInWords } from '../../vendor/reasons.js';
 import { settlementInWords } from '../failures/settlement.js';
 
 /** @import { Artefact, Job, LedgerLine, QuarantinedBody, ServiceRecord } from '../../lib/api/api-answers.js' */

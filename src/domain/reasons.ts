@@ -1,0 +1,304 @@
+import type { ProblemCode } from './problem.js';
+
+/** A reason as people read it. Both texts are shown by the page, the command line and docs/reasons.md. */
+export interface Reason {
+  /** Part of a sentence: "The callback was rejected: <words>." */
+  readonly words: string;
+  /** What to do about it, in whole sentences; null where nothing has to be done. */
+  readonly remedy: string | null;
+  /**
+   * Whether Explain can judge the request again: `address` from what is kept of it, `headers` only with headers that nobody keeps.
+   * Absent for what Explain does not judge.
+   */
+  readonly explain?: 'address' | 'headers';
+}
+
+const REFETCH = 'Refetch the job from the service.';
+const RETRIED = 'The service sends the callback again, and reconcile fetches what is still missing.';
+const FRESH_SIGN_IN = 'Sign in again with a token from the configuration.';
+
+/** Every stable reason in ledger lines, refusals, quarantine, logs, metrics and problem documents. */
+export const REASONS = {
+  // The request was rejected before its body was read.
+  'query-invalid': {
+    words: 'the query had no valid id and status',
+    remedy: 'The service adds both to the callback URL: check that no proxy changes the query.',
+  },
+  'credential-invalid': {
+    words: 'the credential was missing, wrong, repeated or not valid at the time',
+    remedy: 'Compare the credential with auth_headers of the job.',
+    explain: 'headers',
+  },
+  'credential-missing': {
+    words: 'no header of any credential was sent',
+    remedy:
+      'Submit the job with auth_headers as notification-config prints them; check that no proxy removes them.',
+    explain: 'headers',
+  },
+  'credential-wrong': {
+    words: 'the headers match no credential of the source',
+    remedy:
+      'Compare auth_headers of the job with the credentials of the source. Explain shows which header is wrong.',
+    explain: 'headers',
+  },
+  'credential-repeated': {
+    words: 'a credential header occurs more than once',
+    remedy: 'Send each header of a credential once. A proxy in front may add its own.',
+    explain: 'headers',
+  },
+  'credential-not-yet-valid': {
+    words: 'the credential is not valid yet (notBefore)',
+    remedy: 'Change notBefore of the credential, or submit the job with a credential that is valid.',
+    explain: 'headers',
+  },
+  'credential-expired': {
+    words: 'the credential has expired (expires)',
+    remedy: 'Change expires of the credential, or submit the job with a credential that is valid.',
+    explain: 'headers',
+  },
+  'address-refused': {
+    words: 'the address is not on the allowlist of the source',
+    remedy:
+      'If the address belongs to the service, add it to allow of the source. Explain shows the address.',
+    explain: 'address',
+  },
+  'address-unreadable': {
+    words: 'the client address could not be determined',
+    remedy: 'Correct receiver.trustedProxies. Explain shows how the address is determined.',
+    explain: 'address',
+  },
+  'not-direct': {
+    words: 'the source has no credential, and the request was forwarded or came from a web page',
+    remedy: 'Configure a credential for the source: behind a load balancer it needs one.',
+    explain: 'headers',
+  },
+  'source-unknown': {
+    words: 'no source has this name',
+    remedy: 'Correct the callback URL of the job, or configure the source.',
+  },
+  'method-not-allowed': {
+    words: 'the method was neither POST nor PUT',
+    remedy: 'Set the method in notification_config of the job to post or put.',
+  },
+  'length-required': {
+    words: 'an HTTP/1.0 request had no Content-Length',
+    remedy: 'Configure the proxy in front of the receiver for HTTP/1.1.',
+  },
+  'request-malformed': {
+    words: 'the request was not valid HTTP',
+    remedy: 'Check what sends to this port, and the protocol between proxy and receiver.',
+  },
+  'head-too-slow': {
+    words: 'the headers did not arrive within receiver.headersTimeout',
+    remedy: 'Check the connection between sender and receiver.',
+  },
+  'head-too-large': {
+    words: 'the headers were larger than limits.maxHeaderBytes',
+    remedy: 'Raise limits.maxHeaderBytes, or see which proxy adds headers.',
+  },
+  'proxy-protocol': {
+    words: 'a load balancer sent the PROXY protocol',
+    remedy:
+      'Switch it off in the balancer, or put haproxy in between, which reads it and sends X-Forwarded-For.',
+  },
+  overloaded: {
+    words: 'the receiver was overloaded',
+    remedy: `${RETRIED} If this recurs, raise limits.memoryBudget or run more replicas.`,
+  },
+  draining: { words: 'the replica was shutting down', remedy: RETRIED },
+  'store-unavailable': {
+    words: 'the store was unavailable',
+    remedy: `See the Store tile of the overview. ${RETRIED}`,
+  },
+
+  // The body did not arrive, or could not be kept.
+  'body-incomplete': {
+    words: 'the sender closed the connection before the body was complete',
+    remedy:
+      'Refetch the job from the service. If this recurs, check the time-outs and size limits of the proxies in front of the receiver.',
+  },
+  'body-too-slow': {
+    words: 'the body stalled or was slower than limits.minBytesPerSecond',
+    remedy: REFETCH,
+  },
+  'body-too-large': {
+    words: 'the body was larger than maxBytes of the source',
+    remedy: 'Raise maxBytes of the source, restart, and refetch the job.',
+  },
+  'body-malformed': {
+    words: 'the body could not be decoded and was too large for quarantine',
+    remedy: REFETCH,
+  },
+  'write-race': {
+    words: 'another delivery wrote the same artefact at the same time',
+    remedy: RETRIED,
+  },
+  erased: { words: 'the job was erased before, so nothing of it was stored', remedy: null },
+
+  // The body is in quarantine.
+  'json-invalid': { words: 'the body is declared as JSON but does not parse', remedy: REFETCH },
+  'multipart-unsupported': { words: 'the body is multipart, but not form-data', remedy: REFETCH },
+  'multipart-boundary': { words: 'the multipart boundary is missing or invalid', remedy: REFETCH },
+  'multipart-header': { words: 'a part has invalid headers', remedy: REFETCH },
+  'multipart-unterminated': { words: 'the multipart body has no closing delimiter', remedy: REFETCH },
+  'multipart-unaccounted': {
+    words: 'the decoded parts do not account for all bytes of the body',
+    remedy: REFETCH,
+  },
+  'too-many-parts': {
+    words: 'the body has more parts than limits.maxParts',
+    remedy: 'Raise limits.maxParts, restart, and release the body.',
+  },
+  'encoding-unsupported': {
+    words: 'the Content-Encoding is not supported',
+    remedy: 'Refetch the job from the service, and see that no proxy encodes request bodies.',
+  },
+  'encoding-corrupt': { words: 'the compressed body is corrupt', remedy: REFETCH },
+
+  // Sign-ins to the admin port, and what was opened there.
+  'sign-in-missing': { words: 'a request to the admin API had no token', remedy: FRESH_SIGN_IN },
+  'sign-in-repeated': {
+    words: 'a request to the admin API had several tokens',
+    remedy: 'Send one Authorization header. A proxy in front may add its own.',
+  },
+  'sign-in-wrong': { words: 'a request to the admin API had an invalid token', remedy: FRESH_SIGN_IN },
+  'sign-in-ticket-wrong': {
+    words: 'a download had an invalid ticket',
+    remedy: 'Open the page of the job again: it issues a new ticket.',
+  },
+  'sign-in-ticket-expired': {
+    words: 'a download had an expired ticket',
+    remedy: 'Open the page of the job again: it issues a new ticket.',
+  },
+  'sign-in-proxy-repeated': {
+    words: 'the proxy sent the user or the groups twice',
+    remedy: 'Let the authenticating proxy replace these headers instead of adding to them.',
+  },
+  'sign-in-proxy-malformed': {
+    words: 'the proxy sent a user name that is not valid',
+    remedy: 'Let the authenticating proxy send a user name of printable ASCII characters.',
+  },
+  ticket: { words: 'a ticket was issued, which opens all artefacts of the job for an hour', remedy: null },
+
+  // Realtime sessions: how one ended before its transcript was complete.
+  'process-ended': {
+    words: 'the capturing process ended before the session',
+    remedy:
+      'The artefacts hold what was final by then. Transcribe the recording as a batch job for the rest.',
+  },
+  'audio-unreadable': {
+    words: 'the audio could not be read to its end',
+    remedy: 'Check the audio source, and capture the rest again.',
+  },
+  'duration-limit': {
+    words: 'the service reached its duration limit and ignored further audio',
+    remedy: 'Send the rest in a new session.',
+  },
+  'service-error': { words: 'the service ended the session with an error', remedy: null },
+  'socket-closed': { words: 'the connection to the service was closed', remedy: null },
+  timeout: { words: 'the service sent nothing in time', remedy: null },
+  malformed: { words: 'the service sent an invalid message', remedy: null },
+  'ended-early': { words: 'the service ended the transcript before the audio had ended', remedy: null },
+  aborted: { words: 'the session was aborted', remedy: null },
+  invalid_message: { words: 'the service did not understand a message', remedy: null },
+  invalid_model: { words: 'the language is not supported, or not for this account', remedy: null },
+  invalid_config: { words: 'the configuration has wrong or unsupported fields', remedy: null },
+  invalid_audio_type: { words: 'the audio type is unsupported, deprecated or malformed', remedy: null },
+  invalid_output_format: {
+    words: 'the output format is unsupported, deprecated or malformed',
+    remedy: null,
+  },
+  not_authorised: { words: 'the key was refused; check it, or fetch a new temporary key', remedy: null },
+  insufficient_funds: { words: 'the account cannot be charged', remedy: null },
+  not_allowed: { words: 'this user may not do that', remedy: null },
+  job_error: { words: 'the service could not work on the job; try again in some seconds', remedy: null },
+  data_error: { words: 'too much was sent at once; send smaller frames', remedy: null },
+  buffer_error: {
+    words: 'audio came faster than the service takes it; send it closer to real time',
+    remedy: null,
+  },
+  protocol_error: { words: 'a message came in the wrong order', remedy: null },
+  unknown_error: { words: 'the service failed', remedy: null },
+  invalid_language: { words: 'the language is not supported', remedy: null },
+  quota_exceeded: {
+    words: 'the quota of concurrent sessions or hours is used up; try again in some seconds',
+    remedy: null,
+  },
+  timelimit_exceeded: { words: 'the time limit of the account is used up', remedy: null },
+  idle_timeout: { words: 'no audio came for too long', remedy: null },
+  session_timeout: { words: 'the session lasted too long', remedy: null },
+
+  // Answers of the admin port.
+  'request-invalid': {
+    words: 'the request was not valid',
+    remedy: 'Correct the input that the message names and try again.',
+  },
+  'host-unknown': {
+    words: 'the host is not one of the admin port',
+    remedy: 'Use an address or an internal name, or add the name to admin.hosts.',
+  },
+  'cross-site': {
+    words: 'a page of another site may have caused the request',
+    remedy: 'Open the dashboard at its own address, not from within another page.',
+  },
+  'right-missing': {
+    words: 'the token lacks the right',
+    remedy: 'Sign in with a token that has this right, or ask the operator of the receiver for it.',
+  },
+  'scope-exceeded': {
+    words: 'the job belongs to sources too that the token may not see',
+    remedy: 'Ask an operator whose token covers every source of the job.',
+  },
+  'not-found': {
+    words: 'there is nothing of this name',
+    remedy: 'Check the id. It may have been erased, or be older than the ledger.',
+  },
+  conflict: {
+    words: 'the request conflicts with the current state',
+    remedy:
+      'If the message names a setting, set it. Otherwise reload the page: someone else or an earlier click may have done this already.',
+  },
+  'artefact-ended': {
+    words: 'the artefact ended by retention',
+    remedy: 'Keep artefacts of this kind for longer with retention, or import the file.',
+  },
+  'range-not-satisfiable': {
+    words: 'the range lies outside the artefact',
+    remedy: 'Ask for a range within the size of the artefact.',
+  },
+  'too-many-attempts': {
+    words: 'there were too many attempts',
+    remedy: 'Wait a minute before the next attempt.',
+  },
+  'service-unreachable': {
+    words: 'the speech service is unreachable',
+    remedy:
+      'Check speech.apiKey and batchUrl of the region, then run: transcript-receiver doctor. Nothing was changed.',
+  },
+  internal: {
+    words: 'an unexpected error occurred in the receiver',
+    remedy: 'See the log of the receiver: event "unexpected", at this time.',
+  },
+} as const satisfies Readonly<Record<ProblemCode, Reason>> & Readonly<Record<string, Reason>>;
+
+export type ReasonCode = keyof typeof REASONS;
+
+/** The entry of a code; null for a reason that an operator or the service wrote. */
+export function reasonOf(code: string | null | undefined): Reason | null {
+  // An own property: reasons come from untrusted input too and could be `constructor`.
+  return typeof code === 'string' && Object.hasOwn(REASONS, code) ? REASONS[code as ReasonCode] : null;
+}
+
+/** From what Explain can judge a request that was rejected with this code; null for what it does not judge. */
+export function explainFrom(code: string | null): 'address' | 'headers' | null {
+  return reasonOf(code)?.explain ?? null;
+}
+
+/** A reason as text; one that an operator or the service wrote is returned unchanged, and none is null. */
+export function reasonInWords(reason: string | null | undefined): string | null {
+  return reasonOf(reason)?.words ?? (reason || null);
+}
+
+export function remedyFor(reason: string | null | undefined): string | null {
+  return reasonOf(reason)?.remedy ?? null;
+}

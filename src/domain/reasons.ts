@@ -7,10 +7,11 @@ export interface Reason {
   /** What to do about it, in whole sentences; null where nothing has to be done. */
   readonly remedy: string | null;
   /**
-   * Whether Explain can judge the request again: `address` from what is kept of it, `headers` only with headers that nobody keeps.
+   * Whether Explain can judge the request again: `address` from what is kept of it, `forwarding` where its X-Forwarded-For is kept,
+   * `headers` only with headers that nobody keeps.
    * Absent for what Explain does not judge.
    */
-  readonly explain?: 'address' | 'headers';
+  readonly explain?: 'address' | 'forwarding' | 'headers';
 }
 
 const REFETCH = 'Refetch the job from the service.';
@@ -70,7 +71,7 @@ export const REASONS = {
   'not-direct': {
     words: 'the source has no credential, and the request was forwarded or came from a web page',
     remedy: 'Configure a credential for the source: behind a load balancer it needs one.',
-    explain: 'headers',
+    explain: 'forwarding',
   },
   'source-unknown': {
     words: 'no source has this name',
@@ -290,7 +291,7 @@ export function reasonOf(code: string | null | undefined): Reason | null {
 }
 
 /** From what Explain can judge a request that was rejected with this code; null for what it does not judge. */
-export function explainFrom(code: string | null): 'address' | 'headers' | null {
+export function explainFrom(code: string | null): NonNullable<Reason['explain']> | null {
   return reasonOf(code)?.explain ?? null;
 }
 

@@ -27,7 +27,13 @@ const TRANSCRIPT = JSON.stringify({
 /** More than the source takes. */
 const LARGE = JSON.stringify({ format: '2.9', metadata: {}, results: [], filler: 'x'.repeat(600_000) });
 
-const fixture = useDashboard({ sources: { default: { maxBytes: '512KiB' } } });
+const SECRET = 'a-secret-of-sixteen';
+const fixture = useDashboard({
+  sources: {
+    default: { maxBytes: '512KiB' },
+    guarded: { credentials: { main: { headers: [`X-T: ${SECRET}`] } } },
+  },
+});
 
 describe('a job that failed', () => {
   it('is seen, refetched, and turns good', async () => {
@@ -301,5 +307,20 @@ describe('a refusal', () => {
       .waitFor();
     await page.getByText('sources.default.credentials:').waitFor();
     await page.getByText(/X-Forwarded-For was ignored, because the peer 127.0.0.1/).waitFor();
+  });
+
+  it('for a wrong credential says so, and checks the headers that the operator adds', async () => {
+    const { page } = fixture.dashboard;
+    await sendCallback(fixture.service, 'id=j', '', { 'x-t': 'not-the-secret' }, 'guarded');
+    await fixture.dashboard.go('refusals');
+    const row = page.getByRole('row').filter({ hasText: 'guarded' });
+    await row.getByText('The headers match no credential of the source.').waitFor();
+    await row.getByRole('link', { name: 'Explain' }).click();
+    const result = page.locator('.result');
+    await result.getByText('rejected because the headers match no credential of the source').waitFor();
+    expect(await result.getByText('no header of any credential').count()).toBe(0);
+    await page.getByLabel('Headers').fill('X-T: not-the-secret');
+    await page.getByRole('button', { name: 'Explain' }).click();
+    await result.getByText('main comes closest: x-t is different').waitFor();
   });
 });

@@ -28,9 +28,10 @@ export function explainView(screen) {
       const result = h('div', { class: 'result', 'aria-live': 'polite' });
       const form = explainForm(query, result);
       const refused = query.get('refused');
-      const kept = explainFrom(refused);
-      if (kept === 'headers') result.append(headersWanted(refused));
-      if (kept === 'address') ask(form, result, addressDecision);
+      const judgedBy = explainFrom(refused);
+      if (judgedBy === 'address') ask(form, result, addressDecision);
+      else if (judgedBy === 'forwarding' && query.has('forwardedFor')) ask(form, result, decision);
+      else if (judgedBy !== null) result.append(headersWanted(refused));
       return [form, result];
     }),
   );

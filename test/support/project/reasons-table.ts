@@ -1,6 +1,10 @@
 import { REASONS, type Reason } from '../../../src/domain/reasons.js';
 
-const EXPLAIN = { address: 'runs', headers: 'with the headers of the sender' } as const;
+const EXPLAIN = {
+  address: 'runs',
+  forwarding: 'runs where `X-Forwarded-For` was kept',
+  headers: 'with the headers of the sender',
+} as const;
 
 /** The table of docs/reasons.md. */
 export function reasonsTable(): string {

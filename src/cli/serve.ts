@@ -6,7 +6,6 @@ import { isDevelopment, isProduction } from '../config/environment.js';
 import { secretValues } from '../config/secret-values.js';
 import { warningsOfProcess } from '../config/warnings.js';
 import { RIGHTS } from '../domain/rights.js';
-import { collectOnceAtRest } from '../observe/collect-once-at-rest.js';
 import { createLogger, type Logger } from '../observe/logger.js';
 import { ListenError } from '../receiver/http/listen.js';
 import { StoreError } from '../store/object-store.js';
@@ -43,7 +42,6 @@ async function serve(): Promise<void> {
   try {
     const listening = await service.start();
     announce(config, listening, adminTokens, log);
-    collectOnceAtRest();
   } catch (error) {
     onFatal(error as Error);
   }

@@ -72,5 +72,9 @@ function isGroup(schema: unknown): boolean {
 
 function shapeOf(schema: unknown): Readonly<Record<string, unknown>> {
   const group = unwrap(schema);
-  return group instanceof z.ZodObject ? group.shape : {};
+  if (!(group instanceof z.ZodObject)) return {};
+  const { catchall } = group.def;
+  return catchall === undefined || catchall instanceof z.ZodNever
+    ? group.shape
+    : { ...group.shape, '<name>': catchall };
 }

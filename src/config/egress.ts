@@ -1,3 +1,5 @@
+import type { DocumentedRegion } from '../domain/region.js';
+
 /**
  * Addresses from which the speech service sends callbacks, by region.
  * Source: the list that the service published, as of `takenOn`.
@@ -12,4 +14,4 @@ export const EGRESS = {
     us2: ['52.146.58.224', '52.146.58.159', '52.146.59.242', '52.146.59.213', '52.146.58.64'],
     au1: ['20.248.249.20', '20.248.249.47', '20.248.249.181', '20.248.249.119', '20.248.249.164'],
   },
-} as const;
+} satisfies { takenOn: string; regions: Record<DocumentedRegion, readonly string[]> };

@@ -1,4 +1,5 @@
 import { OBJECT_KINDS } from '../domain/object-kind.js';
+import { isRegionName } from '../domain/region.js';
 import { parseHeaderLine, secretPart } from '../text/header-line.js';
 import { proxyRules, scopeRules, tlsRules, tokenRules } from './admin-rules.js';
 import type { BrokenRule, RuleContext } from './broken-rule.js';
@@ -27,6 +28,7 @@ export function brokenRules(settings: Settings, context: RuleContext): BrokenRul
     ...storeRules(settings),
     ...limitRules(settings),
     ...speechRules(settings),
+    ...regionRules(settings),
     ...retentionRules(settings),
     ...sourceRules(settings),
     ...subscriberRules(settings),
@@ -133,6 +135,21 @@ function* speechRules({ speech, recovery }: Settings): Generator<BrokenRule> {
       expected: 'an address, because speech.auth is temporaryKey',
       also: [['speech', 'auth']],
     };
+  }
+}
+
+/** A region is an entry of `egress.regions`: other names are misspelt. */
+function* regionRules({ egress, speech, sources }: Settings): Generator<BrokenRule> {
+  const regions = Object.keys(egress.regions);
+  const known = `a region of egress.regions (${regions.join(', ')})`;
+  for (const name of Object.keys(speech.regions)) {
+    if (!regions.includes(name)) yield { path: ['speech', 'regions', name], expected: known };
+  }
+  for (const [source, { allow }] of Object.entries(sources)) {
+    for (const [index, entry] of allow.entries()) {
+      if (!isRegionName(entry) || regions.includes(entry)) continue;
+      yield { path: ['sources', source, 'allow', index], expected: `${known}, an address, a CIDR or any` };
+    }
   }
 }
 

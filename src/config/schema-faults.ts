@@ -44,7 +44,9 @@ function settingNames(path: SettingPath): string[] {
 }
 
 function below(schema: unknown, segment: string | number): unknown {
-  if (schema instanceof z.ZodObject) return (schema.shape as Record<string, unknown>)[segment];
+  if (schema instanceof z.ZodObject) {
+    return (schema.shape as Record<string, unknown>)[segment] ?? schema.def.catchall;
+  }
   if (schema instanceof z.ZodRecord) return schema.valueType;
   return schema instanceof z.ZodArray ? schema.element : undefined;
 }

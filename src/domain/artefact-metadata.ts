@@ -1,6 +1,6 @@
 import { type DeliveryContext, MAX_CONTEXT_VALUE, metadataName } from './context.js';
 import { ITEM_KINDS, type ItemKind, ORIGINS, type Origin } from './item.js';
-import { REGIONS } from './job.js';
+import { MAX_REGION_NAME } from './region.js';
 
 /** What the metadata of an artefact says of its delivery. */
 export interface ArtefactFacts {
@@ -71,7 +71,7 @@ export function longestMetadata(source: string, names: readonly string[]): numbe
           source,
           deliveryId: ' '.repeat(26),
           receivedAt: new Date(0).toISOString(),
-          region: ' '.repeat(longest(REGIONS)),
+          region: ' '.repeat(MAX_REGION_NAME),
           origin: ORIGINS[0],
           context: null,
           traceparent: ' '.repeat(55),

@@ -16,11 +16,3 @@ export function isJobId(text: string): boolean {
 export function isCallbackStatus(text: string): boolean {
   return STATUS_TOKEN.test(text);
 }
-
-/** Regions of the batch API. All requests of a job go to the region that made it. */
-export const REGIONS = ['eu1', 'eu2', 'us1', 'us2', 'au1'] as const;
-export type Region = (typeof REGIONS)[number];
-
-export function isRegion(text: string): text is Region {
-  return (REGIONS as readonly string[]).includes(text);
-}

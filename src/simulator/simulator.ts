@@ -60,7 +60,7 @@ export type {
 } from './simulator-interface.js';
 export { scaledTiming, type Timing } from './timing.js';
 
-/** The batch regions (docs/service-interface.md#regions). */
+/** The batch regions (docs/service-interface.md#regions); others can be simulated by name. */
 export const SIMULATED_REGIONS = ['eu1', 'eu2', 'us1', 'us2', 'au1'] as const;
 
 const WEEK_MS = 7 * 24 * 3600 * 1000;

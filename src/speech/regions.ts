@@ -1,23 +1,24 @@
-import { isRegion, REGIONS, type Region } from '../domain/job.js';
 import { SpeechError } from './speech-error.js';
 
 /** Addresses of the jobs API by region, without `/v2`; null or absent for regions not in use. */
 export type RegionAddresses = Readonly<
-  Partial<Record<Region, { readonly batchUrl?: string | URL | null | undefined }>>
+  Record<string, { readonly batchUrl?: string | URL | null | undefined }>
 >;
 
-/** Regions that have an address, in the order of docs/service-interface.md. */
-export function configuredRegions(addresses: RegionAddresses): Region[] {
-  return REGIONS.filter((region) => addresses[region]?.batchUrl);
+/** Regions that have an address. */
+export function configuredRegions(addresses: RegionAddresses): string[] {
+  return Object.keys(addresses).filter((region) => addresses[region]?.batchUrl);
 }
 
-/** The region's address. Throws `SpeechError` of kind `configuration` with the known regions. */
+/** The region's address. Throws `SpeechError` of kind `configuration` with the regions that have one. */
 export function batchAddress(region: string, addresses: RegionAddresses): URL {
-  if (!isRegion(region)) {
-    throw fault(`${JSON.stringify(region)} is no region; there are ${REGIONS.join(', ')}`);
+  const configured = configuredRegions(addresses);
+  const address = configured.includes(region) ? addresses[region]?.batchUrl : null;
+  if (!address) {
+    const others =
+      configured.length === 0 ? 'no region has one' : `regions with one are ${configured.join(', ')}`;
+    throw fault(`no batchUrl is configured for region ${JSON.stringify(region)}; ${others}`);
   }
-  const address = addresses[region]?.batchUrl;
-  if (!address) throw fault(`no batchUrl is configured for region ${region}`);
   return webAddress(address, `batchUrl of region ${region}`);
 }
 

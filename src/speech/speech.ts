@@ -1,5 +1,4 @@
 import { Agent, type Dispatcher } from 'undici';
-import type { Region } from '../domain/job.js';
 import { type Clock, systemClock } from '../time/clock.js';
 import { createJobsClient, DEFAULT_PATHS, type JobPaths, type JobsClient } from './batch/jobs-client.js';
 import { createRateLimiter } from './http/rate-limiter.js';
@@ -10,7 +9,6 @@ import { createKeysClient, type KeysClient } from './keys/keys-client.js';
 import { batchAddress, configuredRegions, type RegionAddresses, webAddress } from './regions.js';
 import { SpeechError } from './speech-error.js';
 
-export type { Region } from '../domain/job.js';
 export type { Clock } from '../time/clock.js';
 export type { Backoff } from '../time/retry.js';
 export type { JobMedia } from './batch/job-form.js';
@@ -58,7 +56,7 @@ export interface SpeechOptions {
 
 export interface SpeechClients {
   /** Regions with an address. */
-  readonly regions: readonly Region[];
+  readonly regions: readonly string[];
   /** Client of the key service. Throws `SpeechError` (`configuration`) without `keysUrl` or API key. */
   keys(): KeysClient;
   /** Client of a region; the same one every time. Throws `SpeechError` (`configuration`) for regions unknown or without address. */
@@ -115,7 +113,7 @@ export function createSpeechClients(options: SpeechOptions): SpeechClients {
       const known = clients.get(region);
       if (known) return known;
       const made = createJobsClient({
-        region: region as Region,
+        region,
         batchUrl: batchAddress(region, options.regions),
         paths: { ...DEFAULT_PATHS, ...options.paths },
         transport: transportWith(credentials()),

@@ -1,6 +1,7 @@
 import { InvalidArgumentError } from 'commander';
+import { EXPECTED_REGION_NAME, isRegionName } from '../../domain/region.js';
 import type { Fault } from '../../simulator/faults.js';
-import { SIMULATED_REGIONS, type SimulatorOptions } from '../../simulator/simulator.js';
+import type { SimulatorOptions } from '../../simulator/simulator.js';
 import { CONTENT_TOKENS } from '../../speech/wire.js';
 import { readShare, readWhole } from '../shared/read-number.js';
 
@@ -59,9 +60,7 @@ export function readFault(text: string): Fault {
 
 export function readRegion(text: string): Record<string, number> {
   const [name = '', port = '0'] = text.split('=', 2);
-  if (!(SIMULATED_REGIONS as readonly string[]).includes(name)) {
-    throw new InvalidArgumentError(`"${name}" is not one of ${SIMULATED_REGIONS.join(', ')}.`);
-  }
+  if (!isRegionName(name)) throw new InvalidArgumentError(`"${name}" is not ${EXPECTED_REGION_NAME}.`);
   return { [name]: readPort(port) };
 }
 

@@ -4,6 +4,7 @@ import { CONTENT_TOKENS } from '../../speech/wire.js';
 import { EGRESS } from '../egress.js';
 import { named, optional, required, section, setting } from '../setting.js';
 import * as types from '../value-types.js';
+import { byRegion } from './by-region.js';
 import { NAME, NAME_EXPECTED } from './names.js';
 
 const credential = z.strictObject({
@@ -66,13 +67,8 @@ export const sources = setting(
   'Callback endpoints /callbacks/<name>. A source set to null is removed. Outside production, when no source is configured, there is a source named default for this machine; in production there is no built-in source.',
 );
 
-const egressRegion = (region: keyof typeof EGRESS.regions) =>
-  setting(
-    z.array(types.range()),
-    'list of CIDRs or addresses',
-    [...EGRESS.regions[region]],
-    `Addresses of ${region.toUpperCase()}.`,
-  );
+const RANGES = 'list of CIDRs or addresses';
+const ranges = z.array(types.range());
 
 export const egress = section(
   'Addresses from which the service sends callbacks; listed in config/egress.yaml.',
@@ -83,12 +79,14 @@ export const egress = section(
       EGRESS.takenOn,
       'Date on which the service published this list.',
     ),
-    regions: section('Addresses by region; a list replaces the one it overrides.', {
-      eu1: egressRegion('eu1'),
-      eu2: egressRegion('eu2'),
-      us1: egressRegion('us1'),
-      us2: egressRegion('us2'),
-      au1: egressRegion('au1'),
-    }),
+    regions: byRegion(
+      'Addresses by region; a list replaces the one it overrides. An entry of another name adds a region.',
+      (region) => setting(ranges, RANGES, EGRESS.regions[region], `Addresses of ${region.toUpperCase()}.`),
+      required(
+        z.array(types.range()),
+        RANGES,
+        'Addresses of a region of the service that is not listed above.',
+      ),
+    ),
   },
 );

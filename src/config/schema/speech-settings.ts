@@ -1,14 +1,15 @@
 import { optional, section, setting } from '../setting.js';
 import * as types from '../value-types.js';
+import { byRegion } from './by-region.js';
 
 const DAY = 86_400_000;
 
-const batchRegion = (name: string) =>
-  section(`Batch region ${name.toUpperCase()}.`, {
+const batchRegion = (region: string) =>
+  section(`Batch region ${region}.`, {
     batchUrl: optional(
       types.url(['http:', 'https:']),
       'address',
-      `Address of the jobs API in ${name.toUpperCase()}, without /v2.`,
+      `Address of the jobs API in ${region}, without /v2.`,
     ),
   });
 
@@ -29,13 +30,11 @@ export const speech = section("The speech service's own API, for recovery and re
   ),
   temporaryKeyTtl: setting(types.duration(60_000, DAY), 'duration', '10m', 'Lifetime of temporary keys.'),
   keysUrl: optional(types.url(['http:', 'https:']), 'address', 'Address of the key service.'),
-  regions: section('Batch endpoints; a region without an address is not used.', {
-    eu1: batchRegion('eu1'),
-    eu2: batchRegion('eu2'),
-    us1: batchRegion('us1'),
-    us2: batchRegion('us2'),
-    au1: batchRegion('au1'),
-  }),
+  regions: byRegion(
+    'Batch endpoints; a region without an address is not used.',
+    (region) => batchRegion(region.toUpperCase()),
+    batchRegion('`<name>`, which `egress.regions` adds'),
+  ),
   realtime: section('Realtime hosts.', {
     global: realtimeHost('nearest region'),
     eu: realtimeHost('EU1'),

@@ -1,4 +1,3 @@
-import type { Region } from '../../domain/job.js';
 import { Problem } from '../../domain/problem.js';
 import type { RequestHeaders } from '../request-headers.js';
 import { type Allowlist, compileAllowlist, type EgressTable } from './allowlist.js';
@@ -36,7 +35,7 @@ export interface AccessDecision {
   readonly problem: Problem | null;
   /** Canonical; null when it cannot be read. */
   readonly clientIp: string | null;
-  readonly region: Region | null;
+  readonly region: string | null;
   /** The entry of `allow` that admitted the address. */
   readonly rule: string | null;
   /** Name of the credential that matched, also when it is expired or not valid yet. */

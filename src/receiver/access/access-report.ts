@@ -1,4 +1,3 @@
-import { isRegion } from '../../domain/job.js';
 import { parseRange, sharedBits } from '../../text/ip-address.js';
 import type { AccessCheck, AccessDecision, AccessRequest, AccessRules } from './access-check.js';
 import type { EgressTable } from './allowlist.js';
@@ -58,7 +57,7 @@ interface Range {
 /** The ranges that an allowlist admits, with the entry that each comes from. */
 function rangesOf(allow: readonly string[], egress: EgressTable): Range[] {
   return allow.flatMap((entry) => {
-    const ranges = isRegion(entry) ? egress[entry] : entry === 'any' ? [] : [entry];
+    const ranges = egress[entry] ?? (entry === 'any' ? [] : [entry]);
     return ranges.flatMap((range) => {
       const parsed = parseRange(range);
       return 'fault' in parsed ? [] : [{ entry, cidr: parsed.cidr }];

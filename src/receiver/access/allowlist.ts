@@ -1,16 +1,15 @@
-import { isRegion, REGIONS, type Region } from '../../domain/job.js';
 import { normaliseAddress } from '../../text/ip-address.js';
 import { compileRanges, memoised, type RangeMatcher } from './range-matcher.js';
 
 /** Addresses the service sends from, by region: entries are addresses or CIDRs. */
-export type EgressTable = Readonly<Record<Region, readonly string[]>>;
+export type EgressTable = Readonly<Record<string, readonly string[]>>;
 
 export interface AddressDecision {
   readonly allowed: boolean;
   /** The entry of `allow` that admitted the address, as configured. */
   readonly rule: string | null;
   /** Region of the address, also when another rule admitted it. It later selects the API endpoint. */
-  readonly region: Region | null;
+  readonly region: string | null;
 }
 
 /** Checks one client address. A text that is not exactly one IP address is not allowed. */
@@ -18,13 +17,13 @@ export type Allowlist = (address: string) => AddressDecision;
 
 interface Rule {
   readonly entry: string;
-  readonly admits: (address: string, region: Region | null) => boolean;
+  readonly admits: (address: string, region: string | null) => boolean;
 }
 
 /** Compiles a source's `allow`: region names, addresses, CIDRs, `any`. @throws an error that names the invalid entries */
 export function compileAllowlist(allow: readonly string[], egress: EgressTable): Allowlist {
   const regionOf = compileEgress(egress);
-  const rules = allow.map(compileRule);
+  const rules = allow.map((entry) => compileRule(entry, egress));
   const decide = memoised((address): AddressDecision => {
     const region = regionOf(address);
     const rule = rules.find(({ admits }) => admits(address, region));
@@ -37,14 +36,14 @@ export function compileAllowlist(allow: readonly string[], egress: EgressTable):
 }
 
 /** Finds the region of an address; the first one when two regions share the address. */
-export function compileEgress(egress: EgressTable): (address: string) => Region | null {
-  const matchers = REGIONS.map((region) => [region, compileRanges(egress[region])] as const);
+export function compileEgress(egress: EgressTable): (address: string) => string | null {
+  const matchers = Object.entries(egress).map(([region, ranges]) => [region, compileRanges(ranges)] as const);
   return (address) => matchers.find(([, matches]) => matches(address) !== null)?.[0] ?? null;
 }
 
-function compileRule(entry: string): Rule {
+function compileRule(entry: string, egress: EgressTable): Rule {
   if (entry === 'any') return { entry, admits: () => true };
-  if (isRegion(entry)) return { entry, admits: (_, region) => region === entry };
+  if (Object.hasOwn(egress, entry)) return { entry, admits: (_, region) => region === entry };
   const matches: RangeMatcher = compileRanges([entry]);
   return { entry, admits: (address) => matches(address) !== null };
 }

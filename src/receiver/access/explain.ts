@@ -1,4 +1,3 @@
-import type { Region } from '../../domain/job.js';
 import { Problem } from '../../domain/problem.js';
 import { REASONS } from '../../domain/reasons.js';
 import type { RequestHeaders } from '../request-headers.js';
@@ -24,7 +23,7 @@ export interface Explanation {
   /** For the operator, with details that the sender does not get. */
   readonly reason: string;
   readonly clientIp: string | null;
-  readonly region: Region | null;
+  readonly region: string | null;
   readonly rule: string | null;
   readonly credential: string | null;
   /** Every check, also those after the first that fails: what came closest, and what would have to change. */

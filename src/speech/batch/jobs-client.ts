@@ -1,4 +1,4 @@
-import { isJobId, type Region } from '../../domain/job.js';
+import { isJobId } from '../../domain/job.js';
 import type { Download } from '../http/download.js';
 import type { SpeechRequest, Transport } from '../http/transport.js';
 import { SpeechError } from '../speech-error.js';
@@ -45,7 +45,7 @@ export interface ListOptions {
  * never concluded from a proxy's page.
  */
 export interface JobsClient {
-  readonly region: Region;
+  readonly region: string;
   /** The list from new to old, page by page, without duplicates or gaps at page borders. */
   list(options?: ListOptions): AsyncIterable<JobPage>;
   record(jobId: string, signal?: AbortSignal): Promise<JobRecord>;
@@ -77,7 +77,7 @@ export interface JobsClient {
 }
 
 export interface JobsClientOptions {
-  readonly region: Region;
+  readonly region: string;
   readonly batchUrl: URL;
   readonly paths: JobPaths;
   readonly transport: Transport;

@@ -74,8 +74,8 @@ describe('reconcile on the command line', () => {
   });
 
   it.each([
-    [['--region', 'mars1'], {}, /"mars1" is no region; there are eu1/],
-    [['--region', 'eu2'], {}, /no batchUrl is configured for region eu2/],
+    [['--region', 'mars1'], {}, /for region "mars1"; regions with one are eu1/],
+    [['--region', 'eu2'], {}, /no batchUrl is configured for region "eu2"/],
     [['--source', 'nobody'], {}, /unknown source nobody; configured sources are default/],
     [['--since', 'yesterday'], {}, /--since expects/],
     [['--since', '2199-01-01T00:00:00Z'], {}, /--since .* is in the future/],

@@ -115,7 +115,7 @@ describe('simulate', () => {
     ['--fault', 'drop=2'],
     ['--fault', 'constructor=1'],
     ['--contents', 'pdf'],
-    ['--region', 'mars=0'],
+    ['--region', 'Mars=0'],
     ['--region', 'eu1=65536'],
     ['--keys-port', '65536'],
     ['--realtime-port', '65536'],

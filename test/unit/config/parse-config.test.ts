@@ -50,6 +50,19 @@ describe('parseConfig', () => {
     expect(config.recovery).toMatchObject({ interval: 900_000, window: 172_800_000 });
   });
 
+  it('adds a region beside the documented ones', () => {
+    const { egress, speech } = parseConfig({
+      egress: { regions: { eu3: ['192.0.2.1'], eu1: ['192.0.2.2'] } },
+      speech: { regions: { eu3: { batchUrl: 'https://eu3.example' } } },
+      ...source({ allow: ['eu3'] }),
+    });
+    expect(Object.keys(egress.regions)).toEqual(['eu1', 'eu2', 'us1', 'us2', 'au1', 'eu3']);
+    expect(egress.regions).toMatchObject({ eu1: ['192.0.2.2/32'], eu3: ['192.0.2.1/32'] });
+    expect(egress.regions.us1).toHaveLength(5);
+    expect(speech.regions.eu3).toEqual({ batchUrl: 'https://eu3.example' });
+    expect(speech.regions.eu1).toEqual({ batchUrl: null });
+  });
+
   it('is frozen to the bottom', () => {
     const config: Config = parseConfig({});
     expect(() => Object.assign(config, { log: null })).toThrow(TypeError);
@@ -306,7 +319,36 @@ describe('parseConfig', () => {
       { limits: { quarantineBytes: '65MiB' } },
       /at most limits\.memoryBudget/,
     ],
-    ['an unknown region', source({ allow: ['eu9'] }), /^sources\.default\.allow\[0\]: found "eu9"/],
+    [
+      'an unknown region',
+      source({ allow: ['eu9'] }),
+      /^sources\.default\.allow\[0\]: found "eu9", .*egress\.regions \(eu1, eu2, us1, us2, au1\), an address/,
+    ],
+    [
+      'an address of a region that has no entry in egress.regions',
+      { speech: { regions: { eu9: { batchUrl: 'http://a' } } } },
+      /^speech\.regions\.eu9: .*expected a region of egress\.regions \(eu1, eu2, us1, us2, au1\)$/,
+    ],
+    [
+      'a name that no region can have',
+      { egress: { regions: { EU3: ['192.0.2.1'] } } },
+      /^egress\.regions\.EU3: found that name, expected a region name: /,
+    ],
+    [
+      'a region with the name of an entry of allow',
+      { egress: { regions: { any: ['192.0.2.1'] } } },
+      /^egress\.regions\.any: found that name/,
+    ],
+    [
+      'a wrong address of a new region',
+      { egress: { regions: { eu3: ['1.2.3'] } } },
+      /^egress\.regions\.eu3\[0\]: /,
+    ],
+    [
+      'a misspelt setting of a new region',
+      { egress: { regions: { eu3: [] } }, speech: { regions: { eu3: { batchurl: 'http://a' } } } },
+      /^speech\.regions\.eu3\.batchurl: .*did you mean batchUrl/,
+    ],
     ['joined ranges', source({ allow: ['10.0.0.0/8, 11.0.0.0/8'] }), /one entry each/],
     ['an octal address', source({ allow: ['012.0.0.1'] }), /leading zeros/],
     [

@@ -96,7 +96,7 @@ describe('the metadata of an artefact with a context', () => {
   it('is at most as long as the configuration counts', () => {
     const names = ['call', 'customer'];
     const context = { call: 'x'.repeat(128), customer: 'y'.repeat(128) };
-    const facts = { ...FACTS, origin: 'callback', context } as const;
+    const facts = { ...FACTS, origin: 'callback', region: 'a-region-of-16-c', context } as const;
     const short = { fileName: 'f'.repeat(32), partName: 'p'.repeat(32) };
     expect(longestMetadata('source', names)).toBe(bytesOf(artefactMetadata(facts, { ...ITEM, ...short })));
   });

@@ -10,12 +10,24 @@ describe('regions', () => {
         eu1: { batchUrl: 'http://a' },
         au1: { batchUrl: null },
       }),
-    ).toEqual(['eu1', 'us1']);
+    ).toEqual(['us1', 'eu1']);
   });
 
-  it('unknown are named together with the known ones', () => {
-    expect(() => batchAddress('eu9', {})).toThrow('"eu9" is no region; there are eu1, eu2, us1, us2, au1');
-    expect(() => batchAddress('eu2', {})).toThrow('no batchUrl is configured for region eu2');
+  it('unknown are named together with those that have an address', () => {
+    expect(() => batchAddress('eu9', {})).toThrow(
+      'no batchUrl is configured for region "eu9"; no region has one',
+    );
+    const addresses = {
+      eu1: { batchUrl: 'http://a' },
+      eu3: { batchUrl: 'http://b' },
+      us1: { batchUrl: null },
+    };
+    for (const region of ['eu9', 'us1', 'constructor']) {
+      expect(() => batchAddress(region, addresses)).toThrow(
+        `no batchUrl is configured for region "${region}"; regions with one are eu1, eu3`,
+      );
+    }
+    expect(batchAddress('eu3', addresses).href).toBe('http://b/');
   });
 
   it.each(['ftp://a', 'a', 'http://user:secret@a', 'http://a/?token=secret'])(

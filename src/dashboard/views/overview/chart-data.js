@@ -4,7 +4,8 @@ import { outcomeOf } from '../../lib/text/ledger-terms.js';
 /** @import { Summary } from '../../lib/api/api-answers.js' */
 
 /**
- * @typedef {{name: string, label: string, values: (number | null)[]}} ChartSeries
+ * @typedef {{name: string, colour: string, label: string, values: (number | null)[]}} ChartSeries `colour` is the rest of the name
+ *   of a variable that begins with `--series-`
  * @typedef {object} Chart
  * @property {'outcomes' | 'regions' | 'latency' | 'volume'} id
  * @property {string} title
@@ -32,7 +33,9 @@ const STACK = [
   'unrecoverable',
   'failed',
 ];
+/** Regions with a colour of their own; those that the configuration adds share others. */
 const REGIONS = ['eu1', 'eu2', 'us1', 'us2', 'au1'];
+const COLOURS_OF_ADDED = ['region-6', 'region-7', 'region-8'];
 
 export const DAY = { name: '24h', label: '24 hours', ms: 24 * 3_600_000, buckets: 96 };
 /** Time ranges to choose from. */
@@ -65,7 +68,7 @@ export function chartData({ buckets, total, gaps }) {
       empty: `No deliveries ${none}.`,
       kind: 'bars',
       show: (n) => count(n),
-      series: counted(buckets, total, 'regions', REGIONS, (name) => (name === 'none' ? 'no region' : name)),
+      series: regionSeries(buckets, total),
     },
     {
       id: 'latency',
@@ -81,7 +84,14 @@ export function chartData({ buckets, total, gaps }) {
       empty: `No bytes received ${none}.`,
       kind: 'bars',
       show: bytes,
-      series: [{ name: 'volume', label: 'Bytes received', values: buckets.map((bucket) => bucket.bytes) }],
+      series: [
+        {
+          name: 'volume',
+          colour: 'volume',
+          label: 'Bytes received',
+          values: buckets.map((bucket) => bucket.bytes),
+        },
+      ],
     },
   ];
   return charts.map((chart) => ({ ...chart, times }));
@@ -95,9 +105,24 @@ function counted(buckets, total, field, order, labelOf) {
   const names = Object.keys(total[field]).sort((a, b) => placeOf(a, order) - placeOf(b, order));
   return names.map((name) => ({
     name,
+    colour: name,
     label: labelOf(name),
     values: buckets.map(({ [field]: counts }) => (Object.hasOwn(counts, name) ? (counts[name] ?? 0) : 0)),
   }));
+}
+
+/** @param {Summary['buckets']} buckets @param {Summary['total']} total @returns {ChartSeries[]} */
+function regionSeries(buckets, total) {
+  const added = Object.keys(total.regions)
+    .filter((name) => name !== 'none' && !REGIONS.includes(name))
+    .sort();
+  const order = [...REGIONS, ...added];
+  const series = counted(buckets, total, 'regions', order, (name) => (name === 'none' ? 'no region' : name));
+  return series.map((each) => {
+    const place = added.indexOf(each.name);
+    const colour = COLOURS_OF_ADDED[place % COLOURS_OF_ADDED.length];
+    return place < 0 || colour === undefined ? each : { ...each, colour };
+  });
 }
 
 /** @param {string} name @param {readonly string[]} order */
@@ -111,8 +136,8 @@ function latency(buckets) {
   /** @param {'p50' | 'p95'} figure */
   const of = (figure) => buckets.map(({ duration }) => duration?.[figure] ?? null);
   return [
-    { name: 'p50', label: 'Median', values: of('p50') },
-    { name: 'p95', label: '95th percentile', values: of('p95') },
+    { name: 'p50', colour: 'p50', label: 'Median', values: of('p50') },
+    { name: 'p95', colour: 'p95', label: '95th percentile', values: of('p95') },
   ];
 }
 

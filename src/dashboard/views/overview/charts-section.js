@@ -57,8 +57,8 @@ function plot(chart, range) {
     h(
       'ul',
       { class: 'legend' },
-      series.map(({ name, label }) =>
-        h('li', { 'data-series': name }, h('span', { class: 'swatch' }), label),
+      series.map(({ colour, label }) =>
+        h('li', { 'data-series': colour }, h('span', { class: 'swatch' }), label),
       ),
     ),
     h('div', {

@@ -137,8 +137,8 @@ function stepFor(max, increments) {
 /**
  * @param {HTMLElement} host @param {Chart['kind']} kind @param {ChartSeries} series @returns {uPlot.Series}
  */
-function seriesOf(host, kind, { name }) {
-  const stroke = colour(host, `--series-${name}`) || colour(host, '--series-other');
+function seriesOf(host, kind, { name, colour: variable }) {
+  const stroke = colour(host, `--series-${variable}`) || colour(host, '--series-other');
   if (kind === 'lines')
     return {
       stroke,

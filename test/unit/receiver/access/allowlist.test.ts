@@ -19,6 +19,12 @@ describe('compileAllowlist', () => {
     expect(check('192.0.2.3')).toEqual({ allowed: false, rule: null, region: null });
   });
 
+  it('admits by a region that the configuration adds', () => {
+    const check = compileAllowlist(['eu3'], { ...egress, eu3: ['203.0.113.0/28'] });
+    expect(check('203.0.113.5')).toEqual({ allowed: true, rule: 'eu3', region: 'eu3' });
+    expect(check('203.0.113.16')).toEqual({ allowed: false, rule: null, region: null });
+  });
+
   it('finds the region of an address whichever rule admits it, and of one it refuses', () => {
     expect(compileAllowlist(['192.0.2.0/24', 'eu1'], egress)('192.0.2.1')).toEqual({
       allowed: true,

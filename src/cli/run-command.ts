@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { ConfigError } from '../config/config-error.js';
 import { nearest } from '../config/nearest.js';
+import { terminalText } from '../text/terminal-text.js';
 import { completeHelp } from './help-pages.js';
 import { packageVersion } from './package-version.js';
 import { EXIT, UsageError } from './shared/exit-codes.js';
@@ -131,6 +132,7 @@ function exitByThrowing(command: Command): void {
 function exitCodeOf(error: unknown): number {
   // commander has printed the message.
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
-  process.stderr.write(`transcript-receiver: ${error instanceof Error ? error.message : String(error)}\n`);
+  const message = error instanceof Error ? error.message : String(error);
+  process.stderr.write(`transcript-receiver: ${terminalText(message)}\n`);
   return error instanceof ConfigError || error instanceof UsageError ? EXIT.usage : EXIT.failed;
 }

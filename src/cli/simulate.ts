@@ -4,6 +4,7 @@ import { configFault } from '../simulator/jobs/job-config.js';
 import { type Load, runLoad, type SettledJob } from '../simulator/run-load.js';
 import { createSimulator, type Simulator } from '../simulator/simulator.js';
 import { scaledTiming } from '../simulator/timing.js';
+import { terminalText } from '../text/terminal-text.js';
 import { UsageError } from './shared/exit-codes.js';
 import { readPositive, readShare, readWhole } from './shared/read-number.js';
 import { repeatable } from './shared/repeatable.js';
@@ -184,7 +185,8 @@ function addresses(simulator: Simulator): Record<string, unknown> {
 function print(options: SimulateOptions, event: string, fields: Record<string, unknown>): void {
   if (options.json) return console.log(JSON.stringify({ event, ...fields }));
   const words = Object.entries(fields).map(([name, value]) => `${name}=${plain(value)}`);
-  console.log(event === 'started' ? `started\n  ${words.join('\n  ')}` : `${event}  ${words.join('  ')}`);
+  const text = event === 'started' ? `started\n  ${words.join('\n  ')}` : `${event}  ${words.join('  ')}`;
+  console.log(terminalText(text));
 }
 
 function plain(value: unknown): string {

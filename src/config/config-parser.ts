@@ -36,10 +36,38 @@ function parseYaml(content: string): unknown {
   const document = parseDocument(content, options);
   const [error] = document.errors;
   const duplicate = duplicateKey(document);
-  if (error === undefined && duplicate === null) return document.toJS();
-  const { line, col } = lineCounter.linePos(error?.pos[0] ?? duplicate ?? 0);
+  if (error === undefined && duplicate === null) return contentOf(document, lineCounter);
   const what = error?.code.toLowerCase().replaceAll('_', ' ') ?? 'duplicate key';
-  throw new Error(`line ${line}, column ${col}: ${what}`);
+  throw faultAt(lineCounter, error?.pos[0] ?? duplicate ?? 0, what);
+}
+
+function contentOf(document: Document.Parsed, lineCounter: LineCounter): unknown {
+  const place = unresolvedAlias(document);
+  if (place !== null)
+    throw faultAt(lineCounter, place, 'an alias without its anchor; quote a text that begins with *');
+  try {
+    return document.toJS();
+  } catch {
+    throw new Error('aliases or merge keys that cannot be resolved');
+  }
+}
+
+function faultAt(lineCounter: LineCounter, offset: number, what: string): Error {
+  const { line, col } = lineCounter.linePos(offset);
+  return new Error(`line ${line}, column ${col}: ${what}`);
+}
+
+/** Offset of the first alias that names no anchor before it; null when all do. */
+function unresolvedAlias(document: Document.Parsed): number | null {
+  let place: number | null = null;
+  visit(document, {
+    Alias(_key, alias) {
+      if (alias.resolve(document) !== undefined) return undefined;
+      place = alias.range?.[0] ?? 0;
+      return visit.BREAK;
+    },
+  });
+  return place;
 }
 
 /** Offset of the second of two equal keys of one map; null when all keys differ. */

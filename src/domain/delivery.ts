@@ -44,6 +44,7 @@ export const LEDGER_OUTCOMES = [
   'read',
   'signed-in',
   'sign-in-failed',
+  'credential-checked',
 ] as const;
 export type LedgerOutcome = (typeof LEDGER_OUTCOMES)[number] | (string & {});
 

@@ -146,7 +146,13 @@ const DAY = 24 * 3_600_000;
 /** The share of the failing jobs in `maxBytes`; the rest is the window's. */
 const PAST_SHARE = 0.25;
 /** Outcomes of lines that tell of no delivery. */
-const OTHER_OUTCOMES: readonly string[] = ['read', 'signed-in', 'sign-in-failed', 'ended'];
+const OTHER_OUTCOMES: readonly string[] = [
+  'read',
+  'signed-in',
+  'sign-in-failed',
+  'credential-checked',
+  'ended',
+];
 
 export function createLedgerView(options: LedgerViewOptions): LedgerView {
   const { store, clock = Date.now, windowMs = 7 * DAY, retention = 7 * DAY, patience = 600 } = options;

@@ -16,7 +16,16 @@ export interface ContentRead {
   readonly item: Omit<LedgerItem, 'outcome'> | null;
 }
 
-/** Records in the ledger who used the admin port to look at content, and who signed in. */
+/** A credential that an operator had checked. */
+export interface CredentialCheck {
+  readonly access: Access;
+  readonly peer: string | null;
+  readonly source: string;
+  /** Whether it is one of the source, and valid. */
+  readonly passed: boolean;
+}
+
+/** Records in the ledger who used the admin port to look at content or to check a credential, and who signed in. */
 export interface AccessLedger {
   /**
    * Resolves when the ledger holds a line of this read. Rejects with `StoreError` when it cannot be written: then nothing may be
@@ -24,6 +33,8 @@ export interface AccessLedger {
    * for many ranges.
    */
   read(read: ContentRead): Promise<void>;
+  /** Resolves when the ledger holds a line of this check. Rejects with `StoreError`: then the result may not be told. */
+  credentialChecked(check: CredentialCheck): Promise<void>;
   /** Records the first use of a token from an address within an hour. Never rejects: it must not delay anything. */
   signedIn(access: Access, peer: string | null): void;
   /** Records at most one failure a minute of each cause, so that strangers cannot fill the ledger. */
@@ -57,6 +68,13 @@ export function createAccessLedger(
         ),
       );
     },
+    credentialChecked: ({ access: { actor }, peer, source, passed }) =>
+      ledger.append(
+        accessLine(clock(), {
+          ...{ actor, source, clientIp: peer, method: 'POST', outcome: 'credential-checked' },
+          reason: passed ? null : 'credential-invalid',
+        }),
+      ),
     signedIn({ actor }, peer) {
       // Whoever has one token can come from any number of addresses.
       if (signIns.isFull()) return;

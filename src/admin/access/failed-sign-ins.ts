@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Problem, type ProblemCode } from '../../domain/problem.js';
 import type { SignInFailure } from '../../observe/sign-in-metrics.js';
 import { distinctHeaders } from '../../receiver/http/distinct-headers.js';
+import { createAttemptCounter } from './attempt-counter.js';
 
 export interface FailedSignIn {
   /** What was wrong; never the token itself. */
@@ -36,9 +37,6 @@ export interface FailedSignInsOptions {
   readonly onFailure?: (failure: FailedSignIn) => void;
 }
 
-const MINUTE = 60_000;
-/** Peers whose failures are counted at a time; beyond that the oldest entry is dropped. */
-const MAX_PEERS = 1000;
 /** Delayed answers at a time; each holds a connection. */
 const MAX_HELD = 256;
 
@@ -50,19 +48,8 @@ const MAX_HELD = 256;
 export function createFailedSignIns(options: FailedSignInsOptions) {
   const { clock = Date.now, attemptsPerMinute = 100, holdMs = 1000, onFailure = () => {} } = options;
   const { clientOf = ({ socket }: IncomingMessage) => socket.remoteAddress ?? null } = options;
-  const failures = new Map<string, { readonly since: number; count: number }>();
+  const failures = createAttemptCounter(clock);
   let held = 0;
-
-  function countOf(peer: string): number {
-    const now = clock();
-    const known = failures.get(peer);
-    const entry = known && now - known.since < MINUTE ? known : { since: now, count: 0 };
-    entry.count += 1;
-    failures.set(peer, entry);
-    const [oldest] = failures.keys();
-    if (failures.size > MAX_PEERS && oldest !== undefined) failures.delete(oldest);
-    return entry.count;
-  }
 
   async function hold(): Promise<void> {
     held += 1;
@@ -75,7 +62,7 @@ export function createFailedSignIns(options: FailedSignInsOptions) {
     refuse(request: IncomingMessage, cause: SignInFailure, detail: string): never {
       const peer = clientOf(request);
       onFailure({ cause, peer, userAgent: distinctHeaders(request)['user-agent']?.[0] ?? null });
-      if (countOf(peer ?? '') <= attemptsPerMinute) {
+      if (failures.count(peer ?? '') <= attemptsPerMinute) {
         throw new SignInRefusal('credential-invalid', detail, Promise.resolve());
       }
       const message = 'Too many requests without a valid token; try again in a minute.';

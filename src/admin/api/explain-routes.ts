@@ -1,16 +1,27 @@
 import { z } from 'zod';
 import { Problem } from '../../domain/problem.js';
 import { isInScope } from '../../domain/rights.js';
-import { explain } from '../../receiver/access/explain.js';
+import { type Explanation, explain } from '../../receiver/access/explain.js';
 import type { Source } from '../../receiver/access/sources.js';
 import { defaultSource } from '../../repair/default-source.js';
 import { text } from '../../text/read-input.js';
+import type { Access } from '../access/access.js';
+import type { AccessLedger } from '../access/access-ledger.js';
+import { createAttemptCounter } from '../access/attempt-counter.js';
 import { type AdminRoute, adminRoute, ok } from './admin-route.js';
 import { explanationSchema } from './answers/explanation.js';
 
 export interface ExplainRouteParts {
-  readonly sources: ReadonlyMap<string, Pick<Source, 'checkAccess' | 'reportAccess'>>;
+  readonly sources: ReadonlyMap<string, ExplainedSource>;
+  readonly accessLedger: Pick<AccessLedger, 'credentialChecked'>;
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
 }
+
+type ExplainedSource = Pick<Source, 'checkAccess' | 'reportAccess' | 'credentialHeaders'>;
+
+/** Explanations with a credential per token: enough to compare what a sender sends, too few to guess. */
+const CHECKS_PER_MINUTE = 10;
 
 const HEADER_VALUE = z.string().max(8192);
 const explainBody = z
@@ -27,7 +38,19 @@ const explainBody = z
     examples: [{ source: 'default', address: '203.0.113.7', headers: { authorization: 'Bearer …' } }],
   });
 
-export function explainRoutes({ sources }: ExplainRouteParts): AdminRoute[] {
+export function explainRoutes({ sources, accessLedger, clock }: ExplainRouteParts): AdminRoute[] {
+  const checks = createAttemptCounter(clock);
+
+  /** Whoever may explain could otherwise try credentials without limit and without trace. */
+  async function recordCheck(access: Access, peer: string | null, source: string, explanation: Explanation) {
+    if (checks.count(access.actor) > CHECKS_PER_MINUTE) {
+      const detail = `A token explains up to ${CHECKS_PER_MINUTE} requests with a credential a minute.`;
+      throw new Problem('too-many-attempts', detail);
+    }
+    const passed = explanation.gates.every(({ gate, passed }) => gate !== 'credential' || passed);
+    await accessLedger.credentialChecked({ access, peer, source, passed });
+  }
+
   return [
     adminRoute({
       method: 'POST',
@@ -37,13 +60,17 @@ export function explainRoutes({ sources }: ExplainRouteParts): AdminRoute[] {
       summary: 'What would happen to a callback, and why',
       body: explainBody,
       answers: { 200: explanationSchema },
-      async handle({ body: { address, headers = {}, ...named }, access: { scope } }) {
-        const existing = new Map([...sources].filter(([name]) => isInScope(scope, name)));
+      async handle({ body: { address, headers = {}, ...named }, access, peer }) {
+        const existing = new Map([...sources].filter(([name]) => isInScope(access.scope, name)));
         const source = named.source ?? defaultSource(existing.keys());
         if (source === null) throw new Problem('request-invalid', 'Name the source: there are several.');
         const lists = Object.entries(headers).map(([name, value]) => [name, [value].flat()] as const);
-        const claimed = { source, peer: address, headers: Object.fromEntries(lists), now: Date.now() };
-        return ok(explain(existing, claimed));
+        const claimed = { source, peer: address, headers: Object.fromEntries(lists), now: clock() };
+        const explanation = explain(existing, claimed);
+        const secrets = existing.get(source)?.credentialHeaders;
+        const hasCredential = lists.some(([name]) => secrets?.has(name.toLowerCase()));
+        if (hasCredential) await recordCheck(access, peer, source, explanation);
+        return ok(explanation);
       },
     }),
   ];

@@ -1,4 +1,5 @@
 import type { TranscriptSegment } from '../../speech/realtime/transcript/transcript-segment.js';
+import { terminalJson, terminalLine } from '../../text/terminal-text.js';
 
 export interface Screen {
   segment(segment: TranscriptSegment): void;
@@ -29,7 +30,7 @@ export function createScreen(out: Output, errors: Output, quiet: boolean): Scree
   };
   return {
     segment({ kind, text, speaker }) {
-      const line = printable(`${speaker === null ? '' : `${speaker}: `}${text}`);
+      const line = terminalLine(`${speaker === null ? '' : `${speaker}: `}${text}`);
       if (quiet || line === '' || (kind === 'partial' && !live)) return;
       erase();
       if (kind === 'final') out.write(`${line}\n`);
@@ -38,9 +39,9 @@ export function createScreen(out: Output, errors: Output, quiet: boolean): Scree
     },
     note(text) {
       erase();
-      errors.write(`${printable(text)}\n`);
+      errors.write(`${terminalLine(text)}\n`);
     },
-    json: (value) => void out.write(`${JSON.stringify(value, null, 2)}\n`),
+    json: (value) => void out.write(`${terminalJson(value)}\n`),
     end: erase,
   };
 }
@@ -71,9 +72,4 @@ export function ignoringWriteErrors(stream: NodeJS.WriteStream): Output {
       }
     },
   };
-}
-
-/** Removes control characters, which could steer the terminal. */
-function printable(text: string): string {
-  return text.replaceAll(/\p{Cc}+/gu, ' ').trim();
 }

@@ -1,9 +1,11 @@
+import { terminalJson, terminalText } from '../../text/terminal-text.js';
+
 /** One JSON document on standard output, for programs. */
 export function printJson(value: unknown): void {
-  process.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
+  process.stdout.write(`${terminalJson(value)}\n`);
 }
 
 /** Lines on standard output, for people. */
 export function printLines(lines: readonly string[]): void {
-  process.stdout.write(lines.map((line) => `${line}\n`).join(''));
+  process.stdout.write(lines.map((line) => `${terminalText(line)}\n`).join(''));
 }

@@ -1,3 +1,5 @@
+import { terminalLine } from '../../text/terminal-text.js';
+
 /** A progress line on standard error; nothing when it is not a terminal. */
 export interface Progress {
   show(text: string): void;
@@ -15,7 +17,7 @@ export function createProgress(stream: NodeJS.WriteStream = process.stderr): Pro
     show(text) {
       const now = performance.now();
       if (!stream.isTTY || (shown && now - shownAt < EVERY_MS)) return;
-      stream.write(`\r\x1b[K${text}`);
+      stream.write(`\r\x1b[K${terminalLine(text)}`);
       shownAt = now;
       shown = true;
     },

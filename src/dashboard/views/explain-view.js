@@ -22,7 +22,7 @@ export function explainView(screen) {
     h(
       'p',
       { class: 'prose', 'data-key': 'about' },
-      'Would a callback from this address with these headers be accepted, by which rule and with which credential? Nothing is sent or stored.',
+      'Would a callback from this address with these headers be accepted, by which rule and with which credential? No callback is sent, and the headers are not stored. The ledger records that a credential was checked.',
     ),
     kept('div', { class: 'columns', 'data-key': 'form' }, String(query), () => {
       const result = h('div', { class: 'result', 'aria-live': 'polite' });

@@ -11,6 +11,7 @@ const JSON_TYPE = { 'content-type': 'application/json' };
 const BROKEN = '{"broken\u0000"';
 const transcriptOf = (id: string) =>
   JSON.stringify({ format: '2.9', job: { id }, metadata: {}, results: [] });
+const CREDENTIAL = 'a-secret-of-sixteen';
 const desk = { token: 'token-of-the-desk-0123456789', may: ['view', 'read'] };
 
 let service: RunningService;
@@ -19,7 +20,10 @@ let anonymous: AdminApi;
 let body: string;
 
 beforeAll(async () => {
-  service = await startService({ sources: { intake: {} }, admin: { tokens: { desk } } });
+  service = await startService({
+    sources: { intake: {}, guarded: { credentials: { main: { headers: [`X-T: ${CREDENTIAL}`] } } } },
+    admin: { tokens: { desk } },
+  });
   api = adminApi(service, desk.token);
   anonymous = adminApi(service, null);
   for (const id of ['j1', 'j2', 'j3', 'j4'])
@@ -146,6 +150,35 @@ describe('a sign-in', () => {
     expect(failed.length).toBeLessThanOrEqual(2);
     expect(failed[0]).toMatchObject({ reason: 'sign-in-wrong', clientIp: '127.0.0.1', jobId: null });
     expect(JSON.stringify(failed)).not.toContain('guess');
+  });
+});
+
+describe('an explanation with a credential', () => {
+  it('is a line with the result, and no delivery; further ones in a minute are answered 429', async () => {
+    const request = { source: 'guarded', address: '127.0.0.1' };
+    const headers = { 'x-t': CREDENTIAL };
+    expect((await api.post('/explain').send({ ...request, headers })).body).toMatchObject({
+      credential: 'main',
+    });
+    await api.post('/explain').send(request).expect(200);
+    const before = (await api.get('/summary')).body.lastByCredential;
+    for (let guess = 0; guess < 9; guess += 1)
+      await api
+        .post('/explain')
+        .send({ ...request, headers: { 'X-T': `guess-${guess}` } })
+        .expect(200);
+    const refused = await api.post('/explain').send({ ...request, headers });
+    expect(refused).toMatchObject({ status: 429, body: { code: 'too-many-attempts' } });
+    expect(refused.headers['retry-after']).toBe('60');
+    const lines = await signIns('credential-checked');
+    expect(lines).toHaveLength(10);
+    const checked = { origin: 'admin', actor: 'desk', clientIp: '127.0.0.1', source: 'guarded' };
+    expect(lines.filter(({ reason }) => reason === null)).toMatchObject([checked]);
+    expect(lines.filter(({ reason }) => reason === 'credential-invalid')).toHaveLength(9);
+    expect(JSON.stringify(lines)).not.toMatch(/guess|sixteen/);
+    expect(before).toEqual({});
+    expect((await api.get('/summary')).body.lastByCredential).toEqual({});
+    expect((await api.get('/deliveries?limit=500')).text).not.toContain('credential-checked');
   });
 });
 

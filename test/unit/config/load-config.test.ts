@@ -224,6 +224,20 @@ describe('loadConfig', () => {
     expect(sources.b?.credentials).toEqual(sources.a?.credentials);
   });
 
+  it.each([
+    [
+      '*geheimnis0123456789',
+      /line 2, column 15: an alias without its anchor; quote a text that begins with \*/,
+    ],
+    ['*geheim, spaeter: &geheim x', /line 2, column 15: an alias/],
+    ['&geheim { <<: [*geheim] }', /a file in .* that cannot be read/],
+  ])('shows nothing of a secret that YAML takes for an alias: %s', (secret, expected) => {
+    const yaml = `speech:\n  { apiKey:   ${secret} }`;
+    const attempt = () => loadConfig({ NODE_CONFIG_DIR: folder({ 'default.yaml': yaml }) });
+    expect(attempt).toThrow(expected);
+    expect(attempt).not.toThrow(/geheim/);
+  });
+
   it('treats empty variables as absent', () => {
     expect(loadConfig({ TR_PORT: '', NODE_CONFIG: '', NODE_CONFIG_DIR: '' }).receiver.port).toBe(8080);
   });

@@ -86,6 +86,8 @@ const ANY_ORIGIN = {
       : `Content was read: ${listed(items.map(({ kind, key }) => (key.startsWith('quarantine/') ? 'quarantined body' : kindInWords(kind))))}`,
   'signed-in': () => 'Signed in to the admin port',
   'sign-in-failed': () => 'A sign-in to the admin port failed',
+  'credential-checked': ({ source, reason }) =>
+    `Explain checked a credential of ${source}: ${reason === null ? 'it is valid' : 'it is not valid'}`,
   replayed: ({ jobId }) => (jobId === null ? 'A replay was started' : 'A refetch was started'),
   cancelled: () => 'A replay was cancelled',
   failed: () => 'A repair failed',

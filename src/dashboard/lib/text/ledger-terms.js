@@ -29,6 +29,7 @@ const OUTCOMES = {
   read: ['neutral', 'Read'],
   'signed-in': ['neutral', 'Signed in'],
   'sign-in-failed': ['notice', 'Sign-in failed'],
+  'credential-checked': ['neutral', 'Credential checked'],
   pending: ['neutral', 'Pending'],
   conflict: ['notice', 'Conflict'],
   quarantined: ['notice', 'Quarantined'],

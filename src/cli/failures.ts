@@ -1,9 +1,10 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { Problem } from '../domain/problem.js';
-import { reasonInWords, remedyFor } from '../domain/reasons.js';
+import { reasonInWords } from '../domain/reasons.js';
 import { filterNames, rejectUnknownNames } from '../ledger-view/filter-names.js';
 import type { FailureLine, FailurePage } from '../ledger-view/ledger-view.js';
 import { UsageError } from './shared/exit-codes.js';
+import { formatRemedies } from './shared/format-remedies.js';
 import { openRepairs } from './shared/open-repairs.js';
 import { printJson, printLines } from './shared/print.js';
 import { createProgress } from './shared/progress.js';
@@ -85,7 +86,7 @@ function formatFailures(page: FailurePage, looked: string): string[] {
     '',
     row(['OUTCOME', 'REGION', 'JOB', 'KEPT UNTIL', 'REASON']),
     ...failures.map(rowOf),
-    ...remediesOf(failures),
+    ...formatRemedies(failures.map(({ reason }) => reason)),
     ...(nextCursor === null ? [] : ['', `There are more: --cursor ${nextCursor}`]),
   ];
 }
@@ -98,13 +99,6 @@ function rowOf({ outcome, region, jobId, retentionEndsAt, reason }: FailureLine)
     `${retentionEndsAt.slice(0, 16)}Z`,
     reasonInWords(reason) ?? '-',
   ]);
-}
-
-/** What to do, once for each reason that has a remedy. */
-function remediesOf(failures: readonly FailureLine[]): string[] {
-  const remedies = new Map(failures.map(({ reason }) => [reasonInWords(reason), remedyFor(reason)]));
-  const known = [...remedies].filter(([, remedy]) => remedy !== null);
-  return known.length === 0 ? [] : ['', ...known.map(([words, remedy]) => `When ${words}: ${remedy}`)];
 }
 
 const WIDTHS = [13, 6, 24, 17];

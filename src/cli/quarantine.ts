@@ -2,6 +2,8 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import type { Quarantine, QuarantinedBody } from '../admin/api/answers/quarantine.js';
 import { listQuarantine, type QuarantineQuery } from '../admin/jobs/list-quarantine.js';
 import { QUARANTINE_STATES } from '../domain/quarantined-body.js';
+import { reasonInWords } from '../domain/reasons.js';
+import { formatRemedies } from './shared/format-remedies.js';
 import { openRepairs } from './shared/open-repairs.js';
 import { printJson, printLines } from './shared/print.js';
 import { checkJobs, checkSource, withRecovery } from './shared/with-recovery.js';
@@ -55,11 +57,12 @@ function formatBodies({ quarantine, nextCursor }: Quarantine, state: string): st
     '',
     row(['DELIVERY', 'STATE', 'RECEIVED', 'JOB', 'SOURCE', 'REASON']),
     ...quarantine.map(rowOf),
+    ...formatRemedies(quarantine.map(({ reason }) => reason)),
   ];
 }
 
 function rowOf({ deliveryId, state, receivedAt, jobId, source, reason }: QuarantinedBody): string {
-  return row([deliveryId, state, receivedAt, jobId, source, reason]);
+  return row([deliveryId, state, receivedAt, jobId, source, reasonInWords(reason) ?? '-']);
 }
 
 const WIDTHS = [26, 8, 24, 10, 8];

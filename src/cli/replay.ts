@@ -1,5 +1,6 @@
 import { Argument, Command, Option } from 'commander';
 import { Problem } from '../domain/problem.js';
+import { reasonInWords } from '../domain/reasons.js';
 import { filterNames, rejectUnknownNames } from '../ledger-view/filter-names.js';
 import type { ReplayFailure, ReplaySelector, ReplayState, ReplayView } from '../repair/replay-state.js';
 import type { Replays } from '../repair/replays.js';
@@ -141,7 +142,7 @@ async function run(
 const SHOWN_FAILURES = 100;
 
 function formatFailure({ jobId, outcome, reason }: ReplayFailure): string {
-  return `${outcome.padEnd(13)} ${jobId}  ${reason ?? 'unknown reason'}`;
+  return `${outcome.padEnd(13)} ${jobId}  ${reasonInWords(reason) ?? 'unknown reason'}`;
 }
 
 function formatReplay({ replayId, state, total, done, failed, outcomes, waitingFor }: ReplayView): string[] {

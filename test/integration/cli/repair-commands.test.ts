@@ -69,7 +69,14 @@ describe('replay on the command line', () => {
     const listed = await cli(['quarantine']);
     expect(listed).toMatchObject({ code: 0, stderr: '' });
     expect(listed.stdout).toMatch(/^1 body is waiting\.\n\nDELIVERY/);
-    expect(listed.stdout).toMatch(new RegExp(`\n${id}  waiting .* q1 +default +json-invalid\n$`));
+    const [row, blank, remedy] = listed.stdout.split('\n').slice(3);
+    expect(row).toMatch(
+      new RegExp(`^${id}  waiting .* q1 +default +the body is declared as JSON but does not parse$`),
+    );
+    expect([blank, remedy]).toEqual([
+      '',
+      'When the body is declared as JSON but does not parse: Refetch the job from the service.',
+    ]);
     expect((await cli(['dismiss', id])).code).toBe(2);
     expect(await cli(['dismiss', id, '--reason', ' '])).toMatchObject({
       code: 2,

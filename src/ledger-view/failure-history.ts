@@ -1,7 +1,7 @@
-import { LEDGER_PARQUET_FOLDER, ROLLUPS_FOLDER } from '../archive/layout.js';
 import type { JobProbe } from '../archive/ledger/compaction/job-blooms.js';
 import { LedgerFileError } from '../archive/ledger/compaction/ledger-file-error.js';
 import type { DailyCovers, Rollup } from '../archive/ledger/compaction/rollup.js';
+import { parquetKeyOf } from '../archive/ledger/compaction/rollup-extent.js';
 import { startOfPartition } from '../archive/ledger/ledger-reader.js';
 import { readAhead } from '../archive/ledger/read-ahead.js';
 import type { LedgerLine } from '../domain/delivery.js';
@@ -49,9 +49,16 @@ export interface FailureHistoryOptions {
   readonly seenSince: () => number;
 }
 
+interface DamagedFile extends TimeRange {
+  /** Whether lines of that time may be missing. */
+  readonly hidesLines: boolean;
+}
+
 /** A compacted file; all its lines were received before `until`. */
 interface CompactedFile {
   readonly key: string;
+  /** Key of its rollup. */
+  readonly rollup: string;
   readonly until: number;
 }
 
@@ -73,8 +80,8 @@ export function createFailureHistory(options: FailureHistoryOptions): FailureHis
   const decode = createWorkQueue();
   const dailies = new Map<string, DailyCovers>();
   const taken = new Map<string, TakenRollup>();
-  /** Damaged rollups and files, by key, with the time whose lines they hide. */
-  const faults = new Map<string, TimeRange>();
+  /** Damaged rollups and files, by key. */
+  const faults = new Map<string, DamagedFile>();
   const files: CompactedFile[] = [];
   const fileKeys = new Set<string>();
   /** When an operator settled jobs: a conflict may be found later, in a late rollup. */
@@ -108,7 +115,7 @@ export function createFailureHistory(options: FailureHistoryOptions): FailureHis
   async function takeDaily(key: string, day: number): Promise<readonly string[]> {
     const daily = dailies.get(key) ?? (await rollups.covers(key));
     if (daily === null) {
-      faults.set(key, { since: day, until: day + DAY });
+      faults.set(key, { since: day, until: day + DAY, hidesLines: true });
       return [];
     }
     dailies.set(key, { day: daily.day, covers: daily.covers, noteworthy: daily.noteworthy });
@@ -117,10 +124,10 @@ export function createFailureHistory(options: FailureHistoryOptions): FailureHis
   }
 
   function noteFile(rollup: string): void {
-    const key = fileOf(rollup);
+    const key = parquetKeyOf(rollup);
     if (fileKeys.has(key)) return;
     fileKeys.add(key);
-    files.push({ key, until: hourOf(rollup) + HOUR });
+    files.push({ key, rollup, until: hourOf(rollup) + HOUR });
   }
 
   async function readRollups(): Promise<void> {
@@ -130,7 +137,7 @@ export function createFailureHistory(options: FailureHistoryOptions): FailureHis
     }));
     for await (const { key, rollup } of reads) {
       if (stopped) return;
-      if (rollup === null) faults.set(key, hourFrom(hourOf(key)));
+      if (rollup === null) noteDamaged(key, hourOf(key), true);
       else takeRollup(key, rollup);
       unread = unread.slice(1);
     }
@@ -153,7 +160,7 @@ export function createFailureHistory(options: FailureHistoryOptions): FailureHis
     const [row] = packRows([entry]);
     // Lines that this process saw itself are taken when they leave the window.
     if (row === undefined || row.time < oldest() || row.time >= seenSince()) return;
-    past.addFrom(fileOf(key), row, Date.parse(first));
+    past.addFrom(parquetKeyOf(key), row, Date.parse(first));
     const decision = decisions.get(line.jobId ?? '');
     if (decision !== undefined) past.settle({ job: line.jobId, outcome: 'acknowledged', time: decision });
   }
@@ -165,10 +172,7 @@ export function createFailureHistory(options: FailureHistoryOptions): FailureHis
       const file = files[index];
       const jobs = file === undefined ? new Map() : jobsToSearch(file, index);
       if (file === undefined || jobs.size === 0) return { index, lines: [] };
-      return {
-        index,
-        lines: await findSettlingLines(store, file.key, jobs, decode).catch(noteDamaged(file)),
-      };
+      return { index, lines: await linesOf(file, jobs) };
     });
     for await (const { index, lines } of searches) {
       if (stopped) return;
@@ -194,11 +198,25 @@ export function createFailureHistory(options: FailureHistoryOptions): FailureHis
     return wanted;
   }
 
-  const noteDamaged = (file: CompactedFile) => (cause: unknown) => {
-    if (!(cause instanceof LedgerFileError)) throw cause;
-    faults.set(file.key, hourFrom(file.until - HOUR));
-    return [];
-  };
+  async function linesOf(file: CompactedFile, jobs: ReadonlyMap<string, JobProbe>) {
+    const hour = file.until - HOUR;
+    try {
+      const found = await findSettlingLines(store, file.key, jobs, decode);
+      // A rollup without rows has no file.
+      if (found === null && (await rollups.rollup(file.rollup))?.parquet !== null)
+        noteDamaged(file.key, hour, true);
+      if (found?.damage) noteDamaged(file.key, hour, found.damage === 'rows');
+      return found?.lines ?? [];
+    } catch (cause) {
+      if (!(cause instanceof LedgerFileError)) throw cause;
+      noteDamaged(file.key, hour, true);
+      return [];
+    }
+  }
+
+  function noteDamaged(key: string, hour: number, hidesLines: boolean): void {
+    faults.set(key, { ...hourFrom(hour), hidesLines });
+  }
 
   function forgetOld(): void {
     const since = oldest();
@@ -242,7 +260,8 @@ export function createFailureHistory(options: FailureHistoryOptions): FailureHis
     },
     scope(sources) {
       const since = oldest();
-      const ranges = [...bare, ...unread.map((key) => hourFrom(hourOf(key))), ...faults.values()];
+      const hiding = [...faults.values()].filter(({ hidesLines }) => hidesLines);
+      const ranges = [...bare, ...unread.map((key) => hourFrom(hourOf(key))), ...hiding];
       const gaps = mergeRanges(ranges, { since, until: Math.min(seenSince(), clock()) });
       let uncertain = 0;
       for (const { failure, file, searched } of past.jobs.values()) {
@@ -256,7 +275,7 @@ export function createFailureHistory(options: FailureHistoryOptions): FailureHis
           ...gapsInWords(gaps, since),
           ...[...faults.keys()]
             .slice(0, MAX_NAMED)
-            .map((key) => `${key}, which is damaged or of a newer version`),
+            .map((key) => `${key}, which is missing, damaged or of a newer version`),
           ...(uncertain > 0 ? [`what arrived later for ${uncertain} of the failing jobs`] : []),
           // Their sources are not known, so that a number would count those of others.
           ...(omitted > 0
@@ -302,9 +321,4 @@ function hourOf(key: string): number {
 
 function startOfDay(dailyKey: string): number {
   return Date.parse(dailyKey.split('/')[1]?.slice('dt='.length) ?? '');
-}
-
-/** The compacted file of a rollup. */
-function fileOf(rollupKey: string): string {
-  return `${LEDGER_PARQUET_FOLDER}${rollupKey.slice(ROLLUPS_FOLDER.length, -'.json'.length)}.parquet`;
 }

@@ -8,7 +8,7 @@ import type { RowSearch } from './delivery-query.js';
 import { type CompactedFile, createCompactedFiles, mayHold } from './history/compacted-files.js';
 import { hoursDescending, type LedgerHour } from './history/ledger-hours.js';
 import { createOpenHours, type RecentLines } from './history/open-hours.js';
-import { searchFiles, UnreadableFile } from './history/search-files.js';
+import { type DamagedParts, searchFiles, UnreadablePart } from './history/search-files.js';
 import type { HourPage, HourSearch } from './history/take-rows.js';
 import type { LedgerRow } from './ledger-row.js';
 import { beforeInstant, comparePositions } from './row-position.js';
@@ -26,7 +26,7 @@ export interface LedgerHistory {
 }
 
 export interface HistoryPage extends HourPage {
-  /** Files whose lines are missing, and why. */
+  /** Files that are damaged or missing, and why: lines may be missing. */
   readonly faults: readonly string[];
 }
 
@@ -48,6 +48,8 @@ interface DescribedHour {
   readonly wanted: readonly CompactedFile[];
   /** The files cover all segments up to this name; null when that is not certain. */
   readonly coveredTo: string | null;
+  /** Rollups that are damaged or missing, and files that lack lines. */
+  readonly faults: readonly string[];
 }
 
 const HOUR = 3_600_000;
@@ -64,12 +66,12 @@ export function createLedgerHistory(options: LedgerHistoryOptions): LedgerHistor
 
   /** Leaves files out whose bloom filters exclude the job. */
   async function describe(hour: LedgerHour, search: RowSearch): Promise<DescribedHour> {
-    const { files, coveredTo } = await compacted.of(hour);
+    const { files, coveredTo, faults } = await compacted.of(hour);
     const { job } = search.filters;
-    if (job === undefined) return { hour, files, wanted: files, coveredTo };
+    if (job === undefined) return { hour, files, wanted: files, coveredTo, faults };
     const may = files.map((file) => limit(async () => mayHold(file, search) && mayHoldJob(file, job)));
     const flags = await Promise.all(may);
-    return { hour, files, wanted: files.filter((_file, index) => flags[index]), coveredTo };
+    return { hour, files, wanted: files.filter((_file, index) => flags[index]), coveredTo, faults };
   }
 
   async function mayHoldJob(file: CompactedFile, job: string): Promise<boolean> {
@@ -79,11 +81,6 @@ export function createLedgerHistory(options: LedgerHistoryOptions): LedgerHistor
       if (error instanceof LedgerFileError) return true;
       throw error;
     }
-  }
-
-  async function hasSegments(hour: LedgerHour, { lastSegment }: CompactedFile): Promise<boolean> {
-    if (lastSegment === null) return hasSegmentAfter(store, hour, '');
-    return (await store.head(`${hour.partition}${lastSegment}.ndjson`)) !== null;
   }
 
   /** Lines that no file covers: usually there are none, which takes one call. */
@@ -96,25 +93,22 @@ export function createLedgerHistory(options: LedgerHistoryOptions): LedgerHistor
     return openHours.search({ ...hour, after: after ?? undefined }, search);
   }
 
-  /** A file that cannot be read is replaced by the segments it was made of, where they are kept. */
+  /** What cannot be read is replaced by the segments that the hour still has. */
   async function searchCompacted(
-    { hour, files, wanted, coveredTo }: DescribedHour,
+    { hour, files, wanted, coveredTo, faults }: DescribedHour,
     search: HourSearch,
   ): Promise<HistoryPage> {
-    const unreadable = new Map<string, string | null>();
+    const damaged: DamagedParts = { reasons: new Map(), unreadable: new Set() };
     for (;;) {
-      const readable = wanted.filter(({ key }) => !unreadable.has(key));
-      const after = unreadable.size === 0 && files.length > 0 ? coveredTo : null;
+      const after = damaged.unreadable.size === 0 && files.length > 0 ? coveredTo : null;
       try {
         const pages = await Promise.all([
-          searchFiles(compacted.open, readable, search),
+          searchFiles(compacted.open, wanted, search, damaged),
           searchSegments(hour, after, search),
         ]);
-        const faults = [...unreadable.values()].filter((reason) => reason !== null);
-        return { ...mergePages(pages, search.wanted), faults };
+        return { ...mergePages(pages, search.wanted), faults: [...faults, ...damaged.reasons.values()] };
       } catch (error) {
-        if (!(error instanceof UnreadableFile)) throw error;
-        unreadable.set(error.file.key, (await hasSegments(hour, error.file)) ? null : error.message);
+        if (!(error instanceof UnreadablePart)) throw error;
       }
     }
   }

@@ -1,3 +1,4 @@
+import { hourOfKey } from '../archive/layout.js';
 import { isDelivery, type LedgerLine } from '../domain/delivery.js';
 import { Problem } from '../domain/problem.js';
 import { isInScope, type SourceScope } from '../domain/rights.js';
@@ -21,6 +22,7 @@ import { deliveriesOnly, type RowTest, rowScope } from './row-scope.js';
 import { createRowWindow } from './row-window.js';
 import { createSegmentLoader, type SkippedLines } from './segment-loader.js';
 import { createTailSchedule } from './tail-schedule.js';
+import { HOUR, type TimeRange } from './time-ranges.js';
 
 export interface LedgerViewOptions {
   readonly store: ObjectStore;
@@ -56,7 +58,7 @@ export interface DeliveryPage {
   readonly nextCursor: string | null;
   /** ISO 8601: lines received from then on were searched; null when the search reached the beginning of the ledger. */
   readonly searchedBackTo: string | null;
-  /** Files of the ledger that cannot be read, so that their lines are missing, and why. */
+  /** Files of the ledger that are damaged or missing, so that lines may be missing, and why. */
   readonly faults: readonly string[];
 }
 
@@ -231,6 +233,15 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
     return asked ? rowScope(window, scope) : deliveriesOnly(rowScope(window, scope));
   }
 
+  /** Lines that cannot be parsed, of segments that were read, in the hours of a range. */
+  function unreadLines({ since, until }: TimeRange): string[] {
+    return loader.broken().segments.flatMap(({ key, lines }) => {
+      const hour = hourOfKey(key);
+      const isSearched = hour <= until && hour + HOUR > since;
+      return isSearched ? `lines of ${key} that cannot be read (${lines})` : [];
+    });
+  }
+
   return {
     start() {
       schedule.start();
@@ -243,15 +254,14 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
     touch: schedule.touch,
     refresh: schedule.refresh,
     async deliveries(query = {}) {
-      const { rows, next, searchedBackTo, faults } = await searchRows(
-        sources,
-        prepareSearch(query, existsFor(query)),
-      );
+      const search = prepareSearch(query, existsFor(query));
+      const { rows, next, searchedBackTo, faults } = await searchRows(sources, search);
+      const searched = { since: searchedBackTo ?? Number.NEGATIVE_INFINITY, until: search.start.time };
       return {
         deliveries: linesOf(rows),
         nextCursor: next && encodeCursor(next),
         searchedBackTo: searchedBackTo === null ? null : new Date(searchedBackTo).toISOString(),
-        faults,
+        faults: [...faults, ...unreadLines(searched)],
       };
     },
     async *rows(query = {}) {
@@ -273,7 +283,8 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
     async openFailures(query) {
       await waitAtMost(patience, failureHistory.update());
       const found = await findOpenFailures(failureSources, query, retention);
-      const { failures, counts, nextCursor, since, unseen } = found;
+      const { failures, counts, nextCursor, since } = found;
+      const unseen = [...found.unseen, ...unreadLines({ since: clock() - retention, until: clock() })];
       const ends = new Map(failures.map(({ row, retentionEnds }) => [row.job, retentionEnds]));
       return {
         // Matched by job, not by index: a line that cannot be parsed is left out.

@@ -7,7 +7,7 @@ import type { RollupListing } from './rollup-listing.js';
 export interface RemovedSegments {
   /** Starts of the hours that have a rollup. Rejects with `StoreError`. */
   compactedHours(since: number, until: number): Promise<ReadonlySet<number>>;
-  /** Whether a rollup of the hour covers a segment that is not among these keys. Rejects with `StoreError`. */
+  /** Whether a rollup of the hour covers, or may cover, a segment that is not among these keys. Rejects with `StoreError`. */
   isIncomplete(hour: number, keys: readonly string[]): Promise<boolean>;
 }
 
@@ -26,7 +26,10 @@ export function createRemovedSegments(store: ObjectStore, listing: RollupListing
       const names = new Set(keys.map((key) => key.slice(key.lastIndexOf('/') + 1)));
       const keysOfHour = keysOfHours.get(hour) ?? [];
       const documents = await Promise.all(keysOfHour.map((key) => readRollup(store, key, decode)));
-      return documents.some((document) => document?.segments.some((name) => !names.has(name)));
+      // What a damaged rollup covers is not known.
+      return documents.some(
+        (document) => document === null || document.segments.some((name) => !names.has(name)),
+      );
     },
   };
 }

@@ -1,4 +1,10 @@
-import { DAILY_ROLLUPS_FOLDER, LEDGER_FOLDER, ROLLUPS_FOLDER } from '../archive/layout.js';
+import {
+  DAILY_ROLLUPS_FOLDER,
+  LEDGER_FOLDER,
+  LEDGER_PARQUET_FOLDER,
+  ROLLUPS_FOLDER,
+} from '../archive/layout.js';
+import { listRollups } from '../archive/ledger/compaction/list-rollups.js';
 import { startOfPartition } from '../archive/ledger/ledger-reader.js';
 import { readAhead } from '../archive/ledger/read-ahead.js';
 import type { ObjectStore } from '../store/object-store.js';
@@ -10,7 +16,7 @@ export interface RollupsOfDay {
   readonly start: number;
   /** Keys of the rollups of the whole day. When there are any, `hours` and `bare` are empty. */
   readonly daily: readonly string[];
-  /** Keys of the rollups of an hour, by its start. */
+  /** Keys of the rollups of an hour, by its start; a rollup that was lost is among them. */
   readonly hours: ReadonlyMap<number, readonly string[]>;
   /** Starts of the hours that have segments and no rollup. */
   readonly bare: readonly number[];
@@ -60,7 +66,8 @@ export function createRollupListing(store: ObjectStore, clock: () => number): Ro
 
   const hourlyKeys = (day: number) =>
     shared(`hourly ${day}`, keptFor(day), async () => {
-      const keys = await collect(keysOf(store.list(ROLLUPS_FOLDER + dayFolder(day))));
+      const { rollups, lost } = await listRollups(store, dayFolder(day));
+      const keys = [...rollups.map(({ key }) => key), ...lost];
       const hours = groupBy(keys, (key) => startOfPartition(key.slice(0, key.lastIndexOf('/') + 1)));
       hours.delete(Number.NaN);
       return hours;
@@ -94,22 +101,25 @@ export function createRollupListing(store: ObjectStore, clock: () => number): Ro
   return {
     async days(since, until, byDay) {
       const first = Math.floor(since / DAY) * DAY;
-      const [daily, rollups, ledger] = await Promise.all([
+      const [daily, rollups, files, ledger] = await Promise.all([
         byDay ? dailyKeys(first) : new Map<string, string[]>(),
         foldersOf(ROLLUPS_FOLDER),
+        foldersOf(LEDGER_PARQUET_FOLDER),
         foldersOf(LEDGER_FOLDER),
       ]);
+      const hasRollups = (folder: string) =>
+        rollups.has(ROLLUPS_FOLDER + folder) || files.has(LEDGER_PARQUET_FOLDER + folder);
       const starts: number[] = [];
       for (let start = first; start < until; start += DAY) {
         const folder = dayFolder(start);
-        const exists = rollups.has(ROLLUPS_FOLDER + folder) || ledger.has(LEDGER_FOLDER + folder);
+        const exists = hasRollups(folder) || ledger.has(LEDGER_FOLDER + folder);
         if (exists || daily.has(folder)) starts.push(start);
       }
       const days = readAhead(starts, CONCURRENCY, async (start): Promise<RollupsOfDay> => {
         const folder = dayFolder(start);
         const keys = daily.get(folder);
         if (keys !== undefined) return { start, daily: keys, hours: new Map(), bare: [] };
-        const found = [rollups.has(ROLLUPS_FOLDER + folder), ledger.has(LEDGER_FOLDER + folder)] as const;
+        const found = [hasRollups(folder), ledger.has(LEDGER_FOLDER + folder)] as const;
         return hoursOf(start, ...found);
       });
       return collect(days);

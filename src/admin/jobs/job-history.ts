@@ -8,7 +8,7 @@ export interface JobLines {
   readonly lines: readonly LedgerLine[];
   /** ISO 8601: the ledger was searched back to then; null when all of it was. */
   readonly searchedBackTo: string | null;
-  /** Files of the ledger that could not be read, so that lines of theirs are missing. */
+  /** Files of the ledger that are damaged or missing, so that lines may be missing. */
   readonly faults: readonly string[];
 }
 

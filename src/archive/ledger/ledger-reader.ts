@@ -1,10 +1,10 @@
 import { buffer } from 'node:stream/consumers';
 import type { LedgerLine } from '../../domain/delivery.js';
 import { type ObjectStore, StoreError } from '../../store/object-store.js';
-import { hourFolder, LEDGER_FOLDER, ROLLUPS_FOLDER } from '../layout.js';
-import { type FinishedFile, readFinishedFiles } from './compaction/hour-files.js';
+import { hourFolder, LEDGER_FOLDER, LEDGER_PARQUET_FOLDER, ROLLUPS_FOLDER } from '../layout.js';
+import { type FinishedFile, type OnDamaged, readFinishedFiles } from './compaction/hour-files.js';
 import { LedgerFileError } from './compaction/ledger-file-error.js';
-import { openLedgerFile } from './compaction/open-ledger-file.js';
+import { checkHour, type LedgerRowGroup, openLedgerFile } from './compaction/open-ledger-file.js';
 import { type ParsedSegment, parseSegment } from './parse-segment.js';
 import { readAhead } from './read-ahead.js';
 
@@ -23,6 +23,11 @@ export interface LedgerReadOptions extends LedgerRange {
   readonly onBroken?: (broken: { segment: string; line: number }) => void;
   /** Called with every line of a newer version, which is skipped. */
   readonly onNewer?: (newer: { segment: string; line: number }) => void;
+  /**
+   * Called with every file of the compacted ledger that is damaged or missing; the rest is read. Default: throws
+   * `LedgerFileError` where lines would be missing.
+   */
+  readonly onDamaged?: OnDamaged;
   /** Called with the key of every object of the ledger that was read. */
   readonly onSegment?: (key: string) => void;
   /** Segments read at once. Default 8. */
@@ -37,13 +42,14 @@ type LedgerPart =
 /**
  * Streams the ledger in bounded memory: by the hour of receipt, and within an hour first its compacted files, each in
  * order of receipt, then its other segments by the time they were written. So lines are in order of receipt only up to the
- * duration of their deliveries. The same delivery id can come more than once. Throws `StoreError` when the store does.
+ * duration of their deliveries. The same delivery id can come more than once. Throws `StoreError` when the store does, and
+ * `LedgerFileError` as `onDamaged` says.
  */
 export async function* readLedger(
   store: ObjectStore,
   options: LedgerReadOptions = {},
 ): AsyncGenerator<LedgerLine> {
-  const { onBroken, onNewer, onSegment, concurrency = 8 } = options;
+  const { onBroken, onNewer, onDamaged, onSegment, concurrency = 8 } = options;
   const since = options.since === undefined ? '' : new Date(options.since).toISOString();
   const until = options.until === undefined ? '~' : new Date(options.until).toISOString();
   const isInRange = ({ receivedAt }: LedgerLine) => receivedAt >= since && receivedAt < until;
@@ -64,7 +70,7 @@ export async function* readLedger(
     }
     const { partition, file } = part;
     if (file.parquetKey !== null) onSegment?.(file.parquetKey);
-    for await (const line of readCompactedLines(store, partition, file, { since, until })) {
+    for await (const line of readCompactedLines(store, partition, file, { since, until, onDamaged })) {
       if (isInRange(line)) yield line;
     }
     if (file.unreadable === 0 || (!onBroken && !onNewer)) continue;
@@ -72,43 +78,55 @@ export async function* readLedger(
   }
 }
 
-/** The lines of a file, or of its segments where it is damaged and they still exist. Some lie outside of the range. */
+/**
+ * The lines of a file, and of its segments where it is damaged and they still exist: some of them twice, and some outside
+ * of the range.
+ */
 async function* readCompactedLines(
   store: ObjectStore,
   partition: string,
-  { parquetKey, segments }: FinishedFile,
-  { since, until }: Required<LedgerRange>,
+  { parquetKey, segments, extent }: FinishedFile,
+  { since, until, onDamaged }: Required<LedgerRange> & { readonly onDamaged: OnDamaged | undefined },
 ): AsyncGenerator<LedgerLine> {
   if (parquetKey === null) return;
-  let last: LedgerLine | null = null;
+  let damage: LedgerFileError | null = null;
+  /** The times of the lines that cannot be read. */
+  const unread: Pick<LedgerRowGroup, 'first' | 'last'>[] = [];
+  const note = (error: unknown, times?: LedgerRowGroup) => {
+    if (!(error instanceof LedgerFileError)) throw error;
+    damage ??= error;
+    if (times !== undefined) unread.push(times);
+  };
   try {
-    const file = await openLedgerFile(store, parquetKey);
+    const file = await openLedgerFile(store, parquetKey, extent ?? undefined);
     if (file === null) throw new LedgerFileError(parquetKey, 'it is missing');
+    if (extent === null) checkHour(file);
     for (const [index, group] of file.rowGroups.entries()) {
       if (new Date(group.last).toISOString() < since || new Date(group.first).toISOString() >= until)
         continue;
-      for (const line of await file.readLines(index)) {
-        last = line;
-        yield line;
-      }
+      yield* await file.readLines(index).catch((error: unknown) => {
+        note(error, group);
+        return [];
+      });
     }
+    // Other readers find jobs by the bloom filters.
+    if (onDamaged) await file.rowGroupsOfJobs([]).catch(note);
   } catch (error) {
-    if (!(error instanceof LedgerFileError)) throw error;
-    for (const name of segments) {
-      const parsed = await readSegment(store, partition + name);
-      if (parsed === null) throw error;
-      for (const { line } of parsed.entries)
-        if (last === null || comparePositions(last, line) < 0) yield line;
+    note(error);
+    unread.push({ first: Number.NEGATIVE_INFINITY, last: Number.POSITIVE_INFINITY });
+  }
+  if (damage === null) return;
+  if (onDamaged === undefined && extent === null) throw damage;
+  onDamaged?.(damage);
+  if (unread.length === 0) return;
+  for (const name of segments) {
+    const parsed = await readSegment(store, partition + name);
+    if (parsed === null && onDamaged === undefined) throw damage;
+    for (const { line } of parsed?.entries ?? []) {
+      const time = Date.parse(line.receivedAt);
+      if (unread.some(({ first, last }) => time >= first && time <= last)) yield line;
     }
   }
-}
-
-/** The order of the lines of a compacted file. */
-function comparePositions(a: LedgerLine, b: LedgerLine): number {
-  for (const field of ['receivedAt', 'deliveryId', 'outcome'] as const) {
-    if (a[field] !== b[field]) return a[field] < b[field] ? -1 : 1;
-  }
-  return 0;
 }
 
 /** Reads one segment; null when it is missing, e.g. after a life-cycle rule of the bucket deleted it. */
@@ -132,10 +150,18 @@ export async function fetchSegment(store: ObjectStore, key: string): Promise<Unp
   }
   try {
     const content = await buffer(reading.body);
-    return { parse: () => parseSegment(content) };
+    return { parse: () => ofItsHour(key, parseSegment(content)) };
   } catch (cause) {
     throw new StoreError('read', `${key} could not be read to its end`, { cause });
   }
+}
+
+/** A segment without lines of its hour may be a copy of another one: as a whole it counts as a broken line as well. */
+function ofItsHour(key: string, parsed: ParsedSegment): ParsedSegment {
+  const hour = key.slice(LEDGER_FOLDER.length, key.lastIndexOf('/') + 1);
+  const { entries, brokenLines } = parsed;
+  if (entries.length === 0 || entries.some(({ line }) => hourFolder(line.receivedAt) === hour)) return parsed;
+  return { ...parsed, brokenLines: [0, ...brokenLines] };
 }
 
 /** Keys of a partition's segments, in the order they were written. */
@@ -168,15 +194,18 @@ async function* listHours(store: ObjectStore, root: string, range: LedgerRange):
 }
 
 /** What to read for a range: every compacted file, and the segments that none of them covers. */
-async function* listParts(store: ObjectStore, range: LedgerRange): AsyncGenerator<LedgerPart> {
+async function* listParts(store: ObjectStore, range: LedgerReadOptions): AsyncGenerator<LedgerPart> {
   const partitions = new Set<string>();
   for await (const partition of listPartitions(store, range)) partitions.add(partition);
-  for await (const folder of listHours(store, ROLLUPS_FOLDER, range)) {
-    partitions.add(LEDGER_FOLDER + folder.slice(ROLLUPS_FOLDER.length));
+  for (const root of [ROLLUPS_FOLDER, LEDGER_PARQUET_FOLDER]) {
+    for await (const folder of listHours(store, root, range)) {
+      partitions.add(LEDGER_FOLDER + folder.slice(root.length));
+    }
   }
   for (const partition of [...partitions].sort()) {
     // Rollups first: a segment that is compacted and deleted between the two listings must not be missed.
-    const files = await readFinishedFiles(store, partition.slice(LEDGER_FOLDER.length));
+    const hour = partition.slice(LEDGER_FOLDER.length);
+    const files = await readFinishedFiles(store, hour, undefined, range.onDamaged);
     for (const file of files) yield { kind: 'file', partition, file };
     const covered = new Set(files.flatMap(({ segments }) => segments.map((name) => partition + name)));
     for await (const key of listPartition(store, partition)) {

@@ -1,8 +1,11 @@
 import pLimit from 'p-limit';
-import { LEDGER_FOLDER, parquetKey, ROLLUPS_FOLDER, rollupKey } from '../../archive/layout.js';
+import { LEDGER_FOLDER } from '../../archive/layout.js';
+import { LedgerFileError } from '../../archive/ledger/compaction/ledger-file-error.js';
+import { listRollups } from '../../archive/ledger/compaction/list-rollups.js';
 import { type LedgerFile, openLedgerFile } from '../../archive/ledger/compaction/open-ledger-file.js';
 import { readRollup } from '../../archive/ledger/compaction/read-rollup.js';
 import { OTHER, type Rollup } from '../../archive/ledger/compaction/rollup.js';
+import { extentOf, type FileExtent, parquetKeyOf } from '../../archive/ledger/compaction/rollup-extent.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import { createWorkQueue } from '../../time/work-queue.js';
 import type { RowSearch } from '../delivery-query.js';
@@ -11,11 +14,13 @@ import type { LedgerHour } from './ledger-hours.js';
 /** A Parquet file of an hour, by its rollup. */
 export interface CompactedFile {
   readonly key: string;
-  /** Size of the file; undefined where the rollup is damaged. */
-  readonly bytes: number | undefined;
+  /** What the rollup says of the file; null where the rollup is damaged or missing. */
+  readonly extent: FileExtent | null;
   /** Times of receipt of the first and the last line, in milliseconds since the epoch. */
   readonly first: number;
   readonly last: number;
+  /** Lines of its segments that are not in it, because they cannot be read. */
+  readonly unreadable: number;
   /** Names of the last segment that it covers; null where it is unknown. */
   readonly lastSegment: string | null;
   /** The combinations of filter values of its lines; null where they are unknown. */
@@ -29,6 +34,8 @@ export interface CompactedHour {
   readonly files: readonly CompactedFile[];
   /** The files cover all segments up to this name; null when that is not certain. */
   readonly coveredTo: string | null;
+  /** Rollups that are damaged or missing, and files that lack lines. */
+  readonly faults: readonly string[];
 }
 
 /** The compacted files of hours. What never changes is kept, within bounds. Methods throw `StoreError`. */
@@ -47,15 +54,14 @@ const CONCURRENCY = 16;
 export function createCompactedFiles(store: ObjectStore): CompactedFiles {
   const limit = pLimit(CONCURRENCY);
   const decode = createWorkQueue();
-  const kept = new Map<string, CompactedFile | null>();
+  const kept = new Map<string, CompactedFile>();
   const open = new Map<string, Promise<LedgerFile | null>>();
 
-  async function describe(hour: string, n: number): Promise<CompactedFile | null> {
-    const key = rollupKey(hour, n);
+  async function describe(key: string): Promise<CompactedFile> {
     const known = kept.get(key);
     if (known !== undefined) return known;
     const rollup = await limit(() => readRollup(store, key, decode));
-    if (rollup === null) return unknownFile(parquetKey(hour, n));
+    if (rollup === null) return unknownFile(parquetKeyOf(key));
     const file = fileOf(rollup);
     remember(kept, key, file, MAX_KEPT);
     return file;
@@ -63,22 +69,19 @@ export function createCompactedFiles(store: ObjectStore): CompactedFiles {
 
   return {
     async of({ partition }) {
-      const hour = partition.slice(LEDGER_FOLDER.length);
-      const numbers: number[] = [];
-      for await (const { key } of store.list(ROLLUPS_FOLDER + hour)) {
-        const [, number] = /\/(\d{4,})\.json$/.exec(key) ?? [];
-        if (number !== undefined) numbers.push(Number(number));
-      }
-      const described = await Promise.all(numbers.map((n) => describe(hour, n)));
-      const files = described.filter((file) => file !== null);
+      const { rollups, lost } = await listRollups(store, partition.slice(LEDGER_FOLDER.length));
+      const keys = [...rollups.map(({ key }) => key), ...lost];
+      const files = await Promise.all(keys.map(describe));
       const last = files.map(({ lastSegment }) => lastSegment);
       // A number without rollup is a file that is being made.
-      const isWhole = Math.max(0, ...numbers) === numbers.length && !last.includes(null);
-      return { files, coveredTo: isWhole ? (last.sort().at(-1) ?? null) : null };
+      const isWhole = numberOf(keys.at(-1)) === keys.length && !last.includes(null);
+      const faults = keys.flatMap((key, index) => faultOf(key, files[index]) ?? []);
+      return { files, faults, coveredTo: isWhole ? (last.sort().at(-1) ?? null) : null };
     },
     async open(file) {
       const known = open.get(file.key);
-      const opening = known ?? limit(() => openLedgerFile(store, file.key, file.bytes, decode));
+      const extent = file.extent ?? undefined;
+      const opening = known ?? limit(() => openLedgerFile(store, file.key, extent, decode));
       remember(open, file.key, opening, MAX_OPEN);
       try {
         return await opening;
@@ -102,8 +105,10 @@ export function mayHold({ first, last, groups }: CompactedFile, { filters, since
   );
 }
 
-/** Null for a file without rows, which covers segments all the same. */
-function fileOf({ parquet, segments, firstReceivedAt, lastReceivedAt, slots }: Rollup): CompactedFile {
+/** A file without rows covers segments all the same. */
+function fileOf(rollup: Rollup): CompactedFile {
+  const { parquet, segments, slots } = rollup;
+  const extent = extentOf(rollup);
   const groups = new Map<string, GroupNames>();
   for (const group of slots.flatMap((slot) => slot.groups)) {
     const { source, region, status, outcome, origin } = group;
@@ -112,9 +117,10 @@ function fileOf({ parquet, segments, firstReceivedAt, lastReceivedAt, slots }: R
   }
   return {
     key: parquet?.key ?? '',
-    bytes: parquet?.bytes,
-    first: firstReceivedAt === null ? Number.POSITIVE_INFINITY : Date.parse(firstReceivedAt),
-    last: lastReceivedAt === null ? Number.NEGATIVE_INFINITY : Date.parse(lastReceivedAt),
+    extent,
+    first: extent?.first ?? Number.POSITIVE_INFINITY,
+    last: extent?.last ?? Number.NEGATIVE_INFINITY,
+    unreadable: rollup.broken + rollup.newer,
     lastSegment: nameOf(segments.reduce((last, name) => (name > last ? name : last), '')),
     groups: [...groups.values()],
   };
@@ -123,12 +129,24 @@ function fileOf({ parquet, segments, firstReceivedAt, lastReceivedAt, slots }: R
 function unknownFile(key: string): CompactedFile {
   return {
     key,
-    bytes: undefined,
+    extent: null,
     first: Number.NEGATIVE_INFINITY,
     last: Number.POSITIVE_INFINITY,
+    unreadable: 0,
     lastSegment: null,
     groups: null,
   };
+}
+
+function faultOf(rollupKey: string, file?: CompactedFile): string | null {
+  if (file === undefined || file.lastSegment === null)
+    return new LedgerFileError(rollupKey, 'it is missing, or no rollup of its hour and version').message;
+  if (file.unreadable === 0) return null;
+  return `${rollupKey} counts lines that cannot be read (${file.unreadable})`;
+}
+
+function numberOf(rollupKey = ''): number {
+  return Number(rollupKey.slice(rollupKey.lastIndexOf('/') + 1, -'.json'.length));
 }
 
 function nameOf(segment: string): string {

@@ -1,4 +1,9 @@
-import { LEDGER_FOLDER, ledgerPartition, ROLLUPS_FOLDER } from '../../archive/layout.js';
+import {
+  LEDGER_FOLDER,
+  LEDGER_PARQUET_FOLDER,
+  ledgerPartition,
+  ROLLUPS_FOLDER,
+} from '../../archive/layout.js';
 import { startOfPartition } from '../../archive/ledger/ledger-reader.js';
 import type { ObjectStore } from '../../store/object-store.js';
 
@@ -10,7 +15,7 @@ export interface LedgerHour {
   readonly partition: string;
 }
 
-/** Hours with segments or rollups, from that of `from` down to that of `since`; days are listed lazily. */
+/** Hours with segments or compacted files, from that of `from` down to that of `since`; days are listed lazily. */
 export async function* hoursDescending(
   store: ObjectStore,
   from: number,
@@ -39,7 +44,7 @@ function boundary(time: number): string {
 async function foldersDescending(store: ObjectStore, path: string): Promise<string[]> {
   const names = new Set<string>();
   await Promise.all(
-    [LEDGER_FOLDER, ROLLUPS_FOLDER].map(async (root) => {
+    [LEDGER_FOLDER, LEDGER_PARQUET_FOLDER, ROLLUPS_FOLDER].map(async (root) => {
       for await (const folder of store.folders(root + path)) names.add(folder.slice(root.length));
     }),
   );

@@ -1,6 +1,6 @@
 import { probeOfJob } from '../../archive/ledger/compaction/job-blooms.js';
 import { LedgerFileError } from '../../archive/ledger/compaction/ledger-file-error.js';
-import type { LedgerFile } from '../../archive/ledger/compaction/open-ledger-file.js';
+import { type LedgerFile, rowGroupsToRead } from '../../archive/ledger/compaction/open-ledger-file.js';
 import { hasContextValue } from '../../domain/context.js';
 import type { ContextFilter } from '../context-filter.js';
 import { createRowPacker, type LedgerRow } from '../ledger-row.js';
@@ -8,15 +8,19 @@ import { beforeInstant, comparePositions, type RowPosition } from '../row-positi
 import { type CompactedFile, type CompactedFiles, mayHold } from './compacted-files.js';
 import type { HourPage, HourSearch } from './take-rows.js';
 
-/** A compacted file that is missing or damaged. */
-export class UnreadableFile extends Error {
-  readonly file: CompactedFile;
+/** What a search found damaged: it is begun again without these parts. */
+export interface DamagedParts {
+  /** Why, by the key of the file. */
+  readonly reasons: Map<string, string>;
+  /** Parts that cannot be read, by `nameOfPart`. */
+  readonly unreadable: Set<string>;
+}
 
-  constructor(file: CompactedFile, detail: string) {
-    super(detail);
-    this.name = 'UnreadableFile';
-    this.file = file;
-  }
+/** A part of a compacted file is missing or damaged. It was noted. */
+export class UnreadablePart extends Error {}
+
+function nameOfPart(file: CompactedFile, group: number | null): string {
+  return `${file.key} ${group ?? ''}`;
 }
 
 /** A file, or a row group of one that was opened. */
@@ -35,18 +39,20 @@ interface Match extends RowPosition {
 }
 
 /**
- * Searches compacted files, which may overlap in time: row group by row group, the newest first. Throws `UnreadableFile`,
+ * Searches compacted files, which may overlap in time: row group by row group, the newest first. Throws `UnreadablePart`,
  * and `StoreError`.
  */
 export async function searchFiles(
   open: CompactedFiles['open'],
   files: readonly CompactedFile[],
   options: HourSearch,
+  damaged: DamagedParts,
 ): Promise<HourPage> {
   const { search, from, wanted, deadline } = options;
   const latest = from.time - (from.id === '' && from.outcome === '' ? 1 : 0);
   const parts: Part[] = files
     .filter((file) => mayHold(file, search) && file.first <= latest)
+    .filter((file) => !damaged.unreadable.has(nameOfPart(file, null)))
     .map((file) => ({ file, last: Math.min(latest, file.last), group: null }));
   let matches: Match[] = [];
   for (;;) {
@@ -57,22 +63,28 @@ export async function searchFiles(
     const bound = beforeInstant(part.last + 1);
     if (performance.now() >= deadline && comparePositions(bound, from) < 0) {
       const sure = matches.filter((match) => comparePositions(match, bound) >= 0);
-      return { rows: await readMatches(sure), next: bound };
+      return { rows: await readMatches(sure, damaged), next: bound };
     }
-    if (part.group === null)
-      parts.push(...(await guard(part.file, () => groupsOf(open, part.file, options, latest))));
-    else matches = merge(matches, await guard(part.file, () => matchesOf(part, options)), wanted);
+    const { file, group } = part;
+    const read = guard(damaged, file, group?.index ?? null);
+    if (group === null) parts.push(...(await read(() => groupsOf(open, file, options, latest, damaged))));
+    else matches = merge(matches, await read(() => matchesOf(part, options)), wanted);
   }
-  return { rows: await readMatches(matches), next: null };
+  return { rows: await readMatches(matches, damaged), next: null };
 }
 
-async function guard<Result>(file: CompactedFile, work: () => Promise<Result>): Promise<Result> {
-  try {
-    return await work();
-  } catch (error) {
-    if (error instanceof LedgerFileError) throw new UnreadableFile(file, error.message);
-    throw error;
-  }
+/** Notes the part as unreadable when its content is damaged. */
+function guard({ reasons, unreadable }: DamagedParts, file: CompactedFile, group: number | null) {
+  return async <Result>(work: () => Promise<Result>): Promise<Result> => {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof LedgerFileError)) throw error;
+      reasons.set(file.key, error.message);
+      unreadable.add(nameOfPart(file, group));
+      throw new UnreadablePart(error.message);
+    }
+  };
 }
 
 async function groupsOf(
@@ -80,13 +92,16 @@ async function groupsOf(
   file: CompactedFile,
   { search }: HourSearch,
   latest: number,
+  { reasons, unreadable }: DamagedParts,
 ): Promise<Part[]> {
   const opened = await open(file);
-  if (opened === null) throw new UnreadableFile(file, `${file.key} is missing`);
+  if (opened === null) throw new LedgerFileError(file.key, 'it is missing');
   const { job } = search.filters;
-  const indexes =
-    job === undefined ? opened.rowGroups.keys() : await opened.rowGroupsOfJobs([probeOfJob(job)]);
-  return [...indexes].flatMap((index) => {
+  const jobs = job === undefined ? null : [probeOfJob(job)];
+  const { indexes, fault } = await rowGroupsToRead(opened, jobs);
+  if (fault !== null) reasons.set(file.key, fault);
+  return indexes.flatMap((index) => {
+    if (unreadable.has(nameOfPart(file, index))) return [];
     const { first = 0, last = 0 } = opened.rowGroups[index] ?? {};
     if (first > latest || last < search.since) return [];
     return [{ file, last: Math.min(latest, last), group: { opened, index } }];
@@ -142,7 +157,7 @@ function merge(matches: readonly Match[], added: readonly Match[], wanted: numbe
 }
 
 /** The rows of matches, with their lines. */
-async function readMatches(matches: readonly Match[]): Promise<LedgerRow[]> {
+async function readMatches(matches: readonly Match[], damaged: DamagedParts): Promise<LedgerRow[]> {
   const packRows = createRowPacker();
   const groups = new Map<string, Match[]>();
   for (const match of matches) {
@@ -154,7 +169,8 @@ async function readMatches(matches: readonly Match[]): Promise<LedgerRow[]> {
     const [first] = together;
     if (first === undefined) continue;
     const indexes = together.map(({ row }) => row).sort((a, b) => a - b);
-    const lines = await guard(first.file, () => first.opened.readLines(first.group, indexes));
+    const read = guard(damaged, first.file, first.group);
+    const lines = await read(() => first.opened.readLines(first.group, indexes));
     rows.push(...packRows(lines.map((line) => ({ line, text: JSON.stringify(line) }))));
   }
   return rows.sort((a, b) => comparePositions(b, a));

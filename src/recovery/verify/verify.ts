@@ -102,9 +102,10 @@ export async function verify(parts: VerifyParts, options: VerifyOptions): Promis
   };
   const run: Run = { parts, startedAt, expiredAfter, endedBefore, signal, checking, settlements, report };
 
+  const walk = { store: parts.store, window, endedBefore: endedBefore('ledger') };
   /** The artefacts to check, each once; `doubtful` ones were claimed with other content before. */
   async function* artefacts(): AsyncGenerator<{ claim: ArtefactClaim; doubtful: boolean }> {
-    for await (const line of walkLedger({ store: parts.store, window, report })) {
+    for await (const line of walkLedger({ ...walk, report })) {
       if (signal?.aborted) return;
       settlements.note(line);
       const { claims, unusable } = claimsOf(line);

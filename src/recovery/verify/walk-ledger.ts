@@ -1,4 +1,6 @@
-import { ledgerPartition } from '../../archive/layout.js';
+import { DAILY_ROLLUPS_FOLDER, hourOfKey, ledgerPartition } from '../../archive/layout.js';
+import type { LedgerFileError } from '../../archive/ledger/compaction/ledger-file-error.js';
+import { lostRollups } from '../../archive/ledger/compaction/lost-rollups.js';
 import { readLedger } from '../../archive/ledger/ledger-reader.js';
 import type { LedgerLine } from '../../domain/delivery.js';
 import { type ObjectStore, StoreError } from '../../store/object-store.js';
@@ -8,6 +10,8 @@ export interface LedgerWalk {
   readonly store: ObjectStore;
   /** ISO 8601. */
   readonly window: { readonly since: string; readonly until: string };
+  /** Hours of the ledger that ended before this instant have expired, in milliseconds since the epoch. */
+  readonly endedBefore: number;
   readonly report: Pick<VerifyReportBuilder, 'ledger' | 'fault'>;
 }
 
@@ -19,9 +23,24 @@ const MAX_UNREADABLE = 3;
  * Yields the lines of the window and counts what was read. When the store fails, the rest of that hour becomes a fault,
  * and the walk goes on with the next one.
  */
-export async function* walkLedger({ store, window, report }: LedgerWalk): AsyncGenerator<LedgerLine> {
+export async function* walkLedger({
+  store,
+  window,
+  endedBefore,
+  report,
+}: LedgerWalk): AsyncGenerator<LedgerLine> {
   const { ledger } = report;
   const damaged = new Set<string>();
+  const onDamaged = ({ key, message }: LedgerFileError) => {
+    if (!(hourOfKey(key) + HOUR <= endedBefore) && !damaged.has(key)) report.fault(key, message);
+    damaged.add(key);
+  };
+  try {
+    for await (const error of lostRollups(store, window)) onDamaged(error);
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    report.fault(DAILY_ROLLUPS_FOLDER, error.message);
+  }
   let since = window.since;
   for (let unreadable = 0; unreadable < MAX_UNREADABLE; ) {
     let hour = startOfHour(since);
@@ -32,7 +51,7 @@ export async function* walkLedger({ store, window, report }: LedgerWalk): AsyncG
       onSegment(key) {
         ledger.segments += 1;
         isRead = true;
-        hour = hourOfKey(key) ?? hour;
+        hour = Number.isNaN(hourOfKey(key)) ? hour : hourOfKey(key);
       },
       onBroken({ segment }) {
         ledger.broken += 1;
@@ -41,6 +60,7 @@ export async function* walkLedger({ store, window, report }: LedgerWalk): AsyncG
         report.fault(segment, 'it has lines that cannot be read');
       },
       onNewer: () => (ledger.newer += 1),
+      onDamaged,
     });
     try {
       for await (const line of lines) {
@@ -65,9 +85,4 @@ export async function* walkLedger({ store, window, report }: LedgerWalk): AsyncG
 
 function startOfHour(instant: string): number {
   return Math.floor(Date.parse(instant) / HOUR) * HOUR;
-}
-
-function hourOfKey(key: string): number | null {
-  const [, day, hour] = /dt=(\d{4}-\d\d-\d\d)\/hour=(\d\d)\//.exec(key) ?? [];
-  return day === undefined ? null : Date.parse(`${day}T${hour}:00:00.000Z`);
 }

@@ -216,8 +216,8 @@ describe('open failures', () => {
     expect(await failing(view)).toEqual(['lost failed']);
     const { unseen, complete } = await view.openFailures({ limit: 1 });
     expect(complete).toBe(false);
-    expect(unseen).toContain(`${damaged}, which is damaged or of a newer version`);
-    expect(unseen).toContain(`${file}, which is damaged or of a newer version`);
+    expect(unseen).toContain(`${damaged}, which is missing, damaged or of a newer version`);
+    expect(unseen).toContain(`${file}, which is missing, damaged or of a newer version`);
   });
 
   it('answer with what was found when the store is slow, and go on', async () => {

@@ -120,7 +120,7 @@ export const searchedBackTo = instant
 
 export const ledgerFaults = z
   .array(z.string())
-  .describe('files of the ledger that cannot be read, so that lines of theirs are missing');
+  .describe('files of the ledger that are damaged or missing, so that lines may be missing');
 
 export const deliveriesSchema = z
   .strictObject({ deliveries: z.array(ledgerLineSchema), nextCursor, searchedBackTo, faults: ledgerFaults })

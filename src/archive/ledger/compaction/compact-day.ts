@@ -6,6 +6,7 @@ import { compactHour } from './compact-hour.js';
 import type { CompactionParts } from './compaction-parts.js';
 import type { CompactionReport } from './compaction-report.js';
 import { endSegments } from './end-segments.js';
+import { LedgerFileError } from './ledger-file-error.js';
 import type { Rollup } from './rollup.js';
 import { writeDailyRollup } from './write-daily-rollup.js';
 
@@ -51,6 +52,8 @@ const LATE_SEGMENTS = 4 * HOUR;
 const CLOCK_SKEW = HOUR;
 /** A store that fails that often in a row is not asked for the other hours. */
 const MAX_FAILURES = 5;
+/** Enough to repair from. */
+const MAX_FAULTS = 100;
 
 /** Compacts the closed hours of a day, oldest first, and sums the day up once it ended more than 24 hours ago. */
 export async function compactDay(run: CompactionRun, day: LedgerDay): Promise<void> {
@@ -78,8 +81,10 @@ export async function compactDay(run: CompactionRun, day: LedgerDay): Promise<vo
     if (endsSegments && now >= hour.end + (parts.keepSegments ?? 0)) await endSegmentsOf(run, hour.name);
   }
   if (!isDue || !isComplete) return;
-  await attempt(run, `dt=${day.name}/`, async () => {
-    if (await writeDailyRollup(parts.store, day.name)) run.report.days += 1;
+  const folder = `dt=${day.name}/`;
+  await attempt(run, folder, async () => {
+    const onFault = (reason: string) => addFault(run.report, folder, reason);
+    if (await writeDailyRollup(parts.store, day.name, onFault)) run.report.days += 1;
     for (const key of donePlans) await parts.store.delete(key);
   });
 }
@@ -98,11 +103,12 @@ async function lookAtHour(
     files += 1;
     run.onFile(rollup);
   };
+  const onFault = (reason: string) => addFault(report, hour.name, reason);
   const startAfter = isWhole ? undefined : encodeTime(hour.closedAt - CLOCK_SKEW);
   let isComplete = false;
   try {
     await attempt(run, hour.name, async () => {
-      isComplete = await compactHour(parts, hour.name, { signal, startAfter, onFile, onPlanDone });
+      isComplete = await compactHour(parts, hour.name, { signal, startAfter, onFile, onFault, onPlanDone });
       if (!isComplete) report.inProgress += 1;
     });
   } finally {
@@ -119,7 +125,7 @@ async function endSegmentsOf(run: CompactionRun, hour: string): Promise<void> {
       onDeleted: () => {
         report.deleted += 1;
       },
-      onFault: (reason) => report.faults.push({ hour, reason }),
+      onFault: (reason) => addFault(report, hour, reason),
     }),
   );
 }
@@ -132,11 +138,19 @@ async function attempt(run: CompactionRun, hour: string, work: () => Promise<voi
     run.failures = 0;
   } catch (error) {
     if (signal?.aborted) throw error;
-    report.faults.push({ hour, reason: error instanceof Error ? error.message : String(error) });
-    run.failures += 1;
+    addFault(report, hour, error instanceof Error ? error.message : String(error));
+    // The store answered.
+    if (error instanceof LedgerFileError) run.failures = 0;
+    else run.failures += 1;
     if (run.failures === MAX_FAILURES)
       throw new StoreError('compact', `${MAX_FAILURES} hours failed in a row`);
   }
+}
+
+/** Once: several steps of an hour can find the same damage. */
+function addFault({ faults }: CompactionReport, hour: string, reason: string): void {
+  if (faults.length >= MAX_FAULTS) return;
+  if (!faults.some((known) => known.hour === hour && known.reason === reason)) faults.push({ hour, reason });
 }
 
 /** The hours of a day that have segments or plans, oldest first. */

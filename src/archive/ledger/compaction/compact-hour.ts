@@ -3,7 +3,7 @@ import { compactionPlanKey, rollupKey } from '../../layout.js';
 import type { CompactionParts } from './compaction-parts.js';
 import { createPlan } from './compaction-plan.js';
 import { finishPlan } from './finish-plan.js';
-import { type FinishedFiles, readHourFiles } from './hour-files.js';
+import { type FinishedFiles, lostRollup, readHourFiles } from './hour-files.js';
 import type { Rollup } from './rollup.js';
 import { listUncovered } from './uncovered-segments.js';
 
@@ -16,6 +16,8 @@ export interface HourOptions {
   readonly startAfter?: string | undefined;
   /** Called with the rollup of each file that this call finished. */
   readonly onFile?: (rollup: Rollup) => void;
+  /** Called with what is damaged or missing and does not hinder the compaction. */
+  readonly onFault?: (reason: string) => void;
   /** Called with the key of each plan that is done; default: deletes it. */
   readonly onPlanDone?: (planKey: string) => Promise<void>;
 }
@@ -29,7 +31,7 @@ export interface HourOptions {
 export async function compactHour(
   parts: CompactionParts,
   hour: string,
-  { signal, startAfter, onFile, onPlanDone = (key) => parts.store.delete(key) }: HourOptions = {},
+  { signal, startAfter, onFile, onFault, onPlanDone = (key) => parts.store.delete(key) }: HourOptions = {},
 ): Promise<boolean> {
   const { store, clock, planTimeout = PLAN_TIMEOUT } = parts;
   const owner = randomUUID();
@@ -40,6 +42,7 @@ export async function compactHour(
     signal?.throwIfAborted();
     const files = await readHourFiles(store, hour, known);
     for (const file of files.finished) {
+      if (file.parquetKey !== null && file.extent === null) onFault?.(lostRollup(file.rollupKey).message);
       uncovered.cover(file);
       // Of hours with hundreds of thousands of segments their names would be most of the memory.
       known.set(file.rollupKey, { ...file, segments: [] });
@@ -55,7 +58,7 @@ export async function compactHour(
     if (plan !== abandoned && !(await createPlan(store, hour, plan, owner))) continue;
     // A process that listed the hour before another one finished this number can claim it once more.
     const isDone = plan !== abandoned && (await store.head(rollupKey(hour, plan.n))) !== null;
-    const rollup = isDone ? null : await finishPlan(parts, hour, plan, signal);
+    const rollup = isDone ? null : await finishPlan(parts, hour, plan, { signal, onFault });
     if (rollup !== null) onFile?.(rollup);
     await onPlanDone(compactionPlanKey(hour, plan.n));
   }

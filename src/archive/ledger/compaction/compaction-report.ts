@@ -22,6 +22,7 @@ export interface CompactionReport {
   oldestOpen: string | null;
   /** Whether the run was stopped before its end. */
   interrupted: boolean;
+  /** What failed or is damaged; at most a hundred of the hours. */
   readonly faults: CompactionFault[];
 }
 

@@ -57,7 +57,7 @@ class FileFault extends Error {}
 async function replacedSegments(
   parts: CompactionParts,
   folder: string,
-  { parquetKey }: FinishedFile,
+  { parquetKey, extent }: FinishedFile,
   names: readonly string[],
   signal?: AbortSignal,
 ): Promise<string[]> {
@@ -79,7 +79,8 @@ async function replacedSegments(
   }
   if (missing.size === 0) return replaced;
   if (parquetKey === null) throw new FileFault(`${folder} holds lines that its rollup does not know`);
-  await readDigests(store, parquetKey, (digest) => missing.delete(digest), pause).catch((error: unknown) => {
+  const file = { key: parquetKey, extent };
+  await readDigests(store, file, (digest) => missing.delete(digest), pause).catch((error: unknown) => {
     throw error instanceof LedgerFileError ? new FileFault(error.message) : error;
   });
   if (missing.size === 0) return replaced;

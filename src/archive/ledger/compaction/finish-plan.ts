@@ -8,10 +8,17 @@ import { readAhead } from '../read-ahead.js';
 import { buildRollup } from './build-rollup.js';
 import type { CompactionParts } from './compaction-parts.js';
 import type { CompactionPlan } from './compaction-plan.js';
+import { LedgerFileError } from './ledger-file-error.js';
 import { writeLedgerFile } from './ledger-parquet.js';
 import { lineDigest, readDigests } from './line-digest.js';
 import type { Rollup } from './rollup.js';
 import { type SortableLine, sortLines } from './sort-lines.js';
+
+export interface FinishOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Called with the reason for each segment with lines that cannot be read. */
+  readonly onFault?: ((reason: string) => void) | undefined;
+}
 
 interface PlannedLines {
   readonly lines: readonly SortableLine[];
@@ -28,11 +35,12 @@ export async function finishPlan(
   parts: CompactionParts,
   hour: string,
   plan: CompactionPlan,
-  signal?: AbortSignal,
+  options: FinishOptions = {},
 ): Promise<Rollup | null> {
   const { store } = parts;
+  const { signal } = options;
   const key = rollupKey(hour, plan.n);
-  const { lines, broken, newer } = await readPlannedLines(parts, hour, plan, signal);
+  const { lines, broken, newer } = await readPlannedLines(parts, hour, plan, options);
   signal?.throwIfAborted();
   const builder = buildRollup();
   let parquet: Rollup['parquet'] = null;
@@ -45,6 +53,8 @@ export async function finishPlan(
       await compareExisting(parts, written.key, lines);
     }
   }
+  if (parquet === null && (await store.head(parquetKey(hour, plan.n))) !== null)
+    throw new LedgerFileError(key, 'it is missing, and so are the segments of its Parquet file');
   signal?.throwIfAborted();
   const rollup = builder.finish({ hour, segments: plan.segments, parquet, broken, newer });
   const result = await store.create(key, Buffer.from(JSON.stringify(rollup)), DOCUMENT_HEADERS);
@@ -67,7 +77,7 @@ async function compareExisting(
   const found = new Set<string>();
   await readDigests(
     store,
-    key,
+    { key, extent: null },
     (digest) => {
       if (!expected.has(digest)) unexpected += 1;
       found.add(digest);
@@ -85,16 +95,23 @@ async function readPlannedLines(
   { store, concurrency = 16, pause }: CompactionParts,
   hour: string,
   { segments }: CompactionPlan,
-  signal?: AbortSignal,
+  { signal, onFault }: FinishOptions,
 ): Promise<PlannedLines> {
   const folder = `${LEDGER_FOLDER}${hour}`;
   const lines: SortableLine[] = [];
   let broken = 0;
   let newer = 0;
   // Null for a segment that a life-cycle rule deleted since.
-  for await (const parsed of readAhead(segments, concurrency, (name) => readSegment(store, folder + name))) {
+  const reads = readAhead(segments, concurrency, async (name) => ({
+    key: folder + name,
+    parsed: await readSegment(store, folder + name),
+  }));
+  for await (const { key, parsed } of reads) {
     signal?.throwIfAborted();
-    broken += parsed?.brokenLines.length ?? 0;
+    if (parsed !== null && parsed.brokenLines.length > 0) {
+      broken += parsed.brokenLines.length;
+      onFault?.(`${key} has lines that cannot be read`);
+    }
     newer += parsed?.newerLines.length ?? 0;
     for (const { line, text } of parsed?.entries ?? []) {
       const { receivedAt, deliveryId, outcome } = line;

@@ -1,7 +1,10 @@
-import { type ListedObject, type ObjectStore, StoreError } from '../../../store/object-store.js';
-import { COMPACTION_FOLDER, LEDGER_PARQUET_FOLDER, ROLLUPS_FOLDER } from '../../layout.js';
+import type { ListedObject, ObjectStore } from '../../../store/object-store.js';
+import { COMPACTION_FOLDER, LEDGER_PARQUET_FOLDER } from '../../layout.js';
 import { type CompactionPlan, readPlan } from './compaction-plan.js';
+import { LedgerFileError } from './ledger-file-error.js';
+import { listRollups } from './list-rollups.js';
 import { readRollup } from './read-rollup.js';
+import { extentOf, type FileExtent, parquetKeyOf } from './rollup-extent.js';
 
 /** A plan whose rollup is missing: its file is being made, or its maker died. */
 export interface OpenPlan extends CompactionPlan {
@@ -9,7 +12,7 @@ export interface OpenPlan extends CompactionPlan {
   readonly createdAt: Date;
 }
 
-/** A file with its rollup. */
+/** A file that counts, and is not being made. */
 export interface FinishedFile {
   readonly n: number;
   readonly rollupKey: string;
@@ -18,7 +21,8 @@ export interface FinishedFile {
   readonly parquetKey: string | null;
   /** Names of the segments that it covers, without their folder. */
   readonly segments: readonly string[];
-  readonly rows: number;
+  /** What the rollup says of the Parquet file; null without one, and where the rollup is damaged or lost. */
+  readonly extent: FileExtent | null;
   /** Lines that are not in the Parquet file. */
   readonly unreadable: number;
 }
@@ -62,35 +66,75 @@ export async function readHourFiles(
   };
 }
 
-/** The files of an hour that have a rollup, by number. Throws `StoreError` for a rollup that cannot be read. */
+/** Called with a rollup that is damaged or lost. */
+export type OnDamaged = (error: LedgerFileError) => void;
+
+/**
+ * The files of an hour. Throws `StoreError`, and without `onDamaged` `LedgerFileError` for a damaged rollup. Of a file
+ * whose rollup is damaged or lost it is not known which segments it covers.
+ */
 export async function readFinishedFiles(
   store: ObjectStore,
   hour: string,
   known: FinishedFiles = new Map(),
+  onDamaged?: OnDamaged,
 ): Promise<FinishedFile[]> {
-  const rollups = await listNumbers(store, `${ROLLUPS_FOLDER}${hour}`, '.json');
+  const { rollups, lost } = await listRollups(store, hour);
   const files: FinishedFile[] = [];
-  for (const [n, listed] of rollups) {
-    const file = known.get(listed.key) ?? (await readFinishedFile(store, n, listed));
-    known.set(listed.key, file);
-    files.push(file);
+  for (const listed of rollups) {
+    const file = known.get(listed.key) ?? (await readFinishedFile(store, listed));
+    if (file === null) {
+      const error = new LedgerFileError(listed.key, 'it is no rollup of its hour and version');
+      if (onDamaged === undefined) throw error;
+      onDamaged(error);
+    } else {
+      known.set(listed.key, file);
+    }
+    files.push(file ?? unknownFile(listed.key, listed.modifiedAt));
+  }
+  for (const key of lost) {
+    onDamaged?.(lostRollup(key));
+    files.push(unknownFile(key, new Date(0)));
   }
   return files;
 }
 
-async function readFinishedFile(store: ObjectStore, n: number, listed: ListedObject): Promise<FinishedFile> {
-  const { key, modifiedAt } = listed;
+export function lostRollup(key: string): LedgerFileError {
+  return new LedgerFileError(key, 'it is missing');
+}
+
+async function readFinishedFile(
+  store: ObjectStore,
+  { key, modifiedAt }: ListedObject,
+): Promise<FinishedFile | null> {
   const rollup = await readRollup(store, key);
-  if (rollup === null) throw new StoreError('read', `${key} is no rollup, or one of a newer version`);
+  if (rollup === null) return null;
   return {
-    n,
+    n: numberOf(key),
     rollupKey: key,
     finishedAt: modifiedAt,
     parquetKey: rollup.parquet?.key ?? null,
     segments: rollup.segments,
-    rows: rollup.rows,
+    extent: extentOf(rollup),
     unreadable: rollup.broken + rollup.newer,
   };
+}
+
+function unknownFile(rollupKey: string, finishedAt: Date): FinishedFile {
+  const parquetKey = parquetKeyOf(rollupKey);
+  return {
+    n: numberOf(rollupKey),
+    rollupKey,
+    finishedAt,
+    parquetKey,
+    segments: [],
+    extent: null,
+    unreadable: 0,
+  };
+}
+
+function numberOf(rollupKey: string): number {
+  return Number(rollupKey.slice(rollupKey.lastIndexOf('/') + 1, -'.json'.length));
 }
 
 const FILE_NAME = /^(\d{4,9})(\.[a-z]+)$/;

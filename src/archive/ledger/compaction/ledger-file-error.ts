@@ -1,10 +1,13 @@
 import { StoreError } from '../../../store/object-store.js';
 
-/** The object is not a Parquet file of this product, or it is damaged. Retrying is useless. */
+/** A file of the compacted ledger is missing, damaged, of another hour or not of this product. Retrying is useless. */
 export class LedgerFileError extends StoreError {
+  readonly key: string;
+
   constructor(key: string, detail: string, options?: { cause?: unknown }) {
     super('read', `${key} is not a readable ledger file: ${detail}`, options);
     this.name = 'LedgerFileError';
+    this.key = key;
   }
 }
 

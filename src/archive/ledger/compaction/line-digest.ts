@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import type { LedgerLine } from '../../../domain/delivery.js';
 import type { ObjectStore } from '../../../store/object-store.js';
 import type { Pause } from '../../../time/cooperative-yield.js';
-import { probeOfJob } from './job-blooms.js';
 import { LedgerFileError } from './ledger-file-error.js';
 import { openLedgerFile } from './open-ledger-file.js';
+import type { FileExtent } from './rollup-extent.js';
 
 /** Equal for lines with equal fields in any order, and for no others. */
 export function lineDigest(line: LedgerLine): string {
@@ -24,20 +24,18 @@ function canonicalJson(value: unknown): string {
  */
 export async function readDigests(
   store: ObjectStore,
-  key: string,
+  { key, extent }: { readonly key: string; readonly extent: FileExtent | null },
   onDigest: (digest: string) => void,
   pause?: Pause,
 ): Promise<void> {
-  const file = await openLedgerFile(store, key);
+  const file = await openLedgerFile(store, key, extent ?? undefined);
   if (file === null) throw new LedgerFileError(key, 'it is missing');
-  let jobId: string | null = null;
   for (const index of file.rowGroups.keys()) {
     for (const line of await file.readLines(index)) {
-      jobId ??= line.jobId;
       onDigest(lineDigest(line));
       await pause?.();
     }
   }
   // A damaged bloom filter hides jobs.
-  if (jobId !== null) await file.rowGroupsOfJobs([probeOfJob(jobId)]);
+  await file.rowGroupsOfJobs([]);
 }

@@ -2,6 +2,7 @@ import type { LedgerLine } from '../../../domain/delivery.js';
 import { type ObjectStore, StoreError } from '../../../store/object-store.js';
 import { cooperativeYield } from '../../../time/cooperative-yield.js';
 import { type RunWork, runAtOnce } from '../../../time/work-queue.js';
+import { hourOfKey } from '../../layout.js';
 import { decodeColumn } from './decode-column.js';
 import type { ByteRange } from './file-checks.js';
 import { type JobBlooms, type JobProbe, mayHoldJob, parseBlooms, rangeOfBlooms } from './job-blooms.js';
@@ -9,6 +10,7 @@ import { decodeLine, LEDGER_COLUMNS, type LedgerColumn, type LedgerColumns } fro
 import { decoding, LedgerFileError } from './ledger-file-error.js';
 import { chunksOf, type LedgerFooter, parseFooter, TRAILER_BYTES, verifyChunks } from './ledger-footer.js';
 import { readRange } from './read-range.js';
+import type { FileExtent } from './rollup-extent.js';
 
 /** A Parquet file of ledger lines, read by ranges. Its rows are sorted by time of receipt, delivery id and outcome. */
 export interface LedgerFile {
@@ -46,6 +48,7 @@ export interface LedgerRowGroup {
   readonly last: number;
 }
 
+const HOUR = 3_600_000;
 /** The footer we write has less than a kilobyte for every thousand rows: one read has it. */
 const TAIL_BYTES = 128 * 1024;
 const MAX_FOOTER_BYTES = 8 * 1024 * 1024;
@@ -54,21 +57,54 @@ const MAX_FOOTER_BYTES = 8 * 1024 * 1024;
  * Reads the file's footer; null when the file is missing. Throws `StoreError`, and `LedgerFileError` for a damaged or
  * foreign file; so do the methods of the result. It holds some 3 KiB of memory for every thousand rows.
  *
- * @param size of the file, where the caller knows it: saves a request
+ * @param extent what the file's rollup says of it, where the caller knows it: a file that differs is rejected
  * @param run decodes footer and bloom filters
  */
 export async function openLedgerFile(
   store: ObjectStore,
   key: string,
-  size?: number,
+  extent?: FileExtent,
   run = runAtOnce,
 ): Promise<LedgerFile | null> {
-  const bytes = size ?? (await store.head(key))?.size;
+  const bytes = extent?.bytes ?? (await store.head(key))?.size;
   if (bytes === undefined) return null;
   const tail = await readFooter(store, key, bytes);
   if (tail === null) return null;
   const footer = await decoding(key, () => run(() => parseFooter(tail, bytes)));
-  return createLedgerFile(store, key, bytes, footer, run);
+  const file = createLedgerFile(store, key, bytes, footer, run);
+  if (extent !== undefined && !hasExtent(file, extent))
+    throw new LedgerFileError(key, 'its lines are not those of its rollup');
+  return file;
+}
+
+/**
+ * Indexes of the row groups that a search reads: all of them without `jobs`, and where the bloom filters are damaged, which
+ * `fault` says.
+ */
+export async function rowGroupsToRead(
+  file: LedgerFile,
+  jobs: readonly JobProbe[] | null,
+): Promise<{ readonly indexes: readonly number[]; readonly fault: string | null }> {
+  const all = [...file.rowGroups.keys()];
+  if (jobs === null) return { indexes: all, fault: null };
+  try {
+    return { indexes: await file.rowGroupsOfJobs(jobs), fault: null };
+  } catch (error) {
+    if (!(error instanceof LedgerFileError)) throw error;
+    return { indexes: all, fault: error.message };
+  }
+}
+
+function hasExtent({ rows, rowGroups }: LedgerFile, extent: FileExtent): boolean {
+  const { first, last } = extent;
+  return rows === extent.rows && rowGroups[0]?.first === first && rowGroups.at(-1)?.last === last;
+}
+
+/** Throws `LedgerFileError` for a file without lines of its hour: where its rollup is not known, it may be a copy of another. */
+export function checkHour({ key, rowGroups }: LedgerFile): void {
+  const hour = hourOfKey(key);
+  if (rowGroups.every(({ first, last }) => last < hour || first >= hour + HOUR))
+    throw new LedgerFileError(key, 'its lines are of another hour');
 }
 
 function createLedgerFile(

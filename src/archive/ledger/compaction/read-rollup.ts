@@ -1,7 +1,9 @@
 import { type ObjectStore, StoreError } from '../../../store/object-store.js';
 import { type RunWork, runAtOnce } from '../../../time/work-queue.js';
+import { DAILY_ROLLUPS_FOLDER } from '../../layout.js';
 import { parseDailyCovers, parseDailyFigures, parseDailyRollup, parseRollup } from './parse-rollup.js';
 import type { DailyCovers, DailyFigures, DailyRollup, Rollup, RollupFigures } from './rollup.js';
+import { isRollupOf } from './rollup-extent.js';
 
 /** A rollup names its segments: of 100,000 lines in as many segments that is half of this. */
 const MAX_BYTES = 32 * 1024 * 1024;
@@ -33,32 +35,43 @@ const DAILY_COVERS: Head<DailyCovers> = {
   ...{ bytes: DAILY_HEAD, before: ',"slots":[', end: '}', parse: parseDailyCovers },
 };
 
-/** Null when the rollup is missing, damaged or of another version. Throws `StoreError`; so do all of these. */
-export function readRollup(store: ObjectStore, key: string, run = runAtOnce): Promise<Rollup | null> {
-  return readDocument(store, key, parseRollup, run);
+/**
+ * Null when the rollup is missing, damaged, of another version, or of another file than its key says. Throws
+ * `StoreError`; so do all of these.
+ */
+export async function readRollup(store: ObjectStore, key: string, run = runAtOnce): Promise<Rollup | null> {
+  return ownRollup(key, await readDocument(store, key, parseRollup, run));
 }
 
-export function readDailyRollup(
+export async function readDailyRollup(
   store: ObjectStore,
   key: string,
   run = runAtOnce,
 ): Promise<DailyRollup | null> {
-  return readDocument(store, key, parseDailyRollup, run);
+  return ownDaily(key, await readDocument(store, key, parseDailyRollup, run));
 }
 
 /** Reads only the beginning of a large rollup. */
-export function readRollupFigures(store: ObjectStore, key: string, run = runAtOnce) {
-  return readHead(store, key, FIGURES, parseRollup, run);
+export async function readRollupFigures(store: ObjectStore, key: string, run = runAtOnce) {
+  return ownRollup(key, await readHead(store, key, FIGURES, parseRollup, run));
 }
 
 /** Reads only the half days of a large daily rollup; all of it where an earlier version wrote it, without them. */
-export function readDailyFigures(store: ObjectStore, key: string, run = runAtOnce) {
-  return readHead(store, key, DAILY_FIGURES, parseDailyRollup, run);
+export async function readDailyFigures(store: ObjectStore, key: string, run = runAtOnce) {
+  return ownDaily(key, await readHead(store, key, DAILY_FIGURES, parseDailyRollup, run));
 }
 
 /** Reads the beginning of a large daily rollup, which says what it covers. */
-export function readDailyCovers(store: ObjectStore, key: string, run = runAtOnce) {
-  return readHead(store, key, DAILY_COVERS, parseDailyRollup, run);
+export async function readDailyCovers(store: ObjectStore, key: string, run = runAtOnce) {
+  return ownDaily(key, await readHead(store, key, DAILY_COVERS, parseDailyRollup, run));
+}
+
+function ownRollup<Part extends RollupFigures>(key: string, rollup: Part | null): Part | null {
+  return rollup !== null && isRollupOf(key, rollup) ? rollup : null;
+}
+
+function ownDaily<Part extends { readonly day: string }>(key: string, daily: Part | null): Part | null {
+  return daily !== null && key.startsWith(`${DAILY_ROLLUPS_FOLDER}dt=${daily.day}/`) ? daily : null;
 }
 
 async function readHead<Part, Whole>(

@@ -43,12 +43,12 @@ export function moment(instant, now = Date.now()) {
 
 /**
  * Says that lines are missing, if some are.
- * @param {readonly string[]} faults files of the ledger that cannot be read
+ * @param {readonly string[]} faults files of the ledger that are damaged or missing
  */
 export function unreadLines(faults) {
   return (
     faults.length > 0 &&
-    h('p', {}, `Lines are missing, because files of the ledger cannot be read: ${faults.join('; ')}`)
+    h('p', {}, `Files of the ledger are damaged, so that lines may be missing: ${faults.join('; ')}`)
   );
 }
 

@@ -245,15 +245,20 @@ describe('compact', () => {
 
     const report = await compact(partsOf(store));
 
-    expect(report).toMatchObject({ hours: 1, lines: 7, broken: 6, newer: 1, faults: [] });
+    expect(report).toMatchObject({ hours: 1, lines: 7, broken: 6, newer: 1 });
+    expect(report.faults).toHaveLength(5);
+    expect(report.faults.map(({ reason }) => reason)).toContain(
+      `${folder}empty.ndjson has lines that cannot be read`,
+    );
     await expectExactlyOnce(store, [...lines, good]);
     expect(await compact(partsOf(store))).toMatchObject({ files: 0, faults: [] });
   });
 
   it('covers an hour in which no line can be read', async () => {
     const store = storeAt();
-    putSegment(store, '2026-03-04T04:31:00Z', ['damaged']);
-    expect(await compact(partsOf(store))).toMatchObject({ files: 1, lines: 0, broken: 1, faults: [] });
+    const key = putSegment(store, '2026-03-04T04:31:00Z', ['damaged']);
+    const faults = [{ hour: 'dt=2026-03-04/hour=04/', reason: `${key} has lines that cannot be read` }];
+    expect(await compact(partsOf(store))).toMatchObject({ files: 1, lines: 0, broken: 1, faults });
     expect(await listKeys(store, 'ledger-parquet/')).toEqual([]);
     expect(await compact(partsOf(store))).toMatchObject({ files: 0 });
   });

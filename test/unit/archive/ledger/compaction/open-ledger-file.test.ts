@@ -44,6 +44,9 @@ function linesOf(count: number): LedgerLine[] {
   );
 }
 
+/** What a rollup says of a file. */
+const EXTENT = { rows: 5000, first: START, last: START + 4999 * 300 };
+
 async function encode(lines: readonly LedgerLine[]): Promise<Buffer> {
   const sorted = await sortLines(lines.map((line) => ({ ...line, text: JSON.stringify(line) })));
   const chunks: Buffer[] = [];
@@ -170,7 +173,7 @@ describe('an open ledger file', () => {
         return store.read(key, range);
       },
     };
-    const file = await openLedgerFile(counted, KEY, bytes.length);
+    const file = await openLedgerFile(counted, KEY, { ...EXTENT, bytes: bytes.length });
     await file?.readColumns(0, ['deliveryId', 'outcome']);
     await file?.rowGroupsOfJobs([probeOfJob('job-1')]);
     await file?.rowGroupsOfJobs([probeOfJob('job-2')]);
@@ -185,7 +188,7 @@ describe('an open ledger file', () => {
 
   it('is null when it is missing', async () => {
     expect(await openLedgerFile(createMemoryStore(), KEY)).toBeNull();
-    expect(await openLedgerFile(createMemoryStore(), KEY, 1000)).toBeNull();
+    expect(await openLedgerFile(createMemoryStore(), KEY, { ...EXTENT, bytes: 1000 })).toBeNull();
   });
 
   it('reports a file that was removed after it was opened', async () => {
@@ -217,7 +220,8 @@ describe('a file that is damaged or foreign', () => {
 
   it('is rejected when it has another size than its reader knows', async () => {
     const store = await storeWith(await encoded);
-    await expect(openLedgerFile(store, KEY, (await encoded).length - 1)).rejects.toThrow(LedgerFileError);
+    const extent = { ...EXTENT, bytes: (await encoded).length - 1 };
+    await expect(openLedgerFile(store, KEY, extent)).rejects.toThrow(LedgerFileError);
   });
 
   it('is rejected, or read as written, with any bit flipped', async () => {

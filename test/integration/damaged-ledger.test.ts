@@ -1,0 +1,270 @@
+import { copyFile, readFile, rm, truncate, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { parquetMetadata } from 'hyparquet';
+import { createJobHistory } from '../../src/admin/jobs/job-history.js';
+import { hourFolder, parquetKey, rollupKey } from '../../src/archive/layout.js';
+import { compact } from '../../src/archive/ledger/compaction/compact.js';
+import { createLedger } from '../../src/archive/ledger/ledger.js';
+import type { LedgerLine } from '../../src/domain/delivery.js';
+import { createLedgerView, type LedgerView } from '../../src/ledger-view/ledger-view.js';
+import { verify } from '../../src/recovery/verify/verify.js';
+import { createFileStore } from '../../src/store/file/file-store.js';
+import type { ObjectStore } from '../../src/store/object-store.js';
+import { ledgerLine } from '../support/ledger/ledger-lines.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+/** The begin of three hours before those in memory: a clock of the future, so that all segments are old enough to end. */
+const NOW = Math.ceil(Date.now() / DAY) * DAY + 4 * DAY;
+const HOURS = [4, 5, 6].map((hour) => NOW - 4 * DAY + hour * HOUR) as [number, number, number];
+const [BEFORE, DAMAGED, AFTER] = HOURS;
+const JOBS = 5;
+
+const folderOf = (hour: number) => hourFolder(new Date(hour).toISOString());
+const PARQUET = parquetKey(folderOf(DAMAGED), 1);
+const ROLLUP = rollupKey(folderOf(DAMAGED), 1);
+
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+let store: ObjectStore;
+let view: LedgerView;
+
+beforeEach(async () => {
+  folder = await temporaryFolder();
+  store = createFileStore({ directory: folder.path, fsync: false, partSize: 8 * 1024 * 1024 });
+});
+
+afterEach(async () => {
+  await view?.stop();
+  await store.close();
+  await folder.remove();
+});
+
+const path = (key: string) => join(folder.path, key);
+const jobOf = (hour: number, n: number) => `job-${HOURS.indexOf(hour)}-${n}`;
+
+/** Three hours with jobs that have an artefact each. A job failed in the first and was stored in the second. */
+async function fillLedger(): Promise<void> {
+  const ledger = createLedger({ store, replica: 'r' });
+  for (const hour of HOURS) {
+    const lines = await Promise.all(Array.from({ length: JOBS }, (_, n) => storedLine(hour, n)));
+    const outcome = hour === BEFORE ? 'failed' : 'stored';
+    if (hour !== AFTER) lines.push(lineAt(hour + 10_000, 'late', { outcome }));
+    await Promise.all(lines.map((line) => ledger.append(line)));
+  }
+  await ledger.close();
+}
+
+async function storedLine(hour: number, n: number): Promise<LedgerLine> {
+  const jobId = jobOf(hour, n);
+  const key = `jobs/${jobId}/data`;
+  await store.create(key, Buffer.from('data'), { contentType: 'text/plain', metadata: {} });
+  const items = [{ kind: 'data', key, size: 4, sha256: '', outcome: 'created' }] as const;
+  return lineAt(hour + n * 1000, jobId, { items: [...items] });
+}
+
+function lineAt(time: number, jobId: string, more: Partial<LedgerLine>): LedgerLine {
+  return ledgerLine({ receivedAt: new Date(time).toISOString(), jobId, ...more });
+}
+
+function compactLedger(more: { now?: number; keepSegments?: number } = {}) {
+  const { now = NOW - 2 * DAY - 2 * HOUR, keepSegments = null } = more;
+  return compact({ store, clock: () => now, closedAfter: 6 * HOUR, keepSegments });
+}
+
+const removeSegments = (hour: number) => rm(path(`ledger/${folderOf(hour)}`), { recursive: true });
+
+/**
+ * What each reader names, and what it read of the jobs of the hour.
+ *
+ * @param windowMs how far back the view holds lines in memory, where their segments exist
+ */
+async function readEverywhere(windowMs = HOUR) {
+  view = createLedgerView({ store, clock: () => NOW, windowMs, patience: 60_000 });
+  await view.refresh();
+  await view.readPast();
+  const since = new Date(BEFORE - HOUR);
+  const page = await view.deliveries({ since: since.toISOString(), limit: 500 });
+  const ofJob = await view.deliveries({ since: since.toISOString(), job: jobOf(DAMAGED, 1) });
+  const history = createJobHistory(view, () => NOW);
+  const job = await history.search(jobOf(DAMAGED, 2), { receivedAt: [], isKnown: true, scope: null });
+  const failures = await view.openFailures({ limit: 500 });
+  const sources = { default: { contents: [], keyPrefix: '' } };
+  const retained = { endedBefore: async () => () => Number.NEGATIVE_INFINITY };
+  const report = await verify(
+    { store, sources, retention: 7 * DAY, retained, clock: () => NOW },
+    { version: '1', since },
+  );
+  const ofHour = (lines: readonly LedgerLine[]) =>
+    new Set(lines.flatMap(({ jobId }) => (jobId?.startsWith('job-1-') ? jobId : []))).size;
+  return {
+    named: {
+      deliveries: ofJob.faults,
+      job: job.faults,
+      failures: failures.unseen,
+      verify: report.faults.map(({ key, reason }) => `${key} ${reason}`),
+    },
+    read: { deliveries: ofHour(page.deliveries), job: job.lines.length },
+    others: page.deliveries.filter(({ jobId }) => /^job-[02]-/.test(jobId ?? '')).length,
+    failing: failures.failures.length,
+    report,
+  };
+}
+
+type Damage = readonly [what: string, key: string, damage: () => Promise<void>, rowsAreSound: boolean];
+
+async function flipBytes(bytesOf: (chunk: { start: number; bloom: number }) => number): Promise<void> {
+  const body = await readFile(path(PARQUET));
+  const metadata = parquetMetadata(body.buffer.slice(body.byteOffset, body.byteOffset + body.length));
+  for (const { meta_data: meta } of metadata.row_groups[0]?.columns ?? []) {
+    const start = Number(meta?.dictionary_page_offset ?? meta?.data_page_offset);
+    const at = bytesOf({ start, bloom: Number(meta?.bloom_filter_offset ?? Number.NaN) });
+    if (!Number.isNaN(at)) body[at] = (body[at] ?? 0) ^ 0x10;
+  }
+  await writeFile(path(PARQUET), body);
+}
+
+const copy = (from: string, to: string) => copyFile(path(from), path(to));
+
+const COMPACTED: readonly Damage[] = [
+  ['a missing Parquet file', PARQUET, () => rm(path(PARQUET)), false],
+  ['an empty Parquet file', PARQUET, () => truncate(path(PARQUET), 0), false],
+  ['half a Parquet file', PARQUET, () => truncate(path(PARQUET), 2000), false],
+  [
+    'a Parquet file that is a copy of another hour’s',
+    PARQUET,
+    () => copy(parquetKey(folderOf(BEFORE), 1), PARQUET),
+    false,
+  ],
+  ['flipped bits in a Parquet file', PARQUET, () => flipBytes(({ start }) => start + 30), false],
+  ['flipped bits in a bloom filter', PARQUET, () => flipBytes(({ bloom }) => bloom + 25), true],
+  ['a missing rollup', ROLLUP, () => rm(path(ROLLUP)), true],
+  ['an empty rollup', ROLLUP, () => truncate(path(ROLLUP), 0), true],
+  ['half a rollup', ROLLUP, () => truncate(path(ROLLUP), 200), true],
+  [
+    'a rollup that is a copy of another hour’s',
+    ROLLUP,
+    () => copy(rollupKey(folderOf(BEFORE), 1), ROLLUP),
+    true,
+  ],
+];
+
+/** A segment of the hour, which holds all of its lines, and what is left of them. */
+const SEGMENTS: readonly (readonly [
+  what: string,
+  damage: (own: string, other: string) => Promise<void>,
+  rest: number,
+])[] = [
+  ['an empty segment', (own) => truncate(path(own), 0), 0],
+  ['a segment that is a copy of another hour’s', (own, other) => copy(other, own), 0],
+  ['half a segment', (own) => halve(own), 2],
+  ['a byte that is not UTF-8', (own) => spoilText(own), JOBS - 1],
+];
+
+async function firstSegment(hour: number): Promise<string> {
+  for await (const { key } of store.list(`ledger/${folderOf(hour)}`)) return key;
+  throw new Error('the hour has no segment');
+}
+
+async function halve(key: string): Promise<void> {
+  const lines = (await readFile(path(key), 'utf8')).split('\n');
+  // Two of its jobs and a part of the third.
+  await writeFile(path(key), `${lines.slice(0, 2).join('\n')}\n${lines[2]?.slice(0, 100)}`);
+}
+
+/** The job is not the one whose page is asked for. */
+async function spoilText(key: string): Promise<void> {
+  const body = await readFile(path(key));
+  body[body.indexOf('primary')] = 0xfc;
+  await writeFile(path(key), body);
+}
+
+const naming = (key: string) => expect.arrayContaining([expect.stringContaining(key)]);
+
+describe('a damaged ledger', () => {
+  const windows = COMPACTED.flatMap((damage) =>
+    [HOUR, 7 * DAY].map((window) => [...damage, window] as const),
+  );
+
+  it.each(windows)(
+    'with %s is named by each reader, which reads the rest',
+    async (_, key, damage, isSound, window) => {
+      await fillLedger();
+      await compactLedger();
+      for (const hour of HOURS) await removeSegments(hour);
+      await damage();
+      const { named, read, others, failing, report } = await readEverywhere(window);
+      expect(named).toEqual({
+        deliveries: naming(key),
+        job: naming(key),
+        failures: naming(key),
+        verify: naming(key),
+      });
+      expect(others).toBe(2 * JOBS);
+      expect(read).toEqual(isSound ? { deliveries: JOBS, job: 1 } : { deliveries: 0, job: 0 });
+      expect(failing).toBe(isSound ? 0 : 1);
+      expect(report).toMatchObject({ complete: false, checked: isSound ? 3 * JOBS : 2 * JOBS });
+    },
+  );
+
+  it.each(COMPACTED)('with %s is named while its segments exist, and all is read', async (_, key, damage) => {
+    await fillLedger();
+    await compactLedger();
+    await damage();
+    const { named, read, report } = await readEverywhere();
+    expect(named).toMatchObject({ deliveries: naming(key), job: naming(key), verify: naming(key) });
+    expect(read).toEqual({ deliveries: JOBS, job: 1 });
+    expect(report).toMatchObject({ complete: false, checked: 3 * JOBS });
+  });
+
+  it.each(COMPACTED)('with %s keeps its segments, and compact names it once', async (_, key, damage) => {
+    await fillLedger();
+    await compactLedger();
+    await damage();
+    const { faults } = await compactLedger({ keepSegments: DAY });
+    const ofHour = faults.filter(({ hour }) => hour === folderOf(DAMAGED));
+    expect(ofHour).toEqual([{ hour: folderOf(DAMAGED), reason: expect.stringContaining(key) }]);
+  });
+
+  it.each(SEGMENTS)('with %s is named by each reader, which reads the rest', async (_, damage, rest) => {
+    await fillLedger();
+    const [own = '', other = ''] = await Promise.all([firstSegment(DAMAGED), firstSegment(BEFORE)]);
+    await damage(own, other);
+    const { named, read, others, report } = await readEverywhere();
+    const { deliveries, failures, job, verify: verified } = named;
+    for (const names of [deliveries, failures, job, verified]) expect(names).toEqual(naming(own));
+    expect(read).toEqual({ deliveries: rest, job: rest > 2 ? 1 : 0 });
+    expect(others).toBe(2 * JOBS);
+    expect(report).toMatchObject({ complete: false, checked: 2 * JOBS + rest });
+    const { faults } = await compactLedger();
+    expect(faults).toEqual([{ hour: folderOf(DAMAGED), reason: expect.stringContaining(own) }]);
+    await compactLedger({ keepSegments: DAY });
+    expect(await store.head(own)).not.toBeNull();
+    const { named: later } = await readEverywhere();
+    expect(later.deliveries).toEqual(naming(ROLLUP));
+    expect(later.job).toEqual(naming(ROLLUP));
+    expect(later.verify).toEqual(naming(own));
+  });
+
+  it('never gets an empty rollup for a file whose rollup and segments are gone', async () => {
+    await fillLedger();
+    const kept = NOW - 2 * DAY - HOUR / 2;
+    await compactLedger({ now: kept });
+    await removeSegments(DAMAGED);
+    await rm(path(ROLLUP));
+    const { faults } = await compactLedger({ now: kept });
+    expect(faults).toEqual([{ hour: folderOf(DAMAGED), reason: expect.stringContaining(ROLLUP) }]);
+    expect(await store.head(ROLLUP)).toBeNull();
+  });
+
+  it('is named by verify where an hour that a daily rollup counts has no file at all', async () => {
+    await fillLedger();
+    await compactLedger({ now: NOW, keepSegments: DAY });
+    await rm(path(PARQUET));
+    await rm(path(ROLLUP));
+    const { report } = await readEverywhere();
+    expect(report).toMatchObject({ complete: false, checked: 2 * JOBS });
+    expect(report.faults).toEqual([{ key: ROLLUP, reason: expect.stringContaining('it is missing') }]);
+  });
+});

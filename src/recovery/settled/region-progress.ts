@@ -125,7 +125,9 @@ export class RegionProgress {
     const { jobs, malformed, gapAt, disorder } = page;
     this.#listedJobs += jobs.length;
     // A list that is not newest first shows jobs behind the stretch that they belong to, or hides them.
-    if (disorder !== null || jobs.some((job) => createdAt(job) > this.#top)) {
+    const isLate =
+      jobs.some((job) => createdAt(job) > this.#top) || (gapAt !== null && Date.parse(gapAt) > this.#top);
+    if (disorder !== null || isLate) {
       this.#isBelieved = false;
       this.#stretches = [];
     }

@@ -9,7 +9,7 @@ export interface JobPage {
   /** Entries of this page that are no job records: something may be missing. */
   readonly malformed: number;
   /**
-   * Set when a full page was created in this one millisecond, so that the list cannot tell whether there
+   * Set when a page as large as the server sends was created in this one millisecond, so that the list cannot tell whether there
    * were more; the walk went on with older jobs.
    */
   readonly gapAt: string | null;
@@ -44,6 +44,8 @@ const OVERLAP_BY_DISPLACEMENT = 2;
 /** How often a list is walked, each time with a larger overlap. */
 const MAX_WALKS = 3;
 
+const NO_JOBS: JobPage = { jobs: [], malformed: 0, gapAt: null, disorder: null };
+
 interface Walk {
   /** How many older jobs the list has before a job, at most; of the jobs found. */
   displacement: number;
@@ -64,10 +66,10 @@ interface Walk {
  * Pages overlap by twice the displacement that was seen, and by a tenth of their entries at least. The list is walked again while
  * earlier pages overlapped by less than twice the displacement of any job found. Where that does not help, the last page says so.
  *
- * Guaranteed: every job whose displacement is at most a tenth of a page is found, unless more than nine tenths of a page were
- * created in one millisecond. If the last page reports no disorder, every other job was found whose displacement is at most
+ * Guaranteed: every job whose displacement is at most a tenth of a page is found, unless nine tenths of a page were created
+ * within two milliseconds. If the last page reports no disorder, every other job was found whose displacement is at most
  * twice that of any job found. Not visible: a job that is further from its place than that, in a list that is otherwise in
- * order, and jobs behind a page that is smaller than others and repeats known jobs only.
+ * order, and jobs that a server leaves out of a page of fewer entries than requested when no page behind it has new ones.
  *
  * No job comes twice, because ids are compared, whether or not `created_before` includes equal times, however small the server
  * makes its pages and however often it repeats an entry.
@@ -80,7 +82,7 @@ export async function* walkJobs(fetch: FetchPage, options: WalkOptions): AsyncGe
     overlap = OVERLAP_BY_DISPLACEMENT * displacement;
     if (overlap < reach || displacement === 0) return;
     if (walks === MAX_WALKS || overlap > options.limit * LARGEST_OVERLAP || seen.hasForgotten()) {
-      yield { jobs: [], malformed: 0, gapAt: null, disorder };
+      yield { ...NO_JOBS, disorder };
       return;
     }
   }
@@ -98,21 +100,27 @@ async function* walkOnce(
   let { before: cursor, limit } = options;
   let largest = 0;
   let lastGap: string | null = null;
-  /** Of the last page, when it was smaller than requested: it counts when there are jobs behind it. */
-  let reachOfSmaller = Number.POSITIVE_INFINITY;
+  /** Entries of a page behind which there are jobs although it was smaller than requested: that is what the server sends at most. */
+  let cap = Number.POSITIVE_INFINITY;
+  /** The last page, when it was smaller than requested: it counts when there are jobs behind it. */
+  let smaller: { entries: number; reach: number; gapAt: string | null } | null = null;
   for (;;) {
     const list = await fetch(cursor === null ? null : new Date(cursor).toISOString(), limit);
     const entries = list.jobs.length + list.malformed;
     if (entries === 0) return walk;
     if (list.jobs.length === 0) throw invalid(`none of ${entries} entries is a job record`);
-    const isFull = entries >= limit;
     const jobs = withoutRepeats(list.jobs);
     const times = jobs.map(createdMs).sort((one, other) => other - one);
     const added = jobs.filter(({ id }) => !walked.has(id));
-    if (added.length > 0) walk.reach = Math.min(walk.reach, reachOfSmaller);
+    if (added.length > 0 && smaller !== null) {
+      cap = Math.min(cap, smaller.entries);
+      walk.reach = Math.min(walk.reach, smaller.reach);
+      if (smaller.gapAt !== null) yield { ...NO_JOBS, gapAt: smaller.gapAt };
+    }
+    const isFull = entries >= Math.min(limit, cap);
     // Nothing new on a page smaller than others: only the overlap is left.
-    else if (entries < largest) return walk;
-    else if (!isHonoured(times, cursor)) {
+    if (added.length === 0 && entries < largest) return walk;
+    if (added.length === 0 && !isHonoured(times, cursor)) {
       if (isFull) throw invalid('created_before is not honoured');
       return walk;
     }
@@ -128,7 +136,8 @@ async function* walkOnce(
       limit = LARGEST_PAGE;
       continue;
     }
-    const gapAt = isStuck && times[0] === times.at(-1) ? isoOf(times[0] as number) : null;
+    const crowdedAt = border === null && times[0] === times.at(-1) ? isoOf(times[0] as number) : null;
+    const gapAt = isFull ? crowdedAt : null;
     const fresh = added.filter(({ id }) => !seen.has(id));
     for (const { id } of added) walked.add(id);
     for (const { id } of fresh) seen.add(id);
@@ -146,7 +155,7 @@ async function* walkOnce(
     const isLast = next <= since;
     if (isFull || isLast) walk.reach = Math.min(walk.reach, reach);
     if (isLast) return walk;
-    reachOfSmaller = isFull ? Number.POSITIVE_INFINITY : reach;
+    smaller = isFull ? null : { entries, reach, gapAt: crowdedAt };
     cursor = next;
   }
 }

@@ -178,6 +178,13 @@ describe('the progress through the list of a region', () => {
   it.each<[string, (page: JobPage) => JobPage]>([
     ['hides entries', (page) => ({ ...page, malformed: 1 })],
     ['may hide jobs of a millisecond', (page) => ({ ...page, gapAt: page.jobs.at(-1)?.created_at ?? null })],
+    [
+      'may have hidden jobs of a millisecond on an earlier page',
+      (page) => ({
+        ...page,
+        gapAt: new Date(Date.parse(page.jobs[0]?.created_at ?? '') + 60_000).toISOString(),
+      }),
+    ],
   ])('lists a place again where the list %s', async (_name, spoil) => {
     const store = createMemoryStore();
     const jobs = jobsEvery(1000, 20_000);

@@ -69,6 +69,30 @@ describe('walking the job list', () => {
     expect(pages.map(({ gapAt }) => gapAt).filter(Boolean)).toEqual([new Date(at).toISOString()]);
   });
 
+  it.each([
+    ['on the first page', 0],
+    ['behind others', 35],
+  ])('says so too when the server sends smaller pages than requested: %s', async (_, newer) => {
+    const at = 1_700_000_000_000;
+    const jobs = [
+      ...Array.from({ length: newer }, (_, index) => job(`newer-${index}`, at + 1000 - index)),
+      ...Array.from({ length: 30 }, (_, index) => job(`crowd-${index}`, at)),
+      ...Array.from({ length: 15 }, (_, index) => job(`older-${index}`, at - 1 - index)),
+    ];
+    for (const inclusive of [false, true]) {
+      const pages = await walk(server(jobs, { inclusive, cap: 20 }));
+      expect(ids(pages).filter((id) => !id.startsWith('crowd'))).toHaveLength(newer + 15);
+      expect(pages.map(({ gapAt }) => gapAt).filter(Boolean)).toEqual([new Date(at).toISOString()]);
+    }
+  });
+
+  it('reports no gap for a list that is smaller than a page', async () => {
+    const jobs = Array.from({ length: 30 }, (_, index) => job(`j${index}`, 1_700_000_000_000));
+    const pages = await walk(server(jobs, { inclusive: false, cap: 100 }));
+    expect(ids(pages)).toHaveLength(30);
+    expect(pages.every(({ gapAt }) => gapAt === null)).toBe(true);
+  });
+
   describe('that is not newest first', () => {
     const MINUTE = 60_000;
     const count = 400;

@@ -32,11 +32,11 @@ const { values: options, positionals } = parseArgs({
 const callbacks = Number(options.callbacks);
 
 /**
- * Bytes: a twentieth above what is measured. Calls: one for each artefact, and a ledger segment for every 24 callbacks or so.
+ * Bytes: what a callback may allocate. Calls: one for each artefact, and a ledger segment for every 24 callbacks or so.
  */
 const MOST = {
-  transcript: { bytes: 38_700, calls: 1.1 },
-  form: { bytes: 84_000, calls: 3.1 },
+  transcript: { bytes: 62_000, calls: 1.1 },
+  form: { bytes: 110_000, calls: 3.1 },
 };
 const most = MOST[options.body];
 if (most === undefined) throw new Error(`no such body: ${options.body}`);

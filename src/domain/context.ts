@@ -34,13 +34,11 @@ export function isContextValue(text: string): boolean {
   return VALUE.test(text);
 }
 
-/** The parameters of a query, as `URLSearchParams` has them. */
-export interface QueryParameters {
-  getAll(name: string): readonly string[];
-}
-
 /** Reads the admitted parameters of a query. One that is malformed or occurs twice is left out: it costs no transcript. */
-export function readContext(parameters: QueryParameters, names: readonly string[]): QueryContext {
+export function readContext(
+  parameters: Pick<URLSearchParams, 'getAll'>,
+  names: readonly string[],
+): QueryContext {
   if (names.length === 0) return NO_CONTEXT;
   const context: [string, string][] = [];
   const omitted: [string, OmittedContext[string]][] = [];

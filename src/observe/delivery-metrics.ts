@@ -1,11 +1,10 @@
-import { Counter, Gauge, type Registry } from 'prom-client';
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { OmittedContext } from '../domain/context.js';
 import type { LedgerLine } from '../domain/delivery.js';
 import { ITEM_KINDS } from '../domain/item.js';
 import { KNOWN_CALLBACK_STATUSES } from '../domain/job.js';
 import { PROBLEM_CODES } from '../domain/problem.js';
 import { type BoundedLabel, boundedLabel } from './bounded-label.js';
-import { frequentHistogram, frequentSamples } from './frequent-metrics.js';
 
 /** Deliveries and refusals. */
 export interface DeliveryMetrics {
@@ -68,18 +67,18 @@ export function createDeliveryMetrics(registry: Registry, options: DeliveryMetri
       const source = sourceOf(line.source);
       const region = regionOf(line.region);
       const status = statusOf(line.status);
-      metrics.deliveries.of(source).of(region).of(status).of(outcomeOf(line.outcome)).cell.value += 1;
-      metrics.bytes.of(source).cell.value += line.bytes;
+      metrics.deliveries.inc({ source, region, status, outcome: outcomeOf(line.outcome) });
+      metrics.bytes.inc({ source }, line.bytes);
       countItems(line);
       // Names of credentials come from the configuration: a request can only match one of them.
       if (line.credential !== null && source !== 'other') {
-        metrics.lastUse.of(source).of(line.credential).cell.value = Date.parse(line.receivedAt) / 1000;
+        metrics.lastUse.set({ source, credential: line.credential }, Date.parse(line.receivedAt) / 1000);
       }
     },
     timed(phases) {
-      metrics.duration.of('receive').cell.observe(phases.receive);
-      metrics.duration.of('store').cell.observe(phases.store);
-      metrics.duration.of('acknowledge').cell.observe(phases.acknowledge);
+      metrics.duration.observe({ phase: 'receive' }, phases.receive / 1000);
+      metrics.duration.observe({ phase: 'store' }, phases.store / 1000);
+      metrics.duration.observe({ phase: 'acknowledge' }, phases.acknowledge / 1000);
     },
     refused: (reason, source) => metrics.refusals.inc({ reason: reasonOf(reason), source: sourceOf(source) }),
     wouldRefuse: (reason, source) =>
@@ -102,8 +101,8 @@ function createItemCounter(metrics: DeliveryMetricSet, kindOf: BoundedLabel) {
   return (line: LedgerLine): void => {
     for (const item of line.items) {
       const kind = kindOf(item.kind);
-      metrics.items.of(kind).of(item.outcome).cell.value += 1;
-      metrics.itemBytes.of(kind).cell.value += item.size;
+      metrics.items.inc({ kind, outcome: item.outcome });
+      metrics.itemBytes.inc({ kind }, item.size);
     }
   };
 }
@@ -111,31 +110,36 @@ function createItemCounter(metrics: DeliveryMetricSet, kindOf: BoundedLabel) {
 function defineMetrics(registry: Registry) {
   const registers = [registry];
   return {
-    deliveries: frequentSamples(registry, 'counter', {
+    deliveries: new Counter({
       name: 'transcript_receiver_deliveries_total',
       help: 'Authenticated deliveries by source, region, callback status and outcome',
       labelNames: ['source', 'region', 'status', 'outcome'],
+      registers,
     }),
-    bytes: frequentSamples(registry, 'counter', {
+    bytes: new Counter({
       name: 'transcript_receiver_received_bytes_total',
       help: 'Body bytes of authenticated deliveries as received on the wire',
       labelNames: ['source'],
+      registers,
     }),
-    items: frequentSamples(registry, 'counter', {
+    items: new Counter({
       name: 'transcript_receiver_items_total',
       help: 'Delivered items by kind and outcome',
       labelNames: ['kind', 'outcome'],
+      registers,
     }),
-    itemBytes: frequentSamples(registry, 'counter', {
+    itemBytes: new Counter({
       name: 'transcript_receiver_item_bytes_total',
       help: 'Bytes of delivered items by kind',
       labelNames: ['kind'],
+      registers,
     }),
-    duration: frequentHistogram(registry, {
+    duration: new Histogram({
       name: 'transcript_receiver_delivery_duration_seconds',
       help: 'Duration of a delivery by phase: receive, store, acknowledge',
       labelNames: ['phase'],
       buckets: SECONDS,
+      registers,
     }),
     refusals: new Counter({
       name: 'transcript_receiver_refusals_total',
@@ -155,10 +159,11 @@ function defineMetrics(registry: Registry) {
       labelNames: ['source', 'name', 'reason'],
       registers,
     }),
-    lastUse: frequentSamples(registry, 'gauge', {
+    lastUse: new Gauge({
       name: 'transcript_receiver_credential_last_use_timestamp_seconds',
       help: 'When a credential was last used on this replica',
       labelNames: ['source', 'credential'],
+      registers,
     }),
     expiry: new Gauge({
       name: 'transcript_receiver_credential_expiry_timestamp_seconds',

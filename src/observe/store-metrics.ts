@@ -1,6 +1,5 @@
-import { Counter, Gauge, type Registry } from 'prom-client';
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import { boundedLabel } from './bounded-label.js';
-import { frequentHistogram, frequentSamples } from './frequent-metrics.js';
 
 /** Store calls of this replica, and its byte budget. */
 export interface StoreMetrics {
@@ -47,16 +46,18 @@ export function createStoreMetrics(registry: Registry): StoreMetrics {
   const registers = [registry];
   const operationOf = boundedLabel(OPERATIONS);
   const resultOf = boundedLabel(RESULTS);
-  const calls = frequentSamples(registry, 'counter', {
+  const calls = new Counter({
     name: 'transcript_receiver_store_calls_total',
     help: 'Store calls by operation and result',
     labelNames: ['operation', 'result'],
+    registers,
   });
-  const duration = frequentHistogram(registry, {
+  const duration = new Histogram({
     name: 'transcript_receiver_store_call_duration_seconds',
     help: 'Duration of store calls by operation, retries included',
     labelNames: ['operation'],
     buckets: SECONDS,
+    registers,
   });
   const stale = new Counter({
     name: 'transcript_receiver_stale_uploads_swept_total',
@@ -66,8 +67,8 @@ export function createStoreMetrics(registry: Registry): StoreMetrics {
   return {
     called(operation, result, durationMs) {
       const name = operationOf(operation);
-      calls.of(name).of(resultOf(result)).cell.value += 1;
-      duration.of(name).cell.observe(durationMs);
+      calls.inc({ operation: name, result: resultOf(result) });
+      duration.observe({ operation: name }, durationMs / 1000);
     },
     watchBudget: defineBudget(registry),
     sweptStaleUploads: (count) => stale.inc(count),

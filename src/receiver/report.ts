@@ -3,7 +3,7 @@ import type { Problem } from '../domain/problem.js';
 import type { DeliveryMetrics } from '../observe/delivery-metrics.js';
 import { errorText } from '../observe/error-text.js';
 import type { LedgerMetrics } from '../observe/ledger-metrics.js';
-import { type FinishedLine, type Logger, lineWriter } from '../observe/logger.js';
+import type { Logger } from '../observe/logger.js';
 import type { RefusalLog } from '../observe/refusal-log.js';
 import type { RefusalRing } from '../observe/refusal-ring.js';
 import type { ReceiverObserver } from './receive.js';
@@ -22,7 +22,6 @@ export function createReport(targets: ReportTargets): ReceiverObserver {
   const { deliveries, ledger, refusalLog, refusals } = targets;
   // The fields of a delivery are known and hold no secrets; looking for some in each costs a tenth of a log line.
   const log = targets.log.child({}, { redact: [] });
-  const lines = lineWriter(log);
 
   function count(line: LedgerLine): void {
     deliveries.delivered(line);
@@ -35,13 +34,13 @@ export function createReport(targets: ReportTargets): ReceiverObserver {
       count(line);
       deliveries.timed(phases);
       if (line.outcome === 'quarantined') ledger.quarantine('kept', line.bytes);
-      lines.write(lineOf(line, lines.replica, 'info', line.outcome));
+      log.info(fieldsOf(line), line.outcome);
     },
     refused(line, problem) {
       count(line);
       deliveries.refused(line.reason ?? 'internal', line.source);
       if (problem?.code === 'body-malformed') ledger.quarantine('refused', line.bytes);
-      lines.write(refusalLineOf(line, lines.replica, problem));
+      logRefusal(log, line, problem);
     },
     unauthenticated({ problem, source, clientIp, cause }, request) {
       const reason = problem.code;
@@ -61,27 +60,17 @@ export function createReport(targets: ReportTargets): ReceiverObserver {
   };
 }
 
-function refusalLineOf(line: LedgerLine, replica: string | undefined, problem: Problem | null): FinishedLine {
-  if (problem === null) return lineOf(line, replica, 'info', line.outcome);
-  const { message, cause } = problem;
-  if (problem.status < 500) return lineOf(line, replica, 'warn', 'refused', message);
+function logRefusal(log: Logger, line: LedgerLine, problem: Problem | null): void {
+  if (problem === null) return log.info(fieldsOf(line), line.outcome);
+  const fields = { ...fieldsOf(line), detail: problem.message };
+  if (problem.status < 500) return log.warn(fields, 'refused');
   // An outage writes one such line per attempt: without a stack, which would be the same each time.
-  return lineOf(line, replica, 'error', 'refused', message, errorText(cause));
+  log.error({ ...fields, cause: errorText(problem.cause) }, 'refused');
 }
 
-/** One line per delivery; fields are those of the ledger line, sizes in bytes, times in milliseconds. */
-function lineOf(
-  line: LedgerLine,
-  replica: string | undefined,
-  level: FinishedLine['level'],
-  msg: string,
-  detail?: string,
-  cause?: string,
-): FinishedLine {
-  const fields = {
-    level,
-    time: new Date().toISOString(),
-    replica,
+/** Of one line per delivery: the fields of the ledger line, sizes in bytes, times in milliseconds. */
+function fieldsOf(line: LedgerLine) {
+  return {
     event: 'delivery',
     deliveryId: line.deliveryId,
     origin: line.origin,
@@ -100,9 +89,5 @@ function lineOf(
     wouldRefuse: line.wouldRefuse,
     contextOmitted: line.contextOmitted,
     traceparent: line.traceparent,
-    detail,
-    cause,
-    msg,
   };
-  return fields;
 }

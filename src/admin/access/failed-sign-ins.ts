@@ -2,7 +2,6 @@ import type { IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Problem, type ProblemCode } from '../../domain/problem.js';
 import type { SignInFailure } from '../../observe/sign-in-metrics.js';
-import { distinctHeaders } from '../../receiver/http/distinct-headers.js';
 import { createAttemptCounter } from './attempt-counter.js';
 
 export interface FailedSignIn {
@@ -61,7 +60,7 @@ export function createFailedSignIns(options: FailedSignInsOptions) {
     /** Throws a `SignInRefusal`: `credential-invalid` with `detail`, or `too-many-attempts` over the rate. */
     refuse(request: IncomingMessage, cause: SignInFailure, detail: string): never {
       const peer = clientOf(request);
-      onFailure({ cause, peer, userAgent: distinctHeaders(request)['user-agent']?.[0] ?? null });
+      onFailure({ cause, peer, userAgent: request.headersDistinct['user-agent']?.[0] ?? null });
       if (failures.count(peer ?? '') <= attemptsPerMinute) {
         throw new SignInRefusal('credential-invalid', detail, Promise.resolve());
       }

@@ -4,7 +4,6 @@ import type { Right } from '../../domain/rights.js';
 import type { SignInFailure } from '../../observe/sign-in-metrics.js';
 import { compileClientAddress } from '../../receiver/access/client-address.js';
 import { compileRanges } from '../../receiver/access/range-matcher.js';
-import { distinctHeaders } from '../../receiver/http/distinct-headers.js';
 import { normaliseAddress } from '../../text/ip-address.js';
 import { type Access, accessOf } from './access.js';
 
@@ -75,13 +74,13 @@ export function createProxySignIn(options: ProxySignInOptions): ProxySignIn {
 
   return {
     clientOf(request) {
-      const client = clientAddress(request.socket.remoteAddress, distinctHeaders(request)['x-forwarded-for']);
+      const client = clientAddress(request.socket.remoteAddress, request.headersDistinct['x-forwarded-for']);
       return 'address' in client ? client.address : normaliseAddress(request.socket.remoteAddress ?? '');
     },
-    namesUser: (request) => userHeader !== null && distinctHeaders(request)[userHeader] !== undefined,
+    namesUser: (request) => userHeader !== null && request.headersDistinct[userHeader] !== undefined,
     access(request) {
       if (userHeader === null) return null;
-      const headers = distinctHeaders(request);
+      const headers = request.headersDistinct;
       const names = headers[userHeader] ?? [];
       if (names.length === 0) return null;
       if (!isFromProxy(request)) {
@@ -111,7 +110,7 @@ const OWN_HEADER = 'x-requested-by';
  */
 export function rejectCrossSite(request: IncomingMessage, { via }: Pick<Access, 'via'>): void {
   if (via !== 'proxy') return;
-  const headers = distinctHeaders(request);
+  const headers = request.headersDistinct;
   const sites = headers['sec-fetch-site'] ?? [];
   if (sites.some((site) => site !== 'same-origin' && site !== 'none')) {
     throw new Problem('cross-site', 'A page of another site caused this request.');

@@ -1,6 +1,5 @@
 import { createHmac, hash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { distinctHeaders } from '../../receiver/http/distinct-headers.js';
 import { type Access, type AdminToken, accessOf } from './access.js';
 import { createFailedSignIns, type FailedSignInsOptions } from './failed-sign-ins.js';
 import { createProxySignIn, type ProxyAuthSettings, type ProxySignInOptions } from './proxy-sign-in.js';
@@ -61,11 +60,11 @@ export function createSignIn(options: SignInOptions): SignIn {
   return {
     clientOf: proxy.clientOf,
     isAnonymous: (request) =>
-      distinctHeaders(request).authorization === undefined && !proxy.namesUser(request),
+      request.headersDistinct.authorization === undefined && !proxy.namesUser(request),
     authenticate(request) {
       const proxied = proxy.access(request);
       if (proxied !== null) return proxied;
-      const values = distinctHeaders(request).authorization ?? [];
+      const values = request.headersDistinct.authorization ?? [];
       const [, token] = /^Bearer +([\x21-\x7e]{1,4096}) *$/i.exec(values[0] ?? '') ?? [];
       if (values.length !== 1 || token === undefined) {
         const cause = values.length === 0 ? 'missing' : values.length > 1 ? 'repeated' : 'wrong';

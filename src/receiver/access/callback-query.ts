@@ -3,7 +3,6 @@ import {
   type DeliveryContext,
   MAX_CONTEXT_NAMES,
   type QueryContext,
-  type QueryParameters,
   RESERVED_PARAMETERS,
   readContext,
 } from '../../domain/context.js';
@@ -27,7 +26,7 @@ const NO_VALUES: readonly string[] = [];
  * other parameters belong to the submitter, and those that the source's `context` names are read. Throws `query-invalid`.
  */
 export function parseCallbackQuery(rawQuery: string, contextNames: readonly string[] = []): CallbackQuery {
-  const parameters = ENCODED.test(rawQuery) ? new URLSearchParams(rawQuery) : new PlainQuery(rawQuery);
+  const parameters = new URLSearchParams(rawQuery);
   const jobId = single(parameters, 'id');
   if (!isJobId(jobId)) {
     throw invalid('The query parameter id must be 1 to 64 letters, digits, hyphens or underscores.');
@@ -40,34 +39,6 @@ export function parseCallbackQuery(rawQuery: string, contextNames: readonly stri
   }
   const { context, contextOmitted } = readContext(parameters, contextNames);
   return { jobId, status, contents: contentsOf(parameters), context, contextOmitted };
-}
-
-/** A query of which something has to be decoded. */
-const ENCODED = /^\?|[%+]/;
-
-/** A query without anything to decode. `URLSearchParams` would make a list of all parameters, character by character. */
-class PlainQuery implements QueryParameters {
-  readonly #query: string;
-
-  constructor(query: string) {
-    this.#query = query;
-  }
-
-  getAll(name: string): readonly string[] {
-    const query = this.#query;
-    let values: readonly string[] = NO_VALUES;
-    for (let at = 0; at < query.length; ) {
-      const mark = query.indexOf('&', at);
-      const end = mark < 0 ? query.length : mark;
-      const value = at + name.length;
-      if (value <= end && query.startsWith(name, at) && (value === end || query[value] === '=')) {
-        const text = query.slice(value + 1, end);
-        values = values === NO_VALUES ? [text] : [...values, text];
-      }
-      at = end + 1;
-    }
-    return values;
-  }
 }
 
 /** The known and the admitted parameters, as a query. All others belong to the submitter and may be secret. */
@@ -86,14 +57,14 @@ export function contextOfStoredQuery(query: string): DeliveryContext | null {
   return readContext(parameters, names.slice(0, MAX_CONTEXT_NAMES)).context;
 }
 
-function single(parameters: QueryParameters, name: string): string {
+function single(parameters: URLSearchParams, name: string): string {
   const values = parameters.getAll(name);
   if (values.length > 1) throw invalid(`The query parameter ${name} occurs more than once.`);
   if (values[0] === undefined) throw invalid(`The query parameter ${name} is missing.`);
   return values[0];
 }
 
-function contentsOf(parameters: QueryParameters): readonly string[] {
+function contentsOf(parameters: URLSearchParams): readonly string[] {
   const values = parameters.getAll('contents');
   if (values.length === 0) return NO_VALUES;
   const tokens = values.flatMap((value) => value.split(','));

@@ -5,7 +5,6 @@ import { asProblem, Problem } from '../../domain/problem.js';
 import { BodyAbortedError, type CallbackRequest } from '../callback-request.js';
 import type { Receiver } from '../receive.js';
 import { type BodyLimits, type BodyReader, declaredLengthOf } from './body-reader.js';
-import { distinctHeaders } from './distinct-headers.js';
 import { limitPerTurn } from './limit-per-turn.js';
 import { type DrainLimits, respondAcknowledged, respondProblem } from './respond.js';
 import { shortenKeepAlive } from './shorten-keep-alive.js';
@@ -58,37 +57,6 @@ export function mountCallbacks(app: Express, routes: CallbackRoutes): void {
   app.all('/callbacks/:source', (request, response) =>
     receive(request, response, String(request.params.source)),
   );
-  routePlainPaths(app, receive);
-}
-
-type Handle = (request: IncomingMessage, response: ServerResponse, next?: () => void) => void;
-
-/**
- * Calls the handler of callbacks without Express, which allocates 3 KB to find it. Paths that Express would have to decode
- * are left to it.
- */
-function routePlainPaths(
-  app: Express,
-  receive: (request: IncomingMessage, response: ServerResponse, source: string) => Promise<void>,
-): void {
-  const { handle: byExpress } = app as unknown as { handle: Handle };
-  const handle: Handle = (request, response, next) => {
-    const source = plainSource(request.url ?? '');
-    if (source === null) byExpress.call(app, request, response, next);
-    else void receive(request, response, source);
-  };
-  Object.assign(app, { handle });
-}
-
-const CALLBACKS = '/callbacks/';
-
-/** The source in the path of a callback; null for any other path, and for one with characters that need decoding. */
-function plainSource(url: string): string | null {
-  if (!url.startsWith(CALLBACKS)) return null;
-  const mark = url.indexOf('?');
-  const end = mark < 0 ? url.length : mark;
-  const source = url.slice(CALLBACKS.length, url[end - 1] === '/' ? end - 1 : end);
-  return /^[A-Za-z0-9_-]+$/.test(source) ? source : null;
 }
 
 /** Mounts the last handlers of the public app: unknown paths, and errors of the framework. */
@@ -159,7 +127,7 @@ function toCallback(
     sourceName,
     method: request.method ?? '',
     peer: request.socket.remoteAddress,
-    headers: distinctHeaders(request),
+    headers: request.headersDistinct,
     rawQuery: mark < 0 ? '' : url.slice(mark + 1),
     declaredLength,
     isDelimited: declaredLength !== null || request.httpVersionMajor > 1 || request.httpVersionMinor > 0,

@@ -3,7 +3,7 @@ import { text as textOf } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
 import { formatPretty } from '../../../src/observe/format-pretty.js';
-import { createLogger, type LoggerOptions, lineWriter } from '../../../src/observe/logger.js';
+import { createLogger, type LoggerOptions } from '../../../src/observe/logger.js';
 
 function capture(options: Partial<LoggerOptions> = {}) {
   const lines: string[] = [];
@@ -69,32 +69,6 @@ describe('logger', () => {
     const { log, text } = capture({ secrets: ['hunter22'] });
     log.info({ clientIp: '40.74.41.91', url: '/callbacks/default?id=j&status=success' }, 'basic auth is off');
     expect(text()).not.toContain('[redacted]');
-  });
-
-  it('writes finished lines as any other line', () => {
-    const { log, lines } = capture({ replica: 'pod-1', secrets: ['hunter22'] });
-    const child = log.child({}, { redact: [] });
-    const event = {
-      event: 'delivery',
-      text: 'a "quoted" \\ line\n caf\u00e9 \ud800 hunter22',
-      none: undefined,
-      nothing: null,
-      number: 1.5,
-      nested: { a: [1] },
-    };
-    child.warn(event, 'stored');
-    const { replica, write } = lineWriter(child);
-    const line = { level: 'warn' as const, time: new Date().toISOString(), replica, ...event, msg: 'stored' };
-    write(line);
-    const [usual, fast] = lines.map((line) => line.replace(/"time":"[^"]*"/, '"time":""'));
-    expect(fast).toBe(usual);
-    expect(fast).not.toContain('hunter22');
-  });
-
-  it('writes no finished lines below its level', () => {
-    const { log, lines } = capture({ level: 'warn' });
-    lineWriter(log).write({ level: 'info', time: '', replica: undefined, msg: 'stored' });
-    expect(lines).toEqual([]);
   });
 
   it('writes plain text for people on request', () => {

@@ -1,5 +1,4 @@
-import { createHmac, hash } from 'node:crypto';
-import { hmacSha256 } from './hmac-sha256.js';
+import { createHmac, createSecretKey, hash, type KeyObject } from 'node:crypto';
 import type { HeaderLines } from './object-headers.js';
 
 /*
@@ -34,13 +33,15 @@ export interface S3Signer {
 }
 
 export function createS3Signer(region: string): S3Signer {
-  let derived: { readonly secret: string; readonly day: string; readonly hmac: HexHmac } | null = null;
+  let derived: { readonly secret: string; readonly day: string; readonly key: KeyObject } | null = null;
 
-  function hmacFor(secret: string, day: string): HexHmac {
-    if (derived?.secret === secret && derived.day === day) return derived.hmac;
-    const key = [day, region, 's3', 'aws4_request'].reduce(hmacOf, Buffer.from(`AWS4${secret}`));
-    derived = { secret, day, hmac: hmacSha256(key) };
-    return derived.hmac;
+  function keyFor(secret: string, day: string): KeyObject {
+    if (derived?.secret === secret && derived.day === day) return derived.key;
+    const key = createSecretKey(
+      [day, region, 's3', 'aws4_request'].reduce(hmacOf, Buffer.from(`AWS4${secret}`)),
+    );
+    derived = { secret, day, key };
+    return key;
   }
 
   return {
@@ -54,7 +55,7 @@ export function createS3Signer(region: string): S3Signer {
       const order = orderOf(lines);
       const scope = `${day}/${region}/s3/aws4_request`;
       const text = `AWS4-HMAC-SHA256\n${time}\n${scope}\n${hash('sha256', canonical(request, lines, order), 'hex')}`;
-      const signature = hmacFor(holder.secretAccessKey, day)(text);
+      const signature = hmacOf(keyFor(holder.secretAccessKey, day), text).toString('hex');
       lines[lines.length - 1] =
         `AWS4-HMAC-SHA256 Credential=${holder.accessKeyId}/${scope}, ` +
         `SignedHeaders=${order.signedHeaders}, Signature=${signature}`;
@@ -64,8 +65,6 @@ export function createS3Signer(region: string): S3Signer {
 }
 
 const NO_LINES: HeaderLines = [];
-
-type HexHmac = (text: string) => string;
 
 let latest = { second: Number.NaN, text: '' };
 
@@ -108,7 +107,7 @@ function hasNames(lines: HeaderLines, names: readonly string[]): boolean {
   return true;
 }
 
-function hmacOf(key: Buffer, text: string): Buffer {
+function hmacOf(key: Buffer | KeyObject, text: string): Buffer {
   return createHmac('sha256', key).update(text).digest();
 }
 

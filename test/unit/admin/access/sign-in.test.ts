@@ -12,7 +12,7 @@ const TOKENS = { ops: all('token-of-the-operators'), ci: all('token-of-the-pipel
 
 function request(authorization: string[], peer = '127.0.0.1'): IncomingMessage {
   return {
-    rawHeaders: authorization.flatMap((value) => ['Authorization', value]),
+    headersDistinct: authorization.length === 0 ? {} : { authorization },
     socket: { remoteAddress: peer },
   } as unknown as IncomingMessage;
 }

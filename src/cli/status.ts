@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import type { Verdict } from '../admin/api/answers/health.js';
 import { credentialNotices } from '../admin/health/credential-notices.js';
 import { verdictOf } from '../admin/health/health-verdict.js';
+import { createKnownFacts } from '../admin/health/known-facts.js';
 import { retentionEnding } from '../admin/health/read-health.js';
 import { createReconcileReportReader } from '../admin/health/reconcile-report-reader.js';
 import { createVerifyReportReader } from '../admin/health/verify-report-reader.js';
@@ -55,32 +56,43 @@ async function readVerdict(work: RecoveryWork): Promise<Verdict> {
   if (unreadable === null) await view.readPast();
   progress.end();
   const now = Date.now();
+  const ledger = { ...view.status(), error: unreadable };
+  const facts = createKnownFacts({ ledger });
   const [summary, failures, entries, reconcile, verify, lastProven, subscribers] = await Promise.all([
     view.summary(),
     view.openFailures({ limit: 1 }),
-    quarantine.entries().catch(() => null),
-    createReconcileReportReader(store)().catch(() => null),
-    createVerifyReportReader(store)().catch(() => null),
+    facts.read('quarantine', quarantine.entries()),
+    facts.read('reconcile', createReconcileReportReader(store)()),
+    facts.read('verify', createVerifyReportReader(store)()),
     lastProof(store, config.store.canaryInterval, now).catch(() => undefined),
-    listSubscribers({ outbox, store }).catch(() => null),
+    facts.read('subscribers', listSubscribers({ outbox, store })),
   ]);
+  facts.noteUnread('last24h', 'credentials');
+  if (Object.keys(failures.counts).length === 0) facts.noteUnread('failing');
+  const { unknown } = facts;
   return verdictOf(
     {
       receiver: null,
       lastProven,
       store: { writable: true, reason: null, remedy: null },
-      ledger: { ...view.status(), error: unreadable },
+      ledger,
       looked: { since: failures.searchedBackTo, unseen: failures.unseen },
-      deliveries24h: summary.total.lines,
-      failing: failures.counts,
+      deliveries24h: unknown.last24h === undefined ? summary.total.lines : null,
+      failing: unknown.failing === undefined ? failures.counts : null,
       retentionEnds: retentionEnding(failures, parts.retentionWarning, now),
       waiting: entries?.filter(({ state }) => state === 'waiting').length ?? null,
       reconcile,
       verify,
       // Assumes that the receivers have this configuration.
       service: { configured: canAskService(config), interval: config.recovery.interval },
-      credentials: credentialNotices(credentialsOf(config), summary.lastByCredential, now),
+      credentials: credentialNotices(
+        credentialsOf(config),
+        summary.lastByCredential,
+        unknown.credentials === undefined,
+        now,
+      ),
       subscribers,
+      unknown,
     },
     now,
   );

@@ -21,6 +21,8 @@ export interface TailSchedule {
 }
 
 const MINUTE = 60_000;
+/** Milliseconds without progress after which a poll counts as unanswered. The store's own time-outs are shorter, where it has some. */
+const UNANSWERED_AFTER = MINUTE;
 /** The view counts as in use for this long after a touch. */
 const IN_USE = MINUTE;
 
@@ -34,12 +36,14 @@ export function createTailSchedule(options: TailScheduleOptions): TailSchedule {
   let refreshedAt: number | null = null;
   let error: string | null = null;
   let polling: Promise<void> | null = null;
+  let progressedAt = Number.NEGATIVE_INFINITY;
   let timer: NodeJS.Timeout | null = null;
   let listeners: (() => void)[] = [];
 
   const isInUse = () => clock() - touchedAt < IN_USE;
 
   function progressed(): void {
+    progressedAt = clock();
     const woken = listeners;
     listeners = [];
     for (const wake of woken) wake();
@@ -56,6 +60,7 @@ export function createTailSchedule(options: TailScheduleOptions): TailSchedule {
   }
 
   function poll(): Promise<void> {
+    if (polling === null) progressedAt = clock();
     polling ??= readOnce()
       .then(
         () => {
@@ -86,6 +91,12 @@ export function createTailSchedule(options: TailScheduleOptions): TailSchedule {
     timer = setTimeout(() => void poll().catch(() => undefined), wait).unref();
   }
 
+  function unanswered(): string | null {
+    const silent = clock() - progressedAt;
+    if (polling === null || silent < UNANSWERED_AFTER) return null;
+    return `the store has not answered for ${Math.round(silent / 1000)} s`;
+  }
+
   return {
     start() {
       if (running) return;
@@ -113,6 +124,6 @@ export function createTailSchedule(options: TailScheduleOptions): TailSchedule {
       if (loaded || polling === null) return null;
       return new Promise((resolve) => listeners.push(resolve));
     },
-    status: () => ({ state: loaded ? 'ready' : 'loading', refreshedAt, error }),
+    status: () => ({ state: loaded ? 'ready' : 'loading', refreshedAt, error: unanswered() ?? error }),
   };
 }

@@ -15,6 +15,8 @@ interface SkippedLines {
   readonly broken: { readonly count: number };
   /** Lines of a newer version. */
   readonly newer: { readonly count: number };
+  /** When the ledger was last read; null before the first time. */
+  readonly refreshedAt: string | null;
 }
 
 const QUARANTINE_EVENTS = ['kept', 'refused', 'released'] as const;
@@ -22,21 +24,29 @@ type QuarantineEvent = (typeof QUARANTINE_EVENTS)[number];
 
 export function createLedgerMetrics(registry: Registry): LedgerMetrics {
   const metrics = defineMetrics(registry);
-  let skippedLines = (): SkippedLines => ({ broken: { count: 0 }, newer: { count: 0 } });
+  let skippedLines = (): SkippedLines => ({
+    broken: { count: 0 },
+    newer: { count: 0 },
+    refreshedAt: null,
+  });
   new Gauge({
     name: 'transcript_receiver_ledger_broken_lines',
-    help: 'Ledger lines in the window of the read model that cannot be parsed',
+    help: 'Ledger lines in the window of the read model that cannot be parsed; absent until it was read',
     registers: [registry],
     collect() {
-      this.set(skippedLines().broken.count);
+      const { broken, refreshedAt } = skippedLines();
+      if (refreshedAt === null) this.remove();
+      else this.set(broken.count);
     },
   });
   new Gauge({
     name: 'transcript_receiver_ledger_newer_lines',
-    help: 'Ledger lines in the window of the read model that a newer version wrote and this one does not read',
+    help: 'Ledger lines in the window of the read model that a newer version wrote and this one does not read; absent until it was read',
     registers: [registry],
     collect() {
-      this.set(skippedLines().newer.count);
+      const { newer, refreshedAt } = skippedLines();
+      if (refreshedAt === null) this.remove();
+      else this.set(newer.count);
     },
   });
   // Present from the start: increase() does not see the first value of a series, so that an alert would miss it.

@@ -22,12 +22,15 @@ export function createRecoveryMetrics(registry: Registry, options: RecoveryMetri
   const outcomeOf = boundedLabel(OUTCOMES);
   const regionOf = boundedLabel(options.regions);
   let oldest: number | null = null;
+  /** Whether a run of this process knows that no job is missing, or has found one. */
+  let isKnown = false;
   new Gauge({
     name: 'transcript_receiver_recovery_oldest_unrecovered_seconds',
-    help: 'Age of the oldest job whose results are missing and can still be fetched; 0 without such a job',
+    help: 'Age of the oldest job whose results are missing and can still be fetched; 0 without such a job; absent until a run of this process knows',
     registers: [registry],
     collect() {
-      this.set(oldest === null ? 0 : Math.max(0, clock() - oldest) / 1000);
+      if (!isKnown) this.remove();
+      else this.set(oldest === null ? 0 : Math.max(0, clock() - oldest) / 1000);
     },
   });
   // Present from the start: a run counts many jobs at once, and increase() does not see the first value of a series.
@@ -39,6 +42,7 @@ export function createRecoveryMetrics(registry: Registry, options: RecoveryMetri
       metrics.jobs.inc({ outcome: outcomeOf(outcome), region: regionOf(region) }, count),
     finished(run) {
       oldest = run.oldestUnrecovered;
+      isKnown ||= run.ok || oldest !== null;
       metrics.runs.inc({ result: run.ok ? 'ok' : 'failed' });
       metrics.duration.set(run.durationMs / 1000);
       metrics.lastRun.set(clock() / 1000);

@@ -77,16 +77,21 @@ export function healthRoutes(parts: HealthRouteParts): AdminRoute[] {
   ];
 }
 
-/** Calls `load` at most once per `milliseconds`, and shares its result; a failure is not kept. */
+/** Calls `load` at most once per `milliseconds`, never twice at once, and shares its result; a failure is not kept. */
 function cachedFor<T>(milliseconds: number, load: () => Promise<T>): () => Promise<T> {
-  let cached: { readonly at: number; readonly value: Promise<T> } | null = null;
+  let cached: { readonly at: number; readonly value: Promise<T>; isLoading: boolean } | null = null;
   return () => {
-    if (cached !== null && Date.now() - cached.at < milliseconds) return cached.value;
-    const entry = { at: Date.now(), value: load() };
+    if (cached !== null && (cached.isLoading || Date.now() - cached.at < milliseconds)) return cached.value;
+    const entry = { at: Date.now(), value: load(), isLoading: true };
     cached = entry;
-    entry.value.catch(() => {
-      if (cached === entry) cached = null;
-    });
+    entry.value.then(
+      () => {
+        entry.isLoading = false;
+      },
+      () => {
+        if (cached === entry) cached = null;
+      },
+    );
     return entry.value;
   };
 }

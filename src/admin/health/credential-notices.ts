@@ -13,16 +13,21 @@ export interface CredentialSettings {
 /** Milliseconds before the end of a credential at which to warn: rotation needs people. */
 const NOTICE = 14 * 24 * 3_600_000;
 
-/** @param lastUse ISO 8601 by `<source>/<credential>` */
+/**
+ * @param lastUse ISO 8601 by `<source>/<credential>`
+ * @param isComplete false when the ledger could not be read: what is not in `lastUse` may have been used
+ */
 export function credentialNotices(
   sources: readonly CredentialSettings[],
   lastUse: Readonly<Record<string, string>>,
+  isComplete: boolean,
   now: number,
 ): CredentialNotice[] {
   return sources.flatMap(({ source, credentials }) =>
     credentials.map(({ name, notBefore, expires }) => {
       const lastUsedAt = lastUse[`${source}/${name}`] ?? null;
-      const state = stateOf({ notBefore, expires, used: lastUsedAt !== null, now });
+      const used = lastUsedAt !== null ? 'in-use' : isComplete ? 'unused' : 'unknown';
+      const state = stateOf({ notBefore, expires, used, now });
       return {
         source,
         credential: name,
@@ -39,14 +44,14 @@ export function credentialNotices(
 function stateOf(facts: {
   notBefore: number | null;
   expires: number | null;
-  used: boolean;
+  used: 'in-use' | 'unused' | 'unknown';
   now: number;
 }): CredentialNotice['state'] {
   const { notBefore, expires, used, now } = facts;
   if (expires !== null && expires <= now) return 'expired';
   if (notBefore !== null && notBefore > now) return 'not-yet-valid';
   if (expires !== null && expires - now < NOTICE) return 'expiring';
-  return used ? 'in-use' : 'unused';
+  return used;
 }
 
 function adviceOf(state: CredentialNotice['state'], name: string, expires: number | null): string | null {

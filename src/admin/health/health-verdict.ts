@@ -5,9 +5,11 @@ import type {
   CredentialNotice,
   ReconcileFigures,
   Trouble,
+  Unknowable,
   Verdict,
   VerifyFigures,
 } from '../api/answers/health.js';
+import type { UnknownFacts } from './known-facts.js';
 import { reconcileTroubles, type ServiceFacts } from './reconcile-troubles.js';
 import { type SubscriberFacts, subscriberTroubles } from './subscriber-troubles.js';
 import { failure, number, plural, warning } from './trouble.js';
@@ -27,9 +29,9 @@ export interface VerdictFacts {
   readonly ledger: LedgerViewStatus;
   /** From when on every delivery was looked at for failures (ISO 8601), and what of the service's retention was not. */
   readonly looked: { readonly since: string; readonly unseen: readonly string[] };
-  readonly deliveries24h: number;
+  readonly deliveries24h: number | null;
   /** Jobs whose last ledger line is a failure, by outcome. */
-  readonly failing: Readonly<Record<string, number>>;
+  readonly failing: Readonly<Record<string, number>> | null;
   /** When the service begins to delete the results of failing jobs (ISO 8601); null while that is far away. */
   readonly retentionEnds: string | null;
   /** Bodies waiting in quarantine. */
@@ -43,6 +45,8 @@ export interface VerdictFacts {
   /** Whether only some sources are looked at: what covers all of them is left out, and the verdict says so. */
   readonly scoped?: boolean;
   readonly subscribers: readonly SubscriberFacts[] | null;
+  /** Which of the facts that are null could not be read; the others are none. */
+  readonly unknown: UnknownFacts;
 }
 
 /** Is all well? `since` and `unseen` bound what the verdict claims. */
@@ -60,6 +64,7 @@ export function verdictOf(facts: VerdictFacts, now: number): Verdict {
 }
 
 function goodSentence({ deliveries24h, receiver }: VerdictFacts, unseen: readonly string[]): string {
+  if (deliveries24h === null) return `Not looked at: ${unseen.join('; ')}.`;
   const arrived =
     deliveries24h === 0
       ? `${receiver === null ? 'Nothing' : 'Ready to receive. Nothing'} arrived in the last 24 hours.`
@@ -68,7 +73,8 @@ function goodSentence({ deliveries24h, receiver }: VerdictFacts, unseen: readonl
 }
 
 function failingOf(facts: VerdictFacts): Trouble[] {
-  const { receiver, store, ledger, failing, verify, credentials } = facts;
+  const { receiver, store, ledger, verify, credentials } = facts;
+  const failing = facts.failing ?? {};
   const jobs = Object.values(failing).reduce((sum, number) => sum + number, 0);
   const troubles: (Trouble | null)[] = [
     store.writable
@@ -135,9 +141,11 @@ function warningsOf(facts: VerdictFacts, now: number): Trouble[] {
     receiver?.draining
       ? warning('receiving', 'This replica is shutting down; another one takes over.')
       : null,
-    ...(facts.scoped === true ? [] : reconcileTroubles(reconcile, facts.service, now)),
+    ...(facts.scoped === true || facts.unknown.reconcile !== undefined
+      ? []
+      : reconcileTroubles(reconcile, facts.service, now)),
     verifyWarning(facts),
-    reconcile !== null && reconcile.missing > 0 && Object.keys(failing).length === 0
+    reconcile !== null && reconcile.missing > 0 && Object.keys(failing ?? {}).length === 0
       ? warning(
           'expected',
           `Reconcile misses the results of ${plural(reconcile.missing, 'job')}.`,
@@ -211,15 +219,21 @@ function verifyWarning({ verify }: VerdictFacts): Trouble | null {
 }
 
 /** What the verdict does not cover although nothing failed; failures that hide something are troubles themselves. */
-function unseenOf({ looked, waiting, scoped, subscribers }: VerdictFacts): string[] {
-  if (scoped === true)
-    return [...looked.unseen, 'reconcile, verify and the quarantine, whose figures cover all sources'];
+function unseenOf({ looked, scoped, unknown }: VerdictFacts): string[] {
   return [
     ...looked.unseen,
-    ...(waiting === null ? ['the quarantine, which could not be listed'] : []),
-    ...(subscribers === null ? ['the subscribers, whose state could not be read'] : []),
+    ...UNREAD.flatMap(([name, text]) => (unknown[name] === undefined ? [] : [text])),
+    ...(scoped === true ? ['reconcile, verify and the quarantine, whose figures cover all sources'] : []),
   ];
 }
+
+const UNREAD: readonly (readonly [Unknowable, string])[] = [
+  ['failing', 'the failing jobs, since the ledger was not read'],
+  ['quarantine', 'the quarantine, which could not be listed'],
+  ['reconcile', 'the reports of reconcile, which could not be read'],
+  ['verify', 'the reports of verify, which could not be read'],
+  ['subscribers', 'the subscribers, whose state could not be read'],
+];
 
 const FAILURES: Readonly<Record<string, string>> = {
   failed: 'not fetched',

@@ -6,7 +6,8 @@ import type { CertificateStatus } from '../admin-certificate.js';
 import type { Health, ReconcileFigures, VerifyFigures } from '../api/answers/health.js';
 import type { Subscriber } from '../api/answers/subscribers.js';
 import { type CredentialSettings, credentialNotices } from './credential-notices.js';
-import { verdictOf } from './health-verdict.js';
+import { type VerdictFacts, verdictOf } from './health-verdict.js';
+import { createKnownFacts } from './known-facts.js';
 import type { ServiceFacts } from './reconcile-troubles.js';
 
 /** Inputs of the health summary; the functions return the current state of this replica. */
@@ -32,9 +33,12 @@ export interface HealthParts {
   readonly retentionWarning: number;
 }
 
+/** Milliseconds that a fact may take: an open dashboard asks every few seconds. */
+const PATIENCE = 3_000;
+
 /**
- * The health summary. It also answers while the store fails: values that are unknown then are null, and so are those that
- * cover all sources where the client may see some only.
+ * The health summary. It also answers while the store fails or hangs: what is unknown then is null and listed in `unknown`.
+ * What covers all sources is null where the client may see some only.
  */
 export async function readHealth(
   parts: HealthParts,
@@ -42,33 +46,40 @@ export async function readHealth(
   scope: SourceScope = null,
 ): Promise<Health> {
   const ofAll = <T>(value: T): T | null => (scope === null ? value : null);
+  const ledger = parts.view.status();
+  const facts = createKnownFacts({ ledger, patience: PATIENCE });
   const [summary, failures, entries, reconcile, verify, subscribers] = await Promise.all([
-    parts.view.summary({ scope }),
-    parts.view.openFailures({ limit: 1, scope }),
-    scope === null ? parts.quarantine().catch(() => null) : null,
-    scope === null ? parts.lastReconcile().catch(() => null) : null,
-    scope === null ? parts.lastVerify().catch(() => null) : null,
-    parts.subscribers(scope).catch(() => null),
+    facts.read('last24h', parts.view.summary({ scope })),
+    facts.read('failing', parts.view.openFailures({ limit: 1, scope })),
+    scope === null ? facts.read('quarantine', parts.quarantine()) : null,
+    scope === null ? facts.read('reconcile', parts.lastReconcile()) : null,
+    scope === null ? facts.read('verify', parts.lastVerify()) : null,
+    facts.read('subscribers', parts.subscribers(scope)),
   ]);
-  const failing = failures.counts;
-  const { lastByRegion, lastBySource, lastByCredential, total } = summary;
+  const { lastByRegion = {}, lastBySource = {}, lastByCredential = {} } = summary ?? {};
+  facts.noteUnread('last24h', 'regions', 'sources', 'credentials');
+  const hasFailures = failures !== null && Object.keys(failures.counts).length > 0;
+  if (!hasFailures) facts.noteUnread('failing');
+  const { unknown } = facts;
+  // Failures that are known stay known while the ledger cannot be read.
+  const failing = unknown.failing === undefined ? (failures?.counts ?? null) : null;
+  const last24h = unknown.last24h === undefined ? summary : null;
   const sources = parts.sources.filter(({ source }) => isInScope(scope, source));
-  const credentials = credentialNotices(sources, lastByCredential, now);
+  const credentials = credentialNotices(sources, lastByCredential, unknown.credentials === undefined, now);
   const { ready, reason } = parts.readiness();
   const waiting = entries?.filter(({ state }) => state === 'waiting') ?? null;
   const store = parts.store.status();
   const budget = parts.memory();
   const draining = parts.draining();
-  const ledger = parts.view.status();
   const verdict = verdictOf(
     {
       receiver: { ready, reason, draining, waiters: scope === null ? budget.waiters : 0 },
       store,
       ledger,
-      looked: { since: failures.searchedBackTo, unseen: failures.unseen },
-      deliveries24h: total.lines,
+      looked: looked(failures, now),
+      deliveries24h: last24h?.total.lines ?? null,
       failing,
-      retentionEnds: retentionEnding(failures, parts.retentionWarning, now),
+      retentionEnds: failures && retentionEnding(failures, parts.retentionWarning, now),
       waiting: waiting?.length ?? null,
       reconcile,
       verify,
@@ -77,6 +88,7 @@ export async function readHealth(
       certificate: parts.certificate?.() ?? null,
       scoped: scope !== null,
       subscribers,
+      unknown,
     },
     now,
   );
@@ -100,7 +112,8 @@ export async function readHealth(
       lastDeliveryAt: lastByRegion[region] ?? null,
     })),
     sources: sources.map(({ source }) => ({ source, lastDeliveryAt: lastBySource[source] ?? null })),
-    last24h: { since: summary.since, until: summary.until, ...total },
+    unknown,
+    last24h: last24h && { since: last24h.since, until: last24h.until, ...last24h.total },
     failing,
     quarantine:
       entries === null || waiting === null
@@ -123,6 +136,13 @@ export async function readHealth(
       newer: ofAll(ledger.newer),
     },
   };
+}
+
+/** From when on deliveries were looked at; from now on when they could not be. */
+function looked(failures: FailurePage | null, now: number): VerdictFacts['looked'] {
+  return failures === null
+    ? { since: new Date(now).toISOString(), unseen: [] }
+    : { since: failures.searchedBackTo, unseen: failures.unseen };
 }
 
 /** Members of the summary that are not told apart by source. */

@@ -164,12 +164,6 @@ export function createHealthNotices(options: NoticesOptions) {
 }
 
 /** While something cannot be read, a problem that does not show may still be there. */
-function seenIn({ verdict, store, ledger, quarantine, subscribers }: Health): Seen {
-  const whole =
-    store.writable &&
-    ledger.state === 'ready' &&
-    ledger.error === null &&
-    quarantine !== null &&
-    subscribers !== null;
-  return { troubles: verdict.troubles, whole };
+function seenIn({ verdict, store, unknown }: Health): Seen {
+  return { troubles: verdict.troubles, whole: store.writable && Object.keys(unknown).length === 0 };
 }

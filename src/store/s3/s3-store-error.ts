@@ -31,6 +31,7 @@ const EXPLANATIONS: Readonly<Record<string, string>> = {
   ENOTFOUND: 'the host name is not known; is store.s3.endpoint right, and is the bucket part of the name?',
   EAI_AGAIN: 'the name service does not answer',
   ECONNREFUSED: 'nothing listens at the address of the store',
+  ETIMEDOUT: 'the store did not answer in time',
   ECONNRESET: 'the connection broke',
   EPIPE: 'the connection broke',
   EHOSTUNREACH: 'there is no route to the store',

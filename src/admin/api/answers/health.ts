@@ -100,7 +100,9 @@ const credentialNoticeSchema = z
   .strictObject({
     source: z.string(),
     credential: z.string(),
-    state: z.enum(['in-use', 'unused', 'not-yet-valid', 'expiring', 'expired']),
+    state: z
+      .enum(['in-use', 'unused', 'unknown', 'not-yet-valid', 'expiring', 'expired'])
+      .describe('unknown: no use is known, and the ledger could not be read'),
     lastUsedAt: instant.nullable().describe('within the last 7 days; null when it was not used'),
     notBefore: instant.nullable(),
     expires: instant.nullable(),
@@ -161,6 +163,26 @@ export const namesSchema = z
   .meta({ id: 'Names' });
 export type Names = Answer<typeof namesSchema>;
 
+export const UNKNOWABLE = [
+  'failing',
+  'last24h',
+  'regions',
+  'sources',
+  'credentials',
+  'quarantine',
+  'reconcile',
+  'verify',
+  'subscribers',
+] as const;
+/** Members of the summary that come from the store. */
+export type Unknowable = (typeof UNKNOWABLE)[number];
+
+const unknownSchema = z.strictObject({
+  reason: z.string(),
+  since: instant.nullable().describe('when the ledger was last read; null when it still is, or never was'),
+});
+export type Unknown = Answer<typeof unknownSchema>;
+
 export const healthSchema = z
   .strictObject({
     status: levelSchema,
@@ -201,12 +223,18 @@ export const healthSchema = z
     activeDeliveries: count.nullable(),
     regions: z.array(z.strictObject({ region: z.string(), lastDeliveryAt: instant.nullable() })),
     sources: z.array(z.strictObject({ source: z.string(), lastDeliveryAt: instant.nullable() })),
-    last24h: z.strictObject({ since: instant, until: instant, ...FIGURES }),
-    failing: countsByName.describe('jobs whose last ledger line is a failure, by outcome'),
+    unknown: z
+      .partialRecord(z.enum(UNKNOWABLE), unknownSchema)
+      .describe('members that could not be read, and why: there null means unknown, not none'),
+    last24h: z.strictObject({ since: instant, until: instant, ...FIGURES }).nullable(),
+    failing: countsByName
+      .nullable()
+      .describe(
+        'jobs whose last ledger line is a failure, by outcome; at least these when the ledger cannot be read',
+      ),
     quarantine: z
       .strictObject({ waiting: count, waitingBytes: count, released: count, settled: count })
-      .nullable()
-      .describe('null when it could not be listed'),
+      .nullable(),
     service: z.strictObject({
       configured: z.boolean().describe("an API key and at least one region's address are configured"),
       interval: count
@@ -216,7 +244,7 @@ export const healthSchema = z
     reconcile: reconcileFiguresSchema.nullable(),
     verify: verifyFiguresSchema.nullable(),
     credentials: z.array(credentialNoticeSchema),
-    subscribers: z.array(subscriberSchema).nullable().describe('null when their state could not be read'),
+    subscribers: z.array(subscriberSchema).nullable(),
     ledger: z.strictObject({
       state: z.enum(['loading', 'ready']),
       completeSince: instant.nullable().describe('from here on all lines are in memory'),

@@ -13,6 +13,8 @@ import type {
   Names,
   ReconcileFigures,
   Summary,
+  Unknowable,
+  Unknown,
   Verdict,
   VerifyFigures,
 } from '../../../admin/api/answers/health.js';
@@ -108,6 +110,8 @@ export type {
   Subscriber,
   Summary,
   Ticket,
+  Unknowable,
+  Unknown,
   Verdict,
   VerifyFigures,
 };

@@ -46,7 +46,8 @@ export function deliveriesView(screen) {
   showFilters(screen.root, values);
   screen.keepFresh(3000, async (signal) => {
     const names = await knownNames();
-    health ??= await get('/health', { signal });
+    if (health === undefined || health.unknown.last24h !== undefined)
+      health = await get('/health', { signal });
     const form = () => [ranges(values), filterForm('deliveries', filtersOf(names, values), values)];
     const page = await get('/deliveries', { query: { ...values, limit: 50 }, signal }).catch((error) => {
       if (!(error instanceof ApiError && error.code === 'request-invalid')) throw error;
@@ -139,7 +140,7 @@ function list(screen, values, lists, health, draw) {
   const lines = [...lists.latest, ...lists.older];
   const isEmpty = lines.length === 0;
   if (isEmpty && lists.cursor === null && lists.faults.length === 0)
-    return isFiltered(values) ? noMatch() : firstCallback(health);
+    return isFiltered(values) ? noMatch() : firstCallback(health, Date.parse(health.at));
   const loadOlder = (/** @type {ButtonEvent} */ event) =>
     runAction(event.currentTarget, async () => {
       const query = { ...values, limit: 100, cursor: lists.cursor };

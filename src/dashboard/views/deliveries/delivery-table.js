@@ -5,6 +5,7 @@ import { status } from '../../lib/elements/status.js';
 import { itemsOf } from '../../lib/text/describe-line.js';
 import { bytes, capital, milliseconds } from '../../lib/text/format.js';
 import { originInWords } from '../../lib/text/ledger-terms.js';
+import { whyUnknown } from '../../lib/text/why-unknown.js';
 import { reasonInWords } from '../../vendor/reasons.js';
 
 /** @import { Health, LedgerLine } from '../../lib/api/api-answers.js' */
@@ -85,10 +86,14 @@ function whatOf(line) {
 const EXAMPLE = '{"format":"2.9","job":{"id":"first-job"},"metadata":{},"results":[]}';
 
 /**
- * How to send a first callback, while nothing has arrived yet.
- * @param {Health} health
+ * How to send a first callback, while nothing has arrived yet as far as is known.
+ * @param {Health} health @param {number} now
  */
-export function firstCallback(health) {
+export function firstCallback(health, now) {
+  const why = health.unknown.last24h;
+  if (why !== undefined) {
+    return emptyPanel('Unknown', ...whyUnknown(why, now).map((text) => h('p', {}, `${text}.`)));
+  }
   const source = health.sources[0]?.source ?? 'default';
   const guarded = health.credentials.some((credential) => credential.source === source);
   const base = `${location.protocol}//${location.hostname}:8080`;

@@ -1,9 +1,10 @@
 import { may } from '../../lib/api/session.js';
 import { to } from '../../lib/screen/route.js';
 import { ago, bytes, count, milliseconds, span, total } from '../../lib/text/format.js';
+import { whyUnknown } from '../../lib/text/why-unknown.js';
 import { subscribersTile } from './subscribers-tile.js';
 
-/** @import { CredentialNotice, Health, ReconcileFigures, VerifyFigures } from '../../lib/api/api-answers.js' */
+/** @import { CredentialNotice, Health, ReconcileFigures, Unknowable, VerifyFigures } from '../../lib/api/api-answers.js' */
 /** @import { Tone } from '../../lib/elements/status.js' */
 
 /**
@@ -34,8 +35,32 @@ export function healthTiles(health, now) {
     credentialsTile(health, now),
     subscribersTile(health),
     ledgerTile(health, now),
-  ];
-  return tiles.filter((tile) => tile !== null).map((tile) => ({ action: help(tile.id, tile.tone), ...tile }));
+  ].filter((tile) => tile !== null);
+  return tiles
+    .map((tile) => unknownOr(tile, health, now))
+    .map((tile) => ({ action: help(tile.id, tile.tone), ...tile }));
+}
+
+/** The member of the summary that each tile shows. @type {Record<string, Unknowable>} */
+const FACTS = {
+  quarantine: 'quarantine',
+  failures: 'failing',
+  expected: 'reconcile',
+  reconcile: 'reconcile',
+  verify: 'verify',
+  subscribers: 'subscribers',
+};
+
+/**
+ * What could not be read is neither good nor bad.
+ * @param {Tile} tile @param {Pick<Health, 'unknown'>} health @param {number} now @returns {Tile}
+ */
+function unknownOr(tile, { unknown }, now) {
+  const fact = FACTS[tile.id];
+  const why = fact === undefined ? undefined : unknown[fact];
+  if (why === undefined) return tile;
+  const { id, title } = tile;
+  return { id, title, tone: 'neutral', word: 'Unknown', figure: '–', details: whyUnknown(why, now) };
 }
 
 /**
@@ -89,17 +114,17 @@ function memoryInWords({ total: all, used, waiters }) {
 }
 
 /** @param {Health} health @returns {Tile} */
-function quarantineTile({ quarantine, scope }) {
+function quarantineTile({ quarantine }) {
   const waiting = quarantine?.waiting ?? null;
   return {
     id: 'quarantine',
     title: 'Quarantine',
     tone: waiting === null ? 'neutral' : waiting > 0 ? 'notice' : 'good',
-    word: waiting === null ? (scope === null ? 'Unknown' : NOT_SHOWN) : waiting > 0 ? 'Waiting' : 'Empty',
+    word: waiting === null ? NOT_SHOWN : waiting > 0 ? 'Waiting' : 'Empty',
     figure: waiting === null ? '–' : count(waiting),
     details:
       quarantine === null
-        ? [scope === null ? 'The store could not be listed' : OF_ALL_SOURCES]
+        ? [OF_ALL_SOURCES]
         : [
             `${bytes(quarantine.waitingBytes)} waiting`,
             `${count(quarantine.released)} released, ${count(quarantine.settled)} settled so far`,
@@ -112,19 +137,21 @@ function quarantineTile({ quarantine, scope }) {
 }
 
 /** @param {Health} health @returns {Tile} */
-function failuresTile({ last24h: { outcomes }, failing }) {
-  const refused = outcomes.refused ?? 0;
-  const jobs = total(failing);
+function failuresTile({ last24h, failing }) {
+  const jobs = total(failing ?? {});
   return {
     id: 'failures',
     title: 'Failing jobs',
     tone: jobs > 0 ? 'bad' : 'good',
     word: jobs > 0 ? 'To repair' : 'None',
     figure: count(jobs),
-    details: [
-      `${count(refused, 'authenticated refusal')} in 24 h`,
-      `${count(outcomes.recovered ?? 0, 'recovery', 'recoveries')} in 24 h`,
-    ],
+    details:
+      last24h === null
+        ? ['At least: the ledger cannot be read']
+        : [
+            `${count(last24h.outcomes.refused ?? 0, 'authenticated refusal')} in 24 h`,
+            `${count(last24h.outcomes.recovered ?? 0, 'recovery', 'recoveries')} in 24 h`,
+          ],
     ...(jobs > 0 && { action: { href: '#/failures', text: may('repair') ? 'Inspect and repair' : 'Show' } }),
   };
 }
@@ -265,8 +292,9 @@ function credentialsTile({ credentials }, now) {
 }
 
 /** @param {CredentialNotice} notice @param {number} now */
-function useOf({ source, credential, lastUsedAt }, now) {
-  return `${source}/${credential}: ${lastUsedAt ? `used ${ago(lastUsedAt, now)}` : 'no recent use'}`;
+function useOf({ source, credential, state, lastUsedAt }, now) {
+  const none = state === 'unknown' ? 'use unknown' : 'no recent use';
+  return `${source}/${credential}: ${lastUsedAt ? `used ${ago(lastUsedAt, now)}` : none}`;
 }
 
 /** @param {Health} health @param {number} now @returns {Tile} */

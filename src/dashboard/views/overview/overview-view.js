@@ -60,6 +60,8 @@ function latestSection(deliveries, health, now) {
       h('h2', { id: 'latest' }, 'Latest'),
       link('#/deliveries', 'All deliveries'),
     ),
-    deliveries.length === 0 ? firstCallback(health) : deliveryTable(deliveries, 'Latest deliveries', now),
+    deliveries.length === 0
+      ? firstCallback(health, now)
+      : deliveryTable(deliveries, 'Latest deliveries', now),
   );
 }

@@ -12,16 +12,10 @@ export const LAGGING = 15 * 60;
  * @param {Pick<Health, 'subscribers'>} health @returns {Tile | null}
  */
 export function subscribersTile({ subscribers }) {
-  if (subscribers?.length === 0) return null;
   const tile = { id: 'subscribers', title: 'Subscribers' };
-  if (subscribers === null)
-    return {
-      ...tile,
-      tone: 'neutral',
-      word: 'Unknown',
-      figure: '–',
-      details: ['The store could not be read'],
-    };
+  // Unknown: `healthTiles` says why.
+  if (subscribers === null) return { ...tile, tone: 'neutral', word: 'Unknown', figure: '–', details: [] };
+  if (subscribers.length === 0) return null;
   const dead = subscribers.reduce((sum, one) => sum + one.dead, 0);
   const unreachable = subscribers.filter(({ breaker }) => breaker === 'open').length;
   const lag = Math.max(...subscribers.map(({ lagSeconds }) => lagSeconds));

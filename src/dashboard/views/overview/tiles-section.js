@@ -55,7 +55,7 @@ function tileAction(title, { href, text }) {
 const SILENT = 24 * 3_600_000;
 
 /** @param {Health} health @param {number} now */
-function regionsTile({ regions, scope }, now) {
+function regionsTile({ regions, scope, unknown }, now) {
   return h(
     'li',
     { class: 'tile wide', 'data-key': 'regions' },
@@ -69,7 +69,7 @@ function regionsTile({ regions, scope }, now) {
       : h(
           'ul',
           { class: 'regions' },
-          regions.map((region) => regionState(region, now)),
+          regions.map((region) => regionState(region, unknown.regions !== undefined, now)),
         ),
     tileAction('Freshness of the regions', {
       href: '#/help/regions',
@@ -83,12 +83,16 @@ function isSilent({ lastDeliveryAt }, now) {
   return lastDeliveryAt !== null && now - Date.parse(lastDeliveryAt) > SILENT;
 }
 
-/** @param {Health['regions'][number]} region @param {number} now */
-function regionState({ region, lastDeliveryAt }, now) {
+/** @param {Health['regions'][number]} region @param {boolean} isUnknown @param {number} now */
+function regionState({ region, lastDeliveryAt }, isUnknown, now) {
   const silent = isSilent({ lastDeliveryAt }, now);
   const tone = lastDeliveryAt === null ? 'neutral' : silent ? 'notice' : 'good';
   const text =
-    lastDeliveryAt === null ? 'nothing yet' : `${silent ? 'silent, last ' : ''}${ago(lastDeliveryAt, now)}`;
+    lastDeliveryAt === null
+      ? isUnknown
+        ? 'unknown'
+        : 'nothing yet'
+      : `${silent ? 'silent, last ' : ''}${ago(lastDeliveryAt, now)}`;
   return h(
     'li',
     { 'data-key': region },

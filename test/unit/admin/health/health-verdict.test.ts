@@ -40,7 +40,9 @@ const WELL: VerdictFacts = {
   service: { configured: true, interval: 900_000 },
   credentials: [],
   subscribers: [],
+  unknown: {},
 };
+const NO_ANSWER = { reason: 'no answer', since: null };
 const EXPIRING = {
   source: 's',
   credential: 'c',
@@ -74,7 +76,26 @@ describe('the verdict', () => {
       },
       /deliveries before 2026-11-20T10:00:00/,
     ],
-    ['a quarantine that could not be listed', { waiting: null }, /the quarantine/],
+    [
+      'a quarantine that could not be listed',
+      { waiting: null, unknown: { quarantine: NO_ANSWER } },
+      /quarantine/,
+    ],
+    [
+      'reports of reconcile that could not be read',
+      { reconcile: null, unknown: { reconcile: NO_ANSWER } },
+      /of reconcile/,
+    ],
+    [
+      'reports of verify that could not be read',
+      { verify: null, unknown: { verify: NO_ANSWER } },
+      /of verify/,
+    ],
+    [
+      'deliveries that could not be counted',
+      { deliveries24h: null, failing: null, unknown: { failing: NO_ANSWER } },
+      /failing jobs/,
+    ],
   ])('claims no more than it saw: %s', (_, overrides, unseen) => {
     const verdict = verdictOf({ ...WELL, ...overrides }, NOW);
     expect(verdict).toMatchObject({ level: 'ok', headline: 'No trouble seen' });

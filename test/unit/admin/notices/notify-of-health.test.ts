@@ -157,9 +157,7 @@ function healthOf(troubles: readonly Trouble[], writable: boolean): Health {
   const seen = {
     verdict: { troubles },
     store: { writable },
-    ledger: { state: 'ready', error: null },
-    quarantine: writable ? {} : null,
-    subscribers: writable ? [] : null,
+    unknown: writable ? {} : { quarantine: { reason: 'no answer', since: null } },
   };
   return seen as unknown as Health;
 }

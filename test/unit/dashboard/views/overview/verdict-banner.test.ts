@@ -8,6 +8,7 @@ const { keepSession } = await pageModule('lib/api/session');
 const NOW = Date.parse('2026-11-20T12:00:00Z');
 const WELL = {
   scope: null,
+  unknown: {},
   failing: {},
   ready: true,
   draining: false,
@@ -98,6 +99,36 @@ describe('the tiles', () => {
     const tile = healthTiles({ ...WELL, ...overrides }, NOW).find((one: Tile) => one.id === id);
     expect(wellOrQuiet(tile)).toBe(false);
     expect(tile.action?.href).toMatch(/^#\//);
+  });
+
+  it.each([
+    ['quarantine', 'quarantine'],
+    ['failures', 'failing'],
+    ['expected', 'reconcile'],
+    ['reconcile', 'reconcile'],
+    ['verify', 'verify'],
+    ['subscribers', 'subscribers'],
+  ])('%s is unknown, neither none nor good, when %s could not be read', (id, fact) => {
+    const why = { reason: 'the ledger cannot be read: no answer', since: '2026-11-20T11:57:00Z' };
+    const tileOf = (more: object) =>
+      healthTiles({ ...WELL, ...more }, NOW).find((one: Tile) => one.id === id);
+    expect(tileOf({ [fact]: null, unknown: { [fact]: why } })).toMatchObject({
+      tone: 'neutral',
+      word: 'Unknown',
+      figure: '–',
+      details: [expect.stringMatching(/^The ledger was last read .*3 min/), why.reason],
+    });
+    expect(tileOf({ subscribers: [SUBSCRIBER] }).word).not.toBe('Unknown');
+  });
+
+  it('keep failing jobs that are known while the ledger cannot be read', () => {
+    const unknown = { last24h: { reason: 'no answer', since: null } };
+    const tiles = healthTiles({ ...WELL, failing: { failed: 2 }, last24h: null, unknown }, NOW);
+    expect(tiles.find(({ id }: Tile) => id === 'failures')).toMatchObject({
+      tone: 'bad',
+      figure: '2',
+      details: ['At least: the ledger cannot be read'],
+    });
   });
 
   it('show subscribers only where there are some', () => {

@@ -1,0 +1,50 @@
+import type { LedgerViewStatus } from '../../ledger-view/ledger-view.js';
+import { withDeadline } from '../../time/deadline.js';
+import type { Unknowable, Unknown } from '../api/answers/health.js';
+
+/** Why members of the health summary are unknown; what is known is not in it. */
+export type UnknownFacts = { readonly [Name in Unknowable]?: Unknown };
+
+export interface KnownFacts {
+  /** Reads a fact; null when it cannot be read, and `unknown` then says why. */
+  read<T>(name: Unknowable, fact: Promise<T>): Promise<T | null>;
+  /** Why the lines in memory may not be all; null while they are. */
+  readonly ledger: Unknown | null;
+  readonly unknown: UnknownFacts;
+  /** Facts that come from the ledger, and of which the lines in memory tell nothing. */
+  noteUnread(...names: readonly Unknowable[]): void;
+}
+
+export interface KnownFactsOptions {
+  readonly ledger: Pick<LedgerViewStatus, 'state' | 'error' | 'refreshedAt'>;
+  /** Milliseconds after which a fact is unknown: a store that hangs must not hold up the rest. Default: none. */
+  readonly patience?: number;
+}
+
+/** Tells what is not there from what could not be read. */
+export function createKnownFacts({ ledger, patience }: KnownFactsOptions): KnownFacts {
+  const unknown: { [Name in Unknowable]?: Unknown } = {};
+  const unread = unreadLedger(ledger);
+  const since = unread?.since ?? null;
+  return {
+    ledger: unread,
+    unknown,
+    async read(name, fact) {
+      try {
+        if (patience === undefined) return await fact;
+        return await withDeadline(fact, patience, `the store did not answer within ${patience} ms`);
+      } catch (error) {
+        unknown[name] = { reason: error instanceof Error ? error.message : 'the store failed', since };
+        return null;
+      }
+    },
+    noteUnread(...names) {
+      if (unread !== null) for (const name of names) unknown[name] = unread;
+    },
+  };
+}
+
+function unreadLedger({ state, error, refreshedAt }: KnownFactsOptions['ledger']): Unknown | null {
+  if (error !== null) return { reason: `the ledger cannot be read: ${error}`, since: refreshedAt };
+  return state === 'loading' ? { reason: 'the ledger is still being read', since: null } : null;
+}

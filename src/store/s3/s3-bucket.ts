@@ -18,7 +18,7 @@ export interface S3Bucket {
 export async function openBucket(options: S3StoreOptions): Promise<S3Bucket> {
   const { bucket, prefix, settings, onNotice } = options;
   const limits = s3Limits(settings);
-  const answers = createAnswerCheck(settings.expectedBucketOwner);
+  const answers = createAnswerCheck(settings.expectedBucketOwner, onNotice);
   const client = createS3Client(settings, limits, answers);
   const address = await bucketAddress(settings, limits, bucket);
   const keys = fixedKeys(settings);

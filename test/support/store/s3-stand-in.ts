@@ -13,7 +13,7 @@ export interface RecordedRequest extends S3Request {
 
 /**
  * How a request fails. With `done` the request takes effect first.
- * `error200` is a 200 whose body is an error; `page` is what a proxy shows instead of the server's answer; `cut` drops
+ * `error200` is a 200 whose body is an error; `page` is what a proxy shows instead of the server's answer, `emptyPage` one without content; `cut` drops
  * the connection half-way through the answer's body.
  */
 export type Misbehaviour =
@@ -21,6 +21,7 @@ export type Misbehaviour =
   | { kind: 'error200'; code: string; done?: boolean }
   | { kind: 'xml'; body: string; done?: boolean }
   | { kind: 'page'; status?: number; headers?: Record<string, string>; done?: boolean }
+  | { kind: 'emptyPage'; headers: Record<string, string>; done?: boolean }
   | { kind: 'reset'; done?: boolean }
   | { kind: 'hang'; done?: boolean }
   | { kind: 'cut' };
@@ -82,7 +83,7 @@ export async function startS3StandIn(): Promise<S3StandIn> {
     const fault = standIn.misbehave(request);
     const isDone = fault === null || fault.kind === 'cut' || fault.done === true;
     const honest = isDone ? checked(request) : null;
-    if (standIn.sendsRequestIds && fault?.kind !== 'page')
+    if (standIn.sendsRequestIds && fault?.kind !== 'page' && fault?.kind !== 'emptyPage')
       response.setHeader('x-amz-request-id', `tx${standIn.requests.length}`);
     response.setHeader('date', new Date(Date.now() + standIn.clockAheadMs).toUTCString());
     if (fault !== null) return misbehave(fault, honest, response);
@@ -123,6 +124,8 @@ function misbehave(fault: Misbehaviour, honest: S3Answer | null, response: Serve
     const headers = { 'content-type': 'text/html', ...fault.headers };
     send(response, { status: fault.status ?? 200, headers, body: Buffer.from('<html>maintenance</html>') });
   }
+  if (fault.kind === 'emptyPage')
+    send(response, { status: 200, headers: fault.headers, body: Buffer.alloc(0) });
   if (fault.kind === 'xml')
     send(response, {
       status: 200,

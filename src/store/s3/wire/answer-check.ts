@@ -51,7 +51,8 @@ const REQUEST_ID = 'x-amz-request-id';
  * Distinguishes the store's answers from those of a proxy in between: a maintenance page with status 200 would make a
  * missing object durable, and an error page with status 404 would make an existing one missing.
  *
- * A server that has sent a request id once has to send one with every answer.
+ * From the first request id on, answers without one are rejected, until an answer that is certainly the store's has none (two
+ * gateways that answer in turn, an upgrade). The rule then ends for good: it must not take the store out of service.
  */
 export interface AnswerCheck {
   /**
@@ -60,32 +61,69 @@ export interface AnswerCheck {
    *
    * @throws S3Failure for the store's own error inside a 200, and, with status null, for an answer that is not the
    *   store's: the request may have taken effect
+   * @throws DoubtfulAnswer when nothing but the request id is missing
    */
   check(operation: string, answer: ReceivedAnswer): void;
+  /** Accepts answers without a request id from now on: the store is known to send them. */
+  acceptUnidentified(): void;
 }
 
-/** @param expectedOwner named in refusals, because S3 does not say that the bucket is another account's */
-export function createAnswerCheck(expectedOwner: string | null = null): AnswerCheck {
-  let sendsRequestIds = false;
+/** An answer that may be the store's; whether the request took effect has to be looked up. */
+export class DoubtfulAnswer extends S3Failure {
+  readonly answer: ReceivedAnswer;
 
-  function isUnidentified({ headers }: ReceivedAnswer): boolean {
-    return sendsRequestIds && headers[REQUEST_ID] === undefined;
+  constructor(answer: ReceivedAnswer, reason: string) {
+    const detail = `status ${answer.status}${typeOf(answer.headers)}, ${reason}`;
+    super({ status: null, code: 'NotAnswerOfS3', detail });
+    this.answer = answer;
+  }
+}
+
+/**
+ * @param expectedOwner named in refusals, because S3 does not say that the bucket is another account's
+ * @param onNotice called once with a message, when answers without a request id are accepted again
+ */
+export function createAnswerCheck(
+  expectedOwner: string | null = null,
+  onNotice?: (message: string) => void,
+): AnswerCheck {
+  let requestIds: 'not seen' | 'required' | 'optional' = 'not seen';
+
+  function requireRequestId(answer: ReceivedAnswer): void {
+    if (answer.headers[REQUEST_ID] !== undefined) return;
+    if (requestIds === 'required')
+      throw new DoubtfulAnswer(answer, `without ${REQUEST_ID}, which the store has sent before`);
+  }
+
+  function acceptUnidentified(): void {
+    if (requestIds === 'required') onNotice?.(NO_LONGER_REQUIRED);
+    requestIds = 'optional';
   }
 
   return {
     check(operation, answer) {
-      if (answer.status === 404 && (isPage(answer) || isUnidentified(answer))) throw foreign(answer);
+      if (answer.status === 404) {
+        if (isPage(answer)) throw foreign(answer);
+        requireRequestId(answer);
+      }
       if (expectedOwner !== null && answer.status === 403) throwRefusal(answer, expectedOwner);
       const promised = PROMISED[operation];
       if (promised === undefined || answer.status < 200 || answer.status > 299) return;
       // S3 may send the status before the work is done, and the error afterwards in the body.
       if (answer.text?.includes('</Code>') && rootOf(answer.text) === 'Error')
         throw failureOf(answer.status, answer.text, answer.headers);
-      if (!keeps(promised, answer) || isUnidentified(answer)) throw foreign(answer);
-      if (answer.headers[REQUEST_ID] !== undefined) sendsRequestIds = true;
+      if (!keeps(promised, answer)) throw foreign(answer);
+      if (answer.headers[REQUEST_ID] === undefined && promised.root !== null) acceptUnidentified();
+      requireRequestId(answer);
+      if (answer.headers[REQUEST_ID] !== undefined && requestIds === 'not seen') requestIds = 'required';
     },
+    acceptUnidentified,
   };
 }
+
+const NO_LONGER_REQUIRED =
+  `the store answered without ${REQUEST_ID}, which it has sent before (two gateways, or an upgrade?); answers without it are ` +
+  'accepted from now on';
 
 /** Only AccessDenied: other refusals have reasons of their own, which the SDK or the server's clock handles. */
 function throwRefusal({ status, headers, text }: ReceivedAnswer, owner: string): void {
@@ -120,10 +158,10 @@ function isPage({ headers, text }: ReceivedAnswer): boolean {
 }
 
 function foreign({ status, headers }: ReceivedAnswer): S3Failure {
+  return new S3Failure({ status: null, code: 'NotAnswerOfS3', detail: `status ${status}${typeOf(headers)}` });
+}
+
+function typeOf(headers: ReceivedAnswer['headers']): string {
   const type = (headers['content-type'] ?? '').slice(0, 60).replace(/[^\x20-\x7e]/g, '');
-  return new S3Failure({
-    status: null,
-    code: 'NotAnswerOfS3',
-    detail: `status ${status}${type === '' ? '' : `, ${type}`}`,
-  });
+  return type === '' ? '' : `, ${type}`;
 }

@@ -6,7 +6,7 @@ import type { ReadPurpose } from '../../object-store.js';
 import type { BucketAddress, S3Limits } from '../s3-client.js';
 import { failureOf, S3Failure } from '../s3-failure.js';
 import type { S3Settings } from '../s3-options.js';
-import type { AnswerCheck } from './answer-check.js';
+import { type AnswerCheck, DoubtfulAnswer } from './answer-check.js';
 import type { AnswerHeaders, WholeAnswer } from './answer-parser.js';
 import { KEEP_ALIVE_MS } from './connection.js';
 import { ConnectionPool } from './connection-pool.js';
@@ -153,6 +153,26 @@ export function createS3Sender(parts: S3SenderParts): S3Sender {
     }
   }
 
+  async function put(request: SignedPut): Promise<WholeAnswer> {
+    try {
+      return await withServerTime(putOnce, request);
+    } catch (error) {
+      if (!(error instanceof DoubtfulAnswer) || !(await isStored(request, error))) throw error;
+      answers.acceptUnidentified();
+      const { status, headers } = error.answer;
+      return { status, headers: headers as AnswerHeaders, text: '' };
+    }
+  }
+
+  /** Whether the object has the size of the body and the ETag of the answer, which only the store can know before. */
+  async function isStored({ operation, key, body, timeoutMs }: SignedPut, { answer }: DoubtfulAnswer) {
+    if (operation !== 'PutObject') return false;
+    const headers = await withServerTime(headOnce, { key, timeoutMs }).catch((error: unknown) =>
+      error instanceof DoubtfulAnswer ? error.answer.headers : null,
+    );
+    return headers?.etag === answer.headers.etag && headers?.['content-length'] === `${body.length}`;
+  }
+
   /** A signed request without a body. */
   function bare<Method extends 'GET' | 'HEAD'>(
     method: Method,
@@ -196,7 +216,7 @@ export function createS3Sender(parts: S3SenderParts): S3Sender {
 
   return {
     secure: address.origin.startsWith('https:'),
-    put: (request) => withServerTime(putOnce, request),
+    put,
     get: (request) => withServerTime(getOnce, request),
     head: (request) => withServerTime(headOnce, request),
     close: async () => {

@@ -163,3 +163,60 @@ describe('a store that sends no request ids', () => {
     }
   });
 });
+
+describe('a store that does not always send request ids', () => {
+  let under: StandInStore;
+
+  beforeEach(async () => {
+    under = await openStandInStore({ retries: 2 });
+  });
+  afterEach(() => under.close());
+
+  const keys = Array.from({ length: 46 }, (_, n) => `job-${n}`);
+  const createAll = () => Promise.all(keys.map((key) => under.store.create(key, BODY, HEADERS)));
+
+  /** Whether the answer to a request has an id, by the number of the request. */
+  function identify(isIdentified: (request: number) => boolean): void {
+    under.standIn.misbehave = () => {
+      under.standIn.sendsRequestIds = isIdentified(under.standIn.requests.length);
+      return null;
+    };
+  }
+
+  it.each<[string, (request: number) => boolean]>([
+    ['a single answer', (request) => request === 2],
+    ['two gateways in turn', (request) => request % 2 === 0],
+    ['the time before an upgrade', (request) => request < 20],
+  ])('loses none of its writes when %s had an id', async (_, isIdentified) => {
+    identify(isIdentified);
+    expect(new Set(await createAll())).toEqual(new Set(['created']));
+    const puts = under.standIn.requests.filter(({ operation }) => operation === 'PutObject');
+    expect(puts).toHaveLength(46);
+    expect(under.notices.filter((notice) => notice.includes('x-amz-request-id'))).toHaveLength(1);
+    identify(() => false);
+    expect(await under.store.head('none')).toBeNull();
+    await under.store.delete('job-0');
+  });
+
+  it('is believed again after a listing; until then an error names the missing id', async () => {
+    await under.store.create('a', BODY, HEADERS);
+    under.standIn.sendsRequestIds = false;
+    await expect(under.store.head('a')).rejects.toThrow(
+      /without x-amz-request-id, which the store has sent before/,
+    );
+    await expect(under.store.delete('none')).rejects.toThrow(StoreError);
+    expect(await all(under.store.list(''))).toHaveLength(1);
+    expect((await under.store.head('a'))?.size).toBe(BODY.length);
+  });
+
+  it('is not believed for a page that has the ETag of a write and an empty body', async () => {
+    await under.store.create('a', BODY, HEADERS);
+    const headers = { etag: '"5f-26"', 'content-type': '' };
+    under.standIn.misbehave = ({ operation }) =>
+      operation === 'HeadObject' ? { kind: 'page', headers } : { kind: 'emptyPage', headers };
+    await expect(under.store.create('b', BODY, HEADERS)).rejects.toThrow(StoreError);
+    under.standIn.misbehave = () => null;
+    expect(await under.store.create('b', BODY, HEADERS)).toBe('created');
+    expect(under.notices).toEqual([]);
+  });
+});

@@ -8,6 +8,8 @@ import { compact } from '../../src/archive/ledger/compaction/compact.js';
 import { createLedger } from '../../src/archive/ledger/ledger.js';
 import type { LedgerLine } from '../../src/domain/delivery.js';
 import { createLedgerView, type LedgerView } from '../../src/ledger-view/ledger-view.js';
+import { followHour } from '../../src/outbox/follow/followed-hour.js';
+import { sendClosedHour } from '../../src/outbox/follow/send-closed-hour.js';
 import { verify } from '../../src/recovery/verify/verify.js';
 import { createFileStore } from '../../src/store/file/file-store.js';
 import type { ObjectStore } from '../../src/store/object-store.js';
@@ -75,6 +77,16 @@ function compactLedger(more: { now?: number; keepSegments?: number } = {}) {
 
 const removeSegments = (hour: number) => rm(path(`ledger/${folderOf(hour)}`), { recursive: true });
 
+/** @param ended the time before which lines of the ledger have ended */
+function verifyAll(ended = Number.NEGATIVE_INFINITY) {
+  const sources = { default: { contents: [], keyPrefix: '' } };
+  const retained = { endedBefore: async () => () => ended };
+  return verify(
+    { store, sources, retention: 7 * DAY, retained, clock: () => NOW },
+    { version: '1', since: new Date(BEFORE - HOUR) },
+  );
+}
+
 /**
  * What each reader names, and what it read of the jobs of the hour.
  *
@@ -90,12 +102,7 @@ async function readEverywhere(windowMs = HOUR) {
   const history = createJobHistory(view, () => NOW);
   const job = await history.search(jobOf(DAMAGED, 2), { receivedAt: [], isKnown: true, scope: null });
   const failures = await view.openFailures({ limit: 500 });
-  const sources = { default: { contents: [], keyPrefix: '' } };
-  const retained = { endedBefore: async () => () => Number.NEGATIVE_INFINITY };
-  const report = await verify(
-    { store, sources, retention: 7 * DAY, retained, clock: () => NOW },
-    { version: '1', since },
-  );
+  const report = await verifyAll();
   const ofHour = (lines: readonly LedgerLine[]) =>
     new Set(lines.flatMap(({ jobId }) => (jobId?.startsWith('job-1-') ? jobId : []))).size;
   return {
@@ -245,6 +252,66 @@ describe('a damaged ledger', () => {
     expect(later.deliveries).toEqual(naming(ROLLUP));
     expect(later.job).toEqual(naming(ROLLUP));
     expect(later.verify).toEqual(naming(own));
+  });
+
+  it('is read row group by row group where a file is damaged', async () => {
+    const lines = Array.from({ length: 2100 }, (_, n) => lineAt(DAMAGED + n * 1000, `job-1-${n}`, {}));
+    const ledger = createLedger({ store, replica: 'r' });
+    await Promise.all(lines.map((line) => ledger.append(line)));
+    await ledger.close();
+    await compactLedger();
+    await removeSegments(DAMAGED);
+    await flipBytes(({ start }) => start + 30);
+    const { named, read, report } = await readEverywhere();
+    expect(named.verify).toEqual(naming(PARQUET));
+    expect(read.deliveries).toBe(2100 - 2048);
+    expect(report.ledger.lines).toBe(2100 - 2048);
+  });
+
+  it('with a damaged rollup in each of many hours is compacted and checked to its end', async () => {
+    const ledger = createLedger({ store, replica: 'r' });
+    const hours = Array.from({ length: 8 }, (_, n) => BEFORE + n * HOUR);
+    await Promise.all(hours.map((hour) => ledger.append(lineAt(hour, `job-${hour}`, {}))));
+    await ledger.close();
+    await compactLedger();
+    const rollups = hours.slice(0, 7).map((hour) => rollupKey(folderOf(hour), 1));
+    for (const key of rollups) await truncate(path(key), 10);
+    const { report } = await readEverywhere();
+    expect(report.faults.map(({ key }) => key)).toEqual(rollups);
+    expect(report.ledger.first).toBe(new Date(BEFORE).toISOString());
+    expect(report.ledger.last).toBe(new Date(hours.at(-1) ?? 0).toISOString());
+    const { faults, deleted } = await compactLedger({ keepSegments: HOUR });
+    expect(faults.map(({ hour }) => hour)).toEqual(hours.slice(0, 7).map(folderOf));
+    expect(deleted).toBe(1);
+  });
+
+  it('sends no events of a Parquet file that is a copy of another hour’s', async () => {
+    await fillLedger();
+    await compactLedger();
+    await copy(parquetKey(folderOf(BEFORE), 1), PARQUET);
+    const sent: (string | null)[] = [];
+    const sending = {
+      store,
+      readSegments: async () => [],
+      sendLines: async (_hour: string, _part: string, lines: readonly LedgerLine[]) => {
+        sent.push(...lines.map(({ jobId }) => jobId));
+      },
+      whenSettled: async () => undefined,
+    };
+    await sendClosedHour(sending, followHour(folderOf(DAMAGED)), false);
+    expect(sent.sort()).toEqual([...Array.from({ length: JOBS }, (_, n) => jobOf(DAMAGED, n)), 'late']);
+    await removeSegments(DAMAGED);
+    const again = sendClosedHour(sending, followHour(folderOf(DAMAGED)), false);
+    await expect(again).rejects.toThrow(PARQUET);
+  });
+
+  it('is not missed by verify where its retention has ended', async () => {
+    await fillLedger();
+    await compactLedger({ now: NOW, keepSegments: DAY });
+    await rm(path(PARQUET));
+    await rm(path(ROLLUP));
+    expect((await verifyAll(DAMAGED + HOUR)).faults).toEqual([]);
+    expect((await verifyAll(DAMAGED + HOUR - 1)).faults).toHaveLength(1);
   });
 
   it('never gets an empty rollup for a file whose rollup and segments are gone', async () => {

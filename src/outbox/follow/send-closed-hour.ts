@@ -132,7 +132,7 @@ async function sendInstead(
 async function sendFile(
   sending: HourSending,
   progress: Pick<FollowedHour, 'hour'> & { row: number },
-  { parquetKey, segments }: FinishedFile,
+  { parquetKey, segments, extent }: FinishedFile,
   fromRow: number,
 ): Promise<void> {
   const { store } = sending;
@@ -144,7 +144,7 @@ async function sendFile(
     while (open[0]?.isSettled) progress.row = open.shift()?.end ?? progress.row;
   };
   try {
-    const file = await openLedgerFile(store, parquetKey);
+    const file = await openLedgerFile(store, parquetKey, extent ?? undefined);
     if (file === null) throw new LedgerFileError(parquetKey, 'it is missing');
     let row = 0;
     for (const [index, group] of file.rowGroups.entries()) {

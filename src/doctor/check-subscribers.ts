@@ -1,5 +1,7 @@
 import type { TestEvent } from '../events/receiver-event.js';
 import type { Attempt } from '../outbox/dead-event.js';
+import { GONE } from '../outbox/send/attempt-policy.js';
+import { testEvent } from '../outbox/test-event.js';
 import { type Finding, failed, ok, skipped, warning } from './finding.js';
 
 export interface SubscriberCheckOptions {
@@ -17,33 +19,25 @@ export async function checkSubscribers({
   newId,
 }: SubscriberCheckOptions): Promise<Finding[]> {
   if (subscribers.length === 0) return [skipped('subscribers', 'No subscriber is configured.')];
-  return Promise.all(subscribers.map(async (name) => findingOf(name, await send(name, testEvent(newId())))));
-}
-
-function testEvent(id: string): TestEvent {
-  return {
-    specversion: '1.0',
-    id,
-    type: 'transcript-receiver.test.v1',
-    source: '/doctor',
-    time: new Date().toISOString(),
-    datacontenttype: 'application/json',
-    data: { text: 'A test of transcript-receiver doctor. Nothing has to be done.' },
-  };
+  return Promise.all(
+    subscribers.map(async (name) => findingOf(name, await send(name, testEvent(newId(), '/doctor')))),
+  );
 }
 
 function findingOf(
   name: string,
-  { delivered, status, error }: Awaited<ReturnType<SubscriberCheckOptions['send']>>,
+  { delivered, status, error, answer }: Awaited<ReturnType<SubscriberCheckOptions['send']>>,
 ): Finding {
   const check = `subscriber ${name}`;
   if (delivered) return ok(check, `It answered the test event with ${status}.`);
   if (status === null) return failed(check, `It did not answer the test event: ${error}.`, adviceFor(error));
-  const message = `It answered the test event with ${status}.`;
+  const said = answer === undefined ? '' : `: ${JSON.stringify(answer)}`;
+  const message = `It answered the test event with ${status}${said}.`;
   if (status === 408 || status === 425 || status === 429 || status >= 500) {
     return warning(check, message, 'Events are retried for 24 hours. Look into the log of the subscriber.');
   }
-  return failed(check, `${message} Events that are answered so are not sent again.`, ADVICE[status] ?? OTHER);
+  const outcome = status === GONE ? 'An event that is answered so ends.' : 'Events are retried for 24 hours.';
+  return failed(check, `${message} ${outcome}`, ADVICE[status] ?? OTHER);
 }
 
 const OTHER =

@@ -71,7 +71,7 @@ export type HealthOpenedEvent = CloudEvent<'transcript-receiver.health.opened.v1
 /** The problem is over. Its data is that of the opening. */
 export type HealthClosedEvent = CloudEvent<'transcript-receiver.health.closed.v1', HealthNotice>;
 
-/** Sent by `doctor`. Answer it with 2xx, and do nothing else. */
+/** Sent by `doctor`, and by an operator. Answer it with 2xx, and do nothing else. */
 export type TestEvent = CloudEvent<'transcript-receiver.test.v1', { readonly text: string }>;
 
 /** Every event that this version sends. A later version may send other types: answer those with 2xx and ignore them. */

@@ -8,6 +8,8 @@ export interface Attempt {
   readonly status: number | null;
   /** Stable code of what failed, such as `timeout` or `ECONNREFUSED`; null when there was a response. */
   readonly error: string | null;
+  /** Beginning of the response as one line of text, at most 200 characters; absent without one. */
+  readonly answer?: string;
 }
 
 /**

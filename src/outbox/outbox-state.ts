@@ -53,7 +53,7 @@ export interface OutboxState extends Claimed {
 }
 
 /** The largest state document that is read: twice what can be written. */
-export const MAX_STATE_BYTES = 1024 * 1024;
+export const MAX_STATE_BYTES = 4 * 1024 * 1024;
 
 /** The state of a subscriber that nobody has claimed yet. */
 export function newOutboxState(since: number, beginning: Pick<OutboxState, 'next' | 'done'>): OutboxState {

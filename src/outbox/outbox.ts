@@ -82,13 +82,14 @@ export function createOutbox(options: OutboxOptions): Outbox {
     deadEvents: (subscriber, page) => listDeadEvents(store, subscriber, page),
     deadEvent: (subscriber, eventId) => readDeadEvent(store, subscriber, eventId),
     async send(subscriber, event, signal) {
-      const { at, status, error, delivered } = await endpointOf(subscriber).send(event, signal);
+      const { retryAfterMs: _, ...attempt } = await endpointOf(subscriber).send(event, signal);
+      const { delivered } = attempt;
       if (delivered) watches.get(subscriber)?.run()?.addressWorks();
       if (delivered && 'jobId' in event.data) {
         const { jobId } = event.data;
         await removeDeadEvent(store, { subscriber, eventId: event.id, jobId });
       }
-      return { at, status, error, delivered };
+      return attempt;
     },
     start() {
       for (const [name, subscriber] of Object.entries(subscribers)) {

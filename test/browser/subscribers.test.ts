@@ -33,7 +33,9 @@ describe('subscribers', () => {
     await tile.getByRole('link', { name: 'Inspect and send again' }).click();
 
     const row = page.getByRole('row').filter({ hasText: 'call-1' });
-    await row.getByText('Answered 410').waitFor();
+    await row.getByText('Answered 410: “noted”').waitFor();
+    await page.getByRole('button', { name: 'Send a test event to crm' }).click();
+    await page.getByText('Test event of crm: Answered 410: “noted”.').waitFor();
     expect(await page.content()).not.toContain('secret-in-the-path');
     const button = await row.getByRole('button', { name: 'Send again' }).elementHandle();
     await sleep(LOOKED_AT);

@@ -1,18 +1,27 @@
+import { newDeliveryId } from '../../archive/ledger/ledger-line.js';
 import { Problem } from '../../domain/problem.js';
 import { isInScope, type SourceScope } from '../../domain/rights.js';
 import type { DeadEvent } from '../../outbox/dead-event.js';
 import type { Outbox } from '../../outbox/outbox.js';
+import { testEvent } from '../../outbox/test-event.js';
 import { type AdminRoute, adminRoute, ok } from './admin-route.js';
 import type { Subscriber } from './answers/subscribers.js';
-import { deadEventsSchema, subscribersSchema } from './answers/subscribers.js';
+import { deadEventsSchema, subscribersSchema, testedSchema } from './answers/subscribers.js';
 import { page } from './request-schemas.js';
 
 export interface SubscribersRouteParts {
-  readonly outbox: Pick<Outbox, 'deadEvents'>;
+  readonly outbox: Pick<Outbox, 'deadEvents' | 'send'>;
   readonly subscribers: (scope: SourceScope) => Promise<readonly Subscriber[]>;
 }
 
+/** Milliseconds; the subscriber's own time-out is shorter, unless requests of other events are in its way. */
+const TEST_TIMEOUT = 60_000;
+
 export function subscribersRoutes({ outbox, subscribers }: SubscribersRouteParts): AdminRoute[] {
+  async function rejectUnknown(name: string, scope: SourceScope): Promise<void> {
+    const known = (await subscribers(scope)).some((each) => each.name === name);
+    if (!known) throw new Problem('not-found', 'There is no such subscriber.');
+  }
   return [
     adminRoute({
       method: 'GET',
@@ -27,19 +36,32 @@ export function subscribersRoutes({ outbox, subscribers }: SubscribersRouteParts
     }),
     adminRoute({
       method: 'GET',
-      path: '/subscribers/:name/dead',
+      path: '/subscribers/:id/dead',
       right: 'view',
       tag: 'Subscribers',
       summary: 'Events that ended without being sent, newest first',
       query: page(50),
       answers: { 200: deadEventsSchema },
       problems: ['not-found'],
-      async handle({ params: { name = '' }, query, access: { scope } }) {
-        const known = (await subscribers(scope)).some((each) => each.name === name);
-        if (!known) throw new Problem('not-found', 'There is no such subscriber.');
+      async handle({ params: { id: name = '' }, query, access: { scope } }) {
+        await rejectUnknown(name, scope);
         const { deadEvents, nextCursor } = await outbox.deadEvents(name, query);
         const visible = deadEvents.filter(({ event }) => isInScope(scope, event.data.source));
         return ok({ deadEvents: visible.map(shownEvent), nextCursor });
+      },
+    }),
+    adminRoute({
+      method: 'POST',
+      path: '/subscribers/:id/test',
+      right: 'repair',
+      tag: 'Subscribers',
+      summary: 'Send a test event now, and say what the address answers',
+      answers: { 200: testedSchema },
+      problems: ['not-found'],
+      async handle({ params: { id: name = '' }, access: { scope } }) {
+        await rejectUnknown(name, scope);
+        const event = testEvent(newDeliveryId(), '/admin');
+        return ok(await outbox.send(name, event, AbortSignal.timeout(TEST_TIMEOUT)));
       },
     }),
   ];

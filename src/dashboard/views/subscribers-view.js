@@ -10,6 +10,7 @@ import { count, span } from '../lib/text/format.js';
 import { LAGGING } from './overview/subscribers-tile.js';
 
 /** @import { DeadEvent, DeadEvents, ReplaySelector, Subscriber } from '../lib/api/api-answers.js' */
+/** @import { ButtonEvent } from '../lib/elements/element-types.js' */
 /** @import { Screen } from '../lib/screen/screen.js' */
 /** @import { Tone } from '../lib/elements/status.js' */
 
@@ -37,7 +38,10 @@ export function subscribersView(screen) {
         ? emptyPanel('No subscriber is configured.', h('p', {}, link('#/help/subscribers', 'How to add one')))
         : table({
             caption: 'Subscribers',
-            columns: ['Subscriber', 'State', 'Lag', 'Sent', 'Retrying', 'Last error', 'Sent by'],
+            columns: [
+              ...['Subscriber', 'State', 'Lag', 'Sent', 'Retrying', 'Last error', 'Sent by'],
+              ...(may('repair') ? ['Test'] : []),
+            ],
             rows: subscribers.map((one) => ({ key: one.name, cells: cellsOf(one) })),
           }),
       subscribers.map((one, index) => deadSection(one, dead[index] ?? null)).filter((each) => each !== null),
@@ -78,6 +82,7 @@ function cellsOf(subscriber) {
     count(retrying),
     lastErrorOf(subscriber),
     sender ?? '–',
+    ...(may('repair') ? [testButton(name)] : []),
   ];
 }
 
@@ -88,8 +93,30 @@ function lastErrorOf({ lastError }) {
 }
 
 /** @param {DeadEvent['history'][number]} attempt */
-function attemptInWords({ status: answered, error }) {
-  return answered === null ? `No answer: ${error ?? 'unknown'}` : `Answered ${answered}`;
+function attemptInWords({ status: answered, error, answer }) {
+  if (answered === null) return `No answer: ${error ?? 'unknown'}`;
+  return answer === undefined ? `Answered ${answered}` : `Answered ${answered}: “${answer}”`;
+}
+
+/**
+ * Sends a test event. One that is accepted ends a pause of the subscriber.
+ * @param {string} name
+ */
+function testButton(name) {
+  const onclick = (/** @type {ButtonEvent} */ event) =>
+    runAction(event.currentTarget, async () => {
+      const attempt = await post(`/subscribers/${encodeURIComponent(name)}/test`);
+      return {
+        text: `Test event of ${name}: ${attemptInWords(attempt)}.`,
+        tone: attempt.delivered ? 'good' : 'bad',
+      };
+    });
+  return h(
+    'button',
+    { type: 'button', class: 'plain small', onclick },
+    'Send a test event',
+    h('span', { class: 'unseen' }, ` to ${name}`),
+  );
 }
 
 /** @param {Subscriber} subscriber @param {DeadEvents | null} page */
@@ -122,6 +149,25 @@ function deadSection({ name, dead }, page) {
   );
 }
 
+/**
+ * The first and the last attempts.
+ * @param {string} id @param {number} attempts @param {DeadEvent['history']} history
+ */
+function attemptList(id, attempts, history) {
+  return h(
+    'details',
+    { 'data-key': `attempts-${id}` },
+    h('summary', {}, count(attempts)),
+    h(
+      'ol',
+      {},
+      history.map((attempt) =>
+        h('li', { class: 'detail' }, moment(attempt.at), ` ${attemptInWords(attempt)}`),
+      ),
+    ),
+  );
+}
+
 /** @param {string} name @param {DeadEvent} dead */
 function deadCells(name, { event, reason, endedAt, attempts, history }) {
   const { jobId } = event.data;
@@ -137,7 +183,7 @@ function deadCells(name, { event, reason, endedAt, attempts, history }) {
       `${why}.`,
       last && h('p', { class: 'detail' }, `${attemptInWords(last)}, `, moment(endedAt)),
     ),
-    count(attempts),
+    attempts === 1 ? '1' : attemptList(event.id, attempts, history),
     ...(may('repair')
       ? [
           sendButton(

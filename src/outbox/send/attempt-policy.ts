@@ -61,8 +61,8 @@ const FIRST_ATTEMPTS = 4;
 const LAST_ATTEMPTS = 4;
 
 /** The first and the last attempts. */
-export function withAttempt(history: readonly Attempt[], { at, status, error }: Attempt): Attempt[] {
-  const all = [...history, { at, status, error }];
+export function withAttempt(history: readonly Attempt[], attempt: Attempt): Attempt[] {
+  const all = [...history, attempt];
   if (all.length <= FIRST_ATTEMPTS + LAST_ATTEMPTS) return all;
   return [...all.slice(0, FIRST_ATTEMPTS), ...all.slice(-LAST_ATTEMPTS)];
 }

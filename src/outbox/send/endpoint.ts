@@ -1,9 +1,11 @@
+import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import { Agent, type Dispatcher } from 'undici';
 import type { ReceiverEvent } from '../../events/receiver-event.js';
 import { sign } from '../../events/sign.js';
 import { parseRetryAfter } from '../../text/retry-after.js';
+import { terminalLine } from '../../text/terminal-text.js';
 import type { Attempt } from '../dead-event.js';
 import type { Subscriber } from '../subscriber.js';
 import { eventBody } from './event-body.js';
@@ -24,8 +26,10 @@ export interface Endpoint {
   close(): Promise<void>;
 }
 
-/** Bytes of a response that are read so that its connection can be used again. Its content is never looked at. */
+/** Bytes of a response that are read so that its connection can be used again. */
 const RESPONSE_BYTES = 64 * 1024;
+/** Characters of a response that are kept, for operators: it often says what is wrong. */
+const ANSWER_LENGTH = 200;
 const CONNECT_TIMEOUT = 10_000;
 
 export function createEndpoint(subscriber: Subscriber): Endpoint {
@@ -82,14 +86,33 @@ async function post(
     signal: bounded,
   });
   const { statusCode: status, headers } = response;
+  const delivered = status >= 200 && status < 300;
+  const answer = delivered ? '' : await beginningOf(response.body);
   // The status decides. A body that breaks off or does not end changes nothing.
   await response.body.dump({ limit: RESPONSE_BYTES, signal: bounded }).catch(() => undefined);
   return {
-    delivered: status >= 200 && status < 300,
+    delivered,
     status,
     error: null,
+    ...(answer !== '' && { answer }),
     retryAfterMs: parseRetryAfter(headers['retry-after'], Date.now()),
   };
+}
+
+/** As one line of text; empty when nothing legible came. The rest stays unread. */
+async function beginningOf(body: Readable): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  try {
+    for await (const chunk of body.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+      chunks.push(chunk);
+      bytes += chunk.length;
+      if (bytes >= 4 * ANSWER_LENGTH) break;
+    }
+  } catch {
+    // What came before it broke off is what there is.
+  }
+  return terminalLine(Buffer.concat(chunks).toString()).slice(0, ANSWER_LENGTH);
 }
 
 /** Messages can hold addresses; codes cannot. */

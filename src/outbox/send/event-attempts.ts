@@ -108,8 +108,8 @@ export function createEventAttempts(options: AttemptOptions): EventAttempts {
       observer.sent(event);
       return breaker.succeeded();
     }
-    const { at, status, error } = result;
-    lastFailure = { at, status, error };
+    const { at, status, error, answer } = result;
+    lastFailure = { at, status, error, ...(answer !== undefined && { answer }) };
     breaker.failed(verdict === 'rejected' ? GONE_PAUSE : result.retryAfterMs);
     const now = clock();
     const history = withAttempt(before.history, lastFailure);

@@ -93,6 +93,19 @@ async function run(selector: object) {
 const eventsSince = (start: number) =>
   subscriber.requests.slice(start).map(({ body, headers }) => verify(body, headers, SECRET));
 
+describe('POST subscribers/:id/test', () => {
+  it('sends a test event, and gives the beginning of the answer', async () => {
+    const start = subscriber.requests.length;
+    const accepted = await api.post('/subscribers/crm/test').send({});
+    expect(accepted.body).toEqual({ at: expect.any(String), status: 200, error: null, delivered: true });
+    answer = 401;
+    const rejected = await api.post('/subscribers/crm/test').send({});
+    expect(rejected.body).toMatchObject({ status: 401, answer: 'noted', delivered: false });
+    expect(eventsSince(start).map(({ type }) => type)).toEqual(Array(2).fill('transcript-receiver.test.v1'));
+    expect((await api.post('/subscribers/nobody/test').send({})).status).toBe(404);
+  });
+});
+
 describe('GET subscribers', () => {
   it('shows each subscriber without what may be a secret, and what could not be sent', async () => {
     await keepDead('crm', 'shown-1');

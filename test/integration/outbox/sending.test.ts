@@ -145,7 +145,7 @@ describe('a subscriber', () => {
         subscriber: 'crm',
         reason: 'rejected',
         attempts: 1,
-        history: [{ status, error: null }],
+        history: [{ status, error: null, answer: 'noted' }],
         event: { id: line.deliveryId, subject: line.jobId },
       });
       expect(server.requests.length).toBe(1);

@@ -5,7 +5,13 @@ const attemptSchema = z.strictObject({
   at: instant,
   status: z.int().nullable().describe('status of the answer; null when there was none'),
   error: z.string().nullable().describe('what failed, such as `timeout`; null when there was an answer'),
+  answer: z.string().optional().describe('beginning of the answer, at most 200 characters; not of a 2xx'),
 });
+
+export const testedSchema = attemptSchema
+  .extend({ delivered: z.boolean().describe('the answer was 2xx') })
+  .meta({ id: 'Tested' });
+export type Tested = Answer<typeof testedSchema>;
 
 export const subscriberSchema = z
   .strictObject({

@@ -33,6 +33,7 @@ import type {
   DeadEvents,
   Subscriber,
   Subscribers,
+  Tested,
 } from '../../../admin/api/answers/subscribers.js';
 
 declare global {
@@ -69,6 +70,7 @@ export interface PostAnswers {
   [upload: `/jobs/${string}/artefacts`]: Taken;
   [release: `/quarantine/${string}/release`]: Taken;
   [dismiss: `/quarantine/${string}/dismiss`]: Settlement;
+  [test: `/subscribers/${string}/test`]: Tested;
 }
 
 /** Answers of DELETE by path. */

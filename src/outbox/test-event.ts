@@ -1,0 +1,14 @@
+import type { TestEvent } from '../events/receiver-event.js';
+
+/** @param by who sends it, as the path of its source: `/doctor` or `/admin` */
+export function testEvent(id: string, by: string): TestEvent {
+  return {
+    specversion: '1.0',
+    id,
+    type: 'transcript-receiver.test.v1',
+    source: by,
+    time: new Date().toISOString(),
+    datacontenttype: 'application/json',
+    data: { text: 'A test of transcript-receiver. Nothing has to be done.' },
+  };
+}

@@ -7,7 +7,7 @@ import {
   type LeaseOwner,
   type Share,
 } from './budget-lease.js';
-import { FillRate } from './fill-rate.js';
+import { FillRate, slowestFirst } from './fill-rate.js';
 import { ShortLivedSet } from './short-lived-set.js';
 import { WaitQueue } from './wait-queue.js';
 
@@ -252,11 +252,11 @@ export class FairBudget implements LeaseOwner {
     for (const { lease, use } of holders) if (lease.refusal !== null) missing -= use;
     const slow = holders
       .filter(({ lease, use }) => use > 0 && lease.refusal === null)
-      .map((holder) => ({ ...holder, sufficiency: this.#sufficiency(holder.lease, share) }))
+      .map(({ lease, use }) => {
+        return { lease, use, age: lease.age, sufficiency: this.#sufficiency(lease, share) };
+      })
       .filter(({ sufficiency }) => sufficiency < 1)
-      .sort(
-        (one, other) => rank(one.sufficiency) - rank(other.sufficiency) || other.lease.age - one.lease.age,
-      );
+      .sort(slowestFirst);
     for (const { lease, use } of slow) {
       if (missing <= 0) return;
       missing -= use;
@@ -285,11 +285,6 @@ export class FairBudget implements LeaseOwner {
     this.#end(lease, () => problem);
     lease.onRefused?.(problem);
   }
-}
-
-/** Senders within a factor of four count as equally slow. */
-function rank(sufficiency: number): number {
-  return Math.max(-20, Math.floor(Math.log(sufficiency) / Math.log(4)));
 }
 
 function leaseClosed(): Error {

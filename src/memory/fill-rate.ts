@@ -27,6 +27,7 @@ export class FillRate {
   readonly #now: () => number;
   readonly #steps: FillSteps;
   readonly #expected: number | null;
+  readonly #within: number;
   /** What had arrived, and how long the sender had taken, at the last flush. */
   #flushedAt = { arrived: 0, spent: 0 };
   #spent = 0;
@@ -35,11 +36,15 @@ export class FillRate {
   /** From a flush until the receiver is ready for more: it may have to wait for the store first. */
   #isFlushing = false;
 
-  /** @param expected bytes of the whole delivery; null when unknown */
-  constructor(now: () => number, steps: FillSteps, expected: number | null) {
+  /**
+   * @param expected bytes of the whole delivery; null when unknown
+   * @param within milliseconds in which a part must arrive
+   */
+  constructor(now: () => number, steps: FillSteps, expected: number | null, within = FLUSH_WITHIN) {
     this.#now = now;
     this.#steps = steps;
     this.#expected = expected;
+    this.#within = within;
     this.#since = now();
   }
 
@@ -100,7 +105,7 @@ export class FillRate {
     const spent = this.#spent + this.#idle() - this.#flushedAt.spent;
     if (spent < GRACE) return Number.POSITIVE_INFINITY;
     const came = this.gathered;
-    return (came * FLUSH_WITHIN) / (spent * Math.max(1, came + this.#missing(came)));
+    return (came * this.#within) / (spent * Math.max(1, came + this.#missing(came)));
   }
 
   #idle(): number {
@@ -115,4 +120,20 @@ export class FillRate {
     }
     return Math.max(0, (this.arrived <= smallBody ? smallBody : part) - came);
   }
+}
+
+/** The order in which senders are refused. Of equally slow ones the youngest goes first, so that the others can finish. */
+export function slowestFirst(one: RankedSender, other: RankedSender): number {
+  return rank(one.sufficiency) - rank(other.sufficiency) || other.age - one.age;
+}
+
+export interface RankedSender {
+  readonly sufficiency: number;
+  /** A sequence number. */
+  readonly age: number;
+}
+
+/** Senders within a factor of four count as equally slow. */
+function rank(sufficiency: number): number {
+  return Math.max(-20, Math.floor(Math.log(sufficiency) / Math.log(4)));
 }

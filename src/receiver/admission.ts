@@ -1,16 +1,16 @@
 import { Problem } from '../domain/problem.js';
 import type { ByteBudget } from '../memory/byte-budget.js';
+import { DeliverySlots, type Slot, type SlotRequest } from './delivery-slots.js';
 
-/** Admits deliveries while there is room for them; others are refused with 503 before their body is read. */
+/** Admits deliveries when there is room for them; others are refused with 503 before their body is read. */
 export interface Admission {
   readonly active: number;
   /**
-   * Throws `overloaded`, `draining` or `store-unavailable`. The returned function frees the place; it acts once.
-   *
-   * @param declared bytes of the body; null when unknown
+   * Waits for a slot. Rejects with `overloaded`, `draining` or `store-unavailable`, and with `BodyAbortedError` when the
+   * sender has gone meanwhile.
    */
-  enter(declared: number | null): () => void;
-  /** From now on no delivery is admitted. */
+  enter(request: SlotRequest): Promise<Slot>;
+  /** From now on no delivery is admitted, those that wait included. */
   close(): void;
   /** Resolves when no delivery is in flight. */
   whenEmpty(): Promise<void>;
@@ -28,43 +28,39 @@ export function createAdmission(
   budget: Pick<ByteBudget, 'waitersFor'>,
   storeTrouble: () => string | null = () => null,
 ): Admission {
-  let active = 0;
+  const slots = new DeliverySlots(limits.maxConcurrent, { onLeave: left });
   let closed = false;
   let waiting: (() => void)[] = [];
 
-  function leave(): void {
-    active -= 1;
-    if (active > 0) return;
+  function left(): void {
+    if (slots.used > 0) return;
     for (const resolve of waiting) resolve();
     waiting = [];
   }
 
   return {
     get active() {
-      return active;
+      return slots.used;
     },
-    enter(declared) {
-      if (closed) throw new Problem('draining', 'This replica is shutting down; another one will take it.');
+    async enter(request) {
+      if (closed) throw draining();
       if (storeTrouble() !== null)
         throw new Problem('store-unavailable', 'The store is unavailable; send it again.');
-      if (active >= limits.maxConcurrent) {
-        throw new Problem('overloaded', `${limits.maxConcurrent} deliveries are being received already.`);
-      }
-      if (budget.waitersFor(declared) >= limits.maxWaiters) {
+      if (budget.waitersFor(request.declaredLength) >= limits.maxWaiters) {
         throw new Problem('overloaded', `${limits.maxWaiters} deliveries are waiting for memory already.`);
       }
-      active += 1;
-      let inside = true;
-      return () => {
-        if (inside) leave();
-        inside = false;
-      };
+      return slots.take(request);
     },
     close() {
       closed = true;
+      slots.rejectWaiters(draining);
     },
     whenEmpty() {
-      return active === 0 ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve));
+      return slots.used === 0 ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve));
     },
   };
+}
+
+function draining(): Problem {
+  return new Problem('draining', 'This replica is shutting down; another one will take it.');
 }

@@ -13,6 +13,8 @@ export interface CallbackRequest {
   readonly declaredLength: number | null;
   /** False when nothing says where the body ends: HTTP/1.0 without a length. */
   readonly isDelimited: boolean;
+  /** Whether its connection has closed; a sender that hung up behind unread data is not noticed. */
+  readonly isGone: () => boolean;
   /** Starts reading; at most `maxBytes` are accepted on the wire. Must be called at most once. */
   readonly openBody: (maxBytes: number) => RequestBody;
 }
@@ -24,6 +26,11 @@ export interface RequestBody extends AsyncIterable<Buffer> {
   readonly complete?: boolean;
   /** Why it ended before it was complete; null as long as it has not. */
   readonly failure: Error | null;
+  /**
+   * The sender's pace as a fraction of the lowest that is accepted while others wait to be received; below 1 it is too slow.
+   * Only the sender's own time counts.
+   */
+  sufficiency(): number;
   /** Ends it before it is complete; does nothing when it has ended. */
   fail(error: Error): void;
   /** Calls the listener once when the body ends before it is complete, also while nothing reads it. */

@@ -13,6 +13,7 @@ import type { Admission } from './admission.js';
 import type { CallbackRequest } from './callback-request.js';
 import { decodeBody } from './decode/decode-body.js';
 import { Delivery, type PhaseDurations } from './delivery.js';
+import type { Slot } from './delivery-slots.js';
 import { RawBodyCopy } from './raw-body-copy.js';
 import { asRefusal, type Refusal } from './refusal.js';
 import { bodyEncodings, header } from './request-headers.js';
@@ -66,14 +67,14 @@ export function createReceiver(parts: ReceiverParts): Receiver {
 
   async function receive(request: CallbackRequest): Promise<Acknowledgement> {
     const delivery = new Delivery(request, authenticate(request));
-    let leave = (): void => {};
+    let slot: Slot | null = null;
     try {
       delivery.identified(parseCallbackQuery(request.rawQuery, delivery.sender.source.context));
       rejectBadLength(delivery);
-      leave = admission.enter(request.declaredLength);
+      slot = await admission.enter(request);
       const erased = erasures.has(delivery.query.jobId);
-      if (erased && (await erased)) await discardBody(delivery);
-      else await store(delivery);
+      if (erased && (await erased)) await discardBody(delivery, slot);
+      else await store(delivery, slot);
       const line = delivery.ledgerLine();
       await ledger.append(line);
       observer.delivered(line, delivery.phases());
@@ -83,18 +84,19 @@ export function createReceiver(parts: ReceiverParts): Receiver {
       await recordRefusal(delivery, refusal);
       throw refusal;
     } finally {
-      leave();
+      slot?.leave();
     }
   }
 
   /** Of an erased job nothing is stored, so that its body need not even be decoded. */
-  async function discardBody(delivery: Delivery): Promise<void> {
-    for await (const _chunk of delivery.openBody());
+  async function discardBody(delivery: Delivery, slot: Slot): Promise<void> {
+    slot.body = delivery.openBody();
+    for await (const _chunk of slot.body);
     delivery.erased();
   }
 
   /** A complete body that cannot be decoded goes to quarantine. */
-  async function store(delivery: Delivery): Promise<void> {
+  async function store(delivery: Delivery, slot: Slot): Promise<void> {
     const { request, sender } = delivery;
     const { declaredLength } = request;
     const reception = { expectedBytes: declaredLength, firstByteTimeout: MEMORY_WAIT };
@@ -103,6 +105,7 @@ export function createReceiver(parts: ReceiverParts): Receiver {
     const rawCopy = new RawBodyCopy(staged.memory, limits.quarantineBytes, declaredLength);
     staged.setDiscardable(rawCopy);
     const body = delivery.openBody();
+    slot.body = body;
     // A delivery whose sender is gone or refused leaves the queue for memory at once, and returns what it holds.
     body.onFailure(() => void staged.discard());
     staged.onRefused((problem) => body.fail(problem));

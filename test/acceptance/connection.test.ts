@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type RawClient, rawClient } from '../support/http/raw-http.js';
+import { type RawAnswer, type RawClient, rawClient } from '../support/http/raw-http.js';
 import { ledgerOf, visibleKeys } from '../support/ledger/ledger-of.js';
 import { type RunningService, startService } from '../support/processes/running-service.js';
 import { until } from '../support/until.js';
@@ -317,31 +317,31 @@ describe('a body with several Content-Encoding lines', () => {
 });
 
 describe('too many deliveries at once', () => {
-  let patient: RunningService;
+  let full: RunningService;
 
-  // The bodies held back wait for a busy machine.
   beforeAll(async () => {
-    patient = await startService({ limits: { maxConcurrentDeliveries: 3 } });
+    full = await startService({ limits: { maxConcurrentDeliveries: 3 } });
   });
-  afterAll(() => patient.stop());
+  afterAll(() => full.stop());
 
   it('get 503 with Retry-After before their body is read', async () => {
-    const held = await Promise.all([1, 2, 3].map(() => open(patient)));
-    for (const [n, client] of held.entries()) {
-      const path = `/callbacks/default?id=held${n}&status=success`;
-      await client.send(head(path, 'Content-Length: 3', 'Expect: 100-continue'));
-      expect((await client.answer()).status).toBe(100);
+    const clients = await Promise.all(Array.from({ length: 30 }, () => open(full)));
+    // Three hold a slot and wait for their body, nine wait for a slot.
+    const refused: RawAnswer[] = [];
+    for (const client of clients) {
+      await client.send(head(CALLBACK, 'Content-Length: 3', 'Expect: 100-continue'));
+      client.answer().then(
+        (answer) => answer.status !== 100 && refused.push(answer),
+        () => undefined,
+      );
     }
-    const late = await open(patient);
-    await late.send(head(CALLBACK, 'Content-Length: 3', 'Expect: 100-continue'));
-    const answer = await late.answer();
-    expect(answer.status).toBe(503);
-    expect(answer.headers['retry-after']).toMatch(/^\d+$/);
-    expect(JSON.parse(answer.body).code).toBe('overloaded');
-    for (const client of held) {
-      await client.send('abc');
-      expect((await client.answer()).status).toBe(200);
+    await until(() => refused.length > 0);
+    for (const { status, headers, body } of refused) {
+      expect(status).toBe(503);
+      expect(headers['retry-after']).toMatch(/^\d+$/);
+      expect(JSON.parse(body).code).toBe('overloaded');
     }
+    for (const client of clients) client.close();
   });
 });
 

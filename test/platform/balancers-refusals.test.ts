@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { BALANCERS, type Balancer, startBalancer } from '../support/http/balancer.js';
 import { type RawClient, rawClient } from '../support/http/raw-http.js';
@@ -18,6 +19,7 @@ beforeAll(async () => {
       default: { ...GUARDED, maxBytes: '1MiB' },
       guarded: { credentials: { main: { headers: [`X-Callback-Token: ${TOKEN}`] } } },
       elsewhere: { allowUnauthenticated: true, allow: ['eu1'] },
+      large: GUARDED,
     },
     limits: { maxConcurrentDeliveries: 1 },
   });
@@ -28,16 +30,19 @@ afterAll(async () => {
   await replicas.stop();
 });
 
-/** Occupies the one place each replica has, past the balancer. */
+/** Occupies the one slot of each replica, past the balancer, with an upload that is fast enough to keep it. */
 async function holdBoth(): Promise<void> {
   for (const index of [0, 1]) {
     const client = await rawClient(replicas.at(index).publicUrl);
     held.push(client);
     await client.send(
-      `POST /callbacks/default?id=held&status=success HTTP/1.1\r\nHost: r\r\nContent-Length: 3\r\nExpect: 100-continue\r\n` +
-        `X-Callback-Token: ${CREDENTIAL['X-Callback-Token']}\r\n\r\n`,
+      `POST /callbacks/large?id=held${index}&status=success HTTP/1.1\r\nHost: r\r\nContent-Length: ${2 ** 30}\r\n` +
+        `Expect: 100-continue\r\nX-Callback-Token: ${CREDENTIAL['X-Callback-Token']}\r\n\r\n`,
     );
     expect((await client.answer()).status).toBe(100);
+    void (async () => {
+      for (; !client.socket.destroyed; await sleep(50)) await client.send(CHUNK);
+    })();
   }
 }
 
@@ -133,8 +138,11 @@ describe('when every replica is full', () => {
   describe.each(BALANCERS)('%s', (kind) => {
     it('hands on the 503 with its Retry-After, also to a sender that still writes', async () => {
       const balancer = await startBalancer(kind, { replicas: replicas.addresses });
-      for (let turn = 0; turn < 5; turn += 1) {
-        const { answer } = await whileWriting(balancer.url, `/callbacks/default${QUERY}`);
+      // Six wait for a slot and are refused after ten seconds, the others at once.
+      const sending = Array.from({ length: 10 }, () =>
+        whileWriting(balancer.url, `/callbacks/default${QUERY}`),
+      );
+      for (const { answer } of await Promise.all(sending)) {
         expect(answer.status).toBe(503);
         expect(answer.json.code).toBe('overloaded');
         expect(answer.headers['retry-after']).toMatch(/^\d+$/);

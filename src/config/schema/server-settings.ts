@@ -55,7 +55,7 @@ export const limits = section('Limits of one replica.', {
     types.count(1, 100_000),
     'number',
     256,
-    'Concurrent deliveries; further ones are answered 503.',
+    'Deliveries that are received at the same time; a quarter is reserved for bodies up to 1 MiB. Further ones wait up to 10 s, while slow senders are rejected to make room, and are then answered 503.',
   ),
   maxBudgetWaiters: setting(
     types.count(1, 100_000),

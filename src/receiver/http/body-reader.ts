@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { Problem } from '../../domain/problem.js';
+import { FillRate } from '../../memory/fill-rate.js';
 import { type ShortLivedMember, ShortLivedSet } from '../../memory/short-lived-set.js';
 import { BodyAbortedError, type RequestBody } from '../callback-request.js';
 
@@ -36,6 +37,15 @@ const SMALL_BODY = 64 * 1024;
 
 /** Pieces of a small body after which they are joined: one sent byte by byte must not become thousands of buffers. */
 const MAX_PIECES = 32;
+
+/** A sender's pace is measured over this many bytes at a time; over fewer at the end of its body. */
+const JUDGED = { part: 1024 * 1024, smallBody: 1024 * 1024 };
+
+/** Milliseconds in which they must arrive while others wait to be received. */
+const JUDGED_WITHIN = 10_000;
+
+/** Milliseconds of silence after which a sender counts as the slowest while others wait to be received. */
+const SILENCE = 3_000;
 
 /**
  * Reads request bodies with time-outs. All bodies are checked a few times a second, instead of a timer per chunk. Only time
@@ -86,6 +96,7 @@ class Body implements RequestBody, ShortLivedMember, AsyncIterator<Buffer, undef
   #waitingSince = 0;
   #waited = 0;
   readonly #inOnePiece: boolean;
+  readonly #rate: FillRate;
 
   constructor(
     request: IncomingMessage,
@@ -101,11 +112,19 @@ class Body implements RequestBody, ShortLivedMember, AsyncIterator<Buffer, undef
     this.#all = all;
     this.#now = now;
     this.#onStart = onStart;
+    this.#rate = new FillRate(now, JUDGED, declaredLength, JUDGED_WITHIN);
+    // Until the first read the receiver takes its time.
+    this.#rate.received(0);
     this.#inOnePiece = declaredLength !== null && declaredLength <= SMALL_BODY;
   }
 
   get complete(): boolean {
     return this.#ended && this.#queue.length === 0;
+  }
+
+  sufficiency(): number {
+    const isSilent = this.#pending !== null && this.#now() - this.#waitingSince >= SILENCE;
+    return isSilent ? 0 : this.#rate.sufficiency();
   }
 
   [Symbol.asyncIterator](): AsyncIterator<Buffer, undefined> {
@@ -121,6 +140,7 @@ class Body implements RequestBody, ShortLivedMember, AsyncIterator<Buffer, undef
     return new Promise((resolve, reject) => {
       this.#pending = { resolve, reject };
       this.#waitingSince = this.#now();
+      this.#rate.awaitSender();
       this.#request.resume();
     });
   }
@@ -166,6 +186,8 @@ class Body implements RequestBody, ShortLivedMember, AsyncIterator<Buffer, undef
     if (this.bytes > this.#maxBytes) {
       return this.fail(new Problem('body-too-large', `This source accepts up to ${this.#maxBytes} bytes.`));
     }
+    this.#rate.received(chunk.length);
+    if (this.#rate.gathered >= JUDGED.part) this.#rate.flushed();
     if (this.#inOnePiece) return this.#gather(chunk);
     // Until the next chunk is requested: chunks queued here are outside the byte budget.
     this.#request.pause();
@@ -177,6 +199,7 @@ class Body implements RequestBody, ShortLivedMember, AsyncIterator<Buffer, undef
   readonly #onEnd = (): void => {
     // The listeners stay, because nothing follows but `close`.
     this.#ended = true;
+    this.#rate.complete();
     this.#all.delete(this);
     const pending = this.#takePending();
     if (pending === null) return;
@@ -193,6 +216,7 @@ class Body implements RequestBody, ShortLivedMember, AsyncIterator<Buffer, undef
     const instant = this.#now();
     this.#waited += instant - this.#waitingSince;
     this.#waitingSince = instant;
+    this.#rate.awaitSender();
   }
 
   readonly #onError = (error: Error): void => this.fail(new BodyAbortedError({ cause: error }));

@@ -131,6 +131,7 @@ function toCallback(
     rawQuery: mark < 0 ? '' : url.slice(mark + 1),
     declaredLength,
     isDelimited: declaredLength !== null || request.httpVersionMajor > 1 || request.httpVersionMinor > 0,
+    isGone: () => request.destroyed,
     openBody: (maxBytes) =>
       routes.bodyReader.read(request, routes.bodyLimits, { maxBytes, declaredLength }, () => {
         if (awaitingContinue.delete(request)) response.writeContinue();

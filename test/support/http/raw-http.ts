@@ -18,10 +18,9 @@ export interface RawClient {
   close(): void;
 }
 
-export async function rawClient(url: string): Promise<RawClient> {
-  const { hostname, port } = new URL(url);
-  const socket = connect(Number(port), hostname);
-  await once(socket, 'connect');
+/** @param opened a connection that is open already, such as one over TLS */
+export async function rawClient(url: string, opened?: Socket): Promise<RawClient> {
+  const socket = opened ?? (await connectTo(url));
   let received = Buffer.alloc(0);
   let ended: Error | null = null;
   let look = (): void => {};
@@ -59,6 +58,13 @@ export async function rawClient(url: string): Promise<RawClient> {
       }),
     close: () => socket.destroy(),
   };
+}
+
+async function connectTo(url: string): Promise<Socket> {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  await once(socket, 'connect');
+  return socket;
 }
 
 function takeAnswer(received: Buffer): (RawAnswer & { length: number }) | null {

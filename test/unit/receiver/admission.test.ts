@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import { createAdmission } from '../../../src/receiver/admission.js';
 
@@ -13,56 +14,59 @@ function admissionOf({ waiters = 0, trouble = null as string | null } = {}) {
   return { admission: createAdmission(LIMITS, { waitersFor }, () => state.trouble), state, asked };
 }
 
-const codeOf = (enter: () => unknown) => {
-  try {
-    enter();
-    return 'admitted';
-  } catch (error) {
-    return (error as { code: string }).code;
-  }
-};
+const request = (declaredLength: number | null) => ({ declaredLength, isGone: () => false });
+
+const codeOf = (entering: Promise<unknown>) =>
+  entering.then(
+    () => 'admitted',
+    (error: { code: string }) => error.code,
+  );
 
 describe('admission', () => {
-  it('admits so many deliveries at a time, and others once one has left', () => {
+  it('admits as many deliveries at a time as there are slots, and others once one has left', async () => {
     const { admission } = admissionOf();
-    const leave = admission.enter(1);
-    admission.enter(null);
-    expect(codeOf(() => admission.enter(1))).toBe('overloaded');
+    const slot = await admission.enter(request(1));
+    await admission.enter(request(null));
+    const waiting = admission.enter(request(1));
+    expect(await Promise.race([codeOf(waiting), turn('waiting')])).toBe('waiting');
     expect(admission.active).toBe(2);
-    leave();
-    leave();
-    expect(admission.active).toBe(1);
-    expect(codeOf(() => admission.enter(1))).toBe('admitted');
+    slot.leave();
+    slot.leave();
+    expect(await codeOf(waiting)).toBe('admitted');
+    expect(admission.active).toBe(2);
   });
 
-  it('rejects a delivery that would be one too many in its queue for memory', () => {
+  it('rejects a delivery that would be one too many in its queue for memory', async () => {
     const { admission, state, asked } = admissionOf({ waiters: 3 });
-    expect(codeOf(() => admission.enter(7))).toBe('overloaded');
+    expect(await codeOf(admission.enter(request(7)))).toBe('overloaded');
     expect(admission.active).toBe(0);
     state.waiters = 2;
-    expect(codeOf(() => admission.enter(null))).toBe('admitted');
+    expect(await codeOf(admission.enter(request(null)))).toBe('admitted');
     expect(asked).toEqual([7, null]);
   });
 
-  it('rejects everything while the store cannot take anything', () => {
+  it('rejects everything while the store cannot take anything', async () => {
     const { admission, state } = admissionOf({ trouble: 'the store does not respond' });
-    expect(codeOf(() => admission.enter(1))).toBe('store-unavailable');
+    expect(await codeOf(admission.enter(request(1)))).toBe('store-unavailable');
     state.trouble = null;
-    expect(codeOf(() => admission.enter(1))).toBe('admitted');
+    expect(await codeOf(admission.enter(request(1)))).toBe('admitted');
   });
 
   it('rejects everything once it is closed, and resolves when the last delivery has ended', async () => {
     const { admission } = admissionOf();
     await admission.whenEmpty();
-    const leaves = [admission.enter(1), admission.enter(1)];
+    const slots = [await admission.enter(request(1)), await admission.enter(request(1))];
+    const waiting = codeOf(admission.enter(request(1)));
+    await turn();
     admission.close();
-    expect(codeOf(() => admission.enter(1))).toBe('draining');
+    expect(await waiting).toBe('draining');
+    expect(await codeOf(admission.enter(request(1)))).toBe('draining');
     let empty = 0;
     const waits = [admission.whenEmpty(), admission.whenEmpty()].map((wait) => wait.then(() => (empty += 1)));
-    leaves[0]?.();
-    await new Promise((resolve) => setImmediate(resolve));
+    slots[0]?.leave();
+    await turn();
     expect(empty).toBe(0);
-    leaves[1]?.();
+    slots[1]?.leave();
     await Promise.all(waits);
     expect(empty).toBe(2);
   });

@@ -86,6 +86,10 @@ class Body implements RequestBody {
     }
   }
 
+  sufficiency(): number {
+    return 1;
+  }
+
   fail(error: Error): void {
     this.failure ??= error;
     this.#listener();
@@ -112,6 +116,7 @@ function requestOf({ chunks, more = {} }: Callback): CallbackRequest & { readonl
     rawQuery: 'id=job1&status=success',
     declaredLength: size,
     isDelimited: true,
+    isGone: () => false,
     openBody: () => {
       const body = new Body(chunks);
       opened.push(body);

@@ -85,12 +85,14 @@ function callback(contentType: string, body: string): CallbackRequest {
     rawQuery: `id=${jobId}&status=success`,
     declaredLength: body.length,
     isDelimited: true,
+    isGone: () => false,
     openBody: () => {
       const chunks: Buffer[] = [];
       for (let at = 0; at < body.length; at += 512) chunks.push(Buffer.from(body.slice(at, at + 512)));
       return Object.assign(Readable.from(chunks), {
         bytes: body.length,
         failure: null,
+        sufficiency: () => 1,
         fail: () => {},
         onFailure: () => {},
       });

@@ -46,7 +46,10 @@ function newRequest() {
   });
 }
 
-function read(limits: Partial<typeof GENEROUS | { declaredLength: number }> = {}, onStart?: () => void) {
+function read(
+  limits: Partial<Omit<typeof GENEROUS, 'declaredLength'> & { declaredLength: number | null }> = {},
+  onStart?: () => void,
+) {
   const request = newRequest();
   const all = { ...GENEROUS, ...limits };
   const body = reader.read(request, all, all, onStart);
@@ -429,5 +432,65 @@ describe('a reader of a body', () => {
     await pass(60_000);
     request.emit('close');
     expect(body.failure).toBeNull();
+  });
+});
+
+describe("the sender's pace", () => {
+  it('does not count until the sender has had two seconds', async () => {
+    const sending = read({ declaredLength: 300 * KIB });
+    const next = sending.pieces.next();
+    await pass(1_900);
+    expect(sending.body.sufficiency()).toBe(Number.POSITIVE_INFINITY);
+    sending.request.finish();
+    await next;
+  });
+
+  it('is sufficient when the body, or 1 MiB of it, arrives within ten seconds', async () => {
+    const sending = read({ declaredLength: 300 * KIB });
+    for (let second = 0; second < 4; second += 1) {
+      const next = sending.pieces.next();
+      await pass(1_000);
+      sending.request.push(Buffer.alloc(second < 2 ? 31 * KIB : 25 * KIB));
+      await next;
+      if (second === 1) expect(sending.body.sufficiency()).toBeGreaterThan(1);
+    }
+    expect(sending.body.sufficiency()).toBeLessThan(1);
+  });
+
+  it('is that of the last bytes, not of the fast ones before', async () => {
+    const sending = read({ maxBytes: 2 ** 30, declaredLength: 64 * 1024 * KIB });
+    for (let mebibyte = 0; mebibyte < 20; mebibyte += 1) {
+      await sendNext(sending, 'x'.repeat(1024 * KIB));
+    }
+    for (let second = 0; second < 3; second += 1) {
+      const next = sending.pieces.next();
+      await pass(1_000);
+      await send(sending.request, 'x'.repeat(2 * KIB));
+      await next;
+    }
+    expect(sending.body.sufficiency()).toBeLessThan(0.1);
+  });
+
+  it('is none after three seconds of silence, however little is missing', async () => {
+    const sending = read({ declaredLength: 2_000 });
+    const next = sending.pieces.next();
+    await send(sending.request, 'x'.repeat(1_999));
+    await pass(2_900);
+    expect(sending.body.sufficiency()).toBeGreaterThan(1);
+    await pass(100);
+    expect(sending.body.sufficiency()).toBe(0);
+    sending.request.push(Buffer.from('x'));
+    sending.request.finish();
+    await next;
+    expect(sending.body.sufficiency()).toBe(Number.POSITIVE_INFINITY);
+  });
+
+  it('does not suffer from waits of the receiver, before the first read and after each', async () => {
+    const sending = read({ declaredLength: 300 * KIB });
+    await pass(60_000);
+    expect(sending.body.sufficiency()).toBe(Number.POSITIVE_INFINITY);
+    await sendNext(sending, 'x'.repeat(100 * KIB));
+    await pass(60_000);
+    expect(sending.body.sufficiency()).toBe(Number.POSITIVE_INFINITY);
   });
 });

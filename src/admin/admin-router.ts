@@ -3,6 +3,7 @@ import { type Request, Router } from 'express';
 import { asProblem, Problem } from '../domain/problem.js';
 import { respondProblem, retryAfterOf } from '../receiver/http/respond.js';
 import { BlockedKeyError, StoreError } from '../store/object-store.js';
+import { adviceOf, troubleOf } from '../store/store-trouble.js';
 import type { Access } from './access/access.js';
 import type { ChangeGate } from './access/change-gate.js';
 import { SignInRefusal } from './access/failed-sign-ins.js';
@@ -150,13 +151,16 @@ function headersFor(problem: Problem): Readonly<Record<string, string>> {
 function asRefusal(error: unknown): Problem {
   if (error instanceof StoreError) {
     const { retryAfterMs } = error;
-    const detail =
-      error instanceof BlockedKeyError
-        ? `The store cannot be used here until an operator has repaired it: ${error.message}.`
-        : 'The store does not answer now; try again.';
-    return new Problem('store-unavailable', detail, { cause: error, retryAfterMs });
+    return new Problem('store-unavailable', storeFailureInWords(error), { cause: error, retryAfterMs });
   }
   const { status } = (error ?? {}) as { status?: number };
   if (error instanceof Problem || status === undefined || status >= 500) return asProblem(error);
   return new Problem('not-found', 'The path is not well-formed.');
+}
+
+function storeFailureInWords(error: StoreError): string {
+  if (error instanceof BlockedKeyError)
+    return `The store cannot be used here until an operator has repaired it: ${error.message}.`;
+  const trouble = troubleOf(error);
+  return trouble === null ? 'A call of the store failed; try again.' : adviceOf(trouble);
 }

@@ -31,9 +31,9 @@ export interface ArchiveParts {
 
 export interface ArchiveObserver {
   readonly onStoreCall: OnStoreCall;
-  readonly onSegment: (segment: SegmentInfo) => void;
+  readonly onSegment?: (segment: SegmentInfo) => void;
   /** What an operator should know of the store although nothing failed. */
-  readonly onStoreNotice: (message: string) => void;
+  readonly onStoreNotice?: (message: string) => void;
 }
 
 /** Builds the parts from the configuration. Nothing is written or asked before the first use. */
@@ -54,7 +54,7 @@ export async function openArchiveParts(config: Config, observer?: ArchiveObserve
     maxLinger: config.ledger.maxLinger,
     // Half of the deliveries that can be in flight: when all of them wait, nothing else arrives to fill the segment.
     fullSegment: Math.ceil(config.limits.maxConcurrentDeliveries / 2),
-    ...(observer ? { onSegment: observer.onSegment } : {}),
+    ...(observer?.onSegment ? { onSegment: observer.onSegment } : {}),
   });
   const speech = createSpeechClients(speechOptions(config));
   const recovery: RecoveryParts = {

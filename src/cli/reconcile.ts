@@ -14,7 +14,7 @@ import {
   checkSource,
   exitCodeOf,
   type RecoveryWork,
-  withRecovery,
+  withNewStore,
 } from './shared/with-recovery.js';
 
 interface Options {
@@ -43,7 +43,7 @@ export function createCommand(): Command {
     .option('--json', 'print the report as one JSON document')
     .action(async (options: Options) => {
       checkJobs(options.job);
-      const report = await withRecovery(options.dryRun === true, (work) => run(work, options));
+      const report = await withNewStore(options.dryRun === true, (work) => run(work, options));
       if (options.json) printJson(report);
       else printLines(formatReport(report, options.dryRun === true));
       process.exitCode = exitCodeOf(report);

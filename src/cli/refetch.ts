@@ -5,7 +5,7 @@ import { refetch } from '../recovery/refetch.js';
 import { EXIT } from './shared/exit-codes.js';
 import { formatJob } from './shared/format-report.js';
 import { printJson, printLines } from './shared/print.js';
-import { checkJobs, checkRegions, checkSource, withRecovery } from './shared/with-recovery.js';
+import { checkJobs, checkRegions, checkSource, withNewStore } from './shared/with-recovery.js';
 
 interface Options {
   readonly region?: string;
@@ -34,7 +34,7 @@ export function createCommand(): Command {
 
 function fetchOne(jobId: string, options: Options): Promise<RecoveredJob> {
   checkJobs([jobId]);
-  return withRecovery(options.dryRun === true, async ({ config, parts, signal }) => {
+  return withNewStore(options.dryRun === true, async ({ config, parts, signal }) => {
     checkSource(config, options.source);
     checkRegions(parts);
     const order = {

@@ -11,6 +11,7 @@ import { canAskService } from '../app/speech-options.js';
 import type { Config } from '../config/config.js';
 import { ConfigError } from '../config/config-error.js';
 import type { ObjectStore } from '../store/object-store.js';
+import { remedyOf, troubleOf } from '../store/store-trouble.js';
 import { EXIT, UsageError } from './shared/exit-codes.js';
 import { openRepairs } from './shared/open-repairs.js';
 import { printJson, printLines } from './shared/print.js';
@@ -36,7 +37,9 @@ export function createCommand(): Command {
 /** Verdict when the store cannot be opened. Wrong usage and faults in the configuration stay errors. */
 function unreadableStore(error: unknown): Verdict {
   if (error instanceof ConfigError || error instanceof UsageError) throw error;
-  const text = `The store cannot be read: ${error instanceof Error ? error.message : String(error)}.`;
+  const trouble = troubleOf(error);
+  const remedy = trouble === null ? '' : ` ${remedyOf(trouble)}`;
+  const text = `The store cannot be read: ${error instanceof Error ? error.message : String(error)}.${remedy}`;
   const troubles = [{ level: 'failing', text, topic: 'store' }] as const;
   return { level: 'failing', headline: 'Act now', sentence: text, troubles, since: null, unseen: [] };
 }
@@ -49,14 +52,14 @@ async function readVerdict(work: RecoveryWork): Promise<Verdict> {
   const { view, quarantine, outbox } = openRepairs(work);
   const progress = createProgress();
   progress.show('reading the ledger');
-  const unreadable = await view.refresh().then(
-    () => null,
-    (error: Error) => error.message,
+  const isRead = await view.refresh().then(
+    () => true,
+    () => false,
   );
-  if (unreadable === null) await view.readPast();
+  if (isRead) await view.readPast();
   progress.end();
   const now = Date.now();
-  const ledger = { ...view.status(), error: unreadable };
+  const ledger = view.status();
   const facts = createKnownFacts({ ledger });
   const [summary, failures, entries, reconcile, verify, lastProven, subscribers] = await Promise.all([
     view.summary(),

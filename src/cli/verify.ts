@@ -44,22 +44,28 @@ export function createCommand(): Command {
     .option('--json', 'print the report as one JSON document')
     .action(async (options: Options) => {
       if (options.maxRate !== undefined && !options.deep) throw new UsageError('--max-rate needs --deep');
-      const report = await withStoreAlone(true, (work) => run(work, options));
+      const window = windowOf(options, Date.now());
+      const report = await withStoreAlone(true, (work) => run(work, { ...options, ...window }));
       if (options.json) printJson(report);
       else printLines(formatVerifyReport(report));
       process.exitCode = exitCodeOf(report);
     });
 }
 
-async function run({ parts, signal }: RecoveryWork, options: Options): Promise<VerifyReport> {
+interface Window {
+  readonly since: Date;
+  readonly until: Date;
+}
+
+function windowOf({ since, until }: Options, now: number): Window {
+  const window = { since: since ?? new Date(now - DEFAULT_SPAN), until: until ?? new Date(now) };
+  if (window.since < window.until) return window;
+  throw new UsageError('--since must be before --until, and not in the future');
+}
+
+async function run({ parts, signal }: RecoveryWork, options: Options & Window): Promise<VerifyReport> {
   const now = parts.clock();
-  const {
-    since = new Date(now - DEFAULT_SPAN),
-    until = new Date(now),
-    deep = false,
-    maxRate = null,
-  } = options;
-  if (since >= until) throw new UsageError('--since must be before --until, and not in the future');
+  const { since, until, deep = false, maxRate = null } = options;
   const progress = createProgress();
   const onProgress: VerifyOptions['onProgress'] = ({ checked, bytes }) => {
     const seconds = Math.max(1, (parts.clock() - now) / 1000);

@@ -58,7 +58,7 @@ export interface DeliveryPage {
   readonly nextCursor: string | null;
   /** ISO 8601: lines received from then on were searched; null when the search reached the beginning of the ledger. */
   readonly searchedBackTo: string | null;
-  /** Files of the ledger that are damaged or missing, so that lines may be missing, and why. */
+  /** Why lines may be missing: files of the ledger that are damaged or missing, or a store that cannot be read now. */
   readonly faults: readonly string[];
 }
 
@@ -103,6 +103,8 @@ export interface LedgerViewStatus {
   readonly refreshedAt: string | null;
   /** Why the last poll failed, or null. */
   readonly error: string | null;
+  /** What an operator does about it; null where the failure does not say. */
+  readonly remedy: string | null;
 }
 
 /** A read model of the ledger of all replicas, kept in memory. */
@@ -242,6 +244,14 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
     });
   }
 
+  /** Lines that the memory lacks, because the store cannot be read now. */
+  function unfollowed(): string[] {
+    const { error, refreshedAt } = schedule.status();
+    if (error === null) return [];
+    const since = refreshedAt === null ? '' : ` since ${new Date(refreshedAt).toISOString()}`;
+    return [`deliveries${since}, because the ledger cannot be read: ${error}`];
+  }
+
   return {
     start() {
       schedule.start();
@@ -261,7 +271,7 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
         deliveries: linesOf(rows),
         nextCursor: next && encodeCursor(next),
         searchedBackTo: searchedBackTo === null ? null : new Date(searchedBackTo).toISOString(),
-        faults: [...faults, ...unreadLines(searched)],
+        faults: [...faults, ...unreadLines(searched), ...unfollowed()],
       };
     },
     async *rows(query = {}) {
@@ -284,7 +294,11 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
       await waitAtMost(patience, failureHistory.update());
       const found = await findOpenFailures(failureSources, query, retention);
       const { failures, counts, nextCursor, since } = found;
-      const unseen = [...found.unseen, ...unreadLines({ since: clock() - retention, until: clock() })];
+      const unseen = [
+        ...found.unseen,
+        ...unreadLines({ since: clock() - retention, until: clock() }),
+        ...unfollowed(),
+      ];
       const ends = new Map(failures.map(({ row, retentionEnds }) => [row.job, retentionEnds]));
       return {
         // Matched by job, not by index: a line that cannot be parsed is left out.
@@ -309,7 +323,7 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
     summary: async (query = {}) => summarise(summarySources, summaryRange(query, clock())),
     status() {
       const since = tail.completeSince();
-      const { state, refreshedAt, error } = schedule.status();
+      const { state, refreshedAt, error, remedy } = schedule.status();
       return {
         state,
         completeSince: Number.isFinite(since) ? new Date(since).toISOString() : null,
@@ -318,6 +332,7 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
         newer: loader.newer(),
         refreshedAt: refreshedAt === null ? null : new Date(refreshedAt).toISOString(),
         error,
+        remedy,
       };
     },
   };

@@ -1,3 +1,4 @@
+import { remedyOf, troubleOf } from '../store/store-trouble.js';
 import type { LedgerTail } from './ledger-tail.js';
 
 export interface TailScheduleOptions {
@@ -17,7 +18,16 @@ export interface TailSchedule {
   progressed(): void;
   /** Settles at the next progress while the first load is under way; null otherwise. */
   moreLoaded(): Promise<void> | null;
-  status(): { state: 'loading' | 'ready'; refreshedAt: number | null; error: string | null };
+  status(): TailStatus;
+}
+
+interface TailStatus {
+  readonly state: 'loading' | 'ready';
+  /** Milliseconds since the epoch. */
+  readonly refreshedAt: number | null;
+  readonly error: string | null;
+  /** What an operator does about the error, where it says that. */
+  readonly remedy: string | null;
 }
 
 const MINUTE = 60_000;
@@ -25,6 +35,8 @@ const MINUTE = 60_000;
 const UNANSWERED_AFTER = MINUTE;
 /** The view counts as in use for this long after a touch. */
 const IN_USE = MINUTE;
+
+const NO_FAILURE = { error: null, remedy: null };
 
 export function createTailSchedule(options: TailScheduleOptions): TailSchedule {
   const { tail, clock } = options;
@@ -34,7 +46,7 @@ export function createTailSchedule(options: TailScheduleOptions): TailSchedule {
   let polledAt = Number.NEGATIVE_INFINITY;
   let sweptAt = Number.NEGATIVE_INFINITY;
   let refreshedAt: number | null = null;
-  let error: string | null = null;
+  let failure: Pick<TailStatus, 'error' | 'remedy'> = NO_FAILURE;
   let polling: Promise<void> | null = null;
   let progressedAt = Number.NEGATIVE_INFINITY;
   let timer: NodeJS.Timeout | null = null;
@@ -65,10 +77,14 @@ export function createTailSchedule(options: TailScheduleOptions): TailSchedule {
       .then(
         () => {
           refreshedAt = clock();
-          error = null;
+          failure = NO_FAILURE;
         },
         (cause: unknown) => {
-          error = cause instanceof Error ? cause.message : 'the store failed';
+          const trouble = troubleOf(cause);
+          failure = {
+            error: cause instanceof Error ? cause.message : 'the store failed',
+            remedy: trouble === null ? null : remedyOf(trouble),
+          };
           throw cause;
         },
       )
@@ -91,10 +107,11 @@ export function createTailSchedule(options: TailScheduleOptions): TailSchedule {
     timer = setTimeout(() => void poll().catch(() => undefined), wait).unref();
   }
 
-  function unanswered(): string | null {
+  function unanswered(): Pick<TailStatus, 'error' | 'remedy'> | null {
     const silent = clock() - progressedAt;
     if (polling === null || silent < UNANSWERED_AFTER) return null;
-    return `the store has not answered for ${Math.round(silent / 1000)} s`;
+    const error = `the store has not answered for ${Math.round(silent / 1000)} s`;
+    return { error, remedy: remedyOf('unreachable') };
   }
 
   return {
@@ -124,6 +141,6 @@ export function createTailSchedule(options: TailScheduleOptions): TailSchedule {
       if (loaded || polling === null) return null;
       return new Promise((resolve) => listeners.push(resolve));
     },
-    status: () => ({ state: loaded ? 'ready' : 'loading', refreshedAt, error: unanswered() ?? error }),
+    status: () => ({ state: loaded ? 'ready' : 'loading', refreshedAt, ...(unanswered() ?? failure) }),
   };
 }

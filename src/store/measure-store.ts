@@ -1,11 +1,20 @@
 import type { CreateResult, ObjectExpiry, ObjectStore, PendingUpload } from './object-store.js';
-import { StoreError } from './object-store.js';
+import { StoreError, type StoreTrouble } from './object-store.js';
+import { troubleOf } from './store-trouble.js';
 
 /** `exists`: a conditional write found an object. `absent`: a read found none. */
 export type StoreCallResult = 'ok' | 'exists' | 'absent' | 'error' | 'timeout';
 
-/** Called when a call has ended; `durationMs` includes the store's own retries. */
-export type OnStoreCall = (operation: string, result: StoreCallResult, durationMs: number) => void;
+/**
+ * Called when a call has ended; `durationMs` includes the store's own retries. `trouble` is what a failure says is wrong with
+ * the whole store.
+ */
+export type OnStoreCall = (
+  operation: string,
+  result: StoreCallResult,
+  durationMs: number,
+  trouble: StoreTrouble | null,
+) => void;
 
 /**
  * Reports every call of a store when it ends. A listing counts once, with the time that the store took, without that of
@@ -21,11 +30,11 @@ export function measureStore(store: ObjectStore, onCall: OnStoreCall): ObjectSto
       const started = performance.now();
       return run(...args).then(
         (value) => {
-          onCall(operation, resultOf(value), performance.now() - started);
+          onCall(operation, resultOf(value), performance.now() - started, null);
           return value;
         },
         (error) => {
-          onCall(operation, resultOfError(error), performance.now() - started);
+          onCall(operation, resultOfError(error), performance.now() - started, troubleOf(error));
           throw error;
         },
       );
@@ -36,6 +45,7 @@ export function measureStore(store: ObjectStore, onCall: OnStoreCall): ObjectSto
     const iterator = source[Symbol.asyncIterator]();
     let spent = 0;
     let result: StoreCallResult = 'ok';
+    let trouble: StoreTrouble | null = null;
     try {
       for (;;) {
         const started = performance.now();
@@ -47,9 +57,10 @@ export function measureStore(store: ObjectStore, onCall: OnStoreCall): ObjectSto
       }
     } catch (error) {
       result = resultOfError(error);
+      trouble = troubleOf(error);
       throw error;
     } finally {
-      onCall(operation, result, spent);
+      onCall(operation, result, spent, trouble);
       await iterator.return?.();
     }
   }

@@ -1,6 +1,7 @@
 import { readStoreLocation } from '../text/store-location.js';
+import { isStoreFolder } from './file/file-root.js';
 import { createFileStore } from './file/file-store.js';
-import { type ObjectStore, StoreError } from './object-store.js';
+import { type ObjectStore, StoreError, StoreGoneError } from './object-store.js';
 import type { S3Settings } from './s3/s3-options.js';
 
 /** Large enough that 10,000 parts carry 78 GiB, small enough for many uploads in one memory budget. */
@@ -38,6 +39,15 @@ export async function openStore(options: StoreOptions): Promise<ObjectStore> {
   const { createS3Store } = await import('./s3/s3-store.js');
   const { bucket, prefix } = location;
   return createS3Store({ bucket, prefix, partSize, settings: options.s3 ?? {}, onNotice: options.onNotice });
+}
+
+/** Throws `StoreGoneError` for a folder without a store, such as one whose volume is not mounted. A bucket answers for itself. */
+export async function assertStoreExists(url: string): Promise<void> {
+  const location = readStoreLocation(url);
+  if (!('directory' in location) || (await isStoreFolder(location.directory))) return;
+  throw new StoreGoneError(
+    `${location.directory} holds no store: nothing was stored there yet, or its volume is not mounted`,
+  );
 }
 
 function assertPartSize(partSize: number): void {

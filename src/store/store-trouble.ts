@@ -16,6 +16,22 @@ const REMEDIES: Readonly<Record<StoreTrouble, string>> = {
     'Check that the store runs, its address (store.url, store.s3.endpoint), and the network between.',
 };
 
+const STATES: Readonly<Record<StoreTrouble, string>> = {
+  full: 'The store is full.',
+  'over-quota': 'The quota of the store is spent.',
+  'read-only': 'The store is read-only.',
+  denied: 'The store denies access.',
+  'wrong-credentials': 'The store rejects the credentials.',
+  'no-credentials': 'There are no credentials for the store.',
+  missing: 'There is no store at the configured place.',
+  unreachable: 'The store cannot be reached.',
+};
+
+/** What is wrong with the store, and what an operator does about it. */
+export function adviceOf(trouble: StoreTrouble): string {
+  return `${STATES[trouble]} ${REMEDIES[trouble]}`;
+}
+
 export function remedyOf(trouble: StoreTrouble): string {
   return REMEDIES[trouble];
 }

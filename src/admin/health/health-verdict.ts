@@ -89,7 +89,10 @@ function failingOf(facts: VerdictFacts): Trouble[] {
       : failure('receiving', `Not ready to receive: ${receiver.reason ?? 'no reason known'}.`),
     ledger.error === null
       ? null
-      : failure('ledger', `The ledger cannot be read: ${ledger.error}. What is shown here may be old.`),
+      : failure(
+          'ledger',
+          `The ledger cannot be read: ${ledger.error}. What is shown here may be old.${ledger.remedy === null ? '' : ` ${ledger.remedy}`}`,
+        ),
     jobs === 0
       ? null
       : failure(

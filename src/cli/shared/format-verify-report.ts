@@ -1,3 +1,4 @@
+import type { DamageReason } from '../../recovery/verify/check-artefact.js';
 import type { VerifyFinding } from '../../recovery/verify/verify-finding.js';
 import { VERIFY_OUTCOMES, type VerifyReport } from '../../recovery/verify/verify-report.js';
 
@@ -9,12 +10,13 @@ export function formatVerifyReport(report: VerifyReport): string[] {
   const { window, checked, bytes, outcomes, ledger, missing, damaged, refetch, faults } = report;
   return [
     `Artefacts of ${window.since} to ${window.until} in ${report.store}: ${checked} checked, ${bytes} bytes intact`,
-    ...VERIFY_OUTCOMES.map((outcome) => {
-      const how = outcome === 'intact' ? `  ${comparedInWords(report)}` : '';
-      return `  ${outcome.padEnd(14)} ${outcomes[outcome]}${how}`;
-    }),
+    ...(ledger.lines === 0
+      ? [nothingCheckedInWords(report)]
+      : VERIFY_OUTCOMES.map((outcome) => {
+          const how = outcome === 'intact' ? `  ${comparedInWords(report)}` : '';
+          return `  ${outcome.padEnd(14)} ${outcomes[outcome]}${how}`;
+        })),
     `Read ${ledger.lines} lines of the ledger in ${ledger.segments} objects${unreadInWords(ledger)}`,
-    ...(ledger.lines === 0 ? ['Nothing was checked: the ledger has no line of this time'] : []),
     ...firstOf(missing.map(formatFinding), outcomes.missing),
     ...firstOf(damaged.map(formatFinding), outcomes.damaged),
     ...(refetch.length === 0 ? [] : ['Fetch again what the service may still have:']),
@@ -25,6 +27,21 @@ export function formatVerifyReport(report: VerifyReport): string[] {
     ...faults.map(({ key, reason }) => `error${key === null ? '' : ` at ${key}`}: ${reason}`),
   ];
 }
+
+/** A ledger without lines is one thing, a ledger that was not read another. */
+function nothingCheckedInWords({ complete }: VerifyReport): string {
+  return complete
+    ? 'Nothing was checked: the ledger has no line of this time'
+    : 'Nothing was checked, and nothing is known of the artefacts: no line of the ledger was read';
+}
+
+const DAMAGES: Readonly<Record<DamageReason, string>> = {
+  content: 'the bytes differ from the recorded hash',
+  metadata: 'the hash in its metadata differs from the recorded one',
+  size: 'the size differs from the recorded one',
+  request: 'its request.json is missing or cannot be read',
+  claims: 'the ledger records different content for this key',
+};
 
 function comparedInWords({ compared: { content, metadata, size } }: VerifyReport): string {
   return `by content ${content}, by the recorded hash ${metadata}, by size only ${size}`;
@@ -41,8 +58,8 @@ function unreadInWords({ broken, newer, unusable }: VerifyReport['ledger']): str
 
 function formatFinding({ reason, key, deliveryId, receivedAt, expected, found }: VerifyFinding): string {
   const about = `${key}  received ${receivedAt} as ${deliveryId}`;
-  if (found === null) return `missing  ${about}`;
-  return `damaged  ${about}  ${reason}: expected ${contentInWords(expected)}, found ${contentInWords(found)}`;
+  if (reason === 'missing' || found === null) return `missing  ${about}`;
+  return `damaged  ${about}  ${DAMAGES[reason]}: expected ${contentInWords(expected)}, found ${contentInWords(found)}`;
 }
 
 function contentInWords({ size, sha256 }: VerifyFinding['expected']): string {

@@ -10,8 +10,10 @@ import type { RecoveryParts } from '../../recovery/recovery-parts.js';
 import type { RecoveryReport } from '../../recovery/recovery-report.js';
 import { SpeechError } from '../../speech/speech-error.js';
 import type { ObjectStore } from '../../store/object-store.js';
+import { assertStoreExists } from '../../store/open-store.js';
 import { proveStore, WeakStoreError } from '../../store/store-proof.js';
 import { EXIT, UsageError } from './exit-codes.js';
+import { createStoreAdvice } from './store-advice.js';
 
 export interface RecoveryWork {
   readonly config: Config;
@@ -28,33 +30,48 @@ type Work<T> = (given: RecoveryWork) => Promise<T>;
  * @param dryRun the work writes nothing, so the store is not probed
  */
 export async function withRecovery<T>(dryRun: boolean, work: Work<T>): Promise<T> {
-  return runWith(loadConfigWithoutCredentials(), dryRun, work);
+  return runWith(loadConfigWithoutCredentials(), { dryRun }, work);
+}
+
+/** As `withRecovery`, for work that may be the first in its store. */
+export async function withNewStore<T>(dryRun: boolean, work: Work<T>): Promise<T> {
+  return runWith(loadConfigWithoutCredentials(), { dryRun, mayBegin: true }, work);
 }
 
 /** As `withRecovery`, for work that sends events: the secrets of subscribers are read. */
 export async function withSubscribers<T>(dryRun: boolean, work: Work<T>): Promise<T> {
-  return runWith(loadConfigWithSubscribers(), dryRun, work);
+  return runWith(loadConfigWithSubscribers(), { dryRun }, work);
 }
 
 /** As `withRecovery`, for work that never asks the service: its key is not read. */
 export async function withStoreAlone<T>(dryRun: boolean, work: Work<T>): Promise<T> {
-  return runWith(loadStoreConfig(), dryRun, work);
+  return runWith(loadStoreConfig(), { dryRun }, work);
 }
 
-async function runWith<T>(config: Config, dryRun: boolean, work: Work<T>): Promise<T> {
-  const opened = await openArchiveParts(config);
+interface Needs {
+  readonly dryRun: boolean;
+  /** The store need not exist yet. Other work on an empty store would report that there is nothing. */
+  readonly mayBegin?: true;
+}
+
+async function runWith<T>(config: Config, { dryRun, mayBegin }: Needs, work: Work<T>): Promise<T> {
+  const advice = createStoreAdvice();
+  const opened = await openArchiveParts(config, advice);
   const stop = new AbortController();
   const onSignal = () => (stop.signal.aborted ? process.exit(EXIT.incomplete) : stop.abort());
   process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
   try {
+    if (!mayBegin) await assertStoreExists(config.store.url);
     if (!dryRun) await prove(config, opened.store);
     return await work({ config, parts: opened.recovery, signal: stop.signal });
   } catch (error) {
+    advice.onError(error);
     const isConfiguration = error instanceof SpeechError && error.kind === 'configuration';
     throw isConfiguration ? new UsageError(error.message) : error;
   } finally {
     process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
     await opened.close();
+    for (const line of advice.lines()) process.stderr.write(`transcript-receiver: ${line}\n`);
   }
 }
 

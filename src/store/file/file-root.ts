@@ -3,7 +3,7 @@ import { chmod, link, lstat, readdir, realpath, rm } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { STORE_MARKER } from '../object-key.js';
 import { BlockedKeyError, StoreError, StoreGoneError } from '../object-store.js';
-import { errnoOf, ifAbsent } from './file-errors.js';
+import { errnoOf, fileCall, ifAbsent } from './file-errors.js';
 import { type GuardedRoot, makeDurably } from './file-folders.js';
 import { syncFolder } from './folder-sync.js';
 import { openIfThere, openToWrite } from './open-file.js';
@@ -146,6 +146,12 @@ async function writeMarker(path: string, options: { fsync: boolean }): Promise<v
 }
 
 /** A folder with foreign content is more likely a mistake in the configuration than meant as a store. */
+/** Whether a store has been begun in a folder. */
+export async function isStoreFolder(path: string): Promise<boolean> {
+  const names = await fileCall('open', '', () => readdir(path).catch(ifAbsent<string[]>([])));
+  return [STORE_MARKER, ...OWN_LAYOUT].some((name) => names.includes(name));
+}
+
 async function refuseForeign(path: string): Promise<void> {
   const names = await readdir(path);
   if (OWN_LAYOUT.some((name) => names.includes(name))) return;

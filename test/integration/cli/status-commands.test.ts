@@ -1,3 +1,5 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type AdminApi, adminApi, sendCallback } from '../../support/processes/admin-api.js';
 import { runCli } from '../../support/processes/run-cli.js';
@@ -43,6 +45,8 @@ describe('status on the command line', () => {
   });
 
   it('says so when no receiver writes to the store', async () => {
+    // As of a store that was restored and has no receiver yet.
+    await mkdir(join(service.folder, 'elsewhere/jobs'), { recursive: true });
     const { stdout } = await runCommand(['status'], {
       NODE_CONFIG: JSON.stringify({
         store: { url: `file:${service.folder}/elsewhere` },

@@ -255,6 +255,7 @@ export const healthSchema = z
         .describe('lines written by a newer version, which this replica does not read'),
       refreshedAt: instant.nullable(),
       error: z.string().nullable(),
+      remedy: z.string().nullable().describe('what to do about the error, where it says that'),
     }),
   })
   .meta({ id: 'Health' });

@@ -25,6 +25,7 @@ const WELL: VerdictFacts = {
     state: 'ready',
     completeSince: '2026-11-13T12:00:00.000Z',
     error: null,
+    remedy: null,
     rows: 7,
     broken: { count: 0, segments: [] },
     newer: { count: 0, segments: [] },

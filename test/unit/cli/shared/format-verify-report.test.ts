@@ -32,6 +32,25 @@ function findingOf(key: string): VerifyFinding {
 }
 
 describe('a verify report as text', () => {
+  it('names damages in words', () => {
+    const report = reportOf(0, 5);
+    const found = { size: 2, sha256: null };
+    const reasons = ['content', 'metadata', 'size', 'request', 'claims'] as const;
+    const damaged = reasons.map((reason) => ({ ...findingOf('jobs/j/data'), reason, found }));
+    const outcomes = { ...report.outcomes, damaged: 5 };
+    const text = formatVerifyReport({ ...report, damaged, outcomes }).join('\n');
+    expect(text).toMatch(/the bytes differ from the recorded hash: expected 1 bytes/);
+    expect(text).toMatch(/the ledger records different content for this key: expected/);
+    expect(text).toMatch(/its request\.json is missing or cannot be read: expected/);
+    expect(text).not.toMatch(/ {2}(content|metadata|size|request|claims): /);
+  });
+
+  it('does not say that the ledger has no line when it was not read', () => {
+    const text = formatVerifyReport({ ...reportOf(0, 0), complete: false }).join('\n');
+    expect(text).toMatch(/nothing is known of the artefacts/);
+    expect(text).not.toMatch(/has no line|intact +0/);
+  });
+
   it('lists a hundred findings and commands, and says how many more there are', () => {
     const report = reportOf(12_000, 12_000);
     const text = formatVerifyReport(report);

@@ -1,0 +1,273 @@
+import { access, rename } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type AdminApi, adminApi, sendCallback } from '../support/processes/admin-api.js';
+import { runCommand } from '../support/processes/run-command.js';
+import { type RunningService, startService } from '../support/processes/running-service.js';
+import { type LostJobs, lostJobs } from '../support/recovery/lost-jobs.js';
+import { type Misbehaviour, type S3StandIn, startS3StandIn } from '../support/store/s3-stand-in.js';
+import { until } from '../support/until.js';
+
+/*
+ * Every reader beside every state of the store: what could not be read is never shown as none, and the advice fits the state.
+ */
+
+const PART = 5 * 1024 * 1024;
+const JSON_TYPE = { 'content-type': 'application/json' };
+const SUBSCRIBERS = {
+  crm: {
+    url: 'http://127.0.0.1:9/events',
+    secrets: [`whsec_${Buffer.from('a secret of some 24 bytes').toString('base64')}`],
+  },
+};
+/** Good news, which nobody may read out of a store that was not read. */
+const NONE =
+  /\bnone\b|never run|not run yet|is empty|No (job is|body|hour)|has no (body|line)|would be replayed|All is well|Erased|matched +0|intact +0/i;
+
+let lost: LostJobs;
+/** A job whose callback was lost. */
+let missing: string;
+
+beforeAll(async () => {
+  lost = await lostJobs();
+  missing = await lost.lose();
+});
+afterAll(() => lost.simulator.close());
+
+/** A transcript, a conflict, which is a failing job, and a quarantined body; resolves to the id of that. */
+async function fill(service: RunningService, api: AdminApi): Promise<string> {
+  await sendCallback(service, 'id=one&status=success', 'x', { 'content-type': 'text/plain' });
+  await sendCallback(service, 'id=one&status=success', 'y', { 'content-type': 'text/plain' });
+  await sendCallback(service, 'id=bad&status=success', '{"broken', JSON_TYPE);
+  await until(async () => (await api.get('/health')).body.last24h?.lines === 3);
+  const { body } = await api.get('/quarantine');
+  return body.quarantine[0].deliveryId;
+}
+
+const NO_REPLAY = '01ARZ3NDEKTSV4RRFFQ69G5FAV';
+const PATHS = [
+  '/deliveries?job=one',
+  '/jobs/one',
+  '/jobs/nosuch',
+  '/subscribers',
+  '/quarantine',
+  `/quarantine/${NO_REPLAY}`,
+  '/replays',
+  `/replays/${NO_REPLAY}`,
+  `/replays/${NO_REPLAY}/failures`,
+];
+
+/** Commands that only read, so that a store that cannot be written makes no difference to them. */
+const READING: readonly (readonly string[])[] = [
+  ['status'],
+  ['failures'],
+  ['quarantine'],
+  ['quarantine', '--state', 'all'],
+  ['reconcile', '--dry-run'],
+  ['replay', 'release', '--dry-run'],
+  ['replay', '--job', 'bad', '--dry-run'],
+  ['replay', 'notify', '--subscriber', 'crm', '--dead', '--dry-run'],
+];
+/** Those that write, at least their report. */
+const writing = (body: string): readonly (readonly string[])[] => [
+  ['reconcile'],
+  ['verify'],
+  ['replay', '--job', missing],
+  ['refetch', missing],
+  ['erase', 'one', '--yes'],
+  ['dismiss', body, '--reason', 'test'],
+  ['doctor'],
+];
+
+const withoutTimes = (text: string) => text.replace(/\d{4}-\d\d-\d\dT[\d:.-]+Z/g, 'TIME');
+
+async function expectUnread(api: AdminApi, advice: RegExp): Promise<void> {
+  for (const path of PATHS) {
+    const { status, body } = await api.get(path);
+    expect([path, status, body.detail]).toEqual([path, 503, expect.stringMatching(advice)]);
+  }
+  // These are answered from memory: what is in it stays known, and what is not is said.
+  const { body: failures } = await api.get('/failures');
+  expect(failures).toMatchObject({ counts: { conflict: 1 }, complete: false });
+  expect(failures.unseen.join()).toMatch(/the ledger cannot be read: /);
+  const { body: deliveries } = await api.get('/deliveries?limit=1');
+  expect(deliveries.deliveries).toHaveLength(1);
+  expect(deliveries.faults.join()).toMatch(/the ledger cannot be read: /);
+}
+
+async function expectNoGoodNews(args: readonly string[], env: Record<string, string>, advice: RegExp) {
+  const { code, stdout, stderr } = await runCommand(args, env);
+  const told = args[0] === 'doctor' ? stdout : stderr;
+  expect([args, told]).toEqual([args, expect.stringMatching(advice)]);
+  expect([args, stdout]).toEqual([args, expect.not.stringMatching(NONE)]);
+  expect([args, stderr]).toEqual([args, expect.not.stringMatching(NONE)]);
+  expect([args, code]).not.toEqual([args, 0]);
+}
+
+describe('beside a bucket', () => {
+  let standIn: S3StandIn;
+  let service: RunningService;
+  let api: AdminApi;
+  let env: Record<string, string>;
+  let body: string;
+  const well = new Map<string, string>();
+
+  beforeAll(async () => {
+    standIn = await startS3StandIn();
+    const settings = {
+      ...lost.settings,
+      store: {
+        url: 's3://bucket/prefix',
+        partSize: PART,
+        canaryInterval: '1s',
+        s3: {
+          endpoint: standIn.endpoint,
+          region: 'us-east-1',
+          forcePathStyle: true,
+          accessKeyId: 'a',
+          secretAccessKey: 'b',
+          retries: 0,
+          requestTimeout: '1s',
+          connectTimeout: '1s',
+        },
+      },
+      limits: { memoryBudget: 4 * PART, quarantineBytes: '128KiB' },
+      sources: { default: { allowUnauthenticated: true } },
+      subscribers: SUBSCRIBERS,
+      recovery: { interval: 'off' },
+    };
+    env = { NODE_CONFIG: JSON.stringify(settings) };
+    service = await startService(settings);
+    api = adminApi(service);
+    body = await fill(service, api);
+    for (const args of READING) well.set(args.join(' '), withoutTimes((await runCommand(args, env)).stdout));
+  });
+  afterAll(async () => {
+    standIn.misbehave = () => null;
+    await service.stop();
+    await standIn.close();
+  });
+
+  const answer = (status: number, code: string): Misbehaviour => ({ kind: 'answer', status, code });
+  const isWrite = (operation: string) => /^(Put|Create|Upload|Complete)/.test(operation);
+
+  async function put(fault: Misbehaviour, applies: (operation: string) => boolean, advice: RegExp) {
+    standIn.misbehave = ({ operation }) => (applies(operation) ? fault : null);
+    await until(async () => {
+      const { store } = (await api.get('/health')).body;
+      return !store.writable && advice.test(store.remedy ?? '');
+    });
+  }
+
+  describe.each<[string, Misbehaviour, RegExp, RegExp]>([
+    [
+      'is away',
+      { kind: 'reset' },
+      /Check that the store runs/,
+      /cannot be reached\. Check that the store runs/,
+    ],
+    ['refuses all', answer(403, 'AccessDenied'), /permissions/, /denies access\. Check the permissions/],
+    [
+      'has no bucket',
+      answer(404, 'NoSuchBucket'),
+      /Create the bucket/,
+      /There is no store.*Create the bucket/,
+    ],
+  ])('that %s', (_, fault, remedy, advice) => {
+    beforeAll(() => put(fault, () => true, remedy));
+
+    it('answers to the API say that it was not read', () => expectUnread(api, advice));
+
+    it('commands say that it was not read', async () => {
+      for (const args of [...READING, ...writing(body), ['compact']]) {
+        await expectNoGoodNews(args, env, args[0] === 'doctor' ? remedy : advice);
+      }
+    });
+
+    it('the verdict of the command line has the remedy', async () => {
+      const { code, stdout } = await runCommand(['status'], env);
+      expect([code, stdout]).toEqual([2, expect.stringMatching(remedy)]);
+    });
+  });
+
+  describe.each<[string, Misbehaviour, RegExp, RegExp]>([
+    ['is full', answer(507, 'XMinioStorageFull'), /Free space/, /is full\. Free space/],
+    ['is read-only', answer(403, 'AccessDenied'), /permissions/, /denies access\. Check the permissions/],
+  ])('that %s', (_, fault, remedy, advice) => {
+    beforeAll(() => put(fault, isWrite, remedy));
+
+    it('answers to the API have all that it holds', async () => {
+      expect((await api.get('/failures')).body).toMatchObject({ counts: { conflict: 1 }, complete: true });
+      expect((await api.get('/deliveries')).body).toMatchObject({ deliveries: { length: 3 }, faults: [] });
+      expect((await api.get('/jobs/one')).body.artefacts).toHaveLength(2);
+      expect((await api.get('/quarantine')).body.quarantine).toHaveLength(1);
+      expect((await api.get('/subscribers')).body.subscribers).toHaveLength(1);
+      expect((await api.get('/replays')).body).toEqual({ replays: [], nextCursor: null });
+    });
+
+    it('commands that read tell what they tell of a healthy store', async () => {
+      for (const args of READING) {
+        const { stdout } = await runCommand(args, env);
+        expect([args, withoutTimes(stdout)]).toEqual([args, well.get(args.join(' '))]);
+      }
+    });
+
+    it('commands that write say that they could not', async () => {
+      for (const args of writing(body)) {
+        const { code, stdout, stderr } = await runCommand(args, env);
+        const told = args[0] === 'doctor' ? stdout : stderr;
+        expect([args, told]).toEqual([args, expect.stringMatching(args[0] === 'doctor' ? remedy : advice)]);
+        expect([args, code]).not.toEqual([args, 0]);
+      }
+    });
+  });
+});
+
+describe('beside a folder that is gone', () => {
+  let service: RunningService;
+  let api: AdminApi;
+  let env: Record<string, string>;
+  let body: string;
+
+  beforeAll(async () => {
+    const settings = {
+      ...lost.settings,
+      store: { canaryInterval: '1s' },
+      retention: { transcript: '90d' },
+      subscribers: SUBSCRIBERS,
+      sources: { default: { allowUnauthenticated: true } },
+    };
+    service = await startService(settings);
+    api = adminApi(service);
+    const store = { url: `file:${service.folder}`, partSize: '64KiB' };
+    env = { NODE_CONFIG: JSON.stringify({ ...settings, store }) };
+    body = await fill(service, api);
+    await rename(service.folder, `${service.folder}-away`);
+    await until(async () => !(await api.get('/health')).body.store.writable);
+  });
+  afterAll(async () => {
+    await rename(`${service.folder}-away`, service.folder);
+    await service.stop();
+  });
+
+  const ADVICE = /There is no store at the configured place\..*bring the folder back/;
+
+  it('answers to the API say that it was not read', () => expectUnread(api, ADVICE));
+
+  it('commands say that there is no store, and begin none', async () => {
+    const commands = [
+      ['status'],
+      ['failures'],
+      ['quarantine'],
+      ['verify'],
+      ['retention', '--dry-run'],
+      ['retention'],
+      ['compact'],
+      ['replay', 'release', '--dry-run'],
+      ['replay', '--job', missing],
+      ['erase', 'one', '--yes'],
+      ['dismiss', body, '--reason', 'test'],
+    ];
+    for (const args of commands) await expectNoGoodNews(args, env, ADVICE);
+    await expect(access(service.folder)).rejects.toThrow('ENOENT');
+  });
+});

@@ -43,7 +43,8 @@ export async function createReplayProgress(
     },
     async save(part) {
       const saved = { ...state, ...part };
-      const entries = unsaved;
+      // Items are counted meanwhile.
+      const entries = [...unsaved];
       if (entries.length > 0) {
         batch += 1;
         await replays.addFailures(state.replayId, state.claim, batch, entries);

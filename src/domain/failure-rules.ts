@@ -2,6 +2,17 @@
 export const FAILURES: readonly string[] = ['failed', 'unrecoverable', 'refused', 'conflict'];
 const REPAIRS = new Set(['stored', 'duplicate', 'recovered', 'released', 'erased', 'acknowledged']);
 
+/** Failures of one job are kept apart by what settles them, so that one cannot hide another. */
+export const FAILURE_KINDS = ['conflict', 'failure', 'refusal'] as const;
+
+/** A line of each kind, or what else is held of it. */
+export type OfKind<Held> = Partial<Record<(typeof FAILURE_KINDS)[number], Held>>;
+
+export function failureKind(outcome: string): (typeof FAILURE_KINDS)[number] {
+  if (outcome === 'conflict') return 'conflict';
+  return outcome === 'refused' ? 'refusal' : 'failure';
+}
+
 interface OutcomeAt {
   readonly outcome: string;
   /** Milliseconds since the epoch. */

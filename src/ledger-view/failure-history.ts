@@ -11,7 +11,7 @@ import type { ObjectStore } from '../store/object-store.js';
 import { createWorkQueue } from '../time/work-queue.js';
 import { findSettlingLines } from './find-settling-lines.js';
 import { createRowPacker } from './ledger-row.js';
-import type { PastFailures } from './past-failures.js';
+import type { FailingLine, PastFailures } from './past-failures.js';
 import type { RollupListing } from './rollup-listing.js';
 import type { RollupReader } from './rollup-reader.js';
 import { DAY, HOUR, mergeRanges, type TimeRange } from './time-ranges.js';
@@ -183,17 +183,18 @@ export function createFailureHistory(options: FailureHistoryOptions): FailureHis
 
   function fewestSearched(): number {
     let fewest = files.length;
-    for (const { file, searched } of past.jobs.values()) {
-      if (file !== null) fewest = Math.min(fewest, searched);
+    for (const { failures, searched } of past.jobs.values()) {
+      if (Object.values(failures).some(isOfFile)) fewest = Math.min(fewest, searched);
     }
     return fewest;
   }
 
   function jobsToSearch(file: CompactedFile, index: number): Map<string, JobProbe> {
     const wanted = new Map<string, JobProbe>();
-    for (const [job, { failure, file: own, searched, probe }] of past.jobs) {
-      const mayHold = failure !== null && own !== null && own !== file.key && failure.time < file.until;
-      if (mayHold && searched <= index) wanted.set(job, probe);
+    for (const [job, { failures, searched, probe }] of past.jobs) {
+      const mayHold = (line: FailingLine) =>
+        isOfFile(line) && line.file !== file.key && line.row.time < file.until;
+      if (searched <= index && Object.values(failures).some(mayHold)) wanted.set(job, probe);
     }
     return wanted;
   }
@@ -264,9 +265,10 @@ export function createFailureHistory(options: FailureHistoryOptions): FailureHis
       const ranges = [...bare, ...unread.map((key) => hourFrom(hourOf(key))), ...hiding];
       const gaps = mergeRanges(ranges, { since, until: Math.min(seenSince(), clock()) });
       let uncertain = 0;
-      for (const { failure, file, searched } of past.jobs.values()) {
-        const isUnsearched = failure !== null && file !== null && searched < files.length;
-        if (isUnsearched && isInScope(sources, failure.source)) uncertain += 1;
+      for (const { failures, searched } of past.jobs.values()) {
+        if (searched === files.length) continue;
+        const isInside = (line: FailingLine) => isOfFile(line) && isInScope(sources, line.row.source);
+        if (Object.values(failures).some(isInside)) uncertain += 1;
       }
       const omitted = [...taken.values()].reduce((sum, each) => sum + each.omitted, past.omitted);
       return {
@@ -290,6 +292,10 @@ export function createFailureHistory(options: FailureHistoryOptions): FailureHis
       await running;
     },
   };
+}
+
+function isOfFile({ file }: FailingLine): boolean {
+  return file !== null;
 }
 
 const MAX_NAMED = 3;

@@ -314,11 +314,11 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
       };
     },
     holds(field, value, scope = null) {
-      const has = (row: LedgerRow | null) =>
-        row !== null && row[field] === value && isInScope(scope, row.source);
+      const has = (row: LedgerRow) => row[field] === value && isInScope(scope, row.source);
       for (const { rows } of window.hoursBefore()) if (rows.some(has)) return true;
-      const failures = [...past.jobs.values()].flatMap(({ failure, conflict }) => [failure, conflict]);
-      return failures.some(has);
+      return [...past.jobs.values()].some(({ failures }) =>
+        Object.values(failures).some(({ row }) => has(row)),
+      );
     },
     summary: async (query = {}) => summarise(summarySources, summaryRange(query, clock())),
     status() {

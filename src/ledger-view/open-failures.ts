@@ -1,4 +1,11 @@
-import { FAILURES, isFailure, settles } from '../domain/failure-rules.js';
+import {
+  FAILURE_KINDS,
+  FAILURES,
+  failureKind,
+  isFailure,
+  type OfKind,
+  settles,
+} from '../domain/failure-rules.js';
 import { Problem } from '../domain/problem.js';
 import type { SourceScope } from '../domain/rights.js';
 import type { FailureScope } from './failure-history.js';
@@ -69,9 +76,11 @@ export async function findOpenFailures(
   const rows = snapshotOf(window);
   const failing = new Map<string, Candidate>();
   const exists = rowScope(window, query.scope ?? null);
-  const existing = (row: LedgerRow | null) => (row !== null && exists(row) ? row : null);
-  for (const [job, { first, failure, conflict }] of past.jobs) {
-    failing.set(job, { first, failure: existing(failure), conflict: existing(conflict) });
+  for (const [job, { first, failures }] of past.jobs) {
+    const existing = Object.entries(failures).flatMap(([kind, { row }]) =>
+      exists(row) ? [[kind, row]] : [],
+    );
+    failing.set(job, { first, rows: Object.fromEntries(existing) });
   }
   const { since, unseen } = scope(query.scope ?? null);
   let omitted = 0;
@@ -80,9 +89,10 @@ export async function findOpenFailures(
     const known = failing.get(row.job);
     if (known !== undefined) known.first = Math.min(known.first, row.time);
     if (!isFailure(row.outcome) || !exists(row)) return;
-    const candidate = known ?? { first: row.time, failure: null, conflict: null };
-    const kind = row.outcome === 'conflict' ? 'conflict' : 'failure';
-    if (candidate[kind] === null || candidate[kind].time < row.time) candidate[kind] = row;
+    const candidate: Candidate = known ?? { first: row.time, rows: {} };
+    const kind = failureKind(row.outcome);
+    const last = candidate.rows[kind];
+    if (last === undefined || last.time < row.time) candidate.rows[kind] = row;
     if (known === undefined && failing.size >= MAX_FAILING_JOBS) omitted += 1;
     else failing.set(row.job, candidate);
   });
@@ -90,14 +100,16 @@ export async function findOpenFailures(
     await visitRows(rows, (row) => {
       const candidate = row.job === null ? undefined : failing.get(row.job);
       if (candidate === undefined) return;
-      if (candidate.failure !== null && settles(row, candidate.failure)) candidate.failure = null;
-      if (candidate.conflict !== null && settles(row, candidate.conflict)) candidate.conflict = null;
+      for (const kind of FAILURE_KINDS) {
+        const failed = candidate.rows[kind];
+        if (failed !== undefined && settles(row, failed)) delete candidate.rows[kind];
+      }
     });
   }
   const open = [...failing.values()]
-    .flatMap(({ conflict, failure, first }) => {
-      const row = conflict ?? failure;
-      return row === null || !matches(row, query) ? [] : [{ row, retentionEnds: first + retention }];
+    .flatMap(({ rows, first }) => {
+      const row = rows.conflict ?? newest(rows.failure, rows.refusal);
+      return row === undefined || !matches(row, query) ? [] : [{ row, retentionEnds: first + retention }];
     })
     .sort(comparePositions);
   const more = omitted === 0 ? [] : [`${omitted} failing deliveries in memory beyond the limit`];
@@ -107,8 +119,11 @@ export async function findOpenFailures(
 /** The newest lines of a job that may be open, and the time of its oldest line. */
 interface Candidate {
   first: number;
-  failure: LedgerRow | null;
-  conflict: LedgerRow | null;
+  readonly rows: OfKind<LedgerRow>;
+}
+
+function newest(one: LedgerRow | undefined, other: LedgerRow | undefined): LedgerRow | undefined {
+  return one === undefined || (other !== undefined && other.time >= one.time) ? other : one;
 }
 
 function matches(row: LedgerRow, { outcome, source, region, since }: FailureQuery): boolean {

@@ -1,18 +1,21 @@
 import { type JobProbe, probeOfJob } from '../archive/ledger/compaction/job-blooms.js';
-import { isFailure, settles } from '../domain/failure-rules.js';
+import { FAILURE_KINDS, failureKind, isFailure, type OfKind, settles } from '../domain/failure-rules.js';
 import { type LedgerRow, LineBlock, linesOf } from './ledger-row.js';
 
 /** A job whose last outcome may be a failure: its newest failing lines before the rows in memory. */
 export interface PastFailure {
   /** Time of the oldest failing line that is known. */
   first: number;
-  failure: LedgerRow | null;
-  conflict: LedgerRow | null;
-  /** Key of the compacted file that holds `failure`; null when this process saw the line itself. */
-  file: string | null;
-  /** How many of the compacted files were searched for lines that settle `failure`. */
+  readonly failures: OfKind<FailingLine>;
+  /** How many of the compacted files were searched for lines that settle them. */
   searched: number;
   readonly probe: JobProbe;
+}
+
+export interface FailingLine {
+  readonly row: LedgerRow;
+  /** Key of the compacted file that holds it; null when this process saw the line itself, and for conflicts, which rollups settle. */
+  readonly file: string | null;
 }
 
 /** A failing job without its lines. */
@@ -48,22 +51,20 @@ export function createPastFailures(maxBytes: number): PastFailures {
   let omitted = 0;
   let bytes = 0;
 
-  /** Replaces a line of a job. */
-  function put(job: PastFailure, kind: 'failure' | 'conflict', row: LedgerRow | null): void {
-    bytes += (row?.heldBytes ?? 0) - (job[kind]?.heldBytes ?? 0);
-    job[kind] = row;
-  }
-
-  function removeIfSettled(id: string, { failure, conflict }: PastFailure): void {
-    if (failure === null && conflict === null && jobs.delete(id)) bytes -= JOB_BYTES;
+  function remove(id: string, { failures }: PastFailure, isOver: (row: LedgerRow) => boolean): void {
+    for (const kind of FAILURE_KINDS) {
+      const row = failures[kind]?.row;
+      if (row === undefined || !isOver(row)) continue;
+      bytes -= row.heldBytes;
+      delete failures[kind];
+    }
+    if (Object.keys(failures).length === 0 && jobs.delete(id)) bytes -= JOB_BYTES;
   }
 
   function settle(line: SettlingLine): void {
     const known = line.job === null ? undefined : jobs.get(line.job);
     if (known === undefined || line.job === null) return;
-    if (known.failure !== null && settles(line, known.failure)) put(known, 'failure', null);
-    if (known.conflict !== null && settles(line, known.conflict)) put(known, 'conflict', null);
-    removeIfSettled(line.job, known);
+    remove(line.job, known, (row) => settles(line, row));
   }
 
   function note(row: LedgerRow, first: number, file: string | null): void {
@@ -74,15 +75,16 @@ export function createPastFailures(maxBytes: number): PastFailures {
       return;
     }
     const probe = known?.probe ?? probeOfJob(row.job);
-    const job = known ?? { first, failure: null, conflict: null, file: null, searched: 0, probe };
+    const job: PastFailure = known ?? { first, failures: {}, searched: 0, probe };
     if (known === undefined) bytes += JOB_BYTES;
     job.first = Math.min(job.first, first);
-    if (row.outcome === 'conflict') {
-      if (isNewer(row, job.conflict)) put(job, 'conflict', withOwnLine(row));
-    } else if (isNewer(row, job.failure)) {
-      put(job, 'failure', withOwnLine(row));
-      job.file = file;
-      job.searched = 0;
+    const kind = failureKind(row.outcome);
+    const last = job.failures[kind]?.row;
+    if (last === undefined || last.time <= row.time) {
+      const own = withOwnLine(row);
+      bytes += own.heldBytes - (last?.heldBytes ?? 0);
+      job.failures[kind] = { row: own, file: kind === 'conflict' ? null : file };
+      if (kind !== 'conflict') job.searched = 0;
     }
     jobs.set(row.job, job);
   }
@@ -99,18 +101,10 @@ export function createPastFailures(maxBytes: number): PastFailures {
     },
     addFrom: (file, row, first) => note(row, first, file),
     forgetBefore(time) {
-      for (const [job, known] of jobs) {
-        if (known.failure !== null && known.failure.time < time) put(known, 'failure', null);
-        if (known.conflict !== null && known.conflict.time < time) put(known, 'conflict', null);
-        removeIfSettled(job, known);
-      }
+      for (const [job, known] of jobs) remove(job, known, (row) => row.time < time);
       if (bytes < maxBytes) omitted = 0;
     },
   };
-}
-
-function isNewer(row: LedgerRow, known: LedgerRow | null): boolean {
-  return known === null || known.time <= row.time;
 }
 
 /** A row shares its block with 63 others, which would stay in memory. */

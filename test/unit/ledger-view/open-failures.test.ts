@@ -118,6 +118,24 @@ describe('open failures', () => {
     );
   });
 
+  it.each<[string, number[]]>([
+    ['in memory', [0.6, 0.4, 0.2]],
+    ['in one compacted file', [40.3, 40.2, 40.1]],
+    ['in three compacted files', [50, 40, 30]],
+    ['in a compacted file and in memory', [40, 0.4, 0.2]],
+  ])('are not settled by what settles a rejected callback after them (%s)', async (_, ages) => {
+    const store = createMemoryStore();
+    const [failed = 0, refused = 0, noted = 0] = ages.map((hours) => NOW - hours * HOUR);
+    const lines = [at(failed, 'lost', 'failed'), at(refused, 'lost', 'refused'), at(noted, 'lost', 'noted')];
+    const recent = lines.filter(({ receivedAt }) => receivedAt >= iso(NOW - HOUR));
+    for (const line of recent) putSegment(store, line.receivedAt, [line]);
+    await compact(
+      store,
+      lines.filter((line) => !recent.includes(line)),
+    );
+    expect(await failing(await load(store))).toEqual(['lost failed']);
+  });
+
   it('ask the store for no rollup and no file twice', async () => {
     const store = createMemoryStore();
     const lines = [at(NOW - 40 * HOUR, 'lost', 'failed'), at(NOW - 20 * HOUR, 'other', 'stored')];

@@ -1,5 +1,11 @@
 import type { LedgerLine } from '../../../domain/delivery.js';
-import { isFailure, settles } from '../../../domain/failure-rules.js';
+import {
+  FAILURE_KINDS,
+  failureKind,
+  isFailure,
+  type OfKind,
+  settles,
+} from '../../../domain/failure-rules.js';
 import type { Rollup } from './rollup.js';
 import { comparePositions } from './sort-lines.js';
 
@@ -20,11 +26,10 @@ export interface AttentionBuilder {
   result(): Pick<Rollup, 'attention' | 'attentionOmitted' | 'repairs' | 'repairsOmitted'>;
 }
 
-/** The newest failing lines of a job. A failure and a conflict are settled apart. */
+/** The newest failing lines of a job. */
 interface FailingJob {
   readonly first: string;
-  failure: LedgerLine | null;
-  conflict: LedgerLine | null;
+  readonly lines: OfKind<LedgerLine>;
 }
 
 export function collectAttention(): AttentionBuilder {
@@ -43,26 +48,22 @@ export function collectAttention(): AttentionBuilder {
       untracked += 1;
       return;
     }
-    const job = known ?? { first: line.receivedAt, failure: null, conflict: null };
-    if (line.outcome === 'conflict') {
-      job.conflict = line;
-    } else {
-      if (job.failure?.outcome === 'refused') refused -= 1;
-      if (isRefused) refused += 1;
-      job.failure = line;
-    }
+    const job: FailingJob = known ?? { first: line.receivedAt, lines: {} };
+    if (isRefused && job.lines.refusal === undefined) refused += 1;
+    job.lines[failureKind(line.outcome)] = line;
     failing.set(jobId, job);
   }
 
   function settle(line: LedgerLine, jobId: string): void {
     const job = failing.get(jobId);
     if (job === undefined) return;
-    if (job.failure !== null && settles(rowOf(line), rowOf(job.failure))) {
-      if (job.failure.outcome === 'refused') refused -= 1;
-      job.failure = null;
+    for (const kind of FAILURE_KINDS) {
+      const failed = job.lines[kind];
+      if (failed === undefined || !settles(rowOf(line), rowOf(failed))) continue;
+      if (kind === 'refusal') refused -= 1;
+      delete job.lines[kind];
     }
-    if (job.conflict !== null && settles(rowOf(line), rowOf(job.conflict))) job.conflict = null;
-    if (job.failure === null && job.conflict === null) failing.delete(jobId);
+    if (Object.keys(job.lines).length === 0) failing.delete(jobId);
   }
 
   return {
@@ -84,8 +85,8 @@ export function collectAttention(): AttentionBuilder {
     },
 
     result() {
-      const open = [...failing.values()].flatMap(({ first, failure, conflict }) =>
-        [failure, conflict].flatMap((line) => (line === null ? [] : [{ line, first }])),
+      const open = [...failing.values()].flatMap(({ first, lines }) =>
+        Object.values(lines).map((line) => ({ line, first })),
       );
       const attention = takeUpTo(MAX_ATTENTION_BYTES, open.sort(byUrgency).slice(0, MAX_ATTENTION));
       return {

@@ -2,7 +2,6 @@
 export default {
   mutate: process.env.MUTATE_SOURCES?.split(','),
   testRunner: 'jest',
-  testRunnerNodeArgs: ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'],
   jest: { configFile: 'mutate/jest.config.mjs', enableFindRelatedTests: true },
   coverageAnalysis: 'perTest',
   // Code that runs once at import is not reset between tests: what is tried there says nothing.
@@ -12,8 +11,6 @@ export default {
   tsconfigFile: 'none',
   disableTypeChecks: false,
   concurrency: 2,
-  // Jest keeps the modules of every ES module context for the life of the process.
-  maxTestRunnerReuse: 60,
   timeoutMS: 40_000,
   timeoutFactor: 3,
   dryRunTimeoutMinutes: 10,

@@ -53,7 +53,7 @@ export async function markErased(
  *
  * An erasure writes its mark first and then removes what the job has. It removes the items of a commit that ends before
  * the mark is written; every other commit sees the mark afterwards and removes them itself. That holds across replicas, in
- * every order of their calls (test/unit/archive/erasure.test.ts runs all of them). The check before the commit keeps
+ * every order of their calls (test/model/archive/erasure.test.ts runs all of them). The check before the commit keeps
  * erased content from being visible for a moment, and from being locked by a retention.
  *
  * Rejects as `commit` does, or with `StoreError`.

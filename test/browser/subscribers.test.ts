@@ -1,19 +1,22 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { verify } from '../../src/events/events.js';
 import { useDashboard } from '../support/dashboard/use-dashboard.js';
-import { recordingServer } from '../support/http/recording-server.js';
+import { type RecordingServer, recordingServer } from '../support/http/recording-server.js';
 import { sendCallback } from '../support/processes/admin-api.js';
 import { until } from '../support/until.js';
 
 const SECRET = `whsec_${Buffer.alloc(32, 'browser').toString('base64')}`;
 let answer = 410;
-const crm = await recordingServer(() => answer);
+let crm: RecordingServer;
+beforeAll(async () => {
+  crm = await recordingServer(() => answer);
+});
 afterAll(() => crm.close());
 
-const fixture = useDashboard({
+const fixture = useDashboard(() => ({
   subscribers: { crm: { url: `${crm.url}/hook/secret-in-the-path`, secrets: [SECRET] } },
-});
+}));
 
 /** Longer than several updates of the page: a button must not be replaced under the pointer. */
 const LOOKED_AT = 11_000;

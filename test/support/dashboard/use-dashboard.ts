@@ -16,8 +16,10 @@ export interface DashboardFixture {
 /**
  * One browser for the test file; a service, a simulator and a page of its own for every test. After each test the
  * page must have no blocked or failed script, no dialog and no request to another origin.
+ *
+ * @param settings of the service, or what makes them before each test
  */
-export function useDashboard(settings: object = {}, look: Look = {}): DashboardFixture {
+export function useDashboard(settings: object | (() => object) = {}, look: Look = {}): DashboardFixture {
   const fixture = {} as { -readonly [Name in keyof DashboardFixture]: DashboardFixture[Name] };
   beforeAll(async () => {
     fixture.browser = await openBrowser();
@@ -27,7 +29,7 @@ export function useDashboard(settings: object = {}, look: Look = {}): DashboardF
     fixture.service = await startService({
       sources: { default: {} },
       ...fixture.lost.settings,
-      ...settings,
+      ...(typeof settings === 'function' ? settings() : settings),
     });
     fixture.dashboard = await openDashboard(fixture.browser, fixture.service, look);
   });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { pageModule } from '../../../support/dashboard/page-module.js';
 
-const { explainTarget } = await pageModule('views/refusals-view');
+const { explainTarget } = pageModule('views/refusals-view');
 
 const refusal = {
   source: 'intake',

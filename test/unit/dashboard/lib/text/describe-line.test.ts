@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { pageModule } from '../../../../support/dashboard/page-module.js';
 import { ledgerLine } from '../../../../support/ledger/ledger-lines.js';
 
-const { describeLine } = await pageModule('lib/text/describe-line');
+const { describeLine } = pageModule('lib/text/describe-line');
 
 const item = (kind: string, outcome = 'created') => ({ kind, key: 'k', size: 1, sha256: '', outcome });
 

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { pageModule } from '../../../../support/dashboard/page-module.js';
 
-const { bytes, clock, instantOfLocal, localOfInstant } = await pageModule('lib/text/format');
-const { chooseUtc } = await pageModule('lib/text/time-zone');
+const { bytes, clock, instantOfLocal, localOfInstant } = pageModule('lib/text/format');
+const { chooseUtc } = pageModule('lib/text/time-zone');
 
 afterEach(() => chooseUtc(false));
 

@@ -2,7 +2,7 @@ import { expect, it } from '@jest/globals';
 import { pageModule } from '../../../../support/dashboard/page-module.js';
 import { ledgerLine } from '../../../../support/ledger/ledger-lines.js';
 
-const { csvOf } = await pageModule('views/deliveries/export-deliveries');
+const { csvOf } = pageModule('views/deliveries/export-deliveries');
 
 it('quotes what needs it, and lets no spreadsheet take a value for a formula', () => {
   const line = ledgerLine({

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { pageModule } from '../../../../support/dashboard/page-module.js';
 import { ledgerLine } from '../../../../support/ledger/ledger-lines.js';
 
-const { jobState } = await pageModule('views/job/job-state');
+const { jobState } = pageModule('views/job/job-state');
 
 const endedAt = '2026-03-04T05:06:07.089Z';
 const ended = (kind: string) => ({ kind, objects: 2, bytes: 10, endedAt });

@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { pageModule } from '../../../../support/dashboard/page-module.js';
 
-const { chartData } = await pageModule('views/overview/chart-data');
+const { chartData } = pageModule('views/overview/chart-data');
 
 it('draws regions that the configuration adds behind the documented ones, in colours of their own', () => {
   const regions = { us1: 1, none: 2, 'eu-north': 3, eu3: 4, eu1: 5 };

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { pageModule } from '../../../../support/dashboard/page-module.js';
 
-const { describeVerdict, describeLastSeen } = await pageModule('views/overview/verdict-banner');
-const { healthTiles } = await pageModule('views/overview/health-tiles');
-const { keepSession } = await pageModule('lib/api/session');
+const { describeVerdict, describeLastSeen } = pageModule('views/overview/verdict-banner');
+const { healthTiles } = pageModule('views/overview/health-tiles');
+const { keepSession } = pageModule('lib/api/session');
 
 const NOW = Date.parse('2026-11-20T12:00:00Z');
 const WELL = {

@@ -2,8 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { pageModule } from '../../../../support/dashboard/page-module.js';
 
-const { compareTranscripts } = await pageModule('views/transcript/compare-transcripts');
-const { readJsonTranscript, readTextTranscript } = await pageModule('views/transcript/read-transcript');
+const { compareTranscripts } = pageModule('views/transcript/compare-transcripts');
+const { readJsonTranscript, readTextTranscript } = pageModule('views/transcript/read-transcript');
 
 const text = (content: string) => readTextTranscript(content);
 const plain = (parts: { text: string }[]) => parts.map((part) => part.text).join('');

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { pageModule } from '../../../../support/dashboard/page-module.js';
 
-const { readJsonTranscript, readSrtTranscript, readTextTranscript } = await pageModule(
+const { readJsonTranscript, readSrtTranscript, readTextTranscript } = pageModule(
   'views/transcript/read-transcript',
 );
 

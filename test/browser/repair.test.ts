@@ -80,8 +80,7 @@ describe('a job that failed', () => {
     await page.getByRole('link', { name: 'Clear all filters' }).click();
     await page.getByText(/^60 jobs: 60 refused\./).waitFor();
     await fixture.dashboard.go('jobs/two');
-    await page.getByText('An operator acknowledged the job').waitFor();
-    await page.getByText('the first is right').first().waitFor();
+    await page.getByText('Acknowledged by tester: the first is right', { exact: true }).waitFor();
   });
 
   it('says when neither side knows it, or the service does not respond', async () => {
@@ -168,7 +167,7 @@ describe('a quarantined body', () => {
     await page.locator('#notice').getByText('Released: 2 items stored.').waitFor();
     await page.getByText('Released by tester').waitFor();
     await page.getByRole('link', { name: 'r1', exact: true }).click();
-    await page.getByText('The quarantined body was released').waitFor();
+    await page.getByText('Released by tester: limit raised', { exact: true }).waitFor();
     await page.getByText('Welcome').waitFor();
   });
 
@@ -197,7 +196,7 @@ describe('a quarantined body', () => {
       .getByText(/^The body was dismissed by tester at .*: sent by hand\.$/)
       .first()
       .waitFor();
-    await page.getByText('An operator dismissed a quarantined body; it no longer waits').waitFor();
+    await page.getByText('Dismissed by tester: sent by hand', { exact: true }).waitFor();
     expect(await page.getByRole('button', { name: /^Dismiss…/ }).count()).toBe(0);
     await page.getByRole('link', { name: 'Inspect', exact: true }).click();
     await page.getByText(/^The body was dismissed by tester .* The body stays\.$/).waitFor();
@@ -219,8 +218,8 @@ describe('an imported transcript', () => {
     await page.getByLabel('Reason').fill('from the backup');
     await page.getByRole('button', { name: 'Import', exact: true }).click();
     await page.locator('#notice').getByText('Import: stored, transcript (json-v2).').waitFor();
-    await page.getByText('Imported: transcript (json-v2)').waitFor();
-    await page.getByText('By tester.').waitFor();
+    await page.getByText('Imported by tester: from the backup', { exact: true }).waitFor();
+    await page.getByText('Stored: transcript (json-v2).', { exact: true }).waitFor();
     await page.locator('.transcript .turn').first().waitFor();
     expect(await page.locator('.transcript .turn').allTextContents()).toEqual([
       '0:00 Speaker S1 Welcome',
@@ -250,7 +249,7 @@ describe('an imported transcript', () => {
     await dialog.getByLabel('Type gone1 to confirm').fill('gone1');
     await page.keyboard.press('Enter');
     await page.locator('#notice').getByText('Job gone1 was erased: 1 artefact').waitFor();
-    await page.getByText('Everything stored for this job was erased', { exact: true }).waitFor();
+    await page.getByText(/^Erased by tester: 1 artefacts/).waitFor();
     await page.getByText('Nothing is stored.').waitFor();
     // Whatever is tried with an erased job is refused.
     for (const name of ['Refetch from the service', 'Import files…', 'Erase…'])

@@ -27,7 +27,7 @@ describe('a replay of many jobs', () => {
     await page.getByText('Recovered').waitFor();
     await page.getByText('outage of the 5th').waitFor();
     await fixture.dashboard.go(`jobs/${jobs[0]}`);
-    await page.getByText('A replay fetched from the service: transcript (json-v2)').waitFor();
+    await page.getByText('A refetch stored what was missing: transcript (json-v2)').waitFor();
   });
 
   it('names what failed, and tries it again', async () => {

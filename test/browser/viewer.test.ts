@@ -115,6 +115,7 @@ describe('a reader of one source', () => {
     await page.getByText(WORD).first().waitFor();
     await until(async () => (await accessLinesOf(service.folder)).some(({ outcome }) => outcome === 'read'));
     await page.reload();
+    await page.getByText(/^\d access(es)? to content by desk, the last at /).click();
     await page.getByText('Content was read: transcript (json-v2)').first().waitFor();
     await page
       .getByText(/By desk from 127\.0\.0\.1/)

@@ -1,6 +1,13 @@
 import { reasonInWords, remedyFor } from '../../vendor/reasons.js';
-import { bytes, capital, count, listed, milliseconds } from './format.js';
-import { callbackStatusInWords, kindInWords, objectKindInWords, outcomeOf, own } from './ledger-terms.js';
+import { bytes, capital, clock, count, listed, milliseconds } from './format.js';
+import {
+  actOf,
+  callbackStatusInWords,
+  kindInWords,
+  objectKindInWords,
+  outcomeOf,
+  own,
+} from './ledger-terms.js';
 
 /** @import { LedgerLine } from '../api/api-answers.js' */
 /** @import { Tone } from '../elements/status.js' */
@@ -27,15 +34,26 @@ function toneOf({ outcome, origin, status }) {
   return reportsFailure && tone !== 'bad' ? 'notice' : tone;
 }
 
-/** @param {LedgerLine} line */
+/**
+ * "Acknowledged by ben: the first version is right", with the operator's words as they were typed; otherwise what happened.
+ * @param {LedgerLine} line
+ */
 function titleOf(line) {
-  const title = own(own(BY_ORIGIN, line.origin) ?? {}, line.outcome) ?? own(ANY_ORIGIN, line.outcome);
-  return title ? title(line) : `${capital(String(line.origin))}: ${String(line.outcome)}`;
+  const act = actOf(line);
+  if (act === null) return eventOf(line) ?? `${capital(String(line.origin))}: ${String(line.outcome)}`;
+  const by = line.actor ? ` by ${line.actor}` : '';
+  return `${capital(act)}${by}${line.reason ? `: ${line.reason}` : ''}`;
 }
 
-/** @typedef {Record<string, (line: LedgerLine) => string>} Titles by outcome */
+/** @param {LedgerLine} line */
+function eventOf(line) {
+  const event = own(own(BY_ORIGIN, line.origin) ?? {}, line.outcome) ?? own(ANY_ORIGIN, line.outcome);
+  return event?.(line) ?? null;
+}
 
-/** @type {Record<string, Titles>} */
+/** @typedef {Record<string, (line: LedgerLine) => string>} Events by outcome */
+
+/** @type {Record<string, Events>} */
 const BY_ORIGIN = {
   callback: {
     stored: (line) => `A callback arrived and was stored: ${itemsOf(line)}`,
@@ -55,27 +73,27 @@ const BY_ORIGIN = {
     stored: (line) => `Fetched from the service: ${itemsOf(line)}`,
   },
   import: {
-    stored: (line) => `Imported: ${itemsOf(line)}`,
-    duplicate: () => 'An import contained only what is already stored',
-    conflict: () =>
-      'An import had different bytes; the first version is kept, and this one is stored next to it',
+    stored: (line) => `Stored: ${itemsOf(line)}`,
+    duplicate: () => 'Everything was already stored',
+    conflict: () => 'The bytes differ; the first version is kept, and this one is stored next to it',
   },
   replay: {
-    recovered: (line) => `A replay fetched from the service: ${itemsOf(line)}`,
-    stored: (line) => `A replay stored: ${itemsOf(line)}`,
-    duplicate: () => 'A replay found everything already stored',
-    failed: () => 'A replay failed',
+    recovered: (line) => `A refetch stored what was missing: ${itemsOf(line)}`,
+    stored: (line) => `A refetch stored: ${itemsOf(line)}`,
+    conflict: () => 'The service’s copy differs from the stored one; both are kept',
+    duplicate: () => 'A refetch found everything already stored',
+    failed: () => 'A refetch failed',
+    unrecoverable: () => 'The service no longer has the missing results',
   },
   realtime: { stored: (line) => `A realtime session was stored: ${itemsOf(line)}` },
 };
 
-/** @type {Titles} */
+/** @type {Events} */
 const ANY_ORIGIN = {
-  released: (line) => `The quarantined body was released: ${itemsOf(line)}`,
+  released: (line) => `The quarantined body was decoded: ${itemsOf(line)}`,
   'release-failed': () => 'A quarantined body was not released; it is as it was before',
-  dismissed: () => 'An operator dismissed a quarantined body; it no longer waits',
-  acknowledged: () => 'An operator acknowledged the job; it is no longer listed as failing',
-  erased: () => 'Everything stored for this job was erased',
+  dismissed: () => 'The quarantined body no longer waits',
+  acknowledged: () => 'The job is no longer listed as failing',
   ended: ({ ended }) =>
     ended
       ? `${objectKindInWords(ended.kind)} ended by retention: ${count(ended.objects, 'object')}`
@@ -88,26 +106,33 @@ const ANY_ORIGIN = {
   'sign-in-failed': () => 'A sign-in to the admin port failed',
   'credential-checked': ({ source, reason }) =>
     `Explain checked a credential of ${source}: ${reason === null ? 'it is valid' : 'it is not valid'}`,
-  replayed: ({ jobId }) => (jobId === null ? 'A replay was started' : 'A refetch was started'),
-  cancelled: () => 'A replay was cancelled',
   failed: () => 'A repair failed',
   refused: (line) => `Rejected: ${reasonInWords(line.reason) ?? 'no reason was recorded'}`,
 };
 
 /** @param {LedgerLine} line */
 function detailsOf(line) {
-  const { origin, outcome, reason, status } = line;
-  const isInTitle = origin === 'callback' && (outcome === 'quarantined' || outcome === 'refused');
+  const { origin, status } = line;
+  const isAct = actOf(line) !== null;
+  const event = isAct && eventOf(line);
   return [
     origin === 'callback' && status !== null && `The service reported ${callbackStatusInWords(status)}.`,
+    event && `${event}.`,
     sentBy(line),
-    !isInTitle && reason && `${capital(reasonInWords(reason) ?? '')}.`,
-    remedyFor(reason),
-    line.actor &&
-      `By ${line.actor}${line.origin === 'admin' && line.clientIp ? ` from ${line.clientIp}` : ''}.`,
+    ...(isAct ? [] : causeOf(line)),
     line.wouldRefuse &&
       `Accepted in report mode; enforcement would reject it: ${reasonInWords(line.wouldRefuse)}.`,
     line.contextOmitted && `Left out of the context: ${omittedIn(line.contextOmitted)}.`,
+  ];
+}
+
+/** @param {LedgerLine} line */
+function causeOf({ origin, outcome, reason, actor, clientIp }) {
+  const isInTitle = origin === 'callback' && (outcome === 'quarantined' || outcome === 'refused');
+  return [
+    !isInTitle && reason && `${capital(reasonInWords(reason) ?? '')}.`,
+    remedyFor(reason),
+    actor && `By ${actor}${origin === 'admin' && clientIp ? ` from ${clientIp}` : ''}.`,
   ];
 }
 
@@ -115,6 +140,19 @@ function detailsOf(line) {
 function omittedIn(omitted) {
   const reasons = Object.entries(omitted).filter(([, reason]) => typeof reason === 'string');
   return listed(reasons.map(([name, reason]) => `${name} (${reason})`));
+}
+
+/**
+ * "7 accesses to content by anna and ben, the last at 14:02:11"
+ * @param {readonly LedgerLine[]} lines oldest first @param {number} [now]
+ */
+export function accessesInWords(lines, now) {
+  const actors = [...new Set(lines.flatMap(({ actor }) => actor ?? []))].sort();
+  const by =
+    actors.length === 0 ? '' : ` by ${actors.length > 4 ? count(actors.length, 'token') : listed(actors)}`;
+  const last = lines.at(-1);
+  const at = last ? `, the last at ${clock(last.receivedAt, now)}` : '';
+  return `${count(lines.length, 'access', 'accesses')} to content${by}${at}`;
 }
 
 /** @param {LedgerLine} line */

@@ -1,3 +1,4 @@
+/** @import { LedgerLine } from '../api/api-answers.js' */
 /** @import { Tone } from '../elements/status.js' */
 
 /**
@@ -115,4 +116,46 @@ const ORIGINS = {
 /** @param {string} origin */
 export function originInWords(origin) {
   return own(ORIGINS, origin) ?? origin;
+}
+
+/**
+ * What an operator did, by outcome. The reason of such a line is what the operator typed.
+ * @type {Record<string, string>}
+ */
+const ACTS = {
+  released: 'released',
+  dismissed: 'dismissed',
+  acknowledged: 'acknowledged',
+  erased: 'erased',
+  cancelled: 'replay cancelled',
+};
+
+/**
+ * The act of an operator that a line records, as in "erased by anna: …"; null when it records none, or the result of one.
+ * @param {Pick<LedgerLine, 'origin' | 'outcome' | 'jobId'>} line
+ */
+export function actOf({ origin, outcome, jobId }) {
+  if (origin === 'import') return 'imported';
+  if (origin !== 'replay') return null;
+  if (outcome === 'replayed') return jobId === null ? 'replay started' : 'refetch started';
+  return own(ACTS, outcome) ?? null;
+}
+
+/**
+ * From where a line comes: "erased by anna", "refetched by ben", "callback".
+ * @param {LedgerLine} line
+ */
+export function provenanceOf(line) {
+  const { origin, outcome, actor } = line;
+  const isRefetch = origin === 'replay' && outcome !== 'release-failed';
+  const name = actOf(line) ?? (isRefetch ? 'refetched' : originInWords(origin));
+  return actor ? `${name} by ${actor}` : name;
+}
+
+/**
+ * Whether a line records an access on the admin port, not something that happened to the job.
+ * @param {Pick<LedgerLine, 'origin'>} line
+ */
+export function isAccess({ origin }) {
+  return origin === 'admin';
 }

@@ -4,7 +4,7 @@ import { emptyPanel, jobLink, moment, outcomeBadge, table, toDelivery } from '..
 import { status } from '../../lib/elements/status.js';
 import { itemsOf } from '../../lib/text/describe-line.js';
 import { bytes, capital, milliseconds } from '../../lib/text/format.js';
-import { originInWords } from '../../lib/text/ledger-terms.js';
+import { actOf, provenanceOf } from '../../lib/text/ledger-terms.js';
 import { whyUnknown } from '../../lib/text/why-unknown.js';
 import { reasonInWords } from '../../vendor/reasons.js';
 
@@ -70,17 +70,22 @@ function statusOf(text) {
 }
 
 /** @param {LedgerLine} line */
-function fromOf({ origin, source, region, actor }) {
-  const place = [source, region].filter(Boolean).join(' · ');
-  const how = actor ? `${originInWords(origin)} by ${actor}` : originInWords(origin);
-  return origin === 'callback' ? place || 'callback' : [how, place].filter(Boolean).join(' · ');
+function fromOf(line) {
+  const place = [line.source, line.region].filter(Boolean).join(' · ');
+  return line.origin === 'callback'
+    ? place || 'callback'
+    : [provenanceOf(line), place].filter(Boolean).join(' · ');
 }
 
-/** @param {LedgerLine} line */
+/**
+ * What was stored, or why nothing was: an operator's words as they were typed.
+ * @param {LedgerLine} line
+ */
 function whatOf(line) {
+  if (line.items.length > 0) return capital(itemsOf(line));
+  if (actOf(line) !== null) return line.reason || '–';
   const reason = reasonInWords(line.reason);
-  if (line.items.length === 0 && reason) return capital(reason);
-  return line.items.length === 0 ? 'Nothing to store' : capital(itemsOf(line));
+  return reason ? capital(reason) : 'Nothing to store';
 }
 
 const EXAMPLE = '{"format":"2.9","job":{"id":"first-job"},"metadata":{},"results":[]}';

@@ -1,5 +1,5 @@
 import { clock, count } from '../../lib/text/format.js';
-import { callbackStatusInWords, objectKindInWords } from '../../lib/text/ledger-terms.js';
+import { callbackStatusInWords, isAccess, objectKindInWords } from '../../lib/text/ledger-terms.js';
 import { reasonInWords } from '../../vendor/reasons.js';
 import { settlementInWords } from '../failures/settlement.js';
 
@@ -142,7 +142,7 @@ export function needsDecision({ artefacts, timeline: lines }) {
  * @param {readonly LedgerLine[]} timeline
  */
 function withoutAccess(timeline) {
-  return timeline.filter(({ origin }) => origin !== 'admin' && origin !== 'retention');
+  return timeline.filter((line) => !isAccess(line) && line.origin !== 'retention');
 }
 
 /** @param {readonly LedgerLine[]} timeline */

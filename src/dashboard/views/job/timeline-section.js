@@ -4,31 +4,50 @@ import { copyButton } from '../../lib/elements/copy-button.js';
 import { h, link } from '../../lib/elements/dom.js';
 import { moment, toDelivery, unreadLines } from '../../lib/elements/panels.js';
 import { shape } from '../../lib/elements/status.js';
-import { describeLine } from '../../lib/text/describe-line.js';
+import { accessesInWords, describeLine } from '../../lib/text/describe-line.js';
+import { isAccess } from '../../lib/text/ledger-terms.js';
 import { identityOf } from '../deliveries/delivery-table.js';
 
 /** @import { LedgerLine } from '../../lib/api/api-answers.js' */
 
 /**
- * The ledger lines of a job as text, oldest first; `chosen` is the id of the delivery to highlight.
+ * The ledger lines of a job as text, oldest first, with those of accesses folded; `chosen` is the id of the delivery to highlight.
  * @param {readonly LedgerLine[]} timeline @param {string | null} searchedBackTo @param {readonly string[]} faults
  * @param {string | null} chosen
  */
 export function timelineSection(timeline, searchedBackTo, faults, chosen) {
+  const accesses = timeline.filter(isAccess);
+  const history = timeline.filter((line) => !isAccess(line));
   return h(
     'section',
     { 'aria-labelledby': 'timeline', 'data-key': 'timeline' },
     h('h2', { id: 'timeline' }, 'Timeline'),
-    timeline.length === 0
+    history.length === 0
       ? h('p', { class: 'quiet' }, 'No callback, recovery or import was found.')
-      : h(
-          'ol',
-          { class: 'timeline' },
-          timeline.map((line) => event(line, chosen)),
-        ),
+      : events(history, chosen),
+    accesses.length > 0 &&
+      h(
+        'details',
+        {
+          'data-key': 'accesses',
+          class: 'accesses',
+          open: accesses.some(({ deliveryId }) => deliveryId === chosen),
+        },
+        h('summary', {}, accessesInWords(accesses)),
+        events(accesses, chosen),
+      ),
     searchedBackTo !== null &&
       h('p', { class: 'quiet' }, 'The ledger was searched back to ', moment(searchedBackTo), '.'),
     unreadLines(faults),
+  );
+}
+
+/** @param {readonly LedgerLine[]} lines @param {string | null} chosen */
+function events(lines, chosen) {
+  return h(
+    'ol',
+    { class: 'timeline' },
+    lines.map((line) => event(line, chosen)),
   );
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { pageModule } from '../../../../support/dashboard/page-module.js';
 import { ledgerLine } from '../../../../support/ledger/ledger-lines.js';
 
-const { describeLine } = pageModule('lib/text/describe-line');
+const { accessesInWords, describeLine } = pageModule('lib/text/describe-line');
 
 const item = (kind: string, outcome = 'created') => ({ kind, key: 'k', size: 1, sha256: '', outcome });
 
@@ -22,7 +22,35 @@ describe('a ledger line in words', () => {
   it('reports that bytes differ for a conflict, not that nothing is new', () => {
     const items = [item('transcript.json-v2', 'conflict')] as never;
     const described = describeLine(ledgerLine({ origin: 'import', outcome: 'stored', items }));
-    expect(described.title).toBe('Imported: transcript (json-v2), with different bytes');
+    expect(described.details[0]).toBe('Stored: transcript (json-v2), with different bytes.');
+  });
+
+  it.each([
+    [{ outcome: 'erased' }, 'Erased by anna: iPhone case. Done.', []],
+    [
+      { outcome: 'acknowledged' },
+      'Acknowledged by anna: iPhone case. Done.',
+      [/no longer listed as failing/],
+    ],
+    [{ outcome: 'dismissed' }, 'Dismissed by anna: iPhone case. Done.', [/no longer waits/]],
+    [{ outcome: 'released' }, 'Released by anna: iPhone case. Done.', [/was decoded/]],
+    [{ outcome: 'replayed' }, 'Refetch started by anna: iPhone case. Done.', []],
+    [{ outcome: 'replayed', jobId: null }, 'Replay started by anna: iPhone case. Done.', []],
+    [{ outcome: 'stored', origin: 'import' }, 'Imported by anna: iPhone case. Done.', [/^Stored/]],
+    [{ outcome: 'acknowledged', reason: 'conflict' }, 'Acknowledged by anna: conflict', [/no longer/]],
+    [{ outcome: 'erased', reason: null }, 'Erased by anna', []],
+  ])('names the act of %j, who did it, and why, as typed', (fields, title, details) => {
+    const act = { origin: 'replay', actor: 'anna', reason: 'iPhone case. Done.', bytes: 0, ...fields };
+    const described = describeLine(ledgerLine(act as never));
+    expect(described.title).toBe(title);
+    expect(described.details).toEqual(details.map((text) => expect.stringMatching(text)));
+  });
+
+  it('explains the failure of a refetch, which is no reason that an operator typed', () => {
+    const failed = { origin: 'replay', outcome: 'failed', actor: 'anna', reason: 'the service answered 503' };
+    const described = describeLine(ledgerLine({ ...failed, bytes: 0 } as never));
+    expect(described.title).toBe('A refetch failed');
+    expect(described.details).toEqual(['The service answered 503.', 'By anna.']);
   });
 
   it.each([
@@ -35,7 +63,7 @@ describe('a ledger line in words', () => {
     [{ outcome: 'noted', status: 'fetch_error' }, 'notice', /with nothing to store/],
     [{ outcome: 'recovered', origin: 'recovery' }, 'good', /Missing results were fetched/],
     [{ outcome: 'failed', origin: 'recovery', reason: 'the service answered 503' }, 'bad', /failed/],
-    [{ outcome: 'erased', origin: 'replay' }, 'neutral', /erased/],
+    [{ outcome: 'erased', origin: 'replay' }, 'neutral', /^Erased$/],
     [
       { outcome: 'ended', origin: 'retention', items: [], ended: { kind: 'data', objects: 2 } },
       'neutral',
@@ -56,4 +84,23 @@ describe('a ledger line in words', () => {
       expect(details.every((text: unknown) => typeof text === 'string')).toBe(true);
     },
   );
+});
+
+describe('accesses in words', () => {
+  const at = Date.parse('2026-03-04T12:00:00.000Z');
+  const access = (actor: string | undefined, receivedAt: string) =>
+    ledgerLine({ origin: 'admin', outcome: 'read', actor, receivedAt } as never);
+
+  it('says how many there were, by whom, and when the last one was', () => {
+    const lines = ['ben', 'anna', 'ben'].map((actor, n) => access(actor, `2026-03-04T05:06:0${n}.000Z`));
+    expect(accessesInWords(lines, at)).toMatch(
+      /^3 accesses to content by anna and ben, the last at .*:06:02$/,
+    );
+    expect(accessesInWords(lines.slice(0, 1), at)).toMatch(/^1 access to content by ben, the last at /);
+  });
+
+  it('counts the tokens when there are many', () => {
+    const lines = Array.from({ length: 5 }, (_, n) => access(`a${n}`, '2026-03-04T05:06:07.000Z'));
+    expect(accessesInWords(lines, at)).toMatch(/^5 accesses to content by 5 tokens, /);
+  });
 });

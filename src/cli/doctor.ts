@@ -13,8 +13,8 @@ import { checkStore } from '../doctor/check-store.js';
 import { checkSubscribers } from '../doctor/check-subscribers.js';
 import { errorText, type Finding, failed, ok, type Verdict, warning } from '../doctor/finding.js';
 import { createSpeechClients } from '../speech/speech.js';
-import type { ObjectStore } from '../store/object-store.js';
-import { openStore } from '../store/open-store.js';
+import { type ObjectStore, StoreGoneError } from '../store/object-store.js';
+import { assertStoreExists, openStore } from '../store/open-store.js';
 import { inspectBucket } from '../store/s3/inspect-bucket.js';
 import { readStoreLocation } from '../text/store-location.js';
 import { EXIT, UsageError } from './shared/exit-codes.js';
@@ -82,7 +82,7 @@ function faultFinding(fault: ConfigFault): Finding {
 
 async function runChecks(config: Config, options: Options): Promise<Finding[]> {
   const target = options.url === undefined ? null : publicTarget(config, options);
-  const here = [...configuration(config), egress(config)];
+  const here = [...configuration(config), egress(config), ...(await newFolder(config))];
   const store = await openStore(storeOptions(config)).catch(errorText);
   if (typeof store === 'string')
     return [...here, failed('store', store, 'Correct the settings below store.')];
@@ -112,6 +112,18 @@ function configuration(config: Config): Finding[] {
   const warnings = warningsOfProcess(config);
   if (warnings.length === 0) return [ok('configuration', 'It is valid.')];
   return warnings.map((text) => warning('configuration', `${text}.`, 'See docs/security.md.'));
+}
+
+/** The other checks begin a store in such a folder, and then find it healthy. */
+async function newFolder({ store }: Config): Promise<Finding[]> {
+  try {
+    await assertStoreExists(store.url);
+    return [];
+  } catch (error) {
+    if (!(error instanceof StoreGoneError)) return [];
+    const advice = 'If a receiver has stored there before, mount the volume or correct store.url.';
+    return [warning('store folder', `${error.message}.`, advice)];
+  }
 }
 
 async function subscriberFindings(config: Config, store: ObjectStore): Promise<Finding[]> {

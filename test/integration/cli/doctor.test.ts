@@ -52,6 +52,17 @@ describe('doctor', () => {
     expect(stdout).toMatch(/^0 failed, 1 warnings, \d+ ok, \d+ skipped\.$/m);
   });
 
+  it('warns of a folder without a store, in which it begins one', async () => {
+    const store = { url: `file:${folder.path}/unmounted`, partSize: '64KiB' };
+    const first = await doctor({ store });
+    expect(first.one('store folder')).toMatchObject({
+      verdict: 'warning',
+      message: expect.stringMatching(/holds no store: .*its volume is not mounted/),
+      advice: expect.stringMatching(/mount the volume/),
+    });
+    expect((await doctor({ store })).one('store folder')).toBeUndefined();
+  });
+
   it('fails for a store that cannot be written', async () => {
     const { code, one, verdict } = await doctor({ store: { url: 'file:/etc/passwd/none' } });
     expect(code).toBe(1);

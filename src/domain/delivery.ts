@@ -55,6 +55,11 @@ export const RETENTION_ORIGIN = 'retention';
 export const LEDGER_ORIGINS = [...ORIGINS, ACCESS_ORIGIN, RETENTION_ORIGIN] as const;
 export type LedgerOrigin = (typeof LEDGER_ORIGINS)[number];
 
+/** Whether a line records an access on the admin port: nothing happened to the job. */
+export function isAccess({ origin }: Pick<LedgerLine, 'origin'>): boolean {
+  return origin === ACCESS_ORIGIN;
+}
+
 /** Whether a line tells of a delivery, a recovery or an operator's repair: not of a look, a sign-in or an end by age. */
 export function isDelivery(origin: string): boolean {
   return origin !== ACCESS_ORIGIN && origin !== RETENTION_ORIGIN;

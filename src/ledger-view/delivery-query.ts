@@ -1,3 +1,4 @@
+import type { LedgerOrigin } from '../domain/delivery.js';
 import { Problem } from '../domain/problem.js';
 import type { SourceScope } from '../domain/rights.js';
 import { readInstant } from '../time/instant.js';
@@ -18,6 +19,8 @@ export interface DeliveryQuery {
   readonly status?: string | undefined;
   readonly outcome?: string | undefined;
   readonly origin?: string | undefined;
+  /** Lines of this origin do not count. */
+  readonly without?: LedgerOrigin | undefined;
   /** Only lines that exist for a client with these sources. Default: all. */
   readonly scope?: SourceScope | undefined;
   /** `name:value` of the context. */

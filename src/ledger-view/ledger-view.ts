@@ -227,12 +227,13 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
   }
 
   /** Looks, sign-ins and what ended by its age are shown to a client that asks for them, and on the page of a job. */
-  function existsFor({ scope = null, job, origin, outcome }: DeliveryQuery): RowTest {
+  function existsFor({ scope = null, job, origin, without, outcome }: DeliveryQuery): RowTest {
     const asked =
       job !== undefined ||
       (origin !== undefined && !isDelivery(origin)) ||
       OTHER_OUTCOMES.includes(outcome ?? '');
-    return asked ? rowScope(window, scope) : deliveriesOnly(rowScope(window, scope));
+    const exists = asked ? rowScope(window, scope) : deliveriesOnly(rowScope(window, scope));
+    return without === undefined ? exists : (row) => row.origin !== without && exists(row);
   }
 
   /** Lines that cannot be parsed, of segments that were read, in the hours of a range. */

@@ -3,7 +3,7 @@ import { isErased, readErasure } from '../../archive/erasure.js';
 import type { QuarantineStore } from '../../archive/quarantine/quarantine-store.js';
 import { type QuarantinedBody, quarantinedBodies } from '../../archive/quarantine/quarantined-bodies.js';
 import type { RetentionView } from '../../archive/retention/retention-view.js';
-import type { LedgerLine } from '../../domain/delivery.js';
+import { ACCESS_ORIGIN, isAccess, type LedgerLine } from '../../domain/delivery.js';
 import { isInScope, type SourceScope } from '../../domain/rights.js';
 import type { FreshView } from '../../ledger-view/fresh-view.js';
 import type { LedgerView } from '../../ledger-view/ledger-view.js';
@@ -30,6 +30,19 @@ export interface InspectParts {
 const MAX_RECENT = 500;
 
 /**
+ * Lines of the job in memory. Accesses are read apart, so that they leave the other lines their room: a page that stays open
+ * causes hundreds.
+ */
+async function recentLines({ view }: Pick<InspectParts, 'view'>, job: string): Promise<LedgerLine[]> {
+  const query = { job, limit: MAX_RECENT };
+  const [others, accesses] = await Promise.all([
+    view.deliveries({ ...query, without: ACCESS_ORIGIN }),
+    view.deliveries({ ...query, origin: ACCESS_ORIGIN }),
+  ]);
+  return [...others.deliveries, ...accesses.deliveries];
+}
+
+/**
  * Reads the store, the ledger and the speech service. Null when they do not know the job: as long as the ledger was not searched
  * as a whole, or some of it could not be read, the answer is what was found so far, maybe nothing. Of a job that belongs to other
  * sources too, only what has a source in `scope` exists; a job without anything of the kind is unknown.
@@ -44,7 +57,7 @@ export async function inspectJob(
     readErasure(parts.store, jobId),
     parts.fresh(),
   ]);
-  const { deliveries: recent } = await parts.view.deliveries({ job: jobId, limit: MAX_RECENT });
+  const recent = await recentLines(parts, jobId);
   const alone = found.length === 0 && recent.length === 0;
   const bodies = alone ? await quarantinedBodies(parts.store, jobId) : [];
   const { lines, searchedBackTo, faults } = await parts.history.search(jobId, {
@@ -106,11 +119,11 @@ export async function jobExtent(parts: InspectParts, jobId: string, scope: Sourc
     quarantinedBodies(parts.store, jobId),
     parts.fresh(),
   ]);
-  const { deliveries } = await parts.view.deliveries({ job: jobId, limit: MAX_RECENT });
-  const isKnown = isAnyInScope(found, deliveries, scope);
+  const recent = await recentLines(parts, jobId);
+  const isKnown = isAnyInScope(found, recent, scope);
   const { lines } = await parts.history.search(jobId, { receivedAt: [], isKnown, scope });
   const known = [
-    ...sourcesOf(found, [...deliveries, ...lines]),
+    ...sourcesOf(found, [...recent, ...lines]),
     ...(await sourcesOfBodies(parts, bodies, scope)),
   ];
   return extentOf(known, scope);
@@ -124,7 +137,7 @@ function sourcesOf(
   return [
     ...found.map(({ info }) => info.metadata.source ?? null),
     ...lines.flatMap(({ source }) => source ?? []),
-    ...(lines.length < MAX_RECENT ? [] : [null]),
+    ...(lines.filter((line) => !isAccess(line)).length < MAX_RECENT ? [] : [null]),
   ];
 }
 

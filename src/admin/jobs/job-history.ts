@@ -1,4 +1,4 @@
-import type { LedgerLine } from '../../domain/delivery.js';
+import { ACCESS_ORIGIN, isAccess, type LedgerLine } from '../../domain/delivery.js';
 import { isInScope, type SourceScope } from '../../domain/rights.js';
 import type { LedgerView } from '../../ledger-view/ledger-view.js';
 
@@ -34,7 +34,10 @@ export interface JobHistory {
 /** Jobs whose search is remembered, and for how many milliseconds: then lines that came late are found too. */
 const MAX_JOBS = 100;
 const KEPT = 5 * 60_000;
-/** Lines of a job. A sender that repeats a callback for days causes more, and `GET deliveries` lists those. */
+/**
+ * Lines of a job, and as many accesses to its content. A sender that repeats a callback for days causes more, and
+ * `GET deliveries` lists those.
+ */
 const MAX_LINES = 500;
 const HOUR = 3_600_000;
 const MAX_HOURS = 24;
@@ -44,6 +47,7 @@ const USUAL_DAYS = 30 * 24 * HOUR;
 interface Search {
   readonly begunAt: number;
   readonly lines: Map<string, LedgerLine>;
+  readonly accesses: Map<string, LedgerLine>;
   readonly hours: Set<number>;
   readonly faults: Set<string>;
   cursor: string | null | undefined;
@@ -63,6 +67,7 @@ export function createJobHistory(
     const begun: Search = {
       begunAt: clock(),
       lines: new Map(),
+      accesses: new Map(),
       hours: new Set(),
       faults: new Set(),
       cursor: undefined,
@@ -80,7 +85,8 @@ export function createJobHistory(
     const likely = new Set(receivedAt.flatMap((at) => (isUnseen(one, at) ? hourOf(at) : [])));
     for (const hour of [...likely].filter((start) => !one.hours.has(start)).slice(0, MAX_HOURS)) {
       const range = { since: iso(hour), until: iso(hour + HOUR) };
-      const page = await view.deliveries({ job: jobId, limit: MAX_LINES, ...range });
+      const query = { job: jobId, limit: MAX_LINES, without: ACCESS_ORIGIN, ...range } as const;
+      const page = await view.deliveries(query);
       add(one, page);
       if (page.nextCursor !== null) return;
       one.hours.add(hour);
@@ -91,7 +97,8 @@ export function createJobHistory(
     if (one.cursor === null || one.lines.size >= MAX_LINES) return;
     const { cursor } = one;
     const isKnown =
-      traces.isKnown || [...one.lines.values()].some(({ source }) => isInScope(traces.scope, source));
+      traces.isKnown ||
+      [...one.lines.values(), ...one.accesses.values()].some(({ source }) => isInScope(traces.scope, source));
     const since = isKnown ? iso(one.begunAt - USUAL_DAYS) : BEGIN;
     if ((one.searchedBackTo ?? '') <= since) return;
     const query = { job: jobId, limit: MAX_LINES, since };
@@ -111,8 +118,8 @@ export function createJobHistory(
           one.running = null;
         });
       await one.running;
-      const { lines, searchedBackTo, faults } = one;
-      return { lines: [...lines.values()], searchedBackTo, faults: [...faults] };
+      const { lines, accesses, searchedBackTo, faults } = one;
+      return { lines: [...lines.values(), ...accesses.values()], searchedBackTo, faults: [...faults] };
     },
   };
 }
@@ -124,8 +131,11 @@ export function identityOf({ deliveryId, outcome, receivedAt }: LedgerLine): str
 
 type FoundLines = Pick<Awaited<ReturnType<LedgerView['deliveries']>>, 'deliveries' | 'faults'>;
 
-function add({ lines, faults }: Search, found: FoundLines): void {
-  for (const line of found.deliveries) lines.set(identityOf(line), line);
+function add({ lines, accesses, faults }: Search, found: FoundLines): void {
+  for (const line of found.deliveries) {
+    if (!isAccess(line)) lines.set(identityOf(line), line);
+    else if (accesses.size < MAX_LINES) accesses.set(identityOf(line), line);
+  }
   for (const fault of found.faults) faults.add(fault);
 }
 

@@ -9,6 +9,7 @@ import {
 import { createJobHistory } from '../../../../src/admin/jobs/job-history.js';
 import { quarantineFolder } from '../../../../src/archive/layout.js';
 import { createQuarantineStore } from '../../../../src/archive/quarantine/quarantine-store.js';
+import type { LedgerLine } from '../../../../src/domain/delivery.js';
 import { createLedgerView } from '../../../../src/ledger-view/ledger-view.js';
 import { ledgerLine } from '../../../support/ledger/ledger-lines.js';
 import { putSegment } from '../../../support/ledger/ledger-segments.js';
@@ -31,6 +32,18 @@ async function partsOf(store: MemoryStore, options: { pageTime?: number } = {}):
     quarantine,
     retained,
     clock,
+  };
+}
+
+/** A refused callback, which was acknowledged, and 600 accesses afterwards. */
+function jobThatIsLookedAt(begin: number): Record<'lines' | 'accesses', LedgerLine[]> {
+  const line = (ms: number, fields: Partial<LedgerLine>) =>
+    ledgerLine({ receivedAt: new Date(begin + ms).toISOString(), jobId: 'j1', ...fields });
+  const acknowledged = { origin: 'replay', outcome: 'acknowledged', actor: 'anna', source: null } as const;
+  const read = { origin: 'admin', outcome: 'read', actor: 'ben' } as const;
+  return {
+    lines: [line(0, { outcome: 'refused' }), line(1, acknowledged)],
+    accesses: Array.from({ length: 600 }, (_, n) => line(2 + n, read)),
   };
 }
 
@@ -112,6 +125,32 @@ describe('inspectJob', () => {
     );
     putSegment(store, NOW, [foreign, ...own]);
     expect(await jobExtent(await partsOf(store), 'j1', new Set(['a']))).toBe('some');
+  });
+
+  it.each([
+    ['in memory', Date.parse(NOW) - 3_600_000],
+    ['before', Date.parse(LONG_AGO)],
+  ])(
+    'shows what happened to a job, however often its content was looked at, by lines %s',
+    async (_, begin) => {
+      const store = createMemoryStore();
+      const { lines, accesses } = jobThatIsLookedAt(begin);
+      putSegment(store, lines[0]?.receivedAt ?? '', lines);
+      putSegment(store, accesses[0]?.receivedAt ?? '', accesses);
+      const parts = await partsOf(store);
+      await inspectJob(parts, 'j1');
+      const { timeline } = (await inspectJob(parts, 'j1')) ?? { timeline: [] };
+      expect(timeline.slice(0, 2)).toEqual(lines);
+      // The latest ones: `GET deliveries?origin=admin` lists the others.
+      expect(timeline.slice(2)).toEqual(accesses.slice(-500));
+    },
+  );
+
+  it('takes a job for one of a source alone, however often its content was looked at', async () => {
+    const store = createMemoryStore();
+    const { lines, accesses } = jobThatIsLookedAt(Date.parse(NOW) - 3_600_000);
+    putSegment(store, NOW, [...lines, ...accesses]);
+    expect(await jobExtent(await partsOf(store), 'j1', new Set(['default']))).toBe('all');
   });
 
   it('says how far it searched, and goes on from there', async () => {

@@ -321,7 +321,15 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
         Object.values(failures).some(({ row }) => has(row)),
       );
     },
-    summary: async (query = {}) => summarise(summarySources, summaryRange(query, clock())),
+    async summary(query = {}) {
+      const range = summaryRange(query, clock());
+      const summary = await summarise(summarySources, range);
+      const since = Math.max(schedule.status().refreshedAt ?? range.since, range.since);
+      const faults = unfollowed();
+      if (faults.length === 0 || since >= range.until) return summary;
+      const gap = { since: new Date(since).toISOString(), until: summary.until };
+      return { ...summary, gaps: [...summary.gaps, gap], faults: [...faults, ...summary.faults] };
+    },
     status() {
       const since = tail.completeSince();
       const { state, refreshedAt, error, remedy } = schedule.status();

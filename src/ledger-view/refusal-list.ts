@@ -17,6 +17,8 @@ export interface ListedRefusal extends Omit<Refusal, 'reason'> {
 export interface RefusalPage {
   readonly refusals: readonly ListedRefusal[];
   readonly nextCursor: string | null;
+  /** Why recorded ones may be missing, as of the deliveries. */
+  readonly faults: readonly string[];
 }
 
 export interface RefusalQuery {
@@ -48,7 +50,7 @@ export async function listRefusals(
   const unauthenticated = notShown(listed, place);
   const page =
     place.ledger === false
-      ? { deliveries: [], nextCursor: null }
+      ? { deliveries: [], nextCursor: null, faults: [] }
       : await view.deliveries({
           outcome: 'refused',
           limit,
@@ -61,7 +63,7 @@ export async function listRefusals(
   const ledger =
     lines === page.deliveries.length ? (page.nextCursor ?? false) : placeAfter(page, lines, place);
   const next = ledger === false && rest === 0 ? null : encode(nextPlace(place, merged, ledger));
-  return { refusals: merged, nextCursor: next };
+  return { refusals: merged, nextCursor: next, faults: page.faults };
 }
 
 function placeAfter(

@@ -50,6 +50,7 @@ const PATHS = [
   '/jobs/nosuch',
   '/subscribers',
   '/quarantine',
+  '/refusals',
   `/quarantine/${NO_REPLAY}`,
   '/replays',
   `/replays/${NO_REPLAY}`,
@@ -89,6 +90,9 @@ async function expectUnread(api: AdminApi, advice: RegExp): Promise<void> {
   const { body: failures } = await api.get('/failures');
   expect(failures).toMatchObject({ counts: { conflict: 1 }, complete: false });
   expect(failures.unseen.join()).toMatch(/the ledger cannot be read: /);
+  const { body: summary } = await api.get('/summary');
+  expect(summary).toMatchObject({ total: { lines: 3 }, gaps: { length: 1 } });
+  expect(summary.faults.join()).toMatch(/the ledger cannot be read: /);
   const { body: deliveries } = await api.get('/deliveries?limit=1');
   expect(deliveries.deliveries).toHaveLength(1);
   expect(deliveries.faults.join()).toMatch(/the ledger cannot be read: /);
@@ -197,6 +201,8 @@ describe('beside a bucket', () => {
 
     it('answers to the API have all that it holds', async () => {
       expect((await api.get('/failures')).body).toMatchObject({ counts: { conflict: 1 }, complete: true });
+      expect((await api.get('/summary')).body).toMatchObject({ total: { lines: 3 }, gaps: [], faults: [] });
+      expect((await api.get('/refusals')).body).toMatchObject({ refusals: [], faults: [] });
       expect((await api.get('/deliveries')).body).toMatchObject({ deliveries: { length: 3 }, faults: [] });
       expect((await api.get('/jobs/one')).body.artefacts).toHaveLength(2);
       expect((await api.get('/quarantine')).body.quarantine).toHaveLength(1);

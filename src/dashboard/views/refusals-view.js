@@ -1,6 +1,6 @@
 import { get } from '../lib/api/admin-api.js';
 import { h, link } from '../lib/elements/dom.js';
-import { emptyPanel, heading, jobLink, moment, table } from '../lib/elements/panels.js';
+import { emptyPanel, heading, jobLink, moment, table, unreadLines } from '../lib/elements/panels.js';
 import { to } from '../lib/screen/route.js';
 import { capital } from '../lib/text/format.js';
 import { explainFrom, reasonInWords, remedyFor } from '../vendor/reasons.js';
@@ -15,7 +15,7 @@ import { explainFrom, reasonInWords, remedyFor } from '../vendor/reasons.js';
 export function refusalsView(screen) {
   screen.start('Refusals');
   screen.keepFresh(5000, async (signal) => {
-    const { refusals } = await get('/refusals', { query: { limit: 100 }, signal });
+    const { refusals, faults } = await get('/refusals', { query: { limit: 100 }, signal });
     screen.render(
       heading('Refusals'),
       h(
@@ -23,9 +23,10 @@ export function refusalsView(screen) {
         { class: 'prose', 'data-key': 'about' },
         'The latest rejected requests. Unauthenticated ones are kept in the memory of this replica only; authenticated ones are in the ledger.',
       ),
+      unreadLines(faults),
       refusals.length === 0
         ? emptyPanel(
-            'No request was rejected.',
+            faults.length === 0 ? 'No request was rejected.' : 'No rejected request is known.',
             h('p', {}, 'To check a request before it is sent, use ', link('#/explain', 'Explain'), '.'),
           )
         : table({

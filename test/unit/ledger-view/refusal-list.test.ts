@@ -13,6 +13,17 @@ const instants = fc.array(fc.integer({ min: 0, max: 5 }), { maxLength: 12 });
 const at = (n: number) => new Date(NOW - 1000 + n).toISOString();
 
 describe('refusals', () => {
+  it('say why recorded ones may be missing', async () => {
+    const faults = ['ledger/x.parquet: the file is damaged'];
+    const page = { deliveries: [], nextCursor: null, searchedBackTo: null, faults };
+    const view = { deliveries: async () => page };
+    expect(await listRefusals(createRefusalRing(), view, { limit: 5 })).toEqual({
+      refusals: [],
+      nextCursor: null,
+      faults,
+    });
+  });
+
   it('come page by page, each once, newest first', async () => {
     await fc.assert(
       fc.asyncProperty(instants, instants, fc.integer({ min: 1, max: 4 }), async (unknown, known, limit) => {

@@ -120,7 +120,9 @@ export const searchedBackTo = instant
 
 export const ledgerFaults = z
   .array(z.string())
-  .describe('files of the ledger that are damaged or missing, so that lines may be missing');
+  .describe(
+    'why lines may be missing: files of the ledger that are damaged or missing, or a ledger that cannot be read now',
+  );
 
 export const deliveriesSchema = z
   .strictObject({ deliveries: z.array(ledgerLineSchema), nextCursor, searchedBackTo, faults: ledgerFaults })
@@ -179,6 +181,10 @@ const refusalSchema = z
 export type Refusal = Answer<typeof refusalSchema>;
 
 export const refusalsSchema = z
-  .strictObject({ refusals: z.array(refusalSchema), nextCursor })
+  .strictObject({
+    refusals: z.array(refusalSchema),
+    nextCursor,
+    faults: z.array(z.string()).describe('why recorded ones may be missing, as of GET /deliveries'),
+  })
   .meta({ id: 'Refusals' });
 export type Refusals = Answer<typeof refusalsSchema>;

@@ -43,13 +43,10 @@ export function moment(instant, now = Date.now()) {
 
 /**
  * Says that lines are missing, if some are.
- * @param {readonly string[]} faults files of the ledger that are damaged or missing
+ * @param {readonly string[]} faults why lines may be missing
  */
 export function unreadLines(faults) {
-  return (
-    faults.length > 0 &&
-    h('p', {}, `Files of the ledger are damaged, so that lines may be missing: ${faults.join('; ')}`)
-  );
+  return faults.length > 0 && h('p', {}, `Lines may be missing: ${faults.join('; ')}`);
 }
 
 /**

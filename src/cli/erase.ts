@@ -1,51 +1,184 @@
 import { createInterface } from 'node:readline/promises';
+import { text } from 'node:stream/consumers';
 import { Command } from 'commander';
-import { isJobId } from '../domain/job.js';
+import pLimit from 'p-limit';
+import { type DeliveryContext, isContextValue } from '../domain/context.js';
 import { type Erasure, eraseJob, keptText, summaryOf } from '../repair/erase-job.js';
+import { type FoundJobs, type JobToErase, jobsOfContext, previewErasure } from '../repair/jobs-to-erase.js';
 import { EXIT, UsageError } from './shared/exit-codes.js';
-import { CLI_ACTOR } from './shared/open-repairs.js';
+import { CLI_ACTOR, openRepairs } from './shared/open-repairs.js';
 import { printJson, printLines } from './shared/print.js';
-import { withRecovery } from './shared/with-recovery.js';
+import { createProgress } from './shared/progress.js';
+import { repeatable } from './shared/repeatable.js';
+import { checkJobs, type RecoveryWork, withRecovery } from './shared/with-recovery.js';
 
 interface Options {
+  readonly context?: readonly string[];
+  readonly unknown?: true;
   readonly yes?: true;
   readonly reason?: string;
   readonly json?: true;
 }
 
+/** Most of the time of an erasure is the wait for replicas that do not know of it yet. */
+const ERASED_AT_ONCE = 16;
+/** Ids that one run takes. */
+const MAX_GIVEN = 10_000;
+/** Jobs that a preview lists. */
+const SHOWN = 20;
+
 export function createCommand(): Command {
   return new Command('erase')
     .description(
-      'erase everything that is stored of a job, old versions included; the ledger records the erasure',
+      'erase everything that is stored of jobs, old versions included; the ledger records each erasure',
     )
-    .argument('<job>', 'id of the job')
+    .argument('[jobs...]', 'ids of the jobs; - reads them from standard input, one a line')
+    .option('--context <name=value>', 'all jobs of the ledger with this context; repeatable', repeatable)
+    .option('--unknown', 'also ids of which nothing is known: what arrives of them later is not stored')
     .option('--reason <words>', 'reason, for the ledger')
-    .option('--yes', 'do not ask for confirmation at a terminal')
-    .option('--json', 'print what was erased as one JSON document')
-    .action(async (jobId: string, options: Options) => {
-      if (!isJobId(jobId)) throw new UsageError('this is no job id: letters, digits, - and _, at most 64');
-      if (!options.yes && !(await isConfirmed(jobId))) throw new UsageError('nothing was erased');
-      const erasure = await erase(jobId, options.reason ?? null);
-      if (options.json) printJson(erasure);
-      else printLines(formatErasure(erasure));
-      if (!erasure.complete) process.exitCode = EXIT.incomplete;
+    .option('--yes', 'erase without asking; needed without a terminal')
+    .option('--json', 'print what was erased, one JSON document a job')
+    .action(async (jobs: readonly string[], options: Options) => {
+      const context = readContextOptions(options.context ?? []);
+      const given = await readIds(jobs);
+      if (given.length === 0 && Object.keys(context).length === 0)
+        throw new UsageError('name the jobs: their ids, - for a list on standard input, or --context');
+      await withRecovery(false, (work) => run(work, given, context, options));
     });
 }
 
-/** Asks a person for confirmation, because erasing cannot be undone; scripts are not asked. */
-async function isConfirmed(jobId: string): Promise<boolean> {
-  if (!process.stdin.isTTY || !process.stderr.isTTY) return true;
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  const said = await terminal.question(`Erase all stored data of ${jobId} permanently? [y/N] `);
-  terminal.close();
-  return /^y(es)?$/i.test(said.trim());
+function readContextOptions(pairs: readonly string[]): DeliveryContext {
+  const entries = pairs.map((pair) => {
+    const [, name = '', value = ''] = /^([^=]+)=(.*)$/s.exec(pair) ?? [];
+    if (!isContextValue(value))
+      throw new UsageError(
+        `--context takes <name>=<value>, such as customer=acme, not ${JSON.stringify(pair)}`,
+      );
+    return [name, value] as const;
+  });
+  const context = Object.fromEntries(entries);
+  if (Object.keys(context).length < entries.length)
+    throw new UsageError('--context gives a name twice; all values have to match');
+  return context;
 }
 
-function erase(jobId: string, reason: string | null): Promise<Erasure> {
-  return withRecovery(false, ({ config, parts }) => {
-    const keyPrefixes = Object.values(config.sources).map(({ keyPrefix }) => keyPrefix);
-    return eraseJob({ ...parts, keyPrefixes }, jobId, { actor: CLI_ACTOR, reason });
+async function readIds(jobs: readonly string[]): Promise<string[]> {
+  const listed = jobs.includes('-') ? (await text(process.stdin)).split(/\r?\n/) : [];
+  const ids = [...jobs.filter((job) => job !== '-'), ...listed.map((line) => line.trim())];
+  const given = [...new Set(ids.filter((id) => id !== ''))];
+  checkJobs(given);
+  if (given.length > MAX_GIVEN) throw new UsageError(`a run erases at most ${MAX_GIVEN} jobs by their ids`);
+  if (jobs.includes('-') && given.length === 0) throw new UsageError('standard input has no job id');
+  return given;
+}
+
+async function run(
+  { config, parts, signal }: RecoveryWork,
+  given: readonly string[],
+  context: DeliveryContext,
+  options: Options,
+): Promise<void> {
+  const keyPrefixes = Object.values(config.sources).map(({ keyPrefix }) => keyPrefix);
+  const { view } = openRepairs({ config, parts, signal });
+  await view.refresh();
+  const search = { store: parts.store, keyPrefixes, view };
+  const progress = createProgress();
+  progress.show('searching the ledger');
+  const found = await jobsOfContext(search, context);
+  let looked = 0;
+  const jobIds = [...new Set([...given, ...found.jobIds])];
+  const jobs = await previewErasure(search, jobIds, () => {
+    looked += 1;
+    progress.show(`looking at ${looked} of ${jobIds.length} jobs`);
   });
+  progress.end();
+  rejectUnknown(jobs, options);
+  if (jobs.length === 0) {
+    if (!options.json) printLines(['The ledger has no job with this context', ...faultsOf(found)]);
+    if (found.faults.length > 0) process.exitCode = EXIT.incomplete;
+    return;
+  }
+  if (!options.yes) await confirm(jobs, found);
+
+  const limit = pLimit(ERASED_AT_ONCE);
+  const audit = { actor: CLI_ACTOR, reason: options.reason ?? null };
+  let ended = 0;
+  let failed = 0;
+  let isComplete = found.faults.length === 0;
+  await Promise.all(
+    jobs.map(({ jobId }) =>
+      limit(async () => {
+        const outcome = await eraseOne(jobId);
+        ended += 1;
+        progress.end();
+        if (options.json) printJson(outcome);
+        else
+          printLines('error' in outcome ? [`NOT ERASED ${jobId}: ${outcome.error}`] : formatErasure(outcome));
+        if (ended < jobs.length) progress.show(`${ended} of ${jobs.length} jobs`);
+      }),
+    ),
+  );
+  if (!options.json) printLines(faultsOf(found));
+  else for (const line of faultsOf(found)) process.stderr.write(`transcript-receiver: ${line}\n`);
+  if (failed > 0) process.exitCode = EXIT.failed;
+  else if (!isComplete) process.exitCode = EXIT.incomplete;
+
+  async function eraseOne(jobId: string): Promise<Erasure | { jobId: string; error: string }> {
+    try {
+      signal.throwIfAborted();
+      const erasure = await eraseJob({ ...parts, keyPrefixes }, jobId, audit);
+      isComplete &&= erasure.complete;
+      return erasure;
+    } catch (error) {
+      failed += 1;
+      const reason = signal.aborted ? 'the command was stopped' : (error as Error).message;
+      return { jobId, error: reason };
+    }
+  }
+}
+
+/** A misspelt id would bar a job that is still to come, and look like a success. */
+function rejectUnknown(jobs: readonly JobToErase[], { unknown }: Options): void {
+  const strangers = jobs.filter(({ isKnown }) => !isKnown).map(({ jobId }) => jobId);
+  if (unknown || strangers.length === 0) return;
+  const more = strangers.length > SHOWN ? ` and ${strangers.length - SHOWN} more` : '';
+  throw new UsageError(
+    `nothing is known of ${strangers.slice(0, SHOWN).join(', ')}${more}, so nothing was erased; --unknown erases such ids as well: what arrives of them later is not stored`,
+  );
+}
+
+/** Asks a person, because erasing cannot be undone. Throws `UsageError` when there is none, or the answer is no. */
+async function confirm(jobs: readonly JobToErase[], found: FoundJobs): Promise<void> {
+  process.stderr.write([...formatPreview(jobs), ...faultsOf(found)].map((line) => `${line}\n`).join(''));
+  if (!process.stdin.isTTY || !process.stderr.isTTY)
+    throw new UsageError('nothing was erased: without a terminal to ask at, --yes is needed');
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  const said = await terminal.question('Erase all of it permanently? [y/N] ');
+  terminal.close();
+  if (!/^y(es)?$/i.test(said.trim())) throw new UsageError('nothing was erased');
+}
+
+function formatPreview(jobs: readonly JobToErase[]): string[] {
+  const bytes = jobs.reduce((sum, job) => sum + job.bytes, 0);
+  const rest = jobs.length - SHOWN;
+  return [
+    ...jobs.slice(0, SHOWN).map(formatJob),
+    ...(rest > 0 ? [`  and ${rest} more`] : []),
+    `${jobs.length === 1 ? '1 job' : `${jobs.length} jobs`}, ${bytes} bytes, and old versions`,
+  ];
+}
+
+function formatJob({ jobId, objects, quarantined, bytes, isKnown }: JobToErase): string {
+  if (!isKnown) return `  ${jobId}  nothing is known of it`;
+  return `  ${jobId}  ${objects} artefacts and conflicts, ${quarantined} quarantined bodies, ${bytes} bytes`;
+}
+
+function faultsOf({ faults }: FoundJobs): string[] {
+  if (faults.length === 0) return [];
+  return [
+    'Jobs with this context may be missing, because the ledger could not be read as a whole:',
+    ...faults,
+  ];
 }
 
 function formatErasure({ jobId, erased, kept }: Erasure): string[] {

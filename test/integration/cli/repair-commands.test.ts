@@ -1,4 +1,7 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { hourFolder, parquetKey } from '../../../src/archive/layout.js';
 import { ledgerOf, visibleKeys } from '../../support/ledger/ledger-of.js';
 import { sendCallback } from '../../support/processes/admin-api.js';
 import { runCli } from '../../support/processes/run-cli.js';
@@ -119,8 +122,10 @@ describe('replay on the command line', () => {
     [['replay', 'refetch', '--region', 'eu9'], /"eu9" is not known; known are au1, /],
     [['dismiss', '01ARZ3NDEKTSV4RRFFQ69G5FAV', '--reason', 'x'], /no body with this id/],
     [['quarantine', '--job', '../x'], /is not a job id/],
-    [['erase', 'not an id'], /no job id/],
-    [['erase'], /missing required argument/],
+    [['erase', 'not an id'], /is not a job id/],
+    [['erase', '--context', 'customer'], /takes <name>=<value>/],
+    [['erase', '--context', 'a=1', '--context', 'a=2'], /a name twice/],
+    [['erase'], /name the jobs/],
   ])('refuses %j with 2', async (args, message) => {
     const result = await cli(args);
     expect(result.code).toBe(2);
@@ -147,13 +152,80 @@ describe('replay on the command line without a region', () => {
 });
 
 describe('erase on the command line', () => {
+  const store = (id: string, context = '') =>
+    sendCallback(service, `id=${id}&status=success${context}`, 'hello', { 'content-type': 'text/plain' });
+  const pipe = (args: readonly string[], input: string) =>
+    cli(args, (all, env) => runCli(all, env, undefined, () => {}, input));
+
   it('erases and says what', async () => {
-    await sendCallback(service, 'id=e1&status=success', 'hello', { 'content-type': 'text/plain' });
-    const result = await cli(['erase', 'e1', '--reason', 'asked to', '--json'], runCli);
+    await store('e1');
+    const result = await cli(['erase', 'e1', '--yes', '--reason', 'asked to', '--json'], runCli);
     expect(result).toMatchObject({ code: 0, stderr: '' });
     expect(JSON.parse(result.stdout)).toMatchObject({ jobId: 'e1', erased: { artefacts: 1, bytes: 5 } });
     expect(await visibleKeys(service.folder, 'jobs/')).toEqual([]);
-    const again = await cli(['erase', 'e1']);
+    const again = await cli(['erase', 'e1', '--yes']);
     expect(again.stdout).toMatch(/^Erased e1: 0 artefacts/);
+  });
+
+  it('shows what it would erase, and erases nothing without a terminal and --yes', async () => {
+    await store('e1');
+    const result = await cli(['erase', 'e1']);
+    expect(result).toMatchObject({ code: 2, stdout: '' });
+    expect(result.stderr).toMatch(/e1 {2}1 artefacts and conflicts, 0 quarantined bodies, 5 bytes/);
+    expect(result.stderr).toMatch(/nothing was erased: .*--yes/);
+    expect(await visibleKeys(service.folder, 'jobs/')).toHaveLength(1);
+  });
+
+  it('takes no id of which nothing is known for a job, unless told to', async () => {
+    await store('e1');
+    const mistaken = await cli(['erase', 'e1', 'e2', '--yes']);
+    expect(mistaken).toMatchObject({ code: 2, stdout: '' });
+    expect(mistaken.stderr).toMatch(/nothing is known of e2, so nothing was erased; --unknown/);
+    expect(await visibleKeys(service.folder, 'jobs/')).toHaveLength(1);
+    const meant = await cli(['erase', 'e2', '--yes', '--unknown']);
+    expect(meant).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Erased e2: 0 artefacts/) });
+    const late = await store('e2');
+    expect(late.json).toMatchObject({ outcome: 'noted' });
+  });
+
+  it('erases a list from standard input', async () => {
+    for (const id of ['e1', 'e2', 'e3']) await store(id);
+    const result = await pipe(['erase', '-', '--yes', '--json'], 'e1\r\n\n  e2 \ne1\n');
+    expect(result).toMatchObject({ code: 0, stderr: '' });
+    const documents = JSON.parse(`[${result.stdout.replaceAll('\n}\n{', '\n},{')}]`);
+    expect(documents.map(({ jobId }: { jobId: string }) => jobId).sort()).toEqual(['e1', 'e2']);
+    expect(await visibleKeys(service.folder, 'jobs/')).toEqual([expect.stringMatching(/^jobs\/e3\//)]);
+    expect(await pipe(['erase', '-', '--yes'], '\n')).toMatchObject({ code: 2 });
+    expect(await pipe(['erase', '-', '--yes'], 'e3\n../x\n')).toMatchObject({ code: 2 });
+    expect(await visibleKeys(service.folder, 'jobs/')).toHaveLength(1);
+  });
+
+  it('erases all jobs of a customer, and no others', async () => {
+    await service.stop();
+    service = await startService({ sources: { default: { context: ['customer', 'call'] } } });
+    await store('e1', '&customer=acme&call=1');
+    await store('e2', '&customer=acme&call=2');
+    await store('e3', '&customer=other&call=1');
+    const one = await cli(['erase', '--context', 'customer=acme', '--context', 'call=2']);
+    expect(one.stderr).toMatch(/e2 .*\n1 job, 5 bytes/);
+    const all = await cli(['erase', '--context', 'customer=acme', '--yes']);
+    expect(all.code).toBe(0);
+    expect(all.stdout.match(/^Erased e[12]: 1 artefacts/gm)).toHaveLength(2);
+    expect(await visibleKeys(service.folder, 'jobs/')).toEqual([expect.stringMatching(/^jobs\/e3\//)]);
+    const none = await cli(['erase', '--context', 'customer=nobody', '--yes']);
+    expect(none).toMatchObject({ code: 0, stdout: 'The ledger has no job with this context\n' });
+  });
+
+  it('says that jobs of a customer may be missing when the ledger is damaged', async () => {
+    await service.stop();
+    service = await startService({ sources: { default: { context: ['customer'] } } });
+    await store('e1', '&customer=acme');
+    const yesterday = hourFolder(new Date(Date.now() - 86_400_000).toISOString());
+    const file = path.join(service.folder, parquetKey(yesterday, 1));
+    await mkdir(path.dirname(file), { recursive: true });
+    await writeFile(file, 'no Parquet');
+    const result = await cli(['erase', '--context', 'customer=acme', '--yes']);
+    expect(result.stdout).toMatch(/^Erased e1: .*\nJobs with this context may be missing/s);
+    expect(result.code).toBe(4);
   });
 });

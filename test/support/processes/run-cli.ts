@@ -10,19 +10,25 @@ export interface CliResult {
   readonly stderr: string;
 }
 
-/** Runs the real binary until it exits, with `env` as its whole environment; `onStart` receives a function that signals it. */
+/**
+ * Runs the real binary until it exits, with `env` as its whole environment; `onStart` receives a function that signals it.
+ *
+ * @param input of standard input; default: none
+ */
 export function runCli(
   args: readonly string[],
   env: Record<string, string> = {},
   cwd?: string,
   onStart: (kill: (signal: NodeJS.Signals) => void) => void = () => {},
+  input = '',
 ): Promise<CliResult> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [BINARY, ...args], {
       env: { PATH: process.env.PATH ?? '', ...env },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: 'pipe',
       ...(cwd === undefined ? {} : { cwd }),
     });
+    child.stdin.on('error', () => {}).end(input);
     onStart((signal) => child.kill(signal));
     let stdout = '';
     let stderr = '';

@@ -4,7 +4,13 @@ import { Command } from 'commander';
 import pLimit from 'p-limit';
 import { type DeliveryContext, isContextValue } from '../domain/context.js';
 import { type Erasure, eraseJob, keptText, summaryOf } from '../repair/erase-job.js';
-import { type FoundJobs, type JobToErase, jobsOfContext, previewErasure } from '../repair/jobs-to-erase.js';
+import {
+  type FoundJobs,
+  type JobToErase,
+  jobsOfContext,
+  previewErasure,
+  sourcesOfJob,
+} from '../repair/jobs-to-erase.js';
 import { EXIT, UsageError } from './shared/exit-codes.js';
 import { CLI_ACTOR, openRepairs } from './shared/open-repairs.js';
 import { printJson, printLines } from './shared/print.js';
@@ -126,7 +132,12 @@ async function run(
   async function eraseOne(jobId: string): Promise<Erasure | { jobId: string; error: string }> {
     try {
       signal.throwIfAborted();
-      const erasure = await eraseJob({ ...parts, keyPrefixes }, jobId, audit);
+      const erasure = await eraseJob(
+        { ...parts, keyPrefixes },
+        jobId,
+        audit,
+        await sourcesOfJob(search, jobId),
+      );
       isComplete &&= erasure.complete;
       return erasure;
     } catch (error) {

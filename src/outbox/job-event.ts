@@ -76,12 +76,10 @@ export interface EventFilter {
   readonly sources: readonly string[];
 }
 
-/** Whether a subscriber asks for the event. An erasure has no source and concerns every subscriber. */
+/** Whether a subscriber asks for the event. One without a source, as of a job of which only its id was known, goes to those of all sources. */
 export function isWanted(event: JobEvent, { events, sources }: EventFilter): boolean {
-  const name = eventName(event);
-  if (!events.includes(name)) return false;
-  if (sources.length === 0 || name === 'job.erased') return true;
-  return event.data.source !== null && sources.includes(event.data.source);
+  if (!events.includes(eventName(event))) return false;
+  return sources.length === 0 || (event.data.source !== null && sources.includes(event.data.source));
 }
 
 function eventType({ outcome, status, items }: LedgerLine): string | null {

@@ -64,9 +64,17 @@ const BODIES_AT_ONCE = 16;
  * events, with their metadata and old versions. From then on nothing of the job is stored, on any replica: what a replica stores that
  * does not know of the erasure yet is removed by the last look. Takes at least `ERASURE_LEASE`.
  *
- * The ledger records the erasure; its lines hold no content. Idempotent: repeated when what was kept can be removed.
+ * The ledger records the erasure, with a line for each source; its lines hold no content. Idempotent: repeated when what was kept can
+ * be removed.
+ *
+ * @param sources of the job, as far as they are known
  */
-export async function eraseJob(parts: EraseParts, jobId: string, audit: AuditInfo): Promise<Erasure> {
+export async function eraseJob(
+  parts: EraseParts,
+  jobId: string,
+  audit: AuditInfo,
+  sources: readonly string[] = [],
+): Promise<Erasure> {
   const { store, sleep = systemClock.sleep } = parts;
   const started = performance.now();
   const deliveryId = newDeliveryId();
@@ -88,19 +96,15 @@ export async function eraseJob(parts: EraseParts, jobId: string, audit: AuditInf
   const kept = restOf(tally.kept);
   const { counts } = tally;
   const summary = `${summaryOf(counts)} erased${kept === null ? '' : `; ${keptText(kept)}`}`;
-  await parts.ledger.append(
-    operatorLine(
-      { ...audit, reason: audit.reason === null ? summary : `${audit.reason} (${summary})` },
-      {
-        deliveryId,
-        outcome: 'erased',
-        origin: 'replay',
-        jobId,
-        bytes: counts.bytes,
-        durationMs: Math.round(performance.now() - started),
-      },
-    ),
-  );
+  const reason = audit.reason === null ? summary : `${audit.reason} (${summary})`;
+  const act = { outcome: 'erased', origin: 'replay', jobId } as const;
+  const durationMs = Math.round(performance.now() - started);
+  const ids = (sources.length === 0 ? [null] : sources).map((source, n) => ({
+    source,
+    ...(n === 0 ? { deliveryId, bytes: counts.bytes } : { deliveryId: newDeliveryId() }),
+  }));
+  for (const id of ids)
+    await parts.ledger.append(operatorLine({ ...audit, reason }, { ...act, ...id, durationMs }));
   const finishedAt = new Date().toISOString();
   await markErased(store, jobId, audit, {
     complete: kept === null,

@@ -1,8 +1,10 @@
 import pLimit from 'p-limit';
-import { listJobObjects } from '../archive/artefacts.js';
+import { listJobObjects, readArtefacts } from '../archive/artefacts.js';
 import { isErased } from '../archive/erasure.js';
 import { quarantinedBodies } from '../archive/quarantine/quarantined-bodies.js';
 import { type DeliveryContext, hasContextValue } from '../domain/context.js';
+import type { LedgerLine } from '../domain/delivery.js';
+import type { DeliveryQuery } from '../ledger-view/delivery-query.js';
 import type { LedgerView } from '../ledger-view/ledger-view.js';
 import type { ObjectStore } from '../store/object-store.js';
 
@@ -30,6 +32,7 @@ export interface FoundJobs {
   readonly faults: readonly string[];
 }
 
+/** Lines of the ledger that are read at once. */
 const PAGE = 500;
 const JOBS_AT_ONCE = 16;
 
@@ -43,16 +46,11 @@ export async function jobsOfContext(
   if (first === undefined) return { jobIds: [], faults: [] };
   const jobIds = new Set<string>();
   const faults = new Set<string>();
-  let cursor: string | null | undefined;
-  while (cursor !== null) {
-    const query = { context: first.join(':'), limit: PAGE };
-    const page = await view.deliveries(cursor === undefined ? query : { ...query, cursor });
-    for (const line of page.deliveries) {
-      if (line.jobId !== null && wanted.every(([name, value]) => hasContextValue(line.context, name, value)))
-        jobIds.add(line.jobId);
+  for await (const lines of pages(view, { context: first.join(':'), limit: PAGE }, faults)) {
+    for (const { jobId, context: held } of lines) {
+      if (jobId !== null && wanted.every(([name, value]) => hasContextValue(held, name, value)))
+        jobIds.add(jobId);
     }
-    for (const fault of page.faults) faults.add(fault);
-    cursor = page.nextCursor;
   }
   return { jobIds: [...jobIds], faults: [...faults] };
 }
@@ -83,12 +81,34 @@ async function lookAt(parts: JobSearchParts, jobId: string): Promise<JobToErase>
 }
 
 async function isInLedger({ view }: JobSearchParts, job: string): Promise<boolean> {
+  for await (const lines of pages(view, { job, limit: 1 })) if (lines.length > 0) return true;
+  return false;
+}
+
+/** The sources that have anything of a job, by its artefacts and its latest lines in the ledger. Rejects with `StoreError`. */
+export async function sourcesOfJob(
+  { store, keyPrefixes, view }: JobSearchParts,
+  job: string,
+): Promise<string[]> {
+  const artefacts = await readArtefacts(store, keyPrefixes, job);
+  const sources = new Set(artefacts.flatMap(({ info }) => info.metadata.source ?? []));
+  for await (const lines of pages(view, { job, limit: PAGE })) {
+    for (const { source } of lines) if (source !== null) sources.add(source);
+    if (sources.size > 0) break;
+  }
+  return [...sources].sort();
+}
+
+async function* pages(
+  view: JobSearchParts['view'],
+  query: DeliveryQuery,
+  faults = new Set<string>(),
+): AsyncGenerator<readonly LedgerLine[]> {
   let cursor: string | null | undefined;
   while (cursor !== null) {
-    const query = { job, limit: 1 };
     const page = await view.deliveries(cursor === undefined ? query : { ...query, cursor });
-    if (page.deliveries.length > 0) return true;
+    for (const fault of page.faults) faults.add(fault);
+    yield page.deliveries;
     cursor = page.nextCursor;
   }
-  return false;
 }

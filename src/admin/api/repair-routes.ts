@@ -8,6 +8,7 @@ import { isInScope, type SourceScope } from '../../domain/rights.js';
 import type { RecoveredJob } from '../../recovery/recovery-report.js';
 import { dismissBody } from '../../repair/dismiss-body.js';
 import { type EraseParts, eraseJob } from '../../repair/erase-job.js';
+import { sourcesOfJob } from '../../repair/jobs-to-erase.js';
 import { type ReleaseParts, releaseBody } from '../../repair/release-body.js';
 import type { Repairs } from '../../repair/repairs.js';
 import { reasonText, text } from '../../text/read-input.js';
@@ -152,7 +153,9 @@ export function repairRoutes(parts: RepairRouteParts): AdminRoute[] {
       async handle({ params: { id: jobId }, query, body, actor, access: { scope } }) {
         const reason = body.reason ?? query.reason ?? null;
         await requireWholeJob(parts, jobId, scope);
-        return ok(await eraseJob(parts, jobId, { actor, reason }));
+        await parts.fresh();
+        const sources = await sourcesOfJob(parts, jobId);
+        return ok(await eraseJob(parts, jobId, { actor, reason }, sources));
       },
     }),
   ];

@@ -202,13 +202,36 @@ describe('replays of events', () => {
       ...{ state: 'done', done: 4, failed: 0, outcomes: { sent: 3, gone: 1 } },
     });
     const events = eventsSince(start);
-    // The receiver announces the erasure on its own as well, to both subscribers.
+    // The receiver announces the erasure on its own as well.
     const idsOf = (name: string) =>
       new Set(events.flatMap(({ type, id }) => (type === `transcript-receiver.${name}.v1` ? [id] : [])));
     expect(idsOf('job.stored')).toEqual(new Set([ids[0], ids[2]]));
     expect(idsOf('job.erased').size).toBe(1);
     const one = await order({ subscriber: 'others', jobs }, { dryRun: true });
-    expect(one.body).toMatchObject({ count: 1, jobs: ['line-2'] });
+    expect(one.body).toMatchObject({ count: 0 });
+  });
+
+  it('tell a subscriber of some sources of the erasures of these alone', async () => {
+    const start = subscriber.requests.length;
+    for (const source of ['default', 'other'])
+      await sendCallback(service, `id=erased-${source}&status=success`, TRANSCRIPT, JSON_TYPE, source);
+    await sendCallback(service, 'id=erased-both&status=success', TRANSCRIPT, JSON_TYPE, 'default');
+    await sendCallback(service, 'id=erased-both&status=success', TRANSCRIPT, JSON_TYPE, 'other');
+    for (const job of ['erased-default', 'erased-both', 'erased-other']) await api.delete(`/jobs/${job}`);
+    const told = (hook: boolean) =>
+      subscriber.requests.slice(start).flatMap(({ url, body }) => {
+        const { type, source, subject } = JSON.parse(body.toString()) as JobEvent;
+        if (url.startsWith('/hook') !== hook || !type.includes('erased')) return [];
+        return [`${subject} ${source.slice('/callbacks/'.length)}`];
+      });
+    await until(() => told(true).length >= 4 && told(false).length >= 2);
+    expect(told(true).sort()).toEqual([
+      'erased-both default',
+      'erased-both other',
+      'erased-default default',
+      'erased-other other',
+    ]);
+    expect(told(false).sort()).toEqual(['erased-both other', 'erased-other other']);
   });
 
   it.each([

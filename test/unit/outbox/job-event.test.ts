@@ -109,7 +109,11 @@ describe('isWanted', () => {
     [true, 'of a source', isWanted(stored('a'), { events, sources: ['a', 'b'] })],
     [false, 'of another source', isWanted(stored('c'), { events, sources: ['a', 'b'] })],
     [false, 'without a source, with sources', isWanted(stored(null), { events, sources: ['a'] })],
-    [true, 'that is an erasure, with sources', isWanted(erased, { events, sources: ['a'] })],
+    [
+      false,
+      'that is an erasure of no known source, with sources',
+      isWanted(erased, { events, sources: ['a'] }),
+    ],
     [false, 'of another type', isWanted(erased, { events: ['job.stored'], sources: [] })],
   ])('%s: an event %s', (expected, _, result) => {
     expect(result).toBe(expected);

@@ -7,7 +7,7 @@ export interface S3RetryPolicy {
   readonly retries: number;
   /** Upper bound of the first pause; doubles with every attempt up to `MAX_DELAY_MS`. */
   readonly delayMs: number;
-  /** No attempt begins later than this after the first. */
+  /** No attempt begins later than this after the first, and none after a time-out that another one of its length would exceed. */
   readonly deadlineMs: number;
 }
 
@@ -37,6 +37,8 @@ export async function withRetries<T>(
   }
 }
 
+const TIME_OUT = /timeout|timedout/i;
+
 /**
  * When and how often requests are repeated, for one of them. A server's Retry-After is the least pause.
  *
@@ -48,13 +50,18 @@ export function s3RetryRules(
   startedAt = performance.now(),
 ): RetryRules {
   const deadline = startedAt + deadlineMs;
+  let begun = startedAt;
   return {
     backoff: { retries, baseDelayMs: delayMs, maxDelayMs: MAX_DELAY_MS, random: Math.random },
     pauseAfter(error, delay) {
       const failure = asFailure(error);
       if (delay === null || !worthwhile(failure)) return null;
       const pause = Math.max(delay, failure.retryAfterMs ?? 0);
-      return performance.now() + pause > deadline ? null : pause;
+      const now = performance.now();
+      // A store that is silent stays so: the sender waits for an answer.
+      const expected = TIME_OUT.test(failure.code) ? now - begun : 0;
+      begun = now + pause;
+      return begun + expected > deadline ? null : pause;
     },
     sleep: systemClock.sleep,
     signal,

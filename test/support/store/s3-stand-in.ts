@@ -34,6 +34,8 @@ export interface S3StandIn {
   misbehave: (request: RecordedRequest) => Misbehaviour | null;
   /** Whether answers carry `x-amz-request-id`, as those of AWS and most others do. Default true. */
   sendsRequestIds: boolean;
+  /** The id of an answer by the number of its request, counted from 1. */
+  requestId: (request: number) => string;
   /** Milliseconds this server's clock is ahead; requests signed more than 15 minutes away from it are refused. */
   clockAheadMs: number;
   /** Accepted so far. */
@@ -62,6 +64,7 @@ export async function startS3StandIn(): Promise<S3StandIn> {
     requests: [],
     misbehave: () => null,
     sendsRequestIds: true,
+    requestId: (request) => `tx${request}`,
     clockAheadMs: 0,
     connections: 0,
     ignoreConditions: false,
@@ -84,7 +87,7 @@ export async function startS3StandIn(): Promise<S3StandIn> {
     const isDone = fault === null || fault.kind === 'cut' || fault.done === true;
     const honest = isDone ? checked(request) : null;
     if (standIn.sendsRequestIds && fault?.kind !== 'page' && fault?.kind !== 'emptyPage')
-      response.setHeader('x-amz-request-id', `tx${standIn.requests.length}`);
+      response.setHeader('x-amz-request-id', standIn.requestId(standIn.requests.length));
     response.setHeader('date', new Date(Date.now() + standIn.clockAheadMs).toUTCString());
     if (fault !== null) return misbehave(fault, honest, response);
     if (honest !== null) send(response, honest);

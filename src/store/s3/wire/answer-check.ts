@@ -51,8 +51,9 @@ const REQUEST_ID = 'x-amz-request-id';
  * Distinguishes the store's answers from those of a proxy in between: a maintenance page with status 200 would make a
  * missing object durable, and an error page with status 404 would make an existing one missing.
  *
- * From the first request id on, answers without one are rejected, until an answer that is certainly the store's has none (two
- * gateways that answer in turn, an upgrade). The rule then ends for good: it must not take the store out of service.
+ * From the first request id on, answers without one are rejected, and a write with the id of an earlier one, which an answer to
+ * another request has when answers are shifted on a connection. When an answer that is certainly the store's breaks the rule (two gateways
+ * that answer in turn, an upgrade), it ends for good: it must not take the store out of service.
  */
 export interface AnswerCheck {
   /**
@@ -61,10 +62,10 @@ export interface AnswerCheck {
    *
    * @throws S3Failure for the store's own error inside a 200, and, with status null, for an answer that is not the
    *   store's: the request may have taken effect
-   * @throws DoubtfulAnswer when nothing but the request id is missing
+   * @throws DoubtfulAnswer when nothing but the request id is wrong
    */
   check(operation: string, answer: ReceivedAnswer): void;
-  /** Accepts answers without a request id from now on: the store is known to send them. */
+  /** Accepts answers without a request id, or with a repeated one, from now on: the store is known to send them. */
   acceptUnidentified(): void;
 }
 
@@ -87,12 +88,23 @@ export function createAnswerCheck(
   expectedOwner: string | null = null,
   onNotice?: (message: string) => void,
 ): AnswerCheck {
+  /** Of the latest writes. */
+  const ids = new Set<string>();
   let requestIds: 'not seen' | 'required' | 'optional' = 'not seen';
 
   function requireRequestId(answer: ReceivedAnswer): void {
     if (answer.headers[REQUEST_ID] !== undefined) return;
     if (requestIds === 'required')
       throw new DoubtfulAnswer(answer, `without ${REQUEST_ID}, which the store has sent before`);
+  }
+
+  function rejectRepeated(answer: ReceivedAnswer): void {
+    const id = answer.headers[REQUEST_ID];
+    if (typeof id !== 'string' || requestIds === 'optional') return;
+    if (ids.has(id)) throw new DoubtfulAnswer(answer, `with the ${REQUEST_ID} of an earlier answer`);
+    ids.add(id);
+    if (ids.size <= MAX_IDS) return;
+    for (const oldest of ids) return void ids.delete(oldest);
   }
 
   function acceptUnidentified(): void {
@@ -115,14 +127,18 @@ export function createAnswerCheck(
       if (!keeps(promised, answer)) throw foreign(answer);
       if (answer.headers[REQUEST_ID] === undefined && promised.root !== null) acceptUnidentified();
       requireRequestId(answer);
+      if (promised === WRITTEN) rejectRepeated(answer);
       if (answer.headers[REQUEST_ID] !== undefined && requestIds === 'not seen') requestIds = 'required';
     },
     acceptUnidentified,
   };
 }
 
+/** More than the connections that write. */
+const MAX_IDS = 256;
+
 const NO_LONGER_REQUIRED =
-  `the store answered without ${REQUEST_ID}, which it has sent before (two gateways, or an upgrade?); answers without it are ` +
+  `the store answered without ${REQUEST_ID}, which it has sent before, or repeats it (two gateways, or an upgrade?); such answers are ` +
   'accepted from now on';
 
 /** Only AccessDenied: other refusals have reasons of their own, which the SDK or the server's clock handles. */

@@ -80,6 +80,13 @@ describe('an S3 create', () => {
     expect(puts()).toHaveLength(2);
   });
 
+  it('times out within the deadline of all attempts', async () => {
+    const hang = { kind: 'hang' } as const;
+    const limits = { requestTimeoutMs: 200, retryDeadlineMs: 550 };
+    await expect(createWhile([hang, hang, hang, hang], limits)).rejects.toThrow(/did not answer/);
+    expect(puts()).toHaveLength(2);
+  });
+
   it.each([
     [403, 'AccessDenied', /access denied/],
     [404, 'NoSuchBucket', /the bucket does not exist/],

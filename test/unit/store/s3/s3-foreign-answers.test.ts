@@ -198,6 +198,25 @@ describe('a store that does not always send request ids', () => {
     await under.store.delete('job-0');
   });
 
+  it('loses none of its writes when all its answers have one id', async () => {
+    under.standIn.requestId = () => 'constant';
+    expect(new Set(await createAll())).toEqual(new Set(['created']));
+    expect(under.standIn.state.objects.size).toBe(46);
+    expect(under.notices.filter((notice) => notice.includes('repeats it'))).toHaveLength(1);
+  });
+
+  it('is not believed for the answer to another write', async () => {
+    const other = { etag: '"d41d8cd98f00b204e9800998ecf8427e"', 'x-amz-request-id': 'tx1' };
+    await under.store.create('a', BODY, HEADERS);
+    under.standIn.misbehave = ({ operation }) =>
+      operation === 'PutObject' ? { kind: 'emptyPage', headers: other } : null;
+    await expect(under.store.create('b', BODY, HEADERS)).rejects.toThrow(/of an earlier answer/);
+    under.standIn.misbehave = ({ attempt }) => (attempt === 2 ? { kind: 'emptyPage', headers: other } : null);
+    expect(await under.store.create('b', BODY, HEADERS)).toBe('created');
+    expect(await under.store.head('b')).not.toBeNull();
+    expect(under.notices).toEqual([]);
+  });
+
   it('is believed again after a listing; until then an error names the missing id', async () => {
     await under.store.create('a', BODY, HEADERS);
     under.standIn.sendsRequestIds = false;

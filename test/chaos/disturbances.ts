@@ -115,6 +115,7 @@ const DISTURBANCES: Readonly<Record<string, Disturbance>> = {
   'store: Retry-After': (random, { storeProxies }) => faulty(random, storeProxies, RETRY_AFTER),
   'store: page of a proxy': (random, { storeProxies }) =>
     faulty(random, storeProxies, () => ({ kind: 'page' })),
+  'store: other gateway': (random, { storeProxies }) => faulty(random, storeProxies, OTHER_GATEWAY),
   async 'files: single calls'(random, around) {
     await around.setFileFaults({
       seed: random.whole(0, 1e9),
@@ -174,6 +175,17 @@ async function faulty(random: Random, proxies: readonly FaultProxy[], draw: Draw
   await sleep(random.whole(500, 4_000));
   for (const proxy of proxies) proxy.fault = () => null;
 }
+
+const OTHER_GATEWAY: Draw = (random) => ({
+  kind: 'otherGateway',
+  without: random.chance(0.7) ? ['x-amz-request-id', 'x-amz-id-2'] : [],
+  with: random.pick<Record<string, string>>([
+    {},
+    { 'x-amz-request-id': 'the-same' },
+    { server: 'gateway', via: '1.1 gateway' },
+  ]),
+  earlyHints: random.chance(0.3),
+});
 
 const SENDER_FAULTS: Draw = (random) =>
   random.pick<ProxyFault>([

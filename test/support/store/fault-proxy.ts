@@ -29,6 +29,13 @@ export type ProxyFault =
   | { readonly kind: 'hang' }
   /** Forwarded after a delay. */
   | { readonly kind: 'delay'; readonly ms: number }
+  /** The answer passes with other headers, as through another gateway, and after an informational one where told so. */
+  | {
+      readonly kind: 'otherGateway';
+      readonly without: readonly string[];
+      readonly with: Readonly<Record<string, string>>;
+      readonly earlyHints: boolean;
+    }
   /** The body is forwarded at no more than this rate. */
   | { readonly kind: 'slow'; readonly bytesPerSecond: number };
 
@@ -130,8 +137,21 @@ async function pass(
     await buffer(response);
     throw new Error('lost');
   }
-  outgoing.writeHead(response.statusCode ?? 502, response.rawHeaders);
+  if (fault?.kind === 'otherGateway' && fault.earlyHints)
+    outgoing.writeEarlyHints({ link: '</hint>; rel=preload' });
+  outgoing.writeHead(response.statusCode ?? 502, gatewayHeaders(response, fault));
   await pipeline(response, cut(fault?.kind === 'cutAnswer' ? fault.bytes : null), outgoing);
+}
+
+function gatewayHeaders({ rawHeaders }: IncomingMessage, fault: ProxyFault | null): string[] {
+  if (fault?.kind !== 'otherGateway') return rawHeaders;
+  const replaced = [...fault.without, ...Object.keys(fault.with)];
+  const kept: string[] = [];
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const [name = '', value = ''] = rawHeaders.slice(at, at + 2);
+    if (!replaced.includes(name.toLowerCase())) kept.push(name, value);
+  }
+  return [...kept, ...Object.entries(fault.with).flat()];
 }
 
 async function answer(

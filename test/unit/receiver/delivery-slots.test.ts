@@ -113,6 +113,15 @@ describe('the shares', () => {
     expect(refusedOf(unknown)).toEqual([1]);
     expect(small.slot).not.toBeNull();
   });
+
+  it('do not refuse a body that outgrew the small share when it is fast, or has arrived', async () => {
+    await arriveMany(6, LARGE);
+    const unknown = await arriveMany(2, null, { pace: Number.POSITIVE_INFINITY });
+    for (const delivery of unknown) delivery.bytes = LARGE;
+    await arrive(SMALL);
+    await pass(5_000);
+    expect(refusedOf(unknown)).toEqual([]);
+  });
 });
 
 describe('the queue', () => {

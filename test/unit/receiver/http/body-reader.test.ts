@@ -485,6 +485,18 @@ describe("the sender's pace", () => {
     expect(sending.body.sufficiency()).toBe(Number.POSITIVE_INFINITY);
   });
 
+  it('is low when a small body trickles in', async () => {
+    const sending = read({ declaredLength: 2_000 });
+    const next = sending.pieces.next();
+    for (let second = 0; second < 4; second += 1) {
+      await send(sending.request, 'x');
+      await pass(1_000);
+    }
+    expect(sending.body.sufficiency()).toBeLessThan(0.1);
+    sending.request.finish();
+    await next;
+  });
+
   it('does not suffer from waits of the receiver, before the first read and after each', async () => {
     const sending = read({ declaredLength: 300 * KIB });
     await pass(60_000);

@@ -13,7 +13,8 @@ import { FairBudget } from './fair-budget.js';
  * - **Reserves.** Each share sets bytes aside for the head of its queue: the most that a delivery needs before it can
  *   flush its memory to the store (a part, or a small body). So the head always progresses, and deadlock is impossible.
  *   Callers contribute: before they wait they flush what they can (`archive/archive.ts`).
- * - **Fill rate.** While others wait, a delivery that fills its memory too slowly to flush it within 30 s is refused.
+ * - **Fill rate.** Once deliveries have waited for a second, slow ones are refused until what the others wait for is free: those that
+ *   are silent for 3 s, or fill their memory too slowly to flush it in time (30 s for a part, 10 s for a small body).
  * - **First byte.** A wait for the first byte of memory ends after `firstByteTimeout`.
  *
  * `test/unit/memory/byte-budget.test.ts` proves each rule.

@@ -88,12 +88,15 @@ export class FairBudget implements LeaseOwner {
         new RangeError(`a single take of ${bytes} bytes exceeds the reserve of ${this.#reserve[share]}`),
       );
     }
+    // Until it is served the receiver takes its time.
+    lease.fillRate.received(0);
     return new Promise((resolve, reject) => {
       this.#queue[share].add({ lease, bytes, since: this.#now(), resolve, reject });
       this.#serve();
       if (this.waiters === 0) return;
       this.#releaseDiscardables();
-      this.#timer ??= setInterval(() => this.checkWaiters(), CHECK_EVERY).unref();
+      // After a pause of the process, what has arrived meanwhile is read first.
+      this.#timer ??= setInterval(() => setImmediate(() => this.checkWaiters()), CHECK_EVERY).unref();
     });
   }
 
@@ -135,9 +138,7 @@ export class FairBudget implements LeaseOwner {
     }
     this.#serve();
     this.#releaseDiscardables();
-    for (const share of SHARES) {
-      if (instant - this.#queue[share].since >= BEFORE_REFUSING) this.#refuseSlowest(share);
-    }
+    for (const share of SHARES) this.#refuseSlowest(share, instant);
     if (this.waiters > 0 || this.#timer === null) return;
     clearInterval(this.#timer);
     this.#timer = null;
@@ -241,25 +242,29 @@ export class FairBudget implements LeaseOwner {
   }
 
   /**
-   * Refuses the slowest holders, as many as the head of the queue needs, earlier refusals included. Of equally slow ones
-   * the youngest are refused, so that the others can finish.
+   * Refuses the slowest deliveries, until what the others wait for is free. Earlier refusals count, and a refused delivery that
+   * waits needs nothing any more. Of equally slow ones the youngest are refused, so that the others can finish.
    */
-  #refuseSlowest(share: Share): void {
-    const { head } = this.#queue[share];
-    if (head === undefined) return;
-    let missing = head.bytes - this.#roomFor(share, head.lease);
-    const holders = this.#leases.members().map((lease) => ({ lease, use: this.#useOf(lease, share) }));
-    for (const { lease, use } of holders) if (lease.refusal !== null) missing -= use;
-    const slow = holders
-      .filter(({ lease, use }) => use > 0 && lease.refusal === null)
-      .map(({ lease, use }) => {
-        return { lease, use, age: lease.age, sufficiency: this.#sufficiency(lease, share) };
-      })
+  #refuseSlowest(share: Share, instant: number): void {
+    const wanted = new Map<Lease, number>();
+    for (const { lease, bytes, since } of this.#queue[share].all())
+      if (instant - since >= BEFORE_REFUSING) wanted.set(lease, bytes);
+    const [oldest] = wanted.keys();
+    if (oldest === undefined) return;
+    let missing = -this.#roomFor(share, oldest);
+    for (const bytes of wanted.values()) missing += bytes;
+    const leases = this.#leases.members().map((lease) => {
+      return { lease, age: lease.age, use: this.#useOf(lease, share), wants: wanted.get(lease) ?? 0 };
+    });
+    for (const { lease, use } of leases) if (lease.refusal !== null) missing -= use;
+    const slow = leases
+      .filter(({ lease, use, wants }) => use + wants > 0 && lease.refusal === null)
+      .map((one) => ({ ...one, sufficiency: this.#sufficiency(one.lease, share) }))
       .filter(({ sufficiency }) => sufficiency < 1)
       .sort(slowestFirst);
-    for (const { lease, use } of slow) {
+    for (const { lease, use, wants } of slow) {
       if (missing <= 0) return;
-      missing -= use;
+      missing -= use + wants;
       this.#refuse(lease);
     }
   }

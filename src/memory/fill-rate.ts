@@ -1,14 +1,27 @@
-/** While others wait, memory must be filled and flushed within this time, in milliseconds. */
-export const FLUSH_WITHIN = 30_000;
+/** While others wait, a part must arrive within this time, so that its memory is flushed; in milliseconds. */
+export const PART_WITHIN = 30_000;
+
+/** The same for a small body, or the small rest of a large one: others wait no longer than that for their first byte. */
+export const SMALL_WITHIN = 10_000;
 
 /** A sender is not judged by less than this much of its time, in milliseconds. */
 const GRACE = 2_000;
+
+/** Milliseconds of silence after which a sender counts as the slowest. */
+const SILENCE = 3_000;
 
 /** Memory is taken ahead for what a sender will send within this time, in milliseconds. */
 const LOOK_AHEAD = 2_000;
 
 /** Added to the measured time, so that an initial burst does not count as the sender's rate. */
 const BURST = 100;
+
+/**
+ * A sender that the receiver holds up fills the buffers of its connection. So this many bytes, or the rest of the body, arrive within
+ * `SOON` milliseconds after the receiver's wait. Otherwise the sender had sent no more, and the wait was its own time.
+ */
+const BUFFERED = 64 * 1024;
+const SOON = 250;
 
 export interface FillSteps {
   /** Bytes after which memory is flushed to the store. */
@@ -19,7 +32,8 @@ export interface FillSteps {
 
 /**
  * The rate at which a delivery fills its memory. Only the sender's own time counts, from when the receiver is ready for
- * more until more arrives: a delivery that waits for memory or for the store does not make its sender slow.
+ * more until more arrives: a wait for memory or for the store does not make a sender slow. Nor does it make a slow sender
+ * fast, although what it sent meanwhile arrives in no time.
  */
 export class FillRate {
   /** Bytes of items received so far. */
@@ -27,39 +41,51 @@ export class FillRate {
   readonly #now: () => number;
   readonly #steps: FillSteps;
   readonly #expected: number | null;
-  readonly #within: number;
   /** What had arrived, and how long the sender had taken, at the last flush. */
   #flushedAt = { arrived: 0, spent: 0 };
   #spent = 0;
   #since: number | null;
+  /** When the receiver began to take its time. */
+  #pausedAt = 0;
+  /** Milliseconds that the receiver took, which may turn out to be the sender's; and what followed. */
+  #paused = 0;
+  #bytesAfter = 0;
+  #spentAfter = 0;
   #complete = false;
   /** From a flush until the receiver is ready for more: it may have to wait for the store first. */
   #isFlushing = false;
 
-  /**
-   * @param expected bytes of the whole delivery; null when unknown
-   * @param within milliseconds in which a part must arrive
-   */
-  constructor(now: () => number, steps: FillSteps, expected: number | null, within = FLUSH_WITHIN) {
+  /** @param expected bytes of the whole delivery; null when unknown */
+  constructor(now: () => number, steps: FillSteps, expected: number | null) {
     this.#now = now;
     this.#steps = steps;
     this.#expected = expected;
-    this.#within = within;
     this.#since = now();
   }
 
   /** Bytes arrived; from here on the receiver takes its time. */
   received(bytes: number): void {
     this.arrived += bytes;
+    this.#bytesAfter += bytes;
     if (this.#since === null) return;
-    this.#spent += this.#now() - this.#since;
+    this.#pausedAt = this.#now();
+    const spent = this.#pausedAt - this.#since;
     this.#since = null;
+    this.#spentAfter += spent;
+    this.#spent += spent + this.#ownPause();
+    if (this.#bytesAfter >= BUFFERED || this.#spentAfter > SOON) this.#paused = 0;
   }
 
   /** The receiver is ready for more; from here on the sender takes its time. */
   awaitSender(): void {
-    this.#since ??= this.#now();
     this.#isFlushing = false;
+    if (this.#since !== null) return;
+    this.#since = this.#now();
+    if (this.#paused === 0) {
+      this.#bytesAfter = 0;
+      this.#spentAfter = 0;
+    }
+    this.#paused += this.#since - this.#pausedAt;
   }
 
   /** What has arrived so far is on its way to the store. */
@@ -99,17 +125,25 @@ export class FillRate {
     return Math.min(this.#missing(this.gathered), rate * LOOK_AHEAD);
   }
 
-  /** The sender's rate as a fraction of the lowest at which its memory is flushed in time; below 1 it is too slow. */
+  /** The sender's rate as a fraction of the lowest at which its memory is flushed in time; below 1 it is too slow, 0 silent. */
   sufficiency(): number {
     if (this.#complete) return Number.POSITIVE_INFINITY;
-    const spent = this.#spent + this.#idle() - this.#flushedAt.spent;
+    if (this.#idle() >= SILENCE) return 0;
+    const spent = this.#spent + this.#idle() + this.#ownPause(this.#idle()) - this.#flushedAt.spent;
     if (spent < GRACE) return Number.POSITIVE_INFINITY;
     const came = this.gathered;
-    return (came * this.#within) / (spent * Math.max(1, came + this.#missing(came)));
+    const whole = Math.max(1, came + this.#missing(came));
+    const within = whole <= this.#steps.smallBody ? SMALL_WITHIN : PART_WITHIN;
+    return (came * within) / (spent * whole);
   }
 
   #idle(): number {
     return this.#since === null ? 0 : this.#now() - this.#since;
+  }
+
+  /** What the receiver took, where it turned out to be the sender's time. */
+  #ownPause(idle = 0): number {
+    return this.#spentAfter + idle > SOON ? this.#paused : 0;
   }
 
   /** Bytes that must arrive before the next flush. A body larger than declared has no known end. */

@@ -52,23 +52,34 @@ async function beginSlow(jobId: string, length: number, first: number): Promise<
   const client = await open();
   slow.push(client);
   await client.send(head(jobId, length));
-  await client.send(Buffer.alloc(first, 'x'));
+  // Valid so far, so that it is kept.
+  await client.send(`{"text":"${'x'.repeat(first - 9)}`);
   return client;
 }
 
-/** Above `limits.minBytesPerSecond`. */
-async function uploadSlowly(jobId: string): Promise<void> {
-  const client = await beginSlow(jobId, LARGE, 400);
-  void (async () => {
-    while (!isOver && !client.socket.destroyed) {
-      await client.send(Buffer.alloc(400, 'x'));
-      await sleep(200);
-    }
-  })();
+/** Bytes per second; the default is above `limits.minBytesPerSecond`. */
+interface Upload {
+  readonly length?: number;
+  readonly rate?: number;
 }
 
-async function uploads(count: number): Promise<void> {
-  await Promise.all(Array.from({ length: count }, (_, n) => uploadSlowly(`upload${n}`)));
+/** Sends again when it is refused. */
+async function uploadSlowly(jobId: string, { length = LARGE, rate = 2_000 }: Upload): Promise<void> {
+  const step = rate / 5;
+  const client = await beginSlow(jobId, length, step);
+  const sending = (async () => {
+    for (let sent = step; sent < length - step && !client.socket.destroyed; sent += step) {
+      await sleep(200);
+      if (isOver) return;
+      await client.send(Buffer.alloc(step, 'x'));
+    }
+    await uploadSlowly(jobId, { length, rate });
+  })();
+  sending.catch(() => undefined);
+}
+
+async function uploads(count: number, upload: Upload = {}): Promise<void> {
+  await Promise.all(Array.from({ length: count }, (_, n) => uploadSlowly(`upload${n}`, upload)));
 }
 
 async function stopHalfWay(count: number, length: number): Promise<void> {
@@ -117,9 +128,9 @@ function answersOfSlow(): RawAnswer[] {
   return answers;
 }
 
-async function activeDeliveries(): Promise<number> {
+async function gauge(name: string): Promise<number> {
   const metrics = await (await fetch(`${service.adminUrl}/metrics`)).text();
-  return Number(/^transcript_receiver_deliveries_in_flight (\d+)/m.exec(metrics)?.[1] ?? Number.NaN);
+  return Number(new RegExp(`^transcript_receiver_${name} (\\d+)`, 'm').exec(metrics)?.[1] ?? Number.NaN);
 }
 
 describe('beside senders that hold every slot', () => {
@@ -144,7 +155,7 @@ describe('beside senders that hold every slot', () => {
     }
     isOver = true;
     for (const client of slow) client.close();
-    await until(async () => (await activeDeliveries()) === 0);
+    await until(async () => (await gauge('deliveries_in_flight')) === 0);
   });
 });
 
@@ -154,8 +165,13 @@ it('holds for the defaults: 256 slow uploads, 300 bodies that stop half-way, thr
   await expectTranscripts();
 });
 
-it('holds for memory, too: bodies of 1 MiB that stop half-way, more than the budget holds', async () => {
-  await start({});
-  await stopHalfWay(220, 1024 * 1024);
+it.each([
+  ['64MiB', 'bodies of 1 MiB that stop half-way', () => stopHalfWay(220, 1024 * 1024)],
+  ['24MiB', 'small bodies at 20 KB/s', () => uploads(200, { length: 900_000, rate: 20_000 })],
+  ['24MiB', 'large bodies at 2 KB/s', () => uploads(180)],
+])('holds for memory, too: more than %s, by %s', async (memoryBudget, _strain, strain) => {
+  await start({ memoryBudget });
+  await strain();
+  await until(async () => (await gauge('memory_budget_waiters')) > 0);
   await expectTranscripts();
 });

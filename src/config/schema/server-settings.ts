@@ -60,7 +60,7 @@ export const limits = section('Limits of one replica.', {
   maxBudgetWaiters: setting(
     types.count(1, 100_000),
     'number',
-    64,
+    256,
     'Deliveries that may wait for buffers before new ones are answered 503; bodies up to 1 MiB and larger ones are counted separately.',
   ),
   idleTimeout: setting(types.duration(100), 'duration', '30s', 'Longest silence within a body.'),

@@ -41,12 +41,6 @@ const MAX_PIECES = 32;
 /** A sender's pace is measured over this many bytes at a time; over fewer at the end of its body. */
 const JUDGED = { part: 1024 * 1024, smallBody: 1024 * 1024 };
 
-/** Milliseconds in which they must arrive while others wait to be received. */
-const JUDGED_WITHIN = 10_000;
-
-/** Milliseconds of silence after which a sender counts as the slowest while others wait to be received. */
-const SILENCE = 3_000;
-
 /**
  * Reads request bodies with time-outs. All bodies are checked a few times a second, instead of a timer per chunk. Only time
  * spent waiting for the sender counts: back-pressure of the receiver does not make its sender slow.
@@ -112,7 +106,7 @@ class Body implements RequestBody, ShortLivedMember, AsyncIterator<Buffer, undef
     this.#all = all;
     this.#now = now;
     this.#onStart = onStart;
-    this.#rate = new FillRate(now, JUDGED, declaredLength, JUDGED_WITHIN);
+    this.#rate = new FillRate(now, JUDGED, declaredLength);
     // Until the first read the receiver takes its time.
     this.#rate.received(0);
     this.#inOnePiece = declaredLength !== null && declaredLength <= SMALL_BODY;
@@ -123,8 +117,7 @@ class Body implements RequestBody, ShortLivedMember, AsyncIterator<Buffer, undef
   }
 
   sufficiency(): number {
-    const isSilent = this.#pending !== null && this.#now() - this.#waitingSince >= SILENCE;
-    return isSilent ? 0 : this.#rate.sufficiency();
+    return this.#rate.sufficiency();
   }
 
   [Symbol.asyncIterator](): AsyncIterator<Buffer, undefined> {

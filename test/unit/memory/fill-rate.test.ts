@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { FillRate, FLUSH_WITHIN } from '../../../src/memory/fill-rate.js';
+import { FillRate, PART_WITHIN, SMALL_WITHIN } from '../../../src/memory/fill-rate.js';
 
 const MIB = 1024 * 1024;
 const STEPS = { part: 8 * MIB, smallBody: MIB };
@@ -18,13 +18,14 @@ const secondsFor = (bytes: number, bytesPerSecond: number) => bytes / bytesPerSe
 
 describe('the rate of a delivery', () => {
   it.each([
-    ['of unknown size that is small has to complete a small body', null, MIB / 2, MIB],
-    ['of unknown size that is large has to complete a part', null, 2 * MIB, 8 * MIB],
-    ['of known size has to complete its body', 4 * MIB, MIB, 4 * MIB],
-    ['of known size beyond a part has to complete the part', 100 * MIB, MIB, 8 * MIB],
-    ['that exceeds what was announced has no known end', MIB, 2 * MIB, 8 * MIB],
-  ])('%s within 30 s', (_, expected, bytes, whole) => {
-    const justFast = secondsFor(bytes, whole / (FLUSH_WITHIN / 1000));
+    ['of unknown size that is small has to complete a small body', null, MIB / 2, MIB, SMALL_WITHIN],
+    ['of known size that is small has to complete its body', MIB / 2, MIB / 4, MIB / 2, SMALL_WITHIN],
+    ['of unknown size that is large has to complete a part', null, 2 * MIB, 8 * MIB, PART_WITHIN],
+    ['of known size has to complete its body', 4 * MIB, MIB, 4 * MIB, PART_WITHIN],
+    ['of known size beyond a part has to complete the part', 100 * MIB, MIB, 8 * MIB, PART_WITHIN],
+    ['that exceeds what was announced has no known end', MIB, 2 * MIB, 8 * MIB, PART_WITHIN],
+  ])('%s in time', (_, expected, bytes, whole, within) => {
+    const justFast = secondsFor(bytes, whole / (within / 1000));
     expect(rateOf({ expected, bytes, seconds: justFast }).rate.sufficiency()).toBeCloseTo(1, 6);
     expect(rateOf({ expected, bytes, seconds: 2 * justFast }).rate.sufficiency()).toBeCloseTo(0.5, 6);
   });
@@ -37,17 +38,47 @@ describe('the rate of a delivery', () => {
     expect(rate.sufficiency()).toBe(0);
   });
 
-  it('counts the time of the sender alone', () => {
+  it('is none after three seconds of silence', () => {
+    const { rate, clock } = rateOf({ expected: 8 * MIB, bytes: 8 * MIB - 1, seconds: 3 });
+    rate.awaitSender();
+    clock.time += 2999;
+    expect(rate.sufficiency()).toBeGreaterThan(1);
+    clock.time += 1;
+    expect(rate.sufficiency()).toBe(0);
+  });
+
+  it.each([
+    ['in one piece', 1, 0],
+    ['in pieces', 16, 10],
+  ])('excludes a wait of the receiver after which 64 KiB arrive at once: %s', (_, pieces, gap) => {
     const { rate, clock } = rateOf({ expected: 8 * MIB, bytes: MIB, seconds: 3 });
     const before = rate.sufficiency();
     clock.time += 60_000;
     expect(rate.sufficiency()).toBe(before);
+    for (let piece = 0; piece < pieces; piece += 1) {
+      rate.awaitSender();
+      clock.time += gap;
+      rate.received((64 * 1024) / pieces);
+    }
     rate.awaitSender();
-    clock.time += 3000;
-    expect(rate.sufficiency()).toBeCloseTo(before / 2, 6);
+    clock.time += 2000;
+    const spent = 5000 + pieces * gap;
+    expect(rate.sufficiency()).toBeCloseTo(((17 / 16 / 8) * PART_WITHIN) / spent, 6);
+  });
+
+  it('counts a wait of the receiver as time of the sender when it had sent less meanwhile', () => {
+    const { rate, clock } = rateOf({ expected: 8 * MIB, bytes: MIB, seconds: 3 });
+    const half = 32 * 1024;
+    clock.time += 10_000;
     rate.awaitSender();
-    rate.received(0);
-    expect(rate.sufficiency()).toBeCloseTo(before / 2, 6);
+    rate.received(half);
+    expect(rate.sufficiency()).toBeGreaterThan(1);
+    clock.time += 7_000;
+    rate.awaitSender();
+    clock.time += 251;
+    expect(rate.sufficiency()).toBeCloseTo((((MIB + half) / (8 * MIB)) * PART_WITHIN) / 20_251, 6);
+    rate.received(half - 1);
+    expect(rate.sufficiency()).toBeCloseTo((((MIB + 2 * half - 1) / (8 * MIB)) * PART_WITHIN) / 20_251, 6);
   });
 
   it('begins anew when memory was handed on', () => {
@@ -58,7 +89,7 @@ describe('the rate of a delivery', () => {
     rate.awaitSender();
     clock.time += 3000;
     rate.received(MIB);
-    expect(rate.sufficiency()).toBeCloseTo(FLUSH_WITHIN / 3000 / 8, 6);
+    expect(rate.sufficiency()).toBeCloseTo(PART_WITHIN / 3000 / 8, 6);
   });
 
   it('is sufficient once all has come', () => {

@@ -15,7 +15,7 @@ import { type Answer, send, sendSlowly } from './send.js';
 export interface Strain {
   /** Many large bodies at the same moment, more than the budget holds. */
   burst(random: Random): Promise<void>;
-  /** Uploads by the dozen at some tens of kilobytes a second, or a handful at the slowest rate there may be. */
+  /** Uploads by the dozen at some tens of kilobytes a second, a handful at the lowest rate, or more than there are slots. */
   slowSenders(random: Random): Promise<void>;
   /** Bodies cut into chunks of one byte. */
   tinyChunks(random: Random): Promise<void>;
@@ -49,11 +49,27 @@ const LONGEST_PAUSE_MS = 8_000;
 /** Milliseconds that a burst lasts at most; the rest of it is brought across beside what comes next. */
 const BURST_MS = 15_000;
 const TRANSCRIPT_BYTES = 108_000;
+/** The last takes every slot of a replica, and as many senders wait; media for all of them would fill this process. */
+const SLOW_SENDERS: readonly [SlowSenders, ...SlowSenders[]] = [
+  { count: 12, rate: 50_000, kind: 'media' },
+  { count: 8, rate: 1_200, kind: 'media' },
+  { count: 40, rate: 20_000, kind: 'media' },
+  { count: 256, rate: 2_000, kind: 'transcript' },
+];
+/** Milliseconds within which slow senders begin. */
+const SLOW_START_MS = 800;
 /** Beyond the connections that a replica has for its store. */
 const DOWNLOADS = 70;
 const STALLED_IMPORTS = 8;
 /** Bytes that are sent in chunks of one byte. */
 const CRUMBS = 250_000;
+
+interface SlowSenders {
+  readonly count: number;
+  /** Bytes per second. */
+  readonly rate: number;
+  readonly kind: 'media' | 'transcript';
+}
 
 /** What a transcript is sent beside. */
 interface Strained {
@@ -77,7 +93,10 @@ export function createStrain(options: StrainOptions, deliverer: Deliverer, accou
     return callback;
   }
 
-  const media = (random: Random, jobId: string): Callback => mediaCallback(random, jobId, sizes);
+  const makers = {
+    media: (random: Random, jobId: string): Callback => mediaCallback(random, jobId, sizes),
+    transcript: (random: Random, jobId: string): Callback => largeTranscript(random, jobId, TRANSCRIPT_BYTES),
+  };
 
   /** The strain lasts until every transcript has its answer, or none came in all attempts. */
   async function beside(
@@ -101,7 +120,7 @@ export function createStrain(options: StrainOptions, deliverer: Deliverer, accou
 
   /** Always to the replica that is strained; and once more, which it has to read back to answer. */
   async function transcript(strained: Strained): Promise<void> {
-    const callback = begin('beside', (random, jobId) => largeTranscript(random, jobId, TRANSCRIPT_BYTES));
+    const callback = begin('beside', makers.transcript);
     account.whole.add(callback);
     if (await isTaken(callback, strained)) {
       await isTaken(callback, { ...strained, name: `${strained.name}, again` });
@@ -123,7 +142,7 @@ export function createStrain(options: StrainOptions, deliverer: Deliverer, accou
 
   /** Whether a replica takes a transcript now. */
   async function takesOne(which: number): Promise<boolean> {
-    const callback = begin('control', (random, jobId) => largeTranscript(random, jobId, TRANSCRIPT_BYTES));
+    const callback = begin('control', makers.transcript);
     account.whole.add(callback);
     const answer = await send(addresses[which] ?? '', callback, 'none', token);
     const taken = deliverer.take(callback, answer, true);
@@ -156,23 +175,19 @@ export function createStrain(options: StrainOptions, deliverer: Deliverer, accou
 
   return {
     async burst() {
-      const callbacks = Array.from({ length: options.burst }, () => begin('burst', media));
+      const callbacks = Array.from({ length: options.burst }, () => begin('burst', makers.media));
       const brought = Promise.all(callbacks.map((callback, index) => bringAcrossLater([callback], index)));
       await Promise.race([brought, sleep(BURST_MS)]);
     },
 
     async slowSenders(random) {
       const which = random.whole(0, addresses.length - 1);
-      const [count, rate] = random.pick<readonly [number, number]>([
-        [12, 50_000],
-        [8, 1_200],
-        [40, 20_000],
-      ]);
+      const { count, rate, kind } = random.pick(SLOW_SENDERS);
       const refused: Callback[] = [];
       const slow = async (over: AbortSignal, delay: number): Promise<void> => {
         // Making all bodies at once would keep the proxies of this process from their work.
         await sleep(delay);
-        const callback = begin('slow', media);
+        const callback = begin('slow', makers[kind]);
         while (!over.aborted) {
           const { answer, whole } = await sendSlowly(addresses[which] ?? '', callback, token, rate, over);
           if (whole) account.whole.add(callback);
@@ -183,7 +198,7 @@ export function createStrain(options: StrainOptions, deliverer: Deliverer, accou
         refused.push(callback);
       };
       await beside(which, `${count} uploads at ${rate} B/s`, random.whole(2_000, 4_000), (over) =>
-        Promise.all(Array.from({ length: count }, (_, index) => slow(over, index * 20))),
+        Promise.all(Array.from({ length: count }, (_, index) => slow(over, (index * SLOW_START_MS) / count))),
       );
       bringAcrossLater(refused, which);
     },

@@ -122,7 +122,7 @@ export function createAdmin(options: AdminOptions): Admin {
     quarantine: () => quarantine.entries(CHECKS_PER_PAGE),
     lastReconcile: createReconcileReportReader(store),
     lastVerify,
-    subscribers: (scope: SourceScope) => listSubscribers({ outbox, store }, scope),
+    subscribers: (scope: SourceScope) => listSubscribers({ outbox }, scope),
     retentionWarning: options.recovery.retentionWarning,
   };
   const notices = createHealthNotices({

@@ -68,7 +68,7 @@ async function readVerdict(work: RecoveryWork): Promise<Verdict> {
     facts.read('reconcile', createReconcileReportReader(store)()),
     facts.read('verify', createVerifyReportReader(store)()),
     lastProof(store, config.store.canaryInterval, now).catch(() => undefined),
-    facts.read('subscribers', listSubscribers({ outbox, store })),
+    facts.read('subscribers', listSubscribers({ outbox })),
   ]);
   facts.noteUnread('last24h', 'credentials');
   if (Object.keys(failures.counts).length === 0) facts.noteUnread('failing');

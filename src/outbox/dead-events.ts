@@ -1,5 +1,6 @@
 import { isErased } from '../archive/erasure.js';
 import { deadEventKey, deadEventMarker, deadEventMarkers, deadEventsFolder } from '../archive/layout.js';
+import { isInScope, type SourceScope } from '../domain/rights.js';
 import type { ObjectStore, PurgedObject } from '../store/object-store.js';
 import { DOCUMENT_HEADERS, readDocument } from '../store/read-document.js';
 import { decodeIdCursor, encodeIdCursor, isUlid } from '../text/id-cursor.js';
@@ -57,25 +58,51 @@ export async function readDeadEvent(
 /** A form has at most some hundred parts; an event of them is far below this. */
 const MAX_BYTES = 4 * 1024 * 1024;
 
+/** Where a list of dead events begins, and what it holds. */
+export interface DeadEventQuery {
+  readonly limit: number;
+  readonly cursor?: string | undefined;
+  /** Events of other sources, and of none, are neither listed nor in the cursor. Default null: all. */
+  readonly scope?: SourceScope;
+}
+
+/** Events that are read at once while those of a scope are searched. */
+const READ_AT_ONCE = 100;
+
 export async function listDeadEvents(
   store: ObjectStore,
   subscriber: string,
-  { limit, cursor }: { readonly limit: number; readonly cursor?: string | undefined },
+  { limit, cursor, scope = null }: DeadEventQuery,
 ): Promise<DeadEventPage> {
   const before = cursor === undefined ? '~' : decodeIdCursor(cursor);
   const ids: string[] = [];
+  for await (const id of deadEventIds(store, subscriber)) if (id < before) ids.push(id);
+  ids.reverse();
+  const found: DeadEvent[] = [];
+  const step = scope === null ? limit + 1 : READ_AT_ONCE;
+  for (let start = 0; start < ids.length && found.length <= limit; start += step) {
+    const some = ids.slice(start, start + step);
+    const events = await Promise.all(some.map((id) => readDeadEvent(store, subscriber, id)));
+    for (const dead of events) if (dead && isInScope(scope, dead.event.data.source)) found.push(dead);
+  }
+  const deadEvents = found.slice(0, limit);
+  const last = deadEvents.at(-1);
+  return {
+    deadEvents,
+    nextCursor: found.length > limit && last !== undefined ? encodeIdCursor(last.event.id) : null,
+  };
+}
+
+/** Oldest first. */
+export async function* deadEventIds(
+  store: Pick<ObjectStore, 'list'>,
+  subscriber: string,
+): AsyncGenerator<string> {
   const folder = deadEventsFolder(subscriber);
   for await (const { key } of store.list(folder)) {
     const id = key.slice(folder.length, -'.json'.length);
-    if (isUlid(id) && id < before) ids.push(id);
+    if (isUlid(id)) yield id;
   }
-  const shown = ids.slice(-limit).reverse();
-  const events = await Promise.all(shown.map((id) => readDeadEvent(store, subscriber, id)));
-  const last = shown.at(-1);
-  return {
-    deadEvents: events.filter((event) => event !== null),
-    nextCursor: ids.length > shown.length && last !== undefined ? encodeIdCursor(last) : null,
-  };
 }
 
 /**

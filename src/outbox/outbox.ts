@@ -1,8 +1,16 @@
 import { Problem } from '../domain/problem.js';
+import type { SourceScope } from '../domain/rights.js';
 import type { ReceiverEvent } from '../events/receiver-event.js';
 import type { ObjectStore } from '../store/object-store.js';
 import type { Attempt, DeadEvent } from './dead-event.js';
-import { type DeadEventPage, listDeadEvents, readDeadEvent, removeDeadEvent } from './dead-events.js';
+import { createDeadEventCounter } from './dead-event-counter.js';
+import {
+  type DeadEventPage,
+  type DeadEventQuery,
+  listDeadEvents,
+  readDeadEvent,
+  removeDeadEvent,
+} from './dead-events.js';
 import type { OutboxObserver } from './outbox-observer.js';
 import { createOutboxStore } from './outbox-store.js';
 import type { SubscriberRunOptions } from './run-subscriber.js';
@@ -30,10 +38,9 @@ export interface Outbox {
   /** How far each configured subscriber is. */
   statuses(): Promise<SubscriberStatus[]>;
   /** Newest first. */
-  deadEvents(
-    subscriber: string,
-    page: { readonly limit: number; readonly cursor?: string | undefined },
-  ): Promise<DeadEventPage>;
+  deadEvents(subscriber: string, query: DeadEventQuery): Promise<DeadEventPage>;
+  /** Dead events that belong to sources of the scope, at most 1,000. */
+  countDeadEvents(subscriber: string, scope: SourceScope): Promise<number>;
   deadEvent(subscriber: string, eventId: string): Promise<DeadEvent | null>;
   /**
    * Makes one request with the event, within the bounds of the subscriber. Once it is delivered, the dead event of its id is
@@ -63,6 +70,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
   const { times = OUTBOX_TIMES, clock = Date.now } = options;
   const endpoints = new Map<string, Endpoint>();
   const watches = new Map<string, SubscriberWatch>();
+  const counter = createDeadEventCounter(store);
 
   function endpointOf(name: string): Endpoint {
     const subscriber = Object.hasOwn(subscribers, name) ? subscribers[name] : undefined;
@@ -79,7 +87,8 @@ export function createOutbox(options: OutboxOptions): Outbox {
           subscriberStatus(name, subscriber, await createOutboxStore(store, name).read()),
         ),
       ),
-    deadEvents: (subscriber, page) => listDeadEvents(store, subscriber, page),
+    deadEvents: (subscriber, query) => listDeadEvents(store, subscriber, query),
+    countDeadEvents: counter.count,
     deadEvent: (subscriber, eventId) => readDeadEvent(store, subscriber, eventId),
     async send(subscriber, event, signal) {
       const { retryAfterMs: _, ...attempt } = await endpointOf(subscriber).send(event, signal);

@@ -1,5 +1,5 @@
 import { Problem } from '../domain/problem.js';
-import { areInScope, isInScope } from '../domain/rights.js';
+import { areInScope } from '../domain/rights.js';
 import type { JobEvent } from '../events/receiver-event.js';
 import { linesOf } from '../ledger-view/ledger-row.js';
 import { isWanted, jobEventOf } from '../outbox/job-event.js';
@@ -81,7 +81,11 @@ async function* deadEvents(
 ): AsyncGenerator<JobEvent> {
   let cursor: string | undefined;
   do {
-    const page = await outbox.deadEvents(subscriber, { limit: DEAD_AT_ONCE, cursor });
+    const page = await outbox.deadEvents(subscriber, {
+      limit: DEAD_AT_ONCE,
+      cursor,
+      scope: scopeOf(selector),
+    });
     for (const { event } of page.deadEvents) if (selects(selector, event)) yield event;
     cursor = page.nextCursor ?? undefined;
   } while (cursor !== undefined);
@@ -97,7 +101,6 @@ function selects(selector: ReplaySelector, { time, data }: JobEvent): boolean {
     (source === undefined || data.source === source) &&
     (region === undefined || data.region === region) &&
     (status === undefined || data.status === status) &&
-    (outcome === undefined || data.outcome === outcome) &&
-    isInScope(scopeOf(selector), data.source)
+    (outcome === undefined || data.outcome === outcome)
   );
 }

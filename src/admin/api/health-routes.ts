@@ -1,5 +1,4 @@
 import type { SourceScope } from '../../domain/rights.js';
-import { areInScope } from '../../domain/rights.js';
 import { type FilterNames, namesInScope } from '../../ledger-view/filter-names.js';
 import type { FreshView } from '../../ledger-view/fresh-view.js';
 import type { LedgerView } from '../../ledger-view/ledger-view.js';
@@ -7,6 +6,7 @@ import { instant, whole } from '../../text/read-input.js';
 import { type HealthParts, readHealth } from '../health/read-health.js';
 import { type AdminRoute, adminRoute, ok } from './admin-route.js';
 import { healthSchema, namesSchema, summarySchema } from './answers/health.js';
+import type { Subscriber } from './answers/subscribers.js';
 
 export interface HealthRouteParts extends HealthParts {
   readonly view: LedgerView;
@@ -20,11 +20,16 @@ const LISTING_CACHE_MS = 2000;
 const REPORTS_CACHE_MS = 10_000;
 
 export function healthRoutes(parts: HealthRouteParts): AdminRoute[] {
-  const allSubscribers = cachedFor(LISTING_CACHE_MS, () => parts.subscribers(null));
+  /** By scope, of which there are as many as tokens. */
+  const subscribers = new Map<string, () => Promise<readonly Subscriber[]>>();
   const health = {
     ...parts,
-    subscribers: async (scope: SourceScope) =>
-      (await allSubscribers()).filter(({ sources }) => areInScope(scope, sources)),
+    subscribers(scope: SourceScope) {
+      const key = JSON.stringify(scope && [...scope].sort());
+      const read = subscribers.get(key) ?? cachedFor(LISTING_CACHE_MS, () => parts.subscribers(scope));
+      subscribers.set(key, read);
+      return read();
+    },
     quarantine: cachedFor(LISTING_CACHE_MS, parts.quarantine),
     lastReconcile: cachedFor(REPORTS_CACHE_MS, parts.lastReconcile),
     lastVerify: cachedFor(REPORTS_CACHE_MS, parts.lastVerify),

@@ -45,7 +45,7 @@ export function subscribersRoutes({ outbox, subscribers }: SubscribersRouteParts
       problems: ['not-found'],
       async handle({ params: { id: name = '' }, query, access: { scope } }) {
         await rejectUnknown(name, scope);
-        const { deadEvents, nextCursor } = await outbox.deadEvents(name, query);
+        const { deadEvents, nextCursor } = await outbox.deadEvents(name, { ...query, scope });
         return ok({ deadEvents: deadEvents.map(shownEvent), nextCursor });
       },
     }),

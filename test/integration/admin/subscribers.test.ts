@@ -44,12 +44,12 @@ beforeEach(() => {
   answer = 200;
 });
 
-async function keepDead(name: string, jobId: string, source = 'default'): Promise<JobEvent> {
+async function keepDead(name: string, jobId: string, source: string | null = 'default'): Promise<JobEvent> {
   const event: JobEvent = {
     specversion: '1.0',
     id: newDeliveryId(),
     type: 'transcript-receiver.job.stored.v1',
-    source: `/callbacks/${source}`,
+    source: source === null ? '/callbacks' : `/callbacks/${source}`,
     subject: jobId,
     time: new Date().toISOString(),
     datacontenttype: 'application/json',
@@ -151,6 +151,55 @@ describe('GET subscribers', () => {
     const selector = { kind: 'notify', subscriber: 'crm', dead: true };
     const preview = await scoped.post('/replays').send({ selector, dryRun: true });
     expect(preview.body.detail).toBe('subscriber: "crm" is not known; known are others.');
+  });
+});
+
+describe('a token of some sources', () => {
+  // Such events lie there once the sources of a subscriber were changed, and from versions whose erasures had no source.
+  it('counts, lists, pages and sends only the dead events of its sources', async () => {
+    const scoped = adminApi(service, 'only-of-the-source-other');
+    const known = async () => {
+      const [one] = (await scoped.get('/subscribers')).body.subscribers;
+      const { troubles } = (await scoped.get('/health')).body.verdict;
+      return [one.dead, troubles.find(({ topic }: { topic: string }) => topic === 'subscribers')?.text];
+    };
+    await run({ subscriber: 'others', dead: true });
+    const foreign = [await keepDead('others', 'foreign-1'), await keepDead('others', 'no-source-1', null)];
+    expect(await known()).toEqual([0, undefined]);
+    expect((await scoped.get('/subscribers/others/dead')).body).toEqual({ deadEvents: [], nextCursor: null });
+
+    const own: JobEvent[] = [];
+    for (const n of [1, 2, 3]) {
+      own.push(await keepDead('others', `own-${n}`, 'other'));
+      foreign.push(await keepDead('others', `foreign-${n + 1}`));
+    }
+    // An answer of the health is kept for a moment.
+    await until(async () => (await known())[1] !== undefined);
+    expect(await known()).toEqual([3, '3 events for others could not be sent and wait for a replay.']);
+    const pages: string[][] = [];
+    const cursors: string[] = [];
+    let cursor: string | null = '';
+    while (cursor !== null) {
+      const query: string = cursor === '' ? '' : `&cursor=${cursor}`;
+      const { body } = await scoped.get(`/subscribers/others/dead?limit=2${query}`);
+      pages.push(body.deadEvents.map(({ event }: { event: JobEvent }) => event.subject));
+      cursor = body.nextCursor;
+      if (cursor !== null) cursors.push(Buffer.from(cursor, 'base64url').toString());
+    }
+    expect(pages).toEqual([['own-3', 'own-2'], ['own-1']]);
+    expect(cursors).toEqual([own[1]?.id]);
+
+    const start = subscriber.requests.length;
+    const selector = { kind: 'notify', subscriber: 'others', dead: true };
+    const { body } = await scoped.post('/replays').send({ selector });
+    await until(async () => (await scoped.get(`/replays/${body.replayId}`)).body.state === 'done');
+    expect(new Set(eventsSince(start).map(({ id }) => id))).toEqual(new Set(own.map(({ id }) => id)));
+    await until(async () => (await known())[1] === undefined);
+    expect((await known())[0]).toBe(0);
+    const left = (await api.get('/subscribers/others/dead')).body.deadEvents;
+    expect(left.map(({ event }: { event: JobEvent }) => event.id)).toEqual(
+      foreign.map(({ id }) => id).reverse(),
+    );
   });
 });
 

@@ -6,8 +6,8 @@ process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED = 'true';
 process.env.NO_DEPRECATION = 'router';
 
 const DEFAULT = ['test/unit', 'test/contract', 'test/integration', 'test/acceptance'];
-/** They need a server, a browser or Debian packages. */
-const ONE_BY_ONE = ['test/s3', 'test/browser', 'test/platform'];
+/** They need a server, a browser, Debian packages, or a machine for themselves. */
+const ONE_BY_ONE = ['test/strain', 'test/s3', 'test/browser', 'test/platform'];
 
 /** A path on the command line picks its folder: `npm test -- test/s3/probe.test.ts`. */
 const named = [...DEFAULT, 'test/model', ...ONE_BY_ONE].filter((folder) =>
@@ -33,6 +33,8 @@ export default {
     ],
   },
   transformIgnorePatterns: [`/node_modules/(?!(${ES_MODULES.join('|')})/)`],
+  // What a file leaves behind ends with its worker; looking for it after each file took a twentieth of the suite's CPU.
+  testEnvironmentOptions: { globalsCleanup: 'off' },
   // Reached only by a test that hangs: a busy machine takes several times as long as a quiet one.
   testTimeout: 90_000,
 };

@@ -18,6 +18,7 @@ import {
 import { createReceiver, type ReceiverObserver } from '../../../src/receiver/receive.js';
 import { StoreError } from '../../../src/store/object-store.js';
 import { type BeforeCall, createMemoryStore } from '../../support/store/memory-store.js';
+import { until } from '../../support/until.js';
 
 /*
  * The story of receiving without its transport: what each way of a callback leaves in the store and in memory, and what
@@ -275,16 +276,22 @@ describe('a callback that is refused', () => {
 });
 
 describe('the line of a refusal', () => {
+  const NOT_ASKED = (_error?: Error): void => {};
+
   /** A ledger that does not write until it may. */
   function stuckLedger(more: BeforeCall = () => undefined) {
-    let write = (_error?: Error): void => {};
+    let write = NOT_ASKED;
     const at = receiverOver((operation, key) => {
       if (operation !== 'create' || !key.startsWith('ledger/')) return more(operation, key);
       return new Promise((resolve, reject) => {
         write = (error) => (error ? reject(error) : resolve());
       });
     });
-    return { ...at, write: (error?: Error) => write(error) };
+    return {
+      ...at,
+      asked: () => until(() => write !== NOT_ASKED),
+      write: (error?: Error) => write(error),
+    };
   }
 
   const outcomeOf = (receiving: Promise<unknown>) => {
@@ -299,10 +306,11 @@ describe('the line of a refusal', () => {
     const at = stuckLedger();
     const more = { declaredLength: 100_001 };
     const state = outcomeOf(at.receiver.receive(requestOf({ chunks: [TRANSCRIPT], more })));
+    await at.asked();
     await settle();
     expect(state.now).toBe('waiting');
     at.write();
-    await settle();
+    await until(() => state.now !== 'waiting');
     expect(state.now).toBe('body-too-large');
   });
 
@@ -311,7 +319,7 @@ describe('the line of a refusal', () => {
       if (key.startsWith('jobs/')) throw new StoreError(operation, 'EIO');
     });
     const state = outcomeOf(at.receiver.receive(requestOf({ chunks: [TRANSCRIPT] })));
-    await settle();
+    await until(() => state.now !== 'waiting');
     expect(state.now).toBe('store-unavailable');
     at.write();
   });
@@ -320,9 +328,9 @@ describe('the line of a refusal', () => {
     const at = stuckLedger();
     const more = { declaredLength: 100_001 };
     const state = outcomeOf(at.receiver.receive(requestOf({ chunks: [TRANSCRIPT], more })));
-    await settle();
+    await at.asked();
     at.write(new StoreError('create', 'EIO'));
-    await settle();
+    await until(() => state.now !== 'waiting');
     expect(state.now).toBe('body-too-large');
     expect(at.seen.map(({ event }) => event)).toEqual(['refused', 'unrecorded']);
   });

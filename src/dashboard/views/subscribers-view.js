@@ -32,7 +32,7 @@ export function subscribersView(screen) {
       h(
         'p',
         { class: 'prose', 'data-key': 'about' },
-        'HTTP addresses that are sent signed events about jobs. Failed requests are retried for 24 hours; a final answer ends an event at once. What ended waits here.',
+        'HTTP addresses that are sent signed events about jobs. Failed requests are retried for 24 hours; 410 ends an event at once. What ended waits here.',
       ),
       subscribers.length === 0
         ? emptyPanel('No subscriber is configured.', h('p', {}, link('#/help/subscribers', 'How to add one')))

@@ -24,7 +24,7 @@ const MORE_TESTS = {
 };
 
 /** Each takes many times as long as the others together and notices little that they do not. */
-const SLOW = ['foreign-bytes', 'conflicts-at-once'];
+const SLOW = ['foreign-bytes'];
 
 const { values, positionals } = parseArgs({
   options: { sample: { type: 'string', default: '1' } },

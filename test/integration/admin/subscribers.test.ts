@@ -271,7 +271,7 @@ describe('replays of events', () => {
       subscriber.requests.slice(start).flatMap(({ url, body }) => {
         const { type, source, subject } = JSON.parse(body.toString()) as JobEvent;
         // An earlier test's erasure may be announced as late as now.
-        if (url.startsWith('/hook') !== hook || !type.includes('erased') || !subject.startsWith('erased-'))
+        if (url.startsWith('/hook') !== hook || !type.includes('erased') || !subject?.startsWith('erased-'))
           return [];
         return [`${subject} ${source.slice('/callbacks/'.length)}`];
       });

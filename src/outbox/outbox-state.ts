@@ -11,6 +11,8 @@ export interface WaitingEvent {
   readonly part: string;
   /** ISO 8601 of the ledger line. */
   readonly receivedAt: string;
+  /** Of the event; absent in states of older versions. */
+  readonly source?: string | null;
   /** Milliseconds since the epoch. */
   readonly firstTriedAt: number;
   readonly nextTryAt: number;
@@ -41,6 +43,8 @@ export interface OutboxState extends Claimed {
   /** By day, for each hour the number of compacted files that were sent; such an hour is not in `hours`. */
   readonly done: Readonly<Record<string, readonly number[]>>;
   readonly waiting: readonly WaitingEvent[];
+  /** Sources that the figures below cover. Empty: all, as when it is absent in states of older versions. */
+  readonly sources?: readonly string[];
   readonly sent: number;
   readonly retried: number;
   readonly dead: number;
@@ -55,6 +59,8 @@ export interface OutboxState extends Claimed {
 /** The largest state document that is read: twice what can be written. */
 export const MAX_STATE_BYTES = 4 * 1024 * 1024;
 
+const NO_FIGURES = { sent: 0, retried: 0, dead: 0, lastSentAt: null, lastFailure: null };
+
 /** The state of a subscriber that nobody has claimed yet. */
 export function newOutboxState(since: number, beginning: Pick<OutboxState, 'next' | 'done'>): OutboxState {
   return {
@@ -66,12 +72,28 @@ export function newOutboxState(since: number, beginning: Pick<OutboxState, 'next
     ...beginning,
     hours: {},
     waiting: [],
-    sent: 0,
-    retried: 0,
-    dead: 0,
+    ...NO_FIGURES,
     openSince: null,
-    lastSentAt: null,
-    lastFailure: null,
     oldestUnsent: null,
+  };
+}
+
+/**
+ * The state for the sources that a subscriber follows now. Events of sources that it no longer follows do not wait, and figures that
+ * cover such sources begin anew: a client of the admin port that may see the present sources must not see others in them.
+ *
+ * @param sources empty: all
+ */
+export function ofPresentSources(state: OutboxState, sources: readonly string[]): OutboxState {
+  if (sources.length === 0) return { ...state, sources };
+  const counted = state.sources ?? [];
+  const areOthersCounted = counted.length === 0 || counted.some((source) => !sources.includes(source));
+  return {
+    ...state,
+    sources,
+    waiting: state.waiting.filter(
+      ({ source }) => source === undefined || (source !== null && sources.includes(source)),
+    ),
+    ...(areOthersCounted && NO_FIGURES),
   };
 }

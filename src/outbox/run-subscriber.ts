@@ -150,7 +150,7 @@ export function runSubscriber(options: SubscriberRunOptions, claimed: OutboxStat
     const { v, claim, owner } = claimed;
     const oldest = oldestUnsent();
     return {
-      ...{ v, claim, owner, since: claimed.since },
+      ...{ v, claim, owner, since: claimed.since, sources: subscriber.sources },
       ...follower.progress(),
       ...sender.snapshot(),
       oldestUnsent: oldest === null ? null : new Date(oldest).toISOString(),

@@ -1,5 +1,5 @@
 import type { Attempt } from './dead-event.js';
-import type { OutboxState } from './outbox-state.js';
+import { type OutboxState, ofPresentSources } from './outbox-state.js';
 import { originOf, type Subscriber } from './subscriber.js';
 
 /** How far a subscriber is, for the admin port: read from the store, so that every replica gives the same answer. */
@@ -18,7 +18,7 @@ export interface SubscriberStatus {
   readonly oldestUnsent: string | null;
   /** Events that failed and will be tried again. */
   readonly waiting: number;
-  /** Since `since`. */
+  /** Since `since`, or since the subscriber last ceased to follow a source. */
   readonly sent: number;
   readonly retried: number;
   /** Events that ended as dead since `since`; those that lie in the store are listed by `deadEvents`. */
@@ -33,12 +33,13 @@ export interface SubscriberStatus {
   readonly lastFailure: Attempt | null;
 }
 
-/** @param state null before the first replica began */
+/** @param saved null before the first replica began */
 export function subscriberStatus(
   name: string,
   subscriber: Subscriber,
-  state: OutboxState | null,
+  saved: OutboxState | null,
 ): SubscriberStatus {
+  const state = saved && ofPresentSources(saved, subscriber.sources);
   const openSince = state?.openSince ?? null;
   return {
     name,

@@ -3,7 +3,7 @@ import { createLeaseWatch, LEASE } from '../store/lease-watch.js';
 import { takeOver } from '../store/take-over.js';
 import { beginningOf } from './follow/beginning-of.js';
 import type { OutboxObserver } from './outbox-observer.js';
-import { newOutboxState, type OutboxState } from './outbox-state.js';
+import { newOutboxState, type OutboxState, ofPresentSources } from './outbox-state.js';
 import { createOutboxStore } from './outbox-store.js';
 import { runSubscriber, type SubscriberRun, type SubscriberRunOptions } from './run-subscriber.js';
 
@@ -24,7 +24,7 @@ export interface SubscriberWatch {
 }
 
 export function watchSubscriber(options: SubscriberWatchOptions): SubscriberWatch {
-  const { name, store, owner, observer, lease = LEASE, clock, closedAfter, times } = options;
+  const { name, subscriber, store, owner, observer, lease = LEASE, clock, closedAfter, times } = options;
   const stopping = new AbortController();
   const leases = createLeaseWatch(lease);
   const states = createOutboxStore(store, name);
@@ -33,7 +33,7 @@ export function watchSubscriber(options: SubscriberWatchOptions): SubscriberWatc
   let hasLooked = false;
 
   async function claimAndRun(): Promise<void> {
-    const state = (await states.read()) ?? (await begin());
+    const state = ofPresentSources((await states.read()) ?? (await begin()), subscriber.sources);
     // The process of this name that died before this one began does not come back.
     const isFirst = !hasLooked;
     const claimant = await states.claimant(state.claim + 1);

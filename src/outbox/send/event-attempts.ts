@@ -68,9 +68,9 @@ export function createEventAttempts(options: AttemptOptions): EventAttempts {
       const result = await endpoint.send(event, signal);
       // What was cut short stays unsettled, and is sent again by the next replica.
       if (isCut(result)) return;
-      const { id, time: receivedAt } = event;
-      const state = { id, hour, part, receivedAt, firstTriedAt, nextTryAt: 0, attempts: 0, history: [] };
-      take(state, event, result);
+      const { id, time: receivedAt, data } = event;
+      const line = { id, hour, part, receivedAt, source: data.source };
+      take({ ...line, firstTriedAt, nextTryAt: 0, attempts: 0, history: [] }, event, result);
     }
     trying.delete(task);
     task.settled();

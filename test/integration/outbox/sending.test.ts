@@ -297,6 +297,52 @@ describe('a subscriber', () => {
   });
 });
 
+describe('a subscriber whose sources change', () => {
+  it('is not sent what waits of a former source, and its figures do not cover it', async () => {
+    const store = createMemoryStore();
+    let isDown = true;
+    const server = await recordingServer((_, request) =>
+      isDown && eventOf(request).data.source === 'b' ? 500 : 200,
+    );
+    running.push({ stop: () => server.close() });
+    const following = (sources: string[]) =>
+      outboxOf(store, { crm: subscriberAt(server.url, { sources }) }, { lease: 60_000 });
+    const figures = async (outbox: ObservedOutbox) => {
+      const [{ sent, retried, waiting, lastSentAt, lastFailure } = {}] = await outbox.statuses();
+      return { sent, waiting, retried, lastSentAt, lastFailure };
+    };
+    const ledger = createLedger({ store, replica: 'r' });
+
+    const both = following(['a', 'b']);
+    both.start();
+    running.push(both);
+    await until(async () => (await both.statuses())[0]?.sender === 'replica-a');
+    const [own, former] = [storedLine({ source: 'a' }), storedLine({ source: 'b' })];
+    await Promise.all([own, former].map((line) => ledger.append(line)));
+    await until(async () => {
+      const { sent, waiting, retried } = await figures(both);
+      return sent === 1 && waiting === 1 && Number(retried) > 0;
+    });
+    await both.stop();
+
+    isDown = false;
+    const one = following(['a']);
+    const none = { sent: 0, waiting: 0, retried: 0, lastSentAt: null, lastFailure: null };
+    expect(await figures(one)).toEqual(none);
+    const start = server.requests.length;
+    one.start();
+    running.push(one);
+    const next = storedLine({ source: 'a' });
+    await ledger.append(next);
+    await until(async () => (await figures(one)).sent === 1);
+    await one.stop();
+    expect(idsOf(server).slice(start)).toEqual([next.deliveryId]);
+    expect(await figures(one)).toMatchObject({ ...none, sent: 1, lastSentAt: expect.any(String) });
+    expect(await figures(following(['a', 'b']))).toMatchObject({ sent: 1 });
+    expect(await figures(following(['b']))).toEqual(none);
+  });
+});
+
 describe('an outbox without subscribers', () => {
   it('makes no request of the store', async () => {
     const store = createMemoryStore();

@@ -23,9 +23,9 @@ export const subscriberSchema = z
       .nullable()
       .describe('earlier events are sent by a replay only; null before the first start'),
     lagSeconds: count.describe('age of the oldest event that is not sent yet; 0 when all are'),
-    sent: count.describe('events sent since `since`'),
+    sent: count.describe('events sent since `since`, or since a source was taken from `sources`'),
     lastSentAt: instant.nullable(),
-    retried: count.describe('attempts that failed and were repeated, since `since`'),
+    retried: count.describe('attempts that failed and were repeated, in the same time'),
     retrying: count.describe('events that failed and will be tried again'),
     dead: count.describe(
       'events that ended without being sent and wait for a replay; at most 1,000 are counted',

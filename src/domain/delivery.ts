@@ -60,6 +60,11 @@ export function isAccess({ origin }: Pick<LedgerLine, 'origin'>): boolean {
   return origin === ACCESS_ORIGIN;
 }
 
+/** Whether a line records what an operator did: a repair, an import or an access; not a recovery that the receiver began itself. */
+export function isOperatorAct(origin: string): boolean {
+  return origin === 'replay' || origin === 'import' || origin === ACCESS_ORIGIN;
+}
+
 /** Whether a line tells of a delivery, a recovery or an operator's repair: not of a look, a sign-in or an end by age. */
 export function isDelivery(origin: string): boolean {
   return origin !== ACCESS_ORIGIN && origin !== RETENTION_ORIGIN;

@@ -1,4 +1,4 @@
-import type { LedgerOrigin } from '../domain/delivery.js';
+import { ACCESS_ORIGIN, isDelivery, isOperatorAct } from '../domain/delivery.js';
 import { Problem } from '../domain/problem.js';
 import type { SourceScope } from '../domain/rights.js';
 import { readInstant } from '../time/instant.js';
@@ -19,8 +19,8 @@ export interface DeliveryQuery {
   readonly status?: string | undefined;
   readonly outcome?: string | undefined;
   readonly origin?: string | undefined;
-  /** Lines of this origin do not count. */
-  readonly without?: LedgerOrigin | undefined;
+  /** Accesses, or all acts of operators, accesses included. An `origin` or `outcome` that asks for such lines has precedence. */
+  readonly without?: 'accesses' | 'acts' | undefined;
   /** Only lines that exist for a client with these sources. Default: all. */
   readonly scope?: SourceScope | undefined;
   /** `name:value` of the context. */
@@ -40,23 +40,44 @@ export interface RowSearch {
   /** Whether the query has a range, so that hours before the window are searched too. */
   readonly explicit: boolean;
   readonly filters: RowFilters;
-  /** What the filters do not say. Part of `matches`. */
+  /** Which origins are listed, besides the filter. Part of `matches`. */
+  readonly lists: OriginTest;
+  /** Whether a row is in the scope. Part of `matches`. */
   readonly exists: RowTest;
   readonly context: ContextFilter | null;
   readonly matches: (row: LedgerRow) => boolean;
 }
 
+export type OriginTest = (origin: string) => boolean;
+
 const FIELDS = ['job', 'source', 'region', 'status', 'outcome', 'origin'] as const;
 /** Wanted values by field. */
 export type RowFilters = Readonly<Partial<Record<(typeof FIELDS)[number], string>>>;
 const END_OF_TIME = 8.64e15;
+/** Outcomes of lines that tell of no delivery. */
+const OTHER_OUTCOMES = ['read', 'signed-in', 'sign-in-failed', 'credential-checked', 'ended'];
+/** Outcomes that only acts of operators have. */
+const ACT_OUTCOMES = [
+  'released',
+  'release-failed',
+  'dismissed',
+  'replayed',
+  'cancelled',
+  'acknowledged',
+  'erased',
+];
 
 /**
  * Throws `Problem` `request-invalid` for invalid instants, limits, contexts and cursors.
  *
  * @param exists whether a row is in the scope of the query
+ * @param lists which origins are listed
  */
-export function prepareSearch(query: DeliveryQuery, exists: RowTest = () => true): RowSearch {
+export function prepareSearch(
+  query: DeliveryQuery,
+  exists: RowTest,
+  lists: OriginTest = listedOrigins(query),
+): RowSearch {
   const { limit = 50, cursor } = query;
   if (!Number.isInteger(limit) || limit < 1 || limit > 500) {
     throw new Problem('request-invalid', 'limit must be a whole number from 1 to 500.');
@@ -76,12 +97,27 @@ export function prepareSearch(query: DeliveryQuery, exists: RowTest = () => true
     filters: Object.fromEntries(wanted.map(({ field, value }) => [field, value])),
     context,
     explicit: query.since !== undefined || query.until !== undefined,
+    lists,
     exists,
     matches: (row) => {
       for (const { field, value } of wanted) if (row[field] !== value) return false;
-      return exists(row) && (hasContext?.(row) ?? true);
+      return lists(row.origin) && exists(row) && (hasContext?.(row) ?? true);
     },
   };
+}
+
+/**
+ * Accesses, sign-ins and what ended by its age are listed for a client that asks for them, and for one that asks for a job. What is
+ * asked for by its name is never left out: an empty list would read as if there were none.
+ */
+function listedOrigins({ job, origin, outcome = '', without }: DeliveryQuery): OriginTest {
+  if (origin !== undefined || OTHER_OUTCOMES.includes(outcome) || ACT_OUTCOMES.includes(outcome)) {
+    return () => true;
+  }
+  const isListed = job === undefined ? isDelivery : () => true;
+  if (without === undefined) return isListed;
+  const isLeftOut = without === 'acts' ? isOperatorAct : (each: string) => each === ACCESS_ORIGIN;
+  return (each) => isListed(each) && !isLeftOut(each);
 }
 
 /** A cursor may come from a page with another `until`, or without one. */

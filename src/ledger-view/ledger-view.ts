@@ -18,7 +18,7 @@ import { createRemovedSegments } from './removed-segments.js';
 import { createRollupListing } from './rollup-listing.js';
 import { createRollupReader } from './rollup-reader.js';
 import { encodeCursor } from './row-position.js';
-import { deliveriesOnly, type RowTest, rowScope } from './row-scope.js';
+import { rowScope } from './row-scope.js';
 import { createRowWindow } from './row-window.js';
 import { createSegmentLoader, type SkippedLines } from './segment-loader.js';
 import { createTailSchedule } from './tail-schedule.js';
@@ -149,14 +149,6 @@ export interface LedgerView {
 const DAY = 24 * 3_600_000;
 /** The share of the failing jobs in `maxBytes`; the rest is the window's. */
 const PAST_SHARE = 0.25;
-/** Outcomes of lines that tell of no delivery. */
-const OTHER_OUTCOMES: readonly string[] = [
-  'read',
-  'signed-in',
-  'sign-in-failed',
-  'credential-checked',
-  'ended',
-];
 
 export function createLedgerView(options: LedgerViewOptions): LedgerView {
   const { store, clock = Date.now, windowMs = 7 * DAY, retention = 7 * DAY, patience = 600 } = options;
@@ -226,16 +218,6 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
     await failureHistory.update();
   }
 
-  /** Looks, sign-ins and what ended by its age are shown to a client that asks for them, and on the page of a job. */
-  function existsFor({ scope = null, job, origin, without, outcome }: DeliveryQuery): RowTest {
-    const asked =
-      job !== undefined ||
-      (origin !== undefined && !isDelivery(origin)) ||
-      OTHER_OUTCOMES.includes(outcome ?? '');
-    const exists = asked ? rowScope(window, scope) : deliveriesOnly(rowScope(window, scope));
-    return without === undefined ? exists : (row) => row.origin !== without && exists(row);
-  }
-
   /** Lines that cannot be parsed, of segments that were read, in the hours of a range. */
   function unreadLines({ since, until }: TimeRange): string[] {
     return loader.broken().segments.flatMap(({ key, lines }) => {
@@ -265,7 +247,7 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
     touch: schedule.touch,
     refresh: schedule.refresh,
     async deliveries(query = {}) {
-      const search = prepareSearch(query, existsFor(query));
+      const search = prepareSearch(query, rowScope(window, query.scope ?? null));
       const { rows, next, searchedBackTo, faults } = await searchRows(sources, search);
       const searched = { since: searchedBackTo ?? Number.NEGATIVE_INFINITY, until: search.start.time };
       return {
@@ -284,7 +266,8 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
           sources,
           prepareSearch(
             { ...query, since, limit: 500, cursor },
-            deliveriesOnly(rowScope(window, query.scope ?? null)),
+            rowScope(window, query.scope ?? null),
+            isDelivery,
           ),
         );
         yield rows;

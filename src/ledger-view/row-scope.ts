@@ -1,9 +1,8 @@
-import { isDelivery } from '../domain/delivery.js';
 import { isInScope, type SourceScope } from '../domain/rights.js';
 import type { LedgerRow } from './ledger-row.js';
 import type { RowWindow } from './row-window.js';
 
-export type RowTest = (row: Pick<LedgerRow, 'job' | 'source' | 'origin'>) => boolean;
+export type RowTest = (row: Pick<LedgerRow, 'job' | 'source'>) => boolean;
 
 /**
  * Whether a row exists for a client that may see some sources only. A row without a source, such as an operator's act, does
@@ -29,9 +28,4 @@ function jobsInScope(window: Pick<RowWindow, 'hoursBefore'>, scope: SourceScope)
     }
   }
   return (job) => inside.has(job) && !outside.has(job);
-}
-
-/** Leaves out who looked and signed in, and what ended by its age: that is no delivery. */
-export function deliveriesOnly(exists: RowTest): RowTest {
-  return (row) => isDelivery(row.origin) && exists(row);
 }

@@ -62,7 +62,7 @@ describe('the timeline of a job', () => {
     await adminApi(fixture.service).post('/jobs/both/acknowledge').send({ reason }).expect(200);
     await fixture.dashboard.go('jobs/both');
     await page.getByText(`Acknowledged by tester: ${reason}`, { exact: true }).waitFor();
-    await fixture.dashboard.go('deliveries');
+    await fixture.dashboard.go('deliveries?acts=with');
     const row = page.getByRole('row').filter({ hasText: 'Acknowledged' });
     await row.getByText('acknowledged by tester').waitFor();
     await row.getByText(reason, { exact: true }).waitFor();

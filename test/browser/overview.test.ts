@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from '@jest/globals';
 import { useDashboard } from '../support/dashboard/use-dashboard.js';
-import { sendCallback } from '../support/processes/admin-api.js';
+import { adminApi, sendCallback } from '../support/processes/admin-api.js';
 import { until } from '../support/until.js';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
@@ -149,6 +149,36 @@ describe('deliveries', () => {
     expect(line).toContain(',poor,noted,');
     expect(rest).toEqual(['']);
     await page.getByText('1 line exported.').waitFor();
+  });
+
+  it("leave operators' acts out, until the address asks for them", async () => {
+    const { page } = fixture.dashboard;
+    await sendCallback(fixture.service, 'id=poor&status=error');
+    await adminApi(fixture.service).post('/jobs/poor/acknowledge').send({ reason: 'known' }).expect(200);
+    await fixture.dashboard.go('deliveries');
+    await page.getByRole('cell', { name: 'poor' }).waitFor();
+    expect(await page.getByRole('row').count()).toBe(2);
+    await page.getByLabel('Operators’ acts').selectOption('With');
+    await page.waitForURL(/deliveries\?acts=with$/);
+    await page.getByText('acknowledged by tester').waitFor();
+    await page.getByLabel('Callback status').selectOption('error');
+    await page.waitForURL(/status=error&acts=with$/);
+    await page.reload();
+    expect(await page.getByLabel('Operators’ acts').inputValue()).toBe('with');
+    await page.goBack();
+    await page.goBack();
+    await page.waitForURL(/deliveries$/);
+    await page.getByText('acknowledged by tester').waitFor({ state: 'detached' });
+    expect(await page.getByRole('row').count()).toBe(2);
+    const saved = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Export as CSV' }).click();
+    const file = await readFile(await (await saved).path(), 'utf8');
+    expect(file.split('\r\n').map((line) => line.split(',')[2])).toEqual(['outcome', 'noted', undefined]);
+    await fixture.dashboard.go('deliveries?outcome=recovered');
+    await page.getByRole('link', { name: 'show operators’ acts' }).click();
+    await page.waitForURL(/outcome=recovered&acts=with$/);
+    await fixture.dashboard.go('deliveries?outcome=acknowledged');
+    await page.getByText('acknowledged by tester').waitFor();
   });
 
   it('show what arrives while one looks on', async () => {

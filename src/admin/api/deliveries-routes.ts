@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { instantOf } from '../../ledger-view/delivery-query.js';
 import { type FilterNames, rejectUnknownNames } from '../../ledger-view/filter-names.js';
 import type { FreshView } from '../../ledger-view/fresh-view.js';
@@ -40,6 +41,10 @@ export function deliveriesRoutes({ view, fresh, refusals, names }: DeliveriesRou
         status: statusFilter,
         outcome: outcomeFilter,
         origin: text.optional().describe('callback, recovery, replay, import or realtime'),
+        without: z
+          .literal('acts')
+          .optional()
+          .describe('acts: leaves out what operators did, accesses included'),
         context: text.optional().describe('`name:value` of the context, such as call:123'),
         ...page(50),
       },

@@ -36,7 +36,7 @@ const MAX_RECENT = 500;
 async function recentLines({ view }: Pick<InspectParts, 'view'>, job: string): Promise<LedgerLine[]> {
   const query = { job, limit: MAX_RECENT };
   const [others, accesses] = await Promise.all([
-    view.deliveries({ ...query, without: ACCESS_ORIGIN }),
+    view.deliveries({ ...query, without: 'accesses' }),
     view.deliveries({ ...query, origin: ACCESS_ORIGIN }),
   ]);
   return [...others.deliveries, ...accesses.deliveries];

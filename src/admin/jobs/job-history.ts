@@ -1,4 +1,4 @@
-import { ACCESS_ORIGIN, isAccess, type LedgerLine } from '../../domain/delivery.js';
+import { isAccess, type LedgerLine } from '../../domain/delivery.js';
 import { isInScope, type SourceScope } from '../../domain/rights.js';
 import type { LedgerView } from '../../ledger-view/ledger-view.js';
 
@@ -85,7 +85,7 @@ export function createJobHistory(
     const likely = new Set(receivedAt.flatMap((at) => (isUnseen(one, at) ? hourOf(at) : [])));
     for (const hour of [...likely].filter((start) => !one.hours.has(start)).slice(0, MAX_HOURS)) {
       const range = { since: iso(hour), until: iso(hour + HOUR) };
-      const query = { job: jobId, limit: MAX_LINES, without: ACCESS_ORIGIN, ...range } as const;
+      const query = { job: jobId, limit: MAX_LINES, without: 'accesses', ...range } as const;
       const page = await view.deliveries(query);
       add(one, page);
       if (page.nextCursor !== null) return;

@@ -94,14 +94,19 @@ export function createCompactedFiles(store: ObjectStore): CompactedFiles {
 }
 
 /** Whether a file may hold lines that a search wants. */
-export function mayHold({ first, last, groups }: CompactedFile, { filters, since }: RowSearch): boolean {
+export function mayHold(
+  { first, last, groups }: CompactedFile,
+  { filters, lists, since }: RowSearch,
+): boolean {
   if (last < since || first > last) return false;
   if (groups === null) return true;
-  return groups.some((group) =>
-    GROUP_FIELDS.every((field) => {
-      const wanted = filters[field];
-      return wanted === undefined || group[field] === wanted || group[field] === OTHER;
-    }),
+  return groups.some(
+    (group) =>
+      (group.origin === OTHER || lists(group.origin ?? '')) &&
+      GROUP_FIELDS.every((field) => {
+        const wanted = filters[field];
+        return wanted === undefined || group[field] === wanted || group[field] === OTHER;
+      }),
   );
 }
 

@@ -1,6 +1,6 @@
 import type { LedgerLine } from '../../domain/delivery.js';
 import { textHash } from '../../text/text-hash.js';
-import type { RowFilters } from '../delivery-query.js';
+import type { RowSearch } from '../delivery-query.js';
 
 /**
  * Numbers the combinations of values that lines have in the filters' fields: there are few of them, so that an index keeps
@@ -9,12 +9,13 @@ import type { RowFilters } from '../delivery-query.js';
 export interface FilterCodes {
   code(line: LedgerLine): number;
   /** A test of lines by code and hash of the job. It may accept a line that does not match, never reject one that does. */
-  test(filters: RowFilters): (code: number, job: number) => boolean;
+  test(search: Pick<RowSearch, 'filters' | 'lists'>): (code: number, job: number) => boolean;
 }
 
 /** Senders choose the status. Lines of combinations beyond this number have one code together, which every filter accepts. */
 const MAX_CODES = 4096;
 const FIELDS = ['source', 'region', 'status', 'outcome', 'origin'] as const;
+const ORIGIN = FIELDS.indexOf('origin');
 
 type Combination = readonly (string | null)[];
 
@@ -32,7 +33,7 @@ export function createFilterCodes(): FilterCodes {
       codes.set(key, combinations.length);
       return combinations.push(values) - 1;
     },
-    test(filters) {
+    test({ filters, lists }) {
       const wanted = FIELDS.flatMap((field, index) => {
         const value = filters[field];
         return value === undefined ? [] : [{ index, value }];
@@ -40,9 +41,10 @@ export function createFilterCodes(): FilterCodes {
       const job = filters.job === undefined ? null : jobHash(filters.job);
       const accepted: boolean[] = [];
       const accepts = (code: number): boolean => {
-        if (wanted.length === 0 || code >= MAX_CODES) return true;
+        if (code >= MAX_CODES) return true;
         const values = combinations[code] ?? [];
-        accepted[code] ??= wanted.every(({ index, value }) => values[index] === value);
+        accepted[code] ??=
+          lists(values[ORIGIN] ?? '') && wanted.every(({ index, value }) => values[index] === value);
         return accepted[code];
       };
       return (code, hash) => (job === null || hash === job) && accepts(code);

@@ -163,7 +163,7 @@ export function createOpenHour(options: OpenHourOptions): OpenHour {
       await step();
       if (late.length > 0 && isOver()) return { rows: [], next: from };
     }
-    const hour = { start, partition, index, loader, floor, matches: codes.test(search.filters) };
+    const hour = { start, partition, index, loader, floor, matches: codes.test(search) };
     const end = Math.max(0, search.since - start);
     const rows: LedgerRow[] = [];
     for (let at = from, isFirst = true; ; isFirst = false) {

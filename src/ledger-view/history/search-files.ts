@@ -126,7 +126,7 @@ async function matchesOf({ file, group }: Part, { search, from }: HourSearch): P
     if (!fields.every((field) => columns[field][row] === filters[field])) continue;
     const job = columns.jobId[row] ?? null;
     const source = columns.source[row] ?? null;
-    if (!search.exists({ job, source, origin: columns.origin[row] ?? '' })) continue;
+    if (!search.lists(columns.origin[row] ?? '') || !search.exists({ job, source })) continue;
     if (!hasContext(row)) continue;
     matches.push({ ...position, file, opened, group: index, row });
   }

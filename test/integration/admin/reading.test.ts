@@ -173,6 +173,7 @@ describe('deliveries', () => {
     'status=sucess',
     'source=nobody',
     'origin=callbacks',
+    'without=callbacks',
   ])('refuses %s', async (query) => {
     const { status, body } = await api.get(`/deliveries?${query}`);
     expect(status).toBe(400);

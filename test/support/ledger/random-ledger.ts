@@ -1,7 +1,7 @@
 import { expect } from '@jest/globals';
 import fc from 'fast-check';
 import { ledgerPartition } from '../../../src/archive/layout.js';
-import type { LedgerLine } from '../../../src/domain/delivery.js';
+import type { LedgerLine, LedgerOrigin } from '../../../src/domain/delivery.js';
 import { isInScope } from '../../../src/domain/rights.js';
 import type { DeliveryQuery } from '../../../src/ledger-view/delivery-query.js';
 import type { LedgerView } from '../../../src/ledger-view/ledger-view.js';
@@ -21,6 +21,7 @@ export interface Drawn {
   readonly region: string;
   readonly source: string;
   readonly outcome: string;
+  readonly origin: LedgerOrigin;
   readonly context: Readonly<Record<string, string>> | undefined;
   readonly isDouble: boolean;
 }
@@ -41,6 +42,7 @@ export const drawnLine: fc.Arbitrary<Drawn> = fc.record({
   region: fc.constantFrom('eu1', 'us1'),
   source: fc.constantFrom('intake', 'elsewhere'),
   outcome: fc.constantFrom('stored', 'failed'),
+  origin: fc.constantFrom('callback', 'recovery', 'replay', 'import', 'admin', 'retention'),
   context: fc.constantFrom(undefined, { call: '1' }, { call: '2', constructor: '1' }),
   isDouble: fc.boolean(),
 });
@@ -50,6 +52,8 @@ export const historyQuery: fc.Arbitrary<DeliveryQuery> = fc.record(
     job: fc.constantFrom('a', 'b'),
     region: fc.constant('us1'),
     outcome: fc.constant('failed'),
+    origin: fc.constantFrom('replay', 'admin'),
+    without: fc.constantFrom('accesses', 'acts'),
     scope: fc.constant(new Set(['intake'])),
     context: fc.constantFrom('call:1', 'constructor:1'),
     since: fc.integer({ min: 0, max: 7_000_000 }).map((after) => iso(FIRST + after)),
@@ -58,9 +62,17 @@ export const historyQuery: fc.Arbitrary<DeliveryQuery> = fc.record(
   { requiredKeys: [] },
 );
 
-export function lineOf({ received, job, region, source, outcome, context }: Drawn): LedgerLine {
+export function lineOf({ received, job, region, source, outcome, origin, context }: Drawn): LedgerLine {
   const optional = context === undefined ? {} : { context };
-  return ledgerLine({ receivedAt: iso(FIRST + received), jobId: job, region, source, outcome, ...optional });
+  return ledgerLine({
+    receivedAt: iso(FIRST + received),
+    jobId: job,
+    region,
+    source,
+    outcome,
+    origin,
+    ...optional,
+  });
 }
 
 /** Lines that were written together, as a replica does: by hour of receipt. */
@@ -89,14 +101,18 @@ export function putAll(store: MemoryStore, all: readonly Drawn[]): LedgerLine[] 
 
 export function matchesQuery(
   line: LedgerLine,
-  { job, region, outcome, scope, context, since, until }: DeliveryQuery,
+  { job, region, outcome, origin, without, scope, context, since, until }: DeliveryQuery,
 ): boolean {
+  const hidden = job === undefined ? ['admin', 'retention'] : [];
+  if (without === 'accesses') hidden.push('admin');
+  if (without === 'acts') hidden.push('admin', 'replay', 'import');
   const values = Object.entries(line.context ?? {}).map((entry) => entry.join(':'));
   return (
     (context === undefined || values.includes(context)) &&
     (job === undefined || line.jobId === job) &&
     (region === undefined || line.region === region) &&
     (outcome === undefined || line.outcome === outcome) &&
+    (origin === undefined ? !hidden.includes(line.origin) : line.origin === origin) &&
     isInScope(scope ?? null, line.source) &&
     (since === undefined || line.receivedAt >= since) &&
     (until === undefined || line.receivedAt < until)

@@ -30,7 +30,21 @@ import { exportDeliveries } from './export-deliveries.js';
  * @property {boolean} isContinued whether the user has loaded more than the first page
  */
 
-const FILTERS = ['job', 'outcome', 'region', 'source', 'status', 'origin', 'context', 'since', 'until'];
+const FILTERS = [
+  'job',
+  'outcome',
+  'region',
+  'source',
+  'status',
+  'origin',
+  'context',
+  'since',
+  'until',
+  'acts',
+];
+
+/** Value of `acts`: what operators did is shown as well. */
+const WITH_ACTS = 'with';
 
 /**
  * The live list of deliveries.
@@ -49,7 +63,8 @@ export function deliveriesView(screen) {
     if (health === undefined || health.unknown.last24h !== undefined)
       health = await get('/health', { signal });
     const form = () => [ranges(values), filterForm('deliveries', filtersOf(names, values), values)];
-    const page = await get('/deliveries', { query: { ...values, limit: 50 }, signal }).catch((error) => {
+    const query = { ...asked(values), limit: 50 };
+    const page = await get('/deliveries', { query, signal }).catch((error) => {
       if (!(error instanceof ApiError && error.code === 'request-invalid')) throw error;
       return error;
     });
@@ -63,6 +78,14 @@ export function deliveriesView(screen) {
       screen.render(heading('Deliveries'), ...form(), list(screen, values, lists, shown, draw));
     draw();
   });
+}
+
+/**
+ * The filters as the API has them.
+ * @param {FilterValues} values
+ */
+function asked({ acts, ...filters }) {
+  return { ...filters, without: acts === WITH_ACTS ? '' : 'acts' };
 }
 
 /** @type {[label: string, milliseconds: number][]} */
@@ -104,6 +127,14 @@ function filtersOf(names, values) {
     ...contextFilter(names, values),
     { name: 'since', label: 'Since', takes: 'instant' },
     { name: 'until', label: 'Until', takes: 'instant' },
+    {
+      name: 'acts',
+      label: 'Operators’ acts',
+      takes: [
+        ['', 'Without'],
+        [WITH_ACTS, 'With'],
+      ],
+    },
   ];
 }
 
@@ -140,10 +171,12 @@ function list(screen, values, lists, health, draw) {
   const lines = [...lists.latest, ...lists.older];
   const isEmpty = lines.length === 0;
   if (isEmpty && lists.cursor === null && lists.faults.length === 0)
-    return isFiltered(values) ? noMatch() : firstCallback(health, Date.parse(health.at));
+    return isFiltered({ ...values, acts: '' })
+      ? noMatch(values)
+      : firstCallback(health, Date.parse(health.at));
   const loadOlder = (/** @type {ButtonEvent} */ event) =>
     runAction(event.currentTarget, async () => {
-      const query = { ...values, limit: 100, cursor: lists.cursor };
+      const query = { ...asked(values), limit: 100, cursor: lists.cursor };
       const page = await get('/deliveries', { query, signal: screen.signal });
       lists.older.push(...page.deliveries);
       lists.isContinued = true;
@@ -177,13 +210,23 @@ function furtherSearch({ searchedBackTo }, isEmpty, loadOlder) {
 /** @param {Screen} screen @param {FilterValues} values */
 function exportButton(screen, values) {
   const onclick = (/** @type {ButtonEvent} */ event) =>
-    runAction(event.currentTarget, () => exportDeliveries(values, screen.signal));
+    runAction(event.currentTarget, () => exportDeliveries(asked(values), screen.signal));
   return h('p', {}, h('button', { type: 'button', class: 'plain', onclick }, 'Export as CSV'));
 }
 
-function noMatch() {
+/** @param {FilterValues} values */
+function noMatch(values) {
+  const withActs = link(to('deliveries', { ...values, acts: WITH_ACTS }), 'show operators’ acts');
   return emptyPanel(
     'No delivery matches these filters.',
-    h('p', {}, 'Choose a longer time, or ', link('#/deliveries', 'clear all filters'), '.'),
+    h(
+      'p',
+      {},
+      'Choose a longer time, ',
+      values.acts !== WITH_ACTS && [withActs, ', '],
+      'or ',
+      link('#/deliveries', 'clear all filters'),
+      '.',
+    ),
   );
 }

@@ -29,9 +29,9 @@ const COLUMNS = [
 
 /**
  * Saves the deliveries that match as a CSV file, newest first. The announcement says where the file ends early.
- * @param {FilterValues} values @param {AbortSignal} signal @returns {Promise<Announcement>}
+ * @param {FilterValues} filters as the API has them @param {AbortSignal} signal @returns {Promise<Announcement>}
  */
-export async function exportDeliveries(values, signal) {
+export async function exportDeliveries(filters, signal) {
   /** @type {LedgerLine[]} */
   const lines = [];
   /** @type {Set<string>} */
@@ -39,7 +39,7 @@ export async function exportDeliveries(values, signal) {
   /** @type {string | null} */
   let cursor = null;
   do {
-    const query = { ...values, limit: PAGE, cursor };
+    const query = { ...filters, limit: PAGE, cursor };
     /** @type {import('../../lib/api/api-answers.js').Deliveries} */
     const page = await get('/deliveries', { query, signal });
     lines.push(...page.deliveries);

@@ -3,6 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { ledgerPartition } from '../../../../src/archive/layout.js';
 import { compactHour } from '../../../../src/archive/ledger/compaction/compact-hour.js';
+import type { LedgerOrigin } from '../../../../src/domain/delivery.js';
 import type { DeliveryQuery } from '../../../../src/ledger-view/delivery-query.js';
 import { createLedgerView } from '../../../../src/ledger-view/ledger-view.js';
 import { linesOf } from '../../../support/ledger/compacted-ledger.js';
@@ -166,12 +167,26 @@ describe('pages of compacted hours', () => {
       store.calls.filter(({ operation, key }) => operation === 'read' && key.startsWith('ledger/')),
     ).toEqual([]);
   });
+
+  it("open no file that holds nothing but operators' acts for a client without them", async () => {
+    const { store, lines } = await compactedHour('replay');
+    const view = createLedgerView({ store, clock: () => NOW, windowMs: 3_600_000 });
+    await view.refresh();
+    store.calls.length = 0;
+    const query = { until: iso(NOW), limit: 500 };
+    expect(await view.deliveries({ ...query, without: 'acts' })).toMatchObject({
+      deliveries: [],
+      nextCursor: null,
+    });
+    expect(store.calls.filter(({ key }) => key.endsWith('.parquet'))).toEqual([]);
+    expect((await view.deliveries(query)).deliveries).toHaveLength(lines.length);
+  });
 });
 
-async function compactedHour() {
+async function compactedHour(origin: LedgerOrigin = 'callback') {
   const store = storeAt(NOW);
   const lines = Array.from({ length: 30 }, (_, n) =>
-    ledgerLine({ receivedAt: iso(FIRST + n * 100), jobId: `job-${n}` }),
+    ledgerLine({ receivedAt: iso(FIRST + n * 100), jobId: `job-${n}`, origin }),
   );
   for (const line of lines) putLines(store, Date.parse(line.receivedAt), [line]);
   await compactHours(store, [ledgerPartition(iso(FIRST)).slice('ledger/'.length)], true);

@@ -28,6 +28,7 @@ export const SCENARIOS = {
         }),
       }
     : {}),
+  ...(process.env.BENCH_BESIDE ? Object.fromEntries(besideAnother()) : {}),
   'three-parts': small('multipart of three parts, 10 KB, 48 connections', {
     bytes: 10 * KB,
     body: () => 'form',
@@ -122,4 +123,16 @@ function large(title, options) {
     ({ 'multer-s3': 'form-media', product: 'form-media', tus: 'tus' })[target] ?? 'media';
   const targets = ['product', 'multer-s3', 'lib-storage', 'uploader', 'tus', 'part-loop'];
   return { title, kind: 'large', targets, body, ...options };
+}
+
+/** This build beside another one. */
+function besideAnother() {
+  return ['20', '24'].map((node) => [
+    `beside-node${node}`,
+    small(`callbacks of 10 KB JSON, 48 connections, beside another build, on Node ${node}`, {
+      bytes: 10 * KB,
+      node: node === '20' ? undefined : node,
+      targets: ['product', 'product-beside', 'express-put'],
+    }),
+  ]);
 }

@@ -16,6 +16,16 @@ export const TARGETS = {
     start: (given) => startProduct({ ...given, preload: process.env.BENCH_OTEL, more: telemetrySettings() }),
     headers: { 'X-Bench-Token': TOKEN },
   },
+  // BENCH_BESIDE: the folder of another build, which is started with the flags of that one.
+  'product-beside': {
+    title: 'another build of Transcript Receiver',
+    async start(given) {
+      const folder = process.env.BENCH_BESIDE;
+      const { V8_FLAGS: flags } = await import(`${folder}/scripts/v8-flags.mjs`);
+      return startProduct({ ...given, main: `${folder}/dist/main.js`, flags });
+    },
+    headers: { 'X-Bench-Token': TOKEN },
+  },
   'bare-express': { title: 'bare Express, stores nothing', start: reference('bare-express') },
   'bare-express-401': {
     title: 'bare Express, 401 by one header',
@@ -55,6 +65,7 @@ async function startProduct({
   profile,
   preload,
   main = MAIN,
+  flags = V8_FLAGS,
   more = {},
   deployed = false,
 }) {
@@ -85,7 +96,7 @@ async function startProduct({
     name: 'product',
     node,
     args: [
-      ...V8_FLAGS,
+      ...flags,
       ...nodeOptions,
       ...(process.env.BENCH_NODE_OPTIONS?.split(' ') ?? []),
       ...(preload ? ['--import', preload] : []),

@@ -1,5 +1,6 @@
 import { LEDGER_FOLDER } from '../archive/layout.js';
 import type { Config } from '../config/config.js';
+import { caBundle } from '../config/environment.js';
 import type { StoreOptions } from '../store/open-store.js';
 import type { S3Lock } from '../store/s3/s3-options.js';
 
@@ -24,6 +25,7 @@ export function storeOptions({ store }: Config): StoreOptions {
       expectedBucketOwner: s3.expectedBucketOwner,
       lock: lock(s3),
       conditionalWrites: s3.conditionalWrites,
+      caBundle: caBundle(),
       connectTimeoutMs: s3.connectTimeout,
       requestTimeoutMs: s3.requestTimeout,
       partTimeoutMs: s3.partTimeout,

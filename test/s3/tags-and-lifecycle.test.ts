@@ -17,7 +17,14 @@ import { openStore } from '../../src/store/open-store.js';
 import { probeStore } from '../../src/store/probe-store.js';
 import type { S3Settings } from '../../src/store/s3/s3-options.js';
 import { readProjectFile } from '../support/manifests.js';
-import { archiveOver, context, MEDIA, putItem, TRANSCRIPT } from '../support/store/archive-fixture.js';
+import {
+  archiveOver,
+  commit,
+  context,
+  MEDIA,
+  putItem,
+  TRANSCRIPT,
+} from '../support/store/archive-fixture.js';
 import { realS3Settings } from '../support/store/real-s3.js';
 
 /* Object tags, lifecycle rules and checksums as a real S3 server stores them. */
@@ -63,7 +70,7 @@ describe('object tags on a real S3 server', () => {
       const delivery = archive.begin(context({ source: 'intake', jobId: 'j1' }));
       await putItem(delivery, TRANSCRIPT, Buffer.from('{"format":"2"}'));
       await putItem(delivery, MEDIA, Buffer.alloc(PART + 1, 'm'));
-      await delivery.commit();
+      await commit(delivery);
       const request = { source: 'intake', jobId: 'j1', deliveryId: 'd1' } as never;
       await createQuarantine(store).keep(request, Buffer.from('{'));
       await store.replace('.canary/r1', Buffer.from('x'), { contentType: 'text/plain', metadata: {} });

@@ -5,7 +5,7 @@ import type { CreateResult, ObjectHeaders } from '../object-store.js';
 import { headObject } from './read-object.js';
 import type { S3Bucket } from './s3-bucket.js';
 import { s3StoreError } from './s3-store-error.js';
-import type { WholeAnswer } from './wire/answer-parser.js';
+import type { WholeAnswer } from './wire/exchange.js';
 import { addObjectLines, integrityLines, integrityOf } from './wire/object-headers.js';
 import type { SignedPut } from './wire/s3-sender.js';
 import { s3RetryRules } from './with-retries.js';
@@ -14,63 +14,36 @@ import { s3RetryRules } from './with-retries.js';
 const SMALL_BODY = 1024 * 1024;
 
 /**
- * PutObject with `If-None-Match: *`. Every retry has the condition as well: a write whose answer was lost ends in
- * `exists`, and the caller reads back. Nothing is ever overwritten.
+ * PutObject, to create with `If-None-Match: *`. Every retry has the condition as well: a write whose answer was lost ends in
+ * `exists`, and the caller reads back. Nothing is ever overwritten. Where conditions are emulated, a HEAD comes before.
  */
-export function createObject(
+export async function putObject(
   bucket: S3Bucket,
-  key: string,
-  body: Buffer,
-  headers: ObjectHeaders,
-): Promise<CreateResult> {
-  const isEmulated = bucket.settings.conditionalWrites === 'emulated';
-  return (isEmulated ? createAfterHead : write)(bucket, key, body, headers, 'create');
-}
-
-/** PutObject without a condition. */
-export async function replaceObject(
-  bucket: S3Bucket,
-  key: string,
-  body: Buffer,
-  headers: ObjectHeaders,
-): Promise<void> {
-  await write(bucket, key, body, headers, 'replace');
-}
-
-async function createAfterHead(
-  bucket: S3Bucket,
-  key: string,
-  body: Buffer,
-  headers: ObjectHeaders,
-): Promise<CreateResult> {
-  assertKey('create', key);
-  assertHeaders('create', headers);
-  if ((await headObject(bucket, key)) !== null) return 'exists';
-  return write(bucket, key, body, headers, 'replace');
-}
-
-async function write(
-  bucket: S3Bucket,
-  key: string,
-  body: Buffer,
-  headers: ObjectHeaders,
   operation: 'create' | 'replace',
+  key: string,
+  body: Buffer,
+  headers: ObjectHeaders,
 ): Promise<CreateResult> {
   assertKey(operation, key);
   assertHeaders(operation, headers);
+  let isConditional = operation === 'create';
+  if (isConditional && bucket.settings.conditionalWrites === 'emulated') {
+    if ((await headObject(bucket, key)) !== null) return 'exists';
+    isConditional = false;
+  }
+  const request = putRequest(bucket, key, body, headers, isConditional);
   const startedAt = performance.now();
-  const request = putRequest(bucket, key, body, headers, operation === 'create');
   try {
     return resultOf(await bucket.sender.put(request));
   } catch (error) {
-    return writeAgain(bucket, request, error, startedAt).catch((failure: unknown) => {
+    return putAgain(bucket, request, error, startedAt).catch((failure: unknown) => {
       throw s3StoreError(operation, key, failure);
     });
   }
 }
 
 /** After the first attempt failed: most succeed, and those need no rules. */
-async function writeAgain(
+async function putAgain(
   { sender, limits }: S3Bucket,
   request: SignedPut,
   error: unknown,

@@ -5,6 +5,7 @@ import { useCredentialChain } from './cached-credentials.js';
 import { noAnswer } from './s3-failure.js';
 import type { S3Settings } from './s3-options.js';
 import { type AnswerCheck, createAnswerCheck } from './wire/answer-check.js';
+import { createConnect, StoreAgent } from './wire/connect.js';
 import { EXPECTED_OWNER } from './wire/object-headers.js';
 
 /** Milliseconds without data after which an answer's body counts as broken. */
@@ -54,7 +55,10 @@ export function createS3Client(settings: S3Settings, limits: S3Limits, answers: 
       throwOnRequestTimeout: true,
       socketTimeout: IDLE_TIMEOUT_MS,
       httpAgent: { keepAlive: true, maxSockets: limits.maxSockets },
-      httpsAgent: { keepAlive: true, maxSockets: limits.maxSockets },
+      httpsAgent: new StoreAgent(
+        createConnect(limits.connectTimeoutMs, settings.caBundle),
+        limits.maxSockets,
+      ),
     },
   };
   if (endpoint) config.endpoint = endpoint;

@@ -31,6 +31,8 @@ export interface S3Settings {
    * `native`.
    */
   readonly conditionalWrites?: 'native' | 'emulated' | undefined;
+  /** File with the certificates, in PEM, that the server's is checked with instead of Node's. Default: Node's. */
+  readonly caBundle?: string | null | undefined;
   /** Milliseconds to a connected socket. Default 3,000. */
   readonly connectTimeoutMs?: number | undefined;
   /** Milliseconds that one attempt may take, except for bodies over 1 MiB. Default 15,000. */

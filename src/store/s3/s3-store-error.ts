@@ -24,7 +24,9 @@ const EXPLANATIONS: Readonly<Record<string, string>> = {
   XAmzContentSHA256Mismatch: 'the body does not have the sha256 it was announced with',
   NotAnswerOfS3: 'something other than the store answered, such as a proxy',
   PoolTimeout: 'no connection became free in time; store.s3.maxSockets bounds them',
-  ConnectTimeout: 'no connection could be opened in time',
+  ProxyRefused: 'the proxy (HTTPS_PROXY) refuses to connect to the store',
+  ProxyUnreachable: 'the proxy (HTTPS_PROXY) cannot be reached',
+  ProxyUnknown: 'HTTPS_PROXY does not name a proxy of HTTP',
   AnswerTimeout: 'the store did not answer in time',
   CredentialsProviderError: 'no credentials were found',
   // The network, by the codes of Node.js and undici.

@@ -5,7 +5,7 @@ import { abortS3Uploads, sweepS3Uploads } from './abort-upload.js';
 import { bucketTraits } from './inspect-bucket.js';
 import { listFolders, listObjects } from './list-objects.js';
 import { purgeObjects, tracedKeys } from './purge-objects.js';
-import { createObject, replaceObject } from './put-object.js';
+import { putObject } from './put-object.js';
 import { deleteObject, headObject, readObject } from './read-object.js';
 import { readTags } from './read-tags.js';
 import { openBucket } from './s3-bucket.js';
@@ -26,9 +26,11 @@ export async function createS3Store(options: S3StoreOptions): Promise<ObjectStor
     partSize: options.partSize,
     headBringsMd5: options.settings.sse?.mode !== 'aws:kms',
 
-    create: (key, body, headers) => createObject(bucket, key, body, headers),
+    create: (key, body, headers) => putObject(bucket, 'create', key, body, headers),
 
-    replace: (key, body, headers) => replaceObject(bucket, key, body, headers),
+    async replace(key, body, headers) {
+      await putObject(bucket, 'replace', key, body, headers);
+    },
 
     async startUpload(key, headers) {
       assertKey('startUpload', key);

@@ -1,21 +1,18 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { S3Client } from '@aws-sdk/client-s3';
-import { Pool } from 'undici';
+import type { buildConnector } from 'undici';
 import type { ReadPurpose } from '../../object-store.js';
 import type { BucketAddress, S3Limits } from '../s3-client.js';
 import { failureOf, S3Failure } from '../s3-failure.js';
 import type { S3Settings } from '../s3-options.js';
 import { type AnswerCheck, DoubtfulAnswer } from './answer-check.js';
-import type { AnswerHeaders, WholeAnswer } from './answer-parser.js';
-import { KEEP_ALIVE_MS } from './connection.js';
-import { ConnectionPool } from './connection-pool.js';
 import { encodedQuery, encodeKey } from './encode-path.js';
+import { exchange, openPool, type WholeAnswer } from './exchange.js';
 import { EXPECTED_OWNER, type HeaderLines } from './object-headers.js';
 import { openExchange } from './open-exchange.js';
 import { createS3Signer, type SigningKeyHolder } from './s3-signer.js';
 import { createServerClock } from './server-clock.js';
-import type { WireRequest } from './wire-request.js';
 
 /** A PUT of a body that is in memory. */
 export interface SignedPut {
@@ -74,7 +71,7 @@ export interface S3Sender {
   /** Makes one attempt, as `put` does. */
   get(request: SignedGet): Promise<OpenAnswer>;
   /** Makes one attempt, as `put` does. */
-  head(request: SignedHead): Promise<AnswerHeaders>;
+  head(request: SignedHead): Promise<IncomingHttpHeaders>;
   close(): Promise<void>;
 }
 
@@ -87,27 +84,23 @@ export interface S3SenderParts {
   readonly answers: AnswerCheck;
   readonly settings: Pick<S3Settings, 'expectedBucketOwner'>;
   readonly onNotice: ((message: string) => void) | undefined;
+  readonly connect: buildConnector.connector;
 }
 
 /** SHA-256 of an empty body. */
 const EMPTY_SHA256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
 
 export function createS3Sender(parts: S3SenderParts): S3Sender {
-  const { client, keys, address, limits, answers, onNotice } = parts;
-  const options = {
-    pipelining: 1,
-    keepAliveTimeout: KEEP_ALIVE_MS,
-    connect: { timeout: limits.connectTimeoutMs },
-  };
-  const connections = limits.maxSockets;
+  const { client, keys, address, limits, answers, onNotice, connect } = parts;
+  const { origin } = address;
   const pools = {
-    own: new Pool(address.origin, { ...options, connections }),
+    write: openPool(origin, limits.maxSockets, connect),
+    // Commits wait for heads, which must not wait for long writes.
+    head: openPool(origin, limits.maxSockets, connect),
+    own: openPool(origin, limits.maxSockets, connect),
     // Bounded by the callers: a bound here would make some downloads wait behind paused ones.
-    download: new Pool(address.origin, options),
+    download: openPool(origin, null, connect),
   };
-  const writes = new ConnectionPool(address.origin, connections, limits.connectTimeoutMs);
-  // Commits wait for heads, which must not wait for long writes.
-  const heads = new ConnectionPool(address.origin, connections, limits.connectTimeoutMs);
   const lines = linesOfEvery(address, parts.settings);
   const linesIfAbsent = lines.concat('if-none-match', '*');
   const linesOfBare = lines.concat('x-amz-content-sha256', EMPTY_SHA256);
@@ -115,59 +108,48 @@ export function createS3Sender(parts: S3SenderParts): S3Sender {
   const clock = createServerClock(onNotice);
 
   /** Makes one attempt, and another when the server's clock differs. */
-  async function withServerTime<Request, Answer>(
+  function withServerTime<Request, Answer>(
     attempt: (request: Request, holder: SigningKeyHolder, now: Date) => Promise<Answer>,
-    request: Request,
-  ): Promise<Answer> {
-    const holder = keys ?? (await client.config.credentials());
-    const used = clock.offset;
-    try {
-      return await attempt(request, holder, new Date(Date.now() + used));
-    } catch (error) {
-      if (!clock.correct(error, used)) throw error;
-      return attempt(request, holder, new Date(Date.now() + clock.offset));
-    }
+  ): (request: Request) => Promise<Answer> {
+    return async (request) => {
+      const holder = keys ?? (await client.config.credentials());
+      const used = clock.offset;
+      try {
+        return await attempt(request, holder, new Date(Date.now() + used));
+      } catch (error) {
+        if (!clock.correct(error, used)) throw error;
+        return attempt(request, holder, new Date(Date.now() + clock.offset));
+      }
+    };
   }
 
-  function putOnce(put: SignedPut, holder: SigningKeyHolder, now: Date): Promise<WholeAnswer> {
+  async function putOnce(put: SignedPut, holder: SigningKeyHolder, now: Date): Promise<WholeAnswer> {
     const path = address.path + encodeKey(put.key);
     const query = encodedQuery(put.query);
     const common = put.ifAbsent === true ? linesIfAbsent : lines;
-    const request: WireRequest = {
+    const answer = await exchange(pools.write, {
       method: 'PUT',
       path: query.length === 0 ? path : `${path}?${query.join('&')}`,
       headers: signer.sign({ method: 'PUT', path, query, headers: put.headers, common }, holder, now),
       body: put.body,
       timeoutMs: put.timeoutMs,
       signal: put.signal,
-      accept: (answer) => checkPut(put, answer),
-    };
-    return writes.send(request);
-  }
-
-  function checkPut(put: SignedPut, answer: WholeAnswer): void {
-    answers.check(put.operation, answer);
-    const { status } = answer;
-    if (status !== 200 && !(status === 412 && put.ifAbsent === true)) {
-      throw failureOf(status, answer.text, answer.headers);
-    }
-  }
-
-  async function put(request: SignedPut): Promise<WholeAnswer> {
+    });
     try {
-      return await withServerTime(putOnce, request);
+      answers.check(put.operation, answer);
     } catch (error) {
-      if (!(error instanceof DoubtfulAnswer) || !(await isStored(request, error))) throw error;
+      if (!(error instanceof DoubtfulAnswer) || !(await isStored(put, answer))) throw error;
       answers.acceptUnidentified();
-      const { status, headers } = error.answer;
-      return { status, headers: headers as AnswerHeaders, text: '' };
     }
+    const { status } = answer;
+    if (status === 200 || (status === 412 && put.ifAbsent === true)) return answer;
+    throw failureOf(status, answer.text, answer.headers);
   }
 
   /** Whether the object has the size of the body and the ETag of the answer, which only the store can know before. */
-  async function isStored({ operation, key, body, timeoutMs }: SignedPut, { answer }: DoubtfulAnswer) {
+  async function isStored({ operation, key, body, timeoutMs }: SignedPut, answer: WholeAnswer) {
     if (operation !== 'PutObject') return false;
-    const headers = await withServerTime(headOnce, { key, timeoutMs }).catch((error: unknown) =>
+    const headers = await head({ key, timeoutMs }).catch((error: unknown) =>
       error instanceof DoubtfulAnswer ? error.answer.headers : null,
     );
     return headers?.etag === answer.headers.etag && headers?.['content-length'] === `${body.length}`;
@@ -185,9 +167,15 @@ export function createS3Sender(parts: S3SenderParts): S3Sender {
     return { method, path, headers: signer.sign(unsigned, holder, now) };
   }
 
-  async function headOnce(head: SignedHead, holder: SigningKeyHolder, now: Date): Promise<AnswerHeaders> {
+  const head = withServerTime(headOnce);
+
+  async function headOnce(
+    head: SignedHead,
+    holder: SigningKeyHolder,
+    now: Date,
+  ): Promise<IncomingHttpHeaders> {
     const { timeoutMs } = head;
-    const { status, headers } = await heads.send({
+    const { status, headers } = await exchange(pools.head, {
       ...bare('HEAD', head, holder, now),
       body: null,
       timeoutMs,
@@ -216,12 +204,10 @@ export function createS3Sender(parts: S3SenderParts): S3Sender {
 
   return {
     secure: address.origin.startsWith('https:'),
-    put,
-    get: (request) => withServerTime(getOnce, request),
-    head: (request) => withServerTime(headOnce, request),
+    put: withServerTime(putOnce),
+    get: withServerTime(getOnce),
+    head,
     close: async () => {
-      writes.close();
-      heads.close();
       await Promise.all(
         Object.values(pools)
           .filter((each) => !each.destroyed)
@@ -242,7 +228,7 @@ function linesOfEvery(
 const MAX_SKEW_MS = 15 * 60_000;
 
 /** An answer to HEAD has no error document: whether the clock was the reason for a rejection shows its date alone. */
-function headFailure(status: number, headers: AnswerHeaders, signedAt: Date): S3Failure {
+function headFailure(status: number, headers: IncomingHttpHeaders, signedAt: Date): S3Failure {
   const failure = failureOf(status, '', headers);
   const { serverTime } = failure;
   const isSkewed = serverTime !== null && Math.abs(serverTime - signedAt.getTime()) > MAX_SKEW_MS;

@@ -8,7 +8,9 @@ import type { ObjectStore } from '../store/object-store.js';
 import { settleAll } from '../time/settle-all.js';
 import type { ArtefactContext } from './artefact-headers.js';
 import { type BufferedCommit, commitBuffered, commitStreamed } from './commit-item.js';
+import { isErased } from './erasure.js';
 import { openStreamTarget } from './open-stream-target.js';
+import { purgeArtefacts } from './purge-artefacts.js';
 import { createRecentKeys, type RecentKeys } from './recent-keys.js';
 import { StagedItem, type StagingRules, type StreamTarget } from './staged-item.js';
 
@@ -40,11 +42,18 @@ export interface StagedDelivery extends ItemSink {
   /** Called when the delivery is too slow while others wait for memory; it has to be discarded then. */
   onRefused(listener: (problem: Problem) => void): void;
   /**
-   * Makes the items visible. Resolves when all are proven durable. Rejects with `StoreError` (the sender should retry;
-   * items that are stored by then will be identical), or with a `write-race` Problem when another delivery streamed
-   * different bytes to the same key meanwhile.
+   * Makes the items visible, unless the job was erased. Resolves when all are proven durable, or to null when the job was erased;
+   * then nothing of the delivery remains. Rejects with `StoreError` (the sender should retry; items that are stored by then will be
+   * identical), or with a `write-race` Problem when another delivery streamed different bytes to the same key meanwhile.
+   *
+   * An erasure writes its mark first and then removes what the job has. It removes the items of a commit that ends before
+   * the mark is written; every other commit sees the mark afterwards and removes them itself. That holds across replicas, in
+   * every order of their calls (test/model/archive/erasure.test.ts runs all of them). The check before the commit keeps
+   * erased content from being visible for a moment, and from being locked by a retention.
+   *
+   * @param hasErased whether the job is erased; by default the store is asked for the mark
    */
-  commit(): Promise<StoredItem[]>;
+  commit(hasErased?: (jobId: string) => Promise<boolean>): Promise<StoredItem[] | null>;
   /** True once the delivery was committed or completely discarded. */
   readonly settled: boolean;
   /**
@@ -80,7 +89,7 @@ class Staging implements StagedDelivery, Memory, StagingRules {
   readonly partSize: number;
   readonly pool: BufferPool;
   readonly lease: BudgetLease;
-  #items: StagedItem[] = [];
+  readonly #items: StagedItem[] = [];
   /** Keys of the streamed items of this delivery. */
   #claimed: Set<string> | null = null;
   #settled = false;
@@ -102,8 +111,10 @@ class Staging implements StagedDelivery, Memory, StagingRules {
     return this;
   }
 
-  take(bytes: number): Promise<void> | undefined {
-    return this.lease.tryTake(bytes) ? undefined : this.#waitFor(bytes);
+  async waitFor(bytes: number): Promise<void> {
+    this.lease.discardable?.release();
+    for (const item of this.#items) await item.spill();
+    await this.lease.take(bytes);
   }
 
   get settled(): boolean {
@@ -120,9 +131,7 @@ class Staging implements StagedDelivery, Memory, StagingRules {
 
   open(description: ItemDescription): IncomingItem {
     const item = new StagedItem(description, this, this);
-    // Mostly the only one: `push` makes room for 17.
-    if (this.#items.length === 0) this.#items = [item];
-    else this.#items.push(item);
+    this.#items.push(item);
     return item;
   }
 
@@ -136,27 +145,33 @@ class Staging implements StagedDelivery, Memory, StagingRules {
     return openStreamTarget(this.#parts.store, this.#context, content, this.#claimed);
   }
 
-  commit(): Promise<StoredItem[]> {
+  async commit(
+    hasErased = (jobId: string): Promise<boolean> => isErased(this.#parts.store, jobId),
+  ): Promise<StoredItem[] | null> {
+    const { jobId } = this.#context;
     this.lease.fillRate.complete();
-    const [lone] = this.#items;
-    const isLone = lone?.target === null && this.#items.length === 1;
-    const committing = isLone ? commitBuffered(this.#bufferedCommit(), lone) : this.#commitAll();
-    return committing.then(
-      (stored) => this.#committed(Array.isArray(stored) ? stored : [stored]),
-      (error) => this.#failed(error),
-    );
+    try {
+      if (await hasErased(jobId)) return await this.#discardErased();
+      const [lone] = this.#items;
+      const isLone = lone?.target === null && this.#items.length === 1;
+      const stored = isLone ? [await commitBuffered(this.#bufferedCommit(), lone)] : await this.#commitAll();
+      this.#settled = true;
+      return (await hasErased(jobId)) ? await this.#discardErased() : stored;
+    } catch (error) {
+      await this.discard();
+      // Some items may be visible.
+      if (!(await hasErased(jobId).catch(() => false))) throw error;
+      return await this.#discardErased();
+    } finally {
+      this.#close();
+    }
   }
 
-  #committed(stored: StoredItem[]): StoredItem[] {
-    this.#settled = true;
-    this.#close();
-    return stored;
-  }
-
-  async #failed(error: unknown): Promise<never> {
+  async #discardErased(): Promise<null> {
     await this.discard();
-    this.#close();
-    throw error;
+    const { keyPrefix, jobId } = this.#context;
+    for await (const _removed of purgeArtefacts(this.#parts.store, keyPrefix, jobId));
+    return null;
   }
 
   discard(): Promise<void> {
@@ -203,12 +218,6 @@ class Staging implements StagedDelivery, Memory, StagingRules {
   #bufferedCommit(): BufferedCommit {
     const { store, recentKeys } = this.#parts;
     return { store, recentKeys, context: this.#context };
-  }
-
-  async #waitFor(bytes: number): Promise<void> {
-    this.lease.discardable?.release();
-    for (const item of this.#items) await item.spill();
-    await this.lease.take(bytes);
   }
 
   #close(): void {

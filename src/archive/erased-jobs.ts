@@ -37,10 +37,9 @@ export async function announceErasure(store: ObjectStore, jobId: string): Promis
 export interface ErasedJobs {
   /**
    * Whether the job is erased, by a list that was read within the last `ERASURE_LEASE`. False after a commit therefore means
-   * that the commit was visible before the last look of any erasure. Without a promise when the list in memory says so, because
-   * every callback asks three times. Rejects with `StoreError`.
+   * that the commit was visible before the last look of any erasure. Rejects with `StoreError`.
    */
-  has(jobId: string): false | Promise<boolean>;
+  has(jobId: string): Promise<boolean>;
 }
 
 /** @param clocks in milliseconds; at least one of them has to run on while the process is suspended */
@@ -103,23 +102,18 @@ export function createErasedJobs(
     hashes.add(hashOf(jobId));
   }
 
-  function isListed(jobId: string): false | Promise<boolean> {
-    return hashes.size > 0 && hashes.has(hashOf(jobId)) && isErased(store, jobId);
-  }
-
-  async function lookAndFind(jobId: string): Promise<boolean> {
+  /** A look that began after the call is good, however long it took. */
+  async function lookAgain(): Promise<void> {
     const called = begun;
-    // A look that began after the call is good, however long it took.
     while (age() > ERASURE_LEASE && done <= called) await lookOnce();
-    return isListed(jobId);
   }
 
   return {
-    has(jobId) {
+    async has(jobId) {
       const listAge = age();
-      if (listAge > ERASURE_LEASE) return lookAndFind(jobId);
-      if (listAge > REFRESH_AFTER) lookOnce().catch(() => undefined);
-      return isListed(jobId);
+      if (listAge > ERASURE_LEASE) await lookAgain();
+      else if (listAge > REFRESH_AFTER) lookOnce().catch(() => undefined);
+      return hashes.has(hashOf(jobId)) && isErased(store, jobId);
     },
   };
 }

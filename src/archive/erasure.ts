@@ -1,9 +1,7 @@
-import type { StoredItem } from '../domain/item.js';
 import type { ObjectStore } from '../store/object-store.js';
 import { DOCUMENT_HEADERS, readDocument } from '../store/read-document.js';
 import { erasureKey } from './layout.js';
 import type { AuditInfo } from './ledger/ledger-line.js';
-import { purgeArtefacts } from './purge-artefacts.js';
 
 /** The mark of an erased job, which stays. */
 export interface ErasureMark {
@@ -46,44 +44,4 @@ export async function markErased(
   const finishedAt = rest.finishedAt ?? before?.finishedAt ?? null;
   const mark: ErasureMark = { v: 1, jobId, erasedAt, actor, reason, ...rest, finishedAt };
   await store.replace(erasureKey(jobId), Buffer.from(JSON.stringify(mark)), DOCUMENT_HEADERS);
-}
-
-/**
- * Runs a commit unless the job was erased. Null when it was; then nothing of the commit remains.
- *
- * An erasure writes its mark first and then removes what the job has. It removes the items of a commit that ends before
- * the mark is written; every other commit sees the mark afterwards and removes them itself. That holds across replicas, in
- * every order of their calls (test/model/archive/erasure.test.ts runs all of them). The check before the commit keeps
- * erased content from being visible for a moment, and from being locked by a retention.
- *
- * Rejects as `commit` does, or with `StoreError`.
- *
- * @param check by default asks the store for the mark
- */
-export async function commitUnlessErased(
-  store: ObjectStore,
-  job: { readonly jobId: string; readonly keyPrefix: string },
-  commit: () => Promise<StoredItem[]>,
-  check: () => false | Promise<boolean> = () => isErased(store, job.jobId),
-): Promise<StoredItem[] | null> {
-  const before = check();
-  if (before && (await before)) return null;
-  let items: StoredItem[];
-  try {
-    items = await commit();
-  } catch (error) {
-    // Some of its items may be visible.
-    if (!(await Promise.resolve(check()).catch(() => false))) throw error;
-    return removeAll(store, job);
-  }
-  const after = check();
-  return after && (await after) ? removeAll(store, job) : items;
-}
-
-async function removeAll(
-  store: ObjectStore,
-  { keyPrefix, jobId }: { readonly keyPrefix: string; readonly jobId: string },
-): Promise<null> {
-  for await (const _removed of purgeArtefacts(store, keyPrefix, jobId));
-  return null;
 }

@@ -70,17 +70,16 @@ export class StagedItem implements IncomingItem {
     return this.#part.hold();
   }
 
-  write(chunk: Buffer): Promise<void> | undefined {
+  async write(chunk: Buffer): Promise<void> {
     const { fillRate } = this.#memory.lease;
     fillRate.received(chunk.length);
     this.size += chunk.length;
-    const waiting =
-      chunk.length <= this.#part.room ? this.#part.append(chunk) : this.#writeAcrossParts(chunk);
-    if (waiting === undefined) fillRate.awaitSender();
-    return waiting?.then(() => fillRate.awaitSender());
+    if (chunk.length <= this.#part.room) await this.#part.append(chunk);
+    else await this.#writeAcrossParts(chunk);
+    fillRate.awaitSender();
   }
 
-  end(): Promise<void> | undefined {
+  async end(): Promise<void> {
     const { fillRate } = this.#memory.lease;
     fillRate.received(0);
     this.#ended = true;
@@ -90,7 +89,6 @@ export class StagedItem implements IncomingItem {
     this.identity = this.description.identify(content, true);
     this.sha256 = hash('sha256', content, 'hex');
     fillRate.awaitSender();
-    return undefined;
   }
 
   async #endStream(): Promise<void> {

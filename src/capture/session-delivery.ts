@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Archive, StagedDelivery } from '../archive/archive.js';
 import type { ArtefactContext } from '../archive/artefact-headers.js';
-import { commitUnlessErased } from '../archive/erasure.js';
 import type { Ledger } from '../archive/ledger/ledger.js';
 import { ledgerLine, NO_REQUEST } from '../archive/ledger/ledger-line.js';
 import type { LedgerLine } from '../domain/delivery.js';
@@ -82,7 +81,7 @@ export function storeTranscripts(
         await item.write(Buffer.from(content));
         await item.end();
       }
-      return await commitUnlessErased(parts.store, context, () => staged.commit());
+      return await staged.commit();
     } finally {
       await staged.discard();
     }
@@ -137,7 +136,6 @@ class Delivery implements SessionDelivery {
   }
 
   async finish(files: readonly CapturedFile[], end: SessionEnding): Promise<LedgerLine> {
-    const { store } = this.#parts;
     const items = await storeTranscripts(this.#parts, this.#context, files, end.status);
     if (items === null) {
       await this.discard();
@@ -145,7 +143,7 @@ class Delivery implements SessionDelivery {
     }
     await this.#withAudio(async ({ staged, item }) => {
       await item.end();
-      items.push(...((await commitUnlessErased(store, this.#context, () => staged.commit())) ?? []));
+      items.push(...((await staged.commit()) ?? []));
     });
     return recordSession(this.#parts, this.#context, items, end);
   }

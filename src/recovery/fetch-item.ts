@@ -1,6 +1,5 @@
 import type { Archive, StagedDelivery } from '../archive/archive.js';
 import type { ArtefactContext } from '../archive/artefact-headers.js';
-import { commitUnlessErased } from '../archive/erasure.js';
 import { identityOf } from '../content/item-identity.js';
 import type { ItemIdentity, StoredItem } from '../domain/item.js';
 import { Problem } from '../domain/problem.js';
@@ -60,14 +59,14 @@ function isRetryable(error: unknown): boolean {
  * opened could not be aborted.
  */
 async function archiveDownload(request: ItemFetch, download: Download): Promise<StoredItem> {
-  const { archive, store, context, signal } = request;
+  const { archive, context, signal } = request;
   const staged = archive.begin(context, { expectedBytes: download.size });
   // A slow download releases its memory at once when callbacks wait for it.
   staged.onRefused((problem) => download.body.destroy(problem));
   try {
     await pump(request, download, staged);
     signal?.throwIfAborted();
-    const items = await commitUnlessErased(store, context, () => staged.commit());
+    const items = await staged.commit();
     if (items === null) throw new ErasedError();
     const [stored] = items;
     if (stored === undefined) throw new Error('an item was staged and not stored');

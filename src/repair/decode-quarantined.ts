@@ -115,10 +115,9 @@ function discardingItem(description: ItemDescription, seen: ItemKind[]): Incomin
   const held: Buffer[] = [];
   let size = 0;
   return {
-    write(chunk) {
+    async write(chunk) {
       if (size < BEGINNING) held.push(chunk);
       size += chunk.length;
-      return undefined;
     },
     async end() {
       const beginning = Buffer.concat(held);

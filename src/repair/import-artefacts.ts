@@ -1,5 +1,5 @@
 import type { Archive, StagedDelivery } from '../archive/archive.js';
-import { commitUnlessErased, readErasure } from '../archive/erasure.js';
+import { readErasure } from '../archive/erasure.js';
 import type { Ledger } from '../archive/ledger/ledger.js';
 import { newDeliveryId, operatorLine } from '../archive/ledger/ledger-line.js';
 import { settleBodies } from '../archive/quarantine/settle-bodies.js';
@@ -78,8 +78,7 @@ export async function importArtefacts(
     const { staged, target } = requireFiles(begun);
     const fields = readImportFields(form.fields());
     rejectLateFields(target, fields);
-    const job = { jobId: request.jobId, keyPrefix: target.settings.keyPrefix };
-    const items = await commitUnlessErased(parts.store, job, () => staged.commit());
+    const items = await staged.commit();
     if (items === null) throw erasedJob(null);
     const outcome = outcomeOf(items);
     const { status, source, context } = target;

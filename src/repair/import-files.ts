@@ -49,8 +49,7 @@ export function createFileSink(begin: () => FileDestination): FileSink {
       bytes += chunk.length;
       if (bytes > maxBytes)
         throw new Problem('body-too-large', `This source accepts up to ${maxBytes} bytes.`);
-      const waiting = item.write(chunk);
-      if (waiting !== undefined) await waiting;
+      await item.write(chunk);
     }
     await item.end();
     const shape = partShape({ name: file.fieldName, contentType: file.contentType }, item.bytes);

@@ -80,7 +80,8 @@ async function lookAt(parts: JobSearchParts, jobId: string): Promise<JobToErase>
   return { jobId, objects, bytes, quarantined: bodies.length, isKnown };
 }
 
-async function isInLedger({ view }: JobSearchParts, job: string): Promise<boolean> {
+/** Rejects with `StoreError`. */
+export async function isInLedger({ view }: Pick<JobSearchParts, 'view'>, job: string): Promise<boolean> {
   for await (const lines of pages(view, { job, limit: 1 })) if (lines.length > 0) return true;
   return false;
 }

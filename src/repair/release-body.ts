@@ -1,5 +1,5 @@
 import type { Archive } from '../archive/archive.js';
-import { commitUnlessErased, isErased } from '../archive/erasure.js';
+import { isErased } from '../archive/erasure.js';
 import type { Ledger } from '../archive/ledger/ledger.js';
 import { type AuditInfo, newDeliveryId, operatorLine } from '../archive/ledger/ledger-line.js';
 import type { QuarantinedRequest } from '../archive/quarantine/quarantine.js';
@@ -110,8 +110,7 @@ async function archiveBody(
   });
   try {
     await decodeQuarantined(request, body, staged, source, parts.maxParts);
-    const job = { jobId: request.jobId, keyPrefix: source.keyPrefix };
-    const items = await commitUnlessErased(parts.store, job, () => staged.commit());
+    const items = await staged.commit();
     if (items === null) throw unknownBody();
     return items;
   } catch (error) {

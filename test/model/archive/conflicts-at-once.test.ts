@@ -5,6 +5,7 @@ import type { ObjectStore } from '../../../src/store/object-store.js';
 import { openStore } from '../../../src/store/open-store.js';
 import {
   archiveOver,
+  commit,
   context,
   keysOf,
   MEDIA,
@@ -70,7 +71,7 @@ describe.each([
     place = await open();
     const large = place.store.partSize + 1000;
     second = randomContent(large);
-    await (await staged(place.store, randomContent(large))).commit();
+    await commit(await staged(place.store, randomContent(large)));
   });
   afterEach(async () => {
     await place.store.close();
@@ -86,7 +87,7 @@ describe.each([
   async function deliverAtOnce() {
     const store = allAtOnce(place.store, AT_ONCE);
     const deliveries = await Promise.all(Array.from({ length: AT_ONCE }, () => staged(store, second)));
-    return (await Promise.all(deliveries.map((delivery) => delivery.commit()))).flat();
+    return (await Promise.all(deliveries.map((delivery) => commit(delivery)))).flat();
   }
 
   it('is kept once, and every delivery reports its key', async () => {
@@ -99,7 +100,7 @@ describe.each([
       ...Array(AT_ONCE - 1).fill('identical'),
     ]);
     expect((await readAll(place.store, kept))?.equals(second)).toBe(true);
-    const [again] = await (await staged(place.store, second)).commit();
+    const [again] = await commit(await staged(place.store, second));
     expect(again).toMatchObject({ key: kept, outcome: 'identical' });
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { commitUnlessErased } from '../../../src/archive/erasure.js';
+import { isErased } from '../../../src/archive/erasure.js';
 import { ERASURE_LOG, erasureKey } from '../../../src/archive/layout.js';
 import type { StoredItem } from '../../../src/domain/item.js';
 import { eraseJob } from '../../../src/repair/erase-job.js';
@@ -25,15 +25,13 @@ async function play(turns: Turns, sizes: readonly [number, number], taken: boole
   const committing = turns.over('C', memory);
   const erasing = turns.over('E', memory);
   // Only what makes content visible takes turns here: the rest is done before the erasure can begin.
-  const { create, startUpload } = committing;
-  const { archive } = archiveOver({ ...memory, create, startUpload }, 32);
+  const { create, startUpload, purge } = committing;
+  const { archive } = archiveOver({ ...memory, create, startUpload, purge }, 32);
   const staged = archive.begin(context({ jobId: JOB, origin: 'recovery' }));
   await putItem(staged, TRANSCRIPT, Buffer.alloc(sizes[0], 'a'));
   await putItem(staged, MEDIA, Buffer.alloc(sizes[1], 'b'));
   const [items] = await Promise.all([
-    commitUnlessErased(committing, { jobId: JOB, keyPrefix: '' }, () => staged.commit()).finally(() =>
-      turns.leave('C'),
-    ),
+    staged.commit((jobId) => isErased(committing, jobId)).finally(() => turns.leave('C')),
     eraseJob(
       { store: erasing, keyPrefixes: [''], sleep: async () => {}, ledger: { append: async () => {} } },
       JOB,

@@ -19,7 +19,7 @@ import { releaseBody } from '../../../src/repair/release-body.js';
 import { workOnItem } from '../../../src/repair/replay-item.js';
 import { NEW_REPLAY } from '../../support/new-replay.js';
 import { type RecoveryFixture, recoveryFixture } from '../../support/recovery/recovery-fixture.js';
-import { archiveOver } from '../../support/store/archive-fixture.js';
+import { archiveOver, commit } from '../../support/store/archive-fixture.js';
 import { interruptedStore } from '../../support/store/interrupted-store.js';
 import { createMemoryStore, type MemoryStore } from '../../support/store/memory-store.js';
 
@@ -124,7 +124,7 @@ async function fill(store: MemoryStore): Promise<void> {
   const item = staged.open({ identify: () => ({ kind: 'jobinfo', contentType: 'application/json' }) });
   await item.write(Buffer.from(SECRET));
   await item.end();
-  await staged.commit();
+  await commit(staged);
   const known = { source: 'default', region: null, clientIp: null, method: 'POST', jobId, status: 'success' };
   const request = { query: `id=${jobId}&status=success`, headers: { 'content-type': 'application/json' } };
   await createQuarantine(store).keep(

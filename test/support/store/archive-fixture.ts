@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { type Archive, createArchive } from '../../../src/archive/archive.js';
+import { type Archive, createArchive, type StagedDelivery } from '../../../src/archive/archive.js';
 import type { ArtefactContext } from '../../../src/archive/artefact-headers.js';
-import type { IncomingItem, ItemIdentity, ItemSink } from '../../../src/domain/item.js';
+import type { IncomingItem, ItemIdentity, ItemSink, StoredItem } from '../../../src/domain/item.js';
 import { createBufferPool } from '../../../src/memory/buffer-pool.js';
 import { type ByteBudget, createByteBudget } from '../../../src/memory/byte-budget.js';
 import type { ObjectStore } from '../../../src/store/object-store.js';
@@ -29,6 +29,13 @@ export function context(more: Partial<ArtefactContext> = {}): ArtefactContext {
     keyPrefix: '',
     ...more,
   };
+}
+
+/** Commits a delivery of a job that is not erased, without asking the store. */
+export async function commit(delivery: StagedDelivery): Promise<StoredItem[]> {
+  const items = await delivery.commit(async () => false);
+  if (items === null) throw new Error('the job is erased');
+  return items;
 }
 
 export const TRANSCRIPT: ItemIdentity = { kind: 'transcript.json-v2', contentType: 'application/json' };

@@ -30,7 +30,7 @@ export class RecordingSink implements ItemSink {
     let size = 0;
     this.items.push(item);
     return {
-      write: (chunk) => {
+      write: async (chunk) => {
         const wait = this.#options.onWrite?.(item, chunk);
         // Like the archive, which copies each chunk and does not read the sender's buffer again.
         chunks.push(Buffer.from(chunk));
@@ -38,7 +38,7 @@ export class RecordingSink implements ItemSink {
         if (item.identity === null && size > (this.#options.identifyAfter ?? Number.POSITIVE_INFINITY)) {
           item.identity = description.identify(Buffer.concat(chunks), false);
         }
-        return wait;
+        await wait;
       },
       end: async () => {
         item.bytes = Buffer.concat(chunks);

@@ -4,6 +4,7 @@ import { createFileStore } from '../../../src/store/file/file-store.js';
 import { type ObjectStore, StoreError } from '../../../src/store/object-store.js';
 import {
   archiveOver,
+  commit,
   context,
   keysOf,
   MEDIA,
@@ -39,7 +40,7 @@ async function deliver(items: [identity: typeof MEDIA, content: Buffer][], more 
   const { archive } = archiveOver(store);
   const staged = archive.begin(context(more));
   for (const [identity, content] of items) await putItem(staged, identity, content);
-  return staged.commit();
+  return commit(staged);
 }
 
 describe('the archive', () => {
@@ -65,17 +66,23 @@ describe('the archive', () => {
 
   it('returns the memory of an item only when the store has read it, even if its delivery is discarded before', async () => {
     let mayRead = (): void => {};
+    let isReading = false;
     const reading = new Promise<void>((resolve) => {
       mayRead = resolve;
     });
     const slow: ObjectStore = {
       ...store,
-      create: (key, body, headers) => reading.then(() => store.create(key, body, headers)),
+      async create(key, body, headers) {
+        isReading = true;
+        await reading;
+        return store.create(key, body, headers);
+      },
     };
     const { archive, budget } = archiveOver(slow);
     const staged = archive.begin(context());
     await putItem(staged, TRANSCRIPT, randomContent(1000));
-    const committing = staged.commit();
+    const committing = commit(staged);
+    await until(() => isReading);
     await staged.discard();
     expect(budget.used).toBe(1000);
     mayRead();
@@ -94,7 +101,7 @@ describe('the archive', () => {
     const item = staged.open({ identify: () => MEDIA, standsIn: true });
     await item.write(randomContent(size - 1));
     await item.end();
-    expect(await staged.commit()).toEqual([
+    expect(await commit(staged)).toEqual([
       { kind: 'data', key: 'jobs/job1/data', size, sha256: sha256(first), outcome: 'identical' },
     ]);
     expect(await keysOf(store, 'jobs/')).toEqual(['jobs/job1/data']);
@@ -105,7 +112,7 @@ describe('the archive', () => {
     const ctx = context({ keyPrefix: 'team/' });
     const staged = archive.begin(ctx);
     await putItem(staged, TRANSCRIPT, Buffer.from('{}'), 'Gespräch 1.json');
-    await staged.commit();
+    await commit(staged);
     expect((await store.head('team/jobs/job1/transcript.json'))?.metadata).toEqual({
       'job-id': 'job1',
       kind: 'transcript.json-v2',
@@ -129,7 +136,7 @@ describe('the archive', () => {
     const { archive } = archiveOver(store);
     const staged = archive.begin(context());
     await putItem(staged, TRANSCRIPT, Buffer.from('{}'), fileName);
-    await staged.commit();
+    await commit(staged);
     expect((await store.head('jobs/job1/transcript.json'))?.metadata['file-name']).toBe(
       encodeURIComponent(kept),
     );
@@ -143,7 +150,7 @@ describe('the archive', () => {
     const staged = archive.begin(context());
     await putItem(staged, MEDIA, randomContent(size));
     expect(await keysOf(store)).toEqual([]);
-    await staged.commit();
+    await commit(staged);
     expect(await keysOf(store)).toEqual(['jobs/job1/data']);
   });
 
@@ -215,7 +222,7 @@ describe('the archive', () => {
     };
     const staged = archiveOver(forgetful).archive.begin(context());
     await putItem(staged, TRANSCRIPT, randomContent(500));
-    expect((await staged.commit())[0]?.outcome).toBe('conflict');
+    expect((await commit(staged))[0]?.outcome).toBe('conflict');
   });
 
   it.each([
@@ -260,7 +267,7 @@ describe('the archive', () => {
     const contents = [randomContent(LARGE), randomContent(LARGE)];
     const staged = contents.map(() => archive.begin(context()));
     await Promise.all(staged.map((delivery, n) => putItem(delivery, MEDIA, contents[n] as Buffer)));
-    const results = await Promise.allSettled(staged.map((delivery) => delivery.commit()));
+    const results = await Promise.allSettled(staged.map((delivery) => commit(delivery)));
     const winner = results.findIndex((result) => result.status === 'fulfilled');
     expect(results[1 - winner]).toMatchObject({
       status: 'rejected',
@@ -277,8 +284,8 @@ describe('the archive', () => {
     await putItem(loser, MEDIA, randomContent(LARGE));
     const winner = archive.begin(context());
     await putItem(winner, MEDIA, randomContent(LARGE));
-    await winner.commit();
-    await expect(loser.commit()).rejects.toMatchObject({ code: 'write-race' });
+    await commit(winner);
+    await expect(commit(loser)).rejects.toMatchObject({ code: 'write-race' });
     expect(await keysOf(store)).toEqual(['jobs/job1/data']);
   });
 
@@ -297,7 +304,7 @@ describe('the archive', () => {
     await putItem(staged, MEDIA, randomContent(100));
     await putItem(staged, TRANSCRIPT, randomContent(100));
     let refused = false;
-    const refusal = staged.commit().catch((error: unknown) => {
+    const refusal = commit(staged).catch((error: unknown) => {
       refused = true;
       return error;
     });
@@ -326,7 +333,7 @@ describe('the archive', () => {
       const staged = archiveOver(failing).archive.begin(context());
       for (const [n, identity] of identities.entries())
         await putItem(staged, identity, contents[n] ?? Buffer.alloc(0));
-      return staged.commit();
+      return commit(staged);
     };
     await expect(attempt()).rejects.toThrow('EIO');
     expect(await keysOf(store)).toEqual([0, 2, 3].map((n) => `jobs/job1/attachments/${n}`));
@@ -353,7 +360,7 @@ describe('the archive', () => {
     };
     const staged = archiveOver(forgetful).archive.begin(ctx);
     await putItem(staged, MEDIA, content);
-    expect((await staged.commit())[0]?.outcome).toBe('created');
+    expect((await commit(staged))[0]?.outcome).toBe('created');
   });
 
   it('names a held item by its hash also when it had to make room', async () => {
@@ -362,7 +369,7 @@ describe('the archive', () => {
       const staged = archiveOver(store, 2).archive.begin(context());
       await putItem(staged, TRANSCRIPT, small);
       await putItem(staged, MEDIA, Buffer.alloc(LARGE));
-      await staged.commit();
+      await commit(staged);
     }
     const beside = `jobs/job1/conflicts/transcript.json.${sha256(second)}`;
     for (const [key, content] of [
@@ -386,7 +393,7 @@ describe('the archive', () => {
       deliveries.map(async ({ staged, small, large }) => {
         await putItem(staged, TRANSCRIPT, small);
         await putItem(staged, MEDIA, large);
-        await staged.commit();
+        await commit(staged);
       }),
     );
     for (const [n, { small, large }] of deliveries.entries()) {

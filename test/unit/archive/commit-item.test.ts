@@ -4,6 +4,7 @@ import type { StoredItem } from '../../../src/domain/item.js';
 import { type CreateResult, type ObjectStore, StoreError } from '../../../src/store/object-store.js';
 import {
   archiveOver,
+  commit,
   context,
   MEDIA,
   putItem,
@@ -55,7 +56,7 @@ async function deliver(
 ): Promise<StoredItem | undefined> {
   const staged = archiveOver(store).archive.begin(context({ deliveryId }));
   await putItem(staged, identity, content);
-  const [item] = await staged.commit().finally(() => staged.discard());
+  const [item] = await commit(staged).finally(() => staged.discard());
   return item;
 }
 
@@ -132,7 +133,7 @@ describe('a streamed item whose key is taken', () => {
     const staged = archiveOver(answering(memory, {})).archive.begin(context());
     await putItem(staged, MEDIA, randomContent(LARGE));
     memory.put(KEY, 'other');
-    await expect(staged.commit()).rejects.toMatchObject({ code: 'write-race' });
+    await expect(commit(staged)).rejects.toMatchObject({ code: 'write-race' });
     expect(memory.objects.get(KEY)?.body.toString()).toBe('other');
   });
 

@@ -5,6 +5,7 @@ import type { StoredItem } from '../../../src/domain/item.js';
 import { type ObjectStore, StoreError } from '../../../src/store/object-store.js';
 import {
   archiveOver,
+  commit,
   context,
   putItem,
   randomContent,
@@ -35,7 +36,7 @@ function withMd5(memory: MemoryStore): ObjectStore {
 async function deliver(archive: Archive, content = CONTENT): Promise<StoredItem | undefined> {
   const staged = archive.begin(context());
   await putItem(staged, TRANSCRIPT, content);
-  const [item] = await staged.commit();
+  const [item] = await commit(staged);
   return item;
 }
 

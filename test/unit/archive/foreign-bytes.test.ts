@@ -5,7 +5,14 @@ import fc from 'fast-check';
 import type { Archive } from '../../../src/archive/archive.js';
 import { createFileStore } from '../../../src/store/file/file-store.js';
 import { type ObjectStore, StoreError } from '../../../src/store/object-store.js';
-import { archiveOver, context, keysOf, putItem, readAll } from '../../support/store/archive-fixture.js';
+import {
+  archiveOver,
+  commit,
+  context,
+  keysOf,
+  putItem,
+  readAll,
+} from '../../support/store/archive-fixture.js';
 import { createMemoryStore } from '../../support/store/memory-store.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 
@@ -60,7 +67,7 @@ async function deliver(archive: Archive, job: number, sizes: readonly number[]):
       const identity = { kind: KINDS[index % KINDS.length] ?? 'data', contentType: 'x/y' } as const;
       await putItem(staged, identity, contentOf(job, index, size));
     }
-    await staged.commit();
+    await commit(staged);
     return true;
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;

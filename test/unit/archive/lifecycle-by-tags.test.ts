@@ -24,7 +24,7 @@ import {
 import { createQuarantine } from '../../../src/archive/quarantine/quarantine.js';
 import { parseConfig } from '../../../src/config/config.js';
 import { ITEM_KINDS } from '../../../src/domain/item.js';
-import { archiveOver, context, putItem } from '../../support/store/archive-fixture.js';
+import { archiveOver, commit, context, putItem } from '../../support/store/archive-fixture.js';
 import { endingRule, type LifecycleRule, readLifecycleRules } from '../../support/store/lifecycle-rules.js';
 import { createMemoryStore, type MemoryStore } from '../../support/store/memory-store.js';
 
@@ -55,7 +55,7 @@ describe('k8s/s3/lifecycle-by-tags.json', () => {
         const name = kind === 'attachment' ? { attachmentName: '0a1b2c3d4e5f6071.bin' } : {};
         await putItem(delivery, { kind, contentType: 'x/y', ...name }, Buffer.from(content));
       }
-      await delivery.commit();
+      await commit(delivery);
     }
   }
 

@@ -4,6 +4,7 @@ import type { ObjectStore } from '../../../src/store/object-store.js';
 import { openStore } from '../../../src/store/open-store.js';
 import {
   archiveOver,
+  commit,
   context,
   keysOf,
   MEDIA,
@@ -43,7 +44,7 @@ describe.each([
   beforeEach(async () => {
     place = await open();
     content = randomContent(place.store.partSize + 1000);
-    await (await staged(place.store, 'in memory', randomContent(100))).commit();
+    await commit(await staged(place.store, 'in memory', randomContent(100)));
   });
   afterEach(async () => {
     await place.store.close();
@@ -60,8 +61,8 @@ describe.each([
   it.each(WAYS.flatMap((first) => WAYS.map((then) => [first, then] as const)))(
     'that came %s, then %s, are kept once',
     async (first, then) => {
-      const [before] = await (await staged(place.store, first)).commit();
-      const [after] = await (await staged(place.store, then)).commit();
+      const [before] = await commit(await staged(place.store, first));
+      const [after] = await commit(await staged(place.store, then));
       expect(before?.outcome).toBe('conflict');
       expect(after).toEqual({ ...before, outcome: 'identical' });
       expect(await keysOf(place.store, 'jobs/')).toEqual([before?.key, FIRST].sort());
@@ -72,7 +73,7 @@ describe.each([
     const ways = ['in memory', 'streamed', 'streamed', 'in memory'] as const;
     const store = stepByStep(place.store, ways.length);
     const deliveries = await Promise.all(ways.map((way) => staged(store, way)));
-    const items = (await Promise.all(deliveries.map((delivery) => delivery.commit()))).flat();
+    const items = (await Promise.all(deliveries.map((delivery) => commit(delivery)))).flat();
     const outcomes = items.map(({ outcome }) => outcome).sort();
     expect(outcomes).toEqual(['conflict', 'identical', 'identical', 'identical']);
     const [kept] = items.map(({ key }) => key);
@@ -87,11 +88,11 @@ describe.each([
       async create(key, body, headers) {
         if (!key.startsWith('jobs/job1/conflicts/')) return place.store.create(key, body, headers);
         // Another delivery wrote the same key, lost the claim to the streamed one, and removed its own copy.
-        await streamed.commit();
+        await commit(streamed);
         return 'exists';
       },
     };
-    const [item] = await (await staged(store, 'in memory')).commit();
+    const [item] = await commit(await staged(store, 'in memory'));
     expect(item).toMatchObject({ outcome: 'identical' });
     expect(await keysOf(place.store, 'jobs/')).toEqual([item?.key, FIRST].sort());
   });

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { StoreError } from '../../../src/store/object-store.js';
 import {
   archiveOver,
+  commit,
   context,
   keysOf,
   MEDIA,
@@ -19,14 +20,14 @@ describe('a delivery that is settled', () => {
     await putItem(staged, MEDIA, Buffer.alloc(store.partSize * 2.5, 1));
     expect(staged.settled).toBe(false);
     expect(budget.used).toBeGreaterThan(0);
-    await staged.commit();
+    await commit(staged);
     expect(staged.settled).toBe(true);
     expect(budget.used).toBe(0);
   });
 
   it('of no items stored nothing', async () => {
     const store = createMemoryStore();
-    expect(await archiveOver(store).archive.begin(context()).commit()).toEqual([]);
+    expect(await commit(archiveOver(store).archive.begin(context()))).toEqual([]);
     expect(store.calls).toEqual([]);
   });
 });
@@ -46,7 +47,7 @@ describe('a delivery that is discarded', () => {
     const { archive, budget } = archiveOver(store);
     const staged = archive.begin(context());
     for (const item of items) await putItem(staged, item, Buffer.from(item.attachmentName));
-    await expect(staged.commit()).rejects.toThrow('the delivery ended');
+    await expect(commit(staged)).rejects.toThrow('the delivery ended');
     await discarding;
     const stored = [...store.objects].map(([key, { body }]) => `${key} ${body}`);
     expect(stored).toEqual(['jobs/job1/attachments/a a']);
@@ -59,7 +60,7 @@ describe('a delivery that is discarded', () => {
     const staged = archive.begin(context());
     await putItem(staged, TRANSCRIPT, Buffer.from('{}'));
     await staged.discard();
-    await expect(staged.commit()).rejects.toThrow('the delivery ended');
+    await expect(commit(staged)).rejects.toThrow('the delivery ended');
     expect(await keysOf(store)).toEqual([]);
     expect(budget.used).toBe(0);
   });
@@ -79,7 +80,7 @@ describe('a part that the store does not take', () => {
       const { archive, budget } = archiveOver(store);
       const staged = archive.begin(context());
       const delivery = putItem(staged, MEDIA, Buffer.alloc(store.partSize * 2.5, 1)).then(() =>
-        staged.commit(),
+        commit(staged),
       );
       await expect(delivery).rejects.toThrow('EIO');
       await staged.discard();
@@ -88,4 +89,33 @@ describe('a part that the store does not take', () => {
       expect(budget.used).toBe(0);
     },
   );
+});
+
+describe('a delivery of a job that was erased', () => {
+  it.each([
+    ['before the commit', [true], 0],
+    ['while it was committed', [false, true], 2],
+  ])('%s leaves nothing', async (_, answers, creates) => {
+    const store = createMemoryStore();
+    const { archive, budget } = archiveOver(store);
+    const staged = archive.begin(context());
+    await putItem(staged, TRANSCRIPT, Buffer.from('{}'));
+    await putItem(staged, MEDIA, Buffer.from('a'));
+    expect(await staged.commit(async () => answers.shift() ?? true)).toBeNull();
+    expect(await keysOf(store)).toEqual([]);
+    expect(budget.used).toBe(0);
+    expect(store.calls.filter(({ operation }) => operation === 'create')).toHaveLength(creates);
+  });
+
+  it('leaves nothing of a commit that failed half-way either', async () => {
+    let creates = 0;
+    const store = createMemoryStore((operation) => {
+      if (operation === 'create' && ++creates === 2) throw new StoreError('create', 'EIO');
+    });
+    const staged = archiveOver(store).archive.begin(context());
+    await putItem(staged, TRANSCRIPT, Buffer.from('{}'));
+    await putItem(staged, MEDIA, Buffer.from('a'));
+    expect(await staged.commit(async () => creates > 0)).toBeNull();
+    expect(await keysOf(store)).toEqual([]);
+  });
 });

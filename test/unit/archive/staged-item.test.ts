@@ -1,5 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
-import { archiveOver, context, MEDIA, putItem, randomContent } from '../../support/store/archive-fixture.js';
+import {
+  archiveOver,
+  commit,
+  context,
+  MEDIA,
+  putItem,
+  randomContent,
+} from '../../support/store/archive-fixture.js';
 import { type BeforeCall, createMemoryStore } from '../../support/store/memory-store.js';
 
 const CHUNK = 64 * 1024;
@@ -18,7 +25,7 @@ describe('an item of a delivery that announced several parts', () => {
     const { staged, store, operations } = begin();
     await putItem(staged, MEDIA, randomContent(store.partSize));
     expect(operations()).toEqual([]);
-    await staged.commit();
+    await commit(staged);
     expect(operations()).toEqual(['create']);
   });
 

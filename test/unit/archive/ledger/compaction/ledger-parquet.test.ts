@@ -234,7 +234,7 @@ describe('a ledger file', () => {
         const expected = (await sortLines(all.map(sortable))).map(({ text }) => parseLine(text));
         expect(await writeAndRead(all)).toStrictEqual(expected);
       }),
-      { numRuns: 40 },
+      { numRuns: 15 },
     );
   });
 });

@@ -188,20 +188,6 @@ describe('the attention lines of a rollup', () => {
     expect(rollup.attention).toHaveLength(1000);
     expect(rollup.attentionOmitted).toBe(5001);
     expect(openJobs(rollup).at(-1)).toEqual(['lost', 'unrecoverable']);
-    expect(rollup.repairs).toEqual([]);
-  });
-
-  it('list the lines of rare settling outcomes, in bounded number', () => {
-    const rollup = rollupOf([
-      at(1, { jobId: 'a', outcome: 'stored' }),
-      at(2, { jobId: 'b', deliveryId: 'd', outcome: 'recovered' }),
-    ]);
-    expect(rollup.repairs).toEqual([
-      { jobId: 'b', deliveryId: 'd', receivedAt: '2026-03-04T05:02:00.000Z', outcome: 'recovered' },
-    ]);
-
-    const many = rollupOf(Array.from({ length: 5010 }, () => at(1, { outcome: 'recovered' })));
-    expect([many.repairs.length, many.repairsOmitted]).toEqual([5000, 10]);
   });
 });
 

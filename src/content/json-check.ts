@@ -18,25 +18,29 @@ const KEY = 7;
 const COLON = 8;
 const MEMBER = 9;
 const AFTER_MEMBER = 10;
-// States within tokens.
-const STRING = 11;
-const ESCAPE = 12;
-const HEX = 13;
-const LITERAL = 14;
-const NUMBER_SIGN = 15;
-const NUMBER_ZERO = 16;
-const NUMBER_INTEGER = 17;
-const NUMBER_POINT = 18;
-const NUMBER_FRACTION = 19;
-const NUMBER_E = 20;
-const NUMBER_E_SIGN = 21;
-const NUMBER_EXPONENT = 22;
+// States within a number. It ends at the first byte that is not part of it.
+const NUMBER_SIGN = 11;
+const NUMBER_ZERO = 12;
+const NUMBER_INTEGER = 13;
+const NUMBER_POINT = 14;
+const NUMBER_FRACTION = 15;
+const NUMBER_E = 16;
+const NUMBER_E_SIGN = 17;
+const NUMBER_EXPONENT = 18;
+// States within other tokens.
+const STRING = 19;
+const ESCAPE = 20;
+const HEX = 21;
+const LITERAL = 22;
 const BOM = 23;
 const FAILED = 24;
-// What a byte between tokens does besides.
+// What a byte does besides.
 const OPEN_OBJECT = 25;
 const OPEN_ARRAY = 26;
 const CLOSE = 27;
+const END_NUMBER = 28;
+/** Added to the first state of a number. */
+const BEGIN_NUMBER = 32;
 
 /** What follows a value, by the state in which it begins. */
 const AFTER = [
@@ -53,7 +57,10 @@ const AFTER = [
   FAILED,
 ];
 
-/** The next state, or what to do, by state between tokens and byte. */
+/** States in which a number may end. */
+const ENDS_OF_NUMBERS = [NUMBER_ZERO, NUMBER_INTEGER, NUMBER_FRACTION, NUMBER_EXPONENT];
+
+/** The next state, or what to do, by byte and by state between tokens or within a number. */
 const NEXT = nextStates();
 
 function nextStates(): Uint8Array {
@@ -61,15 +68,16 @@ function nextStates(): Uint8Array {
   const set = (state: number, bytes: string, result: number): void => {
     for (const byte of Buffer.from(bytes, 'latin1')) next[(state << 8) | byte] = result;
   };
-  for (let state = BEGIN; state < STRING; state++) set(state, ' \t\n\r', state === BEGIN ? ROOT : state);
+  for (let state = BEGIN; state <= AFTER_MEMBER; state++)
+    set(state, ' \t\n\r', state === BEGIN ? ROOT : state);
   for (const state of [BEGIN, ROOT, FIRST_ELEMENT, ELEMENT, MEMBER]) {
     set(state, '"', STRING);
     set(state, '{', OPEN_OBJECT);
     set(state, '[', OPEN_ARRAY);
     set(state, 'tfn', LITERAL);
-    set(state, '-', NUMBER_SIGN);
-    set(state, '0', NUMBER_ZERO);
-    set(state, '123456789', NUMBER_INTEGER);
+    set(state, '-', BEGIN_NUMBER | NUMBER_SIGN);
+    set(state, '0', BEGIN_NUMBER | NUMBER_ZERO);
+    set(state, '123456789', BEGIN_NUMBER | NUMBER_INTEGER);
   }
   set(BEGIN, '\xef', BOM);
   set(FIRST_ELEMENT, ']', CLOSE);
@@ -81,6 +89,15 @@ function nextStates(): Uint8Array {
   set(FIRST_KEY, '"', STRING);
   set(KEY, '"', STRING);
   set(COLON, ':', MEMBER);
+  for (const state of ENDS_OF_NUMBERS) next.fill(END_NUMBER, state << 8, (state + 1) << 8);
+  set(NUMBER_SIGN, '0', NUMBER_ZERO);
+  set(NUMBER_SIGN, '123456789', NUMBER_INTEGER);
+  set(NUMBER_INTEGER, '0123456789', NUMBER_INTEGER);
+  for (const state of [NUMBER_ZERO, NUMBER_INTEGER]) set(state, '.', NUMBER_POINT);
+  for (const state of [NUMBER_POINT, NUMBER_FRACTION]) set(state, '0123456789', NUMBER_FRACTION);
+  for (const state of [NUMBER_ZERO, NUMBER_INTEGER, NUMBER_FRACTION]) set(state, 'eE', NUMBER_E);
+  set(NUMBER_E, '+-', NUMBER_E_SIGN);
+  for (const state of [NUMBER_E, NUMBER_E_SIGN, NUMBER_EXPONENT]) set(state, '0123456789', NUMBER_EXPONENT);
   return next;
 }
 
@@ -149,6 +166,9 @@ export class JsonCheck {
         const next = NEXT[(state << 8) | byte] as number;
         if (next < STRING) {
           state = next;
+        } else if (next === END_NUMBER) {
+          state = after;
+          at--;
         } else if (next === CLOSE) {
           state = this.#stack[--this.#depth] as number;
         } else if (next === STRING && this.#depth > 1) {
@@ -160,7 +180,8 @@ export class JsonCheck {
         } else {
           after = AFTER[state] as number;
           if (this.#depth === 1) this.#beginTopLevel(after, byte);
-          state = next < OPEN_OBJECT ? next : this.#open(next, after);
+          if (next >= BEGIN_NUMBER) state = next - BEGIN_NUMBER;
+          else state = next < OPEN_OBJECT ? next : this.#open(next, after);
           if (next === LITERAL) this.#literal = LITERALS[byte] ?? EMPTY;
           this.#step = 1;
         }
@@ -174,14 +195,6 @@ export class JsonCheck {
         state = byte === QUOTE ? after : byte === BACKSLASH ? ESCAPE : FAILED;
         if (isTopKey && state === COLON) this.#shape.endKey();
         if (isTopKey && state === ESCAPE) this.#shape.pushKeyByte(byte);
-      } else if (state === NUMBER_INTEGER || state === NUMBER_FRACTION || state === NUMBER_EXPONENT) {
-        while (at < length && isDigit(chunk[at] as number)) at++;
-        if (at === length) break;
-        state = afterDigits(state, chunk[at] as number, after);
-        if (state > STRING) at++;
-      } else if (state === NUMBER_ZERO) {
-        state = afterDigits(state, chunk[at] as number, after);
-        if (state > STRING) at++;
       } else {
         state = this.#within(state, chunk[at++] as number, after);
       }
@@ -194,11 +207,7 @@ export class JsonCheck {
   /** Whether the text is complete. */
   finish(): boolean {
     const state = this.#state;
-    const endsNumber =
-      state === NUMBER_ZERO ||
-      state === NUMBER_INTEGER ||
-      state === NUMBER_FRACTION ||
-      state === NUMBER_EXPONENT;
+    const endsNumber = ENDS_OF_NUMBERS.includes(state);
     this.#state = (endsNumber ? this.#after : state) === AFTER_ROOT ? AFTER_ROOT : FAILED;
     return this.#state === AFTER_ROOT;
   }
@@ -219,7 +228,7 @@ export class JsonCheck {
     return what === OPEN_OBJECT ? FIRST_KEY : FIRST_ELEMENT;
   }
 
-  /** The rarer states: inside a literal, an escape, a byte order mark or the start of a number's parts. */
+  /** The rarer states: inside a literal, an escape or a byte order mark. */
   #within(state: number, byte: number, after: number): number {
     switch (state) {
       case LITERAL:
@@ -233,35 +242,13 @@ export class JsonCheck {
         this.#pushKeyByte(byte, after);
         if (HEX_DIGIT[byte] !== 1) return FAILED;
         return ++this.#step === 4 ? STRING : HEX;
-      case BOM:
+      default:
         if (byte !== (this.#step === 1 ? 0xbb : 0xbf)) return FAILED;
         return ++this.#step === 3 ? ROOT : BOM;
-      default:
-        return withinNumber(state, byte);
     }
   }
 
   #pushKeyByte(byte: number, after: number): void {
     if (after === COLON && this.#depth === 1) this.#shape.pushKeyByte(byte);
   }
-}
-
-function isDigit(byte: number): boolean {
-  return byte >= 0x30 && byte <= 0x39;
-}
-
-/** The state after a run of digits: more of the number, or what follows the value. */
-function afterDigits(state: number, byte: number, after: number): number {
-  if (byte === 0x2e) return state === NUMBER_INTEGER || state === NUMBER_ZERO ? NUMBER_POINT : FAILED;
-  if (byte === 0x65 || byte === 0x45) return state === NUMBER_EXPONENT ? FAILED : NUMBER_E;
-  return after;
-}
-
-/** States of a number in which a digit must come next. */
-function withinNumber(state: number, byte: number): number {
-  const digit = isDigit(byte);
-  if (state === NUMBER_SIGN) return byte === 0x30 ? NUMBER_ZERO : digit ? NUMBER_INTEGER : FAILED;
-  if (state === NUMBER_POINT) return digit ? NUMBER_FRACTION : FAILED;
-  if (digit) return NUMBER_EXPONENT;
-  return state === NUMBER_E && (byte === 0x2b || byte === 0x2d) ? NUMBER_E_SIGN : FAILED;
 }

@@ -213,7 +213,7 @@ describe('JsonCheck', () => {
           expect(check(bytes, size)).toMatchObject(oracle(bytes));
         },
       ),
-      { numRuns: 3000 },
+      { numRuns: 1000 },
     );
   });
 
@@ -223,7 +223,7 @@ describe('JsonCheck', () => {
         const bytes = Buffer.concat([Buffer.from('["'), inner, Buffer.from('"]')]);
         expect(check(bytes, size)).toMatchObject(oracle(bytes));
       }),
-      { numRuns: 2000 },
+      { numRuns: 700 },
     );
   });
 });

@@ -6,6 +6,7 @@ import type { SourceScope } from '../domain/rights.js';
 import { areInScope } from '../domain/rights.js';
 import { filterNames } from '../ledger-view/filter-names.js';
 import { createFreshView } from '../ledger-view/fresh-view.js';
+import type { LedgerView } from '../ledger-view/ledger-view.js';
 import type { CanaryStatus } from '../observe/canary.js';
 import type { Metrics } from '../observe/metrics.js';
 import type { RefusalRing } from '../observe/refusal-ring.js';
@@ -89,6 +90,7 @@ export interface Admin {
   /** Stops the replays and notices of this replica, while the ledger still takes lines; another replica resumes them. */
   stopReplays(): Promise<void>;
   stop(): Promise<void>;
+  readonly failingJobs: LedgerView['failingJobs'];
 }
 
 export function createAdmin(options: AdminOptions): Admin {
@@ -173,5 +175,6 @@ export function createAdmin(options: AdminOptions): Admin {
       await Promise.all([replays.stop(), notices.stop(), marking?.stop()]);
     },
     stop: view.stop,
+    failingJobs: view.failingJobs,
   };
 }

@@ -72,21 +72,27 @@ function readLimit(text: string): number {
 
 /** @param looked what was read, so that a mistyped store does not look like good news */
 function formatFailures(page: FailurePage, looked: string): string[] {
-  const { failures, counts, nextCursor, searchedBackTo, unseen } = page;
+  const { failures, counts, nextCursor, searchedBackTo, complete, unseen } = page;
   const scope = [
     `Covers every delivery since ${searchedBackTo}.`,
     ...(unseen.length === 0 ? [] : [`Not covered: ${unseen.join('; ')}.`]),
   ];
   const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
-  if (total === 0) return [`No job is failing, by ${looked}.`, ...scope];
+  if (total === 0) {
+    const found = complete ? 'No job is failing' : 'No failing job was found in what was checked';
+    return [`${found}, by ${looked}.`, ...scope];
+  }
   const summary = Object.entries(counts).map(([outcome, count]) => `${count} ${outcome}`);
   return [
-    `${total} ${total === 1 ? 'job is' : 'jobs are'} failing: ${summary.join(', ')}.`,
+    `${complete ? '' : 'At least '}${total} ${total === 1 ? 'job is' : 'jobs are'} failing: ${summary.join(', ')}.`,
     ...scope,
     '',
     row(['OUTCOME', 'REGION', 'JOB', 'KEPT UNTIL', 'REASON']),
     ...failures.map(rowOf),
-    ...formatRemedies(failures.map(({ reason }) => reason)),
+    ...formatRemedies(
+      failures.map(({ reason }) => reason),
+      failures.map(({ outcome }) => outcome),
+    ),
     ...(nextCursor === null ? [] : ['', `There are more: --cursor ${nextCursor}`]),
   ];
 }

@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { createLedgerView } from '../ledger-view/ledger-view.js';
 import { reconcile } from '../recovery/reconcile.js';
 import type { RecoveredJob, RecoveryReport } from '../recovery/recovery-report.js';
 import { refetchAll } from '../recovery/refetch.js';
@@ -54,6 +55,17 @@ async function run({ config, parts, signal }: RecoveryWork, options: Options): P
   checkSource(config, options.source);
   checkRegions(parts);
   const progress = createProgress();
+  const view = createLedgerView({
+    store: parts.store,
+    retention: parts.retention,
+    maxBytes: config.ledger.viewMemory,
+  });
+  const failingJobs = async () => {
+    progress.show('reading the ledger');
+    await view.refresh();
+    await view.readPast();
+    return view.failingJobs();
+  };
   let looked = 0;
   let fetched = 0;
   try {
@@ -69,7 +81,12 @@ async function run({ config, parts, signal }: RecoveryWork, options: Options): P
       },
     };
     return options.job === undefined
-      ? await reconcile(parts, { ...settings, since: options.since, full: options.full === true })
+      ? await reconcile(parts, {
+          ...settings,
+          failingJobs,
+          since: options.since,
+          full: options.full === true,
+        })
       : await refetchAll(parts, options.job, settings);
   } finally {
     progress.end();

@@ -50,6 +50,10 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     summary: 'settle a quarantined body that need not be released',
     load: () => import('./dismiss.js'),
   },
+  acknowledge: {
+    summary: 'accept a conflict or a loss of a job',
+    load: () => import('./acknowledge.js'),
+  },
   erase: { summary: 'erase all stored data of a job', load: () => import('./erase.js') },
   'check-config': {
     summary: 'check the configuration and list every fault and warning',

@@ -24,3 +24,8 @@ export function isProduction(env: Environment = process.env): boolean {
 export function isContinuousIntegration(env: Environment = process.env): boolean {
   return !['', '0', 'false'].includes(env.CI ?? '');
 }
+
+/** The file of certificate authorities that every AWS client uses, as `AWS_CA_BUNDLE` names it; null without one. */
+export function caBundle(env: Environment = process.env): string | null {
+  return env.AWS_CA_BUNDLE || null;
+}

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { parseHeaderLine, secretPart } from '../text/header-line.js';
 import { STRONG_TOKEN } from './admin-rules.js';
 import type { Config } from './config.js';
-import { type Environment, isProduction } from './environment.js';
+import { isProduction } from './environment.js';
 import { isLoopback } from './loopback.js';
 import { formatDuration, formatSize } from './units.js';
 
@@ -18,18 +18,15 @@ const STRONG = 16;
 export interface WarningOptions {
   readonly now: number;
   readonly production: boolean;
-  /** Variables of the process. */
-  readonly environment: Environment;
 }
 
 /** The warnings of this process's configuration, now. */
 export function warningsOfProcess(config: Config): string[] {
-  const environment = process.env;
-  return configWarnings(config, { now: Date.now(), production: isProduction(environment), environment });
+  return configWarnings(config, { now: Date.now(), production: isProduction() });
 }
 
 /** Messages about settings that are valid but need an operator's attention. */
-export function configWarnings(config: Config, { now, production, environment }: WarningOptions): string[] {
+export function configWarnings(config: Config, { now, production }: WarningOptions): string[] {
   return [
     ...Object.entries(config.sources).flatMap(([name, source]) => sourceWarnings(name, source, now)),
     ...sharedPrefixWarnings(config),
@@ -46,26 +43,10 @@ export function configWarnings(config: Config, { now, production, environment }:
         ]
       : []),
     ...memoryWarnings(config),
-    ...(config.store.url.startsWith('s3:') ? ignoredVariables(environment) : []),
     ...(config.store.s3.conditionalWrites === 'emulated'
       ? [
           'store.s3.conditionalWrites is emulated: simultaneous deliveries of one artefact may overwrite each other',
         ]
-      : []),
-  ];
-}
-
-const PROXY_VARIABLES = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy', 'ALL_PROXY', 'all_proxy'];
-
-/** Other S3 clients on the same machine honour them, so an operator expects the same here. */
-function ignoredVariables(environment: Environment): string[] {
-  const proxies = PROXY_VARIABLES.filter((name) => environment[name]);
-  return [
-    ...(environment.AWS_CA_BUNDLE
-      ? ['AWS_CA_BUNDLE has no effect here: set NODE_EXTRA_CA_CERTS to the file instead']
-      : []),
-    ...(proxies.length > 0
-      ? [`${proxies.join(', ')} has no effect here: requests to the store do not use a proxy`]
       : []),
   ];
 }

@@ -33,3 +33,25 @@ export function settles({ outcome, time }: OutcomeAt, failing: OutcomeAt): boole
   // A callback without a body does not bring what is missing, but it settles one that was rejected.
   return outcome === 'noted' ? failing.outcome === 'refused' : REPAIRS.has(outcome);
 }
+
+/**
+ * The line that makes a job fail, of its lines in any order; null when none is open. A conflict comes before newer
+ * failures: only an operator settles it.
+ *
+ * @param isVisible whether the client may see a failing line; any line settles
+ */
+export function openFailure<Line extends { readonly outcome: string; readonly receivedAt: string }>(
+  lines: readonly Line[],
+  isVisible: (line: Line) => boolean,
+): Line | null {
+  const rows = lines.map((line) => ({ line, outcome: line.outcome, time: Date.parse(line.receivedAt) }));
+  const newest: OfKind<(typeof rows)[number]> = {};
+  for (const row of rows) {
+    if (!isFailure(row.outcome) || !isVisible(row.line)) continue;
+    const kind = failureKind(row.outcome);
+    if (row.time > (newest[kind]?.time ?? Number.NEGATIVE_INFINITY)) newest[kind] = row;
+  }
+  const open = Object.values(newest).filter((failed) => !rows.some((row) => settles(row, failed)));
+  const [last = null] = open.toSorted((one, other) => other.time - one.time);
+  return (open.find(({ outcome }) => outcome === 'conflict') ?? last)?.line ?? null;
+}

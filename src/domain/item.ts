@@ -44,13 +44,12 @@ export interface ItemDescription {
 /**
  * Takes one item's bytes in order.
  *
- * `write` returns nothing when the chunk was accepted at once, and a promise when the caller has to wait (back-pressure: no
- * free memory, or uploads in flight); it must not be called again before that settles.
- * `end` settles when the item is held completely, though not yet visible to anyone; without a promise when it is at once.
+ * `write` settles when the chunk was accepted (back-pressure: no free memory, or uploads in flight); it must not be called again
+ * before. `end` settles when the item is held completely, though not yet visible to anyone.
  */
 export interface IncomingItem {
-  write(chunk: Buffer): Promise<void> | undefined;
-  end(): Promise<void> | undefined;
+  write(chunk: Buffer): Promise<void>;
+  end(): Promise<void>;
 }
 
 /** Takes the items of one delivery, one after the other. */

@@ -303,3 +303,15 @@ export function reasonInWords(reason: string | null | undefined): string | null 
 export function remedyFor(reason: string | null | undefined): string | null {
   return reasonOf(reason)?.remedy ?? null;
 }
+
+/** What to do about a failing job whatever its reason is. */
+const FAILURE_REMEDIES: Readonly<Record<string, string>> = {
+  conflict:
+    'Compare the versions on the page of the job. When you have decided between them, acknowledge the job.',
+  unrecoverable: 'Import the results if you have them elsewhere, or acknowledge the loss.',
+};
+
+/** Null where the reason alone says what to do. */
+export function remedyForFailure(outcome: string): string | null {
+  return Object.hasOwn(FAILURE_REMEDIES, outcome) ? (FAILURE_REMEDIES[outcome] ?? null) : null;
+}

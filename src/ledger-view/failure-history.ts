@@ -1,19 +1,19 @@
 import type { JobProbe } from '../archive/ledger/compaction/job-blooms.js';
 import { LedgerFileError } from '../archive/ledger/compaction/ledger-file-error.js';
-import type { DailyCovers, Rollup } from '../archive/ledger/compaction/rollup.js';
+import type { AttentionLine, DailyCovers, RollupFigures } from '../archive/ledger/compaction/rollup.js';
 import { parquetKeyOf } from '../archive/ledger/compaction/rollup-extent.js';
 import { startOfPartition } from '../archive/ledger/ledger-reader.js';
 import { readAhead } from '../archive/ledger/read-ahead.js';
-import type { LedgerLine } from '../domain/delivery.js';
-import { settles } from '../domain/failure-rules.js';
 import { isInScope, type SourceScope } from '../domain/rights.js';
 import type { ObjectStore } from '../store/object-store.js';
 import { createWorkQueue } from '../time/work-queue.js';
 import { findSettlingLines } from './find-settling-lines.js';
 import { createRowPacker } from './ledger-row.js';
 import type { FailingLine, PastFailures } from './past-failures.js';
+import { readFailingLines } from './read-failing-lines.js';
 import type { RollupListing } from './rollup-listing.js';
 import type { RollupReader } from './rollup-reader.js';
+import { type RowWindow, snapshotOf, visitRows } from './row-window.js';
 import { DAY, HOUR, mergeRanges, type TimeRange } from './time-ranges.js';
 
 /** What of a range the open failures do not cover. */
@@ -47,6 +47,8 @@ export interface FailureHistoryOptions {
   readonly retention: number;
   /** This process has seen every line received from then on. */
   readonly seenSince: () => number;
+  /** The rows in memory, which settle failures as well. */
+  readonly window: RowWindow;
 }
 
 interface DamagedFile extends TimeRange {
@@ -62,10 +64,10 @@ interface CompactedFile {
   readonly until: number;
 }
 
-type RollupLines = Pick<Rollup, 'attention' | 'attentionOmitted' | 'repairs'>;
-
 interface TakenRollup {
   readonly hour: number;
+  /** Its lines before this instant were taken. */
+  readonly until: number;
   /** Failing lines that the rollup leaves out. */
   readonly omitted: number;
 }
@@ -75,7 +77,7 @@ const CONCURRENCY = 16;
 const PAUSE = 10_000;
 
 export function createFailureHistory(options: FailureHistoryOptions): FailureHistory {
-  const { store, listing, rollups, past, clock, retention, seenSince } = options;
+  const { store, listing, rollups, past, clock, retention, window } = options;
   const packRows = createRowPacker();
   const decode = createWorkQueue();
   const dailies = new Map<string, DailyCovers>();
@@ -84,8 +86,6 @@ export function createFailureHistory(options: FailureHistoryOptions): FailureHis
   const faults = new Map<string, DamagedFile>();
   const files: CompactedFile[] = [];
   const fileKeys = new Set<string>();
-  /** When an operator settled jobs: a conflict may be found later, in a late rollup. */
-  const decisions = new Map<string, number>();
   /** Hours with segments and without a rollup; everything until the first listing. */
   let bare: TimeRange[] = [{ since: Number.NEGATIVE_INFINITY, until: Number.POSITIVE_INFINITY }];
   /** Keys of rollups, oldest first. */
@@ -96,6 +96,8 @@ export function createFailureHistory(options: FailureHistoryOptions): FailureHis
   let stopped = false;
 
   const oldest = () => clock() - retention;
+  /** Failing lines from then on are in memory or were taken when they left it. */
+  const heldSince = () => Math.max(options.seenSince(), past.takenSince);
 
   async function list(): Promise<void> {
     const days = await listing.days(oldest(), clock(), true);
@@ -108,7 +110,12 @@ export function createFailureHistory(options: FailureHistoryOptions): FailureHis
       }
     }
     bare = days.flatMap((day) => day.bare.map(hourFrom));
-    unread = wanted.filter((key) => !taken.has(key) && !faults.has(key) && hourOf(key) < seenSince()).sort();
+    unread = wanted.filter((key) => !faults.has(key) && !isTaken(key)).sort();
+  }
+
+  function isTaken(key: string): boolean {
+    const hour = hourOf(key);
+    return Math.min(hour + HOUR, heldSince()) <= (taken.get(key)?.until ?? hour);
   }
 
   /** Notes the files of a day. Returns the rollups whose lines matter. */
@@ -131,6 +138,7 @@ export function createFailureHistory(options: FailureHistoryOptions): FailureHis
   }
 
   async function readRollups(): Promise<void> {
+    if (past.isFull) return;
     const reads = readAhead([...unread], CONCURRENCY, async (key) => ({
       key,
       rollup: await rollups.rollup(key),
@@ -138,31 +146,64 @@ export function createFailureHistory(options: FailureHistoryOptions): FailureHis
     for await (const { key, rollup } of reads) {
       if (stopped) return;
       if (rollup === null) noteDamaged(key, hourOf(key), true);
-      else takeRollup(key, rollup);
+      else if (!(await takeRollup(key, rollup))) return;
       unread = unread.slice(1);
     }
   }
 
-  function takeRollup(key: string, { attention, attentionOmitted, repairs }: RollupLines): void {
-    for (const { line, first } of attention) takeFailure(key, line, first);
-    for (const { jobId: job, outcome, receivedAt } of repairs) {
-      const time = Date.parse(receivedAt);
-      past.settle({ job, outcome, time });
-      if (settles({ outcome, time }, { outcome: 'conflict', time })) {
-        decisions.set(job, Math.max(time, decisions.get(job) ?? 0));
-      }
+  /** False when there is no room for its lines: the rest of it is taken once others are settled. */
+  async function takeRollup(key: string, { attention, attentionOmitted }: RollupFigures): Promise<boolean> {
+    const until = heldSince();
+    const isWhole = attentionOmitted === 0;
+    let omitted = 0;
+    try {
+      if (!(await takeLines(key, isWhole ? attention : omittedToo(key), isWhole))) return false;
+    } catch (cause) {
+      if (!(cause instanceof LedgerFileError)) throw cause;
+      noteDamaged(cause.key, hourOf(key), true);
+      if (!(await takeLines(key, attention, true))) return false;
+      omitted = attentionOmitted;
     }
-    taken.set(key, { hour: hourOf(key), omitted: attentionOmitted });
+    taken.set(key, { hour: hourOf(key), until, omitted });
+    return true;
   }
 
-  function takeFailure(key: string, line: LedgerLine, first: string): void {
-    const entry = { line, text: JSON.stringify(line) };
-    const [row] = packRows([entry]);
-    // Lines that this process saw itself are taken when they leave the window.
-    if (row === undefined || row.time < oldest() || row.time >= seenSince()) return;
-    past.addFrom(parquetKeyOf(key), row, Date.parse(first));
-    const decision = decisions.get(line.jobId ?? '');
-    if (decision !== undefined) past.settle({ job: line.jobId, outcome: 'acknowledged', time: decision });
+  async function* omittedToo(key: string): AsyncGenerator<AttentionLine> {
+    const lines = readFailingLines(store, parquetKeyOf(key), decode);
+    for await (const line of lines) yield { line, first: line.receivedAt };
+  }
+
+  /**
+   * Takes the failing lines of a rollup that were not taken yet. Returns whether there was room for all.
+   *
+   * @param lines in order of receipt
+   * @param areOpen whether no line of its compacted file settles them
+   */
+  async function takeLines(
+    key: string,
+    lines: Iterable<AttentionLine> | AsyncIterable<AttentionLine>,
+    areOpen: boolean,
+  ): Promise<boolean> {
+    const unsettledIn = areOpen ? parquetKeyOf(key) : null;
+    const since = Math.max(oldest(), taken.get(key)?.until ?? oldest());
+    for await (const { line, first } of lines) {
+      const [row] = packRows([{ line, text: JSON.stringify(line) }]);
+      // Lines that this process saw itself are taken when they leave the window.
+      if (row === undefined || row.time < since || row.time >= heldSince()) continue;
+      const take = () => past.addFrom(unsettledIn, row, Date.parse(first));
+      if (take()) continue;
+      await settleHeld();
+      if (!stopped && take()) continue;
+      taken.set(key, { hour: hourOf(key), until: row.time, omitted: 0 });
+      return false;
+    }
+    return true;
+  }
+
+  /** Makes room: what later lines settle need not be held. */
+  async function settleHeld(): Promise<void> {
+    await visitRows(snapshotOf(window), past.settle);
+    await searchFiles();
   }
 
   /** Oldest file first: most failures are settled soon. Each file is searched once for each failure. */
@@ -193,7 +234,7 @@ export function createFailureHistory(options: FailureHistoryOptions): FailureHis
     const wanted = new Map<string, JobProbe>();
     for (const [job, { failures, searched, probe }] of past.jobs) {
       const mayHold = (line: FailingLine) =>
-        isOfFile(line) && line.file !== file.key && line.row.time < file.until;
+        isOfFile(line) && line.unsettledIn !== file.key && line.row.time < file.until;
       if (searched <= index && Object.values(failures).some(mayHold)) wanted.set(job, probe);
     }
     return wanted;
@@ -224,7 +265,6 @@ export function createFailureHistory(options: FailureHistoryOptions): FailureHis
     past.forgetBefore(since);
     for (const [key, { hour }] of taken) if (hour + HOUR <= since) taken.delete(key);
     for (const [key, { until }] of faults) if (until <= since) faults.delete(key);
-    for (const [job, time] of decisions) if (time < since) decisions.delete(job);
     const ended = files.findIndex(({ until }) => until > since);
     for (const { key } of files.splice(0, ended < 0 ? files.length : ended)) {
       fileKeys.delete(key);
@@ -235,8 +275,9 @@ export function createFailureHistory(options: FailureHistoryOptions): FailureHis
 
   async function run(): Promise<void> {
     forgetOld();
-    if (seenSince() <= oldest() || stopped) return;
+    if (heldSince() <= oldest() || stopped) return;
     await list();
+    if (past.isFull) await settleHeld();
     await readRollups();
     await searchFiles();
   }
@@ -263,14 +304,14 @@ export function createFailureHistory(options: FailureHistoryOptions): FailureHis
       const since = oldest();
       const hiding = [...faults.values()].filter(({ hidesLines }) => hidesLines);
       const ranges = [...bare, ...unread.map((key) => hourFrom(hourOf(key))), ...hiding];
-      const gaps = mergeRanges(ranges, { since, until: Math.min(seenSince(), clock()) });
+      const gaps = mergeRanges(ranges, { since, until: Math.min(heldSince(), clock()) });
       let uncertain = 0;
       for (const { failures, searched } of past.jobs.values()) {
         if (searched === files.length) continue;
         const isInside = (line: FailingLine) => isOfFile(line) && isInScope(sources, line.row.source);
         if (Object.values(failures).some(isInside)) uncertain += 1;
       }
-      const omitted = [...taken.values()].reduce((sum, each) => sum + each.omitted, past.omitted);
+      const omitted = [...taken.values()].reduce((sum, each) => sum + each.omitted, 0);
       return {
         since: gaps.at(-1)?.until ?? since,
         unseen: [
@@ -283,6 +324,7 @@ export function createFailureHistory(options: FailureHistoryOptions): FailureHis
           ...(omitted > 0
             ? [`${sources === null ? `${omitted} ` : ''}failing deliveries beyond the limit`]
             : []),
+          ...(past.isFull && gaps.length > 0 ? [NO_ROOM] : []),
           ...(error === null ? [] : [`what the store did not answer (${error})`]),
         ],
       };
@@ -294,11 +336,13 @@ export function createFailureHistory(options: FailureHistoryOptions): FailureHis
   };
 }
 
-function isOfFile({ file }: FailingLine): boolean {
-  return file !== null;
+function isOfFile({ isFollowed }: FailingLine): boolean {
+  return !isFollowed;
 }
 
 const MAX_NAMED = 3;
+const NO_ROOM =
+  'more failing jobs than ledger.viewMemory has room for: they are looked at once those listed are settled';
 
 function gapsInWords(gaps: readonly TimeRange[], since: number): string[] {
   const named = gaps

@@ -130,6 +130,11 @@ export interface LedgerView {
    * return.
    */
   openFailures(query: FailureQuery): Promise<FailurePage>;
+  /**
+   * Ids of the failing jobs that their results settle, over the same time and as far as it was searched: a conflict is an
+   * operator's to decide. Reads the ledger before; rejects with `StoreError` when that fails.
+   */
+  failingJobs(): Promise<ReadonlySet<string>>;
   /** Settles when all that `openFailures` covers is searched; without it the first pages may be incomplete. */
   readPast(): Promise<void>;
   /** Whether a line in memory, or one of a failing job, has this value. */
@@ -207,7 +212,7 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
   };
   const { completeSince, seenSince } = tail;
   const failureHistory = createFailureHistory({
-    ...{ store, listing, rollups, past, clock, retention, seenSince },
+    ...{ store, listing, rollups, past, clock, retention, seenSince, window },
   });
   const failureSources = { window, past, scope: failureHistory.scope };
   const summarySources = { window, dropped, rollups, completeSince, seenSince, clock };
@@ -296,6 +301,14 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
         complete: unseen.length === 0,
         unseen,
       };
+    },
+    async failingJobs() {
+      await schedule.refresh();
+      await waitAtMost(patience, failureHistory.update());
+      const all = { limit: Number.POSITIVE_INFINITY };
+      const { failures } = await findOpenFailures(failureSources, all, retention);
+      const settleable = failures.filter(({ row }) => row.outcome !== 'conflict');
+      return new Set(settleable.flatMap(({ row }) => row.job ?? []));
     },
     holds(field, value, scope = null) {
       const has = (row: LedgerRow) => row[field] === value && isInScope(scope, row.source);

@@ -10,7 +10,7 @@ import { Problem } from '../domain/problem.js';
 import type { SourceScope } from '../domain/rights.js';
 import type { FailureScope } from './failure-history.js';
 import type { LedgerRow } from './ledger-row.js';
-import { MAX_FAILING_JOBS, type PastFailures } from './past-failures.js';
+import type { PastFailures } from './past-failures.js';
 import { rowScope } from './row-scope.js';
 import { type RowWindow, snapshotOf, visitRows } from './row-window.js';
 
@@ -55,7 +55,8 @@ export interface FailureSources {
 }
 
 /**
- * Joins the failures of the past with the rows in memory. A failure that was settled since is left out.
+ * Joins the failures of the past with the rows in memory. A failure that was settled since is left out. Takes some 200
+ * bytes for each failing job of the window, which bounds their number.
  *
  * @param retention milliseconds the service keeps a job's results
  */
@@ -82,8 +83,6 @@ export async function findOpenFailures(
     );
     failing.set(job, { first, rows: Object.fromEntries(existing) });
   }
-  const { since, unseen } = scope(query.scope ?? null);
-  let omitted = 0;
   await visitRows(rows, (row) => {
     if (row.job === null) return;
     const known = failing.get(row.job);
@@ -93,8 +92,7 @@ export async function findOpenFailures(
     const kind = failureKind(row.outcome);
     const last = candidate.rows[kind];
     if (last === undefined || last.time < row.time) candidate.rows[kind] = row;
-    if (known === undefined && failing.size >= MAX_FAILING_JOBS) omitted += 1;
-    else failing.set(row.job, candidate);
+    failing.set(row.job, candidate);
   });
   if (failing.size > 0) {
     await visitRows(rows, (row) => {
@@ -112,8 +110,7 @@ export async function findOpenFailures(
       return row === undefined || !matches(row, query) ? [] : [{ row, retentionEnds: first + retention }];
     })
     .sort(comparePositions);
-  const more = omitted === 0 ? [] : [`${omitted} failing deliveries in memory beyond the limit`];
-  return { ...pageOf(open, query), since, unseen: [...unseen, ...more] };
+  return { ...pageOf(open, query), ...scope(query.scope ?? null) };
 }
 
 /** The newest lines of a job that may be open, and the time of its oldest line. */

@@ -14,8 +14,10 @@ export interface PastFailure {
 
 export interface FailingLine {
   readonly row: LedgerRow;
-  /** Key of the compacted file that holds it; null when this process saw the line itself, and for conflicts, which rollups settle. */
-  readonly file: string | null;
+  /** This process sees every later line of its job. */
+  readonly isFollowed: boolean;
+  /** Key of a compacted file that has no line that settles it, where one is known. */
+  readonly unsettledIn: string | null;
 }
 
 /** A failing job without its lines. */
@@ -26,12 +28,18 @@ const MAX_REASON = 500;
 /** The open failures of the time before the rows in memory, bounded in bytes. */
 export interface PastFailures {
   readonly jobs: ReadonlyMap<string, PastFailure>;
-  /** Lines that were left out because failing jobs take all the memory they may. */
-  readonly omitted: number;
+  /** Failing jobs take all the memory they may: no other job is taken. */
+  readonly isFull: boolean;
+  /** Every failing line that this process saw at or after this instant was taken. */
+  readonly takenSince: number;
   /** Takes a line that this process saw: one that fails, or one that settles. */
   add(row: LedgerRow): void;
-  /** Takes a failing line of a compacted file, and when the job failed first in it. */
-  addFrom(file: string, row: LedgerRow, first: number): void;
+  /**
+   * Takes a failing line of the time before, and when the job failed first in its file. False: there is no room for it.
+   *
+   * @param unsettledIn key of a compacted file that has no line that settles it
+   */
+  addFrom(unsettledIn: string | null, row: LedgerRow, first: number): boolean;
   settle(line: SettlingLine): void;
   /** Forgets the failures before an instant. */
   forgetBefore(time: number): void;
@@ -43,12 +51,9 @@ export interface SettlingLine {
   readonly outcome: string;
 }
 
-/** Upper bound of failing jobs of the rows in memory that are listed at once: a sender whose callbacks are rejected all day brings more. */
-export const MAX_FAILING_JOBS = 10_000;
-
 export function createPastFailures(maxBytes: number): PastFailures {
   const jobs = new Map<string, PastFailure>();
-  let omitted = 0;
+  let takenSince = Number.NEGATIVE_INFINITY;
   let bytes = 0;
 
   function remove(id: string, { failures }: PastFailure, isOver: (row: LedgerRow) => boolean): void {
@@ -67,13 +72,10 @@ export function createPastFailures(maxBytes: number): PastFailures {
     remove(line.job, known, (row) => settles(line, row));
   }
 
-  function note(row: LedgerRow, first: number, file: string | null): void {
-    if (row.job === null) return;
+  function note(row: LedgerRow, first: number, seen: Omit<FailingLine, 'row'>): boolean {
+    if (row.job === null) return true;
     const known = jobs.get(row.job);
-    if (known === undefined && bytes >= maxBytes) {
-      omitted += 1;
-      return;
-    }
+    if (known === undefined && bytes >= maxBytes) return false;
     const probe = known?.probe ?? probeOfJob(row.job);
     const job: PastFailure = known ?? { first, failures: {}, searched: 0, probe };
     if (known === undefined) bytes += JOB_BYTES;
@@ -83,26 +85,30 @@ export function createPastFailures(maxBytes: number): PastFailures {
     if (last === undefined || last.time <= row.time) {
       const own = withOwnLine(row);
       bytes += own.heldBytes - (last?.heldBytes ?? 0);
-      job.failures[kind] = { row: own, file: kind === 'conflict' ? null : file };
-      if (kind !== 'conflict') job.searched = 0;
+      job.failures[kind] = { row: own, ...seen };
+      job.searched = 0;
     }
     jobs.set(row.job, job);
+    return true;
   }
 
   return {
     jobs,
-    get omitted() {
-      return omitted;
+    get isFull() {
+      return bytes >= maxBytes;
+    },
+    get takenSince() {
+      return takenSince;
     },
     settle,
     add(row) {
-      if (isFailure(row.outcome)) note(row, row.time, null);
-      else settle(row);
+      if (!isFailure(row.outcome)) settle(row);
+      else if (!note(row, row.time, { isFollowed: true, unsettledIn: null }))
+        takenSince = Math.max(takenSince, row.time + 1);
     },
-    addFrom: (file, row, first) => note(row, first, file),
+    addFrom: (unsettledIn, row, first) => note(row, first, { isFollowed: false, unsettledIn }),
     forgetBefore(time) {
       for (const [job, known] of jobs) remove(job, known, (row) => row.time < time);
-      if (bytes < maxBytes) omitted = 0;
     },
   };
 }

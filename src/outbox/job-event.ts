@@ -82,8 +82,10 @@ export function isWanted(event: JobEvent, { events, sources }: EventFilter): boo
   return sources.length === 0 || (event.data.source !== null && sources.includes(event.data.source));
 }
 
-function eventType({ outcome, status, items }: LedgerLine): string | null {
+function eventType({ outcome, status, reason, items }: LedgerLine): string | null {
   if (NO_EVENT.includes(outcome)) return null;
+  // A late callback of an erased job: its end was announced.
+  if (outcome === 'noted' && reason === 'erased') return null;
   if (outcome === 'erased') return 'job.erased';
   if (FAILED_STATUSES.includes(status)) return 'job.failed';
   if (outcome === 'unrecoverable') return 'job.failed';

@@ -5,7 +5,7 @@ import { settleAll } from '../time/settle-all.js';
 import { CLOCK_TOLERANCE } from './clock-tolerance.js';
 import { untouchedJob } from './job-result.js';
 import { reconcileJob } from './reconcile-job.js';
-import { addResult, type Run } from './reconcile-run.js';
+import { addResult, type Run, settleFailures } from './reconcile-run.js';
 import { failureReason } from './recovery-errors.js';
 import type { RecoveredJob } from './recovery-report.js';
 import { type ListedState, RegionProgress } from './settled/region-progress.js';
@@ -130,6 +130,7 @@ async function reconcileListedJob(
   isSettled: boolean,
 ): Promise<ListedState> {
   const { signal } = run.options;
+  const lookedAt = run.parts.clock();
   signal?.throwIfAborted();
   let job: JobRecord;
   try {
@@ -139,9 +140,10 @@ async function reconcileListedJob(
     run.report.fault(client.region, failureReason(error));
     return 'open';
   }
-  const result = isSettled
+  const found = isSettled
     ? untouchedJob(job, client.region, { step: 'matched', missing: [], reason: null })
     : await reconcileJob(run.parts, client, job, run.jobOptions);
+  const result = await settleFailures(run, found, job, lookedAt);
   addResult(run, result, job);
   run.open.delete(job.id);
   return stateOf(result);

@@ -3,6 +3,7 @@ import type { RecoveryMetrics } from '../observe/recovery-metrics.js';
 import type { JobRecord } from '../speech/wire.js';
 import { repeat } from '../time/repeat.js';
 import { reconcile } from './reconcile.js';
+import type { ReconcileOptions } from './reconcile-run.js';
 import type { RecoveryParts } from './recovery-parts.js';
 import type { RecoveredJob, RecoveryReport } from './recovery-report.js';
 import { retentionDeadline } from './retention-deadline.js';
@@ -11,6 +12,7 @@ export interface RegularReconciling {
   readonly parts: RecoveryParts;
   /** Milliseconds from the end of one run to the beginning of the next. */
   readonly interval: number;
+  readonly failingJobs?: ReconcileOptions['failingJobs'];
   readonly metrics: RecoveryMetrics;
   readonly log: Logger;
   /** In [0, 1); keeps replicas that started together from running together. Default `Math.random`. */
@@ -32,7 +34,7 @@ export function reconcileRegularly(options: RegularReconciling): { stop(): Promi
 }
 
 async function runOnce(
-  { parts, metrics, log }: RegularReconciling,
+  { parts, failingJobs, metrics, log }: RegularReconciling,
   missing: MissingJobs,
   signal: AbortSignal,
 ): Promise<void> {
@@ -45,6 +47,7 @@ async function runOnce(
   try {
     const report = await reconcile(parts, {
       signal,
+      ...(failingJobs ? { failingJobs } : {}),
       onJob(job, record) {
         metrics.jobs(job.outcome, job.region, 1);
         missing.note(job, record);

@@ -1,6 +1,7 @@
 import type { LimitFunction } from 'p-limit';
 import type { JobRecord } from '../speech/wire.js';
 import type { LookBack } from './look-back.js';
+import { recordMatch } from './record-match.js';
 import type { JobOptions, RecoveryParts } from './recovery-parts.js';
 import type { RecoveredJob, ReportBuilder } from './recovery-report.js';
 
@@ -16,6 +17,11 @@ export interface ReconcileOptions {
   /** Report what would be fetched, change nothing. */
   readonly dryRun?: boolean;
   readonly signal?: AbortSignal | undefined;
+  /**
+   * The jobs whose failures end when nothing of them is missing. Default: none. Without an answer none is settled, and the next
+   * run tries again.
+   */
+  readonly failingJobs?: () => Promise<ReadonlySet<string>>;
   /** Called with the result of every listed job; `record` is null when the service did not show the job. */
   readonly onJob?: (job: RecoveredJob, record: JobRecord | null) => void;
 }
@@ -28,12 +34,29 @@ export interface Run {
   readonly startedAt: number;
   readonly since: LookBack['since'];
   readonly report: ReportBuilder;
+  readonly failing: ReadonlySet<string>;
   /** Bounds requests for single records. */
   readonly asking: LimitFunction;
   /** Jobs that earlier runs left failed or pending, and that no list has shown yet. */
   readonly open: Map<string, RecoveredJob>;
   /** Regions whose list could not be read to its end. */
   readonly unlisted: Set<string>;
+}
+
+/**
+ * Settles the failures of a job that was found complete. Of a failed (`rejected`) job nothing was expected, so that this says
+ * nothing about a callback that was refused.
+ *
+ * @param lookedAt when, in milliseconds since the epoch
+ */
+export async function settleFailures(
+  { parts, jobOptions, failing }: Run,
+  result: RecoveredJob | null,
+  { status }: JobRecord,
+  lookedAt: number,
+): Promise<RecoveredJob | null> {
+  if (result?.outcome !== 'matched' || status === 'rejected' || !failing.has(result.jobId)) return result;
+  return recordMatch(parts, result, { ...jobOptions, lookedAt });
 }
 
 /** Throws as the signal says when that may be why the job failed: then the run has not seen everything. */

@@ -7,7 +7,7 @@ import { vanishedJob } from './job-result.js';
 import { lookBack } from './look-back.js';
 import { reconcileJob } from './reconcile-job.js';
 import { reconcileRegion } from './reconcile-region.js';
-import { addResult, type ReconcileOptions, type Run } from './reconcile-run.js';
+import { addResult, type ReconcileOptions, type Run, settleFailures } from './reconcile-run.js';
 import { failureReason, INTERRUPTED } from './recovery-errors.js';
 import type { JobOptions, RecoveryParts } from './recovery-parts.js';
 import { buildReport, type RecoveredJob, type RecoveryReport } from './recovery-report.js';
@@ -48,6 +48,7 @@ export async function reconcile(
     startedAt,
     since,
     report,
+    failing: await readFailing(options),
     asking: pLimit(parts.concurrency),
     open: new Map(earlier.open.map((job) => [job.jobId, job])),
     unlisted: new Set(),
@@ -66,6 +67,12 @@ export async function reconcile(
   }
   const finished = report.finish(parts.clock());
   return options.dryRun ? finished : storeReport(parts.store, finished);
+}
+
+/** A dry run settles nothing. */
+async function readFailing({ dryRun, failingJobs }: ReconcileOptions): Promise<ReadonlySet<string>> {
+  if (dryRun || failingJobs === undefined) return new Set();
+  return failingJobs().catch(() => new Set<string>());
 }
 
 function jobOptionsOf(
@@ -96,6 +103,7 @@ async function reconcileOpenJob(
 ): Promise<void> {
   const { parts, jobOptions, report } = run;
   jobOptions.signal?.throwIfAborted();
+  const lookedAt = parts.clock();
   const client = clients.find(({ region }) => region === earlier.region);
   if (client === undefined) return;
   if (run.unlisted.has(client.region)) return addResult(run, earlier, null);
@@ -107,6 +115,7 @@ async function reconcileOpenJob(
   let result: RecoveredJob | null = earlier;
   try {
     result = await reconcileJob(parts, client, found.job, jobOptions);
+    result = await settleFailures(run, result, found.job, lookedAt);
   } catch (error) {
     if (!isPaused(error)) throw error;
     report.fault(client.region, error.message);

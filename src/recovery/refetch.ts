@@ -1,4 +1,5 @@
 import pLimit from 'p-limit';
+import { isErased } from '../archive/erasure.js';
 import { settleBodies } from '../archive/quarantine/settle-bodies.js';
 import { isPaused } from '../speech/speech-error.js';
 import type { JobRecord } from '../speech/wire.js';
@@ -8,7 +9,8 @@ import { clientsOf, findJob } from './find-job.js';
 import { presentKeys } from './present-keys.js';
 import { reconcileJob } from './reconcile-job.js';
 import type { ReconcileOptions } from './reconcile-run.js';
-import { failureReason, INTERRUPTED } from './recovery-errors.js';
+import { recordMatch } from './record-match.js';
+import { ErasedError, failureReason, INTERRUPTED } from './recovery-errors.js';
 import type { JobOptions, RecoveryParts, Turns } from './recovery-parts.js';
 import { buildReport, RECOVERY_OUTCOMES, type RecoveredJob, type RecoveryReport } from './recovery-report.js';
 import { storeReport } from './report-store.js';
@@ -33,15 +35,19 @@ export interface RefetchOptions {
 
 /**
  * Fetches what is missing of one job that an operator named, whatever its age. A job that is complete then settles its
- * quarantined bodies. Rejects with `SpeechError` of kind `configuration` when the region is unusable or there is no key, or
+ * failures and its quarantined bodies. Rejects with `SpeechError` of kind `configuration` when the region is unusable or there is no key, or
  * as `signal` says before anything was stored; every other failure becomes the result.
  */
 export async function refetch(parts: RecoveryParts, options: RefetchOptions): Promise<RecoveredJob> {
-  const settledAt = new Date(parts.clock()).toISOString();
-  const result = await fetchJob(parts, options);
-  const isComplete = result.outcome === 'matched' || result.outcome === 'recovered';
-  if (!isComplete || options.dryRun === true) return result;
-  const { actor = null, source } = options;
+  const lookedAt = parts.clock();
+  const settledAt = new Date(lookedAt).toISOString();
+  const { actor = null, source, origin = 'recovery' } = options;
+  const fetched = await missedUnlessErased(parts, await fetchJob(parts, options), options);
+  if (options.dryRun === true) return fetched;
+  // A recovered job has its line already.
+  const match = { origin, actor, source: source ?? null, lookedAt };
+  const result = fetched.outcome === 'matched' ? await recordMatch(parts, fetched, match) : fetched;
+  if (result.outcome !== 'matched' && result.outcome !== 'recovered') return result;
   const settlement = { v: 1, settledAt, by: 'refetched', deliveryId: null, actor, reason: null } as const;
   const covers = (name: string) =>
     source === undefined ? Object.hasOwn(parts.sources, name) : name === source;
@@ -52,6 +58,20 @@ export async function refetch(parts: RecoveryParts, options: RefetchOptions): Pr
     const reason = `done, but its bodies in quarantine were not settled: ${failureReason(error)}`;
     return { ...result, outcome: 'failed', reason };
   }
+}
+
+/**
+ * Nothing of an erased job is missed, whatever the service knows of it: a failure would be listed for ever. A client that gets
+ * a job only by its entries does not learn that it was erased.
+ */
+async function missedUnlessErased(
+  { store }: RecoveryParts,
+  job: RecoveredJob,
+  { selectedBy = 'operator' }: RefetchOptions,
+): Promise<RecoveredJob> {
+  if (selectedBy === 'list' || (job.outcome !== 'failed' && job.outcome !== 'unrecoverable')) return job;
+  const erased = await isErased(store, job.jobId).catch(() => false);
+  return erased ? { ...job, outcome: 'matched', reason: new ErasedError().message, items: [] } : job;
 }
 
 async function fetchJob(parts: RecoveryParts, options: RefetchOptions): Promise<RecoveredJob> {
@@ -75,7 +95,7 @@ async function fetchJob(parts: RecoveryParts, options: RefetchOptions): Promise<
 export async function refetchAll(
   parts: RecoveryParts,
   jobIds: readonly string[],
-  options: Omit<ReconcileOptions, 'since' | 'full'>,
+  options: Omit<ReconcileOptions, 'since' | 'full' | 'failingJobs'>,
 ): Promise<RecoveryReport> {
   clientsOf(parts, options.regions);
   const { signal, onJob, ...job } = options;

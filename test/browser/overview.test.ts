@@ -168,7 +168,7 @@ describe('deliveries', () => {
     await page.goBack();
     await page.goBack();
     await page.waitForURL(/deliveries$/);
-    await page.getByText('acknowledged by tester').waitFor({ state: 'detached' });
+    await until(async () => (await page.getByLabel('Operators’ acts').inputValue()) === '');
     expect(await page.getByRole('row').count()).toBe(2);
     const saved = page.waitForEvent('download');
     await page.getByRole('button', { name: 'Export as CSV' }).click();

@@ -76,6 +76,7 @@ const writing = (body: string): readonly (readonly string[])[] => [
   ['refetch', missing],
   ['erase', 'one', '--yes'],
   ['dismiss', body, '--reason', 'test'],
+  ['acknowledge', 'one', '--reason', 'test'],
   ['doctor'],
 ];
 
@@ -272,6 +273,7 @@ describe('beside a folder that is gone', () => {
       ['replay', '--job', missing],
       ['erase', 'one', '--yes'],
       ['dismiss', body, '--reason', 'test'],
+      ['acknowledge', 'one', '--reason', 'test'],
     ];
     for (const args of commands) await expectNoGoodNews(args, env, ADVICE);
     await expect(access(service.folder)).rejects.toThrow('ENOENT');

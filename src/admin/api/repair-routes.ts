@@ -2,10 +2,10 @@ import { z } from 'zod';
 import type { Ledger } from '../../archive/ledger/ledger.js';
 import { newDeliveryId, operatorLine } from '../../archive/ledger/ledger-line.js';
 import type { QuarantineStore } from '../../archive/quarantine/quarantine-store.js';
-import { settleBodies } from '../../archive/quarantine/settle-bodies.js';
 import { Problem } from '../../domain/problem.js';
 import { isInScope, type SourceScope } from '../../domain/rights.js';
 import type { RecoveredJob } from '../../recovery/recovery-report.js';
+import { acknowledgeJob } from '../../repair/acknowledge-job.js';
 import { dismissBody } from '../../repair/dismiss-body.js';
 import { type EraseParts, eraseJob } from '../../repair/erase-job.js';
 import { sourcesOfJob } from '../../repair/jobs-to-erase.js';
@@ -128,15 +128,7 @@ export function repairRoutes(parts: RepairRouteParts): AdminRoute[] {
       problems: ['not-found', 'scope-exceeded'],
       async handle({ params: { id: jobId }, body: { reason }, actor, access: { scope } }) {
         await requireWholeJob(parts, jobId, scope);
-        const line = operatorLine(
-          { actor, reason },
-          { deliveryId: newDeliveryId(), outcome: 'acknowledged', jobId, source: onlySource(scope) },
-        );
-        await parts.ledger.append(line);
-        const { deliveryId, receivedAt: settledAt } = line;
-        const settlement = { v: 1, settledAt, by: 'acknowledged', deliveryId, actor, reason } as const;
-        await settleBodies(parts.store, jobId, settlement, (source) => isInScope(scope, source));
-        return ok(line);
+        return ok(await acknowledgeJob(parts, jobId, { actor, reason, scope }));
       },
     }),
     adminRoute({

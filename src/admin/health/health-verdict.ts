@@ -65,10 +65,11 @@ export function verdictOf(facts: VerdictFacts, now: number): Verdict {
 
 function goodSentence({ deliveries24h, receiver }: VerdictFacts, unseen: readonly string[]): string {
   if (deliveries24h === null) return `Not looked at: ${unseen.join('; ')}.`;
+  const found = unseen.length === 0 ? 'no job is failing' : 'no failing job was found in what was looked at';
   const arrived =
     deliveries24h === 0
       ? `${receiver === null ? 'Nothing' : 'Ready to receive. Nothing'} arrived in the last 24 hours.`
-      : `${plural(deliveries24h, 'delivery', 'deliveries')} in the last 24 hours, no job is failing.`;
+      : `${plural(deliveries24h, 'delivery', 'deliveries')} in the last 24 hours, ${found}.`;
   return unseen.length === 0 ? arrived : `${arrived} Not looked at: ${unseen.join('; ')}.`;
 }
 

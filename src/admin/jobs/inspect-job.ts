@@ -4,6 +4,7 @@ import type { QuarantineStore } from '../../archive/quarantine/quarantine-store.
 import { type QuarantinedBody, quarantinedBodies } from '../../archive/quarantine/quarantined-bodies.js';
 import type { RetentionView } from '../../archive/retention/retention-view.js';
 import { ACCESS_ORIGIN, isAccess, type LedgerLine } from '../../domain/delivery.js';
+import { openFailure } from '../../domain/failure-rules.js';
 import { isInScope, type SourceScope } from '../../domain/rights.js';
 import type { FreshView } from '../../ledger-view/fresh-view.js';
 import type { LedgerView } from '../../ledger-view/ledger-view.js';
@@ -74,9 +75,9 @@ export async function inspectJob(
   const extent = extentOf(sources, scope);
   // How far the search went differs for a job that other sources have, so that a token of some sources is not told.
   if (extent === 'none') return null;
-  const timeline = all.filter(({ source }) =>
-    source === null ? extent === 'all' : isInScope(scope, source),
-  );
+  const isVisible = ({ source }: LedgerLine) =>
+    source === null ? extent === 'all' : isInScope(scope, source);
+  const timeline = all.filter(isVisible);
   const visible = found.filter(({ info }) => isInScope(scope, info.metadata.source));
   const regions = [
     ...visible.map(({ info }) => info.metadata.region),
@@ -93,7 +94,14 @@ export async function inspectJob(
   const erasure = isWhole
     ? { erasedAt: mark.erasedAt, complete: mark.complete, keptUntil: mark.keptUntil }
     : null;
-  return { jobId, artefacts, timeline, ended, erasure, searchedBackTo, complete, faults, service };
+  const failure = failureOf(all, isVisible);
+  return { jobId, artefacts, timeline, failure, ended, erasure, searchedBackTo, complete, faults, service };
+}
+
+/** By the rules of the list of failures. */
+function failureOf(lines: readonly LedgerLine[], isVisible: (line: LedgerLine) => boolean): Job['failure'] {
+  const open = openFailure(lines, isVisible);
+  return open && { outcome: open.outcome, reason: open.reason, receivedAt: open.receivedAt };
 }
 
 async function endedOf(

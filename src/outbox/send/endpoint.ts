@@ -120,7 +120,8 @@ function errorCode(error: unknown): string {
   const { name, code, cause } = (error ?? {}) as { name?: unknown; code?: unknown; cause?: unknown };
   if (name === 'TimeoutError' || (typeof code === 'string' && /TIMEDOUT|TIMEOUT/.test(code)))
     return 'timeout';
-  if (typeof code === 'string' && /^[A-Z][A-Z0-9_]{1,63}$/.test(code)) return code;
+  // A connection that ended is undici's own; of others the system has a code that operators know.
+  if (typeof code === 'string' && /^(?!UND_)[A-Z][A-Z0-9_]{1,63}$/.test(code)) return code;
   return cause === undefined ? 'network' : errorCode(cause);
 }
 

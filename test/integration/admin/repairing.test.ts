@@ -7,6 +7,7 @@ import { ledgerOf, visibleKeys } from '../../support/ledger/ledger-of.js';
 import { type AdminApi, adminApi, sendCallback, sendForm } from '../../support/processes/admin-api.js';
 import { type RunningService, startService } from '../../support/processes/running-service.js';
 import { type LostJobs, lostJobs } from '../../support/recovery/lost-jobs.js';
+import { until } from '../../support/until.js';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 const TRANSCRIPT = JSON.stringify({ format: '2.9', job: { id: 'j1' }, metadata: {}, results: [] });
@@ -52,6 +53,24 @@ describe('refetch', () => {
       expect.objectContaining({ outcome: 'replayed', actor: 'tester', reason: 'a customer asked' }),
     );
     expect(story.timeline).toContainEqual(expect.objectContaining({ outcome: 'recovered', actor: 'tester' }));
+  });
+
+  it('settles what failed before it when the job is complete, and nothing that fails later', async () => {
+    const id = await lost.lose();
+    await post(`/jobs/${id}/refetch`);
+    const reject = () => sendCallback(service, `id=${id}&status=success`, Buffer.alloc(400 * 1024));
+    const failing = async (): Promise<unknown[]> =>
+      (await api.get('/failures')).body.failures.filter(({ jobId }: { jobId: string }) => jobId === id);
+    expect((await reject()).status).toBe(413);
+    expect(await failing()).toEqual([expect.objectContaining({ outcome: 'refused' })]);
+    expect((await post(`/jobs/${id}/refetch`)).body).toMatchObject({ outcome: 'matched' });
+    expect(await failing()).toEqual([]);
+    await reject();
+    expect(await failing()).toEqual([expect.objectContaining({ outcome: 'refused' })]);
+    const selector = { kind: 'refetch', jobs: [id] };
+    const replay = await post('/replays', { selector });
+    expect(replay.status).toBe(202);
+    await until(async () => (await failing()).length === 0);
   });
 
   it("shows the service's record without its secrets", async () => {

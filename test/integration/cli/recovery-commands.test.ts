@@ -4,6 +4,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { RecoveryReport } from '../../../src/recovery/recovery-report.js';
+import { ledgerLine } from '../../support/ledger/ledger-lines.js';
 import { visibleKeys } from '../../support/ledger/ledger-of.js';
 import { runCli } from '../../support/processes/run-cli.js';
 import { runCommand } from '../../support/processes/run-command.js';
@@ -44,6 +45,16 @@ describe('reconcile on the command line', () => {
     const second = await runCommand(['reconcile'], settings());
     expect(second).toMatchObject({ code: 0, stderr: '' });
     expect(second.stdout).toMatch(/matched +1\n/);
+  });
+
+  it('settles the failures of jobs that are complete', async () => {
+    const jobId = await fixture.lose();
+    await runCommand(['reconcile'], settings());
+    const receivedAt = new Date().toISOString();
+    await fixture.parts.ledger.append(ledgerLine({ receivedAt, jobId, outcome: 'refused', items: [] }));
+    expect((await runCommand(['failures'], settings())).stdout).toMatch(/^1 job is failing/);
+    expect(await runCommand(['reconcile'], settings())).toMatchObject({ code: 0, stderr: '' });
+    expect((await runCommand(['failures'], settings())).stdout).toMatch(/^No job is failing/);
   });
 
   it('exits with 3 for what is lost for good, with 4 for what may come yet, 4 before 3', async () => {

@@ -102,6 +102,26 @@ describe('replay on the command line', () => {
     expect((await cli(['status'])).stdout).not.toMatch(/quarantine/);
   });
 
+  it('says what to do about a conflict, and acknowledges it with a reason', async () => {
+    const headers = { 'content-type': 'application/json' };
+    for (const content of ['{"first":1}', '{"second":2}']) {
+      await sendCallback(service, 'id=c1&status=success&contents=data', content, headers);
+    }
+    const failing = await cli(['failures']);
+    expect(failing.stdout).toMatch(/^1 job is failing: 1 conflict\.\n/);
+    expect(failing.stdout).toMatch(
+      /\n\nWhen the outcome is conflict: Compare the versions .* acknowledge the job\.\n$/,
+    );
+    expect((await cli(['acknowledge', 'c1', '--reason', ' '])).stderr).toMatch(/--reason is empty/);
+    const done = await cli(['acknowledge', 'c1', '--reason', 'the first is right']);
+    expect(done).toMatchObject({ code: 0, stderr: '' });
+    expect(done.stdout).toMatch(/^c1 is acknowledged by command-line at \S+Z: the first is right\n$/);
+    expect((await cli(['failures'])).stdout).toMatch(/^No job is failing/);
+    expect(await ledgerOf(service.folder)).toContainEqual(
+      expect.objectContaining({ outcome: 'acknowledged', jobId: 'c1', actor: 'command-line' }),
+    );
+  });
+
   it('exits with 4 when something stays undone', async () => {
     await sendCallback(service, 'id=q1&status=success', '{"broken', { 'content-type': 'application/json' });
     const result = await cli(['replay', 'release'], runCli);
@@ -121,6 +141,8 @@ describe('replay on the command line', () => {
     [['replay', 'refetch', '--outcome', 'faild'], /"faild" is not known; known are stored, /],
     [['replay', 'refetch', '--region', 'eu9'], /"eu9" is not known; known are au1, /],
     [['dismiss', '01ARZ3NDEKTSV4RRFFQ69G5FAV', '--reason', 'x'], /no body with this id/],
+    [['acknowledge', 'nobody', '--reason', 'x'], /the ledger has no line of nobody/],
+    [['acknowledge', '../x', '--reason', 'x'], /is not a job id/],
     [['quarantine', '--job', '../x'], /is not a job id/],
     [['erase', 'not an id'], /is not a job id/],
     [['erase', '--context', 'customer'], /takes <name>=<value>/],

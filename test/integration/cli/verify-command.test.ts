@@ -17,7 +17,7 @@ import { runCommand } from '../../support/processes/run-command.js';
 import { type RunningService, startService } from '../../support/processes/running-service.js';
 import { type LostJobs, lostJobs } from '../../support/recovery/lost-jobs.js';
 import { NOTHING_ENDS } from '../../support/recovery/recovery-fixture.js';
-import { archiveOver, context, putItem, TRANSCRIPT } from '../../support/store/archive-fixture.js';
+import { archiveOver, commit, context, putItem, TRANSCRIPT } from '../../support/store/archive-fixture.js';
 import { openStandInPlace } from '../../support/store/stand-in-store.js';
 import { storeSettings } from '../../support/store/store-settings.js';
 
@@ -273,7 +273,7 @@ describe('verify on S3', () => {
         const staged = archive.begin(delivery);
         await putItem(staged, TRANSCRIPT, Buffer.from(transcript(`${n}`)));
         const { jobId, deliveryId, receivedAt } = delivery;
-        await ledger.append(ledgerLine({ jobId, deliveryId, receivedAt, items: await staged.commit() }));
+        await ledger.append(ledgerLine({ jobId, deliveryId, receivedAt, items: await commit(staged) }));
       }),
     );
     await store.close();

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { erasureKey } from '../../../src/archive/layout.js';
 import { createLedger } from '../../../src/archive/ledger/ledger.js';
@@ -193,6 +195,20 @@ describe('a subscriber', () => {
     await until(async () => ((await outbox.statuses())[0]?.retried ?? 0) > 1);
     expect((await outbox.statuses())[0]?.lastFailure?.error).toBe('ECONNREFUSED');
     expect(server.requests).toEqual([]);
+  });
+
+  it('that ends its connections is reported as a failure of the network', async () => {
+    const closing = createServer((socket) => socket.once('data', () => socket.destroy()));
+    closing.listen(0, '127.0.0.1');
+    await once(closing, 'listening');
+    try {
+      const { port } = closing.address() as AddressInfo;
+      const { outbox, append } = await subscribed({ settings: { url: `http://127.0.0.1:${port}/` } });
+      await append(storedLine());
+      await until(async () => (await outbox.statuses())[0]?.lastFailure?.error === 'network');
+    } finally {
+      closing.close();
+    }
   });
 
   it('is sent only what it asks for', async () => {

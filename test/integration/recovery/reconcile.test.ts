@@ -1,12 +1,15 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { ulid } from 'ulid';
 import { erasureKey } from '../../../src/archive/layout.js';
+import { createLedgerView } from '../../../src/ledger-view/ledger-view.js';
 import { reconcile } from '../../../src/recovery/reconcile.js';
 import type { RecoveryReport } from '../../../src/recovery/recovery-report.js';
 import { refetchAll } from '../../../src/recovery/refetch.js';
 import { eraseJob } from '../../../src/repair/erase-job.js';
 import { type ObjectStore, StoreError } from '../../../src/store/object-store.js';
+import { ledgerLine } from '../../support/ledger/ledger-lines.js';
 import { ledgerOf, visibleKeys } from '../../support/ledger/ledger-of.js';
 import {
   CALLBACK_URL,
@@ -110,6 +113,42 @@ describe('reconcile', () => {
     expect(second).toMatchObject({ outcomes: { ...NONE, matched: 5 }, jobs: [] });
     expect(await artefacts()).toEqual(before);
     expect(await ledgerOf(fixture.folder)).toHaveLength(5);
+  });
+
+  it('settles the failures of jobs that it finds complete, and writes no line of the others', async () => {
+    const { parts, store, lose } = await begin();
+    const [refused = '', lost = '', differing = ''] = [await lose(), await lose(), await lose()];
+    await lose();
+    const rejected = await lose({}, { outcome: 'error' });
+    await reconcile(parts);
+    const fail = (jobId: string, outcome: string) => {
+      const receivedAt = new Date().toISOString();
+      return parts.ledger.append(ledgerLine({ deliveryId: ulid(), receivedAt, jobId, outcome, items: [] }));
+    };
+    await fail(refused, 'refused');
+    await fail(lost, 'unrecoverable');
+    await fail(differing, 'conflict');
+    await fail(rejected, 'refused');
+    const before = (await ledgerOf(fixture.folder)).length;
+    const view = createLedgerView({ store });
+    const { failingJobs } = view;
+    expect(await failingJobs()).toEqual(new Set([refused, lost, rejected]));
+    const unread = () => Promise.reject(new StoreError('list', 'access denied'));
+    for (const options of [{}, { failingJobs, dryRun: true }, { failingJobs: unread }]) {
+      expect(await reconcile(parts, options)).toMatchObject({
+        outcomes: { ...NONE, matched: 5 },
+        faults: [],
+      });
+    }
+    expect(await ledgerOf(fixture.folder)).toHaveLength(before);
+    expect((await reconcile(parts, { failingJobs, full: true })).outcomes).toEqual({ ...NONE, matched: 5 });
+    await fail(refused, 'failed');
+    await reconcile(parts, { failingJobs });
+    const added = (await ledgerOf(fixture.folder)).filter(({ outcome }) => outcome === 'duplicate');
+    expect(added.map(({ jobId }) => jobId).toSorted()).toEqual([refused, refused, lost].toSorted());
+    expect(added[0]).toMatchObject({ origin: 'recovery', region: 'eu1', source: 'default', items: [] });
+    expect(await failingJobs()).toEqual(new Set([rejected]));
+    await view.stop();
   });
 
   it('fetches only missing results of a job', async () => {

@@ -1,7 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { StagedDelivery } from '../../../src/archive/archive.js';
+import { erasureKey } from '../../../src/archive/layout.js';
 import { Problem } from '../../../src/domain/problem.js';
 import { refetch } from '../../../src/recovery/refetch.js';
+import { StoreError } from '../../../src/store/object-store.js';
 import { ledgerOf, visibleKeys } from '../../support/ledger/ledger-of.js';
 import { type RecoveryFixture, recoveryFixture } from '../../support/recovery/recovery-fixture.js';
 
@@ -21,11 +23,36 @@ describe('refetch', () => {
     expect(await isExact(`jobs/${jobId}/transcript.json`, jobId, 'transcript.json-v2')).toBe(true);
   });
 
-  it('does nothing for a job that is complete', async () => {
+  it('fetches nothing of a job that is complete, and records that it is', async () => {
     const { parts, lose } = fixture;
     const jobId = await lose();
     await refetch(parts, { jobId });
+    const before = Date.now();
+    expect(await refetch(parts, { jobId, dryRun: true })).toMatchObject({ outcome: 'matched' });
+    expect(await ledgerOf(fixture.folder)).toHaveLength(1);
     expect(await refetch(parts, { jobId })).toMatchObject({ outcome: 'matched', items: [] });
+    const [, line, ...more] = await ledgerOf(fixture.folder);
+    expect(more).toEqual([]);
+    expect(line).toMatchObject({ jobId, outcome: 'duplicate', origin: 'recovery', items: [], region: 'eu1' });
+    expect(Date.parse(line?.receivedAt ?? '')).toBeGreaterThanOrEqual(before);
+  });
+
+  it('records nothing of an erased job, and fails when a complete job cannot be recorded', async () => {
+    const { parts, lose, store } = fixture;
+    const jobId = await lose();
+    await refetch(parts, { jobId });
+    const ledger = {
+      ...parts.ledger,
+      append: async () => {
+        throw new StoreError('create', 'access denied');
+      },
+    };
+    expect(await refetch({ ...parts, ledger }, { jobId })).toMatchObject({
+      outcome: 'failed',
+      reason: expect.stringMatching(/missing in the ledger: the store failed/),
+    });
+    await store.create(erasureKey(jobId), Buffer.from('{}'), { contentType: 'x/y', metadata: {} });
+    expect(await refetch(parts, { jobId })).toMatchObject({ outcome: 'matched' });
     expect(await ledgerOf(fixture.folder)).toHaveLength(1);
   });
 

@@ -4,7 +4,7 @@ import { reconcile } from '../../../src/recovery/reconcile.js';
 import type { JobItem } from '../../../src/simulator/content/job-contents.js';
 import { visibleKeys } from '../../support/ledger/ledger-of.js';
 import { type RecoveryFixture, recoveryFixture } from '../../support/recovery/recovery-fixture.js';
-import { context, putItem } from '../../support/store/archive-fixture.js';
+import { commit, context, putItem } from '../../support/store/archive-fixture.js';
 
 /** What comes instead of an item, as the service or something before it may answer. */
 interface Instead {
@@ -183,7 +183,7 @@ describe('content that does not fit the artefact', () => {
 
     const callback = parts.archive.begin(context({ jobId }));
     await putItem(callback, { kind: item, contentType: 'text/plain' }, await own.bytes());
-    expect(await callback.commit()).toMatchObject([
+    expect(await commit(callback)).toMatchObject([
       { key: `jobs/${jobId}/${FILES[item]}`, outcome: 'created' },
     ]);
     expect((await reconcile(parts)).outcomes).toMatchObject({ failed: 0, conflict: 0 });

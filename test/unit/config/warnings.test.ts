@@ -3,24 +3,13 @@ import { parseConfig } from '../../../src/config/config.js';
 import { secretValues } from '../../../src/config/secret-values.js';
 import { configWarnings } from '../../../src/config/warnings.js';
 
-const HERE = { now: Date.parse('2026-01-15T00:00:00Z'), production: false, environment: {} };
+const HERE = { now: Date.parse('2026-01-15T00:00:00Z'), production: false };
 const PRODUCTION = { ...HERE, production: true };
 const headers = ['X-Token: a-secret-of-good-length'];
 const warnings = (source: object) =>
   configWarnings(parseConfig({ sources: { default: source } }), HERE).join('\n');
 
 describe('configWarnings', () => {
-  it.each([
-    ['AWS_CA_BUNDLE', /AWS_CA_BUNDLE has no effect.*NODE_EXTRA_CA_CERTS/],
-    ['HTTPS_PROXY', /HTTPS_PROXY has no effect/],
-    ['https_proxy', /https_proxy has no effect/],
-  ])('mentions that %s does nothing for a bucket', (name, expected) => {
-    const options = { ...HERE, environment: { [name]: 'x' } };
-    const said = (url: string) => configWarnings(parseConfig({ store: { url } }), options).join('\n');
-    expect(said('s3://bucket')).toMatch(expected);
-    expect(said('file:./data')).not.toMatch(expected);
-  });
-
   it.each<[string, object, RegExp]>([
     ['no credentials', {}, /no credentials: it accepts every request that its allowlist admits/],
     ['no credentials for any address', { allow: ['any'] }, /admits every address: anyone/],

@@ -114,7 +114,7 @@ describe('open failures', () => {
           });
         },
       ),
-      { numRuns: 40 },
+      { numRuns: 15 },
     );
   });
 
@@ -173,24 +173,81 @@ describe('open failures', () => {
     expect(lost).toMatchObject({ reason: null, retentionEndsAt: iso(NOW + 7 * DAY) });
   });
 
-  it('are counted, not kept, when they would take more than the memory of the view', async () => {
+  it('are all listed after a night of failures, and none of them once they are settled', async () => {
     const store = createMemoryStore();
-    let now = NOW;
-    const view = await load(store, { maxBytes: 64 * 1024, clock: () => now });
-    for (let minute = 1; minute < 200; minute += 1) {
-      now = NOW + minute * 1000;
-      const line = { ...at(now, `job${minute}`, 'failed'), reason: 'x'.repeat(2000) };
-      putSegment(store, iso(now), [line]);
-      await view.refresh();
-    }
-    await view.readPast();
-    const { failures, complete, unseen } = await view.openFailures({ limit: 500 });
-    expect(failures.length).toBeGreaterThan(view.status().rows);
-    expect(failures.length).toBeLessThan(150);
-    const left = failures.find(({ jobId }) => jobId === 'job1');
-    expect(left?.reason).toBe(`${'x'.repeat(500)}…`);
-    expect(complete).toBe(false);
-    expect(unseen).toContain(`${199 - failures.length} failing deliveries beyond the limit`);
+    const jobs = Array.from({ length: 12_000 }, (_, index) => `job${index}`);
+    const lines = (outcome: string, time: number) => jobs.map((job) => at(time, job, outcome));
+    putSegment(store, iso(NOW - 1000), lines('failed', NOW - 1000));
+    putSegment(store, iso(NOW), lines('stored', NOW).slice(0, 11_000));
+    const page = await (await load(store)).openFailures({ limit: 1 });
+    expect(page).toMatchObject({ counts: { failed: 1000 }, complete: true });
+  });
+
+  describe('when there are more than memory takes', () => {
+    const many = Array.from({ length: 200 }, (_, index) => `job${index}`);
+    const reason = 'x'.repeat(2000);
+    const last = (page: { failures: readonly { jobId: string | null }[] }) =>
+      page.failures.map(({ jobId }) => jobId);
+
+    it('are looked at once others are settled', async () => {
+      const store = createMemoryStore();
+      let now = NOW;
+      const view = await load(store, { maxBytes: 64 * 1024, clock: () => now });
+      for (const job of many) {
+        now += 1000;
+        putSegment(store, iso(now), [{ ...at(now, job, 'failed'), reason }]);
+        await view.refresh();
+      }
+      const lines = many.map((job, index) => ({ ...at(NOW + 1000 * (index + 1), job, 'failed'), reason }));
+      now += 2 * HOUR;
+      await view.readPast();
+      const first = await view.openFailures({ limit: 500 });
+      expect(first.failures.length).toBeLessThan(150);
+      expect(first.failures.find(({ jobId }) => jobId === 'job1')?.reason).toBe(`${'x'.repeat(500)}…`);
+      expect(first.complete).toBe(false);
+      expect(first.unseen.join()).toContain('ledger.viewMemory');
+
+      await compact(store, lines);
+      const listed: (string | null)[] = [];
+      for (let round = 0; round < 40; round += 1) {
+        now += 60_000;
+        await view.refresh();
+        await view.readPast();
+        const page = await view.openFailures({ limit: 500 });
+        if (page.failures.length === 0) break;
+        listed.push(...last(page));
+        const settling = last(page).map((job) => at(now, job ?? '', 'acknowledged'));
+        putSegment(store, iso(now), settling);
+      }
+      expect([...new Set(listed)].sort()).toEqual([...many].sort());
+      now += 60_000;
+      await view.readPast();
+      expect(await view.openFailures({ limit: 1 })).toMatchObject({ failures: [], complete: true });
+    });
+
+    it('are found at a start where the oldest were settled since', async () => {
+      const store = createMemoryStore();
+      const failed = many.map((job, index) => ({ ...at(NOW - 40 * HOUR + index, job, 'failed'), reason }));
+      const settled = many.slice(0, 195).map((job) => at(NOW - 20 * HOUR, job, 'stored'));
+      await compact(store, [...failed, ...settled]);
+      const view = await load(store, { maxBytes: 64 * 1024 });
+      await view.readPast();
+      const page = await view.openFailures({ limit: 500 });
+      expect(last(page)).toEqual(many.slice(195));
+      expect(page).toMatchObject({ complete: true, unseen: [] });
+    });
+
+    it('are found beyond those that the rollup of an hour lists', async () => {
+      const store = createMemoryStore();
+      const jobs = Array.from({ length: 1500 }, (_, index) => `job${index}`);
+      const failed = jobs.map((job, index) => at(NOW - 40 * HOUR + index, job, 'failed'));
+      const settled = jobs.slice(0, 100).map((job) => at(NOW - 40 * HOUR + 1800, job, 'stored'));
+      await compact(store, [...failed, ...settled]);
+      const view = await load(store);
+      await view.readPast();
+      const page = await view.openFailures({ limit: 1 });
+      expect(page).toMatchObject({ counts: { failed: 1400 }, complete: true, unseen: [] });
+    });
   });
 
   it('of the time before memory are settled by lines that leave memory', async () => {

@@ -44,6 +44,7 @@ describe('jobEventOf', () => {
     [null, { outcome: 'noted' }],
     [null, { outcome: 'noted', status: null }],
     [null, { outcome: 'noted', status: 'doctor' }],
+    [null, { outcome: 'noted', status: 'error', reason: 'erased' }],
     [null, { outcome: 'quarantined' }],
     [null, { outcome: 'refused', status: 'error' }],
     [null, { outcome: 'failed', origin: 'recovery' }],

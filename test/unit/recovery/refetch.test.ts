@@ -55,6 +55,26 @@ describe('refetching a job', () => {
     });
   });
 
+  it('that was erased misses nothing, whatever the service knows of it', async () => {
+    const erase = (jobId: string) =>
+      fixture.store.create(erasureKey(jobId), Buffer.from('{}'), { contentType: 'x/y', metadata: {} });
+    const expired = await fixture.lose();
+    fixture.simulator.setStatus(expired, 'expired');
+    for (const jobId of ['unknown-job', expired]) {
+      await erase(jobId);
+      expect(await refetch(fixture.parts, { jobId })).toMatchObject({
+        outcome: 'matched',
+        reason: expect.stringMatching(/^erased here/),
+        items: [],
+      });
+    }
+    fixture.simulator.faults.add({ kind: 'answer', operation: 'record', status: 503 });
+    expect(await refetch(fixture.parts, { jobId: expired })).toMatchObject({ outcome: 'matched' });
+    expect(await ledgerOf(fixture.folder)).toEqual([]);
+    const byEntries = { jobId: 'unknown-job', selectedBy: 'list' } as const;
+    expect(await refetch(fixture.parts, byEntries)).toMatchObject({ outcome: 'failed' });
+  });
+
   it('settles the quarantined bodies that the job has of its sources, once it is complete', async () => {
     const { store } = fixture;
     const jobId = await fixture.lose({ contents: ['transcript'] });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { FAILURES } from '../../../domain/failure-rules.js';
 import { ITEM_KINDS } from '../../../domain/item.js';
 import { CONTENT_KINDS } from '../../../domain/object-kind.js';
 import { RECOVERY_OUTCOMES } from '../../../recovery/recovery-report.js';
@@ -23,6 +24,14 @@ export const jobSchema = z
     jobId: z.string(),
     artefacts: z.array(artefactSchema),
     timeline: z.array(ledgerLineSchema).describe('oldest first'),
+    failure: z
+      .strictObject({
+        outcome: z.string().meta({ examples: [...FAILURES] }),
+        reason: z.string().nullable(),
+        receivedAt: instant,
+      })
+      .nullable()
+      .describe('the open failure for which `GET /failures` lists the job, of any age; null without one'),
     ended: z
       .array(
         z.strictObject({

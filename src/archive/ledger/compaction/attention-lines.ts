@@ -15,15 +15,11 @@ const MAX_REFUSED = 2500;
 /** Upper bounds of the lists in a rollup. */
 const MAX_ATTENTION = 1000;
 const MAX_ATTENTION_BYTES = 4 * 1024 * 1024;
-const MAX_REPAIRS = 5000;
-
-/** Settling outcomes that are rare enough to list every line. */
-const LISTED_REPAIRS: ReadonlySet<string> = new Set(['recovered', 'released', 'erased', 'acknowledged']);
 
 /** Finds the failures of a file that the file itself does not settle. Lines come in order of receipt. */
 export interface AttentionBuilder {
   add(line: LedgerLine): void;
-  result(): Pick<Rollup, 'attention' | 'attentionOmitted' | 'repairs' | 'repairsOmitted'>;
+  result(): Pick<Rollup, 'attention' | 'attentionOmitted'>;
 }
 
 /** The newest failing lines of a job. */
@@ -34,10 +30,8 @@ interface FailingJob {
 
 export function collectAttention(): AttentionBuilder {
   const failing = new Map<string, FailingJob>();
-  const repairs: Rollup['repairs'][number][] = [];
   let refused = 0;
   let untracked = 0;
-  let repairsOmitted = 0;
   /** Lines of the current instant: one that comes before a failing line of its instant settles it as well. */
   let sameInstant: LedgerLine[] = [];
 
@@ -68,7 +62,7 @@ export function collectAttention(): AttentionBuilder {
 
   return {
     add(line) {
-      const { jobId, deliveryId, receivedAt, outcome } = line;
+      const { jobId, receivedAt, outcome } = line;
       // Lines that were edited by hand can hold anything.
       if (typeof jobId !== 'string') return;
       if (sameInstant[0]?.receivedAt !== receivedAt) sameInstant = [];
@@ -79,9 +73,6 @@ export function collectAttention(): AttentionBuilder {
         settle(line, jobId);
       }
       sameInstant.push(line);
-      if (!LISTED_REPAIRS.has(outcome)) return;
-      if (repairs.length < MAX_REPAIRS) repairs.push({ jobId, deliveryId, receivedAt, outcome });
-      else repairsOmitted += 1;
     },
 
     result() {
@@ -92,8 +83,6 @@ export function collectAttention(): AttentionBuilder {
       return {
         attention: attention.sort((a, b) => comparePositions(a.line, b.line)),
         attentionOmitted: untracked + open.length - attention.length,
-        repairs,
-        repairsOmitted,
       };
     },
   };

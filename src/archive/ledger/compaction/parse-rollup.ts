@@ -112,8 +112,6 @@ const isRollup = shape({
   slots: listOf(shape({ minute: isAtMost(59), groups: listOf(isGroup) })),
   attention: listOf(shape({ line: isLine, first: isInstant })),
   attentionOmitted: isCount,
-  repairs: listOf(shape({ jobId: isText, deliveryId: isText, receivedAt: isInstant, outcome: isText })),
-  repairsOmitted: isCount,
 });
 
 const DAY = { v: is(1), day: isText };

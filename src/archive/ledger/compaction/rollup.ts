@@ -34,14 +34,6 @@ export interface AttentionLine {
   readonly first: string;
 }
 
-/** A line of a rare outcome that settles failures, of the job's lines in earlier files too. */
-export interface SettlingLine {
-  readonly jobId: string;
-  readonly deliveryId: string;
-  readonly receivedAt: string;
-  readonly outcome: string;
-}
-
 /** What a compacted file holds: figures for charts, and what needs attention. */
 export interface Rollup {
   readonly v: 1;
@@ -63,11 +55,8 @@ export interface Rollup {
   readonly lastAccepted: LastAccepted;
   /** In order of receipt. */
   readonly attention: readonly AttentionLine[];
-  /** Number of failed jobs that `attention` leaves out, at most. */
+  /** Number of failed jobs that `attention` leaves out, at most; the Parquet file has them. */
   readonly attentionOmitted: number;
-  /** In order of receipt. */
-  readonly repairs: readonly SettlingLine[];
-  readonly repairsOmitted: number;
 }
 
 /** Figures of the lines of a source that came one way. Any name can be `OTHER`. */
@@ -97,7 +86,7 @@ export interface DailyRollup {
   readonly newer: number;
   /** What a chart of months needs. Without empty ones; undefined in rollups of earlier versions. */
   readonly halfDays?: readonly HalfDay[] | undefined;
-  /** Keys of the rollups that hold attention or settling lines. */
+  /** Keys of the rollups that hold attention lines. */
   readonly noteworthy: readonly string[];
   /** Keys of all rollups in it. */
   readonly covers: readonly string[];

@@ -49,6 +49,6 @@ function hourOf(folder: string): number {
   return Number(/hour=(\d\d)\/$/.exec(folder)?.[1] ?? 0);
 }
 
-function isNoteworthy({ attention, attentionOmitted, repairs, repairsOmitted }: Rollup): boolean {
-  return attention.length + attentionOmitted + repairs.length + repairsOmitted > 0;
+function isNoteworthy({ attention, attentionOmitted }: Rollup): boolean {
+  return attention.length + attentionOmitted > 0;
 }

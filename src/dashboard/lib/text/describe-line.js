@@ -71,6 +71,7 @@ const BY_ORIGIN = {
     unrecoverable: () => 'The service no longer has the missing results',
     failed: () => 'Fetching from the service failed',
     stored: (line) => `Fetched from the service: ${itemsOf(line)}`,
+    duplicate: () => 'Everything was already stored',
   },
   import: {
     stored: (line) => `Stored: ${itemsOf(line)}`,

@@ -72,7 +72,7 @@ function failureSection(page, names, values, state, again) {
     failures.length === 0
       ? noFailures(filtered, page.complete)
       : [
-          h('p', { 'data-key': 'counts' }, countsInWords(counts, failures.length)),
+          h('p', { 'data-key': 'counts' }, countsInWords(counts, failures.length, page.complete)),
           group('Can be fetched again', 'the service may still have the results', fetchable, again),
           group(
             'Need a decision',
@@ -120,14 +120,14 @@ function noFailures(filtered, complete) {
 
 /**
  * "849 jobs: 800 failed, 49 conflict. The first 50 are shown."
- * @param {Failures['counts']} counts @param {number} shown
+ * @param {Failures['counts']} counts @param {number} shown @param {boolean} complete
  */
-function countsInWords(counts, shown) {
+function countsInWords(counts, shown, complete) {
   const all = total(counts);
   const each = Object.entries(counts).map(
     ([outcome, number]) => `${count(number)} ${outcomeOf(outcome).word.toLowerCase()}`,
   );
-  return `${count(all, 'job')}: ${each.join(', ')}.${shown < all ? ` The ${count(shown)} that the service deletes first are shown.` : ''}`;
+  return `${complete ? '' : 'At least '}${count(all, 'job')}: ${each.join(', ')}.${shown < all ? ` The ${count(shown)} that the service deletes first are shown.` : ''}`;
 }
 
 /** @param {Names} names @param {FilterValues} values @returns {Filter[]} */

@@ -9,7 +9,7 @@ import { clock, count, listed } from '../../lib/text/format.js';
 import { outcomeOf } from '../../lib/text/ledger-terms.js';
 import { reasonInWords } from '../../vendor/reasons.js';
 
-/** @import { Erased, Refetched } from '../../lib/api/api-answers.js' */
+/** @import { Erased, Job, Refetched } from '../../lib/api/api-answers.js' */
 /** @import { ButtonEvent, Child, FormEvent } from '../../lib/elements/element-types.js' */
 /** @import { Announcement } from '../../lib/elements/notice.js' */
 /** @import { Refresh } from '../../lib/screen/screen.js' */
@@ -45,11 +45,16 @@ export function jobActions(jobId, repair, again, more = null) {
 }
 
 /**
- * The one thing that is left to do about a job that was erased, but not completely.
- * @param {string} jobId @param {Refresh} again
+ * What is left to do about an erased job: to erase what could not be removed yet, and to acknowledge a failure.
+ * @param {Job} job @param {Refresh} again
  */
-export function eraseAction(jobId, again) {
-  return h('div', { class: 'buttons', 'data-key': 'actions' }, eraseButton(jobId, again));
+export function erasedJobActions({ jobId, erasure, failure }, again) {
+  return h(
+    'div',
+    { class: 'buttons', 'data-key': 'actions' },
+    failure !== null && acknowledgeButton(jobId, again),
+    !erasure?.complete && eraseButton(jobId, again),
+  );
 }
 
 /** @param {string} jobId @param {Refresh} again */

@@ -13,33 +13,57 @@ import { settlementInWords } from '../failures/settlement.js';
  * @param {Job} job @param {readonly QuarantinedBody[]} bodies those of the job in quarantine, newest first
  * @returns {JobState}
  */
-export function jobState({ artefacts, timeline: lines, service, ended, erasure }, bodies) {
-  if (erasure !== null) return erasedState(erasure);
-  const timeline = withoutAccess(lines);
+export function jobState({ artefacts, timeline, failure, service, ended, erasure }, bodies) {
+  if (erasure !== null) return erasedState(erasure, failure);
   const transcripts = artefacts.filter(isTranscript).filter((artefact) => !isConflict(artefact));
   const conflicts = artefacts.filter(isConflict);
-  if (conflicts.length > 0 && isSettled(timeline))
+  const isAcknowledged = timeline.some(({ outcome }) => outcome === 'acknowledged');
+  if (failure?.outcome === 'conflict' || (conflicts.length > 0 && !isAcknowledged))
+    return state('notice', 'Conflict', conflictInWords(conflicts), null);
+  if (failure !== null) return failingState(failure, transcripts.length > 0);
+  if (conflicts.length > 0)
     return state(
       'neutral',
       'Acknowledged',
       'The versions differ. An operator acknowledged the conflict.',
       null,
     );
-  if (conflicts.length > 0) {
-    return state(
-      'notice',
-      'Conflict',
-      `Different bytes arrived for the same artefact. The first version is kept, with ${count(conflicts.length, 'other version')} next to it. Compare them below.`,
-      null,
-    );
-  }
   if (transcripts.length > 0)
     return state('good', 'Stored', ['The transcript is stored.', ...ended.map(endedInWords)].join(' '), null);
   if (ended.some(({ kind }) => kind === 'transcript'))
     return state('neutral', 'Ended by retention', ended.map(endedInWords).join(' '), null);
-  if (ended.some(({ kind }) => kind === 'quarantine') && timeline.at(-1)?.outcome === 'quarantined')
+  const last = timeline.findLast((line) => !isAccess(line) && line.origin !== 'retention');
+  if (ended.some(({ kind }) => kind === 'quarantine') && last?.outcome === 'quarantined')
     return state('neutral', 'Ended by retention', ended.map(endedInWords).join(' '), 'refetch');
   return withoutTranscript(artefacts, timeline, service, bodies);
+}
+
+/** @param {readonly Artefact[]} conflicts */
+function conflictInWords({ length }) {
+  if (length === 0) return 'Different bytes arrived for the same artefact. The first version was kept.';
+  return `Different bytes arrived for the same artefact. The first version is kept, with ${count(length, 'other version')} next to it. Compare them below.`;
+}
+
+/**
+ * @param {NonNullable<Job['failure']>} failure @param {boolean} hasTranscript
+ * @returns {JobState}
+ */
+function failingState({ outcome, reason }, hasTranscript) {
+  const why = reasonInWords(reason);
+  const because = why ? `: ${why}` : '';
+  if (!hasTranscript)
+    return state(
+      'bad',
+      'Missing',
+      `The last attempt failed${because}.`,
+      outcome === 'unrecoverable' ? 'import' : 'refetch',
+    );
+  return state(
+    'bad',
+    'Failing',
+    `The transcript is stored, but a later attempt failed${because}. A refetch that finds nothing missing settles this.`,
+    'refetch',
+  );
 }
 
 /** @param {Job['ended'][number]} ended */
@@ -47,8 +71,15 @@ export function endedInWords({ kind, objects, endedAt }) {
   return `${objectKindInWords(kind)} ended by retention at ${clock(endedAt)} (${count(objects, 'object')}).`;
 }
 
-/** @param {NonNullable<Job['erasure']>} erasure */
-function erasedState({ complete, keptUntil }) {
+/** @param {NonNullable<Job['erasure']>} erasure @param {Job['failure']} failure */
+function erasedState({ complete, keptUntil }, failure) {
+  if (complete && failure !== null)
+    return state(
+      'notice',
+      'Erased',
+      'Everything stored for this job was erased. It is listed as failing, because something failed afterwards: acknowledge that.',
+      null,
+    );
   if (complete) return state('neutral', 'Erased', 'Everything stored for this job was erased.', null);
   const until = keptUntil === null ? 'yet' : `before ${clock(keptUntil)}`;
   return state(
@@ -64,7 +95,6 @@ function erasedState({ complete, keptUntil }) {
  * @param {readonly QuarantinedBody[]} bodies
  */
 function withoutTranscript(artefacts, timeline, service, bodies) {
-  const last = timeline.at(-1);
   const failed = timeline.findLast(
     ({ status, origin }) => origin === 'callback' && status !== null && status !== 'success',
   );
@@ -84,17 +114,8 @@ function withoutTranscript(artefacts, timeline, service, bodies) {
     );
   }
   const settled = bodies.find((body) => body.state === 'settled');
-  if (settled !== undefined && artefacts.length === 0 && last && !FAILURES.includes(last.outcome))
+  if (settled !== undefined && artefacts.length === 0)
     return state('neutral', 'Settled', settlementInWords(settled.settlement), null);
-  if (last && ['refused', 'failed', 'unrecoverable'].includes(last.outcome)) {
-    const reason = reasonInWords(last.reason);
-    return state(
-      'bad',
-      'Missing',
-      `The last attempt failed${reason ? `: ${reason}` : ''}.`,
-      last.outcome === 'unrecoverable' ? 'import' : 'refetch',
-    );
-  }
   if (gaveUp(service))
     return state(
       'bad',
@@ -118,38 +139,6 @@ function withoutTranscript(artefacts, timeline, service, bodies) {
  */
 function state(tone, word, text, repair) {
   return { tone, word, text, repair };
-}
-
-const FAILURES = ['failed', 'refused', 'unrecoverable', 'conflict'];
-
-/**
- * Whether the job can be acknowledged: its last failure was neither repaired nor acknowledged.
- * @param {Job} job
- */
-export function needsDecision({ artefacts, timeline: lines }) {
-  const timeline = withoutAccess(lines);
-  const failed = timeline.findLastIndex(({ outcome }) => FAILURES.includes(outcome));
-  if (failed < 0) return false;
-  const since = timeline.slice(failed + 1);
-  const repaired = ['acknowledged', 'erased', 'recovered', 'released', 'stored'];
-  if (timeline[failed]?.outcome === 'conflict')
-    return artefacts.some(isConflict) && !since.some(({ outcome }) => outcome === 'acknowledged');
-  return !since.some(({ outcome }) => repaired.includes(outcome));
-}
-
-/**
- * Who looked at the content, and what ended by its age, says nothing about the rest.
- * @param {readonly LedgerLine[]} timeline
- */
-function withoutAccess(timeline) {
-  return timeline.filter((line) => !isAccess(line) && line.origin !== 'retention');
-}
-
-/** @param {readonly LedgerLine[]} timeline */
-function isSettled(timeline) {
-  /** @param {string} name */
-  const last = (name) => timeline.findLastIndex(({ outcome }) => outcome === name);
-  return last('acknowledged') > last('conflict');
 }
 
 /** @param {ServiceRecord | null} service */

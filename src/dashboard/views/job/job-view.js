@@ -10,9 +10,9 @@ import { createTranscriptSection } from '../transcript/transcript-section.js';
 import { createVersionComparison } from '../transcript/version-comparison.js';
 import { artefactsSection } from './artefacts-section.js';
 import { createDownloads } from './downloads.js';
-import { acknowledgeButton, eraseAction, importSection, jobActions } from './job-actions.js';
+import { acknowledgeButton, erasedJobActions, importSection, jobActions } from './job-actions.js';
 import { jobBodies } from './job-bodies.js';
-import { jobState, needsDecision } from './job-state.js';
+import { jobState } from './job-state.js';
 import { serviceSection } from './service-section.js';
 import { timelineSection } from './timeline-section.js';
 
@@ -107,10 +107,10 @@ function pageOf(job, bodies, { chosen, transcript, comparison, downloads, again 
     heading(`Job ${jobId}`, copyButton(jobId, `job id ${jobId}`), status(tone, word)),
     h('p', { class: 'prose', 'data-key': 'state' }, text),
     hasContext(timeline) && h('p', { 'data-key': 'context' }, contextValues(timeline)),
-    // An erased job takes nothing any more: what is left to do is to erase what could not be removed yet.
+    // An erased job takes nothing any more.
     job.erasure === null
-      ? jobActions(jobId, repair, again, needsDecision(job) && acknowledgeButton(jobId, again))
-      : !job.erasure.complete && eraseAction(jobId, again),
+      ? jobActions(jobId, repair, again, job.failure !== null && acknowledgeButton(jobId, again))
+      : erasedJobActions(job, again),
     may('read') ? comparison(artefacts) : null,
     h(
       'div',

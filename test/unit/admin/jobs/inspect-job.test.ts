@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
 import { encodeTime } from 'ulid';
 import {
   type InspectParts,
@@ -184,5 +185,41 @@ describe('inspectJob', () => {
       ...{ timeline: [], complete: false },
       faults: ['ledger-parquet/dt=2026-03-01/hour=05/0001.parquet is damaged'],
     });
+  });
+});
+
+describe('the failure of a job', () => {
+  const outcomes = [
+    ...['failed', 'unrecoverable', 'refused', 'conflict'],
+    ...['stored', 'duplicate', 'noted', 'quarantined', 'dismissed', 'recovered', 'acknowledged', 'erased'],
+  ];
+  const timeline = fc.uniqueArray(
+    fc.record({
+      minutes: fc.integer({ min: 1, max: 6 * 24 * 60 }),
+      outcome: fc.constantFrom(...outcomes),
+      source: fc.constantFrom('a', 'a', 'b', null),
+    }),
+    { selector: ({ minutes }) => minutes, minLength: 1, maxLength: 8 },
+  );
+  const scopes = fc.constantFrom(null, new Set(['a']));
+
+  it('is the one for which the job is in the list of failures', async () => {
+    await fc.assert(
+      fc.asyncProperty(timeline, scopes, async (events, scope) => {
+        const store = createMemoryStore();
+        for (const { minutes, outcome, source } of events) {
+          const receivedAt = new Date(Date.parse(NOW) - minutes * 60_000).toISOString();
+          putSegment(store, receivedAt, [ledgerLine({ receivedAt, jobId: 'j1', outcome, source })]);
+        }
+        const view = createLedgerView({ store, clock: () => Date.parse(NOW) });
+        await view.refresh();
+        const { failures } = await view.openFailures({ limit: 10, scope });
+        const listed = failures.map(({ outcome, reason, receivedAt }) => ({ outcome, reason, receivedAt }));
+        const job = await inspectJob(await partsOf(store), 'j1', scope);
+        expect(job?.failure ?? null).toEqual(listed[0] ?? null);
+        await view.stop();
+      }),
+      { numRuns: 40 },
+    );
   });
 });

@@ -81,7 +81,7 @@ describe('pages of compacted hours', () => {
           expect(shown).toEqual(newestFirst(lines.filter((line) => matchesQuery(line, query))));
         },
       ),
-      { numRuns: 30 },
+      { numRuns: 12 },
     );
   });
 

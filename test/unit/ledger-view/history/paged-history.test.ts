@@ -54,7 +54,7 @@ describe('pages of older hours', () => {
           expect(await collectPages(view, { ...query, limit })).toEqual(expected);
         },
       ),
-      { numRuns: 60 },
+      { numRuns: 20 },
     );
   });
 
@@ -84,7 +84,7 @@ describe('pages of older hours', () => {
           expect(late.filter((line) => !shown.includes(line))).toEqual([]);
         },
       ),
-      { numRuns: 25 },
+      { numRuns: 10 },
     );
   });
 

@@ -1,0 +1,39 @@
+import type { Ledger } from '../archive/ledger/ledger.js';
+import { newDeliveryId, operatorLine } from '../archive/ledger/ledger-line.js';
+import { settleBodies } from '../archive/quarantine/settle-bodies.js';
+import type { LedgerLine } from '../domain/delivery.js';
+import { isInScope, type SourceScope } from '../domain/rights.js';
+import type { ObjectStore } from '../store/object-store.js';
+
+export interface AcknowledgeParts {
+  readonly store: ObjectStore;
+  readonly ledger: Pick<Ledger, 'append'>;
+}
+
+/** Who accepts it, and why. */
+export interface Acceptance {
+  readonly actor: string;
+  readonly reason: string;
+  /** The sources of the client; the whole job has to belong to them. */
+  readonly scope: SourceScope;
+}
+
+/**
+ * Settles a job as it is: its conflicts and losses, and its quarantined bodies. Returns the ledger line. Rejects with
+ * `StoreError`.
+ */
+export async function acknowledgeJob(
+  { store, ledger }: AcknowledgeParts,
+  jobId: string,
+  { actor, reason, scope }: Acceptance,
+): Promise<LedgerLine> {
+  // The source of the line, where it is certain.
+  const [source = null] = scope?.size === 1 ? scope : [];
+  const act = { deliveryId: newDeliveryId(), outcome: 'acknowledged', jobId, source };
+  const line = operatorLine({ actor, reason }, act);
+  await ledger.append(line);
+  const { deliveryId, receivedAt: settledAt } = line;
+  const settlement = { v: 1, settledAt, by: 'acknowledged', deliveryId, actor, reason } as const;
+  await settleBodies(store, jobId, settlement, (name) => isInScope(scope, name));
+  return line;
+}

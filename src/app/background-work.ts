@@ -7,7 +7,7 @@ import type { Config } from '../config/config.js';
 import type { Logger } from '../observe/logger.js';
 import type { Metrics } from '../observe/metrics.js';
 import type { Outbox } from '../outbox/outbox.js';
-import { reconcileRegularly } from '../recovery/reconcile-regularly.js';
+import { type RegularReconciling, reconcileRegularly } from '../recovery/reconcile-regularly.js';
 import { startSweeping } from '../store/start-sweeping.js';
 import { troubleOf } from '../store/store-trouble.js';
 import type { ArchiveParts } from './archive-parts.js';
@@ -29,6 +29,7 @@ export interface BackgroundWorkOptions {
   readonly log: Logger;
   readonly failures: StoreFailureLog;
   readonly outbox: Outbox;
+  readonly failingJobs: RegularReconciling['failingJobs'];
   /** Whether the store was writable recently. */
   readonly isStoreReady: () => boolean;
   /** Whether callbacks need the process: what can wait then waits. */
@@ -37,7 +38,7 @@ export interface BackgroundWorkOptions {
 
 /** What a replica does on its own: abort stale uploads, end what is old, archive live sessions that were cut short, reconcile, compact, send events. */
 export function createBackgroundWork(options: BackgroundWorkOptions) {
-  const { config, parts, metrics, log, failures, outbox } = options;
+  const { config, parts, metrics, log, failures, outbox, failingJobs } = options;
   const { store, archive, ledger } = parts;
   let stopSweeping = () => {};
   const started: { stop(): Promise<void> }[] = [];
@@ -77,7 +78,10 @@ export function createBackgroundWork(options: BackgroundWorkOptions) {
       started.push(outbox);
       const { interval } = config.recovery;
       if (interval === null || !canAskService(config)) return;
-      started.push(reconcileRegularly({ parts: parts.recovery, interval, metrics: metrics.recovery, log }));
+      const { recovery } = parts;
+      started.push(
+        reconcileRegularly({ parts: recovery, interval, failingJobs, metrics: metrics.recovery, log }),
+      );
     },
     async stopWriting(): Promise<void> {
       await Promise.all(started.map((each) => each.stop()));

@@ -118,17 +118,6 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     storeHealth.unprovenReason,
   );
   const isBusy = () => budget.waiters > 0 || admission.active >= limits.maxConcurrentDeliveries / 2;
-  const isStoreReady = () => readiness().ready;
-  const background = createBackgroundWork({
-    config,
-    parts,
-    metrics,
-    log,
-    failures,
-    outbox,
-    isStoreReady,
-    isBusy,
-  });
   const bodyReader = createBodyReader();
   const sources = createSources(config.sources, config.egress.regions, config.receiver.trustedProxies);
   const { deliveries } = metrics;
@@ -194,6 +183,18 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       regions: speech.regions,
       record: (region, jobId, signal) => speech.jobs(region).record(jobId, signal),
     },
+  });
+
+  const background = createBackgroundWork({
+    config,
+    parts,
+    metrics,
+    log,
+    failures,
+    outbox,
+    failingJobs: admin.failingJobs,
+    isStoreReady: () => readiness().ready,
+    isBusy,
   });
 
   const ports = createPorts({

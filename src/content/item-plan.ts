@@ -29,15 +29,14 @@ export class PlannedItem implements ItemDescription {
     return this.#plan.identify(beginning, whole);
   }
 
-  /** Returns a promise only when the sink applies back-pressure. */
-  write(chunk: Buffer): Promise<void> | undefined {
+  write(chunk: Buffer): Promise<void> {
     this.bytes += chunk.length;
     if (this.#plan.json?.push(chunk) === false) this.#refuseIfJson();
     return this.#item.write(chunk);
   }
 
   /** Throws UndecodableError, as `write` does. */
-  end(): Promise<void> | undefined {
+  end(): Promise<void> {
     if (this.#plan.json?.finish() === false) this.#refuseIfJson();
     return this.#item.end();
   }

@@ -6,8 +6,8 @@ import { type BufferOwner, type HeldBytes, SharedBuffer } from './shared-buffer.
 export interface Memory {
   readonly pool: BufferPool;
   readonly lease: BudgetLease;
-  /** Takes bytes from the lease. Before it waits, it releases or flushes what the delivery can do without. */
-  take(bytes: number): Promise<void> | undefined;
+  /** Takes bytes from the lease once they are free. Before, it releases or flushes what the delivery can do without. */
+  waitFor(bytes: number): Promise<void>;
 }
 
 /** Up to this size memory is taken for what has arrived, or at once for the declared size. */
@@ -95,22 +95,18 @@ export class PartBuffer {
     return true;
   }
 
-  /** Appends a chunk of at most `room` bytes. Returns a promise when it has to wait for memory. */
-  append(chunk: Buffer): Promise<void> | undefined {
-    if (chunk.length === 0) return undefined;
+  /** Appends a chunk of at most `room` bytes, once there is memory for it. Rejects with `LeaseClosedError` after `release`. */
+  async append(chunk: Buffer): Promise<void> {
+    if (chunk.length === 0) return;
     // Decided once: the sender's rate may have changed after the wait, but exactly this was paid for.
     const size = this.#sizeAfter(chunk.length);
     const price = this.#priceOf(size);
-    const waiting = price > 0 ? this.#memory.take(price) : undefined;
-    if (waiting === undefined) {
-      this.#place(chunk, size);
-      return undefined;
-    }
-    return waiting.then(() => {
-      if (!this.#released) return this.#place(chunk, size);
+    if (price > 0 && !this.#memory.lease.tryTake(price)) await this.#memory.waitFor(price);
+    if (this.#released) {
       this.#memory.lease.give(price);
       throw new LeaseClosedError();
-    });
+    }
+    this.#place(chunk, size);
   }
 
   /** Returns memory that the content does not need because it was shorter than expected. */

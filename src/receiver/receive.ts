@@ -72,8 +72,7 @@ export function createReceiver(parts: ReceiverParts): Receiver {
       delivery.identified(parseCallbackQuery(request.rawQuery, delivery.sender.source.context));
       rejectBadLength(delivery);
       slot = await admission.enter(request);
-      const erased = erasures.has(delivery.query.jobId);
-      if (erased && (await erased)) await discardBody(delivery, slot);
+      if (await erasures.has(delivery.query.jobId)) await discardBody(delivery, slot);
       else await store(delivery, slot);
       const line = delivery.ledgerLine();
       await ledger.append(line);
@@ -115,7 +114,7 @@ export function createReceiver(parts: ReceiverParts): Receiver {
       const { parts } = await decodeBody(bodyHeaders(delivery), body, staged, limit, keep);
       delivery.decoded(parts);
       rawCopy.release();
-      const items = await erasures.commit(context, () => staged.commit());
+      const items = await staged.commit(erasures.has);
       if (items === null) delivery.erased();
       else delivery.stored(items);
     } catch (error) {
@@ -164,8 +163,23 @@ export function createReceiver(parts: ReceiverParts): Receiver {
     const problem = refusal instanceof Problem ? refusal : null;
     const line = delivery.refusalLine(problem?.code ?? 'body-incomplete');
     observer.refused(line, problem);
-    const writing = ledger.append(line).catch((error: unknown) => observer.refusalUnrecorded(line, error));
+    const writing = appendRefusal(line).catch((error: unknown) => observer.refusalUnrecorded(line, error));
     if (problem === null || problem.status < 500) await waitAtMost(LINE_WAIT, writing);
+  }
+
+  /** Nothing of an erased job would have been stored, so that a refusal does not make it fail. */
+  async function appendRefusal(line: LedgerLine): Promise<void> {
+    const isErased = line.jobId !== null && (await hasErased(line.jobId));
+    await ledger.append(isErased ? { ...line, outcome: 'noted', reason: 'erased' } : line);
+  }
+
+  /** False when the store does not say. */
+  async function hasErased(jobId: string): Promise<boolean> {
+    try {
+      return await erasures.has(jobId);
+    } catch {
+      return false;
+    }
   }
 
   return { receive };

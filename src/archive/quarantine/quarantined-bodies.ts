@@ -17,15 +17,20 @@ export interface QuarantinedBody {
 }
 
 const LISTS_AT_ONCE = 16;
+/** Milliseconds: a run of the index may have to list the whole quarantine. */
+const INDEX_AGE = 60_000;
 
 /** Adds a delivery to the index of its job. */
 export async function markQuarantined(store: ObjectStore, jobId: string, deliveryId: string): Promise<void> {
   await store.create(quarantineMarker(jobId, deliveryId), Buffer.from('{}'), DOCUMENT_HEADERS);
 }
 
-/** The bodies of a job, oldest first. Asks the store for those of this job only. */
+/**
+ * The bodies of a job, oldest first. Asks the store for those of this job only. For a day after an update from a version without
+ * the index, one that such a replica wrote within the last minute may be missing.
+ */
 export async function quarantinedBodies(store: ObjectStore, jobId: string): Promise<QuarantinedBody[]> {
-  await indexOlderBodies(store, Date.now());
+  await indexOlderBodies(store, Date.now(), INDEX_AGE);
   const ids: string[] = [];
   for await (const { key } of store.list(quarantineMarkers(jobId))) ids.push(idOf(key, jobId));
   const limit = pLimit(LISTS_AT_ONCE);

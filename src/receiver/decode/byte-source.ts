@@ -1,15 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { BodyTooLargeError } from '../../content/decode-error.js';
 
-/**
- * Bytes on demand: a non-empty chunk, or null at the end; without a promise when there is nothing to wait for. `next` is not called
- * again before it settles.
- */
+/** Bytes on demand: a non-empty chunk, or null at the end. `next` is not called again before it settles. */
 export interface ByteSource {
-  next(): NextChunk | Promise<NextChunk>;
+  next(): Promise<Buffer | null>;
 }
-
-export type NextChunk = Buffer | null;
 
 /** Bytes processed in one turn of the event loop; the JSON check of them takes under a millisecond. */
 const SLICE_BYTES = 256 * 1024;
@@ -39,12 +34,11 @@ export class RawBody implements ByteSource {
     this.#onRaw = onRaw;
   }
 
-  next(): NextChunk | Promise<NextChunk> {
+  next(): Promise<Buffer | null> {
     const chunk = this.#putBack;
     this.#putBack = null;
-    if (chunk !== null) return chunk;
-    if (this.#pending !== null) return this.#nextSlice(this.#pending);
-    return this.#over ? null : this.#nextChunk();
+    if (chunk !== null) return Promise.resolve(chunk);
+    return this.#pending === null ? this.#nextChunk() : this.#nextSlice(this.#pending);
   }
 
   /** The next call of `next` returns this chunk again: to inspect the beginning before deciding. */
@@ -65,11 +59,6 @@ export class RawBody implements ByteSource {
   /** True when the iteration has ended, also with an error: there is nothing to close. */
   get over(): boolean {
     return this.#over;
-  }
-
-  /** True when `next` would return null: its last chunk was the end of the body. */
-  get exhausted(): boolean {
-    return this.#over && this.#pending === null && this.#putBack === null;
   }
 
   /** Ends the iteration, as leaving a `for await` early would. */
@@ -95,28 +84,19 @@ export class RawBody implements ByteSource {
     return rest.subarray(0, SLICE_BYTES);
   }
 
-  /** The next result of the body, for `take`. A body that rejects it is over. */
-  pull(): Promise<IteratorResult<Buffer>> {
-    this.#over = true;
-    return this.#iterator.next();
-  }
-
-  /** The chunk of a result; null when it is empty, or when the body is over. */
-  take({ done, value }: IteratorResult<Buffer>): NextChunk {
-    if (done) return null;
-    this.#over = false;
-    this.#bytes += value.length;
-    if (this.#bytes > this.#maxBytes) throw new BodyTooLargeError(this.#maxBytes);
-    this.#over = this.#body.complete === true;
-    this.#onRaw(value);
-    return value.length === 0 ? null : this.#firstSlice(value);
-  }
-
   /** The next chunk of the sender, or null at the end; none follows an error. */
-  async #nextChunk(): Promise<NextChunk> {
+  async #nextChunk(): Promise<Buffer | null> {
     while (!this.#over) {
-      const chunk = this.take(await this.pull());
-      if (chunk !== null) return chunk;
+      // A body that rejects is over.
+      this.#over = true;
+      const { done, value } = await this.#iterator.next();
+      if (done) break;
+      this.#over = false;
+      this.#bytes += value.length;
+      if (this.#bytes > this.#maxBytes) throw new BodyTooLargeError(this.#maxBytes);
+      this.#over = this.#body.complete === true;
+      this.#onRaw(value);
+      if (value.length > 0) return this.#firstSlice(value);
     }
     return null;
   }

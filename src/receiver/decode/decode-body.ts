@@ -56,19 +56,11 @@ export async function decodeBody(
 ): Promise<DecodedBody> {
   const raw = new RawBody(body, limits.maxBytes, onRaw);
   try {
-    let first: Buffer | null = null;
-    while (first === null) {
-      if (raw.over) return NOTHING;
-      first = raw.take(await raw.pull());
-    }
+    const first = await raw.next();
+    if (first === null) return NOTHING;
+    raw.putBack(first);
     const encodings = contentEncodings(headers.contentEncoding);
     const type = parseMediaType(headers.contentType);
-    if (raw.exhausted && encodings.length === 0 && !isForm(type)) {
-      const waiting = decodeWhole(openLone(headers, type, headers.contentLength, sink), first);
-      if (waiting !== undefined) await waiting;
-      return ONE_ITEM;
-    }
-    raw.putBack(first);
     return encodings.length === 0
       ? await decodePlain(headers, type, raw, headers.contentLength, sink, limits)
       : await decodeEncoded(headers, type, raw, encodings, sink, limits);
@@ -83,13 +75,6 @@ export async function decodeBody(
 function ignore(): void {}
 
 const NOTHING: DecodedBody = { items: 0 };
-const ONE_ITEM: DecodedBody = { items: 1 };
-
-/** Most bodies come in one piece: written and ended within one turn, unless the sink has no memory for it. */
-function decodeWhole(item: PlannedItem, content: Buffer): Promise<void> | undefined {
-  const waiting = item.write(content);
-  return waiting === undefined ? item.end() : waiting.then(() => item.end());
-}
 
 async function decodeEncoded(
   headers: BodyHeaders,
@@ -142,19 +127,13 @@ async function decodeLone(
   sink: ItemSink,
 ): Promise<DecodedBody> {
   let item: PlannedItem | null = null;
-  // Waits only where there is something to wait for.
-  for (;;) {
-    const next = source.next();
-    const chunk = next instanceof Promise ? await next : next;
-    if (chunk === null) break;
+  for (let chunk = await source.next(); chunk !== null; chunk = await source.next()) {
     item ??= openLone(headers, type, expectedBytes, sink);
-    const taken = item.write(chunk);
-    if (taken !== undefined) await taken;
+    await item.write(chunk);
   }
   if (item === null) return NOTHING;
-  const ended = item.end();
-  if (ended !== undefined) await ended;
-  return ONE_ITEM;
+  await item.end();
+  return { items: 1 };
 }
 
 function openLone(

@@ -19,20 +19,14 @@ export async function decodeMultipart(
   const scanner = new DelimiterScanner(boundary, maxParts);
   const form = new FormReader(sink);
   try {
-    // Waits only where there is something to wait for: a form in one piece is decoded within one turn.
-    for (;;) {
-      const next = source.next();
-      const chunk = next instanceof Promise ? await next : next;
+    let chunk: Buffer | null;
+    do {
+      chunk = await source.next();
       if (chunk === null) scanner.finish();
       else scanner.push(chunk);
-      for (let token = scanner.next(); token !== null; token = scanner.next()) {
-        const waiting = form.take(token);
-        if (waiting !== undefined) await waiting;
-      }
-      if (chunk === null) break;
-    }
-    const waiting = form.finish();
-    if (waiting !== undefined) await waiting;
+      for (let token = scanner.next(); token !== null; token = scanner.next()) await form.take(token);
+    } while (chunk !== null);
+    await form.finish();
     return form.parts;
   } finally {
     form.destroy();
@@ -52,32 +46,31 @@ class FormReader {
     this.#sink = sink;
   }
 
-  /** Returns a promise only when the sink applies back-pressure. */
-  take(token: MultipartToken): Promise<void> | undefined {
+  async take(token: MultipartToken): Promise<void> {
     if (token.type === 'head') return this.#begin(token.block);
     if (this.#item === null || this.#head === null)
       throw new UndecodableError('multipart-unaccounted', 'Content without a part.');
     return token.type === 'data' ? this.#item.write(token.bytes) : this.#end(this.#head, this.#item);
   }
 
-  finish(): Promise<void> | undefined {
-    return this.#busboy?.finish();
+  async finish(): Promise<void> {
+    await this.#busboy?.finish();
   }
 
   destroy(): void {
     this.#busboy?.destroy();
   }
 
-  #begin(block: Buffer): undefined {
+  #begin(block: Buffer): void {
     const head = plainPartHead(block) ?? this.#parse(block);
     this.#head = head;
     this.#item = new PlannedItem(this.#sink, partPlan(head), head);
   }
 
-  #end(head: PartHead, item: PlannedItem): Promise<void> | undefined {
+  async #end(head: PartHead, item: PlannedItem): Promise<void> {
     this.#item = null;
     this.parts.push(partShape(head, item.bytes));
-    return item.end();
+    await item.end();
   }
 
   #parse(block: Buffer): PartHead {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { LeaseClosedError } from '../../../src/memory/budget-lease.js';
+import { type BudgetLease, LeaseClosedError } from '../../../src/memory/budget-lease.js';
 import { createBufferPool } from '../../../src/memory/buffer-pool.js';
 import { createByteBudget } from '../../../src/memory/byte-budget.js';
 import { type Memory, PartBuffer } from '../../../src/memory/part-buffer.js';
@@ -8,14 +8,15 @@ const KIB = 1024;
 const PART = 1024 * KIB;
 const CHUNK = Buffer.alloc(64 * KIB, 7);
 
-function memory(part = PART): Memory & { held(): number; advance(ms: number): void } {
+function memory(part = PART): Memory & { held(): number; advance(ms: number): void; other: BudgetLease } {
   let time = 0;
-  const lease = createByteBudget({ total: 64 * part, reserve: part, now: () => time }).lease();
+  const budget = createByteBudget({ total: 64 * part, reserve: part, now: () => time });
+  const [lease, other] = [budget.lease(), budget.lease()];
   const pool = createBufferPool({ largest: part, retain: 4 * part });
   const advance = (ms: number) => {
     time += ms;
   };
-  return { pool, lease, take: (bytes) => lease.take(bytes), held: () => lease.held, advance };
+  return { pool, lease, waitFor: (bytes) => lease.take(bytes), held: () => lease.held, advance, other };
 }
 
 async function filled(chunks: number, expected: number) {
@@ -37,16 +38,16 @@ describe('a part buffer', () => {
   });
 
   it('keeps no memory alive that it does not pay for', async () => {
-    const { lease, pool, take } = memory();
-    const buffer = new PartBuffer({ lease, pool, take }, PART, 0);
+    const { lease, pool, waitFor } = memory();
+    const buffer = new PartBuffer({ lease, pool, waitFor }, PART, 0);
     await buffer.append(CHUNK.subarray(0, 10));
     expect(buffer.bytes()).toEqual(CHUNK.subarray(0, 10));
     expect([buffer.bytes().buffer.byteLength, lease.held]).toEqual([10, 10]);
   });
 
   it('keeps a callback as it came in one read with its head', async () => {
-    const { lease, pool, take } = memory();
-    const buffer = new PartBuffer({ lease, pool, take }, PART, 0);
+    const { lease, pool, waitFor } = memory();
+    const buffer = new PartBuffer({ lease, pool, waitFor }, PART, 0);
     const read = Buffer.alloc(1500);
     await buffer.append(read.subarray(1200));
     expect(buffer.bytes().buffer).toBe(read.buffer);
@@ -76,13 +77,15 @@ describe('a part buffer', () => {
 
   it('costs what was paid for it, also when the delivery handed other memory on while it waited', async () => {
     const paid = memory(8 * PART);
-    const take = (bytes: number): Promise<void> => {
+    const waitFor = (bytes: number): Promise<void> => {
       // What it can have now is more than it asked for: its sender has shown its speed.
-      if (buffer.length === 4 * CHUNK.length) paid.lease.fillRate.flushed();
+      paid.lease.fillRate.flushed();
+      paid.other.close();
       return paid.lease.take(bytes);
     };
-    const buffer = new PartBuffer({ ...paid, take }, 8 * PART, 0);
+    const buffer = new PartBuffer({ ...paid, waitFor }, 8 * PART, 0);
     for (let n = 0; n < 5; n++) {
+      if (n === 4) while (paid.other.tryTake(KIB));
       paid.lease.fillRate.received(CHUNK.length);
       await buffer.append(CHUNK);
       paid.lease.fillRate.awaitSender();
@@ -105,7 +108,7 @@ describe('a part buffer', () => {
     const budget = createByteBudget({ total: 2 * PART, reserve: PART });
     const [lease, other] = [budget.lease(), budget.lease()];
     const pool = createBufferPool({ largest: PART, retain: PART });
-    const buffer = new PartBuffer({ pool, lease, take: (bytes) => lease.take(bytes) }, PART, 0);
+    const buffer = new PartBuffer({ pool, lease, waitFor: (bytes) => lease.take(bytes) }, PART, 0);
     expect(buffer.bytes()).toHaveLength(0);
     expect([buffer.tryAppend(CHUNK), buffer.tryAppend(Buffer.from('x'))]).toEqual([true, true]);
     expect([buffer.length, buffer.room]).toEqual([CHUNK.length + 1, PART - CHUNK.length - 1]);
@@ -145,7 +148,7 @@ describe('a part buffer', () => {
     await hog.take(PART);
     await hog.take(PART);
     const pool = createBufferPool({ largest: PART, retain: PART });
-    const buffer = new PartBuffer({ pool, lease, take: (bytes) => lease.take(bytes) }, PART, 0);
+    const buffer = new PartBuffer({ pool, lease, waitFor: (bytes) => lease.take(bytes) }, PART, 0);
     const waiting = expect(buffer.append(CHUNK)).rejects.toBeInstanceOf(LeaseClosedError);
     hog.give(2 * PART);
     buffer.release();

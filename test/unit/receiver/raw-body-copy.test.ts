@@ -12,7 +12,7 @@ function memoryOf(parts: number) {
   const budget = createByteBudget({ total: parts * LARGEST, reserve: LARGEST });
   const lease = budget.lease();
   const pool = createBufferPool({ largest: LARGEST, retain: LARGEST });
-  const memory: Memory = { pool, lease, take: (bytes) => lease.take(bytes) };
+  const memory: Memory = { pool, lease, waitFor: (bytes) => lease.take(bytes) };
   return { memory, lease };
 }
 

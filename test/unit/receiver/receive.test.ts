@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { createArchive } from '../../../src/archive/archive.js';
+import { markErased } from '../../../src/archive/erasure.js';
 import { createErasures } from '../../../src/archive/erasures.js';
 import { createLedger } from '../../../src/archive/ledger/ledger.js';
 import { createQuarantine } from '../../../src/archive/quarantine/quarantine.js';
@@ -127,6 +128,12 @@ function requestOf({ chunks, more = {} }: Callback): CallbackRequest & { readonl
     opened,
   };
 }
+
+const refusalOf = (receiving: Promise<unknown>) =>
+  receiving.then(
+    () => 'accepted',
+    (error: unknown) => error,
+  );
 
 const settle = () => new Promise((resolve) => setTimeout(resolve, 20));
 
@@ -312,6 +319,40 @@ describe('the line of a refusal', () => {
     at.write();
     await until(() => state.now !== 'waiting');
     expect(state.now).toBe('body-too-large');
+  });
+
+  it('does not make an erased job fail, and is written as a refusal when the store does not say', async () => {
+    let isReadable = true;
+    const at = receiverOver((operation, key) => {
+      if (!isReadable && key.startsWith('.erasures/')) throw new StoreError(operation, 'EIO');
+    });
+    await markErased(
+      at.store,
+      'job1',
+      { actor: 'ops', reason: null },
+      { complete: true, keptUntil: null, finishedAt: null },
+    );
+    const tooLarge = requestOf({ chunks: [TRANSCRIPT], more: { declaredLength: 100_001 } });
+    const cutShort = requestOf({ chunks: ['{', new BodyAbortedError()] });
+    for (const request of [tooLarge, cutShort]) {
+      expect(await refusalOf(at.receiver.receive(request))).not.toBe('accepted');
+    }
+    const ofOther = { declaredLength: 100_001, rawQuery: 'id=job2&status=success' };
+    await refusalOf(at.receiver.receive(requestOf({ chunks: [TRANSCRIPT], more: ofOther })));
+    const recorded = () => at.lines().map(({ jobId, outcome, reason }) => [jobId, outcome, reason]);
+    expect(recorded()).toEqual([
+      ['job1', 'noted', 'erased'],
+      ['job1', 'noted', 'erased'],
+      ['job2', 'refused', 'body-too-large'],
+    ]);
+    expect(at.seen.map(({ event, detail }) => [event, detail])).toEqual([
+      ['refused', 'body-too-large'],
+      ['refused', null],
+      ['refused', 'body-too-large'],
+    ]);
+    isReadable = false;
+    await refusalOf(at.receiver.receive(tooLarge));
+    expect(recorded().at(-1)).toEqual(['job1', 'refused', 'body-too-large']);
   });
 
   it('is not awaited when the delivery is refused as 503', async () => {

@@ -162,4 +162,19 @@ describe('decodeBody on generated forms', () => {
     }
     expect(await partsOf(body, [])).toHaveLength(2);
   });
+
+  it('rejects a damaged delimiter in a large chunk or across two, wherever they meet', async () => {
+    const damaged = `\n--${BOUNDARY}\nContent-Disposition: form-data; name="transcript.txt"\r\n\r\nwords`;
+    const filling = 'x'.repeat(20_000);
+    const body = formBody([{ name: 'data', body: filling + damaged + filling }]);
+    const start = body.indexOf(damaged);
+    const cuts = Array.from({ length: damaged.length + 3 }, (_, n) => start - 2 + n);
+    for (const cut of [1, ...cuts]) {
+      const moved = formBody([
+        { name: 'data', body: `${'x'.repeat(2000 + cut)}${damaged}${'x'.repeat(900)}` },
+      ]);
+      expect(await partsOf(body, [cut, body.length])).toBeNull();
+      expect(await partsOf(moved, [13])).toBeNull();
+    }
+  });
 });

@@ -35,8 +35,8 @@ const callbacks = Number(options.callbacks);
  * Bytes: what a callback may allocate. Calls: one for each artefact, and a ledger segment for every 24 callbacks or so.
  */
 const MOST = {
-  transcript: { bytes: 62_000, calls: 1.1 },
-  form: { bytes: 110_000, calls: 3.1 },
+  transcript: { bytes: 64_000, calls: 1.1 },
+  form: { bytes: 131_000, calls: 3.1 },
 };
 const most = MOST[options.body];
 if (most === undefined) throw new Error(`no such body: ${options.body}`);

@@ -112,7 +112,7 @@ export function quarantineFolder(deliveryId: string): string {
  * Index of the quarantine by job: `<job id>/<delivery id>`, written before the body and removed after it. Not part of the
  * contract with bucket readers.
  */
-export const QUARANTINE_INDEX = '.quarantine-jobs/';
+const QUARANTINE_INDEX = '.quarantine-jobs/';
 
 export function quarantineMarkers(jobId: string): string {
   return `${QUARANTINE_INDEX}${jobId}/`;

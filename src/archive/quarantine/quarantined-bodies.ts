@@ -4,7 +4,6 @@ import type { ObjectStore } from '../../store/object-store.js';
 import { DOCUMENT_HEADERS } from '../../store/read-document.js';
 import { isUlid } from '../../text/id-cursor.js';
 import { quarantineFolder, quarantineMarker, quarantineMarkers } from '../layout.js';
-import { indexOlderBodies } from './index-older-bodies.js';
 
 /** What the quarantine holds of one delivery of a job. */
 export interface QuarantinedBody {
@@ -17,20 +16,14 @@ export interface QuarantinedBody {
 }
 
 const LISTS_AT_ONCE = 16;
-/** Milliseconds: a run of the index may have to list the whole quarantine. */
-const INDEX_AGE = 60_000;
 
 /** Adds a delivery to the index of its job. */
 export async function markQuarantined(store: ObjectStore, jobId: string, deliveryId: string): Promise<void> {
   await store.create(quarantineMarker(jobId, deliveryId), Buffer.from('{}'), DOCUMENT_HEADERS);
 }
 
-/**
- * The bodies of a job, oldest first. Asks the store for those of this job only. For a day after an update from a version without
- * the index, one that such a replica wrote within the last minute may be missing.
- */
+/** The bodies of a job, oldest first. Asks the store for those of this job only. */
 export async function quarantinedBodies(store: ObjectStore, jobId: string): Promise<QuarantinedBody[]> {
-  await indexOlderBodies(store, Date.now(), INDEX_AGE);
   const ids: string[] = [];
   for await (const { key } of store.list(quarantineMarkers(jobId))) ids.push(idOf(key, jobId));
   const limit = pLimit(LISTS_AT_ONCE);
@@ -40,7 +33,6 @@ export async function quarantinedBodies(store: ObjectStore, jobId: string): Prom
 
 /** Ids of the deliveries whose body the quarantine holds, held, or is about to hold. */
 export async function tracedBodies(store: ObjectStore, jobId: string): Promise<string[]> {
-  await indexOlderBodies(store, Date.now());
   const ids = new Set<string>();
   for await (const key of store.traces(quarantineMarkers(jobId))) ids.add(idOf(key, jobId));
   return [...ids];

@@ -9,8 +9,6 @@ import { createMemoryStore } from '../../support/store/memory-store.js';
 
 const JOB = 'job1';
 const PART = 1024;
-/** The mark that every quarantined body is in the index: without it an erasure lists the whole quarantine. */
-const INDEXED = '.quarantine-indexed/complete.json';
 
 interface Outcome {
   readonly items: readonly StoredItem[] | null;
@@ -20,7 +18,6 @@ interface Outcome {
 /** Commits and erases at once, the store's calls in exactly this order. */
 async function play(turns: Turns, sizes: readonly [number, number], taken: boolean): Promise<Outcome> {
   const memory = { ...createMemoryStore(), partSize: PART };
-  memory.put(INDEXED, '{}');
   if (taken) memory.put(`jobs/${JOB}/transcript.json`, 'what came first');
   const committing = turns.over('C', memory);
   const erasing = turns.over('E', memory);
@@ -42,8 +39,7 @@ async function play(turns: Turns, sizes: readonly [number, number], taken: boole
     ).finally(() => turns.leave('E')),
   ]);
   await staged.discard();
-  const isOwn = (key: string) => key === INDEXED || key.startsWith(ERASURE_LOG);
-  return { items, keys: [...memory.objects.keys()].filter((key) => !isOwn(key)) };
+  return { items, keys: [...memory.objects.keys()].filter((key) => !key.startsWith(ERASURE_LOG)) };
 }
 
 describe('an erasure beside a commit', () => {

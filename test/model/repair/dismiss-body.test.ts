@@ -11,13 +11,10 @@ import { interleavings, type Turns } from '../../support/http/turns.js';
 import { quarantinedRequest } from '../../support/quarantined-request.js';
 import { createMemoryStore, type MemoryStore } from '../../support/store/memory-store.js';
 
-/** Says that no body is from a version without the index. */
-const INDEX_COMPLETE = '.quarantine-indexed/complete.json';
 const AUDIT = { actor: 'tester', reason: 'a test call' };
 
 async function quarantined(): Promise<{ store: MemoryStore; id: string }> {
   const store = createMemoryStore();
-  store.put(INDEX_COMPLETE, '{}');
   const id = ulid();
   await createQuarantine(store).keep(quarantinedRequest({ deliveryId: id }), Buffer.from('x'));
   return { store, id };
@@ -89,7 +86,7 @@ describe('dismissing a body', () => {
     const answers = new Set<string>();
     for (const turns of interleavings({ D: 4, E: 8 })) {
       const { keys, answer } = await play(turns);
-      expect([turns.order, keys]).toEqual([turns.order, [erasureKey('job1'), INDEX_COMPLETE]]);
+      expect([turns.order, keys]).toEqual([turns.order, [erasureKey('job1')]]);
       answers.add(answer);
     }
     expect([...answers].sort()).toEqual(['dismissed', 'not-found']);

@@ -13,8 +13,6 @@ import { deadEventOf } from '../../support/outbox/subscribed.js';
 import { archiveOver } from '../../support/store/archive-fixture.js';
 import { createMemoryStore, type MemoryStore } from '../../support/store/memory-store.js';
 
-/** Says that no body is from a version without the index. */
-const INDEX_COMPLETE = '.quarantine-indexed/complete.json';
 const ORDER = { actor: 'tester', reason: null };
 
 /** Without the log of erasures. */
@@ -30,7 +28,6 @@ function ledger() {
 describe('erasing a job', () => {
   it('removes its dead events, and no others', async () => {
     const store = createMemoryStore();
-    store.put(INDEX_COMPLETE, '{}');
     const [own, other] = ['j1', 'j2'].map((jobId) => deadEventOf(jobId));
     if (!own || !other) throw new Error('no events');
     await keepDeadEvent(store, own);
@@ -54,14 +51,13 @@ describe('erasing a job', () => {
     });
     store.put('jobs/j1/transcript.json', 'x');
     store.put('jobs/j10/transcript.json', 'x');
-    store.put(INDEX_COMPLETE, '{}');
     const { lines, append } = ledger();
     const result = await eraseJob(
       { store, keyPrefixes: ['', ''], sleep: async () => {}, ledger: { append } },
       'j1',
       ORDER,
     );
-    expect(keysOf(store)).toEqual([erasureKey('j1'), INDEX_COMPLETE, 'jobs/j10/transcript.json']);
+    expect(keysOf(store)).toEqual([erasureKey('j1'), 'jobs/j10/transcript.json']);
     expect(result.erased).toMatchObject({ artefacts: 3, conflicts: 0, quarantined: 0, bytes: 3 });
     expect(lines).toEqual([expect.objectContaining({ outcome: 'erased', jobId: 'j1', bytes: 3 })]);
   });
@@ -105,7 +101,6 @@ describe('erasing a job whose quarantined body is being released', () => {
       detail: 'It was broken.',
     };
     await createQuarantine(memory).keep(request, Buffer.from(BODY));
-    memory.put(INDEX_COMPLETE, '{}');
     const releasing = turns.over('R', memory);
     const release = releaseBody(
       {
@@ -141,7 +136,7 @@ describe('erasing a job whose quarantined body is being released', () => {
     const answers = new Set<string>();
     for (const turns of interleavings({ R: 6, E: 8 })) {
       const { keys, answer } = await play(turns);
-      expect([turns.order, keys]).toEqual([turns.order, [erasureKey('job1'), INDEX_COMPLETE]]);
+      expect([turns.order, keys]).toEqual([turns.order, [erasureKey('job1')]]);
       answers.add(answer);
     }
     expect([...answers].sort()).toEqual(['not-found', 'stored']);
@@ -151,10 +146,9 @@ describe('erasing a job whose quarantined body is being released', () => {
     const store = createMemoryStore();
     const id = ulid();
     const record = { v: 1, deliveryId: id, releasedAt: '', ...ORDER, outcome: 'stored', items: [] } as const;
-    store.put(INDEX_COMPLETE, '{}');
     await createQuarantineStore(store).markReleased(id, { jobId: 'job1', source: 'intake' }, record);
     await eraseJob({ store, keyPrefixes: [''], sleep: async () => {}, ledger: ledger() }, 'job1', ORDER);
-    expect(keysOf(store)).toEqual([erasureKey('job1'), INDEX_COMPLETE]);
+    expect(keysOf(store)).toEqual([erasureKey('job1')]);
   });
 });
 
@@ -182,7 +176,6 @@ describe('erasing a job of which the quarantine holds bodies', () => {
 
   it('asks the store for nothing of other jobs', async () => {
     const store = createMemoryStore();
-    store.put(INDEX_COMPLETE, '{}');
     const quarantine = createQuarantine(store);
     for (let n = 0; n < 300; n += 1) await quarantine.keep(request(`other${n}`), Buffer.from('{'));
     for (let n = 0; n < 3; n += 1) await quarantine.keep(request('job1'), Buffer.from('{'));
@@ -205,7 +198,6 @@ describe('erasing a job of which the quarantine holds bodies', () => {
     const store = createMemoryStore((operation) => {
       if (operation === 'create' && ++calls === call) throw new Error('killed');
     });
-    store.put(INDEX_COMPLETE, '{}');
     await expect(createQuarantine(store).keep(request('job1'), Buffer.from('{'))).rejects.toThrow('killed');
     expect(leftOf(store, 'job1')).toHaveLength(call - 1);
     await eraseJob({ store, keyPrefixes: [''], sleep: async () => {}, ledger: ledger() }, 'job1', ORDER);
@@ -217,7 +209,6 @@ describe('erasing a job of which the quarantine holds bodies', () => {
     const store = createMemoryStore((operation) => {
       if (operation === 'delete' && ++deletes === last) throw new Error('killed');
     });
-    store.put(INDEX_COMPLETE, '{}');
     await createQuarantine(store).keep(request('job1'), Buffer.from('{'));
     const parts = { store, keyPrefixes: [''], sleep: async () => {}, ledger: ledger() };
     await eraseJob(parts, 'job1', ORDER).catch(() => undefined);
@@ -228,7 +219,6 @@ describe('erasing a job of which the quarantine holds bodies', () => {
   it('leaves no body that a second erasure misses, in whatever order the calls of both come', async () => {
     for (const turns of interleavings({ K: 4, E: 8 })) {
       const memory = createMemoryStore();
-      memory.put(INDEX_COMPLETE, '{}');
       const keeping = createQuarantine(turns.over('K', memory))
         .keep(request('job1'), Buffer.from('{'))
         .finally(() => turns.leave('K'));

@@ -115,7 +115,6 @@ const NAMED = { name: SECRET, file: `${SECRET}.docx`, body: SECRET };
 /** Already here when the others begin. */
 const QUARANTINED = ulid();
 async function fill(store: MemoryStore): Promise<void> {
-  store.put('.quarantine-indexed/complete.json', '{}');
   const { archive } = archiveOver(store, 32);
   const staged = archive.begin({
     ...{ deliveryId: ulid(), jobId, status: 'success', source: 'default', region: null },

@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { indexOlderBodies } from '../../../../src/archive/quarantine/index-older-bodies.js';
 import { createQuarantineStore } from '../../../../src/archive/quarantine/quarantine-store.js';
-import { quarantinedBodies, tracedBodies } from '../../../../src/archive/quarantine/quarantined-bodies.js';
+import { markQuarantined, quarantinedBodies } from '../../../../src/archive/quarantine/quarantined-bodies.js';
 import { createMemoryStore } from '../../../support/store/memory-store.js';
 
 const [FIRST, SECOND] = ['01K0000000000000000000000A', '01K1000000000000000000000B'];
@@ -17,9 +16,10 @@ const RECORD = {
 
 const OWNER = { jobId: 'a', source: 'intake' };
 
-/** Keeps a body of a job with its request, as the quarantine does. */
+/** Keeps a body of a job with its request and its entry in the index, as the quarantine does. */
 async function keep(store: ReturnType<typeof createMemoryStore>, id: string, jobId: string, body = 'body') {
   const headers = { contentType: 'application/json', metadata: { 'job-id': jobId } };
+  await markQuarantined(store, jobId, id);
   await store.create(`quarantine/${id}/body`, Buffer.from(body), headers);
   await store.create(`quarantine/${id}/request.json`, Buffer.from(JSON.stringify({ jobId })), headers);
 }
@@ -154,6 +154,7 @@ describe('the quarantined bodies of a job', () => {
     await keep(store, FIRST, 'a');
     await keep(store, '01K2000000000000000000000C', 'b');
     const headers = { contentType: 'application/json', metadata: { 'job-id': 'a' } };
+    await markQuarantined(store, 'a', 'odd');
     await store.create('quarantine/odd/released.json', Buffer.from('{}'), headers);
     const bodies = await quarantinedBodies(store, 'a');
     expect(bodies.map(({ keys, bytes }) => [keys, bytes])).toEqual([
@@ -163,62 +164,6 @@ describe('the quarantined bodies of a job', () => {
     ]);
     expect(bodies.map(({ receivedAt }) => receivedAt?.slice(0, 4) ?? null)).toEqual(['2025', '2025', null]);
     expect(await quarantinedBodies(store, 'c')).toEqual([]);
-  });
-
-  it('of a version without the index are indexed, until no replica of it can be left', async () => {
-    const store = createMemoryStore();
-    const DAY = 86_400_000;
-    await keep(store, FIRST, 'a');
-    const now = Date.now();
-    await indexOlderBodies(store, now);
-    await keep(store, SECOND, 'a');
-    await indexOlderBodies(store, now + DAY - 1);
-    expect(await quarantinedBodies(store, 'a')).toHaveLength(2);
-    await keep(store, '01K2000000000000000000000C', 'a');
-    await indexOlderBodies(store, now + DAY);
-    const before = store.calls.length;
-    await indexOlderBodies(store, now + DAY);
-    expect(store.calls.slice(before).map(({ operation }) => operation)).toEqual([]);
-    expect(await quarantinedBodies(store, 'a')).toHaveLength(3);
-  });
-
-  it('of a version without the index are looked at once, by whoever needs them', async () => {
-    const store = createMemoryStore();
-    const ids = Array.from({ length: 100 }, (_, index) => `01K3${String(index).padStart(22, '0')}`);
-    for (const id of ids) await keep(store, id, 'a');
-    for (const name of ['x', 'y']) store.put(`quarantine/${name}/body`, 'of nobody');
-    const count = (operation: string, key = '') =>
-      store.calls.filter((call) => call.operation === operation && call.key.startsWith(key)).length;
-    store.calls.length = 0;
-    const found = await Promise.all(Array.from({ length: 32 }, () => quarantinedBodies(store, 'a')));
-    expect(found.every(({ length }) => length === 100)).toBe(true);
-    expect(count('folders', 'quarantine/')).toBe(1);
-    expect(count('head', 'quarantine/')).toBe(102);
-    await keep(store, SECOND, 'a');
-    expect(await Promise.all([tracedBodies(store, 'a'), tracedBodies(store, 'a')])).toEqual(
-      Array(2).fill(expect.arrayContaining([...ids, SECOND])),
-    );
-    expect(count('folders', 'quarantine/')).toBe(2);
-    expect(count('head', 'quarantine/')).toBe(103);
-  });
-
-  it('are not missed by an erasure that comes while others are being indexed', async () => {
-    let release = () => {};
-    const held = new Promise<void>((resolve) => {
-      release = resolve;
-    });
-    let isHeld = true;
-    const store = createMemoryStore(async (operation, key) => {
-      if (isHeld && operation === 'head' && key.startsWith('quarantine/')) await held;
-    });
-    await keep(store, FIRST, 'a');
-    const first = tracedBodies(store, 'a');
-    await new Promise((resolve) => setImmediate(resolve));
-    await keep(store, SECOND, 'a');
-    const second = tracedBodies(store, 'a');
-    isHeld = false;
-    release();
-    expect([(await first).length >= 1, await second]).toEqual([true, [FIRST, SECOND]]);
   });
 
   it('are listed for the job alone', async () => {

@@ -135,7 +135,6 @@ async function run(name, store, count, now) {
   await ledger.close();
   await speech.close();
   await service.stop();
-  const bytes = [...store.objects].filter(([key]) => key.startsWith('.settled/'));
   console.log(`${name}: ${count} jobs in the list`);
   console.log(`  ${seconds.toFixed(1)} s, ${looked} jobs listed, ${Math.round(looked / seconds)} a second`);
   console.log(
@@ -143,9 +142,6 @@ async function run(name, store, count, now) {
   );
   console.log(`  requests to the service: ${JSON.stringify(requests)}`);
   console.log(`  calls to the store: ${JSON.stringify(store.calls)}`);
-  console.log(
-    `  settled: ${bytes.length} objects, ${bytes.reduce((sum, [, { body }]) => sum + body.length, 0)} bytes`,
-  );
   console.log(`  ${JSON.stringify(report.outcomes)} faults: ${JSON.stringify(report.faults)}`);
 }
 

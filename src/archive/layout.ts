@@ -172,20 +172,6 @@ export const ERASURE_LOG = '.erasure-log/';
 /** Key of the ULID of the last erasure. */
 export const LAST_ERASURE = `${ERASURE_LOG}last`;
 
-/**
- * Folder of what reconcile found settled, by the day a job was created. Not part of the contract with bucket readers.
- */
-export const SETTLED_FOLDER = '.settled/';
-
-/** @param scope fingerprint of the settings that decide what is expected of a job */
-export function settledFolder(day: string, region: string, scope: string): string {
-  return `${settledRegionFolder(day, region)}${scope}/`;
-}
-
-export function settledRegionFolder(day: string, region: string): string {
-  return `${SETTLED_FOLDER}${day}/${region}/`;
-}
-
 /** Folder of what operators were notified of. Not part of the contract with bucket readers. */
 export const NOTICES_FOLDER = '.notices/';
 

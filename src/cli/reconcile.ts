@@ -33,13 +33,13 @@ export function createCommand(): Command {
     .description('compare the finished jobs of the service with the store, and fetch missing results')
     .option(
       '--since <time>',
-      'how far back: 48h, 7d, or a time; default: recovery.window, or the end of the last whole run before it',
+      'how far back: 48h, 7d, or a time; default: the end of the last complete run, once a day recovery.window',
       readSince,
     )
     .option('--region <name>', 'only this region; repeatable', repeatable)
     .option('--source <name>', 'only this source; includes jobs without a notification entry', readName)
     .option('--job <id>', 'only this job, whatever its age; repeatable', repeatable)
-    .option('--full', 'look at every job again, also at those that earlier runs settled')
+    .option('--full', 'look back as far as the service keeps results, wherever earlier runs ended')
     .option('--dry-run', 'show what would be fetched, change nothing')
     .option('--json', 'print the report as one JSON document')
     .action(async (options: Options) => {

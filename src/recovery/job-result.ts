@@ -1,3 +1,4 @@
+import { isErased } from '../archive/erasure.js';
 import type { JobRecord } from '../speech/wire.js';
 import type { ObjectStore } from '../store/object-store.js';
 import type { ItemResult } from './fetch-missing.js';
@@ -47,15 +48,26 @@ export function jobResult(
   };
 }
 
-/** The result of a job that the service no longer knows. Artefacts that were stored by other ways since are not missing. */
-export async function vanishedJob(store: ObjectStore, earlier: RecoveredJob): Promise<RecoveredJob> {
+/**
+ * The result of a job of which the service has nothing more. Artefacts that were stored by other ways since are not missing, and of an
+ * erased job none is.
+ *
+ * @param reason why the service has nothing
+ */
+export async function absentJob(
+  store: ObjectStore,
+  earlier: RecoveredJob,
+  reason: string | null,
+): Promise<RecoveredJob> {
   const items: RecoveredItem[] = [];
   for (const { kind, key } of earlier.items) {
     if ((await store.head(key)) === null) items.push({ kind, key, outcome: 'unrecoverable' });
   }
-  const reason = 'the job vanished from the service';
   // A job that was still running has no items: nothing was required of it yet.
-  return { ...earlier, outcome: items.length === 0 ? 'matched' : 'unrecoverable', reason, items };
+  const isComplete = items.length === 0 || (await isErased(store, earlier.jobId));
+  return isComplete
+    ? { ...earlier, outcome: 'matched', reason, items: [] }
+    : { ...earlier, outcome: 'unrecoverable', reason, items };
 }
 
 /** The most serious outcome of any item is the job's. */

@@ -1,5 +1,6 @@
-import { CLOCK_TOLERANCE } from './clock-tolerance.js';
+import { LIST_OVERLAP } from './clock-tolerance.js';
 import type { RecoveryParts } from './recovery-parts.js';
+import type { EarlierReports } from './report-store.js';
 
 /** How far back a run looks. */
 export interface LookBack {
@@ -11,33 +12,42 @@ export interface LookBack {
   readonly limited: boolean;
   /** Regions where the run leaves nothing out, unless a fault keeps it from seeing them. */
   readonly complete: readonly string[];
+  /** Those of them of which it lists the whole window. */
+  readonly whole: readonly string[];
 }
 
 export interface LookBackOptions {
   readonly since?: Date | undefined;
   readonly regions?: readonly string[] | undefined;
   readonly source?: string | undefined;
+  readonly full?: boolean | undefined;
 }
 
+/** Milliseconds after which the whole window is listed again: what was deleted here or appeared late in the list is found then. */
+const WHOLE_WINDOW_EVERY = 86_400_000;
+
 /**
- * A run without options looks back over the window, and further to where the last run that left nothing out of a
- * region ended; no further than the service keeps results, and as far as that when there was no such run. So
- * nothing is left out because runs, a region or a replica paused.
+ * A run without options begins where the last run ended that left nothing out of a region. It lists the whole window when that
+ * was last done a day ago or for other expectations, and as far as the service keeps results when there was no such run.
  *
- * @param lookedUntil end of the last run that left nothing out of a region; null when there was none
  * @param now milliseconds since the epoch
  */
 export function lookBack(
   { window, retention, speech }: Pick<RecoveryParts, 'window' | 'retention' | 'speech'>,
   options: LookBackOptions,
-  lookedUntil: (region: string) => number | null,
+  { lookedUntil, wholeWindow }: Pick<EarlierReports, 'lookedUntil' | 'wholeWindow'>,
   now: number,
 ): LookBack {
+  const furthest = now - retention;
   const needed = (region: string) => {
-    const ended = lookedUntil(region) ?? Number.NEGATIVE_INFINITY;
-    return Math.min(now - window, Math.max(now - retention, ended - CLOCK_TOLERANCE));
+    const ended = lookedUntil(region);
+    if (ended === null) return Math.min(furthest, now - window);
+    const watermark = Math.max(furthest, ended - LIST_OVERLAP);
+    const isRecent = now - Date.parse(wholeWindow.at[region] ?? '') < WHOLE_WINDOW_EVERY;
+    return isRecent ? watermark : Math.min(now - window, watermark);
   };
-  const since = (region: string) => options.since?.getTime() ?? needed(region);
+  const since = (region: string) =>
+    options.since?.getTime() ?? (options.full ? Math.min(furthest, now - window) : needed(region));
   const regions = speech.regions.filter((region) => options.regions?.includes(region) ?? true);
   const complete =
     options.source === undefined ? regions.filter((region) => since(region) <= needed(region)) : [];
@@ -46,5 +56,6 @@ export function lookBack(
     earliest: new Date(Math.min(...regions.map(since), options.since?.getTime() ?? now)),
     limited: complete.length < speech.regions.length,
     complete,
+    whole: complete.filter((region) => since(region) <= now - window),
   };
 }

@@ -6,13 +6,13 @@ import type { JobOptions, RecoveryParts } from './recovery-parts.js';
 import type { RecoveredJob, ReportBuilder } from './recovery-report.js';
 
 export interface ReconcileOptions {
-  /** Jobs created at or after this. Default: as far back as no earlier run has looked, at least the window. */
+  /** Jobs created at or after this. Default: as `lookBack` says. */
   readonly since?: Date | undefined;
   /** Default: all regions that have an address. */
   readonly regions?: readonly string[] | undefined;
   /** Only what should have come to this source. */
   readonly source?: string | undefined;
-  /** Look at every job, also at those that earlier runs settled. */
+  /** Look back as far as the service keeps results, wherever earlier runs ended. */
   readonly full?: boolean;
   /** Report what would be fetched, change nothing. */
   readonly dryRun?: boolean;
@@ -37,10 +37,12 @@ export interface Run {
   readonly failing: ReadonlySet<string>;
   /** Bounds requests for single records. */
   readonly asking: LimitFunction;
-  /** Jobs that earlier runs left failed or pending, and that no list has shown yet. */
+  /** Jobs that earlier runs left failed, pending or unrecoverable, and that no list has shown yet. */
   readonly open: Map<string, RecoveredJob>;
   /** Regions whose list could not be read to its end. */
   readonly unlisted: Set<string>;
+  /** Regions of which the whole window is listed. */
+  readonly whole: ReadonlySet<string>;
 }
 
 /**

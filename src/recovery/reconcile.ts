@@ -3,7 +3,7 @@ import type { JobsClient } from '../speech/batch/jobs-client.js';
 import { isPaused } from '../speech/speech-error.js';
 import { settleAll } from '../time/settle-all.js';
 import { clientsOf, findJob } from './find-job.js';
-import { vanishedJob } from './job-result.js';
+import { absentJob } from './job-result.js';
 import { lookBack } from './look-back.js';
 import { reconcileJob } from './reconcile-job.js';
 import { reconcileRegion } from './reconcile-region.js';
@@ -12,18 +12,15 @@ import { failureReason, INTERRUPTED } from './recovery-errors.js';
 import type { JobOptions, RecoveryParts } from './recovery-parts.js';
 import { buildReport, type RecoveredJob, type RecoveryReport } from './recovery-report.js';
 import { NO_REPORTS, readEarlierReports, storeReport } from './report-store.js';
-import { expireSettled } from './settled/settled-store.js';
 
 /** The connections that an S3 store has for reading. */
 const LOOKS_AT_ONCE = 64;
 
-const DAY = 86_400_000;
-
 /**
  * Compares what the service finished with what lies in the archive, and fetches what is missing: lists the jobs of
- * each region back as far as no earlier run has looked, reconciles each of them that is not settled, then those that
- * earlier runs left failed or pending and the lists no longer show, and stores the report. The next run learns from the
- * stored reports how far to look back, and from the settled jobs which ones need no further look.
+ * each region back to the end of the last complete run, and the whole window once a day, reconciles each of them, then those
+ * that earlier runs left failed, pending or unrecoverable and the lists do not show, and stores the report. The stored reports are
+ * all that the next run knows of earlier ones.
  *
  * A region that cannot be listed, or a job that cannot be fetched, becomes part of the report, and the rest goes on. When
  * `signal` ends the run, the report says so and holds what was done until then. Rejects only with `SpeechError` of kind
@@ -39,8 +36,10 @@ export async function reconcile(
     ...NO_REPORTS,
     error,
   }));
-  const { since, earliest, limited, complete } = lookBack(parts, options, earlier.lookedUntil, startedAt);
-  const report = buildReport({ startedAt, since: earliest, limited, complete });
+  const { since, earliest, ...scope } = lookBack(parts, options, earlier, startedAt);
+  const { limited, whole } = scope;
+  const { wholeWindow } = earlier;
+  const report = buildReport({ startedAt, since: earliest, wholeWindow, ...scope });
   const run: Run = {
     parts,
     options,
@@ -52,15 +51,14 @@ export async function reconcile(
     asking: pLimit(parts.concurrency),
     open: new Map(earlier.open.map((job) => [job.jobId, job])),
     unlisted: new Set(),
+    whole: new Set(whole),
   };
   try {
     // Without the earlier reports a run knows neither how far to look back nor which jobs are open.
     if ('error' in earlier) throw earlier.error;
     await settleAll(clients.map((client) => reconcileRegion(run, client)));
     if (!limited) {
-      const open = [...run.open.values()];
-      await settleAll(open.map((job) => run.asking(() => reconcileOpenJob(run, clients, job))));
-      if (!options.dryRun) await expireSettled(parts.store, startedAt - parts.retention - DAY);
+      await settleAll([...run.open.values()].map((job) => reconcileOpenJob(run, clients, job)));
     }
   } catch (error) {
     report.fault(null, options.signal?.aborted ? INTERRUPTED : failureReason(error));
@@ -101,16 +99,28 @@ async function reconcileOpenJob(
   clients: readonly JobsClient[],
   earlier: RecoveredJob,
 ): Promise<void> {
-  const { parts, jobOptions, report } = run;
+  const { parts, jobOptions } = run;
   jobOptions.signal?.throwIfAborted();
-  const lookedAt = parts.clock();
   const client = clients.find(({ region }) => region === earlier.region);
   if (client === undefined) return;
   if (run.unlisted.has(client.region)) return addResult(run, earlier, null);
+  if (earlier.outcome !== 'unrecoverable') return run.asking(() => askForOpenJob(run, client, earlier));
+  // The service has nothing more to give. The report has it until it leaves the window.
+  if (run.whole.has(client.region)) return;
+  addResult(run, await jobOptions.looking(() => absentJob(parts.store, earlier, earlier.reason)), null);
+}
+
+async function askForOpenJob(run: Run, client: JobsClient, earlier: RecoveredJob): Promise<void> {
+  const { parts, jobOptions, report } = run;
+  const lookedAt = parts.clock();
   const { found, faults } = await findJob([client], earlier.jobId, jobOptions.signal);
   for (const { region, reason } of faults) report.fault(region, reason);
   if (found === null) {
-    return addResult(run, faults.length > 0 ? earlier : await vanishedJob(parts.store, earlier), null);
+    return addResult(
+      run,
+      faults.length > 0 ? earlier : await absentJob(parts.store, earlier, VANISHED),
+      null,
+    );
   }
   let result: RecoveredJob | null = earlier;
   try {
@@ -122,3 +132,5 @@ async function reconcileOpenJob(
   }
   addResult(run, result, found.job);
 }
+
+const VANISHED = 'the job vanished from the service';

@@ -1,6 +1,6 @@
 import type { StoredItem } from '../domain/item.js';
 import type { JobRecord } from '../speech/wire.js';
-import { CLOCK_TOLERANCE } from './clock-tolerance.js';
+import { LIST_OVERLAP } from './clock-tolerance.js';
 
 export const RECOVERY_OUTCOMES = [
   'matched',
@@ -40,6 +40,14 @@ export interface RunFault {
   readonly reason: string;
 }
 
+/** When the whole window was listed last. */
+export interface WholeWindow {
+  /** Fingerprint of the settings that decide what is expected of a job. */
+  readonly expectations: string;
+  /** By region, the beginning of the last run with these expectations that listed all of it; ISO 8601. */
+  readonly at: Readonly<Record<string, string>>;
+}
+
 /** What a run found and did; printed by `--json` and kept in the store. */
 export interface RecoveryReport {
   readonly startedAt: string;
@@ -50,6 +58,8 @@ export interface RecoveryReport {
   readonly limited: boolean;
   /** Regions where this run and those before it left out no job created until `window.until`. */
   readonly regions: readonly string[];
+  /** Absent where single jobs were looked at. */
+  readonly wholeWindow?: WholeWindow;
   /** `ended` only where there are some. */
   readonly outcomes: RecoveryCounts;
   /** All but the matched and the ended ones, and but the young pending ones beyond the first thousand: these are only counted. */
@@ -64,8 +74,6 @@ export interface ReportBuilder {
   /** @param record null when the service did not show the job */
   add(job: RecoveredJob, record: JobRecord | null): void;
   ignore(): void;
-  /** Counts jobs that earlier runs settled and this run did not list. */
-  addSettled(jobs: { readonly matched: number; readonly ignored: number }): void;
   fault(region: string | null, reason: string): void;
   /** @param finishedAt milliseconds since the epoch */
   finish(finishedAt: number): RecoveryReport;
@@ -78,6 +86,10 @@ export interface ReportScope {
   readonly limited: boolean;
   /** Regions where the run leaves nothing out unless a fault says otherwise. */
   readonly complete: readonly string[];
+  /** Those of them of which it lists the whole window. Default: none. */
+  readonly whole?: readonly string[];
+  /** When that was done before. */
+  readonly wholeWindow?: WholeWindow;
   /** Jobs of these outcomes are listed, others only counted. Default: all but `matched` and `ended`. */
   readonly listed?: readonly RecoveryOutcome[];
 }
@@ -88,7 +100,7 @@ const MAX_YOUNG_PENDING = 1000;
 const NOTABLE = RECOVERY_OUTCOMES.filter((outcome) => outcome !== 'matched' && outcome !== 'ended');
 
 export function buildReport(scope: ReportScope): ReportBuilder {
-  const { since, limited, complete, listed = NOTABLE } = scope;
+  const { since, limited, complete, whole = [], wholeWindow, listed = NOTABLE } = scope;
   const startedAt = new Date(scope.startedAt).toISOString();
   const jobs: RecoveredJob[] = [];
   const faults: RunFault[] = [];
@@ -101,7 +113,7 @@ export function buildReport(scope: ReportScope): ReportBuilder {
   const isYoungPending = ({ outcome }: RecoveredJob, record: JobRecord | null) =>
     outcome === 'pending' &&
     record !== null &&
-    Date.parse(record.created_at) > scope.startedAt - CLOCK_TOLERANCE;
+    Date.parse(record.created_at) > scope.startedAt - LIST_OVERLAP;
   return {
     add(job, record) {
       outcomes[job.outcome] = (outcomes[job.outcome] ?? 0) + 1;
@@ -109,28 +121,29 @@ export function buildReport(scope: ReportScope): ReportBuilder {
       const isLeftOut = isYoungPending(job, record) && youngPending > MAX_YOUNG_PENDING;
       if (listed.includes(job.outcome) && !isLeftOut) jobs.push(job);
     },
-    addSettled(settled) {
-      outcomes.matched = (outcomes.matched ?? 0) + settled.matched;
-      ignored += settled.ignored;
-    },
     ignore() {
       ignored += 1;
     },
     fault(region, reason) {
       faults.push({ region, reason });
     },
-    finish: (finishedAt) => ({
-      startedAt,
-      finishedAt: new Date(finishedAt).toISOString(),
-      window: { since: since.toISOString(), until: startedAt },
-      limited,
-      regions: complete.filter((name) => faults.every(({ region }) => region !== null && region !== name)),
-      outcomes: outcomes as RecoveryCounts,
-      jobs,
-      ignored,
-      // Regions are listed at once: without an order, equal runs would have different reports.
-      faults: faults.toSorted((one, other) => (one.region ?? '').localeCompare(other.region ?? '')),
-    }),
+    finish(finishedAt) {
+      const isSeen = (name: string) => faults.every(({ region }) => region !== null && region !== name);
+      const seen = Object.fromEntries(whole.filter(isSeen).map((region) => [region, startedAt]));
+      return {
+        startedAt,
+        finishedAt: new Date(finishedAt).toISOString(),
+        window: { since: since.toISOString(), until: startedAt },
+        limited,
+        regions: complete.filter(isSeen),
+        ...(wholeWindow && { wholeWindow: { ...wholeWindow, at: { ...wholeWindow.at, ...seen } } }),
+        outcomes: outcomes as RecoveryCounts,
+        jobs,
+        ignored,
+        // Regions are listed at once: without an order, equal runs would have different reports.
+        faults: faults.toSorted((one, other) => (one.region ?? '').localeCompare(other.region ?? '')),
+      };
+    },
   };
 }
 

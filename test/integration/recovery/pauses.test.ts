@@ -35,7 +35,9 @@ describe('after a pause', () => {
     expect(report.jobs).toMatchObject([{ jobId, outcome: 'recovered' }]);
     expect(lookedBack(report)).toBeGreaterThanOrEqual(72);
     expect(lookedBack(report)).toBeLessThan(74);
-    expect(lookedBack(await runAt(73))).toBe(48);
+    expect(lookedBack(await runAt(73))).toBe(1.25);
+    expect(lookedBack(await runAt(95))).toBe(22.25);
+    expect(lookedBack(await runAt(96))).toBe(48);
   });
 
   it('a run looks back as far as the service keeps results, and no further', async () => {

@@ -84,6 +84,10 @@ describe('reconcile', () => {
       startedAt: expect.stringMatching(/Z$/),
       finishedAt: expect.stringMatching(/Z$/),
       window: { since: expect.stringMatching(/Z$/), until: report.startedAt },
+      wholeWindow: {
+        expectations: expect.stringMatching(/^[0-9a-f]{16}$/),
+        at: { eu1: report.startedAt, us1: report.startedAt },
+      },
       limited: false,
       regions: ['eu1', 'us1'],
       outcomes: { ...NONE, recovered: 1 },
@@ -190,7 +194,7 @@ describe('reconcile', () => {
     });
   });
 
-  it('looks back over the window once a run left nothing out, or as far as `since` says', async () => {
+  it('looks back to the end of the last run that left nothing out, or as far as `since` says', async () => {
     const { parts, lose } = await begin();
     await reconcile(parts);
     await lose({}, { createdAt: Date.now() - 60 * HOUR });
@@ -597,7 +601,7 @@ describe('failures of the service', () => {
     expect(report.jobs).toMatchObject([{ jobId: id, outcome: 'recovered' }]);
   });
 
-  it('reports once that a failed job beyond the window has vanished', async () => {
+  it('reports that a failed job beyond the window has vanished, until the whole window is listed again', async () => {
     const { simulator, parts, lose } = await begin();
     await lose();
     simulator.faults.add({ kind: 'answer', operation: 'transcript', status: 500 });
@@ -610,7 +614,9 @@ describe('failures of the service', () => {
       reason: expect.stringMatching(/vanished/),
       items: [{ outcome: 'unrecoverable' }],
     });
-    expect((await reconcile(later)).outcomes).toEqual(NONE);
+    expect((await reconcile(later)).outcomes).toEqual({ ...NONE, unrecoverable: 1 });
+    const nextDay = { ...parts, clock: () => Date.now() + 155 * HOUR };
+    expect((await reconcile(nextDay)).outcomes).toEqual(NONE);
   });
 
   it.each([

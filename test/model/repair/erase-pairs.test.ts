@@ -164,8 +164,7 @@ const OTHERS: Readonly<Record<string, (at: Replica) => Promise<unknown>>> = {
     ),
   'a second erasure': ({ store, ledger }) =>
     eraseJob({ store, ledger, keyPrefixes: [''], sleep: async () => {} }, jobId, AUDIT),
-  'a reconcile': ({ recovery: parts }) =>
-    reconcile(parts, { since: new Date(Date.now() - 3_600_000), full: true }),
+  'a reconcile': ({ recovery: parts }) => reconcile(parts, { since: new Date(Date.now() - 3_600_000) }),
   'a refetch': ({ recovery: parts }) => refetchJob(parts, jobId, AUDIT),
   'a replay': ({ recovery: parts, release, ledger }) =>
     workOnItem(

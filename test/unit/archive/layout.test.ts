@@ -21,7 +21,6 @@ import {
   reconcileReportKey,
   replayKey,
   rollupKey,
-  settledFolder,
   verifyReportKey,
 } from '../../../src/archive/layout.js';
 import { attachmentName } from '../../../src/content/attachment-name.js';
@@ -75,7 +74,7 @@ describe('the kind of an object', () => {
   it.each([
     ...[erasureKey('j1'), LAST_ERASURE, conflictClaimKey(folder, 'data', 'f00'), compactionPlanKey(hour, 1)],
     ...[quarantineMarker('j1', '01ABC'), deadEventKey('billing', 'e1'), outboxStateKey('billing')],
-    ...[deadEventMarker('j1', 'billing', 'e1'), `${settledFolder('2026-01-31', 'eu1', 'abc')}1`],
+    ...[deadEventMarker('j1', 'billing', 'e1')],
     ...[`${NOTICES_FOLDER}state.json`, '.canary/replica', '.probe/x', 'jobs/j1', 'other/data'],
   ])('is unknown for %s', (key) => {
     expect(kindOfKey(key)).toBeNull();

@@ -18,7 +18,6 @@ import {
   reconcileReportKey,
   replayKey,
   rollupKey,
-  settledFolder,
   verifyReportKey,
 } from '../../../src/archive/layout.js';
 import { createQuarantine } from '../../../src/archive/quarantine/quarantine.js';
@@ -131,7 +130,6 @@ describe('k8s/s3/lifecycle-by-tags.json', () => {
     ['the index of such events', deadEventMarker('j1', 'billing', 'e1')],
     ['the plan of a compaction', compactionPlanKey(HOUR, 1)],
     ['a replay', replayKey(ID)],
-    ['settled jobs', `${settledFolder('2026-01-31', 'eu1', 'abc')}1`],
     ['notices', `${NOTICES_FOLDER}state.json`],
     ['an artefact from before tags were on', `${jobFolder('', 'j1')}data`],
   ])('never ends %s', (_, key) => {

@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
+import { erasureKey } from '../../../src/archive/layout.js';
 import { NO_CONTEXT } from '../../../src/domain/context.js';
 import type { ItemResult } from '../../../src/recovery/fetch-missing.js';
-import { jobResult, outcomeOfItems, vanishedJob } from '../../../src/recovery/job-result.js';
+import { absentJob, jobResult, outcomeOfItems } from '../../../src/recovery/job-result.js';
 import type { RecoveredJob } from '../../../src/recovery/recovery-report.js';
 import { createMemoryStore } from '../../support/store/memory-store.js';
 
@@ -62,18 +63,21 @@ describe('a job that has vanished', () => {
   };
   const reason = 'the job vanished from the service';
 
-  it('is unrecoverable, unless its artefacts were stored by other ways or it required none', async () => {
+  it('is unrecoverable, unless its artefacts were stored by other ways it required none, or it was erased', async () => {
     const store = createMemoryStore();
     const items = [{ kind: 'transcript.json-v2', key: KEY, outcome: 'unrecoverable' }];
-    expect(await vanishedJob(store, earlier)).toEqual({
+    expect(await absentJob(store, earlier, reason)).toEqual({
       ...earlier,
       outcome: 'unrecoverable',
       reason,
       items,
     });
     const matched = { ...earlier, outcome: 'matched', reason, items: [] };
-    expect(await vanishedJob(store, { ...earlier, items: [] })).toEqual(matched);
+    expect(await absentJob(store, { ...earlier, items: [] }, reason)).toEqual(matched);
+    store.put(erasureKey(earlier.jobId), '{}');
+    expect(await absentJob(store, earlier, reason)).toEqual(matched);
+    store.objects.delete(erasureKey(earlier.jobId));
     store.put(KEY, '{}');
-    expect(await vanishedJob(store, earlier)).toEqual(matched);
+    expect(await absentJob(store, earlier, reason)).toEqual(matched);
   });
 });

@@ -99,6 +99,17 @@ describe('the earlier reports', () => {
     expect(hasOutcome('a', 'failed')).toBe(true);
   });
 
+  it('say when the whole window was listed, for the same expectations', async () => {
+    const { expectations } = (await read()).wholeWindow;
+    putReport(3, { wholeWindow: { expectations, at: { eu1: at(NOW - 9 * HOUR), us1: at(NOW - 3 * HOUR) } } });
+    putReport(2, { wholeWindow: { expectations: 'others', at: { eu1: at(NOW - HOUR) } } });
+    putReport(1, { wholeWindow: { expectations, at: { eu1: at(NOW - 5 * HOUR) } } });
+    const listed = { eu1: at(NOW - 5 * HOUR), us1: at(NOW - 3 * HOUR) };
+    expect((await read()).wholeWindow).toEqual({ expectations, at: listed });
+    const others = { ...fixture.parts, store, publicUrl: 'https://elsewhere.example' };
+    expect((await readEarlierReports(others, NOW)).wholeWindow.at).toEqual({});
+  });
+
   it.each([
     ['is not JSON', '{"window":{"until":"2026-'],
     ['has no jobs', JSON.stringify({ window: { until: at(NOW) }, regions: BOTH })],

@@ -113,7 +113,6 @@ const KEYS: Readonly<Record<ObjectKind, (age: number) => string[]>> = {
 const STATE = [
   erasureKey('j1'),
   '.erasure-log/last',
-  '.settled/2020-01-01/eu1/x/a',
   '.canary/replica',
   'outbox/billing/state.json',
   'outbox/billing/dead/e1.json',

@@ -1,4 +1,4 @@
-import type { OutboxState } from '../outbox-state.js';
+import type { OutboxState, WaitingEvent } from '../outbox-state.js';
 import { RETRY_TIMES, type RetryTimes } from './attempt-policy.js';
 import { createBreaker } from './breaker.js';
 import { createChangeSignal } from './change-signal.js';
@@ -47,7 +47,7 @@ const HOLD_PAUSE = 500;
 export function createEventSender(options: SenderOptions): EventSender {
   const { maxInFlight, observer, clock, random, times = RETRY_TIMES } = options;
   const { openSince } = options.state;
-  const waiting = createWaitingEvents(options.state.waiting);
+  const waiting = createWaitingEvents(options.state.waiting.map(withinReach));
   const queue: EventTask[] = [];
   const lowMark = Math.max(32, maxInFlight * 2);
   const aborting = new AbortController();
@@ -79,6 +79,16 @@ export function createEventSender(options: SenderOptions): EventSender {
     onEnded: next,
   });
   const { trying } = attempts;
+
+  /** The clock of the replica that tried it may have been ahead of this one's. */
+  function withinReach(event: WaitingEvent): WaitingEvent {
+    const now = clock();
+    return {
+      ...event,
+      firstTriedAt: Math.min(event.firstTriedAt, now),
+      nextTryAt: Math.min(event.nextTryAt, now + times.longestPause),
+    };
+  }
 
   async function until(isReached: () => boolean): Promise<void> {
     while (!isReached()) {

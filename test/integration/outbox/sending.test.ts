@@ -431,6 +431,33 @@ describe('several replicas', () => {
     await until(() => first.sending().length === 0);
   });
 
+  it('take over from one whose clock was a day ahead without waiting for a day', async () => {
+    const store = createMemoryStore();
+    const { server, outbox, append } = await subscribed({
+      store,
+      answer: (index) => (index === 0 ? 503 : 200),
+      times: { ...FAST, retry: { firstPause: 60_000, longestPause: 60_000, total: 600_000 } },
+    });
+    const line = storedLine();
+    await append(line);
+    await until(async () => (await outbox.statuses())[0]?.waiting === 1);
+    await outbox.stop();
+    const key = 'outbox/crm/state.json';
+    const state = JSON.parse(store.objects.get(key)?.body.toString() ?? '');
+    const DAY = 86_400_000;
+    for (const event of state.waiting) {
+      event.firstTriedAt += DAY;
+      event.nextTryAt += DAY;
+    }
+    expect(state.openSince).toBeNull();
+    store.put(key, JSON.stringify(state));
+    const second = outboxOf(store, { crm: subscriberAt(server.url) });
+    second.start();
+    running.push(second);
+    await until(() => server.requests.length === 2);
+    expect(idsOf(server)).toEqual([line.deliveryId, line.deliveryId]);
+  });
+
   it('take over from one that was suspended, which then sends nothing more', async () => {
     const shared = createMemoryStore();
     const server = await recordingServer();

@@ -159,6 +159,8 @@ describe('the response to a callback', () => {
     ['a path below a source', { path: '/callbacks/default/more' }, 404, 'not-found'],
     ['a path that is not well-formed', { path: '/callbacks/%ff' }, 404, 'not-found'],
     ['another method', { method: 'delete' }, 405, 'method-not-allowed'],
+    // Rule: Delivery: any other answer is retried, also 5xx and 413
+    // Rule: HTTP errors: 413 comes from the receiver, and is retried
     ['a body larger than the limit', { body: Buffer.alloc(100 * 1024 + 1) }, 413, 'body-too-large'],
     [
       'a body that grows beyond the limit',
@@ -187,6 +189,7 @@ describe('the response to a callback', () => {
     expect(answer.headers['www-authenticate']).toBe('Callback-Header realm="callbacks"');
   });
 
+  // Rule: Delivery: a redirect is not 2xx
   it('never redirects', async () => {
     for (const path of ['//callbacks/default', '/callbacks', '/callbacks/', '/callbacks/default//', '/']) {
       expect((await call({ path })).status).toBe(404);

@@ -191,6 +191,7 @@ describe('capture', () => {
       });
     }));
 
+  // Rule: Silences: `model` of a live session
   it('chooses every option of a live session, and fields beyond the specification', () =>
     withSimulator({ lenient: true }, async (simulator) => {
       const args = [

@@ -6,6 +6,7 @@ import { failure, PCM_BYTES_PER_SECOND, silence, withSimulator } from '../../sup
 const HELD = { processing: 'manual', limits: { bufferSeconds: 0.01 } } as const;
 
 describe('audio flow', () => {
+  // Rule: Realtime: Limits: 10 s of audio ahead of AudioAdded
   it('keeps at most 10 s of raw audio unacknowledged and makes the caller wait', () =>
     withSimulator(HELD, async (simulator, start) => {
       const session = await start({ audio: { frameBytes: PCM_BYTES_PER_SECOND } });
@@ -33,6 +34,7 @@ describe('audio flow', () => {
       });
     }));
 
+  // Rule: Realtime: Limits: 500 frames ahead of AudioAdded
   it('keeps at most 500 frames unacknowledged', () =>
     withSimulator({ processing: 'manual', limits: { bufferSeconds: 0.0001 } }, async (simulator, start) => {
       const session = await start();
@@ -52,6 +54,7 @@ describe('audio flow', () => {
       session.abort();
     }));
 
+  // Rule: Realtime: Limits: file audio of unknown duration
   it('bounds a file by bytes, because its duration is unknown', () =>
     withSimulator(HELD, async (_simulator, start) => {
       const session = await start({
@@ -65,6 +68,7 @@ describe('audio flow', () => {
       await failure(RealtimeSessionError, sending);
     }));
 
+  // Rule: Realtime: Errors: a dead session tells acknowledged audio and what was final
   it('rejects waiting audio when the session dies', () =>
     withSimulator(HELD, async (_simulator, start) => {
       const session = await start();
@@ -79,6 +83,7 @@ describe('audio flow', () => {
       });
     }));
 
+  // Rule: Realtime: Limits: not faster than the service takes it
   it('never overruns a service that works in real time, whatever the caller does', () =>
     withSimulator({ processing: 400, limits: { bufferSeconds: 2 } }, async (_simulator, start) => {
       const session = await start();

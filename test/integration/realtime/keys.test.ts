@@ -31,6 +31,7 @@ function start(
 }
 
 describe('keys of the key service', () => {
+  // Rule: Realtime: Authentication: 8: one `rt` key for any number of sessions, realtime and agent, on every host
   it('of type rt start any number of sessions, realtime and agent', async () => {
     const clients = createSpeechClients({
       apiKey: simulator.apiKey,
@@ -53,6 +54,9 @@ describe('keys of the key service', () => {
     ['that have expired', async () => ({ jwt: await simulator.issueKey('rt', -1) })],
     ['that were never issued', async () => ({ jwt: 'x.y.z' })],
     ['that are the API key, put into the address', async () => ({ jwt: simulator.apiKey })],
+    // Rule: Authentication: a `batch` key starts no session
+    // Rule: Realtime: Authentication: 10: unknown keys are `not_authorised`
+    // Rule: Realtime: Authentication: a `batch` key is for the batch API
   ])('%s are not authorised', async (_name, credential) => {
     const error = await failure(RealtimeSessionError, start(await credential()));
     expect(error).toMatchObject({ type: 'not_authorised', retryable: false });

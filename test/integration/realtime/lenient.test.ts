@@ -57,6 +57,7 @@ interface Difference extends Extra {
 
 const DIFFERENCES: readonly Difference[] = [
   {
+    // Rule: Contradictions: `last_seq_no` is the number of frames sent; public clients send the last acknowledged
     name: 'a last_seq_no below the frames sent, as the last one acknowledged',
     refusedWith: 'protocol_error',
     lastSeqNo: 0,
@@ -104,6 +105,7 @@ const DIFFERENCES: readonly Difference[] = [
     start: startWith({ additional_vocab: [{ content: 'gnocchi', weight: 2 }] }),
   },
   {
+    // Rule: Contradictions: plain words may be phrases, but `sounds_like` may hold no blank
     name: 'phrases as plain strings in additional_vocab',
     refusedWith: 'invalid_config',
     start: startWith({ additional_vocab: ['New York', 'gnocchi'] }),

@@ -3,7 +3,7 @@ import type { RealtimeSimulatorOptions } from '../../../src/simulator/realtime/r
 import type { SessionScript } from '../../../src/simulator/realtime/session-script.js';
 import { PCM, type RawClient, rawClient, withSimulator } from '../../support/realtime.js';
 
-/** What the service answers to clients that break the protocol: docs/realtime-conformance.md, row by row. */
+/** What the service answers to clients that break the protocol: docs/conformance.md. */
 const START = { message: 'StartRecognition', audio_format: PCM, transcription_config: { language: 'en' } };
 const started = async (client: RawClient, start: object = START): Promise<void> => {
   client.send(start);
@@ -23,12 +23,15 @@ interface Refusal {
 
 const REFUSALS: readonly Refusal[] = [
   {
+    // Rule: Realtime: Session: states: rule 1: no audio before RecognitionStarted
+    // Rule: Realtime: Errors: `protocol_error`
     name: 'audio before StartRecognition is a protocol_error',
     error: 'protocol_error',
     close: 1003,
     act: (client) => client.send(new Uint8Array(2)),
   },
   {
+    // Rule: Realtime: Session: states: rule 1: no audio before RecognitionStarted
     name: 'audio before RecognitionStarted is a protocol_error',
     error: 'protocol_error',
     close: 1003,
@@ -39,6 +42,7 @@ const REFUSALS: readonly Refusal[] = [
     },
   },
   {
+    // Rule: Realtime: Session: states: rule 1: StartRecognition exactly once
     name: 'a second StartRecognition is a protocol_error',
     error: 'protocol_error',
     close: 1003,
@@ -48,6 +52,7 @@ const REFUSALS: readonly Refusal[] = [
     },
   },
   {
+    // Rule: Realtime: Session: states: rule 3: wrong order is `protocol_error`
     name: 'SetRecognitionConfig before StartRecognition is a protocol_error',
     error: 'protocol_error',
     close: 1003,
@@ -55,12 +60,14 @@ const REFUSALS: readonly Refusal[] = [
       client.send({ message: 'SetRecognitionConfig', transcription_config: { language: 'en' } }),
   },
   {
+    // Rule: Realtime: Session: states: rule 3: wrong order is `protocol_error`
     name: 'EndOfStream before StartRecognition is a protocol_error',
     error: 'protocol_error',
     close: 1003,
     act: (client) => client.send(endOf(0)),
   },
   {
+    // Rule: Realtime: Session: states: rule 2: no audio after EndOfStream
     name: 'audio after EndOfStream is a protocol_error',
     error: 'protocol_error',
     close: 1003,
@@ -73,6 +80,7 @@ const REFUSALS: readonly Refusal[] = [
     },
   },
   {
+    // Rule: Realtime: Session: states: rule 3: wrong order is `protocol_error`
     name: 'SetRecognitionConfig after EndOfStream is a protocol_error',
     error: 'protocol_error',
     close: 1003,
@@ -85,6 +93,8 @@ const REFUSALS: readonly Refusal[] = [
     },
   },
   {
+    // Rule: Realtime: Session: states: rule 3: wrong order is `protocol_error`
+    // Rule: Realtime: Client-to-server messages: EndOfStream is the last message
     name: 'a second EndOfStream is a protocol_error',
     error: 'protocol_error',
     close: 1003,
@@ -97,6 +107,7 @@ const REFUSALS: readonly Refusal[] = [
     },
   },
   {
+    // Rule: Realtime: Client-to-server messages: `EndOfStream`: `last_seq_no` is the number of frames sent
     name: 'a last_seq_no that is not the number of frames is a protocol_error',
     error: 'protocol_error',
     close: 1003,
@@ -107,6 +118,7 @@ const REFUSALS: readonly Refusal[] = [
     },
   },
   {
+    // Rule: Realtime: AudioType: a partial sample before EndOfStream is an error
     name: 'audio that ends inside a sample is a data_error at EndOfStream',
     error: 'data_error',
     close: 1008,
@@ -117,6 +129,7 @@ const REFUSALS: readonly Refusal[] = [
     },
   },
   {
+    // Rule: Realtime: Client-to-server messages: `EndOfStream`: `last_seq_no` is the number of frames sent
     name: 'a last_seq_no that is not an integer is an invalid_message',
     error: 'invalid_message',
     close: 1003,
@@ -126,72 +139,88 @@ const REFUSALS: readonly Refusal[] = [
     },
   },
   {
+    // Rule: Realtime: Protocol objects: every message is JSON text with a string `message`
     name: 'text that is not JSON is an invalid_message',
     error: 'invalid_message',
     close: 1003,
     act: (client) => client.send('StartRecognition'),
   },
   {
+    // Rule: Realtime: Protocol objects: every message is JSON text with a string `message`
     name: 'a message without a name is an invalid_message',
     error: 'invalid_message',
     close: 1003,
     act: (client) => client.send({ audio_format: PCM }),
   },
   {
+    // Rule: Realtime: Errors: `invalid_message`
     name: 'a message of an unknown name is an invalid_message',
     error: 'invalid_message',
     close: 1003,
     act: (client) => client.send({ message: 'AddAudio' }),
   },
   {
+    // Rule: Realtime: AudioType: `type` is mandatory
     name: 'a missing audio_format is an invalid_audio_type',
     error: 'invalid_audio_type',
     close: 1003,
     act: (client) => client.send({ ...START, audio_format: undefined }),
   },
   {
+    // Rule: Realtime: AudioType: raw needs `encoding`
     name: 'raw audio without encoding is an invalid_audio_type',
     error: 'invalid_audio_type',
     close: 1003,
     act: (client) => client.send({ ...START, audio_format: { type: 'raw', sample_rate: 8000 } }),
   },
   {
+    // Rule: Realtime: AudioType: raw needs `sample_rate`, an integer
     name: 'raw audio without sample_rate is an invalid_audio_type',
     error: 'invalid_audio_type',
     close: 1003,
     act: (client) => client.send({ ...START, audio_format: { type: 'raw', encoding: 'mulaw' } }),
   },
   {
+    // Rule: Realtime: AudioType: `type` is raw or file
+    // Rule: Realtime: Errors: `invalid_audio_type`
     name: 'an audio type other than raw and file is an invalid_audio_type',
     error: 'invalid_audio_type',
     close: 1003,
     act: (client) => client.send({ ...START, audio_format: { type: 'stream' } }),
   },
   {
+    // Rule: Realtime: TranscriptionConfig: `language` is required
+    // Rule: Contradictions: `invalid_config` is not among the errors of StartRecognition
     name: 'a configuration without language is an invalid_config',
     error: 'invalid_config',
     close: 1003,
     act: (client) => client.send({ ...START, transcription_config: {} }),
   },
   {
+    // Rule: Realtime: TranscriptionConfig: wrong or unsupported fields
+    // Rule: Realtime: Errors: `invalid_config`
     name: 'a field the document does not know is an invalid_config',
     error: 'invalid_config',
     close: 1003,
     act: (client) => client.send(startWith({ voice: 'loud' })),
   },
   {
+    // Rule: Realtime: TranscriptionConfig: `max_delay` 2 to 20
     name: 'a max_delay outside 2 to 20 is an invalid_config',
     error: 'invalid_config',
     close: 1003,
     act: (client) => client.send(startWith({ max_delay: 1 })),
   },
   {
+    // Rule: Realtime: AdditionalWord: `sounds_like` holds no blanks
     name: 'sounds_like with a blank is an invalid_config',
     error: 'invalid_config',
     close: 1003,
     act: (client) => client.send(startWith({ additional_vocab: [{ content: 'x', sounds_like: ['ex ex'] }] })),
   },
   {
+    // Rule: Realtime: Client-to-server messages: `SetRecognitionConfig`: only `max_delay` and `enable_partials`
+    // Rule: Contradictions: a change of `language` in SetRecognitionConfig is ignored; others "may" be errors
     name: 'a change of more than max_delay and enable_partials is an invalid_config',
     error: 'invalid_config',
     close: 1003,
@@ -204,12 +233,16 @@ const REFUSALS: readonly Refusal[] = [
     },
   },
   {
+    // Rule: Realtime: Errors: `invalid_model`
     name: 'a language without a model is an invalid_model',
     error: 'invalid_model',
     close: 4004,
     act: (client) => client.send(startWith({ language: 'tlh' })),
   },
   {
+    // Rule: Realtime: Authentication: 10: unknown keys are `not_authorised`
+    // Rule: Realtime: Errors: `not_authorised`
+    // Rule: Contradictions: no or a wrong key for a live session: HTTP 401, or Error `not_authorised`
     name: 'an unknown key is not_authorised',
     error: 'not_authorised',
     close: 4001,
@@ -217,6 +250,7 @@ const REFUSALS: readonly Refusal[] = [
     act: (client) => client.send(START),
   },
   {
+    // Rule: Realtime: Errors: `insufficient_funds`
     name: 'an account that cannot be charged gets insufficient_funds',
     error: 'insufficient_funds',
     close: 1008,
@@ -224,6 +258,7 @@ const REFUSALS: readonly Refusal[] = [
     act: (client) => client.send(START),
   },
   {
+    // Rule: Realtime: Errors: `not_allowed`
     name: 'a user without the right gets not_allowed',
     error: 'not_allowed',
     close: 4003,
@@ -231,6 +266,7 @@ const REFUSALS: readonly Refusal[] = [
     act: (client) => client.send(START),
   },
   {
+    // Rule: Realtime: Errors: `not_authorised`
     name: 'a key check that fails is not_authorised',
     error: 'not_authorised',
     close: 4001,
@@ -242,6 +278,8 @@ const REFUSALS: readonly Refusal[] = [
     act: (client) => client.send(START),
   },
   {
+    // Rule: Realtime: Errors: `buffer_error`
+    // Rule: Realtime: Limits: 10 s of audio ahead of AudioAdded
     name: 'more than 10 s of raw audio ahead of AudioAdded is a buffer_error',
     error: 'buffer_error',
     close: 1008,
@@ -252,6 +290,7 @@ const REFUSALS: readonly Refusal[] = [
     },
   },
   {
+    // Rule: Realtime: Limits: 500 frames ahead of AudioAdded
     name: 'more than 500 frames ahead of AudioAdded is a buffer_error',
     error: 'buffer_error',
     close: 1008,
@@ -262,6 +301,8 @@ const REFUSALS: readonly Refusal[] = [
     },
   },
   {
+    // Rule: Realtime: Errors: `data_error`
+    // Rule: Silences: sizes of media and of audio frames
     name: 'too much data in one frame is a data_error',
     error: 'data_error',
     close: 1008,
@@ -286,6 +327,8 @@ describe('the simulated service refuses', () => {
 });
 
 describe('the simulated service', () => {
+  // Rule: Realtime: Session: states: AddAudio in Started: `AudioAdded` with the next `seq_no`
+  // Rule: Realtime: Server-to-client messages: `AudioAdded` may come late, when buffers are full
   it('reads audio only while its buffer has room, and acknowledges it then', () =>
     withSimulator({ processing: 'manual', limits: { bufferSeconds: 2 } }, async (simulator) => {
       const client = await rawClient(simulator);
@@ -299,6 +342,7 @@ describe('the simulated service', () => {
       expect(await client.until('AudioAdded')).toEqual({ message: 'AudioAdded', seq_no: 3 });
     }));
 
+  // Rule: Realtime: Limits: a frame larger than the server buffer waits
   it('reads a frame larger than its buffer once the buffer is empty', () =>
     withSimulator({ processing: 'manual', limits: { bufferSeconds: 1 } }, async (simulator) => {
       const client = await rawClient(simulator);
@@ -310,6 +354,8 @@ describe('the simulated service', () => {
       expect(await client.until('AudioAdded')).toMatchObject({ seq_no: 2 });
     }));
 
+  // Rule: Realtime: Session: states: all transcripts come before `EndOfTranscript`
+  // Rule: Realtime: Server-to-client messages: `EndOfTranscript`: nothing follows
   it('sends all transcripts before EndOfTranscript, and nothing after it', () =>
     withSimulator({}, async (simulator) => {
       const client = await rawClient(simulator);

@@ -23,6 +23,8 @@ const jsonOf = (received: readonly (string | number)[]): unknown[] =>
   received.filter((each) => typeof each === 'string').map((text) => JSON.parse(String(text)));
 
 describe('a session', () => {
+  // Rule: Realtime: Session: states: Connected, Started, Ending, Finished, Closed
+  // Rule: Realtime: Session: states: the client disconnects after `EndOfTranscript`
   it('moves Connected, Started, Ending, Finished, Closed', () =>
     withSimulator({}, async (simulator) => {
       const states: SessionState[] = [];
@@ -36,6 +38,7 @@ describe('a session', () => {
       expect(states).toEqual(['started', 'ending', 'finished', 'closed']);
     }));
 
+  // Rule: Realtime: Session: states: StartRecognition accepted: `RecognitionStarted` with `id`
   it('takes its id from RecognitionStarted', () =>
     withSimulator({}, async (simulator, start) => {
       const session = await start();
@@ -43,6 +46,8 @@ describe('a session', () => {
       await session.end();
     }));
 
+  // Rule: Realtime: TranscriptionConfig: all fields reach the service as given: `additional_vocab`, `diarization`, `enable_partials`, `max_delay`, `output_locale`, `punctuation_overrides`, `speaker_change_sensitivity`
+  // Rule: Realtime: Client-to-server messages: `StartRecognition`: `audio_format` and `transcription_config`, sent first
   it('sends StartRecognition first and once, with audio_format and transcription_config as given', () =>
     withSimulator({}, async (simulator, start) => {
       const config = {
@@ -60,6 +65,8 @@ describe('a session', () => {
       expect(jsonOf(simulator.sessions[0]?.received ?? [])[0]).toEqual(sent);
     }));
 
+  // Rule: Realtime: AdditionalWord: a plain string is its own `sounds_like`, so a phrase goes as `content` alone
+  // Rule: Contradictions: plain words may be phrases, but `sounds_like` may hold no blank
   it('sends a phrase given as plain string as an object with content alone', () =>
     withSimulator({}, async (simulator, start) => {
       await (await start({ transcriptionConfig: { ...CONFIG, additional_vocab: ['soft skills'] } })).end();
@@ -68,6 +75,9 @@ describe('a session', () => {
       });
     }));
 
+  // Rule: Realtime: Client-to-server messages: AddAudio: frames counted from 1
+  // Rule: Realtime: Client-to-server messages: `EndOfStream`: `last_seq_no` is the number of frames sent
+  // Rule: Contradictions: `last_seq_no` is the number of frames sent; public clients send the last acknowledged
   it('counts its frames in last_seq_no', () =>
     withSimulator({}, async (simulator, start) => {
       const session = await start({ audio: { frameBytes: 3200 } });
@@ -81,6 +91,7 @@ describe('a session', () => {
       });
     }));
 
+  // Rule: Realtime: Session: states: EndOfStream at any time, even without audio
   it('ends a stream without audio with last_seq_no 0', () =>
     withSimulator({}, async (simulator, start) => {
       const report = await (await start()).end();
@@ -91,6 +102,8 @@ describe('a session', () => {
       });
     }));
 
+  // Rule: Realtime: Session: states: `SetRecognitionConfig` applies to the session
+  // Rule: Realtime: Client-to-server messages: `SetRecognitionConfig`: `language` mandatory in it
   it('changes max_delay and enable_partials while started', () =>
     withSimulator({}, async (simulator, start) => {
       const session = await start({ transcriptionConfig: { ...CONFIG, max_delay: 4 } });
@@ -107,6 +120,8 @@ describe('a session', () => {
       expect(report.transcriptionConfig).toEqual({ ...CONFIG, max_delay: 4, enable_partials: true });
     }));
 
+  // Rule: Realtime: Transcript message body: `start_time` and `end_time` are relative to the segment
+  // Rule: Realtime: Server-to-client messages: `AddTranscript`: each covers the audio since the one before
   it('hands every final and partial to its iterator, in order, with absolute times', () =>
     withSimulator({}, async (_simulator, start) => {
       const session = await start({ transcriptionConfig: { ...CONFIG, enable_partials: true } });
@@ -126,6 +141,9 @@ describe('a session', () => {
       );
     }));
 
+  // Rule: Realtime: TranscriptionConfig: `enable_partials` is a boolean, default false
+  // Rule: Realtime: Transcript message body: `confidence` is 0 in partials
+  // Rule: Realtime: Server-to-client messages: `AddPartialTranscript` only with enable_partials
   it('gives partial transcripts confidence 0, and sends none unless asked', () =>
     withSimulator({}, async (_simulator, start) => {
       const silent = await start();
@@ -143,6 +161,8 @@ describe('a session', () => {
       expect(new Set(partials)).toEqual(new Set([0]));
     }));
 
+  // Rule: Realtime: TranscriptionConfig: `max_delay` bounds the wait for a final
+  // Rule: Contradictions: `max_delay` bounds partial results in one place and finals in another
   it('makes a segment final after max_delay where no sentence ends', () =>
     withSimulator({}, async (_simulator, start) => {
       const session = await start({ transcriptionConfig: { ...CONFIG, max_delay: 2 } });
@@ -150,6 +170,8 @@ describe('a session', () => {
       expect(report.segments[0]).toMatchObject({ start: 0, text: 'Welcome to this call we ' });
     }));
 
+  // Rule: Realtime: TranscriptionConfig: `diarization` speaker_change marks speaker changes
+  // Rule: Realtime: Transcript message body: `speaker_change` has zero duration and empty `alternatives`
   it('shows speaker changes when diarization asks for them', () =>
     withSimulator({}, async (_simulator, start) => {
       const session = await start({ transcriptionConfig: { ...CONFIG, diarization: 'speaker_change' } });
@@ -158,6 +180,7 @@ describe('a session', () => {
       expect(segments[1]?.results[0]).toMatchObject({ start_time: 2.8, end_time: 2.8, alternatives: [] });
     }));
 
+  // Rule: Realtime: Transcript message body: `is_eos` on punctuation
   it('marks the end of a sentence on its punctuation', () =>
     withSimulator({}, async (_simulator, start) => {
       const { segments } = await (await start()).stream([silence(3)]);
@@ -172,6 +195,7 @@ describe('a session', () => {
   it.each([
     ['broadcast', 12_000],
     ['telephony', 8000],
+    // Rule: Realtime: Server-to-client messages: Info `recognition_quality`: `quality` `broadcast` from 12 kHz, else `telephony`
   ])('passes on Info recognition_quality %s at %i Hz', (quality, sample_rate) =>
     withSimulator({}, async (_simulator, start) => {
       const session = await start({ audioFormat: { ...PCM, sample_rate } });
@@ -198,6 +222,7 @@ describe('a session', () => {
     });
   });
 
+  // Rule: Realtime: Server-to-client messages: Info `model_redirect`, Info `deprecated`
   it('passes on Info model_redirect and deprecated', () =>
     withSimulator({ first: { deprecated: 'diarization will go' } }, async (_simulator, start) => {
       const { notices } = await (await start({ transcriptionConfig: { language: 'en-GB' } })).end();
@@ -208,6 +233,7 @@ describe('a session', () => {
       ]);
     }));
 
+  // Rule: Realtime: Protocol objects: messages of other names are an open set
   it('passes messages of unknown names through raw', () => {
     const frame = JSON.stringify({ message: 'AudioEventStarted', event: { type: 'music' } });
     const first = { faults: [{ at: 1, act: { do: 'send', frame } }] } as const;
@@ -220,6 +246,7 @@ describe('a session', () => {
     });
   });
 
+  // Rule: Realtime: Server-to-client messages: order: messages interleave until EndOfTranscript
   it('hands every message to its message iterator until EndOfTranscript', () =>
     withSimulator({}, async (simulator) => {
       const session = await connectSession(sessionOptions(simulator));
@@ -237,6 +264,7 @@ describe('a session', () => {
     ['pcm_f32le', 4],
     ['pcm_s16le', 2],
     ['mulaw', 1],
+    // Rule: Realtime: AudioType: `pcm_f32le` 4 bytes, `pcm_s16le` 2, `mulaw` 1
   ] as const)('streams %s in whole samples of %i bytes, however the chunks are cut', (encoding, size) =>
     withSimulator({}, async (simulator, start) => {
       const session = await start({ audioFormat: { type: 'raw', encoding, sample_rate: 8000 } });
@@ -248,6 +276,8 @@ describe('a session', () => {
     }),
   );
 
+  // Rule: Realtime: AudioType: `file`: the whole file in reasonably sized frames
+  // Rule: Silences: sizes of media and of audio frames
   it('sends a file as it is, in frames of bounded size, and knows no seconds', () =>
     withSimulator({}, async (simulator, start) => {
       const session = await start({ audioFormat: { type: 'file' } });
@@ -257,6 +287,9 @@ describe('a session', () => {
       expect(frames).toEqual([16_384, 16_384, 7233]);
     }));
 
+  // Rule: Realtime: Session: states: duration limit: `duration_limit_exceeded`, later audio acknowledged and ignored, session ends
+  // Rule: Realtime: Server-to-client messages: Warning `duration_limit_exceeded`: `duration_limit`
+  // Rule: Contradictions: audio after the duration limit: ignored, or an error
   it('stops at duration_limit_exceeded, and reports what was ignored', () =>
     withSimulator({ durationLimitSeconds: 2 }, async (_simulator, start) => {
       const session = await start();
@@ -276,6 +309,7 @@ describe('a session refuses before sending', () => {
       typeof each === 'number' ? each : String((JSON.parse(each) as { message: unknown }).message),
     );
 
+  // Rule: Realtime: Session: states: rule 1: no audio before RecognitionStarted
   it('audio before start', () =>
     withSimulator({}, async (simulator) => {
       const session = await connectSession(sessionOptions(simulator));
@@ -286,6 +320,7 @@ describe('a session refuses before sending', () => {
       expect(simulator.sessions[0]?.received).toEqual([]);
     }));
 
+  // Rule: Realtime: Session: states: rule 1: no audio before RecognitionStarted
   it('audio between StartRecognition and RecognitionStarted', () =>
     withSimulator({ first: { startAfter: new Promise(() => {}) } }, async (simulator) => {
       const session = await connectSession(sessionOptions(simulator));
@@ -298,6 +333,7 @@ describe('a session refuses before sending', () => {
       expect(sentTo(simulator.sessions[0]?.received ?? [])).toEqual(startedOnly);
     }));
 
+  // Rule: Realtime: Session: states: rule 1: StartRecognition exactly once
   it('a second start', () =>
     withSimulator({}, async (simulator, start) => {
       const session = await start();
@@ -306,6 +342,7 @@ describe('a session refuses before sending', () => {
       expect(sentTo(simulator.sessions[0]?.received ?? [])).toEqual(['StartRecognition', 'EndOfStream']);
     }));
 
+  // Rule: Realtime: Session: states: rule 3: wrong order is `protocol_error`
   it('an end before the start', () =>
     withSimulator({}, async (simulator) => {
       const session = await connectSession(sessionOptions(simulator));
@@ -313,6 +350,8 @@ describe('a session refuses before sending', () => {
       session.abort();
     }));
 
+  // Rule: Realtime: Session: states: rule 2: no audio after EndOfStream
+  // Rule: Realtime: Client-to-server messages: EndOfStream is the last message
   it('audio, an end and a configuration after the end', () =>
     withSimulator({}, async (simulator, start) => {
       const session = await start();
@@ -325,6 +364,7 @@ describe('a session refuses before sending', () => {
       expect(sentTo(simulator.sessions[0]?.received ?? [])).toEqual(['StartRecognition', 'EndOfStream']);
     }));
 
+  // Rule: Realtime: AudioType: a partial sample before EndOfStream is an error
   it('a partial sample at the end of raw audio, until it is completed or discarded', () =>
     withSimulator({}, async (_simulator, start) => {
       const session = await start();
@@ -336,6 +376,9 @@ describe('a session refuses before sending', () => {
       expect(report.acknowledged.bytes).toBe(4);
     }));
 
+  // Rule: Realtime: TranscriptionConfig: `language` cannot change after the start
+  // Rule: Realtime: Client-to-server messages: `SetRecognitionConfig`: only `max_delay` and `enable_partials`
+  // Rule: Contradictions: a change of `language` in SetRecognitionConfig is ignored; others "may" be errors
   it('a configuration change of more than max_delay and enable_partials', () =>
     withSimulator({}, async (simulator, start) => {
       const session = await start();
@@ -358,6 +401,7 @@ describe('a session refuses before sending', () => {
       ]);
     }));
 
+  // Rule: Realtime: Session: states: rule 3: wrong order is `protocol_error`
   it('a configuration change before the start', () =>
     withSimulator({}, async (simulator) => {
       const session = await connectSession(sessionOptions(simulator));
@@ -376,6 +420,7 @@ describe('a session refuses before sending', () => {
       expect(simulator.upgrades).toEqual([]);
     }));
 
+  // Rule: Realtime: Session: states: duration limit: `duration_limit_exceeded`, later audio acknowledged and ignored, session ends
   it('audio after the duration limit', () =>
     withSimulator({ durationLimitSeconds: 1 }, async (_simulator, start) => {
       const session = await start();

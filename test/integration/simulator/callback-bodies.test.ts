@@ -41,6 +41,9 @@ async function callback(
 const item = (name: string) => (name === 'transcript' ? 'transcript.json-v2' : name) as 'data';
 
 describe('body rules of the service', () => {
+  // Rule: Callback request: status `success`
+  // Rule: Body rules: 1: empty `contents`: id and status alone
+  // Rule: Contradictions: a failed job with empty `contents`: `jobinfo` by one rule, id and status alone by another
   it('sends nothing but id and status for empty contents (rule 1)', async () => {
     const { request, id } = await callback([]);
     expect(request.body).toHaveLength(0);
@@ -49,6 +52,9 @@ describe('body rules of the service', () => {
     expect(request.url).toBe(`/?id=${id}&status=success`);
   });
 
+  // Rule: Callback request: one for each entry when the job failed
+  // Rule: Callback request: status `error`, `fetch_error`, `trim_error`
+  // Rule: Body rules: 2: on error only `jobinfo`
   it.each(['error', 'fetch_error', 'trim_error'])('sends only jobinfo on %s (rule 2)', async (outcome) => {
     const { request, id } = await callback(['transcript', 'data', 'jobinfo'], outcome);
     expect(request.url).toBe(`/?id=${id}&status=${outcome}`);
@@ -63,12 +69,17 @@ describe('body rules of the service', () => {
     ['jobinfo', 'application/json'],
     ['transcript.txt', 'text/plain'],
     ['transcript.srt', 'text/plain'],
+    // Rule: Notification configuration: `transcript` and `transcript.json-v2` are the same
+    // Rule: Notification configuration: `jobinfo` is the configuration that the job was submitted with
+    // Rule: Body rules: 3: one of `transcript`, `transcript.json-v2`, `jobinfo`: `application/json`
+    // Rule: Body rules: 4: one of `transcript.srt`, `transcript.txt`: `text/plain`
   ])('sends a lone %s as the body, as %s (rules 3, 4 and 6)', async (token, type) => {
     const { request, id } = await callback([token]);
     expect(request.headers['content-type']).toBe(type);
     expect(request.body.equals(await simulator.expected(id)[item(token)].bytes())).toBe(true);
   });
 
+  // Rule: Body rules: 5: `data` alone: `multipart/form-data`
   it('sends a lone data as a form of one attachment (rule 5)', async () => {
     const { request, id } = await callback(['data']);
     expect(request.headers['content-type']).toContain('multipart/form-data; boundary=');
@@ -78,12 +89,15 @@ describe('body rules of the service', () => {
     expect(parts[0]?.body.equals(await simulator.expected(id).data.bytes())).toBe(true);
   });
 
+  // Rule: Body rules: 6: a single item is the body itself, also `data`
   it('sends a lone data as it is where rule 6 is taken to win', async () => {
     const { request, id } = await callback(['data'], 'success', { loneData: 'raw' });
     expect(request.headers['content-type']).toBe('application/octet-stream');
     expect(request.body.equals(await simulator.expected(id).data.bytes())).toBe(true);
   });
 
+  // Rule: Notification configuration: `contents`: `transcript`, `transcript.json-v2`, `transcript.txt`, `transcript.srt`, `data`, `jobinfo`
+  // Rule: Body rules: 5: two items or more: `multipart/form-data`, one attachment each
   it('sends two or more items as attachments, one each, in the order asked for (rule 5)', async () => {
     const contents = ['transcript', 'transcript.txt', 'transcript.srt', 'jobinfo', 'data'];
     const { request, id } = await callback(contents);
@@ -97,6 +111,7 @@ describe('body rules of the service', () => {
     expect(Number(request.headers['content-length'])).toBe(request.body.length);
   });
 
+  // Rule: Notification configuration: `contents` is empty by default
   it('takes contents that are absent for empty, their default', async () => {
     const { request } = await callback(undefined);
     expect([request.body.length, request.headers['content-type']]).toEqual([0, undefined]);

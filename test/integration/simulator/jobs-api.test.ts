@@ -70,6 +70,13 @@ describe('the simulated jobs API', () => {
     ['/v2/jobs/{expired}/data', 410, 'Job Expired'],
     ['/v2/usage?since=2026-01-01', 200, undefined],
     ['/v2/elsewhere', 404, 'Not Found'],
+    // Rule: Hosts: a job exists only in the region that made it; all requests for it go there
+    // Rule: Jobs API: `/v2/jobs/` lists the jobs that the key may see
+    // Rule: Jobs API: the record of a job, also at `/jobs/{id}` without the prefix
+    // Rule: Jobs API: transcripts as `json-v2`, `txt` and `srt`
+    // Rule: Jobs API: usage statistics
+    // Rule: Versions: jobs API below `/v2`
+    // Rule: Contradictions: the path of a job's record: with the prefix `/v2`, and without it
   ])('answers GET %s with %d %s', async (path, status, error) => {
     const answer = await ask(path);
     expect(answer.status).toBe(status);
@@ -102,6 +109,7 @@ describe('the simulated jobs API', () => {
     }
   });
 
+  // Rule: Jobs API: deletion
   it('does not delete a running job unless forced', async () => {
     const { id } = simulator.submit({ config: { type: 'transcription' } });
     await simulator.idle();
@@ -116,6 +124,8 @@ describe('the simulated jobs API', () => {
   });
 
   it.each(['error', 'fetch_error', 'trim_error'])(
+    // Rule: Job record: `errors` of a job that failed
+    // Rule: HTTP errors: failures of a job are in its `errors`
     'says in errors why a job ended with %s',
     async (outcome) => {
       const { id } = simulator.submit({ config: { type: 'transcription' }, outcome });
@@ -129,6 +139,9 @@ describe('the simulated jobs API', () => {
   );
 
   it.each([[{}], [{ authorization: 'Bearer wrong' }], [{ authorization: 'Basic x' }]])(
+    // Rule: Authentication: every HTTP request carries `Bearer` and a key
+    // Rule: Authentication: a request without a valid key gets 401
+    // Rule: HTTP errors: 401 without a valid key
     'answers 401 to %j',
     async (headers) => {
       const answer = await ask('/v2/jobs', { headers });
@@ -136,6 +149,8 @@ describe('the simulated jobs API', () => {
     },
   );
 
+  // Rule: Temporary keys: the key lives as long as `ttl` says
+  // Rule: Authentication: a temporary key stands in the same header
   it('takes temporary keys until they expire', async () => {
     const key = await simulator.issueKey('batch', 60);
     const headers = { authorization: `Bearer ${key}` };
@@ -144,6 +159,8 @@ describe('the simulated jobs API', () => {
     expect((await ask('/v2/jobs', { headers })).status).toBe(401);
   });
 
+  // Rule: Job record: one top-level field `job`
+  // Rule: Job record: `id`, `status`, `created_at` in UTC with milliseconds, `data_name`, `duration`, `config`
   it('wraps a record in job, with the fields that the service documents', async () => {
     const { job } = JSON.parse((await ask('/v2/jobs/{done}')).body);
     expect(job).toEqual({
@@ -187,6 +204,10 @@ describe('the simulated jobs API', () => {
       400,
       'Malformed request',
     ],
+    // Rule: Jobs API: submission, by upload or by `fetch_data`
+    // Rule: Notification configuration: `url` is required, a web address
+    // Rule: Notification configuration: `auth_headers`: complete header lines
+    // Rule: Notification configuration: `contents`: `transcript`, `transcript.json-v2`, `transcript.txt`, `transcript.srt`, `data`, `jobinfo`
   ])('refuses a submission with %s', async (_what, body, status, error) => {
     const answer = await ask('/v2/jobs', { method: 'POST', body });
     expect([answer.status, JSON.parse(answer.body)]).toEqual([
@@ -195,6 +216,7 @@ describe('the simulated jobs API', () => {
     ]);
   });
 
+  // Rule: Jobs API: submission, by upload or by `fetch_data`
   it('takes a submission with config and data_file', async () => {
     const body = form({ config: CONFIG, data_file: 'RIFF' });
     const answer = await ask('/v2/jobs/', { method: 'POST', body });
@@ -208,6 +230,8 @@ describe('the simulated jobs API', () => {
     ['16 kHz', wav(16_000, 2), 2],
     ['44.1 kHz stereo', wav(44_100, 1.5, 2), 1.5],
     ['no WAV file, taken for 128 kbit/s', Buffer.alloc(44 + 16_000), 1],
+    // Rule: Job record: `duration` of the media
+    // Rule: Silences: the unit of `duration`
   ])('knows the duration of an upload: %s', async (_what, media, seconds) => {
     const body = form({ config: CONFIG });
     body.set('data_file', new Blob([new Uint8Array(media)]), 'a.wav');

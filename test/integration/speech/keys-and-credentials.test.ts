@@ -38,11 +38,14 @@ const usage = () => clients.jobs('eu1').usage();
 const renewals = () => attempts.filter(({ operation }) => operation === 'create temporary key').length;
 
 describe('temporary keys of a client', () => {
+  // Rule: Authentication: a temporary key stands in the same header
+  // Rule: Authentication: a temporary key without `client_ref` opens any job
   it('are made once for many requests at the same time', async () => {
     await Promise.all(Array.from({ length: 20 }, usage));
     expect(renewals()).toBe(1);
   });
 
+  // Rule: Temporary keys: the key lives as long as `ttl` says
   it('are renewed before they expire, so that no request is refused', async () => {
     await usage();
     clock.advance(79_000);
@@ -54,6 +57,8 @@ describe('temporary keys of a client', () => {
     expect(attempts.every(({ error }) => error === null)).toBe(true);
   });
 
+  // Rule: Authentication: a request without a valid key gets 401
+  // Rule: Silences: the answer to an expired key
   it('are replaced once when the service refuses them early', async () => {
     await usage();
     simulator.revokeTemporaryKeys();
@@ -103,12 +108,19 @@ describe('temporary keys of a client', () => {
 });
 
 describe('the key service', () => {
+  // Rule: Temporary keys: POST to `/v1/api_keys` with an API key as `Bearer` and a JSON body
+  // Rule: Temporary keys: the key lives as long as `ttl` says
+  // Rule: Temporary keys: `client_ref` binds a `batch` key to one end-user
+  // Rule: Temporary keys: the answer has `apikey_id`, null or a string, and `key_value`, a JWT
+  // Rule: Versions: key service below `/v1`
   it('issues JWTs that live as long as asked, bound to an end-user where asked', async () => {
     const key = await clients.keys().create({ type: 'batch', ttlSeconds: 60, clientRef: 'user-7' });
     const { exp = 0, iat = 0, client_ref } = decodeJwt(key.value);
     expect([exp - iat, client_ref, key.id]).toEqual([60, 'user-7', null]);
   });
 
+  // Rule: Temporary keys: `type` is `batch` or `rt`
+  // Rule: Authentication: an `rt` key does not open the jobs API
   it('issues rt keys, which do not open the jobs API', async () => {
     const key = await clients.keys().create({ type: 'rt', ttlSeconds: 86_400 });
     const response = await fetch(`${simulator.batchUrls.eu1}/v2/jobs/`, {
@@ -122,6 +134,9 @@ describe('the key service', () => {
     [{ type: 'batch', ttlSeconds: 86_401 }],
     [{ type: 'batch', ttlSeconds: 60.5 }],
     [{ type: 'rt', ttlSeconds: 60, clientRef: 'user-7' }],
+    // Rule: Temporary keys: `ttl` is required: an integer from 60 to 86400 seconds
+    // Rule: Temporary keys: `client_ref` is ignored for `rt` keys
+    // Rule: Limits: `ttl` of 60 to 86400 s
   ] as const)('is not bothered with %j', async (order) => {
     await expect(clients.keys().create(order)).rejects.toMatchObject({
       kind: 'invalid-request',
@@ -130,6 +145,7 @@ describe('the key service', () => {
     expect(attempts).toEqual([]);
   });
 
+  // Rule: Temporary keys: without a valid API key there is no temporary key
   it('refuses a bad API key', async () => {
     const wrong = connect('not-the-right-key');
     const order = { type: 'batch', ttlSeconds: 60 } as const;
@@ -145,6 +161,12 @@ describe('the key service', () => {
     ['type=batch', {}, 422],
     ['', { ttl: 60, region: 'usa' }, 201],
     ['type=rt', { ttl: 60, client_ref: 'ignored' }, 201],
+    // Rule: Temporary keys: POST to `/v1/api_keys` with an API key as `Bearer` and a JSON body
+    // Rule: Temporary keys: `type` is `batch` or `rt`
+    // Rule: Temporary keys: `ttl` is required: an integer from 60 to 86400 seconds
+    // Rule: Temporary keys: the answer has `apikey_id`, null or a string, and `key_value`, a JWT
+    // Rule: Limits: `ttl` of 60 to 86400 s
+    // Rule: Versions: key service below `/v1`
   ])('of the simulator answers %s %j with %d', async (query, body, status) => {
     const response = await fetch(`${simulator.keysUrl}/v1/api_keys?${query}`, {
       method: 'POST',

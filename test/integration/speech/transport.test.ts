@@ -95,6 +95,7 @@ describe('retries', () => {
     expect(seen).toHaveLength(1);
   });
 
+  // Rule: Silences: rate limits, `Retry-After`
   it('pause the whole region for as long as Retry-After says', async () => {
     const { jobs, clock, seen } = await serve((_request, response, index) =>
       index === 0
@@ -168,6 +169,7 @@ describe('retries', () => {
 });
 
 describe('answers that are not the service', () => {
+  // Rule: Silences: bodies of errors
   it.each([404, 410])('a page that says %d proves nothing about a job', async (status) => {
     const { jobs } = await serve((_request, response) => html(response, status));
     expect(await failure(jobs.record('abc'))).toMatchObject({ kind: 'invalid-response', status });
@@ -179,6 +181,7 @@ describe('answers that are not the service', () => {
   });
 
   it.each([301, 302, 307, 308])(
+    // Rule: Authentication: keys stay secret
     'a redirect with %d is not followed, whatever it points to',
     async (status) => {
       const other = await serve((_request, response) => json(response, 200, {}));
@@ -203,6 +206,7 @@ describe('answers that are not the service', () => {
     },
   );
 
+  // Rule: Job record: `id`, `status`, `created_at` in UTC with milliseconds, `data_name`, `duration`, `config`
   it('entries of a list that are no jobs are counted, the others kept', async () => {
     const good = { id: 'abc', status: 'done', created_at: '2026-01-01T00:00:00.000Z', news: 1 };
     const { jobs } = await serve((_request, response, index) =>
@@ -224,6 +228,7 @@ describe('answers that are not the service', () => {
     expect(await failure(clients.jobs('eu1').usage())).toMatchObject({ kind: 'invalid-response' });
   });
 
+  // Rule: Authentication: keys stay secret
   it('messages of the service are redacted of the API key', async () => {
     const { jobs } = await serve((_request, response) =>
       json(response, 400, { code: 400, error: 'Bad', detail: `Bearer ${KEY}\n<b>` }),
@@ -421,6 +426,11 @@ describe('a signal over many requests', () => {
 });
 
 describe('what is sent', () => {
+  // Rule: Temporary keys: POST to `/v1/api_keys` with an API key as `Bearer` and a JSON body
+  // Rule: Authentication: every HTTP request carries `Bearer` and a key
+  // Rule: Jobs API: the record of a job, also at `/jobs/{id}` without the prefix
+  // Rule: Contradictions: the path of a job's record: with the prefix `/v2`, and without it
+  // Rule: Silences: paths for transcript, media, submission, deletion, usage
   it('goes below the path of the address, with key and user agent', async () => {
     const { seen, url } = await serve((_request, response) => json(response, 200, {}));
     const clients = createSpeechClients({
@@ -435,6 +445,7 @@ describe('what is sent', () => {
     expect(seen[0]?.headers).toMatchObject({ authorization: `Bearer ${KEY}`, 'user-agent': 'mine/1' });
   });
 
+  // Rule: Silences: rate limits, `Retry-After`
   it('keeps to the rate', async () => {
     const { jobs, clock, seen } = await serve((_request, response) => json(response, 200, {}), {
       maxRequestsPerSecond: 10,

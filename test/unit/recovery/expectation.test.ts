@@ -59,11 +59,13 @@ describe('which entries lead here', () => {
 });
 
 describe('what should be here', () => {
+  // Rule: Notification configuration: `contents` is empty by default
   it('is the transcript when contents are absent, and nothing when they are empty', () => {
     expect(keys(job({}))).toEqual(['jobs/job1/transcript.json']);
     expect(keys(job({ contents: [] }))).toEqual([]);
   });
 
+  // Rule: Notification configuration: `transcript` and `transcript.json-v2` are the same
   it('is every content of the entries, each once', () => {
     const contents = [
       'transcript',

@@ -18,6 +18,8 @@ describe('compileAuthenticator', () => {
     expect(check({ 'x-token': ['new-secret-new-secret'] }, NOW)).toEqual({ ok: true, credential: 'new' });
   });
 
+  // Rule: Authentication: callbacks are authenticated by their `auth_headers`
+  // Rule: Notification configuration: `auth_headers`: complete header lines
   it('wants every header line of a credential', () => {
     const authorization = ['Bearer pair-secret-pair-secret'];
     expect(check({ 'x-tenant': ['acme'], authorization }, NOW)).toEqual({ ok: true, credential: 'pair' });
@@ -37,6 +39,7 @@ describe('compileAuthenticator', () => {
     expect(mixed({ 'x-a': ['aaaaaaaaaaaaaaaa'], 'x-b': ['dddddddddddddddd'] }, NOW).ok).toBe(false);
   });
 
+  // Rule: Authentication: callbacks are authenticated by their `auth_headers`
   it('refuses a request without any credential header', () => {
     expect(check({ accept: ['*/*'] }, NOW)).toEqual({ ok: false, reason: 'missing', credential: null });
     expect(check({ 'x-token': [] }, NOW)).toMatchObject({ reason: 'missing' });
@@ -98,6 +101,7 @@ describe('compileAuthenticator', () => {
   });
 
   it.each([[[]], [['X-Token']], [['X-Token: a\r\nX-Other: b']], [['X-Token: ']]])(
+    // Rule: Notification configuration: `auth_headers`: complete header lines
     'refuses to start with the header lines %j',
     (headers) => {
       expect(() => compileAuthenticator({ broken: { headers, ...always } })).toThrow(/broken/);

@@ -13,6 +13,7 @@ describe('the flow window', () => {
     expect(window.admits(1)).toBe(true);
   });
 
+  // Rule: Realtime: Limits: whichever is lower
   it('admits bytes up to the limit, whichever limit is lower', () => {
     const window = new FlowWindow({ frames: 500, bytes: 10 });
     window.add(6);
@@ -32,6 +33,7 @@ describe('the flow window', () => {
     expect(window.acknowledged).toEqual({ frames: 3, bytes: 6 });
   });
 
+  // Rule: Realtime: Server-to-client messages: `AudioAdded`: `seq_no` counts from 1
   it.each([0, -1, 3])('knows no frame %i of two', (seqNo) => {
     const window = new FlowWindow({ frames: 500, bytes: 1000 });
     window.add(1);
@@ -40,6 +42,7 @@ describe('the flow window', () => {
     expect(window.acknowledged).toEqual({ frames: 0, bytes: 0 });
   });
 
+  // Rule: Realtime: Limits: whichever is lower
   it('never lets more than the limits be in flight, and accounts for every byte', () => {
     const steps = fc.array(fc.oneof(fc.integer({ min: 1, max: 40 }), fc.constant('ack' as const)), {
       maxLength: 300,

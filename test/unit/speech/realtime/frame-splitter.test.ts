@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { FrameSplitter } from '../../../../src/speech/realtime/frame-splitter.js';
 
 describe('the frame splitter', () => {
+  // Rule: Realtime: AudioType: `pcm_f32le` 4 bytes, `pcm_s16le` 2, `mulaw` 1
   it('gives whole samples in bounded frames, every byte once and in order, however chunks are cut', () => {
     const chunks = fc.array(fc.uint8Array({ maxLength: 50 }), { maxLength: 30 });
     fc.assert(

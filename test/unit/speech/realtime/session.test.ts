@@ -59,6 +59,7 @@ describe('a session in time', () => {
     jest.useRealTimers();
   });
 
+  // Rule: Realtime: Beyond the specification: close codes, silence, agent messages: silence of the service
   it('tolerates any silence while the service owes nothing', async () => {
     const { socket, session } = await startedSession();
     await jest.advanceTimersByTimeAsync(3_600_000);
@@ -69,6 +70,7 @@ describe('a session in time', () => {
     session.abort();
   });
 
+  // Rule: Realtime: Beyond the specification: close codes, silence, agent messages: silence of the service
   it('counts silence from the last message while an acknowledgement is owed', async () => {
     const { socket, session } = await startedSession();
     await session.sendAudio(new Uint8Array(100));
@@ -100,6 +102,7 @@ describe('a session in time', () => {
     await expect(session.closed).resolves.toBeUndefined();
   });
 
+  // Rule: Realtime: Beyond the specification: close codes, silence, agent messages: silence of the service
   it('notices silence also while audio waits for room', async () => {
     const { session } = await startedSession();
     const sending = session.sendAudio(new Uint8Array(200_000));
@@ -109,6 +112,7 @@ describe('a session in time', () => {
     expect(session.report().sent.seconds).toBe(10);
   });
 
+  // Rule: Realtime: Limits: `additional_vocab`: start up to 15 s
   it('waits at least 15 s for RecognitionStarted', async () => {
     const socket = new FakeSocket();
     const { session: other } = await startedSession();
@@ -130,6 +134,7 @@ describe('a session in time', () => {
     session.abort();
   });
 
+  // Rule: Realtime: Limits: the socket's buffered amount is watched
   it('holds audio back while the socket has too much buffered', async () => {
     const { socket, session } = await startedSession();
     socket.bufferedAmount = DEFAULT_AUDIO_LIMITS.socketBufferedBytes + 1;
@@ -148,6 +153,7 @@ describe('a session in time', () => {
 });
 
 describe('a session and odd services', () => {
+  // Rule: Realtime: Session: states: rule 1: StartRecognition exactly once
   it('keeps its first id when RecognitionStarted is repeated', async () => {
     const { socket, session } = await startedSession();
     socket.say({ message: 'RecognitionStarted', id: 'two' });
@@ -155,6 +161,7 @@ describe('a session and odd services', () => {
     session.abort();
   });
 
+  // Rule: Realtime: Server-to-client messages: `EndOfTranscript`: nothing follows
   it('ignores what follows EndOfTranscript', async () => {
     const { socket, session } = await startedSession();
     socket.answersClose = false;
@@ -194,6 +201,8 @@ describe('a session and odd services', () => {
     await ending;
   });
 
+  // Rule: Realtime: Session: states: duration limit: `duration_limit_exceeded`, later audio acknowledged and ignored, session ends
+  // Rule: Realtime: Server-to-client messages: Warning `duration_limit_exceeded`: `duration_limit`
   it('reports which acknowledged audio the duration limit discarded', async () => {
     const { socket, session } = await startedSession();
     for (let frame = 0; frame < 3; frame += 1) await session.sendAudio(new Uint8Array(8000));

@@ -11,6 +11,7 @@ const urls = (options: EndpointOptions) =>
   sessionAddresses(options).map(({ region, url }) => `${region} ${url.href}`);
 
 describe('session addresses', () => {
+  // Rule: Realtime: Regional hosts and WebSocket connections: global and regional hosts: `global`, `eu1`, `au1`
   it('are wss://host/v2, the global host first', () => {
     expect(urls({ hosts: HOSTS })).toEqual([
       'global wss://rt.example.com/v2',
@@ -19,16 +20,19 @@ describe('session addresses', () => {
     ]);
   });
 
+  // Rule: Realtime: Regional hosts and WebSocket connections: agent path /v2/agent, same credentials
   it('are /v2/agent on the same hosts for agent sessions', () => {
     expect(urls({ hosts: HOSTS, service: 'agent', region: 'eu1' })).toEqual([
       'eu1 wss://eu.rt.example.com/v2/agent',
     ]);
   });
 
+  // Rule: Realtime: Regional hosts and WebSocket connections: data residency: a regional host is never left
   it('hold the pinned region alone', () => {
     expect(urls({ hosts: HOSTS, region: 'au1' })).toEqual(['au1 wss://au.rt.example.com:444/v2']);
   });
 
+  // Rule: Realtime: Regional hosts and WebSocket connections: data residency: a regional host is never left
   it('never stand in for a pinned region that has no host', () => {
     expect(() => sessionAddresses({ hosts: HOSTS, region: 'us1' })).toThrow('hosts.us1');
   });
@@ -55,11 +59,13 @@ describe('session options', () => {
     ['audio.frameBytes', { audio: { frameBytes: 0 } }],
     ['startTimeoutMs', { startTimeoutMs: 0 }],
     ['inactivityTimeoutMs', { inactivityTimeoutMs: -1 }],
+    // Rule: Realtime: Limits: limits cannot be raised by options
   ])('cannot exceed the limits of the document: %s', async (path, options) => {
     const connecting = connectSession({ hosts: HOSTS, credential: { apiKey: 'k' }, ...options });
     await expect(connecting).rejects.toMatchObject({ faults: [{ path }] });
   });
 
+  // Rule: Realtime: Limits: `additional_vocab`: start up to 15 s
   it('leave a start with additional_vocab more than its 15 s', () => {
     expect(startTimeoutFor({ language: 'en' })).toBeGreaterThan(15_000);
     expect(startTimeoutFor({ language: 'en', additional_vocab: ['x'] })).toBeGreaterThan(30_000);

@@ -1,0 +1,57 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const TEST = fileURLToPath(new URL('../..', import.meta.url));
+
+/** In the order of the service's specification. */
+const SECTIONS = [
+  ...['Temporary keys', 'Authentication', 'Hosts', 'Jobs API', 'Job record', 'Notification configuration'],
+  ...['Callback request', 'Body rules', 'Delivery', 'HTTP errors', 'Limits', 'Versions'],
+  ...[
+    ...['Protocol objects', 'AudioType', 'TranscriptionConfig', 'AdditionalWord', 'PunctuationOverrides'],
+    ...['Transcript message body', 'Session', 'Regional hosts and WebSocket connections'],
+    ...['Client-to-server messages', 'Authentication', 'Server-to-client messages', 'Errors', 'Limits'],
+    'Beyond the specification',
+  ].map((section) => `Realtime: ${section}`),
+  ...['Contradictions', 'Silences'],
+];
+
+export interface Rule {
+  readonly section: string;
+  readonly text: string;
+  /** Test files that hold it, below `test/`. */
+  readonly files: readonly string[];
+}
+
+/** Every rule that a comment `// Rule: <section>: <text>` above a test names. Throws for an unknown section. */
+export function conformanceRules(): Rule[] {
+  const rules = new Map<string, { section: string; text: string; files: Set<string> }>();
+  for (const file of readdirSync(TEST, { recursive: true, encoding: 'utf8' }).sort()) {
+    if (!file.endsWith('.test.ts')) continue;
+    for (const [, rule = ''] of readFileSync(join(TEST, file), 'utf8').matchAll(/^ *\/\/ Rule: (.*)$/gm)) {
+      const section = SECTIONS.find((each) => rule.startsWith(`${each}: `));
+      if (section === undefined) throw new Error(`${file}: no section of the specification: ${rule}`);
+      const entry = rules.get(rule) ?? { section, text: rule.slice(section.length + 2), files: new Set() };
+      rules.set(rule, entry);
+      entry.files.add(file);
+    }
+  }
+  return [...rules.values()].map((rule) => ({ ...rule, files: [...rule.files] }));
+}
+
+/** The generated part of docs/conformance.md. */
+export function conformanceList(): string {
+  const rules = conformanceRules();
+  return SECTIONS.map((section) => {
+    const rows = rules.filter((rule) => rule.section === section).map(rowOf);
+    return `\n## ${section}\n\n${rows.sort().join('\n')}\n`;
+  }).join('');
+}
+
+function rowOf({ text, files }: Rule): string {
+  const links = files.map(
+    (file) => `[${file.replace(/^(integration|unit)\/|\.test\.ts$/g, '')}](../test/${file})`,
+  );
+  return `- ${text} (${links.join(', ')})`;
+}

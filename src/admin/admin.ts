@@ -2,6 +2,7 @@ import type { Express } from 'express';
 import type { Archive } from '../archive/archive.js';
 import type { Ledger } from '../archive/ledger/ledger.js';
 import { CHECKS_PER_PAGE } from '../archive/quarantine/quarantine-store.js';
+import { createRefusalCountsReader } from '../archive/read-refusal-counts.js';
 import type { SourceScope } from '../domain/rights.js';
 import { areInScope } from '../domain/rights.js';
 import { filterNames } from '../ledger-view/filter-names.js';
@@ -140,6 +141,7 @@ export function createAdmin(options: AdminOptions): Admin {
     ...repairs,
     quarantine,
     fresh: createFreshView({ view }),
+    refusalCounts: createRefusalCountsReader(store, Date.now),
     history: createJobHistory(view),
     retained: options.recovery.retained,
     clock: Date.now,

@@ -3,6 +3,7 @@ import type { AdminToken } from '../admin/access/access.js';
 import { reportSignIns } from '../admin/access/report-sign-ins.js';
 import { createAdmin } from '../admin/admin.js';
 import type { CredentialSettings } from '../admin/health/credential-notices.js';
+import { countRefusals } from '../archive/count-refusals.js';
 import { createErasures } from '../archive/erasures.js';
 import { createQuarantine } from '../archive/quarantine/quarantine.js';
 import type { Config } from '../config/config.js';
@@ -104,8 +105,9 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     draining ? { ready: false, reason: 'this replica is shutting down' } : storeHealth.readiness();
 
   // Receiving.
-  const refusals = createRefusalRing();
-  const signInRefusals = createRefusalRing(SIGN_INS_KEPT);
+  const refusalCounter = countRefusals(store, () => storeHealth.readiness().ready);
+  const refusals = createRefusalRing({ onAdd: refusalCounter.add });
+  const signInRefusals = createRefusalRing({ onAdd: refusalCounter.add, capacity: SIGN_INS_KEPT });
   const refusalLog = createRefusalLog({ log });
   const unexpectedLog = createUnexpectedLog(log);
   const onUnexpected = (error: unknown) => {
@@ -255,7 +257,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       await ports.drain('public', deadline);
       // Reads are cut off as soon as no change is in flight.
       await ports.drain('admin', Promise.race([admin.changes.whenEmpty(), deadline]));
-      const others = [writingStopped, admin.stop(), storeHealth.stop()];
+      const others = [writingStopped, admin.stop(), storeHealth.stop(), refusalCounter.stop()];
       await withinAbortWait([admission.whenEmpty(), admin.changes.whenEmpty(), ...others]);
       background.stopSweeping();
       bodyReader.stop();

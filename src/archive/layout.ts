@@ -183,6 +183,8 @@ export const REMOVALS_FOLDER = `${RETENTION_FOLDER}removals/`;
 
 export const REPORTS_FOLDER = 'reports/reconcile/';
 export const VERIFY_REPORTS_FOLDER = 'reports/verify/';
+/** Counts of unauthenticated refusals, of each day and each run of a replica. */
+export const REFUSAL_COUNTS_FOLDER = 'reports/refusals/';
 
 /** Reports sort by time. Keys have no `:`, which some file systems reject. */
 export function reconcileReportKey(startedAt: string): string {
@@ -191,6 +193,11 @@ export function reconcileReportKey(startedAt: string): string {
 
 export function verifyReportKey(startedAt: string): string {
   return `${VERIFY_REPORTS_FOLDER}${startedAt.replaceAll(':', '-')}.json`;
+}
+
+/** `day` is `YYYY-MM-DD`, `run` belongs to one run of one process. */
+export function refusalCountsKey(day: string, run: string): string {
+  return `${REFUSAL_COUNTS_FOLDER}${day}/${run}.json`;
 }
 
 /** Folders whose objects all have one kind; rollups and Parquet files end with the ledger that they are made of. */
@@ -202,6 +209,7 @@ const FOLDER_KINDS: readonly (readonly [folder: string, kind: ObjectKind])[] = [
   [DAILY_ROLLUPS_FOLDER, 'ledger'],
   [REPORTS_FOLDER, 'reports'],
   [VERIFY_REPORTS_FOLDER, 'reports'],
+  [REFUSAL_COUNTS_FOLDER, 'reports'],
   [REPLAYS_FOLDER, 'replays'],
 ];
 

@@ -28,13 +28,22 @@ export interface RefusalRing {
 /** Longest value kept: all of them come from unauthenticated clients. */
 const MAX_TEXT = 200;
 
-/** The last refusals, in memory only. `capacity` bounds them. */
-export function createRefusalRing(capacity = 500): RefusalRing {
+export interface RefusalRingOptions {
+  /** How many are kept. */
+  readonly capacity?: number;
+  /** Called with what was wrong, for each refusal. */
+  readonly onAdd?: (refusal: Pick<Refusal, 'at' | 'source' | 'reason'>) => void;
+}
+
+/** The last refusals, in memory only. */
+export function createRefusalRing({ capacity = 500, onAdd }: RefusalRingOptions = {}): RefusalRing {
   const ring: Refusal[] = [];
   let next = 0;
   return {
     add(refusal) {
       ring[next] = cut(refusal);
+      const { at, source, cause, reason } = refusal;
+      onAdd?.({ at, source, reason: cause ?? reason });
       next = (next + 1) % capacity;
     },
     list() {

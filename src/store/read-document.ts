@@ -6,7 +6,7 @@ export const DOCUMENT_HEADERS = { contentType: 'application/json', metadata: {} 
 
 /** Reads a JSON document of the product; null when it is missing, too large or not a JSON object. */
 export async function readDocument(
-  store: ObjectStore,
+  store: Pick<ObjectStore, 'read'>,
   key: string,
   maxBytes = 16 * 1024 * 1024,
 ): Promise<Record<string, unknown> | null> {

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import type { RefusalCounts } from '../../archive/read-refusal-counts.js';
+import { isInScope } from '../../domain/rights.js';
 import { instantOf } from '../../ledger-view/delivery-query.js';
 import { type FilterNames, rejectUnknownNames } from '../../ledger-view/filter-names.js';
 import type { FreshView } from '../../ledger-view/fresh-view.js';
@@ -7,7 +9,12 @@ import { listRefusals } from '../../ledger-view/refusal-list.js';
 import type { RefusalRing } from '../../observe/refusal-ring.js';
 import { instant, text } from '../../text/read-input.js';
 import { type AdminRoute, adminRoute, ok } from './admin-route.js';
-import { deliveriesSchema, failuresSchema, refusalsSchema } from './answers/deliveries.js';
+import {
+  deliveriesSchema,
+  failuresSchema,
+  refusalCountsSchema,
+  refusalsSchema,
+} from './answers/deliveries.js';
 import {
   jobFilter,
   outcomeFilter,
@@ -22,10 +29,17 @@ export interface DeliveriesRouteParts {
   readonly view: LedgerView;
   readonly fresh: FreshView;
   readonly refusals: Pick<RefusalRing, 'list'>;
+  readonly refusalCounts: () => Promise<RefusalCounts>;
   readonly names: FilterNames;
 }
 
-export function deliveriesRoutes({ view, fresh, refusals, names }: DeliveriesRouteParts): AdminRoute[] {
+export function deliveriesRoutes({
+  view,
+  fresh,
+  refusals,
+  refusalCounts,
+  names,
+}: DeliveriesRouteParts): AdminRoute[] {
   return [
     adminRoute({
       method: 'GET',
@@ -88,6 +102,18 @@ export function deliveriesRoutes({ view, fresh, refusals, names }: DeliveriesRou
       async handle({ query, access: { scope } }) {
         await fresh();
         return ok(await listRefusals(refusals, view, { ...query, scope }));
+      },
+    }),
+    adminRoute({
+      method: 'GET',
+      path: '/refusals/counts',
+      right: 'view',
+      tag: 'Deliveries',
+      summary: 'Unauthenticated requests that all replicas refused since the beginning of yesterday in UTC',
+      answers: { 200: refusalCountsSchema },
+      async handle({ access: { scope } }) {
+        const { counts, complete } = await refusalCounts();
+        return ok({ counts: counts.filter(({ source }) => isInScope(scope, source)), complete });
       },
     }),
   ];

@@ -23,7 +23,7 @@ export const retention = section(
     attachment: ended('Parts of unknown kind'),
     quarantine: ended('Bodies that could not be decoded, released or not'),
     ledger: ended('Whole hours of the ledger, with their Parquet files and rollups', SHORTEST_RECORDS),
-    reports: ended('Reports of reconcile and verify', SHORTEST_RECORDS),
+    reports: ended('Reports of reconcile and verify, counts of refusals', SHORTEST_RECORDS),
     replays: ended('Replays that operators ordered', SHORTEST_RECORDS),
   } satisfies Record<ObjectKind, unknown>,
 );

@@ -5,7 +5,7 @@ import { to } from '../lib/screen/route.js';
 import { capital } from '../lib/text/format.js';
 import { explainFrom, reasonInWords, remedyFor } from '../vendor/reasons.js';
 
-/** @import { Refusal } from '../lib/api/api-answers.js' */
+/** @import { Refusal, RefusalCounts } from '../lib/api/api-answers.js' */
 /** @import { Screen } from '../lib/screen/screen.js' */
 
 /**
@@ -15,13 +15,16 @@ import { explainFrom, reasonInWords, remedyFor } from '../vendor/reasons.js';
 export function refusalsView(screen) {
   screen.start('Refusals');
   screen.keepFresh(5000, async (signal) => {
-    const { refusals, faults } = await get('/refusals', { query: { limit: 100 }, signal });
+    const [{ refusals, faults }, counts] = await Promise.all([
+      get('/refusals', { query: { limit: 100 }, signal }),
+      get('/refusals/counts', { signal }).catch(() => null),
+    ]);
     screen.render(
       heading('Refusals'),
       h(
         'p',
         { class: 'prose', 'data-key': 'about' },
-        'The latest rejected requests. Unauthenticated ones are kept in the memory of this replica only; authenticated ones are in the ledger.',
+        'The latest rejected requests: unauthenticated ones of this replica since its start, authenticated ones of all replicas.',
       ),
       unreadLines(faults),
       refusals.length === 0
@@ -37,8 +40,40 @@ export function refusalsView(screen) {
               cells: cellsOf(refusal),
             })),
           }),
+      countsOfAllReplicas(counts),
     );
   });
+}
+
+/**
+ * Unauthenticated requests to any replica, also to those that ended since.
+ * @param {RefusalCounts | null} counts null when they could not be read
+ */
+function countsOfAllReplicas(counts) {
+  if (counts === null)
+    return h('p', { 'data-key': 'counts' }, 'The counts of all replicas could not be read.');
+  if (counts.counts.length === 0 && counts.complete) return null;
+  return h(
+    'section',
+    { 'data-key': 'counts' },
+    h('h2', {}, 'Not authenticated, all replicas, today and yesterday (UTC)'),
+    !counts.complete && h('p', {}, 'Some of the counts could not be read.'),
+    table({
+      caption: 'Refusals by cause',
+      columns: ['Day', 'Requests', 'Source', 'Cause', 'First', 'Last'],
+      rows: counts.counts.map(({ day, count, source, reason, first, last }) => ({
+        key: `${day} ${source} ${reason}`,
+        cells: [
+          day,
+          String(count),
+          source ?? '–',
+          `${capital(reasonInWords(reason) ?? reason)}.`,
+          moment(first),
+          moment(last),
+        ],
+      })),
+    }),
+  );
 }
 
 /** @param {Refusal} refusal */

@@ -188,3 +188,26 @@ export const refusalsSchema = z
   })
   .meta({ id: 'Refusals' });
 export type Refusals = Answer<typeof refusalsSchema>;
+
+const refusalCountSchema = z
+  .strictObject({
+    day: z.iso.date().describe('in UTC'),
+    source: z.string().nullable().describe('null for requests to no configured source, and for sign-ins'),
+    reason: z
+      .string()
+      .describe('a stable code: what was wrong with the credential, else why the request was refused'),
+    count,
+    first: instant,
+    last: instant,
+  })
+  .meta({ id: 'RefusalCount' });
+
+export const refusalCountsSchema = z
+  .strictObject({
+    counts: z
+      .array(refusalCountSchema)
+      .describe('newest day first; replicas write theirs once a minute and when they end'),
+    complete: z.boolean().describe('whether the counts of all replicas were read'),
+  })
+  .meta({ id: 'RefusalCounts' });
+export type RefusalCounts = Answer<typeof refusalCountsSchema>;

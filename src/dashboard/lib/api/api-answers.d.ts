@@ -4,6 +4,7 @@ import type {
   Failures,
   LedgerLine,
   Refusal,
+  RefusalCounts,
   Refusals,
 } from '../../../admin/api/answers/deliveries.js';
 import type { Explanation } from '../../../admin/api/answers/explanation.js';
@@ -50,6 +51,7 @@ export interface GetAnswers {
   '/deliveries': Deliveries;
   '/failures': Failures;
   '/refusals': Refusals;
+  '/refusals/counts': RefusalCounts;
   '/quarantine': Quarantine;
   '/replays': Replays;
   '/subscribers': Subscribers;
@@ -104,6 +106,7 @@ export type {
   ReconcileFigures,
   Refetched,
   Refusal,
+  RefusalCounts,
   Replay,
   ReplayInFull,
   ReplayPreview,

@@ -13,6 +13,7 @@ const RIGHTS: Readonly<Record<string, string | null>> = {
   'GET /deliveries': 'view',
   'GET /failures': 'view',
   'GET /refusals': 'view',
+  'GET /refusals/counts': 'view',
   'GET /jobs/:id': 'view',
   'GET /quarantine': 'view',
   'GET /subscribers': 'view',

@@ -49,9 +49,9 @@ const listening = new Promise((resolve) => {
     if (entry.event.startsWith('connection')) logged += 1;
   });
 });
-const { publicUrl, adminUrl } = await listening;
-const { port } = new URL(publicUrl);
-while (!(await fetch(`${publicUrl}/readyz`)).ok) await sleep(100);
+const { receiverUrl, adminUrl } = await listening;
+const { port } = new URL(receiverUrl);
+while (!(await fetch(`${receiverUrl}/readyz`)).ok) await sleep(100);
 
 const honest = { sent: 0, failed: 0, slowest: 0 };
 let stopping = false;

@@ -144,7 +144,7 @@ async function phases(hours, store, works, compactAt = null) {
 async function underLoad(receiver, look) {
   const generator = fork(pathOf('load/generator.mjs'));
   const group = {
-    port: Number(new URL(receiver.said.publicUrl).port),
+    port: Number(new URL(receiver.said.receiverUrl).port),
     path: PATH,
     headers: {},
     idPrefix: `h${Date.now().toString(36)}`,

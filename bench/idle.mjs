@@ -40,9 +40,9 @@ const receiver = spawn(process.execPath, [...V8_FLAGS, main, 'serve'], {
 });
 
 try {
-  const { adminUrl, publicUrl } = await listening();
+  const { adminUrl, receiverUrl } = await listening();
   // One callback, so that the ledger has an hour.
-  await fetch(`${publicUrl}/callbacks/default?id=idle&status=success`, { method: 'POST' });
+  await fetch(`${receiverUrl}/callbacks/default?id=idle&status=success`, { method: 'POST' });
   await sleep(60_000);
   const before = await calls(adminUrl);
   await sleep(minutes * 60_000);

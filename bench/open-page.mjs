@@ -69,7 +69,7 @@ async function load(receiver, isOpen) {
   const looking = new AbortController();
   const page = isOpen ? look(receiver.said.adminUrl, looking.signal) : null;
   const group = {
-    port: Number(new URL(receiver.said.publicUrl).port),
+    port: Number(new URL(receiver.said.receiverUrl).port),
     path: PATH,
     headers: { 'content-type': 'application/json' },
     idPrefix: `p${Date.now().toString(36)}`,

@@ -108,13 +108,13 @@ async function startProduct({
     logFile: join(scratch, 'product.log'),
     isReady: (line) => line.event === 'listening',
   });
-  const { publicUrl, adminUrl } = server.said;
+  const { receiverUrl, adminUrl } = server.said;
   // It listens before it has proven the store, and refuses callbacks until then.
-  for (let waited = 0; (await fetch(`${publicUrl}/readyz`)).status !== 200; waited += 20) {
+  for (let waited = 0; (await fetch(`${receiverUrl}/readyz`)).status !== 200; waited += 20) {
     if (waited > 30_000) throw new Error('the product did not become ready');
     await sleep(20);
   }
-  return { ...server, port: Number(new URL(publicUrl).port), adminUrl };
+  return { ...server, port: Number(new URL(receiverUrl).port), adminUrl };
 }
 
 /** OTEL_EXPORTER_OTLP_ENDPOINT and so on, for OpenTelemetry's own modules. */

@@ -52,7 +52,7 @@ export async function startReceiver(settings) {
     });
   });
   return {
-    publicUrl: listening.publicUrl,
+    publicUrl: listening.receiverUrl,
     adminUrl: listening.adminUrl,
     ended: () => ended,
     /** Megabytes. */

@@ -60,17 +60,17 @@ function startTokens({ admin }: Config): AdminTokens {
 }
 
 function announce(config: Config, listening: Listening, tokens: AdminTokens, log: Logger): void {
-  const { publicUrl, adminUrl } = listening;
+  const { publicUrl: receiverUrl, adminUrl } = listening;
   const sources = Object.keys(config.sources);
   log.info(
-    { event: 'listening', publicUrl, adminUrl, sources, ready: listening.notReady === null },
-    `listening on ${publicUrl}, admin on ${adminUrl}`,
+    { event: 'listening', receiverUrl, adminUrl, sources, ready: listening.notReady === null },
+    `listening on ${receiverUrl}, admin on ${adminUrl}`,
   );
   if (listening.notReady !== null) log.warn({ event: 'not-ready' }, `not ready yet: ${listening.notReady}`);
   for (const warning of warningsOfProcess(config)) log.warn({ event: 'configuration' }, warning);
   const startToken = tokens[START_TOKEN]?.token;
   if (isDevelopment()) {
-    const callbackBase = config.receiver.publicUrl ?? publicUrl;
+    const callbackBase = config.receiver.publicUrl ?? receiverUrl;
     process.stdout.write(welcome({ ...listening, callbackBase, sources: config.sources, startToken }));
   } else if (startToken !== undefined) {
     showLink(dashboardLink({ adminUrl, startToken }), log);

@@ -62,7 +62,7 @@ export async function startProcess(
   const output: string[] = [];
   const log: Record<string, unknown>[] = [];
   const ended = once(child, 'exit').then(([code, signal]) => (code ?? signal) as number | NodeJS.Signals);
-  const listening = new Promise<{ publicUrl: string; adminUrl: string }>((resolve, reject) => {
+  const listening = new Promise<{ receiverUrl: string; adminUrl: string }>((resolve, reject) => {
     eachLine(child, (line) => {
       output.push(line);
       const entry = parsed(line);
@@ -72,10 +72,10 @@ export async function startProcess(
     });
     ended.then((code) => reject(new Error(`the receiver ended with ${code}:\n${output.join('\n')}`)));
   });
-  const { publicUrl, adminUrl } = await listening;
+  const { receiverUrl, adminUrl } = await listening;
   return {
     pid: child.pid as number,
-    publicUrl,
+    publicUrl: receiverUrl,
     adminUrl,
     log,
     output,

@@ -10,7 +10,7 @@
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { encodeTime } from 'ulid';
-import { compact } from '../dist/archive/ledger/compaction/compact.js';
+import { compact } from '../dist/ledger/compact/compact.js';
 import { ledgerLine } from './lib/ledger-lines.mjs';
 
 const [lines = 4_200_000, perSegment = 20, storeMs = 30] = process.argv.slice(2).map(Number);

@@ -7,10 +7,10 @@
  * The lines are computed; so many fill a file of 48 MiB of text, the most that is compacted at once. Goals: 10,000 lines a second and core, at most 256 MB, 16 to 20 % of the size of NDJSON.
  */
 import { Readable } from 'node:stream';
-import { buildRollup } from '../dist/archive/ledger/compaction/build-rollup.js';
-import { writeLedgerFile } from '../dist/archive/ledger/compaction/ledger-parquet.js';
-import { openLedgerFile } from '../dist/archive/ledger/compaction/open-ledger-file.js';
-import { sortLines } from '../dist/archive/ledger/compaction/sort-lines.js';
+import { buildRollup } from '../dist/ledger/compact/build-rollup.js';
+import { writeLedgerFile } from '../dist/ledger/compact/ledger-parquet.js';
+import { openLedgerFile } from '../dist/ledger/compact/open-ledger-file.js';
+import { sortLines } from '../dist/ledger/compact/sort-lines.js';
 import { ledgerLine } from './lib/ledger-lines.mjs';
 
 const [lines = 60_000, files = 3] = process.argv.slice(2).map(Number);

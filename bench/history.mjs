@@ -24,7 +24,7 @@ import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { encodeTime } from 'ulid';
-import { compactHour } from '../dist/archive/ledger/compaction/compact-hour.js';
+import { compactHour } from '../dist/ledger/compact/compact-hour.js';
 import { createLedgerView } from '../dist/ledger-view/ledger-view.js';
 import { V8_FLAGS } from '../scripts/v8-flags.mjs';
 import { exampleLine } from './lib/example-line.mjs';

@@ -8,7 +8,7 @@
  * are those of the service's defaults. docs/scale.md quotes the table.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createLedger } from '../dist/archive/ledger/ledger.js';
+import { createLedger } from '../dist/ledger/write/ledger.js';
 import { exampleLine } from './lib/example-line.mjs';
 
 const [storeMs = 30, seconds = 20] = process.argv.slice(2, 4).map(Number);

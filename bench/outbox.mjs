@@ -13,7 +13,7 @@ import { createServer } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { createLedger } from '../dist/archive/ledger/ledger.js';
+import { createLedger } from '../dist/ledger/write/ledger.js';
 import { createOutbox } from '../dist/outbox/outbox.js';
 import { V8_FLAGS } from '../scripts/v8-flags.mjs';
 import { exampleLine } from './lib/example-line.mjs';

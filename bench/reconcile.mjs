@@ -13,7 +13,7 @@ import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { createArchive } from '../dist/archive/archive.js';
-import { createLedger } from '../dist/archive/ledger/ledger.js';
+import { createLedger } from '../dist/ledger/write/ledger.js';
 import { createBufferPool } from '../dist/memory/buffer-pool.js';
 import { createByteBudget } from '../dist/memory/byte-budget.js';
 import { reconcile } from '../dist/recovery/reconcile.js';

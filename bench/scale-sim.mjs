@@ -9,7 +9,7 @@
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { decodeTime, encodeTime } from 'ulid';
-import { createLedger } from '../dist/archive/ledger/ledger.js';
+import { createLedger } from '../dist/ledger/write/ledger.js';
 import { createLedgerView } from '../dist/ledger-view/ledger-view.js';
 import { exampleLine } from './lib/example-line.mjs';
 

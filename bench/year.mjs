@@ -9,8 +9,8 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { encodeTime } from 'ulid';
-import { encodeLedgerFile } from '../dist/archive/ledger/compaction/ledger-parquet.js';
-import { sumRollups } from '../dist/archive/ledger/compaction/sum-rollups.js';
+import { encodeLedgerFile } from '../dist/ledger/compact/ledger-parquet.js';
+import { sumRollups } from '../dist/ledger/compact/sum-rollups.js';
 import { createLedgerView } from '../dist/ledger-view/ledger-view.js';
 
 const [storeMs = 30, perDay = 10e6] = process.argv.slice(2).map(Number);

@@ -1,10 +1,10 @@
 import type { Express } from 'express';
 import type { Archive } from '../archive/archive.js';
-import type { Ledger } from '../archive/ledger/ledger.js';
 import { CHECKS_PER_PAGE } from '../archive/quarantine/quarantine-store.js';
 import { createRefusalCountsReader } from '../archive/read-refusal-counts.js';
 import type { SourceScope } from '../domain/rights.js';
 import { areInScope } from '../domain/rights.js';
+import type { Ledger } from '../ledger/write/ledger.js';
 import { filterNames } from '../ledger-view/filter-names.js';
 import { createFreshView } from '../ledger-view/fresh-view.js';
 import type { LedgerView } from '../ledger-view/ledger-view.js';

@@ -1,8 +1,8 @@
 import { type Archive, createArchive } from '../archive/archive.js';
-import { createLedger, type Ledger } from '../archive/ledger/ledger.js';
-import type { SegmentInfo } from '../archive/ledger/write-segment.js';
 import { createRetentionView } from '../archive/retention/retention-view.js';
 import type { Config } from '../config/config.js';
+import { createLedger, type Ledger } from '../ledger/write/ledger.js';
+import type { SegmentInfo } from '../ledger/write/write-segment.js';
 import { type BufferPool, createBufferPool } from '../memory/buffer-pool.js';
 import { type ByteBudget, createByteBudget } from '../memory/byte-budget.js';
 import { collectAsBytesPass } from '../observe/collect-as-bytes-pass.js';

@@ -1,9 +1,9 @@
-import { compactRegularly } from '../archive/ledger/compaction/compact-regularly.js';
-import type { CompactionReport } from '../archive/ledger/compaction/compaction-report.js';
 import { type ExpiringStore, isExpiring } from '../archive/retention/expired-objects.js';
 import { type RegularSweep, sweepRegularly } from '../archive/retention/sweep-regularly.js';
 import { rescueRegularly } from '../capture/rescue-regularly.js';
 import type { Config } from '../config/config.js';
+import { compactRegularly } from '../ledger/compact/compact-regularly.js';
+import type { CompactionReport } from '../ledger/compact/compaction-report.js';
 import type { Logger } from '../observe/logger.js';
 import type { Metrics } from '../observe/metrics.js';
 import type { Outbox } from '../outbox/outbox.js';

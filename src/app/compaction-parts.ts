@@ -1,5 +1,5 @@
-import type { CompactionParts } from '../archive/ledger/compaction/compaction-parts.js';
 import type { Config } from '../config/config.js';
+import type { CompactionParts } from '../ledger/compact/compaction-parts.js';
 import type { ObjectStore } from '../store/object-store.js';
 
 /** Milliseconds in which the line of a delivery that ended at the last moment is written. */

@@ -1,6 +1,6 @@
-import { LEDGER_FOLDER } from '../archive/layout.js';
 import type { Config } from '../config/config.js';
 import { caBundle } from '../config/environment.js';
+import { LEDGER_FOLDER } from '../ledger/ledger-keys.js';
 import type { StoreOptions } from '../store/open-store.js';
 import type { S3Lock } from '../store/s3/s3-options.js';
 

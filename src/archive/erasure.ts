@@ -1,7 +1,7 @@
+import type { AuditInfo } from '../ledger/ledger-line.js';
 import type { ObjectStore } from '../store/object-store.js';
 import { DOCUMENT_HEADERS, readDocument } from '../store/read-document.js';
 import { erasureKey } from './layout.js';
-import type { AuditInfo } from './ledger/ledger-line.js';
 
 /** The mark of an erased job, which stays. */
 export interface ErasureMark {

@@ -1,5 +1,11 @@
 import type { ItemIdentity, ItemKind } from '../domain/item.js';
 import { contentKind, type ObjectKind } from '../domain/object-kind.js';
+import {
+  DAILY_ROLLUPS_FOLDER,
+  LEDGER_FOLDER,
+  LEDGER_PARQUET_FOLDER,
+  ROLLUPS_FOLDER,
+} from '../ledger/ledger-keys.js';
 
 /**
  * The keys of all objects: the contract with bucket readers (docs/store-layout.md). They are relative to the store's
@@ -50,56 +56,6 @@ export function conflictClaimKey(folder: string, path: string, sha256: string): 
 /** Folder of all conflict claims of a job. */
 export function conflictClaims(folder: string): string {
   return `.conflicts/${folder}`;
-}
-
-export const LEDGER_FOLDER = 'ledger/';
-
-/** Folder of the ledger partition of an instant, in UTC. */
-export function ledgerPartition(instant: string): string {
-  return `${LEDGER_FOLDER}dt=${instant.slice(0, 10)}/hour=${instant.slice(11, 13)}/`;
-}
-
-/** Folder of an hour below the folders of the compacted ledger, in UTC, e.g. `dt=2026-03-04/hour=05/`. */
-export function hourFolder(instant: string): string {
-  return ledgerPartition(instant).slice(LEDGER_FOLDER.length);
-}
-
-const HOUR_OF_KEY = /(?:^|\/)dt=(\d{4}-\d\d-\d\d)\/hour=(\d\d)\//;
-
-/** When the hour began in whose folder an object lies, in milliseconds since the epoch; NaN outside of such folders. */
-export function hourOfKey(key: string): number {
-  const [, day, hour] = HOUR_OF_KEY.exec(key) ?? [];
-  return Date.parse(`${day}T${hour}:00:00.000Z`);
-}
-
-export const LEDGER_PARQUET_FOLDER = 'ledger-parquet/';
-export const ROLLUPS_FOLDER = 'rollups/';
-export const DAILY_ROLLUPS_FOLDER = 'rollups-daily/';
-/** Folder of the plans of compacted files. Not part of the contract with bucket readers. */
-export const COMPACTION_FOLDER = '.compaction/';
-
-/** Key of the n-th Parquet file of an hour; `hour` is a `hourFolder`. */
-export function parquetKey(hour: string, n: number): string {
-  return `${LEDGER_PARQUET_FOLDER}${hour}${fileNumber(n)}.parquet`;
-}
-
-/** Key of the rollup of the n-th Parquet file of an hour. */
-export function rollupKey(hour: string, n: number): string {
-  return `${ROLLUPS_FOLDER}${hour}${fileNumber(n)}.json`;
-}
-
-/** Key of the n-th rollup of a day; `day` is `YYYY-MM-DD`. */
-export function dailyRollupKey(day: string, n: number): string {
-  return `${DAILY_ROLLUPS_FOLDER}dt=${day}/${fileNumber(n)}.json`;
-}
-
-export function compactionPlanKey(hour: string, n: number): string {
-  return `${COMPACTION_FOLDER}${hour}${fileNumber(n)}.json`;
-}
-
-/** File numbers have at least four digits, so that names sort by them. */
-function fileNumber(n: number): string {
-  return String(n).padStart(4, '0');
 }
 
 export const QUARANTINE_FOLDER = 'quarantine/';

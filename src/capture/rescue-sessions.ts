@@ -1,7 +1,7 @@
 import { appendFile, readdir, readFile, rename, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { readLedger } from '../archive/ledger/ledger-reader.js';
 import type { StoredItem } from '../domain/item.js';
+import { readLedger } from '../ledger/ledger-reader.js';
 import type { ObjectStore } from '../store/object-store.js';
 import { isAlive, JOURNAL_OWNER, ownerName } from './journal-owner.js';
 import {

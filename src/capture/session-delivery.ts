@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Archive, StagedDelivery } from '../archive/archive.js';
 import type { ArtefactContext } from '../archive/artefact-headers.js';
-import type { Ledger } from '../archive/ledger/ledger.js';
-import { ledgerLine, NO_REQUEST } from '../archive/ledger/ledger-line.js';
 import type { LedgerLine } from '../domain/delivery.js';
 import { outcomeOf } from '../domain/delivery.js';
 import type { IncomingItem, ItemKind, StoredItem } from '../domain/item.js';
+import { ledgerLine, NO_REQUEST } from '../ledger/ledger-line.js';
+import type { Ledger } from '../ledger/write/ledger.js';
 import { type ObjectStore, StoreError } from '../store/object-store.js';
 
 /** The session of the artefacts, and their place in the store. */

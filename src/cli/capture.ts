@@ -1,12 +1,12 @@
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Command, Option } from 'commander';
-import { newDeliveryId } from '../archive/ledger/ledger-line.js';
 import type { CapturedFile, SessionDelivery } from '../capture/session-delivery.js';
 import { type SessionHead, type SessionResult, sessionTranscripts } from '../capture/session-transcripts.js';
 import { loadConfigWithoutCredentials } from '../config/config.js';
 import type { LedgerLine } from '../domain/delivery.js';
 import { isJobId } from '../domain/job.js';
+import { newDeliveryId } from '../ledger/ledger-line.js';
 import { startSession } from '../speech/realtime/realtime.js';
 import { REALTIME_REGIONS } from '../speech/realtime/realtime-region.js';
 import type { RealtimeSession } from '../speech/realtime/session.js';

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { compactionParts } from '../app/compaction-parts.js';
-import { compact } from '../archive/ledger/compaction/compact.js';
-import type { CompactionReport } from '../archive/ledger/compaction/compaction-report.js';
+import { compact } from '../ledger/compact/compact.js';
+import type { CompactionReport } from '../ledger/compact/compaction-report.js';
 import { EXIT, UsageError } from './shared/exit-codes.js';
 import { printJson, printLines } from './shared/print.js';
 import { createProgress } from './shared/progress.js';

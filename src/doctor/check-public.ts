@@ -1,5 +1,5 @@
-import { readLedger } from '../archive/ledger/ledger-reader.js';
 import type { LedgerLine } from '../domain/delivery.js';
+import { readLedger } from '../ledger/ledger-reader.js';
 import type { ObjectStore } from '../store/object-store.js';
 import { ulidMaker } from '../text/ulid-maker.js';
 import { adviceForRefusal } from './advice.js';

@@ -1,12 +1,12 @@
 import {
   artefactPath,
   jobFolder,
-  ledgerPartition,
   quarantineFolder,
   reconcileReportKey,
   replayKey,
 } from '../archive/layout.js';
 import { CONTENT_KINDS, type ObjectKind, RECORD_KINDS } from '../domain/object-kind.js';
+import { ledgerPartition } from '../ledger/ledger-keys.js';
 import type { BucketFacts } from '../store/s3/inspect-bucket.js';
 import { type Finding, ok, skipped, warning } from './finding.js';
 

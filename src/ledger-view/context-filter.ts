@@ -1,6 +1,6 @@
-import { parseLine } from '../archive/ledger/parse-segment.js';
 import { hasContextValue, isContextValue } from '../domain/context.js';
 import { Problem } from '../domain/problem.js';
+import { parseLine } from '../ledger/parse-segment.js';
 import { contextHash } from './context-hashes.js';
 import type { LedgerRow, LineBlock } from './ledger-row.js';
 

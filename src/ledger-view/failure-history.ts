@@ -1,10 +1,10 @@
-import type { JobProbe } from '../archive/ledger/compaction/job-blooms.js';
-import { LedgerFileError } from '../archive/ledger/compaction/ledger-file-error.js';
-import type { AttentionLine, DailyCovers, RollupFigures } from '../archive/ledger/compaction/rollup.js';
-import { parquetKeyOf } from '../archive/ledger/compaction/rollup-extent.js';
-import { startOfPartition } from '../archive/ledger/ledger-reader.js';
-import { readAhead } from '../archive/ledger/read-ahead.js';
 import { isInScope, type SourceScope } from '../domain/rights.js';
+import type { JobProbe } from '../ledger/compact/job-blooms.js';
+import { LedgerFileError } from '../ledger/compact/ledger-file-error.js';
+import type { AttentionLine, DailyCovers, RollupFigures } from '../ledger/compact/rollup.js';
+import { parquetKeyOf } from '../ledger/compact/rollup-extent.js';
+import { startOfPartition } from '../ledger/ledger-reader.js';
+import { readAhead } from '../ledger/read-ahead.js';
 import type { ObjectStore } from '../store/object-store.js';
 import { createWorkQueue } from '../time/work-queue.js';
 import { findSettlingLines } from './find-settling-lines.js';

@@ -1,6 +1,6 @@
-import type { JobProbe } from '../archive/ledger/compaction/job-blooms.js';
-import { LedgerFileError } from '../archive/ledger/compaction/ledger-file-error.js';
-import { checkHour, openLedgerFile, rowGroupsToRead } from '../archive/ledger/compaction/open-ledger-file.js';
+import type { JobProbe } from '../ledger/compact/job-blooms.js';
+import { LedgerFileError } from '../ledger/compact/ledger-file-error.js';
+import { checkHour, openLedgerFile, rowGroupsToRead } from '../ledger/compact/open-ledger-file.js';
 import type { ObjectStore } from '../store/object-store.js';
 import type { RunWork } from '../time/work-queue.js';
 import type { SettlingLine } from './past-failures.js';

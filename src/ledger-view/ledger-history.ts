@@ -1,8 +1,8 @@
 import pLimit from 'p-limit';
-import { probeOfJob } from '../archive/ledger/compaction/job-blooms.js';
-import { LedgerFileError } from '../archive/ledger/compaction/ledger-file-error.js';
-import { listPartition } from '../archive/ledger/ledger-reader.js';
-import { readAhead } from '../archive/ledger/read-ahead.js';
+import { probeOfJob } from '../ledger/compact/job-blooms.js';
+import { LedgerFileError } from '../ledger/compact/ledger-file-error.js';
+import { listPartition } from '../ledger/ledger-reader.js';
+import { readAhead } from '../ledger/read-ahead.js';
 import type { ObjectStore } from '../store/object-store.js';
 import type { RowSearch } from './delivery-query.js';
 import { type CompactedFile, createCompactedFiles, mayHold } from './history/compacted-files.js';

@@ -1,7 +1,7 @@
 import { promisify } from 'node:util';
 import { deflateRaw, inflateRawSync } from 'node:zlib';
-import { type LedgerEntry, parseLine } from '../archive/ledger/parse-segment.js';
 import type { LedgerLine } from '../domain/delivery.js';
+import { type LedgerEntry, parseLine } from '../ledger/parse-segment.js';
 import { contextHashes } from './context-hashes.js';
 
 /** The fields of a ledger line that filters and charts need. The line itself stays compressed in its block. */

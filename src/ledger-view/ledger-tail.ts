@@ -1,7 +1,7 @@
 import { encodeTime } from 'ulid';
-import { ledgerPartition } from '../archive/layout.js';
-import { listPartition, listPartitions, startOfPartition } from '../archive/ledger/ledger-reader.js';
-import { ownCopy, segmentName, writtenAt } from '../archive/ledger/segment-name.js';
+import { ledgerPartition } from '../ledger/ledger-keys.js';
+import { listPartition, listPartitions, startOfPartition } from '../ledger/ledger-reader.js';
+import { ownCopy, segmentName, writtenAt } from '../ledger/segment-name.js';
 import type { ObjectStore } from '../store/object-store.js';
 import type { LedgerRow } from './ledger-row.js';
 import type { RemovedSegments } from './removed-segments.js';

@@ -1,7 +1,7 @@
-import { hourOfKey } from '../archive/layout.js';
 import { isDelivery, type LedgerLine } from '../domain/delivery.js';
 import { Problem } from '../domain/problem.js';
 import { isInScope, type SourceScope } from '../domain/rights.js';
+import { hourOfKey } from '../ledger/ledger-keys.js';
 import type { ObjectStore } from '../store/object-store.js';
 import { waitAtMost } from '../time/deadline.js';
 import { type DeliveryQuery, instantOf, prepareSearch } from './delivery-query.js';

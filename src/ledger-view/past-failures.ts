@@ -1,5 +1,5 @@
-import { type JobProbe, probeOfJob } from '../archive/ledger/compaction/job-blooms.js';
 import { FAILURE_KINDS, failureKind, isFailure, type OfKind, settles } from '../domain/failure-rules.js';
+import { type JobProbe, probeOfJob } from '../ledger/compact/job-blooms.js';
 import { type LedgerRow, LineBlock, linesOf } from './ledger-row.js';
 
 /** A job whose last outcome may be a failure: its newest failing lines before the rows in memory. */

@@ -1,7 +1,7 @@
-import { LedgerFileError } from '../archive/ledger/compaction/ledger-file-error.js';
-import { checkHour, openLedgerFile } from '../archive/ledger/compaction/open-ledger-file.js';
 import type { LedgerLine } from '../domain/delivery.js';
 import { isFailure } from '../domain/failure-rules.js';
+import { LedgerFileError } from '../ledger/compact/ledger-file-error.js';
+import { checkHour, openLedgerFile } from '../ledger/compact/open-ledger-file.js';
 import type { ObjectStore } from '../store/object-store.js';
 import type { RunWork } from '../time/work-queue.js';
 

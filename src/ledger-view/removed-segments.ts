@@ -1,4 +1,4 @@
-import { readRollup } from '../archive/ledger/compaction/read-rollup.js';
+import { readRollup } from '../ledger/compact/read-rollup.js';
 import type { ObjectStore } from '../store/object-store.js';
 import { createWorkQueue } from '../time/work-queue.js';
 import type { RollupListing } from './rollup-listing.js';

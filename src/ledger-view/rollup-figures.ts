@@ -1,3 +1,5 @@
+import { isDelivery } from '../domain/delivery.js';
+import { isInScope, type SourceScope } from '../domain/rights.js';
 import {
   type DailyRollup,
   type LastAccepted,
@@ -5,10 +7,8 @@ import {
   type Rollup,
   type RollupGroup,
   type SourceFigures,
-} from '../archive/ledger/compaction/rollup.js';
-import { startOfPartition } from '../archive/ledger/ledger-reader.js';
-import { isDelivery } from '../domain/delivery.js';
-import { isInScope, type SourceScope } from '../domain/rights.js';
+} from '../ledger/compact/rollup.js';
+import { startOfPartition } from '../ledger/ledger-reader.js';
 import type { LastDeliveries } from './last-deliveries.js';
 import { MAX_COUNTED_NAMES, type PackedFigures } from './summary-figures.js';
 import { HOUR } from './time-ranges.js';

@@ -1,12 +1,12 @@
+import { listRollups } from '../ledger/compact/list-rollups.js';
 import {
   DAILY_ROLLUPS_FOLDER,
   LEDGER_FOLDER,
   LEDGER_PARQUET_FOLDER,
   ROLLUPS_FOLDER,
-} from '../archive/layout.js';
-import { listRollups } from '../archive/ledger/compaction/list-rollups.js';
-import { startOfPartition } from '../archive/ledger/ledger-reader.js';
-import { readAhead } from '../archive/ledger/read-ahead.js';
+} from '../ledger/ledger-keys.js';
+import { startOfPartition } from '../ledger/ledger-reader.js';
+import { readAhead } from '../ledger/read-ahead.js';
 import type { ObjectStore } from '../store/object-store.js';
 import { DAY, HOUR } from './time-ranges.js';
 

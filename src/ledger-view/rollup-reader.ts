@@ -1,12 +1,12 @@
 import pLimit from 'p-limit';
+import type { SourceScope } from '../domain/rights.js';
 import {
   readDailyCovers,
   readDailyFigures,
   readDailyRollup,
   readRollupFigures,
-} from '../archive/ledger/compaction/read-rollup.js';
-import type { DailyCovers, RollupFigures as RollupDocument } from '../archive/ledger/compaction/rollup.js';
-import type { SourceScope } from '../domain/rights.js';
+} from '../ledger/compact/read-rollup.js';
+import type { DailyCovers, RollupFigures as RollupDocument } from '../ledger/compact/rollup.js';
 import type { ObjectStore } from '../store/object-store.js';
 import type { Pause } from '../time/cooperative-yield.js';
 import { createWorkQueue } from '../time/work-queue.js';

@@ -1,6 +1,6 @@
-import { fetchSegment, type UnparsedSegment } from '../archive/ledger/ledger-reader.js';
-import type { LedgerEntry } from '../archive/ledger/parse-segment.js';
-import { readAhead } from '../archive/ledger/read-ahead.js';
+import { fetchSegment, type UnparsedSegment } from '../ledger/ledger-reader.js';
+import type { LedgerEntry } from '../ledger/parse-segment.js';
+import { readAhead } from '../ledger/read-ahead.js';
 import type { ObjectStore } from '../store/object-store.js';
 import { cooperativeYield } from '../time/cooperative-yield.js';
 import { createRowPacker, type LedgerRow } from './ledger-row.js';

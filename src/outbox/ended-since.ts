@@ -1,5 +1,5 @@
-import { writtenAt } from '../archive/ledger/segment-name.js';
 import type { LedgerLine } from '../domain/delivery.js';
+import { writtenAt } from '../ledger/segment-name.js';
 
 /**
  * Whether a delivery ended at or after an instant in milliseconds since the epoch. Its id counts as well: the ids of one

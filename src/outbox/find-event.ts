@@ -1,9 +1,9 @@
-import { LEDGER_PARQUET_FOLDER } from '../archive/layout.js';
-import { readFinishedFiles } from '../archive/ledger/compaction/hour-files.js';
-import { openLedgerFile } from '../archive/ledger/compaction/open-ledger-file.js';
-import { readSegment } from '../archive/ledger/ledger-reader.js';
 import type { LedgerLine } from '../domain/delivery.js';
 import type { JobEvent } from '../events/receiver-event.js';
+import { readFinishedFiles } from '../ledger/compact/hour-files.js';
+import { openLedgerFile } from '../ledger/compact/open-ledger-file.js';
+import { LEDGER_PARQUET_FOLDER } from '../ledger/ledger-keys.js';
+import { readSegment } from '../ledger/ledger-reader.js';
 import type { ObjectStore } from '../store/object-store.js';
 import { announcedAs } from './announcements.js';
 import { partitionOf } from './follow/hour-folders.js';

@@ -1,5 +1,4 @@
 import type { ArtefactContext } from '../archive/artefact-headers.js';
-import { ledgerLine, newDeliveryId } from '../archive/ledger/ledger-line.js';
 import type { QuarantineRecord } from '../archive/quarantine/quarantine.js';
 import type { UndecodableError } from '../content/decode-error.js';
 import { recordedType } from '../content/media-type.js';
@@ -15,6 +14,7 @@ import {
 import type { StoredItem } from '../domain/item.js';
 import type { ReasonCode } from '../domain/reasons.js';
 import { readTraceparent } from '../domain/traceparent.js';
+import { ledgerLine, newDeliveryId } from '../ledger/ledger-line.js';
 import { type CallbackQuery, storableQuery } from './access/callback-query.js';
 import type { Sender } from './access/sender.js';
 import type { CallbackRequest, RequestBody } from './callback-request.js';

@@ -1,10 +1,10 @@
 import type { Archive } from '../archive/archive.js';
 import type { Erasures } from '../archive/erasures.js';
-import type { Ledger } from '../archive/ledger/ledger.js';
 import type { Quarantine } from '../archive/quarantine/quarantine.js';
 import { UndecodableError } from '../content/decode-error.js';
 import type { Acknowledgement, LedgerLine } from '../domain/delivery.js';
 import { Problem } from '../domain/problem.js';
+import type { Ledger } from '../ledger/write/ledger.js';
 import { waitAtMost } from '../time/deadline.js';
 import { parseCallbackQuery } from './access/callback-query.js';
 import { authenticateSender, type Sender, type UnauthenticatedCaller } from './access/sender.js';

@@ -1,5 +1,5 @@
 import { isErased } from '../archive/erasure.js';
-import { ledgerLine, NO_REQUEST, newDeliveryId } from '../archive/ledger/ledger-line.js';
+import { ledgerLine, NO_REQUEST, newDeliveryId } from '../ledger/ledger-line.js';
 import { failureReason } from './recovery-errors.js';
 import type { JobOptions, RecoveryParts } from './recovery-parts.js';
 import type { RecoveredJob } from './recovery-report.js';

@@ -1,6 +1,6 @@
 import type { ArtefactContext } from '../archive/artefact-headers.js';
-import { ledgerLine, NO_REQUEST, newDeliveryId } from '../archive/ledger/ledger-line.js';
 import type { LedgerLine } from '../domain/delivery.js';
+import { ledgerLine, NO_REQUEST, newDeliveryId } from '../ledger/ledger-line.js';
 import type { JobRecord } from '../speech/wire.js';
 import type { ExpectedItem } from './expectation.js';
 import type { ItemResult } from './fetch-missing.js';

@@ -1,6 +1,6 @@
 import type { Archive } from '../archive/archive.js';
-import type { Ledger } from '../archive/ledger/ledger.js';
 import type { RetentionView } from '../archive/retention/retention-view.js';
+import type { Ledger } from '../ledger/write/ledger.js';
 import type { SpeechClients } from '../speech/speech.js';
 import type { ObjectStore } from '../store/object-store.js';
 import type { RecoverySources, Selection } from './expectation.js';

@@ -1,8 +1,8 @@
-import type { Ledger } from '../archive/ledger/ledger.js';
-import { newDeliveryId, operatorLine } from '../archive/ledger/ledger-line.js';
 import { settleBodies } from '../archive/quarantine/settle-bodies.js';
 import type { LedgerLine } from '../domain/delivery.js';
 import { isInScope, type SourceScope } from '../domain/rights.js';
+import { newDeliveryId, operatorLine } from '../ledger/ledger-line.js';
+import type { Ledger } from '../ledger/write/ledger.js';
 import type { ObjectStore } from '../store/object-store.js';
 
 export interface AcknowledgeParts {

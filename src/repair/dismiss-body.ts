@@ -1,8 +1,8 @@
-import type { Ledger } from '../archive/ledger/ledger.js';
-import { newDeliveryId, operatorLine } from '../archive/ledger/ledger-line.js';
 import type { QuarantineStore } from '../archive/quarantine/quarantine-store.js';
 import type { Settlement } from '../archive/quarantine/settle-bodies.js';
 import { Problem } from '../domain/problem.js';
+import { newDeliveryId, operatorLine } from '../ledger/ledger-line.js';
+import type { Ledger } from '../ledger/write/ledger.js';
 
 export interface DismissParts {
   readonly quarantine: QuarantineStore;

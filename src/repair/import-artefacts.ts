@@ -1,12 +1,12 @@
 import type { Archive, StagedDelivery } from '../archive/archive.js';
 import { readErasure } from '../archive/erasure.js';
-import type { Ledger } from '../archive/ledger/ledger.js';
-import { newDeliveryId, operatorLine } from '../archive/ledger/ledger-line.js';
 import { settleBodies } from '../archive/quarantine/settle-bodies.js';
 import type { DeliveryOutcome } from '../domain/delivery.js';
 import { outcomeOf } from '../domain/delivery.js';
 import type { StoredItem } from '../domain/item.js';
 import { Problem } from '../domain/problem.js';
+import { newDeliveryId, operatorLine } from '../ledger/ledger-line.js';
+import type { Ledger } from '../ledger/write/ledger.js';
 import type { ObjectStore } from '../store/object-store.js';
 import { createFileSink, type FileSink } from './import-files.js';
 import {

@@ -1,6 +1,6 @@
-import type { AuditInfo } from '../archive/ledger/ledger-line.js';
 import { Problem } from '../domain/problem.js';
 import type { SourceScope } from '../domain/rights.js';
+import type { AuditInfo } from '../ledger/ledger-line.js';
 import { clientsOf } from '../recovery/find-job.js';
 import type { RecoveryParts } from '../recovery/recovery-parts.js';
 import type { RecoveredJob } from '../recovery/recovery-report.js';

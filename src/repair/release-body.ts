@@ -1,13 +1,13 @@
 import type { Archive } from '../archive/archive.js';
 import { isErased } from '../archive/erasure.js';
-import type { Ledger } from '../archive/ledger/ledger.js';
-import { type AuditInfo, newDeliveryId, operatorLine } from '../archive/ledger/ledger-line.js';
 import type { QuarantinedRequest } from '../archive/quarantine/quarantine.js';
 import type { QuarantineStore } from '../archive/quarantine/quarantine-store.js';
 import { type Acknowledgement, outcomeOf } from '../domain/delivery.js';
 import type { StoredItem } from '../domain/item.js';
 import { Problem } from '../domain/problem.js';
 import { readTraceparent } from '../domain/traceparent.js';
+import { type AuditInfo, newDeliveryId, operatorLine } from '../ledger/ledger-line.js';
+import type { Ledger } from '../ledger/write/ledger.js';
 import { contextOfStoredQuery } from '../receiver/access/callback-query.js';
 import type { ObjectStore } from '../store/object-store.js';
 import { type DecodingSource, decodeQuarantined, failureOf } from './decode-quarantined.js';

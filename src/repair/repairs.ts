@@ -1,6 +1,6 @@
 import type { Archive } from '../archive/archive.js';
-import type { Ledger } from '../archive/ledger/ledger.js';
 import { createQuarantineStore, type QuarantineStore } from '../archive/quarantine/quarantine-store.js';
+import type { Ledger } from '../ledger/write/ledger.js';
 import { createLedgerView, type LedgerView } from '../ledger-view/ledger-view.js';
 import type { RecoveryParts } from '../recovery/recovery-parts.js';
 import type { RecoveredJob } from '../recovery/recovery-report.js';

@@ -1,6 +1,6 @@
-import type { Ledger } from '../archive/ledger/ledger.js';
-import { newDeliveryId, operatorLine } from '../archive/ledger/ledger-line.js';
 import { Problem } from '../domain/problem.js';
+import { newDeliveryId, operatorLine } from '../ledger/ledger-line.js';
+import type { Ledger } from '../ledger/write/ledger.js';
 import type { RecoveryParts } from '../recovery/recovery-parts.js';
 import { type NotifyParts, notifyItem } from './notify-item.js';
 import { refetchJob } from './refetch-job.js';

@@ -1,5 +1,5 @@
-import { type AuditInfo, newDeliveryId } from '../archive/ledger/ledger-line.js';
 import { areInScope, type SourceScope } from '../domain/rights.js';
+import { type AuditInfo, newDeliveryId } from '../ledger/ledger-line.js';
 import type { Claimed } from '../store/lease-watch.js';
 
 /** What a replay works on; filters add up (docs/replay.md). */

@@ -1,5 +1,5 @@
 import { REPLAYS_FOLDER, replayKey } from '../archive/layout.js';
-import type { AuditInfo } from '../archive/ledger/ledger-line.js';
+import type { AuditInfo } from '../ledger/ledger-line.js';
 import { type ObjectStore, StoreError } from '../store/object-store.js';
 import { DOCUMENT_HEADERS, readDocument } from '../store/read-document.js';
 import { createClaim } from '../store/take-over.js';

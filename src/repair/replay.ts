@@ -1,4 +1,4 @@
-import { operatorLine } from '../archive/ledger/ledger-line.js';
+import { operatorLine } from '../ledger/ledger-line.js';
 import type { LeaseWatch } from '../store/lease-watch.js';
 import { takeOver } from '../store/take-over.js';
 import { requireService } from './refetch-job.js';

@@ -1,7 +1,7 @@
 import { decodeTime } from 'ulid';
-import { type AuditInfo, operatorLine } from '../archive/ledger/ledger-line.js';
 import { Problem } from '../domain/problem.js';
 import type { SourceScope } from '../domain/rights.js';
+import { type AuditInfo, operatorLine } from '../ledger/ledger-line.js';
 import { createLeaseWatch, LEASE } from '../store/lease-watch.js';
 import { decodeIdCursor, encodeIdCursor } from '../text/id-cursor.js';
 import {

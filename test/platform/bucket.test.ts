@@ -1,19 +1,16 @@
 import { readdirSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import {
-  dailyRollupKey,
   erasureKey,
   jobFolder,
-  ledgerPartition,
-  parquetKey,
   quarantineFolder,
   quarantineMarker,
   reconcileReportKey,
   replayKey,
-  rollupKey,
   verifyReportKey,
 } from '../../src/archive/layout.js';
 import { parseConfig } from '../../src/config/config.js';
+import { dailyRollupKey, ledgerPartition, parquetKey, rollupKey } from '../../src/ledger/ledger-keys.js';
 import { inProject, readManifest, readProjectFile } from '../support/manifests.js';
 
 /** Which permission a command of the S3 client needs (AWS, "Actions, resources, and condition keys for Amazon S3"). */

@@ -15,9 +15,9 @@ import {
 } from '@aws-sdk/client-s3';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { createErasures } from '../../src/archive/erasures.js';
-import { createLedger } from '../../src/archive/ledger/ledger.js';
-import { newDeliveryId } from '../../src/archive/ledger/ledger-line.js';
 import { createQuarantine } from '../../src/archive/quarantine/quarantine.js';
+import { newDeliveryId } from '../../src/ledger/ledger-line.js';
+import { createLedger } from '../../src/ledger/write/ledger.js';
 import { eraseJob } from '../../src/repair/erase-job.js';
 import type { ObjectStore } from '../../src/store/object-store.js';
 import { openStore } from '../../src/store/open-store.js';

@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from '@jest/globals';
-import { createLedger } from '../../src/archive/ledger/ledger.js';
+import { createLedger } from '../../src/ledger/write/ledger.js';
 import { createOutboxStore } from '../../src/outbox/outbox-store.js';
 import { openStore } from '../../src/store/open-store.js';
 import { recordingServer } from '../support/http/recording-server.js';

@@ -1,7 +1,7 @@
-import type { Ledger } from '../../archive/ledger/ledger.js';
-import { ledgerLine, NO_REQUEST, newDeliveryId } from '../../archive/ledger/ledger-line.js';
 import { ACCESS_ORIGIN, type LedgerItem, type LedgerLine } from '../../domain/delivery.js';
 import type { ReasonCode } from '../../domain/reasons.js';
+import { ledgerLine, NO_REQUEST, newDeliveryId } from '../../ledger/ledger-line.js';
+import type { Ledger } from '../../ledger/write/ledger.js';
 import type { Access } from './access.js';
 import type { FailedSignIn } from './failed-sign-ins.js';
 

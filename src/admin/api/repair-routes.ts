@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import type { Ledger } from '../../archive/ledger/ledger.js';
-import { newDeliveryId, operatorLine } from '../../archive/ledger/ledger-line.js';
 import type { QuarantineStore } from '../../archive/quarantine/quarantine-store.js';
 import { Problem } from '../../domain/problem.js';
 import { isInScope, type SourceScope } from '../../domain/rights.js';
+import { newDeliveryId, operatorLine } from '../../ledger/ledger-line.js';
+import type { Ledger } from '../../ledger/write/ledger.js';
 import type { RecoveredJob } from '../../recovery/recovery-report.js';
 import { acknowledgeJob } from '../../repair/acknowledge-job.js';
 import { dismissBody } from '../../repair/dismiss-body.js';

@@ -1,6 +1,6 @@
-import { newDeliveryId } from '../../archive/ledger/ledger-line.js';
 import { Problem } from '../../domain/problem.js';
 import type { SourceScope } from '../../domain/rights.js';
+import { newDeliveryId } from '../../ledger/ledger-line.js';
 import type { DeadEvent } from '../../outbox/dead-event.js';
 import type { Outbox } from '../../outbox/outbox.js';
 import { testEvent } from '../../outbox/test-event.js';

@@ -1,4 +1,4 @@
-import { newDeliveryId } from '../../archive/ledger/ledger-line.js';
+import { newDeliveryId } from '../../ledger/ledger-line.js';
 import { type EventFilter, eventName } from '../../outbox/job-event.js';
 import type { Outbox } from '../../outbox/outbox.js';
 import { createLeaseWatch } from '../../store/lease-watch.js';

@@ -1,6 +1,13 @@
 import { decodeTime } from 'ulid';
 import type { ObjectKind } from '../../domain/object-kind.js';
 import {
+  DAILY_ROLLUPS_FOLDER,
+  LEDGER_FOLDER,
+  LEDGER_PARQUET_FOLDER,
+  ROLLUPS_FOLDER,
+} from '../../ledger/ledger-keys.js';
+import { readAhead } from '../../ledger/read-ahead.js';
+import {
   type AgeSearch,
   type ListedObject,
   type ObjectExpiry,
@@ -9,18 +16,7 @@ import {
 } from '../../store/object-store.js';
 import { isUlid } from '../../text/id-cursor.js';
 import type { Pause } from '../../time/cooperative-yield.js';
-import {
-  DAILY_ROLLUPS_FOLDER,
-  isForeign,
-  kindOfKey,
-  LEDGER_FOLDER,
-  LEDGER_PARQUET_FOLDER,
-  QUARANTINE_FOLDER,
-  REPLAYS_FOLDER,
-  ROLLUPS_FOLDER,
-  replayKey,
-} from '../layout.js';
-import { readAhead } from '../ledger/read-ahead.js';
+import { isForeign, kindOfKey, QUARANTINE_FOLDER, REPLAYS_FOLDER, replayKey } from '../layout.js';
 import type { EndedBefore } from './retention-view.js';
 
 /** Objects that a line of the ledger tells of together. */

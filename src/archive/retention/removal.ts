@@ -1,10 +1,10 @@
 import pLimit from 'p-limit';
 import type { LedgerLine } from '../../domain/delivery.js';
+import { ledgerLine, NO_REQUEST, newDeliveryId } from '../../ledger/ledger-line.js';
+import type { Ledger } from '../../ledger/write/ledger.js';
 import { type ListedObject, StoreError } from '../../store/object-store.js';
 import { DOCUMENT_HEADERS, readDocument } from '../../store/read-document.js';
 import { conflictClaims, quarantineMarker, REMOVALS_FOLDER } from '../layout.js';
-import type { Ledger } from '../ledger/ledger.js';
-import { ledgerLine, NO_REQUEST, newDeliveryId } from '../ledger/ledger-line.js';
 import type { ExpiredGroup, ExpiredObject, ExpiringStore } from './expired-objects.js';
 
 /**

@@ -1,8 +1,8 @@
 import { OBJECT_KINDS, type ObjectKind } from '../../domain/object-kind.js';
+import { COMPACTION_FOLDER } from '../../ledger/ledger-keys.js';
+import type { Ledger } from '../../ledger/write/ledger.js';
 import { StoreError } from '../../store/object-store.js';
 import type { Pause } from '../../time/cooperative-yield.js';
-import { COMPACTION_FOLDER } from '../layout.js';
-import type { Ledger } from '../ledger/ledger.js';
 import {
   type ExpiredObject,
   type ExpiringStore,

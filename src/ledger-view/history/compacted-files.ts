@@ -1,11 +1,11 @@
 import pLimit from 'p-limit';
-import { LEDGER_FOLDER } from '../../archive/layout.js';
-import { LedgerFileError } from '../../archive/ledger/compaction/ledger-file-error.js';
-import { listRollups } from '../../archive/ledger/compaction/list-rollups.js';
-import { type LedgerFile, openLedgerFile } from '../../archive/ledger/compaction/open-ledger-file.js';
-import { readRollup } from '../../archive/ledger/compaction/read-rollup.js';
-import { OTHER, type Rollup } from '../../archive/ledger/compaction/rollup.js';
-import { extentOf, type FileExtent, parquetKeyOf } from '../../archive/ledger/compaction/rollup-extent.js';
+import { LedgerFileError } from '../../ledger/compact/ledger-file-error.js';
+import { listRollups } from '../../ledger/compact/list-rollups.js';
+import { type LedgerFile, openLedgerFile } from '../../ledger/compact/open-ledger-file.js';
+import { readRollup } from '../../ledger/compact/read-rollup.js';
+import { OTHER, type Rollup } from '../../ledger/compact/rollup.js';
+import { extentOf, type FileExtent, parquetKeyOf } from '../../ledger/compact/rollup-extent.js';
+import { LEDGER_FOLDER } from '../../ledger/ledger-keys.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import { createWorkQueue } from '../../time/work-queue.js';
 import type { RowSearch } from '../delivery-query.js';

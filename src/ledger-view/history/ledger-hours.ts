@@ -3,8 +3,8 @@ import {
   LEDGER_PARQUET_FOLDER,
   ledgerPartition,
   ROLLUPS_FOLDER,
-} from '../../archive/layout.js';
-import { startOfPartition } from '../../archive/ledger/ledger-reader.js';
+} from '../../ledger/ledger-keys.js';
+import { startOfPartition } from '../../ledger/ledger-reader.js';
 import type { ObjectStore } from '../../store/object-store.js';
 
 /** An hour of the ledger. */

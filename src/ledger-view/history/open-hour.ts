@@ -1,5 +1,5 @@
-import type { LedgerEntry } from '../../archive/ledger/parse-segment.js';
-import { segmentName } from '../../archive/ledger/segment-name.js';
+import type { LedgerEntry } from '../../ledger/parse-segment.js';
+import { segmentName } from '../../ledger/segment-name.js';
 import type { LedgerRow } from '../ledger-row.js';
 import { comparePositions, type RowPosition } from '../row-position.js';
 import type { SegmentLoader } from '../segment-loader.js';

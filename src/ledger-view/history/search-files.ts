@@ -1,7 +1,7 @@
-import { probeOfJob } from '../../archive/ledger/compaction/job-blooms.js';
-import { LedgerFileError } from '../../archive/ledger/compaction/ledger-file-error.js';
-import { type LedgerFile, rowGroupsToRead } from '../../archive/ledger/compaction/open-ledger-file.js';
 import { hasContextValue } from '../../domain/context.js';
+import { probeOfJob } from '../../ledger/compact/job-blooms.js';
+import { LedgerFileError } from '../../ledger/compact/ledger-file-error.js';
+import { type LedgerFile, rowGroupsToRead } from '../../ledger/compact/open-ledger-file.js';
 import type { ContextFilter } from '../context-filter.js';
 import { createRowPacker, type LedgerRow } from '../ledger-row.js';
 import { beforeInstant, comparePositions, type RowPosition } from '../row-position.js';

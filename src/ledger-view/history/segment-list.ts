@@ -1,6 +1,6 @@
 import { encodeTime } from 'ulid';
-import { listPartition, startOfPartition } from '../../archive/ledger/ledger-reader.js';
-import { ownCopy, segmentName, writtenAt } from '../../archive/ledger/segment-name.js';
+import { listPartition, startOfPartition } from '../../ledger/ledger-reader.js';
+import { ownCopy, segmentName, writtenAt } from '../../ledger/segment-name.js';
 import type { ObjectStore } from '../../store/object-store.js';
 
 /**

@@ -1,4 +1,4 @@
-import { ROLLUPS_FOLDER } from '../../archive/layout.js';
+import { ROLLUPS_FOLDER } from '../../ledger/ledger-keys.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import { DAY, folderOf } from './hour-folders.js';
 

@@ -1,6 +1,6 @@
 import { encodeTime } from 'ulid';
-import { listPartition } from '../../archive/ledger/ledger-reader.js';
-import { segmentName, writtenAt } from '../../archive/ledger/segment-name.js';
+import { listPartition } from '../../ledger/ledger-reader.js';
+import { segmentName, writtenAt } from '../../ledger/segment-name.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import type { HourProgress } from '../outbox-state.js';
 import { hasPassed } from './has-passed.js';

@@ -1,5 +1,5 @@
-import { hourFolder, LEDGER_FOLDER } from '../../archive/layout.js';
-import { startOfPartition } from '../../archive/ledger/ledger-reader.js';
+import { hourFolder, LEDGER_FOLDER } from '../../ledger/ledger-keys.js';
+import { startOfPartition } from '../../ledger/ledger-reader.js';
 
 export const HOUR = 3_600_000;
 export const DAY = 24 * HOUR;

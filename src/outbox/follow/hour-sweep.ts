@@ -1,5 +1,5 @@
 import { encodeTime } from 'ulid';
-import { listPartition, listPartitions } from '../../archive/ledger/ledger-reader.js';
+import { listPartition, listPartitions } from '../../ledger/ledger-reader.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import { COMPACTED_HORIZON, listCompactedHours } from './compacted-hours.js';
 import { hasPassed } from './has-passed.js';

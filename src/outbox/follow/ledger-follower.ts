@@ -1,5 +1,5 @@
-import { ROLLUPS_FOLDER } from '../../archive/layout.js';
-import { LedgerFileError } from '../../archive/ledger/compaction/ledger-file-error.js';
+import { LedgerFileError } from '../../ledger/compact/ledger-file-error.js';
+import { ROLLUPS_FOLDER } from '../../ledger/ledger-keys.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import type { OutboxState } from '../outbox-state.js';
 import { firstHour } from './beginning-of.js';

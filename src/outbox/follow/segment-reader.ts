@@ -1,6 +1,6 @@
-import { fetchSegment } from '../../archive/ledger/ledger-reader.js';
-import { readAhead } from '../../archive/ledger/read-ahead.js';
-import { writtenAt } from '../../archive/ledger/segment-name.js';
+import { fetchSegment } from '../../ledger/ledger-reader.js';
+import { readAhead } from '../../ledger/read-ahead.js';
+import { writtenAt } from '../../ledger/segment-name.js';
 import { cooperativeYield } from '../../time/cooperative-yield.js';
 import { partitionOf, startOf } from './hour-folders.js';
 import type { HourSending } from './send-closed-hour.js';

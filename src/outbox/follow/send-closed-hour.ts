@@ -1,10 +1,10 @@
-import { LEDGER_FOLDER } from '../../archive/layout.js';
-import { type FinishedFile, readFinishedFiles } from '../../archive/ledger/compaction/hour-files.js';
-import { LedgerFileError } from '../../archive/ledger/compaction/ledger-file-error.js';
-import { openLedgerFile } from '../../archive/ledger/compaction/open-ledger-file.js';
-import { readSegment } from '../../archive/ledger/ledger-reader.js';
-import { segmentName } from '../../archive/ledger/segment-name.js';
 import type { LedgerLine } from '../../domain/delivery.js';
+import { type FinishedFile, readFinishedFiles } from '../../ledger/compact/hour-files.js';
+import { LedgerFileError } from '../../ledger/compact/ledger-file-error.js';
+import { openLedgerFile } from '../../ledger/compact/open-ledger-file.js';
+import { LEDGER_FOLDER } from '../../ledger/ledger-keys.js';
+import { readSegment } from '../../ledger/ledger-reader.js';
+import { segmentName } from '../../ledger/segment-name.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import { type FollowedHour, listAllNames } from './followed-hour.js';
 import { createSegmentRecord } from './segment-record.js';

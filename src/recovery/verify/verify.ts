@@ -1,7 +1,7 @@
 import { verifyReportKey } from '../../archive/layout.js';
-import { readAhead } from '../../archive/ledger/read-ahead.js';
 import type { EndedBefore, RetentionView } from '../../archive/retention/retention-view.js';
 import { OBJECT_KINDS } from '../../domain/object-kind.js';
+import { readAhead } from '../../ledger/read-ahead.js';
 import { type ObjectStore, StoreError } from '../../store/object-store.js';
 import { createReport } from '../create-report.js';
 import type { RecoverySources } from '../expectation.js';

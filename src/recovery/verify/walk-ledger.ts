@@ -1,8 +1,8 @@
-import { DAILY_ROLLUPS_FOLDER, hourOfKey, ledgerPartition } from '../../archive/layout.js';
-import type { LedgerFileError } from '../../archive/ledger/compaction/ledger-file-error.js';
-import { lostRollups } from '../../archive/ledger/compaction/lost-rollups.js';
-import { readLedger } from '../../archive/ledger/ledger-reader.js';
 import type { LedgerLine } from '../../domain/delivery.js';
+import type { LedgerFileError } from '../../ledger/compact/ledger-file-error.js';
+import { lostRollups } from '../../ledger/compact/lost-rollups.js';
+import { DAILY_ROLLUPS_FOLDER, hourOfKey, ledgerPartition } from '../../ledger/ledger-keys.js';
+import { readLedger } from '../../ledger/ledger-reader.js';
 import { type ObjectStore, StoreError } from '../../store/object-store.js';
 import type { VerifyReportBuilder } from './verify-report.js';
 

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { compact } from '../../../src/archive/ledger/compaction/compact.js';
+import { compact } from '../../../src/ledger/compact/compact.js';
 import { createFileStore } from '../../../src/store/file/file-store.js';
 import { linesOf, listKeys } from '../../support/ledger/compacted-ledger.js';
 import { ledgerOf } from '../../support/ledger/ledger-of.js';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { createLedger } from '../../../src/archive/ledger/ledger.js';
 import { createQuarantineStore } from '../../../src/archive/quarantine/quarantine-store.js';
+import { createLedger } from '../../../src/ledger/write/ledger.js';
 import { createLedgerView } from '../../../src/ledger-view/ledger-view.js';
 import { createReplayStore } from '../../../src/repair/replay-store.js';
 import { createReplays, type ReplaysOptions } from '../../../src/repair/replays.js';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { newDeliveryId } from '../../../src/archive/ledger/ledger-line.js';
 import { verify } from '../../../src/events/events.js';
 import type { JobEvent } from '../../../src/events/receiver-event.js';
+import { newDeliveryId } from '../../../src/ledger/ledger-line.js';
 import { keepDeadEvent } from '../../../src/outbox/dead-events.js';
 import { createFileStore } from '../../../src/store/file/file-store.js';
 import { type RecordingServer, recordingServer } from '../../support/http/recording-server.js';

@@ -4,7 +4,7 @@ import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { encodeTime } from 'ulid';
-import { ledgerPartition } from '../../../src/archive/layout.js';
+import { ledgerPartition } from '../../../src/ledger/ledger-keys.js';
 import { ledgerLine } from '../../support/ledger/ledger-lines.js';
 import { visibleKeys } from '../../support/ledger/ledger-of.js';
 import { type AdminApi, adminApi, sendCallback, sendForm } from '../../support/processes/admin-api.js';

@@ -3,7 +3,7 @@ import { appendFile, readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { createLedger } from '../../../src/archive/ledger/ledger.js';
+import { createLedger } from '../../../src/ledger/write/ledger.js';
 import { type VerifyOptions, verify } from '../../../src/recovery/verify/verify.js';
 import type { VerifyReport } from '../../../src/recovery/verify/verify-report.js';
 import { createFileStore } from '../../../src/store/file/file-store.js';

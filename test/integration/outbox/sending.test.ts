@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { erasureKey } from '../../../src/archive/layout.js';
-import { createLedger } from '../../../src/archive/ledger/ledger.js';
+import { createLedger } from '../../../src/ledger/write/ledger.js';
 import { purgeEventsOf } from '../../../src/outbox/dead-events.js';
 import type { OutboxTimes } from '../../../src/outbox/run-subscriber.js';
 import type { Subscriber } from '../../../src/outbox/subscriber.js';

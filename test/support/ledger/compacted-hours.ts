@@ -1,10 +1,10 @@
-import { dailyRollupKey, hourFolder, parquetKey, rollupKey } from '../../../src/archive/layout.js';
-import { buildRollup } from '../../../src/archive/ledger/compaction/build-rollup.js';
-import { writeLedgerFile } from '../../../src/archive/ledger/compaction/ledger-parquet.js';
-import type { Rollup } from '../../../src/archive/ledger/compaction/rollup.js';
-import { sortLines } from '../../../src/archive/ledger/compaction/sort-lines.js';
-import { sumRollups } from '../../../src/archive/ledger/compaction/sum-rollups.js';
 import type { LedgerLine } from '../../../src/domain/delivery.js';
+import { buildRollup } from '../../../src/ledger/compact/build-rollup.js';
+import { writeLedgerFile } from '../../../src/ledger/compact/ledger-parquet.js';
+import type { Rollup } from '../../../src/ledger/compact/rollup.js';
+import { sortLines } from '../../../src/ledger/compact/sort-lines.js';
+import { sumRollups } from '../../../src/ledger/compact/sum-rollups.js';
+import { dailyRollupKey, hourFolder, parquetKey, rollupKey } from '../../../src/ledger/ledger-keys.js';
 import type { MemoryStore } from '../store/memory-store.js';
 
 /**

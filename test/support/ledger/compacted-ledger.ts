@@ -1,7 +1,7 @@
 import { buffer } from 'node:stream/consumers';
-import { openLedgerFile } from '../../../src/archive/ledger/compaction/open-ledger-file.js';
-import type { DailyRollup, Rollup } from '../../../src/archive/ledger/compaction/rollup.js';
 import type { LedgerLine } from '../../../src/domain/delivery.js';
+import { openLedgerFile } from '../../../src/ledger/compact/open-ledger-file.js';
+import type { DailyRollup, Rollup } from '../../../src/ledger/compact/rollup.js';
 import type { ObjectStore } from '../../../src/store/object-store.js';
 
 /** What a bucket reader finds of the compacted ledger: only files that have a rollup. */

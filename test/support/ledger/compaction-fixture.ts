@@ -1,5 +1,5 @@
-import type { CompactionParts } from '../../../src/archive/ledger/compaction/compaction-parts.js';
 import type { LedgerLine } from '../../../src/domain/delivery.js';
+import type { CompactionParts } from '../../../src/ledger/compact/compaction-parts.js';
 import { type BeforeCall, createMemoryStore, type MemoryStore } from '../store/memory-store.js';
 import { ledgerLine } from './ledger-lines.js';
 import { putSegment } from './ledger-segments.js';

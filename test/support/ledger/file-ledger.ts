@@ -1,6 +1,6 @@
 import { encodeTime } from 'ulid';
-import { hourFolder } from '../../../src/archive/layout.js';
 import type { LedgerLine } from '../../../src/domain/delivery.js';
+import { hourFolder } from '../../../src/ledger/ledger-keys.js';
 import type { ObjectStore } from '../../../src/store/object-store.js';
 import { ledgerLine } from './ledger-lines.js';
 

@@ -1,6 +1,6 @@
 import { encodeTime } from 'ulid';
-import { ledgerPartition } from '../../../src/archive/layout.js';
 import type { LedgerLine } from '../../../src/domain/delivery.js';
+import { ledgerPartition } from '../../../src/ledger/ledger-keys.js';
 import type { MemoryStore } from '../store/memory-store.js';
 
 let counter = 0;

@@ -1,8 +1,8 @@
 import { expect } from '@jest/globals';
 import fc from 'fast-check';
-import { ledgerPartition } from '../../../src/archive/layout.js';
 import type { LedgerLine, LedgerOrigin } from '../../../src/domain/delivery.js';
 import { isInScope } from '../../../src/domain/rights.js';
+import { ledgerPartition } from '../../../src/ledger/ledger-keys.js';
 import type { DeliveryQuery } from '../../../src/ledger-view/delivery-query.js';
 import type { LedgerView } from '../../../src/ledger-view/ledger-view.js';
 import type { MemoryStore } from '../store/memory-store.js';

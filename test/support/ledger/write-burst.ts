@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { encodeTime } from 'ulid';
-import { ledgerPartition } from '../../../src/archive/layout.js';
+import { ledgerPartition } from '../../../src/ledger/ledger-keys.js';
 
 interface BurstOptions {
   readonly lines: number;

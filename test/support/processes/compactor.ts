@@ -1,4 +1,4 @@
-import { compact } from '../../../src/archive/ledger/compaction/compact.js';
+import { compact } from '../../../src/ledger/compact/compact.js';
 import { openStore } from '../../../src/store/open-store.js';
 
 /** A process of its own that compacts a store until it is killed. */

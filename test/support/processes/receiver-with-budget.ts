@@ -1,9 +1,9 @@
 import type { AddressInfo } from 'node:net';
 import { createArchive } from '../../../src/archive/archive.js';
 import { createErasures } from '../../../src/archive/erasures.js';
-import { createLedger } from '../../../src/archive/ledger/ledger.js';
 import { createQuarantine } from '../../../src/archive/quarantine/quarantine.js';
 import { parseConfig } from '../../../src/config/config.js';
+import { createLedger } from '../../../src/ledger/write/ledger.js';
 import { createBufferPool } from '../../../src/memory/buffer-pool.js';
 import { type ByteBudget, createByteBudget } from '../../../src/memory/byte-budget.js';
 import { createSources } from '../../../src/receiver/access/sources.js';

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import pLimit from 'p-limit';
-import { readLedger } from '../../../src/archive/ledger/ledger-reader.js';
 import { readBack } from '../../../src/archive/read-back.js';
+import { readLedger } from '../../../src/ledger/ledger-reader.js';
 import type { RecoveryReport } from '../../../src/recovery/recovery-report.js';
 import type { JobItem } from '../../../src/simulator/content/job-contents.js';
 import { createSimulator, type Simulator } from '../../../src/simulator/simulator.js';

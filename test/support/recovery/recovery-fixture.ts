@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createLedger } from '../../../src/archive/ledger/ledger.js';
 import type { RetentionView } from '../../../src/archive/retention/retention-view.js';
+import { createLedger } from '../../../src/ledger/write/ledger.js';
 import type { RecoveryParts } from '../../../src/recovery/recovery-parts.js';
 import type { JobItem } from '../../../src/simulator/content/job-contents.js';
 import { createSimulator, type Simulator, type SimulatorOptions } from '../../../src/simulator/simulator.js';

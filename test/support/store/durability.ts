@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import pLimit from 'p-limit';
-import { readLedger } from '../../../src/archive/ledger/ledger-reader.js';
 import { readBack } from '../../../src/archive/read-back.js';
 import type { LedgerLine } from '../../../src/domain/delivery.js';
+import { readLedger } from '../../../src/ledger/ledger-reader.js';
 import type { ObjectStore } from '../../../src/store/object-store.js';
 import { openStore } from '../../../src/store/open-store.js';
 import type { StoreUnderTest } from '../../contract/object-store.js';

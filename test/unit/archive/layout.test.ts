@@ -1,10 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import {
   artefactPath,
-  compactionPlanKey,
   conflictClaimKey,
   conflictKey,
-  dailyRollupKey,
   deadEventKey,
   deadEventMarker,
   erasureKey,
@@ -12,18 +10,22 @@ import {
   kindOfKey,
   kindOfPath,
   LAST_ERASURE,
-  ledgerPartition,
   NOTICES_FOLDER,
   outboxStateKey,
-  parquetKey,
   quarantineFolder,
   quarantineMarker,
   reconcileReportKey,
   replayKey,
-  rollupKey,
   verifyReportKey,
 } from '../../../src/archive/layout.js';
 import { attachmentName } from '../../../src/content/attachment-name.js';
+import {
+  compactionPlanKey,
+  dailyRollupKey,
+  ledgerPartition,
+  parquetKey,
+  rollupKey,
+} from '../../../src/ledger/ledger-keys.js';
 
 describe('the kind of an artefact', () => {
   it('follows from its path', () => {

@@ -1,28 +1,30 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import {
-  compactionPlanKey,
   conflictClaimKey,
-  dailyRollupKey,
   deadEventKey,
   deadEventMarker,
   erasureKey,
   jobFolder,
   LAST_ERASURE,
-  ledgerPartition,
   NOTICES_FOLDER,
   outboxClaimKey,
   outboxStateKey,
-  parquetKey,
   quarantineFolder,
   quarantineMarker,
   reconcileReportKey,
   replayKey,
-  rollupKey,
   verifyReportKey,
 } from '../../../src/archive/layout.js';
 import { createQuarantine } from '../../../src/archive/quarantine/quarantine.js';
 import { parseConfig } from '../../../src/config/config.js';
 import { ITEM_KINDS } from '../../../src/domain/item.js';
+import {
+  compactionPlanKey,
+  dailyRollupKey,
+  ledgerPartition,
+  parquetKey,
+  rollupKey,
+} from '../../../src/ledger/ledger-keys.js';
 import { archiveOver, commit, context, putItem } from '../../support/store/archive-fixture.js';
 import { endingRule, type LifecycleRule, readLifecycleRules } from '../../support/store/lifecycle-rules.js';
 import { createMemoryStore, type MemoryStore } from '../../support/store/memory-store.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { createArchive } from '../../../src/archive/archive.js';
-import { createLedger } from '../../../src/archive/ledger/ledger.js';
 import { beginSessionDelivery, type CapturedFile } from '../../../src/capture/session-delivery.js';
+import { createLedger } from '../../../src/ledger/write/ledger.js';
 import { createBufferPool } from '../../../src/memory/buffer-pool.js';
 import { createByteBudget } from '../../../src/memory/byte-budget.js';
 import { StoreError } from '../../../src/store/object-store.js';

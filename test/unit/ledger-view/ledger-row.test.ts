@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
-import { parseSegment } from '../../../src/archive/ledger/parse-segment.js';
+import { parseSegment } from '../../../src/ledger/parse-segment.js';
 import { createRowPacker, type LedgerRow, linesOf } from '../../../src/ledger-view/ledger-row.js';
 
 const text = (n: number) =>

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { hourFolder, ledgerPartition, rollupKey } from '../../../src/archive/layout.js';
 import type { LedgerLine } from '../../../src/domain/delivery.js';
+import { hourFolder, ledgerPartition, rollupKey } from '../../../src/ledger/ledger-keys.js';
 import {
   createLedgerView,
   type LedgerView,

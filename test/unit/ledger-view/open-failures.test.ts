@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { hourFolder, ledgerPartition, parquetKey, rollupKey } from '../../../src/archive/layout.js';
 import type { LedgerLine } from '../../../src/domain/delivery.js';
 import { FAILURES, settles } from '../../../src/domain/failure-rules.js';
+import { hourFolder, ledgerPartition, parquetKey, rollupKey } from '../../../src/ledger/ledger-keys.js';
 import {
   createLedgerView,
   type LedgerView,

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { encodeTime } from 'ulid';
-import { ledgerPartition } from '../../../src/archive/layout.js';
-import { compact } from '../../../src/archive/ledger/compaction/compact.js';
-import { newDeliveryId } from '../../../src/archive/ledger/ledger-line.js';
+import { compact } from '../../../src/ledger/compact/compact.js';
+import { ledgerPartition } from '../../../src/ledger/ledger-keys.js';
+import { newDeliveryId } from '../../../src/ledger/ledger-line.js';
 import type { SendResult } from '../../../src/outbox/send/endpoint.js';
 import { watchSubscriber } from '../../../src/outbox/watch-subscriber.js';
 import { type ObjectStore, StoreError } from '../../../src/store/object-store.js';

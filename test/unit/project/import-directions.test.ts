@@ -22,21 +22,22 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // The simulator may know the service's wire format, and nothing of the receiver.
   simulator: [],
   config: ['domain', 'time', 'text'],
-  archive: ['domain', 'time', 'text', 'memory', 'store'],
-  'ledger-view': ['domain', 'time', 'text', 'observe', 'store', 'archive'],
-  outbox: ['domain', 'time', 'text', 'events', 'store', 'archive'],
-  receiver: ['domain', 'time', 'text', 'content', 'memory', 'observe', 'store', 'archive'],
-  recovery: ['domain', 'time', 'content', 'observe', 'store', 'archive', 'speech'],
-  capture: ['domain', 'observe', 'store', 'archive', 'speech'],
+  ledger: ['domain', 'time', 'text', 'store'],
+  archive: ['domain', 'time', 'text', 'memory', 'store', 'ledger'],
+  'ledger-view': ['domain', 'time', 'text', 'observe', 'store', 'ledger'],
+  outbox: ['domain', 'time', 'text', 'events', 'store', 'ledger', 'archive'],
+  receiver: ['domain', 'time', 'text', 'content', 'memory', 'observe', 'store', 'ledger', 'archive'],
+  recovery: ['domain', 'time', 'content', 'observe', 'store', 'ledger', 'archive', 'speech'],
+  capture: ['domain', 'observe', 'store', 'ledger', 'archive', 'speech'],
   repair: [
     ...['domain', 'time', 'text', 'content', 'events', 'store', 'archive', 'speech', 'receiver', 'recovery'],
-    ...['ledger-view', 'outbox'],
+    ...['ledger', 'ledger-view', 'outbox'],
   ],
   admin: [
     ...['domain', 'time', 'text', 'events', 'observe', 'store', 'archive', 'receiver', 'recovery', 'repair'],
-    ...['ledger-view', 'outbox'],
+    ...['ledger', 'ledger-view', 'outbox'],
   ],
-  doctor: ['domain', 'text', 'events', 'store', 'archive', 'speech', 'outbox'],
+  doctor: ['domain', 'text', 'events', 'store', 'ledger', 'archive', 'speech', 'outbox'],
 };
 
 /** The top, from below: what builds everything, the commands, the entry. They may import all but what is above them. */

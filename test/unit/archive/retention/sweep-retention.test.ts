@@ -3,16 +3,11 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { encodeTime } from 'ulid';
 import {
-  dailyRollupKey,
   erasureKey,
-  hourFolder,
   kindOfKey,
-  ledgerPartition,
-  parquetKey,
   quarantineFolder,
   quarantineMarker,
   replayKey,
-  rollupKey,
   verifyReportKey,
 } from '../../../../src/archive/layout.js';
 import type { ExpiringStore } from '../../../../src/archive/retention/expired-objects.js';
@@ -23,6 +18,13 @@ import { isDue } from '../../../../src/archive/retention/sweep-regularly.js';
 import { sweepRetention } from '../../../../src/archive/retention/sweep-retention.js';
 import type { LedgerLine } from '../../../../src/domain/delivery.js';
 import { OBJECT_KINDS, type ObjectKind } from '../../../../src/domain/object-kind.js';
+import {
+  dailyRollupKey,
+  hourFolder,
+  ledgerPartition,
+  parquetKey,
+  rollupKey,
+} from '../../../../src/ledger/ledger-keys.js';
 import { createFileStore } from '../../../../src/store/file/file-store.js';
 import { StoreError } from '../../../../src/store/object-store.js';
 import { temporaryFolder } from '../../../support/temporary-folder.js';

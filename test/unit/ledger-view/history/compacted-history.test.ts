@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { ledgerPartition } from '../../../../src/archive/layout.js';
-import { compactHour } from '../../../../src/archive/ledger/compaction/compact-hour.js';
 import type { LedgerOrigin } from '../../../../src/domain/delivery.js';
+import { compactHour } from '../../../../src/ledger/compact/compact-hour.js';
+import { ledgerPartition } from '../../../../src/ledger/ledger-keys.js';
 import type { DeliveryQuery } from '../../../../src/ledger-view/delivery-query.js';
 import { createLedgerView } from '../../../../src/ledger-view/ledger-view.js';
 import { linesOf } from '../../../support/ledger/compacted-ledger.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { encodeTime } from 'ulid';
-import { writtenAt } from '../../../../src/archive/ledger/segment-name.js';
+import { writtenAt } from '../../../../src/ledger/segment-name.js';
 import { createSegmentList } from '../../../../src/ledger-view/history/segment-list.js';
 import { StoreError } from '../../../../src/store/object-store.js';
 import { createMemoryStore } from '../../../support/store/memory-store.js';

@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto';
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { ledgerPartition } from '../../../../src/archive/layout.js';
-import { compact } from '../../../../src/archive/ledger/compaction/compact.js';
-import { createLedger } from '../../../../src/archive/ledger/ledger.js';
 import { beginSessionDelivery } from '../../../../src/capture/session-delivery.js';
 import type { LedgerLine } from '../../../../src/domain/delivery.js';
 import type { StoredItem } from '../../../../src/domain/item.js';
+import { compact } from '../../../../src/ledger/compact/compact.js';
+import { ledgerPartition } from '../../../../src/ledger/ledger-keys.js';
+import { createLedger } from '../../../../src/ledger/write/ledger.js';
 import { type VerifyOptions, verify } from '../../../../src/recovery/verify/verify.js';
 import { type ObjectStore, StoreError } from '../../../../src/store/object-store.js';
 import { ledgerLine } from '../../../support/ledger/ledger-lines.js';

@@ -1,0 +1,261 @@
+import type { ConvertedType, ParquetType, SchemaElement } from 'hyparquet';
+import type { LedgerItem, LedgerLine } from '../../domain/delivery.js';
+import type { Pause } from '../../time/cooperative-yield.js';
+import { parseLine } from '../parse-segment.js';
+
+/** A line as the columns of a Parquet file hold it (docs/ledger.md). */
+export interface LedgerRecord {
+  readonly deliveryId: string;
+  /** Milliseconds since the epoch. */
+  readonly receivedAt: number;
+  readonly origin: string;
+  readonly source: string | null;
+  readonly region: string | null;
+  readonly jobId: string | null;
+  readonly status: string | null;
+  readonly outcome: string;
+  /** JSON. */
+  readonly context: string | null;
+  readonly credential: string | null;
+  readonly bytes: number;
+  readonly durationMs: number;
+  readonly clientIp: string | null;
+  readonly method: string | null;
+  readonly reason: string | null;
+  readonly actor: string | null;
+  readonly wouldRefuse: string | null;
+  /** JSON. */
+  readonly contextOmitted: string | null;
+  readonly items: readonly LedgerItem[];
+  /** JSON. */
+  readonly shape: string | null;
+  /** JSON object of the fields that have no column; null without any. */
+  readonly extra: string | null;
+  /** The whole line as it was stored, when the other columns cannot give it back; null for almost all. */
+  readonly raw: string | null;
+  readonly v: number;
+}
+
+export type LedgerColumn = keyof LedgerRecord;
+
+const column = (name: string, type: ParquetType, converted_type?: ConvertedType): SchemaElement => ({
+  name,
+  type,
+  repetition_type: 'REQUIRED',
+  ...(converted_type === undefined ? undefined : { converted_type }),
+});
+const text = (name: string) => column(name, 'BYTE_ARRAY', 'UTF8');
+const nullableText = (name: string): SchemaElement => ({ ...text(name), repetition_type: 'OPTIONAL' });
+
+const ITEM = [text('kind'), text('key'), column('size', 'INT64'), text('sha256'), text('outcome')];
+
+/** The fields that lists and filters need come first, so that one range read fetches them without the others. */
+const COLUMNS: readonly (readonly [SchemaElement, ...SchemaElement[]])[] = [
+  [text('deliveryId')],
+  [column('receivedAt', 'INT64', 'TIMESTAMP_MILLIS')],
+  [text('origin')],
+  [nullableText('source')],
+  [nullableText('region')],
+  [nullableText('jobId')],
+  [nullableText('status')],
+  [text('outcome')],
+  [nullableText('context')],
+  [nullableText('credential')],
+  [column('bytes', 'INT64')],
+  [column('durationMs', 'DOUBLE')],
+  [nullableText('clientIp')],
+  [nullableText('method')],
+  [nullableText('reason')],
+  [nullableText('actor')],
+  [nullableText('wouldRefuse')],
+  [nullableText('contextOmitted')],
+  [
+    { name: 'items', repetition_type: 'REQUIRED', converted_type: 'LIST', num_children: 1 },
+    { name: 'list', repetition_type: 'REPEATED', num_children: 1 },
+    { name: 'element', repetition_type: 'REQUIRED', num_children: ITEM.length },
+    ...ITEM,
+  ],
+  [nullableText('shape')],
+  [nullableText('extra')],
+  [nullableText('raw')],
+  [column('v', 'INT32')],
+];
+
+export const LEDGER_COLUMNS = COLUMNS.map(([{ name }]) => name) as LedgerColumn[];
+
+/** Columns that only those files have in which a line has such a field. Files of earlier versions lack them. */
+const CONTEXT_COLUMNS = ['context', 'contextOmitted'] as const;
+
+/** The columns of a file. */
+export interface LedgerLayout {
+  readonly columns: readonly LedgerColumn[];
+  readonly schema: SchemaElement[];
+  /** Paths of the columns that hold values, in the order of the file. */
+  readonly leaves: readonly string[];
+}
+
+function layoutOf(columns: typeof COLUMNS): LedgerLayout {
+  return {
+    columns: columns.map(([{ name }]) => name as LedgerColumn),
+    schema: [{ name: 'ledger', num_children: columns.length }, ...columns.flat()],
+    leaves: columns.flatMap(([{ name }]) =>
+      name === 'items' ? ITEM.map((field) => `items.list.element.${field.name}`) : [name],
+    ),
+  };
+}
+
+const WITH_CONTEXT = layoutOf(COLUMNS);
+const WITHOUT_CONTEXT = layoutOf(
+  COLUMNS.filter(([{ name }]) => !(CONTEXT_COLUMNS as readonly string[]).includes(name)),
+);
+export const LEDGER_LAYOUTS = [WITH_CONTEXT, WITHOUT_CONTEXT] as const;
+
+/** The columns of a file of these lines. Without context it is one that earlier versions can read as well. */
+export async function layoutFor(
+  lines: readonly { readonly text: string }[],
+  pause: Pause,
+): Promise<LedgerLayout> {
+  for (const { text: lineText } of lines) {
+    // Also finds it where it is no field of the line: then the columns are there and empty.
+    if (lineText.includes('"context')) return WITH_CONTEXT;
+    await pause();
+  }
+  return WITHOUT_CONTEXT;
+}
+
+/** Fields of a line that have a column. */
+const FIELDS: ReadonlySet<string> = new Set(
+  LEDGER_COLUMNS.filter((name) => name !== 'extra' && name !== 'raw'),
+);
+const NULLABLE = [
+  'source',
+  'region',
+  'clientIp',
+  'method',
+  'jobId',
+  'status',
+  'credential',
+  'reason',
+] as const;
+const ABSENT = ['actor', 'wouldRefuse'] as const;
+const ITEM_FIELDS = ['kind', 'key', 'sha256', 'outcome'] as const;
+
+/** Null for text that is not a ledger line. */
+export function encodeLine(lineText: string): { line: LedgerLine; record: LedgerRecord } | null {
+  const line = parseLine(lineText);
+  if (line === null) return null;
+  const record = {
+    deliveryId: line.deliveryId,
+    receivedAt: Date.parse(line.receivedAt),
+    origin: line.origin,
+    source: textOrNull(line.source),
+    region: textOrNull(line.region),
+    jobId: textOrNull(line.jobId),
+    status: textOrNull(line.status),
+    outcome: line.outcome,
+    credential: textOrNull(line.credential),
+    bytes: isCount(line.bytes) ? line.bytes : 0,
+    durationMs: typeof line.durationMs === 'number' ? line.durationMs : 0,
+    clientIp: textOrNull(line.clientIp),
+    method: textOrNull(line.method),
+    reason: textOrNull(line.reason),
+    actor: textOrNull(line.actor),
+    wouldRefuse: textOrNull(line.wouldRefuse),
+    context: jsonOrNull(line.context),
+    contextOmitted: jsonOrNull(line.contextOmitted),
+    items: line.items.filter(isItem),
+    shape: line.shape === null ? null : JSON.stringify(line.shape),
+    extra: extraFields(line),
+    raw: isExact(lineText, line) ? null : lineText,
+    v: 1,
+  };
+  return { line, record };
+}
+
+function textOrNull(value: unknown): string | null {
+  return typeof value === 'string' ? value : null;
+}
+
+function jsonOrNull(value: unknown): string | null {
+  return value === undefined ? null : JSON.stringify(value);
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value);
+}
+
+function isItem(item: LedgerItem): boolean {
+  return isCount(item.size) && ITEM_FIELDS.every((field) => typeof item[field] === 'string');
+}
+
+function extraFields(line: LedgerLine): string | null {
+  const extra = Object.entries(line).filter(([name]) => !FIELDS.has(name));
+  return extra.length === 0 ? null : JSON.stringify(Object.fromEntries(extra));
+}
+
+/**
+ * Whether the columns give the line back. They do for every line that this product wrote. Others may hold what no column
+ * can: another type than the column's, a missing field, a number that JavaScript rounds, a lone surrogate, a key twice.
+ */
+function isExact(lineText: string, line: LedgerLine): boolean {
+  return (
+    JSON.stringify(line) === lineText &&
+    !lineText.includes('\\ud') &&
+    NULLABLE.every((field) => line[field] === null || typeof line[field] === 'string') &&
+    ABSENT.every((field) => line[field] === undefined || typeof line[field] === 'string') &&
+    line.items.every((item) => isItem(item) && Object.keys(item).length === ITEM.length) &&
+    isCount(line.bytes) &&
+    typeof line.durationMs === 'number' &&
+    new Date(line.receivedAt).toISOString() === line.receivedAt
+  );
+}
+
+/** Columns of some rows: an entry for every row in each. */
+export type LedgerColumns<Column extends LedgerColumn = LedgerColumn> = {
+  readonly [Name in Column]: readonly LedgerRecord[Name][];
+};
+
+/** The line of a row, equal to the one that `encodeLine` was given. Throws when the columns hold no line there. */
+export function decodeLine(columns: LedgerColumns, row: number): LedgerLine {
+  const at = <Column extends LedgerColumn>(name: Column): LedgerRecord[Column] => {
+    const value = columns[name][row];
+    if (value === undefined) throw new Error(`${name} has no row ${row}`);
+    return value;
+  };
+  const raw = at('raw');
+  if (raw !== null) {
+    const line = parseLine(raw);
+    if (line === null) throw new Error('raw is not a ledger line');
+    return line;
+  }
+  const shape = at('shape');
+  const actor = at('actor');
+  const wouldRefuse = at('wouldRefuse');
+  const context = at('context');
+  const contextOmitted = at('contextOmitted');
+  const extra = at('extra');
+  return {
+    v: 1,
+    deliveryId: at('deliveryId'),
+    receivedAt: new Date(at('receivedAt')).toISOString(),
+    origin: at('origin') as LedgerLine['origin'],
+    source: at('source'),
+    region: at('region'),
+    clientIp: at('clientIp'),
+    method: at('method'),
+    jobId: at('jobId'),
+    status: at('status'),
+    credential: at('credential'),
+    outcome: at('outcome'),
+    reason: at('reason'),
+    items: at('items'),
+    bytes: at('bytes'),
+    durationMs: at('durationMs'),
+    shape: shape === null ? null : JSON.parse(shape),
+    ...(actor === null ? undefined : { actor }),
+    ...(wouldRefuse === null ? undefined : { wouldRefuse }),
+    ...(context === null ? undefined : { context: JSON.parse(context) }),
+    ...(contextOmitted === null ? undefined : { contextOmitted: JSON.parse(contextOmitted) }),
+    ...(extra === null ? undefined : JSON.parse(extra)),
+  };
+}

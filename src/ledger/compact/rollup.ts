@@ -1,0 +1,115 @@
+import type { LedgerLine } from '../../domain/delivery.js';
+
+/** Name of all names of a dimension beyond the first hundred. */
+export const OTHER = 'other';
+
+/** Figures of the lines that agree in these five names. Any name can be `OTHER`. */
+export interface RollupGroup {
+  readonly source: string | null;
+  readonly region: string | null;
+  readonly status: string | null;
+  readonly origin: string;
+  readonly outcome: string;
+  readonly lines: number;
+  /** Body bytes. */
+  readonly bytes: number;
+  /** Number of callbacks by bucket of their duration (`DurationHistogram`). */
+  readonly durations: Readonly<Record<string, number>>;
+  /** Milliseconds; 0 without callbacks. */
+  readonly maxDuration: number;
+}
+
+/** ISO 8601; when the last callback was accepted, by name. */
+export interface LastAccepted {
+  readonly bySource: Readonly<Record<string, string>>;
+  readonly byRegion: Readonly<Record<string, string>>;
+  /** By `<source>/<credential>`. */
+  readonly byCredential: Readonly<Record<string, string>>;
+}
+
+/** A failed line of a job whose failure no later line of the same file settles. */
+export interface AttentionLine {
+  readonly line: LedgerLine;
+  /** ISO 8601; receipt of the first failed line of the job in this file. */
+  readonly first: string;
+}
+
+/** What a compacted file holds: figures for charts, and what needs attention. */
+export interface Rollup {
+  readonly v: 1;
+  /** Folder of the hour, e.g. `dt=2026-03-04/hour=05/`. */
+  readonly hour: string;
+  /** Names of the segments that are covered, without their folder. */
+  readonly segments: readonly string[];
+  /** Null when the segments hold no line that can be read. */
+  readonly parquet: { readonly key: string; readonly bytes: number } | null;
+  readonly rows: number;
+  /** ISO 8601; null without rows. */
+  readonly firstReceivedAt: string | null;
+  readonly lastReceivedAt: string | null;
+  /** Lines that are not in the Parquet file: damaged ones, and ones of a newer version. */
+  readonly broken: number;
+  readonly newer: number;
+  /** By the minute in which ten minutes begin: 0, 10, ... 50. Without empty ones. */
+  readonly slots: readonly { readonly minute: number; readonly groups: readonly RollupGroup[] }[];
+  readonly lastAccepted: LastAccepted;
+  /** In order of receipt. */
+  readonly attention: readonly AttentionLine[];
+  /** Number of failed jobs that `attention` leaves out, at most; the Parquet file has them. */
+  readonly attentionOmitted: number;
+}
+
+/** Figures of the lines of a source that came one way. Any name can be `OTHER`. */
+export interface SourceFigures
+  extends Pick<RollupGroup, 'source' | 'origin' | 'lines' | 'bytes' | 'durations' | 'maxDuration'> {
+  /** Number of lines by outcome. */
+  readonly outcomes: Readonly<Record<string, number>>;
+  /** Number of lines by region; `none` without one. */
+  readonly regions: Readonly<Record<string, number>>;
+}
+
+export interface HalfDay {
+  /** 0 or 12: the hour at which it begins. */
+  readonly hour: number;
+  readonly sources: readonly SourceFigures[];
+}
+
+/** The figures of a day: the sum of rollups. */
+export interface DailyRollup {
+  readonly v: 1;
+  /** `YYYY-MM-DD` */
+  readonly day: string;
+  readonly rows: number;
+  readonly firstReceivedAt: string | null;
+  readonly lastReceivedAt: string | null;
+  readonly broken: number;
+  readonly newer: number;
+  /** What a chart of months needs. Without empty ones; undefined in rollups of earlier versions. */
+  readonly halfDays?: readonly HalfDay[] | undefined;
+  /** Keys of the rollups that hold attention lines. */
+  readonly noteworthy: readonly string[];
+  /** Keys of all rollups in it. */
+  readonly covers: readonly string[];
+  /** By hour, 0 to 23. Without empty ones. */
+  readonly slots: readonly { readonly hour: number; readonly groups: readonly RollupGroup[] }[];
+  readonly lastAccepted: LastAccepted;
+}
+
+/** A rollup without the names of its segments, which are most of it for a busy hour. */
+export type RollupFigures = Omit<Rollup, 'segments'>;
+
+/** The first fields of a daily rollup. */
+export type DailyFigures = Pick<DailyRollup, 'day' | 'lastAccepted'> & {
+  readonly halfDays: readonly HalfDay[];
+};
+
+export type DailyCovers = Pick<DailyRollup, 'day' | 'noteworthy' | 'covers'>;
+
+/** What the lines themselves do not say. */
+export interface RollupHead {
+  readonly hour: string;
+  readonly segments: readonly string[];
+  readonly parquet: { readonly key: string; readonly bytes: number } | null;
+  readonly broken: number;
+  readonly newer: number;
+}

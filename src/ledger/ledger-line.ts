@@ -1,0 +1,95 @@
+import type { DeliveryContext, OmittedContext } from '../domain/context.js';
+import type { EndedObjects, LedgerLine } from '../domain/delivery.js';
+import { ulidMaker } from '../text/ulid-maker.js';
+
+/** Every field of a line. Nothing has a default here, so that a writer that forgets a field does not compile. */
+export interface LedgerFields extends Omit<LedgerLine, 'v' | OptionalField> {
+  /** Null leaves the field out of the line, also each of the following. */
+  readonly actor: string | null;
+  readonly wouldRefuse: string | null;
+  readonly context: DeliveryContext | null;
+  readonly contextOmitted: OmittedContext | null;
+  readonly traceparent: string | null;
+  readonly ended: EndedObjects | null;
+}
+
+type OptionalField = 'actor' | 'wouldRefuse' | 'context' | 'contextOmitted' | 'traceparent' | 'ended';
+
+/** The fields of a line that no request of a sender stands behind. */
+export const NO_REQUEST = {
+  clientIp: null,
+  method: null,
+  credential: null,
+  shape: null,
+  wouldRefuse: null,
+  contextOmitted: null,
+  traceparent: null,
+  ended: null,
+} as const;
+
+/** Builds every line of the ledger. The fields have the order in which docs/ledger.md lists them. */
+export function ledgerLine(fields: LedgerFields): LedgerLine {
+  const { actor, wouldRefuse, context, contextOmitted, traceparent, ended } = fields;
+  return {
+    v: 1,
+    deliveryId: fields.deliveryId,
+    receivedAt: fields.receivedAt,
+    origin: fields.origin,
+    source: fields.source,
+    region: fields.region,
+    clientIp: fields.clientIp,
+    method: fields.method,
+    jobId: fields.jobId,
+    status: fields.status,
+    credential: fields.credential,
+    outcome: fields.outcome,
+    reason: fields.reason,
+    items: fields.items,
+    bytes: fields.bytes,
+    durationMs: fields.durationMs,
+    shape: fields.shape,
+    ...(actor === null ? undefined : { actor }),
+    ...(wouldRefuse === null ? undefined : { wouldRefuse }),
+    ...(context === null ? undefined : { context }),
+    ...(contextOmitted === null ? undefined : { contextOmitted }),
+    ...(traceparent === null ? undefined : { traceparent }),
+    ...(ended === null ? undefined : { ended }),
+  };
+}
+
+/** Who ordered an act, and why. */
+export interface AuditInfo {
+  /** Name of the admin token, or of the command line's user. */
+  readonly actor: string;
+  readonly reason: string | null;
+}
+
+/** What an operator did: id, outcome and job (null when it concerns several), and every field that is not empty. */
+export type OperatorAct = Pick<LedgerLine, 'deliveryId' | 'outcome' | 'jobId'> &
+  Partial<Omit<LedgerFields, 'deliveryId' | 'outcome' | 'jobId' | 'actor' | 'reason'>>;
+
+/** The line of an operator's act. */
+export function operatorLine({ actor, reason }: AuditInfo, act: OperatorAct): LedgerLine {
+  return ledgerLine({
+    ...NO_REQUEST,
+    receivedAt: new Date().toISOString(),
+    origin: 'replay',
+    source: null,
+    region: null,
+    status: null,
+    context: null,
+    items: [],
+    bytes: 0,
+    durationMs: 0,
+    ...act,
+    actor,
+    reason,
+  });
+}
+
+const nextUlid = ulidMaker();
+
+/** The id of a new line: a ULID. Ids made by one process sort in the order they were made. */
+export function newDeliveryId(now: number = Date.now()): string {
+  return nextUlid(now);
+}

@@ -1,0 +1,120 @@
+import type { LedgerLine } from '../domain/delivery.js';
+
+/** A line of the ledger as read back: the object, and its text as stored. */
+export interface LedgerEntry {
+  readonly line: LedgerLine;
+  readonly text: string;
+}
+
+export interface ParsedSegment {
+  readonly entries: readonly LedgerEntry[];
+  /**
+   * Numbers, from 1, of the lines that cannot be read: truncated, edited by hand, foreign or not UTF-8. 0 for a segment
+   * without text: each is written with a line.
+   */
+  readonly brokenLines: readonly number[];
+  /** Numbers, from 1, of the lines of a newer version: their fields may mean something else, so they are not read. */
+  readonly newerLines: readonly number[];
+}
+
+/** Parses a segment. Broken and newer lines are reported and never throw; unknown fields are kept. */
+export function parseSegment(content: Buffer): ParsedSegment {
+  const entries: LedgerEntry[] = [];
+  const brokenLines: number[] = [];
+  const newerLines: number[] = [];
+  let number = 0;
+  for (const lineText of linesOf(content)) {
+    number += 1;
+    if (lineText?.trim() === '') continue;
+    const value = lineText === null ? null : parseRecord(lineText);
+    const line = value && completeLine(value);
+    if (line && lineText !== null) entries.push({ line, text: lineText });
+    else if (value && isNewer(value)) newerLines.push(number);
+    else brokenLines.push(number);
+  }
+  const isEmpty = entries.length + brokenLines.length + newerLines.length === 0;
+  return { entries, brokenLines: isEmpty ? [0] : brokenLines, newerLines };
+}
+
+const UTF8 = new TextDecoder('utf-8', { fatal: true });
+
+/** Null for a line that is not UTF-8: a decoder that replaces its bytes would make another line of it. */
+function* linesOf(content: Buffer): Generator<string | null> {
+  const text = decode(content);
+  if (text !== null) return yield* text.split('\n');
+  for (let start = 0; start <= content.length; ) {
+    const found = content.indexOf(LINE_FEED, start);
+    const end = found < 0 ? content.length : found;
+    yield decode(content.subarray(start, end));
+    start = end + 1;
+  }
+}
+
+const LINE_FEED = 0x0a;
+
+function decode(bytes: Buffer): string | null {
+  try {
+    return UTF8.decode(bytes);
+  } catch {
+    return null;
+  }
+}
+
+/** Fields a line may lack: written by an older version, or by something other than a delivery. */
+const ABSENT = {
+  source: null,
+  region: null,
+  clientIp: null,
+  method: null,
+  jobId: null,
+  status: null,
+  credential: null,
+  reason: null,
+  bytes: 0,
+  durationMs: 0,
+  shape: null,
+} as const;
+
+/** The only version of the line's format that is read. */
+const VERSION = 1;
+
+function isNewer({ v }: Record<string, unknown>): boolean {
+  return Number.isSafeInteger(v) && Number(v) > VERSION;
+}
+
+/** A ledger line needs a version, an id, an instant, an origin and an outcome. Other missing fields get a neutral value. */
+export function parseLine(text: string): LedgerLine | null {
+  const value = parseRecord(text);
+  return value && completeLine(value);
+}
+
+function parseRecord(text: string): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isRecord(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+function completeLine(value: Record<string, unknown>): LedgerLine | null {
+  if (value.v !== VERSION || !hasTexts(value) || !isInstant(value.receivedAt)) return null;
+  // Existing fields keep their order: a line that is read back prints as it was written.
+  for (const [field, neutral] of Object.entries(ABSENT)) value[field] ??= neutral;
+  value.items = Array.isArray(value.items) ? value.items.filter(isRecord) : [];
+  return value as unknown as LedgerLine;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function hasTexts(value: Record<string, unknown>): boolean {
+  return (['deliveryId', 'origin', 'outcome'] as const).every((field) => typeof value[field] === 'string');
+}
+
+const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
+function isInstant(value: unknown): boolean {
+  return typeof value === 'string' && INSTANT.test(value) && !Number.isNaN(Date.parse(value));
+}

@@ -1,0 +1,65 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from '@jest/globals';
+import {
+  type LedgerFields,
+  ledgerLine,
+  NO_REQUEST,
+  newDeliveryId,
+  operatorLine,
+} from '../../../src/ledger/ledger-line.js';
+
+const FIELDS: LedgerFields = {
+  ...NO_REQUEST,
+  wouldRefuse: 'address-unknown',
+  context: { call: '1' },
+  contextOmitted: { customer: 'repeated' },
+  traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
+  ended: { kind: 'data', objects: 1 },
+  actor: 'tester',
+  durationMs: 1,
+  bytes: 2,
+  items: [],
+  reason: null,
+  outcome: 'stored',
+  status: 'success',
+  jobId: 'j1',
+  region: null,
+  source: 'default',
+  origin: 'callback',
+  receivedAt: '2026-03-04T05:06:07.089Z',
+  deliveryId: '01ARZ3NDEKTSV4RRFFQ69G5FAV',
+};
+
+describe('a ledger line', () => {
+  it('has the documented fields in the documented order, however its writer orders them', () => {
+    const [, fields = ''] = readFileSync('docs/ledger.md', 'utf8').split(/^## (?=Fields$)/m);
+    const [table = ''] = fields.split(/^## /m);
+    const rows = [...table.matchAll(/^\| `(\w+)` \|/gm)].map(([, field]) => field);
+    expect(Object.keys(ledgerLine(FIELDS))).toEqual(rows);
+  });
+
+  it('leaves out optional fields that are null', () => {
+    const none = {
+      ...{ actor: null, wouldRefuse: null, context: null, contextOmitted: null, traceparent: null },
+      ended: null,
+    };
+    const line = ledgerLine({ ...FIELDS, ...none });
+    expect(Object.keys(line).at(-1)).toBe('shape');
+  });
+
+  it('names the operator and the reason of an act, whatever the act says', () => {
+    const act = { deliveryId: newDeliveryId(), outcome: 'erased', jobId: 'j1', bytes: 3 };
+    const line = operatorLine(
+      { actor: 'tester', reason: 'INC-42' },
+      { ...act, ...{ actor: 'x', reason: 'y' } },
+    );
+    expect(line).toMatchObject({
+      v: 1,
+      ...act,
+      actor: 'tester',
+      reason: 'INC-42',
+      source: null,
+      shape: null,
+    });
+  });
+});

@@ -71,7 +71,7 @@ function openOutbox(store, owner, url, onSent) {
     },
     observer: {
       events: () => ({ ...NO_EVENTS, sent: onSent }),
-      trouble: (_subscriber, error) => console.error(error),
+      delayed: (_subscriber, error) => console.error(error),
       sending: started,
     },
   });

@@ -3,7 +3,8 @@ import { type Request, Router } from 'express';
 import { asProblem, Problem } from '../domain/problem.js';
 import { respondProblem, retryAfterOf } from '../receiver/http/respond.js';
 import { BlockedKeyError, StoreError } from '../store/object-store.js';
-import { adviceOf, troubleOf } from '../store/store-trouble.js';
+import { conditionOf } from '../store/store-condition.js';
+import { adviceOf } from '../store/store-remedies.js';
 import type { Access } from './access/access.js';
 import type { ChangeGate } from './access/change-gate.js';
 import { SignInRefusal } from './access/failed-sign-ins.js';
@@ -161,6 +162,6 @@ function asRefusal(error: unknown): Problem {
 function storeFailureInWords(error: StoreError): string {
   if (error instanceof BlockedKeyError)
     return `The store cannot be used here until an operator has repaired it: ${error.message}.`;
-  const trouble = troubleOf(error);
-  return trouble === null ? 'A call of the store failed; try again.' : adviceOf(trouble);
+  const condition = conditionOf(error);
+  return condition === null ? 'A call of the store failed; try again.' : adviceOf(condition);
 }

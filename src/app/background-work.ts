@@ -9,7 +9,7 @@ import type { Metrics } from '../observe/metrics.js';
 import type { Outbox } from '../outbox/outbox.js';
 import { type RegularReconciling, reconcileRegularly } from '../recovery/reconcile-regularly.js';
 import { startSweeping } from '../store/start-sweeping.js';
-import { troubleOf } from '../store/store-trouble.js';
+import { conditionOf } from '../store/store-condition.js';
 import type { ArchiveParts } from './archive-parts.js';
 import { compactionParts } from './compaction-parts.js';
 import { canAskService } from './speech-options.js';
@@ -53,7 +53,7 @@ export function createBackgroundWork(options: BackgroundWorkOptions) {
         },
         onError(error) {
           const reason = `stale uploads were not swept: ${error instanceof Error ? error.message : 'it failed'}`;
-          failures.failed('sweep-failed', { reason, trouble: troubleOf(error) });
+          failures.failed('sweep-failed', { reason, condition: conditionOf(error) });
         },
       });
     },

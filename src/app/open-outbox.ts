@@ -42,7 +42,7 @@ export function openOutbox({ config, store, metrics, log }: OpenOutboxOptions): 
           else log.info({ event: 'subscriber-answers', subscriber }, 'the subscriber accepts events again');
         },
       }),
-      trouble: (subscriber, err, hour) =>
+      delayed: (subscriber, err, hour) =>
         log.warn({ event: 'events-delayed', subscriber, hour, err }, 'events are delayed'),
       sending: (subscriber, isSending) =>
         log.info({ event: 'events-sender', subscriber, sending: isSending }, 'sender of events'),
@@ -54,7 +54,7 @@ export function openOutbox({ config, store, metrics, log }: OpenOutboxOptions): 
 
 const UNOBSERVED: OutboxObserver = {
   events: () => ({ sent() {}, retried() {}, dead() {}, breaker() {} }),
-  trouble() {},
+  delayed() {},
   sending() {},
 };
 

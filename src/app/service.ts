@@ -20,7 +20,7 @@ import { createPublicApp, mountCallbacks, mountFallbacks } from '../receiver/htt
 import { createReceiver } from '../receiver/receive.js';
 import { createReport } from '../receiver/report.js';
 import { StoreError } from '../store/object-store.js';
-import { troubleOf } from '../store/store-trouble.js';
+import { conditionOf } from '../store/store-condition.js';
 import { openArchiveParts } from './archive-parts.js';
 import { createBackgroundWork } from './background-work.js';
 import { openOutbox } from './open-outbox.js';
@@ -112,7 +112,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const unexpectedLog = createUnexpectedLog(log);
   const onUnexpected = (error: unknown) => {
     if (!(error instanceof StoreError)) return unexpectedLog.unexpected(error);
-    failures.failed('store-failed', { reason: error.message, trouble: troubleOf(error) });
+    failures.failed('store-failed', { reason: error.message, condition: conditionOf(error) });
   };
   const admission = createAdmission(
     { maxConcurrent: limits.maxConcurrentDeliveries, maxWaiters: limits.maxBudgetWaiters },

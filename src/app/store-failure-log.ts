@@ -1,10 +1,10 @@
 import type { Logger } from '../observe/logger.js';
-import type { StoreTrouble } from '../store/object-store.js';
-import { remedyOf } from '../store/store-trouble.js';
+import type { StoreCondition } from '../store/store-remedies.js';
+import { remedyOf } from '../store/store-remedies.js';
 
 export interface StoreFailure {
   readonly reason: string;
-  readonly trouble: StoreTrouble | null;
+  readonly condition: StoreCondition | null;
 }
 
 export interface StoreFailureLog {
@@ -25,9 +25,9 @@ export function createStoreFailureLog(
 ): StoreFailureLog {
   const lastByEvent = new Map<string, { readonly failure: string; readonly at: number; repeated: number }>();
   return {
-    failed(event, { reason, trouble }) {
+    failed(event, { reason, condition }) {
       // Reasons hold keys and request ids, which differ each time.
-      const failure = trouble ?? reason;
+      const failure = condition ?? reason;
       const last = lastByEvent.get(event);
       if (last !== undefined && last.failure === failure && clock() - last.at < REPEATED_EVERY) {
         last.repeated += 1;
@@ -35,8 +35,8 @@ export function createStoreFailureLog(
       }
       const repeated = last?.failure === failure ? last.repeated : 0;
       lastByEvent.set(event, { failure, at: clock(), repeated: 0 });
-      const remedy = trouble === null ? undefined : remedyOf(trouble);
-      log.error({ event, trouble, remedy, ...(repeated > 0 && { repeated }) }, reason);
+      const remedy = condition === null ? undefined : remedyOf(condition);
+      log.error({ event, condition, remedy, ...(repeated > 0 && { repeated }) }, reason);
     },
   };
 }

@@ -1,10 +1,11 @@
 import type { Config } from '../config/config.js';
-import { type CanaryTrouble, createCanary } from '../observe/canary.js';
+import { type CanaryDiagnosis, createCanary } from '../observe/canary.js';
 import type { Logger } from '../observe/logger.js';
 import type { Readiness } from '../receiver/http/health-routes.js';
 import type { ObjectStore } from '../store/object-store.js';
+import { conditionOf, isRefusal } from '../store/store-condition.js';
 import { createStoreProof } from '../store/store-proof.js';
-import { isRefusal, remedyOf, troubleOf } from '../store/store-trouble.js';
+import { remedyOf } from '../store/store-remedies.js';
 import { storeProofTarget } from './archive-parts.js';
 import type { StoreFailureLog } from './store-failure-log.js';
 
@@ -21,8 +22,8 @@ export function createStoreHealth(
     ...storeProofTarget(config, store),
     retryAfter: Math.min(config.store.canaryInterval, MAX_PROBE_PAUSE),
     onWarning: (message) => log.warn({ event: 'store-probe' }, message),
-    onFailure: (reason, trouble) =>
-      failures.failed('store-probe', { reason: `the store cannot be proven writable: ${reason}`, trouble }),
+    onFailure: (reason, condition) =>
+      failures.failed('store-probe', { reason: `the store cannot be proven writable: ${reason}`, condition }),
   });
   const canary = createCanary({
     diagnose,
@@ -31,7 +32,7 @@ export function createStoreHealth(
     interval: config.store.canaryInterval,
     onChange: (failure) => {
       if (failure === null) return log.info({ event: 'store-writable' }, 'the store is writable again');
-      const remedy = failure.remedy ?? undefined;
+      const remedy = failure.condition === null ? undefined : remedyOf(failure.condition);
       log.error({ event: 'store-not-writable', remedy }, `the store cannot be written: ${failure.reason}`);
     },
   });
@@ -59,9 +60,7 @@ export function createStoreHealth(
   };
 }
 
-function diagnose(error: unknown): CanaryTrouble {
-  const trouble = troubleOf(error);
-  return trouble === null
-    ? { refused: false, remedy: null }
-    : { refused: isRefusal(trouble), remedy: remedyOf(trouble) };
+function diagnose(error: unknown): CanaryDiagnosis {
+  const condition = conditionOf(error);
+  return { condition, refused: condition !== null && isRefusal(condition) };
 }

@@ -11,7 +11,8 @@ import { canAskService } from '../app/speech-options.js';
 import type { Config } from '../config/config.js';
 import { ConfigError } from '../config/config-error.js';
 import type { ObjectStore } from '../store/object-store.js';
-import { remedyOf, troubleOf } from '../store/store-trouble.js';
+import { conditionOf } from '../store/store-condition.js';
+import { remedyOf } from '../store/store-remedies.js';
 import { EXIT, UsageError } from './shared/exit-codes.js';
 import { openRepairs } from './shared/open-repairs.js';
 import { printJson, printLines } from './shared/print.js';
@@ -37,8 +38,8 @@ export function createCommand(): Command {
 /** Verdict when the store cannot be opened. Wrong usage and faults in the configuration stay errors. */
 function unreadableStore(error: unknown): Verdict {
   if (error instanceof ConfigError || error instanceof UsageError) throw error;
-  const trouble = troubleOf(error);
-  const remedy = trouble === null ? '' : ` ${remedyOf(trouble)}`;
+  const condition = conditionOf(error);
+  const remedy = condition === null ? '' : ` ${remedyOf(condition)}`;
   const text = `The store cannot be read: ${error instanceof Error ? error.message : String(error)}.${remedy}`;
   const troubles = [{ level: 'failing', text, topic: 'store' }] as const;
   return { level: 'failing', headline: 'Act now', sentence: text, troubles, since: null, unseen: [] };
@@ -77,7 +78,7 @@ async function readVerdict(work: RecoveryWork): Promise<Verdict> {
     {
       receiver: null,
       lastProven,
-      store: { writable: true, reason: null, remedy: null },
+      store: { writable: true, reason: null, condition: null },
       ledger,
       looked: { since: failures.searchedBackTo, unseen: failures.unseen },
       deliveries24h: unknown.last24h === undefined ? summary.total.lines : null,

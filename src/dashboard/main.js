@@ -146,7 +146,7 @@ let updated = null;
 
 /** @param {unknown} error */
 function showFreshness(error) {
-  freshness.classList.toggle('trouble', error !== null);
+  freshness.classList.toggle('stale', error !== null);
   if (error === null) {
     updated = new Date().toISOString();
     freshness.textContent = `Updated ${clock(updated)}`;
@@ -178,7 +178,7 @@ function showZone() {
   for (const place of document.querySelectorAll('.zone')) place.textContent = zoneName();
   utc.setAttribute('aria-pressed', String(isUtc()));
   utc.hidden = ownZone() === 'UTC';
-  if (updated !== null && !freshness.classList.contains('trouble'))
+  if (updated !== null && !freshness.classList.contains('stale'))
     freshness.textContent = `Updated ${clock(updated)}`;
 }
 

@@ -8,7 +8,8 @@ import {
   retentionWarning,
 } from '../store/probe-store.js';
 import type { BucketFacts } from '../store/s3/inspect-bucket.js';
-import { remedyOf, troubleOf } from '../store/store-trouble.js';
+import { conditionOf } from '../store/store-condition.js';
+import { remedyOf } from '../store/store-remedies.js';
 import { checkRetention, type RetentionCheck } from './check-retention.js';
 import { errorText, type Finding, failed, ok, skipped, warning } from './finding.js';
 
@@ -46,9 +47,9 @@ function unusable(store: ObjectStore, report: ProbeReport): Finding {
   return failed(
     'store',
     `${store.location}: ${report.findings.join(' ')}`,
-    report.trouble === null
+    report.condition === null
       ? 'Check address, bucket, credentials and permissions (docs/stores.md, "Permissions").'
-      : remedyOf(report.trouble),
+      : remedyOf(report.condition),
   );
 }
 
@@ -114,7 +115,7 @@ async function listing(store: ObjectStore, folder: string): Promise<Finding> {
 
 async function orFailed(check: string, look: () => Promise<Finding>): Promise<Finding> {
   return look().catch((error: unknown) =>
-    failed(check, errorText(error), remedyOf(troubleOf(error) ?? 'denied')),
+    failed(check, errorText(error), remedyOf(conditionOf(error) ?? 'denied')),
   );
 }
 

@@ -3,6 +3,7 @@ import { Problem } from '../domain/problem.js';
 import { isInScope, type SourceScope } from '../domain/rights.js';
 import { hourOfKey } from '../ledger/ledger-keys.js';
 import type { ObjectStore } from '../store/object-store.js';
+import type { StoreCondition } from '../store/store-remedies.js';
 import { waitAtMost } from '../time/deadline.js';
 import { type DeliveryQuery, instantOf, prepareSearch } from './delivery-query.js';
 import { searchRows } from './delivery-search.js';
@@ -103,8 +104,8 @@ export interface LedgerViewStatus {
   readonly refreshedAt: string | null;
   /** Why the last poll failed, or null. */
   readonly error: string | null;
-  /** What an operator does about it; null where the failure does not say. */
-  readonly remedy: string | null;
+  /** What `error` says of the whole store; null where it does not say. */
+  readonly condition: StoreCondition | null;
 }
 
 /** A read model of the ledger of all replicas, kept in memory. */
@@ -328,7 +329,7 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
     },
     status() {
       const since = tail.completeSince();
-      const { state, refreshedAt, error, remedy } = schedule.status();
+      const { state, refreshedAt, error, condition } = schedule.status();
       return {
         state,
         completeSince: Number.isFinite(since) ? new Date(since).toISOString() : null,
@@ -337,7 +338,7 @@ export function createLedgerView(options: LedgerViewOptions): LedgerView {
         newer: loader.newer(),
         refreshedAt: refreshedAt === null ? null : new Date(refreshedAt).toISOString(),
         error,
-        remedy,
+        condition,
       };
     },
   };

@@ -1,4 +1,5 @@
-import { remedyOf, troubleOf } from '../store/store-trouble.js';
+import { conditionOf } from '../store/store-condition.js';
+import type { StoreCondition } from '../store/store-remedies.js';
 import type { LedgerTail } from './ledger-tail.js';
 
 export interface TailScheduleOptions {
@@ -26,8 +27,8 @@ interface TailStatus {
   /** Milliseconds since the epoch. */
   readonly refreshedAt: number | null;
   readonly error: string | null;
-  /** What an operator does about the error, where it says that. */
-  readonly remedy: string | null;
+  /** What the error says of the whole store; null where it does not say. */
+  readonly condition: StoreCondition | null;
 }
 
 const MINUTE = 60_000;
@@ -36,7 +37,7 @@ const UNANSWERED_AFTER = MINUTE;
 /** The view counts as in use for this long after a touch. */
 const IN_USE = MINUTE;
 
-const NO_FAILURE = { error: null, remedy: null };
+const NO_FAILURE = { error: null, condition: null };
 
 export function createTailSchedule(options: TailScheduleOptions): TailSchedule {
   const { tail, clock } = options;
@@ -46,7 +47,7 @@ export function createTailSchedule(options: TailScheduleOptions): TailSchedule {
   let polledAt = Number.NEGATIVE_INFINITY;
   let sweptAt = Number.NEGATIVE_INFINITY;
   let refreshedAt: number | null = null;
-  let failure: Pick<TailStatus, 'error' | 'remedy'> = NO_FAILURE;
+  let failure: Pick<TailStatus, 'error' | 'condition'> = NO_FAILURE;
   let polling: Promise<void> | null = null;
   let progressedAt = Number.NEGATIVE_INFINITY;
   let timer: NodeJS.Timeout | null = null;
@@ -80,10 +81,9 @@ export function createTailSchedule(options: TailScheduleOptions): TailSchedule {
           failure = NO_FAILURE;
         },
         (cause: unknown) => {
-          const trouble = troubleOf(cause);
           failure = {
             error: cause instanceof Error ? cause.message : 'the store failed',
-            remedy: trouble === null ? null : remedyOf(trouble),
+            condition: conditionOf(cause),
           };
           throw cause;
         },
@@ -107,11 +107,11 @@ export function createTailSchedule(options: TailScheduleOptions): TailSchedule {
     timer = setTimeout(() => void poll().catch(() => undefined), wait).unref();
   }
 
-  function unanswered(): Pick<TailStatus, 'error' | 'remedy'> | null {
+  function unanswered(): Pick<TailStatus, 'error' | 'condition'> | null {
     const silent = clock() - progressedAt;
     if (polling === null || silent < UNANSWERED_AFTER) return null;
     const error = `the store has not answered for ${Math.round(silent / 1000)} s`;
-    return { error, remedy: remedyOf('unreachable') };
+    return { error, condition: 'unreachable' };
   }
 
   return {

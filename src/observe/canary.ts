@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
+import type { StoreCondition } from '../store/store-remedies.js';
 import { withDeadline } from '../time/deadline.js';
 
 /** What the canary needs of a store; every `ObjectStore` fits. */
@@ -19,24 +20,26 @@ export interface CanaryOptions {
   /** Name of this replica. Processes may share it by mistake, so that the canary is `.canary/<replica>-<random>`. */
   readonly replica: string;
   /** Called when a check fails after a success or in another way, and with null when one succeeds after failures. */
-  readonly onChange?: (failure: { readonly reason: string; readonly remedy: string | null } | null) => void;
+  readonly onChange?: (
+    failure: { readonly reason: string; readonly condition: StoreCondition | null } | null,
+  ) => void;
   /** Milliseconds from the end of one check to the beginning of the next. Default 10,000. */
   readonly interval?: number;
   /** Milliseconds after which the last success no longer counts. Default: three intervals and five seconds. */
   readonly maxAge?: number;
   /** Milliseconds after which a check that has not ended has failed. Default 10,000. */
   readonly timeout?: number;
-  /** Names the trouble behind an error. Default: every error may be a short one that nothing is known about. */
-  readonly diagnose?: (error: unknown) => CanaryTrouble;
+  /** What an error says of the store. Default: every error may be a short one that nothing is known about. */
+  readonly diagnose?: (error: unknown) => CanaryDiagnosis;
   /** Milliseconds since the epoch. Default `Date.now`, with ages measured by a monotonic clock. */
   readonly clock?: () => number;
 }
 
-export interface CanaryTrouble {
+export interface CanaryDiagnosis {
   /** The store itself refused: the status is not writable at once, since the next write would fail as well. */
   readonly refused: boolean;
-  /** What an operator should do; null when that is not known. */
-  readonly remedy: string | null;
+  /** What is wrong with the whole store; null when that is not known. */
+  readonly condition: StoreCondition | null;
 }
 
 export interface CanaryStatus {
@@ -46,8 +49,8 @@ export interface CanaryStatus {
   readonly lastSuccessAt: number | null;
   /** Why it is not writable, or what was wrong in the latest check; null when nothing is. */
   readonly reason: string | null;
-  /** What to do about `reason`; null when that is not known. */
-  readonly remedy: string | null;
+  /** What `reason` says of the whole store; null when that is not known. */
+  readonly condition: StoreCondition | null;
   /** Milliseconds the last successful check took. */
   readonly latencyMs: number | null;
 }
@@ -62,12 +65,12 @@ export interface Canary {
   status(): CanaryStatus;
 }
 
-interface Complaint extends CanaryTrouble {
+interface Complaint extends CanaryDiagnosis {
   readonly reason: string;
 }
 
-const UNKNOWN_TROUBLE: CanaryTrouble = { refused: false, remedy: null };
-const NOT_CHECKED: Complaint = { ...UNKNOWN_TROUBLE, reason: 'the store has not been checked yet' };
+const NO_DIAGNOSIS: CanaryDiagnosis = { refused: false, condition: null };
+const NOT_CHECKED: Complaint = { ...NO_DIAGNOSIS, reason: 'the store has not been checked yet' };
 
 /** Time-outs after which a call that never ended is abandoned, and another one may be made. */
 const ABANDON_AFTER = 6;
@@ -98,7 +101,7 @@ export function createCanary(options: CanaryOptions): Canary {
       writable,
       lastSuccessAt: last?.at ?? null,
       reason,
-      remedy: complaint?.remedy ?? null,
+      condition: complaint?.condition ?? null,
       latencyMs: last?.latencyMs ?? null,
     };
   }
@@ -119,7 +122,8 @@ export function createCanary(options: CanaryOptions): Canary {
     const before = complaint;
     complaint = found;
     if (before === NOT_CHECKED) return;
-    if ((before === null) !== (found === null) || before?.remedy !== found?.remedy) options.onChange?.(found);
+    if ((before === null) !== (found === null) || before?.condition !== found?.condition)
+      options.onChange?.(found);
   }
 
   async function attempt(): Promise<CanaryStatus> {
@@ -129,8 +133,8 @@ export function createCanary(options: CanaryOptions): Canary {
       last = { at: clock(), ticks: ticks(), latencyMs: Math.round(ticks() - started) };
       record(null);
     } catch (error) {
-      const trouble = options.diagnose?.(error) ?? UNKNOWN_TROUBLE;
-      record({ ...trouble, reason: error instanceof Error ? error.message : 'the store failed' });
+      const diagnosis = options.diagnose?.(error) ?? NO_DIAGNOSIS;
+      record({ ...diagnosis, reason: error instanceof Error ? error.message : 'the store failed' });
     }
     return status();
   }

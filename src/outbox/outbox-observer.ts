@@ -13,7 +13,7 @@ export interface SenderObserver {
 export interface OutboxObserver {
   events(subscriber: string): SenderObserver;
   /** Called with what keeps a sender from its work for a while; it goes on by itself. */
-  trouble(subscriber: string, error: unknown, hour: string | null): void;
+  delayed(subscriber: string, error: unknown, hour: string | null): void;
   /** Called when this process begins and ends to send. */
   sending(subscriber: string, isSending: boolean): void;
 }

@@ -38,7 +38,7 @@ export interface SubscriberRunOptions extends Pick<FollowerOptions, 'closedAfter
   readonly endpoint: Pick<Endpoint, 'send'>;
   readonly observer: SenderObserver;
   /** Called with what keeps the sender from its work for a while; it goes on by itself. */
-  readonly onTrouble: (error: unknown, hour: string | null) => void;
+  readonly onError: (error: unknown, hour: string | null) => void;
   /** Milliseconds that requests in flight get after `stop`. */
   readonly stopWithin: number;
   readonly clock: () => number;
@@ -62,7 +62,7 @@ export interface SubscriberRun {
 }
 
 export function runSubscriber(options: SubscriberRunOptions, claimed: OutboxState): SubscriberRun {
-  const { name, subscriber, store, states, clock, times, onTrouble } = options;
+  const { name, subscriber, store, states, clock, times, onError } = options;
   const ending = new AbortController();
   const since = Date.parse(claimed.since);
   const announcements = createAnnouncements(store, since);
@@ -88,7 +88,7 @@ export function runSubscriber(options: SubscriberRunOptions, claimed: OutboxStat
     state: claimed,
     sendLines,
     whenSettled: sender.whenSettled,
-    onFault: (hour, error) => onTrouble(error, hour),
+    onFault: (hour, error) => onError(error, hour),
   });
 
   async function sendLines(
@@ -130,7 +130,7 @@ export function runSubscriber(options: SubscriberRunOptions, claimed: OutboxStat
       try {
         if (await follower.look()) pause = times.busyPoll;
       } catch (error) {
-        if (!ending.signal.aborted) onTrouble(error, null);
+        if (!ending.signal.aborted) onError(error, null);
       }
       // A busy replica writes many segments a second, and every look costs a listing.
       await sleep(times.busyPoll, null, { signal: ending.signal, ref: false }).catch(() => undefined);
@@ -176,7 +176,7 @@ export function runSubscriber(options: SubscriberRunOptions, claimed: OutboxStat
         if (isSuperseded) ending.abort();
         else await save(false);
       } catch (error) {
-        onTrouble(error, null);
+        onError(error, null);
       }
     }
   }
@@ -189,7 +189,7 @@ export function runSubscriber(options: SubscriberRunOptions, claimed: OutboxStat
     await sender.stop(isSuperseded ? 0 : options.stopWithin);
     await Promise.all(loops);
     // A superseded run must not write state.
-    if (!isSuperseded) await save(true).catch((error: unknown) => onTrouble(error, null));
+    if (!isSuperseded) await save(true).catch((error: unknown) => onError(error, null));
   }
 
   return {

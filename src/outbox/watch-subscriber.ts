@@ -8,7 +8,7 @@ import { createOutboxStore } from './outbox-store.js';
 import { runSubscriber, type SubscriberRun, type SubscriberRunOptions } from './run-subscriber.js';
 
 export interface SubscriberWatchOptions
-  extends Omit<SubscriberRunOptions, 'states' | 'observer' | 'onTrouble'> {
+  extends Omit<SubscriberRunOptions, 'states' | 'observer' | 'onError'> {
   /** Name of this replica. */
   readonly owner: string;
   readonly observer: OutboxObserver;
@@ -28,7 +28,7 @@ export function watchSubscriber(options: SubscriberWatchOptions): SubscriberWatc
   const stopping = new AbortController();
   const leases = createLeaseWatch(lease);
   const states = createOutboxStore(store, name);
-  const onTrouble = (error: unknown, hour: string | null) => observer.trouble(name, error, hour);
+  const onError = (error: unknown, hour: string | null) => observer.delayed(name, error, hour);
   let run: SubscriberRun | null = null;
   let hasLooked = false;
 
@@ -44,7 +44,7 @@ export function watchSubscriber(options: SubscriberWatchOptions): SubscriberWatc
     hasLooked = true;
     if (claimed === null) return;
     if (stopping.signal.aborted) return states.save({ ...claimed, heartbeatAt: null });
-    run = runSubscriber({ ...options, states, observer: observer.events(name), onTrouble }, claimed);
+    run = runSubscriber({ ...options, states, observer: observer.events(name), onError }, claimed);
     observer.sending(name, true);
     await run.ended;
     run = null;
@@ -67,7 +67,7 @@ export function watchSubscriber(options: SubscriberWatchOptions): SubscriberWatc
 
   async function watch(): Promise<void> {
     while (!stopping.signal.aborted) {
-      await claimAndRun().catch((error: unknown) => onTrouble(error, null));
+      await claimAndRun().catch((error: unknown) => onError(error, null));
       if (stopping.signal.aborted) return;
       await sleep(times.poll, null, { signal: stopping.signal, ref: false }).catch(() => undefined);
     }

@@ -22,11 +22,11 @@ export interface AdmissionLimits {
   readonly maxWaiters: number;
 }
 
-/** @param storeTrouble why nothing can be stored yet; null when it can */
+/** @param storeFailure why nothing can be stored yet; null when it can */
 export function createAdmission(
   limits: AdmissionLimits,
   budget: Pick<ByteBudget, 'waitersFor'>,
-  storeTrouble: () => string | null = () => null,
+  storeFailure: () => string | null = () => null,
 ): Admission {
   const slots = new DeliverySlots(limits.maxConcurrent, { onLeave: left });
   let closed = false;
@@ -44,7 +44,7 @@ export function createAdmission(
     },
     async enter(request) {
       if (closed) throw draining();
-      if (storeTrouble() !== null)
+      if (storeFailure() !== null)
         throw new Problem('store-unavailable', 'The store is unavailable; send it again.');
       if (budget.waitersFor(request.declaredLength) >= limits.maxWaiters) {
         throw new Problem('overloaded', `${limits.maxWaiters} deliveries are waiting for memory already.`);

@@ -52,12 +52,12 @@ export function planJob(situation: Situation): Plan {
     return plan(
       'unrecoverable',
       missing,
-      joinReasons([`the job is ${job.status}`, notificationTrouble(job)]),
+      joinReasons([`the job is ${job.status}`, notificationFailure(job)]),
     );
   }
   if (job.status !== 'done') return plan('pending', missing, `the job's status is ${job.status}`);
   if (mayBeInFlight(situation)) return plan('pending', missing, 'the callback may still be in flight');
-  return plan('fetch', missing, joinReasons([notificationTrouble(job), futureNote(situation)]));
+  return plan('fetch', missing, joinReasons([notificationFailure(job), futureNote(situation)]));
 }
 
 /** Clocks do not differ by more than the grace period: such a time says nothing about a callback. */
@@ -69,12 +69,12 @@ function futureNote({ job, now, grace }: Situation): string | null {
 }
 
 /** What the record says about failed callbacks, without the address in it: that may hold secrets. */
-function notificationTrouble({ errors = [] }: JobRecord): string | null {
+function notificationFailure({ errors = [] }: JobRecord): string | null {
   const answer = errors.map(({ message }) => ANSWER.exec(message)?.[1]).findLast((found) => found);
   const last = answer === undefined ? '' : ` (last answer ${answer})`;
   if (errors.some(({ message }) => GIVEN_UP.test(message))) return `Sending notification failed${last}`;
   return errors.some(({ message }) => FAILED_ATTEMPT.test(message))
-    ? `the service had trouble sending the notification${last}`
+    ? `the service failed to send the notification at times${last}`
     : null;
 }
 

@@ -121,5 +121,5 @@ function logSummary(log: Logger, report: RecoveryReport, durationMs: number): vo
     durationMs: Math.round(durationMs),
   };
   if (isOk(report)) log.info(event, 'reconciled');
-  else log.warn(event, 'reconciled, with trouble');
+  else log.warn(event, 'reconciled, not completely');
 }

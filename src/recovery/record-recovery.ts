@@ -67,8 +67,8 @@ export async function recordRecovery(parts: RecoveryParts, record: RecoveryRecor
     );
     return result;
   } catch (error) {
-    const trouble = `done, but missing in the ledger: ${failureReason(error)}`;
-    return { ...result, outcome: 'failed', reason: joinReasons([result.reason, trouble]) };
+    const note = `done, but missing in the ledger: ${failureReason(error)}`;
+    return { ...result, outcome: 'failed', reason: joinReasons([result.reason, note]) };
   }
 }
 

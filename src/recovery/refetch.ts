@@ -78,8 +78,8 @@ async function fetchJob(parts: RecoveryParts, options: RefetchOptions): Promise<
   const clients = clientsOf(parts, options.regions);
   const { found, faults } = await findJob(clients, options.jobId, options.signal);
   if (found === null) {
-    const trouble = faults.map(({ reason }) => reason).join('; ');
-    return trouble === '' ? unknownJob(parts, options) : failedJob(options, null, trouble);
+    const failures = faults.map(({ reason }) => reason).join('; ');
+    return failures === '' ? unknownJob(parts, options) : failedJob(options, null, failures);
   }
   const { region } = found.client;
   try {

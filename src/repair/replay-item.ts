@@ -92,6 +92,6 @@ export async function recordItemFailure(
       region: region ?? null,
     },
   );
-  // The store is in trouble. The failure is still saved with the replay once the store can be written.
+  // The store fails. The failure is still saved with the replay once the store can be written.
   await ledger.append(line).catch((error: unknown) => onError?.(error));
 }

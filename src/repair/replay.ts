@@ -122,7 +122,7 @@ export async function runReplay(
       if (ended.aborted) return;
       interruption = await findInterruption(replays, claimed).catch(() => null);
       if (interruption !== null) return interrupt.abort();
-      // A store in trouble fails the items as well. The next heartbeat tries again.
+      // A store that fails here fails the items as well. The next heartbeat tries again.
       await progress.save({ heartbeatAt: now() }).catch(() => undefined);
     }
   }

@@ -43,7 +43,7 @@ export interface SpeechOptions {
   readonly requestTimeout?: number;
   /** Slowest download, judged over `requestTimeout` of waiting for it. Default 1024; 0 turns the check off. */
   readonly minBytesPerSecond?: number;
-  /** Further tries after 429, 5xx and network trouble. Default 4. */
+  /** Further tries after 429, 5xx and network errors. Default 4. */
   readonly retries?: number;
   readonly retry?: Partial<Omit<RetryPolicy, 'retries'>>;
   readonly userAgent?: string;

@@ -1,19 +1,20 @@
 import type { CreateResult, ObjectExpiry, ObjectStore, PendingUpload } from './object-store.js';
-import { StoreError, type StoreTrouble } from './object-store.js';
-import { troubleOf } from './store-trouble.js';
+import { StoreError } from './object-store.js';
+import { conditionOf } from './store-condition.js';
+import type { StoreCondition } from './store-remedies.js';
 
 /** `exists`: a conditional write found an object. `absent`: a read found none. */
 export type StoreCallResult = 'ok' | 'exists' | 'absent' | 'error' | 'timeout';
 
 /**
- * Called when a call has ended; `durationMs` includes the store's own retries. `trouble` is what a failure says is wrong with
+ * Called when a call has ended; `durationMs` includes the store's own retries. `condition` is what a failure says is wrong with
  * the whole store.
  */
 export type OnStoreCall = (
   operation: string,
   result: StoreCallResult,
   durationMs: number,
-  trouble: StoreTrouble | null,
+  condition: StoreCondition | null,
 ) => void;
 
 /**
@@ -34,7 +35,7 @@ export function measureStore(store: ObjectStore, onCall: OnStoreCall): ObjectSto
           return value;
         },
         (error) => {
-          onCall(operation, resultOfError(error), performance.now() - started, troubleOf(error));
+          onCall(operation, resultOfError(error), performance.now() - started, conditionOf(error));
           throw error;
         },
       );
@@ -45,7 +46,7 @@ export function measureStore(store: ObjectStore, onCall: OnStoreCall): ObjectSto
     const iterator = source[Symbol.asyncIterator]();
     let spent = 0;
     let result: StoreCallResult = 'ok';
-    let trouble: StoreTrouble | null = null;
+    let condition: StoreCondition | null = null;
     try {
       for (;;) {
         const started = performance.now();
@@ -57,10 +58,10 @@ export function measureStore(store: ObjectStore, onCall: OnStoreCall): ObjectSto
       }
     } catch (error) {
       result = resultOfError(error);
-      trouble = troubleOf(error);
+      condition = conditionOf(error);
       throw error;
     } finally {
-      onCall(operation, result, spent, trouble);
+      onCall(operation, result, spent, condition);
       await iterator.return?.();
     }
   }

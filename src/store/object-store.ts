@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import type { StoreCondition } from './store-remedies.js';
 
 /**
  * An object store. Files and S3 implement it and pass one contract suite (`test/contract/object-store.ts`). A missing
@@ -201,36 +202,23 @@ export interface PendingUpload {
   abort(): Promise<void>;
 }
 
-/** What is wrong with a whole store, as far as a failed call says it; `store-trouble.ts` has the remedies. */
-export type StoreTrouble =
-  | 'full'
-  | 'over-quota'
-  | 'read-only'
-  | 'denied'
-  | 'wrong-credentials'
-  | 'no-credentials'
-  /** The bucket does not exist, or the folder is not this store any more. */
-  | 'missing'
-  /** No answer, or one of something else, such as a proxy. */
-  | 'unreachable';
-
 /** A store operation failed: unreachable, refused, timed out, or an invalid answer. It may have taken effect. */
 export class StoreError extends Error {
   readonly operation: string;
   /** Null for a failure of this one call. */
-  readonly trouble: StoreTrouble | null;
+  readonly condition: StoreCondition | null;
   /** From the store's `Retry-After`; null without one. */
   readonly retryAfterMs: number | null;
 
   constructor(
     operation: string,
     detail: string,
-    options?: { cause?: unknown; retryAfterMs?: number | null; trouble?: StoreTrouble | null },
+    options?: { cause?: unknown; retryAfterMs?: number | null; condition?: StoreCondition | null },
   ) {
     super(`${operation}: ${detail}`, options);
     this.name = 'StoreError';
     this.operation = operation;
-    this.trouble = options?.trouble ?? null;
+    this.condition = options?.condition ?? null;
     this.retryAfterMs = options?.retryAfterMs ?? null;
   }
 }
@@ -246,7 +234,7 @@ export class BlockedKeyError extends StoreError {
 /** The folder is not this store any more. Retrying is useless: an operator has to bring the store back. */
 export class StoreGoneError extends StoreError {
   constructor(detail: string) {
-    super('store', detail, { trouble: 'missing' });
+    super('store', detail, { condition: 'missing' });
     this.name = 'StoreGoneError';
   }
 }

@@ -1,15 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { withDeadline } from '../time/deadline.js';
-import type {
-  CreateResult,
-  ObjectHeaders,
-  ObjectStore,
-  PendingUpload,
-  StoreTraits,
-  StoreTrouble,
-} from './object-store.js';
+import type { CreateResult, ObjectHeaders, ObjectStore, PendingUpload, StoreTraits } from './object-store.js';
 import { probeTags } from './probe-tags.js';
-import { troubleOf } from './store-trouble.js';
+import { conditionOf } from './store-condition.js';
+import type { StoreCondition } from './store-remedies.js';
 import { type BoundedStore, withCallDeadlines } from './with-call-deadlines.js';
 
 /**
@@ -22,7 +16,7 @@ export interface ProbeReport {
   /** An object was written and read back with the same bytes and metadata. */
   readonly writable: boolean;
   /** What kept the object from being written and read back, where the store says it; null also when nothing did. */
-  readonly trouble: StoreTrouble | null;
+  readonly condition: StoreCondition | null;
   /** `create` never replaces an object, not even with concurrent writers. */
   readonly conditionalPut: ConditionFinding;
   /** Completing an upload never replaces an object, not even with concurrent writers. */
@@ -75,7 +69,7 @@ export async function probeStore(store: ObjectStore, options: ProbeOptions = {})
     const fault = failed?.reason ?? traits?.fault ?? (await probe.tags());
     if (fault !== null) {
       const unusable = report('untested', 'untested', `The store is not usable: ${fault}.`);
-      return { ...unusable, trouble: failed?.trouble ?? null };
+      return { ...unusable, condition: failed?.condition ?? null };
     }
     const put = await finding(() => probe.conditionalPut());
     const complete = await finding(() => probe.conditionalComplete());
@@ -113,7 +107,7 @@ function report(
   const trustworthy = conditionalPut === 'holds' && conditionalComplete === 'holds';
   return {
     writable: fault === null,
-    trouble: null,
+    condition: null,
     conditionalPut,
     conditionalComplete,
     trustworthy,
@@ -152,7 +146,7 @@ export function retentionWarning(retention: string): string {
 
 interface Probe {
   /** Null, or what is wrong. */
-  writeAndReadBack(): Promise<{ readonly reason: string; readonly trouble: StoreTrouble | null } | null>;
+  writeAndReadBack(): Promise<{ readonly reason: string; readonly condition: StoreCondition | null } | null>;
   tags(): Promise<string | null>;
   conditionalPut(): Promise<ConditionFinding>;
   conditionalComplete(): Promise<ConditionFinding>;
@@ -191,12 +185,15 @@ function createProbe(store: BoundedStore, folder: string, races: Races): Probe {
         const body = randomUUID();
         await store.create(key, Buffer.from(body), HEADERS);
         if ((await store.readText(key)) !== body) {
-          return { reason: 'it gave back other bytes than were written', trouble: null };
+          return { reason: 'it gave back other bytes than were written', condition: null };
         }
         const metadata = (await store.head(key))?.metadata;
-        return metadata?.probe === 'yes' ? null : { reason: 'it does not keep metadata', trouble: null };
+        return metadata?.probe === 'yes' ? null : { reason: 'it does not keep metadata', condition: null };
       } catch (error) {
-        return { reason: error instanceof Error ? error.message : 'it failed', trouble: troubleOf(error) };
+        return {
+          reason: error instanceof Error ? error.message : 'it failed',
+          condition: conditionOf(error),
+        };
       }
     },
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { StoreTrouble } from './object-store.js';
 import type { ProbeReport } from './probe-store.js';
+import type { StoreCondition } from './store-remedies.js';
 
 /** Two deliveries could overwrite each other in this store, and the configuration does not accept that. */
 export class WeakStoreError extends Error {
@@ -15,12 +15,12 @@ export class WeakStoreError extends Error {
 
 /** The store did not pass; it may do so later. */
 class UnprovenStoreError extends Error {
-  readonly trouble: StoreTrouble | null;
+  readonly condition: StoreCondition | null;
 
-  constructor({ findings, trouble }: ProbeReport) {
+  constructor({ findings, condition }: ProbeReport) {
     super(findings.join(' '));
     this.name = 'UnprovenStoreError';
-    this.trouble = trouble;
+    this.condition = condition;
   }
 }
 
@@ -70,7 +70,7 @@ export interface StoreProofOptions extends StoreProofTarget {
   /** Called with what an operator should know of a store that passed. */
   readonly onWarning: (message: string) => void;
   /** Called with every failed attempt. */
-  readonly onFailure: (reason: string, trouble: StoreTrouble | null) => void;
+  readonly onFailure: (reason: string, condition: StoreCondition | null) => void;
 }
 
 export function createStoreProof(options: StoreProofOptions): StoreProof {
@@ -89,7 +89,7 @@ export function createStoreProof(options: StoreProofOptions): StoreProof {
       if (error instanceof WeakStoreError) throw error;
       reason = error instanceof Error ? error.message : 'the store failed';
       if (!stopping.signal.aborted) {
-        onFailure(reason, error instanceof UnprovenStoreError ? error.trouble : null);
+        onFailure(reason, error instanceof UnprovenStoreError ? error.condition : null);
       }
     }
   }

@@ -7,7 +7,7 @@ import { type RunningService, startService } from '../support/processes/running-
 
 /*
  * The answer table of docs/answers.md, row by row, over HTTP. What needs a socket of its own (slow bodies,
- * Expect, drains) is in connection.test.ts; a store in trouble is in store-trouble.test.ts.
+ * Expect, drains) is in connection.test.ts; a store that fails is in store-conditions.test.ts.
  */
 
 const TOKEN = 'correct-horse-battery-staple';

@@ -1,5 +1,6 @@
 import { access, rename } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { remedyOf } from '../../src/store/store-remedies.js';
 import { type AdminApi, adminApi, sendCallback } from '../support/processes/admin-api.js';
 import { runCommand } from '../support/processes/run-command.js';
 import { type RunningService, startService } from '../support/processes/running-service.js';
@@ -159,7 +160,7 @@ describe('beside a bucket', () => {
     standIn.misbehave = ({ operation }) => (applies(operation) ? fault : null);
     await until(async () => {
       const { store } = (await api.get('/health')).body;
-      return !store.writable && advice.test(store.remedy ?? '');
+      return !store.writable && store.condition !== null && advice.test(remedyOf(store.condition));
     });
   }
 

@@ -1,5 +1,7 @@
 import type { LedgerViewStatus } from '../../ledger-view/ledger-view.js';
 import type { CanaryStatus } from '../../observe/canary.js';
+import type { StoreCondition } from '../../store/store-remedies.js';
+import { remedyOf } from '../../store/store-remedies.js';
 import type { CertificateStatus } from '../admin-certificate.js';
 import type {
   CredentialNotice,
@@ -25,7 +27,7 @@ export interface VerdictFacts {
   } | null;
   /** When a receiver last wrote its canary (ISO 8601); undefined when the store was not searched for canaries. */
   readonly lastProven?: { readonly at: string | null; readonly recent: boolean } | undefined;
-  readonly store: Pick<CanaryStatus, 'writable' | 'reason' | 'remedy'>;
+  readonly store: Pick<CanaryStatus, 'writable' | 'reason' | 'condition'>;
   readonly ledger: LedgerViewStatus;
   /** From when on every delivery was looked at for failures (ISO 8601), and what of the service's retention was not. */
   readonly looked: { readonly since: string; readonly unseen: readonly string[] };
@@ -82,7 +84,7 @@ function failingOf(facts: VerdictFacts): Trouble[] {
       ? null
       : failure(
           'store',
-          `The store cannot be written: ${store.reason ?? 'no reason known'}. Callbacks are answered 503.${store.remedy === null ? '' : ` ${store.remedy}`}`,
+          `The store cannot be written: ${store.reason ?? 'no reason known'}. Callbacks are answered 503.${remedyIn(store.condition)}`,
           'store-not-writable',
         ),
     receiver === null || receiver.ready || !store.writable || receiver.draining
@@ -92,7 +94,7 @@ function failingOf(facts: VerdictFacts): Trouble[] {
       ? null
       : failure(
           'ledger',
-          `The ledger cannot be read: ${ledger.error}. What is shown here may be old.${ledger.remedy === null ? '' : ` ${ledger.remedy}`}`,
+          `The ledger cannot be read: ${ledger.error}. What is shown here may be old.${remedyIn(ledger.condition)}`,
         ),
     jobs === 0
       ? null
@@ -254,3 +256,5 @@ function failuresInWords(failing: Readonly<Record<string, number>>): string {
     )
     .join(', ');
 }
+
+const remedyIn = (condition: StoreCondition | null) => (condition === null ? '' : ` ${remedyOf(condition)}`);

@@ -1,6 +1,7 @@
 import type { OnStoreCall } from '../../store/measure-store.js';
-import type { StoreTrouble } from '../../store/object-store.js';
-import { adviceOf, troubleOf } from '../../store/store-trouble.js';
+import { conditionOf } from '../../store/store-condition.js';
+import type { StoreCondition } from '../../store/store-remedies.js';
+import { adviceOf } from '../../store/store-remedies.js';
 
 export interface StoreAdvice {
   readonly onStoreCall: OnStoreCall;
@@ -12,16 +13,16 @@ export interface StoreAdvice {
 
 /** Remembers what failed calls say is wrong with the store, until a later call of the same operation succeeds. */
 export function createStoreAdvice(): StoreAdvice {
-  const troubles = new Map<string, StoreTrouble>();
+  const conditions = new Map<string, StoreCondition>();
   return {
-    onStoreCall(operation, _result, _durationMs, trouble) {
-      if (trouble === null) troubles.delete(operation);
-      else troubles.set(operation, trouble);
+    onStoreCall(operation, _result, _durationMs, condition) {
+      if (condition === null) conditions.delete(operation);
+      else conditions.set(operation, condition);
     },
     onError(error) {
-      const trouble = troubleOf(error);
-      if (trouble !== null) troubles.set('', trouble);
+      const condition = conditionOf(error);
+      if (condition !== null) conditions.set('', condition);
     },
-    lines: () => [...new Set(troubles.values())].map(adviceOf),
+    lines: () => [...new Set(conditions.values())].map(adviceOf),
   };
 }

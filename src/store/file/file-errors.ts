@@ -1,4 +1,5 @@
-import { BlockedKeyError, StoreError, type StoreTrouble } from '../object-store.js';
+import { BlockedKeyError, StoreError } from '../object-store.js';
+import type { StoreCondition } from '../store-remedies.js';
 
 const EXPLANATIONS: Readonly<Record<string, string>> = {
   ENOSPC: 'no space is left',
@@ -18,7 +19,7 @@ const EXPLANATIONS: Readonly<Record<string, string>> = {
   EXDEV: 'a file system is mounted inside the store folder',
 };
 
-const TROUBLES: Readonly<Record<string, StoreTrouble>> = {
+const CONDITIONS: Readonly<Record<string, StoreCondition>> = {
   ENOSPC: 'full',
   EDQUOT: 'over-quota',
   EROFS: 'read-only',
@@ -58,7 +59,7 @@ export function fileStoreError(operation: string, key: string, error: unknown): 
   const reason = code === null ? 'unexpected error' : `${EXPLANATIONS[code] ?? 'failed'} (${code})`;
   const detail = `${reason} at ${JSON.stringify(key)}`;
   if (code !== null && BLOCKED.has(code)) return new BlockedKeyError(operation, detail, { cause: error });
-  return new StoreError(operation, detail, { cause: error, trouble: TROUBLES[code ?? ''] ?? null });
+  return new StoreError(operation, detail, { cause: error, condition: CONDITIONS[code ?? ''] ?? null });
 }
 
 /** Runs a file operation, throwing only `StoreError`. */

@@ -1,4 +1,5 @@
-import { StoreError, type StoreTrouble } from '../object-store.js';
+import { StoreError } from '../object-store.js';
+import type { StoreCondition } from '../store-remedies.js';
 import { asFailure, type S3Failure } from './s3-failure.js';
 
 const REGION = 'set store.s3.region and store.s3.endpoint to those of the bucket';
@@ -54,7 +55,7 @@ const EXPLANATIONS: Readonly<Record<string, string>> = {
   EPROTO: 'the store does not speak TLS at this address; is it http:// ?',
 };
 
-const TROUBLES: Readonly<Record<string, StoreTrouble>> = {
+const CONDITIONS: Readonly<Record<string, StoreCondition>> = {
   NoSuchBucket: 'missing',
   QuotaExceeded: 'over-quota',
   XMinioAdminBucketQuotaExceeded: 'over-quota',
@@ -68,16 +69,16 @@ const TROUBLES: Readonly<Record<string, StoreTrouble>> = {
   NotAnswerOfS3: 'unreachable',
 };
 
-const TROUBLES_BY_STATUS: Readonly<Record<number, StoreTrouble>> = { 403: 'denied', 507: 'full' };
+const CONDITIONS_BY_STATUS: Readonly<Record<number, StoreCondition>> = { 403: 'denied', 507: 'full' };
 
 /** Without an answer nothing was refused. A clock that is off is a 403 that the SDK corrects by itself. */
-function troubleOf({ code, status }: S3Failure): StoreTrouble | null {
-  const named = TROUBLES[code];
+function conditionOf({ code, status }: S3Failure): StoreCondition | null {
+  const named = CONDITIONS[code];
   if (named !== undefined) return named;
   // This process is short of connections; the store may be well.
   if (code === 'PoolTimeout') return null;
   if (status === null) return 'unreachable';
-  return NO_CODE.has(code) || code === 'Forbidden' ? (TROUBLES_BY_STATUS[status] ?? null) : null;
+  return NO_CODE.has(code) || code === 'Forbidden' ? (CONDITIONS_BY_STATUS[status] ?? null) : null;
 }
 
 /** Answers to HEAD and pages of a proxy have no error code. */
@@ -101,7 +102,7 @@ export function s3StoreError(operation: string, key: string, error: unknown): St
   return new StoreError(operation, `${explain(failure)} at ${JSON.stringify(key)}${id}`, {
     cause: failure,
     retryAfterMs: failure.retryAfterMs,
-    trouble: troubleOf(failure),
+    condition: conditionOf(failure),
   });
 }
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { remedyOf } from '../../../src/store/store-remedies.js';
 import { type AdminApi, adminApi, sendCallback } from '../../support/processes/admin-api.js';
 import { type ReceiverProcess, startProcess } from '../../support/processes/receiver-process.js';
 import { type RunningService, startService } from '../../support/processes/running-service.js';
@@ -82,7 +83,7 @@ describe('the health of a running receiver', () => {
     });
     expect(seen.verdict.level).toBe('failing');
     expect(JSON.stringify(seen.verdict)).not.toMatch(/never run|not run yet/);
-    if (remedy !== null) expect(seen.store.remedy).toMatch(remedy);
+    if (remedy !== null) expect(remedyOf(seen.store.condition)).toMatch(remedy);
   });
 
   it('knows everything when the store is back', async () => {
@@ -105,7 +106,7 @@ describe('the health of a running receiver', () => {
     await until(async () => !(await health()).store.writable);
     const seen = await health();
     expect(seen).toMatchObject({ unknown: {}, failing: {}, last24h: { lines: 1 } });
-    expect(seen.store.remedy).toMatch(remedy);
+    expect(remedyOf(seen.store.condition)).toMatch(remedy);
     expect(seen.verdict.troubles[0]).toMatchObject({
       topic: 'store',
       text: expect.stringMatching(remedy),

@@ -40,7 +40,7 @@ export function subscriberAt(url: string, settings: Partial<Subscriber> = {}): S
 
 export interface ObservedOutbox extends Outbox {
   readonly dead: DeadEvent[];
-  readonly troubles: unknown[];
+  readonly errors: unknown[];
   readonly breakers: boolean[];
 }
 
@@ -50,7 +50,7 @@ export function outboxOf(
   options: Partial<OutboxOptions> = {},
 ): ObservedOutbox {
   const dead: DeadEvent[] = [];
-  const troubles: unknown[] = [];
+  const errors: unknown[] = [];
   const breakers: boolean[] = [];
   const outbox = createOutbox({
     store,
@@ -67,12 +67,12 @@ export function outboxOf(
         dead: (event) => dead.push(event),
         breaker: (isOpen) => breakers.push(isOpen),
       }),
-      trouble: (_, error) => troubles.push(error),
+      delayed: (_, error) => errors.push(error),
       sending: () => undefined,
     },
     ...options,
   });
-  return Object.assign(outbox, { dead, troubles, breakers });
+  return Object.assign(outbox, { dead, errors, breakers });
 }
 
 const ITEM: StoredItem = {

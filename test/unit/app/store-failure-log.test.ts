@@ -10,20 +10,20 @@ describe('the log of store failures', () => {
       () => now,
     );
     for (; now < 600_000; now += 5_000) {
-      log.failed('store-probe', { reason: `no bucket, request id tx${now}`, trouble: 'missing' });
+      log.failed('store-probe', { reason: `no bucket, request id tx${now}`, condition: 'missing' });
     }
-    const first = { event: 'store-probe', trouble: 'missing', remedy: expect.stringContaining('bucket') };
+    const first = { event: 'store-probe', condition: 'missing', remedy: expect.stringContaining('bucket') };
     expect(lines).toEqual([{ ...first, text: 'no bucket, request id tx0' }]);
-    log.failed('store-probe', { reason: 'no bucket', trouble: 'missing' });
+    log.failed('store-probe', { reason: 'no bucket', condition: 'missing' });
     expect(lines).toHaveLength(2);
     expect(lines.at(-1)).toEqual({ ...first, repeated: 119, text: 'no bucket' });
-    log.failed('store-probe', { reason: 'no space', trouble: 'full' });
-    log.failed('sweep-failed', { reason: 'no space', trouble: 'full' });
+    log.failed('store-probe', { reason: 'no space', condition: 'full' });
+    log.failed('sweep-failed', { reason: 'no space', condition: 'full' });
     expect(lines).toHaveLength(4);
-    log.failed('sweep-failed', { reason: 'what it said', trouble: null });
+    log.failed('sweep-failed', { reason: 'what it said', condition: null });
     expect(lines.at(-1)).toEqual({
       event: 'sweep-failed',
-      trouble: null,
+      condition: null,
       remedy: undefined,
       text: 'what it said',
     });

@@ -9,7 +9,7 @@ describe('canary', () => {
       writable: false,
       lastSuccessAt: null,
       reason: 'the store has not been checked yet',
-      remedy: null,
+      condition: null,
       latencyMs: null,
     });
   });
@@ -21,7 +21,7 @@ describe('canary', () => {
       writable: true,
       lastSuccessAt: 5000,
       reason: null,
-      remedy: null,
+      condition: null,
       latencyMs: 0,
     });
     const [key = ''] = store.objects.keys();
@@ -49,21 +49,21 @@ describe('canary', () => {
   });
 
   it('fails at the first check that the store itself refuses, with what to do', async () => {
-    let trouble: Error | null = null;
+    let fault: Error | null = null;
     const store = createMemoryStore((operation) => {
-      if (trouble !== null && operation === 'replace') throw trouble;
+      if (fault !== null && operation === 'replace') throw fault;
     });
-    const diagnose = () => ({ refused: true, remedy: 'Free space.' });
+    const diagnose = () => ({ refused: true, condition: 'full' as const });
     const canary = createCanary({ store, replica: 'r', diagnose });
     await canary.check();
-    trouble = new Error('no space is left');
+    fault = new Error('no space is left');
     expect(await canary.check()).toMatchObject({
       writable: false,
       reason: 'no space is left',
-      remedy: 'Free space.',
+      condition: 'full',
     });
-    trouble = null;
-    expect(await canary.check()).toMatchObject({ writable: true, reason: null, remedy: null });
+    fault = null;
+    expect(await canary.check()).toMatchObject({ writable: true, reason: null, condition: null });
   });
 
   it('is not disturbed by another process of the same name', async () => {
@@ -86,7 +86,10 @@ describe('canary', () => {
     const canary = createCanary({
       store,
       replica: 'r',
-      diagnose: (error) => ({ refused: true, remedy: String(error) }),
+      diagnose: (error) => ({
+        refused: true,
+        condition: String(error).endsWith('full') ? 'full' : 'unreachable',
+      }),
       onChange: (failure) => said.push(failure?.reason ?? null),
     });
     while (faults.length > 0) await canary.check();

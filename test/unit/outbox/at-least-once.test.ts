@@ -119,7 +119,7 @@ function world(random: () => number) {
         lease: 15,
         observer: {
           events: () => ({ sent() {}, retried() {}, dead() {}, breaker() {} }),
-          trouble() {},
+          delayed() {},
           sending() {},
         },
       });

@@ -18,7 +18,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   memory: ['domain'],
   store: ['time', 'text'],
   speech: ['domain', 'time', 'text'],
-  observe: ['domain', 'time'],
+  observe: ['domain', 'time', 'store'],
   // The simulator may know the service's wire format, and nothing of the receiver.
   simulator: [],
   config: ['domain', 'time', 'text'],

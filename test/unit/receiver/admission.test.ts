@@ -4,14 +4,14 @@ import { createAdmission } from '../../../src/receiver/admission.js';
 
 const LIMITS = { maxConcurrent: 2, maxWaiters: 3 };
 
-function admissionOf({ waiters = 0, trouble = null as string | null } = {}) {
-  const state = { waiters, trouble };
+function admissionOf({ waiters = 0, failure = null as string | null } = {}) {
+  const state = { waiters, failure };
   const asked: (number | null)[] = [];
   const waitersFor = (declared: number | null) => {
     asked.push(declared);
     return state.waiters;
   };
-  return { admission: createAdmission(LIMITS, { waitersFor }, () => state.trouble), state, asked };
+  return { admission: createAdmission(LIMITS, { waitersFor }, () => state.failure), state, asked };
 }
 
 const request = (declaredLength: number | null) => ({ declaredLength, isGone: () => false });
@@ -46,9 +46,9 @@ describe('admission', () => {
   });
 
   it('rejects everything while the store cannot take anything', async () => {
-    const { admission, state } = admissionOf({ trouble: 'the store does not respond' });
+    const { admission, state } = admissionOf({ failure: 'the store does not respond' });
     expect(await codeOf(admission.enter(request(1)))).toBe('store-unavailable');
-    state.trouble = null;
+    state.failure = null;
     expect(await codeOf(admission.enter(request(1)))).toBe('admitted');
   });
 

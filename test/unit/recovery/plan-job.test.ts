@@ -127,7 +127,7 @@ describe('the plan for', () => {
     const secret = { ...attempt(20), message: `Post "https://x/?token=secret": ${attempt(20).message}` };
     const plan = planJob(situation({ errors: [attempt(21, 500), secret, givenUp(20)] }));
     expect(plan.reason).toBe('Sending notification failed (last answer 503)');
-    expect(planJob(situation({ errors: [attempt(20, 500)] })).reason).toMatch(/trouble.*500/);
+    expect(planJob(situation({ errors: [attempt(20, 500)] })).reason).toMatch(/failed to send.*500/);
     expect(planJob(situation({})).reason).toBeNull();
   });
 

@@ -111,7 +111,11 @@ describe('regular runs', () => {
     for (const { durationMs } of runs) expect(durationMs).toBeLessThanOrEqual(duration);
 
     const [first, last] = logged.filter(({ event }) => event === 'reconcile');
-    expect(first).toMatchObject({ level: 'warn', msg: 'reconciled, with trouble', outcomes: { failed: 2 } });
+    expect(first).toMatchObject({
+      level: 'warn',
+      msg: 'reconciled, not completely',
+      outcomes: { failed: 2 },
+    });
     expect(last).toMatchObject({ level: 'info', msg: 'reconciled', outcomes: { failed: 0, recovered: 2 } });
     const ofFirst = logged.slice(0, logged.indexOf(first ?? {}));
     const deadline = new Date(now - 140 * HOUR + 7 * DAY).toISOString();
@@ -170,9 +174,9 @@ describe('regular runs', () => {
     ]);
     const summaries = logged.filter(({ event }) => event === 'reconcile');
     expect(summaries.map(({ level, msg }) => `${level}: ${msg}`)).toEqual([
-      'warn: reconciled, with trouble',
-      'warn: reconciled, with trouble',
-      'warn: reconciled, with trouble',
+      'warn: reconciled, not completely',
+      'warn: reconciled, not completely',
+      'warn: reconciled, not completely',
       'error: reconcile did not run',
       'info: reconciled',
     ]);

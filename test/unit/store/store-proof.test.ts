@@ -5,7 +5,7 @@ import { createMemoryStore } from '../../support/store/memory-store.js';
 
 const FIT: ProbeReport = {
   writable: true,
-  trouble: null,
+  condition: null,
   conditionalPut: 'holds',
   conditionalComplete: 'holds',
   trustworthy: true,
@@ -15,7 +15,7 @@ const FIT: ProbeReport = {
 const AWAY: ProbeReport = {
   ...FIT,
   writable: false,
-  trouble: 'unreachable',
+  condition: 'unreachable',
   trustworthy: false,
   findings: ['It is away.'],
 };
@@ -35,7 +35,7 @@ function proofOf(reports: readonly ProbeReport[], options: Partial<StoreProofOpt
     acceptWeak: false,
     retryAfter: 1,
     onWarning: (message) => problems.push(message),
-    onFailure: (reason, trouble) => problems.push(`${trouble}: ${reason}`),
+    onFailure: (reason, condition) => problems.push(`${condition}: ${reason}`),
     ...options,
   });
   return { proof, problems };

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { STORE_CONDITIONS } from '../../../store/store-remedies.js';
 import { subscriberSchema } from './subscribers.js';
 import { type Answer, amount, count, countsByName, instant } from './values.js';
 
@@ -111,6 +112,8 @@ const credentialNoticeSchema = z
   .meta({ id: 'CredentialNotice' });
 export type CredentialNotice = Answer<typeof credentialNoticeSchema>;
 
+const conditionSchema = z.enum(STORE_CONDITIONS);
+
 const skippedLines = z.strictObject({
   count,
   segments: z.array(z.strictObject({ key: z.string(), lines: count })),
@@ -198,7 +201,7 @@ export const healthSchema = z
       location: z.string(),
       writable: z.boolean(),
       reason: z.string().nullable(),
-      remedy: z.string().nullable().describe('what to do about the reason'),
+      condition: conditionSchema.nullable().describe('what the reason says of the whole store'),
       latencyMs: amount.nullable(),
       lastSuccessAt: instant.nullable(),
     }),
@@ -255,7 +258,7 @@ export const healthSchema = z
         .describe('lines written by a newer version, which this replica does not read'),
       refreshedAt: instant.nullable(),
       error: z.string().nullable(),
-      remedy: z.string().nullable().describe('what to do about the error, where it says that'),
+      condition: conditionSchema.nullable().describe('what the error says of the whole store'),
     }),
   })
   .meta({ id: 'Health' });

@@ -85,9 +85,8 @@ function storeTile({ store }, now) {
     figure: store.latencyMs === null ? '–' : milliseconds(store.latencyMs),
     details: [
       store.writable ? `${checked} by writing and reading an object` : (store.reason ?? checked),
-      !store.writable && store.remedy,
       store.location,
-    ].filter((text) => typeof text === 'string'),
+    ],
   };
 }
 

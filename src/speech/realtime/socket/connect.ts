@@ -21,7 +21,7 @@ export interface Connection {
 }
 
 /**
- * Connects to the first region that accepts the connection. Only trouble that another region may not share (no
+ * Connects to the first region that accepts the connection. Only a failure that another region may not share (no
  * connection, time-out, 429, 5xx) moves on to the next one; a refused key is refused everywhere.
  */
 export async function connect(options: ConnectOptions): Promise<Connection> {

@@ -20,12 +20,12 @@ const VERIFIED = {
 };
 const WELL: VerdictFacts = {
   receiver: { ready: true, reason: null, draining: false, waiters: 0 },
-  store: { writable: true, reason: null, remedy: null },
+  store: { writable: true, reason: null, condition: null },
   ledger: {
     state: 'ready',
     completeSince: '2026-11-13T12:00:00.000Z',
     error: null,
-    remedy: null,
+    condition: null,
     rows: 7,
     broken: { count: 0, segments: [] },
     newer: { count: 0, segments: [] },
@@ -107,9 +107,9 @@ describe('the verdict', () => {
   it.each<[string, Partial<VerdictFacts>, 'warning' | 'failing', RegExp]>([
     [
       'a store that cannot be written',
-      { store: { writable: false, reason: 'disk full', remedy: 'Free space.' } },
+      { store: { writable: false, reason: 'disk full', condition: 'full' } },
       'failing',
-      /disk full\. Callbacks are answered 503\. Free space\./,
+      /disk full\. Callbacks are answered 503\. Free space/,
     ],
     [
       'a replica that is not ready',

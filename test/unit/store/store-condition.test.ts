@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { fileStoreError } from '../../../src/store/file/file-errors.js';
 import { StoreError, StoreGoneError } from '../../../src/store/object-store.js';
-import { isRefusal, remedyOf, troubleOf } from '../../../src/store/store-trouble.js';
+import { conditionOf, isRefusal } from '../../../src/store/store-condition.js';
+import { remedyOf } from '../../../src/store/store-remedies.js';
 import { withCallDeadlines } from '../../../src/store/with-call-deadlines.js';
 import { createMemoryStore } from '../../support/store/memory-store.js';
 import type { Misbehaviour } from '../../support/store/s3-stand-in.js';
@@ -9,7 +10,7 @@ import { openStandInStore } from '../../support/store/stand-in-store.js';
 
 const HEADERS = { contentType: 'text/plain', metadata: {} };
 
-describe('the trouble behind a failed store call', () => {
+describe('the condition of the store, by a failed call', () => {
   it.each([
     ['ENOSPC', 'full', /Free space/],
     ['EDQUOT', 'over-quota', /quota/],
@@ -17,10 +18,10 @@ describe('the trouble behind a failed store call', () => {
     ['EACCES', 'denied', /permissions/],
     ['ESTALE', 'unreachable', /the network/],
     ['EIO', null, null],
-  ] as const)('of files with %s is %s', (code, trouble, remedy) => {
+  ] as const)('of files with %s is %s', (code, condition, remedy) => {
     const error = fileStoreError('create', 'k', Object.assign(new Error('raw'), { code }));
-    expect(troubleOf(error)).toBe(trouble);
-    if (trouble !== null) expect(remedyOf(trouble)).toMatch(remedy);
+    expect(conditionOf(error)).toBe(condition);
+    if (condition !== null) expect(remedyOf(condition)).toMatch(remedy);
   });
 
   it.each<[string, Misbehaviour, string | null]>([
@@ -33,13 +34,13 @@ describe('the trouble behind a failed store call', () => {
     ['a reset', { kind: 'reset' }, 'unreachable'],
     ['a page of a proxy', { kind: 'page' }, 'unreachable'],
     ['an internal error', { kind: 'answer', status: 500, code: 'InternalError' }, null],
-  ])('of S3 with %s is named', async (_, fault, trouble) => {
+  ])('of S3 with %s is named', async (_, fault, condition) => {
     const { store, standIn, close } = await openStandInStore({ retries: 0 });
     try {
       standIn.misbehave = () => fault;
       const error = await store.create('k', Buffer.from('x'), HEADERS).catch((thrown: unknown) => thrown);
       expect(error).toBeInstanceOf(StoreError);
-      expect(troubleOf(error)).toBe(trouble);
+      expect(conditionOf(error)).toBe(condition);
     } finally {
       await close();
     }
@@ -50,14 +51,14 @@ describe('the trouble behind a failed store call', () => {
     const error = await withCallDeadlines(hanging, 5)
       .head('k')
       .catch((thrown: unknown) => thrown);
-    expect(troubleOf(error)).toBe('unreachable');
+    expect(conditionOf(error)).toBe('unreachable');
   });
 
   it('is that of the call behind an error, and null for a bug', () => {
-    const full = new StoreError('create', 'no space', { trouble: 'full' });
-    expect(troubleOf(new StoreError('ledger', 'not written', { cause: full }))).toBe('full');
-    expect(troubleOf(new StoreGoneError('its marker is gone'))).toBe('missing');
-    expect(troubleOf(new TypeError('a bug'))).toBeNull();
+    const full = new StoreError('create', 'no space', { condition: 'full' });
+    expect(conditionOf(new StoreError('ledger', 'not written', { cause: full }))).toBe('full');
+    expect(conditionOf(new StoreGoneError('its marker is gone'))).toBe('missing');
+    expect(conditionOf(new TypeError('a bug'))).toBeNull();
   });
 
   it('refuses the next call as well, unless the network may be the reason', () => {

@@ -1,8 +1,20 @@
-import { DeadlineError } from '../time/deadline.js';
-import { StoreError, type StoreTrouble } from './object-store.js';
+// Without imports: the dashboard loads this module as well.
+
+/** What is wrong with a whole store, as far as a failed call says it. */
+export type StoreCondition =
+  | 'full'
+  | 'over-quota'
+  | 'read-only'
+  | 'denied'
+  | 'wrong-credentials'
+  | 'no-credentials'
+  /** The bucket does not exist, or the folder is not this store any more. */
+  | 'missing'
+  /** No answer, or one of something else, such as a proxy. */
+  | 'unreachable';
 
 /** What an operator does about it. */
-const REMEDIES: Readonly<Record<StoreTrouble, string>> = {
+const REMEDIES: Readonly<Record<StoreCondition, string>> = {
   full: 'Free space on the store or enlarge it; do not delete below jobs/ by hand.',
   'over-quota': 'Raise the quota of the store, or free space in it.',
   'read-only':
@@ -16,7 +28,7 @@ const REMEDIES: Readonly<Record<StoreTrouble, string>> = {
     'Check that the store runs, its address (store.url, store.s3.endpoint), and the network between.',
 };
 
-const STATES: Readonly<Record<StoreTrouble, string>> = {
+const STATES: Readonly<Record<StoreCondition, string>> = {
   full: 'The store is full.',
   'over-quota': 'The quota of the store is spent.',
   'read-only': 'The store is read-only.',
@@ -27,25 +39,13 @@ const STATES: Readonly<Record<StoreTrouble, string>> = {
   unreachable: 'The store cannot be reached.',
 };
 
+export const STORE_CONDITIONS = Object.keys(REMEDIES) as readonly StoreCondition[];
+
 /** What is wrong with the store, and what an operator does about it. */
-export function adviceOf(trouble: StoreTrouble): string {
-  return `${STATES[trouble]} ${REMEDIES[trouble]}`;
+export function adviceOf(condition: StoreCondition): string {
+  return `${STATES[condition]} ${REMEDIES[condition]}`;
 }
 
-export function remedyOf(trouble: StoreTrouble): string {
-  return REMEDIES[trouble];
-}
-
-/** What the failed store call, or one behind this error, says is wrong with the store; null when it does not say. */
-export function troubleOf(error: unknown): StoreTrouble | null {
-  for (let at = error; at instanceof Error; at = at.cause) {
-    if (at instanceof DeadlineError) return 'unreachable';
-    if (at instanceof StoreError && at.trouble !== null) return at.trouble;
-  }
-  return null;
-}
-
-/** Whether the store itself said so: then the next write fails as well. The others may be the network's fault, and short. */
-export function isRefusal(trouble: StoreTrouble): boolean {
-  return trouble !== 'unreachable' && trouble !== 'no-credentials';
+export function remedyOf(condition: StoreCondition): string {
+  return REMEDIES[condition];
 }

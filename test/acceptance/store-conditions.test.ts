@@ -5,7 +5,7 @@ import { type FaultProxy, startFaultProxy } from '../support/store/fault-proxy.j
 import { type S3StandIn, startS3StandIn } from '../support/store/s3-stand-in.js';
 import { until } from '../support/until.js';
 
-/* What a sender and a balancer see while the store is in trouble: 503, never 2xx and never 4xx. */
+/* What a sender and a balancer see while the store fails: 503, never 2xx and never 4xx. */
 
 const TRANSCRIPT = JSON.stringify({ format: '2.9', job: {}, metadata: {}, results: [] });
 
@@ -215,7 +215,7 @@ describe('an unavailable store at the start', () => {
     ]);
     for (const failure of failures) {
       expect(failure).toMatchObject({
-        trouble: 'missing',
+        condition: 'missing',
         remedy: expect.stringMatching(/^Create the bucket/),
       });
       expect(failure.err).toBeUndefined();

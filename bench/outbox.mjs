@@ -66,7 +66,7 @@ function openOutbox(store, owner, url, onSent) {
     subscribers: {
       bench: {
         ...{ url, secrets: [SECRET], format: 'cloudevents', events: ['job.stored'], sources: [] },
-        ...{ maxInFlight: 8, maxRequestsPerSecond: 10_000, requestTimeout: 15_000 },
+        maxInFlight: 8,
       },
     },
     observer: {

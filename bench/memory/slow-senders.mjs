@@ -19,7 +19,7 @@ const TRANSCRIPT = Buffer.from(
 );
 
 const folder = mkdtempSync(join(tmpdir(), 'slow-senders-'));
-const receiver = await startReceiver({ store: { url: `file:${folder}`, fsync: false } });
+const receiver = await startReceiver({ store: { url: `file:${folder}` } });
 const ends = Date.now() + seconds * 1000;
 const outcomes = {};
 const count = (name) => {

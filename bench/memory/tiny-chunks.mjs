@@ -41,7 +41,7 @@ const BODIES = {
 const [body, headers] = BODIES[kind]();
 
 const folder = mkdtempSync(join(tmpdir(), 'tiny-chunks-'));
-const receiver = await startReceiver({ store: { url: `file:${folder}`, fsync: false } });
+const receiver = await startReceiver({ store: { url: `file:${folder}` } });
 const base = kind === 'import' ? receiver.adminUrl : receiver.publicUrl;
 const path =
   kind === 'import' ? '/admin/api/jobs/tiny/artefacts' : '/callbacks/default?id=tiny&status=success';

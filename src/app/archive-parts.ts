@@ -7,6 +7,7 @@ import { type BufferPool, createBufferPool } from '../memory/buffer-pool.js';
 import { type ByteBudget, createByteBudget } from '../memory/byte-budget.js';
 import { collectAsBytesPass } from '../observe/collect-as-bytes-pass.js';
 import type { RecoveryParts } from '../recovery/recovery-parts.js';
+import { retentionWarning } from '../recovery/retention-deadline.js';
 import { createSpeechClients, type SpeechClients } from '../speech/speech.js';
 import { measureStore, type OnStoreCall } from '../store/measure-store.js';
 import type { ObjectStore } from '../store/object-store.js';
@@ -68,7 +69,7 @@ export async function openArchiveParts(config: Config, observer?: ArchiveObserve
     grace: config.recovery.grace,
     concurrency: config.recovery.concurrency,
     retention: config.speech.retention,
-    retentionWarning: config.speech.retentionWarning,
+    retentionWarning: retentionWarning(config.speech.retention),
     retained: createRetentionView(store, {
       periods: config.retention,
       shortest: Math.max(config.speech.retention, config.recovery.window),

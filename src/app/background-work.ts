@@ -19,6 +19,9 @@ import { storeIdentity } from './store-options.js';
 /** Milliseconds between searches for stale uploads; each costs a listing. */
 const SWEEP_EVERY = 3_600_000;
 
+/** Milliseconds after which an upload is taken for abandoned; longer where a body may take longer. */
+export const SWEEP_AFTER = 86_400_000;
+
 /** Milliseconds between searches for live sessions that were cut short; each reads one local folder. */
 const RESCUE_EVERY = 10_000;
 
@@ -45,7 +48,7 @@ export function createBackgroundWork(options: BackgroundWorkOptions) {
   return {
     startSweeping(): void {
       stopSweeping = startSweeping(store, {
-        maxAgeMs: config.store.sweepUploadsAfter,
+        maxAgeMs: Math.max(SWEEP_AFTER, config.limits.totalTimeout),
         intervalMs: SWEEP_EVERY,
         onSwept: (count) => {
           metrics.store.sweptStaleUploads(count);

@@ -12,11 +12,13 @@ import { limitConnections } from '../receiver/http/limit-connections.js';
 import { listen } from '../receiver/http/listen.js';
 import { PROXY_PROTOCOL } from '../receiver/http/malformed-requests.js';
 import { createPublicServer } from '../receiver/http/public-server.js';
+import type { ServiceLimits } from './fixed-limits.js';
 
 export interface PortsOptions {
   readonly publicApp: Express;
   readonly adminApp: Express;
-  readonly config: Pick<Config, 'receiver' | 'admin' | 'limits'>;
+  readonly config: Pick<Config, 'receiver' | 'admin'>;
+  readonly limits: ServiceLimits;
   /** Null for plain HTTP on the admin port. */
   readonly certificate: AdminCertificate | null;
   readonly metrics: ConnectionMetrics;
@@ -42,9 +44,10 @@ export interface Ports {
 }
 
 export function createPorts(options: PortsOptions): Ports {
-  const { publicApp, adminApp, config, certificate, metrics, log, refusalLog } = options;
-  const { receiver, admin, limits } = config;
-  const serverOptions = { ...receiver, maxHeaderBytes: limits.maxHeaderBytes };
+  const { publicApp, adminApp, config, limits, certificate, metrics, log, refusalLog } = options;
+  const { receiver, admin } = config;
+  const { keepAliveTimeout } = receiver;
+  const serverOptions = { ...limits, keepAliveTimeout };
   const servers: Readonly<Record<Port, Server>> = {
     public: createPublicServer(publicApp, {
       ...serverOptions,
@@ -100,7 +103,7 @@ export function openAdminCertificate({ admin }: Pick<Config, 'admin'>, log: Logg
 /** Limits the connections of both ports; counts and logs those that are closed because of it. */
 function limitBoth(
   servers: Readonly<Record<Port, Server>>,
-  limits: Config['limits'],
+  limits: ServiceLimits,
   metrics: ConnectionMetrics,
   log: Logger,
 ) {

@@ -23,6 +23,7 @@ import { StoreError } from '../store/object-store.js';
 import { conditionOf } from '../store/store-condition.js';
 import { openArchiveParts } from './archive-parts.js';
 import { createBackgroundWork } from './background-work.js';
+import { serviceLimits } from './fixed-limits.js';
 import { openOutbox } from './open-outbox.js';
 import { createPorts, openAdminCertificate } from './ports.js';
 import { canAskService } from './speech-options.js';
@@ -61,6 +62,8 @@ export interface ServiceOptions {
   readonly version: string;
   /** Bearer tokens of the admin port by name; at least one. */
   readonly adminTokens: Readonly<Record<string, AdminToken>>;
+  /** Replaces fixed limits; for tests. */
+  readonly limits?: Parameters<typeof serviceLimits>[1];
   /** Ends the process: the store was found to be unfit after the start. */
   readonly onFatal: (error: Error) => void;
 }
@@ -77,7 +80,7 @@ const FIRST_VERDICT_WAIT = 3_000;
 /** The composition root: builds every part from the configuration and ties them together. */
 export async function createService(options: ServiceOptions): Promise<Service> {
   const { config, log, version, onFatal } = options;
-  const { limits } = config;
+  const limits = serviceLimits(config.limits, options.limits);
   const sourceNames = Object.keys(config.sources);
   const regionNames = Object.keys(config.egress.regions);
   const metrics = createMetrics({ sources: sourceNames, regions: regionNames, version });
@@ -205,6 +208,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     publicApp,
     adminApp: admin.app,
     config,
+    limits,
     metrics: metrics.connections,
     log,
   });

@@ -6,14 +6,10 @@ export function speechOptions({ speech }: Config): SpeechOptions {
   return {
     apiKey: speech.apiKey,
     auth: speech.auth,
-    temporaryKeyTtl: speech.temporaryKeyTtl,
     keysUrl: speech.keysUrl,
     regions: speech.regions,
     paths: speech.paths,
     maxRequestsPerSecond: speech.maxRequestsPerSecond,
-    connectTimeout: speech.connectTimeout,
-    requestTimeout: speech.requestTimeout,
-    minBytesPerSecond: speech.minBytesPerSecond,
     retries: speech.retries,
   };
 }

@@ -10,14 +10,12 @@ export function storeOptions({ store }: Config): StoreOptions {
   return {
     url: store.url,
     partSize: store.partSize,
-    fsync: store.fsync,
     s3: {
       endpoint: s3.endpoint,
       region: s3.region,
       forcePathStyle: s3.forcePathStyle,
       accessKeyId: s3.accessKeyId,
       secretAccessKey: s3.secretAccessKey,
-      sessionToken: s3.sessionToken,
       checksum: s3.checksum,
       sse: encryption(s3),
       storageClasses: s3.storageClass,
@@ -26,11 +24,9 @@ export function storeOptions({ store }: Config): StoreOptions {
       lock: lock(s3),
       conditionalWrites: s3.conditionalWrites,
       caBundle: caBundle(),
-      connectTimeoutMs: s3.connectTimeout,
       requestTimeoutMs: s3.requestTimeout,
-      partTimeoutMs: s3.partTimeout,
       retries: s3.retries,
-      maxSockets: s3.maxSockets,
+      partTimeoutMs: 4 * s3.requestTimeout,
     },
   };
 }

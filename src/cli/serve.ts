@@ -30,7 +30,7 @@ async function serve(): Promise<void> {
   const adminTokens = startTokens(config);
   const log = createLogger({
     level: config.log.level,
-    ...(isPretty(config.log.pretty) ? { format: await prettyFormat() } : {}),
+    ...(isDevelopment() && process.stdout.isTTY ? { format: await prettyFormat() } : {}),
     replica: config.replicaName,
     secrets: [...secretValues(config), ...Object.values(adminTokens).map(({ token }) => token)],
   });
@@ -115,10 +115,6 @@ function stopOnSignal(service: Service, log: Logger): void {
       },
     );
   });
-}
-
-function isPretty(setting: Config['log']['pretty']): boolean {
-  return setting === 'auto' ? isDevelopment() && process.stdout.isTTY : setting === 'true';
 }
 
 /** Loaded where a person reads: production writes JSON. */

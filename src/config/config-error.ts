@@ -47,7 +47,6 @@ const SECRET_PLACES: readonly (readonly string[])[] = [
   ['admin', 'tokens'],
   ['store', 's3', 'accessKeyId'],
   ['store', 's3', 'secretAccessKey'],
-  ['store', 's3', 'sessionToken'],
   ['speech', 'apiKey'],
   ['sources', '*', 'credentials'],
   ['subscribers', '*', 'url'],

@@ -42,11 +42,18 @@ function* namedLines(path: readonly string[], schema: unknown, variables: Variab
 
 function row(path: readonly string[], schema: unknown, variables: VariableNames): string {
   const meta = settingMeta.get(schema as z.ZodType);
-  const variable = variables.get(path.join('.'));
-  const meaning =
-    variable === undefined ? meta?.description : `${meta?.description} Variable: \`${variable}\`.`;
+  const meaning = `${meta?.description}${variablesOf(path.join('.'), variables)}`;
   const initial = meta?.initial === undefined ? 'required' : `\`${spelled(meta.initial)}\``;
-  return `| \`${path.at(-1)}\` | ${meta?.type} | ${initial} | ${escaped(meaning ?? '')} |`;
+  return `| \`${path.at(-1)}\` | ${meta?.type} | ${initial} | ${escaped(meaning)} |`;
+}
+
+/** The variables of a setting, or of the entries of a map that is one setting. */
+function variablesOf(path: string, variables: VariableNames): string {
+  const names = [...variables].flatMap(([setting, name]) =>
+    setting === path || setting.startsWith(`${path}.`) ? [`\`${name}\``] : [],
+  );
+  if (names.length === 0) return '';
+  return ` ${names.length === 1 ? 'Variable' : 'Variables'}: ${names.join(', ')}.`;
 }
 
 /** `|` ends a cell, and `<` outside of code begins a tag. */
@@ -67,14 +74,10 @@ function descriptionOf(schema: unknown): string {
 }
 
 function isGroup(schema: unknown): boolean {
-  return unwrap(schema) instanceof z.ZodObject;
+  return settingMeta.get(schema as z.ZodType)?.type === undefined && unwrap(schema) instanceof z.ZodObject;
 }
 
 function shapeOf(schema: unknown): Readonly<Record<string, unknown>> {
   const group = unwrap(schema);
-  if (!(group instanceof z.ZodObject)) return {};
-  const { catchall } = group.def;
-  return catchall === undefined || catchall instanceof z.ZodNever
-    ? group.shape
-    : { ...group.shape, '<name>': catchall };
+  return group instanceof z.ZodObject ? group.shape : {};
 }

@@ -1,17 +1,14 @@
+import { readFileSync } from 'node:fs';
+import { parse } from 'yaml';
 import type { DocumentedRegion } from '../domain/region.js';
 
-/**
- * Addresses from which the speech service sends callbacks, by region.
- * Source: the list that the service published, as of `takenOn`.
- * config/egress.yaml repeats it for operators; a test compares them.
- */
-export const EGRESS = {
-  takenOn: '2026-11-20',
-  regions: {
-    eu1: ['40.74.41.91', '52.236.157.154', '40.74.37.0', '20.73.209.153', '20.73.142.44'],
-    eu2: ['20.105.89.153', '20.105.89.173', '20.105.89.184', '20.105.89.98', '20.105.88.228'],
-    us1: ['52.149.21.32', '52.149.21.10', '52.137.102.83', '40.64.107.92', '40.64.107.99'],
-    us2: ['52.146.58.224', '52.146.58.159', '52.146.59.242', '52.146.59.213', '52.146.58.64'],
-    au1: ['20.248.249.20', '20.248.249.47', '20.248.249.181', '20.248.249.119', '20.248.249.164'],
-  },
-} satisfies { takenOn: string; regions: Record<DocumentedRegion, readonly string[]> };
+interface Egress {
+  /** The date on which the service published the list. */
+  readonly takenOn: string;
+  readonly regions: Record<DocumentedRegion, string[]>;
+}
+
+const LIST = new URL('../../config/egress.yaml', import.meta.url);
+
+/** Addresses from which the speech service sends callbacks, by region: the package's config/egress.yaml. */
+export const EGRESS: Egress = parse(readFileSync(LIST, 'utf8')).egress;

@@ -52,9 +52,6 @@ function* storeRules({ store, sources }: Settings): Generator<BrokenRule> {
     const missing = s3.accessKeyId === null ? 'accessKeyId' : 'secretAccessKey';
     yield { path: ['store', 's3', missing], expected: 'to be set: the access key has two halves' };
   }
-  if (s3.sessionToken !== null && s3.accessKeyId === null) {
-    yield { path: ['store', 's3', 'sessionToken'], expected: 'to be set only together with accessKeyId' };
-  }
   if (s3.kmsKeyId !== null && s3.sse !== 'kms') {
     yield {
       path: ['store', 's3', 'kmsKeyId'],
@@ -104,24 +101,9 @@ function* limitRules({ limits, store }: Settings): Generator<BrokenRule> {
       also: [['limits', 'memoryBudget']],
     };
   }
-  // The sweep would abort live uploads older than that, at every attempt of their sender.
-  if (store.sweepUploadsAfter < limits.totalTimeout) {
-    yield {
-      path: ['store', 'sweepUploadsAfter'],
-      expected: `at least limits.totalTimeout, ${formatDuration(limits.totalTimeout)}`,
-      also: [['limits', 'totalTimeout']],
-    };
-  }
 }
 
 function* speechRules({ speech, recovery }: Settings): Generator<BrokenRule> {
-  if (speech.retentionWarning >= speech.retention) {
-    yield {
-      path: ['speech', 'retentionWarning'],
-      expected: 'less than speech.retention',
-      also: [['speech', 'retention']],
-    };
-  }
   if (recovery.grace >= recovery.window) {
     yield {
       path: ['recovery', 'grace'],

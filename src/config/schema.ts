@@ -16,18 +16,9 @@ const log = section('Logging.', {
     'info',
     'trace, debug, info, warn, error, fatal or silent.',
   ),
-  pretty: setting(
-    types.oneOf(['auto', 'true', 'false']),
-    'auto, true or false',
-    'auto',
-    'Readable lines instead of JSON; auto on a terminal in development.',
-  ),
 });
 
-/**
- * Every setting, with its default and its documentation. These defaults are the authority; config/default.yaml and
- * docs/configuration.md repeat them, and tests compare all three.
- */
+/** Every setting, with its default and its documentation, from which docs/configuration.md is generated. */
 export const configSchema = z.strictObject({
   receiver,
   admin,

@@ -13,7 +13,6 @@ export function secretValues(config: Config): string[] {
     ...Object.values(config.admin.tokens).map(({ token }) => token),
     ...headers,
     s3.secretAccessKey,
-    s3.sessionToken,
     config.speech.apiKey,
     ...Object.values(config.subscribers).flatMap(({ url, secrets }) => [
       ...secretsOfAddress(url),

@@ -78,8 +78,8 @@ function proxyWarnings({ receiver }: Config): string[] {
   );
 }
 
-/** Clear-text addresses to which a key or token is sent. */
-function clearTextWarnings({ receiver, speech }: Config): string[] {
+/** Clear-text addresses to which a key, a token or an event is sent. */
+function clearTextWarnings({ receiver, speech, subscribers }: Config): string[] {
   const carrying: readonly (readonly [place: string, address: string | null, what: string])[] = [
     ['receiver.publicUrl', receiver.publicUrl, 'the credentials of senders'],
     ['speech.keysUrl', speech.keysUrl, 'speech.apiKey'],
@@ -88,6 +88,9 @@ function clearTextWarnings({ receiver, speech }: Config): string[] {
     ),
     ...Object.entries(speech.realtime).map(
       ([host, address]) => [`speech.realtime.${host}`, address, 'speech.apiKey'] as const,
+    ),
+    ...Object.entries(subscribers).map(
+      ([name, { url }]) => [`subscribers.${name}.url`, url, 'the address and its events'] as const,
     ),
   ];
   return carrying.flatMap(([place, address, what]) =>

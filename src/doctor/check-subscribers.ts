@@ -60,7 +60,7 @@ const ADVICE: Readonly<Record<number, string>> = {
 
 function adviceFor(error: string | null): string {
   if (error === 'timeout') {
-    return 'Answer before the work is done, or raise subscribers.<name>.requestTimeout.';
+    return 'Answer before the work is done: a request is given 15 s.';
   }
   if (error === 'ENOTFOUND' || error === 'EAI_AGAIN')
     return 'Correct the host of subscribers.<name>.url, or the DNS.';

@@ -90,12 +90,12 @@ export const REASONS = {
     remedy: 'Check what sends to this port, and the protocol between proxy and receiver.',
   },
   'head-too-slow': {
-    words: 'the headers did not arrive within receiver.headersTimeout',
+    words: 'the headers did not arrive within 30 s',
     remedy: 'Check the connection between sender and receiver.',
   },
   'head-too-large': {
-    words: 'the headers were larger than limits.maxHeaderBytes',
-    remedy: 'Raise limits.maxHeaderBytes, or see which proxy adds headers.',
+    words: 'the headers were larger than 16 KiB',
+    remedy: 'See which proxy adds headers.',
   },
   'proxy-protocol': {
     words: 'a load balancer sent the PROXY protocol',
@@ -147,8 +147,8 @@ export const REASONS = {
     remedy: REFETCH,
   },
   'too-many-parts': {
-    words: 'the body has more parts than limits.maxParts',
-    remedy: 'Raise limits.maxParts, restart, and release the body.',
+    words: 'the body has more than 100 parts',
+    remedy: REFETCH,
   },
   'encoding-unsupported': {
     words: 'the Content-Encoding is not supported',

@@ -7,9 +7,8 @@ export interface Subscriber extends EventFilter {
   readonly secrets: readonly string[];
   readonly format: EventFormat;
   readonly maxInFlight: number;
-  readonly maxRequestsPerSecond: number;
-  /** Milliseconds. */
-  readonly requestTimeout: number;
+  /** Milliseconds for one request, from connecting to the end of the response. Default 15 s. */
+  readonly requestTimeout?: number;
 }
 
 /** Scheme, host and port of its address, for people; the rest may be a secret. */

@@ -15,3 +15,11 @@ export function retentionDeadline(createdAt: string, rules: RetentionRules, now:
   const end = Date.parse(createdAt) + rules.retention;
   return end - now < rules.retentionWarning ? new Date(end) : null;
 }
+
+/** Two days leave time for a weekend; a service that keeps results for a shorter time would be warned of from the start. */
+const WARNING = 2 * 86_400_000;
+
+/** How long before the end of its retention, in milliseconds, an unrecovered job is warned of. */
+export function retentionWarning(retention: number): number {
+  return Math.min(WARNING, retention / 2);
+}

@@ -16,7 +16,6 @@ let variant: Simulator;
 
 beforeAll(async () => {
   service = await startService({
-    store: { fsync: false },
     sources: { default: {}, guarded: { credentials: { main: { headers: [TOKEN] } } } },
   });
   const options = { regions: { eu1: 0 }, timeScale: 0.001 };

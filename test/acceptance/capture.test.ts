@@ -45,7 +45,7 @@ interface Run {
 
 function environment(simulator: RealtimeSimulator | null, settings: object = {}): Record<string, string> {
   const config = {
-    store: { url: `file:${data}`, partSize: '64KiB', fsync: false },
+    store: { url: `file:${data}`, partSize: '64KiB' },
     capture: { rescueFolder: rescue },
     limits: { memoryBudget: '1MiB', quarantineBytes: '128KiB' },
     sources: { default: {}, calls: { keyPrefix: 'calls/' } },
@@ -419,7 +419,7 @@ describe('a killed session', () => {
       const id = await killOne(simulator);
       const receiver = await startProcess({
         ...{ receiver: { host: '127.0.0.1', port: 0 }, admin: { port: 0, tokens: { test: 'x'.repeat(32) } } },
-        store: { url: `file:${data}`, partSize: '64KiB', fsync: false },
+        store: { url: `file:${data}`, partSize: '64KiB' },
         limits: { memoryBudget: '1MiB', quarantineBytes: '128KiB' },
         sources: { calls: { keyPrefix: 'calls/', credentials: { a: { headers: ['X-Token: 12345678'] } } } },
         capture: { rescueFolder: rescue },

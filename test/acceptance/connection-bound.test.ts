@@ -18,10 +18,10 @@ let sockets: Socket[];
 
 beforeEach(async () => {
   sockets = [];
-  service = await startService({
-    sources: { guarded: { credentials: { main: { headers: [`X-Callback-Token: ${TOKEN}`] } } } },
-    limits: { maxConnections: MOST, maxAdminConnections: MOST, drainTime: '20s' },
-  });
+  service = await startService(
+    { sources: { guarded: { credentials: { main: { headers: [`X-Callback-Token: ${TOKEN}`] } } } } },
+    { maxConnections: MOST, maxAdminConnections: MOST, drainTime: 20_000 },
+  );
 });
 
 afterEach(async () => {

@@ -16,19 +16,16 @@ let service: RunningService;
 const clients: RawClient[] = [];
 
 beforeAll(async () => {
-  service = await startService({
-    sources: {
-      default: { maxBytes: '1MiB' },
-      guarded: { credentials: { main: { headers: [`X-Callback-Token: ${TOKEN}`] } } },
+  service = await startService(
+    {
+      sources: {
+        default: { maxBytes: '1MiB' },
+        guarded: { credentials: { main: { headers: [`X-Callback-Token: ${TOKEN}`] } } },
+      },
+      limits: { idleTimeout: '300ms', minBytesPerSecond: 10_000 },
     },
-    limits: {
-      idleTimeout: '300ms',
-      minBytesPerSecond: 10_000,
-      minRateGrace: '1s',
-      drainBytes: '64KiB',
-      drainTime: '300ms',
-    },
-  });
+    { minRateGrace: 1_000, drainBytes: 64 * 1024, drainTime: 300 },
+  );
 });
 
 afterAll(async () => {

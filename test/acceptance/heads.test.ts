@@ -214,8 +214,8 @@ describe('a request that asks for an upgrade', () => {
 });
 
 describe('headers that never end', () => {
-  it('time out after headersTimeout, not at the next periodic check', async () => {
-    const impatient = await startService({ receiver: { headersTimeout: '1s' } });
+  it('time out after their time-out, not at the next periodic check', async () => {
+    const impatient = await startService({}, { headersTimeout: 1_000 });
     try {
       for (const url of [impatient.publicUrl, impatient.adminUrl]) {
         const client = await open(url);

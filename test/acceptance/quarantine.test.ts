@@ -163,7 +163,7 @@ describe('a dismissal', () => {
     form.append('transcript', new Blob([TRANSCRIPT]), 'transcript.json');
     form.append('jobinfo', new Blob(['{"id":"r1"}']), 'jobinfo.json');
     const url = `file:${service.folder}`;
-    const strict = await startService({ sources: { default: {} }, limits: { maxParts: 1 }, store: { url } });
+    const strict = await startService({ sources: { default: {} }, store: { url } }, { maxParts: 1 });
     const { json } = await sendCallback(strict, 'id=r1&status=success', form);
     await strict.stop();
     await api.post(`/quarantine/${json.deliveryId}/release`).expect(200);

@@ -27,7 +27,7 @@ describe('a start without an admin token', () => {
         admin: { port: 0 },
         store: { url: `file:${folder.path}/data` },
       },
-      { TR_LOG_PRETTY: 'false', ...environment },
+      environment,
     );
     return receiver;
   };

@@ -38,8 +38,7 @@ async function start(s3: Record<string, unknown> = {}): Promise<ReceiverProcess>
         forcePathStyle: true,
         accessKeyId: 'test',
         secretAccessKey: 'test-secret',
-        connectTimeout: '2s',
-        requestTimeout: '2s',
+        requestTimeout: '1s',
         retries: 1,
         ...s3,
       },
@@ -169,7 +168,7 @@ describe('an unavailable store at the start', () => {
   afterEach(closeAll);
 
   /** Longer than a test may take, so that a wait for the store fails the test. */
-  const PATIENT = { requestTimeout: '100s', connectTimeout: '100s', retries: 4 };
+  const PATIENT = { requestTimeout: '100s', retries: 4 };
 
   it.each([
     ['refuses connections', 'refuse'],

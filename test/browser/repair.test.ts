@@ -149,15 +149,12 @@ describe('a quarantined body', () => {
     const form = new FormData();
     form.append('transcript', new Blob([TRANSCRIPT]), 'transcript.json');
     form.append('jobinfo', new Blob(['{"id":"r1"}']), 'jobinfo.json');
-    const strict = await startService({
-      sources: { default: {} },
-      limits: { maxParts: 1 },
-      store: { url: `file:${fixture.service.folder}` },
-    });
+    const store = { url: `file:${fixture.service.folder}` };
+    const strict = await startService({ sources: { default: {} }, store }, { maxParts: 1 });
     await sendCallback(strict, 'id=r1&status=success', form);
     await strict.stop();
     await fixture.dashboard.go('failures');
-    await page.getByText('The body has more parts than limits.maxParts.').waitFor();
+    await page.getByText('The body has more than 100 parts.').waitFor();
     await page.getByRole('link', { name: 'Inspect' }).click();
     await page.getByText('Can be decoded now').waitFor();
     await page.getByText('Releasing it stores: transcript (json-v2) and job information.').waitFor();

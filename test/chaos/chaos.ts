@@ -31,8 +31,8 @@ export interface ChaosOptions {
 }
 
 const TOKEN = 'chaos-credential-of-32-characters';
-/** Beyond `sweepUploadsAfter` of the places. */
-const SWEEP_CLOCK_MS = 3 * 3_600_000;
+/** Beyond the age at which uploads are swept. */
+const SWEEP_CLOCK_MS = 25 * 3_600_000;
 
 /** True when nothing was lost, damaged, double, half-visible or left over, and nothing grew. */
 export async function runChaos(options: ChaosOptions): Promise<boolean> {

@@ -54,7 +54,7 @@ async function openFiles(folder: string): Promise<Place> {
     clockRangeMs: 2 * DAY,
     settings: (_endpoint, token, subscribers) => ({
       ...common(token, subscribers),
-      store: { url: `file:${data}`, partSize: '256KiB', canaryInterval: '2s', sweepUploadsAfter: '2h' },
+      store: { url: `file:${data}`, partSize: '256KiB', canaryInterval: '2s' },
       limits: {
         memoryBudget: '4MiB',
         quarantineBytes: '1MiB',
@@ -96,10 +96,9 @@ async function openBucket(seed: number): Promise<Place> {
         url: `s3://${bucket}/${prefix}`,
         partSize: '5MiB',
         canaryInterval: '2s',
-        sweepUploadsAfter: '2h',
         s3: {
           ...{ endpoint, region: 'us-east-1', forcePathStyle: true, accessKeyId, secretAccessKey },
-          ...{ connectTimeout: '1s', requestTimeout: '3s', partTimeout: '5s', retries: 2 },
+          ...{ requestTimeout: '3s', retries: 2 },
         },
       },
       limits: {

@@ -91,9 +91,7 @@ export async function startSubscriber(): Promise<ChaosSubscriber> {
       [SUBSCRIBER]: {
         url: `http://127.0.0.1:${port}/events`,
         secrets: [`whsec_${KEY.toString('base64')}`],
-        requestTimeout: '1s',
         maxInFlight: 16,
-        maxRequestsPerSecond: 2_000,
       },
     },
     setMood(next) {

@@ -133,7 +133,6 @@ describe('beside a bucket', () => {
           secretAccessKey: 'b',
           retries: 0,
           requestTimeout: '1s',
-          connectTimeout: '1s',
         },
       },
       limits: { memoryBudget: 4 * PART, quarantineBytes: '128KiB' },

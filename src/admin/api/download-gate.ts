@@ -49,7 +49,7 @@ export function createDownloadGate(limits: DownloadLimits): DownloadGate {
         reject(
           new Problem(
             'overloaded',
-            `${maxDownloads} downloads are in flight here already (limits.maxDownloads); try again when one has ended.`,
+            `${maxDownloads} downloads are in flight here already; try again when one has ended.`,
           ),
         );
       };

@@ -71,6 +71,9 @@ function hostsOf({ speech }: Config): StartOptions['hosts'] {
   return Object.fromEntries(known);
 }
 
+/** Seconds; a key is needed only to open the session. */
+const KEY_TTL = 600;
+
 function credentialOf({ speech }: Config): () => Promise<RealtimeCredential> {
   const { apiKey } = speech;
   if (apiKey === null) throw new UsageError('no API key is configured; set speech.apiKey');
@@ -78,8 +81,7 @@ function credentialOf({ speech }: Config): () => Promise<RealtimeCredential> {
   return async () => {
     const clients = createSpeechClients({ apiKey, keysUrl: speech.keysUrl, regions: {} });
     try {
-      const ttlSeconds = Math.floor(speech.temporaryKeyTtl / 1000);
-      return { jwt: (await clients.keys().create({ type: 'rt', ttlSeconds })).value };
+      return { jwt: (await clients.keys().create({ type: 'rt', ttlSeconds: KEY_TTL })).value };
     } finally {
       await clients.close();
     }

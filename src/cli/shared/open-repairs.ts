@@ -1,3 +1,4 @@
+import { FIXED_LIMITS } from '../../app/fixed-limits.js';
 import { openCommandOutbox } from '../../app/open-outbox.js';
 import type { Outbox } from '../../outbox/outbox.js';
 import { createRepairs, type Repairs } from '../../repair/repairs.js';
@@ -15,7 +16,7 @@ export function openRepairs({ config, parts }: RecoveryWork): Repairs & { readon
     events: { outbox, subscribers },
     recovery: parts,
     sources: new Map(Object.entries(config.sources)),
-    maxParts: config.limits.maxParts,
+    maxParts: FIXED_LIMITS.maxParts,
     viewMemory: config.ledger.viewMemory,
     replica: `${config.replicaName}-${CLI_ACTOR}`,
     busy: () => false,

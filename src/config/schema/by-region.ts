@@ -5,21 +5,19 @@ import {
   EXPECTED_REGION_NAME,
   isRegionName,
 } from '../../domain/region.js';
-import { settingMeta } from '../setting.js';
 
 /**
  * A map by region with an entry for each documented one. The operator may add others.
  *
- * @param documented the entry of a documented region, with its default
+ * @param documented the entry of a documented region, which has a default
  * @param added the entry of any other region
  */
 export function byRegion<D extends z.ZodType, A extends z.ZodType>(
-  description: string,
   documented: (region: DocumentedRegion) => D,
   added: A,
 ) {
   const entries = DOCUMENTED_REGIONS.map((region) => [region, documented(region)]);
-  const map = z
+  return z
     .object(Object.fromEntries(entries) as Record<DocumentedRegion, D>)
     .catchall(added)
     .check(({ value, issues }) => {
@@ -33,7 +31,4 @@ export function byRegion<D extends z.ZodType, A extends z.ZodType>(
         });
       }
     });
-  const withDefault = map.prefault({} as never);
-  settingMeta.add(withDefault, { description });
-  return withDefault;
 }

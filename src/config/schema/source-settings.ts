@@ -67,7 +67,6 @@ export const sources = setting(
   'Callback endpoints /callbacks/<name>. A source set to null is removed. Outside production, when no source is configured, there is a source named default for this machine; in production there is no built-in source.',
 );
 
-const RANGES = 'list of CIDRs or addresses';
 const ranges = z.array(types.range());
 
 export const egress = section(
@@ -79,14 +78,11 @@ export const egress = section(
       EGRESS.takenOn,
       'Date on which the service published this list.',
     ),
-    regions: byRegion(
-      'Addresses by region; a list replaces the one it overrides. An entry of another name adds a region.',
-      (region) => setting(ranges, RANGES, EGRESS.regions[region], `Addresses of ${region.toUpperCase()}.`),
-      required(
-        z.array(types.range()),
-        RANGES,
-        'Addresses of a region of the service that is not listed above.',
-      ),
+    regions: setting(
+      byRegion((region) => ranges.prefault(EGRESS.regions[region]), ranges),
+      'map of region to list of CIDRs or addresses',
+      {},
+      'A list replaces the one that it overrides. An entry of another name adds a region.',
     ),
   },
 );

@@ -1,20 +1,14 @@
+import { z } from 'zod';
 import { optional, section, setting } from '../setting.js';
 import * as types from '../value-types.js';
 import { byRegion } from './by-region.js';
 
 const DAY = 86_400_000;
 
-const batchRegion = (region: string) =>
-  section(`Batch region ${region}.`, {
-    batchUrl: optional(
-      types.url(['http:', 'https:']),
-      'address',
-      `Address of the jobs API in ${region}, without /v2.`,
-    ),
-  });
+const batchRegion = () =>
+  z.strictObject({ batchUrl: types.url(['http:', 'https:']).nullable().default(null) });
 
-const realtimeHost = (where: string) =>
-  optional(types.url(['ws:', 'wss:']), 'address', `Realtime address, ${where}, without /v2.`);
+const realtimeHost = types.url(['ws:', 'wss:']).nullable().default(null);
 
 export const speech = section("The speech service's own API, for recovery and realtime.", {
   apiKey: optional(
@@ -28,44 +22,30 @@ export const speech = section("The speech service's own API, for recovery and re
     'apiKey',
     'Authenticate with the key itself or with temporary keys issued for it.',
   ),
-  temporaryKeyTtl: setting(types.duration(60_000, DAY), 'duration', '10m', 'Lifetime of temporary keys.'),
   keysUrl: optional(types.url(['http:', 'https:']), 'address', 'Address of the key service.'),
-  regions: byRegion(
-    'Batch endpoints; a region without an address is not used.',
-    (region) => batchRegion(region.toUpperCase()),
-    batchRegion('`<name>`, which `egress.regions` adds'),
+  regions: setting(
+    byRegion(() => batchRegion().prefault({}), batchRegion()),
+    'map of region to `{ batchUrl }`',
+    {},
+    'Address of the jobs API in each region of `egress.regions`, without /v2. A region without an address is not used.',
   ),
-  realtime: section('Realtime hosts.', {
-    global: realtimeHost('nearest region'),
-    eu: realtimeHost('EU1'),
-    us: realtimeHost('US1'),
-    au: realtimeHost('AU1'),
-  }),
+  realtime: setting(
+    z.strictObject({ global: realtimeHost, eu: realtimeHost, us: realtimeHost, au: realtimeHost }),
+    'map of global, eu, us or au to address',
+    {},
+    'Realtime hosts, without /v2; global is the nearest region.',
+  ),
   paths: section('Paths below a batch address; `{id}` stands for the job.', {
     list: setting(types.pathTemplate(false), 'path', '/v2/jobs/', 'Job list.'),
     record: setting(types.pathTemplate(true), 'path', '/v2/jobs/{id}', 'Job record.'),
     transcript: setting(types.pathTemplate(true), 'path', '/v2/jobs/{id}/transcript', 'Transcript.'),
     media: setting(types.pathTemplate(true), 'path', '/v2/jobs/{id}/data', 'Media of the job.'),
-    usage: setting(types.pathTemplate(false), 'path', '/v2/usage', 'Usage statistics.'),
   }),
   maxRequestsPerSecond: setting(
     types.count(1, 1_000),
     'number',
     20,
     'Largest rate of requests to one region; the service recommends fewer than 50.',
-  ),
-  connectTimeout: setting(types.duration(100), 'duration', '10s', 'Time to open a connection.'),
-  requestTimeout: setting(
-    types.duration(1_000),
-    'duration',
-    '30s',
-    'Time to the first byte of a response, and longest silence within one.',
-  ),
-  minBytesPerSecond: setting(
-    types.count(0, 2 ** 30),
-    'bytes per second',
-    1024,
-    'Slowest download, judged over requestTimeout; 0 turns the check off.',
   ),
   retries: setting(
     types.count(0, 20),
@@ -78,12 +58,6 @@ export const speech = section("The speech service's own API, for recovery and re
     'duration',
     '7d',
     'How long the service keeps results.',
-  ),
-  retentionWarning: setting(
-    types.duration(0, 3650 * DAY),
-    'duration',
-    '2d',
-    'Warn when the results of an unrecovered job expire within this time.',
   ),
 });
 

@@ -34,11 +34,6 @@ const s3 = section(
       'secret',
       'Secret of the access key.',
     ),
-    sessionToken: optional(
-      types.text(/^[\x21-\x7e]{1,8192}$/, 'a session token'),
-      'secret',
-      'Session token of temporary credentials.',
-    ),
     checksum: setting(
       types.oneOf(['sha256', 'crc32']),
       'sha256 or crc32',
@@ -85,14 +80,11 @@ const s3 = section(
         'Days of the retention, from the write on; needed with `mode`.',
       ),
     }),
-    connectTimeout: setting(types.duration(100), 'duration', '3s', 'Time to open a connection.'),
-    requestTimeout: setting(types.duration(1_000), 'duration', '15s', 'Time for one request, except parts.'),
-    partTimeout: setting(types.duration(1_000), 'duration', '60s', 'Time for one attempt to upload a part.'),
-    maxSockets: setting(
-      types.count(1, 10_000),
-      'number',
-      64,
-      'Connections for writes; reads and control requests have as many each, downloads have their own.',
+    requestTimeout: setting(
+      types.duration(1_000),
+      'duration',
+      '15s',
+      'Time for one request; a body over 1 MiB may take four times as long.',
     ),
     retries: setting(types.count(0, 20), 'number', 4, 'Retries of a request that may be repeated.'),
     conditionalWrites: setting(
@@ -143,18 +135,6 @@ export const store = section('The object store.', {
     'size',
     '8MiB',
     'Size of a buffer and of an upload part. Bodies up to this size are one PUT; on S3 at least 5MiB.',
-  ),
-  fsync: setting(
-    types.flag(),
-    'true or false',
-    true,
-    'Only for a file: `store.url`. false gives up durability across power loss.',
-  ),
-  sweepUploadsAfter: setting(
-    types.duration(3_600_000, 365 * DAY),
-    'duration',
-    '24h',
-    'Age at which an unfinished upload is aborted; at least `limits.totalTimeout`.',
   ),
   canaryInterval: setting(
     types.duration(1_000, 3_600_000),

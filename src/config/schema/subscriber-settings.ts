@@ -17,13 +17,7 @@ const subscriber = z.strictObject({
   url: required(
     types.webhookUrl(),
     'address',
-    'Where events are posted: https, or http on this machine. It is treated as a secret, because many services put a token into it.',
-  ),
-  allowHttp: setting(
-    types.flag(),
-    'true or false',
-    false,
-    'true allows an http address on another machine: signatures protect events there, but anyone on the way can read them.',
+    'Where events are posted. It is treated as a secret, because many services put a token into it. Over http signatures protect events, but anyone on the way can read them.',
   ),
   secrets: required(
     z.array(types.webhookSecret()).min(1, 'at least one secret').max(8, 'at most 8 secrets'),
@@ -49,18 +43,6 @@ const subscriber = z.strictObject({
     'Sources whose jobs are announced; empty means all.',
   ),
   maxInFlight: setting(types.count(1, 256), 'number', 8, 'Requests to the address at the same time.'),
-  maxRequestsPerSecond: setting(
-    types.count(1, 10_000),
-    'number',
-    100,
-    'Largest rate of requests to the address.',
-  ),
-  requestTimeout: setting(
-    types.duration(1_000, 300_000),
-    'duration',
-    '15s',
-    'Time for one request, from connecting to the end of the response.',
-  ),
 });
 
 export const subscribers = setting(

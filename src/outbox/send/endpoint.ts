@@ -1,5 +1,4 @@
 import type { Readable } from 'node:stream';
-import { setTimeout as sleep } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import { Agent, type Dispatcher } from 'undici';
 import type { ReceiverEvent } from '../../events/receiver-event.js';
@@ -18,7 +17,7 @@ export interface SendResult extends Attempt {
   readonly retryAfterMs: number | null;
 }
 
-/** Sends events to one subscriber, within its bounds of requests in flight and rate. */
+/** Sends events to one subscriber, with a bounded number of requests in flight. */
 export interface Endpoint {
   /** Makes one request. Never rejects: what fails is in the result; after an abort its `error` is `aborted`. */
   send(event: ReceiverEvent, signal: AbortSignal): Promise<SendResult>;
@@ -31,9 +30,11 @@ const RESPONSE_BYTES = 64 * 1024;
 /** Characters of a response that are kept, for operators: it often says what is wrong. */
 const ANSWER_LENGTH = 200;
 const CONNECT_TIMEOUT = 10_000;
+/** Milliseconds. Standard Webhooks asks senders to wait 15 to 30 s. */
+const REQUEST_TIMEOUT = 15_000;
 
 export function createEndpoint(subscriber: Subscriber): Endpoint {
-  const { maxInFlight, requestTimeout } = subscriber;
+  const { maxInFlight, requestTimeout = REQUEST_TIMEOUT } = subscriber;
   const agent = new Agent({
     connections: maxInFlight,
     pipelining: 1,
@@ -43,12 +44,11 @@ export function createEndpoint(subscriber: Subscriber): Endpoint {
     maxHeaderSize: 32 * 1024,
   });
   const limit = pLimit(maxInFlight);
-  const pacer = createPacer(subscriber.maxRequestsPerSecond);
 
   async function sendNow(event: ReceiverEvent, signal: AbortSignal): Promise<SendResult> {
     const at = new Date().toISOString();
     try {
-      await pacer.take(signal);
+      signal.throwIfAborted();
       return { at, ...(await post(agent, subscriber, event, signal)) };
     } catch (error) {
       const code = signal.aborted ? 'aborted' : errorCode(error);
@@ -65,7 +65,7 @@ export function createEndpoint(subscriber: Subscriber): Endpoint {
 /** undici follows no redirects unless it is asked to: a redirect is a failure like any other. */
 async function post(
   dispatcher: Dispatcher,
-  { url, secrets, format, requestTimeout }: Subscriber,
+  { url, secrets, format, requestTimeout = REQUEST_TIMEOUT }: Subscriber,
   event: ReceiverEvent,
   signal: AbortSignal,
 ): Promise<Omit<SendResult, 'at'>> {
@@ -123,20 +123,4 @@ function errorCode(error: unknown): string {
   // A connection that ended is undici's own; of others the system has a code that operators know.
   if (typeof code === 'string' && /^(?!UND_)[A-Z][A-Z0-9_]{1,63}$/.test(code)) return code;
   return cause === undefined ? 'network' : errorCode(cause);
-}
-
-/** Spreads requests evenly, with bursts of up to a tenth of a second after a quiet time. */
-function createPacer(perSecond: number) {
-  const interval = 1000 / perSecond;
-  let nextAt = 0;
-  return {
-    async take(signal: AbortSignal): Promise<void> {
-      signal.throwIfAborted();
-      const now = performance.now();
-      nextAt = Math.max(nextAt, now - 100);
-      const wait = nextAt - now;
-      nextAt += interval;
-      if (wait > 1) await sleep(wait, null, { signal });
-    },
-  };
 }

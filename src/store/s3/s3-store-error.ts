@@ -24,7 +24,7 @@ const EXPLANATIONS: Readonly<Record<string, string>> = {
   BadDigest: 'the body changed in transit',
   XAmzContentSHA256Mismatch: 'the body does not have the sha256 it was announced with',
   NotAnswerOfS3: 'something other than the store answered, such as a proxy',
-  PoolTimeout: 'no connection became free in time; store.s3.maxSockets bounds them',
+  PoolTimeout: 'no connection became free in time',
   ProxyRefused: 'the proxy (HTTPS_PROXY) refuses to connect to the store',
   ProxyUnreachable: 'the proxy (HTTPS_PROXY) cannot be reached',
   ProxyUnknown: 'HTTPS_PROXY does not name a proxy of HTTP',

@@ -243,8 +243,8 @@ const TRACEPARENT = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
 
 describe('release', () => {
   const own: RunningService[] = [];
-  const startOwn = async (settings: Parameters<typeof startService>[0]) => {
-    const started = await startService(settings);
+  const startOwn = async (...options: Parameters<typeof startService>) => {
+    const started = await startService(...options);
     own.push(started);
     return started;
   };
@@ -254,7 +254,7 @@ describe('release', () => {
 
   it('decodes after the configuration was fixed, marks the body, and repeats its answer', async () => {
     // A body that needs more parts than today's limit allows.
-    const first = await startOwn({ limits: { maxParts: 1 }, sources: { default: { context: ['call'] } } });
+    const first = await startOwn({ sources: { default: { context: ['call'] } } }, { maxParts: 1 });
     const two = new FormData();
     two.append('transcript', new Blob([TRANSCRIPT]), 'a.json');
     two.append('data', new Blob(['sound']), 'a.wav');

@@ -50,7 +50,6 @@ beforeAll(async () => {
       'court-system': {
         ...{
           url: 'http://127.0.0.1:9/',
-          allowHttp: true,
           secrets: ['whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY='],
         },
         ...{ events: ['job.stored'], sources: ['court'] },

@@ -30,7 +30,6 @@ const settings = () => ({
       secretAccessKey: 'b',
       retries: 0,
       requestTimeout: '1s',
-      connectTimeout: '1s',
     },
   },
   limits: { memoryBudget: 4 * PART, quarantineBytes: '128KiB' },

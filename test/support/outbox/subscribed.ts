@@ -32,7 +32,6 @@ export function subscriberAt(url: string, settings: Partial<Subscriber> = {}): S
     events: ['job.stored', 'job.failed', 'job.erased'],
     sources: [],
     maxInFlight: 8,
-    maxRequestsPerSecond: 10_000,
     requestTimeout: 1_000,
     ...settings,
   };

@@ -1,4 +1,5 @@
 import type { AddressInfo } from 'node:net';
+import { serviceLimits } from '../../../src/app/fixed-limits.js';
 import { createArchive } from '../../../src/archive/archive.js';
 import { createErasures } from '../../../src/archive/erasures.js';
 import { createQuarantine } from '../../../src/archive/quarantine/quarantine.js';
@@ -56,7 +57,7 @@ export async function startReceiverWithBudget(options: {
   mountCallbacks(app, {
     receiver,
     bodyReader,
-    bodyLimits: limits,
+    bodyLimits: serviceLimits(limits),
     drain: { bytes: 0, ms: 100 },
     isDraining: () => false,
     onUnexpected: (error) => {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from '@jest/globals';
-import { createService, type Listening } from '../../../src/app/service.js';
+import { createService, type Listening, type ServiceOptions } from '../../../src/app/service.js';
 import { parseConfig } from '../../../src/config/config.js';
 import { RIGHTS } from '../../../src/domain/rights.js';
 import { createLogger } from '../../../src/observe/logger.js';
@@ -31,10 +31,13 @@ const TEST_DEFAULTS: Settings = {
 };
 
 /**
- * Starts a receiver that is ready to receive; `settings` are laid over defaults fit for tests. `stop` also removes its
- * folder, and fails when a line of its ledger is not what the shipped JSON Schema describes.
+ * Starts a receiver that is ready to receive; `settings` are laid over defaults fit for tests, `limits` over the
+ * fixed ones. `stop` also removes its folder, and fails when a line of its ledger is not what the shipped JSON Schema describes.
  */
-export async function startService(settings: Settings = {}): Promise<RunningService> {
+export async function startService(
+  settings: Settings = {},
+  limits: ServiceOptions['limits'] = {},
+): Promise<RunningService> {
   const folder = await temporaryFolder();
   const defaults = merge(TEST_DEFAULTS, { store: { url: `file:${folder.path}` } });
   const config = parseConfig(merge(defaults, settings));
@@ -42,6 +45,7 @@ export async function startService(settings: Settings = {}): Promise<RunningServ
   const adminToken = randomBytes(18).toString('base64url');
   const service = await createService({
     config,
+    limits,
     version: 'test',
     adminTokens: { ...config.admin.tokens, tester: { token: adminToken, may: RIGHTS, sources: [] } },
     log: createLogger({

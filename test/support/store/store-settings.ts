@@ -14,8 +14,7 @@ export function storeSettings(options: StoreOptions, endpoint?: string): Record<
       forcePathStyle,
       accessKeyId,
       secretAccessKey,
-      requestTimeout: '2s',
-      partTimeout: '3s',
+      requestTimeout: '1s',
       retries: 2,
     },
   };

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
+import { SWEEP_AFTER } from '../../../src/app/background-work.js';
 import {
   conflictClaimKey,
   deadEventKey,
@@ -157,11 +158,11 @@ describe('k8s/s3/lifecycle-by-tags.json', () => {
   });
 
   it('aborts uploads that neither a delivery nor the sweep of the receiver can still need', () => {
-    const { limits, store: settings } = parseConfig({});
+    const { limits } = parseConfig({});
     const rule = ruleOf('incomplete-uploads');
     const milliseconds = (rule?.AbortIncompleteMultipartUpload?.DaysAfterInitiation ?? 0) * 86_400_000;
     expect(rule?.Filter).toEqual({ Prefix: '' });
-    expect(milliseconds).toBeGreaterThan(Math.max(limits.totalTimeout, settings.sweepUploadsAfter));
+    expect(milliseconds).toBeGreaterThan(Math.max(limits.totalTimeout, SWEEP_AFTER));
   });
 
   it('has only what S3 takes: these actions do not go with tags, and names are unique', () => {

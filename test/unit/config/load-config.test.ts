@@ -3,16 +3,12 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
-import { z } from 'zod';
 import {
   loadConfig,
   loadConfigWithoutCredentials,
   loadConfigWithSubscribers,
   loadStoreConfig,
-  parseConfig,
 } from '../../../src/config/config.js';
-import { configSchema } from '../../../src/config/schema.js';
-import { unwrap } from '../../../src/config/schema-faults.js';
 import { configFolder } from '../../support/processes/config-folder.js';
 
 const folders: { remove(): void }[] = [];
@@ -30,58 +26,18 @@ afterEach(() => {
 /** Makes the source `default`, which production does not have by itself. */
 const TR_CREDENTIAL = 'X-Token: 0123456789abcdef';
 
-const packageFile = (name: string): unknown =>
-  parse(readFileSync(new URL(`../../../config/${name}`, import.meta.url), 'utf8'));
-
-/** The source that default.yaml shows in a comment: one that stood there would be merged into the operator's. */
-function exampleSource(): object {
+describe("the package's default.yaml", () => {
   const text = readFileSync(new URL('../../../config/default.yaml', import.meta.url), 'utf8');
-  const [, commented = ''] = /^sources: \{\}\n((?:#.*\n)+)/m.exec(text) ?? [];
-  return (parse(commented.replaceAll(/^# ?/gm, '')) as { intake: object }).intake;
-}
 
-/** Paths of all settings: everything that is neither a section nor a map of the operator's own names. */
-function leaves(schema: unknown, at: string[] = []): string[] {
-  const inner = unwrap(schema);
-  if (!(inner instanceof z.ZodObject)) return [at.join('.')];
-  return Object.entries(inner.shape).flatMap(([name, below]) => leaves(below, [...at, name]));
-}
-
-function spelledOut(tree: unknown, settings: readonly string[], at: string[] = []): string[] {
-  if (settings.includes(at.join('.')) || typeof tree !== 'object' || tree === null) return [at.join('.')];
-  return Object.entries(tree).flatMap(([name, below]) => spelledOut(below, settings, [...at, name]));
-}
-
-describe("the package's config folder", () => {
-  it('spells out every setting of the schema, and nothing else', () => {
-    const settings = leaves(configSchema);
-    const files = { ...(packageFile('default.yaml') as object), ...(packageFile('egress.yaml') as object) };
-    expect(spelledOut(files, settings).sort()).toEqual(settings.sort());
+  it('repeats no default', () => {
+    expect(parse(text)).toBeNull();
   });
 
-  it('spells out every setting of a source', () => {
-    const map = unwrap(configSchema.shape.sources);
-    const settings = map instanceof z.ZodRecord ? leaves(map.valueType) : [];
-    expect(Object.keys(exampleSource()).sort()).toEqual(settings.sort());
-    expect(parseConfig({ sources: { intake: exampleSource() } })).toEqual(
-      parseConfig({ sources: { intake: {} } }),
-    );
-  });
-
-  it('gives the defaults of the schema', () => {
-    const files = { ...(packageFile('default.yaml') as object), ...(packageFile('egress.yaml') as object) };
-    expect(parseConfig(files)).toEqual(parseConfig({}));
-  });
-
-  it('maps only settings that exist, from variables of our own', () => {
-    const names: string[] = [];
-    const collect = (tree: unknown): void => {
-      if (typeof tree === 'string') names.push(tree);
-      else for (const [key, value] of Object.entries(tree as object)) if (key !== '__format') collect(value);
-    };
-    collect(packageFile('custom-environment-variables.yaml'));
-    expect(names.every((name) => /^TR_[A-Z0-9_]+$/.test(name))).toBe(true);
-    expect(new Set(names).size).toBe(names.length);
+  it('shows an example that a production configuration can begin with', () => {
+    const [, example = ''] = text.split('#\n# store:');
+    const yaml = `store:${example.replaceAll(/^# ?/gm, '')}`.replace(/\$\{file:.*?\}/, '0123456789abcdef');
+    const env = { NODE_ENV: 'production', NODE_CONFIG_DIR: folder({ 'default.yaml': yaml }) };
+    expect(loadConfig(env).sources.intake?.allow).toEqual(['eu1']);
   });
 });
 
@@ -104,8 +60,10 @@ describe('loadConfig', () => {
   });
 
   it("takes from an operator's folder only what it holds", () => {
-    const config = loadConfig({ NODE_CONFIG_DIR: folder({ 'default.yaml': 'limits: { maxParts: 7 }' }) });
-    expect(config.limits).toMatchObject({ maxParts: 7, maxConcurrentDeliveries: 256 });
+    const config = loadConfig({
+      NODE_CONFIG_DIR: folder({ 'default.yaml': 'limits: { minBytesPerSecond: 7 }' }),
+    });
+    expect(config.limits).toMatchObject({ minBytesPerSecond: 7, maxConcurrentDeliveries: 256 });
     expect(config.receiver.host).toBe('127.0.0.1');
   });
 
@@ -118,12 +76,16 @@ describe('loadConfig', () => {
 
   it("orders the operator's files as node-config does", () => {
     const files = {
-      'default.yaml': 'log: { level: debug }\nlimits: { maxParts: 1 }\nreplicaName: a',
-      'production.yml': 'log: { level: warn }\nlimits: { maxParts: 2 }',
+      'default.yaml': 'log: { level: debug }\nlimits: { minBytesPerSecond: 1 }\nreplicaName: a',
+      'production.yml': 'log: { level: warn }\nlimits: { minBytesPerSecond: 2 }',
       'local.json': '{"log": {"level": "error"}}',
     };
     const config = loadConfig({ NODE_CONFIG_DIR: folder(files), NODE_ENV: 'production', TR_CREDENTIAL });
-    expect([config.log.level, config.limits.maxParts, config.replicaName]).toEqual(['error', 2, 'a']);
+    expect([config.log.level, config.limits.minBytesPerSecond, config.replicaName]).toEqual([
+      'error',
+      2,
+      'a',
+    ]);
   });
 
   it('applies files, then NODE_CONFIG, then mapped variables', () => {
@@ -138,10 +100,10 @@ describe('loadConfig', () => {
   });
 
   it("reads the operator's own mapping of variables", () => {
-    const mapping = 'limits: { maxParts: PARTS }';
+    const mapping = 'limits: { minBytesPerSecond: PARTS }';
     expect(
       loadConfig({ NODE_CONFIG_DIR: folder({ 'custom-environment-variables.yaml': mapping }), PARTS: '9' })
-        .limits.maxParts,
+        .limits.minBytesPerSecond,
     ).toBe(9);
   });
 
@@ -157,12 +119,12 @@ describe('loadConfig', () => {
 
   it.each([
     [
-      'limits: { maxParts: { __name: PARTS, __format: xml } }',
+      'limits: { minBytesPerSecond: { __name: PARTS, __format: xml } }',
       /found the format xml of PARTS, expected one of json/,
     ],
     [
-      'limits: { maxParts: 5 }',
-      /limits\.maxParts: found a mapping to nothing, expected the name of a variable/,
+      'limits: { minBytesPerSecond: 5 }',
+      /limits\.minBytesPerSecond: found a mapping to nothing, expected the name of a variable/,
     ],
   ])('refuses the mapping %s', (mapping, expected) => {
     const env = { NODE_CONFIG_DIR: folder({ 'custom-environment-variables.yaml': mapping }), PARTS: '5' };
@@ -198,7 +160,7 @@ describe('loadConfig', () => {
 
   it("knows the variables of the operator's mapping and of references, and passes over empty and foreign ones", () => {
     const files = {
-      'custom-environment-variables.yaml': 'limits: { maxParts: TR_PARTS }',
+      'custom-environment-variables.yaml': 'limits: { minBytesPerSecond: TR_PARTS }',
       'default.yaml': `speech: { apiKey: "\${env:TR_SERVICE_KEY}" }`,
     };
     const env = {
@@ -208,7 +170,7 @@ describe('loadConfig', () => {
       TRANSPORT: 'x',
       tr_x: 'x',
     };
-    expect(loadConfig({ ...env, NODE_CONFIG_DIR: folder(files) }).limits.maxParts).toBe(9);
+    expect(loadConfig({ ...env, NODE_CONFIG_DIR: folder(files) }).limits.minBytesPerSecond).toBe(9);
   });
 
   it('reads YAML with anchors, merge keys and a section of their own', () => {
@@ -284,7 +246,7 @@ describe('loadConfig', () => {
   });
 
   it('names the place of a key that occurs twice in one map', () => {
-    const place = folder({ 'default.yaml': 'limits:\n  maxParts: 1\n  maxParts: 2\n' });
+    const place = folder({ 'default.yaml': 'limits:\n  minBytesPerSecond: 1\n  minBytesPerSecond: 2\n' });
     expect(() => loadConfig({ NODE_CONFIG_DIR: place })).toThrow(/line 3, column 3: duplicate key/);
   });
 

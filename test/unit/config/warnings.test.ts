@@ -67,6 +67,15 @@ describe('configWarnings', () => {
       /^speech\.realtime\.eu is not/m,
     ],
     [
+      'a subscriber without TLS',
+      {
+        subscribers: {
+          crm: { url: 'http://crm.example', secrets: [`whsec_${Buffer.alloc(32).toString('base64')}`] },
+        },
+      },
+      /^subscribers\.crm\.url is not encrypted/m,
+    ],
+    [
       'a public address without TLS',
       { receiver: { publicUrl: 'http://t.example' } },
       /^receiver\.publicUrl is not/m,
@@ -118,7 +127,7 @@ describe('secretValues', () => {
     const config = parseConfig({
       admin: { tokens: { ops: 'admin-token-0123456789' } },
       speech: { apiKey: 'service-key' },
-      store: { s3: { accessKeyId: 'AKIA', secretAccessKey: 's3-secret', sessionToken: 'session' } },
+      store: { s3: { accessKeyId: 'AKIA', secretAccessKey: 's3-secret' } },
       sources: {
         default: {
           credentials: { a: { headers: ['Authorization: Bearer bearer-secret-0123', ...headers] } },
@@ -130,7 +139,6 @@ describe('secretValues', () => {
         'admin-token-0123456789',
         'service-key',
         's3-secret',
-        'session',
         'bearer-secret-0123',
         'a-secret-of-good-length',
       ].sort(),

@@ -1,0 +1,46 @@
+import type { Config } from '../config/config.js';
+
+const SECOND = 1_000;
+
+/**
+ * Limits of a replica that are no settings: nobody can choose a better value than the one here. Times in milliseconds,
+ * sizes in bytes. Tests lower them.
+ */
+export const FIXED_LIMITS = {
+  /** Ten times what a sender on a bad line needs for a request's headers. */
+  headersTimeout: 30 * SECOND,
+  /** What Node, nginx and ALB admit at most, within a factor of two: longer heads never arrive here. */
+  maxHeaderBytes: 16 * 1024,
+  /** A callback has at most six parts today. */
+  maxParts: 100,
+  /** A connection that loses packets recovers within this time; only then is the rate of a body judged. */
+  minRateGrace: 30 * SECOND,
+  /** How much of a rejected body is read: what is in flight to a sender that stops writing when it sees the response. */
+  drainBytes: 1024 * 1024,
+  /** How long a rejected sender has to read its response before the connection is closed. */
+  drainTime: 5 * SECOND,
+  /** Deliveries that may wait for memory, small and large bodies apart: as many as are received at the same time by default. */
+  maxBudgetWaiters: 256,
+  /** Downloads of artefacts at the same time: half of the connections to the store that serve downloads. */
+  maxDownloads: 32,
+  /** A player that is paused resumes with a range; until then its download would hold a place. */
+  downloadIdleTimeout: 60 * SECOND,
+  /** Browsers and metrics: one page opens six connections. */
+  maxAdminConnections: 256,
+};
+
+export type FixedLimits = typeof FIXED_LIMITS;
+
+/** Connections that are idle between two callbacks, for each delivery in flight: balancers keep several open. */
+const CONNECTIONS_PER_DELIVERY = 8;
+
+export type ServiceLimits = Config['limits'] & FixedLimits & { readonly maxConnections: number };
+
+/** All limits of a replica. */
+export function serviceLimits(
+  limits: Config['limits'],
+  others: Partial<FixedLimits & { maxConnections: number }> = {},
+): ServiceLimits {
+  const maxConnections = Math.max(2048, CONNECTIONS_PER_DELIVERY * limits.maxConcurrentDeliveries);
+  return { ...limits, ...FIXED_LIMITS, maxConnections, ...others };
+}

@@ -1,5 +1,5 @@
 // tsc emits TypeScript only; the dashboard's static files travel beside it. Its libraries come out of the installed
-// packages, and the reasons out of the module that the receiver uses, into the source folder as well, so that the page is
+// packages, and the modules that the page shares with the receiver from src/domain, into the source folder as well, so that the page is
 // whole when run from source.
 import { cpSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -17,12 +17,14 @@ cpSync(join(uplot, 'uPlot.min.css'), join(vendor, 'uplot.css'));
 // The one algorithm the page uses. Its files carry no licence of their own.
 for (const file of ['LICENSE', 'libesm/diff/array.js', 'libesm/diff/base.js'])
   cpSync(join(diff, file), join(vendor, 'diff', file.replace('libesm/diff/', '')));
-const { code } = transformFileSync(join('src', 'domain', 'reasons.ts'), {
-  swcrc: false,
-  jsc: { parser: { syntax: 'typescript' }, target: 'es2022' },
-  module: { type: 'es6' },
-});
-writeFileSync(join(vendor, 'reasons.js'), code);
+for (const name of ['kinds', 'reasons']) {
+  const { code } = transformFileSync(join('src', 'domain', `${name}.ts`), {
+    swcrc: false,
+    jsc: { parser: { syntax: 'typescript' }, target: 'es2022' },
+    module: { type: 'es6' },
+  });
+  writeFileSync(join(vendor, `${name}.js`), code);
+}
 cpSync(join('src', PAGE), join('dist', PAGE), {
   recursive: true,
   filter: (path) => !/(\.d\.ts|tsconfig\.json)$/.test(path),

@@ -1,6 +1,6 @@
 import pLimit from 'p-limit';
 import type { LedgerLine } from '../domain/delivery.js';
-import type { ItemKind } from '../domain/item.js';
+import type { ItemKind } from '../domain/kinds.js';
 import type { ListedObject, ObjectInfo, ObjectStore } from '../store/object-store.js';
 import { jobFolder, kindOfPath } from './layout.js';
 

@@ -1,4 +1,5 @@
-import type { ItemIdentity, ItemKind } from '../domain/item.js';
+import type { ItemIdentity } from '../domain/item.js';
+import { ITEM_KINDS, type ItemKind, KINDS } from '../domain/kinds.js';
 import { contentKind, type ObjectKind } from '../domain/object-kind.js';
 import {
   DAILY_ROLLUPS_FOLDER,
@@ -11,13 +12,10 @@ import {
  * The keys of all objects: the contract with bucket readers (docs/store-layout.md). They are relative to the store's
  * prefix; `keyPrefix` is the source's, empty or ending in `/`.
  */
-const ARTEFACT_FILES: Record<Exclude<ItemKind, 'attachment'>, string> = {
-  'transcript.json-v2': 'transcript.json',
-  'transcript.txt': 'transcript.txt',
-  'transcript.srt': 'transcript.srt',
-  jobinfo: 'jobinfo.json',
-  data: 'data',
-};
+const ARTEFACT_FILES = ITEM_KINDS.flatMap((kind) => {
+  const { file } = KINDS[kind];
+  return file === null ? [] : [{ kind, file }];
+});
 
 export function jobFolder(keyPrefix: string, jobId: string): string {
   return `${keyPrefix}jobs/${jobId}/`;
@@ -25,18 +23,14 @@ export function jobFolder(keyPrefix: string, jobId: string): string {
 
 /** Path of an artefact below its job's folder, e.g. `transcript.json` or `attachments/0a1b2c3d4e5f6071.bin`. */
 export function artefactPath(identity: ItemIdentity): string {
-  return identity.kind === 'attachment'
-    ? `attachments/${identity.attachmentName ?? 'unnamed'}`
-    : ARTEFACT_FILES[identity.kind];
+  return KINDS[identity.kind].file ?? `attachments/${identity.attachmentName ?? 'unnamed'}`;
 }
 
 /** The kind of an artefact, by its path; the inverse of `artefactPath`, conflicts included. */
 export function kindOfPath(path: string): ItemKind {
-  const file = path.startsWith('conflicts/') ? path.slice('conflicts/'.length) : path;
-  for (const [kind, name] of Object.entries(ARTEFACT_FILES) as [ItemKind, string][]) {
-    if (path === name || (file !== path && file.startsWith(`${name}.`))) return kind;
-  }
-  return 'attachment';
+  const name = path.startsWith('conflicts/') ? path.slice('conflicts/'.length) : null;
+  const found = ARTEFACT_FILES.find(({ file }) => path === file || name?.startsWith(`${file}.`));
+  return found?.kind ?? 'attachment';
 }
 
 /** Key for bytes that differ from those at `path`; `mark` is their sha256 or, for streamed ones, the delivery id. */
@@ -173,9 +167,7 @@ const FOLDER_KINDS: readonly (readonly [folder: string, kind: ObjectKind])[] = [
 const ARTEFACT_KEY = /^(?:[^.][^/]*\/)*?jobs\/[^/]+\/(.+)$/;
 
 const ATTACHMENT = '(?:[0-9a-f]{16}(?:\\.[A-Za-z0-9]{1,8})?|unnamed)';
-const FILE = Object.values(ARTEFACT_FILES)
-  .map((name) => name.replace('.', '\\.'))
-  .join('|');
+const FILE = ARTEFACT_FILES.map(({ file }) => file.replaceAll('.', '\\.')).join('|');
 const ARTEFACT_PATH = new RegExp(
   `^(?:${FILE}|attachments/${ATTACHMENT}|conflicts/(?:${FILE}|${ATTACHMENT})\\.[0-9A-Za-z]+)$`,
 );

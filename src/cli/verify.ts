@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { parseDuration, parseSize } from '../config/units.js';
-import { ITEM_KINDS } from '../domain/item.js';
+import { ITEM_KINDS } from '../domain/kinds.js';
 import { type VerifyOptions, verify } from '../recovery/verify/verify.js';
 import type { VerifyReport } from '../recovery/verify/verify-report.js';
 import { packageVersion } from './package-version.js';

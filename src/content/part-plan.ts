@@ -1,39 +1,25 @@
-import type { ItemIdentity, ItemKind } from '../domain/item.js';
+import type { ItemIdentity } from '../domain/item.js';
+import { type ItemKind, isJsonKind, kindOfToken } from '../domain/kinds.js';
 import { attachmentName } from './attachment-name.js';
 import { identityOf } from './item-identity.js';
 import type { ItemPlan } from './item-plan.js';
 import { JsonCheck } from './json-check.js';
+import { kindByBeginning } from './kind-by-beginning.js';
 import { storableType } from './media-type.js';
 import type { PartHead } from './part-head.js';
-import { looksLikeSrt } from './srt-check.js';
-
-/** Part names equal the tokens of `contents`; `:` for `.` occurs. */
-const KINDS_BY_NAME: ReadonlyMap<string, ItemKind> = new Map([
-  ['transcript', 'transcript.json-v2'],
-  ['transcript.json-v2', 'transcript.json-v2'],
-  ['transcript.txt', 'transcript.txt'],
-  ['transcript.srt', 'transcript.srt'],
-  ['jobinfo', 'jobinfo'],
-  ['data', 'data'],
-]);
 
 /** Whether the name of a part is one of the interface; every other name is the sender's own. */
 export function isKnownPartName(name: string | null): boolean {
-  const normal = normalName(name);
-  return KINDS_BY_NAME.has(normal) || normal === LEGACY_NAME;
+  return name !== null && (kindOfToken(name) !== null || name.toLowerCase() === LEGACY_NAME);
 }
 
 /** The name of a transcript's part when the job does not set `contents`. */
 const LEGACY_NAME = 'data_file';
 
-function normalName(name: string | null): string {
-  return (name ?? '').toLowerCase().replaceAll(':', '.');
-}
-
 /** Identifies a part: by its name, else by its content, else as an attachment. */
 export function partPlan(head: PartHead): ItemPlan {
-  const kind = KINDS_BY_NAME.get(normalName(head.name));
-  return kind === undefined ? new UnknownPart(head) : new KnownPart(kind, head);
+  const kind = head.name === null ? null : kindOfToken(head.name);
+  return kind === null ? new UnknownPart(head) : new KnownPart(kind, head);
 }
 
 /** A part whose name is one of the interface. */
@@ -45,7 +31,7 @@ class KnownPart implements ItemPlan {
   constructor(kind: ItemKind, head: PartHead) {
     this.#kind = kind;
     this.#head = head;
-    this.json = kind === 'transcript.json-v2' || kind === 'jobinfo' ? new JsonCheck() : undefined;
+    this.json = isJsonKind(kind) ? new JsonCheck() : undefined;
   }
 
   mustBeJson(): boolean {
@@ -53,9 +39,7 @@ class KnownPart implements ItemPlan {
   }
 
   identify(): ItemIdentity {
-    return this.#kind === 'data'
-      ? identityOf('data', storableType(this.#head.contentType ?? null))
-      : identityOf(this.#kind);
+    return identityOf(this.#kind, storableType(this.#head.contentType ?? null));
   }
 }
 
@@ -82,7 +66,8 @@ class UnknownPart implements ItemPlan {
       this.#committed = !whole;
       return identityOf('transcript.json-v2');
     }
-    if (looksLikeSrt(beginning)) return identityOf('transcript.srt');
+    const kind = kindByBeginning(beginning);
+    if (kind !== null) return identityOf(kind);
     const { name, fileName, contentType } = this.#head;
     return {
       kind: 'attachment',

@@ -1,9 +1,10 @@
 import type { ItemIdentity } from '../domain/item.js';
+import { checkOf, kindOfToken } from '../domain/kinds.js';
 import { identityOf } from './item-identity.js';
 import type { ItemPlan } from './item-plan.js';
 import { JsonCheck } from './json-check.js';
+import { kindByBeginning } from './kind-by-beginning.js';
 import { isJson, type MediaType, storableType } from './media-type.js';
-import { looksLikeSrt } from './srt-check.js';
 
 /** Identifies a body that is not multipart: by its content type, then by its shape (docs/answers.md). */
 export function singleBodyPlan(
@@ -30,12 +31,16 @@ class JsonPlan implements ItemPlan {
   }
 }
 
+/** A text is what `contents` names when it names one kind of text only; else its beginning decides. */
 function textPlan(contents: readonly string[]): ItemPlan {
-  const tokens = contents.map((token) => token.trim().toLowerCase().replaceAll(':', '.'));
-  const srt = tokens.includes('transcript.srt');
-  const txt = tokens.includes('transcript.txt');
-  if (srt !== txt) return { identify: () => identityOf(srt ? 'transcript.srt' : 'transcript.txt') };
+  const named = new Set(
+    contents
+      .map((token) => kindOfToken(token.trim()))
+      .filter((kind) => kind !== null && checkOf(kind) === 'text'),
+  );
+  const [only] = named;
   return {
-    identify: (beginning) => identityOf(looksLikeSrt(beginning) ? 'transcript.srt' : 'transcript.txt'),
+    identify: (beginning) =>
+      identityOf(named.size === 1 && only ? only : (kindByBeginning(beginning) ?? 'transcript.txt')),
   };
 }

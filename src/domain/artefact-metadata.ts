@@ -1,5 +1,6 @@
 import { type DeliveryContext, MAX_CONTEXT_VALUE, metadataName } from './context.js';
-import { ITEM_KINDS, type ItemKind, ORIGINS, type Origin } from './item.js';
+import { ORIGINS, type Origin } from './item.js';
+import { ITEM_KINDS, type ItemKind } from './kinds.js';
 import { MAX_REGION_NAME } from './region.js';
 
 /** What the metadata of an artefact says of its delivery. */

@@ -1,15 +1,6 @@
-/** The content of a delivery, and its outcome in the archive. */
+import type { ItemKind } from './kinds.js';
 
-/** Kinds of content items. `attachment` is an item that neither name nor content identifies. */
-export const ITEM_KINDS = [
-  'transcript.json-v2',
-  'transcript.txt',
-  'transcript.srt',
-  'jobinfo',
-  'data',
-  'attachment',
-] as const;
-export type ItemKind = (typeof ITEM_KINDS)[number];
+/** The content of a delivery, and its outcome in the archive. */
 
 /** Where the bytes of an artefact came from. */
 export const ORIGINS = ['callback', 'recovery', 'replay', 'import', 'realtime'] as const;

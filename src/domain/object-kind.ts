@@ -1,4 +1,4 @@
-import type { ItemKind } from './item.js';
+import { type ItemKind, KINDS } from './kinds.js';
 
 /**
  * Kinds of objects with content of jobs, which retention, storage classes and object tags distinguish. The three forms of
@@ -16,12 +16,5 @@ export type ObjectKind = (typeof OBJECT_KINDS)[number];
 
 /** A conflict has the kind of the item that it differs from. */
 export function contentKind(kind: ItemKind): ContentKind {
-  switch (kind) {
-    case 'transcript.json-v2':
-    case 'transcript.txt':
-    case 'transcript.srt':
-      return 'transcript';
-    default:
-      return kind;
-  }
+  return KINDS[kind].retention;
 }

@@ -16,7 +16,7 @@ export interface CloudEvent<Type extends string, Data> {
 
 /** Where one item of a job is in the store. The event never carries the item itself. */
 export interface EventItem {
-  /** `transcript.json-v2`, `transcript.txt`, `transcript.srt`, `jobinfo`, `data` or `attachment`. An open set. */
+  /** What the item is, such as `transcript.json-v2` or `jobinfo`. An open set. */
   readonly kind: string;
   /** Key in the store, below its prefix. */
   readonly key: string;

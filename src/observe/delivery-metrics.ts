@@ -1,8 +1,8 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { OmittedContext } from '../domain/context.js';
 import type { LedgerLine } from '../domain/delivery.js';
-import { ITEM_KINDS } from '../domain/item.js';
 import { KNOWN_CALLBACK_STATUSES } from '../domain/job.js';
+import { ITEM_KINDS } from '../domain/kinds.js';
 import { PROBLEM_CODES } from '../domain/problem.js';
 import { type BoundedLabel, boundedLabel } from './bounded-label.js';
 

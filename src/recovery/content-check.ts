@@ -1,7 +1,13 @@
 import { JobIdFinder } from '../content/job-id-finder.js';
 import { JsonCheck } from '../content/json-check.js';
-import { looksLikeSrt } from '../content/srt-check.js';
-import type { RetrievableKind } from './expectation.js';
+import { beginsLike } from '../content/kind-by-beginning.js';
+import {
+  beginningOf,
+  type ContentCheckName,
+  KINDS,
+  type RetrievableKind,
+  TEXT_TYPES,
+} from '../domain/kinds.js';
 
 /**
  * Checks a download while it streams. Returns why it cannot be the requested document, or null as long as it can be. Holds
@@ -12,45 +18,40 @@ export interface ContentCheck {
   finish(): string | null;
 }
 
+type CheckMaker = (kind: RetrievableKind, jobId: string) => ContentCheck;
+
+const CHECKS: Readonly<Record<ContentCheckName, CheckMaker>> = {
+  transcript: (_kind, jobId) => jsonCheck(isTranscript, jobId),
+  record: (_kind, jobId) => jsonCheck(isRecord, jobId),
+  text: (kind) => allOf(rejectsPages(), rejectsJsonObjects(), isText(), hasBeginning(kind)),
+  media: () => allOf(rejectsPages(), rejectsJsonObjects()),
+};
+
 /** Keeps out of the archive what cannot be the artefact: a proxy's page, an error document, another job's result. */
 export function contentCheck(kind: RetrievableKind, jobId: string): ContentCheck {
-  switch (kind) {
-    case 'transcript.json-v2':
-      return allOf(jsonCheck(isTranscript, jobId));
-    case 'jobinfo':
-      return allOf(jsonCheck(isRecord, jobId));
-    case 'transcript.txt':
-      return allOf(rejectsPages(), rejectsJsonObjects(), isText());
-    case 'transcript.srt':
-      return allOf(rejectsPages(), rejectsJsonObjects(), isText(), isSrt());
-    case 'data':
-      return allOf(rejectsPages(), rejectsJsonObjects());
-  }
+  return CHECKS[KINDS[kind].check](kind, jobId);
 }
 
 const JSON_TYPE = /^(application|text)\/json$|\+json$/;
 const PAGE_TYPE = /^(text\/html|application\/xhtml\+xml)$/;
 /** Types that say nothing about the content. */
 const GENERIC_TYPE = /^(|(application|binary)\/octet-stream)$/;
-const TEXT_TYPE = /^(text\/plain|text\/(x-)?srt|application\/(x-subrip|srt))$/;
+
+const FITS: Readonly<Record<ContentCheckName, (type: string) => boolean>> = {
+  transcript: isJsonType,
+  record: isJsonType,
+  text: (type) => TEXT_TYPES.includes(type),
+  media: (type) => !PAGE_TYPE.test(type) && !JSON_TYPE.test(type),
+};
+
+function isJsonType(type: string): boolean {
+  return JSON_TYPE.test(type) || type === 'text/plain';
+}
 
 /** Why a content type cannot be that of an item; null when it can. */
 export function foreignType(kind: RetrievableKind, contentType: string | null): string | null {
   const type = (contentType ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
-  return GENERIC_TYPE.test(type) || fits(kind, type) ? null : `is of the foreign type ${type}`;
-}
-
-function fits(kind: RetrievableKind, type: string): boolean {
-  switch (kind) {
-    case 'transcript.json-v2':
-    case 'jobinfo':
-      return JSON_TYPE.test(type) || type === 'text/plain';
-    case 'transcript.txt':
-    case 'transcript.srt':
-      return TEXT_TYPE.test(type);
-    case 'data':
-      return !PAGE_TYPE.test(type) && !JSON_TYPE.test(type);
-  }
+  return GENERIC_TYPE.test(type) || FITS[KINDS[kind].check](type) ? null : `is of the foreign type ${type}`;
 }
 
 function allOf(...checks: readonly ContentCheck[]): ContentCheck {
@@ -100,10 +101,11 @@ function rejectsPages(): ContentCheck {
   return beginningCheck((beginning) => (PAGE.test(beginning.toString('latin1')) ? 'is a web page' : null));
 }
 
-function isSrt(): ContentCheck {
+function hasBeginning(kind: RetrievableKind): ContentCheck {
   return beginningCheck((beginning) => {
     const isEmpty = beginning.toString('latin1').trim() === '';
-    return isEmpty || looksLikeSrt(beginning) ? null : 'does not begin like subtitles';
+    const fits = isEmpty || beginningOf(kind) === null || beginsLike(kind, beginning);
+    return fits ? null : 'does not begin like subtitles';
   });
 }
 

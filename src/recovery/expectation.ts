@@ -1,11 +1,8 @@
 import { artefactPath, jobFolder } from '../archive/layout.js';
 import { identityOf } from '../content/item-identity.js';
 import { NO_CONTEXT, type QueryContext, readContext } from '../domain/context.js';
-import type { ItemKind } from '../domain/item.js';
+import { kindOfToken, type RetrievableKind } from '../domain/kinds.js';
 import type { JobRecord } from '../speech/wire.js';
-
-/** The kinds that the service's API offers. */
-export type RetrievableKind = Exclude<ItemKind, 'attachment'>;
 
 /** One artefact that should lie in the archive. */
 export interface ExpectedItem {
@@ -55,15 +52,6 @@ interface OwnEntry {
   readonly contents: readonly string[];
   readonly submitted: QueryContext;
 }
-
-const KINDS: Readonly<Record<string, RetrievableKind>> = {
-  transcript: 'transcript.json-v2',
-  'transcript.json-v2': 'transcript.json-v2',
-  'transcript.txt': 'transcript.txt',
-  'transcript.srt': 'transcript.srt',
-  jobinfo: 'jobinfo',
-  data: 'data',
-};
 
 /**
  * What should be here of a job: the `contents` of its entries that lead here, else, where the selection takes the job
@@ -123,7 +111,7 @@ function expectContents(jobId: string, sources: RecoverySources, own: readonly O
   const unsupported = new Set<string>();
   for (const { source, contents, submitted } of own) {
     for (const token of contents) {
-      const kind = kindOf(token);
+      const kind = kindOfToken(token.trim());
       if (kind === null) unsupported.add(token);
       else {
         const key = jobFolder(sources[source]?.keyPrefix ?? '', jobId) + artefactPath(identityOf(kind));
@@ -136,9 +124,4 @@ function expectContents(jobId: string, sources: RecoverySources, own: readonly O
     items: [...items.values()],
     unsupported: [...unsupported],
   };
-}
-
-function kindOf(token: string): RetrievableKind | null {
-  const name = token.trim().toLowerCase().replaceAll(':', '.');
-  return Object.hasOwn(KINDS, name) ? (KINDS[name] ?? null) : null;
 }

@@ -2,12 +2,12 @@ import type { Archive, StagedDelivery } from '../archive/archive.js';
 import type { ArtefactContext } from '../archive/artefact-headers.js';
 import { identityOf } from '../content/item-identity.js';
 import type { ItemIdentity, StoredItem } from '../domain/item.js';
+import { isStandIn, KINDS, type RetrievableKind } from '../domain/kinds.js';
 import { Problem } from '../domain/problem.js';
-import type { JobDocument, JobsClient } from '../speech/batch/jobs-client.js';
+import type { JobsClient } from '../speech/batch/jobs-client.js';
 import type { Download } from '../speech/http/download.js';
 import type { ObjectStore } from '../store/object-store.js';
 import { contentCheck, foreignType } from './content-check.js';
-import type { RetrievableKind } from './expectation.js';
 import { ErasedError, UnfitContentError } from './recovery-errors.js';
 
 export interface ItemFetch {
@@ -19,15 +19,6 @@ export interface ItemFetch {
   readonly signal: AbortSignal | undefined;
 }
 
-/** The record is the API's only form of jobinfo, "the configuration used to submit the job". */
-const DOCUMENTS: Readonly<Record<RetrievableKind, JobDocument>> = {
-  'transcript.json-v2': 'json-v2',
-  'transcript.txt': 'txt',
-  'transcript.srt': 'srt',
-  data: 'media',
-  jobinfo: 'record',
-};
-
 /**
  * Streams one item of a job from the service's API into the archive. Nothing of it is visible before all of it has
  * arrived and passed the content check. Rejects with `SpeechError`, `StoreError`, `Problem`, `UnfitContentError` or
@@ -36,7 +27,12 @@ const DOCUMENTS: Readonly<Record<RetrievableKind, JobDocument>> = {
 export async function fetchItem(request: ItemFetch): Promise<StoredItem> {
   const { client, kind, context, signal } = request;
   const receive = () =>
-    client.receive(context.jobId, DOCUMENTS[kind], (download) => archiveDownload(request, download), signal);
+    client.receive(
+      context.jobId,
+      KINDS[kind].document,
+      (download) => archiveDownload(request, download),
+      signal,
+    );
   try {
     return await receive();
   } catch (error) {
@@ -85,8 +81,7 @@ async function pump({ kind, context }: ItemFetch, download: Download, staged: St
   const identity = identityFor(kind, download);
   const item = staged.open({
     identify: () => identity,
-    // The record changes with time: it would only differ from a jobinfo, or an earlier record, that is stored already.
-    standsIn: kind === 'jobinfo',
+    standsIn: isStandIn(kind),
   });
   for await (const chunk of download.body as AsyncIterable<Buffer>) {
     reject(check.push(chunk));

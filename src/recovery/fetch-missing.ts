@@ -1,5 +1,6 @@
 import type { ArtefactContext } from '../archive/artefact-headers.js';
 import type { StoredItem } from '../domain/item.js';
+import { isStandIn } from '../domain/kinds.js';
 import type { JobsClient } from '../speech/batch/jobs-client.js';
 import { isPaused, SpeechError } from '../speech/speech-error.js';
 import type { ObjectStore } from '../store/object-store.js';
@@ -86,7 +87,7 @@ export function notFetched(
 }
 
 function standInNote({ kind }: ExpectedItem): string | null {
-  return kind === 'jobinfo' ? 'jobinfo is the job record: the API offers no other' : null;
+  return isStandIn(kind) ? `${kind} is the job record: the API offers no other` : null;
 }
 
 async function failedItem(

@@ -1,3 +1,4 @@
+import { isStandIn } from '../domain/kinds.js';
 import type { ObjectStore } from '../store/object-store.js';
 import type { ExpectedItem } from './expectation.js';
 import type { JobOptions } from './recovery-parts.js';
@@ -9,7 +10,7 @@ export async function presentKeys(
   { again, looking }: Pick<JobOptions, 'again' | 'looking'>,
 ): Promise<ReadonlySet<string>> {
   // The record that replaces a jobinfo changes with time: comparing it would make false conflicts.
-  const asked = items.filter(({ kind }) => !again || kind === 'jobinfo');
+  const asked = items.filter(({ kind }) => !again || isStandIn(kind));
   const found = await Promise.allSettled(asked.map(({ key }) => looking(() => store.head(key))));
   const present = new Set<string>();
   for (const [index, head] of found.entries()) {

@@ -1,7 +1,7 @@
+import type { RetrievableKind } from '../domain/kinds.js';
 import { Problem } from '../domain/problem.js';
 import { SpeechError } from '../speech/speech-error.js';
 import { StoreError } from '../store/object-store.js';
-import type { RetrievableKind } from './expectation.js';
 
 /** Reason of whatever was cut short by the caller's signal. */
 export const INTERRUPTED = 'the run was interrupted';

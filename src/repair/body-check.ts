@@ -1,6 +1,6 @@
 import { jobFolder, kindOfPath } from '../archive/layout.js';
 import type { QuarantinedRequest } from '../archive/quarantine/quarantine.js';
-import type { ItemKind } from '../domain/item.js';
+import { ITEM_KINDS, type ItemKind, KINDS, kindOfToken } from '../domain/kinds.js';
 import { parseCallbackQuery } from '../receiver/access/callback-query.js';
 import type { ObjectStore } from '../store/object-store.js';
 
@@ -10,15 +10,8 @@ export interface BodySource {
   readonly keyPrefix: string;
 }
 
-/** Kinds that a name in `contents` stands for, any of which will do. */
-const KINDS: Readonly<Record<string, readonly ItemKind[]>> = {
-  transcript: ['transcript.json-v2', 'transcript.txt', 'transcript.srt'],
-  'transcript.json-v2': ['transcript.json-v2'],
-  'transcript.txt': ['transcript.txt'],
-  'transcript.srt': ['transcript.srt'],
-  jobinfo: ['jobinfo'],
-  data: ['data'],
-};
+/** Any of them will do where `contents` says `transcript` alone. */
+const TRANSCRIPTS = ITEM_KINDS.filter((kind) => KINDS[kind].retention === 'transcript');
 
 /**
  * Returns whether the archive holds what a quarantined body should have brought: the contents that its query names, else
@@ -39,9 +32,9 @@ function wantedKinds({ query, status }: QuarantinedRequest, source: BodySource):
   if (status !== 'success') return [];
   const { contents } = parseCallbackQuery(query);
   return (contents.length > 0 ? contents : source.contents).flatMap((token) => {
-    const name = token.trim().toLowerCase().replaceAll(':', '.');
-    const kinds = Object.hasOwn(KINDS, name) ? KINDS[name] : undefined;
-    return kinds === undefined ? [] : [kinds];
+    const kind = kindOfToken(token.trim());
+    if (kind === null) return [];
+    return token.trim().toLowerCase() === 'transcript' ? [TRANSCRIPTS] : [[kind]];
   });
 }
 

@@ -1,6 +1,7 @@
 import type { QuarantinedRequest } from '../archive/quarantine/quarantine.js';
 import { BodyTooLargeError, UndecodableError } from '../content/decode-error.js';
-import type { IncomingItem, ItemDescription, ItemKind, ItemSink } from '../domain/item.js';
+import type { IncomingItem, ItemDescription, ItemSink } from '../domain/item.js';
+import type { ItemKind } from '../domain/kinds.js';
 import type { ReasonCode } from '../domain/reasons.js';
 import { parseCallbackQuery } from '../receiver/access/callback-query.js';
 import type { BodyHeaders, DecodeLimits } from '../receiver/decode/decode-body.js';

@@ -7,7 +7,7 @@ import { type ItemPlan, PlannedItem } from '../content/item-plan.js';
 import { storableType } from '../content/media-type.js';
 import { partPlan } from '../content/part-plan.js';
 import { type PartShape, partShape } from '../content/part-shape.js';
-import type { ItemKind } from '../domain/item.js';
+import type { ItemKind } from '../domain/kinds.js';
 import { Problem } from '../domain/problem.js';
 
 /** A file of the import form, about to be read. */

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { type DeliveryContext, readContext } from '../domain/context.js';
-import { ITEM_KINDS, type ItemKind } from '../domain/item.js';
 import { isCallbackStatus } from '../domain/job.js';
+import { CONTENT_TOKENS, ITEM_KINDS, type ItemKind, kindOfToken } from '../domain/kinds.js';
 import { Problem } from '../domain/problem.js';
 import { readBody, reasonText, text } from '../text/read-input.js';
 import { defaultSource } from './default-source.js';
@@ -11,8 +11,8 @@ import type { ReleasingSource } from './release-body.js';
 const FIELDS = z.strictObject({
   source: text.optional(),
   kind: z
-    .enum([...ITEM_KINDS, 'transcript'])
-    .transform((kind): ItemKind => (kind === 'transcript' ? 'transcript.json-v2' : kind))
+    .enum([...ITEM_KINDS, ...CONTENT_TOKENS])
+    .transform((name): ItemKind => kindOfToken(name) ?? 'attachment')
     .optional(),
   status: z.string().refine(isCallbackStatus, 'is not a status').optional(),
   context: z.string().max(4000).optional(),

@@ -1,4 +1,4 @@
-import { isJobItem, JOB_ITEMS } from './content/job-contents.js';
+import { RETRIEVABLE_KINDS } from '../domain/kinds.js';
 import { FAULT_KINDS, type Fault, isFaultKind } from './faults.js';
 import { type Answer, apiError, type Call, type Handler, readJson } from './http-server.js';
 import type { Simulator, Submission } from './simulator-interface.js';
@@ -66,15 +66,16 @@ async function jobsRoute(call: Call, rest: readonly string[], simulator: Simulat
 
 async function expectations(id: string, simulator: Simulator): Promise<Record<string, unknown>> {
   const items = simulator.expected(id);
-  const described = JOB_ITEMS.map(
+  const described = RETRIEVABLE_KINDS.map(
     async (item) => [item, { size: items[item].size, sha256: await items[item].sha256() }] as const,
   );
   return Object.fromEntries(await Promise.all(described));
 }
 
 function expectedBytes(id: string, item: string, simulator: Simulator): Answer | null {
-  if (!isJobItem(item)) return null;
-  const { size, chunks } = simulator.expected(id)[item];
+  const kind = RETRIEVABLE_KINDS.find((each) => each === item);
+  if (kind === undefined) return null;
+  const { size, chunks } = simulator.expected(id)[kind];
   return { status: 200, content: { size, contentType: 'application/octet-stream', chunks } };
 }
 

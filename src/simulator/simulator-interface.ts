@@ -1,7 +1,7 @@
+import type { RetrievableKind } from '../domain/kinds.js';
 import type { JobRecord, JobStatus, KeyType } from '../speech/wire.js';
 import type { DeliveryLog } from './callbacks/delivery-log.js';
 import type { NotificationOutcome, NotifierOptions } from './callbacks/notifier.js';
-import type { JobItem } from './content/job-contents.js';
 import type { Faults } from './faults.js';
 import type { NewJob } from './jobs/job-store.js';
 import type { RealtimeSimulator, RealtimeSimulatorOptions } from './realtime/realtime-interface.js';
@@ -81,7 +81,7 @@ export interface Simulator {
   job(id: string): JobRecord | null;
   regionOf(id: string): string | null;
   /** Exact bytes of each item of a job, generated on demand. */
-  expected(id: string): Readonly<Record<JobItem, ExpectedItem>>;
+  expected(id: string): Readonly<Record<RetrievableKind, ExpectedItem>>;
   /** Forces a status, e.g. `expired`. */
   setStatus(id: string, status: JobStatus): void;
   /** Issues a temporary key as the key service would. */

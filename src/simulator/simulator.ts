@@ -3,10 +3,11 @@ import { setMaxListeners } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { RETRIEVABLE_KINDS, type RetrievableKind } from '../domain/kinds.js';
 import { createDeliveryLog } from './callbacks/delivery-log.js';
 import { createNotifier, NOTIFIER_DEFAULTS, type NotificationOutcome } from './callbacks/notifier.js';
 import { type Content, contentBytes, contentSha256 } from './content/content.js';
-import { JOB_ITEMS, type JobItem, jobContent } from './content/job-contents.js';
+import { jobContent } from './content/job-contents.js';
 import { controlApi } from './control-api.js';
 import { createFaults } from './faults.js';
 import { type RunningServer, startServer } from './http-server.js';
@@ -22,6 +23,7 @@ import { startRealtimeSimulator } from './realtime/realtime-simulator.js';
 import type { ExpectedItem, Simulator, SimulatorOptions } from './simulator-interface.js';
 import { scaledTiming } from './timing.js';
 
+export type * from '../domain/kinds.js';
 export type { DocumentedErrorType, ErrorType, LaterErrorType, Open } from '../speech/realtime/wire.js';
 export type {
   CallbackStatus,
@@ -37,7 +39,6 @@ export type { BodyHabits } from './callbacks/callback-body.js';
 export type { DeliveryAttempt, DeliveryLog } from './callbacks/delivery-log.js';
 export type { NotificationOutcome, NotifierOptions } from './callbacks/notifier.js';
 export type { Content } from './content/content.js';
-export type { JobItem } from './content/job-contents.js';
 export type { ApiFault, ApiOperation, Fault, FaultScope, Faults, NotificationFault } from './faults.js';
 export type { NewJob } from './jobs/job-store.js';
 export type { AudioBufferLimits } from './realtime/audio-buffer.js';
@@ -189,9 +190,9 @@ export async function createSimulator(options: SimulatorOptions = {}): Promise<S
   }
 }
 
-function expectedItems(job: SimulatedJob): Record<JobItem, ExpectedItem> {
-  const items = JOB_ITEMS.map((item) => [item, expectedItem(jobContent(job, item))] as const);
-  return Object.fromEntries(items) as Record<JobItem, ExpectedItem>;
+function expectedItems(job: SimulatedJob): Record<RetrievableKind, ExpectedItem> {
+  const items = RETRIEVABLE_KINDS.map((item) => [item, expectedItem(jobContent(job, item))] as const);
+  return Object.fromEntries(items) as Record<RetrievableKind, ExpectedItem>;
 }
 
 function expectedItem(content: Content): ExpectedItem {

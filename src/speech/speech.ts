@@ -9,11 +9,12 @@ import { createKeysClient, type KeysClient } from './keys/keys-client.js';
 import { batchAddress, configuredRegions, type RegionAddresses, webAddress } from './regions.js';
 import { SpeechError } from './speech-error.js';
 
+export type * from '../domain/kinds.js';
 export type { Clock } from '../time/clock.js';
 export type { Backoff } from '../time/retry.js';
 export type { JobMedia } from './batch/job-form.js';
 export type { JobPage } from './batch/job-pages.js';
-export type { JobDocument, JobPaths, JobsClient, ListOptions } from './batch/jobs-client.js';
+export type { JobPaths, JobsClient, ListOptions } from './batch/jobs-client.js';
 export type { Download } from './http/download.js';
 export type { RetryPolicy } from './http/retry-policy.js';
 export type { SpeechAttempt } from './http/transport.js';

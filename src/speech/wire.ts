@@ -1,3 +1,5 @@
+import type { KnownContentToken } from '../domain/kinds.js';
+
 /**
  * HTTP messages between clients and the speech service (docs/service-interface.md). Sets of names that the service may
  * extend are open (`string & {}`), and unknown fields are kept.
@@ -23,16 +25,8 @@ export interface TemporaryKeyResponse {
   readonly key_value: string;
 }
 
-/** What a notification can carry. `transcript` and `transcript.json-v2` mean the same. */
-export const CONTENT_TOKENS = [
-  'transcript',
-  'transcript.json-v2',
-  'transcript.txt',
-  'transcript.srt',
-  'data',
-  'jobinfo',
-] as const;
-export type ContentToken = (typeof CONTENT_TOKENS)[number] | (string & {});
+/** What a notification can carry (`CONTENT_TOKENS`). `transcript` and `transcript.json-v2` mean the same. */
+export type ContentToken = KnownContentToken | (string & {});
 
 /** A job carries at most this many notification entries (docs/service-interface.md). */
 export const MAX_NOTIFICATIONS = 3;
@@ -99,10 +93,6 @@ export interface JobListResponse {
 export interface JobCreatedResponse {
   readonly id: string;
 }
-
-/** Formats of `GET …/transcript?format=`. */
-export const TRANSCRIPT_FORMATS = ['json-v2', 'txt', 'srt'] as const;
-export type TranscriptFormat = (typeof TRANSCRIPT_FORMATS)[number];
 
 /** Error body of the jobs API (`error`) and of the key service (`message`). Proxies answer HTML instead. */
 export interface ErrorResponse {

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
+import { STORED_TYPES } from '../../domain/kinds.js';
 import { Problem } from '../../domain/problem.js';
 import type { ObjectInfo, ObjectStore } from '../../store/object-store.js';
 import { parseByteRange } from './byte-range.js';
@@ -75,8 +76,10 @@ function safeHeaders({ contentType, fileName }: DownloadForm): Record<string, st
   };
 }
 
-const SAFE_TYPE =
-  /^(application\/json|application\/x-subrip|text\/plain|(audio|video)\/[\w.+-]+)(; *charset=utf-8)?$/i;
+const SAFE_TYPE = new RegExp(
+  `^(?:${STORED_TYPES.join('|')}|(audio|video)/[\\w.+-]+)(; *charset=utf-8)?$`,
+  'i',
+);
 
 /** The stored type when no browser runs it, otherwise `application/octet-stream`. */
 export function safeContentType(contentType: string): string {

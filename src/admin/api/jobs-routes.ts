@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { jobFolder, kindOfKey, kindOfPath } from '../../archive/layout.js';
-import type { ItemKind } from '../../domain/item.js';
+import { type ItemKind, STORED_TYPES } from '../../domain/kinds.js';
 import { Problem } from '../../domain/problem.js';
 import { isInScope, type SourceScope } from '../../domain/rights.js';
 import { isKey } from '../../store/object-key.js';
@@ -22,14 +22,7 @@ export interface JobsRouteParts extends InspectParts {
 
 /** An artefact keeps its own content type where a browser cannot be made to run it. */
 const ARTEFACT = {
-  contentTypes: [
-    'application/json',
-    'text/plain',
-    'application/x-subrip',
-    'audio/*',
-    'video/*',
-    'application/octet-stream',
-  ],
+  contentTypes: [...STORED_TYPES, 'audio/*', 'video/*', 'application/octet-stream'],
 };
 
 export function jobsRoutes(parts: JobsRouteParts): AdminRoute[] {

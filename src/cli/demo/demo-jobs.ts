@@ -1,4 +1,5 @@
 import { readBack } from '../../archive/read-back.js';
+import { KINDS, type RetrievableKind } from '../../domain/kinds.js';
 import type { Fault } from '../../simulator/faults.js';
 import type { CallbackStatus } from '../../speech/wire.js';
 import type { DemoStage } from './demo-stage.js';
@@ -26,21 +27,12 @@ export interface DemoWork {
   compare(): Promise<{ exact: number; expected: number; extra: number }>;
 }
 
-type Item = 'transcript.json-v2' | 'transcript.txt' | 'transcript.srt' | 'data';
-
 interface Order {
-  readonly contents: readonly Item[];
+  readonly contents: readonly RetrievableKind[];
   readonly status?: CallbackStatus;
   readonly fault?: Fault;
   readonly mediaBytes?: number;
 }
-
-const ARTEFACTS: Readonly<Record<Item, string>> = {
-  'transcript.json-v2': 'transcript.json',
-  'transcript.txt': 'transcript.txt',
-  'transcript.srt': 'transcript.srt',
-  data: 'data',
-};
 
 const JSON_ONLY = ['transcript.json-v2'] as const;
 const ALL_FORMATS = ['transcript.json-v2', 'transcript.txt', 'transcript.srt'] as const;
@@ -70,7 +62,7 @@ const BAD_MINUTE: readonly Order[] = [
 ];
 
 export function demoWork({ simulator, listening, parts }: DemoStage): DemoWork {
-  const done: { readonly id: string; readonly items: readonly Item[] }[] = [];
+  const done: { readonly id: string; readonly items: readonly RetrievableKind[] }[] = [];
   let submitted = 0;
 
   async function submit({ contents, status = 'success', fault, mediaBytes }: Order): Promise<DemoJob> {
@@ -118,7 +110,7 @@ export function demoWork({ simulator, listening, parts }: DemoStage): DemoWork {
       for (const { id, items } of done) {
         for await (const _ of parts.store.list(`jobs/${id}/`)) found += 1;
         for (const item of items) {
-          const there = await readBack(parts.store, `jobs/${id}/${ARTEFACTS[item]}`);
+          const there = await readBack(parts.store, `jobs/${id}/${KINDS[item].file}`);
           expected += 1;
           if (there?.sha256 === (await simulator.expected(id)[item].sha256())) exact += 1;
         }

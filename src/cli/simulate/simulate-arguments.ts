@@ -1,8 +1,8 @@
 import { InvalidArgumentError } from 'commander';
+import { CONTENT_TOKENS } from '../../domain/kinds.js';
 import { EXPECTED_REGION_NAME, isRegionName } from '../../domain/region.js';
 import type { Fault } from '../../simulator/faults.js';
 import type { SimulatorOptions } from '../../simulator/simulator.js';
-import { CONTENT_TOKENS } from '../../speech/wire.js';
 import { readShare, readWhole } from '../shared/read-number.js';
 
 /** Faults a rate on the command line can ask for, with what else they need. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { CONTEXT_NAME, CONTEXT_NAME_EXPECTED, MAX_CONTEXT_NAMES } from '../../domain/context.js';
-import { CONTENT_TOKENS } from '../../speech/wire.js';
+import { CONTENT_TOKENS } from '../../domain/kinds.js';
 import { EGRESS } from '../egress.js';
 import { named, optional, required, section, setting } from '../setting.js';
 import * as types from '../value-types.js';

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
+import { KINDS, kindOfToken, type RetrievableKind } from '../../domain/kinds.js';
 import type { NotificationConfig } from '../../speech/wire.js';
 import type { Content } from '../content/content.js';
-import { itemOfToken, type JobItem, jobContent } from '../content/job-contents.js';
+import { jobContent } from '../content/job-contents.js';
 import type { SimulatedJob } from '../jobs/simulated-job.js';
 import { type FormPart, multipartContent } from './multipart-content.js';
 
@@ -24,14 +25,6 @@ export interface CallbackBody {
   readonly parts: readonly string[];
 }
 
-const FILE_NAMES: Record<JobItem, string> = {
-  'transcript.json-v2': 'transcript.json',
-  'transcript.txt': 'transcript.txt',
-  'transcript.srt': 'transcript.srt',
-  jobinfo: 'jobinfo.json',
-  data: 'data.wav',
-};
-
 /** The rules of docs/service-interface.md, "Bodies". */
 export function callbackBody(job: SimulatedJob, entry: NotificationConfig, habits: BodyHabits): CallbackBody {
   const legacy = entry.contents === undefined && habits.absentContents === 'data_file';
@@ -44,7 +37,7 @@ export function callbackBody(job: SimulatedJob, entry: NotificationConfig, habit
 function bodyOf(job: SimulatedJob, contents: readonly string[], habits: BodyHabits): CallbackBody {
   const [only] = contents;
   if (contents.length === 1 && only !== undefined) {
-    const item = itemOfToken(only);
+    const item = kindOfToken(only);
     if (item && (item !== 'data' || habits.loneData === 'raw')) return raw(job, item);
   }
   return form(job, partsOf(job, contents), habits);
@@ -62,7 +55,7 @@ function errorBody(job: SimulatedJob, contents: readonly string[], habits: BodyH
   );
 }
 
-function raw(job: SimulatedJob, item: JobItem): CallbackBody {
+function raw(job: SimulatedJob, item: RetrievableKind): CallbackBody {
   const content = jobContent(job, item);
   return {
     content: item === 'data' ? { ...content, contentType: 'application/octet-stream' } : content,
@@ -77,9 +70,13 @@ function legacyPart(job: SimulatedJob): FormPart {
 
 function partsOf(job: SimulatedJob, contents: readonly string[]): FormPart[] {
   return contents.flatMap((token) => {
-    const item = itemOfToken(token);
-    return item ? [{ name: token, fileName: FILE_NAMES[item], content: jobContent(job, item) }] : [];
+    const item = kindOfToken(token);
+    return item ? [{ name: token, fileName: fileNameOf(item), content: jobContent(job, item) }] : [];
   });
+}
+
+function fileNameOf(kind: RetrievableKind): string {
+  return kind === 'data' ? 'data.wav' : KINDS[kind].file;
 }
 
 function form(job: SimulatedJob, parts: FormPart[], habits: BodyHabits): CallbackBody {

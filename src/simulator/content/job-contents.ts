@@ -1,39 +1,32 @@
+import type { RetrievableKind } from '../../domain/kinds.js';
 import { isoTime, type SimulatedJob } from '../jobs/simulated-job.js';
 import { bufferContent, type Content } from './content.js';
-import { speak } from './speech.js';
+import { type SpokenToken, speak } from './speech.js';
 import { jsonTranscript, srtTranscript, textTranscript } from './transcript.js';
-import { findLanguage } from './vocabulary.js';
+import { findLanguage, type Language } from './vocabulary.js';
 
-/** The five things a job can hand out; `transcript` is another name of the first. */
-export const JOB_ITEMS = [
-  'transcript.json-v2',
-  'transcript.txt',
-  'transcript.srt',
-  'jobinfo',
-  'data',
-] as const;
-export type JobItem = (typeof JOB_ITEMS)[number];
+type Writer = (job: SimulatedJob) => Content;
 
-export function isJobItem(text: string): text is JobItem {
-  return (JOB_ITEMS as readonly string[]).includes(text);
-}
-
-/** The item a `contents` token stands for, or null for an unknown token. */
-export function itemOfToken(token: string): JobItem | null {
-  if (token === 'transcript') return 'transcript.json-v2';
-  return isJobItem(token) ? token : null;
-}
+const WRITERS: Readonly<Record<RetrievableKind, Writer>> = {
+  'transcript.json-v2': (job) =>
+    bufferContent(jsonTranscript(subject(job), languageOf(job), tokensOf(job)), 'application/json'),
+  'transcript.txt': (job) => bufferContent(textTranscript(languageOf(job), tokensOf(job)), 'text/plain'),
+  'transcript.srt': (job) => bufferContent(srtTranscript(languageOf(job), tokensOf(job)), 'text/plain'),
+  jobinfo: (job) => bufferContent(jobinfo(job), 'application/json'),
+  data: (job) => job.media,
+};
 
 /** The exact bytes of an item: the same in callbacks, in the API's answers, and every time it is asked. */
-export function jobContent(job: SimulatedJob, item: JobItem): Content {
-  if (item === 'data') return job.media;
-  if (item === 'jobinfo') return bufferContent(jobinfo(job), 'application/json');
-  const code = job.config.transcription_config?.language ?? 'en';
-  const language = findLanguage(code);
-  const tokens = speak(job.id, language, job.words, job.duration);
-  if (item === 'transcript.txt') return bufferContent(textTranscript(language, tokens), 'text/plain');
-  if (item === 'transcript.srt') return bufferContent(srtTranscript(language, tokens), 'text/plain');
-  return bufferContent(jsonTranscript(subject(job), language, tokens), 'application/json');
+export function jobContent(job: SimulatedJob, kind: RetrievableKind): Content {
+  return WRITERS[kind](job);
+}
+
+function languageOf(job: SimulatedJob): Language {
+  return findLanguage(job.config.transcription_config?.language ?? 'en');
+}
+
+function tokensOf(job: SimulatedJob): SpokenToken[] {
+  return speak(job.id, languageOf(job), job.words, job.duration);
 }
 
 /** Undocumented in shape: the submitted configuration with what identifies the job, without a status. */

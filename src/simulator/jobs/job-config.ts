@@ -1,4 +1,5 @@
-import { CONTENT_TOKENS, type JobConfig, MAX_NOTIFICATIONS } from '../../speech/wire.js';
+import { CONTENT_TOKENS } from '../../domain/kinds.js';
+import { type JobConfig, MAX_NOTIFICATIONS } from '../../speech/wire.js';
 
 const HEADER_LINE = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+: ?.*$/;
 

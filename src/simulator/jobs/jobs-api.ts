@@ -1,6 +1,6 @@
-import type { TranscriptFormat } from '../../speech/wire.js';
+import { kindOfDocument } from '../../domain/kinds.js';
 import { cutAnswer, faultAnswer } from '../api-faults.js';
-import { type JobItem, jobContent } from '../content/job-contents.js';
+import { jobContent } from '../content/job-contents.js';
 import type { ActiveFaults, ApiOperation } from '../faults.js';
 import { type Answer, apiError, type Call, type Handler, methodNotAllowed } from '../http-server.js';
 import type { KeyRing } from '../key-ring.js';
@@ -32,12 +32,6 @@ interface Resource {
   readonly jobId: string | null;
   readonly methods: Readonly<Record<string, ApiOperation>>;
 }
-
-const FORMAT_ITEMS: Record<TranscriptFormat, JobItem> = {
-  'json-v2': 'transcript.json-v2',
-  txt: 'transcript.txt',
-  srt: 'transcript.srt',
-};
 
 /** The jobs API of one region. */
 export function jobsApi(parts: JobsApiParts): Handler {
@@ -97,10 +91,12 @@ async function perform(
 }
 
 function transcriptOf(job: SimulatedJob, format: string): Answer {
-  if (!Object.hasOwn(FORMAT_ITEMS, format)) return apiError(400, 'Bad Request', `format: unknown ${format}`);
+  const kind = kindOfDocument(format);
+  if (kind === null || !kind.startsWith('transcript.'))
+    return apiError(400, 'Bad Request', `format: unknown ${format}`);
   if (job.status === 'rejected') return apiError(404, 'Job rejected');
   if (job.status !== 'done') return apiError(404, 'Transcription not ready');
-  return { status: 200, content: jobContent(job, FORMAT_ITEMS[format as TranscriptFormat]) };
+  return { status: 200, content: jobContent(job, kind) };
 }
 
 function deleteJob(job: SimulatedJob, query: URLSearchParams): Answer {

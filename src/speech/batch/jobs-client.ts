@@ -1,8 +1,9 @@
 import { isJobId } from '../../domain/job.js';
+import type { JobDocument, TranscriptFormat } from '../../domain/kinds.js';
 import type { Download } from '../http/download.js';
 import type { SpeechRequest, Transport } from '../http/transport.js';
 import { SpeechError } from '../speech-error.js';
-import type { JobConfig, JobRecord, TranscriptFormat, UsageResponse } from '../wire.js';
+import type { JobConfig, JobRecord, UsageResponse } from '../wire.js';
 import { type JobMedia, jobForm } from './job-form.js';
 import { type JobPage, walkJobs } from './job-pages.js';
 import { isObject, readJobList, readJobRecord } from './job-shapes.js';
@@ -24,9 +25,6 @@ export const DEFAULT_PATHS: JobPaths = {
   media: '/v2/jobs/{id}/data',
   usage: '/v2/usage',
 };
-
-/** What of a job can be downloaded: a format of its transcript, its media, or its record as the service sends it. */
-export type JobDocument = TranscriptFormat | 'media' | 'record';
 
 export interface ListOptions {
   /** Only jobs created at or after this. */

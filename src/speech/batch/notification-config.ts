@@ -1,5 +1,6 @@
+import { CONTENT_TOKENS, checkOf, kindOfToken } from '../../domain/kinds.js';
 import { parseHeaderLine } from '../../text/header-line.js';
-import { CONTENT_TOKENS, MAX_NOTIFICATIONS, type NotificationConfig } from '../wire.js';
+import { MAX_NOTIFICATIONS, type NotificationConfig } from '../wire.js';
 
 /** One callback a job shall send to a source. */
 export interface NotificationRequest {
@@ -10,9 +11,6 @@ export interface NotificationRequest {
   readonly contents: readonly string[];
   readonly method?: 'POST' | 'PUT';
 }
-
-/** Contents whose lone body is plain text, so that only the address can say which of them it is. */
-const PLAIN_TEXT = ['transcript.txt', 'transcript.srt'];
 
 /**
  * The entries to put into a job's `notification_config`, as docs/service-interface.md describes them. What the sender
@@ -29,8 +27,14 @@ export function buildNotificationConfig(requests: readonly NotificationRequest[]
 
 function withContentsHint(url: string, contents: readonly string[]): string {
   const [only] = contents;
-  if (contents.length !== 1 || only === undefined || !PLAIN_TEXT.includes(only)) return url;
+  if (contents.length !== 1 || only === undefined || !isText(only)) return url;
   return `${url}${url.includes('?') ? '&' : '?'}contents=${encodeURIComponent(only)}`;
+}
+
+/** A lone body of such contents is plain text, so that only the address can say which of them it is. */
+function isText(token: string): boolean {
+  const kind = kindOfToken(token);
+  return kind !== null && checkOf(kind) === 'text';
 }
 
 /** Every fault of a `notification_config` by the service's rules (docs/service-interface.md) and ours; empty when valid. */

@@ -1,14 +1,14 @@
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { KINDS, type RetrievableKind } from '../../../src/domain/kinds.js';
 import { reconcile } from '../../../src/recovery/reconcile.js';
-import type { JobItem } from '../../../src/simulator/content/job-contents.js';
 import { visibleKeys } from '../../support/ledger/ledger-of.js';
 import { type RecoveryFixture, recoveryFixture } from '../../support/recovery/recovery-fixture.js';
 import { commit, context, putItem } from '../../support/store/archive-fixture.js';
 
 /** What comes instead of an item, as the service or something before it may answer. */
 interface Instead {
-  readonly item: JobItem;
+  readonly item: RetrievableKind;
   readonly status?: number;
   readonly headers?: Record<string, string>;
   /** Made of the item's own bytes and those of another job. */
@@ -146,14 +146,6 @@ const CASES: Record<string, Instead> = {
   },
 };
 
-const FILES: Partial<Record<JobItem, string>> = {
-  [json]: 'transcript.json',
-  'transcript.txt': 'transcript.txt',
-  'transcript.srt': 'transcript.srt',
-  jobinfo: 'jobinfo.json',
-  data: 'data',
-};
-
 let fixture: RecoveryFixture;
 
 beforeEach(async () => {
@@ -184,7 +176,7 @@ describe('content that does not fit the artefact', () => {
     const callback = parts.archive.begin(context({ jobId }));
     await putItem(callback, { kind: item, contentType: 'text/plain' }, await own.bytes());
     expect(await commit(callback)).toMatchObject([
-      { key: `jobs/${jobId}/${FILES[item]}`, outcome: 'created' },
+      { key: `jobs/${jobId}/${KINDS[item].file}`, outcome: 'created' },
     ]);
     expect((await reconcile(parts)).outcomes).toMatchObject({ failed: 0, conflict: 0 });
   });
@@ -209,6 +201,6 @@ describe('content that fits the artefact', () => {
       base64: bytes.toString('base64'),
     });
     expect((await reconcile(parts)).outcomes).toMatchObject({ recovered: 1 });
-    expect(await isExact(`jobs/${jobId}/${FILES[item]}`, jobId, item)).toBe(true);
+    expect(await isExact(`jobs/${jobId}/${KINDS[item].file}`, jobId, item)).toBe(true);
   });
 });

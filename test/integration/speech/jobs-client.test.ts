@@ -1,8 +1,9 @@
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import type { TranscriptFormat } from '../../../src/domain/kinds.js';
 import { createSimulator, type Simulator } from '../../../src/simulator/simulator.js';
 import { createSpeechClients, type SpeechClients, type SpeechOptions } from '../../../src/speech/speech.js';
-import type { JobConfig, TranscriptFormat } from '../../../src/speech/wire.js';
+import type { JobConfig } from '../../../src/speech/wire.js';
 import { manualClock } from '../../support/manual-clock.js';
 
 const CONFIG: JobConfig = { type: 'transcription', transcription_config: { language: 'de' } };

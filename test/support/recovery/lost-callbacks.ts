@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import pLimit from 'p-limit';
 import { readBack } from '../../../src/archive/read-back.js';
+import { KINDS, type RetrievableKind } from '../../../src/domain/kinds.js';
 import { readLedger } from '../../../src/ledger/ledger-reader.js';
 import type { RecoveryReport } from '../../../src/recovery/recovery-report.js';
-import type { JobItem } from '../../../src/simulator/content/job-contents.js';
 import { createSimulator, type Simulator } from '../../../src/simulator/simulator.js';
 import type { ObjectStore } from '../../../src/store/object-store.js';
 import { openStore } from '../../../src/store/open-store.js';
@@ -24,7 +24,7 @@ const PART = 5 * 1024 * 1024;
 const PATIENCE = 180_000;
 
 /** Taken in turn; undefined leaves `contents` out. Twelve kinds of jobs. */
-const MIX: readonly (readonly JobItem[] | undefined)[] = [
+const MIX: readonly (readonly RetrievableKind[] | undefined)[] = [
   ['transcript.json-v2'],
   undefined,
   ['transcript.txt'],
@@ -39,18 +39,10 @@ const MIX: readonly (readonly JobItem[] | undefined)[] = [
   ['transcript.txt', 'data'],
 ];
 
-const PATHS: Readonly<Record<JobItem, string>> = {
-  'transcript.json-v2': 'transcript.json',
-  'transcript.txt': 'transcript.txt',
-  'transcript.srt': 'transcript.srt',
-  jobinfo: 'jobinfo.json',
-  data: 'data',
-};
-
 interface Submitted {
   readonly id: string;
   readonly failed: boolean;
-  readonly items: readonly JobItem[];
+  readonly items: readonly RetrievableKind[];
 }
 
 export function describeLostCallbacks(name: string, open: () => Promise<StoreUnderTest>): void {
@@ -134,7 +126,8 @@ export function describeLostCallbacks(name: string, open: () => Promise<StoreUnd
       for (const { id, failed, items } of jobs) {
         if (failed) continue;
         const expected = simulator.expected(id);
-        for (const item of items) artefacts.set(`jobs/${id}/${PATHS[item]}`, await expected[item].sha256());
+        for (const item of items)
+          artefacts.set(`jobs/${id}/${KINDS[item].file}`, await expected[item].sha256());
       }
       return artefacts;
     }
@@ -192,7 +185,7 @@ export function describeLostCallbacks(name: string, open: () => Promise<StoreUnd
         const before = await storedArtefacts();
         const incomplete = jobs.filter(
           ({ id, failed, items }) =>
-            !failed && items.some((item) => !before.has(`jobs/${id}/${PATHS[item]}`)),
+            !failed && items.some((item) => !before.has(`jobs/${id}/${KINDS[item].file}`)),
         );
         expect(jobs).toHaveLength(JOBS);
         expect(incomplete.length).toBeGreaterThanOrEqual(0.3 * JOBS);

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RetentionView } from '../../../src/archive/retention/retention-view.js';
+import type { RetrievableKind } from '../../../src/domain/kinds.js';
 import { createLedger } from '../../../src/ledger/write/ledger.js';
 import type { RecoveryParts } from '../../../src/recovery/recovery-parts.js';
-import type { JobItem } from '../../../src/simulator/content/job-contents.js';
 import { createSimulator, type Simulator, type SimulatorOptions } from '../../../src/simulator/simulator.js';
 import { createSpeechClients } from '../../../src/speech/speech.js';
 import type { NotificationConfig } from '../../../src/speech/wire.js';
@@ -28,7 +28,7 @@ export interface RecoveryFixture {
   /** The content of an object. */
   content(key: string): Promise<Buffer>;
   /** Whether an object is byte by byte the service's item. */
-  isExact(key: string, jobId: string, item: JobItem): Promise<boolean>;
+  isExact(key: string, jobId: string, item: RetrievableKind): Promise<boolean>;
   close(): Promise<void>;
 }
 

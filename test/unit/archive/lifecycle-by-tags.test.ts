@@ -18,7 +18,7 @@ import {
 } from '../../../src/archive/layout.js';
 import { createQuarantine } from '../../../src/archive/quarantine/quarantine.js';
 import { parseConfig } from '../../../src/config/config.js';
-import { ITEM_KINDS } from '../../../src/domain/item.js';
+import { ITEM_KINDS } from '../../../src/domain/kinds.js';
 import {
   compactionPlanKey,
   dailyRollupKey,

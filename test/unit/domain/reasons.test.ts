@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
 import type { UndecodableReason } from '../../../src/content/decode-error.js';
 import type { ProblemCode } from '../../../src/domain/problem.js';
@@ -10,7 +8,6 @@ import type { RealtimeSessionError } from '../../../src/speech/realtime/realtime
 import { ERROR_ADVICE } from '../../../src/speech/realtime/session-failure.js';
 import type { ErrorType } from '../../../src/speech/realtime/wire.js';
 import { pageModule } from '../../support/dashboard/page-module.js';
-import { reasonsTable } from '../../support/project/reasons-table.js';
 import { readSources } from '../../support/project/source-imports.js';
 
 /** The codes that types of src name. The compiler reports those that the table lacks. */
@@ -92,9 +89,7 @@ describe('the table of reasons', () => {
     expect([reasonInWords(null), reasonInWords(''), remedyFor('toString')]).toEqual([null, null, null]);
   });
 
-  it('is the one of the page and of docs/reasons.md', () => {
+  it('is the one of the page', () => {
     expect(pageModule('vendor/reasons').REASONS).toEqual(REASONS);
-    const page = readFileSync(fileURLToPath(new URL('../../../docs/reasons.md', import.meta.url)), 'utf8');
-    expect(page.endsWith(`npm run docs:reasons -->\n${reasonsTable()}`)).toBe(true);
   });
 });

@@ -41,7 +41,7 @@ describe('the shipped balancer files', () => {
 
 describe('documents', () => {
   it('docs/data-protection.md lists every place of docs/store-layout.md', () => {
-    const layout = textOf('docs/store-layout.md');
+    const [layout = ''] = textOf('docs/store-layout.md').split('## Kinds');
     const keys = [...layout.matchAll(/^(?:\| |- | {2})?[^\n]*$/gm)].flatMap(([line]) =>
       /^(\| `|- `\.|- The file store)/.test(line)
         ? [...line.matchAll(/`(\.?[a-z][\w-]*\/|\.transcript-receiver)/g)]

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { artefactPath, conflictKey, jobFolder, quarantineFolder } from '../../../src/archive/layout.js';
-import { ITEM_KINDS } from '../../../src/domain/item.js';
+import { ITEM_KINDS } from '../../../src/domain/kinds.js';
 import { ledgerPartition } from '../../../src/ledger/ledger-keys.js';
 import { readProjectFile } from '../../support/manifests.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
+import type { RetrievableKind } from '../../../src/domain/kinds.js';
 import { contentCheck, foreignType } from '../../../src/recovery/content-check.js';
-import type { RetrievableKind } from '../../../src/recovery/expectation.js';
 
 const SRT = '1\n00:00:01,000 --> 00:00:02,000\nHello.\n';
 const LONG_PAGE = `<html>${'<p>Maintenance</p>'.repeat(100)}</html>`;

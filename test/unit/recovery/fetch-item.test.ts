@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Archive, Reception } from '../../../src/archive/archive.js';
+import type { RetrievableKind } from '../../../src/domain/kinds.js';
 import { Problem } from '../../../src/domain/problem.js';
-import type { RetrievableKind } from '../../../src/recovery/expectation.js';
 import { fetchItem } from '../../../src/recovery/fetch-item.js';
 import { StoreError } from '../../../src/store/object-store.js';
 import { visibleKeys } from '../../support/ledger/ledger-of.js';

@@ -1,18 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { NO_CONTEXT } from '../../../src/domain/context.js';
-import type { RetrievableKind } from '../../../src/recovery/expectation.js';
+import { KINDS, type RetrievableKind } from '../../../src/domain/kinds.js';
 import { fetchMissing, type ItemResult } from '../../../src/recovery/fetch-missing.js';
 import { type ObjectStore, StoreError } from '../../../src/store/object-store.js';
 import { type RecoveryFixture, recoveryFixture } from '../../support/recovery/recovery-fixture.js';
 import { context } from '../../support/store/archive-fixture.js';
-
-const PATHS = {
-  'transcript.json-v2': 'transcript.json',
-  'transcript.txt': 'transcript.txt',
-  'transcript.srt': 'transcript.srt',
-  jobinfo: 'jobinfo.json',
-  data: 'data',
-} as const;
 
 const HEADERS = { contentType: 'text/plain', metadata: {} };
 
@@ -35,7 +27,7 @@ interface Circumstances {
 function fetchKinds(kinds: readonly RetrievableKind[], given: Circumstances = {}): Promise<ItemResult[]> {
   const stop = new AbortController();
   const missing = kinds.map((kind) => ({
-    ...{ kind, key: `jobs/${jobId}/${PATHS[kind]}`, source: kind },
+    ...{ kind, key: `jobs/${jobId}/${KINDS[kind].file}`, source: kind },
     submitted: NO_CONTEXT,
   }));
   const parts = { ...fixture.parts, store: given.store ?? fixture.store };

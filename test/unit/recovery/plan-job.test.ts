@@ -1,8 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { CONTENT_TOKENS } from '../../../src/domain/kinds.js';
 import { expectationOf } from '../../../src/recovery/expectation.js';
 import { type Plan, planJob, requiresArchive, type Situation } from '../../../src/recovery/plan-job.js';
-import { CONTENT_TOKENS, type JobError, type JobRecord } from '../../../src/speech/wire.js';
+import type { JobError, JobRecord } from '../../../src/speech/wire.js';
 
 const MINUTE = 60_000;
 const NOW = Date.parse('2026-03-04T12:00:00.000Z');

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { LEDGER_ORIGINS, LEDGER_OUTCOMES } from '../../../domain/delivery.js';
-import { ITEM_KINDS } from '../../../domain/item.js';
+import { ITEM_KINDS } from '../../../domain/kinds.js';
 import { OBJECT_KINDS } from '../../../domain/object-kind.js';
 import { type Answer, amount, count, countsByName, instant, nextCursor, OPEN } from './values.js';
 

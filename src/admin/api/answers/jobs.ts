@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { FAILURES } from '../../../domain/failure-rules.js';
-import { ITEM_KINDS } from '../../../domain/item.js';
+import { ITEM_KINDS } from '../../../domain/kinds.js';
 import { CONTENT_KINDS } from '../../../domain/object-kind.js';
 import { RECOVERY_OUTCOMES } from '../../../recovery/recovery-report.js';
 import { ledgerFaults, ledgerLineSchema, storedItemSchema } from './deliveries.js';

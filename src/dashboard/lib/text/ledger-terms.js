@@ -1,3 +1,5 @@
+import { KINDS } from '../../vendor/kinds.js';
+
 /** @import { LedgerLine } from '../api/api-answers.js' */
 /** @import { Tone } from '../elements/status.js' */
 
@@ -53,16 +55,6 @@ export function outcomeOf(name) {
 }
 
 /** @type {Record<string, string>} */
-const KINDS = {
-  'transcript.json-v2': 'transcript (json-v2)',
-  'transcript.txt': 'transcript (text)',
-  'transcript.srt': 'transcript (SRT)',
-  jobinfo: 'job information',
-  data: 'media',
-  attachment: 'attachment',
-};
-
-/** @type {Record<string, string>} */
 const OBJECT_KINDS = {
   transcript: 'Transcripts',
   jobinfo: 'Job information',
@@ -84,7 +76,7 @@ export function objectKindInWords(kind) {
 
 /** @param {string} kind */
 export function kindInWords(kind) {
-  return own(KINDS, kind) ?? kind;
+  return own(KINDS, kind)?.label ?? kind;
 }
 
 /** @type {Record<string, string>} */

@@ -5,8 +5,9 @@ import { h, kept } from '../../lib/elements/dom.js';
 import { runAction } from '../../lib/elements/run-action.js';
 import { field, textOf } from '../../lib/forms/field.js';
 import { itemsOf } from '../../lib/text/describe-line.js';
-import { clock, count, listed } from '../../lib/text/format.js';
-import { outcomeOf } from '../../lib/text/ledger-terms.js';
+import { capital, clock, count, listed } from '../../lib/text/format.js';
+import { kindInWords, outcomeOf } from '../../lib/text/ledger-terms.js';
+import { ITEM_KINDS } from '../../vendor/kinds.js';
 import { reasonInWords } from '../../vendor/reasons.js';
 
 /** @import { Erased, Job, Refetched } from '../../lib/api/api-answers.js' */
@@ -167,16 +168,6 @@ function erasedInWords(jobId, { erased: { artefacts, conflicts, quarantined }, k
   return { tone: 'notice', text: `${text} ${count(rest.versions, 'version')} cannot be removed ${until}.` };
 }
 
-const KINDS = [
-  ['', 'Detect from content'],
-  ['transcript.json-v2', 'Transcript, json-v2'],
-  ['transcript.txt', 'Transcript, plain text'],
-  ['transcript.srt', 'Transcript, SRT'],
-  ['jobinfo', 'Job information'],
-  ['data', 'Media'],
-  ['attachment', 'Other'],
-];
-
 /**
  * Imports files under the rules of a callback.
  * @param {string} jobId @param {Refresh} again
@@ -192,7 +183,8 @@ export function importSection(jobId, again) {
       h(
         'select',
         { name: 'kind' },
-        KINDS.map(([value, label]) => h('option', { value }, label)),
+        h('option', { value: '' }, 'Detect from content'),
+        ITEM_KINDS.map((kind) => h('option', { value: kind }, capital(kindInWords(kind)))),
       ),
     ),
     field(

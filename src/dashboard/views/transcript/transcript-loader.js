@@ -1,10 +1,12 @@
 import { fetchRaw } from '../../lib/api/admin-api.js';
 import { describeProblem } from '../../lib/api/describe-problem.js';
 import { bytes } from '../../lib/text/format.js';
+import { own } from '../../lib/text/ledger-terms.js';
 import { pathOf } from '../job/downloads.js';
 import { readJsonTranscript, readSrtTranscript, readTextTranscript } from './read-transcript.js';
 
 /** @import { Artefact } from '../../lib/api/api-answers.js' */
+/** @import { TranscriptKind } from '../../vendor/kinds.js' */
 /** @import { Transcript } from './read-transcript.js' */
 
 /**
@@ -12,7 +14,7 @@ import { readJsonTranscript, readSrtTranscript, readTextTranscript } from './rea
  * @typedef {(artefact: Artefact) => TranscriptContent} ContentOf
  */
 
-/** @type {Record<string, (text: string) => Transcript | null>} */
+/** @type {Record<TranscriptKind, (text: string) => Transcript | null>} */
 const READERS = {
   'transcript.json-v2': readJsonTranscript,
   'transcript.srt': readSrtTranscript,
@@ -38,7 +40,7 @@ export function createTranscriptLoader(jobId, signal, redraw) {
       return { note: `At ${bytes(size)} it is too large to show here. Download it instead.` };
     try {
       const text = await (await fetchRaw(pathOf(jobId, key), signal)).text();
-      const read = READERS[kind]?.(text);
+      const read = own(READERS, kind)?.(text);
       return read === null || read === undefined
         ? { note: 'The content is not a transcript of this kind. Download it to inspect it.' }
         : { read };

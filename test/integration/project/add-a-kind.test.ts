@@ -1,0 +1,100 @@
+import { execFile } from 'node:child_process';
+import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { temporaryFolder } from '../../support/temporary-folder.js';
+
+/**
+ * The first of the small changes of CONTRIBUTING.md, made on a copy of the sources: a kind of content is one entry of
+ * src/domain/kinds.ts. The compiler names the two places that cannot follow from it; everything else does.
+ */
+
+const ROOT = join(import.meta.dirname, '../../..');
+const COPIED = ['src', 'config', 'scripts', 'docs', 'package.json', 'tsconfig.json', 'test'];
+
+const KIND = 'transcript.vtt';
+const KINDS = 'src/domain/kinds.ts';
+const ENTRY = `  'transcript.vtt': {
+    label: 'transcript (WebVTT)',
+    tokens: ['transcript.vtt'],
+    file: 'transcript.vtt',
+    mediaType: 'text/vtt; charset=utf-8',
+    check: 'text',
+    beginning: /^WEBVTT\\b/,
+    retention: 'transcript',
+    document: 'vtt',
+  },
+`;
+const WRITER = 'src/simulator/content/job-contents.ts';
+const VIEWER = 'src/dashboard/views/transcript/transcript-loader.js';
+
+const run = promisify(execFile);
+let copy: Awaited<ReturnType<typeof temporaryFolder>>;
+
+function edit(file: string, before: string, line: string): void {
+  const path = join(copy.path, file);
+  const text = readFileSync(path, 'utf8');
+  expect(text).toContain(before);
+  writeFileSync(path, text.replace(before, `${line}${before}`));
+}
+
+const textOf = (file: string) => readFileSync(join(copy.path, file), 'utf8');
+
+/** Files in which the compiler finds an error. */
+async function compile(project: string): Promise<string[]> {
+  const tsc = join(ROOT, 'node_modules/.bin/tsc');
+  const { stdout } = await run(tsc, ['--pretty', 'false', '-p', project], { cwd: copy.path }).catch(
+    (error: { stdout: string }) => error,
+  );
+  return [...new Set([...stdout.matchAll(/^(\S+)\(\d+,\d+\): error/gm)].map(([, file = '']) => file))];
+}
+
+const node = (...args: string[]) =>
+  run(process.execPath, ['--import', './scripts/run-typescript.mjs', ...args], { cwd: copy.path });
+
+beforeAll(async () => {
+  copy = await temporaryFolder();
+  for (const name of COPIED) {
+    mkdirSync(dirname(join(copy.path, name)), { recursive: true });
+    cpSync(join(ROOT, name), join(copy.path, name), { recursive: true });
+  }
+  symlinkSync(join(ROOT, 'node_modules'), join(copy.path, 'node_modules'));
+  edit(KINDS, '  jobinfo: {', ENTRY);
+});
+afterAll(() => copy.remove());
+
+describe('a kind added to the table', () => {
+  it('is missed by the compiler where it needs code: a writer of the simulator, a viewer of the page', async () => {
+    expect([await compile('.'), await compile('src/dashboard')]).toEqual([[WRITER], [VIEWER]]);
+    edit(
+      WRITER,
+      '  jobinfo: (',
+      "  'transcript.vtt': () => bufferContent(Buffer.from('WEBVTT\\n'), 'text/plain'),\n",
+    );
+    edit(VIEWER, "  'transcript.txt':", "  'transcript.vtt': readTextTranscript,\n");
+  });
+
+  it('is received, archived, counted, described, and fetched from the service', async () => {
+    const { stdout } = await node('test/support/project/kind-probe.ts', KIND, join(copy.path, 'store'));
+    const artefact = { file: KIND, kind: KIND, contentType: 'text/vtt; charset=utf-8', exact: true };
+    expect(JSON.parse(stdout)).toEqual({
+      hinted: [artefact],
+      recognised: [artefact],
+      form: [expect.objectContaining({ kind: 'transcript.json-v2', exact: true }), artefact],
+      refetched: [artefact],
+      counted: true,
+      described: true,
+      retentionClass: 'transcript',
+    });
+  });
+
+  it('is in the page, the documents and the schema of the ledger', async () => {
+    await run(process.execPath, ['scripts/copy-assets.mjs'], { cwd: copy.path });
+    expect(textOf('src/dashboard/vendor/kinds.js')).toContain('transcript (WebVTT)');
+    await node('scripts/doc-tables.mjs');
+    await node('scripts/ledger-schema.mjs');
+    expect(textOf('docs/store-layout.md')).toMatch(/^\| `transcript\.vtt` \| .*`text\/vtt; charset=utf-8`/m);
+    expect(textOf('docs/ledger.schema.json')).toContain('"transcript.vtt"');
+  });
+});

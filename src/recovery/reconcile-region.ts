@@ -32,7 +32,8 @@ async function reconcileList(run: Run, client: JobsClient): Promise<void> {
   try {
     for await (const page of list) {
       reportGaps(run, client, page);
-      const looked = settleAll(page.jobs.map((job) => reconcileListedJob(run, client, job)));
+      const showsEntries = page.jobs.some(({ config }) => config.notification_config !== undefined);
+      const looked = settleAll(page.jobs.map((job) => reconcileListedJob(run, client, job, showsEntries)));
       // A rejection is thrown when its turn comes. Until then it must not count as unhandled.
       looked.catch(() => undefined);
       inFlight.push(looked);
@@ -67,13 +68,19 @@ function inSeconds(milliseconds: number): string {
   return `${(milliseconds / 1000).toLocaleString('en', { maximumFractionDigits: 3, useGrouping: false })} s`;
 }
 
-async function reconcileListedJob(run: Run, client: JobsClient, listed: JobRecord): Promise<void> {
+/** @param showsEntries a job of the same page has notification entries */
+async function reconcileListedJob(
+  run: Run,
+  client: JobsClient,
+  listed: JobRecord,
+  showsEntries: boolean,
+): Promise<void> {
   const { signal } = run.options;
   const lookedAt = run.parts.clock();
   signal?.throwIfAborted();
   let job: JobRecord;
   try {
-    job = await withConfig(run, client, listed);
+    job = await withEntries(run, client, listed, showsEntries);
   } catch (error) {
     signal?.throwIfAborted();
     return run.report.fault(client.region, failureReason(error));
@@ -83,8 +90,17 @@ async function reconcileListedJob(run: Run, client: JobsClient, listed: JobRecor
   run.open.delete(job.id);
 }
 
-/** A list may leave out the configuration, which names the addresses of a job's callbacks. */
-async function withConfig(run: Run, client: JobsClient, listed: JobRecord): Promise<JobRecord> {
-  const hasConfig = listed.config.type !== 'unknown' || listed.config.notification_config !== undefined;
-  return hasConfig ? listed : run.asking(() => client.record(listed.id, run.options.signal));
+/**
+ * Notification entries name the addresses of a job's callbacks. A list may leave them out, because they hold secrets, or the whole
+ * configuration; a job without entries looks the same there.
+ */
+async function withEntries(
+  run: Run,
+  client: JobsClient,
+  listed: JobRecord,
+  showsEntries: boolean,
+): Promise<JobRecord> {
+  const { type, notification_config } = listed.config;
+  if (notification_config !== undefined || (showsEntries && type !== 'unknown')) return listed;
+  return run.asking(() => client.record(listed.id, run.options.signal));
 }

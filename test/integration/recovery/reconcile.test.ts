@@ -8,6 +8,7 @@ import { reconcile } from '../../../src/recovery/reconcile.js';
 import type { RecoveryReport } from '../../../src/recovery/recovery-report.js';
 import { refetchAll } from '../../../src/recovery/refetch.js';
 import { eraseJob } from '../../../src/repair/erase-job.js';
+import type { JobConfig, JobRecord } from '../../../src/speech/wire.js';
 import { type ObjectStore, StoreError } from '../../../src/store/object-store.js';
 import { ledgerLine } from '../../support/ledger/ledger-lines.js';
 import { ledgerOf, visibleKeys } from '../../support/ledger/ledger-of.js';
@@ -677,11 +678,14 @@ describe('failures of the service', () => {
     expect(report.faults).toEqual([{ region: 'eu1', reason: expect.stringMatching(/2 entries/) }]);
   });
 
-  it('reads the record where the list leaves the configuration out', async () => {
+  it.each([
+    ['the configuration', (_config: object) => ({})],
+    ['its notification entries', ({ notification_config: _, ...config }: JobConfig) => ({ config })],
+  ])('reads the record where the list leaves out %s', async (_, kept) => {
     const { simulator, parts, lose } = await begin();
     const id = await lose();
-    const { config: _config, ...bare } = simulator.job(id) ?? { config: null };
-    const body = { jobs: [bare] };
+    const { config, ...bare } = simulator.job(id) as JobRecord;
+    const body = { jobs: [{ ...bare, ...kept(config) }] };
     simulator.faults.add({ kind: 'answer', operation: 'list', region: 'eu1', status: 200, body, times: 1 });
     expect((await reconcile(parts)).outcomes.recovered).toBe(1);
   });

@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
-import type { Clock } from '../../time/clock.js';
 import { SpeechError } from '../speech-error.js';
 import { networkError } from './network-error.js';
 import { single } from './response-error.js';
+import { type Pace, slownessMeter, tooSlow } from './slowness-meter.js';
 
 /** A response body. The caller reads it to its end or destroys it. */
 export interface Download {
@@ -18,14 +18,6 @@ export interface Download {
   readonly size: number | null;
 }
 
-/** How slowly a body may come. */
-export interface DownloadPace {
-  readonly clock: Clock;
-  readonly minBytesPerSecond: number;
-  /** Milliseconds of waiting for the service over which the rate is judged. */
-  readonly window: number;
-}
-
 /**
  * Wraps an answer's body so that its end proves its completeness. Refuses with `invalid-response` what cannot
  * be a whole body as it was asked for: any status but 200, an encoded body, one that just ends with its
@@ -34,7 +26,7 @@ export interface DownloadPace {
 export function openDownload(
   operation: string,
   response: Dispatcher.ResponseData,
-  pace: DownloadPace,
+  pace: Pace,
   signal?: AbortSignal,
 ): Download {
   const { statusCode: status, headers, body: source } = response;
@@ -65,7 +57,7 @@ interface Source {
   readonly operation: string;
   readonly source: Readable;
   readonly size: number | null;
-  readonly pace: DownloadPace;
+  readonly pace: Pace;
   readonly signal: AbortSignal | undefined;
 }
 
@@ -86,8 +78,7 @@ function verified({ operation, source, size, pace, signal }: Source): Readable {
     }
     received += value.length;
     if (isTooSlow(pace.clock.now() - asked, value.length)) {
-      const text = `the body came more slowly than ${pace.minBytesPerSecond} bytes per second`;
-      throw new SpeechError('timeout', operation, text);
+      throw new SpeechError('timeout', operation, tooSlow(pace));
     }
     return value;
   }
@@ -111,19 +102,4 @@ function verified({ operation, source, size, pace, signal }: Source): Readable {
     },
   });
   return body;
-}
-
-/** Says, chunk by chunk, whether fewer bytes came within a window of waiting than the minimum rate asks for. */
-function slownessMeter({ minBytesPerSecond, window }: DownloadPace) {
-  let waited = 0;
-  let bytes = 0;
-  return (waitedMs: number, length: number): boolean => {
-    waited += waitedMs;
-    bytes += length;
-    if (waited < window) return false;
-    const slow = bytes < (minBytesPerSecond * waited) / 1000;
-    waited = 0;
-    bytes = 0;
-    return slow;
-  };
 }

@@ -9,6 +9,7 @@ import { networkError } from './network-error.js';
 import type { RateLimiter } from './rate-limiter.js';
 import { responseError } from './response-error.js';
 import { isRetryable, type RetryPolicy } from './retry-policy.js';
+import { type Pace, slownessMeter, tooSlow } from './slowness-meter.js';
 
 const JSON_LIMIT = 32 * 1024 * 1024;
 
@@ -52,7 +53,7 @@ export interface TransportOptions {
   readonly clock: Clock;
   /** Milliseconds to the first byte of a response, and longest silence within one. */
   readonly requestTimeout: number;
-  /** Slowest download, judged over `requestTimeout` of waiting. */
+  /** Slowest body, judged over `requestTimeout` of waiting. */
   readonly minBytesPerSecond: number;
   readonly userAgent: string;
   readonly onAttempt?: ((attempt: SpeechAttempt) => void) | undefined;
@@ -73,10 +74,11 @@ export interface Transport {
 
 export function createTransport(options: TransportOptions): Transport {
   const { clock, minBytesPerSecond, requestTimeout: window } = options;
+  const pace = { clock, minBytesPerSecond, window };
   const open = ({ operation, signal }: SpeechRequest, response: Dispatcher.ResponseData): Download =>
-    openDownload(operation, response, { clock, minBytesPerSecond, window }, signal);
+    openDownload(operation, response, pace, signal);
   return {
-    json: (request) => persist(options, request, (response) => readJson(request, response)),
+    json: (request) => persist(options, request, (response) => readJson(request, response, pace)),
     download: (request) => persist(options, request, async (response) => open(request, response)),
     async receive(request, take) {
       const result = await persist(options, request, (response) => taken(open(request, response), take));
@@ -208,10 +210,19 @@ function isSuccess({ statusCode }: Dispatcher.ResponseData): boolean {
   return statusCode >= 200 && statusCode < 300;
 }
 
-async function readJson({ operation }: SpeechRequest, response: Dispatcher.ResponseData): Promise<unknown> {
+async function readJson(
+  { operation }: SpeechRequest,
+  response: Dispatcher.ResponseData,
+  pace: Pace,
+): Promise<unknown> {
   const chunks: Buffer[] = [];
   let size = 0;
+  const isTooSlow = slownessMeter(pace);
+  let asked = pace.clock.now();
   for await (const chunk of response.body as AsyncIterable<Buffer>) {
+    const now = pace.clock.now();
+    if (isTooSlow(now - asked, chunk.length)) throw new SpeechError('timeout', operation, tooSlow(pace));
+    asked = now;
     chunks.push(chunk);
     size += chunk.length;
     if (size > JSON_LIMIT) throw new SpeechError('invalid-response', operation, 'the answer is far too long');

@@ -57,7 +57,26 @@ const failure = (work: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => error,
   );
 
+/** Ten seconds pass between one byte and the next, as the client's clock sees it. */
+function drip(response: http.ServerResponse, clock: ManualClock): void {
+  response.write(' ', () => {
+    setImmediate(() => {
+      clock.advance(10_000);
+      if (!response.destroyed) drip(response, clock);
+    });
+  });
+}
+
 describe('retries', () => {
+  it('end an answer that comes byte by byte, which would keep a run waiting for ever', async () => {
+    const setup = await serve((_request, response, index) => {
+      if (index < 2) drip(response, setup.clock);
+      else json(response, 200, { job: { id: 'abc', status: 'done', created_at: '2026-01-01T00:00:00Z' } });
+    });
+    expect((await setup.jobs.record('abc')).id).toBe('abc');
+    expect(setup.seen).toHaveLength(3);
+  });
+
   it('follow 429, 503 and broken connections with growing waits, then succeed', async () => {
     const { jobs, clock, seen } = await serve((_request, response, index) => {
       if (index === 0) return html(response, 429);
@@ -313,18 +332,9 @@ describe('downloads', () => {
   });
 
   it('that are too slow are retried', async () => {
-    const drip = (response: http.ServerResponse) => {
-      // Ten seconds pass between one byte and the next, as the client's clock sees it.
-      response.write('.', () => {
-        setImmediate(() => {
-          setup.clock.advance(10_000);
-          if (!response.destroyed) drip(response);
-        });
-      });
-    };
     const setup = await serve((_request, response, index) => {
       response.writeHead(200, { 'content-length': 100_000 });
-      if (index < 2) drip(response);
+      if (index < 2) drip(response, setup.clock);
       else response.end(Buffer.alloc(100_000, 'x'));
     });
     expect(await received(setup.jobs)).toHaveLength(100_000);

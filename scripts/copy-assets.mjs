@@ -17,7 +17,7 @@ cpSync(join(uplot, 'uPlot.min.css'), join(vendor, 'uplot.css'));
 // The one algorithm the page uses. Its files carry no licence of their own.
 for (const file of ['LICENSE', 'libesm/diff/array.js', 'libesm/diff/base.js'])
   cpSync(join(diff, file), join(vendor, 'diff', file.replace('libesm/diff/', '')));
-for (const name of ['kinds', 'reasons']) {
+for (const name of ['deliveries-csv', 'job-state', 'kinds', 'next-steps', 'reasons']) {
   const { code } = transformFileSync(join('src', 'domain', `${name}.ts`), {
     swcrc: false,
     jsc: { parser: { syntax: 'typescript' }, target: 'es2022' },

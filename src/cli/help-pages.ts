@@ -14,6 +14,12 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   refetch: ['transcript-receiver refetch 650krlru2e', 'transcript-receiver refetch 650krlru2e --again'],
   compact: ['transcript-receiver compact', 'transcript-receiver compact --since 7d --json'],
   status: ['transcript-receiver status', 'transcript-receiver status --json | jq .verdict.troubles'],
+  job: ['transcript-receiver job 650krlru2e', 'transcript-receiver job 650krlru2e --json | jq .state'],
+  deliveries: [
+    'transcript-receiver deliveries --since 1h --outcome refused',
+    'transcript-receiver deliveries --context customer:acme --since 7d --csv > acme.csv',
+    'transcript-receiver deliveries -f',
+  ],
   failures: [
     'transcript-receiver failures --since 24h',
     'transcript-receiver failures --outcome failed --json | jq -r ".failures[].jobId"',
@@ -31,6 +37,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   quarantine: ['transcript-receiver quarantine', 'transcript-receiver quarantine --state all --json'],
   dismiss: ['transcript-receiver dismiss 01KJX3VZ8Q4M7T9B0C2D5E6F7G --reason "a test call"'],
   acknowledge: ['transcript-receiver acknowledge 650krlru2e --reason "the first version is right"'],
+  import: ['transcript-receiver import 650krlru2e transcript.json --reason "from the customer"'],
   erase: ['transcript-receiver erase 650krlru2e --reason "asked to be forgotten"'],
   'check-config': ['NODE_CONFIG_DIR=/etc/transcript-receiver transcript-receiver check-config'],
   doctor: ['transcript-receiver doctor', 'transcript-receiver doctor --url https://transcripts.example.com'],

@@ -29,6 +29,14 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     summary: 'show the health verdict, from the store and the configuration alone',
     load: () => import('./status.js'),
   },
+  job: {
+    summary: 'show what is known of a job, and what to do',
+    load: () => import('./job.js'),
+  },
+  deliveries: {
+    summary: 'list ledger lines by the filters of the page',
+    load: () => import('./deliveries.js'),
+  },
   failures: { summary: 'list the jobs that are failing', load: () => import('./failures.js') },
   replay: {
     summary: 'refetch many jobs, or decode quarantined bodies again',
@@ -54,6 +62,7 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     summary: 'accept a conflict or a loss of a job',
     load: () => import('./acknowledge.js'),
   },
+  import: { summary: 'store files as results of a job', load: () => import('./import.js') },
   erase: { summary: 'erase all stored data of a job', load: () => import('./erase.js') },
   'check-config': {
     summary: 'check the configuration and list every fault and warning',

@@ -16,9 +16,9 @@ export function terminalText(text: string): string {
 
 const ESCAPED_IN_JSON = /[\u007f-\u009f\u2028\u2029\p{Bidi_Control}]/gu;
 
-/** A document of the same value whose texts cannot steer the terminal. */
-export function terminalJson(value: unknown): string {
-  return JSON.stringify(value, null, 2).replaceAll(
+/** A document of the same value whose texts cannot steer the terminal. @param indent 0 for one line */
+export function terminalJson(value: unknown, indent = 2): string {
+  return JSON.stringify(value, null, indent).replaceAll(
     ESCAPED_IN_JSON,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );

@@ -11,6 +11,20 @@ import { own } from '../lib/text/ledger-terms.js';
  * @type {Record<string, Topic>}
  */
 const HELP_TOPICS = {
+  missing: {
+    title: 'A transcript is missing',
+    means:
+      'Search for the job at the top of the page, by its id, by a part of it, or by a value of its context. Its page says what is known, and what to do next. On a terminal:',
+    steps: [
+      '`transcript-receiver job 650krlru2e`',
+      'Unknown: the id is wrong, the job names another callback URL, or no callback has come through. Open Refusals, and ask the service:',
+      '`transcript-receiver doctor`',
+      'Missing or Failing: correct what the page names, then fetch the results:',
+      '`transcript-receiver refetch 650krlru2e`',
+      'Many jobs at once: open Failures, or compare everything with the service:',
+      '`transcript-receiver reconcile --since 24h`',
+    ],
+  },
   store: {
     title: 'The store',
     means:

@@ -1,13 +1,7 @@
+import { callbackStatusInWords, objectKindInWords } from '../../vendor/job-state.js';
 import { reasonInWords, remedyFor } from '../../vendor/reasons.js';
 import { bytes, capital, clock, count, listed, milliseconds } from './format.js';
-import {
-  actOf,
-  callbackStatusInWords,
-  kindInWords,
-  objectKindInWords,
-  outcomeOf,
-  own,
-} from './ledger-terms.js';
+import { actOf, kindInWords, outcomeOf, own } from './ledger-terms.js';
 
 /** @import { LedgerLine } from '../api/api-answers.js' */
 /** @import { Tone } from '../elements/status.js' */

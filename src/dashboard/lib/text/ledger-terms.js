@@ -54,45 +54,9 @@ export function outcomeOf(name) {
   return { tone, word };
 }
 
-/** @type {Record<string, string>} */
-const OBJECT_KINDS = {
-  transcript: 'Transcripts',
-  jobinfo: 'Job information',
-  data: 'Media',
-  attachment: 'Attachments',
-  quarantine: 'Bodies in quarantine',
-  ledger: 'Ledger',
-  reports: 'Reports',
-  replays: 'Replays',
-};
-
-/**
- * A kind of `retention.<kind>`.
- * @param {string} kind
- */
-export function objectKindInWords(kind) {
-  return own(OBJECT_KINDS, kind) ?? kind;
-}
-
 /** @param {string} kind */
 export function kindInWords(kind) {
   return own(KINDS, kind)?.label ?? kind;
-}
-
-/** @type {Record<string, string>} */
-const STATUSES = {
-  success: 'success',
-  error: 'error: the service could not process the job',
-  fetch_error: 'fetch_error: the service could not fetch the media',
-  trim_error: 'trim_error: the service could not trim the audio',
-};
-
-/**
- * The status of a callback: what the service reports about the job.
- * @param {string} status
- */
-export function callbackStatusInWords(status) {
-  return own(STATUSES, status) ?? status;
 }
 
 /** @type {Record<string, string>} */

@@ -1,6 +1,7 @@
 import { get } from '../../lib/api/admin-api.js';
 import { saveFile } from '../../lib/elements/dom.js';
 import { count } from '../../lib/text/format.js';
+import { deliveriesCsv } from '../../vendor/deliveries-csv.js';
 
 /** @import { LedgerLine } from '../../lib/api/api-answers.js' */
 /** @import { Announcement } from '../../lib/elements/notice.js' */
@@ -10,22 +11,6 @@ import { count } from '../../lib/text/format.js';
 const MOST_LINES = 50_000;
 /** The most that the API gives at once. */
 const PAGE = 500;
-
-/** @type {(keyof LedgerLine)[]} */
-const COLUMNS = [
-  'receivedAt',
-  'jobId',
-  'outcome',
-  'reason',
-  'status',
-  'source',
-  'region',
-  'origin',
-  'actor',
-  'bytes',
-  'durationMs',
-  'deliveryId',
-];
 
 /**
  * Saves the deliveries that match as a CSV file, newest first. The announcement says where the file ends early.
@@ -48,7 +33,7 @@ export async function exportDeliveries(filters, signal) {
   } while (cursor !== null && lines.length < MOST_LINES);
   saveFile(
     `deliveries-${new Date().toISOString().slice(0, 16).replace(':', '')}Z.csv`,
-    csvOf(lines),
+    deliveriesCsv(lines),
     'text/csv',
   );
   const saved = `${count(lines.length, 'line')} exported`;
@@ -57,27 +42,4 @@ export async function exportDeliveries(filters, signal) {
   return faults.size === 0
     ? { text: `${saved}.`, tone: 'good' }
     : { text: `${saved}. Not read: ${[...faults].join('; ')}.`, tone: 'notice' };
-}
-
-/** @param {readonly LedgerLine[]} lines */
-export function csvOf(lines) {
-  const contexts = [...new Set(lines.flatMap(({ context }) => Object.keys(context ?? {})))].sort();
-  const rows = lines.map((line) => [
-    ...COLUMNS.map((name) => line[name]),
-    ...contexts.map((name) => line.context?.[name]),
-  ]);
-  return [[...COLUMNS, ...contexts], ...rows].map((row) => `${row.map(cell).join(',')}\r\n`).join('');
-}
-
-/**
- * Quoted as RFC 4180 asks. Spreadsheets take text that begins with one of these signs for a formula; ids and context
- * come from senders, so an apostrophe keeps it text.
- * @param {unknown} value
- */
-function cell(value) {
-  if (value === null || value === undefined) return '';
-  if (typeof value === 'number') return String(value);
-  const text = String(value);
-  const harmless = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
-  return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
 }

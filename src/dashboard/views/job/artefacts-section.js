@@ -3,9 +3,10 @@ import { copyButton } from '../../lib/elements/copy-button.js';
 import { h } from '../../lib/elements/dom.js';
 import { moment, table } from '../../lib/elements/panels.js';
 import { status } from '../../lib/elements/status.js';
-import { bytes } from '../../lib/text/format.js';
+import { bytes, clock } from '../../lib/text/format.js';
 import { kindInWords, originInWords } from '../../lib/text/ledger-terms.js';
-import { endedInWords, isConflict } from './job-state.js';
+import { endedInWords } from '../../vendor/job-state.js';
+import { isConflict } from '../../vendor/next-steps.js';
 
 /** @import { Artefact, Job } from '../../lib/api/api-answers.js' */
 /** @import { Downloads } from './downloads.js' */
@@ -26,7 +27,7 @@ export function artefactsSection(artefacts, ended, downloads) {
           columns: ['What', 'Size', 'SHA-256', 'Stored', ...(may('read') ? ['Download'] : [])],
           rows: artefacts.map((artefact) => ({ key: artefact.key, cells: cellsOf(artefact, downloads) })),
         }),
-    ended.map((each) => h('p', { class: 'quiet' }, endedInWords(each))),
+    ended.map((each) => h('p', { class: 'quiet' }, endedInWords(each, clock))),
   );
 }
 

@@ -14,11 +14,11 @@ import { reasonInWords } from '../../vendor/reasons.js';
 /** @import { ButtonEvent, Child, FormEvent } from '../../lib/elements/element-types.js' */
 /** @import { Announcement } from '../../lib/elements/notice.js' */
 /** @import { Refresh } from '../../lib/screen/screen.js' */
-/** @import { JobState } from './job-state.js' */
+/** @import { NextStep } from '../../vendor/next-steps.js' */
 
 /**
  * What can be done about a job, as far as the token may; `more` is a further button.
- * @param {string} jobId @param {JobState['repair']} repair @param {Refresh} again @param {Child} [more]
+ * @param {string} jobId @param {NextStep['action'] | undefined} repair the recommended one @param {Refresh} again @param {Child} [more]
  */
 export function jobActions(jobId, repair, again, more = null) {
   return h(

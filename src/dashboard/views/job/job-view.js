@@ -5,6 +5,8 @@ import { copyButton } from '../../lib/elements/copy-button.js';
 import { h } from '../../lib/elements/dom.js';
 import { emptyPanel, heading, moment, unreadLines } from '../../lib/elements/panels.js';
 import { status } from '../../lib/elements/status.js';
+import { clock } from '../../lib/text/format.js';
+import { jobState, unknownJobState } from '../../vendor/job-state.js';
 import { createTranscriptLoader } from '../transcript/transcript-loader.js';
 import { createTranscriptSection } from '../transcript/transcript-section.js';
 import { createVersionComparison } from '../transcript/version-comparison.js';
@@ -12,7 +14,7 @@ import { artefactsSection } from './artefacts-section.js';
 import { createDownloads } from './downloads.js';
 import { acknowledgeButton, erasedJobActions, importSection, jobActions } from './job-actions.js';
 import { jobBodies } from './job-bodies.js';
-import { jobState } from './job-state.js';
+import { nextStepsSection } from './next-steps-section.js';
 import { serviceSection } from './service-section.js';
 import { timelineSection } from './timeline-section.js';
 
@@ -53,7 +55,7 @@ export function jobView(screen) {
       if (!(error instanceof ApiError && error.code === 'not-found')) throw error;
       return error;
     });
-    if (job instanceof ApiError) screen.render(...unknownJob(jobId, job.message, () => again()));
+    if (job instanceof ApiError) screen.render(...unknownJob(jobId, () => again()));
     else if (isNothingFound(job)) screen.render(...notFoundYet(job, () => again()));
     else {
       if (may('read')) await downloads.renew();
@@ -91,10 +93,9 @@ function notFoundYet({ jobId, searchedBackTo, faults }, again) {
           '. The search goes on while this page is open.',
         ),
       unreadLines(faults),
-      may('repair') &&
-        h('p', {}, 'If the service has the job, refetch it. If you have its files, import them below.'),
     ),
     jobActions(jobId, 'refetch', again),
+    nextStepsSection(unknownJobState(jobId).steps),
     importSection(jobId, again),
   ];
 }
@@ -102,15 +103,17 @@ function notFoundYet({ jobId, searchedBackTo, faults }, again) {
 /** @param {Job} job @param {readonly QuarantinedBody[]} bodies @param {JobParts} parts */
 function pageOf(job, bodies, { chosen, transcript, comparison, downloads, again }) {
   const { jobId, artefacts, timeline, searchedBackTo, faults, ended, service } = job;
-  const { tone, word, text, repair } = jobState(job, bodies);
+  const { tone, word, text, steps } = jobState(job, bodies, clock);
   return [
     heading(`Job ${jobId}`, copyButton(jobId, `job id ${jobId}`), status(tone, word)),
     h('p', { class: 'prose', 'data-key': 'state' }, text),
     hasContext(timeline) && h('p', { 'data-key': 'context' }, contextValues(timeline)),
     // An erased job takes nothing any more.
     job.erasure === null
-      ? jobActions(jobId, repair, again, job.failure !== null && acknowledgeButton(jobId, again))
+      ? jobActions(jobId, steps[0]?.action, again, job.failure !== null && acknowledgeButton(jobId, again))
       : erasedJobActions(job, again),
+    // Below the buttons: it goes when one of them has worked, and must not take the focus along.
+    nextStepsSection(steps),
     may('read') ? comparison(artefacts) : null,
     h(
       'div',
@@ -143,18 +146,14 @@ function withoutContent(artefacts) {
   );
 }
 
-/** @param {string} jobId @param {string} detail @param {Refresh} again */
-function unknownJob(jobId, detail, again) {
+/** @param {string} jobId @param {Refresh} again */
+function unknownJob(jobId, again) {
+  const { tone, word, text, steps } = unknownJobState(jobId);
   return [
-    heading(`Job ${jobId}`, status('neutral', 'Unknown')),
-    emptyPanel(
-      'This receiver does not know the job.',
-      h('p', {}, detail),
-      h('p', {}, 'The job may have been erased, or belong to another receiver.'),
-      may('repair') &&
-        h('p', {}, 'If the service has the job, refetch it. If you have its files, import them below.'),
-    ),
-    jobActions(jobId, 'refetch', again),
+    heading(`Job ${jobId}`, status(tone, word)),
+    emptyPanel(text),
+    jobActions(jobId, steps[0]?.action, again),
+    nextStepsSection(steps),
     importSection(jobId, again),
   ];
 }

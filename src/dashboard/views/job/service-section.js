@@ -2,6 +2,7 @@ import { h } from '../../lib/elements/dom.js';
 import { fact, moment } from '../../lib/elements/panels.js';
 import { status } from '../../lib/elements/status.js';
 import { position } from '../../lib/text/format.js';
+import { NO_SERVICE_RECORD } from '../../vendor/job-state.js';
 
 /** @import { ServiceRecord } from '../../lib/api/api-answers.js' */
 
@@ -15,11 +16,7 @@ export function serviceSection(service) {
     { 'aria-labelledby': 'service', 'data-key': 'service' },
     h('h2', { id: 'service' }, 'The service’s own record'),
     service === null
-      ? h(
-          'p',
-          { class: 'quiet' },
-          'The service does not know this job, or did not respond. Check the regions and the API key under speech in the configuration.',
-        )
+      ? h('p', { class: 'quiet' }, NO_SERVICE_RECORD)
       : [facts(service), errors(service.record), whole(service.record)],
   );
 }

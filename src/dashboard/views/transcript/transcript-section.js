@@ -1,6 +1,7 @@
 import { h } from '../../lib/elements/dom.js';
 import { kindInWords } from '../../lib/text/ledger-terms.js';
-import { isConflict, isTranscript } from '../job/job-state.js';
+import { isTranscript } from '../../vendor/job-state.js';
+import { isConflict } from '../../vendor/next-steps.js';
 import { mediaPlayer } from './media-player.js';
 import { TRANSCRIPT_KINDS } from './transcript-loader.js';
 import { transcriptText } from './transcript-text.js';

@@ -2,7 +2,7 @@ import { h } from '../../lib/elements/dom.js';
 import { table } from '../../lib/elements/panels.js';
 import { count, position } from '../../lib/text/format.js';
 import { kindInWords } from '../../lib/text/ledger-terms.js';
-import { isConflict } from '../job/job-state.js';
+import { isConflict } from '../../vendor/next-steps.js';
 import { compareTranscripts } from './compare-transcripts.js';
 import { TRANSCRIPT_KINDS } from './transcript-loader.js';
 

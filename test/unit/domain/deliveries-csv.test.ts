@@ -1,8 +1,6 @@
 import { expect, it } from '@jest/globals';
-import { pageModule } from '../../../../support/dashboard/page-module.js';
-import { ledgerLine } from '../../../../support/ledger/ledger-lines.js';
-
-const { csvOf } = pageModule('views/deliveries/export-deliveries');
+import { deliveriesCsv } from '../../../src/domain/deliveries-csv.js';
+import { ledgerLine } from '../../support/ledger/ledger-lines.js';
 
 it('quotes what needs it, and lets no spreadsheet take a value for a formula', () => {
   const line = ledgerLine({
@@ -11,7 +9,7 @@ it('quotes what needs it, and lets no spreadsheet take a value for a formula', (
     context: { call: '=HYPERLINK("http://x")', agent: '+49' },
     bytes: 12,
   });
-  const [titles, row] = csvOf([line, ledgerLine({ jobId: null })]).split('\r\n');
+  const [titles, row] = deliveriesCsv([line, ledgerLine({ jobId: null })]).split('\r\n');
   expect(titles?.endsWith(',deliveryId,agent,call')).toBe(true);
   expect(row).toContain(',"said ""no"", twice\nand again",');
   expect(row?.endsWith(`,'+49,"'=HYPERLINK(""http://x"")"`)).toBe(true);

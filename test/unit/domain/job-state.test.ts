@@ -1,15 +1,20 @@
 import { describe, expect, it } from '@jest/globals';
-import { pageModule } from '../../../../support/dashboard/page-module.js';
-import { ledgerLine } from '../../../../support/ledger/ledger-lines.js';
-
-const { jobState } = pageModule('views/job/job-state');
+import { type JobBody, jobState, type KnownJob, unknownJobState } from '../../../src/domain/job-state.js';
+import { ledgerLine } from '../../support/ledger/ledger-lines.js';
 
 const endedAt = '2026-03-04T05:06:07.089Z';
 const ended = (kind: string) => ({ kind, objects: 2, bytes: 10, endedAt });
-const artefact = (kind: string) => ({ kind, key: `jobs/j1/${kind}` });
+const artefact = (kind: string) => ({ kind, key: `jobs/j1/${kind}`, sha256: 'a' });
 const quarantined = ledgerLine({ outcome: 'quarantined', items: [] });
-const nothing = { artefacts: [], timeline: [], failure: null, service: null, ended: [], erasure: null };
-const stateOf = (job: object, bodies: readonly object[] = []) => jobState({ ...nothing, ...job }, bodies);
+const nothing: KnownJob = {
+  ...{ jobId: 'j1', artefacts: [], timeline: [], failure: null },
+  ...{ service: null, ended: [], erasure: null, complete: true },
+};
+const shown = (instant: string) => instant;
+function stateOf(job: Partial<KnownJob>, bodies: readonly JobBody[] = []) {
+  const { steps, ...state } = jobState({ ...nothing, ...job }, bodies, shown);
+  return { ...state, repair: steps[0]?.action ?? null };
+}
 const failed = ledgerLine({ origin: 'recovery', outcome: 'failed', items: [] });
 
 describe('the state of a job of which something ended by its age', () => {
@@ -55,15 +60,16 @@ describe('the state of a job with an open failure', () => {
   const refused = { outcome: 'refused', reason: 'body-too-large', receivedAt: endedAt };
   const conflict = { outcome: 'conflict', reason: null, receivedAt: endedAt };
   const transcript = artefact('transcript.txt');
-  const version = { kind: 'transcript.txt', key: 'jobs/j1/conflicts/0123/transcript.txt' };
+  const version = { kind: 'transcript.txt', key: 'jobs/j1/conflicts/transcript.txt.0123', sha256: 'b' };
   const acknowledged = ledgerLine({ origin: 'replay', outcome: 'acknowledged' });
-  const settled = {
+  const settled: JobBody = {
+    deliveryId: 'd1',
     state: 'settled',
     settlement: { by: 'dismissed', settledAt: endedAt, actor: 'ops', reason: 'x' },
   };
   const erasure = { erasedAt: endedAt, complete: true, keptUntil: null };
 
-  it.each<[string, object, string, string, string | null]>([
+  it.each<[string, Partial<KnownJob>, string, string, string | null]>([
     ['nothing but it', { failure: refused }, 'bad', 'Missing', 'refetch'],
     ['a loss', { failure: { ...refused, outcome: 'unrecoverable' } }, 'bad', 'Missing', 'import'],
     ['a transcript', { artefacts: [transcript], failure: refused }, 'bad', 'Failing', 'refetch'],
@@ -81,7 +87,7 @@ describe('the state of a job with an open failure', () => {
       'Missing',
       'refetch',
     ],
-    ['a conflict', { artefacts: [transcript, version], failure: conflict }, 'notice', 'Conflict', null],
+    ['a conflict', { artefacts: [transcript, version], failure: conflict }, 'notice', 'Conflict', 'choose'],
     [
       'an acknowledged conflict',
       { artefacts: [transcript, version], timeline: [acknowledged], failure: refused },
@@ -89,7 +95,7 @@ describe('the state of a job with an open failure', () => {
       'Failing',
       'refetch',
     ],
-    ['an erasure', { erasure, failure: refused }, 'notice', 'Erased', null],
+    ['an erasure', { erasure, failure: refused }, 'notice', 'Erased', 'acknowledge'],
   ])('and %s', (_what, job, tone, word, repair) => {
     expect(stateOf(job)).toMatchObject({ tone, word, repair });
   });
@@ -103,5 +109,62 @@ describe('the state of a job with an open failure', () => {
     // Lines that the search has not reached say nothing.
     expect(stateOf({ artefacts: [transcript, version] })).toMatchObject({ word: 'Conflict' });
     expect(stateOf({ erasure })).toMatchObject({ tone: 'neutral', word: 'Erased' });
+  });
+});
+
+describe('the state of a job of which nothing is here', () => {
+  it.each([
+    ['running', 'Pending', null],
+    ['done', 'Missing', 'refetch'],
+    ['rejected', 'No transcript', null],
+    ['expired', 'Missing', 'import'],
+  ])('is known from its status at the service: %s', (status, word, repair) => {
+    expect(stateOf({ service: { record: { status } } })).toMatchObject({ word, repair });
+  });
+
+  it('is not known while the ledger was not searched as a whole', () => {
+    expect(stateOf({ complete: false })).toMatchObject({ word: 'Not found yet', repair: 'refetch' });
+    expect(stateOf({})).toMatchObject({ word: 'Nothing stored', repair: 'refetch' });
+  });
+});
+
+describe('what to do next', () => {
+  const steps = (job: Partial<KnownJob>, bodies: readonly JobBody[] = []) =>
+    jobState({ ...nothing, ...job }, bodies, shown).steps;
+  const at = '2026-03-04T05:06:07.089Z';
+
+  it('is one command each', () => {
+    const waiting = { deliveryId: 'd1', state: 'waiting', settlement: null };
+    const commands = [
+      ...steps({ failure: { outcome: 'refused', reason: 'body-too-large' } }),
+      ...steps({ timeline: [quarantined] }, [waiting]),
+      ...steps({ erasure: { complete: false, keptUntil: at } }),
+      ...unknownJobState('j1').steps,
+    ].map(({ command }) => command.replace('transcript-receiver ', ''));
+    expect(commands).toEqual([
+      ...['refetch j1', 'import j1 <file>', 'acknowledge j1 --reason <words>'],
+      ...['replay release --job j1', 'refetch j1', 'dismiss d1 --reason <words>'],
+      'erase j1',
+      ...['refetch j1', 'doctor', 'import j1 <file>'],
+    ]);
+  });
+
+  it('says what the reason asks for first', () => {
+    const [first] = steps({ failure: { outcome: 'refused', reason: 'body-too-large' } });
+    expect(first?.words).toBe('Raise maxBytes of the source, restart, and refetch the job.');
+  });
+
+  it('offers each version that does not count, and none with the bytes of the one that does', () => {
+    const version = (sha256: string) => ({
+      kind: 'transcript.txt',
+      key: `jobs/j1/conflicts/transcript.txt.${sha256}`,
+      sha256,
+    });
+    const artefacts = [artefact('transcript.txt'), version('a'), version('b')];
+    const [choose, ...rest] = steps({ artefacts, failure: { outcome: 'conflict', reason: null } });
+    expect(choose?.command).toBe(
+      'transcript-receiver choose j1 jobs/j1/conflicts/transcript.txt.b --reason <words>',
+    );
+    expect(rest.map(({ action }) => action)).toEqual(['acknowledge']);
   });
 });

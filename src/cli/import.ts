@@ -1,0 +1,94 @@
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { Command } from 'commander';
+import { Problem } from '../domain/problem.js';
+import { type ImportForm, type ImportResult, importArtefacts } from '../repair/import-artefacts.js';
+import { EXIT, UsageError } from './shared/exit-codes.js';
+import { CLI_ACTOR } from './shared/open-repairs.js';
+import { printJson, printLines } from './shared/print.js';
+import { checkJobs, checkSource, withRecovery } from './shared/with-recovery.js';
+
+interface Options {
+  readonly kind?: string;
+  readonly source?: string;
+  readonly status?: string;
+  readonly context?: string;
+  readonly reason?: string;
+  readonly json?: true;
+}
+
+export function createCommand(): Command {
+  return new Command('import')
+    .description('store files as results of a job, by the rules of a callback: all of them or none')
+    .argument('<job>', 'id of the job')
+    .argument('<files...>', 'the files; each is recognised by its content and name')
+    .option('--kind <kind>', 'kind of all files, such as transcript, transcript.txt or data')
+    .option('--source <name>', 'source of the job; needed when there are several')
+    .option('--status <status>', 'callback status of the job')
+    .option('--context <query>', 'context as in the callback URL, such as call=123&customer=acme')
+    .option('--reason <words>', 'reason, for the ledger')
+    .option('--json', 'print the result as one JSON document')
+    .action(async (jobId: string, files: readonly string[], { json, ...fields }: Options) => {
+      checkJobs([jobId]);
+      const result = await importFiles(jobId, files, fields);
+      if (json) printJson(result);
+      else printLines(formatImport(result));
+      if (result.outcome === 'conflict') process.exitCode = EXIT.incomplete;
+    });
+}
+
+async function importFiles(
+  jobId: string,
+  files: readonly string[],
+  fields: Omit<Options, 'json'>,
+): Promise<ImportResult> {
+  const form = await openForm(files, fields);
+  return withRecovery(false, async ({ config, parts }) => {
+    checkSource(config, fields.source);
+    const sources = new Map(Object.entries(config.sources));
+    const request = { jobId, actor: CLI_ACTOR, clientIp: null };
+    return importArtefacts({ ...parts, sources }, form, request).catch((error: unknown) => {
+      throw error instanceof Problem && error.status < 500 ? new UsageError(error.message) : error;
+    });
+  });
+}
+
+/** The files in the place of an upload form. Throws `UsageError` for what is no file. */
+async function openForm(files: readonly string[], fields: Omit<Options, 'json'>): Promise<ImportForm> {
+  const sizes = await Promise.all(files.map(sizeOf));
+  let failed: Error | null = null;
+  return {
+    expectedBytes: sizes.reduce((sum, size) => sum + size, 0),
+    fields: () => ({ ...fields }),
+    async read(sink) {
+      for (const path of files) {
+        if (failed !== null) throw failed;
+        const stream = createReadStream(path);
+        const file = { fieldName: 'file', fileName: basename(path), contentType: 'application/octet-stream' };
+        await sink.add({ ...file, stream }).finally(() => stream.destroy());
+      }
+    },
+    fail(error) {
+      failed = error;
+    },
+  };
+}
+
+async function sizeOf(path: string): Promise<number> {
+  const found = await stat(path).catch(() => null);
+  if (found?.isFile()) return found.size;
+  throw new UsageError(`${path} is no file that can be read`);
+}
+
+function formatImport({ jobId, outcome, items }: ImportResult): string[] {
+  return [
+    `${jobId}: ${outcome}`,
+    ...items.map(
+      ({ kind, key, size, outcome: each }) => `  ${each.padEnd(9)}  ${kind}  ${size} bytes  ${key}`,
+    ),
+    ...(outcome === 'conflict'
+      ? [`The first version still counts. See: transcript-receiver job ${jobId}`]
+      : []),
+  ];
+}

@@ -1,0 +1,39 @@
+import type { LedgerLine } from './delivery.js';
+
+const COLUMNS = [
+  'receivedAt',
+  'jobId',
+  'outcome',
+  'reason',
+  'status',
+  'source',
+  'region',
+  'origin',
+  'actor',
+  'bytes',
+  'durationMs',
+  'deliveryId',
+] as const satisfies readonly (keyof LedgerLine)[];
+
+type CsvLine = Pick<LedgerLine, (typeof COLUMNS)[number] | 'context'>;
+
+/** Ledger lines as CSV with a header, for the page's export and the command line. Every name of a context is a column. */
+export function deliveriesCsv(lines: readonly CsvLine[]): string {
+  const contexts = [...new Set(lines.flatMap(({ context }) => Object.keys(context ?? {})))].sort();
+  const rows = lines.map((line) => [
+    ...COLUMNS.map((name) => line[name]),
+    ...contexts.map((name) => line.context?.[name]),
+  ]);
+  return [[...COLUMNS, ...contexts], ...rows].map((row) => `${row.map(cell).join(',')}\r\n`).join('');
+}
+
+/**
+ * Quoted as RFC 4180 asks. Spreadsheets take text that begins with one of these signs for a formula; ids and context
+ * come from senders, so an apostrophe keeps it text.
+ */
+function cell(value: string | number | null | undefined): string {
+  if (value === null || value === undefined) return '';
+  if (typeof value === 'number') return String(value);
+  const harmless = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
+  return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
+}

@@ -1,0 +1,268 @@
+import { isConflict, type NextStep, nextSteps } from './next-steps.js';
+import { reasonInWords } from './reasons.js';
+
+/** How far a state needs a person: nothing is missing, nothing to say, needs attention, needs action. */
+export type StateTone = 'good' | 'neutral' | 'notice' | 'bad';
+
+/** The state of a job as people read it, on its page and on the command line. */
+export interface JobState {
+  readonly tone: StateTone;
+  readonly word: string;
+  readonly text: string;
+  /** What to do next, the recommended step first; empty where nothing has to be done. */
+  readonly steps: readonly NextStep[];
+}
+
+/** What the state depends on: the answer of `GET jobs/:id`, or an unknown job. */
+export interface KnownJob {
+  readonly jobId: string;
+  readonly artefacts: readonly StoredArtefact[];
+  readonly timeline: readonly TimelineLine[];
+  readonly failure: { readonly outcome: string; readonly reason: string | null } | null;
+  readonly ended: readonly EndedPart[];
+  readonly erasure: { readonly complete: boolean; readonly keptUntil: string | null } | null;
+  readonly service: { readonly record: Readonly<Record<string, unknown>> } | null;
+  readonly complete: boolean;
+}
+
+export interface StoredArtefact {
+  readonly key: string;
+  readonly kind: string;
+  readonly sha256: string | null;
+}
+
+interface TimelineLine {
+  readonly origin: string;
+  readonly outcome: string;
+  readonly status: string | null;
+}
+
+interface EndedPart {
+  readonly kind: string;
+  readonly objects: number;
+  readonly endedAt: string;
+}
+
+/** A body of the job in quarantine. */
+export interface JobBody {
+  readonly deliveryId: string;
+  readonly state: string;
+  readonly settlement: BodySettlement | null;
+}
+
+interface BodySettlement {
+  readonly by: string;
+  readonly actor: string | null;
+  readonly settledAt: string;
+  readonly reason: string | null;
+}
+
+/** Shows an instant: in local time on the page, as ISO 8601 on the command line. */
+type ShowInstant = (instant: string) => string;
+
+/** @param bodies those of the job in quarantine, newest first */
+export function jobState(job: KnownJob, bodies: readonly JobBody[], at: ShowInstant): JobState {
+  const { tone, word, text, next } = stateOf(job, bodies, at);
+  return { tone, word, text, steps: nextSteps(job, next, bodies) };
+}
+
+/** The state of a job of which neither store nor ledger nor service holds anything. */
+export function unknownJobState(jobId: string): JobState {
+  return {
+    tone: 'neutral',
+    word: 'Unknown',
+    text: 'This receiver does not know the job. The id may be wrong, its callback URL may name another receiver, or no callback has come through.',
+    steps: nextSteps({ jobId, artefacts: [], failure: null }, 'find', []),
+  };
+}
+
+/** In place of the service's record. */
+export const NO_SERVICE_RECORD =
+  'The service does not know this job, or did not respond. Check the regions and the API key under speech in the configuration.';
+
+/** What is to be done: a key of the table in `next-steps.ts`. */
+type Next = Parameters<typeof nextSteps>[1];
+type Described = readonly [tone: StateTone, word: string, text: string, next: Next];
+
+function stateOf(job: KnownJob, bodies: readonly JobBody[], at: ShowInstant) {
+  const [tone, word, text, next] = describe(job, bodies, at);
+  return { tone, word, text, next };
+}
+
+function describe(job: KnownJob, bodies: readonly JobBody[], at: ShowInstant): Described {
+  const { artefacts, timeline, failure, ended, erasure } = job;
+  if (erasure !== null) return erasedState(erasure, failure, at);
+  const transcripts = artefacts.filter(isTranscript).filter((artefact) => !isConflict(artefact));
+  const conflicts = artefacts.filter(isConflict);
+  const decision = timeline.findLast(({ outcome }) => outcome === 'chosen' || outcome === 'acknowledged');
+  if (failure?.outcome === 'conflict' || (conflicts.length > 0 && decision === undefined))
+    return ['notice', 'Conflict', conflictInWords(conflicts), 'choose'];
+  if (failure !== null) return failingState(failure, transcripts.length > 0);
+  if (decision?.outcome === 'chosen')
+    return ['good', 'Chosen', 'An operator chose which version counts. Both versions are kept.', null];
+  if (conflicts.length > 0)
+    return ['neutral', 'Acknowledged', 'The versions differ. An operator acknowledged the conflict.', null];
+  const ends = ended.map((part) => endedInWords(part, at));
+  if (transcripts.length > 0)
+    return ['good', 'Stored', ['The transcript is stored.', ...ends].join(' '), null];
+  if (ended.some(({ kind }) => kind === 'transcript'))
+    return ['neutral', 'Ended by retention', ends.join(' '), null];
+  const last = timeline.findLast(({ origin }) => origin !== 'admin' && origin !== 'retention');
+  if (ended.some(({ kind }) => kind === 'quarantine') && last?.outcome === 'quarantined')
+    return ['neutral', 'Ended by retention', ends.join(' '), 'refetch'];
+  return withoutTranscript(job, bodies, at);
+}
+
+function conflictInWords({ length }: readonly StoredArtefact[]): string {
+  if (length === 0) return 'Different bytes arrived for the same artefact. The first version was kept.';
+  const others = length === 1 ? '1 other version' : `${length} other versions`;
+  return `Different bytes arrived for the same artefact. The first version is kept, with ${others} next to it.`;
+}
+
+function failingState(
+  { outcome, reason }: NonNullable<KnownJob['failure']>,
+  hasTranscript: boolean,
+): Described {
+  const why = reasonInWords(reason);
+  const because = why ? `: ${why}` : '';
+  const next = outcome === 'unrecoverable' ? 'import' : 'refetch';
+  if (!hasTranscript) return ['bad', 'Missing', `The last attempt failed${because}.`, next];
+  return [
+    'bad',
+    'Failing',
+    `The transcript is stored, but a later attempt failed${because}. A refetch that finds nothing missing settles this.`,
+    'refetch',
+  ];
+}
+
+const OBJECT_KINDS = new Map([
+  ['transcript', 'Transcripts'],
+  ['jobinfo', 'Job information'],
+  ['data', 'Media'],
+  ['attachment', 'Attachments'],
+  ['quarantine', 'Bodies in quarantine'],
+  ['ledger', 'Ledger'],
+  ['reports', 'Reports'],
+  ['replays', 'Replays'],
+]);
+
+/** A kind of `retention.<kind>`. */
+export function objectKindInWords(kind: string): string {
+  return OBJECT_KINDS.get(kind) ?? kind;
+}
+
+export function endedInWords({ kind, objects, endedAt }: EndedPart, at: ShowInstant): string {
+  const count = objects === 1 ? '1 object' : `${objects} objects`;
+  return `${objectKindInWords(kind)} ended by retention at ${at(endedAt)} (${count}).`;
+}
+
+function erasedState(
+  { complete, keptUntil }: NonNullable<KnownJob['erasure']>,
+  failure: KnownJob['failure'],
+  at: ShowInstant,
+): Described {
+  if (complete && failure !== null)
+    return [
+      'notice',
+      'Erased',
+      'Everything stored for this job was erased. It is listed as failing, because something failed afterwards: acknowledge that.',
+      'acknowledge',
+    ];
+  if (complete) return ['neutral', 'Erased', 'Everything stored for this job was erased.', null];
+  const until = keptUntil === null ? 'yet' : `before ${at(keptUntil)}`;
+  return [
+    'notice',
+    'Not erased completely',
+    `What is stored for this job is hidden, but cannot be removed ${until}. Erase it again then; the timeline says what remains and why.`,
+    'erase',
+  ];
+}
+
+function withoutTranscript(
+  { artefacts, timeline, service, complete }: KnownJob,
+  bodies: readonly JobBody[],
+  at: ShowInstant,
+): Described {
+  const failed = timeline.findLast(
+    ({ status, origin }) => origin === 'callback' && status !== null && status !== 'success',
+  );
+  if (failed)
+    return [
+      'notice',
+      'No transcript',
+      `The service reports ${callbackStatusInWords(failed.status ?? '')}.`,
+      null,
+    ];
+  if (bodies.some((body) => body.state === 'waiting'))
+    return [
+      'notice',
+      'In quarantine',
+      'The body could not be decoded and is in quarantine. Release it, refetch the job, or dismiss the body.',
+      'quarantine',
+    ];
+  const settled = bodies.find((body) => body.state === 'settled');
+  if (settled !== undefined && artefacts.length === 0)
+    return ['neutral', 'Settled', settlementInWords(settled.settlement, at), null];
+  if (gaveUp(service))
+    return [
+      'bad',
+      'Missing',
+      'The service gave up sending the callback. It still has the results.',
+      'refetch',
+    ];
+  if (artefacts.length > 0)
+    return ['neutral', 'No transcript', 'Artefacts are stored for this job, but no transcript.', 'refetch'];
+  const status = service?.record.status;
+  if (typeof status === 'string') return byService(status);
+  if (timeline.length === 0 && !complete)
+    return ['neutral', 'Not found yet', 'Nothing was found of this job so far.', 'find'];
+  return ['neutral', 'Nothing stored', 'Nothing is stored for this job.', 'refetch'];
+}
+
+/** Of a job of which nothing is stored, by its status at the service. */
+function byService(status: string): Described {
+  if (status === 'running')
+    return ['neutral', 'Pending', 'The service is still working on the job: nothing is missing yet.', null];
+  if (status === 'done')
+    return ['bad', 'Missing', 'The service has finished the job, but nothing of it has arrived.', 'refetch'];
+  if (status === 'rejected')
+    return ['neutral', 'No transcript', 'The service rejected the job: there is no transcript.', null];
+  const text = `Nothing is stored for this job, and its status at the service is ${status}.`;
+  return ['bad', 'Missing', text, 'import'];
+}
+
+const SETTLED: Readonly<Record<string, string>> = {
+  dismissed: 'The body was dismissed',
+  acknowledged: 'The job was acknowledged',
+  refetched: 'The job was refetched and is complete',
+  imported: 'Files of the job were imported',
+  stored: 'The archive holds what the body should have brought',
+};
+
+/** "The body was dismissed by ops at 4 March 2026, 05:06: a test call." */
+export function settlementInWords(settlement: BodySettlement | null, at: ShowInstant): string {
+  if (settlement === null || settlement.by === 'stored') return `${SETTLED.stored}.`;
+  const { by, actor, settledAt, reason } = settlement;
+  return `${SETTLED[by] ?? by}${actor === null ? '' : ` by ${actor}`} at ${at(settledAt)}${reason === null ? '' : `: ${reason}`}.`;
+}
+
+const STATUSES = new Map([
+  ['success', 'success'],
+  ['error', 'error: the service could not process the job'],
+  ['fetch_error', 'fetch_error: the service could not fetch the media'],
+  ['trim_error', 'trim_error: the service could not trim the audio'],
+]);
+
+/** The status of a callback: what the service reports about the job. */
+export function callbackStatusInWords(status: string): string {
+  return STATUSES.get(status) ?? status;
+}
+
+function gaveUp(service: KnownJob['service']): boolean {
+  const errors = service?.record.errors;
+  return Array.isArray(errors) && errors.some((error) => /notification/i.test(String(error?.message)));
+}
+
+export function isTranscript({ kind }: Pick<StoredArtefact, 'kind'>): boolean {
+  return kind.startsWith('transcript.');
+}

@@ -1,0 +1,118 @@
+import { remedyFor } from './reasons.js';
+
+/** One thing that can be done about a job: in words, and as one command. */
+export interface NextStep {
+  readonly action:
+    | 'refetch'
+    | 'import'
+    | 'choose'
+    | 'acknowledge'
+    | 'release'
+    | 'dismiss'
+    | 'erase'
+    | 'doctor';
+  readonly words: string;
+  readonly command: string;
+}
+
+/** What the steps depend on. */
+interface JobToMend {
+  readonly jobId: string;
+  readonly artefacts: readonly { readonly key: string; readonly sha256: string | null }[];
+  readonly failure: { readonly outcome: string; readonly reason: string | null } | null;
+}
+
+type Situation = 'choose' | 'refetch' | 'import' | 'acknowledge' | 'erase' | 'quarantine' | 'find' | null;
+
+/**
+ * The steps of a situation, the recommended one first.
+ *
+ * @param bodies those of the job in quarantine, newest first
+ */
+export function nextSteps(
+  { jobId, artefacts, failure }: JobToMend,
+  situation: Situation,
+  bodies: readonly { readonly deliveryId: string; readonly state: string }[],
+): NextStep[] {
+  const refetch = step('refetch', refetchWords(failure), `refetch ${jobId}`);
+  const importing = step(
+    'import',
+    'If you have the results elsewhere, import the files.',
+    `import ${jobId} <file>`,
+  );
+  const acknowledge = step(
+    'acknowledge',
+    'Or accept the job as it is, with a reason.',
+    `acknowledge ${jobId} --reason <words>`,
+  );
+  switch (situation) {
+    case 'choose':
+      return [...chooseSteps(jobId, artefacts), acknowledge];
+    case 'refetch':
+      return failure === null ? [refetch, importing] : [refetch, importing, acknowledge];
+    case 'import':
+      return [importing, acknowledge];
+    case 'acknowledge':
+      return [acknowledge];
+    case 'erase':
+      return [step('erase', 'Erase the job again then.', `erase ${jobId}`)];
+    case 'quarantine':
+      return [
+        step(
+          'release',
+          'Decode the body again, after the cause was mended.',
+          `replay release --job ${jobId}`,
+        ),
+        refetch,
+        ...dismissSteps(bodies),
+      ];
+    case 'find':
+      return [
+        refetch,
+        step(
+          'doctor',
+          'Check that this receiver can ask the service, and that the service reaches this receiver.',
+          'doctor',
+        ),
+        importing,
+      ];
+    case null:
+      return [];
+  }
+}
+
+function refetchWords(failure: JobToMend['failure']): string {
+  return remedyFor(failure?.reason) ?? 'Fetch what is missing from the service.';
+}
+
+/** Whether it is kept beside the artefact that counts. */
+export function isConflict({ key }: { readonly key: string }): boolean {
+  return /(^|\/)jobs\/[^/]+\/conflicts\//.test(key);
+}
+
+/** The versions that do not count now. */
+function chooseSteps(jobId: string, artefacts: JobToMend['artefacts']): NextStep[] {
+  const counting = new Set(artefacts.filter((each) => !isConflict(each)).map(({ sha256 }) => sha256));
+  const others = artefacts.filter(
+    (each) => isConflict(each) && (each.sha256 === null || !counting.has(each.sha256)),
+  );
+  return others.map(({ key }) =>
+    step(
+      'choose',
+      'Compare the versions on the page of the job. If the other one is right, choose it.',
+      `choose ${jobId} ${key} --reason <words>`,
+    ),
+  );
+}
+
+function dismissSteps(bodies: Parameters<typeof nextSteps>[2]): NextStep[] {
+  return bodies
+    .filter(({ state }) => state === 'waiting')
+    .map(({ deliveryId }) =>
+      step('dismiss', 'If nobody needs the body, dismiss it.', `dismiss ${deliveryId} --reason <words>`),
+    );
+}
+
+function step(action: NextStep['action'], words: string, command: string): NextStep {
+  return { action, words, command: `transcript-receiver ${command}` };
+}

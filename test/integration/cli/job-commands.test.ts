@@ -1,0 +1,155 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { ledgerOf, visibleKeys } from '../../support/ledger/ledger-of.js';
+import { sendCallback } from '../../support/processes/admin-api.js';
+import { runCommand } from '../../support/processes/run-command.js';
+import { type RunningService, startService } from '../../support/processes/running-service.js';
+import { type LostJobs, lostJobs } from '../../support/recovery/lost-jobs.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
+import { until } from '../../support/until.js';
+
+const BINARY = path.resolve('dist/main.js');
+const TEXT = { 'content-type': 'text/plain' };
+
+let lost: LostJobs;
+let service: RunningService;
+
+beforeEach(async () => {
+  lost = await lostJobs();
+  service = await startService({ sources: { default: { context: ['customer'] } } });
+});
+
+afterEach(async () => {
+  await service.stop();
+  await lost.simulator.close();
+});
+
+const environment = () => ({
+  NODE_CONFIG: JSON.stringify({
+    store: { url: `file:${service.folder}`, partSize: '64KiB' },
+    limits: { memoryBudget: '1MiB', quarantineBytes: '128KiB' },
+    sources: { default: { context: ['customer'] } },
+    ...lost.settings,
+  }),
+});
+
+const cli = (...args: string[]) => runCommand(args, environment());
+
+/** What the last lines of `job` propose, without the name of the program. */
+function proposed(stdout: string): string[] {
+  return [...stdout.matchAll(/^ {4}transcript-receiver (.*)$/gm)].map(([, command = '']) => command);
+}
+
+describe('job', () => {
+  it('says where a stored transcript is, and ends with 0', async () => {
+    await sendCallback(service, 'id=j1&status=success&customer=acme', 'Hello', TEXT);
+    const { code, stdout, stderr } = await cli('job', 'j1');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(/^Job j1: Stored\nThe transcript is stored\.\nContext: customer=acme\n/);
+    expect(stdout).toMatch(
+      /^ {2}transcript\.txt +5 bytes {2}jobs\/j1\/transcript\.txt {2}sha256 [0-9a-f]{64}$/m,
+    );
+    expect(stdout).toMatch(/^ {2}\S+Z {2}callback {3}stored$/m);
+    expect(stdout).toMatch(/The service does not know this job, or did not respond/);
+    expect(proposed(stdout)).toEqual([]);
+  });
+
+  it('leads from a lost callback to the stored transcript, by the command that it proposes', async () => {
+    const id = await lost.lose();
+    const before = await cli('job', id);
+    expect(before.code).toBe(2);
+    expect(before.stdout).toMatch(/: Missing\nThe service /);
+    expect(before.stdout).toMatch(/The service, region eu1: status /);
+    const [command = ''] = proposed(before.stdout);
+    expect(command).toBe(`refetch ${id}`);
+    expect((await cli(...command.split(' '))).code).toBe(0);
+    expect(await cli('job', id)).toMatchObject({ code: 0, stdout: expect.stringMatching(/: Stored\n/) });
+  });
+
+  it('says what to do about a body in quarantine, and ends with 2', async () => {
+    const { json } = await sendCallback(service, 'id=q1&status=success', '{"broken', {
+      'content-type': 'application/json',
+    });
+    const { code, stdout } = await cli('job', 'q1', '--json');
+    expect(code).toBe(2);
+    const { state, quarantine, timeline } = JSON.parse(stdout);
+    expect(quarantine).toHaveLength(1);
+    expect(timeline).toHaveLength(1);
+    expect(state).toMatchObject({ tone: 'notice', word: 'In quarantine' });
+    expect(state.steps.map(({ command }: { command: string }) => command)).toEqual([
+      'transcript-receiver replay release --job q1',
+      'transcript-receiver refetch q1',
+      `transcript-receiver dismiss ${String(json.deliveryId)} --reason <words>`,
+    ]);
+  });
+
+  it('ends with 1 for a job that nobody knows', async () => {
+    const unknown = await cli('job', 'nobody');
+    expect(unknown).toMatchObject({ code: 1, stderr: '' });
+    expect(unknown.stdout).toMatch(/^Job nobody: Unknown\nThis receiver does not know the job/);
+    expect(proposed(unknown.stdout)).toEqual(['refetch nobody', 'doctor', 'import nobody <file>']);
+    expect((await cli('job', '../x')).code).toBe(2);
+  });
+});
+
+describe('import', () => {
+  it('stores files by their content, and keeps other bytes as a conflict', async () => {
+    const folder = await temporaryFolder();
+    const file = path.join(folder.path, 'words.txt');
+    await writeFile(file, 'Hello');
+    const first = await cli('import', 'i1', file, '--kind', 'transcript.txt', '--reason', 'by mail');
+    expect(first).toMatchObject({ code: 0, stderr: '' });
+    expect(first.stdout).toMatch(/^i1: stored\n {2}created +transcript\.txt {2}5 bytes {2}jobs\/i1\//);
+    expect(await ledgerOf(service.folder)).toContainEqual(
+      expect.objectContaining({ origin: 'import', actor: 'command-line', reason: 'by mail', jobId: 'i1' }),
+    );
+    await writeFile(file, 'Other');
+    const second = await cli('import', 'i1', file, '--kind', 'transcript.txt');
+    expect(second).toMatchObject({ code: 4, stdout: expect.stringMatching(/^i1: conflict\n/) });
+    expect(await visibleKeys(service.folder, 'jobs/i1/')).toHaveLength(2);
+    const missing = await cli('import', 'i1', path.join(folder.path, 'none'));
+    expect(missing).toMatchObject({ code: 2, stderr: expect.stringMatching(/no file that can be read/) });
+    await folder.remove();
+  });
+});
+
+describe('deliveries', () => {
+  it('lists by the filters of the page, as a table, JSON and CSV', async () => {
+    await sendCallback(service, 'id=d1&status=success&customer=acme', 'Hello', TEXT);
+    await sendCallback(service, 'id=d2&status=success', 'Hello', TEXT);
+    const table = await cli('deliveries');
+    expect(table).toMatchObject({ code: 0, stderr: '' });
+    expect(table.stdout).toMatch(
+      /^RECEIVED .*\n\S+Z +stored +callback +default +success +d2 +-\n.* d1 +-\n$/,
+    );
+    const filtered = await cli('deliveries', '--context', 'customer:acme', '--since', '1h', '--json');
+    expect(JSON.parse(filtered.stdout)).toMatchObject({ deliveries: [{ jobId: 'd1' }], complete: true });
+    const csv = await cli('deliveries', '--csv', '--limit', '1');
+    expect(csv.stdout).toMatch(/^receivedAt,jobId,.*\r\n.*,d2,stored,.*\r\n$/);
+    expect(csv.stderr).toMatch(/older deliveries match as well/);
+    expect(await cli('deliveries', '--source', 'misspelt')).toMatchObject({ code: 2 });
+    expect(await cli('deliveries', '--job', 'none')).toMatchObject({ stdout: 'No delivery matches.\n' });
+  });
+
+  it('follows: what comes is printed once, until it is interrupted', async () => {
+    await sendCallback(service, 'id=d1&status=success', 'Hello', TEXT);
+    const child = spawn(process.execPath, [BINARY, 'deliveries', '-f', '--json'], {
+      env: { PATH: process.env.PATH ?? '', ...environment() },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const seen: string[] = [];
+    createInterface(child.stdout).on('line', (line) => seen.push(JSON.parse(line).jobId));
+    await until(async () => seen.length === 1);
+    await sendCallback(service, 'id=d2&status=success', 'Hello', TEXT);
+    await until(async () => seen.length === 2);
+    await sendCallback(service, 'id=d3&status=success', 'Hello', TEXT);
+    await until(async () => seen.length === 3);
+    child.kill('SIGINT');
+    expect(await once(child, 'exit')).toEqual([0, null]);
+    expect(seen).toEqual(['d1', 'd2', 'd3']);
+  });
+});

@@ -1,19 +1,16 @@
 import { fileURLToPath } from 'node:url';
-import express, { type Express, type RequestHandler } from 'express';
+import express, { type Express } from 'express';
 import helmet from 'helmet';
 import { Problem } from '../domain/problem.js';
 import type { Metrics } from '../observe/metrics.js';
 import { respondProblem } from '../receiver/http/respond.js';
 import { isOwnHost } from './access/own-host.js';
-import type { CertificateStatus } from './admin-certificate.js';
 import { type AdminRouterOptions, createAdminRouter } from './admin-router.js';
 
 export interface AdminAppParts extends AdminRouterOptions {
   readonly metrics: Pick<Metrics, 'contentType' | 'expose'>;
   /** Host names of the port, besides addresses and internal names. */
   readonly hosts: readonly string[];
-  /** State of the port's certificate; null without TLS. */
-  readonly certificate: (() => CertificateStatus) | null;
 }
 
 const PAGE = fileURLToPath(new URL('../dashboard/', import.meta.url));
@@ -24,7 +21,6 @@ export function createAdminApp(parts: AdminAppParts): Express {
   const app = express();
   app.disable('x-powered-by').disable('etag').set('query parser', false).enable('case sensitive routing');
   app.use(guard());
-  if (parts.certificate !== null) app.use(requireHttps(parts.hosts));
   // Metrics need no token, so that a page could read them by DNS rebinding.
   app.get('/metrics', async (request, response) => {
     if (!isOwnHost(request.headers.host, parts.hosts)) {
@@ -45,27 +41,10 @@ export function createAdminApp(parts: AdminAppParts): Express {
   return app;
 }
 
-/**
- * HSTS holds for a host with all its ports. So only names that the operator gave to this port get it, never an address or
- * `localhost`, where it would lock out others.
- */
-function requireHttps(hosts: readonly string[]): RequestHandler {
-  return ({ headers }, response, next) => {
-    const name = (headers.host ?? '').toLowerCase().replace(/:\d*$/, '');
-    if (hosts.some((own) => own.toLowerCase() === name)) {
-      response.setHeader('strict-transport-security', 'max-age=31536000');
-    }
-    next();
-  };
-}
-
 /** Browsers revalidate every file, so that an upgrade never mixes two versions of the page. */
 const PAGE_CACHING = { 'cache-control': 'no-cache' };
 
-/**
- * The page loads everything from this origin and shows untrusted text: no other origin, nothing inline, no framing.
- * HSTS is added for names of the port's own.
- */
+/** The page loads everything from this origin and shows untrusted text: no other origin, nothing inline, no framing. */
 function guard() {
   return helmet({
     contentSecurityPolicy: {
@@ -83,6 +62,7 @@ function guard() {
       },
     },
     referrerPolicy: { policy: 'no-referrer' },
+    // HSTS would hold for all ports of the host.
     strictTransportSecurity: false,
   });
 }

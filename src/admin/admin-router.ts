@@ -7,8 +7,7 @@ import { conditionOf } from '../store/store-condition.js';
 import { adviceOf } from '../store/store-remedies.js';
 import type { Access } from './access/access.js';
 import type { ChangeGate } from './access/change-gate.js';
-import { SignInRefusal } from './access/failed-sign-ins.js';
-import { rejectCrossSite } from './access/proxy-sign-in.js';
+import { peerOf, SignInRefusal } from './access/failed-sign-ins.js';
 import type { SignIn } from './access/sign-in.js';
 import type { AdminAnswer, AdminRoute } from './api/admin-route.js';
 import { type JsonLimits, readJson } from './read-json.js';
@@ -58,7 +57,7 @@ function mountPath(router: Router, path: string, options: AdminRouterOptions): v
   for (const route of routes) {
     router[lowerCase(route.method)](path, async (request, response) => {
       const access = await signInTo(route, request, signIn);
-      const peer = signIn.clientOf(request);
+      const peer = peerOf(request);
       options.onSignedIn(access, peer);
       const body = route.body === undefined ? undefined : await readJson(request, options);
       const handle = () =>
@@ -90,15 +89,10 @@ function lowerCase(method: AdminRoute['method']): 'get' | 'post' | 'delete' {
 /** Also rejects with `right-missing`, before anything of the body is read. */
 async function signInTo(route: AdminRoute, request: Request, signIn: SignIn): Promise<Access> {
   const ticket = route.ticket === true ? queryOf(request).get('ticket') : null;
-  // The page asks what it may before anybody has signed in. That is no attempt.
-  if (route.right === null && signIn.isAnonymous(request)) {
-    throw new Problem('credential-invalid', 'Send one bearer token.');
-  }
   const access =
     ticket === null
       ? signIn.authenticate(request)
       : await signIn.ticket(ticket, paramsOf(request).id ?? '', request);
-  rejectCrossSite(request, access);
   if (route.right === null || access.may.has(route.right)) return access;
   throw new Problem(
     'right-missing',

@@ -23,10 +23,8 @@ import type { AdminToken } from './access/access.js';
 import { createAccessLedger } from './access/access-ledger.js';
 import { type ChangeGate, createChangeGate } from './access/change-gate.js';
 import type { FailedSignIn } from './access/failed-sign-ins.js';
-import type { ProxyAuthSettings } from './access/proxy-sign-in.js';
 import { createSignIn } from './access/sign-in.js';
 import { createAdminApp } from './admin-app.js';
-import type { CertificateStatus } from './admin-certificate.js';
 import { adminRoutes } from './api/admin-routes.js';
 import { createDownloadGate, type DownloadLimits } from './api/download-gate.js';
 import type { ImportFormOptions } from './api/import-form.js';
@@ -58,10 +56,6 @@ export interface AdminOptions
   readonly hosts: readonly string[];
   /** Bearer tokens by name. */
   readonly tokens: Readonly<Record<string, AdminToken>>;
-  /** State of the port's certificate; null without TLS. */
-  readonly certificate: (() => CertificateStatus) | null;
-  readonly trustedProxies: readonly string[];
-  readonly proxyAuth: ProxyAuthSettings;
   /** Called for each failed sign-in. */
   readonly onSignInFailure: (failure: FailedSignIn) => void;
   readonly records: RecordSource;
@@ -108,9 +102,6 @@ export function createAdmin(options: AdminOptions): Admin {
   const accessLedger = createAccessLedger(options.ledger);
   const signIn = createSignIn({
     tokens: options.tokens,
-    trustedProxies: options.trustedProxies,
-    proxyAuth: options.proxyAuth,
-    onProxyHeaderIgnored: metrics.signIns.proxyHeaderIgnored,
     onFailure(failure) {
       options.onSignInFailure(failure);
       accessLedger.signInFailed(failure);
@@ -119,7 +110,6 @@ export function createAdmin(options: AdminOptions): Admin {
   const changes = createChangeGate();
   const { outbox, subscribers } = options.events;
   const health = {
-    certificate: options.certificate,
     store: { location: store.location, status: options.storeStatus },
     sources: options.credentials,
     quarantine: () => quarantine.entries(CHECKS_PER_PAGE),

@@ -1,6 +1,5 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Express } from 'express';
-import { type AdminCertificate, openCertificate } from '../admin/admin-certificate.js';
 import { createAdminServer } from '../admin/admin-server.js';
 import type { Config } from '../config/config.js';
 import { type ConnectionMetrics, createConnectionLog, type Port } from '../observe/connection-metrics.js';
@@ -19,8 +18,6 @@ export interface PortsOptions {
   readonly adminApp: Express;
   readonly config: Pick<Config, 'receiver' | 'admin'>;
   readonly limits: ServiceLimits;
-  /** Null for plain HTTP on the admin port. */
-  readonly certificate: AdminCertificate | null;
   readonly metrics: ConnectionMetrics;
   readonly log: Logger;
   readonly refusalLog: Pick<RefusalLog, 'refused'>;
@@ -44,7 +41,7 @@ export interface Ports {
 }
 
 export function createPorts(options: PortsOptions): Ports {
-  const { publicApp, adminApp, config, limits, certificate, metrics, log, refusalLog } = options;
+  const { publicApp, adminApp, config, limits, metrics, log, refusalLog } = options;
   const { receiver, admin } = config;
   const { keepAliveTimeout } = receiver;
   const serverOptions = { ...limits, keepAliveTimeout };
@@ -54,7 +51,7 @@ export function createPorts(options: PortsOptions): Ports {
       onProxyProtocol: (clientIp) =>
         refusalLog.refused({ reason: 'proxy-protocol', source: null, clientIp, detail: PROXY_PROTOCOL }),
     }),
-    admin: createAdminServer(adminApp, serverOptions, certificate),
+    admin: createAdminServer(adminApp, serverOptions),
   };
   const connectionLog = limitBoth(servers, limits, metrics, log);
   let opening: Promise<PortAddresses> | null = null;
@@ -76,28 +73,8 @@ export function createPorts(options: PortsOptions): Ports {
       return servers.public.listening;
     },
     drain: (port, deadline) => drainServer(servers[port], deadline),
-    close() {
-      certificate?.stop();
-      connectionLog.close();
-    },
+    close: () => connectionLog.close(),
   };
-}
-
-/** Null when none is configured. Throws `ListenError` for files that hold no certificate with its key. */
-export function openAdminCertificate({ admin }: Pick<Config, 'admin'>, log: Logger): AdminCertificate | null {
-  const { cert, key } = admin.tls;
-  if (cert === null || key === null) return null;
-  return openCertificate(
-    { cert, key },
-    {
-      onChange(error) {
-        if (error === null)
-          log.info({ event: 'admin-certificate' }, 'the admin port serves a new certificate');
-        else
-          log.warn({ event: 'admin-certificate', error }, `admin.tls is not served as it is now: ${error}`);
-      },
-    },
-  );
 }
 
 /** Limits the connections of both ports; counts and logs those that are closed because of it. */

@@ -25,7 +25,7 @@ import { openArchiveParts } from './archive-parts.js';
 import { createBackgroundWork } from './background-work.js';
 import { serviceLimits } from './fixed-limits.js';
 import { openOutbox } from './open-outbox.js';
-import { createPorts, openAdminCertificate } from './ports.js';
+import { createPorts } from './ports.js';
 import { canAskService } from './speech-options.js';
 import { createStoreFailureLog } from './store-failure-log.js';
 import { createStoreHealth } from './store-health.js';
@@ -144,7 +144,6 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   mountFallbacks(publicApp, answering);
 
   // Admin port.
-  const certificate = openAdminCertificate(config, log);
   const memory = () => ({ total: budget.total, used: budget.used, waiters: budget.waiters });
   const admin = createAdmin({
     bodyReader,
@@ -172,9 +171,6 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       ),
     hosts: config.admin.hosts,
     tokens: options.adminTokens,
-    certificate: certificate && certificate.status,
-    trustedProxies: config.admin.trustedProxies,
-    proxyAuth: config.admin.proxyAuth,
     replica: config.replicaName,
     draining: () => draining,
     storeStatus: storeHealth.status,
@@ -203,7 +199,6 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   });
 
   const ports = createPorts({
-    certificate,
     refusalLog,
     publicApp,
     adminApp: admin.app,

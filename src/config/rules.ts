@@ -1,7 +1,7 @@
 import { OBJECT_KINDS } from '../domain/object-kind.js';
 import { isRegionName } from '../domain/region.js';
 import { parseHeaderLine, secretPart } from '../text/header-line.js';
-import { proxyRules, scopeRules, tlsRules, tokenRules } from './admin-rules.js';
+import { scopeRules, tokenRules } from './admin-rules.js';
 import type { BrokenRule, RuleContext } from './broken-rule.js';
 import type { SettingPath } from './config-error.js';
 import { contextRules } from './context-rules.js';
@@ -23,8 +23,6 @@ export function brokenRules(settings: Settings, context: RuleContext): BrokenRul
     ...portRules(settings),
     ...tokenRules(settings, context),
     ...scopeRules(settings),
-    ...proxyRules(settings),
-    ...tlsRules(settings),
     ...storeRules(settings),
     ...limitRules(settings),
     ...speechRules(settings),

@@ -1,6 +1,6 @@
 import { ApiError, onSignedOut } from './lib/api/admin-api.js';
 import { describeProblem } from './lib/api/describe-problem.js';
-import { currentSession, forgetSession, isSignedInByProxy, loadSession } from './lib/api/session.js';
+import { currentSession, forgetSession, loadSession } from './lib/api/session.js';
 import { forgetToken, takeTokenFromAddress, token } from './lib/api/token.js';
 import { elementById, link } from './lib/elements/dom.js';
 import { announce, dismissNotice } from './lib/elements/notice.js';
@@ -73,13 +73,11 @@ const RETRY = 3000;
  */
 async function open(options) {
   if (takeTokenFromAddress()) forgetSession();
-  if (currentSession() === null) {
+  if (currentSession() === null && token() !== null) {
     try {
-      // Also without a token: a proxy may have signed the browser in.
       await loadSession();
     } catch (error) {
-      const isRefused = error instanceof ApiError && error.status === 403;
-      if (token() !== null || isRefused) {
+      if (token() !== null) {
         content.replaceChildren(problemPanel(error));
         setTimeout(open, RETRY, options);
         return;
@@ -93,7 +91,6 @@ async function open(options) {
 function show({ moveFocus }) {
   const session = currentSession();
   const signedIn = session !== null;
-  elementById('sign-out').hidden = isSignedInByProxy();
   actor.textContent = session === null ? '' : sessionInWords(session);
   const route = signedIn ? parseRoute(location.hash) : SIGN_IN;
   const sameView = screen?.route.name === route.name && screen.route.id === route.id;

@@ -12,7 +12,6 @@ const PROBLEMS = {
   'address-unreadable': [403, 'The client address cannot be read'],
   'host-unknown': [403, 'The host is not allowed'],
   'not-direct': [403, 'The source accepts direct requests only'],
-  'cross-site': [403, 'The request may come from another site'],
   'right-missing': [403, 'The right is missing'],
   'scope-exceeded': [403, 'The job belongs to other sources too'],
   'source-unknown': [404, 'No such source'],

@@ -171,14 +171,6 @@ export const REASONS = {
     words: 'a download had an expired ticket',
     remedy: 'Open the page of the job again: it issues a new ticket.',
   },
-  'sign-in-proxy-repeated': {
-    words: 'the proxy sent the user or the groups twice',
-    remedy: 'Let the authenticating proxy replace these headers instead of adding to them.',
-  },
-  'sign-in-proxy-malformed': {
-    words: 'the proxy sent a user name that is not valid',
-    remedy: 'Let the authenticating proxy send a user name of printable ASCII characters.',
-  },
   ticket: { words: 'a ticket was issued, which opens all artefacts of the job for an hour', remedy: null },
 
   // Realtime sessions: how one ended before its transcript was complete.
@@ -237,10 +229,6 @@ export const REASONS = {
   'host-unknown': {
     words: 'the host is not one of the admin port',
     remedy: 'Use an address or an internal name, or add the name to admin.hosts.',
-  },
-  'cross-site': {
-    words: 'a page of another site may have caused the request',
-    remedy: 'Open the dashboard at its own address, not from within another page.',
   },
   'right-missing': {
     words: 'the token lacks the right',

@@ -1,23 +1,13 @@
 import { Counter, type Registry } from 'prom-client';
 
 /** What can be wrong with a sign-in. */
-export const SIGN_IN_FAILURES = [
-  'missing',
-  'repeated',
-  'wrong',
-  'ticket-wrong',
-  'ticket-expired',
-  'proxy-repeated',
-  'proxy-malformed',
-] as const;
+export const SIGN_IN_FAILURES = ['missing', 'repeated', 'wrong', 'ticket-wrong', 'ticket-expired'] as const;
 export type SignInFailure = (typeof SIGN_IN_FAILURES)[number];
 
 /** Failed sign-ins to the admin API. */
 export interface SignInMetrics {
   /** Counts a failed sign-in by what was wrong with it. */
   failed(cause: SignInFailure): void;
-  /** Counts a user header that came from no trusted proxy. */
-  proxyHeaderIgnored(): void;
 }
 
 export function createSignInMetrics(registry: Registry): SignInMetrics {
@@ -29,10 +19,5 @@ export function createSignInMetrics(registry: Registry): SignInMetrics {
   });
   // Present from the start: increase() does not see the first value of a series, so that an alert would miss it.
   for (const cause of SIGN_IN_FAILURES) failures.inc({ cause }, 0);
-  const ignored = new Counter({
-    name: 'transcript_receiver_proxy_headers_ignored_total',
-    help: 'Requests to the admin API with the user header of admin.proxyAuth that came from no trusted proxy',
-    registers: [registry],
-  });
-  return { failed: (cause) => failures.inc({ cause }), proxyHeaderIgnored: () => ignored.inc() };
+  return { failed: (cause) => failures.inc({ cause }) };
 }

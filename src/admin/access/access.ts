@@ -7,8 +7,6 @@ export interface Access {
   readonly may: ReadonlySet<Right>;
   /** Other sources do not exist for it. */
   readonly scope: SourceScope;
-  /** Who vouches for it. */
-  readonly via: 'token' | 'proxy';
 }
 
 /** A token of the admin port, as the configuration has it. */
@@ -20,5 +18,5 @@ export interface AdminToken {
 }
 
 export function accessOf(actor: string, { may, sources }: Pick<AdminToken, 'may' | 'sources'>): Access {
-  return { actor, may: new Set(may), scope: sources.length === 0 ? null : new Set(sources), via: 'token' };
+  return { actor, may: new Set(may), scope: sources.length === 0 ? null : new Set(sources) };
 }

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Problem, type ProblemCode } from '../../domain/problem.js';
 import type { SignInFailure } from '../../observe/sign-in-metrics.js';
+import { normaliseAddress } from '../../text/ip-address.js';
 import { createAttemptCounter } from './attempt-counter.js';
 
 export interface FailedSignIn {
@@ -30,14 +31,19 @@ export interface FailedSignInsOptions {
   readonly attemptsPerMinute?: number;
   /** Delay of those answers in milliseconds. Default 1,000. */
   readonly holdMs?: number;
-  /** Address of a client. Default: the peer of the connection. */
-  readonly clientOf?: (request: IncomingMessage) => string | null;
   /** Called for each failed attempt. */
   readonly onFailure?: (failure: FailedSignIn) => void;
 }
 
 /** Delayed answers at a time; each holds a connection. */
 const MAX_HELD = 256;
+
+export type FailedSignIns = ReturnType<typeof createFailedSignIns>;
+
+/** Address at the other end of the connection; null when it has ended. */
+export function peerOf({ socket }: IncomingMessage): string | null {
+  return normaliseAddress(socket.remoteAddress ?? '');
+}
 
 /**
  * Limits the rate of guessing tokens on the admin port. Over the rate each answer is delayed, so that a connection can try one
@@ -46,7 +52,6 @@ const MAX_HELD = 256;
  */
 export function createFailedSignIns(options: FailedSignInsOptions) {
   const { clock = Date.now, attemptsPerMinute = 100, holdMs = 1000, onFailure = () => {} } = options;
-  const { clientOf = ({ socket }: IncomingMessage) => socket.remoteAddress ?? null } = options;
   const failures = createAttemptCounter(clock);
   let held = 0;
 
@@ -59,7 +64,7 @@ export function createFailedSignIns(options: FailedSignInsOptions) {
   return {
     /** Throws a `SignInRefusal`: `credential-invalid` with `detail`, or `too-many-attempts` over the rate. */
     refuse(request: IncomingMessage, cause: SignInFailure, detail: string): never {
-      const peer = clientOf(request);
+      const peer = peerOf(request);
       onFailure({ cause, peer, userAgent: request.headersDistinct['user-agent']?.[0] ?? null });
       if (failures.count(peer ?? '') <= attemptsPerMinute) {
         throw new SignInRefusal('credential-invalid', detail, Promise.resolve());

@@ -1,18 +1,13 @@
 import { createHmac, hash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { type Access, type AdminToken, accessOf } from './access.js';
-import { createFailedSignIns, type FailedSignInsOptions } from './failed-sign-ins.js';
-import { createProxySignIn, type ProxyAuthSettings, type ProxySignInOptions } from './proxy-sign-in.js';
+import { createFailedSignIns, type FailedSignIns, type FailedSignInsOptions } from './failed-sign-ins.js';
 import { createTicketKeys, type TicketKeys } from './ticket-keys.js';
 
 /** Authenticates requests to the admin API. */
 export interface SignIn {
-  /** What the token of the request permits, or the proxy's user. Throws `SignInRefusal`, and `right-missing`. */
+  /** What the token of the request permits. Throws `SignInRefusal`. */
   authenticate(request: IncomingMessage): Access;
-  /** Whether the request carries nothing to sign in with. */
-  isAnonymous(request: IncomingMessage): boolean;
-  /** Address of the client, behind trusted proxies the one that they forward. */
-  clientOf(request: IncomingMessage): string | null;
   /**
    * A ticket for the artefacts of one job: for `<audio>` and download links, which cannot send headers. It is derived
    * from the token, so that every replica accepts it and it expires with the token.
@@ -25,11 +20,6 @@ export interface SignIn {
 export interface SignInOptions extends FailedSignInsOptions {
   /** Tokens by name. */
   readonly tokens: Readonly<Record<string, AdminToken>>;
-  /** Default: none. */
-  readonly trustedProxies?: readonly string[];
-  readonly proxyAuth?: ProxyAuthSettings;
-  /** Called for a user header that is ignored. */
-  readonly onProxyHeaderIgnored?: () => void;
   /** Default: keys derived from the tokens by scrypt. */
   readonly ticketKeys?: TicketKeys;
 }
@@ -43,14 +33,8 @@ export function createSignIn(options: SignInOptions): SignIn {
     digest: digestOf(token.token),
     access: accessOf(name, token),
   }));
-  const proxy = createProxySignIn({
-    trustedProxies: options.trustedProxies ?? [],
-    settings: options.proxyAuth ?? NO_PROXY,
-    onIgnored: options.onProxyHeaderIgnored ?? (() => undefined),
-    refuse: (request, cause, detail) => failed.refuse(request, cause, detail),
-  });
-  const failed = createFailedSignIns({ ...options, clientOf: proxy.clientOf });
-  const refuse: ProxySignInOptions['refuse'] = failed.refuse;
+  const failed = createFailedSignIns(options);
+  const refuse: FailedSignIns['refuse'] = failed.refuse;
 
   async function ticketMark(name: string, expires: number, jobId: string): Promise<Buffer> {
     const key = await ticketKeys.of(name);
@@ -58,12 +42,7 @@ export function createSignIn(options: SignInOptions): SignIn {
   }
 
   return {
-    clientOf: proxy.clientOf,
-    isAnonymous: (request) =>
-      request.headersDistinct.authorization === undefined && !proxy.namesUser(request),
     authenticate(request) {
-      const proxied = proxy.access(request);
-      if (proxied !== null) return proxied;
       const values = request.headersDistinct.authorization ?? [];
       const [, token] = /^Bearer +([\x21-\x7e]{1,4096}) *$/i.exec(values[0] ?? '') ?? [];
       if (values.length !== 1 || token === undefined) {
@@ -93,8 +72,6 @@ export function createSignIn(options: SignInOptions): SignIn {
     },
   };
 }
-
-const NO_PROXY: ProxyAuthSettings = { userHeader: null, groupsHeader: null, users: {}, groups: {} };
 
 function digestOf(token: string): Buffer {
   return hash('sha256', token, 'buffer');

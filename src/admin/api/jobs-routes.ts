@@ -75,11 +75,9 @@ export function jobsRoutes(parts: JobsRouteParts): AdminRoute[] {
       params: JOB,
       body: z.strictObject({}),
       answers: { 200: ticketSchema },
-      problems: ['not-found', 'conflict'],
+      problems: ['not-found'],
       async handle({ params, actor, access, peer }) {
-        const { scope, via } = access;
-        if (via === 'proxy')
-          throw new Problem('conflict', 'The proxy signs in every request: no ticket is needed.');
+        const { scope } = access;
         if (scope !== null && (await jobExtent(parts, params.id, scope)) === 'none') {
           throw new Problem('not-found', 'This job is not known here.');
         }

@@ -123,7 +123,6 @@ export function problemCodesOf({ method, body, problems = [] }: RouteContract): 
     'credential-invalid',
     'too-many-attempts',
     'right-missing',
-    'cross-site',
     ...problems,
     ...(body === undefined ? [] : ['body-too-slow' as const, 'body-too-large' as const]),
     'store-unavailable',

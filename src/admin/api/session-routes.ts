@@ -10,8 +10,8 @@ export function sessionRoutes(): AdminRoute[] {
       tag: 'Security',
       summary: 'What the presented token may do',
       answers: { 200: sessionSchema },
-      async handle({ access: { actor, may, scope, via } }) {
-        return ok({ via, actor, may: [...may], sources: scope === null ? null : [...scope].sort() });
+      async handle({ access: { actor, may, scope } }) {
+        return ok({ actor, may: [...may], sources: scope === null ? null : [...scope].sort() });
       },
     }),
   ];

@@ -2,7 +2,6 @@ import type { LedgerViewStatus } from '../../ledger-view/ledger-view.js';
 import type { CanaryStatus } from '../../observe/canary.js';
 import type { StoreCondition } from '../../store/store-remedies.js';
 import { remedyOf } from '../../store/store-remedies.js';
-import type { CertificateStatus } from '../admin-certificate.js';
 import type {
   CredentialNotice,
   ReconcileFigures,
@@ -42,8 +41,6 @@ export interface VerdictFacts {
   readonly verify: VerifyFigures | null;
   readonly service: ServiceFacts;
   readonly credentials: readonly CredentialNotice[];
-  /** State of the admin port's certificate; null without TLS. */
-  readonly certificate?: CertificateStatus | null;
   /** Whether only some sources are looked at: what covers all of them is left out, and the verdict says so. */
   readonly scoped?: boolean;
   readonly subscribers: readonly SubscriberFacts[] | null;
@@ -172,7 +169,6 @@ function warningsOf(facts: VerdictFacts, now: number): Trouble[] {
           ? null
           : warning('credentials', advice, `credential-expiring:${source}/${credential}`),
       ),
-    certificateWarning(facts, now),
     ...subscriberTroubles(facts.subscribers ?? []),
     receiver !== null && receiver.waiters > 0
       ? warning('receiving', `${plural(receiver.waiters, 'delivery waits', 'deliveries wait')} for memory.`)
@@ -191,22 +187,6 @@ function warningsOf(facts: VerdictFacts, now: number): Trouble[] {
       : null,
   ];
   return troubles.filter((trouble) => trouble !== null);
-}
-
-/** Milliseconds before the end of the admin port's certificate. */
-const CERTIFICATE_SOON = 7 * 86_400_000;
-
-function certificateWarning({ certificate }: VerdictFacts, now: number): Trouble | null {
-  if (certificate === undefined || certificate === null) return null;
-  const { expires, error } = certificate;
-  if (error !== null) {
-    return warning(
-      'credentials',
-      `The new certificate of the admin port is not served: ${error}. The one before expires at ${expires}.`,
-    );
-  }
-  if (Date.parse(expires) - now > CERTIFICATE_SOON) return null;
-  return warning('credentials', `The certificate of the admin port expires at ${expires}.`);
 }
 
 function verifyInWords({ missing, damaged }: VerifyFigures): string {

@@ -2,7 +2,6 @@ import type { QuarantineStore } from '../../archive/quarantine/quarantine-store.
 import { isInScope, type SourceScope } from '../../domain/rights.js';
 import type { FailurePage, LedgerView } from '../../ledger-view/ledger-view.js';
 import type { CanaryStatus } from '../../observe/canary.js';
-import type { CertificateStatus } from '../admin-certificate.js';
 import type { Health, ReconcileFigures, VerifyFigures } from '../api/answers/health.js';
 import type { Subscriber } from '../api/answers/subscribers.js';
 import { type CredentialSettings, credentialNotices } from './credential-notices.js';
@@ -21,7 +20,6 @@ export interface HealthParts {
   readonly activeDeliveries: () => number;
   /** Regions callbacks or recovery are configured for. */
   readonly regions: readonly string[];
-  readonly certificate: (() => CertificateStatus) | null;
   readonly sources: readonly CredentialSettings[];
   readonly service: ServiceFacts;
   readonly view: Pick<LedgerView, 'summary' | 'status' | 'openFailures'>;
@@ -85,7 +83,6 @@ export async function readHealth(
       verify,
       service: parts.service,
       credentials,
-      certificate: parts.certificate?.() ?? null,
       scoped: scope !== null,
       subscribers,
       unknown,
@@ -103,7 +100,6 @@ export async function readHealth(
     readyReason: reason,
     draining,
     store: { location: parts.store.location, ...storeStatus(store) },
-    tls: parts.certificate?.() ?? null,
     scope: scope === null ? null : { sources: [...scope].sort(), leftOut: OF_ALL_SOURCES },
     budget: ofAll(budget),
     activeDeliveries: ofAll(parts.activeDeliveries()),

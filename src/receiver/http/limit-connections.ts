@@ -73,16 +73,8 @@ export function limitConnections(server: Server, options: ConnectionLimitOptions
     socket.once('close', () => forget(socket));
   });
 
-  // Requests come through the TLS socket. It counts as the connection below it, which is limited from its first byte.
-  const below = new WeakMap<Socket, Socket>();
-  server.on('secureConnection', (secure: Socket) => {
-    for (const socket of connections.keys()) if (isSamePeer(socket, secure)) below.set(secure, socket);
-  });
-
-  const socketOf = ({ socket }: IncomingMessage): Socket => below.get(socket) ?? socket;
-
   function begin(request: IncomingMessage, response: ServerResponse): void {
-    const socket = socketOf(request);
+    const { socket } = request;
     const connection = connections.get(socket);
     if (connection === undefined) return;
     connection.responses.push(response);
@@ -93,7 +85,7 @@ export function limitConnections(server: Server, options: ConnectionLimitOptions
 
   /** The listener of every response: `once` and a closure for each would allocate 0.5 KB. */
   function end(this: ServerResponse): void {
-    const socket = socketOf(this.req);
+    const { socket } = this.req;
     const connection = connections.get(socket);
     const place = connection?.responses.indexOf(this) ?? -1;
     if (connection === undefined || place < 0) return;
@@ -110,8 +102,4 @@ export function limitConnections(server: Server, options: ConnectionLimitOptions
       return connections.size;
     },
   };
-}
-
-function isSamePeer(a: Socket, b: Socket): boolean {
-  return a.remotePort === b.remotePort && a.remoteAddress === b.remoteAddress;
 }

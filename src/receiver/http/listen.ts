@@ -1,5 +1,4 @@
 import type { Server } from 'node:http';
-import { Server as TlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 
 export interface ListenOptions {
@@ -26,7 +25,7 @@ export function listen(server: Server, options: ListenOptions): Promise<string> 
       const { port: actual } = server.address() as AddressInfo;
       const shown =
         host === '0.0.0.0' || host === '::' ? 'localhost' : host.includes(':') ? `[${host}]` : host;
-      resolve(`${server instanceof TlsServer ? 'https' : 'http'}://${shown}:${actual}`);
+      resolve(`http://${shown}:${actual}`);
     });
   });
 }

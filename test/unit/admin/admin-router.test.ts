@@ -20,8 +20,6 @@ beforeAll(async () => {
     routes: [],
     signIn: {
       authenticate: refuse,
-      isAnonymous: () => false,
-      clientOf: () => null,
       ticket: refuse,
       issueTicket: refuse,
     },

@@ -28,11 +28,7 @@ describe('parseConfig', () => {
   it('gives every default, with sizes in bytes and durations in milliseconds', () => {
     const config = parseConfig({});
     expect(config.receiver).toMatchObject({ host: '0.0.0.0', port: 8080, keepAliveTimeout: 620_000 });
-    expect(config.admin).toEqual({
-      ...{ host: '127.0.0.1', port: 8081, hosts: [], tokens: {}, trustedProxies: [] },
-      tls: { cert: null, key: null },
-      proxyAuth: { userHeader: null, groupsHeader: null, users: {}, groups: {} },
-    });
+    expect(config.admin).toEqual({ host: '127.0.0.1', port: 8081, hosts: [], tokens: {} });
     expect(config.store).toMatchObject({ url: 'file:./data', partSize: 8 * 2 ** 20 });
     expect(config.sources).toEqual({
       default: {
@@ -186,36 +182,6 @@ describe('parseConfig', () => {
         admin: { tokens: { ops: { token: SECRET, may: ['view'], sources: ['intak'] } } },
       },
       /^admin\.tokens\.ops\.sources\[0\]: expected a configured source; did you mean intake\?/,
-    ],
-    [
-      'a proxy that is trusted nowhere',
-      { admin: { proxyAuth: { userHeader: 'X-User', users: { a: { may: ['view'] } } } } },
-      /^admin\.trustedProxies: .*because admin\.proxyAuth\.userHeader is set/,
-    ],
-    [
-      'groups without their header',
-      {
-        admin: {
-          trustedProxies: ['10.0.0.1'],
-          proxyAuth: { userHeader: 'X-U', groups: { a: { may: ['view'] } } },
-        },
-      },
-      /^admin\.proxyAuth\.groupsHeader: .*the header with the groups/,
-    ],
-    [
-      'users without a header',
-      { admin: { proxyAuth: { users: { a: { may: ['view'] } } } } },
-      /^admin\.proxyAuth\.userHeader: .*because users is set/,
-    ],
-    [
-      'a proxy that is everybody',
-      { admin: { trustedProxies: ['0.0.0.0/0'] } },
-      /^admin\.trustedProxies\[0\]: .*prefix 0/,
-    ],
-    [
-      'a certificate without key',
-      { admin: { tls: { cert: '/a' } } },
-      /^admin\.tls\.key: .*needs a certificate/,
     ],
     ['a token with a space', { admin: { tokens: { ops: `${SECRET} x` } } }, /without spaces/],
     [

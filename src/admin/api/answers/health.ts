@@ -205,13 +205,6 @@ export const healthSchema = z
       latencyMs: amount.nullable(),
       lastSuccessAt: instant.nullable(),
     }),
-    tls: z
-      .strictObject({
-        expires: instant,
-        error: z.string().nullable().describe('why the files as they are now are not served'),
-      })
-      .nullable()
-      .describe('certificate of the admin port; null without TLS'),
     scope: z
       .strictObject({
         sources: z.array(z.string()),

@@ -6,7 +6,6 @@ export const sessionSchema = z
   .strictObject({
     actor: z.string().describe('name of the token, as the ledger records it'),
     may: z.array(z.enum(RIGHTS)),
-    via: z.enum(['token', 'proxy']).describe('who vouches for it; a session of the proxy needs no tickets'),
     sources: z.array(z.string()).nullable().describe('sources that exist for the token; null: all'),
   })
   .meta({ id: 'Session' });

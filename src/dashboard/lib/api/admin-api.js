@@ -85,7 +85,6 @@ async function call(method, path, { headers = {}, ...rest }) {
       method,
       headers: {
         ...headers,
-        'x-requested-by': 'dashboard',
         ...(bearer === null ? {} : { authorization: `Bearer ${bearer}` }),
       },
       cache: 'no-store',

@@ -27,11 +27,6 @@ export function forgetSession() {
   session = null;
 }
 
-/** Whether a proxy signs in every request of this browser, so that links need no ticket. */
-export function isSignedInByProxy() {
-  return session?.via === 'proxy';
-}
-
 /** @param {Session['may'][number]} right */
 export function may(right) {
   return session?.may.includes(right) ?? false;

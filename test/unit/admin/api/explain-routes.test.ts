@@ -39,7 +39,7 @@ beforeEach(() => {
 });
 
 function explain(headers: object, { actor = 'desk', address = '10.0.0.1' } = {}) {
-  const access = { actor, may: new Set(['view']), scope: null, via: 'token' };
+  const access = { actor, may: new Set(['view']), scope: null };
   const body = { address, headers };
   const request = { params: {}, query: new URLSearchParams(), body, access, actor, peer: '192.0.2.1' };
   return route.handle(request as unknown as AdminRequest);

@@ -1,9 +1,5 @@
-import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type ConnectionLimiter, limitConnections } from '../../../../src/receiver/http/limit-connections.js';
 import { type RawClient, rawClient } from '../../../support/http/raw-http.js';
@@ -245,34 +241,5 @@ describe('a connection that was closed to make room', () => {
     expect(await closedForAnother()).toEqual([0]);
     for (const next of [MOST, MOST + 1]) expect(await closedForAnother()).toEqual([next]);
     expect(limiter.open).toBe(MOST);
-  });
-});
-
-describe('over TLS', () => {
-  const file = (name: string) =>
-    readFileSync(new URL(`../../../support/http/certificates/${name}`, import.meta.url));
-
-  async function secured(): Promise<TLSSocket> {
-    const socket = connectTls({ port: port(), host: '127.0.0.1', rejectUnauthorized: false });
-    socket.on('error', () => {});
-    await once(socket, 'secureConnect');
-    return socket;
-  }
-
-  it('a connection counts from its first byte, and by what happens inside it', async () => {
-    await new Promise((resolve) => server.close(resolve));
-    await start(createTlsServer({ cert: file('first.cert.pem'), key: file('first.key.pem') }));
-    const sockets: TLSSocket[] = [];
-    for (let n = 0; n < MOST; n += 1) sockets.push(await secured());
-    expect(limiter.open).toBe(MOST);
-    sockets[0]?.write(head('/a', 'Content-Length: 0'));
-    await until(() => exchanges.has('/a'));
-    const silent = await rawClient(`http://127.0.0.1:${port()}`);
-    clients.push(silent);
-    await once(sockets[1] as TLSSocket, 'close');
-    expect(shed).toBe(1);
-    expect(sockets.map(({ destroyed }) => destroyed)).toEqual([false, true, false]);
-    for (const socket of sockets) socket.destroy();
-    await until(() => limiter.open === 1);
   });
 });

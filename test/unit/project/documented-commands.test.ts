@@ -46,6 +46,8 @@ function flagsOf(command: Command): string[] {
   return ['--help', ...own.filter((flag) => flag !== undefined)];
 }
 
+const visible = Object.keys(COMMANDS).filter((name) => COMMANDS[name]?.hidden !== true);
+
 describe('the command line in the documents', () => {
   // The name is also that of a Kubernetes namespace and of its deployment.
   const calls = shown(
@@ -66,8 +68,14 @@ describe('the command line in the documents', () => {
   });
 });
 
+describe('docs/cli.md', () => {
+  it.each(visible)('has a row for %s', (name) => {
+    expect(textOf('docs/cli.md')).toMatch(new RegExp(`^\\| \`${name}[ \`]`, 'm'));
+  });
+});
+
 describe('the help', () => {
-  it.each(Object.keys(COMMANDS).filter((name) => name !== 'demo'))(
+  it.each(visible)(
     'of %s has examples, says where the configuration comes from, and shows no empty default',
     async (name) => {
       let help = '';

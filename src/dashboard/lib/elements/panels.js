@@ -106,7 +106,7 @@ export function toDelivery({ jobId, deliveryId }) {
 
 /**
  * A table that becomes a list of cards on narrow screens. The roles are written out because browsers drop them
- * when a table is not laid out as one.
+ * when a table is not laid out as one. Styles find a cell by the name of its column, `data-label`.
  * @param {{caption: string, columns: string[], rows: Row[], key?: string}} content
  */
 export function table({ caption, columns, rows, key = caption }) {
@@ -120,7 +120,7 @@ export function table({ caption, columns, rows, key = caption }) {
       h(
         'tr',
         { role: 'row' },
-        columns.map((name) => h('th', { role: 'columnheader', scope: 'col' }, name)),
+        columns.map((name) => h('th', { role: 'columnheader', scope: 'col', 'data-label': name }, name)),
       ),
     ),
     h(

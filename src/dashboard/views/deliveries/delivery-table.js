@@ -9,22 +9,37 @@ import { whyUnknown } from '../../lib/text/why-unknown.js';
 import { reasonInWords } from '../../vendor/reasons.js';
 
 /** @import { Health, LedgerLine } from '../../lib/api/api-answers.js' */
+/** @import { Child } from '../../lib/elements/element-types.js' */
 
-const COLUMNS = ['When', 'Job', 'Outcome', 'Status', 'From', 'What', 'Size', 'Took'];
+/**
+ * The columns in order. One that the styles do not name is shown with the details on narrow screens.
+ * @type {readonly {name: string, cell: (line: LedgerLine, now: number) => Child}[]}
+ */
+const COLUMNS = [
+  { name: 'When', cell: whenOf },
+  { name: 'Job', cell: ({ jobId }) => jobLink(jobId) },
+  { name: 'Outcome', cell: ({ outcome }) => outcomeBadge(outcome) },
+  { name: 'Status', cell: (line) => statusOf(line.status) },
+  { name: 'From', cell: (line) => h('span', { class: 'place' }, fromOf(line)) },
+  { name: 'What', cell: whatOf },
+  { name: 'Size', cell: (line) => h('span', { class: 'number' }, bytes(line.bytes)) },
+  { name: 'Took', cell: ({ durationMs }) => h('span', { class: 'number' }, milliseconds(durationMs)) },
+];
+const CONTEXT = { name: 'Context', cell: (/** @type {LedgerLine} */ line) => contextValues([line]) };
 
 /**
  * Ledger lines, newest first.
  * @param {readonly LedgerLine[]} lines @param {string} caption @param {number} now
  */
 export function deliveryTable(lines, caption, now) {
-  const withContext = hasContext(lines);
+  const columns = hasContext(lines) ? [...COLUMNS, CONTEXT] : COLUMNS;
   return table({
     caption,
-    columns: withContext ? [...COLUMNS, 'Context'] : COLUMNS,
+    columns: columns.map(({ name }) => name),
     key: 'deliveries',
     rows: lines.map((line) => ({
       key: identityOf(line),
-      cells: withContext ? [...cellsOf(line, now), contextValues([line])] : cellsOf(line, now),
+      cells: columns.map(({ cell }) => cell(line, now)),
     })),
   });
 }
@@ -35,20 +50,6 @@ export function deliveryTable(lines, caption, now) {
  */
 export function identityOf({ deliveryId, outcome, receivedAt }) {
   return `${deliveryId} ${outcome} ${receivedAt}`;
-}
-
-/** @param {LedgerLine} line @param {number} now */
-function cellsOf(line, now) {
-  return [
-    whenOf(line, now),
-    jobLink(line.jobId),
-    outcomeBadge(line.outcome),
-    statusOf(line.status),
-    h('span', { class: 'place' }, fromOf(line)),
-    whatOf(line),
-    h('span', { class: 'number' }, bytes(line.bytes)),
-    h('span', { class: 'number' }, milliseconds(line.durationMs)),
-  ];
 }
 
 /**

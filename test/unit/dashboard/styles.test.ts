@@ -1,0 +1,23 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+
+const PAGE = join(import.meta.dirname, '../../../src/dashboard');
+const styles = readdirSync(join(PAGE, 'styles')).map((file) =>
+  readFileSync(join(PAGE, 'styles', file), 'utf8'),
+);
+const deliveries = readFileSync(join(PAGE, 'views/deliveries/delivery-table.js'), 'utf8');
+
+describe('the styles of tables', () => {
+  it('find cells by the name of their column, never by its number', () => {
+    expect(styles.flatMap((text) => text.match(/^.*:nth-.*$/gm) ?? [])).toEqual([]);
+  });
+
+  it('name columns of Deliveries that are there', () => {
+    const named = styles.flatMap((text) =>
+      [...text.matchAll(/\[data-label="([^"]+)"\]/g)].map(([, name]) => name),
+    );
+    expect(named.length).toBeGreaterThan(5);
+    expect(named.filter((name) => !deliveries.includes(`name: '${name}'`))).toEqual([]);
+  });
+});

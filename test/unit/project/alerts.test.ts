@@ -1,0 +1,82 @@
+import { readdirSync } from 'node:fs';
+import path from 'node:path';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { parse } from 'yaml';
+import { PROBLEM_CODES } from '../../../src/domain/problem.js';
+import { createMetrics } from '../../../src/observe/metrics.js';
+import { inProject, readManifest, readProjectFile } from '../../support/manifests.js';
+
+interface Rule {
+  readonly alert: string;
+  readonly expr: string;
+  readonly annotations: Record<string, string>;
+}
+
+const { groups } = readManifest('k8s/components/monitoring/prometheus-rule.yaml').spec as {
+  groups: readonly { rules: readonly Rule[] }[];
+};
+const rules = groups.flatMap((group) => group.rules);
+
+describe('alerts', () => {
+  it('are found', () => expect(rules.length).toBeGreaterThan(10));
+
+  it.each(rules.map((rule) => rule.alert))('%s has a case where it fires', (alert) => {
+    const { tests } = parse(readProjectFile('test/platform/alerts/transcript-receiver.test.yaml')) as {
+      tests: { alert_rule_test: { alertname: string; exp_alerts: unknown[] }[] }[];
+    };
+    const cases = tests.flatMap((test) => test.alert_rule_test).filter((each) => each.alertname === alert);
+    expect(cases.some((each) => each.exp_alerts.length > 0)).toBe(true);
+  });
+});
+
+describe('runbooks', () => {
+  it.each(rules)('$alert has a page that says what it means, how to confirm and what to do', (rule) => {
+    const page = readProjectFile(new URL(rule.annotations.runbook_url ?? '').pathname.slice(1));
+    const [title] = page.split('\n');
+    expect(title).toBe(`# ${rule.alert}`);
+    expect(page.match(/^## .*$/gm)).toEqual(['## What it means', '## Confirm', '## Do']);
+  });
+
+  it('are all for an alert', () => {
+    const linked = rules.map((rule) => path.basename(rule.annotations.runbook_url ?? ''));
+    const pages = readdirSync(inProject('docs/runbooks')).filter((page) => page !== 'README.md');
+    expect(pages.sort()).toEqual(linked.sort());
+  });
+});
+
+describe('names', () => {
+  const dashboard = readProjectFile('k8s/components/monitoring/dashboard.json');
+  const runbooks = readdirSync(inProject('docs/runbooks')).map((page): [string, string] => [
+    `runbook ${page}`,
+    readProjectFile(`docs/runbooks/${page}`),
+  ]);
+  let known: ReadonlySet<string>;
+
+  beforeAll(async () => {
+    const metrics = createMetrics({ sources: [], regions: [] });
+    const described = await metrics.describe();
+    metrics.close();
+    known = new Set(
+      described.flatMap(({ name, type }) =>
+        type === 'histogram' ? [name, `${name}_bucket`, `${name}_sum`, `${name}_count`] : [name],
+      ),
+    );
+  });
+
+  it.each<[string, string]>([
+    ...rules.map((rule): [string, string] => [`alert ${rule.alert}`, rule.expr]),
+    ['the dashboard', dashboard],
+    ...runbooks,
+  ])('%s uses metrics that exist', (_name, text) => {
+    const used = text.match(/\btranscript_receiver_[a-z0-9_]+/g) ?? [];
+    expect(used.filter((name) => !known.has(name))).toEqual([]);
+  });
+
+  it('reasons in alerts are problem codes', () => {
+    const reasons = rules.flatMap((rule) =>
+      [...rule.expr.matchAll(/reason=~?"([^"]+)"/g)].flatMap((match) => (match[1] ?? '').split('|')),
+    );
+    expect(reasons.length).toBeGreaterThan(5);
+    expect(PROBLEM_CODES).toEqual(expect.arrayContaining(reasons));
+  });
+});

@@ -69,8 +69,9 @@ describe('the command line in the documents', () => {
 });
 
 describe('docs/cli.md', () => {
-  it.each(visible)('has a row for %s', (name) => {
-    expect(textOf('docs/cli.md')).toMatch(new RegExp(`^\\| \`${name}[ \`]`, 'm'));
+  it('has a row for every command', () => {
+    const rows = [...textOf('docs/cli.md').matchAll(/^\| `([a-z-]+)/gm)].map(([, name]) => name);
+    expect(visible.filter((name) => !rows.includes(name))).toEqual([]);
   });
 });
 

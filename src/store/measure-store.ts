@@ -89,6 +89,7 @@ export function measureStore(store: ObjectStore, onCall: OnStoreCall): ObjectSto
     ...(store.headBringsMd5 !== undefined && { headBringsMd5: store.headBringsMd5 }),
     create: timed('create', store.create, resultOfCreate),
     replace: timed('replace', store.replace),
+    copy: timed('copy', store.copy, (result) => (result === 'changed' ? 'exists' : 'ok')),
     startUpload: async (key, headers) => measureUpload(await startUpload(key, headers)),
     head: timed('head', store.head, resultOfRead),
     read: timed('read', store.read, resultOfRead),

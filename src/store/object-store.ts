@@ -29,6 +29,16 @@ export interface ObjectStore {
   /** Writes an object, replacing an existing one. Only for the product's own documents that have one writer. */
   replace(key: string, body: Buffer, headers: ObjectHeaders): Promise<void>;
 
+  /**
+   * Copies an object to another key within the store, whatever its size; durable when it resolves. `from` and `over` are what
+   * `head` returned: the copy replaces `over` and no other object; with null nothing may lie at `key`. `changed` when the source or
+   * what lies at `key` is not as described. After a lost answer that may be the caller's own write, as with `create`.
+   *
+   * The file store compares and renames in two steps, an S3 without conditions in two requests: who must not lose a race between
+   * them takes a claim first.
+   */
+  copy(from: ObjectInfo, key: string, headers: ObjectHeaders, over: ObjectInfo | null): Promise<CopyResult>;
+
   /** Begins an upload in parts that stays invisible until `complete`. */
   startUpload(key: string, headers: ObjectHeaders): Promise<PendingUpload>;
 
@@ -134,6 +144,7 @@ export interface StoreTraits {
 }
 
 export type CreateResult = 'created' | 'exists';
+export type CopyResult = 'copied' | 'changed';
 
 /**
  * Stored with the object. Metadata names are lower case; values printable ASCII; 2 KB in total.
@@ -177,6 +188,8 @@ export interface KeptObject {
 }
 
 export interface ObjectInfo extends ListedObject, ObjectHeaders {
+  /** Differs from that of other bytes that were written to the key before or after. */
+  readonly version: string;
   /**
    * What the store computed of the bytes when it took them: an ETag of S3 in the form of an MD5. One that is equal proves the
    * bytes. A different one proves nothing: of an object encrypted with KMS it is something else.

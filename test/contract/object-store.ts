@@ -235,6 +235,87 @@ export function describeObjectStore(name: string, open: () => Promise<StoreUnder
       });
     });
 
+    describe('copy', () => {
+      const headed = async (key: string) => {
+        const info = await store.head(key);
+        if (info === null) throw new Error(`${key} is missing`);
+        return info;
+      };
+      const HTML: ObjectHeaders = { contentType: 'text/html', metadata: { kind: 'copy' } };
+
+      it.each([
+        ['an empty object', () => 0],
+        ['a small one', () => 5],
+        ['one of several parts', () => 2 * part + 3],
+      ])('copies %s byte for byte, with headers of its own', async (_, size) => {
+        const body = randomBytes(size());
+        const folder = `copy/${body.length}`;
+        await put(`${folder}/from`, body);
+        const from = await headed(`${folder}/from`);
+        expect(await store.copy(from, `${folder}/to`, HTML, null)).toBe('copied');
+        const copy = await store.read(`${folder}/to`);
+        expect(copy && (await buffer(copy.body)).equals(body)).toBe(true);
+        expect(await headed(`${folder}/to`)).toMatchObject({ ...HTML, size: body.length });
+        expect(await headed(`${folder}/from`)).toEqual(from);
+        await store.delete(`${folder}/from`);
+        expect(await headed(`${folder}/to`)).toMatchObject(HTML);
+      });
+
+      it('copies from and to keys with any characters', async () => {
+        await put('copy/a+b c%20d%/Ünïcödé', 'here');
+        const from = await headed('copy/a+b c%20d%/Ünïcödé');
+        expect(await store.copy(from, 'copy/q?x#y=ü', TEXT, null)).toBe('copied');
+        expect(await text('copy/q?x#y=ü')).toBe('here');
+      });
+
+      it('leaves an object that is there, unless it is the one to replace', async () => {
+        await put('copy/one', 'one');
+        await put('copy/two', 'two');
+        const [one, two] = [await headed('copy/one'), await headed('copy/two')];
+        expect(await store.copy(one, 'copy/two', TEXT, null)).toBe('changed');
+        expect(await store.copy(one, 'copy/two', TEXT, { ...two, version: one.version })).toBe('changed');
+        expect(await store.copy(one, 'copy/none', TEXT, two)).toBe('changed');
+        expect(await text('copy/two')).toBe('two');
+        expect(await store.copy(one, 'copy/two', HTML, two)).toBe('copied');
+        expect(await text('copy/two')).toBe('one');
+        expect(await headed('copy/two')).toMatchObject(HTML);
+        expect(await store.copy(one, 'copy/two', TEXT, two)).toBe('changed');
+        expect(await keysBelow('copy/none')).toEqual([]);
+      });
+
+      it('copies nothing when the source is not what was seen', async () => {
+        await put('copy/source', 'before');
+        const before = await headed('copy/source');
+        await store.replace('copy/source', Buffer.from('after!'), TEXT);
+        expect(await store.copy(before, 'copy/target', TEXT, null)).toBe('changed');
+        await store.delete('copy/source');
+        expect(await store.copy(before, 'copy/target', TEXT, null)).toBe('changed');
+        expect(await store.head('copy/target')).toBeNull();
+        expect(await store.abortUploads('copy/')).toBe(0);
+      });
+
+      it('lets the objects change hands, back and forth', async () => {
+        await put('copy/hands/first', 'first');
+        await put('copy/hands/second', 'second');
+        await store.copy(await headed('copy/hands/first'), 'copy/hands/counts', TEXT, null);
+        for (const name of ['second', 'first', 'second']) {
+          const [from, over] = [await headed(`copy/hands/${name}`), await headed('copy/hands/counts')];
+          expect(await store.copy(from, 'copy/hands/counts', HTML, over)).toBe('copied');
+          expect(await text('copy/hands/counts')).toBe(name);
+          expect(await headed('copy/hands/counts')).toMatchObject(HTML);
+        }
+      });
+
+      it('lets one of 10 concurrent creators win', async () => {
+        await put('copy/race/from', 'from');
+        const from = await headed('copy/race/from');
+        const results = await Promise.all(
+          Array.from({ length: 10 }, () => store.copy(from, 'copy/race/to', TEXT, null)),
+        );
+        expect(results.filter((result) => result === 'copied')).toHaveLength(1);
+      });
+    });
+
     describe('replace', () => {
       it('writes whether or not an object is there', async () => {
         await store.replace('replace/a/doc', Buffer.from('one'), TEXT);

@@ -2,11 +2,12 @@ import { link, lstat, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { settleAll } from '../../time/settle-all.js';
 import { BlockedKeyError, type CreateResult, type ObjectHeaders } from '../object-store.js';
-import { errnoOf, isAbsent } from './file-errors.js';
+import { errnoOf, ifAbsent, isAbsent } from './file-errors.js';
 import type { FileFolders } from './file-folders.js';
 import type { FileMeta } from './file-meta.js';
 import type { FileRoot } from './file-root.js';
 import { openIfThere } from './open-file.js';
+import { versionOf } from './read-file.js';
 import type { TempFile } from './temp-file.js';
 
 /** Another process that prunes empty folders may remove a parent before it is used. */
@@ -19,6 +20,8 @@ export interface FilePublisher {
   create(key: string, temp: TempFile, headers: ObjectHeaders): Promise<CreateResult>;
   /** Makes a complete temp file visible at `key`, whatever lies there. */
   replace(key: string, temp: TempFile, headers: ObjectHeaders): Promise<void>;
+  /** The same if the object that lies there has this version; `exists` when it has not, or nothing lies there. */
+  replaceVersion(key: string, temp: TempFile, headers: ObjectHeaders, version: string): Promise<CreateResult>;
 }
 
 interface PublisherParts {
@@ -36,12 +39,12 @@ export function createFilePublisher(parts: PublisherParts): FilePublisher {
   const { root, folders, meta } = parts;
   const pathOf = (key: string): string => join(root.path, key);
 
-  async function publish<T>(
+  async function publish(
     key: string,
     temp: TempFile,
     headers: ObjectHeaders,
-    show: (target: string) => Promise<T>,
-  ): Promise<T> {
+    show: (target: string) => Promise<CreateResult>,
+  ): Promise<CreateResult> {
     const target = pathOf(key);
     // The temporary file lies below the root in which it was created: in another one the link below finds none.
     await root.check();
@@ -61,6 +64,30 @@ export function createFilePublisher(parts: PublisherParts): FilePublisher {
     return result;
   }
 
+  /** @param version null: whatever lies there */
+  async function replaceObject(
+    key: string,
+    temp: TempFile,
+    headers: ObjectHeaders,
+    version: string | null,
+  ): Promise<CreateResult> {
+    // Kept open so that its inode, which names its metadata, is not reused meanwhile.
+    const old = await openIfThere(pathOf(key));
+    try {
+      const file = (await old?.stat({ bigint: true })) ?? null;
+      const oldMeta = file === null ? null : await meta.locate(key, file.ino);
+      const result = await publish(key, temp, headers, async (target) => {
+        if (version !== null && !(await hasVersion(target, version))) return 'exists';
+        await rename(temp.path, target);
+        return 'created';
+      });
+      if (result === 'created' && oldMeta !== null) await meta.removeAt(oldMeta);
+      return result;
+    } finally {
+      await old?.close();
+    }
+  }
+
   return {
     async isThere(key) {
       const target = pathOf(key);
@@ -74,17 +101,16 @@ export function createFilePublisher(parts: PublisherParts): FilePublisher {
     create: (key, temp, headers) => publish(key, temp, headers, (target) => linkNew(temp.path, target, key)),
 
     async replace(key, temp, headers) {
-      // Kept open so that its inode, which names its metadata, is not reused meanwhile.
-      const old = await openIfThere(pathOf(key));
-      try {
-        const oldMeta = old === null ? null : await meta.locate(key, (await old.stat({ bigint: true })).ino);
-        await publish(key, temp, headers, (target) => rename(temp.path, target));
-        if (oldMeta !== null) await meta.removeAt(oldMeta);
-      } finally {
-        await old?.close();
-      }
+      await replaceObject(key, temp, headers, null);
     },
+
+    replaceVersion: replaceObject,
   };
+}
+
+async function hasVersion(target: string, version: string): Promise<boolean> {
+  const file = await lstat(target, { bigint: true }).catch(ifAbsent(null));
+  return file !== null && versionOf(file) === version;
 }
 
 async function linkNew(from: string, target: string, key: string): Promise<CreateResult> {

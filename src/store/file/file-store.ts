@@ -10,6 +10,7 @@ import type {
   ObjectStore,
   PurgedObject,
 } from '../object-store.js';
+import { copyFile } from './copy-file.js';
 import { fileCall, fileStoreError, ifAbsent, isAbsent } from './file-errors.js';
 import { createFileFolders, type FileFolders } from './file-folders.js';
 import { listFiles, listFolders } from './file-list.js';
@@ -68,6 +69,13 @@ export function createFileStore(options: FileStoreOptions): ObjectStore {
       await fileCall('replace', key, () =>
         withTempFile(parts, key, body, (temp) => parts.publisher.replace(key, temp, headers)),
       );
+    },
+
+    async copy(from, key, headers, over) {
+      assertKey('copy', from.key);
+      assertKey('copy', key);
+      assertHeaders('copy', headers);
+      return fileCall('copy', key, () => copyFile(parts, { from, key, headers, over }));
     },
 
     async startUpload(key, headers) {

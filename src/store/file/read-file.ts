@@ -1,3 +1,4 @@
+import type { BigIntStats } from 'node:fs';
 import { type FileHandle, lstat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -51,7 +52,12 @@ async function describe(
     if ((await inodeAt(join(root, key))) !== file.ino) return 'replaced';
     headers = (await meta.readRestored(key)) ?? UNKNOWN_HEADERS;
   }
-  return { key, size: Number(file.size), modifiedAt: file.mtime, ...headers };
+  return { key, size: Number(file.size), modifiedAt: file.mtime, version: versionOf(file), ...headers };
+}
+
+/** Links to the same bytes have the same version. The times of an inode that its links do not change. */
+export function versionOf({ ino, mtimeNs }: Pick<BigIntStats, 'ino' | 'mtimeNs'>): string {
+  return `${ino}-${mtimeNs}`;
 }
 
 async function inodeAt(path: string): Promise<bigint | null> {

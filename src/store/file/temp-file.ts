@@ -22,18 +22,27 @@ const MAX_KEY_CHARACTERS = 200;
  * @param folder is created when missing
  */
 export async function openTempFile(folder: string, key: string, folders: FileFolders): Promise<TempFile> {
-  await folders.ensure(folder);
-  const path = join(folder, `${beginningOf(key)}#${randomUUID()}`);
+  const path = await tempFilePath(folder, key, folders);
   const handle = await openNew(path);
   return {
     path,
     handle,
     async discard() {
       await handle.close().catch(() => undefined);
-      // The sweep removes it if this fails.
-      await unlink(path).catch(() => undefined);
+      await unlinkTempFile(path);
     },
   };
+}
+
+/** A name that is free, in the folder of temporary files. */
+export async function tempFilePath(folder: string, key: string, folders: FileFolders): Promise<string> {
+  await folders.ensure(folder);
+  return join(folder, `${beginningOf(key)}#${randomUUID()}`);
+}
+
+/** Never throws: the sweep removes what is left. */
+export async function unlinkTempFile(path: string): Promise<void> {
+  await unlink(path).catch(() => undefined);
 }
 
 /** Beginning of the names of temporary files for this key, or for all keys that begin so. */

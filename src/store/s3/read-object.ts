@@ -100,6 +100,7 @@ function infoOf(operation: string, key: string, found: Described): ObjectInfo {
     modifiedAt: found.LastModified ?? new Date(0),
     contentType: found.ContentType ?? 'application/octet-stream',
     metadata: found.Metadata ?? {},
+    version: found.ETag ?? '',
     ...md5Of(found),
   };
 }

@@ -2,6 +2,7 @@ import { assertKey, assertPrefix } from '../object-key.js';
 import { assertHeaders } from '../object-metadata.js';
 import type { ObjectStore } from '../object-store.js';
 import { abortS3Uploads, sweepS3Uploads } from './abort-upload.js';
+import { copyObject } from './copy-object.js';
 import { bucketTraits } from './inspect-bucket.js';
 import { listFolders, listObjects } from './list-objects.js';
 import { purgeObjects, tracedKeys } from './purge-objects.js';
@@ -30,6 +31,13 @@ export async function createS3Store(options: S3StoreOptions): Promise<ObjectStor
 
     async replace(key, body, headers) {
       await putObject(bucket, 'replace', key, body, headers);
+    },
+
+    async copy(from, key, headers, over) {
+      assertKey('copy', from.key);
+      assertKey('copy', key);
+      assertHeaders('copy', headers);
+      return copyObject(bucket, { from, key, headers, over });
     },
 
     async startUpload(key, headers) {

@@ -45,34 +45,43 @@ export async function startS3Upload(
   key: string,
   headers: ObjectHeaders,
 ): Promise<PendingUpload> {
+  try {
+    const { uploadId, checksumType } = await beginS3Upload(bucket, key, headers);
+    // AWS repeats the type; Ceph RGW 20 leaves it out.
+    const isWhole = sendsCrc32(bucket.settings) && checksumType !== 'COMPOSITE';
+    return createPendingUpload(bucket, { key, uploadId }, isWhole);
+  } catch (error) {
+    throw s3StoreError('startUpload', key, error);
+  }
+}
+
+/** The upload's id, and the type of its checksum as far as the server names it. Throws as the SDK does, and `StoreError`. */
+export async function beginS3Upload(
+  bucket: S3Bucket,
+  key: string,
+  headers: ObjectHeaders,
+): Promise<{ readonly uploadId: string; readonly checksumType: string | undefined }> {
   const { sse } = bucket.settings;
   const lock = lockOf(bucket.settings, key, headers);
   const storageClass = storageClassOf(bucket.settings, headers);
   const tagging = taggingOf(bucket.settings, headers);
-  try {
-    const response = await withRetries(bucket.limits.retry, () =>
-      bucket.client.send(
-        new CreateMultipartUploadCommand({
-          ...located(bucket, key),
-          ContentType: headers.contentType,
-          Metadata: { ...headers.metadata },
-          ...(storageClass !== null && { StorageClass: storageClass as 'STANDARD' }),
-          ...(tagging !== null && { Tagging: tagging }),
-          ...(sse && { ServerSideEncryption: sse.mode }),
-          ...(sse?.mode === 'aws:kms' && sse.keyId && { SSEKMSKeyId: sse.keyId }),
-          ...(sendsCrc32(bucket.settings) && WHOLE_OBJECT),
-          ...(lock !== null && { ObjectLockMode: lock.mode, ObjectLockRetainUntilDate: lock.until }),
-        }),
-      ),
-    );
-    if (!response.UploadId) throw new StoreError('startUpload', 'the answer names no upload id');
-    const upload = { key, uploadId: response.UploadId };
-    // AWS repeats the type; Ceph RGW 20 leaves it out.
-    const isWhole = sendsCrc32(bucket.settings) && response.ChecksumType !== 'COMPOSITE';
-    return createPendingUpload(bucket, upload, isWhole);
-  } catch (error) {
-    throw s3StoreError('startUpload', key, error);
-  }
+  const { UploadId, ChecksumType } = await withRetries(bucket.limits.retry, () =>
+    bucket.client.send(
+      new CreateMultipartUploadCommand({
+        ...located(bucket, key),
+        ContentType: headers.contentType,
+        Metadata: { ...headers.metadata },
+        ...(storageClass !== null && { StorageClass: storageClass as 'STANDARD' }),
+        ...(tagging !== null && { Tagging: tagging }),
+        ...(sse && { ServerSideEncryption: sse.mode }),
+        ...(sse?.mode === 'aws:kms' && sse.keyId && { SSEKMSKeyId: sse.keyId }),
+        ...(sendsCrc32(bucket.settings) && WHOLE_OBJECT),
+        ...(lock !== null && { ObjectLockMode: lock.mode, ObjectLockRetainUntilDate: lock.until }),
+      }),
+    ),
+  );
+  if (!UploadId) throw new StoreError('startUpload', 'the answer names no upload id');
+  return { uploadId: UploadId, checksumType: ChecksumType };
 }
 
 /** @param isWhole whether the server compares the CRC-32 of the whole object when it completes it */

@@ -42,13 +42,26 @@ export function createMemoryStore(
 ): MemoryStore {
   const objects = new Map<string, Stored>();
   const calls: { operation: string; key: string }[] = [];
+  const versions = new WeakMap<Stored, string>();
+  let serial = 0;
 
+  function versionOf(stored: Stored): string {
+    const version = versions.get(stored) ?? String(++serial);
+    versions.set(stored, version);
+    return version;
+  }
   async function enter(operation: string, key: string): Promise<void> {
     calls.push({ operation, key });
     await before(operation, key);
   }
   function infoOf(key: string, stored: Stored): ObjectInfo {
-    return { key, size: stored.body.length, modifiedAt: stored.modifiedAt, ...stored.headers };
+    return {
+      key,
+      size: stored.body.length,
+      modifiedAt: stored.modifiedAt,
+      version: versionOf(stored),
+      ...stored.headers,
+    };
   }
   function save(key: string, body: Buffer, headers: ObjectHeaders): void {
     objects.set(key, { body: Buffer.from(body), headers, modifiedAt: new Date(clock()) });
@@ -75,6 +88,15 @@ export function createMemoryStore(
     async replace(key, body, headers) {
       await enter('replace', key);
       save(key, body, headers);
+    },
+    async copy(from, key, headers, over) {
+      await enter('copy', key);
+      const source = objects.get(from.key);
+      const there = objects.get(key);
+      const isThere = there === undefined ? over === null : versionOf(there) === over?.version;
+      if (source === undefined || versionOf(source) !== from.version || !isThere) return 'changed';
+      save(key, source.body, headers);
+      return 'copied';
     },
     async startUpload(key, headers): Promise<PendingUpload> {
       await enter('startUpload', key);

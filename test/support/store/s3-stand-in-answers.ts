@@ -105,11 +105,30 @@ const HANDLERS: Record<string, Handler> = {
     return ok('', { etag });
   },
 
-  CompleteUpload(state, { key, query, body }, conditional) {
+  UploadPartCopy(state, { key, query, headers }) {
+    const upload = state.uploads.get(query.get('uploadId') ?? '');
+    if (upload?.key !== key) return s3Error(404, 'NoSuchUpload');
+    const [, sourceKey = ''] = /^[^/]+\/(.*)$/.exec(String(headers['x-amz-copy-source'])) ?? [];
+    const source = state.objects.get(decodeURIComponent(sourceKey));
+    if (!source) return s3Error(404, 'NoSuchKey');
+    if (headers['x-amz-copy-source-if-match'] !== source.etag) return s3Error(412, 'PreconditionFailed');
+    const [, from, to] = /^bytes=(\d+)-(\d+)$/.exec(String(headers['x-amz-copy-source-range'])) ?? [];
+    if (Number(to) >= source.size) return s3Error(416, 'InvalidRange');
+    const body = bytesOf(source).subarray(Number(from), Number(to) + 1);
+    const etag = etagOf({ body, size: body.length });
+    upload.parts.set(Number(query.get('partNumber')), { body, size: body.length, etag });
+    return ok(xml('CopyPartResult', `<ETag>${etag}</ETag>`));
+  },
+
+  CompleteUpload(state, { key, query, headers, body }, conditional) {
     const id = query.get('uploadId') ?? '';
     const upload = state.uploads.get(id);
     if (!upload) return s3Error(404, 'NoSuchUpload');
     if (conditional && state.objects.has(key)) return s3Error(412, 'PreconditionFailed');
+    const match = headers['if-match'];
+    const there = state.objects.get(key)?.etag;
+    if (match !== undefined && there === undefined) return s3Error(404, 'NoSuchKey');
+    if (match !== undefined && there !== match) return s3Error(412, 'PreconditionFailed');
     const numbers = [...body.toString().matchAll(/<PartNumber>(\d+)<\/PartNumber>/g)].map((m) =>
       Number(m[1]),
     );

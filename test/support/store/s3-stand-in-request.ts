@@ -24,10 +24,14 @@ export function describeRequest(message: {
   const slash = path.indexOf('/', 1);
   const key = slash === -1 ? '' : decodeURIComponent(path.slice(slash + 1));
   const query = search === undefined ? NO_QUERY : new URLSearchParams(search);
-  return { operation: operationOf(message.method ?? '', key, query), key, query, headers: message.headers };
+  return { operation: operationOf(message, key, query), key, query, headers: message.headers };
 }
 
-function operationOf(method: string, key: string, query: URLSearchParams): string {
+function operationOf(
+  { method = '', headers }: Pick<Parameters<typeof describeRequest>[0], 'method' | 'headers'>,
+  key: string,
+  query: URLSearchParams,
+): string {
   if (query.has('lifecycle')) return 'GetLifecycle';
   if (query.has('versioning')) return 'GetVersioning';
   if (query.has('object-lock')) return 'GetObjectLock';
@@ -36,6 +40,7 @@ function operationOf(method: string, key: string, query: URLSearchParams): strin
   if (key === '') return query.has('uploads') ? 'ListUploads' : 'ListObjects';
   if (method === 'POST') return query.has('uploads') ? 'CreateUpload' : 'CompleteUpload';
   const part = query.has('uploadId');
+  if (method === 'PUT' && headers['x-amz-copy-source'] !== undefined) return 'UploadPartCopy';
   if (method === 'PUT') return part ? 'UploadPart' : 'PutObject';
   if (method === 'DELETE') return part ? 'AbortUpload' : 'DeleteObject';
   if (method === 'HEAD') return 'HeadObject';

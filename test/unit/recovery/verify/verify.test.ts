@@ -413,7 +413,7 @@ function computedStore({ segments, linesEach }: { segments: number; linesEach: n
       await new Promise(setImmediate);
       inFlight -= 1;
       checked += 1;
-      return { key, size: 1, modifiedAt: new Date(AT), contentType: 'audio/wav', metadata: {} };
+      return { key, size: 1, modifiedAt: new Date(AT), contentType: 'audio/wav', metadata: {}, version: '1' };
     },
   };
   return { store, mostInFlight: () => most, mostUnchecked: () => unchecked };

@@ -1,6 +1,5 @@
 import { type ExpiringStore, isExpiring } from '../archive/retention/expired-objects.js';
 import { type RegularSweep, sweepRegularly } from '../archive/retention/sweep-regularly.js';
-import { rescueRegularly } from '../capture/rescue-regularly.js';
 import type { Config } from '../config/config.js';
 import { compactRegularly } from '../ledger/compact/compact-regularly.js';
 import type { CompactionReport } from '../ledger/compact/compaction-report.js';
@@ -14,16 +13,12 @@ import type { ArchiveParts } from './archive-parts.js';
 import { compactionParts } from './compaction-parts.js';
 import { canAskService } from './speech-options.js';
 import type { StoreFailureLog } from './store-failure-log.js';
-import { storeIdentity } from './store-options.js';
 
 /** Milliseconds between searches for stale uploads; each costs a listing. */
 const SWEEP_EVERY = 3_600_000;
 
 /** Milliseconds after which an upload is taken for abandoned; longer where a body may take longer. */
 export const SWEEP_AFTER = 86_400_000;
-
-/** Milliseconds between searches for live sessions that were cut short; each reads one local folder. */
-const RESCUE_EVERY = 10_000;
 
 export interface BackgroundWorkOptions {
   readonly config: Config;
@@ -39,10 +34,10 @@ export interface BackgroundWorkOptions {
   readonly isBusy: () => boolean;
 }
 
-/** What a replica does on its own: abort stale uploads, end what is old, archive live sessions that were cut short, reconcile, compact, send events. */
+/** What a replica does on its own: abort stale uploads, end what is old, reconcile, compact, send events. */
 export function createBackgroundWork(options: BackgroundWorkOptions) {
   const { config, parts, metrics, log, failures, outbox, failingJobs } = options;
-  const { store, archive, ledger } = parts;
+  const { store } = parts;
   let stopSweeping = () => {};
   const started: { stop(): Promise<void> }[] = [];
   return {
@@ -67,16 +62,6 @@ export function createBackgroundWork(options: BackgroundWorkOptions) {
         started.push(sweepRegularly(regularSweep(options, store)));
       }
       if (config.ledger.compact) started.push(compactRegularly(regularCompaction(options)));
-      const location = storeIdentity(config, store.location);
-      const rescueParts = {
-        store,
-        archive,
-        ledger,
-        pauseMs: 500,
-        location,
-        folder: config.capture.rescueFolder,
-      };
-      started.push(rescueRegularly({ parts: rescueParts, log, interval: RESCUE_EVERY }));
       outbox.start();
       started.push(outbox);
       const { interval } = config.recovery;

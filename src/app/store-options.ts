@@ -47,10 +47,3 @@ function lock({ lock: { mode, days } }: Config['store']['s3']): S3Lock | null {
   const name = mode === 'governance' ? 'GOVERNANCE' : 'COMPLIANCE';
   return { mode: name, days, folders: [LEDGER_FOLDER] };
 }
-
-/** Identifies the store in files that are kept outside of it. Buckets of two servers may have the same name. */
-export function storeIdentity({ store }: Config, location: string): string {
-  return location.startsWith('s3:') && store.s3.endpoint !== null
-    ? `${location} at ${store.s3.endpoint}`
-    : location;
-}

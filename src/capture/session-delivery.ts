@@ -68,7 +68,7 @@ export function beginSessionDelivery(
 }
 
 /** Stores a session's transcripts, all or none. Retries store errors. Null when its job was erased. */
-export function storeTranscripts(
+function storeTranscripts(
   parts: DeliveryParts,
   context: SessionContext,
   files: readonly CapturedFile[],
@@ -90,7 +90,7 @@ export function storeTranscripts(
 }
 
 /** Writes the ledger line of a session whose items are stored. */
-export async function recordSession(
+async function recordSession(
   parts: DeliveryParts,
   context: SessionContext,
   items: readonly StoredItem[],

@@ -9,9 +9,6 @@ import type { CapturedFile, SessionContext, SessionEnding } from './session-deli
 
 /** Facts about a session that are known when it begins. */
 export interface SessionHead {
-  readonly v: 1;
-  /** Location of the store of the transcript. */
-  readonly store: string;
   readonly context: SessionContext;
   readonly service: SessionService;
   readonly region: RealtimeRegion;
@@ -20,20 +17,17 @@ export interface SessionHead {
   readonly dataName: string;
 }
 
-export type AudioTallies = Pick<SessionReport, 'sent' | 'acknowledged'>;
-
 /** How a session ended. */
-export interface SessionResult extends AudioTallies, Omit<SessionEnding, 'bytes'> {
+export interface SessionResult
+  extends Pick<SessionReport, 'sent' | 'acknowledged'>,
+    Omit<SessionEnding, 'bytes'> {
   readonly complete: boolean;
   /** Description of the reason; null for a complete transcript. */
   readonly detail: string | null;
   readonly durationLimit: number | null;
 }
 
-/**
- * The artefacts of a session. The same input gives the same bytes: when the outcome of the first attempt is unknown, the
- * second must be found identical.
- */
+/** The artefacts of a session. */
 export function sessionTranscripts(
   head: SessionHead,
   segments: readonly TranscriptSegment[],

@@ -94,8 +94,6 @@ async function captureInto(
     flags.json === true,
   );
   const interrupts = listenForInterrupts(screen);
-  // Found before this session has a journal; archived during the session, which must not wait for it.
-  const rescued = archive.rescue(await archive.findJournals(screen.note), screen.note);
   try {
     const session = await startSession({ ...plan.start, signal: interrupts.stop });
     interrupts.giveUp.addEventListener('abort', () => session.abort('interrupted twice'), { once: true });
@@ -103,7 +101,6 @@ async function captureInto(
     await captureSession({ session, audio, plan, flags, screen, archive, stop: interrupts.stop });
   } finally {
     interrupts.remove();
-    await rescued;
   }
 }
 
@@ -126,13 +123,8 @@ async function captureSession({
   archive,
   stop,
 }: Capture): Promise<void> {
-  const head = headOf(session, plan, audio, archive.location);
-  const journal = archive.beginJournal(head, screen.note);
-  session.on('segment', (segment) => {
-    // Journal first: a segment that was shown is not lost.
-    if (segment.kind === 'final') journal?.addSegment(segment, session.report());
-    screen.segment(segment);
-  });
+  const head = headOf(session, plan, audio);
+  session.on('segment', (segment) => screen.segment(segment));
   session.on('Warning', ({ type, reason }) =>
     screen.note(`Warning ${type}${reason === '' ? '' : `: ${reason}`}`),
   );
@@ -145,26 +137,21 @@ async function captureSession({
     const end = await runSession(session, chunks, (chunk) => delivery.keepAudio(chunk), screen.note);
     screen.end();
     const result = resultOf(end);
-    journal?.addResult(result);
     const files = sessionTranscripts(head, end.report.segments, result);
     const line = await delivery
       .finish(files, { ...result, bytes: result.acknowledged.bytes })
       .catch(saveLocalCopy(files, screen));
-    await journal?.remove();
     report(line, end, delivery, flags, screen);
   } finally {
-    await journal?.close();
     await delivery.discard();
   }
 }
 
-function headOf(session: RealtimeSession, plan: CapturePlan, audio: AudioInput, store: string): SessionHead {
+function headOf(session: RealtimeSession, plan: CapturePlan, audio: AudioInput): SessionHead {
   const createdAt = new Date();
   const deliveryId = newDeliveryId(createdAt.getTime());
   const { id, region, service } = session;
   return {
-    v: 1,
-    store,
     context: {
       deliveryId,
       jobId: isJobId(id ?? '') ? String(id) : deliveryId,
@@ -191,12 +178,12 @@ function resultOf({ report, reason, detail }: SessionEnd): SessionResult {
   };
 }
 
-/** Saves readable files in addition to the journal, which the next `capture` or `serve` archives. */
+/** Saves the transcript where the command runs: the service does not keep it. */
 function saveLocalCopy(files: readonly CapturedFile[], screen: Screen): (error: unknown) => Promise<never> {
   return async (error) => {
     const folder = await mkdtemp('capture-');
     for (const { kind, content } of files) await writeFile(join(folder, kind), content, { mode: 0o600 });
-    screen.note(`The transcript could not be archived; it is in ${folder}.`);
+    screen.note(`The transcript could not be archived; it is in ${folder}, to be imported later.`);
     throw error;
   };
 }

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import os from 'node:os';
-import path from 'node:path';
 import { ConfigError } from './config-error.js';
 import type { Environment } from './environment.js';
 import { loadSettings } from './load-settings.js';
@@ -15,9 +14,7 @@ type DeepReadonly<T> = T extends readonly (infer E)[]
     : T;
 
 /** Sizes in bytes, durations in milliseconds, times in milliseconds since 1970; null means not set. */
-export type Config = DeepReadonly<
-  Omit<Settings, 'replicaName' | 'capture'> & { replicaName: string; capture: { rescueFolder: string } }
->;
+export type Config = DeepReadonly<Omit<Settings, 'replicaName'> & { replicaName: string }>;
 
 /** For a configuration without references to secrets. */
 const NO_CONTEXT: RuntimeContext = {
@@ -116,23 +113,7 @@ export function parseConfig(raw: unknown, context: RuntimeContext = NO_CONTEXT):
   return freeze({
     ...settings,
     replicaName: settings.replicaName ?? replicaName(context.hostName),
-    capture: { rescueFolder: path.resolve(settings.capture.rescueFolder ?? rescueFolder(context.env)) },
   });
-}
-
-/** One per user, independent of the working folder: the next command must find the journals of a killed one. */
-function rescueFolder(env: Environment): string {
-  const state = env.XDG_STATE_HOME || path.join(env.HOME || homeFolder(), '.local', 'state');
-  return path.join(state, 'transcript-receiver', 'captures');
-}
-
-/** `os.homedir` throws in a container whose user has no entry in /etc/passwd. */
-function homeFolder(): string {
-  try {
-    return os.homedir();
-  } catch {
-    return '.';
-  }
 }
 
 function replicaName(hostName: string): string {

@@ -3,7 +3,7 @@ import { admin } from './schema/admin-settings.js';
 import { retention } from './schema/retention-settings.js';
 import { limits, receiver } from './schema/server-settings.js';
 import { egress, sources } from './schema/source-settings.js';
-import { capture, recovery, speech } from './schema/speech-settings.js';
+import { recovery, speech } from './schema/speech-settings.js';
 import { ledger, store } from './schema/store-settings.js';
 import { subscribers } from './schema/subscriber-settings.js';
 import { optional, section, setting } from './setting.js';
@@ -30,7 +30,6 @@ export const configSchema = z.strictObject({
   limits,
   speech,
   recovery,
-  capture,
   log,
   replicaName: optional(
     types.text(/^[A-Za-z0-9][A-Za-z0-9.-]{0,62}$/, 'a name of letters, digits, dots and hyphens'),

@@ -174,11 +174,6 @@ export const REASONS = {
   ticket: { words: 'a ticket was issued, which opens all artefacts of the job for an hour', remedy: null },
 
   // Realtime sessions: how one ended before its transcript was complete.
-  'process-ended': {
-    words: 'the capturing process ended before the session',
-    remedy:
-      'The artefacts hold what was final by then. Transcribe the recording as a batch job for the rest.',
-  },
   'audio-unreadable': {
     words: 'the audio could not be read to its end',
     remedy: 'Check the audio source, and capture the rest again.',

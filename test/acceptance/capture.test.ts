@@ -1,17 +1,15 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
-import { appendFile, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { RealtimeSimulator } from '../../src/simulator/realtime/realtime-interface.js';
 import type { FaultAct } from '../../src/simulator/realtime/session-script.js';
 import { ledgerOf, visibleKeys } from '../support/ledger/ledger-of.js';
-import { startProcess } from '../support/processes/receiver-process.js';
 import type { CliResult } from '../support/processes/run-cli.js';
 import { runCommand } from '../support/processes/run-command.js';
 import { API_KEY, silence, withSimulator } from '../support/realtime.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
-import { until } from '../support/until.js';
 
 /* The capture command as its user runs it: the built binary, a real file store, the simulated service. */
 
@@ -22,13 +20,11 @@ const EXIT_INCOMPLETE = 4;
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let data: string;
 let speech: string;
-let rescue: string;
 
 beforeEach(async () => {
   folder = await temporaryFolder();
   data = join(folder.path, 'data');
   speech = join(folder.path, 'speech.pcm');
-  rescue = join(folder.path, 'captures');
   await writeFile(speech, silence(6));
 });
 
@@ -46,7 +42,6 @@ interface Run {
 function environment(simulator: RealtimeSimulator | null, settings: object = {}): Record<string, string> {
   const config = {
     store: { url: `file:${data}`, partSize: '64KiB' },
-    capture: { rescueFolder: rescue },
     limits: { memoryBudget: '1MiB', quarantineBytes: '128KiB' },
     sources: { default: {}, calls: { keyPrefix: 'calls/' } },
     speech: { apiKey: API_KEY, realtime: simulator === null ? {} : { eu: simulator.origin } },
@@ -299,7 +294,7 @@ describe('capture', () => {
       expect((await ledgerOf(data))[0]).toMatchObject({ status: 'incomplete', reason: 'duration-limit' });
     }));
 
-  it('leaves the transcript in the working folder when the store is gone, and archives it with the next run', () =>
+  it('leaves the transcript in the working folder when the store is gone', () =>
     withSimulator({}, async (simulator) => {
       const run = capture(simulator, ['-', '--language', 'en', ...RAW]);
       await run.said('Session');
@@ -312,12 +307,6 @@ describe('capture', () => {
       expect(await readFile(join(folder.path, rescued, 'transcript.txt'), 'utf8')).toBe(
         'Welcome to this call we are glad.\n',
       );
-      await rm(data);
-      await rename(`${data}.gone`, data);
-      expect((await capture(simulator, [speech, '--language', 'en', ...RAW]).done).code).toBe(0);
-      const first = (await ledgerOf(data)).find(({ jobId }) => jobId === simulator.sessions[0]?.id);
-      expect(first).toMatchObject({ status: 'success', reason: null, outcome: 'stored', bytes: 96_000 });
-      expect(await readdir(rescue)).toEqual([]);
     }));
 
   it('says when the audio ends inside a sample', () =>
@@ -356,87 +345,6 @@ describe('a live session outlives its reader', () => {
       run.child.stdin.end(silence(3));
       expect((await run.done).code).toBe(0);
       expect(String(await read(`jobs/${simulator.sessions[0]?.id}/transcript.txt`))).toBe(WHOLE);
-    }));
-});
-
-describe('a killed session', () => {
-  /** kill -9 after the first final; resolves to the session's id. */
-  async function killOne(simulator: RealtimeSimulator): Promise<string> {
-    const number = simulator.sessions.length;
-    const run = capture(simulator, ['-', '--language', 'en', ...RAW, '--source', 'calls']);
-    run.child.stdin.write(silence(3));
-    await run.printed(FIRST);
-    run.child.kill('SIGKILL');
-    await run.done;
-    return String(simulator.sessions[number]?.id);
-  }
-
-  async function expectArchived(id: string): Promise<void> {
-    expect(String(await read(`calls/jobs/${id}/transcript.txt`))).toBe(`${FIRST}\n`);
-    expect(await jsonOf(`calls/jobs/${id}/transcript.json`)).toMatchObject({
-      job: { id },
-      metadata: { realtime: { complete: false, incomplete_reason: expect.stringContaining('ended') } },
-    });
-    const lines = (await ledgerOf(data)).filter(({ jobId }) => jobId === id);
-    expect(lines).toEqual([
-      expect.objectContaining({
-        ...{ origin: 'realtime', source: 'calls', region: 'eu1', outcome: 'stored' },
-        ...{ status: 'incomplete', reason: 'process-ended' },
-      }),
-    ]);
-  }
-
-  it('leaves final results on disk, readable by the owner only', () =>
-    withSimulator({}, async (simulator) => {
-      await killOne(simulator);
-      const [journal = ''] = await readdir(rescue);
-      expect(await readFile(join(rescue, journal), 'utf8')).toContain('"text":"Welcome to this call');
-      const modes = [rescue, join(rescue, journal)].map(async (path) => (await stat(path)).mode & 0o777);
-      expect(await Promise.all(modes)).toEqual([0o700, 0o600]);
-      expect(await visibleKeys(data, 'calls/')).toEqual([]);
-    }));
-
-  it('is archived once by the next captures, also by two at a time, over a line that was cut', () =>
-    withSimulator({}, async (simulator) => {
-      const id = await killOne(simulator);
-      const [journal = ''] = await readdir(rescue);
-      await appendFile(join(rescue, journal), '{"segment":{"kind":"final","te');
-      const args = [speech, '--language', 'en', ...RAW];
-      const runs = await Promise.all([capture(simulator, args).done, capture(simulator, args).done]);
-      expect(runs.map(({ code }) => code)).toEqual([0, 0]);
-      expect(
-        runs.filter(({ stderr }) => stderr.includes('Archiving the interrupted session in')),
-      ).toHaveLength(1);
-      await expectArchived(id);
-      expect(await readdir(rescue)).toEqual([]);
-    }));
-
-  it('is archived by a running receiver, and a session that still runs is left alone', () =>
-    withSimulator({}, async (simulator) => {
-      const running = capture(simulator, ['-', '--language', 'en', ...RAW]);
-      running.child.stdin.write(silence(3));
-      await running.printed(FIRST);
-      const id = await killOne(simulator);
-      const receiver = await startProcess({
-        ...{ receiver: { host: '127.0.0.1', port: 0 }, admin: { port: 0, tokens: { test: 'x'.repeat(32) } } },
-        store: { url: `file:${data}`, partSize: '64KiB' },
-        limits: { memoryBudget: '1MiB', quarantineBytes: '128KiB' },
-        sources: { calls: { keyPrefix: 'calls/', credentials: { a: { headers: ['X-Token: 12345678'] } } } },
-        capture: { rescueFolder: rescue },
-      });
-      try {
-        await until(() => receiver.log.some(({ event }) => event === 'session-archived'));
-        expect(receiver.log).toContainEqual(
-          expect.objectContaining({ event: 'session-found', path: expect.stringContaining(rescue) }),
-        );
-        await expectArchived(id);
-        expect(await readdir(rescue)).toHaveLength(1);
-      } finally {
-        await receiver.destroy();
-      }
-      running.child.stdin.end();
-      expect((await running.done).code).toBe(0);
-      expect(await readdir(rescue)).toEqual([]);
     }));
 });
 

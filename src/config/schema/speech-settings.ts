@@ -82,11 +82,3 @@ export const recovery = section('Fetching results whose callbacks were lost.', {
   ),
   concurrency: setting(types.count(1, 100), 'number', 4, 'Jobs fetched concurrently.'),
 });
-
-export const capture = section('Live sessions.', {
-  rescueFolder: optional(
-    types.text(/^[^\0]{1,1024}$/, 'a folder on a local disk'),
-    'folder',
-    'Where `capture` keeps the final segments of a running session; `capture` and `serve` archive the sessions of killed processes from there. When not set: transcript-receiver/captures below $XDG_STATE_HOME or ~/.local/state.',
-  ),
-});

@@ -28,7 +28,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   outbox: ['domain', 'time', 'text', 'events', 'store', 'ledger', 'archive'],
   receiver: ['domain', 'time', 'text', 'content', 'memory', 'observe', 'store', 'ledger', 'archive'],
   recovery: ['domain', 'time', 'content', 'observe', 'store', 'ledger', 'archive', 'speech'],
-  capture: ['domain', 'observe', 'store', 'ledger', 'archive', 'speech'],
+  capture: ['domain', 'store', 'ledger', 'archive', 'speech'],
   repair: [
     ...['domain', 'time', 'text', 'content', 'events', 'store', 'archive', 'speech', 'receiver', 'recovery'],
     ...['ledger', 'ledger-view', 'outbox'],

@@ -34,7 +34,6 @@ interface SimulateOptions {
   readonly host: string;
   readonly keysPort: number;
   readonly realtimePort: number;
-  readonly controlPort: number;
   readonly apiKey?: string;
   readonly seed?: string;
   readonly timeScale: number;
@@ -83,7 +82,6 @@ export function createCommand(): Command {
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--keys-port <port>', 'port of the key service', readPort, 0)
     .option('--realtime-port <port>', 'port of the realtime and agent host', readPort, 0)
-    .option('--control-port <port>', 'port of the control interface', readPort, 0)
     .option('--api-key <key>', 'API key to accept (default: generated and printed)')
     .option('--seed <text>', 'same seed, same jobs and faults (default: random)')
     .option('--time-scale <factor>', 'multiplies the waits between retries, e.g. 0.01', readPositive, 1)
@@ -116,7 +114,6 @@ async function simulate(options: SimulateOptions): Promise<void> {
     host: options.host,
     keysPort: options.keysPort,
     realtimePort: options.realtimePort,
-    controlPort: options.controlPort,
     timeScale: options.timeScale,
     processingMs: options.processing,
     notifier: options.variant,
@@ -178,8 +175,8 @@ async function submit(
 }
 
 function addresses(simulator: Simulator): Record<string, unknown> {
-  const { apiKey, keysUrl, batchUrls, realtimeUrl, controlUrl, seed } = simulator;
-  return { apiKey, keysUrl, batchUrls, realtimeUrl, controlUrl, seed };
+  const { apiKey, keysUrl, batchUrls, realtimeUrl, seed } = simulator;
+  return { apiKey, keysUrl, batchUrls, realtimeUrl, seed };
 }
 
 function print(options: SimulateOptions, event: string, fields: Record<string, unknown>): void {

@@ -60,23 +60,6 @@ export interface FaultScope {
 
 export type Fault = (NotificationFault | ApiFault) & FaultScope;
 
-export const FAULT_KINDS = [
-  'drop',
-  'unreachable',
-  'duplicate',
-  'reorder',
-  'cut',
-  'slow',
-  'wrong-credential',
-  'delay',
-  'answer',
-  'cut-download',
-] as const satisfies readonly Fault['kind'][];
-
-export function isFaultKind(kind: unknown): kind is Fault['kind'] {
-  return (FAULT_KINDS as readonly unknown[]).includes(kind);
-}
-
 export interface Faults {
   /** Returns the name under which it can be removed. */
   add(fault: Fault): string;

@@ -15,8 +15,6 @@ export interface SimulatorOptions {
   readonly keysPort?: number;
   /** Port of the realtime and agent host. Without it and without `realtime` there is none. */
   readonly realtimePort?: number;
-  /** Port of the HTTP control interface; none by default. */
-  readonly controlPort?: number;
   /** Long-lived API keys that are accepted. Default: a generated one. */
   readonly apiKeys?: readonly string[];
   /** Decides job ids, contents and which cases a fault with a `rate` strikes. Default: random. */
@@ -69,7 +67,6 @@ export interface Simulator {
   readonly realtimeUrl: string | null;
   /** Sessions and upgrade requests of that host; null without it. */
   readonly realtime: RealtimeSimulator | null;
-  readonly controlUrl: string | null;
   readonly seed: string;
   readonly faults: Faults;
   /** Every attempt to send a notification, in order of starting. */

@@ -8,7 +8,6 @@ import { createDeliveryLog } from './callbacks/delivery-log.js';
 import { createNotifier, NOTIFIER_DEFAULTS, type NotificationOutcome } from './callbacks/notifier.js';
 import { type Content, contentBytes, contentSha256 } from './content/content.js';
 import { jobContent } from './content/job-contents.js';
-import { controlApi } from './control-api.js';
 import { createFaults } from './faults.js';
 import { type RunningServer, startServer } from './http-server.js';
 import { asJobConfig } from './jobs/job-config.js';
@@ -131,10 +130,9 @@ export async function createSimulator(options: SimulatorOptions = {}): Promise<S
   };
 
   const batchUrls: Record<string, string> = {};
-  let controlUrl: string | null = null;
   let realtime: RealtimeSimulator | null = null;
   let keysUrl = '';
-  const simulator: Omit<Simulator, 'controlUrl' | 'keysUrl' | 'realtime' | 'realtimeUrl'> = {
+  const simulator: Omit<Simulator, 'keysUrl' | 'realtime' | 'realtimeUrl'> = {
     apiKey: apiKeys[0] ?? '',
     batchUrls,
     seed,
@@ -178,12 +176,7 @@ export async function createSimulator(options: SimulatorOptions = {}): Promise<S
       realtime = await startRealtimeSimulator({ ...options.realtime, host, port, lenient, verifyKey });
       servers.push(realtime);
     }
-    const realtimeUrl = realtime?.origin ?? null;
-    if (options.controlPort !== undefined) {
-      const control = controlApi({ ...simulator, keysUrl, realtime, realtimeUrl, controlUrl: null });
-      controlUrl = (await serve(control, host, options.controlPort)).url;
-    }
-    return { ...simulator, keysUrl, realtime, realtimeUrl, controlUrl };
+    return { ...simulator, keysUrl, realtime, realtimeUrl: realtime?.origin ?? null };
   } catch (error) {
     await close();
     throw error;

@@ -6,11 +6,8 @@ import { sha256 } from './callbacks.js';
 import type { StoreView } from './store-view.js';
 
 const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
-const FILES = {
-  'transcript.json-v2': 'transcript.json',
-  jobinfo: 'jobinfo.json',
-  data: 'data',
-} as const;
+/** What the service's own API returns of a job, by the artefact that must have the same bytes. */
+const PATHS = { 'transcript.json': 'transcript?format=json-v2', data: 'data' } as const;
 
 /** The product's double of the speech service as a second sender, with faults of its own. */
 export interface SimulatedJobs {
@@ -23,8 +20,14 @@ export interface SimulatedJobs {
   end(): Promise<void>;
 }
 
+interface Service {
+  readonly apiKey: string;
+  readonly batchUrls: Readonly<Record<string, string>>;
+}
+
 interface SettledJob {
   readonly id: string;
+  readonly region: string;
   readonly status: string;
   readonly notified: readonly string[];
 }
@@ -46,11 +49,11 @@ export async function startSimulatedJobs(
     { stdio: ['ignore', 'pipe', 'inherit'], env: { PATH: process.env.PATH ?? '', NODE_NO_WARNINGS: '1' } },
   );
   const settled: SettledJob[] = [];
-  let controlUrl = '';
+  let service: Service = { apiKey: '', batchUrls: {} };
   const finished = new Promise<void>((resolve, reject) => {
     createInterface({ input: child.stdout }).on('line', (line) => {
       const { event, ...fields } = JSON.parse(line) as { event: string } & Record<string, unknown>;
-      if (event === 'started') controlUrl = `${fields.controlUrl}`;
+      if (event === 'started') service = fields as unknown as Service;
       if (event === 'job') settled.push(fields as unknown as SettledJob);
       if (event === 'finished') resolve();
     });
@@ -69,8 +72,8 @@ export async function startSimulatedJobs(
       const keys = new Set(await view.keys());
       const isDelivered = new Set(delivered.map(({ id }) => id));
       const faults: Record<'missing' | 'foreign', string[]> = { missing: [], foreign: [] };
-      for (const { id } of settled) {
-        const { missing, foreign } = await faultsOf(controlUrl, id, view, keys);
+      for (const { id, region } of settled) {
+        const { missing, foreign } = await faultsOf(service, { id, region }, view, keys);
         faults.foreign.push(...foreign);
         if (isDelivered.has(id)) faults.missing.push(...missing);
       }
@@ -85,25 +88,26 @@ export async function startSimulatedJobs(
   };
 }
 
-/** The transcript must be there; information and media when the job asked for them. */
+/** The transcript must be there; media when the job asked for them. */
 async function faultsOf(
-  controlUrl: string,
-  id: string,
+  service: Service,
+  { id, region }: Pick<SettledJob, 'id' | 'region'>,
   view: StoreView,
   keys: ReadonlySet<string>,
 ): Promise<{ missing: string[]; foreign: string[] }> {
-  const expected = (await (await fetch(`${controlUrl}/jobs/${id}/expected`)).json()) as Record<
-    string,
-    { sha256: string }
-  >;
   const [missing, foreign]: [string[], string[]] = [[], []];
-  for (const [item, file] of Object.entries(FILES)) {
+  for (const [file, path] of Object.entries(PATHS)) {
     const key = `jobs/${id}/${file}`;
     if (!keys.has(key)) {
-      if (item === 'transcript.json-v2') missing.push(`simulator: ${key} is not there`);
-    } else if (item !== 'jobinfo' && sha256(await view.read(key)) !== expected[item]?.sha256) {
-      foreign.push(`simulator: ${key} holds other bytes`);
+      if (file === 'transcript.json') missing.push(`simulator: ${key} is not there`);
+      continue;
     }
+    const response = await fetch(`${service.batchUrls[region]}/v2/jobs/${id}/${path}`, {
+      headers: { authorization: `Bearer ${service.apiKey}` },
+    });
+    const expected = Buffer.from(await response.arrayBuffer());
+    if (sha256(await view.read(key)) !== sha256(expected))
+      foreign.push(`simulator: ${key} holds other bytes`);
   }
   return { missing, foreign };
 }

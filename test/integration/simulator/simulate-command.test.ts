@@ -119,7 +119,6 @@ describe('simulate', () => {
     ['--region', 'eu1=65536'],
     ['--keys-port', '65536'],
     ['--realtime-port', '65536'],
-    ['--control-port', '65536'],
     ['--rate', '0'],
     ['--jobs', '-1'],
     ['--method', 'GET'],

@@ -67,20 +67,27 @@ export async function probeStore(store: ObjectStore, options: ProbeOptions = {})
     const failed = await probe.writeAndReadBack();
     const traits = failed === null ? await traitsOf(store, callTimeout) : null;
     const fault = failed?.reason ?? traits?.fault ?? (await probe.tags());
-    if (fault !== null) {
-      const unusable = report('untested', 'untested', `The store is not usable: ${fault}.`);
-      return { ...unusable, condition: failed?.condition ?? null };
-    }
+    if (fault !== null) return unusable(fault, failed?.condition ?? null);
     const put = await finding(() => probe.conditionalPut());
     const complete = await finding(() => probe.conditionalComplete());
     return withTraits(report(put, complete, null), traits);
+  } catch (error) {
+    return unusable((error as Error).message, conditionOf(error));
   } finally {
     await probe.cleanUp();
   }
 }
 
+/** Throws what concerns the whole store, such as a full disk: that is no answer to the condition. */
 async function finding(run: () => Promise<ConditionFinding>): Promise<ConditionFinding> {
-  return run().catch(() => 'refused');
+  return run().catch((error: unknown) => {
+    if (conditionOf(error) !== null) throw error;
+    return 'refused';
+  });
+}
+
+function unusable(fault: string, condition: StoreCondition | null): ProbeReport {
+  return { ...report('untested', 'untested', `The store is not usable: ${fault}.`), condition };
 }
 
 const FINDING_TEXTS: Readonly<Record<ConditionFinding, string>> = {

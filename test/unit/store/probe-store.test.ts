@@ -202,6 +202,15 @@ describe('probing a store', () => {
     expect(report).toMatchObject({ writable: true, conditionalPut: 'refused', trustworthy: false });
   });
 
+  it('says that a store became full meanwhile, not that it refuses conditions', async () => {
+    const { store, standIn } = await standInStore();
+    standIn.misbehave = ({ operation }) =>
+      operation === 'UploadPart' ? { kind: 'answer', status: 507, code: 'InsufficientStorage' } : null;
+    const report = await probeStore(store);
+    expect(report).toMatchObject({ writable: false, condition: 'full', trustworthy: false });
+    expect(report.findings.join()).not.toContain('condition');
+  });
+
   it.each([
     ['refuses', { kind: 'answer', status: 403, code: 'AccessDenied' } as const, /access denied/],
     ['hangs up', { kind: 'reset' } as const, /create/],

@@ -29,6 +29,7 @@ const PROBLEMS = {
   internal: [500, 'Internal server error'],
   'service-unreachable': [502, 'The speech service is unreachable'],
   'store-unavailable': [503, 'The store is unavailable'],
+  'store-full': [503, 'The store is full'],
   'write-race': [503, 'Another delivery wrote the same artefact at the same time'],
   overloaded: [503, 'The receiver is overloaded'],
   draining: [503, 'This replica is shutting down'],

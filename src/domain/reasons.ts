@@ -111,6 +111,10 @@ export const REASONS = {
     words: 'the store was unavailable',
     remedy: `See the Store tile of the overview. ${RETRIED}`,
   },
+  'store-full': {
+    words: 'the store was full, or its quota spent',
+    remedy: `Free space on the store or enlarge it; do not delete below jobs/ by hand. ${RETRIED}`,
+  },
 
   // The body did not arrive, or could not be kept.
   'body-incomplete': {

@@ -1,6 +1,7 @@
 import { BodyTooLargeError } from '../content/decode-error.js';
 import { asProblem, Problem } from '../domain/problem.js';
 import { StoreError } from '../store/object-store.js';
+import { conditionOf } from '../store/store-condition.js';
 import { BodyAbortedError } from './callback-request.js';
 
 /** Why a delivery was refused: a problem to respond with, or that its sender is gone. */
@@ -11,8 +12,10 @@ export function asRefusal(error: unknown): Refusal {
   if (error instanceof BodyAbortedError) return error;
   if (error instanceof StoreError) {
     const { retryAfterMs } = error;
-    const detail = 'The store is unavailable; send it again.';
-    return new Problem('store-unavailable', detail, { cause: error, retryAfterMs });
+    const condition = conditionOf(error);
+    // A store that is almost full takes the canary, so that nothing else says what large bodies are refused for.
+    const code = condition === 'full' || condition === 'over-quota' ? 'store-full' : 'store-unavailable';
+    return new Problem(code, 'The store is unavailable; send it again.', { cause: error, retryAfterMs });
   }
   if (error instanceof BodyTooLargeError) {
     return new Problem('body-too-large', `This source accepts up to ${error.limit} decoded bytes.`);

@@ -280,6 +280,16 @@ describe('a callback that is refused', () => {
     expect(at.seen).toMatchObject([{ event: 'refused', detail: 'store-unavailable' }]);
     expect([at.budget.used, at.admission.active]).toEqual([0, 0]);
   });
+
+  it('because the store is full says so in its line, however little the canary needs', async () => {
+    const at = receiverOver((operation, key) => {
+      if (key.startsWith('jobs/')) throw new StoreError(operation, 'ENOSPC', { condition: 'full' });
+    });
+    const receiving = at.receiver.receive(requestOf({ chunks: [TRANSCRIPT] }));
+    await expect(receiving).rejects.toMatchObject({ code: 'store-full', status: 503 });
+    await until(() => at.lines().length > 0);
+    expect(at.lines()).toMatchObject([{ outcome: 'refused', reason: 'store-full' }]);
+  });
 });
 
 describe('the line of a refusal', () => {

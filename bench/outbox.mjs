@@ -54,7 +54,7 @@ async function serveSubscriber() {
   });
 }
 
-const NO_EVENTS = { sent() {}, retried() {}, dead() {}, breaker() {} };
+const NO_EVENTS = { sent() {}, dead() {}, breaker() {} };
 
 function openOutbox(store, owner, url, onSent) {
   let started;

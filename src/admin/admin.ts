@@ -93,7 +93,7 @@ export function createAdmin(options: AdminOptions): Admin {
   const repairs = createRepairs({
     ...options,
     maxParts: options.limits.maxParts,
-    onReleased: (bytes) => metrics.ledger.quarantine('released', bytes),
+    onReleased: () => metrics.ledger.quarantine('released'),
     onError: options.onUnexpected,
   });
   const { view, quarantine, replays } = repairs;

@@ -89,7 +89,6 @@ function regularSweep(
     parts: { store, ledger: parts.ledger, periods: config.retention, actor: null, clock: Date.now },
     isStoreReady,
     isBusy,
-    onEnded: metrics.retention.ended,
     onProgress({ objects, bytes }) {
       if (performance.now() - loggedAt < PROGRESS_EVERY) return;
       loggedAt = performance.now();
@@ -111,12 +110,9 @@ function regularCompaction({ config, parts, metrics, log, isStoreReady, isBusy }
     parts: compactionParts(config, parts.store),
     isStoreReady,
     isBusy,
-    onFile: ({ rows }: { readonly rows: number }) => metrics.compaction.file(rows),
     onReport(report: CompactionReport) {
       const { hours, deleted, faults, oldestOpen, files, lines, segments, days, broken, newer } = report;
       metrics.compaction.finished({
-        hours,
-        deleted,
         faults: faults.length,
         oldestOpen: oldestOpen === null ? null : Date.parse(oldestOpen) + 3_600_000,
       });

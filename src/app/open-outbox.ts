@@ -27,7 +27,6 @@ export function openOutbox({ config, store, metrics, log }: OpenOutboxOptions): 
     observer: {
       events: (subscriber) => ({
         sent: () => metrics.sent(subscriber),
-        retried: () => metrics.retried(subscriber),
         dead({ event, reason, attempts, history }) {
           metrics.dead(subscriber, reason);
           const { status = null, error = null } = history.at(-1) ?? {};
@@ -35,7 +34,6 @@ export function openOutbox({ config, store, metrics, log }: OpenOutboxOptions): 
           log.warn({ event: 'event-dead', ...fields, attempts, status, error }, 'an event was not delivered');
         },
         breaker(isOpen, last) {
-          metrics.breaker(subscriber, isOpen);
           const { status = null, error = null } = last ?? {};
           if (isOpen)
             log.warn({ event: 'subscriber-failing', subscriber, status, error }, 'the subscriber fails');
@@ -53,7 +51,7 @@ export function openOutbox({ config, store, metrics, log }: OpenOutboxOptions): 
 }
 
 const UNOBSERVED: OutboxObserver = {
-  events: () => ({ sent() {}, retried() {}, dead() {}, breaker() {} }),
+  events: () => ({ sent() {}, dead() {}, breaker() {} }),
   delayed() {},
   sending() {},
 };

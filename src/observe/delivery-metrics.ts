@@ -100,9 +100,7 @@ type DeliveryMetricSet = ReturnType<typeof defineMetrics>;
 function createItemCounter(metrics: DeliveryMetricSet, kindOf: BoundedLabel) {
   return (line: LedgerLine): void => {
     for (const item of line.items) {
-      const kind = kindOf(item.kind);
-      metrics.items.inc({ kind, outcome: item.outcome });
-      metrics.itemBytes.inc({ kind }, item.size);
+      metrics.items.inc({ kind: kindOf(item.kind), outcome: item.outcome });
     }
   };
 }
@@ -126,12 +124,6 @@ function defineMetrics(registry: Registry) {
       name: 'transcript_receiver_items_total',
       help: 'Delivered items by kind and outcome',
       labelNames: ['kind', 'outcome'],
-      registers,
-    }),
-    itemBytes: new Counter({
-      name: 'transcript_receiver_item_bytes_total',
-      help: 'Bytes of delivered items by kind',
-      labelNames: ['kind'],
       registers,
     }),
     duration: new Histogram({

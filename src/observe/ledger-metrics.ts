@@ -3,11 +3,11 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 /** The ledger and the quarantine. */
 export interface LedgerMetrics {
   /** Records a segment that became durable. */
-  segmentWritten(segment: { lines: number; bytes: number; durationMs: number }): void;
+  segmentWritten(segment: { lines: number; durationMs: number }): void;
   /** `read` returns the numbers of lines that were skipped, at each scrape. */
   watchSkippedLines(read: () => SkippedLines): void;
   /** Counts an undecodable body: kept, refused because too large, or released by an operator. */
-  quarantine(event: QuarantineEvent, bytes: number): void;
+  quarantine(event: QuarantineEvent): void;
 }
 
 interface SkippedLines {
@@ -52,18 +52,14 @@ export function createLedgerMetrics(registry: Registry): LedgerMetrics {
   // Present from the start: increase() does not see the first value of a series, so that an alert would miss it.
   for (const event of QUARANTINE_EVENTS) metrics.quarantined.inc({ event }, 0);
   return {
-    segmentWritten({ lines, bytes, durationMs }) {
+    segmentWritten({ lines, durationMs }) {
       metrics.lines.observe(lines);
-      metrics.bytes.observe(bytes);
       metrics.duration.observe(durationMs / 1000);
     },
     watchSkippedLines(read) {
       skippedLines = read;
     },
-    quarantine(event, bytes) {
-      metrics.quarantined.inc({ event });
-      metrics.quarantinedBytes.inc({ event }, bytes);
-    },
+    quarantine: (event) => metrics.quarantined.inc({ event }),
   };
 }
 
@@ -76,12 +72,6 @@ function defineMetrics(registry: Registry) {
       buckets: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000],
       registers,
     }),
-    bytes: new Histogram({
-      name: 'transcript_receiver_ledger_segment_bytes',
-      help: 'Bytes per ledger segment',
-      buckets: [1, 4, 16, 64, 256, 1024].map((kib) => kib * 1024),
-      registers,
-    }),
     duration: new Histogram({
       name: 'transcript_receiver_ledger_segment_write_seconds',
       help: 'Duration of ledger segment writes',
@@ -91,12 +81,6 @@ function defineMetrics(registry: Registry) {
     quarantined: new Counter({
       name: 'transcript_receiver_quarantine_bodies_total',
       help: 'Undecodable bodies by event: kept, refused as too large, released',
-      labelNames: ['event'],
-      registers,
-    }),
-    quarantinedBytes: new Counter({
-      name: 'transcript_receiver_quarantine_bytes_total',
-      help: 'Bytes of undecodable bodies by event: kept, refused as too large, released',
       labelNames: ['event'],
       registers,
     }),

@@ -5,15 +5,12 @@ export interface SendingSubscriber {
   readonly subscriber: string;
   /** Milliseconds since the epoch; null when everything is sent. */
   readonly oldestUnsent: number | null;
-  readonly waiting: number;
 }
 
 /** Events to subscribers. Labels are the names of the configuration. */
 export interface OutboxMetrics {
   sent(subscriber: string): void;
-  retried(subscriber: string): void;
   dead(subscriber: string, reason: 'rejected' | 'expired'): void;
-  breaker(subscriber: string, isOpen: boolean): void;
   /** @param sending for each subscriber that this process sends to at present */
   watch(sending: () => readonly SendingSubscriber[]): void;
 }
@@ -21,33 +18,22 @@ export interface OutboxMetrics {
 export function createOutboxMetrics(registry: Registry, clock: () => number): OutboxMetrics {
   const counters = defineCounters(registry);
   let sending: () => readonly SendingSubscriber[] = () => [];
-  const gauge = (name: string, help: string, value: (each: SendingSubscriber) => number) =>
-    new Gauge({
-      name,
-      help,
-      labelNames: ['subscriber'],
-      registers: [registry],
-      collect() {
-        // Only the replica that sends knows: another one must not keep an old value.
-        this.reset();
-        for (const each of sending()) this.set({ subscriber: each.subscriber }, value(each));
-      },
-    });
-  gauge(
-    'transcript_receiver_events_lag_seconds',
-    'Age of the oldest event that is not sent, retries included; 0 when all are. Only of the replica that sends',
-    ({ oldestUnsent }) => (oldestUnsent === null ? 0 : Math.max(0, clock() - oldestUnsent) / 1000),
-  );
-  gauge(
-    'transcript_receiver_events_waiting',
-    'Events that failed and will be tried again. Only of the replica that sends',
-    ({ waiting }) => waiting,
-  );
+  new Gauge({
+    name: 'transcript_receiver_events_lag_seconds',
+    help: 'Age of the oldest event that is not sent, retries included; 0 when all are. Only of the replica that sends',
+    labelNames: ['subscriber'],
+    registers: [registry],
+    collect() {
+      // Only the replica that sends knows: another one must not keep an old value.
+      this.reset();
+      for (const { subscriber, oldestUnsent } of sending()) {
+        this.set({ subscriber }, oldestUnsent === null ? 0 : Math.max(0, clock() - oldestUnsent) / 1000);
+      }
+    },
+  });
   return {
     sent: (subscriber) => counters.sent.inc({ subscriber }),
-    retried: (subscriber) => counters.retried.inc({ subscriber }),
     dead: (subscriber, reason) => counters.dead.inc({ subscriber, reason }),
-    breaker: (subscriber, isOpen) => counters.breaker.set({ subscriber }, isOpen ? 1 : 0),
     watch(read) {
       sending = read;
     },
@@ -63,22 +49,10 @@ function defineCounters(registry: Registry) {
       labelNames: ['subscriber'],
       registers,
     }),
-    retried: new Counter({
-      name: 'transcript_receiver_events_retried_total',
-      help: 'Further attempts to send an event',
-      labelNames: ['subscriber'],
-      registers,
-    }),
     dead: new Counter({
       name: 'transcript_receiver_events_dead_total',
       help: 'Events that are not sent any more: rejected by the subscriber, or expired after 24 hours of attempts',
       labelNames: ['subscriber', 'reason'],
-      registers,
-    }),
-    breaker: new Gauge({
-      name: 'transcript_receiver_events_breaker_open',
-      help: 'Whether the address of a subscriber fails, so that only one request at a time tries it',
-      labelNames: ['subscriber'],
       registers,
     }),
   };

@@ -55,8 +55,6 @@ export function createProcessMetrics(registry: Registry, options: { version: str
     'User and system CPU time of the process since its start',
     () => cpuSeconds(process.cpuUsage()),
   );
-  const started = Date.now() / 1000 - process.uptime();
-  define('transcript_receiver_process_start_timestamp_seconds', 'When the process started', () => started);
   defineBuildInfo(registry, options.version);
   const lag = defineEventLoopLag(registry);
   return {

@@ -6,7 +6,7 @@ export interface RecoveryMetrics {
   /** Counts the jobs that a run checked, by outcome. */
   jobs(outcome: string, region: string | null, count: number): void;
   /** Records the end of a run; `oldestUnrecovered` is the creation time of the oldest job still missing, or null. */
-  finished(run: { ok: boolean; durationMs: number; oldestUnrecovered: number | null }): void;
+  finished(run: { ok: boolean; oldestUnrecovered: number | null }): void;
 }
 
 const OUTCOMES = ['matched', 'ended', 'recovered', 'conflict', 'pending', 'unrecoverable', 'failed'];
@@ -44,7 +44,6 @@ export function createRecoveryMetrics(registry: Registry, options: RecoveryMetri
       oldest = run.oldestUnrecovered;
       isKnown ||= run.ok || oldest !== null;
       metrics.runs.inc({ result: run.ok ? 'ok' : 'failed' });
-      metrics.duration.set(run.durationMs / 1000);
       metrics.lastRun.set(clock() / 1000);
       if (run.ok) metrics.lastSuccess.set(clock() / 1000);
     },
@@ -64,11 +63,6 @@ function defineMetrics(registry: Registry) {
       name: 'transcript_receiver_recovery_runs_total',
       help: 'Reconcile runs by result',
       labelNames: ['result'],
-      registers,
-    }),
-    duration: new Gauge({
-      name: 'transcript_receiver_recovery_run_duration_seconds',
-      help: 'Duration of the last reconcile run',
       registers,
     }),
     lastRun: new Gauge({

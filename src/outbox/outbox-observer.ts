@@ -4,7 +4,6 @@ import type { Attempt, DeadEvent } from './dead-event.js';
 /** What happens to the events of one subscriber. */
 export interface SenderObserver {
   sent(event: JobEvent): void;
-  retried(): void;
   dead(dead: DeadEvent): void;
   breaker(isOpen: boolean, last: Attempt | null): void;
 }

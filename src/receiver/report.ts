@@ -33,13 +33,13 @@ export function createReport(targets: ReportTargets): ReceiverObserver {
     delivered(line, phases) {
       count(line);
       deliveries.timed(phases);
-      if (line.outcome === 'quarantined') ledger.quarantine('kept', line.bytes);
+      if (line.outcome === 'quarantined') ledger.quarantine('kept');
       log.info(fieldsOf(line), line.outcome);
     },
     refused(line, problem) {
       count(line);
       deliveries.refused(line.reason ?? 'internal', line.source);
-      if (problem?.code === 'body-malformed') ledger.quarantine('refused', line.bytes);
+      if (problem?.code === 'body-malformed') ledger.quarantine('refused');
       logRefusal(log, line, problem);
     },
     unauthenticated({ problem, source, clientIp, cause }, request) {

@@ -40,9 +40,8 @@ async function runOnce(
 ): Promise<void> {
   const started = performance.now();
   const finished = (ok: boolean, sawAll: boolean) => {
-    const durationMs = performance.now() - started;
-    metrics.finished({ ok, durationMs, oldestUnrecovered: missing.oldestAfter(sawAll) });
-    return durationMs;
+    metrics.finished({ ok, oldestUnrecovered: missing.oldestAfter(sawAll) });
+    return performance.now() - started;
   };
   try {
     const report = await reconcile(parts, {

@@ -25,7 +25,7 @@ export interface ReleaseParts {
   readonly ledger: Pick<Ledger, 'append'>;
   readonly maxParts: number;
   /** Called with the size of every body that was released, for metrics. */
-  readonly onReleased?: (bytes: number) => void;
+  readonly onReleased?: () => void;
 }
 
 /**
@@ -83,7 +83,7 @@ async function release(
   }
   // An erasure that began after the commit has deleted the artefacts, but may have listed the quarantine before the mark.
   if (await isErased(parts.store, jobId)) await parts.quarantine.removeErased(id, jobId);
-  parts.onReleased?.(body.length);
+  parts.onReleased?.();
   return resultOf(request, mark.deliveryId, mark.items);
 }
 

@@ -28,8 +28,8 @@ export interface RepairOptions extends Pick<ReplayItemParts, 'onReplayFailure' |
   readonly replica: string;
   /** Whether live traffic needs what a replay would take. */
   readonly busy: () => boolean;
-  /** Called with the size of every body that was released, for metrics. */
-  readonly onReleased?: (bytes: number) => void;
+  /** Called for every body that was released, for metrics. */
+  readonly onReleased?: () => void;
   /** Called with the first segment that holds lines of a newer version. */
   readonly onNewerLines?: (segment: string) => void;
 }

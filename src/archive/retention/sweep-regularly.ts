@@ -12,7 +12,7 @@ import {
   sweepRetention,
 } from './sweep-retention.js';
 
-export interface RegularSweep extends Pick<SweepRetentionOptions, 'onEnded' | 'onProgress'> {
+export interface RegularSweep extends Pick<SweepRetentionOptions, 'onProgress'> {
   readonly parts: RetentionParts;
   /** Whether the store may be written to; without it a look is left out. */
   readonly isStoreReady: () => boolean;
@@ -33,13 +33,13 @@ const SWEEP_EVERY = 24 * 3_600_000;
 
 /** Sweeps once a day, whichever replica does, and again when the periods have changed; until `stop`. */
 export function sweepRegularly(options: RegularSweep): { stop(): Promise<void> } {
-  const { parts, random, isStoreReady, isBusy, onEnded, onProgress, onReport, onFault } = options;
+  const { parts, random, isStoreReady, isBusy, onProgress, onReport, onFault } = options;
 
   async function lookOnce(signal: AbortSignal): Promise<void> {
     if (!isStoreReady()) return;
     try {
       await finishAbandoned(parts, {
-        add: (kind, objects, bytes) => onEnded?.(kind, objects, bytes),
+        add: () => {},
         fault: (_key, reason) => onFault(reason),
       });
       if (!isDue(await readRetentionState(parts.store), parts.periods, parts.clock())) return;
@@ -48,7 +48,7 @@ export function sweepRegularly(options: RegularSweep): { stop(): Promise<void> }
       return onFault(error.message);
     }
     const pause = backgroundYield(isBusy, signal);
-    onReport(await sweepRetention(parts, { signal, pause, onEnded, onProgress }));
+    onReport(await sweepRetention(parts, { signal, pause, onProgress }));
   }
 
   return repeat(lookOnce, { interval: LOOK_EVERY, firstWithin: FIRST_LOOK_WITHIN, random });

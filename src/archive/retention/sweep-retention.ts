@@ -1,4 +1,4 @@
-import { OBJECT_KINDS, type ObjectKind } from '../../domain/object-kind.js';
+import { OBJECT_KINDS } from '../../domain/object-kind.js';
 import { COMPACTION_FOLDER } from '../../ledger/ledger-keys.js';
 import type { Ledger } from '../../ledger/write/ledger.js';
 import { StoreError } from '../../store/object-store.js';
@@ -36,8 +36,6 @@ export interface SweepRetentionOptions {
   readonly dryRun?: boolean;
   readonly signal?: AbortSignal | undefined;
   readonly pause?: Pause | undefined;
-  /** Called when objects of a kind were removed, or in a dry run found. */
-  readonly onEnded?: ((kind: ObjectKind, objects: number, bytes: number) => void) | undefined;
   readonly onProgress?: ((progress: Pick<RetentionTally, 'objects' | 'bytes'>) => void) | undefined;
 }
 
@@ -166,20 +164,15 @@ type Take = (expired: AsyncIterable<ExpiredObject>) => Promise<void>;
 /** Takes what has ended in batches, so that memory does not grow with its number. */
 function createTaker(
   parts: RetentionParts,
-  { dryRun = false, signal, onEnded, onProgress }: SweepRetentionOptions,
+  { dryRun = false, signal, onProgress }: SweepRetentionOptions,
   endedBefore: EndedBefore,
   tally: RetentionTally,
 ): Take {
-  const count = (kind: ObjectKind, objects: number, bytes: number) => {
-    tally.add(kind, objects, bytes);
-    onEnded?.(kind, objects, bytes);
-  };
-
   async function takeBatch(batch: readonly ExpiredObject[]): Promise<void> {
     if (batch.length === 0) return;
     const expired = batch.map((each) => ({ ...each, before: endedBefore(each.kind) }));
     for (const { ended, bytes } of await removeExpired(removalParts(parts, tally), expired, parts.clock())) {
-      if (ended !== undefined) count(ended.kind, ended.objects, bytes);
+      if (ended !== undefined) tally.add(ended.kind, ended.objects, bytes);
     }
     onProgress?.(tally);
     if (tally.faults >= MAX_FAULTS) throw new Interrupted(`the sweep ended after ${MAX_FAULTS} failures`);
@@ -190,7 +183,7 @@ function createTaker(
     for await (const each of expired) {
       throwIfAborted(signal);
       if (dryRun) {
-        count(each.kind, 1, each.found.size);
+        tally.add(each.kind, 1, each.found.size);
         onProgress?.(tally);
         continue;
       }

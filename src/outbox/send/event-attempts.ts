@@ -88,7 +88,6 @@ export function createEventAttempts(options: AttemptOptions): EventAttempts {
       waiting.put(state, { event });
       if (state.ended !== undefined) return await end(state, event, state.ended);
       retried += 1;
-      observer.retried();
       const result = await endpoint.send(event, signal);
       if (!isCut(result)) take(state, event, result);
     } catch {

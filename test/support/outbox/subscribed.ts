@@ -62,7 +62,6 @@ export function outboxOf(
     observer: {
       events: () => ({
         sent: () => undefined,
-        retried: () => undefined,
         dead: (event) => dead.push(event),
         breaker: (isOpen) => breakers.push(isOpen),
       }),

@@ -118,7 +118,7 @@ function world(random: () => number) {
         },
         lease: 15,
         observer: {
-          events: () => ({ sent() {}, retried() {}, dead() {}, breaker() {} }),
+          events: () => ({ sent() {}, dead() {}, breaker() {} }),
           delayed() {},
           sending() {},
         },

@@ -1,12 +1,19 @@
 // tsc emits TypeScript only; the dashboard's static files travel beside it. Its libraries come out of the installed
-// packages, and the modules that the page shares with the receiver from src/domain, into the source folder as well, so that the page is
+// packages, and the modules that the page shares with the receiver, into the source folder as well, so that the page is
 // whole when run from source.
-import { cpSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { transformFileSync } from '@swc/core';
 
 const PAGE = 'dashboard';
+const DOMAIN = ['deliveries-csv', 'job-state', 'kinds', 'next-steps', 'reasons'].map(
+  (name) => `domain/${name}`,
+);
+/** They import each other alone, at the same paths. */
+const HEALTH = ['describe-issue', 'issue-kinds', 'phrases', 'verdict-words']
+  .map((name) => `health/${name}`)
+  .concat('store/store-remedies');
 const { resolve } = createRequire(import.meta.url);
 const uplot = dirname(resolve('uplot'));
 const diff = dirname(resolve('diff/package.json'));
@@ -17,13 +24,15 @@ cpSync(join(uplot, 'uPlot.min.css'), join(vendor, 'uplot.css'));
 // The one algorithm the page uses. Its files carry no licence of their own.
 for (const file of ['LICENSE', 'libesm/diff/array.js', 'libesm/diff/base.js'])
   cpSync(join(diff, file), join(vendor, 'diff', file.replace('libesm/diff/', '')));
-for (const name of ['deliveries-csv', 'job-state', 'kinds', 'next-steps', 'reasons']) {
-  const { code } = transformFileSync(join('src', 'domain', `${name}.ts`), {
+for (const module of [...DOMAIN, ...HEALTH]) {
+  const { code } = transformFileSync(join('src', `${module}.ts`), {
     swcrc: false,
     jsc: { parser: { syntax: 'typescript' }, target: 'es2022' },
     module: { type: 'es6' },
   });
-  writeFileSync(join(vendor, `${name}.js`), code);
+  const file = join(vendor, `${module.replace('domain/', '')}.js`);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, code);
 }
 cpSync(join('src', PAGE), join('dist', PAGE), {
   recursive: true,

@@ -1,4 +1,4 @@
-// A receiver with a day of made-up history, a simulated speech service and troubles of every kind: for screenshots,
+// A receiver with a day of made-up history, a simulated speech service and issues of every kind: for screenshots,
 // and to look at the dashboard by hand (`node scripts/dashboard-demo.mjs`). Needs `npm run build`.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,14 +15,14 @@ const HOUR = 3_600_000;
 const CREDENTIAL = 'X-Callback-Token: a-token-for-demonstrations';
 const TOKEN = 'a-token-to-look-around-with';
 
-/** Starts it; `troubled: false` leaves the troubles out, `deliveries` is about how many the day has had. */
-export async function startDemo({ troubled = true, deliveries = 1900 } = {}) {
+/** Starts it; `withIssues: false` leaves the issues out, `deliveries` is about how many the day has had. */
+export async function startDemo({ withIssues = true, deliveries = 1900 } = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'transcript-receiver-demo-'));
   const now = Date.now();
-  writeHistory(folder, now, troubled, deliveries / 1900);
-  writeReconcileReport(folder, now, troubled);
+  writeHistory(folder, now, withIssues, deliveries / 1900);
+  writeReconcileReport(folder, now, withIssues);
   const simulator = await createSimulator({ seed: 'demonstration', timeScale: 0.001 });
-  const config = demoConfig(folder, simulator, now);
+  const config = demoConfig(folder, simulator, withIssues ? now + 9 * 24 * HOUR : null);
   const service = await createService({
     config,
     version: '0.1.0',
@@ -33,12 +33,13 @@ export async function startDemo({ troubled = true, deliveries = 1900 } = {}) {
     },
   });
   const { publicUrl, adminUrl } = await service.start();
-  const jobs = await sendJobs(simulator, publicUrl, troubled);
+  const jobs = await sendJobs(simulator, publicUrl, withIssues);
   return {
     publicUrl,
     adminUrl,
     token: TOKEN,
     jobs,
+    folder,
     async stop() {
       await service.stop();
       await simulator.close();
@@ -47,7 +48,8 @@ export async function startDemo({ troubled = true, deliveries = 1900 } = {}) {
   };
 }
 
-function demoConfig(folder, simulator, now) {
+/** @param expires when the first credential does; null: never */
+function demoConfig(folder, simulator, expires) {
   return parseConfig({
     receiver: { host: '127.0.0.1', port: 0, drainDelay: 0, drainDeadline: '2s' },
     admin: { host: '127.0.0.1', port: 0, tokens: { 'on-call': TOKEN } },
@@ -59,7 +61,10 @@ function demoConfig(folder, simulator, now) {
         allow: ['eu1', 'us1', 'au1'],
         contents: ['transcript', 'data'],
         credentials: {
-          primary: { headers: [CREDENTIAL], expires: new Date(now + 9 * 24 * HOUR).toISOString() },
+          primary: {
+            headers: [CREDENTIAL],
+            ...(expires !== null && { expires: new Date(expires).toISOString() }),
+          },
           next: { headers: ['X-Callback-Token: the-token-that-comes-after'] },
         },
       },
@@ -76,7 +81,7 @@ function demoConfig(folder, simulator, now) {
   });
 }
 
-async function sendJobs(simulator, publicUrl, troubled) {
+async function sendJobs(simulator, publicUrl, withIssues) {
   const url = `${publicUrl}/callbacks/default`;
   const submit = (contents, rest = {}) =>
     simulator.submit({
@@ -94,7 +99,7 @@ async function sendJobs(simulator, publicUrl, troubled) {
   });
   simulator.faults.add({ kind: 'duplicate', jobId: whole.id });
   await whole.notified;
-  if (!troubled) return { whole: whole.id };
+  if (!withIssues) return { whole: whole.id };
   await submit([], { outcome: 'fetch_error' }).notified;
   const query = `id=${whole.id}x&status=success`;
   const headers = { 'content-type': 'application/json', 'x-callback-token': 'a-token-for-demonstrations' };
@@ -126,14 +131,14 @@ function wordAt(content, index) {
 }
 
 /** Ledger lines of the last day, busier by day than by night. */
-function writeHistory(folder, now, troubled, scale) {
+function writeHistory(folder, now, withIssues, scale) {
   const random = seeded(7);
   for (let quarter = 96; quarter > 0; quarter -= 1) {
     const start = now - quarter * (HOUR / 4);
     const wave = 16 * (1 + Math.sin((quarter / 96) * 2 * Math.PI)) * (0.7 + random() * 0.6);
     const busy = Math.round(scale * (4 + wave));
     const lines = Array.from({ length: busy }, () =>
-      madeUpLine(start + random() * (HOUR / 4 - 60_000), random, troubled),
+      madeUpLine(start + random() * (HOUR / 4 - 60_000), random, withIssues),
     );
     const at = new Date(start).toISOString();
     const name = `${encodeTime(start)}${String(quarter).padStart(16, '0')}-receiver-1.ndjson`;
@@ -143,10 +148,10 @@ function writeHistory(folder, now, troubled, scale) {
   }
 }
 
-function madeUpLine(time, random, troubled) {
+function madeUpLine(time, random, withIssues) {
   const dice = random();
   const jobId = `j${Math.floor(random() * 1e9).toString(36)}`;
-  const outcome = troubled ? outcomeFor(dice) : dice < 0.06 ? 'duplicate' : 'stored';
+  const outcome = withIssues ? outcomeFor(dice) : dice < 0.06 ? 'duplicate' : 'stored';
   const recovered = ['recovered', 'failed', 'unrecoverable'].includes(outcome);
   const size = Math.round(4000 + random() * 60_000);
   return {
@@ -195,7 +200,7 @@ function outcomeFor(dice) {
   return 'stored';
 }
 
-function writeReconcileReport(folder, now, troubled) {
+function writeReconcileReport(folder, now, withIssues) {
   const startedAt = new Date(now - 11 * 60_000).toISOString();
   const outcomes = {
     matched: 1846,
@@ -203,7 +208,7 @@ function writeReconcileReport(folder, now, troubled) {
     conflict: 0,
     pending: 2,
     unrecoverable: 0,
-    failed: troubled ? 3 : 0,
+    failed: withIssues ? 3 : 0,
   };
   const report = {
     startedAt,
@@ -228,7 +233,7 @@ function seeded(seed) {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const { values } = parseArgs({ options: { well: { type: 'boolean' }, deliveries: { type: 'string' } } });
-  const demo = await startDemo({ troubled: !values.well, deliveries: Number(values.deliveries ?? 1900) });
+  const demo = await startDemo({ withIssues: !values.well, deliveries: Number(values.deliveries ?? 1900) });
   console.log(`${demo.adminUrl}/#token=${demo.token}`);
   process.once('SIGINT', () => demo.stop());
 }

@@ -1,8 +1,8 @@
-// Writes the tables that documents show of src/domain: npm run docs:tables
+// Writes the tables that documents show of modules of src: npm run docs:tables
 import { readFileSync, writeFileSync } from 'node:fs';
 import { DOCUMENT_TABLES, withTable } from '../test/support/project/document-tables.ts';
 
-for (const { document, name, table } of DOCUMENT_TABLES) {
+for (const { document, module, table } of DOCUMENT_TABLES) {
   const file = new URL(`../${document}`, import.meta.url);
-  writeFileSync(file, withTable(readFileSync(file, 'utf8'), name, table()));
+  writeFileSync(file, withTable(readFileSync(file, 'utf8'), module, table()));
 }

@@ -4,6 +4,9 @@ import { CHECKS_PER_PAGE } from '../archive/quarantine/quarantine-store.js';
 import { createRefusalCountsReader } from '../archive/read-refusal-counts.js';
 import type { SourceScope } from '../domain/rights.js';
 import { areInScope } from '../domain/rights.js';
+import type { CredentialSettings } from '../health/credential-states.js';
+import { createReconcileReportReader } from '../health/reconcile-report-reader.js';
+import { createVerifyReportReader } from '../health/verify-report-reader.js';
 import type { Ledger } from '../ledger/write/ledger.js';
 import { filterNames } from '../ledger-view/filter-names.js';
 import { createFreshView } from '../ledger-view/fresh-view.js';
@@ -28,13 +31,10 @@ import { createAdminApp } from './admin-app.js';
 import { adminRoutes } from './api/admin-routes.js';
 import { createDownloadGate, type DownloadLimits } from './api/download-gate.js';
 import type { ImportFormOptions } from './api/import-form.js';
-import type { CredentialSettings } from './health/credential-notices.js';
-import { type HealthParts, readHealth } from './health/read-health.js';
-import { createReconcileReportReader } from './health/reconcile-report-reader.js';
-import { createVerifyReportReader } from './health/verify-report-reader.js';
 import type { RecordSource } from './jobs/find-service-record.js';
 import { createJobHistory } from './jobs/job-history.js';
 import { createHealthNotices, noticeSubscribers } from './notices/notify-of-health.js';
+import { type HealthParts, readHealth } from './read-health.js';
 import { listSubscribers } from './subscribers/list-subscribers.js';
 
 export interface AdminOptions
@@ -116,6 +116,7 @@ export function createAdmin(options: AdminOptions): Admin {
     lastReconcile: createReconcileReportReader(store),
     lastVerify,
     subscribers: (scope: SourceScope) => listSubscribers({ outbox }, scope),
+    retention: options.recovery.retention,
     retentionWarning: options.recovery.retentionWarning,
   };
   const notices = createHealthNotices({

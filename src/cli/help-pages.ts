@@ -13,7 +13,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   ],
   refetch: ['transcript-receiver refetch 650krlru2e', 'transcript-receiver refetch 650krlru2e --again'],
   compact: ['transcript-receiver compact', 'transcript-receiver compact --since 7d --json'],
-  status: ['transcript-receiver status', 'transcript-receiver status --json | jq .verdict.troubles'],
+  status: ['transcript-receiver status', 'transcript-receiver status --json | jq .verdict.issues'],
   job: ['transcript-receiver job 650krlru2e', 'transcript-receiver job 650krlru2e --json | jq .state'],
   deliveries: [
     'transcript-receiver deliveries --since 1h --outcome refused',

@@ -1,18 +1,17 @@
 import { Command } from 'commander';
-import type { Verdict } from '../admin/api/answers/health.js';
-import { credentialNotices } from '../admin/health/credential-notices.js';
-import { verdictOf } from '../admin/health/health-verdict.js';
-import { createKnownFacts } from '../admin/health/known-facts.js';
-import { retentionEnding } from '../admin/health/read-health.js';
-import { createReconcileReportReader } from '../admin/health/reconcile-report-reader.js';
-import { createVerifyReportReader } from '../admin/health/verify-report-reader.js';
 import { listSubscribers } from '../admin/subscribers/list-subscribers.js';
 import { canAskService } from '../app/speech-options.js';
 import type { Config } from '../config/config.js';
 import { ConfigError } from '../config/config-error.js';
+import { describeIssue } from '../health/describe-issue.js';
+import { verdictOf } from '../health/health-verdict.js';
+import { issueOf } from '../health/issue-kinds.js';
+import { readFacts } from '../health/read-facts.js';
+import { createReconcileReportReader } from '../health/reconcile-report-reader.js';
+import { coverageOf, goodNews, headlineOf, type Verdict } from '../health/verdict-words.js';
+import { createVerifyReportReader } from '../health/verify-report-reader.js';
 import type { ObjectStore } from '../store/object-store.js';
 import { conditionOf } from '../store/store-condition.js';
-import { remedyOf } from '../store/store-remedies.js';
 import { EXIT, UsageError } from './shared/exit-codes.js';
 import { openRepairs } from './shared/open-repairs.js';
 import { printJson, printLines } from './shared/print.js';
@@ -28,26 +27,34 @@ export function createCommand(): Command {
       '\nExit code 0 when all is well, 1 for a warning, 2 for a failure that needs action now.',
     )
     .action(async ({ json }: { readonly json?: true }) => {
-      const verdict = await withRecovery(true, readVerdict).catch(unreadableStore);
-      if (json) printJson({ status: verdict.level, verdict });
-      else printLines(formatVerdict(verdict));
-      process.exitCode = EXIT_CODES[verdict.level];
+      const status = await withRecovery(true, readStatus).catch(unreadableStore);
+      if (json) printJson({ verdict: status.verdict });
+      else printLines(formatStatus(status));
+      process.exitCode = EXIT_CODES[status.verdict.level];
     });
 }
 
-/** Verdict when the store cannot be opened. Wrong usage and faults in the configuration stay errors. */
-function unreadableStore(error: unknown): Verdict {
+interface Status {
+  readonly verdict: Verdict;
+  /** Of the last 24 hours; null when they could not be counted. */
+  readonly deliveries: number | null;
+}
+
+/** Status when the store cannot be opened. Wrong usage and faults in the configuration stay errors. */
+function unreadableStore(error: unknown): Status {
   if (error instanceof ConfigError || error instanceof UsageError) throw error;
-  const condition = conditionOf(error);
-  const remedy = condition === null ? '' : ` ${remedyOf(condition)}`;
-  const text = `The store cannot be read: ${error instanceof Error ? error.message : String(error)}.${remedy}`;
-  const troubles = [{ level: 'failing', text, topic: 'store' }] as const;
-  return { level: 'failing', headline: 'Act now', sentence: text, troubles, since: null, unseen: [] };
+  const reason = error instanceof Error ? error.message : String(error);
+  const issues = [issueOf('store-unreadable', { reason, condition: conditionOf(error) })];
+  const unseen = ['deliveries', 'failing', 'quarantine', 'reconcile', 'verify', 'subscribers'] as const;
+  return {
+    verdict: { level: 'failing', since: null, complete: false, unseen, issues },
+    deliveries: null,
+  };
 }
 
 const EXIT_CODES = { ok: EXIT.ok, warning: EXIT.failed, failing: EXIT.usage } as const;
 
-async function readVerdict(work: RecoveryWork): Promise<Verdict> {
+async function readStatus(work: RecoveryWork): Promise<Status> {
   const { config, parts } = work;
   const { store } = parts;
   const { view, quarantine, outbox } = openRepairs(work);
@@ -60,46 +67,27 @@ async function readVerdict(work: RecoveryWork): Promise<Verdict> {
   if (isRead) await view.readPast();
   progress.end();
   const now = Date.now();
-  const ledger = view.status();
-  const facts = createKnownFacts({ ledger });
-  const [summary, failures, entries, reconcile, verify, lastProven, subscribers] = await Promise.all([
-    view.summary(),
-    view.openFailures({ limit: 1 }),
-    facts.read('quarantine', quarantine.entries()),
-    facts.read('reconcile', createReconcileReportReader(store)()),
-    facts.read('verify', createVerifyReportReader(store)()),
-    lastProof(store, config.store.canaryInterval, now).catch(() => undefined),
-    facts.read('subscribers', listSubscribers({ outbox })),
-  ]);
-  facts.noteUnread('last24h', 'credentials');
-  if (Object.keys(failures.counts).length === 0) facts.noteUnread('failing');
-  const { unknown } = facts;
-  return verdictOf(
+  const { facts, last24h } = await readFacts(
     {
-      receiver: null,
-      lastProven,
-      store: { writable: true, reason: null, condition: null },
-      ledger,
-      looked: { since: failures.searchedBackTo, unseen: failures.unseen },
-      deliveries24h: unknown.last24h === undefined ? summary.total.lines : null,
-      failing: unknown.failing === undefined ? failures.counts : null,
-      retentionEnds: retentionEnding(failures, parts.retentionWarning, now),
-      waiting: entries?.filter(({ state }) => state === 'waiting').length ?? null,
-      reconcile,
-      verify,
+      view,
+      quarantine: quarantine.entries,
+      lastReconcile: createReconcileReportReader(store),
+      lastVerify: createVerifyReportReader(store),
+      subscribers: () => listSubscribers({ outbox }),
+      sources: credentialsOf(config),
       // Assumes that the receivers have this configuration.
       service: { configured: canAskService(config), interval: config.recovery.interval },
-      credentials: credentialNotices(
-        credentialsOf(config),
-        summary.lastByCredential,
-        unknown.credentials === undefined,
-        now,
-      ),
-      subscribers,
-      unknown,
+      retention: parts.retention,
+      retentionWarning: parts.retentionWarning,
     },
-    now,
+    {
+      receiver: null,
+      store: { writable: true, reason: null, condition: null, lastSuccessAt: null },
+      lastProven: await lastProof(store, config.store.canaryInterval, now).catch(() => undefined),
+    },
+    { now, scope: null },
   );
+  return { verdict: verdictOf(facts, now), deliveries: last24h?.total.lines ?? null };
 }
 
 /** Time at which a receiver last wrote a canary, which proves the store writable. */
@@ -123,12 +111,16 @@ function credentialsOf({ sources }: Config) {
   }));
 }
 
-function formatVerdict({ headline, sentence, troubles, since, unseen }: Verdict): string[] {
-  const looked = since === null ? 'No delivery was read.' : `Covers every delivery since ${since}.`;
+function formatStatus({ verdict, deliveries }: Status): string[] {
+  const { issues } = verdict;
+  const headline = `${headlineOf(verdict)}.`;
   return [
-    troubles.length === 0 ? `${headline}. ${sentence}` : `${headline}.`,
-    ...troubles.map(({ level, text }) => `  ${level.padEnd(8)} ${text}`),
-    looked,
-    ...(unseen.length === 0 ? [] : [`Not covered: ${unseen.join('; ')}.`]),
+    issues.length === 0 ? `${headline} ${goodNews(verdict, deliveries)}` : headline,
+    ...issues.flatMap((issue) => {
+      const { text, remedy } = describeIssue(issue);
+      const place = ' '.repeat(11);
+      return [`  ${issue.level.padEnd(8)} ${text}`, ...(remedy === null ? [] : [`${place}${remedy}`])];
+    }),
+    coverageOf(verdict, (instant) => instant),
   ];
 }

@@ -44,7 +44,7 @@ async function stateOf(jobId: string) {
   return onOtherReplica(async (other) => {
     const [body] = await bodiesOf(jobId, adminApi(other));
     const { quarantine, verdict, failing } = (await adminApi(other).get('/health')).body;
-    const topics = verdict.troubles.map(({ topic }: { topic: string }) => topic);
+    const topics = verdict.issues.map(({ topic }: { topic: string }) => topic);
     return { state: body?.state, quarantine, warns: topics.includes('quarantine'), failing };
   });
 }

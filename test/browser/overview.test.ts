@@ -26,8 +26,14 @@ describe('the overview', () => {
   it('says how to send a first callback, and shows it once it came', async () => {
     const { page } = fixture.dashboard;
     await page.getByText('Nothing has arrived yet.').waitFor();
-    await page.getByText('No callbacks in this window.').waitFor();
-    expect(await page.getByText('No deliveries in this window.').count()).toBe(2);
+    expect(await page.locator('.chart > .quiet').allTextContents()).toEqual([
+      'No deliveries in this window.',
+      'No callbacks in this window.',
+      'No callbacks in this window.',
+      'No job is open.',
+      'No deliveries in this window.',
+      'No bytes received in this window.',
+    ]);
     expect(await page.locator('.plot').count()).toBe(0);
     expect(await page.locator('pre.command').textContent()).toMatch(
       /^curl .*\/callbacks\/default\?id=first-job&status=success'$/s,
@@ -37,7 +43,11 @@ describe('the overview', () => {
     await allIsWell();
     await page.getByText('1 delivery in the last 24 hours, no job is failing.').waitFor();
     await page.getByText('1 stored. Most at').waitFor({ state: 'attached' });
-    expect(await page.locator('.plot canvas').count()).toBe(4);
+    await page.getByText('Every callback in this window was answered 2xx.').waitFor();
+    await page.getByText('No job is open.').waitFor();
+    expect(await page.locator('.plot canvas:visible').count()).toBe(2);
+    await page.getByText('By region, and bytes').click();
+    expect(await page.locator('.plot canvas:visible').count()).toBe(4);
   });
 
   it('folds the facts while all is well, and opens them when it is not', async () => {
@@ -54,6 +64,7 @@ describe('the overview', () => {
 
   it('draws what came just now, in every chart', async () => {
     const { page } = fixture.dashboard;
+    await page.getByText('By region, and bytes').click();
     await sendCallback(fixture.service, 'id=just-now&status=success', TRANSCRIPT, JSON_TYPE);
     await page.getByRole('cell', { name: 'just-now' }).waitFor();
     await until(() => page.evaluate<boolean>(ALL_DRAWN));
@@ -71,7 +82,7 @@ describe('the overview', () => {
   it('keeps focus and what is opened while it updates itself', async () => {
     const { page } = fixture.dashboard;
     await sendCallback(fixture.service, 'id=j0&status=success', TRANSCRIPT, JSON_TYPE);
-    const summary = page.getByText('Deliveries by outcome as text');
+    const summary = page.getByText(/^Deliveries per .* as text$/);
     await summary.click();
     await page.getByRole('link', { name: '6 hours' }).focus();
     await sendCallback(fixture.service, 'id=j1&status=success', TRANSCRIPT, JSON_TYPE);

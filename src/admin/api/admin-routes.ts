@@ -12,7 +12,14 @@ import { sessionRoutes } from './session-routes.js';
 import { type SubscribersRouteParts, subscribersRoutes } from './subscribers-routes.js';
 
 /** Parts of the health summary whose names mean something else in other routes. */
-type HealthOnly = 'store' | 'quarantine' | 'sources' | 'lastReconcile' | 'lastVerify' | 'retentionWarning';
+type HealthOnly =
+  | 'store'
+  | 'quarantine'
+  | 'sources'
+  | 'lastReconcile'
+  | 'lastVerify'
+  | 'retention'
+  | 'retentionWarning';
 
 export type AdminRouteParts = Omit<HealthRouteParts, HealthOnly> & {
   readonly health: Pick<HealthRouteParts, HealthOnly>;

@@ -3,7 +3,7 @@ import { type FilterNames, namesInScope } from '../../ledger-view/filter-names.j
 import type { FreshView } from '../../ledger-view/fresh-view.js';
 import type { LedgerView } from '../../ledger-view/ledger-view.js';
 import { instant, whole } from '../../text/read-input.js';
-import { type HealthParts, readHealth } from '../health/read-health.js';
+import { type HealthParts, readHealth } from '../read-health.js';
 import { type AdminRoute, adminRoute, ok } from './admin-route.js';
 import { healthSchema, namesSchema, summarySchema } from './answers/health.js';
 import type { Subscriber } from './answers/subscribers.js';

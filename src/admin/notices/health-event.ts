@@ -1,5 +1,5 @@
 import type { HealthClosedEvent, HealthOpenedEvent } from '../../events/receiver-event.js';
-import type { TrackedProblem } from './notice-state.js';
+import type { TrackedIssue } from './notice-state.js';
 
 /**
  * The event of a notice that is to be sent; null when there is none.
@@ -7,7 +7,7 @@ import type { TrackedProblem } from './notice-state.js';
  * @param store location, so that several installations can be told apart
  */
 export function healthEventOf(
-  { state, pending, notice }: TrackedProblem,
+  { state, pending, notice }: TrackedIssue,
   store: string,
 ): HealthOpenedEvent | HealthClosedEvent | null {
   if (pending === null) return null;
@@ -17,7 +17,7 @@ export function healthEventOf(
     type:
       state === 'closing' ? 'transcript-receiver.health.closed.v1' : 'transcript-receiver.health.opened.v1',
     source: '/health',
-    subject: notice.problem,
+    subject: notice.issue,
     time: new Date(pending.at).toISOString(),
     datacontenttype: 'application/json',
     data: { ...notice, store },

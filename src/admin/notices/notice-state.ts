@@ -1,9 +1,11 @@
 import type { HealthNotice } from '../../events/receiver-event.js';
-import type { Trouble } from '../api/answers/health.js';
+import { describeIssue, issueName } from '../../health/describe-issue.js';
+import { ISSUES } from '../../health/issue-kinds.js';
+import type { Issue } from '../../health/issues.js';
 
-/** Milliseconds that a problem must last before it is announced: one that comes and goes is none yet. */
+/** Milliseconds that an issue must last before it is announced: it may go by itself. */
 export const OPEN_AFTER = 60_000;
-/** Milliseconds that a problem must be gone before that is announced, so that a flapping one is announced once. */
+/** Milliseconds that an issue must be gone before that is announced, so that a flapping one is announced once. */
 export const CLOSE_AFTER = 10 * 60_000;
 /** Milliseconds after which a notice that could not be sent is given up. */
 export const KEPT_FOR = 24 * 3_600_000;
@@ -15,8 +17,8 @@ export interface PendingNotice {
   readonly at: number;
 }
 
-/** A problem as one subscriber knows it. Times in milliseconds since the epoch. */
-export interface TrackedProblem {
+/** An issue as one subscriber knows it. Times in milliseconds since the epoch. */
+export interface TrackedIssue {
   readonly notice: Omit<HealthNotice, 'store'>;
   readonly firstSeen: number;
   readonly lastSeen: number;
@@ -26,98 +28,99 @@ export interface TrackedProblem {
   readonly pending: PendingNotice | null;
 }
 
-export type TrackedProblems = Readonly<Record<string, TrackedProblem>>;
+/** By the name of the issue. */
+export type TrackedIssues = Readonly<Record<string, TrackedIssue>>;
 
 /** What was looked at. */
 export interface Seen {
-  readonly troubles: readonly Trouble[];
-  /** Whether everything was looked at: a problem that was not looked at is not over. */
+  readonly issues: readonly Issue[];
+  /** Whether everything was looked at: an issue that was not looked at is not over. */
   readonly whole: boolean;
 }
 
 /** The state after a look at the verdict. */
 export function afterLook(
-  tracked: TrackedProblems,
-  { troubles, whole }: Seen,
+  tracked: TrackedIssues,
+  { issues, whole }: Seen,
   now: number,
   newId: () => string,
-): TrackedProblems {
+): TrackedIssues {
   const present = new Map(
-    troubles.flatMap((each) => (each.problem === undefined ? [] : [[each.problem, each]])),
+    issues.flatMap((issue) => (ISSUES[issue.code].notified ? [[issueName(issue), issue]] : [])),
   );
-  const next: Record<string, TrackedProblem> = {};
-  for (const problem of new Set([...Object.keys(tracked), ...present.keys()])) {
-    const known = tracked[problem];
-    const trouble = present.get(problem);
+  const next: Record<string, TrackedIssue> = {};
+  for (const name of new Set([...Object.keys(tracked), ...present.keys()])) {
+    const known = tracked[name];
+    const issue = present.get(name);
     const after =
-      trouble === undefined
-        ? known && withoutTrouble(known, whole, now, newId)
-        : withTrouble(known ?? watched(problem, trouble, now), trouble, now, newId);
-    if (after !== undefined && !isStale(after, now)) next[problem] = after;
+      issue === undefined
+        ? known && whileGone(known, whole, now, newId)
+        : whilePresent(known ?? watched(issue, now), issue, now, newId);
+    if (after !== undefined && !isStale(after, now)) next[name] = after;
   }
   return next;
 }
 
 /** The state after a notice was delivered. */
-export function afterDelivery(tracked: TrackedProblems, problem: string): TrackedProblems {
-  const { [problem]: known, ...others } = tracked;
+export function afterDelivery(tracked: TrackedIssues, name: string): TrackedIssues {
+  const { [name]: known, ...others } = tracked;
   if (known === undefined || known.state === 'closing') return others;
-  return { ...others, [problem]: { ...known, state: 'open', pending: null } };
+  return { ...others, [name]: { ...known, state: 'open', pending: null } };
 }
 
 /** What this replica goes on with once it has the claim: the state in the store, and what it announced without it. */
-export function afterTakeOver(own: TrackedProblems, stored: TrackedProblems, now: number): TrackedProblems {
-  const seen = Object.entries(stored).map(([problem, known]) => [problem, { ...known, lastSeen: now }]);
+export function afterTakeOver(own: TrackedIssues, stored: TrackedIssues, now: number): TrackedIssues {
+  const seen = Object.entries(stored).map(([name, known]) => [name, { ...known, lastSeen: now }]);
   return { ...own, ...Object.fromEntries(seen) };
 }
 
 /**
- * What this replica has left to say once another one has the claim: a problem that it announced while it could not save is
+ * What this replica has left to say once another one has the claim: an issue that it announced while it could not save is
  * over for it.
  *
  * @param saved what the store knew of it last
  */
 export function afterOtherReplica(
-  own: TrackedProblems,
-  saved: TrackedProblems,
+  own: TrackedIssues,
+  saved: TrackedIssues,
   now: number,
   newId: () => string,
-): TrackedProblems {
-  const orphans = Object.entries(own).flatMap(([problem, known]): [string, TrackedProblem][] => {
-    if (problem in saved || (known.state !== 'open' && known.state !== 'closing')) return [];
+): TrackedIssues {
+  const orphans = Object.entries(own).flatMap(([name, known]): [string, TrackedIssue][] => {
+    if (name in saved || (known.state !== 'open' && known.state !== 'closing')) return [];
     const pending = known.pending ?? { id: newId(), at: now };
-    return [[problem, { ...known, state: 'closing', pending }]];
+    return [[name, { ...known, state: 'closing', pending }]];
   });
   return Object.fromEntries(orphans);
 }
 
-function watched(problem: string, { level, text }: Trouble, now: number): TrackedProblem {
-  const notice = { problem, level, text, since: new Date(now).toISOString() };
+function watched(issue: Issue, now: number): TrackedIssue {
+  const notice = noticeOf(issue, new Date(now).toISOString());
   return { notice, firstSeen: now, lastSeen: now, state: 'watched', pending: null };
 }
 
-function withTrouble(
-  known: TrackedProblem,
-  { level, text }: Trouble,
-  now: number,
-  newId: () => string,
-): TrackedProblem {
+function noticeOf(issue: Issue, since: string): TrackedIssue['notice'] {
+  const { text, remedy } = describeIssue(issue);
+  return { issue: issueName(issue), ...issue, text, remedy, since };
+}
+
+function whilePresent(known: TrackedIssue, issue: Issue, now: number, newId: () => string): TrackedIssue {
   const seen = { ...known, lastSeen: now };
   if (known.state === 'watched' && now - known.firstSeen >= OPEN_AFTER) {
-    const notice = { ...known.notice, level, text };
+    const notice = noticeOf(issue, known.notice.since);
     return { ...seen, notice, state: 'opening', pending: { id: newId(), at: now } };
   }
   // One that returns while its end is being announced is announced again afterwards: the end may be on its way.
   return seen;
 }
 
-/** Undefined once the problem needs no more attention. */
-function withoutTrouble(
-  known: TrackedProblem,
+/** Undefined once the issue needs no more attention. */
+function whileGone(
+  known: TrackedIssue,
   whole: boolean,
   now: number,
   newId: () => string,
-): TrackedProblem | undefined {
+): TrackedIssue | undefined {
   const gone = now - known.lastSeen;
   if (known.state === 'watched') return gone > OPEN_AFTER ? undefined : known;
   if (!whole) return { ...known, lastSeen: now };
@@ -127,6 +130,6 @@ function withoutTrouble(
   return { ...known, state: 'closing', pending: { id: newId(), at: now } };
 }
 
-function isStale({ pending }: TrackedProblem, now: number): boolean {
+function isStale({ pending }: TrackedIssue, now: number): boolean {
   return pending !== null && now - pending.at > KEPT_FOR;
 }

@@ -3,13 +3,13 @@ import type { Claimed, LeaseWatch } from '../../store/lease-watch.js';
 import type { ObjectStore } from '../../store/object-store.js';
 import { DOCUMENT_HEADERS, readDocument } from '../../store/read-document.js';
 import { createClaimSequence, takeOver } from '../../store/take-over.js';
-import type { TrackedProblems } from './notice-state.js';
+import type { TrackedIssues } from './notice-state.js';
 
 /** What subscribers know of the receiver's health: the document at `.notices/state.json`. */
 export interface NoticesState extends Claimed {
   readonly v: 1;
   /** By subscriber. */
-  readonly subscribers: Readonly<Record<string, TrackedProblems>>;
+  readonly subscribers: Readonly<Record<string, TrackedIssues>>;
 }
 
 /** State and claims of the replica that sends notices. Methods throw `StoreError`. */

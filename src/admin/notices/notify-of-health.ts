@@ -12,7 +12,7 @@ import {
   afterOtherReplica,
   afterTakeOver,
   type Seen,
-  type TrackedProblems,
+  type TrackedIssues,
 } from './notice-state.js';
 import { createNoticeStore, type NoticesState } from './notice-store.js';
 
@@ -42,14 +42,14 @@ export function noticeSubscribers(all: ReadonlyMap<string, EventFilter>): Map<st
 }
 
 /**
- * Notifies subscribers when a problem of the verdict begins and ends. One replica does, by a claim in the store. While the
+ * Notifies subscribers when an issue of the verdict begins and ends. One replica does, by a claim in the store. While the
  * store is down its memory is the state: the replica that held the claim goes on with it, and one that never reached the
  * store since its start acts on its own.
  */
 export function createHealthNotices(options: NoticesOptions) {
   const { subscribers, outbox, replica, health, interval = 15_000, clock = Date.now } = options;
   const store = createNoticeStore(options.store, replica, createLeaseWatch(LEASE));
-  const knownByName = new Map<string, TrackedProblems>();
+  const knownByName = new Map<string, TrackedIssues>();
   const pauses = new Map<string, { readonly failures: number; readonly until: number }>();
   const sending = new Map<string, Promise<void>>();
   /** What the store knows. */
@@ -94,13 +94,13 @@ export function createHealthNotices(options: NoticesOptions) {
       () => {
         saved = state;
       },
-      // The store is in trouble: the memory goes on.
+      // While the store fails, the memory goes on.
       () => undefined,
     );
   }
 
   async function sendTo(name: string, events: readonly string[], signal: AbortSignal): Promise<void> {
-    for (const [problem, known] of Object.entries(knownByName.get(name) ?? {})) {
+    for (const [issue, known] of Object.entries(knownByName.get(name) ?? {})) {
       const event = healthEventOf(known, options.store.location);
       if (event === null) continue;
       if (events.includes(eventName(event))) {
@@ -108,7 +108,7 @@ export function createHealthNotices(options: NoticesOptions) {
         if (!delivered) return void pauses.set(name, pauseAfter(pauses.get(name)?.failures ?? 0));
       }
       pauses.delete(name);
-      knownByName.set(name, afterDelivery(knownByName.get(name) ?? {}, problem));
+      knownByName.set(name, afterDelivery(knownByName.get(name) ?? {}, issue));
     }
   }
 
@@ -163,7 +163,7 @@ export function createHealthNotices(options: NoticesOptions) {
   };
 }
 
-/** While something cannot be read, a problem that does not show may still be there. */
+/** While something cannot be read, an issue that does not show may still be there. */
 function seenIn({ verdict, store, unknown }: Health): Seen {
-  return { troubles: verdict.troubles, whole: store.writable && Object.keys(unknown).length === 0 };
+  return { issues: verdict.issues, whole: store.writable && Object.keys(unknown).length === 0 };
 }

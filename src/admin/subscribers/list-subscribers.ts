@@ -1,4 +1,5 @@
 import { areInScope, type SourceScope } from '../../domain/rights.js';
+import { subscriberIssues } from '../../health/subscriber-issues.js';
 import type { Outbox } from '../../outbox/outbox.js';
 import type { SubscriberStatus } from '../../outbox/subscriber-status.js';
 import type { Subscriber } from '../api/answers/subscribers.js';
@@ -24,6 +25,7 @@ function subscriberOf(status: SubscriberStatus, dead: number, now: number): Subs
   const { name, origin, events, sources, since, oldestUnsent, sent, lastSentAt, retried, waiting } = status;
   const { lastFailure, breaker, openSince, sender } = status;
   const lag = oldestUnsent === null ? 0 : Math.max(0, now - Date.parse(oldestUnsent));
+  const lagSeconds = Math.floor(lag / 1000);
   return {
     ...{
       name,
@@ -39,8 +41,9 @@ function subscriberOf(status: SubscriberStatus, dead: number, now: number): Subs
       openSince,
       sender,
     },
-    lagSeconds: Math.floor(lag / 1000),
+    lagSeconds,
     retrying: waiting,
     lastError: lastFailure,
+    issues: subscriberIssues({ name, lagSeconds, dead, lastError: lastFailure }, now),
   };
 }

@@ -7,7 +7,8 @@ import { runAction } from '../lib/elements/run-action.js';
 import { status } from '../lib/elements/status.js';
 import { to } from '../lib/screen/route.js';
 import { count, span } from '../lib/text/format.js';
-import { LAGGING } from './overview/subscribers-tile.js';
+import { describeIssue } from '../vendor/health/describe-issue.js';
+import { TONES } from './overview/verdict-banner.js';
 
 /** @import { DeadEvent, DeadEvents, ReplaySelector, Subscriber } from '../lib/api/api-answers.js' */
 /** @import { ButtonEvent } from '../lib/elements/element-types.js' */
@@ -55,10 +56,9 @@ function deadOf(name, signal) {
 }
 
 /** @param {Subscriber} subscriber @returns {[Tone, string]} */
-export function subscriberState({ breaker, dead, lagSeconds, sender }) {
-  if (breaker === 'open') return ['bad', 'Not reachable'];
-  if (lagSeconds > LAGGING) return ['notice', 'Lagging'];
-  if (dead > 0) return ['notice', 'Events not sent'];
+function subscriberState({ breaker, sender, issues: [issue] }) {
+  if (breaker === 'open') return ['notice', 'Not reachable'];
+  if (issue !== undefined) return [TONES[issue.level], describeIssue(issue).label];
   return sender === null ? ['neutral', 'No sender'] : ['good', 'Up to date'];
 }
 

@@ -22,8 +22,9 @@ function slackText(event: ReceiverEvent): string {
 function messageOf(event: ReceiverEvent): string {
   switch (event.type) {
     case 'transcript-receiver.health.opened.v1': {
-      const { level, text, store } = event.data;
-      return `${level === 'failing' ? ':rotating_light: Act now' : ':warning: Look at this'}: ${text} (${store})`;
+      const { level, text, remedy, store } = event.data;
+      const what = remedy === null ? text : `${text} ${remedy}`;
+      return `${level === 'failing' ? ':rotating_light: Act now' : ':warning: Look at this'}: ${what} (${store})`;
     }
     case 'transcript-receiver.health.closed.v1':
       return `:white_check_mark: Over: ${event.data.text} (${event.data.store})`;

@@ -68,14 +68,16 @@ describe('health', () => {
     expect(status).toBe(200);
     expect(headers['cache-control']).toBe('no-store');
     expect(body).toMatchObject({
-      status: 'failing',
-      problems: [
-        '1 job is failing: 1 in conflict.',
-        expect.stringMatching(/^Lost callbacks are not noticed: the speech service cannot be asked/),
-        '1 undecodable body waits in quarantine.',
-      ],
-      verdict: { level: 'failing', headline: 'Act now', since: expect.any(String), unseen: [] },
+      verdict: {
+        ...{ level: 'failing', since: expect.any(String), complete: true, unseen: [] },
+        issues: [
+          { topic: 'failures', code: 'jobs-failing', params: { jobs: 1, outcomes: { conflict: 1 } } },
+          { topic: 'reconcile', code: 'reconcile-not-configured', params: {} },
+          { topic: 'quarantine', code: 'quarantine-growing', params: { bodies: 1 } },
+        ],
+      },
       failing: { conflict: 1 },
+      oldestOpen: { jobId: expect.any(String), since: body.verdict.issues[0].params.since },
       service: { configured: false, interval: null },
       version: 'test',
       ready: true,

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { verify } from '../../../src/events/events.js';
 import type { JobEvent } from '../../../src/events/receiver-event.js';
+import type { Issue } from '../../../src/health/issues.js';
 import { newDeliveryId } from '../../../src/ledger/ledger-line.js';
 import { keepDeadEvent } from '../../../src/outbox/dead-events.js';
 import { createFileStore } from '../../../src/store/file/file-store.js';
@@ -131,12 +132,11 @@ describe('GET subscribers', () => {
 
   it('is part of the verdict', async () => {
     await keepDead('crm', 'verdict');
-    const troubles = async () => (await api.get('/health')).body.verdict.troubles;
-    const trouble = { topic: 'subscribers', problem: 'events-dead:crm', level: 'warning' };
-    await until(async () =>
-      (await troubles()).some(({ problem }: typeof trouble) => problem === trouble.problem),
-    );
-    expect(await troubles()).toContainEqual(expect.objectContaining(trouble));
+    const dead = { topic: 'subscribers', level: 'warning', code: 'events-dead' };
+    const issue = async () =>
+      (await api.get('/health')).body.verdict.issues.find(({ code }: Issue) => code === dead.code);
+    await until(async () => (await issue()) !== undefined);
+    expect(await issue()).toMatchObject({ ...dead, params: { subscriber: 'crm' } });
   });
 
   it('shows a token of some sources the subscribers and events of these alone', async () => {
@@ -160,8 +160,8 @@ describe('a token of some sources', () => {
     const scoped = adminApi(service, 'only-of-the-source-other');
     const known = async () => {
       const [one] = (await scoped.get('/subscribers')).body.subscribers;
-      const { troubles } = (await scoped.get('/health')).body.verdict;
-      return [one.dead, troubles.find(({ topic }: { topic: string }) => topic === 'subscribers')?.text];
+      const { issues } = (await scoped.get('/health')).body.verdict;
+      return [one.dead, issues.find(({ topic }: Issue) => topic === 'subscribers')?.params];
     };
     await run({ subscriber: 'others', dead: true });
     const foreign = [await keepDead('others', 'foreign-1'), await keepDead('others', 'no-source-1', null)];
@@ -175,7 +175,7 @@ describe('a token of some sources', () => {
     }
     // An answer of the health is kept for a moment.
     await until(async () => (await known())[1] !== undefined);
-    expect(await known()).toEqual([3, '3 events for others could not be sent and wait for a replay.']);
+    expect(await known()).toEqual([3, { subscriber: 'others', events: 3 }]);
     const pages: string[][] = [];
     const cursors: string[] = [];
     let cursor: string | null = '';

@@ -34,13 +34,15 @@ describe('status on the command line', () => {
     const { body: health } = await api.get('/health');
     const warned = await runCli(['status', '--json'], settings());
     expect(warned).toMatchObject({ code: 1, stderr: '' });
-    const { status, verdict } = JSON.parse(warned.stdout);
-    expect(status).toBe('warning');
-    expect(verdict.troubles).toEqual(health.verdict.troubles);
+    const { verdict } = JSON.parse(warned.stdout);
+    expect(verdict).toMatchObject({ level: 'warning', issues: [{ code: 'reconcile-not-configured' }] });
+    expect(verdict.issues).toEqual(health.verdict.issues);
     await send('large', 'a'.repeat(2000));
     const failing = await runCommand(['status'], settings());
     expect(failing.code).toBe(2);
-    expect(failing.stdout).toMatch(/^Act now\.\n {2}failing {2}1 job is failing: 1 refused\.\n/);
+    expect(failing.stdout).toMatch(
+      /^Act now\.\n {2}failing {2}1 job is failing: 1 refused\. It has been open since 20\S+Z\.\n {11}See Failures on the page, or run/,
+    );
     expect(failing.stdout).toMatch(/Covers every delivery since 20/);
   });
 

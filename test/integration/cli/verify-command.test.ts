@@ -171,11 +171,13 @@ describe('verify', () => {
 
     const { body: health } = await adminApi(service).get('/health');
     expect(health.verify).toMatchObject({ missing: 1, damaged: 4, deep: true, complete: true });
-    expect(health.problems).toContainEqual(
-      expect.stringMatching(/1 artefact missing .* 4 artefacts damaged/),
-    );
+    const found = {
+      code: 'artefacts-missing',
+      params: { missing: 1, damaged: 4, finishedAt: health.verify.finishedAt },
+    };
+    expect(health.verdict.issues).toContainEqual(expect.objectContaining(found));
     const status = JSON.parse((await runCommand(['status', '--json'], settings())).stdout);
-    expect(status.verdict.troubles).toContainEqual(expect.objectContaining({ topic: 'verify' }));
+    expect(status.verdict.issues).toContainEqual(expect.objectContaining(found));
   });
 
   it('prints what is wrong and the command that fetches it again, and the command works', async () => {

@@ -13,33 +13,36 @@ beforeEach(async () => {
 
 afterEach(() => fixture.close());
 
-async function health() {
+async function verdict() {
   const service = await startService({ store: { url: `file:${fixture.folder}` } });
   try {
-    return (await adminApi(service).get('/health')).body;
+    return (await adminApi(service).get('/health')).body.verdict;
   } finally {
     await service.stop();
   }
 }
 
 describe('health after reconcile', () => {
-  it('keeps a problem until a run that saw everything clears it', async () => {
+  it('keeps an issue until a run that saw everything clears it', async () => {
     const { parts, simulator, lose } = fixture;
     const good = await lose();
     simulator.setStatus(await lose(), 'expired');
     simulator.setStatus(await lose(), 'expired');
-    const missing = '2 jobs are failing: 2 lost at the service.';
+    const missing = { code: 'jobs-failing', params: { jobs: 2, outcomes: { unrecoverable: 2 } } };
     await reconcile(parts);
     await refetchAll(parts, [good], {});
-    expect(await health()).toMatchObject({ status: 'failing', problems: [missing] });
+    expect(await verdict()).toMatchObject({ level: 'failing', issues: [missing] });
     const denied = simulator.faults.add({ kind: 'answer', operation: 'list', status: 401 });
     await reconcile(parts);
-    expect(await health()).toMatchObject({
-      status: 'failing',
-      problems: [missing, expect.stringMatching(/did not see everything: eu1: .*401.* \(and 1 more\)/)],
+    expect(await verdict()).toMatchObject({
+      level: 'failing',
+      issues: [
+        missing,
+        { code: 'reconcile-incomplete', params: { faults: 2, first: expect.stringMatching(/^eu1: .*401/) } },
+      ],
     });
     simulator.faults.remove(denied);
     await reconcile(parts);
-    expect((await health()).problems).toEqual([missing]);
+    expect((await verdict()).issues).toMatchObject([missing]);
   });
 });

@@ -1,19 +1,21 @@
+import { issuesTable } from './issues-table.js';
 import { kindsTable } from './kinds-table.js';
 import { reasonsTable } from './reasons-table.js';
 
-/** Tables of documents that are made from src/domain. */
+/** Tables of documents that are made from a module of src. */
 export const DOCUMENT_TABLES = [
-  { document: 'docs/store-layout.md', name: 'kinds', table: kindsTable },
-  { document: 'docs/reasons.md', name: 'reasons', table: reasonsTable },
+  { document: 'docs/store-layout.md', module: 'domain/kinds', table: kindsTable },
+  { document: 'docs/reasons.md', module: 'domain/reasons', table: reasonsTable },
+  { document: 'docs/operations.md', module: 'health/issue-kinds', table: issuesTable },
 ] as const;
 
 /** A document with the table between its two markers replaced. */
-export function withTable(text: string, name: string, table: string): string {
+export function withTable(text: string, module: string, table: string): string {
   const [begin, end] = [
-    `<!-- generated from src/domain/${name}.ts: npm run docs:tables -->\n`,
-    `<!-- end of ${name} -->`,
+    `<!-- generated from src/${module}.ts: npm run docs:tables -->\n`,
+    `<!-- end of ${module.slice(module.indexOf('/') + 1)} -->`,
   ];
   const [from, to] = [text.indexOf(begin), text.indexOf(end)];
-  if (from === -1 || to === -1) throw new Error(`there is no place for the table ${name}`);
+  if (from === -1 || to === -1) throw new Error(`there is no place for the table of ${module}`);
   return `${text.slice(0, from)}${begin}\n${table}\n${text.slice(to)}`;
 }

@@ -5,9 +5,9 @@ import { DOCUMENT_TABLES, withTable } from '../../support/project/document-table
 
 const ROOT = join(import.meta.dirname, '../../..');
 
-describe('tables of src/domain in the documents', () => {
-  it.each(DOCUMENT_TABLES)('$document shows the $name (npm run docs:tables)', ({ document, name, table }) => {
+describe('tables of src in the documents', () => {
+  it.each(DOCUMENT_TABLES)('$document shows $module (npm run docs:tables)', ({ document, module, table }) => {
     const page = readFileSync(join(ROOT, document), 'utf8');
-    expect(page).toBe(withTable(page, name, table()));
+    expect(page).toBe(withTable(page, module, table()));
   });
 });

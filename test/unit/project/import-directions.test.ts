@@ -33,9 +33,10 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['domain', 'time', 'text', 'content', 'events', 'store', 'archive', 'speech', 'receiver', 'recovery'],
     ...['ledger', 'ledger-view', 'outbox'],
   ],
+  health: ['domain', 'time', 'observe', 'store', 'archive', 'ledger-view', 'recovery'],
   admin: [
     ...['domain', 'time', 'text', 'events', 'observe', 'store', 'archive', 'receiver', 'recovery', 'repair'],
-    ...['ledger', 'ledger-view', 'outbox'],
+    ...['ledger', 'ledger-view', 'outbox', 'health'],
   ],
   doctor: ['domain', 'text', 'events', 'store', 'ledger', 'archive', 'speech', 'outbox'],
 };

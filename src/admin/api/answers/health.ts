@@ -1,50 +1,21 @@
 import { z } from 'zod';
+import { UNKNOWABLE, UNSEEN_NAMES } from '../../../health/verdict-words.js';
 import { STORE_CONDITIONS } from '../../../store/store-remedies.js';
+import { issueSchema } from './issue.js';
 import { subscriberSchema } from './subscribers.js';
 import { type Answer, amount, count, countsByName, instant } from './values.js';
 
-const levelSchema = z.enum(['ok', 'warning', 'failing']);
-/** Severity: healthy, needs attention, or results are being lost or cannot be received. */
-export type Level = z.output<typeof levelSchema>;
-
-const topicSchema = z.enum([
-  'store',
-  'receiving',
-  'ledger',
-  'failures',
-  'expected',
-  'reconcile',
-  'verify',
-  'credentials',
-  'quarantine',
-  'subscribers',
-]);
-export type Topic = z.output<typeof topicSchema>;
-
-const troubleSchema = z.strictObject({
-  level: levelSchema.exclude(['ok']),
-  text: z.string(),
-  topic: topicSchema.describe("topic of the dashboard's help that says what to do"),
-  problem: z
-    .string()
-    .optional()
-    .describe('stable name of a problem that subscribers to health.opened are notified of'),
-});
-/** Something an operator should know. */
-export type Trouble = Answer<typeof troubleSchema>;
-
 export const verdictSchema = z
   .strictObject({
-    level: levelSchema,
-    headline: z.string().meta({ examples: ['All is well', 'No trouble seen', 'Look at this', 'Act now'] }),
-    sentence: z.string(),
-    troubles: z.array(troubleSchema).describe('the most urgent first'),
+    level: z
+      .enum(['ok', 'warning', 'failing'])
+      .describe('the worst of the issues; failing: results are lost or cannot be received'),
     since: instant.nullable().describe('from here on every delivery was looked at; null when none could be'),
-    unseen: z.array(z.string()).describe('what was not looked at; empty when the whole window was'),
+    complete: z.boolean().describe('whether everything was looked at'),
+    unseen: z.array(z.enum(UNSEEN_NAMES)).describe('what was not'),
+    issues: z.array(issueSchema).describe('the worst first'),
   })
   .meta({ id: 'Verdict', description: 'Is all well? Never claims more than was looked at' });
-/** One answer for the page, `GET health` and the `status` command. */
-export type Verdict = Answer<typeof verdictSchema>;
 
 const reconcileFiguresSchema = z
   .strictObject({
@@ -69,7 +40,6 @@ const reconcileFiguresSchema = z
     id: 'ReconcileFigures',
     description: 'The last complete reconcile run; before the first complete one, the last run',
   });
-export type ReconcileFigures = Answer<typeof reconcileFiguresSchema>;
 
 const verifyFiguresSchema = z
   .strictObject({
@@ -95,9 +65,8 @@ const verifyFiguresSchema = z
     id: 'VerifyFigures',
     description: 'The last complete verify run; before the first complete one, the last run',
   });
-export type VerifyFigures = Answer<typeof verifyFiguresSchema>;
 
-const credentialNoticeSchema = z
+const credentialStateSchema = z
   .strictObject({
     source: z.string(),
     credential: z.string(),
@@ -107,10 +76,8 @@ const credentialNoticeSchema = z
     lastUsedAt: instant.nullable().describe('within the last 7 days; null when it was not used'),
     notBefore: instant.nullable(),
     expires: instant.nullable(),
-    advice: z.string().nullable().describe('what to do soon, if anything'),
   })
-  .meta({ id: 'CredentialNotice' });
-export type CredentialNotice = Answer<typeof credentialNoticeSchema>;
+  .meta({ id: 'CredentialState' });
 
 const conditionSchema = z.enum(STORE_CONDITIONS);
 
@@ -166,30 +133,13 @@ export const namesSchema = z
   .meta({ id: 'Names' });
 export type Names = Answer<typeof namesSchema>;
 
-export const UNKNOWABLE = [
-  'failing',
-  'last24h',
-  'regions',
-  'sources',
-  'credentials',
-  'quarantine',
-  'reconcile',
-  'verify',
-  'subscribers',
-] as const;
-/** Members of the summary that come from the store. */
-export type Unknowable = (typeof UNKNOWABLE)[number];
-
 const unknownSchema = z.strictObject({
   reason: z.string(),
   since: instant.nullable().describe('when the ledger was last read; null when it still is, or never was'),
 });
-export type Unknown = Answer<typeof unknownSchema>;
 
 export const healthSchema = z
   .strictObject({
-    status: levelSchema,
-    problems: z.array(z.string()).describe('why the status is not ok, the worst first'),
     verdict: verdictSchema,
     version: z.string(),
     replica: z.string(),
@@ -228,6 +178,14 @@ export const healthSchema = z
       .describe(
         'jobs whose last ledger line is a failure, by outcome; at least these when the ledger cannot be read',
       ),
+    oldestOpen: z
+      .strictObject({
+        jobId: z.string(),
+        since: instant.describe('time of its first ledger line'),
+        retentionEndsAt: instant.describe('when the service deletes its results, at the latest'),
+      })
+      .nullable()
+      .describe('the failing job whose results the service deletes first'),
     quarantine: z
       .strictObject({ waiting: count, waitingBytes: count, released: count, settled: count })
       .nullable(),
@@ -239,7 +197,7 @@ export const healthSchema = z
     }),
     reconcile: reconcileFiguresSchema.nullable(),
     verify: verifyFiguresSchema.nullable(),
-    credentials: z.array(credentialNoticeSchema),
+    credentials: z.array(credentialStateSchema),
     subscribers: z.array(subscriberSchema).nullable(),
     ledger: z.strictObject({
       state: z.enum(['loading', 'ready']),

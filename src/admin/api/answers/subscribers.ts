@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { issueSchema } from './issue.js';
 import { type Answer, count, instant, nextCursor } from './values.js';
 
 const attemptSchema = z.strictObject({
@@ -36,6 +37,7 @@ export const subscriberSchema = z
       .describe('open: the address fails, and one request at a time tries it'),
     openSince: instant.nullable(),
     sender: z.string().nullable().describe('replica that sends at present'),
+    issues: z.array(issueSchema).describe('those of the verdict that concern it'),
   })
   .meta({ id: 'Subscriber' });
 export type Subscriber = Answer<typeof subscriberSchema>;

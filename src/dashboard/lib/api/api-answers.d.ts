@@ -8,17 +8,7 @@ import type {
   Refusals,
 } from '../../../admin/api/answers/deliveries.js';
 import type { Explanation } from '../../../admin/api/answers/explanation.js';
-import type {
-  CredentialNotice,
-  Health,
-  Names,
-  ReconcileFigures,
-  Summary,
-  Unknowable,
-  Unknown,
-  Verdict,
-  VerifyFigures,
-} from '../../../admin/api/answers/health.js';
+import type { Health, Names, Summary } from '../../../admin/api/answers/health.js';
 import type { Artefact, Erased, Job, Refetched, Taken, Ticket } from '../../../admin/api/answers/jobs.js';
 import type { Quarantine, QuarantinedBodyView, Settlement } from '../../../admin/api/answers/quarantine.js';
 import type {
@@ -81,6 +71,13 @@ export interface DeleteAnswers {
   [replay: `/replays/${string}`]: Replay;
 }
 
+export type Issue = Health['verdict']['issues'][number];
+export type Topic = Issue['topic'];
+export type CredentialState = Health['credentials'][number];
+export type ReconcileFigures = NonNullable<Health['reconcile']>;
+export type VerifyFigures = NonNullable<Health['verify']>;
+export type Unknowable = keyof Health['unknown'];
+export type Unknown = NonNullable<Health['unknown'][Unknowable]>;
 export type ServiceRecord = NonNullable<Job['service']>;
 export type QuarantinedBody = Quarantine['quarantine'][number];
 export type Trial = QuarantinedBodyView['decodes'];
@@ -90,7 +87,6 @@ export type Gate = Explanation['gates'][number];
 
 export type {
   Artefact,
-  CredentialNotice,
   DeadEvent,
   DeadEvents,
   Deliveries,
@@ -103,7 +99,6 @@ export type {
   LedgerLine,
   Names,
   QuarantinedBodyView,
-  ReconcileFigures,
   Refetched,
   Refusal,
   RefusalCounts,
@@ -115,8 +110,4 @@ export type {
   Subscriber,
   Summary,
   Ticket,
-  Unknowable,
-  Unknown,
-  Verdict,
-  VerifyFigures,
 };

@@ -1,15 +1,17 @@
-import { bytes, clock, count, milliseconds } from '../../lib/text/format.js';
+import { bytes, clock, count, milliseconds, span } from '../../lib/text/format.js';
 import { outcomeOf } from '../../lib/text/ledger-terms.js';
 
-/** @import { Summary } from '../../lib/api/api-answers.js' */
+/** @import { Health, Summary } from '../../lib/api/api-answers.js' */
 
 /**
  * @typedef {{name: string, colour: string, label: string, values: (number | null)[]}} ChartSeries `colour` is the rest of the name
  *   of a variable that begins with `--series-`
  * @typedef {object} Chart
- * @property {'outcomes' | 'regions' | 'latency' | 'volume'} id
+ * @property {'outcomes' | 'share' | 'latency' | 'oldest' | 'regions' | 'volume'} id
  * @property {string} title
+ * @property {string | null} sum the figure of the whole window
  * @property {string} empty text to show if there is no data
+ * @property {boolean} isMain shown at once; the others are folded
  * @property {'bars' | 'lines'} kind bars are stacked
  * @property {(value: number) => string} show
  * @property {ChartSeries[]} series
@@ -18,7 +20,7 @@ import { outcomeOf } from '../../lib/text/ledger-terms.js';
  * @typedef {{name: string, label: string, ms: number, buckets: number}} Range `buckets` is the most that are asked for
  */
 
-/** The figures of `GET /summary` as data for the four charts. */
+/** The figures of `GET /summary` and the oldest open job as data for charts. */
 
 /** Stacking order of outcomes, from the bottom; others come last. */
 const STACK = [
@@ -48,39 +50,59 @@ export const RANGES = [
   { name: '1y', label: '1 year', ms: 365 * 24 * 3_600_000, buckets: 53 },
 ];
 
-/** @param {Summary} summary */
-export function chartData({ buckets, total, gaps }) {
+/** @param {Summary} summary @param {Pick<Health, 'oldestOpen' | 'failing'>} health */
+export function chartData({ buckets, total, gaps }, health) {
   const none = gaps.length === 0 ? 'in this window' : 'in the part of this window that could be counted';
-  const times = buckets.map(({ start }) => Date.parse(start) / 1000);
-  /** @type {Omit<Chart, 'times'>[]} */
-  const charts = [
+  const starts = buckets.map(({ start }) => Date.parse(start));
+  const [first = 0, second = first] = starts;
+  /** @type {Omit<Chart, 'times' | 'isMain'>[]} */
+  const main = [
     {
       id: 'outcomes',
-      title: 'Deliveries by outcome',
+      title: second > first ? `Deliveries per ${span(second - first)}` : 'Deliveries',
+      sum: count(total.lines),
       empty: `No deliveries ${none}.`,
       kind: 'bars',
       show: (n) => count(n),
       series: counted(buckets, total, 'outcomes', STACK, (name) => outcomeOf(name).word),
     },
     {
-      id: 'regions',
-      title: 'Deliveries by region',
-      empty: `No deliveries ${none}.`,
-      kind: 'bars',
-      show: (n) => count(n),
-      series: regionSeries(buckets, total),
-    },
-    {
       id: 'latency',
       title: 'Callback duration',
+      sum: total.duration && `95 % within ${milliseconds(total.duration.p95)}`,
       empty: `No callbacks ${none}.`,
       kind: 'lines',
       show: milliseconds,
       series: latency(buckets),
     },
     {
+      id: 'share',
+      title: 'Callbacks not answered 2xx',
+      sum: inPercent(shareNot2xx(total)),
+      empty: total.duration === null ? `No callbacks ${none}.` : `Every callback ${none} was answered 2xx.`,
+      kind: 'bars',
+      show: inPercent,
+      series: [
+        { name: 'share', colour: 'refused', label: 'not answered 2xx', values: buckets.map(shareNot2xx) },
+      ],
+    },
+    oldestOpen(health, starts, second - first),
+  ];
+  /** @type {Omit<Chart, 'times' | 'isMain'>[]} */
+  const more = [
+    {
+      id: 'regions',
+      title: 'Deliveries by region',
+      sum: null,
+      empty: `No deliveries ${none}.`,
+      kind: 'bars',
+      show: (n) => count(n),
+      series: regionSeries(buckets, total),
+    },
+    {
       id: 'volume',
       title: 'Bytes received',
+      sum: bytes(total.bytes),
       empty: `No bytes received ${none}.`,
       kind: 'bars',
       show: bytes,
@@ -94,7 +116,51 @@ export function chartData({ buckets, total, gaps }) {
       ],
     },
   ];
-  return charts.map((chart) => ({ ...chart, times }));
+  const times = starts.map((start) => start / 1000);
+  return [
+    ...main.map((chart) => ({ ...chart, times, isMain: true })),
+    ...more.map((chart) => ({ ...chart, times, isMain: false })),
+  ];
+}
+
+/** Outcomes of authenticated callbacks. All but `refused` are answered 2xx. */
+const ANSWERED = ['stored', 'duplicate', 'conflict', 'noted', 'quarantined'];
+
+/** Null without callbacks. @param {Pick<Summary['total'], 'outcomes'>} figures */
+function shareNot2xx({ outcomes }) {
+  const refused = outcomes.refused ?? 0;
+  const all = ANSWERED.reduce((sum, name) => sum + (outcomes[name] ?? 0), refused);
+  return all === 0 ? null : (100 * refused) / all;
+}
+
+/** @param {number | null} share */
+function inPercent(share) {
+  return share === null ? '' : `${Number(share.toFixed(share < 10 ? 1 : 0))} %`;
+}
+
+/**
+ * How old the job was at the end of each bucket that is open for longest now.
+ * @param {Pick<Health, 'oldestOpen' | 'failing'>} health @param {number[]} starts @param {number} width
+ * @returns {Omit<Chart, 'times' | 'isMain'>}
+ */
+function oldestOpen({ oldestOpen: oldest, failing }, starts, width) {
+  const since = oldest === null ? Number.POSITIVE_INFINITY : Date.parse(oldest.since);
+  return {
+    id: 'oldest',
+    title: 'Age of the oldest open job',
+    sum: oldest === null ? null : `since ${clock(oldest.since)}`,
+    empty: failing === null ? 'Unknown: the failing jobs could not be read.' : 'No job is open.',
+    kind: 'lines',
+    show: span,
+    series: [
+      {
+        name: 'oldest',
+        colour: 'failed',
+        label: oldest === null ? 'Age' : `Age of ${oldest.jobId}`,
+        values: starts.map((start) => (start + width > since ? start + width - since : null)),
+      },
+    ],
+  };
 }
 
 /**

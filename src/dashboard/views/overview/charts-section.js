@@ -3,7 +3,7 @@ import { to } from '../../lib/screen/route.js';
 import { clock } from '../../lib/text/format.js';
 import { chartData, DAY, isEmpty, notesOf, RANGES, sentenceOf } from './chart-data.js';
 
-/** @import { Summary } from '../../lib/api/api-answers.js' */
+/** @import { Health, Summary } from '../../lib/api/api-answers.js' */
 /** @import { Chart, Range } from './chart-data.js' */
 
 /** Charts over time: drawn on a canvas, with a sentence and a table as text alternatives. */
@@ -13,17 +13,22 @@ export function rangeOf(query) {
   return RANGES.find(({ name }) => name === query.get('range')) ?? DAY;
 }
 
-/** @param {Summary} summary @param {Range} range */
-export function chartsSection(summary, range) {
+/** @param {Summary} summary @param {Health} health @param {Range} range */
+export function chartsSection(summary, health, range) {
+  const charts = chartData(summary, health);
+  /** @param {boolean} isMain */
+  const figures = (isMain) =>
+    h(
+      'div',
+      { class: 'charts' },
+      charts.filter((chart) => chart.isMain === isMain).map((chart) => figure(chart, range)),
+    );
   return h(
     'section',
     { 'aria-labelledby': 'over-time', 'data-key': 'charts' },
     h('div', { class: 'heading' }, h('h2', { id: 'over-time' }, 'Over time'), rangeLinks(range)),
-    h(
-      'div',
-      { class: 'charts' },
-      chartData(summary).map((chart) => figure(chart, range)),
-    ),
+    figures(true),
+    h('details', { 'data-key': 'more' }, h('summary', {}, 'By region, and bytes'), figures(false)),
     notesOf(summary).map((text) => h('p', { class: 'quiet', 'data-key': text.slice(0, 12) }, text)),
   );
 }
@@ -45,7 +50,12 @@ function figure(chart, range) {
   return h(
     'figure',
     { 'data-key': id, class: 'chart', 'aria-labelledby': `chart-${id}` },
-    h('figcaption', { id: `chart-${id}` }, title),
+    h(
+      'figcaption',
+      {},
+      h('span', { id: `chart-${id}` }, title),
+      chart.sum && h('span', { class: 'sum' }, chart.sum),
+    ),
     isEmpty(chart) ? h('p', { class: 'quiet', 'data-key': 'empty' }, chart.empty) : plot(chart, range),
   );
 }
@@ -119,12 +129,12 @@ function chartTable({ title, series, times, show }) {
  */
 let drawing = null;
 
-/** @param {Summary} summary @param {AbortSignal} signal */
-export async function drawCharts(summary, signal) {
+/** @param {Summary} summary @param {Health} health @param {AbortSignal} signal */
+export async function drawCharts(summary, health, signal) {
   drawing ??= import('./draw-chart.js').catch(() => null);
   const module = await drawing;
   if (module === null || signal.aborted) return;
-  for (const chart of chartData(summary)) {
+  for (const chart of chartData(summary, health)) {
     const host = document.getElementById(`plot-${chart.id}`);
     const readout = document.getElementById(`readout-${chart.id}`);
     if (host !== null && readout !== null) module.drawChart(host, chart, readout);

@@ -25,9 +25,9 @@ export function overviewView(screen) {
     const now = Date.parse(health.at);
     screen.render(
       h('h1', { class: 'unseen', tabindex: '-1', 'data-key': 'heading' }, 'Overview'),
-      verdictBanner(health.verdict, at),
+      verdictBanner(health, at),
       tilesSection(health, now, at),
-      chartsSection(summary, range),
+      chartsSection(summary, health, range),
       latestSection(latest.deliveries, health, now),
     );
   };
@@ -42,7 +42,7 @@ export function overviewView(screen) {
     seen = { health, summary, latest };
     draw(seen);
     elementById('replica').textContent = `${health.replica} · ${health.version}`;
-    drawCharts(summary, screen.signal);
+    drawCharts(summary, health, screen.signal);
   };
   screen.keepFresh(4000, refresh, () => {
     if (seen !== null) draw(seen, clock(seen.health.at));

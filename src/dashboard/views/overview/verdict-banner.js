@@ -2,30 +2,25 @@ import { may } from '../../lib/api/session.js';
 import { h } from '../../lib/elements/dom.js';
 import { announceStatus } from '../../lib/elements/notice.js';
 import { shape } from '../../lib/elements/status.js';
-import { clock, withClock } from '../../lib/text/format.js';
+import { clock } from '../../lib/text/format.js';
+import { describeIssue } from '../../vendor/health/describe-issue.js';
+import { coverageOf, goodNews, headlineOf } from '../../vendor/health/verdict-words.js';
 
-/** @import { Verdict } from '../../lib/api/api-answers.js' */
+/** @import { Health, Issue, Topic } from '../../lib/api/api-answers.js' */
 /** @import { Tone } from '../../lib/elements/status.js' */
 
-/**
- * @typedef {{text: string, href: string}} FurtherTrouble
- * @typedef {object} Banner
- * @property {Tone} tone
- * @property {string} word
- * @property {string} sentence
- * @property {string} [href] where the page says what to do
- * @property {FurtherTrouble[]} more
- */
-
-/** Shows the receiver's own verdict unchanged. */
+/** @type {Record<Health['verdict']['level'], Tone>} */
+export const TONES = { ok: 'good', warning: 'notice', failing: 'bad' };
 
 /**
- * @param {Verdict} verdict
+ * The receiver's own verdict: one line while all is well, otherwise each issue with what to do.
+ * @param {Pick<Health, 'verdict' | 'last24h'>} health
  * @param {string | null} lastSeenAt when the receiver last answered; null while it answers
  */
-export function verdictBanner(verdict, lastSeenAt) {
-  const { tone, word, sentence, href, more } =
-    lastSeenAt === null ? describeVerdict(verdict) : describeLastSeen(verdict, lastSeenAt);
+export function verdictBanner(health, lastSeenAt) {
+  const { verdict } = health;
+  const tone = lastSeenAt === null ? TONES[verdict.level] : 'neutral';
+  const word = lastSeenAt === null ? headlineOf(verdict) : `Last seen ${lastSeenAt}`;
   // Figures change constantly; only a changed verdict is announced to screen readers.
   announceStatus(word);
   return h(
@@ -35,72 +30,56 @@ export function verdictBanner(verdict, lastSeenAt) {
     h(
       'div',
       {},
-      h('p', { class: 'word' }, word),
-      h('p', { class: 'sentence' }, sentence, actionLink(href, sentence)),
-      more.length > 0 &&
-        h(
-          'ul',
-          {},
-          more.map(({ text, href: way }) => h('li', {}, text, actionLink(way, text))),
-        ),
-      h('p', { class: 'looked quiet' }, scopeInWords(verdict)),
+      h('p', { class: 'line' }, h('strong', { class: 'word' }, word), ' ', sentence(health, lastSeenAt)),
+      lastSeenAt === null && verdict.issues.length > 0 && h('ul', {}, verdict.issues.map(issueItem)),
+      lastSeenAt === null && h('p', { class: 'looked quiet' }, coverageOf(verdict, clock)),
     ),
   );
 }
 
-/** @param {string | undefined} href @param {string} about */
-function actionLink(href, about) {
-  if (href === undefined) return null;
-  const failures = may('repair') ? 'Repair' : 'Show';
-  const text = href === '#/failures' ? failures : 'What to do';
-  return [' ', h('a', { href }, text, h('span', { class: 'unseen' }, `: ${about}`))];
-}
-
 /**
- * The time range that the verdict covers, and what it does not cover.
- * @param {Verdict} verdict
+ * What follows the headline; null where the issues say it.
+ * @param {Pick<Health, 'verdict' | 'last24h'>} health @param {string | null} lastSeenAt
  */
-function scopeInWords({ since, unseen }) {
-  const looked =
-    since === null ? 'No delivery was checked yet' : `Every delivery since ${clock(since)} was checked`;
-  return unseen.length === 0 ? `${looked}.` : `${looked}. Not checked: ${withClock(unseen.join('; '))}.`;
+function sentence({ verdict, last24h }, lastSeenAt) {
+  const [first] = verdict.issues;
+  const news =
+    first === undefined ? goodNews(verdict, last24h?.lines ?? null) : describeIssue(first, clock).text;
+  if (lastSeenAt !== null)
+    return `At that time: ${headlineOf(verdict)}. ${news} The current state is unknown.`;
+  return first === undefined ? news : null;
 }
 
-/** @type {Record<Verdict['level'], Tone>} */
-const TONES = { ok: 'good', warning: 'notice', failing: 'bad' };
-
-/**
- * @param {Verdict} verdict @returns {Banner}
- */
-export function describeVerdict({ level, headline, sentence, troubles }) {
-  const [first, ...more] = troubles.map(({ text, topic }) => ({
-    text: withClock(text),
-    href: placeOf(topic),
-  }));
-  return {
-    tone: TONES[level],
-    word: headline,
-    sentence: withClock(sentence),
-    href: first?.href,
-    more,
-  };
+/** @param {Issue} issue */
+function issueItem(issue) {
+  const { text, remedy } = describeIssue(issue, clock);
+  return h(
+    'li',
+    { class: 'issue' },
+    shape(TONES[issue.level]),
+    h(
+      'span',
+      {},
+      text,
+      remedy !== null && h('span', { class: 'quiet' }, ` ${remedy}`),
+      ' ',
+      issueLink(issue, text),
+    ),
+  );
 }
 
-/**
- * The verdict of `at`, for when the receiver does not respond: it may no longer be true.
- * @param {Verdict} verdict @param {string} at @returns {Banner}
- */
-export function describeLastSeen({ headline, sentence }, at) {
-  return {
-    tone: 'neutral',
-    word: `Last seen ${at}`,
-    sentence: `At that time: ${headline}. ${withClock(sentence)} The current state is unknown.`,
-    href: undefined,
-    more: [],
-  };
-}
+/** Where the page shows what an issue is about; help otherwise. @type {Partial<Record<Topic, string>>} */
+const PLACES = {
+  failures: '#/failures',
+  expected: '#/failures',
+  quarantine: '#/failures',
+  subscribers: '#/subscribers',
+};
 
-/** @param {string} topic */
-function placeOf(topic) {
-  return topic === 'failures' ? '#/failures' : `#/help/${topic}`;
+/** @param {Issue} issue @param {string} text */
+function issueLink({ topic }, text) {
+  const place = PLACES[topic];
+  const label = place === undefined ? 'Help' : may('repair') && topic === 'failures' ? 'Repair' : 'Show';
+  const href = place ?? `#/help/${topic}`;
+  return h('a', { href }, label, h('span', { class: 'unseen' }, `: ${text}`));
 }

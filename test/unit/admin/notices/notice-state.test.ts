@@ -1,5 +1,4 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Trouble } from '../../../../src/admin/api/answers/health.js';
 import {
   afterDelivery,
   afterLook,
@@ -7,34 +6,28 @@ import {
   afterTakeOver,
   CLOSE_AFTER,
   OPEN_AFTER,
-  type TrackedProblems,
+  type TrackedIssues,
 } from '../../../../src/admin/notices/notice-state.js';
+import { issueOf } from '../../../../src/health/issue-kinds.js';
+import type { Issue } from '../../../../src/health/issues.js';
 
 const START = Date.parse('2026-03-04T05:06:07.890Z');
-const QUARANTINE: Trouble = {
-  level: 'warning',
-  topic: 'quarantine',
-  text: '1 undecodable body waits in quarantine.',
-  problem: 'quarantine-growing',
-};
-const UNNAMED: Trouble = { level: 'warning', topic: 'ledger', text: 'The ledger is still being read.' };
+const QUARANTINE = issueOf('quarantine-growing', { bodies: 1 });
+/** Nobody is notified of it. */
+const LOADING = issueOf('ledger-loading', {});
 
 /** Looks every 15 seconds, and delivers what is pending at once; returns the notices by the second of their look. */
-function timeline(
-  seen: (second: number) => readonly Trouble[],
-  seconds: number,
-  whole = (_: number) => true,
-) {
+function timeline(seen: (second: number) => readonly Issue[], seconds: number, whole = (_: number) => true) {
   const sent: string[] = [];
-  let state: TrackedProblems = {};
+  let state: TrackedIssues = {};
   let ids = 0;
   for (let second = 0; second <= seconds; second += 15) {
-    const looked = { troubles: seen(second), whole: whole(second) };
+    const looked = { issues: seen(second), whole: whole(second) };
     state = afterLook(state, looked, START + second * 1000, () => `id-${++ids}`);
-    for (const [problem, { state: now, pending }] of Object.entries(state)) {
+    for (const [name, { state: now, pending }] of Object.entries(state)) {
       if (pending === null) continue;
-      sent.push(`${second} ${now} ${problem}`);
-      state = afterDelivery(state, problem);
+      sent.push(`${second} ${now} ${name}`);
+      state = afterDelivery(state, name);
     }
   }
   return sent;
@@ -44,15 +37,15 @@ const OPEN = OPEN_AFTER / 1000;
 const CLOSE = CLOSE_AFTER / 1000;
 
 describe('notices of health', () => {
-  it('announce a problem once when it lasts, and once when it is gone for long enough', () => {
+  it('announce an issue once when it lasts, and once when it is gone for long enough', () => {
     const until = 3600;
-    expect(timeline((second) => (second < until ? [QUARANTINE, UNNAMED] : []), 3 * 3600)).toEqual([
+    expect(timeline((second) => (second < until ? [QUARANTINE, LOADING] : []), 3 * 3600)).toEqual([
       `${OPEN} opening quarantine-growing`,
       `${until - 15 + CLOSE} closing quarantine-growing`,
     ]);
   });
 
-  it('say nothing of a problem that does not last', () => {
+  it('say nothing of an issue that does not last', () => {
     expect(timeline((second) => (second < OPEN ? [QUARANTINE] : []), 3600)).toEqual([]);
   });
 
@@ -61,11 +54,11 @@ describe('notices of health', () => {
     expect(timeline(flapping, 6 * 3600)).toEqual([`${OPEN} opening quarantine-growing`]);
   });
 
-  it('announce a problem that shows in every second look', () => {
+  it('announce an issue that shows in every second look', () => {
     expect(timeline((second) => (second % 30 === 0 ? [QUARANTINE] : []), 3600)).toHaveLength(1);
   });
 
-  it('do not call a problem over while it could not be looked at', () => {
+  it('do not call an issue over while it could not be looked at', () => {
     const blind = (second: number) => second > 600 && second < 7200;
     const seen = (second: number) => (second < 600 ? [QUARANTINE] : []);
     expect(timeline(seen, 3 * 3600, (second) => !blind(second))).toEqual([
@@ -75,31 +68,26 @@ describe('notices of health', () => {
   });
 
   const opened = () => {
-    const first = afterLook({}, { troubles: [QUARANTINE], whole: true }, START, () => 'id-1');
-    return afterLook(first, { troubles: [QUARANTINE], whole: true }, START + OPEN_AFTER, () => 'id-1');
+    const first = afterLook({}, { issues: [QUARANTINE], whole: true }, START, () => 'id-1');
+    return afterLook(first, { issues: [QUARANTINE], whole: true }, START + OPEN_AFTER, () => 'id-1');
   };
-  const gone = (state: TrackedProblems, at: number) =>
-    afterLook(state, { troubles: [], whole: true }, START + at, () => 'id-2');
+  const gone = (state: TrackedIssues, at: number) =>
+    afterLook(state, { issues: [], whole: true }, START + at, () => 'id-2');
 
   it('keep the id until the notice is delivered', () => {
-    const again = afterLook(
-      opened(),
-      { troubles: [QUARANTINE], whole: true },
-      START + 3600_000,
-      () => 'id-2',
-    );
+    const again = afterLook(opened(), { issues: [QUARANTINE], whole: true }, START + 3600_000, () => 'id-2');
     expect(again['quarantine-growing']?.pending?.id).toBe('id-1');
   });
 
-  it('say nothing of the end of a problem that was never delivered', () => {
+  it('say nothing of the end of an issue that was never delivered', () => {
     expect(gone(opened(), OPEN_AFTER + CLOSE_AFTER)).toEqual({});
   });
 
-  it('announce a problem again that returned while its end was not delivered yet', () => {
+  it('announce an issue again that returned while its end was not delivered yet', () => {
     const closing = gone(afterDelivery(opened(), 'quarantine-growing'), OPEN_AFTER + CLOSE_AFTER);
     expect(closing['quarantine-growing']).toMatchObject({ state: 'closing', pending: { id: 'id-2' } });
-    const look = (state: TrackedProblems, at: number) =>
-      afterLook(state, { troubles: [QUARANTINE], whole: true }, START + at, () => 'id-3');
+    const look = (state: TrackedIssues, at: number) =>
+      afterLook(state, { issues: [QUARANTINE], whole: true }, START + at, () => 'id-3');
     const back = look(closing, 3600_000);
     expect(back['quarantine-growing']).toMatchObject({ state: 'closing', pending: { id: 'id-2' } });
     const again = look(look(afterDelivery(back, 'quarantine-growing'), 3600_000), 3600_000 + OPEN_AFTER);
@@ -110,7 +98,7 @@ describe('notices of health', () => {
     expect(gone(gone(afterDelivery(opened(), 'quarantine-growing'), 3600_000), 26 * 3600_000)).toEqual({});
   });
 
-  it('go on with the stored state after a take-over, without calling its problems over at once', () => {
+  it('go on with the stored state after a take-over, without calling its issues over at once', () => {
     const open = afterDelivery(opened(), 'quarantine-growing');
     const taken = afterTakeOver({}, open, START + 7200_000);
     expect(gone(taken, 7200_000 + CLOSE_AFTER - 1)['quarantine-growing']?.state).toBe('open');

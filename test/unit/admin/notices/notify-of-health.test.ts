@@ -1,25 +1,17 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import type { Health, Trouble } from '../../../../src/admin/api/answers/health.js';
+import type { Health } from '../../../../src/admin/api/answers/health.js';
 import { CLOSE_AFTER, OPEN_AFTER } from '../../../../src/admin/notices/notice-state.js';
 import { createHealthNotices, noticeSubscribers } from '../../../../src/admin/notices/notify-of-health.js';
 import { verify } from '../../../../src/events/events.js';
+import { issueOf } from '../../../../src/health/issue-kinds.js';
+import type { Issue } from '../../../../src/health/issues.js';
 import type { Outbox } from '../../../../src/outbox/outbox.js';
 import { type RecordingServer, recordingServer } from '../../../support/http/recording-server.js';
 import { outboxOf, SECRET, subscriberAt } from '../../../support/outbox/subscribed.js';
 import { createMemoryStore } from '../../../support/store/memory-store.js';
 
-const QUARANTINE: Trouble = {
-  level: 'warning',
-  topic: 'quarantine',
-  text: '1 waits.',
-  problem: 'quarantine-growing',
-};
-const STORE: Trouble = {
-  level: 'failing',
-  topic: 'store',
-  text: 'It is full.',
-  problem: 'store-not-writable',
-};
+const QUARANTINE = issueOf('quarantine-growing', { bodies: 1 });
+const STORE = issueOf('store-not-writable', { reason: 'it is full', condition: 'full', since: null });
 const HEALTH_EVENTS = ['health.opened', 'health.closed'] as const;
 
 describe('notices of health', () => {
@@ -27,12 +19,12 @@ describe('notices of health', () => {
   let answer: number;
   let isStoreDown: boolean;
   let now: number;
-  let troubles: readonly Trouble[];
+  let issues: readonly Issue[];
   let outboxes: Outbox[];
   let store: ReturnType<typeof createMemoryStore>;
 
   beforeEach(async () => {
-    [answer, isStoreDown, now, troubles, outboxes] = [204, false, Date.parse('2026-03-04T05:06:07Z'), [], []];
+    [answer, isStoreDown, now, issues, outboxes] = [204, false, Date.parse('2026-03-04T05:06:07Z'), [], []];
     person = await recordingServer(() => answer);
     store = createMemoryStore(() => {
       if (isStoreDown) throw new Error('the store is down');
@@ -55,7 +47,7 @@ describe('notices of health', () => {
       outbox,
       store,
       replica: name,
-      health: async () => healthOf(troubles, !isStoreDown),
+      health: async () => healthOf(issues, !isStoreDown),
       onError: (error) => errors.push(error),
       clock: () => now,
     });
@@ -83,30 +75,39 @@ describe('notices of health', () => {
 
   it('are sent once, whatever the number of replicas', async () => {
     const replicas = [replica('a'), replica('b'), replica('c')];
-    troubles = [QUARANTINE];
+    issues = [QUARANTINE];
     await pass(OPEN_AFTER + 60_000, ...replicas);
     expect(sent()).toEqual(['opened quarantine-growing']);
-    troubles = [];
+    const { data } = verify(person.requests[0]?.body ?? '', person.requests[0]?.headers ?? {}, SECRET);
+    expect(data).toEqual({
+      ...QUARANTINE,
+      issue: 'quarantine-growing',
+      text: '1 undecodable body waits in quarantine.',
+      remedy: 'Release, refetch or dismiss each, as its page says.',
+      since: '2026-03-04T05:06:07.000Z',
+      store: store.location,
+    });
+    issues = [];
     await pass(CLOSE_AFTER + 60_000, ...replicas);
     expect(sent()).toEqual(['opened quarantine-growing', 'closed quarantine-growing']);
   });
 
   it('are sent once when a replica stops and another goes on', async () => {
     const first = replica('a');
-    troubles = [QUARANTINE];
+    issues = [QUARANTINE];
     await pass(OPEN_AFTER + 60_000, first);
     await first.stop();
     const second = replica('b');
     await pass(3600_000, second);
     expect(sent()).toEqual(['opened quarantine-growing']);
-    troubles = [];
+    issues = [];
     await pass(CLOSE_AFTER + 60_000, second);
     expect(sent()).toEqual(['opened quarantine-growing', 'closed quarantine-growing']);
   });
 
   it('are repeated with the same id until they are answered 2xx', async () => {
     const only = replica('a');
-    troubles = [QUARANTINE];
+    issues = [QUARANTINE];
     answer = 500;
     await pass(OPEN_AFTER + 300_000, only);
     answer = 204;
@@ -122,11 +123,11 @@ describe('notices of health', () => {
     const replicas = [replica('a'), replica('b')];
     await pass(60_000, ...replicas);
     isStoreDown = true;
-    troubles = [STORE];
+    issues = [STORE];
     await pass(OPEN_AFTER + 600_000, ...replicas);
     expect(sent()).toEqual(['opened store-not-writable']);
     isStoreDown = false;
-    troubles = [];
+    issues = [];
     await pass(CLOSE_AFTER + 60_000, ...replicas);
     expect(sent()).toEqual(['opened store-not-writable', 'closed store-not-writable']);
   });
@@ -134,28 +135,28 @@ describe('notices of health', () => {
   it('go out from a replica that has never reached the store', async () => {
     const only = replica('a');
     isStoreDown = true;
-    troubles = [STORE];
+    issues = [STORE];
     await pass(OPEN_AFTER + 60_000, only);
     expect(sent()).toEqual(['opened store-not-writable']);
     isStoreDown = false;
-    troubles = [];
+    issues = [];
     await pass(CLOSE_AFTER + 60_000, only);
     expect(sent()).toEqual(['opened store-not-writable', 'closed store-not-writable']);
   });
 
-  it('of a problem that does not last are none', async () => {
+  it('are not sent of an issue that does not last', async () => {
     const only = replica('a');
-    troubles = [QUARANTINE];
+    issues = [QUARANTINE];
     await pass(30_000, only);
-    troubles = [];
+    issues = [];
     await pass(600_000, only);
     expect(sent()).toEqual([]);
   });
 });
 
-function healthOf(troubles: readonly Trouble[], writable: boolean): Health {
+function healthOf(issues: readonly Issue[], writable: boolean): Health {
   const seen = {
-    verdict: { troubles },
+    verdict: { issues },
     store: { writable },
     unknown: writable ? {} : { quarantine: { reason: 'no answer', since: null } },
   };

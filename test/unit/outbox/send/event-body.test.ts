@@ -10,9 +10,13 @@ const BASE = {
   datacontenttype: 'application/json',
 } as const;
 const NOTICE = {
-  problem: 'store-not-writable',
+  issue: 'store-not-writable',
+  topic: 'store',
   level: 'failing',
+  code: 'store-not-writable',
+  params: {},
   text: 'The store cannot be written: <b> & "full".',
+  remedy: 'Free space.',
   since: '2026-03-04T05:06:07.890Z',
   store: 's3://transcripts',
 } as const;
@@ -29,7 +33,7 @@ describe('the body of an event', () => {
   it('is a message for Slack, with its control characters escaped', () => {
     expect(eventBody(OPENED, 'slack').contentType).toBe('application/json');
     expect(textOf(OPENED)).toEqual({
-      text: ':rotating_light: Act now: The store cannot be written: &lt;b&gt; &amp; "full". (s3://transcripts)',
+      text: ':rotating_light: Act now: The store cannot be written: &lt;b&gt; &amp; "full". Free space. (s3://transcripts)',
     });
     const warning: ReceiverEvent = { ...OPENED, data: { ...NOTICE, level: 'warning' } };
     expect(textOf(warning).text).toMatch(/^:warning: Look at this: /);

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { createReconcileReportReader } from '../../../../src/admin/health/reconcile-report-reader.js';
-import { reconcileReportKey } from '../../../../src/archive/layout.js';
-import { createMemoryStore, type MemoryStore } from '../../../support/store/memory-store.js';
+import { reconcileReportKey } from '../../../src/archive/layout.js';
+import { createReconcileReportReader } from '../../../src/health/reconcile-report-reader.js';
+import { createMemoryStore, type MemoryStore } from '../../support/store/memory-store.js';
 
 const NOW = Date.parse('2026-11-20T12:00:00Z');
 const HOUR = 3_600_000;

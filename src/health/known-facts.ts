@@ -1,6 +1,13 @@
-import type { LedgerViewStatus } from '../../ledger-view/ledger-view.js';
-import { withDeadline } from '../../time/deadline.js';
-import type { Unknowable, Unknown } from '../api/answers/health.js';
+import type { LedgerViewStatus } from '../ledger-view/ledger-view.js';
+import { withDeadline } from '../time/deadline.js';
+import type { Unknowable } from './verdict-words.js';
+
+/** Why a fact is unknown. */
+export interface Unknown {
+  readonly reason: string;
+  /** When the ledger was last read, ISO 8601; null when it still is, or never was. */
+  readonly since: string | null;
+}
 
 /** Why members of the health summary are unknown; what is known is not in it. */
 export type UnknownFacts = { readonly [Name in Unknowable]?: Unknown };

@@ -1,5 +1,3 @@
-import type { CredentialNotice } from '../api/answers/health.js';
-
 /** The credentials of a source, as configured; times in milliseconds since the epoch. */
 export interface CredentialSettings {
   readonly source: string;
@@ -13,16 +11,28 @@ export interface CredentialSettings {
 /** Milliseconds before the end of a credential at which to warn: rotation needs people. */
 const NOTICE = 14 * 24 * 3_600_000;
 
+/** A credential of a source, and whether it is valid. Times in ISO 8601. */
+export interface CredentialState {
+  readonly source: string;
+  readonly credential: string;
+  /** `unknown`: no use is known, and the ledger could not be read. */
+  readonly state: 'in-use' | 'unused' | 'unknown' | 'not-yet-valid' | 'expiring' | 'expired';
+  /** Within the last 7 days. */
+  readonly lastUsedAt: string | null;
+  readonly notBefore: string | null;
+  readonly expires: string | null;
+}
+
 /**
  * @param lastUse ISO 8601 by `<source>/<credential>`
  * @param isComplete false when the ledger could not be read: what is not in `lastUse` may have been used
  */
-export function credentialNotices(
+export function credentialStates(
   sources: readonly CredentialSettings[],
   lastUse: Readonly<Record<string, string>>,
   isComplete: boolean,
   now: number,
-): CredentialNotice[] {
+): CredentialState[] {
   return sources.flatMap(({ source, credentials }) =>
     credentials.map(({ name, notBefore, expires }) => {
       const lastUsedAt = lastUse[`${source}/${name}`] ?? null;
@@ -35,7 +45,6 @@ export function credentialNotices(
         lastUsedAt,
         notBefore: instant(notBefore),
         expires: instant(expires),
-        advice: adviceOf(state, `${source}/${name}`, expires),
       };
     }),
   );
@@ -46,19 +55,12 @@ function stateOf(facts: {
   expires: number | null;
   used: 'in-use' | 'unused' | 'unknown';
   now: number;
-}): CredentialNotice['state'] {
+}): CredentialState['state'] {
   const { notBefore, expires, used, now } = facts;
   if (expires !== null && expires <= now) return 'expired';
   if (notBefore !== null && notBefore > now) return 'not-yet-valid';
   if (expires !== null && expires - now < NOTICE) return 'expiring';
   return used;
-}
-
-function adviceOf(state: CredentialNotice['state'], name: string, expires: number | null): string | null {
-  if (state === 'expired') return `The credential ${name} has expired: remove it.`;
-  if (state === 'expiring')
-    return `The credential ${name} expires ${instant(expires)}: add its successor now.`;
-  return null;
 }
 
 function instant(time: number | null): string | null {

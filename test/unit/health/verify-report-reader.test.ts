@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { createVerifyReportReader } from '../../../../src/admin/health/verify-report-reader.js';
-import { verifyReportKey } from '../../../../src/archive/layout.js';
-import type { VerifyFinding } from '../../../../src/recovery/verify/verify-finding.js';
-import { buildVerifyReport, type VerifyReport } from '../../../../src/recovery/verify/verify-report.js';
-import { createMemoryStore, type MemoryStore } from '../../../support/store/memory-store.js';
+import { verifyReportKey } from '../../../src/archive/layout.js';
+import { createVerifyReportReader } from '../../../src/health/verify-report-reader.js';
+import type { VerifyFinding } from '../../../src/recovery/verify/verify-finding.js';
+import { buildVerifyReport, type VerifyReport } from '../../../src/recovery/verify/verify-report.js';
+import { createMemoryStore, type MemoryStore } from '../../support/store/memory-store.js';
 
 const DAY = 86_400_000;
 const NOW = Date.parse('2026-11-20T12:00:00Z');

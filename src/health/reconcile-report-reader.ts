@@ -1,9 +1,24 @@
-import { REPORTS_FOLDER, reconcileReportKey } from '../../archive/layout.js';
-import { INTERRUPTED } from '../../recovery/recovery-errors.js';
-import { sawEverything } from '../../recovery/recovery-report.js';
-import type { ObjectStore } from '../../store/object-store.js';
-import { readDocument } from '../../store/read-document.js';
-import type { ReconcileFigures } from '../api/answers/health.js';
+import { REPORTS_FOLDER, reconcileReportKey } from '../archive/layout.js';
+import { INTERRUPTED } from '../recovery/recovery-errors.js';
+import { sawEverything } from '../recovery/recovery-report.js';
+import type { ObjectStore } from '../store/object-store.js';
+import { readDocument } from '../store/read-document.js';
+
+/** The last complete reconcile run; before the first complete one, the last run. */
+export interface ReconcileFigures {
+  readonly startedAt: string | null;
+  readonly finishedAt: string | null;
+  readonly window: unknown;
+  readonly outcomes: Readonly<Record<string, number>>;
+  /** Jobs that should be here; those whose artefacts ended by their age are in `outcomes` only. */
+  readonly expected: number;
+  /** Jobs that are here: matched, recovered, conflict. */
+  readonly received: number;
+  /** Jobs that should be here and are not. A later run that found more of them counts. */
+  readonly missing: number;
+  /** What kept the last run of full scope from seeing everything. */
+  readonly faults: readonly string[];
+}
 
 /** The figures of one report. */
 interface RunFigures extends ReconcileFigures {

@@ -103,7 +103,7 @@ describe('ledger lines of a newer version', () => {
 
     await until(async () => (await api.get('/health')).body.ledger.newer.count === 1);
     const { verdict } = (await api.get('/health')).body;
-    expect(JSON.stringify(verdict)).toContain('written by a newer version');
+    expect(verdict.issues).toContainEqual(expect.objectContaining({ code: 'ledger-lines-newer' }));
     const metrics = await (await fetch(`${service.adminUrl}/metrics`)).text();
     expect(metrics).toContain('transcript_receiver_ledger_newer_lines 1');
     expect(metrics).toContain('transcript_receiver_ledger_broken_lines 0');

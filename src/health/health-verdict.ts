@@ -1,0 +1,155 @@
+import type { LedgerViewStatus } from '../ledger-view/ledger-view.js';
+import type { CanaryStatus } from '../observe/canary.js';
+import { credentialIssues } from './credential-issues.js';
+import type { CredentialState } from './credential-states.js';
+import { issueOf } from './issue-kinds.js';
+import type { Issue } from './issues.js';
+import type { UnknownFacts } from './known-facts.js';
+import { reconcileIssues, type ServiceFacts } from './reconcile-issues.js';
+import type { ReconcileFigures } from './reconcile-report-reader.js';
+import type { Unseen, Verdict } from './verdict-words.js';
+import type { VerifyFigures } from './verify-report-reader.js';
+
+/** The receiver that answers. */
+export interface ReceiverFacts {
+  readonly ready: boolean;
+  readonly reason: string | null;
+  readonly draining: boolean;
+  readonly waiters: number;
+}
+
+/** The job that has been open for longest, of those that are failing. */
+export interface OldestOpen {
+  readonly jobId: string;
+  /** ISO 8601: time of its first ledger line. */
+  readonly since: string;
+  /** When the service deletes its results, at the latest. */
+  readonly retentionEndsAt: string;
+}
+
+/** Facts behind the verdict; unknown ones are null. */
+export interface VerdictFacts {
+  /** Null for the `status` command, which reads the store alone. */
+  readonly receiver: ReceiverFacts | null;
+  /** When a receiver last wrote its canary (ISO 8601); undefined when the store was not searched for canaries. */
+  readonly lastProven?: { readonly at: string | null; readonly recent: boolean } | undefined;
+  readonly store: Pick<CanaryStatus, 'writable' | 'reason' | 'condition' | 'lastSuccessAt'>;
+  readonly ledger: LedgerViewStatus;
+  /** From when on every delivery was looked at for failures (ISO 8601), and whether that is the service's whole retention. */
+  readonly looked: { readonly since: string; readonly complete: boolean };
+  /** Jobs whose last ledger line is a failure, by outcome. */
+  readonly failing: Readonly<Record<string, number>> | null;
+  readonly oldestOpen: OldestOpen | null;
+  /** When the service begins to delete the results of failing jobs (ISO 8601); null while that is far away. */
+  readonly retentionEnds: string | null;
+  /** Bodies waiting in quarantine. */
+  readonly waiting: number | null;
+  readonly reconcile: ReconcileFigures | null;
+  readonly verify: VerifyFigures | null;
+  readonly service: ServiceFacts;
+  readonly credentials: readonly CredentialState[];
+  /** Whether only some sources are looked at: what covers all of them is left out, and the verdict says so. */
+  readonly scoped: boolean;
+  readonly subscribers: readonly { readonly issues: readonly Issue[] }[] | null;
+  /** Which of the facts that are null could not be read; the others are none. */
+  readonly unknown: UnknownFacts;
+}
+
+/** Is all well? `since` and `unseen` bound what the verdict claims. */
+export function verdictOf(facts: VerdictFacts, now: number): Verdict {
+  const issues = issuesIn(facts, now);
+  const sorted = [...issues.filter(isFailing), ...issues.filter((issue) => !isFailing(issue))];
+  const unseen = unseenIn(facts);
+  return {
+    level: sorted[0]?.level ?? 'ok',
+    since: Date.parse(facts.looked.since) < now ? facts.looked.since : null,
+    complete: unseen.length === 0,
+    unseen,
+    issues: sorted,
+  };
+}
+
+const isFailing = ({ level }: Issue) => level === 'failing';
+
+function issuesIn(facts: VerdictFacts, now: number): Issue[] {
+  return [
+    ...storeIssues(facts),
+    ...receivingIssues(facts),
+    ...ledgerIssues(facts),
+    ...failureIssues(facts),
+    ...verifyIssues(facts),
+    ...credentialIssues(facts.credentials),
+    ...(facts.scoped || facts.unknown.reconcile !== undefined
+      ? []
+      : reconcileIssues(facts.reconcile, facts.service, now)),
+    ...(facts.waiting ? [issueOf('quarantine-growing', { bodies: facts.waiting })] : []),
+    ...(facts.subscribers ?? []).flatMap(({ issues }) => issues),
+  ];
+}
+
+function storeIssues({ store }: VerdictFacts): Issue[] {
+  if (store.writable) return [];
+  const { reason, condition, lastSuccessAt } = store;
+  const since = lastSuccessAt === null ? null : new Date(lastSuccessAt).toISOString();
+  return [issueOf('store-not-writable', { reason, condition, since })];
+}
+
+function receivingIssues({ receiver, lastProven, store }: VerdictFacts): Issue[] {
+  const issues: Issue[] = [];
+  if (lastProven !== undefined && !lastProven.recent) {
+    issues.push(issueOf('no-receiver', { since: lastProven.at }));
+  }
+  if (receiver === null) return issues;
+  if (receiver.draining) issues.push(issueOf('draining', {}));
+  else if (!receiver.ready && store.writable) issues.push(issueOf('not-ready', { reason: receiver.reason }));
+  if (receiver.waiters > 0) issues.push(issueOf('memory-short', { deliveries: receiver.waiters }));
+  return issues;
+}
+
+function failureIssues({ failing, oldestOpen, retentionEnds, reconcile }: VerdictFacts): Issue[] {
+  const outcomes = failing ?? {};
+  const jobs = Object.values(outcomes).reduce((sum, number) => sum + number, 0);
+  const issues: Issue[] = [];
+  if (jobs > 0) issues.push(issueOf('jobs-failing', { jobs, outcomes, since: oldestOpen?.since ?? null }));
+  if (retentionEnds !== null) issues.push(issueOf('retention-ending', { ends: retentionEnds }));
+  // The failing jobs are the same ones, and there is more to say about them.
+  if (jobs === 0 && reconcile !== null && reconcile.missing > 0) {
+    issues.push(issueOf('results-missing', { jobs: reconcile.missing }));
+  }
+  return issues;
+}
+
+function verifyIssues({ verify }: VerdictFacts): Issue[] {
+  if (verify === null) return [];
+  const { missing, damaged, finishedAt, faults } = verify;
+  const [first] = faults;
+  return [
+    ...(missing + damaged > 0 ? [issueOf('artefacts-missing', { missing, damaged, finishedAt })] : []),
+    ...(first === undefined ? [] : [issueOf('verify-incomplete', { faults: faults.length, first })]),
+  ];
+}
+
+function ledgerIssues({ ledger, scoped }: VerdictFacts): Issue[] {
+  const { error, condition, refreshedAt, state, broken, newer } = ledger;
+  const issues: Issue[] = [];
+  if (error !== null) {
+    issues.push(issueOf('ledger-unreadable', { reason: error, condition, since: refreshedAt }));
+  }
+  if (!scoped && broken.count > 0) issues.push(issueOf('ledger-lines-broken', { lines: broken.count }));
+  if (!scoped && newer.count > 0) issues.push(issueOf('ledger-lines-newer', { lines: newer.count }));
+  if (state === 'loading' && error === null) issues.push(issueOf('ledger-loading', {}));
+  return issues;
+}
+
+/** Figures that cover all sources. */
+const OF_ALL_SOURCES: readonly Unseen[] = ['quarantine', 'reconcile', 'verify'];
+const UNREAD = ['failing', 'quarantine', 'reconcile', 'verify', 'subscribers'] as const;
+
+/** What the verdict does not cover although nothing failed; failures that hide something are issues themselves. */
+function unseenIn({ looked, scoped, unknown }: VerdictFacts): Unseen[] {
+  return [
+    ...(looked.complete ? [] : (['deliveries'] as const)),
+    ...UNREAD.filter((name) => unknown[name] !== undefined),
+    ...(scoped ? OF_ALL_SOURCES : []),
+  ];
+}

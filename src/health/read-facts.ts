@@ -1,0 +1,101 @@
+import type { QuarantineEntry } from '../archive/quarantine/quarantine-store.js';
+import type { SourceScope } from '../domain/rights.js';
+import type { FailurePage, LedgerView } from '../ledger-view/ledger-view.js';
+import { type CredentialSettings, credentialStates } from './credential-states.js';
+import type { OldestOpen, ReceiverFacts, VerdictFacts } from './health-verdict.js';
+import type { Issue } from './issues.js';
+import { createKnownFacts } from './known-facts.js';
+import type { ServiceFacts } from './reconcile-issues.js';
+import type { ReconcileFigures } from './reconcile-report-reader.js';
+import type { VerifyFigures } from './verify-report-reader.js';
+
+/** Where the facts behind the verdict come from. */
+export interface FactSources<Subscriber extends { readonly issues: readonly Issue[] }> {
+  readonly view: Pick<LedgerView, 'summary' | 'status' | 'openFailures'>;
+  readonly quarantine: () => Promise<readonly QuarantineEntry[]>;
+  readonly lastReconcile: () => Promise<ReconcileFigures | null>;
+  readonly lastVerify: () => Promise<VerifyFigures | null>;
+  readonly subscribers: (scope: SourceScope) => Promise<readonly Subscriber[]>;
+  readonly sources: readonly CredentialSettings[];
+  readonly service: ServiceFacts;
+  /** Milliseconds for which the service keeps results. */
+  readonly retention: number;
+  /** Milliseconds before the service deletes a job's results at which that is an issue. */
+  readonly retentionWarning: number;
+}
+
+/** What the process knows without the store. */
+export interface ProcessFacts {
+  readonly receiver: ReceiverFacts | null;
+  readonly store: VerdictFacts['store'];
+  readonly lastProven?: VerdictFacts['lastProven'];
+}
+
+export interface ReadFactsOptions {
+  readonly now: number;
+  /** Figures that cover all sources are left out for a client that may see some. */
+  readonly scope: SourceScope;
+  /** Milliseconds after which a fact is unknown. Default: none. */
+  readonly patience?: number;
+}
+
+/** Reads the facts behind the verdict, also while the store fails or hangs: what is unknown then is null and in `unknown`. */
+export async function readFacts<Subscriber extends { readonly issues: readonly Issue[] }>(
+  from: FactSources<Subscriber>,
+  process: ProcessFacts,
+  { now, scope, patience }: ReadFactsOptions,
+) {
+  const { view, retention, retentionWarning, service } = from;
+  const ledger = view.status();
+  const known = createKnownFacts(patience === undefined ? { ledger } : { ledger, patience });
+  const ofAll = scope === null;
+  const [summary, failures, entries, reconcile, verify, subscribers] = await Promise.all([
+    known.read('last24h', view.summary({ scope })),
+    known.read('failing', view.openFailures({ limit: 1, scope })),
+    ofAll ? known.read('quarantine', from.quarantine()) : null,
+    ofAll ? known.read('reconcile', from.lastReconcile()) : null,
+    ofAll ? known.read('verify', from.lastVerify()) : null,
+    known.read('subscribers', from.subscribers(scope)),
+  ]);
+  const { unknown } = known;
+  known.noteUnread('last24h', 'regions', 'sources', 'credentials');
+  // Failures that are known stay known while the ledger cannot be read.
+  if (Object.keys(failures?.counts ?? {}).length === 0) known.noteUnread('failing');
+  const lastByCredential = summary?.lastByCredential ?? {};
+  const facts = {
+    ...process,
+    ledger,
+    looked: {
+      since: failures?.searchedBackTo ?? new Date(now).toISOString(),
+      complete: failures?.complete ?? true,
+    },
+    failing: unknown.failing === undefined ? (failures?.counts ?? null) : null,
+    oldestOpen: failures && oldestOpen(failures, retention),
+    retentionEnds: failures && retentionEnding(failures, retentionWarning, now),
+    waiting: entries?.filter(({ state }) => state === 'waiting').length ?? null,
+    reconcile,
+    verify,
+    service,
+    credentials: credentialStates(from.sources, lastByCredential, unknown.credentials === undefined, now),
+    scoped: !ofAll,
+    subscribers,
+    unknown,
+  } satisfies VerdictFacts;
+  return { facts, summary, last24h: unknown.last24h === undefined ? summary : null, entries };
+}
+
+/** Failures are sorted by when the service deletes the results: the first is of the oldest job. */
+function oldestOpen({ failures }: FailurePage, retention: number): OldestOpen | null {
+  const [first] = failures;
+  if (first === undefined || first.jobId === null) return null;
+  const { jobId, retentionEndsAt } = first;
+  return { jobId, since: new Date(Date.parse(retentionEndsAt) - retention).toISOString(), retentionEndsAt };
+}
+
+/** When the service begins to delete results that can still be fetched; null while that is far away. */
+function retentionEnding({ failures }: FailurePage, warning: number, now: number): string | null {
+  const first = failures.find(({ outcome }) => outcome === 'failed' || outcome === 'refused');
+  if (first === undefined) return null;
+  const left = Date.parse(first.retentionEndsAt) - now;
+  return left > 0 && left < warning ? first.retentionEndsAt : null;
+}

@@ -1,0 +1,33 @@
+import { issueOf } from './issue-kinds.js';
+import type { Issue } from './issues.js';
+import type { ReconcileFigures } from './reconcile-report-reader.js';
+
+export interface ServiceFacts {
+  /** An API key and at least one region's address are configured. */
+  readonly configured: boolean;
+  /** Milliseconds between runs of reconcile in this process; null when it does not run here. */
+  readonly interval: number | null;
+}
+
+/** Milliseconds after which a run is overdue: one run a day leaves time before the service's retention ends. */
+export const RECONCILE_OVERDUE = 26 * 3_600_000;
+
+export function reconcileIssues(
+  reconcile: ReconcileFigures | null,
+  service: ServiceFacts,
+  now: number,
+): Issue[] {
+  const since = reconcile?.finishedAt ?? null;
+  if (reconcile === null || since === null) return [neverRun(service)];
+  const { faults } = reconcile;
+  const [first] = faults;
+  return [
+    ...(now - Date.parse(since) > RECONCILE_OVERDUE ? [issueOf('reconcile-overdue', { since })] : []),
+    ...(first === undefined ? [] : [issueOf('reconcile-incomplete', { faults: faults.length, first })]),
+  ];
+}
+
+function neverRun({ configured, interval }: ServiceFacts): Issue {
+  if (!configured) return issueOf('reconcile-not-configured', {});
+  return issueOf(interval === null ? 'reconcile-not-scheduled' : 'reconcile-not-run', {});
+}

@@ -1,0 +1,27 @@
+import { issueOf } from './issue-kinds.js';
+import type { Issue } from './issues.js';
+
+/** What the verdict needs to know of a subscriber. */
+export interface SubscriberFacts {
+  readonly name: string;
+  /** Age of the oldest event that is not sent yet. */
+  readonly lagSeconds: number;
+  /** Events that ended without being sent. */
+  readonly dead: number;
+  readonly lastError: { readonly status: number | null; readonly error: string | null } | null;
+}
+
+/** Seconds. Retries of single events take minutes; an address that is down for longer needs people. */
+export const LAGGING = 15 * 60;
+
+export function subscriberIssues(
+  { name: subscriber, lagSeconds, dead, lastError }: SubscriberFacts,
+  now: number,
+): Issue[] {
+  const { status = null, error = null } = lastError ?? {};
+  const since = new Date(now - lagSeconds * 1000).toISOString();
+  return [
+    ...(lagSeconds > LAGGING ? [issueOf('subscriber-lagging', { subscriber, since, status, error })] : []),
+    ...(dead > 0 ? [issueOf('events-dead', { subscriber, events: dead })] : []),
+  ];
+}

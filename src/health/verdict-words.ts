@@ -1,0 +1,70 @@
+// Loaded by the dashboard as well: whatever this module imports must run in a browser.
+import type { ShowTime } from './issue-kinds.js';
+import type { Issue, IssueLevel } from './issues.js';
+import { plural } from './phrases.js';
+
+/** Members of the health summary that come from the store, and are unknown when it cannot be read. */
+export const UNKNOWABLE = [
+  'failing',
+  'last24h',
+  'regions',
+  'sources',
+  'credentials',
+  'quarantine',
+  'reconcile',
+  'verify',
+  'subscribers',
+] as const;
+export type Unknowable = (typeof UNKNOWABLE)[number];
+
+/** What a verdict does not cover. */
+const UNSEEN = {
+  deliveries: 'some deliveries, which Failures names',
+  failing: 'the failing jobs',
+  quarantine: 'the quarantine',
+  reconcile: 'the results of reconcile',
+  verify: 'the results of verify',
+  subscribers: 'the subscribers',
+};
+export type Unseen = keyof typeof UNSEEN;
+export const UNSEEN_NAMES = Object.keys(UNSEEN) as readonly Unseen[];
+
+/** Is all well? One answer for the page, `GET health`, `status` and the notices. */
+export interface Verdict {
+  /** The worst level of the issues. */
+  readonly level: 'ok' | IssueLevel;
+  /** ISO 8601: from then on every delivery was looked at; null when none could be. */
+  readonly since: string | null;
+  /** Whether everything was looked at. */
+  readonly complete: boolean;
+  /** What was not; empty when it is complete. */
+  readonly unseen: readonly Unseen[];
+  /** The worst first. */
+  readonly issues: readonly Issue[];
+}
+
+export function headlineOf({ level, complete }: Verdict): string {
+  if (level === 'failing') return 'Act now';
+  if (level === 'warning') return 'Look at this';
+  return complete ? 'All is well' : 'No issue seen';
+}
+
+/**
+ * What a verdict without issues rests on, in a sentence.
+ *
+ * @param deliveries of the last 24 hours; null when they could not be counted
+ */
+export function goodNews({ complete }: Verdict, deliveries: number | null): string {
+  if (deliveries === null) return 'The deliveries could not be counted.';
+  if (deliveries === 0) return 'Nothing arrived in the last 24 hours.';
+  const failing = complete ? 'no job is failing' : 'no failing job was found in what was looked at';
+  return `${plural(deliveries, 'delivery', 'deliveries')} in the last 24 hours, ${failing}.`;
+}
+
+/** What the verdict covers, and what it does not. */
+export function coverageOf({ since, unseen }: Verdict, time: ShowTime): string {
+  const covered = since === null ? 'No delivery was read.' : `Covers every delivery since ${time(since)}.`;
+  return unseen.length === 0
+    ? covered
+    : `${covered} Not covered: ${unseen.map((name) => UNSEEN[name]).join('; ')}.`;
+}

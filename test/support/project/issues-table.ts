@@ -1,0 +1,19 @@
+import { ISSUE_CODES, ISSUES, type IssueKind } from '../../../src/health/issue-kinds.js';
+
+/** What a remedy is made from, where it depends on that. */
+const UNKNOWN = { condition: null, reason: null, since: null, subscriber: '<name>', events: 1 };
+
+/** The table of docs/operations.md: every issue of the verdict. */
+export function issuesTable(): string {
+  return `${[
+    '| code | topic | level | notices | what to do |',
+    '|---|---|---|---|---|',
+    ...ISSUE_CODES.map((code) => {
+      const { topic, level, notified, remedy } = ISSUES[code] as IssueKind<typeof UNKNOWN>;
+      const text = typeof remedy === 'function' ? remedy(UNKNOWN) : remedy;
+      return `| \`${code}\` | ${topic} | ${level} | ${notified ? 'yes' : ''} | ${escaped(text ?? 'Nothing.')} |`;
+    }),
+  ].join('\n')}\n`;
+}
+
+const escaped = (text: string) => text.replaceAll('<', '\\<');

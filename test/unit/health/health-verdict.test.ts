@@ -1,0 +1,375 @@
+import { describe, expect, it } from '@jest/globals';
+import { describeIssue, issueName } from '../../../src/health/describe-issue.js';
+import { type VerdictFacts, verdictOf } from '../../../src/health/health-verdict.js';
+import { ISSUE_CODES, issueOf } from '../../../src/health/issue-kinds.js';
+import type { IssueCode, IssueLevel, IssueParams, Topic } from '../../../src/health/issues.js';
+import { subscriberIssues } from '../../../src/health/subscriber-issues.js';
+import { coverageOf, goodNews, headlineOf } from '../../../src/health/verdict-words.js';
+
+const NOW = Date.parse('2026-11-20T12:00:00Z');
+const RECONCILED = {
+  startedAt: '2026-11-20T10:59:00Z',
+  finishedAt: '2026-11-20T11:00:00Z',
+  window: null,
+  outcomes: {},
+  expected: 5,
+  received: 5,
+  missing: 0,
+  faults: [],
+};
+const VERIFIED = {
+  startedAt: '2026-11-15T03:41:00Z',
+  finishedAt: '2026-11-15T04:00:00Z',
+  window: { since: '2026-10-16T03:41:00Z', until: '2026-11-15T03:41:00Z' },
+  ...{ deep: false, complete: true, checked: 9, bytes: 900, missing: 0, damaged: 0, refetch: [], faults: [] },
+};
+const WELL: VerdictFacts = {
+  receiver: { ready: true, reason: null, draining: false, waiters: 0 },
+  store: { writable: true, reason: null, condition: null, lastSuccessAt: NOW - 5000 },
+  ledger: {
+    state: 'ready',
+    completeSince: '2026-11-13T12:00:00.000Z',
+    error: null,
+    condition: null,
+    rows: 7,
+    broken: { count: 0, segments: [] },
+    newer: { count: 0, segments: [] },
+    refreshedAt: '2026-11-20T11:59:59Z',
+  },
+  looked: { since: '2026-11-13T12:00:00.000Z', complete: true },
+  failing: {},
+  oldestOpen: null,
+  retentionEnds: null,
+  waiting: 0,
+  reconcile: RECONCILED,
+  verify: VERIFIED,
+  service: { configured: true, interval: 900_000 },
+  credentials: [],
+  scoped: false,
+  subscribers: [],
+  unknown: {},
+};
+const NO_ANSWER = { reason: 'no answer', since: null };
+const EXPIRING = {
+  ...{ source: 's', credential: 'c', state: 'expiring' as const, expires: '2026-11-23T12:00:00.000Z' },
+  ...{ notBefore: null, lastUsedAt: null },
+};
+const EXPIRED = { ...EXPIRING, state: 'expired' as const, expires: '2026-11-19T12:00:00.000Z' };
+const VALID = { ...EXPIRING, credential: 'd', state: 'in-use' as const, expires: null };
+const SUBSCRIBER = { name: 'crm', lagSeconds: 0, dead: 0, lastError: null };
+const ANSWERED_503 = { status: 503, error: null };
+const LAG = 20 * 60;
+
+interface Expected<Code extends IssueCode> {
+  /** What of a healthy receiver is different; null where the verdict of `status` makes the issue itself. */
+  readonly facts: Partial<VerdictFacts> | null;
+  readonly is: `${Topic} ${IssueLevel}`;
+  readonly params: IssueParams[Code];
+  readonly text: string;
+  readonly remedy: string | null;
+}
+
+const EXPECTED: { readonly [Code in IssueCode]: Expected<Code> } = {
+  'store-not-writable': {
+    facts: { store: { ...WELL.store, writable: false, reason: 'disk full', condition: 'full' } },
+    is: 'store failing',
+    params: { reason: 'disk full', condition: 'full', since: '2026-11-20T11:59:55.000Z' },
+    text: 'The store cannot be written: disk full; the last check succeeded at 2026-11-20T11:59:55.000Z. Callbacks are answered 503.',
+    remedy: 'Free space on the store or enlarge it; do not delete below jobs/ by hand.',
+  },
+  'store-unreadable': {
+    facts: null,
+    is: 'store failing',
+    params: { reason: 'no folder', condition: 'missing' },
+    text: 'The store cannot be read: no folder.',
+    remedy: 'Create the bucket, bring the folder back, or correct store.url.',
+  },
+  'not-ready': {
+    facts: { receiver: { ready: false, reason: 'not proven', draining: false, waiters: 0 } },
+    is: 'receiving failing',
+    params: { reason: 'not proven' },
+    text: 'Not ready to receive: not proven.',
+    remedy: 'Run transcript-receiver doctor.',
+  },
+  draining: {
+    facts: { receiver: { ready: false, reason: 'leaving', draining: true, waiters: 0 } },
+    is: 'receiving warning',
+    params: {},
+    text: 'This replica is shutting down; another one takes over.',
+    remedy: null,
+  },
+  'no-receiver': {
+    facts: { receiver: null, lastProven: { at: '2026-11-20T09:00:00.000Z', recent: false } },
+    is: 'receiving warning',
+    params: { since: '2026-11-20T09:00:00.000Z' },
+    text: 'No receiver has written to this store since 2026-11-20T09:00:00.000Z.',
+    remedy: 'Start one, or see in its log why it does not write.',
+  },
+  'memory-short': {
+    facts: { receiver: { ready: true, reason: null, draining: false, waiters: 1 } },
+    is: 'receiving warning',
+    params: { deliveries: 1 },
+    text: '1 delivery waits for memory.',
+    remedy: 'If this lasts, raise limits.memoryBudget or run more replicas.',
+  },
+  'ledger-unreadable': {
+    facts: { ledger: { ...WELL.ledger, error: 'no list', condition: 'denied' } },
+    is: 'ledger failing',
+    params: { reason: 'no list', condition: 'denied', since: '2026-11-20T11:59:59Z' },
+    text: 'The ledger cannot be read: no list. What is shown is of 2026-11-20T11:59:59Z.',
+    remedy: 'Check the permissions (docs/stores.md, "Permissions").',
+  },
+  'ledger-loading': {
+    facts: { ledger: { ...WELL.ledger, state: 'loading' } },
+    is: 'ledger warning',
+    params: {},
+    text: 'The ledger is still being read; figures are not complete yet.',
+    remedy: null,
+  },
+  'ledger-lines-broken': {
+    facts: { ledger: { ...WELL.ledger, broken: { count: 3, segments: [] } } },
+    is: 'ledger warning',
+    params: { lines: 3 },
+    text: '3 lines of the ledger cannot be read.',
+    remedy: 'GET /admin/api/health names the segments (ledger.broken); restore them from a backup.',
+  },
+  'ledger-lines-newer': {
+    facts: { ledger: { ...WELL.ledger, newer: { count: 1, segments: [] } } },
+    is: 'ledger warning',
+    params: { lines: 1 },
+    text: '1 line of the ledger was written by a newer version and cannot be read.',
+    remedy: 'Upgrade this replica.',
+  },
+  'jobs-failing': {
+    facts: {
+      failing: { failed: 1, refused: 1200 },
+      oldestOpen: { jobId: 'j', since: '2026-11-20T07:52:00.000Z', retentionEndsAt: '' },
+    },
+    is: 'failures failing',
+    params: { jobs: 1201, outcomes: { failed: 1, refused: 1200 }, since: '2026-11-20T07:52:00.000Z' },
+    text: '1,201 jobs are failing: 1 not fetched, 1,200 refused. The oldest has been open since 2026-11-20T07:52:00.000Z.',
+    remedy: 'See Failures on the page, or run transcript-receiver failures.',
+  },
+  'retention-ending': {
+    facts: { retentionEnds: '2026-11-21T07:52:00.000Z' },
+    is: 'failures failing',
+    params: { ends: '2026-11-21T07:52:00.000Z' },
+    text: 'The service deletes results of failing jobs from 2026-11-21T07:52:00.000Z on.',
+    remedy: 'Refetch them before.',
+  },
+  'results-missing': {
+    facts: { reconcile: { ...RECONCILED, missing: 2 } },
+    is: 'expected warning',
+    params: { jobs: 2 },
+    text: 'Reconcile misses the results of 2 jobs.',
+    remedy: 'See Failures on the page, or run transcript-receiver failures.',
+  },
+  'reconcile-not-configured': {
+    facts: { reconcile: null, service: { configured: false, interval: 900_000 } },
+    is: 'reconcile warning',
+    params: {},
+    text: 'Lost callbacks are not noticed: the speech service cannot be asked.',
+    remedy: 'Set speech.apiKey and speech.regions.<region>.batchUrl.',
+  },
+  'reconcile-not-scheduled': {
+    facts: { reconcile: null, service: { configured: true, interval: null } },
+    is: 'reconcile warning',
+    params: {},
+    text: 'Lost callbacks are not noticed: reconcile has never run, and does not run here.',
+    remedy: 'Set recovery.interval, or run transcript-receiver reconcile on a schedule.',
+  },
+  'reconcile-not-run': {
+    facts: { reconcile: null },
+    is: 'reconcile warning',
+    params: {},
+    text: 'Reconcile has not run yet; lost callbacks are not noticed until it has.',
+    remedy: null,
+  },
+  'reconcile-overdue': {
+    facts: { reconcile: { ...RECONCILED, finishedAt: '2026-11-19T09:00:00Z' } },
+    is: 'reconcile warning',
+    params: { since: '2026-11-19T09:00:00Z' },
+    text: 'Reconcile last finished at 2026-11-19T09:00:00Z; callbacks lost since are not noticed.',
+    remedy: 'See why it does not run, in the log of the receiver or of the CronJob.',
+  },
+  'reconcile-incomplete': {
+    facts: { reconcile: { ...RECONCILED, faults: ['eu1: answered 401', 'us1: too'] } },
+    is: 'reconcile warning',
+    params: { faults: 2, first: 'eu1: answered 401' },
+    text: 'The last reconcile did not see everything: eu1: answered 401 (and 1 more).',
+    remedy: 'Correct this, then run transcript-receiver reconcile.',
+  },
+  'artefacts-missing': {
+    facts: { verify: { ...VERIFIED, missing: 2, damaged: 1 } },
+    is: 'verify failing',
+    params: { missing: 2, damaged: 1, finishedAt: '2026-11-15T04:00:00Z' },
+    text: 'Verify found 2 artefacts missing from the store and 1 artefact damaged; it last ran at 2026-11-15T04:00:00Z.',
+    remedy: 'Refetch the jobs while the service keeps them, or restore the objects from a backup.',
+  },
+  'verify-incomplete': {
+    facts: { verify: { ...VERIFIED, faults: ['jobs/a/data: timed out'] } },
+    is: 'verify warning',
+    params: { faults: 1, first: 'jobs/a/data: timed out' },
+    text: 'The last verify did not look everywhere: jobs/a/data: timed out.',
+    remedy: 'Correct this, then run transcript-receiver verify.',
+  },
+  'credentials-expired': {
+    facts: {
+      credentials: [EXPIRED, { ...EXPIRED, credential: 'b', expires: '2026-11-18T12:00:00.000Z' }],
+    },
+    is: 'credentials failing',
+    params: { source: 's', since: '2026-11-19T12:00:00.000Z' },
+    text: 'Every credential of s has expired, the last one at 2026-11-19T12:00:00.000Z: its callbacks are rejected with 401.',
+    remedy: 'Extend expires of one, or add another and submit jobs with it.',
+  },
+  'credential-expired': {
+    facts: { credentials: [EXPIRED, VALID] },
+    is: 'credentials warning',
+    params: { source: 's', credential: 'c', expires: '2026-11-19T12:00:00.000Z' },
+    text: 'The credential s/c expired at 2026-11-19T12:00:00.000Z.',
+    remedy: 'Remove it.',
+  },
+  'credential-expiring': {
+    facts: { credentials: [EXPIRING, VALID] },
+    is: 'credentials warning',
+    params: { source: 's', credential: 'c', expires: '2026-11-23T12:00:00.000Z' },
+    text: 'The credential s/c expires at 2026-11-23T12:00:00.000Z.',
+    remedy: 'Add its successor now.',
+  },
+  'quarantine-growing': {
+    facts: { waiting: 2 },
+    is: 'quarantine warning',
+    params: { bodies: 2 },
+    text: '2 undecodable bodies wait in quarantine.',
+    remedy: 'Release, refetch or dismiss each, as its page says.',
+  },
+  'subscriber-lagging': {
+    facts: subscribed({ ...SUBSCRIBER, lagSeconds: LAG, lastError: ANSWERED_503 }),
+    is: 'subscribers warning',
+    params: { subscriber: 'crm', since: '2026-11-20T11:40:00.000Z', status: 503, error: null },
+    text: 'Events for crm have waited since 2026-11-20T11:40:00.000Z; it answered 503 last.',
+    remedy: 'Correct its address or what answers there; events are sent again for 24 hours.',
+  },
+  'events-dead': {
+    facts: subscribed({ ...SUBSCRIBER, dead: 2 }),
+    is: 'subscribers warning',
+    params: { subscriber: 'crm', events: 2 },
+    text: '2 events for crm could not be sent and wait for a replay.',
+    remedy: 'Once it answers, run transcript-receiver replay notify --subscriber crm --dead.',
+  },
+};
+
+function subscribed(facts: Parameters<typeof subscriberIssues>[0]): Partial<VerdictFacts> {
+  return { subscribers: [{ issues: subscriberIssues(facts, NOW) }] };
+}
+
+describe('an issue', () => {
+  it.each(ISSUE_CODES)('%s has its facts, its words and what to do', (code) => {
+    const { facts, is, params, text, remedy } = EXPECTED[code];
+    const issue = { code, params, topic: is.split(' ')[0], level: is.split(' ')[1] };
+    const { issues } =
+      facts === null ? { issues: [issueOf(code, params)] } : verdictOf({ ...WELL, ...facts }, NOW);
+    expect(issues).toEqual([issue]);
+    expect(describeIssue({ code, params })).toEqual({ label: expect.stringMatching(/^[A-Z]/), text, remedy });
+  });
+
+  it('shows its instants as the reader asks', () => {
+    const { params } = EXPECTED['reconcile-overdue'];
+    const { text } = describeIssue({ code: 'reconcile-overdue', params }, (instant) => `<${instant}>`);
+    expect(text).toBe(
+      'Reconcile last finished at <2026-11-19T09:00:00Z>; callbacks lost since are not noticed.',
+    );
+  });
+
+  it('has a name that tells sources, credentials and subscribers apart', () => {
+    const named = (code: IssueCode) => issueName({ code, params: EXPECTED[code].params });
+    expect([named('credential-expired'), named('credentials-expired'), named('events-dead')]).toEqual([
+      'credential-expired:s/c',
+      'credentials-expired:s',
+      'events-dead:crm',
+    ]);
+    expect(named('jobs-failing')).toBe('jobs-failing');
+  });
+});
+
+describe('the verdict', () => {
+  it('is that all is well only when everything was looked at', () => {
+    const verdict = verdictOf(WELL, NOW);
+    const since = '2026-11-13T12:00:00.000Z';
+    expect(verdict).toEqual({ level: 'ok', since, complete: true, unseen: [], issues: [] });
+    expect([headlineOf(verdict), goodNews(verdict, 1900)]).toEqual([
+      'All is well',
+      '1,900 deliveries in the last 24 hours, no job is failing.',
+    ]);
+    expect(coverageOf(verdict, String)).toBe(`Covers every delivery since ${since}.`);
+  });
+
+  it.each<[string, Partial<VerdictFacts>, string[], RegExp]>([
+    [
+      'deliveries that are neither in memory nor compacted',
+      { looked: { since: '2026-11-20T10:00:00.000Z', complete: false } },
+      ['deliveries'],
+      /since 2026-11-20T10:00:00.000Z\. Not covered: some deliveries/,
+    ],
+    [
+      'a quarantine that could not be listed',
+      { waiting: null, unknown: { quarantine: NO_ANSWER } },
+      ['quarantine'],
+      /the quarantine\./,
+    ],
+    [
+      'reports that could not be read',
+      { reconcile: null, verify: null, unknown: { reconcile: NO_ANSWER, verify: NO_ANSWER } },
+      ['reconcile', 'verify'],
+      /the results of reconcile; the results of verify/,
+    ],
+    [
+      'failing jobs that could not be read',
+      { failing: null, unknown: { failing: NO_ANSWER } },
+      ['failing'],
+      /the failing jobs/,
+    ],
+    [
+      'what covers all sources, for a token that may see some',
+      { scoped: true, waiting: null, reconcile: null, verify: null },
+      ['quarantine', 'reconcile', 'verify'],
+      /the quarantine/,
+    ],
+  ])('claims no more than was looked at: %s', (_, overrides, unseen, coverage) => {
+    const verdict = verdictOf({ ...WELL, ...overrides }, NOW);
+    expect(verdict).toMatchObject({ level: 'ok', complete: false, unseen, issues: [] });
+    expect(headlineOf(verdict)).toBe('No issue seen');
+    expect(goodNews(verdict, 7)).toMatch(/no failing job was found in what was looked at/);
+    expect(goodNews(verdict, null)).toBe('The deliveries could not be counted.');
+    expect(coverageOf(verdict, String)).toMatch(coverage);
+  });
+
+  it('covers nothing while no delivery was read', () => {
+    const verdict = verdictOf(
+      { ...WELL, looked: { since: '2026-11-20T12:00:00.000Z', complete: true } },
+      NOW,
+    );
+    expect(verdict.since).toBeNull();
+    expect(coverageOf(verdict, String)).toBe('No delivery was read.');
+  });
+
+  it('puts the worst first', () => {
+    const verdict = verdictOf({ ...WELL, waiting: 1, verify: { ...VERIFIED, missing: 1 } }, NOW);
+    expect(verdict.level).toBe('failing');
+    expect(verdict.issues.map(({ code }) => code)).toEqual(['artefacts-missing', 'quarantine-growing']);
+    expect(headlineOf(verdict)).toBe('Act now');
+  });
+
+  it('says once that jobs are missing and failing', () => {
+    const { issues } = verdictOf(
+      { ...WELL, failing: { failed: 2 }, reconcile: { ...RECONCILED, missing: 2 } },
+      NOW,
+    );
+    expect(issues.map(({ code }) => code)).toEqual(['jobs-failing']);
+  });
+
+  it('leaves reports that could not be read out, instead of saying that none was written', () => {
+    const { issues } = verdictOf({ ...WELL, reconcile: null, unknown: { reconcile: NO_ANSWER } }, NOW);
+    expect(issues).toEqual([]);
+  });
+});

@@ -1,0 +1,137 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { chmod, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { parse } from 'yaml';
+import { sendCallback } from '../support/processes/admin-api.js';
+import { type RunningService, startService } from '../support/processes/running-service.js';
+import { type LostJobs, lostJobs } from '../support/recovery/lost-jobs.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
+
+/* The pages of docs/how-to: their commands in a shell, in their order, over a store in the situation that the page describes. */
+
+const ROOT = join(import.meta.dirname, '../..');
+
+let lost: LostJobs;
+let service: RunningService;
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+
+beforeAll(async () => {
+  lost = await lostJobs();
+  folder = await temporaryFolder();
+  const shim = join(folder.path, 'transcript-receiver');
+  await writeFile(shim, `#!/bin/sh\nexec "${process.execPath}" "${join(ROOT, 'dist/main.js')}" "$@"\n`);
+  await chmod(shim, 0o755);
+  service = await startService({ sources: { intake: { context: ['customer'], maxBytes: 2000 } } });
+});
+
+afterAll(async () => {
+  await service.stop();
+  await lost.simulator.close();
+  await folder.remove();
+});
+
+/** The code blocks of a page in a language. */
+async function blocks(page: string, language: string): Promise<string[]> {
+  const text = await readFile(join(ROOT, 'docs/how-to', page), 'utf8');
+  const found = text.matchAll(new RegExp(`^( *)\`\`\`${language}\\n(.*?)^ *\`\`\`$`, 'gms'));
+  return [...found].map(([, indent = '', code = '']) => code.replaceAll(new RegExp(`^${indent}`, 'gm'), ''));
+}
+
+/** Runs a line in a shell in the folder; `more` are settings beside the store and the service. */
+function shell(line: string, more: object = {}): Promise<{ code: number; stdout: string; stderr: string }> {
+  const settings = {
+    store: { url: `file:${service.folder}` },
+    sources: { intake: { context: ['customer'], contents: ['transcript'], allowUnauthenticated: true } },
+    ...lost.settings,
+    ...more,
+  };
+  const env = { PATH: `${folder.path}:${process.env.PATH}`, NODE_CONFIG: JSON.stringify(settings) };
+  return new Promise((resolve) => {
+    execFile('sh', ['-c', line], { env, cwd: folder.path }, (error, stdout, stderr) =>
+      resolve({ code: Number(error?.code ?? 0), stdout, stderr }),
+    );
+  });
+}
+
+const send = (query: string, body?: string) =>
+  sendCallback(service, query, body, { 'content-type': 'application/json' }, 'intake');
+
+describe('delete-a-customer.md', () => {
+  it('lists the jobs of the customer, and erases them and those of a list', async () => {
+    await send('id=acme1&status=success&customer=acme', '{"id":"acme1"}');
+    await send('id=other&status=success&customer=other', '{"id":"other"}');
+    await writeFile(join(folder.path, 'ids.txt'), 'unknown1\n');
+    const [list = '', byContext = '', byList = ''] = await blocks('delete-a-customer.md', 'sh');
+    const listed = await shell(list);
+    expect(listed).toMatchObject({ code: 0, stderr: '' });
+    expect(listed.stdout).toContain('acme1');
+    expect(listed.stdout).not.toContain('other,');
+    expect(await shell(byContext)).toMatchObject({ code: 0 });
+    expect(await readFile(join(folder.path, 'erased-acme.json'), 'utf8')).toContain('"acme1"');
+    expect(await shell(byList)).toMatchObject({ code: 0 });
+    expect((await send('id=acme1&status=success', '{"id":"acme1"}')).json).toMatchObject({
+      outcome: 'noted',
+    });
+    expect((await send('id=unknown1&status=success', '{}')).json).toMatchObject({ outcome: 'noted' });
+    expect((await send('id=other&status=success', '{"id":"other"}')).json).toMatchObject({
+      outcome: 'duplicate',
+    });
+  });
+});
+
+describe('after-a-413.md', () => {
+  it('finds the refused callback, and fetches what it carried', async () => {
+    const id = await lost.lose(200);
+    const body = JSON.stringify({ format: '2.9', results: [], padding: 'x'.repeat(3000) });
+    expect((await send(`id=${id}&status=success`, body)).status).toBe(413);
+    const [list = '', fetchThem = '', failures = ''] = await blocks('after-a-413.md', 'sh');
+    expect((await shell(list)).stdout).toContain(id);
+    expect((await shell(failures)).stdout).toContain(id);
+    expect(await shell(fetchThem)).toMatchObject({ code: 0 });
+    expect((await shell(failures)).stdout).toMatch(/^No job is failing/);
+  });
+});
+
+describe('add-a-region.md', () => {
+  it('shows settings that are valid, and admit the addresses of the region', async () => {
+    const [yaml = ''] = await blocks('add-a-region.md', 'yaml');
+    const { egress, speech, sources } = parse(yaml);
+    const settings = {
+      egress,
+      speech: { apiKey: 'an-api-key', ...speech },
+      sources: { intake: { allowUnauthenticated: true, ...sources.intake } },
+    };
+    const [check = ''] = await blocks('add-a-region.md', 'sh');
+    const checked = await shell(check, settings);
+    expect(checked).toMatchObject({ code: 0 });
+    expect(checked.stdout).toContain('eu3');
+  });
+});
+
+describe('alert-without-prometheus.md', () => {
+  it('shows settings that are valid, and commands that judge', async () => {
+    const [yaml = ''] = await blocks('alert-without-prometheus.md', 'yaml');
+    const filled = yaml
+      .replaceAll(/\$\{env:SLACK\w+\}/g, 'http://127.0.0.1:9/')
+      .replaceAll(/\$\{env:EVENT\w+\}/g, `whsec_${Buffer.alloc(32, 's').toString('base64')}`);
+    const [doctor = '', status = ''] = await blocks('alert-without-prometheus.md', 'sh');
+    const asked = await shell(doctor, parse(filled));
+    expect(asked.stdout).toMatch(/subscriber on-call/);
+    expect([0, 1, 2]).toContain((await shell(status)).code);
+  });
+});
+
+const python = spawnSync('python3', ['--version']).status === 0 ? it : it.skip;
+
+describe('read-from-python.md', () => {
+  python('reads the transcripts of a file store', async () => {
+    await send('id=python1&status=success', '{"format":"2.9","job":{},"metadata":{},"results":[]}');
+    const [code = ''] = await blocks('read-from-python.md', 'python');
+    await writeFile(join(folder.path, 'read_files.py'), code);
+    const found = await shell(
+      `python3 -c 'from read_files import *; print([job for job, _ in transcripts("${service.folder}")])'`,
+    );
+    expect(found.stdout).toContain('python1');
+  });
+});

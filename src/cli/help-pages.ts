@@ -36,7 +36,10 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   retention: ['transcript-receiver retention --dry-run', 'transcript-receiver retention --json'],
   quarantine: ['transcript-receiver quarantine', 'transcript-receiver quarantine --state all --json'],
   dismiss: ['transcript-receiver dismiss 01KJX3VZ8Q4M7T9B0C2D5E6F7G --reason "a test call"'],
-  acknowledge: ['transcript-receiver acknowledge 650krlru2e --reason "the first version is right"'],
+  acknowledge: ['transcript-receiver acknowledge 650krlru2e --reason "the customer has it already"'],
+  choose: [
+    'transcript-receiver choose 650krlru2e jobs/650krlru2e/conflicts/transcript.json.9f86d0 --reason "the second run is right"',
+  ],
   import: ['transcript-receiver import 650krlru2e transcript.json --reason "from the customer"'],
   erase: ['transcript-receiver erase 650krlru2e --reason "asked to be forgotten"'],
   'check-config': ['NODE_CONFIG_DIR=/etc/transcript-receiver transcript-receiver check-config'],

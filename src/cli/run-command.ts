@@ -63,6 +63,7 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     load: () => import('./acknowledge.js'),
   },
   import: { summary: 'store files as results of a job', load: () => import('./import.js') },
+  choose: { summary: 'choose which version of an artefact counts', load: () => import('./choose.js') },
   erase: { summary: 'erase all stored data of a job', load: () => import('./erase.js') },
   'check-config': {
     summary: 'check the configuration and list every fault and warning',

@@ -60,6 +60,26 @@ export function artefactMetadata(facts: ArtefactFacts, item: ItemFacts): Record<
   return metadata;
 }
 
+/** Metadata of an artefact that was chosen: the SHA-256 of the bytes that it replaced, which are kept among the conflicts. */
+export const REPLACED = 'replaced';
+
+/**
+ * The metadata of a version at another key. The sender's names give way where there is no room for the hash.
+ *
+ * @param replaced hash of the bytes that it replaces; null where it replaces none
+ */
+export function versionMetadata(
+  metadata: Readonly<Record<string, string>>,
+  sha256: string,
+  replaced: string | null,
+): Record<string, string> {
+  const { [REPLACED]: _, ...own } = metadata;
+  const whole = { ...own, sha256, ...(replaced === null ? {} : { [REPLACED]: replaced }) };
+  if (metadataBytes(whole) <= MAX_METADATA_BYTES) return whole;
+  const { 'file-name': _file, 'part-name': _part, ...rest } = whole as Record<string, string>;
+  return rest;
+}
+
 /** Bytes of the largest metadata that an artefact of a source can have whose context has these names. */
 export function longestMetadata(source: string, names: readonly string[]): number {
   const longest = (texts: readonly string[]) => Math.max(...texts.map(({ length }) => length));

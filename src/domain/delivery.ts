@@ -39,6 +39,7 @@ export const LEDGER_OUTCOMES = [
   'replayed',
   'cancelled',
   'acknowledged',
+  'chosen',
   'erased',
   'ended',
   'read',

@@ -1,5 +1,6 @@
 /** Outcomes that make a job fail until a later line settles it. */
 export const FAILURES: readonly string[] = ['failed', 'unrecoverable', 'refused', 'conflict'];
+const SETTLES_CONFLICTS = new Set(['chosen', 'acknowledged', 'erased']);
 const REPAIRS = new Set(['stored', 'duplicate', 'recovered', 'released', 'erased', 'acknowledged']);
 
 /** Failures of one job are kept apart by what settles them, so that one cannot hide another. */
@@ -24,12 +25,12 @@ export function isFailure(outcome: string): boolean {
 }
 
 /**
- * Whether a line of the same job settles a failing one. Only an operator settles a conflict, by erasing or acknowledging
- * it: a person has to decide between the two results.
+ * Whether a line of the same job settles a failing one. Only an operator settles a conflict, by choosing a version, by
+ * acknowledging or by erasing it: a person has to decide between the two results.
  */
 export function settles({ outcome, time }: OutcomeAt, failing: OutcomeAt): boolean {
   if (time < failing.time) return false;
-  if (failing.outcome === 'conflict') return outcome === 'erased' || outcome === 'acknowledged';
+  if (failing.outcome === 'conflict') return SETTLES_CONFLICTS.has(outcome);
   // A callback without a body does not bring what is missing, but it settles one that was rejected.
   return outcome === 'noted' ? failing.outcome === 'refused' : REPAIRS.has(outcome);
 }

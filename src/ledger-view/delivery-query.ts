@@ -64,6 +64,7 @@ const ACT_OUTCOMES = [
   'replayed',
   'cancelled',
   'acknowledged',
+  'chosen',
   'erased',
 ];
 

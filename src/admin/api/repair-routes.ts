@@ -6,6 +6,7 @@ import { newDeliveryId, operatorLine } from '../../ledger/ledger-line.js';
 import type { Ledger } from '../../ledger/write/ledger.js';
 import type { RecoveredJob } from '../../recovery/recovery-report.js';
 import { acknowledgeJob } from '../../repair/acknowledge-job.js';
+import { chooseArtefact } from '../../repair/choose-artefact.js';
 import { dismissBody } from '../../repair/dismiss-body.js';
 import { type EraseParts, eraseJob } from '../../repair/erase-job.js';
 import { sourcesOfJob } from '../../repair/jobs-to-erase.js';
@@ -25,7 +26,7 @@ export interface RepairRouteParts extends EraseParts, Omit<InspectParts, 'quaran
   readonly quarantine: QuarantineStore;
   readonly release: ReleaseParts;
   readonly refetchJob: Repairs['refetchJob'];
-  readonly sources: ReadonlyMap<string, unknown>;
+  readonly sources: ReadonlyMap<string, { readonly context: readonly string[] }>;
   readonly records: { readonly regions: readonly string[] } & InspectParts['records'];
 }
 
@@ -42,6 +43,12 @@ const acknowledgeBody = z
     reason: reasonText.unwrap().min(1).describe('required, so that it stays known why a loss was accepted'),
   })
   .meta({ id: 'Acknowledge' });
+const chooseBody = z
+  .strictObject({
+    key: z.string().describe('of the version that is to count: the artefact itself, or one of its conflicts'),
+    reason: reasonText.unwrap().min(1).describe('required, so that it stays known why it counts'),
+  })
+  .meta({ id: 'Choose' });
 const refetchBody = z
   .strictObject({
     region: text.optional().describe('the only one to ask'),
@@ -129,6 +136,20 @@ export function repairRoutes(parts: RepairRouteParts): AdminRoute[] {
       async handle({ params: { id: jobId }, body: { reason }, actor, access: { scope } }) {
         await requireWholeJob(parts, jobId, scope);
         return ok(await acknowledgeJob(parts, jobId, { actor, reason, scope }));
+      },
+    }),
+    adminRoute({
+      method: 'POST',
+      path: '/jobs/:id/choose',
+      right: 'repair',
+      tag: 'Jobs',
+      summary: 'Choose which version of an artefact counts; the others stay among the conflicts',
+      params: JOB,
+      body: chooseBody,
+      answers: { 200: ledgerLineSchema },
+      problems: ['not-found', 'conflict'],
+      async handle({ params: { id: jobId }, body: { key, reason }, actor, access: { scope } }) {
+        return ok(await chooseArtefact(parts, jobId, { key, actor, reason, scope }));
       },
     }),
     adminRoute({

@@ -1,7 +1,7 @@
 import type { Comparison } from './check-artefact.js';
 import type { VerifyFinding } from './verify-finding.js';
 
-/** `unchecked`: the store could not say. */
+/** `replaced`: an operator chose another version, and these bytes are among the conflicts. `unchecked`: the store could not say. */
 export const VERIFY_OUTCOMES = [
   'intact',
   'missing',
@@ -10,6 +10,7 @@ export const VERIFY_OUTCOMES = [
   'ended',
   'expired',
   'acknowledged',
+  'replaced',
   'unchecked',
 ] as const;
 export type VerifyOutcome = (typeof VERIFY_OUTCOMES)[number];
@@ -86,7 +87,7 @@ export interface VerifyReportBuilder {
   readonly ledger: LedgerFigures;
   /** The artefact is as the ledger says. */
   intact(compared: Comparison, size: number): void;
-  count(outcome: 'erased' | 'ended' | 'expired' | 'unchecked'): void;
+  count(outcome: 'erased' | 'ended' | 'expired' | 'replaced' | 'unchecked'): void;
   finding(finding: VerifyFinding): void;
   repeated(): void;
   fault(key: string | null, reason: string): void;

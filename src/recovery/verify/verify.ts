@@ -1,5 +1,7 @@
+import { keptVersion, placeOfVersion } from '../../archive/artefact-versions.js';
 import { verifyReportKey } from '../../archive/layout.js';
 import type { EndedBefore, RetentionView } from '../../archive/retention/retention-view.js';
+import { REPLACED } from '../../domain/artefact-metadata.js';
 import { OBJECT_KINDS } from '../../domain/object-kind.js';
 import { readAhead } from '../../ledger/read-ahead.js';
 import { type ObjectStore, StoreError } from '../../store/object-store.js';
@@ -159,6 +161,8 @@ async function check(
     if (result.state === 'intact') {
       return { isKnown: true, record: () => report.intact(result.compared, result.found.size) };
     }
+    if (result.state === 'damaged' && (await isReplaced(parts.store, claim)))
+      return { isKnown: true, record: () => report.count('replaced') };
     const excuse = await excuseOf(run, claim, result);
     if (excuse !== null) return { isKnown: true, record: () => report.count(excuse) };
     return { isKnown: true, record: () => report.finding(findingOf(claim, result, parts.retention)) };
@@ -185,6 +189,16 @@ async function doubted(
   if (result.state !== 'intact' || result.compared !== 'size') return result;
   if (jobId !== null && (await settlements.isErasedSince(jobId, ''))) return result;
   return { state: 'damaged', reason: 'claims', found: result.found };
+}
+
+/** Whether an operator chose another version, and the bytes of the claim are kept among the conflicts. */
+async function isReplaced(objects: ObjectStore, { key, size, sha256 }: ArtefactClaim): Promise<boolean> {
+  const place = placeOfVersion(key);
+  if (sha256 === null || place === null || key !== place.folder + place.path) return false;
+  const { metadata = {} } = (await objects.head(key)) ?? {};
+  // The bytes of the version that counts have to be in its own place.
+  if (metadata[REPLACED] === undefined || metadata.sha256 === sha256) return false;
+  return (await keptVersion(objects, place, { size, sha256 })) !== null;
 }
 
 /** Why an artefact need not be as the ledger says; null without such a reason. */

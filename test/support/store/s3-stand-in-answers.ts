@@ -111,7 +111,6 @@ const HANDLERS: Record<string, Handler> = {
     const [, sourceKey = ''] = /^[^/]+\/(.*)$/.exec(String(headers['x-amz-copy-source'])) ?? [];
     const source = state.objects.get(decodeURIComponent(sourceKey));
     if (!source) return s3Error(404, 'NoSuchKey');
-    if (headers['x-amz-copy-source-if-match'] !== source.etag) return s3Error(412, 'PreconditionFailed');
     const [, from, to] = /^bytes=(\d+)-(\d+)$/.exec(String(headers['x-amz-copy-source-range'])) ?? [];
     if (Number(to) >= source.size) return s3Error(416, 'InvalidRange');
     const body = bytesOf(source).subarray(Number(from), Number(to) + 1);

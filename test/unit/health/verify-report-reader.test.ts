@@ -113,6 +113,7 @@ describe('the last verify', () => {
       ended: 0,
       expired: 0,
       acknowledged: 0,
+      replaced: 0,
       unchecked: 0,
     };
     report({ startedDaysAgo: 3, days: 5, findings: [finding(4)], more: { outcomes } });

@@ -29,6 +29,8 @@ describe('jobEventOf', () => {
     ['job.stored', { outcome: 'stored', origin: 'import', source: null, items: [item('created')] }],
     ['job.stored', { outcome: 'stored', origin: 'realtime', items: [item('created')] }],
     ['job.stored', { outcome: 'stored', status: 'of_the_future', items: [item('created')] }],
+    ['job.stored', { outcome: 'chosen', origin: 'replay', items: [item('created'), item('conflict')] }],
+    [null, { outcome: 'chosen', origin: 'replay', items: [item('identical')] }],
     ['job.failed', { outcome: 'stored', status: 'error', items: [item('created')] }],
     ['job.failed', { outcome: 'noted', status: 'error' }],
     ['job.failed', { outcome: 'noted', status: 'fetch_error' }],

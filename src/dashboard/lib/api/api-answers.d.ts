@@ -58,6 +58,7 @@ export interface PostAnswers {
   '/replays': ReplayPreview | ReplayStarted;
   [ticket: `/jobs/${string}/ticket`]: Ticket;
   [acknowledge: `/jobs/${string}/acknowledge`]: LedgerLine;
+  [choose: `/jobs/${string}/choose`]: LedgerLine;
   [refetch: `/jobs/${string}/refetch`]: Refetched;
   [upload: `/jobs/${string}/artefacts`]: Taken;
   [release: `/quarantine/${string}/release`]: Taken;

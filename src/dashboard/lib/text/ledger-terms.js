@@ -27,6 +27,7 @@ const OUTCOMES = {
   dismissed: ['neutral', 'Dismissed'],
   cancelled: ['neutral', 'Cancelled'],
   acknowledged: ['neutral', 'Acknowledged'],
+  chosen: ['good', 'Chosen'],
   erased: ['neutral', 'Erased'],
   ended: ['neutral', 'Ended by retention'],
   read: ['neutral', 'Read'],
@@ -82,6 +83,7 @@ const ACTS = {
   released: 'released',
   dismissed: 'dismissed',
   acknowledged: 'acknowledged',
+  chosen: 'chosen',
   erased: 'erased',
   cancelled: 'replay cancelled',
 };

@@ -7,15 +7,18 @@ import { bytes, clock } from '../../lib/text/format.js';
 import { kindInWords, originInWords } from '../../lib/text/ledger-terms.js';
 import { endedInWords } from '../../vendor/job-state.js';
 import { isConflict } from '../../vendor/next-steps.js';
+import { chooseArtefact } from './choose-version.js';
 
 /** @import { Artefact, Job } from '../../lib/api/api-answers.js' */
+/** @import { Refresh } from '../../lib/screen/screen.js' */
 /** @import { Downloads } from './downloads.js' */
 
 /**
  * What is stored for a job.
- * @param {readonly Artefact[]} artefacts @param {Job['ended']} ended what ended by its age @param {Downloads} downloads
+ * @param {Job} job @param {Downloads} downloads @param {Refresh} again
  */
-export function artefactsSection(artefacts, ended, downloads) {
+export function artefactsSection(job, downloads, again) {
+  const { artefacts, ended } = job;
   return h(
     'section',
     { 'aria-labelledby': 'artefacts', 'data-key': 'artefacts' },
@@ -25,14 +28,17 @@ export function artefactsSection(artefacts, ended, downloads) {
       : table({
           caption: 'Artefacts',
           columns: ['What', 'Size', 'SHA-256', 'Stored', ...(may('read') ? ['Download'] : [])],
-          rows: artefacts.map((artefact) => ({ key: artefact.key, cells: cellsOf(artefact, downloads) })),
+          rows: artefacts.map((artefact) => ({
+            key: artefact.key,
+            cells: cellsOf(artefact, job, downloads, again),
+          })),
         }),
     ended.map((each) => h('p', { class: 'quiet' }, endedInWords(each, clock))),
   );
 }
 
-/** @param {Artefact} artefact @param {Downloads} downloads */
-function cellsOf(artefact, downloads) {
+/** @param {Artefact} artefact @param {Job} job @param {Downloads} downloads @param {Refresh} again */
+function cellsOf(artefact, job, downloads, again) {
   const { key, kind, size, sha256, origin, storedAt } = artefact;
   const name = key.slice(key.lastIndexOf('/') + 1);
   return [
@@ -42,6 +48,7 @@ function cellsOf(artefact, downloads) {
       kindInWords(kind),
       isConflict(artefact) && [' ', status('notice', 'Conflict')],
       h('p', { class: 'detail mono' }, key),
+      isConflict(artefact) && chooseArtefact(job, artefact, again),
     ),
     h('span', { class: 'number' }, bytes(size)),
     sha256 ? hash(sha256, name) : h('span', { class: 'quiet' }, 'not known'),

@@ -11,6 +11,7 @@ import { createTranscriptLoader } from '../transcript/transcript-loader.js';
 import { createTranscriptSection } from '../transcript/transcript-section.js';
 import { createVersionComparison } from '../transcript/version-comparison.js';
 import { artefactsSection } from './artefacts-section.js';
+import { choiceOf } from './choose-version.js';
 import { createDownloads } from './downloads.js';
 import { acknowledgeButton, erasedJobActions, importSection, jobActions } from './job-actions.js';
 import { jobBodies } from './job-bodies.js';
@@ -102,7 +103,7 @@ function notFoundYet({ jobId, searchedBackTo, faults }, again) {
 
 /** @param {Job} job @param {readonly QuarantinedBody[]} bodies @param {JobParts} parts */
 function pageOf(job, bodies, { chosen, transcript, comparison, downloads, again }) {
-  const { jobId, artefacts, timeline, searchedBackTo, faults, ended, service } = job;
+  const { jobId, artefacts, timeline, searchedBackTo, faults, service } = job;
   const { tone, word, text, steps } = jobState(job, bodies, clock);
   return [
     heading(`Job ${jobId}`, copyButton(jobId, `job id ${jobId}`), status(tone, word)),
@@ -114,7 +115,8 @@ function pageOf(job, bodies, { chosen, transcript, comparison, downloads, again 
       : erasedJobActions(job, again),
     // Below the buttons: it goes when one of them has worked, and must not take the focus along.
     nextStepsSection(steps),
-    may('read') ? comparison(artefacts) : null,
+    may('read') ? comparison(job) : null,
+    choiceOf(timeline),
     h(
       'div',
       { class: 'columns', 'data-key': 'columns' },
@@ -123,7 +125,7 @@ function pageOf(job, bodies, { chosen, transcript, comparison, downloads, again 
         { class: 'column', 'data-key': 'left' },
         timelineSection(timeline, searchedBackTo, faults, chosen),
         jobBodies(bodies, again),
-        artefactsSection(artefacts, ended, downloads),
+        artefactsSection(job, downloads, again),
       ),
       h(
         'div',

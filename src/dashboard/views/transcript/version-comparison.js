@@ -3,12 +3,14 @@ import { table } from '../../lib/elements/panels.js';
 import { count, position } from '../../lib/text/format.js';
 import { kindInWords } from '../../lib/text/ledger-terms.js';
 import { isConflict } from '../../vendor/next-steps.js';
+import { chooseButtons } from '../job/choose-version.js';
 import { compareTranscripts } from './compare-transcripts.js';
 import { TRANSCRIPT_KINDS } from './transcript-loader.js';
 
-/** @import { Artefact } from '../../lib/api/api-answers.js' */
+/** @import { Artefact, Job } from '../../lib/api/api-answers.js' */
 /** @import { Comparison, Place, TextRun } from './compare-transcripts.js' */
 /** @import { ContentOf } from './transcript-loader.js' */
+/** @import { Refresh } from '../../lib/screen/screen.js' */
 
 /** Maximum number of differences shown. */
 const MAX_PLACES = 200;
@@ -17,9 +19,9 @@ const MAX_PLACES = 200;
 
 /**
  * The kept version of a transcript and one in conflict with it, side by side. Null if there is no such pair.
- * @param {ContentOf} contentOf @param {() => void} redraw
+ * @param {ContentOf} contentOf @param {Refresh} again
  */
-export function createVersionComparison(contentOf, redraw) {
+export function createVersionComparison(contentOf, again) {
   /** @type {Map<string, Comparison>} */
   const compared = new Map();
   /** @type {string | null} */
@@ -40,12 +42,12 @@ export function createVersionComparison(contentOf, redraw) {
   /** @param {string} key */
   function choose(key) {
     chosen = key;
-    redraw();
+    void again();
   }
 
-  /** @param {readonly Artefact[]} artefacts */
-  return (artefacts) => {
-    const pairs = pairsOf(artefacts);
+  /** @param {Job} job */
+  return (job) => {
+    const pairs = pairsOf(job.artefacts);
     const shown = pairs.find(({ other }) => other.key === chosen) ?? pairs[0];
     if (shown === undefined) return null;
     return h(
@@ -58,11 +60,7 @@ export function createVersionComparison(contentOf, redraw) {
         pairs.length > 1 && whichPair(pairs, shown, choose),
       ),
       comparisonTable(comparisonOf(shown), shown),
-      h(
-        'p',
-        { class: 'quiet' },
-        'Both versions are kept, and can be downloaded below: the first one in its place, the other one among the conflicts. When you know which one is correct, acknowledge the job and name that version as the reason. Nothing stored is changed by that.',
-      ),
+      chooseButtons(job, shown, again),
     );
   };
 }
@@ -73,7 +71,9 @@ function pairsOf(artefacts) {
     .filter((artefact) => isConflict(artefact) && TRANSCRIPT_KINDS.includes(artefact.kind))
     .flatMap((other) => {
       const kept = artefacts.find((artefact) => artefact.kind === other.kind && !isConflict(artefact));
-      return kept === undefined ? [] : [{ kept, other }];
+      // A version that was chosen is among the conflicts as well.
+      const isSame = kept?.sha256 === other.sha256 && other.sha256 !== null;
+      return kept === undefined || isSame ? [] : [{ kept, other }];
     });
 }
 
@@ -105,7 +105,7 @@ function comparisonTable(comparison, { other }) {
     key: `${other.key} ${index}`,
     cells: [
       whereOf(place),
-      side(place.first, 'del', 'Only in the first version: '),
+      side(place.first, 'del', 'Only in the version that counts: '),
       side(place.second, 'ins', 'Only in the other version: '),
     ],
   }));
@@ -117,7 +117,7 @@ function comparisonTable(comparison, { other }) {
     'div',
     { class: 'compare', 'data-key': other.key },
     h('p', { class: 'quiet' }, `The versions differ in ${count(places.length, 'place')}.`),
-    table({ caption: 'Differences', columns: ['At', 'First version, kept', 'Other version'], rows }),
+    table({ caption: 'Differences', columns: ['At', 'Counts now', 'Other version'], rows }),
     rest && h('p', { class: 'quiet' }, rest),
   );
 }

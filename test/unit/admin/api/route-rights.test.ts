@@ -29,6 +29,7 @@ const RIGHTS: Readonly<Record<string, string | null>> = {
   'POST /jobs/:id/refetch': 'repair',
   'POST /jobs/:id/artefacts': 'repair',
   'POST /jobs/:id/acknowledge': 'repair',
+  'POST /jobs/:id/choose': 'repair',
   'POST /quarantine/:id/release': 'repair',
   'POST /quarantine/:id/dismiss': 'repair',
   'POST /subscribers/:id/test': 'repair',

@@ -1,0 +1,114 @@
+import { post } from '../../lib/api/admin-api.js';
+import { may } from '../../lib/api/session.js';
+import { confirmDialog } from '../../lib/elements/confirm-dialog.js';
+import { h } from '../../lib/elements/dom.js';
+import { moment } from '../../lib/elements/panels.js';
+import { runAction } from '../../lib/elements/run-action.js';
+import { status } from '../../lib/elements/status.js';
+import { listed } from '../../lib/text/format.js';
+import { kindInWords } from '../../lib/text/ledger-terms.js';
+import { isConflict } from '../../vendor/next-steps.js';
+
+/** @import { Artefact, Job } from '../../lib/api/api-answers.js' */
+/** @import { ButtonEvent } from '../../lib/elements/element-types.js' */
+/** @import { Refresh } from '../../lib/screen/screen.js' */
+
+/**
+ * Chooses between two versions that are shown side by side.
+ * @param {Job} job @param {{kept: Artefact, other: Artefact}} pair @param {Refresh} again
+ */
+export function chooseButtons(job, { kept, other }, again) {
+  if (!may('repair')) return h('p', { class: 'quiet' }, 'Both versions are kept.');
+  return h(
+    'div',
+    { class: 'buttons', 'data-key': 'choose' },
+    chooseButton('Keep what counts now…', job, kept, again),
+    chooseButton('Choose the other version…', job, other, again),
+    h('span', { class: 'quiet' }, 'Both versions stay in the store, whichever you choose.'),
+  );
+}
+
+/**
+ * Chooses a conflict of any kind; null for one with the bytes of the artefact.
+ * @param {Job} job @param {Artefact} conflict @param {Refresh} again
+ */
+export function chooseArtefact(job, conflict, again) {
+  const counting = job.artefacts.filter((each) => each.kind === conflict.kind && !isConflict(each));
+  const isCounting = counting.some(({ sha256 }) => sha256 !== null && sha256 === conflict.sha256);
+  if (!may('repair') || isCounting) return null;
+  return chooseButton('Choose…', job, conflict, again, 'small');
+}
+
+/**
+ * @param {string} label @param {Job} job @param {Artefact} version @param {Refresh} again @param {string} [size]
+ */
+function chooseButton(label, job, version, again, size = '') {
+  const name = version.key.slice(version.key.lastIndexOf('/') + 1);
+  /** @param {ButtonEvent} event */
+  const onclick = async (event) => {
+    const button = event.currentTarget;
+    const versions = [version, ...siblingsOf(job, version)];
+    const agreed = await confirmDialog({
+      title: `Choose this version of job ${job.jobId}?`,
+      body: h(
+        'p',
+        {},
+        `${listed(versions.map(({ kind }) => kindInWords(kind)))}: this version counts from now on. The one that counts now is kept among the conflicts. Subscribers are notified, and the ledger records who chose and why.`,
+      ),
+      confirm: 'Choose',
+      reasonRequired: true,
+    });
+    if (agreed === null) return;
+    await runAction(button, async () => {
+      for (const { key } of versions)
+        await post(`/jobs/${encodeURIComponent(job.jobId)}/choose`, { key, reason: agreed.reason });
+      return `The version ${name} counts now.`;
+    });
+    await again();
+  };
+  return h(
+    'button',
+    { type: 'button', class: ['plain', size].filter(Boolean).join(' '), onclick },
+    label,
+    h('span', { class: 'unseen' }, ` ${name}`),
+  );
+}
+
+/**
+ * What arrived with a conflict and is in conflict too: a transcript in three forms is chosen as a whole.
+ * @param {Job} job @param {Artefact} version
+ */
+function siblingsOf({ artefacts, timeline }, version) {
+  const delivery = timeline.find(({ items }) =>
+    items.some(({ key, outcome }) => key === version.key && outcome === 'conflict'),
+  );
+  const keys = new Set(
+    delivery?.items.flatMap(({ key, outcome }) => (outcome === 'conflict' ? [key] : [])) ?? [],
+  );
+  return artefacts.filter((each) => each.key !== version.key && keys.has(each.key) && isConflict(each));
+}
+
+/**
+ * What was chosen last, by whom and why; null when nothing was.
+ * @param {Job['timeline']} timeline
+ */
+export function choiceOf(timeline) {
+  const line = timeline.findLast(({ outcome }) => outcome === 'chosen');
+  if (line === undefined) return null;
+  const [counting, before] = line.items;
+  return h(
+    'section',
+    { class: 'panel', 'aria-labelledby': 'choice', 'data-key': 'choice' },
+    h('h2', { id: 'choice' }, 'Chosen version'),
+    h(
+      'p',
+      {},
+      status('good', 'Chosen'),
+      ` by ${line.actor ?? 'an operator'}, `,
+      moment(line.receivedAt),
+      `: ${line.reason ?? ''}`,
+    ),
+    counting && h('p', { class: 'detail mono' }, `${counting.key} is ${counting.sha256}`),
+    before && h('p', { class: 'detail mono' }, `before: ${before.sha256}, kept as ${before.key}`),
+  );
+}

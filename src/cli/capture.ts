@@ -17,7 +17,7 @@ import { type CaptureFlags, type CapturePlan, capturePlan } from './capture/capt
 import { createScreen, ignoringWriteErrors, type Screen } from './capture/capture-screen.js';
 import { runSession, type SessionEnd } from './capture/capture-session.js';
 import { EXIT } from './shared/exit-codes.js';
-import { readPositive, readShare } from './shared/read-number.js';
+import { readPositive } from './shared/read-number.js';
 import { repeatable } from './shared/repeatable.js';
 
 export function createCommand(): Command {
@@ -36,27 +36,9 @@ export function createCommand(): Command {
     .addOption(new Option('--region <name>', 'stay in this region').choices(REALTIME_REGIONS))
     .option('--partials', 'show partial transcripts (on a terminal)')
     .option('--agent', 'use the agent interface: turns and speakers')
-    .option('--max-delay <seconds>', 'longest wait for final text, 2 to 20', readPositive)
-    .addOption(
-      new Option('--diarization <mode>', 'mark changes of speaker').choices(['none', 'speaker_change']),
-    )
-    .option(
-      '--speaker-change-sensitivity <share>',
-      'how readily a speaker change is marked, 0 to 1',
-      readShare,
-    )
-    .option('--output-locale <locale>', 'spelling, such as en-GB')
-    .option('--permitted-marks <marks>', 'punctuation to use, such as ". , ?"; "all", or "" for none')
-    .option('--punctuation-sensitivity <share>', 'higher for more punctuation, 0 to 1', readShare)
-    .option(
-      '--word <text>',
-      'additional vocabulary, such as "gnocchi" or "gnocchi=nyohki,nokey" with pronunciations; repeatable',
-      repeatable,
-    )
-    .option('--model <name>', 'model of the service; not part of the live specification')
     .option(
       '--set <field=value>',
-      'any other field of the transcription configuration, as JSON or text; repeatable',
+      'a field of the transcription configuration, as JSON or text, such as max_delay=4; repeatable',
       repeatable,
     )
     .option(

@@ -5,14 +5,17 @@ import { RealtimeConfigError } from '../../speech/realtime/realtime-error.js';
 import type { RealtimeRegion } from '../../speech/realtime/realtime-region.js';
 import type { RealtimeCredential } from '../../speech/realtime/socket/connect.js';
 import { type EndpointOptions, sessionAddresses } from '../../speech/realtime/socket/endpoint.js';
-import type { AudioFormat, RawEncoding } from '../../speech/realtime/wire.js';
+import type { AudioFormat, RawEncoding, TranscriptionConfig } from '../../speech/realtime/wire.js';
 import { createSpeechClients } from '../../speech/speech.js';
 import { UsageError } from '../shared/exit-codes.js';
 import type { Pace } from './capture-audio.js';
-import { furtherFieldsOf, type TranscriptionFlags, transcriptionConfigOf } from './transcription-flags.js';
 
 /** Options of the command line, as commander hands them over. */
-export interface CaptureFlags extends TranscriptionFlags {
+export interface CaptureFlags {
+  readonly language: string;
+  readonly partials?: true;
+  /** Further fields of the transcription configuration, `<field>=<value>`. */
+  readonly set?: readonly string[];
   readonly encoding?: RawEncoding;
   readonly sampleRate?: number;
   readonly region?: RealtimeRegion;
@@ -33,22 +36,23 @@ export interface CapturePlan {
 /** Throws `UsageError` for flags that contradict each other, the protocol or the configuration. */
 export function capturePlan(flags: CaptureFlags, config: Config): CapturePlan {
   const audioFormat = audioFormatOf(flags);
-  const furtherFields = furtherFieldsOf(flags);
-  const transcriptionConfig = { ...transcriptionConfigOf(flags), ...furtherFields };
-  const unknownFields = Object.keys(furtherFields).length > 0 ? 'passed' : 'refused';
+  const transcriptionConfig = transcriptionConfigOf(flags);
   const endpoint: EndpointOptions = {
     hosts: hostsOf(config),
     ...(flags.region === undefined ? {} : { region: flags.region }),
     service: flags.agent ? 'agent' : 'realtime',
   };
   try {
-    checkStart(audioFormat, transcriptionConfig, unknownFields);
+    checkStart(audioFormat, transcriptionConfig, 'passed');
     sessionAddresses(endpoint);
   } catch (error) {
     throw error instanceof RealtimeConfigError ? new UsageError(error.message) : error;
   }
   return {
-    start: { ...endpoint, credential: credentialOf(config), audioFormat, transcriptionConfig, unknownFields },
+    start: {
+      ...endpoint,
+      ...{ credential: credentialOf(config), audioFormat, transcriptionConfig, unknownFields: 'passed' },
+    },
     source: sourceOf(flags.source, config),
     pace: paceOf(flags.speed, audioFormat),
   };
@@ -60,6 +64,25 @@ function audioFormatOf({ encoding, sampleRate }: CaptureFlags): AudioFormat {
     throw new UsageError('raw audio needs both --encoding and --sample-rate; leave both out for audio files');
   }
   return { type: 'raw', encoding, sample_rate: sampleRate };
+}
+
+/** Known fields are checked before anything is sent, others are passed on: public clients send more than is specified. */
+function transcriptionConfigOf({ language, partials, set = [] }: CaptureFlags): TranscriptionConfig {
+  const fields = set.map((text) => {
+    const [, field, value] = /^([A-Za-z]\w*)=(.*)$/s.exec(text) ?? [];
+    if (field === undefined || value === undefined)
+      throw new UsageError(`--set ${text}: expected <field>=<value>, such as max_delay=4`);
+    return [field, jsonOrText(value)] as const;
+  });
+  return { ...Object.fromEntries(fields), ...(partials ? { enable_partials: true } : {}), language };
+}
+
+function jsonOrText(value: string): unknown {
+  try {
+    return JSON.parse(value);
+  } catch {
+    return value;
+  }
 }
 
 function hostsOf({ speech }: Config): StartOptions['hosts'] {

@@ -7,23 +7,17 @@ import { scaledTiming } from '../simulator/timing.js';
 import { terminalText } from '../text/terminal-text.js';
 import { UsageError } from './shared/exit-codes.js';
 import { readPositive, readShare, readWhole } from './shared/read-number.js';
-import { repeatable } from './shared/repeatable.js';
 import {
-  type BodyVariants,
   RATED_FAULTS,
   readContents,
   readFault,
-  readMethod,
   readPort,
   readRegion,
-  readVariant,
-  VARIANT_NAMES,
 } from './simulate/simulate-arguments.js';
 
 interface SimulateOptions {
   readonly callback?: string;
   readonly authHeader: string[];
-  readonly method: 'POST' | 'PUT';
   readonly contents: (string[] | undefined)[];
   readonly jobs?: number;
   readonly rate: number;
@@ -37,10 +31,6 @@ interface SimulateOptions {
   readonly apiKey?: string;
   readonly seed?: string;
   readonly timeScale: number;
-  readonly processing: number;
-  readonly realtimeSpeed?: number;
-  readonly language?: string[];
-  readonly variant: BodyVariants;
   readonly lenient: boolean;
   readonly exit: boolean;
   readonly json: boolean;
@@ -56,7 +46,6 @@ export function createCommand(): Command {
       (line, lines: string[]) => [...lines, line],
       [] as string[],
     )
-    .option('--method <method>', 'POST or PUT', readMethod, 'POST')
     .option(
       '--contents <list>',
       'contents of a job, comma-separated; "none" for empty, "absent" to leave out; repeat for a mix',
@@ -85,23 +74,6 @@ export function createCommand(): Command {
     .option('--api-key <key>', 'API key to accept (default: generated and printed)')
     .option('--seed <text>', 'same seed, same jobs and faults (default: random)')
     .option('--time-scale <factor>', 'multiplies the waits between retries, e.g. 0.01', readPositive, 1)
-    .option('--processing <ms>', 'time between submission and completion of a job', readWhole, 0)
-    .option(
-      '--realtime-speed <factor>',
-      'process live audio at this multiple of real time (default: at once)',
-      readPositive,
-    )
-    .option(
-      '--language <code>',
-      'language with a model for live sessions; repeatable (default: en, de, es, fr, ja)',
-      repeatable,
-    )
-    .option(
-      '--variant <name=value>',
-      `where the specification is contradictory or silent: ${VARIANT_NAMES}; repeatable`,
-      (text, variants: BodyVariants) => ({ ...variants, ...readVariant(text) }),
-      {},
-    )
     .option('--lenient', 'admit what public clients do beyond the specification', false)
     .option('--exit', 'end when all jobs are settled, instead of serving the API until interrupted', false)
     .option('--json', 'print one JSON object per event', false)
@@ -115,13 +87,7 @@ async function simulate(options: SimulateOptions): Promise<void> {
     keysPort: options.keysPort,
     realtimePort: options.realtimePort,
     timeScale: options.timeScale,
-    processingMs: options.processing,
-    notifier: options.variant,
     lenient: options.lenient,
-    realtime: {
-      ...(options.realtimeSpeed === undefined ? {} : { processing: options.realtimeSpeed }),
-      ...(options.language === undefined ? {} : { languages: options.language }),
-    },
     ...(Object.keys(options.region).length > 0 ? { regions: options.region } : {}),
     ...(options.apiKey === undefined ? {} : { apiKeys: [options.apiKey] }),
     ...(options.seed === undefined ? {} : { seed: options.seed }),
@@ -162,7 +128,6 @@ async function submit(
     jobs: options.jobs ?? null,
     perSecond: options.rate,
     authHeaders: options.authHeader,
-    method: options.method,
     contents: options.contents.length > 0 ? options.contents : [['transcript']],
     failureRate: options.failures,
     mediaBytes: options.mediaBytes ?? null,

@@ -12,7 +12,6 @@ export interface Load {
   readonly perSecond: number;
   readonly callbackUrl: string;
   readonly authHeaders: readonly string[];
-  readonly method: 'POST' | 'PUT';
   /** Taken in turn; undefined leaves `contents` out of the configuration. */
   readonly contents: readonly (readonly ContentToken[] | undefined)[];
   /** Share of jobs that end in `error`, `fetch_error` or `trim_error`. */
@@ -85,7 +84,6 @@ function nextJob(load: Load, index: number, seed: string, region: string | undef
   const fails = load.failureRate > 0 && seededChance(`failure:${seed}:${index}`, load.failureRate);
   const notification: NotificationConfig = {
     url: load.callbackUrl,
-    method: load.method,
     ...(load.authHeaders.length > 0 ? { auth_headers: load.authHeaders } : {}),
     ...(contents ? { contents } : {}),
   };

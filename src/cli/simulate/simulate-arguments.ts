@@ -2,7 +2,6 @@ import { InvalidArgumentError } from 'commander';
 import { CONTENT_TOKENS } from '../../domain/kinds.js';
 import { EXPECTED_REGION_NAME, isRegionName } from '../../domain/region.js';
 import type { Fault } from '../../simulator/faults.js';
-import type { SimulatorOptions } from '../../simulator/simulator.js';
 import { readShare, readWhole } from '../shared/read-number.js';
 
 /** Faults a rate on the command line can ask for, with what else they need. */
@@ -16,28 +15,6 @@ export const RATED_FAULTS: Readonly<Record<string, Fault>> = {
   'wrong-credential': { kind: 'wrong-credential' },
   delay: { kind: 'delay', ms: 2_000 },
 };
-
-export type BodyVariants = NonNullable<SimulatorOptions['notifier']>;
-
-const VARIANTS: Readonly<Record<string, readonly string[]>> = {
-  absentContents: ['empty', 'data_file'],
-  loneData: ['multipart', 'raw'],
-  errorBody: ['jobinfo', 'remaining'],
-  partTypes: ['octet-stream', 'true'],
-  framing: ['sized', 'chunked'],
-};
-
-/** For help texts: `loneData=multipart|raw, …`. */
-export const VARIANT_NAMES = Object.entries(VARIANTS)
-  .map(([name, values]) => `${name}=${values.join('|')}`)
-  .join(', ');
-
-export function readVariant(text: string): BodyVariants {
-  const [name = '', value = ''] = text.split('=', 2);
-  const values = Object.hasOwn(VARIANTS, name) ? (VARIANTS[name] ?? []) : [];
-  if (!values.includes(value)) throw new InvalidArgumentError(`"${text}" is not one of ${VARIANT_NAMES}.`);
-  return { [name]: value };
-}
 
 export function readContents(text: string): string[] | undefined {
   if (text === 'absent') return undefined;
@@ -62,11 +39,6 @@ export function readRegion(text: string): Record<string, number> {
   const [name = '', port = '0'] = text.split('=', 2);
   if (!isRegionName(name)) throw new InvalidArgumentError(`"${name}" is not ${EXPECTED_REGION_NAME}.`);
   return { [name]: readPort(port) };
-}
-
-export function readMethod(text: string): string {
-  if (!/^(POST|PUT)$/i.test(text)) throw new InvalidArgumentError('POST or PUT is expected.');
-  return text.toUpperCase();
 }
 
 export function readPort(text: string): number {

@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { createCommand } from '../../../src/cli/simulate.js';
 import { type RecordingServer, recordingServer } from '../../support/http/recording-server.js';
-import { PCM, rawClient, silence } from '../../support/realtime.js';
 
 let receiver: RecordingServer;
 
@@ -51,50 +50,6 @@ describe('simulate', () => {
     expect(receiver.requests.every(({ headers }) => headers['x-token'] === 's')).toBe(true);
   });
 
-  it('sends bodies in the variant that is asked for', async () => {
-    await run(
-      ...[
-        '--callback',
-        `${receiver.url}/`,
-        '--jobs',
-        '1',
-        '--rate',
-        '1000',
-        '--contents',
-        'data',
-        '--exit',
-        '--json',
-      ],
-      ...['--variant', 'loneData=raw', '--variant', 'framing=chunked', '--processing', '1'],
-    );
-    expect(receiver.requests[0]?.headers).toMatchObject({
-      'content-type': 'application/octet-stream',
-      'transfer-encoding': 'chunked',
-    });
-  });
-
-  it('serves live sessions of the languages, at the pace and with the leniency that is asked for', async () => {
-    let ending: Promise<unknown> | null = null;
-    jest.spyOn(console, 'log').mockImplementation((line: string) => {
-      const { event, realtimeUrl: origin, apiKey } = JSON.parse(line);
-      if (event === 'started') ending = flood(origin, apiKey).finally(() => process.emit('SIGINT'));
-    });
-    const flood = async (origin: string, apiKey: string) => {
-      const client = await rawClient({ origin }, '/v2/nl', apiKey);
-      const config = { language: 'nl', operating_point: 'enhanced' };
-      client.send({ message: 'StartRecognition', audio_format: PCM, transcription_config: config });
-      await client.until('RecognitionStarted');
-      for (let second = 0; second < 20; second += 1) client.send(silence(1));
-      return client.until('Error');
-    };
-    await createCommand().parseAsync(
-      ['--json', '--lenient', '--language', 'nl', '--language', 'en', '--realtime-speed', '0.001'],
-      { from: 'user' },
-    );
-    // Processed on arrival, no audio would ever be too far ahead.
-    expect(await ending).toMatchObject({ type: 'buffer_error' });
-  });
-
   it.each([
     ['nowhere', 'X-Token: s'],
     ['http://127.0.0.1/', 'no header line'],
@@ -121,11 +76,6 @@ describe('simulate', () => {
     ['--realtime-port', '65536'],
     ['--rate', '0'],
     ['--jobs', '-1'],
-    ['--method', 'GET'],
-    ['--variant', 'loneData=none'],
-    ['--variant', 'constructor=raw'],
-    ['--realtime-speed', '0'],
-    ['--processing', '-1'],
   ])('refuses %s %s', async (...args) => {
     await expect(run(...args)).rejects.toMatchObject({ code: 'commander.invalidArgument' });
   });

@@ -19,6 +19,8 @@ const PERMISSION: Readonly<Record<string, string | readonly string[]>> = {
   PutObject: ['s3:PutObject', 's3:PutObjectTagging'],
   CreateMultipartUpload: ['s3:PutObject', 's3:PutObjectTagging'],
   UploadPart: 's3:PutObject',
+  // Within the bucket: the source is read.
+  UploadPartCopy: ['s3:PutObject', 's3:GetObject'],
   CompleteMultipartUpload: 's3:PutObject',
   AbortMultipartUpload: 's3:AbortMultipartUpload',
   ListParts: 's3:ListMultipartUploadParts',

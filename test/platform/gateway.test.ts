@@ -125,32 +125,3 @@ describe('AWS Load Balancer Controller', () => {
     expect(target.targetReference.name).toBe('transcript-receiver');
   });
 });
-
-describe('k8s/ingress', () => {
-  const annotationsOf = (name: string) => readManifest(`k8s/ingress/${name}.yaml`).metadata.annotations ?? {};
-
-  it.each(['nginx', 'alb'])('%s sends callbacks, and only those, to the public service', (name) => {
-    const { rules } = readManifest(`k8s/ingress/${name}.yaml`).spec;
-    const paths = rules.flatMap((rule: { http: { paths: object[] } }) => rule.http.paths);
-    expect(paths).toEqual([
-      expect.objectContaining({
-        path: '/callbacks',
-        backend: { service: { name: 'transcript-receiver', port: { name: 'public' } } },
-      }),
-    ]);
-  });
-
-  it('nginx takes https only', () => {
-    expect(annotationsOf('nginx')['nginx.ingress.kubernetes.io/ssl-redirect']).toBe('true');
-  });
-
-  it('nginx waits longer than the receiver, so that its answer arrives', () => {
-    const seconds = Number(annotationsOf('nginx')['nginx.ingress.kubernetes.io/proxy-read-timeout']);
-    expect(seconds * 1000).toBeGreaterThan(limits.idleTimeout);
-  });
-
-  it('an ALB closes idle connections before the receiver does', () => {
-    const attributes = annotationsOf('alb')['alb.ingress.kubernetes.io/load-balancer-attributes'] ?? '';
-    expectBetweenTimeouts(Number(/idle_timeout\.timeout_seconds=(\d+)/.exec(attributes)?.[1]) * 1000);
-  });
-});

@@ -22,8 +22,6 @@ const rendered: [string, Manifest[]][] = [
   ...OVERLAYS.map((overlay): [string, Manifest[]] => [`overlays/${overlay}`, renderOverlay(overlay)]),
   ['overlays/production with all components', renderWithComponents(COMPONENTS)],
   ...GATEWAYS.map((name): [string, Manifest[]] => [`gateway/${name}`, renderGateway(name)]),
-  ['ingress/nginx.yaml', [readManifest('k8s/ingress/nginx.yaml')]],
-  ['ingress/alb.yaml', [readManifest('k8s/ingress/alb.yaml')]],
   ['secret.example.yaml', [readManifest('k8s/secret.example.yaml')]],
 ];
 const CASES = rendered.map(([name, manifests]): [string, Manifest[]] => [

@@ -16,7 +16,7 @@ export interface Manifest {
 export const PROJECT = path.resolve(import.meta.dirname, '../..');
 export const OVERLAYS = ['single-node', 'production'] as const;
 /** What the production overlay leaves to the operator. */
-export const COMPONENTS = ['eks-pod-identity', 'workload-identity', 'monitoring', 'subscribers'] as const;
+export const COMPONENTS = ['eks-pod-identity', 'workload-identity', 'monitoring'] as const;
 export const GATEWAYS = ['envoy', 'aws'] as const;
 
 export function inProject(file: string): string {

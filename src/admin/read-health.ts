@@ -4,10 +4,10 @@ import { verdictOf } from '../health/health-verdict.js';
 import { type FactSources, type ProcessFacts, readFacts } from '../health/read-facts.js';
 import type { CanaryStatus } from '../observe/canary.js';
 import type { Health } from './api/answers/health.js';
-import type { Subscriber } from './api/answers/subscribers.js';
+import type { SubscriberFigures } from './api/answers/subscribers.js';
 
 /** Inputs of the health summary; the functions return the current state of this replica. */
-export interface HealthParts extends FactSources<Subscriber> {
+export interface HealthParts extends FactSources<SubscriberFigures> {
   readonly version: string;
   readonly replica: string;
   readonly readiness: () => { readonly ready: boolean; readonly reason: string | null };

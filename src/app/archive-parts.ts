@@ -18,7 +18,7 @@ import { speechOptions } from './speech-options.js';
 import { storeOptions } from './store-options.js';
 
 /** What every command that touches the archive needs, the receiver among them. */
-export interface ArchiveParts {
+export interface OpenArchive {
   readonly store: ObjectStore;
   /** All body buffers of the process come from it, callbacks' and recovery's. */
   readonly budget: ByteBudget;
@@ -38,7 +38,7 @@ export interface ArchiveObserver {
 }
 
 /** Builds the parts from the configuration. Nothing is written or asked before the first use. */
-export async function openArchiveParts(config: Config, observer?: ArchiveObserver): Promise<ArchiveParts> {
+export async function openArchiveParts(config: Config, observer?: ArchiveObserver): Promise<OpenArchive> {
   const opened = await openStore({ ...storeOptions(config), onNotice: observer?.onStoreNotice });
   const store = observer ? measureStore(opened, observer.onStoreCall) : opened;
   const { memoryBudget } = config.limits;

@@ -9,7 +9,7 @@ import type { Outbox } from '../outbox/outbox.js';
 import { type RegularReconciling, reconcileRegularly } from '../recovery/reconcile-regularly.js';
 import { startSweeping } from '../store/start-sweeping.js';
 import { conditionOf } from '../store/store-condition.js';
-import type { ArchiveParts } from './archive-parts.js';
+import type { OpenArchive } from './archive-parts.js';
 import { compactionParts } from './compaction-parts.js';
 import { canAskService } from './speech-options.js';
 import type { StoreFailureLog } from './store-failure-log.js';
@@ -22,7 +22,7 @@ export const SWEEP_AFTER = 86_400_000;
 
 export interface BackgroundWorkOptions {
   readonly config: Config;
-  readonly parts: ArchiveParts;
+  readonly parts: OpenArchive;
   readonly metrics: Metrics;
   readonly log: Logger;
   readonly failures: StoreFailureLog;

@@ -18,7 +18,7 @@ import { createBodyReader } from '../receiver/http/body-reader.js';
 import { mountHealth, type Readiness } from '../receiver/http/health-routes.js';
 import { createPublicApp, mountCallbacks, mountFallbacks } from '../receiver/http/router.js';
 import { createReceiver } from '../receiver/receive.js';
-import { createReport } from '../receiver/report.js';
+import { createDeliveryReport } from '../receiver/report.js';
 import { StoreError } from '../store/object-store.js';
 import { conditionOf } from '../store/store-condition.js';
 import { openArchiveParts } from './archive-parts.js';
@@ -134,7 +134,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     erasures,
     ledger,
     limits,
-    observer: createReport({ deliveries, ledger: metrics.ledger, log, refusalLog, refusals }),
+    observer: createDeliveryReport({ deliveries, ledger: metrics.ledger, log, refusalLog, refusals }),
   });
   const publicApp = createPublicApp();
   const drain = { bytes: limits.drainBytes, ms: limits.drainTime };

@@ -2,7 +2,7 @@ import type { Logger } from '../observe/logger.js';
 import type { StoreCondition } from '../store/store-remedies.js';
 import { remedyOf } from '../store/store-remedies.js';
 
-export interface StoreFailure {
+export interface LoggedFailure {
   readonly reason: string;
   readonly condition: StoreCondition | null;
 }
@@ -12,7 +12,7 @@ export interface StoreFailureLog {
    * Logs the failure without a stack: nothing in this program is wrong. `event` is a fixed name of what failed. The same
    * failure again is counted, and logged with that number ten minutes after the last line.
    */
-  failed(event: string, failure: StoreFailure): void;
+  failed(event: string, failure: LoggedFailure): void;
 }
 
 /** Milliseconds between lines of one failure. An outage repeats it every few seconds. */

@@ -14,7 +14,7 @@ import { type CaptureArchive, openCaptureArchive } from './capture/capture-archi
 import { type AudioInput, openAudio, readAudio } from './capture/capture-audio.js';
 import { listenForInterrupts } from './capture/capture-interrupts.js';
 import { type CaptureFlags, type CapturePlan, capturePlan } from './capture/capture-plan.js';
-import { createScreen, ignoringWriteErrors, type Screen } from './capture/capture-screen.js';
+import { createCaptureScreen, ignoringWriteErrors, type Screen } from './capture/capture-screen.js';
 import { runSession, type SessionEnd } from './capture/capture-session.js';
 import { EXIT } from './shared/exit-codes.js';
 import { readPositive } from './shared/read-number.js';
@@ -70,7 +70,7 @@ async function captureInto(
   plan: CapturePlan,
   flags: CaptureFlags,
 ): Promise<void> {
-  const screen = createScreen(
+  const screen = createCaptureScreen(
     ignoringWriteErrors(process.stdout),
     ignoringWriteErrors(process.stderr),
     flags.json === true,

@@ -10,7 +10,7 @@ import { checkPublic } from '../doctor/check-public.js';
 import { checkService } from '../doctor/check-service.js';
 import { checkStore } from '../doctor/check-store.js';
 import { checkSubscribers } from '../doctor/check-subscribers.js';
-import { errorText, type Finding, failed, ok, type Verdict, warning } from '../doctor/finding.js';
+import { errorMessage, type Finding, type FindingLevel, failed, passed, warned } from '../doctor/finding.js';
 import { newDeliveryId } from '../ledger/ledger-line.js';
 import { createSpeechClients } from '../speech/speech.js';
 import { type ObjectStore, StoreGoneError } from '../store/object-store.js';
@@ -83,7 +83,7 @@ function faultFinding(fault: ConfigFault): Finding {
 async function runChecks(config: Config, options: Options): Promise<Finding[]> {
   const target = options.url === undefined ? null : publicTarget(config, options);
   const here = [...configuration(config), egress(config), ...(await newFolder(config))];
-  const store = await openStore(storeOptions(config)).catch(errorText);
+  const store = await openStore(storeOptions(config)).catch(errorMessage);
   if (typeof store === 'string')
     return [...here, failed('store', store, 'Correct the settings below store.')];
   try {
@@ -110,8 +110,8 @@ async function runChecks(config: Config, options: Options): Promise<Finding[]> {
 
 function configuration(config: Config): Finding[] {
   const warnings = warningsOfProcess(config);
-  if (warnings.length === 0) return [ok('configuration', 'It is valid.')];
-  return warnings.map((text) => warning('configuration', `${text}.`, 'See docs/security.md.'));
+  if (warnings.length === 0) return [passed('configuration', 'It is valid.')];
+  return warnings.map((text) => warned('configuration', `${text}.`, 'See docs/security.md.'));
 }
 
 /** The other checks begin a store in such a folder, and then find it healthy. */
@@ -122,7 +122,7 @@ async function newFolder({ store }: Config): Promise<Finding[]> {
   } catch (error) {
     if (!(error instanceof StoreGoneError)) return [];
     const advice = 'If a receiver has stored there before, mount the volume or correct store.url.';
-    return [warning('store folder', `${error.message}.`, advice)];
+    return [warned('store folder', `${error.message}.`, advice)];
   }
 }
 
@@ -182,9 +182,9 @@ function publicTarget(config: Config, options: Options) {
   };
 }
 
-const WORST_FIRST: readonly Verdict[] = ['failed', 'warning', 'ok'];
+const WORST_FIRST: readonly FindingLevel[] = ['failed', 'warning', 'ok'];
 
-function worst(findings: readonly Finding[]): Verdict {
+function worst(findings: readonly Finding[]): FindingLevel {
   return WORST_FIRST.find((verdict) => findings.some((finding) => finding.verdict === verdict)) ?? 'ok';
 }
 
@@ -194,6 +194,6 @@ function formatFinding({ check, verdict, message, advice }: Finding): string[] {
 }
 
 function summaryLine(findings: readonly Finding[]): string {
-  const count = (verdict: Verdict) => findings.filter((finding) => finding.verdict === verdict).length;
+  const count = (verdict: FindingLevel) => findings.filter((finding) => finding.verdict === verdict).length;
   return `${count('failed')} failed, ${count('warning')} warnings, ${count('ok')} ok, ${count('skipped')} skipped.`;
 }

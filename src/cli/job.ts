@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import type { Job } from '../admin/api/answers/jobs.js';
-import type { QuarantinedBody } from '../admin/api/answers/quarantine.js';
+import type { ListedBody } from '../admin/api/answers/quarantine.js';
 import { inspectJob } from '../admin/jobs/inspect-job.js';
 import { createJobHistory } from '../admin/jobs/job-history.js';
 import { listQuarantine } from '../admin/jobs/list-quarantine.js';
@@ -72,7 +72,7 @@ function isNothingFoundYet({ artefacts, timeline, erasure, searchedBackTo }: Job
   return searchedBackTo !== null && artefacts.length === 0 && timeline.length === 0 && erasure === null;
 }
 
-function stateOf(jobId: string, job: Job | null, bodies: readonly QuarantinedBody[]): JobState {
+function stateOf(jobId: string, job: Job | null, bodies: readonly ListedBody[]): JobState {
   if (job === null) return unknownJobState(jobId);
   return jobState(job, bodies, (instant) => instant);
 }

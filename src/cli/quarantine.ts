@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import type { Quarantine, QuarantinedBody } from '../admin/api/answers/quarantine.js';
+import type { ListedBody, QuarantineList } from '../admin/api/answers/quarantine.js';
 import { listQuarantine, type QuarantineQuery } from '../admin/jobs/list-quarantine.js';
 import { QUARANTINE_STATES } from '../domain/quarantined-body.js';
 import { reasonInWords } from '../domain/reasons.js';
@@ -33,7 +33,7 @@ export function createCommand(): Command {
     });
 }
 
-async function list({ state, job, source, limit }: Options): Promise<Quarantine> {
+async function list({ state, job, source, limit }: Options): Promise<QuarantineList> {
   checkJobs(job === undefined ? undefined : [job]);
   return withRecovery(true, async (work) => {
     checkSource(work.config, source);
@@ -48,7 +48,7 @@ function readLimit(text: string): number {
   throw new InvalidArgumentError('expected a whole number from 1 to 500.');
 }
 
-function formatBodies({ quarantine, nextCursor }: Quarantine, state: string): string[] {
+function formatBodies({ quarantine, nextCursor }: QuarantineList, state: string): string[] {
   const which = state === 'all' ? 'in quarantine' : state;
   if (quarantine.length === 0) return [state === 'all' ? 'Quarantine is empty.' : `No body is ${which}.`];
   const count = `${quarantine.length}${nextCursor === null ? '' : ' and more'}`;
@@ -61,7 +61,7 @@ function formatBodies({ quarantine, nextCursor }: Quarantine, state: string): st
   ];
 }
 
-function rowOf({ deliveryId, state, receivedAt, jobId, source, reason }: QuarantinedBody): string {
+function rowOf({ deliveryId, state, receivedAt, jobId, source, reason }: ListedBody): string {
   return row([deliveryId, state, receivedAt, jobId, source, reasonInWords(reason) ?? '-']);
 }
 

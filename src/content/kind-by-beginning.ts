@@ -1,4 +1,4 @@
-import { beginningOf, ITEM_KINDS, type ItemKind } from '../domain/kinds.js';
+import { ITEM_KINDS, type ItemKind, textBeginning } from '../domain/kinds.js';
 
 const ENOUGH_BYTES = 128;
 
@@ -9,5 +9,5 @@ export function kindByBeginning(beginning: Buffer): ItemKind | null {
 
 /** Whether a kind has a beginning of its own, and the text has it. */
 export function beginsLike(kind: ItemKind, beginning: Buffer): boolean {
-  return beginningOf(kind)?.test(beginning.toString('latin1', 0, ENOUGH_BYTES)) ?? false;
+  return textBeginning(kind)?.test(beginning.toString('latin1', 0, ENOUGH_BYTES)) ?? false;
 }

@@ -1,8 +1,8 @@
 import { remedyFor } from '../domain/reasons.js';
-import type { Verdict } from './finding.js';
+import type { FindingLevel } from './finding.js';
 
 /** Verdict and advice for a rejected test callback, by problem code. */
-export function adviceForRefusal(code: string): { readonly verdict: Verdict; readonly advice: string } {
+export function adviceForRefusal(code: string): { readonly verdict: FindingLevel; readonly advice: string } {
   switch (code) {
     case 'address-refused':
       return {

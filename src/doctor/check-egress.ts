@@ -1,4 +1,4 @@
-import { type Finding, ok, skipped, warning } from './finding.js';
+import { type Finding, passed, skipped, warned } from './finding.js';
 
 const DAY = 86_400_000;
 /** The service announces changes of its addresses weeks ahead; an older table should be compared. In days. */
@@ -23,8 +23,8 @@ export function checkEgress({ takenOn, regions, allow, now }: EgressCheckOptions
   const age = Math.max(0, Math.floor((now - Date.parse(takenOn)) / DAY));
   const message = `The list of the service's addresses is of ${takenOn}, ${age} days old.`;
   return age <= OLD
-    ? ok(check, message)
-    : warning(
+    ? passed(check, message)
+    : warned(
         check,
         message,
         "Compare with the service's current list; if it changed, set egress.regions and egress.takenOn.",

@@ -3,7 +3,7 @@ import { readLedger } from '../ledger/ledger-reader.js';
 import type { ObjectStore } from '../store/object-store.js';
 import { ulidMaker } from '../text/ulid-maker.js';
 import { adviceForRefusal } from './advice.js';
-import { errorText, type Finding, failed, ok, skipped, warning } from './finding.js';
+import { errorMessage, type Finding, failed, passed, skipped, warned } from './finding.js';
 import { askPublic, type PublicAnswer } from './public-request.js';
 
 export interface PublicCheckOptions {
@@ -75,7 +75,7 @@ function createCall({ url, source, credential, timeout }: PublicCheckOptions): C
 function unreachable(url: URL, error: unknown): Finding {
   return failed(
     'public address',
-    `${url.origin} cannot be reached: ${errorText(error)}.`,
+    `${url.origin} cannot be reached: ${errorMessage(error)}.`,
     'Check DNS, certificate, firewall and the balancer from outside.',
   );
 }
@@ -83,8 +83,11 @@ function unreachable(url: URL, error: unknown): Finding {
 function encryption(url: URL): Finding {
   const isHere = ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname);
   return url.protocol === 'https:' || isHere
-    ? ok('public transport', url.protocol === 'https:' ? 'It uses TLS.' : 'It does not leave this machine.')
-    : warning('public transport', 'Credentials and transcripts are not encrypted in transit.', 'Use https.');
+    ? passed(
+        'public transport',
+        url.protocol === 'https:' ? 'It uses TLS.' : 'It does not leave this machine.',
+      )
+    : warned('public transport', 'Credentials and transcripts are not encrypted in transit.', 'Use https.');
 }
 
 function certificate({ certificateEnds }: PublicAnswer): Finding[] {
@@ -92,9 +95,9 @@ function certificate({ certificateEnds }: PublicAnswer): Finding[] {
   const days = Math.floor((certificateEnds.getTime() - Date.now()) / DAY);
   const message = `The certificate expires in ${days} days.`;
   return days > 14
-    ? [ok('public certificate', message)]
+    ? [passed('public certificate', message)]
     : [
-        warning(
+        warned(
           'public certificate',
           message,
           'Renew it; the service delivers nothing to an address whose certificate has expired.',
@@ -128,7 +131,7 @@ async function acceptance(options: PublicCheckOptions, { status, own }: PublicAn
   }
   const line = await findLine(options.store, deliveryId).catch(() => null);
   if (line === null) {
-    return warning(
+    return warned(
       check,
       `It was accepted as ${deliveryId}, but the ledger in ${options.store.location} does not contain it.`,
       'Run doctor with the configuration of the receiver. Another receiver may answer at this address.',
@@ -137,7 +140,7 @@ async function acceptance(options: PublicCheckOptions, { status, own }: PublicAn
   const { clientIp, region, credential, shape } = line;
   const seen = `client address ${clientIp ?? 'unreadable'}${region === null ? '' : ` (${region})`}`;
   const how = `credential ${credential ?? 'none'}, body ${shape?.framing ?? 'unknown'}`;
-  return ok(
+  return passed(
     check,
     `It was accepted and is in the ledger: ${seen}, ${how}. Check that this is the address of this machine.`,
   );
@@ -169,11 +172,11 @@ async function forwardedAddress({ store }: PublicCheckOptions, call: Call): Prom
           `The receiver trusted a forged X-Forwarded-For (${FORGED_ADDRESS}): anyone can claim an address of the service.`,
           'Narrow receiver.trustedProxies to the addresses of your balancers.',
         )
-      : ok(check, `The receiver ignored a forged X-Forwarded-For; it saw ${seen}.`);
+      : passed(check, `The receiver ignored a forged X-Forwarded-For; it saw ${seen}.`);
   } catch (error) {
     return failed(
       check,
-      `A request with X-Forwarded-For got no response: ${errorText(error)}.`,
+      `A request with X-Forwarded-For got no response: ${errorMessage(error)}.`,
       'Check the balancer.',
     );
   }
@@ -196,7 +199,7 @@ async function bodySize({ maxBytes }: PublicCheckOptions, call: Call): Promise<F
   try {
     const { status, own } = await call({ announce: maxBytes + 1 });
     if (own?.code === 'body-too-large') {
-      return ok(
+      return passed(
         check,
         `Bodies up to the source's ${maxBytes} bytes pass; larger ones get the receiver's 413.`,
       );
@@ -214,7 +217,7 @@ async function bodySize({ maxBytes }: PublicCheckOptions, call: Call): Promise<F
   } catch (error) {
     return failed(
       check,
-      `A body that was announced and not sent got no response: ${errorText(error)}.`,
+      `A body that was announced and not sent got no response: ${errorMessage(error)}.`,
       'The balancer seems to buffer bodies before it forwards them (nginx: proxy_request_buffering off).',
     );
   }
@@ -239,7 +242,7 @@ async function exposedPaths({ url, timeout }: PublicCheckOptions): Promise<Findi
     if (answer !== null && [200, 401].includes(answer.status)) open.push(`/${path}`);
   }
   return open.length === 0
-    ? ok('public surface', 'Metrics and admin API are not reachable.')
+    ? passed('public surface', 'Metrics and admin API are not reachable.')
     : failed(
         'public surface',
         `Reachable from outside: ${open.join(', ')}.`,

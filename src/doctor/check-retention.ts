@@ -8,7 +8,7 @@ import {
 import { CONTENT_KINDS, type ObjectKind, RECORD_KINDS } from '../domain/object-kind.js';
 import { ledgerPartition } from '../ledger/ledger-keys.js';
 import type { BucketFacts } from '../store/s3/inspect-bucket.js';
-import { type Finding, ok, skipped, warning } from './finding.js';
+import { type Finding, passed, skipped, warned } from './finding.js';
 
 const CHECK = 'store retention';
 const ADVICE = 'Make retention and the lifecycle rules say the same (docs/stores.md, "Lifecycle").';
@@ -37,9 +37,9 @@ export function checkRetention({ periods, keyPrefixes, tags, daysUntilEnd }: Ret
       prefixes.map((prefix) => daysUntilEnd(exampleKey(kind, prefix), tags ? { kind } : {})),
     );
     const faults = [...found].flatMap((days) => difference(kind, periods[kind], days) ?? []);
-    return faults.map((fault) => warning(CHECK, fault, ADVICE));
+    return faults.map((fault) => warned(CHECK, fault, ADVICE));
   });
-  return findings.length > 0 ? findings : [ok(CHECK, 'The lifecycle rules end what retention says.')];
+  return findings.length > 0 ? findings : [passed(CHECK, 'The lifecycle rules end what retention says.')];
 }
 
 /** Null when rules and setting agree, and for records without a period, which nobody looks for. */

@@ -1,6 +1,6 @@
 import type { SpeechClients } from '../speech/speech.js';
 import { SpeechError } from '../speech/speech-error.js';
-import { errorText, type Finding, failed, ok, skipped } from './finding.js';
+import { errorMessage, type Finding, failed, passed, skipped } from './finding.js';
 
 export interface ServiceCheckOptions {
   readonly speech: SpeechClients;
@@ -23,11 +23,11 @@ async function checkRegion(speech: SpeechClients, region: string): Promise<Findi
   try {
     for await (const page of speech.jobs(region).list({ pageSize: 1 })) {
       const seen = page.jobs.length === 0 ? 'it has no jobs yet' : `its newest job is ${page.jobs[0]?.id}`;
-      return ok(check, `It answers and accepts the key; ${seen}.`);
+      return passed(check, `It answers and accepts the key; ${seen}.`);
     }
-    return ok(check, 'It answers and accepts the key; it has no jobs yet.');
+    return passed(check, 'It answers and accepts the key; it has no jobs yet.');
   } catch (error) {
-    return failed(check, errorText(error), adviceFor(error, region));
+    return failed(check, errorMessage(error), adviceFor(error, region));
   }
 }
 

@@ -3,15 +3,15 @@ import { buffer } from 'node:stream/consumers';
 import type { ObjectStore } from '../store/object-store.js';
 import {
   type ConditionFinding,
+  objectLockWarning,
   type ProbeReport,
   probeStore,
-  retentionWarning,
 } from '../store/probe-store.js';
 import type { BucketFacts } from '../store/s3/inspect-bucket.js';
 import { conditionOf } from '../store/store-condition.js';
 import { remedyOf } from '../store/store-remedies.js';
 import { checkRetention, type RetentionCheck } from './check-retention.js';
-import { errorText, type Finding, failed, ok, skipped, warning } from './finding.js';
+import { errorMessage, type Finding, failed, passed, skipped, warned } from './finding.js';
 
 export interface StoreCheckOptions {
   readonly store: ObjectStore;
@@ -35,7 +35,7 @@ export async function checkStore(options: StoreCheckOptions): Promise<Finding[]>
   if (!report.writable) return [unusable(store, report), ...bucket];
   const folder = `.doctor/${randomUUID()}/`;
   return [
-    ok('store', `${store.location}: an object was written, read back and compared.`),
+    passed('store', `${store.location}: an object was written, read back and compared.`),
     conditions(report, acceptWeak),
     await orFailed('store multipart', () => multipart(store, `${folder}upload`)),
     await orFailed('store listing', () => listing(store, folder)),
@@ -56,7 +56,7 @@ function unusable(store: ObjectStore, report: ProbeReport): Finding {
 function conditions(report: ProbeReport, acceptWeak: boolean): Finding {
   const check = 'store conditional writes';
   if (report.trustworthy) {
-    return ok(check, 'Nothing is overwritten, even by simultaneous writers.');
+    return passed(check, 'Nothing is overwritten, even by simultaneous writers.');
   }
   const found = report.findings.slice(1).join(' ');
   const isWeak = (finding: ConditionFinding) => finding === 'ignored' || finding === 'racy';
@@ -65,7 +65,7 @@ function conditions(report: ProbeReport, acceptWeak: boolean): Finding {
   );
   const advice = 'Use a store with atomic conditional writes; docs/stores.md lists some.';
   return acceptWeak && onlyWeak
-    ? warning(check, `${found} The configuration accepts this (emulated).`, advice)
+    ? warned(check, `${found} The configuration accepts this (emulated).`, advice)
     : failed(check, found, advice);
 }
 
@@ -84,7 +84,7 @@ async function multipart(store: ObjectStore, key: string): Promise<Finding> {
     const same =
       reading !== null && hash('sha256', await buffer(reading.body)) === hash('sha256', Buffer.concat(parts));
     return same
-      ? ok(check, 'An upload in two parts was invisible until complete, and reads back identically.')
+      ? passed(check, 'An upload in two parts was invisible until complete, and reads back identically.')
       : failed(check, 'An upload in two parts reads back differently.', 'This store cannot be used.');
   } finally {
     await upload.abort();
@@ -102,7 +102,7 @@ async function listing(store: ObjectStore, folder: string): Promise<Finding> {
     const folders: string[] = [];
     for await (const name of store.folders(folder)) folders.push(name);
     return listed.join() === keys.join() && folders.join() === `${folder}a/`
-      ? ok(check, 'New objects are listed immediately and in order.')
+      ? passed(check, 'New objects are listed immediately and in order.')
       : failed(
           check,
           `Of ${keys.length} new objects the listing shows ${listed.length}.`,
@@ -115,7 +115,7 @@ async function listing(store: ObjectStore, folder: string): Promise<Finding> {
 
 async function orFailed(check: string, look: () => Promise<Finding>): Promise<Finding> {
   return look().catch((error: unknown) =>
-    failed(check, errorText(error), remedyOf(conditionOf(error) ?? 'denied')),
+    failed(check, errorMessage(error), remedyOf(conditionOf(error) ?? 'denied')),
   );
 }
 
@@ -133,9 +133,9 @@ function versions({ versioning, objectLock, defaultRetention, fault }: BucketFac
   const check = 'store versions';
   const advice = 'See docs/stores.md, "Versioning and Object Lock".';
   if (fault !== null) return failed(check, `${fault}.`, advice);
-  if (defaultRetention !== null) return warning(check, retentionWarning(defaultRetention), advice);
+  if (defaultRetention !== null) return warned(check, objectLockWarning(defaultRetention), advice);
   if (objectLock) {
-    return warning(
+    return warned(
       check,
       'Object Lock is on, without a default retention: only what store.s3.lock names is locked. The canary leaves an old ' +
         'version every store.canaryInterval.',
@@ -143,8 +143,8 @@ function versions({ versioning, objectLock, defaultRetention, fault }: BucketFac
     );
   }
   if (versioning === null) return skipped(check, 'The versioning of the bucket cannot be read.');
-  if (versioning === 'off') return ok(check, 'The bucket keeps no versions: erased objects are gone.');
-  return warning(
+  if (versioning === 'off') return passed(check, 'The bucket keeps no versions: erased objects are gone.');
+  return warned(
     check,
     `Versioning is ${versioning}: every write of the canary remains as an old version.`,
     'Add a lifecycle rule that expires noncurrent versions (docs/stores.md, "Versioning and Object Lock").',
@@ -157,7 +157,7 @@ function clock(aheadMs: number | null): Finding {
   const off = `This machine's clock is ${Math.round(Math.abs(aheadMs) / 1000)} s ${aheadMs < 0 ? 'behind' : 'ahead of'} the store's.`;
   const advice = 'Synchronise the clock of this machine (chrony, systemd-timesyncd).';
   if (Math.abs(aheadMs) >= SKEW.fail) return failed(check, off, advice);
-  return Math.abs(aheadMs) >= SKEW.warn ? warning(check, off, advice) : ok(check, off);
+  return Math.abs(aheadMs) >= SKEW.warn ? warned(check, off, advice) : passed(check, off);
 }
 
 function lifecycle(ends: BucketFacts['endsIncompleteUploads']): Finding {
@@ -166,8 +166,8 @@ function lifecycle(ends: BucketFacts['endsIncompleteUploads']): Finding {
     return skipped(check, `The bucket's lifecycle rules cannot be read (${ends.unknown}).`);
   }
   return ends
-    ? ok(check, 'A lifecycle rule aborts incomplete uploads.')
-    : warning(
+    ? passed(check, 'A lifecycle rule aborts incomplete uploads.')
+    : warned(
         check,
         'No lifecycle rule aborts incomplete uploads: uploads of dead replicas cost money until a sweep finds them.',
         'Add the rule of docs/stores.md, "Lifecycle" (k8s/s3/lifecycle.json).',

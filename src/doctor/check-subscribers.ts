@@ -2,7 +2,7 @@ import type { TestEvent } from '../events/receiver-event.js';
 import type { Attempt } from '../outbox/dead-event.js';
 import { GONE } from '../outbox/send/attempt-policy.js';
 import { testEvent } from '../outbox/test-event.js';
-import { type Finding, failed, ok, skipped, warning } from './finding.js';
+import { type Finding, failed, passed, skipped, warned } from './finding.js';
 
 export interface SubscriberCheckOptions {
   /** Names of the configured subscribers. */
@@ -29,12 +29,12 @@ function findingOf(
   { delivered, status, error, answer }: Awaited<ReturnType<SubscriberCheckOptions['send']>>,
 ): Finding {
   const check = `subscriber ${name}`;
-  if (delivered) return ok(check, `It answered the test event with ${status}.`);
+  if (delivered) return passed(check, `It answered the test event with ${status}.`);
   if (status === null) return failed(check, `It did not answer the test event: ${error}.`, adviceFor(error));
   const said = answer === undefined ? '' : `: ${JSON.stringify(answer)}`;
   const message = `It answered the test event with ${status}${said}.`;
   if (status === 408 || status === 425 || status === 429 || status >= 500) {
-    return warning(check, message, 'Events are retried for 24 hours. Look into the log of the subscriber.');
+    return warned(check, message, 'Events are retried for 24 hours. Look into the log of the subscriber.');
   }
   const outcome = status === GONE ? 'An event that is answered so ends.' : 'Events are retried for 24 hours.';
   return failed(check, `${message} ${outcome}`, ADVICE[status] ?? OTHER);

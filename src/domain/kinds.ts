@@ -146,7 +146,7 @@ export function isStandIn(kind: ItemKind): boolean {
 }
 
 /** How a text of a kind begins; null where any text will do. */
-export function beginningOf(kind: ItemKind): RegExp | null {
+export function textBeginning(kind: ItemKind): RegExp | null {
   return (KINDS[kind] as Kind).beginning ?? null;
 }
 

@@ -15,6 +15,6 @@ export {
   type EventHeaders,
   EventVerificationError,
   type EventVerificationErrorCode,
-  type VerifyOptions,
+  type SignatureOptions,
   verify,
 } from './verify.js';

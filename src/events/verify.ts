@@ -22,7 +22,7 @@ export class EventVerificationError extends Error {
   }
 }
 
-export interface VerifyOptions {
+export interface SignatureOptions {
   /** Largest difference between the timestamp and this machine's clock. Default 300. */
   readonly toleranceSeconds?: number;
   /** For tests. */
@@ -46,7 +46,7 @@ export function verify(
   rawBody: string | Uint8Array,
   headers: EventHeaders,
   secrets: string | readonly string[],
-  { toleranceSeconds = 300, now = () => new Date() }: VerifyOptions = {},
+  { toleranceSeconds = 300, now = () => new Date() }: SignatureOptions = {},
 ): ReceiverEvent {
   if (typeof rawBody !== 'string' && !(rawBody instanceof Uint8Array)) {
     throw new TypeError('The body must be the raw string or bytes, not parsed JSON.');

@@ -1,4 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { StoreCallResult } from '../store/measure-store.js';
 import { boundedLabel } from './bounded-label.js';
 
 /** Store calls of this replica, and its byte budget. */
@@ -11,7 +12,6 @@ export interface StoreMetrics {
 }
 
 /** `exists` is a conditional write that found something; `absent` a read that found nothing. */
-export type StoreCallResult = 'ok' | 'exists' | 'absent' | 'error' | 'timeout';
 
 export interface BudgetState {
   readonly size: number;

@@ -15,7 +15,7 @@ import { decodeBody } from './decode/decode-body.js';
 import { Delivery, type PhaseDurations } from './delivery.js';
 import type { Slot } from './delivery-slots.js';
 import { RawBodyCopy } from './raw-body-copy.js';
-import { asRefusal, type Refusal } from './refusal.js';
+import { asRefusal, type DeliveryRefusal } from './refusal.js';
 import { bodyEncodings, header } from './request-headers.js';
 
 /*
@@ -159,7 +159,7 @@ export function createReceiver(parts: ReceiverParts): Receiver {
    * Writes the ledger line of a refusal. The response waits a moment for it when the sender was at fault. When we are, it
    * does not wait at all: the store that fails is most likely the one that the line goes to.
    */
-  async function recordRefusal(delivery: Delivery, refusal: Refusal): Promise<void> {
+  async function recordRefusal(delivery: Delivery, refusal: DeliveryRefusal): Promise<void> {
     const problem = refusal instanceof Problem ? refusal : null;
     const line = delivery.refusalLine(problem?.code ?? 'body-incomplete');
     observer.refused(line, problem);

@@ -5,10 +5,10 @@ import { conditionOf } from '../store/store-condition.js';
 import { BodyAbortedError } from './callback-request.js';
 
 /** Why a delivery was refused: a problem to respond with, or that its sender is gone. */
-export type Refusal = Problem | BodyAbortedError;
+export type DeliveryRefusal = Problem | BodyAbortedError;
 
 /** Maps an error to its refusal. A store error is 503, so that the sender retries. */
-export function asRefusal(error: unknown): Refusal {
+export function asRefusal(error: unknown): DeliveryRefusal {
   if (error instanceof BodyAbortedError) return error;
   if (error instanceof StoreError) {
     const { retryAfterMs } = error;

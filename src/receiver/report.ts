@@ -18,7 +18,7 @@ export interface ReportTargets {
 }
 
 /** Tells metrics, log and the ring of refusals what the receiver did. */
-export function createReport(targets: ReportTargets): ReceiverObserver {
+export function createDeliveryReport(targets: ReportTargets): ReceiverObserver {
   const { deliveries, ledger, refusalLog, refusals } = targets;
   // The fields of a delivery are known and hold no secrets; looking for some in each costs a tenth of a log line.
   const log = targets.log.child({}, { redact: [] });

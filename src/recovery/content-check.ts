@@ -2,11 +2,11 @@ import { JobIdFinder } from '../content/job-id-finder.js';
 import { JsonCheck } from '../content/json-check.js';
 import { beginsLike } from '../content/kind-by-beginning.js';
 import {
-  beginningOf,
   type ContentCheckName,
   KINDS,
   type RetrievableKind,
   TEXT_TYPES,
+  textBeginning,
 } from '../domain/kinds.js';
 
 /**
@@ -104,7 +104,7 @@ function rejectsPages(): ContentCheck {
 function hasBeginning(kind: RetrievableKind): ContentCheck {
   return beginningCheck((beginning) => {
     const isEmpty = beginning.toString('latin1').trim() === '';
-    const fits = isEmpty || beginningOf(kind) === null || beginsLike(kind, beginning);
+    const fits = isEmpty || textBeginning(kind) === null || beginsLike(kind, beginning);
     return fits ? null : 'does not begin like subtitles';
   });
 }

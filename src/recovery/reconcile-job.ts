@@ -3,7 +3,7 @@ import { contentKind } from '../domain/object-kind.js';
 import type { JobsClient } from '../speech/batch/jobs-client.js';
 import { isPaused } from '../speech/speech-error.js';
 import type { JobRecord } from '../speech/wire.js';
-import { CLOCK_TOLERANCE } from './clock-tolerance.js';
+import { SERVICE_CLOCK_TOLERANCE } from './clock-tolerance.js';
 import { type Expectation, expectationOf } from './expectation.js';
 import { fetchMissing, notFetched } from './fetch-missing.js';
 import { jobResult, untouchedJob } from './job-result.js';
@@ -81,7 +81,9 @@ async function endedKeys(
   const created = Date.parse(created_at);
   if (created >= clock() - Math.max(retention, window)) return NONE;
   const endedBefore = await retained.endedBefore();
-  const ended = items.filter(({ kind }) => created < endedBefore(contentKind(kind)) + CLOCK_TOLERANCE);
+  const ended = items.filter(
+    ({ kind }) => created < endedBefore(contentKind(kind)) + SERVICE_CLOCK_TOLERANCE,
+  );
   return new Set(ended.map(({ key }) => key));
 }
 

@@ -57,7 +57,7 @@ export function createTrialDecoder(
       await decodeQuarantined(request, body, discardingSink(seen), source, maxParts);
       return { ok: true, items: seen };
     } catch (error) {
-      return failureOf(error);
+      return decodeFailure(error);
     }
   };
 }
@@ -67,7 +67,7 @@ function sourceGone({ source }: QuarantinedRequest): Trial {
 }
 
 /** Why a body could not be decoded. Throws errors that are not the body's fault. */
-export function failureOf(error: unknown): Trial & { readonly ok: false } {
+export function decodeFailure(error: unknown): Trial & { readonly ok: false } {
   if (error instanceof UndecodableError) return { ok: false, reason: error.reason, detail: error.message };
   if (error instanceof BodyTooLargeError) {
     return { ok: false, reason: 'body-too-large', detail: `It decodes to more than ${error.limit} bytes.` };

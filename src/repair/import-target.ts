@@ -4,12 +4,12 @@ import { type DeliveryContext, readContext } from '../domain/context.js';
 import { isCallbackStatus } from '../domain/job.js';
 import { CONTENT_TOKENS, ITEM_KINDS, type ItemKind, kindOfToken } from '../domain/kinds.js';
 import { Problem } from '../domain/problem.js';
-import { readBody, reasonText, text } from '../text/read-input.js';
+import { readBody, reasonText, textInput } from '../text/read-input.js';
 import { defaultSource } from './default-source.js';
 import type { ReleasingSource } from './release-body.js';
 
 const FIELDS = z.strictObject({
-  source: text.optional(),
+  source: textInput.optional(),
   kind: z
     .enum([...ITEM_KINDS, ...CONTENT_TOKENS])
     .transform((name): ItemKind => kindOfToken(name) ?? 'attachment')

@@ -4,7 +4,7 @@ import type { DeliveryPage, LedgerView } from '../ledger-view/ledger-view.js';
 import { type EventFilter, jobEventOf } from '../outbox/job-event.js';
 import type { Outbox } from '../outbox/outbox.js';
 import type { ObjectStore } from '../store/object-store.js';
-import type { ItemResult } from './replay-state.js';
+import type { ReplayItemResult } from './replay-state.js';
 
 /** What a replay of events works with. */
 export interface NotifyParts {
@@ -37,7 +37,11 @@ export function parseNotifyItem(item: string): NotifyItem {
 }
 
 /** Sends one event again. An event of a job that was erased meanwhile is not sent. */
-export async function notifyItem(parts: NotifyParts, text: string, signal: AbortSignal): Promise<ItemResult> {
+export async function notifyItem(
+  parts: NotifyParts,
+  text: string,
+  signal: AbortSignal,
+): Promise<ReplayItemResult> {
   const item = parseNotifyItem(text);
   const { subscriber, jobId } = item;
   if (!parts.subscribers.has(subscriber)) {
@@ -81,6 +85,6 @@ function isTemporary(status: number): boolean {
   return [408, 425, 429].includes(status) || status >= 500;
 }
 
-function failure(outcome: 'failed' | 'rejected', reason: string, jobId: string): ItemResult {
+function failure(outcome: 'failed' | 'rejected', reason: string, jobId: string): ReplayItemResult {
   return { outcome, failed: true, reason, jobId };
 }

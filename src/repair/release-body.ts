@@ -10,7 +10,7 @@ import { type AuditInfo, newDeliveryId, operatorLine } from '../ledger/ledger-li
 import type { Ledger } from '../ledger/write/ledger.js';
 import { contextOfStoredQuery } from '../receiver/access/callback-query.js';
 import type { ObjectStore } from '../store/object-store.js';
-import { type DecodingSource, decodeQuarantined, failureOf } from './decode-quarantined.js';
+import { type DecodingSource, decodeFailure, decodeQuarantined } from './decode-quarantined.js';
 
 /** The current settings of a source for decoding its bodies and for their keys. */
 export interface ReleasingSource extends DecodingSource {
@@ -114,7 +114,7 @@ async function archiveBody(
     if (items === null) throw unknownBody();
     return items;
   } catch (error) {
-    const { detail, reason } = failureOf(error);
+    const { detail, reason } = decodeFailure(error);
     throw new Problem('conflict', `It still cannot be decoded: ${detail} (${reason})`, { cause: error });
   } finally {
     await staged.discard();

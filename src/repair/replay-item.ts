@@ -5,7 +5,7 @@ import type { RecoveryParts } from '../recovery/recovery-parts.js';
 import { type NotifyParts, notifyItem } from './notify-item.js';
 import { refetchJob } from './refetch-job.js';
 import { type ReleaseParts, releaseBody } from './release-body.js';
-import { type ItemResult, type ReplayFailure, type ReplayState, scopeOf } from './replay-state.js';
+import { type ReplayFailure, type ReplayItemResult, type ReplayState, scopeOf } from './replay-state.js';
 
 export interface ReplayItemParts {
   readonly recovery: RecoveryParts;
@@ -23,7 +23,7 @@ export async function workOnItem(
   state: ReplayState,
   item: string,
   signal: AbortSignal,
-): Promise<ItemResult> {
+): Promise<ReplayItemResult> {
   try {
     const { kind } = state.selector;
     if (kind === 'notify') return await notifyItem(notify, item, signal);
@@ -42,7 +42,7 @@ async function refetchItem(
   { actor, reason, selector }: ReplayState,
   jobId: string,
   signal: AbortSignal,
-): Promise<ItemResult> {
+): Promise<ReplayItemResult> {
   let recorded = false;
   const append: Ledger['append'] = (line) => {
     recorded = true;
@@ -55,7 +55,7 @@ async function refetchItem(
   return recorded ? { ...result, recorded: true } : result;
 }
 
-async function releaseItem(parts: ReleaseParts, state: ReplayState, id: string): Promise<ItemResult> {
+async function releaseItem(parts: ReleaseParts, state: ReplayState, id: string): Promise<ReplayItemResult> {
   try {
     const { outcome, jobId } = await releaseBody(parts, id, { actor: state.actor, reason: state.reason });
     return { outcome, failed: false, reason: null, jobId };
@@ -78,7 +78,7 @@ export async function recordItemFailure(
   { ledger, onReplayFailure, onError }: ReplayItemParts,
   { replayId, actor, selector: { kind, source, region } }: ReplayState,
   item: string,
-  { jobId, outcome, reason, recorded }: ItemResult,
+  { jobId, outcome, reason, recorded }: ReplayItemResult,
 ): Promise<void> {
   onReplayFailure?.({ replayId, item, jobId, outcome, reason });
   if (recorded || kind === 'notify') return;

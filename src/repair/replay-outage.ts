@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ItemResult } from './replay-state.js';
+import type { ReplayItemResult } from './replay-state.js';
 
 /** An item that was worked on. */
 export interface WorkedItem {
   readonly index: number;
-  readonly result: ItemResult;
+  readonly result: ReplayItemResult;
 }
 
 /** Failures in a row, all for one reason, that make an outage. */

@@ -66,7 +66,7 @@ export interface ReplayState extends Claimed {
 }
 
 /** The result of one item. */
-export interface ItemResult {
+export interface ReplayItemResult {
   readonly outcome: string;
   readonly failed: boolean;
   /** Why it failed; null when it did not, or the reason is unknown. */

@@ -1,9 +1,9 @@
 import { bufferContent } from './content/content.js';
 import type { ApiFault } from './faults.js';
-import type { Answer } from './http-server.js';
+import type { ServerAnswer } from './http-server.js';
 
 /** The answer a fault puts in place of the real one; null when it does not. */
-export function faultAnswer(fault: ApiFault | null): Answer | null {
+export function faultAnswer(fault: ApiFault | null): ServerAnswer | null {
   if (fault?.kind !== 'answer') return null;
   const retry = fault.retryAfter === undefined ? {} : { 'retry-after': fault.retryAfter };
   const headers = { ...retry, ...fault.headers };
@@ -20,7 +20,7 @@ export function faultAnswer(fault: ApiFault | null): Answer | null {
 }
 
 /** The answer as it is, or ended early. */
-export function cutAnswer(answer: Answer, fault: ApiFault | null): Answer {
+export function cutAnswer(answer: ServerAnswer, fault: ApiFault | null): ServerAnswer {
   if (fault?.kind !== 'cut-download' || !answer.content) return answer;
   return { ...answer, cutAfter: Math.floor(answer.content.size * (fault.share ?? 0.5)) };
 }

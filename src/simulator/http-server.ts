@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import { type Content, contentStream } from './content/content.js';
 
 /** What a handler answers; a body of `Content` is streamed, anything else is JSON. */
-export interface Answer {
+export interface ServerAnswer {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly json?: unknown;
@@ -24,7 +24,7 @@ export interface Call {
   readonly body: Readable;
 }
 
-export type Handler = (call: Call) => Promise<Answer>;
+export type Handler = (call: Call) => Promise<ServerAnswer>;
 
 export interface RunningServer {
   readonly url: string;
@@ -33,12 +33,12 @@ export interface RunningServer {
 }
 
 /** Error body of the jobs API. */
-export function apiError(code: number, error: string, detail?: string): Answer {
+export function apiError(code: number, error: string, detail?: string): ServerAnswer {
   return { status: code, json: { code, error, ...(detail === undefined ? {} : { detail }) } };
 }
 
 /** The path exists, but not with this method. */
-export function methodNotAllowed(allowed: readonly string[]): Answer {
+export function methodNotAllowed(allowed: readonly string[]): ServerAnswer {
   return { ...apiError(405, 'Method Not Allowed'), headers: { allow: allowed.join(', ') } };
 }
 
@@ -93,7 +93,7 @@ function readCall(request: http.IncomingMessage): Call | null {
   }
 }
 
-async function send(answer: Answer, response: http.ServerResponse): Promise<void> {
+async function send(answer: ServerAnswer, response: http.ServerResponse): Promise<void> {
   const { content } = answer;
   if (!content) {
     const text = answer.html ?? (answer.json === undefined ? '' : JSON.stringify(answer.json));
@@ -127,7 +127,7 @@ async function sendBeginning(content: Content, bytes: number, response: http.Ser
 }
 
 /** Reads a JSON body of at most 1 MiB; undefined when it is not JSON. */
-export async function readJson(body: Readable): Promise<unknown> {
+export async function readJsonBody(body: Readable): Promise<unknown> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of body as AsyncIterable<Buffer>) {

@@ -50,7 +50,7 @@ export interface SubmittedJob {
 }
 
 /** What a job's item must be, byte by byte, wherever it turns up. */
-export interface ExpectedItem {
+export interface ServedItem {
   readonly size: number;
   bytes(): Promise<Buffer>;
   /** Lower-case hex, computed as a stream. */
@@ -78,7 +78,7 @@ export interface Simulator {
   job(id: string): JobRecord | null;
   regionOf(id: string): string | null;
   /** Exact bytes of each item of a job, generated on demand. */
-  expected(id: string): Readonly<Record<RetrievableKind, ExpectedItem>>;
+  expected(id: string): Readonly<Record<RetrievableKind, ServedItem>>;
   /** Forces a status, e.g. `expired`. */
   setStatus(id: string, status: JobStatus): void;
   /** Issues a temporary key as the key service would. */

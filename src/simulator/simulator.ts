@@ -19,7 +19,7 @@ import { createKeyRing } from './key-ring.js';
 import { realtimeKeyCheck } from './realtime/key-check.js';
 import type { RealtimeSimulator } from './realtime/realtime-interface.js';
 import { startRealtimeSimulator } from './realtime/realtime-simulator.js';
-import type { ExpectedItem, Simulator, SimulatorOptions } from './simulator-interface.js';
+import type { ServedItem, Simulator, SimulatorOptions } from './simulator-interface.js';
 import { scaledTiming } from './timing.js';
 
 export type * from '../domain/kinds.js';
@@ -52,7 +52,7 @@ export type {
 export { startRealtimeSimulator } from './realtime/realtime-simulator.js';
 export type { FaultAct, SessionFault, SessionScript } from './realtime/session-script.js';
 export type {
-  ExpectedItem,
+  ServedItem,
   Simulator,
   SimulatorOptions,
   Submission,
@@ -183,12 +183,12 @@ export async function createSimulator(options: SimulatorOptions = {}): Promise<S
   }
 }
 
-function expectedItems(job: SimulatedJob): Record<RetrievableKind, ExpectedItem> {
+function expectedItems(job: SimulatedJob): Record<RetrievableKind, ServedItem> {
   const items = RETRIEVABLE_KINDS.map((item) => [item, expectedItem(jobContent(job, item))] as const);
-  return Object.fromEntries(items) as Record<RetrievableKind, ExpectedItem>;
+  return Object.fromEntries(items) as Record<RetrievableKind, ServedItem>;
 }
 
-function expectedItem(content: Content): ExpectedItem {
+function expectedItem(content: Content): ServedItem {
   return {
     size: content.size,
     bytes: () => contentBytes(content),

@@ -133,7 +133,7 @@ async function traitsOf(store: ObjectStore, milliseconds: number): Promise<Store
 /** On some servers conditions are not atomic in versioned buckets, so that the report includes the versioning. */
 function withTraits(given: ProbeReport, traits: StoreTraits | null): ProbeReport {
   const retention = traits?.defaultRetention ?? null;
-  const found = retention === null ? given : { ...given, warnings: [retentionWarning(retention)] };
+  const found = retention === null ? given : { ...given, warnings: [objectLockWarning(retention)] };
   if (traits?.versioning !== 'on' && traits?.versioning !== 'suspended') return found;
   const state = `Versioning of the bucket is ${traits.versioning}`;
   const said = found.trustworthy
@@ -143,7 +143,7 @@ function withTraits(given: ProbeReport, traits: StoreTraits | null): ProbeReport
 }
 
 /** What a default retention of the bucket costs. */
-export function retentionWarning(retention: string): string {
+export function objectLockWarning(retention: string): string {
   return (
     `The bucket locks every new object (${retention}), also the canary, of which each replica leaves a locked version every ` +
     'store.canaryInterval (8,640 a day by default), and all objects that are erased or replaced: remove the default ' +

@@ -5,10 +5,10 @@ import { readInstant } from '../time/instant.js';
 /** Longest value of a filter; no filtered field is longer. */
 const MAX_TEXT = 200;
 
-export const text = z.string().min(1).max(MAX_TEXT);
+export const textInput = z.string().min(1).max(MAX_TEXT);
 /** An operator's reason, kept in the ledger. */
 export const reasonText = z.string().trim().max(500).optional();
-export const instant = text.refine(
+export const instantInput = textInput.refine(
   (value) => readInstant(value) !== null,
   'must be an ISO 8601 instant with its zone, or a date',
 );

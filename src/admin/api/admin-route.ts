@@ -10,12 +10,12 @@ import type { Answer } from './answers/values.js';
 type Parameters = Readonly<Record<string, z.ZodType>>;
 
 /** Bytes instead of JSON, under one of these content types; `audio/*` stands for all of audio. */
-export interface Download {
+export interface DownloadAnswer {
   readonly contentTypes: readonly string[];
 }
 
 /** What is answered with each status; null is an answer without a body. */
-type Answers = Readonly<Record<number, z.ZodType | Download | null>>;
+type Answers = Readonly<Record<number, z.ZodType | DownloadAnswer | null>>;
 
 /** The contract of one operation; the OpenAPI document is made from it. */
 export interface RouteContract<

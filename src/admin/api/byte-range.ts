@@ -1,4 +1,4 @@
-export interface ByteRange {
+export interface HttpRange {
   readonly start: number;
   /** Inclusive. */
   readonly end: number;
@@ -8,7 +8,7 @@ export interface ByteRange {
  * Parses a Range header for an object of `size` bytes (RFC 9110, section 14). Null without a header, and for headers that a
  * server may ignore: other units, several ranges, invalid syntax.
  */
-export function parseByteRange(header: string | undefined, size: number): ByteRange | 'unsatisfiable' | null {
+export function parseByteRange(header: string | undefined, size: number): HttpRange | 'unsatisfiable' | null {
   const [, first = '', last = ''] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header ?? '') ?? [];
   if (first === '' && last === '') return null;
   if (first === '') {

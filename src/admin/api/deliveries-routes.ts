@@ -7,7 +7,7 @@ import type { FreshView } from '../../ledger-view/fresh-view.js';
 import type { LedgerView } from '../../ledger-view/ledger-view.js';
 import { listRefusals } from '../../ledger-view/refusal-list.js';
 import type { RefusalRing } from '../../observe/refusal-ring.js';
-import { instant, text } from '../../text/read-input.js';
+import { instantInput, textInput } from '../../text/read-input.js';
 import { type AdminRoute, adminRoute, ok } from './admin-route.js';
 import {
   deliveriesSchema,
@@ -54,12 +54,12 @@ export function deliveriesRoutes({
         region: regionFilter,
         status: statusFilter,
         outcome: outcomeFilter,
-        origin: text.optional().describe('callback, recovery, replay, import or realtime'),
+        origin: textInput.optional().describe('callback, recovery, replay, import or realtime'),
         without: z
           .literal('acts')
           .optional()
           .describe('acts: leaves out what operators did, accesses included'),
-        context: text.optional().describe('`name:value` of the context, such as call:123'),
+        context: textInput.optional().describe('`name:value` of the context, such as call:123'),
         ...page(50),
       },
       answers: { 200: deliveriesSchema },
@@ -77,10 +77,10 @@ export function deliveriesRoutes({
       summary:
         'Jobs whose last ledger line is a failure that nothing has settled; the job that the service drops first comes first',
       query: {
-        outcome: text.optional().describe('failed, unrecoverable, refused or conflict'),
+        outcome: textInput.optional().describe('failed, unrecoverable, refused or conflict'),
         source: sourceFilter,
         region: regionFilter,
-        since: instant.optional().describe('failed at or after it'),
+        since: instantInput.optional().describe('failed at or after it'),
         ...page(100),
       },
       answers: { 200: failuresSchema },

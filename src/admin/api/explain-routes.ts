@@ -4,7 +4,7 @@ import { isInScope } from '../../domain/rights.js';
 import { type Explanation, explain } from '../../receiver/access/explain.js';
 import type { Source } from '../../receiver/access/sources.js';
 import { defaultSource } from '../../repair/default-source.js';
-import { text } from '../../text/read-input.js';
+import { textInput } from '../../text/read-input.js';
 import type { Access } from '../access/access.js';
 import type { AccessLedger } from '../access/access-ledger.js';
 import { createAttemptCounter } from '../access/attempt-counter.js';
@@ -26,8 +26,8 @@ const CHECKS_PER_MINUTE = 10;
 const HEADER_VALUE = z.string().max(8192);
 const explainBody = z
   .strictObject({
-    source: text.optional().describe('may be left out when one source is configured'),
-    address: text.describe("of the connection's other end: the sender, or the proxy in front"),
+    source: textInput.optional().describe('may be left out when one source is configured'),
+    address: textInput.describe("of the connection's other end: the sender, or the proxy in front"),
     headers: z
       .record(z.string().max(256), z.union([HEADER_VALUE, z.array(HEADER_VALUE).max(20)]))
       .refine((headers) => Object.keys(headers).length <= 100, 'at most 100 headers')

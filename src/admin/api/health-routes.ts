@@ -2,11 +2,11 @@ import type { SourceScope } from '../../domain/rights.js';
 import { type FilterNames, namesInScope } from '../../ledger-view/filter-names.js';
 import type { FreshView } from '../../ledger-view/fresh-view.js';
 import type { LedgerView } from '../../ledger-view/ledger-view.js';
-import { instant, whole } from '../../text/read-input.js';
+import { instantInput, whole } from '../../text/read-input.js';
 import { type HealthParts, readHealth } from '../read-health.js';
 import { type AdminRoute, adminRoute, ok } from './admin-route.js';
 import { healthSchema, namesSchema, summarySchema } from './answers/health.js';
-import type { Subscriber } from './answers/subscribers.js';
+import type { SubscriberFigures } from './answers/subscribers.js';
 
 export interface HealthRouteParts extends HealthParts {
   readonly view: LedgerView;
@@ -21,7 +21,7 @@ const REPORTS_CACHE_MS = 10_000;
 
 export function healthRoutes(parts: HealthRouteParts): AdminRoute[] {
   /** By scope, of which there are as many as tokens. */
-  const subscribers = new Map<string, () => Promise<readonly Subscriber[]>>();
+  const subscribers = new Map<string, () => Promise<readonly SubscriberFigures[]>>();
   const health = {
     ...parts,
     subscribers(scope: SourceScope) {
@@ -67,8 +67,10 @@ export function healthRoutes(parts: HealthRouteParts): AdminRoute[] {
       tag: 'Health',
       summary: 'Figures over a stretch of time up to years, for charts',
       query: {
-        since: instant.optional().describe('ISO 8601 with a zone, or a date; default: 24 hours before until'),
-        until: instant.optional().describe('the same; default: now'),
+        since: instantInput
+          .optional()
+          .describe('ISO 8601 with a zone, or a date; default: 24 hours before until'),
+        until: instantInput.optional().describe('the same; default: now'),
         buckets: whole(1, 500)
           .default(48)
           .describe('number of equal stretches, at most; rollups allow only some lengths'),

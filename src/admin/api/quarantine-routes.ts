@@ -9,7 +9,7 @@ import { type FilterNames, rejectUnknownNames } from '../../ledger-view/filter-n
 import type { LedgerView } from '../../ledger-view/ledger-view.js';
 import { previewOf, type TrialDecoder } from '../../repair/decode-quarantined.js';
 import type { ObjectStore } from '../../store/object-store.js';
-import { text } from '../../text/read-input.js';
+import { textInput } from '../../text/read-input.js';
 import type { AccessLedger, ContentRead } from '../access/access-ledger.js';
 import { listQuarantine } from '../jobs/list-quarantine.js';
 import { type AdminRoute, adminRoute, ok } from './admin-route.js';
@@ -50,7 +50,7 @@ export function quarantineRoutes({
         job: jobFilter,
         source: sourceFilter,
         region: regionFilter,
-        reason: text.optional().describe('why it could not be decoded'),
+        reason: textInput.optional().describe('why it could not be decoded'),
         ...page(50),
       },
       answers: { 200: quarantineSchema },

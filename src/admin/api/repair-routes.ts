@@ -12,7 +12,7 @@ import { type EraseParts, eraseJob } from '../../repair/erase-job.js';
 import { sourcesOfJob } from '../../repair/jobs-to-erase.js';
 import { type ReleaseParts, releaseBody } from '../../repair/release-body.js';
 import type { Repairs } from '../../repair/repairs.js';
-import { reasonText, text } from '../../text/read-input.js';
+import { reasonText, textInput } from '../../text/read-input.js';
 import { type InspectParts, jobExtent } from '../jobs/inspect-job.js';
 import { type AdminRoute, adminRoute, ok } from './admin-route.js';
 import { ledgerLineSchema } from './answers/deliveries.js';
@@ -51,8 +51,8 @@ const chooseBody = z
   .meta({ id: 'Choose' });
 const refetchBody = z
   .strictObject({
-    region: text.optional().describe('the only one to ask'),
-    source: text.optional().describe('whose key prefix the artefacts get'),
+    region: textInput.optional().describe('the only one to ask'),
+    source: textInput.optional().describe('whose key prefix the artefacts get'),
     reason,
   })
   .meta({ id: 'RefetchOrder' });

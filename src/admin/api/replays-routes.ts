@@ -7,7 +7,7 @@ import type { FreshView } from '../../ledger-view/fresh-view.js';
 import type { LedgerView } from '../../ledger-view/ledger-view.js';
 import { isReplayInScope, type ReplayFailure, type ReplayView } from '../../repair/replay-state.js';
 import type { Replays } from '../../repair/replays.js';
-import { text } from '../../text/read-input.js';
+import { textInput } from '../../text/read-input.js';
 import { type AdminRoute, accepted, adminRoute, ok } from './admin-route.js';
 import {
   replayFailuresSchema,
@@ -47,7 +47,7 @@ const replayOrder = z
         kind: z
           .enum(['refetch', 'release', 'notify'])
           .describe('fetch jobs from the service, decode quarantined bodies again, or send events again'),
-        subscriber: text.optional().describe('notify: name of the subscriber'),
+        subscriber: textInput.optional().describe('notify: name of the subscriber'),
         dead: z.literal(true).optional().describe('notify: only events that ended without being sent'),
         jobs: z
           .array(z.string().refine(isJobId, 'is no job id'))
@@ -56,7 +56,7 @@ const replayOrder = z
           .transform((jobs) => (jobs.length === 0 ? undefined : jobs))
           .optional(),
         ...RANGE,
-        failedOf: text.optional().describe('id of a replay of the same kind: what failed in it'),
+        failedOf: textInput.optional().describe('id of a replay of the same kind: what failed in it'),
         source: sourceFilter,
         region: regionFilter,
         status: statusFilter,

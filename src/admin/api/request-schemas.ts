@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isJobId } from '../../domain/job.js';
-import { cursorText, instant, reasonText, text, whole } from '../../text/read-input.js';
+import { cursorText, instantInput, reasonText, textInput, whole } from '../../text/read-input.js';
 
 /** Input that several routes take. */
 
@@ -12,15 +12,15 @@ export const page = (defaultLimit: number) => ({
 });
 
 export const RANGE = {
-  since: instant.optional().describe('ISO 8601 with a zone, or a date; received at or after it'),
-  until: instant.optional().describe('the same; received before it'),
+  since: instantInput.optional().describe('ISO 8601 with a zone, or a date; received at or after it'),
+  until: instantInput.optional().describe('the same; received before it'),
 };
 
-export const jobFilter = text.optional().describe('job id');
-export const sourceFilter = text.optional().describe('name of a source');
-export const regionFilter = text.optional().describe('region of the speech service');
-export const statusFilter = text.optional().describe('status of the callback');
-export const outcomeFilter = text.optional().describe('outcome of the ledger line');
+export const jobFilter = textInput.optional().describe('job id');
+export const sourceFilter = textInput.optional().describe('name of a source');
+export const regionFilter = textInput.optional().describe('region of the speech service');
+export const statusFilter = textInput.optional().describe('status of the callback');
+export const outcomeFilter = textInput.optional().describe('outcome of the ledger line');
 
 export const reason = reasonText.describe('why, for the ledger');
 /** For clients that cannot send a body with DELETE. */

@@ -5,13 +5,13 @@ import type { DeadEvent } from '../../outbox/dead-event.js';
 import type { Outbox } from '../../outbox/outbox.js';
 import { testEvent } from '../../outbox/test-event.js';
 import { type AdminRoute, adminRoute, ok } from './admin-route.js';
-import type { Subscriber } from './answers/subscribers.js';
+import type { SubscriberFigures } from './answers/subscribers.js';
 import { deadEventsSchema, subscribersSchema, testedSchema } from './answers/subscribers.js';
 import { page } from './request-schemas.js';
 
 export interface SubscribersRouteParts {
   readonly outbox: Pick<Outbox, 'deadEvents' | 'send'>;
-  readonly subscribers: (scope: SourceScope) => Promise<readonly Subscriber[]>;
+  readonly subscribers: (scope: SourceScope) => Promise<readonly SubscriberFigures[]>;
 }
 
 /** Milliseconds; the subscriber's own time-out is shorter, unless requests of other events are in its way. */

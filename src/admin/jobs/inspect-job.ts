@@ -12,7 +12,7 @@ import type { ObjectInfo, ObjectStore } from '../../store/object-store.js';
 import type { Job } from '../api/answers/jobs.js';
 import { endedObjects, quarantinedBefore } from './ended-objects.js';
 import { findServiceRecord, type RecordSource } from './find-service-record.js';
-import { identityOf, type JobHistory } from './job-history.js';
+import { type JobHistory, lineIdentity } from './job-history.js';
 
 export interface InspectParts {
   readonly store: ObjectStore;
@@ -188,7 +188,7 @@ export async function isKnownHere(parts: InspectParts, jobId: string): Promise<b
 }
 
 function oldestFirst(lines: readonly LedgerLine[]): LedgerLine[] {
-  const known = new Map(lines.map((line) => [identityOf(line), line]));
+  const known = new Map(lines.map((line) => [lineIdentity(line), line]));
   return [...known.values()].sort((a, b) =>
     a.receivedAt < b.receivedAt ? -1 : a.receivedAt > b.receivedAt ? 1 : 0,
   );

@@ -125,7 +125,7 @@ export function createJobHistory(
 }
 
 /** Tells the lines of a job apart. */
-export function identityOf({ deliveryId, outcome, receivedAt }: LedgerLine): string {
+export function lineIdentity({ deliveryId, outcome, receivedAt }: LedgerLine): string {
   return `${receivedAt} ${deliveryId} ${outcome}`;
 }
 
@@ -133,8 +133,8 @@ type FoundLines = Pick<Awaited<ReturnType<LedgerView['deliveries']>>, 'deliverie
 
 function add({ lines, accesses, faults }: Search, found: FoundLines): void {
   for (const line of found.deliveries) {
-    if (!isAccess(line)) lines.set(identityOf(line), line);
-    else if (accesses.size < MAX_LINES) accesses.set(identityOf(line), line);
+    if (!isAccess(line)) lines.set(lineIdentity(line), line);
+    else if (accesses.size < MAX_LINES) accesses.set(lineIdentity(line), line);
   }
   for (const fault of found.faults) faults.add(fault);
 }

@@ -3,7 +3,7 @@ import type { QuarantineEntry, QuarantineStore } from '../../archive/quarantine/
 import type { QuarantineState } from '../../domain/quarantined-body.js';
 import { isInScope, type SourceScope } from '../../domain/rights.js';
 import { decodeIdCursor, encodeIdCursor } from '../../text/id-cursor.js';
-import type { Quarantine, QuarantinedBody } from '../api/answers/quarantine.js';
+import type { ListedBody, QuarantineList } from '../api/answers/quarantine.js';
 
 export interface QuarantineQuery {
   /** Default `waiting`. */
@@ -26,14 +26,17 @@ const MAX_READS = 1000;
 const READS_AT_ONCE = 16;
 
 /** Newest first. Throws `request-invalid` for an invalid cursor. */
-export async function listQuarantine(store: QuarantineStore, query: QuarantineQuery): Promise<Quarantine> {
+export async function listQuarantine(
+  store: QuarantineStore,
+  query: QuarantineQuery,
+): Promise<QuarantineList> {
   const { limit = 50, state = 'waiting', cursor, job, checks } = query;
   const before = cursor === undefined ? '~' : decodeIdCursor(cursor);
   const all = job === undefined ? store.entries(checks) : store.entriesOf(job);
   const entries = (await all).filter(
     (entry) => entry.id < before && (state === 'all' || entry.state === state),
   );
-  const page: QuarantinedBody[] = [];
+  const page: ListedBody[] = [];
   for (let read = 0; read < entries.length; read += READS_AT_ONCE) {
     const group = entries.slice(read, read + READS_AT_ONCE);
     for (const [index, body] of (await Promise.all(group.map((entry) => describe(store, entry)))).entries()) {
@@ -50,7 +53,7 @@ export async function listQuarantine(store: QuarantineStore, query: QuarantineQu
   return { quarantine: page, nextCursor: null };
 }
 
-async function describe(store: QuarantineStore, entry: QuarantineEntry): Promise<QuarantinedBody | null> {
+async function describe(store: QuarantineStore, entry: QuarantineEntry): Promise<ListedBody | null> {
   const request = await store.request(entry.id);
   if (request === null) return null;
   const release = entry.state === 'released' ? await store.release(entry.id) : null;

@@ -2,7 +2,7 @@ import { areInScope, type SourceScope } from '../../domain/rights.js';
 import { subscriberIssues } from '../../health/subscriber-issues.js';
 import type { Outbox } from '../../outbox/outbox.js';
 import type { SubscriberStatus } from '../../outbox/subscriber-status.js';
-import type { Subscriber } from '../api/answers/subscribers.js';
+import type { SubscriberFigures } from '../api/answers/subscribers.js';
 
 export interface SubscriberListParts {
   readonly outbox: Pick<Outbox, 'statuses' | 'countDeadEvents'>;
@@ -12,7 +12,7 @@ export interface SubscriberListParts {
 export async function listSubscribers(
   { outbox }: SubscriberListParts,
   scope: SourceScope = null,
-): Promise<Subscriber[]> {
+): Promise<SubscriberFigures[]> {
   const statuses = (await outbox.statuses()).filter(({ sources }) => areInScope(scope, sources));
   return Promise.all(
     statuses.map(async (status) =>
@@ -21,7 +21,7 @@ export async function listSubscribers(
   );
 }
 
-function subscriberOf(status: SubscriberStatus, dead: number, now: number): Subscriber {
+function subscriberOf(status: SubscriberStatus, dead: number, now: number): SubscriberFigures {
   const { name, origin, events, sources, since, oldestUnsent, sent, lastSentAt, retried, waiting } = status;
   const { lastFailure, breaker, openSince, sender } = status;
   const lag = oldestUnsent === null ? 0 : Math.max(0, now - Date.parse(oldestUnsent));

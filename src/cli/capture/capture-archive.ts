@@ -1,4 +1,4 @@
-import { type ArchiveParts, openArchiveParts } from '../../app/archive-parts.js';
+import { type OpenArchive, openArchiveParts } from '../../app/archive-parts.js';
 import {
   beginSessionDelivery,
   type Recording,
@@ -29,7 +29,7 @@ export async function openCaptureArchive(config: Config): Promise<CaptureArchive
   };
 }
 
-async function prove(opened: ArchiveParts, config: Config): Promise<void> {
+async function prove(opened: OpenArchive, config: Config): Promise<void> {
   const { store } = opened;
   const { writable, trustworthy, findings } = await probeStore(store, { prefix: '.probe/' });
   if (writable && (trustworthy || config.store.s3.conditionalWrites === 'emulated')) return;

@@ -32,7 +32,7 @@ export async function openAudio(input: string, stdin: Readable & { isTTY?: boole
   throw new UsageError(`${input} ${status.isFile() ? 'is empty' : 'is not a file'}`);
 }
 
-export interface Pace {
+export interface AudioPace {
   readonly bytesPerSecond: number;
   /** 1 is real time. */
   readonly speed: number;
@@ -44,7 +44,7 @@ export interface Pace {
  */
 export async function* readAudio(
   stream: Readable,
-  pace: Pace | null,
+  pace: AudioPace | null,
   signal: AbortSignal,
 ): AsyncGenerator<Buffer> {
   if (signal.aborted) return;

@@ -8,7 +8,7 @@ import { type EndpointOptions, sessionAddresses } from '../../speech/realtime/so
 import type { AudioFormat, RawEncoding, TranscriptionConfig } from '../../speech/realtime/wire.js';
 import { createSpeechClients } from '../../speech/speech.js';
 import { UsageError } from '../shared/exit-codes.js';
-import type { Pace } from './capture-audio.js';
+import type { AudioPace } from './capture-audio.js';
 
 /** Options of the command line, as commander hands them over. */
 export interface CaptureFlags {
@@ -30,7 +30,7 @@ export interface CaptureFlags {
 export interface CapturePlan {
   readonly start: StartOptions;
   readonly source: { readonly name: string; readonly keyPrefix: string };
-  readonly pace: Pace | null;
+  readonly pace: AudioPace | null;
 }
 
 /** Throws `UsageError` for flags that contradict each other, the protocol or the configuration. */
@@ -120,7 +120,7 @@ function sourceOf(wanted: string | undefined, { sources }: Config): CapturePlan[
   return { name, keyPrefix: source.keyPrefix };
 }
 
-function paceOf(speed: number | undefined, format: AudioFormat): Pace | null {
+function paceOf(speed: number | undefined, format: AudioFormat): AudioPace | null {
   if (speed === undefined) return null;
   if (format.type === 'file')
     throw new UsageError('--speed needs raw audio: the rate of a file is not known here');

@@ -21,7 +21,7 @@ interface Output {
  * Shows a transcript as it comes: finals as lines on standard output; partials only on a terminal, in a line
  * that the next one overwrites. `quiet` leaves standard output to one JSON document at the end.
  */
-export function createScreen(out: Output, errors: Output, quiet: boolean): Screen {
+export function createCaptureScreen(out: Output, errors: Output, quiet: boolean): Screen {
   const live = out.isTTY === true && !quiet;
   let shown = false;
   const erase = (): void => {

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import { type ArchiveParts, openArchiveParts } from '../../app/archive-parts.js';
+import { type OpenArchive, openArchiveParts } from '../../app/archive-parts.js';
 import { createService, type Listening } from '../../app/service.js';
 import { parseConfig } from '../../config/config.js';
 import { createLogger } from '../../observe/logger.js';
@@ -16,7 +16,7 @@ export interface DemoStage {
   readonly simulator: Simulator;
   readonly subscriber: DemoSubscriber;
   /** The receiver's store and recovery, as a command in another process would open them. */
-  readonly parts: ArchiveParts;
+  readonly parts: OpenArchive;
   readonly adminToken: string;
   /** Folder of a configuration that other commands can be pointed at. */
   readonly configFolder: string;

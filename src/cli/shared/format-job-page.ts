@@ -1,4 +1,4 @@
-import type { Artefact, Job } from '../../admin/api/answers/jobs.js';
+import type { Job, ListedArtefact } from '../../admin/api/answers/jobs.js';
 import { type JobState, NO_SERVICE_RECORD } from '../../domain/job-state.js';
 import { isConflict } from '../../domain/next-steps.js';
 import { reasonInWords } from '../../domain/reasons.js';
@@ -45,7 +45,7 @@ function contextOf(timeline: Job['timeline']): string[] {
   ];
 }
 
-function artefactRow(artefact: Artefact): string {
+function artefactRow(artefact: ListedArtefact): string {
   const { key, kind, size, sha256 } = artefact;
   const mark = isConflict(artefact) ? '  conflict' : '';
   return `  ${kind.padEnd(18)}  ${String(size).padStart(10)} bytes  ${key}  sha256 ${sha256 ?? 'not known'}${mark}`;

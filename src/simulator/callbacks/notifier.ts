@@ -16,7 +16,7 @@ import {
   GIVEN_UP,
   withWrongCredential,
 } from './notification-request.js';
-import { type SendConditions, type SendResult, sendCallback } from './send-callback.js';
+import { type CallbackAttempt, type SendConditions, sendCallback } from './send-callback.js';
 
 export interface NotifierOptions extends BodyHabits {
   /** Waits before the second, third, ... attempt; their number sets the threshold. */
@@ -63,7 +63,7 @@ export function createNotifier(
     entry: NotificationConfig,
     place: { entry: number; attempt: number; copy: boolean },
     struck: readonly NotificationFault[],
-  ): Promise<SendResult> => {
+  ): Promise<CallbackAttempt> => {
     const sent = struck.some(({ kind }) => kind === 'wrong-credential') ? withWrongCredential(entry) : entry;
     const body = callbackBody(job, entry, options);
     const request = {

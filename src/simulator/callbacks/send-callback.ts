@@ -3,7 +3,7 @@ import https from 'node:https';
 import type { Content } from '../content/content.js';
 import type { Timing } from '../timing.js';
 
-export interface CallbackRequest {
+export interface OutgoingCallback {
   readonly method: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
@@ -22,7 +22,7 @@ export interface SendConditions {
   readonly bytesPerSecond?: number;
 }
 
-export type SendResult =
+export type CallbackAttempt =
   | { readonly answer: { readonly status: number; readonly body: string }; readonly error: null }
   | { readonly answer: null; readonly error: string };
 
@@ -30,9 +30,9 @@ const ANSWER_LIMIT = 64 * 1024;
 
 /** Sends one callback. Never throws: what went wrong is part of the result. */
 export async function sendCallback(
-  request: CallbackRequest,
+  request: OutgoingCallback,
   conditions: SendConditions,
-): Promise<SendResult> {
+): Promise<CallbackAttempt> {
   const secure = request.url.startsWith('https:');
   const options = {
     method: request.method,
@@ -56,7 +56,7 @@ export async function sendCallback(
   }
 }
 
-function headersOf(request: CallbackRequest): Record<string, string | string[]> {
+function headersOf(request: OutgoingCallback): Record<string, string | string[]> {
   const headers: Record<string, string | string[]> = {};
   for (const [name, value] of Object.entries(request.headers)) {
     headers[name] = typeof value === 'string' ? value : [...value];

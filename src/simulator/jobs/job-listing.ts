@@ -1,8 +1,8 @@
-import { type Answer, apiError } from '../http-server.js';
+import { apiError, type ServerAnswer } from '../http-server.js';
 import { jobRecord, type SimulatedJob } from './simulated-job.js';
 
 /** A page of the list: at most `limit` (1 to 100) jobs created before `created_before`, newest first. */
-export function listJobs(jobs: readonly SimulatedJob[], query: URLSearchParams): Answer {
+export function listJobs(jobs: readonly SimulatedJob[], query: URLSearchParams): ServerAnswer {
   const limit = Number(query.get('limit') ?? 100);
   if (!Number.isInteger(limit) || limit < 1 || limit > 100)
     return apiError(400, 'Bad Request', 'limit: 1 to 100');

@@ -8,7 +8,7 @@ import busboy from 'busboy';
 import { type Content, fileContent } from '../content/content.js';
 import { wavFileSeconds } from '../content/wav-header.js';
 
-export interface Submission {
+export interface UploadedForm {
   /** Parsed `config`, or undefined when it is missing or no JSON. */
   readonly config: unknown;
   readonly media: Content | null;
@@ -25,7 +25,7 @@ export async function readSubmission(
   headers: IncomingHttpHeaders,
   body: Readable,
   folder: string,
-): Promise<Submission> {
+): Promise<UploadedForm> {
   const form = busboy({ headers, defParamCharset: 'utf8' });
   let config = '';
   let media: Content | null = null;

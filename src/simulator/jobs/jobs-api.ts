@@ -2,7 +2,7 @@ import { kindOfDocument } from '../../domain/kinds.js';
 import { cutAnswer, faultAnswer } from '../api-faults.js';
 import { jobContent } from '../content/job-contents.js';
 import type { ActiveFaults, ApiOperation } from '../faults.js';
-import { type Answer, apiError, type Call, type Handler, methodNotAllowed } from '../http-server.js';
+import { apiError, type Call, type Handler, methodNotAllowed, type ServerAnswer } from '../http-server.js';
 import type { KeyRing } from '../key-ring.js';
 import { submissionFault } from './job-config.js';
 import { listJobs } from './job-listing.js';
@@ -73,7 +73,7 @@ async function perform(
   call: Call,
   viewer: Viewer,
   parts: JobsApiParts,
-): Promise<Answer> {
+): Promise<ServerAnswer> {
   const { jobs, region } = parts;
   if (operation.name === 'submit') return submitJob(call, viewer, parts);
   if (operation.name === 'list') return listJobs(jobs.list(region, viewer), call.query);
@@ -90,7 +90,7 @@ async function perform(
   return transcriptOf(job, call.query.get('format') ?? 'json-v2');
 }
 
-function transcriptOf(job: SimulatedJob, format: string): Answer {
+function transcriptOf(job: SimulatedJob, format: string): ServerAnswer {
   const kind = kindOfDocument(format);
   if (kind === null || !kind.startsWith('transcript.'))
     return apiError(400, 'Bad Request', `format: unknown ${format}`);
@@ -99,14 +99,14 @@ function transcriptOf(job: SimulatedJob, format: string): Answer {
   return { status: 200, content: jobContent(job, kind) };
 }
 
-function deleteJob(job: SimulatedJob, query: URLSearchParams): Answer {
+function deleteJob(job: SimulatedJob, query: URLSearchParams): ServerAnswer {
   if (job.status === 'running' && query.get('force') !== 'true')
     return apiError(423, 'Resource Locked', 'the job is running');
   job.status = 'deleted';
   return { status: 200, json: { job: jobRecord(job) } };
 }
 
-async function submitJob(call: Call, viewer: Viewer, parts: JobsApiParts): Promise<Answer> {
+async function submitJob(call: Call, viewer: Viewer, parts: JobsApiParts): Promise<ServerAnswer> {
   if (!call.headers['content-type']?.startsWith('multipart/form-data'))
     return apiError(400, 'Bad Request', 'multipart/form-data expected');
   const submission = await readSubmission(call.headers, call.body, parts.folder).catch(() => null);

@@ -1,7 +1,7 @@
 import { KEY_TTL_SECONDS, type KeyType, type TemporaryKeyResponse } from '../../speech/wire.js';
 import { faultAnswer } from '../api-faults.js';
 import type { ActiveFaults } from '../faults.js';
-import { type Answer, type Handler, methodNotAllowed, readJson } from '../http-server.js';
+import { type Handler, methodNotAllowed, readJsonBody, type ServerAnswer } from '../http-server.js';
 import type { KeyRing } from '../key-ring.js';
 
 /** `POST /v1/api_keys?type=batch|rt`: issues temporary keys from an API key. */
@@ -16,11 +16,11 @@ export function keyService(keys: KeyRing, faults: ActiveFaults): Handler {
     if (caller?.kind !== 'api-key') return keyError(403, 'invalid API key');
     const type = query.get('type') ?? 'batch';
     if (type !== 'batch' && type !== 'rt') return keyError(422, 'type: must be batch or rt');
-    return issueKey(keys, type, await readJson(body));
+    return issueKey(keys, type, await readJsonBody(body));
   };
 }
 
-async function issueKey(keys: KeyRing, type: KeyType, request: unknown): Promise<Answer> {
+async function issueKey(keys: KeyRing, type: KeyType, request: unknown): Promise<ServerAnswer> {
   if (typeof request !== 'object' || request === null) return keyError(422, 'body: must be a JSON object');
   const { ttl, client_ref: clientRef } = request as { ttl?: unknown; client_ref?: unknown };
   const { min, max } = KEY_TTL_SECONDS;
@@ -34,6 +34,6 @@ async function issueKey(keys: KeyRing, type: KeyType, request: unknown): Promise
   return { status: 201, json: issued };
 }
 
-function keyError(code: number, message: string): Answer {
+function keyError(code: number, message: string): ServerAnswer {
   return { status: code, json: { code, message } };
 }

@@ -10,7 +10,7 @@ import type {
   RealtimeSimulatorOptions,
   SimulatedSession,
 } from './realtime-interface.js';
-import { ServedSession, type SessionOptions } from './served-session.js';
+import { ServedSession, type ServedSessionOptions } from './served-session.js';
 import type { SessionScript } from './session-script.js';
 
 const SERVICES: Readonly<Record<string, 'realtime' | 'agent'>> = { '/v2': 'realtime', '/v2/agent': 'agent' };
@@ -124,7 +124,7 @@ function sessionOptions(
   service: 'realtime' | 'agent',
   verdict: Promise<KeyVerdict>,
   script: SessionScript,
-): Omit<SessionOptions, 'cut'> {
+): Omit<ServedSessionOptions, 'cut'> {
   return {
     service,
     verdict,

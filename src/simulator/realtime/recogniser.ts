@@ -1,8 +1,8 @@
 import type {
   AddPartialTranscript,
   AddTranscript,
+  RealtimeResult,
   TranscriptionConfig,
-  TranscriptResult,
 } from '../../speech/realtime/wire.js';
 
 const WORDS =
@@ -86,7 +86,7 @@ export class Recogniser {
   #body(confidence: number): Pick<AddTranscript, 'metadata' | 'results'> {
     const start = this.#pending[0]?.at ?? 0;
     const end = (this.#pending.at(-1)?.at ?? 0) + WORD_LENGTH;
-    const results: TranscriptResult[] = this.#pending.map(({ text, at }) => ({
+    const results: RealtimeResult[] = this.#pending.map(({ text, at }) => ({
       type: 'word',
       start_time: at - start,
       end_time: at - start + WORD_LENGTH,
@@ -102,7 +102,7 @@ export class Recogniser {
     return { metadata: { start_time: start, end_time: end, transcript: text }, results };
   }
 
-  #mark(at: number, confidence: number): TranscriptResult {
+  #mark(at: number, confidence: number): RealtimeResult {
     const alternatives = [{ content: '.', confidence, language: this.#config.language }];
     return { type: 'punctuation', start_time: at, end_time: at, is_eos: true, alternatives };
   }

@@ -30,7 +30,7 @@ import type {
 import { Recogniser } from './recogniser.js';
 import type { FaultAct, SessionScript } from './session-script.js';
 
-export interface SessionOptions {
+export interface ServedSessionOptions {
   readonly service: 'realtime' | 'agent';
   readonly verdict: Promise<KeyVerdict>;
   readonly rules: ClientRules;
@@ -69,7 +69,7 @@ export class ServedSession implements SimulatedSession {
   readonly id = randomUUID();
   readonly received: (string | number)[] = [];
   readonly #socket: WebSocket;
-  readonly #options: SessionOptions;
+  readonly #options: ServedSessionOptions;
   readonly #agent = new AgentMessages();
   #state: SimulatedSessionState = 'connected';
   #stalled = false;
@@ -81,7 +81,7 @@ export class ServedSession implements SimulatedSession {
   #audioBytes = 0;
   #ticker: ReturnType<typeof setInterval> | undefined;
 
-  constructor(socket: WebSocket, options: SessionOptions) {
+  constructor(socket: WebSocket, options: ServedSessionOptions) {
     this.#socket = socket;
     this.#options = options;
     socket.on('message', (data: Buffer, isBinary) => this.#message(data, isBinary));

@@ -25,7 +25,7 @@ const BEFORE_SENDING = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_E
  * Whether trying again makes sense and is safe. `repeatable` says that the request may be carried out
  * twice; a submission may not, so it is repeated only when the service refused it or never saw it.
  */
-export function isRetryable(error: SpeechError, repeatable: boolean): boolean {
+export function isRetryableError(error: SpeechError, repeatable: boolean): boolean {
   if (error.kind === 'rate-limited' || error.status === 503) return true;
   if (error.kind === 'network' || error.kind === 'timeout') {
     return repeatable || BEFORE_SENDING.has(String((error.cause as { code?: unknown } | undefined)?.code));

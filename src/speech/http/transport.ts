@@ -8,7 +8,7 @@ import { type Download, openDownload } from './download.js';
 import { networkError } from './network-error.js';
 import type { RateLimiter } from './rate-limiter.js';
 import { responseError } from './response-error.js';
-import { isRetryable, type RetryPolicy } from './retry-policy.js';
+import { isRetryableError, type RetryPolicy } from './retry-policy.js';
 import { type Pace, slownessMeter, tooSlow } from './slowness-meter.js';
 
 const JSON_LIMIT = 32 * 1024 * 1024;
@@ -114,7 +114,7 @@ function persist<T>(options: TransportOptions, request: SpeechRequest, consume: 
     backoff,
     pauseAfter(reason, backoffMs) {
       const error = networkError(operation, reason, signal);
-      const delay = isRetryable(error, repeatable) ? backoffMs : null;
+      const delay = isRetryableError(error, repeatable) ? backoffMs : null;
       const mayWait = applyPause(limiter, error, delay);
       if (delay === null || !mayWait) return null;
       // The limiter delays the next attempt for as long as the service asks.

@@ -1,4 +1,4 @@
-import { type ConfigFault, RealtimeConfigError } from './realtime-error.js';
+import { RealtimeConfigError, type SessionConfigFault } from './realtime-error.js';
 import type { AdditionalWord, AudioFormat, TranscriptionConfig } from './wire.js';
 
 /**
@@ -61,11 +61,11 @@ export function checkChange(change: Partial<TranscriptionConfig>): void {
   raise(fieldFaults(change, FIELDS, 'transcription_config', 'passed'));
 }
 
-function raise(faults: readonly ConfigFault[]): void {
+function raise(faults: readonly SessionConfigFault[]): void {
   if (faults.length > 0) throw new RealtimeConfigError(faults);
 }
 
-function audioFaults(audio: unknown): ConfigFault[] {
+function audioFaults(audio: unknown): SessionConfigFault[] {
   if (!isObject(audio)) return [{ path: 'audio_format', expected: 'an object' }];
   if (audio.type === 'file') return fieldFaults(audio, { type: text }, 'audio_format', 'refused');
   const rules = {
@@ -83,7 +83,7 @@ function audioFaults(audio: unknown): ConfigFault[] {
   ];
 }
 
-function configFaults(config: unknown, unknown: UnknownFields): ConfigFault[] {
+function configFaults(config: unknown, unknown: UnknownFields): SessionConfigFault[] {
   const path = 'transcription_config';
   if (!isObject(config)) return [{ path, expected: 'an object' }];
   const overrides = config.punctuation_overrides;
@@ -97,7 +97,11 @@ function configFaults(config: unknown, unknown: UnknownFields): ConfigFault[] {
   ];
 }
 
-function missing(object: Record<string, unknown>, required: readonly string[], path: string): ConfigFault[] {
+function missing(
+  object: Record<string, unknown>,
+  required: readonly string[],
+  path: string,
+): SessionConfigFault[] {
   return required
     .filter((field) => object[field] === undefined)
     .map((field) => ({ path: `${path}.${field}`, expected: 'is required' }));
@@ -108,8 +112,8 @@ function fieldFaults(
   rules: Readonly<Record<string, Check>>,
   path: string,
   unknown: UnknownFields,
-): ConfigFault[] {
-  const faults: ConfigFault[] = [];
+): SessionConfigFault[] {
+  const faults: SessionConfigFault[] = [];
   for (const [field, value] of Object.entries(object)) {
     if (value === undefined) continue;
     const rule = Object.hasOwn(rules, field) ? rules[field] : undefined;
@@ -124,12 +128,12 @@ function fieldFaults(
   return faults;
 }
 
-function vocabFaults(vocab: unknown, path: string): ConfigFault[] {
+function vocabFaults(vocab: unknown, path: string): SessionConfigFault[] {
   if (!Array.isArray(vocab)) return [];
   return vocab.flatMap((word: unknown, index) => wordFaults(word, `${path}[${index}]`));
 }
 
-function wordFaults(word: unknown, path: string): ConfigFault[] {
+function wordFaults(word: unknown, path: string): SessionConfigFault[] {
   if (!isObject(word)) {
     return nonEmpty(word) === null ? [] : [{ path, expected: 'a word, or an object with content' }];
   }

@@ -10,7 +10,7 @@ export abstract class RealtimeError extends Error {
 }
 
 /** One fault of a configuration: the field, and the expected value. */
-export interface ConfigFault {
+export interface SessionConfigFault {
   readonly path: string;
   readonly expected: string;
 }
@@ -18,9 +18,9 @@ export interface ConfigFault {
 /** Options or a message that break the document's rules; names every fault at once. Nothing was sent. */
 export class RealtimeConfigError extends RealtimeError {
   readonly retryable = false;
-  readonly faults: readonly ConfigFault[];
+  readonly faults: readonly SessionConfigFault[];
 
-  constructor(faults: readonly ConfigFault[]) {
+  constructor(faults: readonly SessionConfigFault[]) {
     super(faults.map((fault) => `${fault.path}: ${fault.expected}`).join('; '));
     this.name = 'RealtimeConfigError';
     this.faults = faults;

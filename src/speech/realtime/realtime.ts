@@ -16,7 +16,7 @@
  */
 import { type AudioLimits, DEFAULT_AUDIO_LIMITS } from './audio-sender.js';
 import { checkStart, type UnknownFields } from './check-config.js';
-import { type ConfigFault, RealtimeConfigError } from './realtime-error.js';
+import { RealtimeConfigError, type SessionConfigFault } from './realtime-error.js';
 import { RealtimeSession } from './session.js';
 import { connect, type RealtimeCredential } from './socket/connect.js';
 import type { EndpointOptions } from './socket/endpoint.js';
@@ -28,7 +28,6 @@ export { type AudioLimits, DEFAULT_AUDIO_LIMITS } from './audio-sender.js';
 export type { UnknownFields } from './check-config.js';
 export type { ReceivedMessage, UnknownMessage } from './read-message.js';
 export {
-  type ConfigFault,
   type FailedAttempt,
   RealtimeConfigError,
   RealtimeConnectError,
@@ -36,6 +35,7 @@ export {
   RealtimeProtocolError,
   RealtimeSessionError,
   type RefusalCode,
+  type SessionConfigFault,
   type SessionFailure,
 } from './realtime-error.js';
 export { REALTIME_REGIONS, type RealtimeRegion, type SessionService } from './realtime-region.js';
@@ -142,7 +142,7 @@ export async function startSession(options: StartOptions): Promise<RealtimeSessi
 const TIMEOUTS = ['handshakeTimeoutMs', 'startTimeoutMs', 'inactivityTimeoutMs', 'closeTimeoutMs'] as const;
 
 function checkOptions(options: SessionOptions, audio: AudioLimits): void {
-  const faults: ConfigFault[] = [];
+  const faults: SessionConfigFault[] = [];
   for (const [name, value] of Object.entries(audio) as [keyof AudioLimits, number][]) {
     const most = name.startsWith('unacknowledged') ? DEFAULT_AUDIO_LIMITS[name] : Number.MAX_SAFE_INTEGER;
     const ceiling = name === 'unacknowledgedFileBytes' ? Number.MAX_SAFE_INTEGER : most;

@@ -81,7 +81,7 @@ export interface Alternative {
   readonly language?: string;
 }
 
-export interface TranscriptResult {
+export interface RealtimeResult {
   readonly type: Open<'word' | 'punctuation' | 'speaker_change'>;
   /** Seconds, relative to `metadata.start_time`. */
   readonly start_time: number;
@@ -101,7 +101,7 @@ export interface TranscriptBody {
     /** Formatted text of the segment, ready to concatenate. */
     readonly transcript: string;
   };
-  readonly results: readonly TranscriptResult[];
+  readonly results: readonly RealtimeResult[];
 }
 
 /** Final: covers the audio since the AddTranscript before it. */

@@ -15,7 +15,7 @@ export interface CopyParts {
   readonly publisher: FilePublisher;
 }
 
-export interface CopyOrder {
+export interface FileCopyOrder {
   readonly from: ObjectInfo;
   readonly key: string;
   readonly headers: ObjectHeaders;
@@ -25,7 +25,7 @@ export interface CopyOrder {
 /** A copy is another link to the same bytes: they never change, and a link takes neither time nor room. */
 export async function copyFile(
   parts: CopyParts,
-  { from, key, headers, over }: CopyOrder,
+  { from, key, headers, over }: FileCopyOrder,
 ): Promise<CopyResult> {
   const { root, temporary, folders, publisher } = parts;
   await root.claim();

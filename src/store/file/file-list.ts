@@ -21,7 +21,7 @@ export async function* listFiles(
 }
 
 /** Lists the immediate sub-folders of `prefix` (empty or ending in `/`) that hold an object, in order. */
-export async function* listFolders(root: FileRoot, prefix: string): AsyncGenerator<string> {
+export async function* listFileFolders(root: FileRoot, prefix: string): AsyncGenerator<string> {
   await assertReadable(root, prefix);
   yield* foldersIn(root.path, prefix);
 }

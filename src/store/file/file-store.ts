@@ -13,7 +13,7 @@ import type {
 import { copyFile } from './copy-file.js';
 import { fileCall, fileStoreError, ifAbsent, isAbsent } from './file-errors.js';
 import { createFileFolders, type FileFolders } from './file-folders.js';
-import { listFiles, listFolders } from './file-list.js';
+import { listFileFolders, listFiles } from './file-list.js';
 import { createFileMeta, type FileMeta } from './file-meta.js';
 import { createFilePublisher, type FilePublisher } from './file-publisher.js';
 import { createFileRoot, type FileRoot } from './file-root.js';
@@ -108,7 +108,7 @@ export function createFileStore(options: FileStoreOptions): ObjectStore {
     },
 
     folders(prefix) {
-      return listing(prefix, () => listFolders(root, prefix));
+      return listing(prefix, () => listFileFolders(root, prefix));
     },
 
     async delete(key) {

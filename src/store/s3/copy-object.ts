@@ -16,7 +16,7 @@ import { encodeKey } from './wire/encode-path.js';
 import { sendsCrc32 } from './wire/object-headers.js';
 import { withRetries } from './with-retries.js';
 
-export interface CopyOrder {
+export interface ObjectCopyOrder {
   readonly from: ObjectInfo;
   readonly key: string;
   readonly headers: ObjectHeaders;
@@ -31,7 +31,7 @@ const PARTS_IN_FLIGHT = 4;
  * Copies in the server, as a multipart upload of any size: CompleteMultipartUpload takes conditions where CopyObject does not. The source
  * is looked at again after its parts were copied, because Ceph RGW 20 ignores a condition of the source.
  */
-export async function copyObject(bucket: S3Bucket, order: CopyOrder): Promise<CopyResult> {
+export async function copyObject(bucket: S3Bucket, order: ObjectCopyOrder): Promise<CopyResult> {
   const { key } = order;
   try {
     if (order.from.version === '' || order.over?.version === '')
@@ -52,7 +52,7 @@ function isChanged(error: unknown): boolean {
   return failure.status === 412 || isMissing(failure);
 }
 
-async function isAsDescribed(bucket: S3Bucket, { key, over }: CopyOrder): Promise<boolean> {
+async function isAsDescribed(bucket: S3Bucket, { key, over }: ObjectCopyOrder): Promise<boolean> {
   const there = await headObject(bucket, key);
   return (there?.version ?? null) === (over?.version ?? null);
 }
@@ -62,7 +62,10 @@ function conditionOf({ settings }: S3Bucket, over: ObjectInfo | null) {
   return over === null ? { IfNoneMatch: '*' } : { IfMatch: over.version };
 }
 
-async function copyInParts(bucket: S3Bucket, { from, key, headers, over }: CopyOrder): Promise<CopyResult> {
+async function copyInParts(
+  bucket: S3Bucket,
+  { from, key, headers, over }: ObjectCopyOrder,
+): Promise<CopyResult> {
   const { uploadId } = await beginS3Upload(bucket, key, headers);
   const upload = { key, uploadId };
   try {

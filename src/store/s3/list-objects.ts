@@ -22,7 +22,7 @@ export async function* listObjects(
 }
 
 /** Lists the immediate sub-folders of a prefix, each ending in `/`. */
-export async function* listFolders(bucket: S3Bucket, prefix: string): AsyncGenerator<string> {
+export async function* listS3Folders(bucket: S3Bucket, prefix: string): AsyncGenerator<string> {
   for await (const page of pages(bucket, prefix, { Delimiter: '/' })) {
     for (const common of page.CommonPrefixes ?? []) {
       const folder = ownKey(bucket, page, common.Prefix);

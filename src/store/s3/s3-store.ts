@@ -4,7 +4,7 @@ import type { ObjectStore } from '../object-store.js';
 import { abortS3Uploads, sweepS3Uploads } from './abort-upload.js';
 import { copyObject } from './copy-object.js';
 import { bucketTraits } from './inspect-bucket.js';
-import { listFolders, listObjects } from './list-objects.js';
+import { listObjects, listS3Folders } from './list-objects.js';
 import { purgeObjects, tracedKeys } from './purge-objects.js';
 import { putObject } from './put-object.js';
 import { deleteObject, headObject, readObject } from './read-object.js';
@@ -63,7 +63,7 @@ export async function createS3Store(options: S3StoreOptions): Promise<ObjectStor
 
     async *folders(prefix) {
       assertPrefix('list', prefix);
-      yield* listFolders(bucket, prefix);
+      yield* listS3Folders(bucket, prefix);
     },
 
     async delete(key) {

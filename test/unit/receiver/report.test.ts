@@ -5,7 +5,7 @@ import { createLogger } from '../../../src/observe/logger.js';
 import { createMetrics } from '../../../src/observe/metrics.js';
 import { createRefusalLog } from '../../../src/observe/refusal-log.js';
 import { createRefusalRing } from '../../../src/observe/refusal-ring.js';
-import { createReport } from '../../../src/receiver/report.js';
+import { createDeliveryReport } from '../../../src/receiver/report.js';
 import { StoreError } from '../../../src/store/object-store.js';
 
 const LINE: LedgerLine = {
@@ -38,7 +38,7 @@ describe('the log line of a refused delivery', () => {
     destination: { write: (line) => lines.push(line) },
   });
   const metrics = createMetrics({ sources: ['default'], regions: [], version: 'test' });
-  const report = createReport({
+  const report = createDeliveryReport({
     deliveries: metrics.deliveries,
     ledger: metrics.ledger,
     log,

@@ -110,7 +110,6 @@ export const ledgerLineSchema = z.strictObject(LINE).meta({
   id: 'LedgerLine',
   description: 'One line of the ledger, as docs/ledger.md describes it',
 });
-export type LedgerLine = Answer<typeof ledgerLineSchema>;
 
 export const searchedBackTo = instant
   .nullable()
@@ -129,7 +128,7 @@ export const deliveriesSchema = z
   .meta({ id: 'Deliveries' });
 export type Deliveries = Answer<typeof deliveriesSchema>;
 
-const failureLineSchema = z
+export const failureLineSchema = z
   .strictObject({
     ...LINE,
     retentionEndsAt: instant.describe(
@@ -137,7 +136,6 @@ const failureLineSchema = z
     ),
   })
   .meta({ ...OPEN, id: 'FailureLine', description: 'The ledger line of a failure that nothing has settled' });
-export type FailureLine = Answer<typeof failureLineSchema>;
 
 export const failuresSchema = z
   .strictObject({
@@ -151,7 +149,7 @@ export const failuresSchema = z
   .meta({ id: 'Failures' });
 export type Failures = Answer<typeof failuresSchema>;
 
-const refusalSchema = z
+export const refusalSchema = z
   .strictObject({
     at: instant,
     source: z.string().nullable(),
@@ -178,7 +176,6 @@ const refusalSchema = z
     deliveryId: z.string().nullable(),
   })
   .meta({ id: 'Refusal' });
-export type Refusal = Answer<typeof refusalSchema>;
 
 export const refusalsSchema = z
   .strictObject({
@@ -210,4 +207,3 @@ export const refusalCountsSchema = z
     complete: z.boolean().describe('whether the counts of all replicas were read'),
   })
   .meta({ id: 'RefusalCounts' });
-export type RefusalCounts = Answer<typeof refusalCountsSchema>;

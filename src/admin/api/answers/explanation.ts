@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Answer, count } from './values.js';
+import { count } from './values.js';
 
 export const explanationSchema = z
   .strictObject({
@@ -22,4 +22,3 @@ export const explanationSchema = z
       .describe('every check, also those after the first that fails'),
   })
   .meta({ id: 'Explanation' });
-export type Explanation = Answer<typeof explanationSchema>;

@@ -6,7 +6,7 @@ import { RECOVERY_OUTCOMES } from '../../../recovery/recovery-report.js';
 import { ledgerFaults, ledgerLineSchema, storedItemSchema } from './deliveries.js';
 import { type Answer, count, instant, ulid } from './values.js';
 
-const artefactSchema = z
+export const artefactSchema = z
   .strictObject({
     key: z.string(),
     kind: z.enum(ITEM_KINDS),
@@ -17,7 +17,7 @@ const artefactSchema = z
     storedAt: instant,
   })
   .meta({ id: 'Artefact' });
-export type Artefact = Answer<typeof artefactSchema>;
+export type ListedArtefact = Answer<typeof artefactSchema>;
 
 export const jobSchema = z
   .strictObject({

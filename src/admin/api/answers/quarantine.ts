@@ -30,7 +30,6 @@ export const settlementSchema = z
     reason: z.string().nullable(),
   })
   .meta({ ...OPEN, id: 'Settlement', description: 'Why a body need not be released' });
-export type Settlement = Answer<typeof settlementSchema>;
 
 const BODY = {
   v: z.literal(1),
@@ -61,12 +60,12 @@ const BODY = {
 };
 
 const quarantinedBodySchema = z.strictObject(BODY).meta({ ...OPEN, id: 'QuarantinedBody' });
-export type QuarantinedBody = Answer<typeof quarantinedBodySchema>;
+export type ListedBody = Answer<typeof quarantinedBodySchema>;
 
 export const quarantineSchema = z
   .strictObject({ quarantine: z.array(quarantinedBodySchema), nextCursor })
   .meta({ id: 'Quarantine' });
-export type Quarantine = Answer<typeof quarantineSchema>;
+export type QuarantineList = Answer<typeof quarantineSchema>;
 
 export const quarantinedBodyViewSchema = z
   .strictObject({

@@ -41,7 +41,6 @@ export type Replay = Answer<typeof replaySchema>;
 export const replaysSchema = z
   .strictObject({ replays: z.array(replaySchema), nextCursor })
   .meta({ id: 'Replays' });
-export type Replays = Answer<typeof replaysSchema>;
 
 const replayFailureSchema = z
   .strictObject({
@@ -51,7 +50,6 @@ const replayFailureSchema = z
     reason: z.string().nullable(),
   })
   .meta({ id: 'ReplayFailure' });
-export type ReplayFailure = Answer<typeof replayFailureSchema>;
 
 export const replayInFullSchema = z
   .strictObject({ ...REPLAY, failures: z.array(replayFailureSchema).describe('the first 100') })

@@ -40,14 +40,14 @@ export const subscriberSchema = z
     issues: z.array(issueSchema).describe('those of the verdict that concern it'),
   })
   .meta({ id: 'Subscriber' });
-export type Subscriber = Answer<typeof subscriberSchema>;
+export type SubscriberFigures = Answer<typeof subscriberSchema>;
 
 export const subscribersSchema = z
   .strictObject({ subscribers: z.array(subscriberSchema), nextCursor })
   .meta({ id: 'Subscribers' });
 export type Subscribers = Answer<typeof subscribersSchema>;
 
-const deadEventSchema = z
+export const deadEventSchema = z
   .strictObject({
     event: z
       .looseObject({
@@ -64,7 +64,6 @@ const deadEventSchema = z
     history: z.array(attemptSchema).describe('the first and the last attempts, oldest first'),
   })
   .meta({ id: 'DeadEvent' });
-export type DeadEvent = Answer<typeof deadEventSchema>;
 
 export const deadEventsSchema = z
   .strictObject({ deadEvents: z.array(deadEventSchema), nextCursor })

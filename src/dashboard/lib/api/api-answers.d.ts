@@ -1,36 +1,60 @@
 import type {
   Deliveries,
-  FailureLine,
   Failures,
-  LedgerLine,
-  Refusal,
-  RefusalCounts,
+  failureLineSchema,
+  ledgerLineSchema,
   Refusals,
+  refusalCountsSchema,
+  refusalSchema,
 } from '../../../admin/api/answers/deliveries.js';
-import type { Explanation } from '../../../admin/api/answers/explanation.js';
+import type { explanationSchema } from '../../../admin/api/answers/explanation.js';
 import type { Health, Names, Summary } from '../../../admin/api/answers/health.js';
-import type { Artefact, Erased, Job, Refetched, Taken, Ticket } from '../../../admin/api/answers/jobs.js';
-import type { Quarantine, QuarantinedBodyView, Settlement } from '../../../admin/api/answers/quarantine.js';
+import type {
+  artefactSchema,
+  Erased,
+  Job,
+  Refetched,
+  Taken,
+  Ticket,
+} from '../../../admin/api/answers/jobs.js';
+import type {
+  QuarantinedBodyView,
+  quarantineSchema,
+  settlementSchema,
+} from '../../../admin/api/answers/quarantine.js';
 import type {
   Replay,
   ReplayInFull,
   ReplayPreview,
   ReplayStarted,
-  Replays,
+  replaysSchema,
 } from '../../../admin/api/answers/replays.js';
 import type { Session } from '../../../admin/api/answers/session.js';
 import type {
-  DeadEvent,
   DeadEvents,
-  Subscriber,
+  deadEventSchema,
   Subscribers,
+  subscriberSchema,
   Tested,
 } from '../../../admin/api/answers/subscribers.js';
+import type { Answer } from '../../../admin/api/answers/values.js';
 
 declare global {
   /** Modules that the answers share with the receiver name it. No answer holds one. */
   interface Buffer extends Uint8Array {}
 }
+
+export type Artefact = Answer<typeof artefactSchema>;
+export type DeadEvent = Answer<typeof deadEventSchema>;
+export type Subscriber = Answer<typeof subscriberSchema>;
+export type Explanation = Answer<typeof explanationSchema>;
+export type FailureLine = Answer<typeof failureLineSchema>;
+export type LedgerLine = Answer<typeof ledgerLineSchema>;
+export type Refusal = Answer<typeof refusalSchema>;
+export type RefusalCounts = Answer<typeof refusalCountsSchema>;
+export type Quarantine = Answer<typeof quarantineSchema>;
+export type Settlement = Answer<typeof settlementSchema>;
+export type Replays = Answer<typeof replaysSchema>;
 
 /** Answers of GET by path. */
 export interface GetAnswers {
@@ -87,28 +111,19 @@ export type ReplaySelector = Replay['selector'];
 export type Gate = Explanation['gates'][number];
 
 export type {
-  Artefact,
-  DeadEvent,
   DeadEvents,
   Deliveries,
   Erased,
-  Explanation,
-  FailureLine,
   Failures,
   Health,
   Job,
-  LedgerLine,
   Names,
   QuarantinedBodyView,
   Refetched,
-  Refusal,
-  RefusalCounts,
   Replay,
   ReplayInFull,
   ReplayPreview,
   Session,
-  Settlement,
-  Subscriber,
   Summary,
   Ticket,
 };

@@ -1,4 +1,4 @@
-import { type ConfigFault, RealtimeConfigError } from '../realtime-error.js';
+import { RealtimeConfigError, type SessionConfigFault } from '../realtime-error.js';
 import { REALTIME_REGIONS, type RealtimeRegion, type SessionService } from '../realtime-region.js';
 
 const PATHS: Record<SessionService, string> = { realtime: '/v2', agent: '/v2/agent' };
@@ -25,7 +25,7 @@ export interface SessionAddress {
  */
 export function sessionAddresses(options: EndpointOptions): SessionAddress[] {
   const regions = options.region === undefined ? REALTIME_REGIONS : [options.region];
-  const faults: ConfigFault[] = [];
+  const faults: SessionConfigFault[] = [];
   const addresses: SessionAddress[] = [];
   for (const region of regions) {
     const host = options.hosts[region];

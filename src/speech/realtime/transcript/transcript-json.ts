@@ -1,5 +1,5 @@
 import type { SessionReport } from '../session-report.js';
-import type { TranscriptionConfig, TranscriptResult } from '../wire.js';
+import type { RealtimeResult, TranscriptionConfig } from '../wire.js';
 
 /** The version of the batch transcript format (`json-v2`) whose shape the document follows. */
 const FORMAT = '2.9';
@@ -31,7 +31,7 @@ export interface RealtimeTranscript {
       readonly duration_limit?: number;
     };
   };
-  readonly results: readonly (TranscriptResult | SegmentResult)[];
+  readonly results: readonly (RealtimeResult | SegmentResult)[];
 }
 
 /** A segment that came without words (agent sessions); no confidence, because none was given. */
@@ -96,9 +96,7 @@ export function transcriptJson(
   };
 }
 
-function resultsOf(
-  segment: SessionReport['segments'][number],
-): readonly (TranscriptResult | SegmentResult)[] {
+function resultsOf(segment: SessionReport['segments'][number]): readonly (RealtimeResult | SegmentResult)[] {
   if (segment.results.length > 0 || segment.text.trim() === '') return segment.results;
   const { start, end, text, speaker } = segment;
   const alternative = { content: text.trim(), ...(speaker === null ? {} : { speaker }) };

@@ -3,7 +3,7 @@ import type {
   AddPartialTranscript,
   AddSegment,
   AddTranscript,
-  TranscriptResult,
+  RealtimeResult,
 } from '../wire.js';
 
 /** One stretch of transcript, with all times absolute: seconds from the beginning of the session's audio. */
@@ -17,7 +17,7 @@ export interface TranscriptSegment {
   /** Agent sessions only. */
   readonly speaker: string | null;
   /** Words, marks and speaker changes; empty for agent segments, which come without. */
-  readonly results: readonly TranscriptResult[];
+  readonly results: readonly RealtimeResult[];
 }
 
 /**
@@ -53,7 +53,7 @@ export function segmentOf(
   };
 }
 
-function moved(result: TranscriptResult, offset: number): TranscriptResult {
+function moved(result: RealtimeResult, offset: number): RealtimeResult {
   return {
     ...result,
     start_time: milliseconds(result.start_time + offset),

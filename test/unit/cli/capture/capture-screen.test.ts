@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { createScreen } from '../../../../src/cli/capture/capture-screen.js';
+import { createCaptureScreen } from '../../../../src/cli/capture/capture-screen.js';
 import type { TranscriptSegment } from '../../../../src/speech/realtime/transcript/transcript-segment.js';
 
 function segment(kind: 'final' | 'partial', text: string, speaker: string | null = null): TranscriptSegment {
@@ -9,7 +9,7 @@ function segment(kind: 'final' | 'partial', text: string, speaker: string | null
 function screenOn(isTTY: boolean, quiet = false) {
   const out = { isTTY, columns: 20, text: '', write: (text: string) => (out.text += text) };
   const errors = { text: '', write: (text: string) => (errors.text += text) };
-  return { screen: createScreen(out, errors, quiet), out, errors };
+  return { screen: createCaptureScreen(out, errors, quiet), out, errors };
 }
 
 describe('the screen of a capture', () => {

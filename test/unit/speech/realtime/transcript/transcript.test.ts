@@ -8,7 +8,7 @@ import {
 } from '../../../../../src/speech/realtime/transcript/transcript-segment.js';
 import { transcriptSrt } from '../../../../../src/speech/realtime/transcript/transcript-srt.js';
 import { transcriptText } from '../../../../../src/speech/realtime/transcript/transcript-text.js';
-import type { AddTranscript, TranscriptResult } from '../../../../../src/speech/realtime/wire.js';
+import type { AddTranscript, RealtimeResult } from '../../../../../src/speech/realtime/wire.js';
 
 /** Words on a timeline in milliseconds, cut anywhere into final messages with relative times. */
 interface Word {
@@ -90,20 +90,20 @@ const DATES = {
   finishedAt: new Date('2026-01-02T03:05:00Z'),
 };
 
-const word = (content: string, start: number, end: number): TranscriptResult => ({
+const word = (content: string, start: number, end: number): RealtimeResult => ({
   type: 'word',
   start_time: start,
   end_time: end,
   alternatives: [{ content, confidence: 1 }],
 });
-const mark = (content: string, at: number, is_eos: boolean): TranscriptResult => ({
+const mark = (content: string, at: number, is_eos: boolean): RealtimeResult => ({
   type: 'punctuation',
   start_time: at,
   end_time: at,
   is_eos,
   alternatives: [{ content, confidence: 1 }],
 });
-const segment = (results: readonly TranscriptResult[], text = ''): TranscriptSegment => ({
+const segment = (results: readonly RealtimeResult[], text = ''): TranscriptSegment => ({
   kind: 'final',
   start: results[0]?.start_time ?? 0,
   end: results.at(-1)?.end_time ?? 0,
@@ -194,7 +194,7 @@ describe('subtitles', () => {
   });
 
   it('begin a new cue after a sentence, a pause and a change of speaker', () => {
-    const change: TranscriptResult = { type: 'speaker_change', start_time: 2, end_time: 2, alternatives: [] };
+    const change: RealtimeResult = { type: 'speaker_change', start_time: 2, end_time: 2, alternatives: [] };
     const results = [
       word('One', 0, 0.4),
       mark('.', 0.4, true),

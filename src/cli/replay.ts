@@ -1,4 +1,4 @@
-import { Argument, Command, Option } from 'commander';
+import { Argument, Command } from 'commander';
 import { Problem } from '../domain/problem.js';
 import { reasonInWords } from '../domain/reasons.js';
 import { filterNames, rejectUnknownNames } from '../ledger-view/filter-names.js';
@@ -19,7 +19,6 @@ import {
 } from './shared/with-recovery.js';
 
 interface Options {
-  readonly kind?: ReplaySelector['kind'];
   readonly job?: readonly string[];
   readonly failedOf?: string;
   readonly since?: Date;
@@ -42,8 +41,7 @@ export function createCommand(): Command {
     .description(
       'refetch many jobs from the service, run quarantined bodies through the decoder, or send events again',
     )
-    .addArgument(new Argument('[kind]', 'what to do').choices(KINDS))
-    .addOption(new Option('--kind <kind>', 'the same as an option; default: refetch').choices(KINDS))
+    .addArgument(new Argument('[kind]', 'what to do').choices(KINDS).default('refetch'))
     .option('--job <id>', 'only this job; repeatable', repeatable)
     .option('--subscriber <name>', 'notify: receiver of the events')
     .option('--dead', 'notify: only events that ended without being sent')
@@ -57,21 +55,11 @@ export function createCommand(): Command {
     .option('--reason <words>', 'reason, for the ledger')
     .option('--dry-run', 'show what would be replayed, change nothing')
     .option('--json', 'print one JSON document')
-    .action(async (kind: ReplaySelector['kind'] | undefined, options: Options) => {
-      const selector = readSelector(readKind(kind, options.kind), options);
+    .action(async (kind: ReplaySelector['kind'], options: Options) => {
+      const selector = readSelector(kind, options);
       const run = selector.kind === 'notify' && options.dryRun !== true ? withSubscribers : withRecovery;
       await run(options.dryRun === true, (work) => replay(work, selector, options));
     });
-}
-
-function readKind(
-  kind: ReplaySelector['kind'] | undefined,
-  option: ReplaySelector['kind'] | undefined,
-): ReplaySelector['kind'] {
-  if (kind !== undefined && option !== undefined && kind !== option) {
-    throw new UsageError(`${kind} and --kind ${option} contradict each other`);
-  }
-  return kind ?? option ?? 'refetch';
 }
 
 function readSelector(kind: ReplaySelector['kind'], options: Options): ReplaySelector {

@@ -39,16 +39,7 @@ describe('replay on the command line', () => {
     expect(preview).toMatchObject({ code: 0, stderr: '' });
     expect(JSON.parse(preview.stdout)).toMatchObject({ count: 2, jobs: expect.arrayContaining(ids) });
     expect(await visibleKeys(service.folder, 'replays/')).toEqual([]);
-    const done = await cli([
-      'replay',
-      '--kind',
-      'refetch',
-      '--since',
-      '1h',
-      '--reason',
-      'empty callbacks',
-      '--json',
-    ]);
+    const done = await cli(['replay', 'refetch', '--since', '1h', '--reason', 'empty callbacks', '--json']);
     expect(done).toMatchObject({ code: 0, stderr: '' });
     expect(JSON.parse(done.stdout)).toMatchObject({
       state: 'done',
@@ -110,7 +101,7 @@ describe('replay on the command line', () => {
     const failing = await cli(['failures']);
     expect(failing.stdout).toMatch(/^1 job is failing: 1 conflict\.\n/);
     expect(failing.stdout).toMatch(
-      /\n\nWhen the outcome is conflict: Compare the versions .* acknowledge the job\.\n$/,
+      /\n\nWhen the outcome is conflict: Compare the versions .* choose the one that is right\.\n$/,
     );
     expect((await cli(['acknowledge', 'c1', '--reason', ' '])).stderr).toMatch(/--reason is empty/);
     const done = await cli(['acknowledge', 'c1', '--reason', 'the first is right']);
@@ -133,7 +124,6 @@ describe('replay on the command line', () => {
 
   it.each([
     [['replay', 'everything'], /Allowed choices are refetch, release/],
-    [['replay', 'release', '--kind', 'refetch'], /contradict each other/],
     [['replay', 'refetch'], /needs jobs or at least one filter/],
     [['replay', 'refetch', '--job', '../x'], /is not a job id/],
     [['replay', 'refetch', '--since', 'yesterday'], /--since expects/],

@@ -20,7 +20,7 @@ export async function startDemo({ withIssues = true, deliveries = 1900 } = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'transcript-receiver-demo-'));
   const now = Date.now();
   writeHistory(folder, now, withIssues, deliveries / 1900);
-  writeReconcileReport(folder, now, withIssues);
+  if (deliveries > 0) writeReconcileReport(folder, now, withIssues);
   const simulator = await createSimulator({ seed: 'demonstration', timeScale: 0.001 });
   const config = demoConfig(folder, simulator, withIssues ? now + 9 * 24 * HOUR : null);
   const service = await createService({
@@ -140,6 +140,7 @@ function writeHistory(folder, now, withIssues, scale) {
     const lines = Array.from({ length: busy }, () =>
       madeUpLine(start + random() * (HOUR / 4 - 60_000), random, withIssues),
     );
+    if (lines.length === 0) continue;
     const at = new Date(start).toISOString();
     const name = `${encodeTime(start)}${String(quarter).padStart(16, '0')}-receiver-1.ndjson`;
     const file = join(folder, 'ledger', `dt=${at.slice(0, 10)}`, `hour=${at.slice(11, 13)}`, name);

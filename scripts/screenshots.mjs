@@ -1,4 +1,4 @@
-// Draws docs/images/*.png from the demo: light, dark and phone. `npm run screenshots`
+// Draws docs/images/*.png from the demo: light, dark and phone, the overview in light with nothing wrong. `npm run screenshots`
 import { mkdirSync } from 'node:fs';
 import { launchChromium } from './chromium.mjs';
 import { startDemo } from './dashboard-demo.mjs';
@@ -15,12 +15,13 @@ const LOOKS = [
 
 mkdirSync(FOLDER, { recursive: true });
 const demo = await startDemo();
+const well = await startDemo({ withIssues: false });
 const browser = await launchChromium();
 try {
   for (const look of LOOKS) await draw(look);
 } finally {
   await browser.close();
-  await demo.stop();
+  await Promise.all([demo.stop(), well.stop()]);
 }
 
 async function draw({ name, ...options }) {
@@ -33,8 +34,12 @@ async function draw({ name, ...options }) {
   const page = await context.newPage();
   page.on('console', (message) => message.type() === 'error' && console.error(name, message.text()));
   page.on('pageerror', (error) => console.error(name, error));
+  if (name === 'light') {
+    await page.goto(`${well.adminUrl}/#token=${well.token}`);
+    await shoot(page, 'overview-light', '', '.u-over');
+  }
   await page.goto(`${demo.adminUrl}/#token=${demo.token}`);
-  await shoot(page, `overview-${name}`, '', '.u-over');
+  if (name !== 'light') await shoot(page, `overview-${name}`, '', '.u-over');
   if (name === 'dark') await shoot(page, `job-${name}`, `jobs/${demo.jobs.whole}`, '.transcript .word');
   if (name === 'light') {
     await shoot(page, `failures-${name}`, 'failures', '#quarantine ~ table');

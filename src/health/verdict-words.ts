@@ -19,7 +19,7 @@ export type Unknowable = (typeof UNKNOWABLE)[number];
 
 /** What a verdict does not cover. */
 const UNSEEN = {
-  deliveries: 'some deliveries, which Failures names',
+  deliveries: 'some of them, which Failures names',
   failing: 'the failing jobs',
   quarantine: 'the quarantine',
   reconcile: 'the results of reconcile',
@@ -63,7 +63,8 @@ export function goodNews({ complete }: Verdict, deliveries: number | null): stri
 
 /** What the verdict covers, and what it does not. */
 export function coverageOf({ since, unseen }: Verdict, time: ShowTime): string {
-  const covered = since === null ? 'No delivery was read.' : `Covers every delivery since ${time(since)}.`;
+  const what = unseen.includes('deliveries') ? 'deliveries' : 'every delivery';
+  const covered = since === null ? 'No delivery was read.' : `Covers ${what} since ${time(since)}.`;
   return unseen.length === 0
     ? covered
     : `${covered} Not covered: ${unseen.map((name) => UNSEEN[name]).join('; ')}.`;

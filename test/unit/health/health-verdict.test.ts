@@ -309,7 +309,7 @@ describe('the verdict', () => {
       'deliveries that are neither in memory nor compacted',
       { looked: { since: '2026-11-20T10:00:00.000Z', complete: false } },
       ['deliveries'],
-      /since 2026-11-20T10:00:00.000Z\. Not covered: some deliveries/,
+      /^Covers deliveries since 2026-11-20T10:00:00.000Z\. Not covered: some of them, which Failures names\.$/,
     ],
     [
       'a quarantine that could not be listed',

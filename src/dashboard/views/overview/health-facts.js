@@ -51,7 +51,7 @@ function storeFacts({ store }, now) {
     figure: store.latencyMs === null ? '–' : milliseconds(store.latencyMs),
     details: [
       store.lastSuccessAt
-        ? `Checked ${ago(store.lastSuccessAt, now)} by writing and reading an object`
+        ? `Written and read back ${ago(store.lastSuccessAt, now)}`
         : 'No check has succeeded since the start',
       store.location,
     ],
@@ -59,11 +59,13 @@ function storeFacts({ store }, now) {
 }
 
 /** @param {Health} health @returns {Facts} */
-function receivingFacts({ activeDeliveries, budget }) {
+function receivingFacts({ ready, activeDeliveries, budget }) {
   return {
     id: 'receiving',
     title: 'Receiving',
-    word: 'Ready',
+    // Without an issue of its own the store is the reason, and its tile says so.
+    isNeutral: !ready,
+    word: ready ? 'Ready' : 'Not ready',
     figure: activeDeliveries === null ? '–' : count(activeDeliveries),
     details: budget === null ? [OF_ALL_SOURCES] : ['deliveries in flight', memoryInWords(budget)],
   };

@@ -114,6 +114,10 @@ describe('the tiles', () => {
     expect(tileOf(id)?.word).not.toBe('Unknown');
   });
 
+  it('never say ready for a replica that is not, whose issue is that of the store', () => {
+    expect(tileOf('receiving', { ready: false })).toMatchObject({ tone: 'neutral', word: 'Not ready' });
+  });
+
   it('keep failing jobs that are known while the ledger cannot be read', () => {
     const issue = issueOf('jobs-failing', { jobs: 2, outcomes: { failed: 2 }, since: null });
     const unknown = { last24h: { reason: 'no answer', since: null } };

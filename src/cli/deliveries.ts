@@ -5,9 +5,10 @@ import type { LedgerLine } from '../domain/delivery.js';
 import { Problem } from '../domain/problem.js';
 import { reasonInWords } from '../domain/reasons.js';
 import type { DeliveryQuery } from '../ledger-view/delivery-query.js';
-import { filterNames, rejectUnknownNames } from '../ledger-view/filter-names.js';
+import { rejectUnknownNames } from '../ledger-view/filter-names.js';
 import type { LedgerView } from '../ledger-view/ledger-view.js';
 import { EXIT, UsageError } from './shared/exit-codes.js';
+import { filterNamesOf } from './shared/filter-names-of.js';
 import { openRepairs } from './shared/open-repairs.js';
 import { printJson, printJsonLine, printLines } from './shared/print.js';
 import { createProgress } from './shared/progress.js';
@@ -63,7 +64,7 @@ async function list(work: RecoveryWork, options: Options): Promise<void> {
   progress.show('reading the ledger');
   try {
     await view.refresh();
-    rejectUnknownNames(query, namesOf(work), view);
+    rejectUnknownNames(query, filterNamesOf(work.config), view);
     const found = await search(view, query, options.limit);
     progress.end();
     if (found.faults.length > 0) process.exitCode = EXIT.incomplete;
@@ -84,16 +85,6 @@ function queryOf(options: Options): DeliveryQuery {
     until: until?.toISOString(),
     without: acts ? undefined : 'acts',
   };
-}
-
-function namesOf({ config }: RecoveryWork) {
-  const sources = Object.entries(config.sources);
-  const contexts = new Map(sources.map(([name, { context }]) => [name, context]));
-  return filterNames(
-    sources.map(([name]) => name),
-    Object.keys(config.egress.regions),
-    contexts,
-  );
 }
 
 interface Found {

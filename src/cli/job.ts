@@ -1,48 +1,86 @@
 import { Command } from 'commander';
-import type { Job } from '../admin/api/answers/jobs.js';
+import type { Job, JobMatches } from '../admin/api/answers/jobs.js';
 import type { ListedBody } from '../admin/api/answers/quarantine.js';
-import { inspectJob } from '../admin/jobs/inspect-job.js';
+import { findJobs } from '../admin/jobs/find-jobs.js';
+import { type InspectParts, inspectJob } from '../admin/jobs/inspect-job.js';
 import { createJobHistory } from '../admin/jobs/job-history.js';
 import { listQuarantine } from '../admin/jobs/list-quarantine.js';
+import type { QuarantineStore } from '../archive/quarantine/quarantine-store.js';
+import { isJobId } from '../domain/job.js';
 import { type JobState, jobState, unknownJobState } from '../domain/job-state.js';
-import { EXIT } from './shared/exit-codes.js';
-import { formatJobPage } from './shared/format-job-page.js';
+import { EXIT, UsageError } from './shared/exit-codes.js';
+import { filterNamesOf } from './shared/filter-names-of.js';
+import { formatJobMatches, formatJobPage } from './shared/format-job-page.js';
 import { openRepairs } from './shared/open-repairs.js';
 import { printJson, printLines } from './shared/print.js';
-import { createProgress } from './shared/progress.js';
-import { checkJobs, type RecoveryWork, withRecovery } from './shared/with-recovery.js';
+import { createProgress, type Progress } from './shared/progress.js';
+import { type RecoveryWork, withRecovery } from './shared/with-recovery.js';
 
 /** Milliseconds for which the ledger is searched for a job of which nothing is known. */
 const PATIENCE = 60_000;
+
+interface Answer {
+  readonly jobId: string;
+  /** Null for a job that is unknown. */
+  readonly job: Job | null;
+  readonly bodies: readonly ListedBody[];
+  /** Where nothing has this id: the jobs that the text fits. */
+  readonly found: JobMatches | null;
+}
 
 export function createCommand(): Command {
   return new Command('job')
     .description(
       'show what is known of a job, where its transcript is, what the service says, and what to do',
     )
-    .argument('<job>', 'id of the job')
+    .argument('<job>', 'its id, a value of its context, or a part of either')
     .option('--json', 'print one JSON document')
     .addHelpText(
       'after',
       '\nExit code 0 when nothing has to be done, 1 when nothing is stored or known of the job, 2 when it needs somebody.',
     )
-    .action(async (jobId: string, { json }: { readonly json?: true }) => {
-      checkJobs([jobId]);
-      const { job, bodies, location } = await withRecovery(true, (work) => look(work, jobId));
-      const state = stateOf(jobId, job, bodies);
-      if (json) printJson({ ...(job ?? { jobId }), quarantine: bodies, state });
+    .action(async (text: string, { json }: { readonly json?: true }) => {
+      if (text.length < 3 && !isJobId(text))
+        throw new UsageError(`${JSON.stringify(text)} is too short to search for`);
+      const { location, ...answer } = await withRecovery(true, (work) => answerOf(work, text));
+      const { jobId, job, bodies, found } = answer;
+      const state = stateOf(answer);
+      if (json) printJson({ ...(job ?? { jobId }), quarantine: bodies, found, state });
+      else if (found !== null && found.jobs.length > 0) printLines(formatJobMatches(text, found));
       else printLines(formatJobPage(jobId, job, state, location));
       process.exitCode = exitCodeOf(job, state);
     });
 }
 
-async function look(work: RecoveryWork, jobId: string) {
-  const { config, parts } = work;
-  const { store, speech, retained } = parts;
+async function answerOf(work: RecoveryWork, text: string): Promise<Answer & { readonly location: string }> {
+  const { store } = work.parts;
   const { view, quarantine } = openRepairs(work);
   const progress = createProgress();
   progress.show('reading the ledger');
-  const known = {
+  const parts = inspectParts(work, { view, quarantine });
+  try {
+    const answer = isJobId(text) ? await look(parts, text, progress, work.signal) : null;
+    if (answer?.job) return { ...answer, location: store.location };
+    progress.show('searching for jobs that fit');
+    await view.refresh();
+    const found = await findJobs({ ...parts, names: filterNamesOf(work.config) }, text, null);
+    const [only, another] = found.jobs;
+    if (only !== undefined && another === undefined)
+      return { ...(await look(parts, only.jobId, progress, work.signal)), location: store.location };
+    return { jobId: text, job: null, bodies: [], found, location: store.location };
+  } finally {
+    progress.end();
+  }
+}
+
+type LookParts = InspectParts & { readonly quarantine: QuarantineStore };
+
+function inspectParts(
+  { config, parts }: RecoveryWork,
+  { view, quarantine }: Pick<ReturnType<typeof openRepairs>, 'view' | 'quarantine'>,
+): LookParts {
+  const { store, speech, retained } = parts;
+  return {
     ...{ store, view, quarantine, retained },
     keyPrefixes: Object.values(config.sources).map(({ keyPrefix }) => keyPrefix),
     history: createJobHistory(view),
@@ -53,18 +91,23 @@ async function look(work: RecoveryWork, jobId: string) {
     },
     clock: Date.now,
   };
+}
+
+async function look(
+  parts: LookParts,
+  jobId: string,
+  progress: Progress,
+  signal: AbortSignal,
+): Promise<Answer> {
   const until = Date.now() + PATIENCE;
-  try {
-    let job = await inspectJob(known, jobId);
-    while (job !== null && isNothingFoundYet(job) && Date.now() < until && !work.signal.aborted) {
-      progress.show(`searching the ledger before ${job.searchedBackTo}`);
-      job = await inspectJob(known, jobId);
-    }
-    const { quarantine: bodies } = await listQuarantine(quarantine, { job: jobId, state: 'all', limit: 100 });
-    return { job, bodies, location: store.location };
-  } finally {
-    progress.end();
+  let job = await inspectJob(parts, jobId);
+  while (job !== null && isNothingFoundYet(job) && Date.now() < until && !signal.aborted) {
+    progress.show(`searching the ledger before ${job.searchedBackTo}`);
+    job = await inspectJob(parts, jobId);
   }
+  const query = { job: jobId, state: 'all', limit: 100 } as const;
+  const { quarantine: bodies } = await listQuarantine(parts.quarantine, query);
+  return { jobId, job, bodies, found: null };
 }
 
 /** Each look searches some seconds further back. */
@@ -72,7 +115,7 @@ function isNothingFoundYet({ artefacts, timeline, erasure, searchedBackTo }: Job
   return searchedBackTo !== null && artefacts.length === 0 && timeline.length === 0 && erasure === null;
 }
 
-function stateOf(jobId: string, job: Job | null, bodies: readonly ListedBody[]): JobState {
+function stateOf({ jobId, job, bodies }: Answer): JobState {
   if (job === null) return unknownJobState(jobId);
   return jobState(job, bodies, (instant) => instant);
 }

@@ -7,7 +7,7 @@ import { announce, dismissNotice } from './lib/elements/notice.js';
 import { emptyPanel, heading, problemPanel } from './lib/elements/panels.js';
 import { textOf } from './lib/forms/field.js';
 import { setPaused } from './lib/screen/poll.js';
-import { parseRoute, toJob } from './lib/screen/route.js';
+import { parseRoute, to } from './lib/screen/route.js';
 import { createScreen } from './lib/screen/screen.js';
 import { onSearchShortcut, showSearchShortcut } from './lib/screen/search-shortcut.js';
 import { clock, instantOfLocal, localOfInstant } from './lib/text/format.js';
@@ -22,6 +22,7 @@ import { overviewView } from './views/overview/overview-view.js';
 import { refusalsView } from './views/refusals-view.js';
 import { replayView } from './views/replays/replay-view.js';
 import { replaysView } from './views/replays/replays-view.js';
+import { searchView } from './views/search-view.js';
 import { signInView } from './views/sign-in-view.js';
 import { subscribersView } from './views/subscribers-view.js';
 
@@ -39,6 +40,7 @@ const VIEWS = {
   overview: overviewView,
   deliveries: deliveriesView,
   job: jobView,
+  search: searchView,
   failures: failuresView,
   'quarantined-body': quarantinedBodyView,
   replays: replaysView,
@@ -182,8 +184,8 @@ function showZone() {
 const find = document.forms.namedItem('find');
 find?.addEventListener('submit', (event) => {
   event.preventDefault();
-  const jobId = textOf(find, 'job');
-  if (jobId !== '') location.hash = toJob(jobId);
+  const text = textOf(find, 'job');
+  if (text !== '') location.hash = to('search', { text });
 });
 elementById('skip').onclick = (event) => {
   event.preventDefault();

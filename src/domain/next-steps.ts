@@ -99,7 +99,7 @@ function chooseSteps(jobId: string, artefacts: JobToMend['artefacts']): NextStep
   return others.map(({ key }) =>
     step(
       'choose',
-      'Compare the versions on the page of the job. If the other one is right, choose it.',
+      'Compare the versions: the page of the job shows where they differ. If this one is right, choose it.',
       `choose ${jobId} ${key} --reason <words>`,
     ),
   );

@@ -101,7 +101,7 @@ describe('on a phone', () => {
   it('a job is found by its id', async () => {
     const dashboard = await openDashboard(browser, service, { viewport: { width: 360, height: 740 } });
     const { page } = dashboard;
-    await page.getByLabel('Find a job by its id').fill(jobId);
+    await page.getByLabel('Find a job by its id or context').fill(jobId);
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: `Job ${jobId}` }).waitFor();
     await dashboard.close();

@@ -120,7 +120,7 @@ describe('the key /', () => {
     await page.keyboard.press('/');
     expect(await page.evaluate('document.activeElement.id')).toBe('find-job');
     await page.keyboard.type('a/b');
-    expect(await page.getByLabel('Find a job by its id').inputValue()).toBe('a/b');
+    expect(await page.getByLabel('Find a job by its id or context').inputValue()).toBe('a/b');
     expect(await page.locator('#find kbd').isVisible()).toBe(false);
     await dashboard.go('explain');
     await page.getByLabel('Headers').fill('');

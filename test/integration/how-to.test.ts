@@ -33,7 +33,7 @@ afterAll(async () => {
 
 /** The code blocks of a page in a language. */
 async function blocks(page: string, language: string): Promise<string[]> {
-  const text = await readFile(join(ROOT, 'docs/how-to', page), 'utf8');
+  const text = await readFile(join(ROOT, 'docs', page), 'utf8');
   const found = text.matchAll(new RegExp(`^( *)\`\`\`${language}\\n(.*?)^ *\`\`\`$`, 'gms'));
   return [...found].map(([, indent = '', code = '']) => code.replaceAll(new RegExp(`^${indent}`, 'gm'), ''));
 }
@@ -57,12 +57,27 @@ function shell(line: string, more: object = {}): Promise<{ code: number; stdout:
 const send = (query: string, body?: string) =>
   sendCallback(service, query, body, { 'content-type': 'application/json' }, 'intake');
 
+describe('a-transcript-is-missing.md', () => {
+  it('leads from a lost callback to the transcript, by the commands of the page', async () => {
+    const id = await lost.lose();
+    const [look = '', fetch = '', unknown = '', many = ''] = (
+      await blocks('a-transcript-is-missing.md', 'sh')
+    ).map((block) => block.replaceAll('650krlru2e', id));
+    expect(await shell(look)).toMatchObject({ code: 2, stdout: expect.stringMatching(/: Missing\n/) });
+    expect((await shell(look)).stdout).toContain(fetch.trim());
+    expect((await shell(fetch)).code).toBe(0);
+    expect(await shell(look)).toMatchObject({ code: 0, stdout: expect.stringMatching(/: Stored\n/) });
+    for (const line of unknown.trim().split('\n')) expect(await shell(line)).toMatchObject({ code: 0 });
+    expect((await shell(many)).stdout).toMatch(/^No job is failing/);
+  });
+});
+
 describe('delete-a-customer.md', () => {
   it('lists the jobs of the customer, and erases them and those of a list', async () => {
     await send('id=acme1&status=success&customer=acme', '{"id":"acme1"}');
     await send('id=other&status=success&customer=other', '{"id":"other"}');
     await writeFile(join(folder.path, 'ids.txt'), 'unknown1\n');
-    const [list = '', byContext = '', byList = ''] = await blocks('delete-a-customer.md', 'sh');
+    const [list = '', byContext = '', byList = ''] = await blocks('how-to/delete-a-customer.md', 'sh');
     const listed = await shell(list);
     expect(listed).toMatchObject({ code: 0, stderr: '' });
     expect(listed.stdout).toContain('acme1');
@@ -85,7 +100,7 @@ describe('after-a-413.md', () => {
     const id = await lost.lose(200);
     const body = JSON.stringify({ format: '2.9', results: [], padding: 'x'.repeat(3000) });
     expect((await send(`id=${id}&status=success`, body)).status).toBe(413);
-    const [list = '', fetchThem = '', failures = ''] = await blocks('after-a-413.md', 'sh');
+    const [list = '', fetchThem = '', failures = ''] = await blocks('how-to/after-a-413.md', 'sh');
     expect((await shell(list)).stdout).toContain(id);
     expect((await shell(failures)).stdout).toContain(id);
     expect(await shell(fetchThem)).toMatchObject({ code: 0 });
@@ -95,14 +110,14 @@ describe('after-a-413.md', () => {
 
 describe('add-a-region.md', () => {
   it('shows settings that are valid, and admit the addresses of the region', async () => {
-    const [yaml = ''] = await blocks('add-a-region.md', 'yaml');
+    const [yaml = ''] = await blocks('how-to/add-a-region.md', 'yaml');
     const { egress, speech, sources } = parse(yaml);
     const settings = {
       egress,
       speech: { apiKey: 'an-api-key', ...speech },
       sources: { intake: { allowUnauthenticated: true, ...sources.intake } },
     };
-    const [check = ''] = await blocks('add-a-region.md', 'sh');
+    const [check = ''] = await blocks('how-to/add-a-region.md', 'sh');
     const checked = await shell(check, settings);
     expect(checked).toMatchObject({ code: 0 });
     expect(checked.stdout).toContain('eu3');
@@ -111,11 +126,11 @@ describe('add-a-region.md', () => {
 
 describe('alert-without-prometheus.md', () => {
   it('shows settings that are valid, and commands that judge', async () => {
-    const [yaml = ''] = await blocks('alert-without-prometheus.md', 'yaml');
+    const [yaml = ''] = await blocks('how-to/alert-without-prometheus.md', 'yaml');
     const filled = yaml
       .replaceAll(/\$\{env:SLACK\w+\}/g, 'http://127.0.0.1:9/')
       .replaceAll(/\$\{env:EVENT\w+\}/g, `whsec_${Buffer.alloc(32, 's').toString('base64')}`);
-    const [doctor = '', status = ''] = await blocks('alert-without-prometheus.md', 'sh');
+    const [doctor = '', status = ''] = await blocks('how-to/alert-without-prometheus.md', 'sh');
     const asked = await shell(doctor, parse(filled));
     expect(asked.stdout).toMatch(/subscriber on-call/);
     expect([0, 1, 2]).toContain((await shell(status)).code);
@@ -127,7 +142,7 @@ const python = spawnSync('python3', ['--version']).status === 0 ? it : it.skip;
 describe('read-from-python.md', () => {
   python('reads the transcripts of a file store', async () => {
     await send('id=python1&status=success', '{"format":"2.9","job":{},"metadata":{},"results":[]}');
-    const [code = ''] = await blocks('read-from-python.md', 'python');
+    const [code = ''] = await blocks('how-to/read-from-python.md', 'python');
     await writeFile(join(folder.path, 'read_files.py'), code);
     const found = await shell(
       `python3 -c 'from read_files import *; print([job for job, _ in transcripts("${service.folder}")])'`,

@@ -7,18 +7,21 @@ import { isKey } from '../../store/object-key.js';
 import type { ObjectInfo } from '../../store/object-store.js';
 import type { AccessLedger } from '../access/access-ledger.js';
 import type { SignIn } from '../access/sign-in.js';
+import { type FindParts, findJobs } from '../jobs/find-jobs.js';
 import { type InspectParts, inspectJob, jobExtent } from '../jobs/inspect-job.js';
 import { type AdminRoute, adminRoute, ok } from './admin-route.js';
-import { jobSchema, ticketSchema } from './answers/jobs.js';
+import { jobMatchesSchema, jobSchema, ticketSchema } from './answers/jobs.js';
 import { safeContentType, sendObject } from './download.js';
 import type { DownloadGate } from './download-gate.js';
 import { JOB } from './request-schemas.js';
 
-export interface JobsRouteParts extends InspectParts {
+export interface JobsRouteParts extends InspectParts, Pick<FindParts, 'names'> {
   readonly signIn: Pick<SignIn, 'issueTicket'>;
   readonly downloads: DownloadGate;
   readonly accessLedger: Pick<AccessLedger, 'read'>;
 }
+
+const searchText = z.string().trim().min(3, 'is too short: at least 3 characters').max(256);
 
 /** An artefact keeps its own content type where a browser cannot be made to run it. */
 const ARTEFACT = {
@@ -27,6 +30,20 @@ const ARTEFACT = {
 
 export function jobsRoutes(parts: JobsRouteParts): AdminRoute[] {
   return [
+    adminRoute({
+      method: 'GET',
+      path: '/jobs',
+      right: 'view',
+      tag: 'Jobs',
+      summary:
+        'Jobs whose id or a value of whose context is this text, else contains it; newest first, at most 20',
+      query: { text: searchText.describe('at least 3 characters') },
+      answers: { 200: jobMatchesSchema },
+      async handle({ query, access: { scope } }) {
+        await parts.fresh();
+        return ok(await findJobs(parts, query.text, scope));
+      },
+    }),
     adminRoute({
       method: 'GET',
       path: '/jobs/:id',

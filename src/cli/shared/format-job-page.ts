@@ -1,4 +1,4 @@
-import type { Job, ListedArtefact } from '../../admin/api/answers/jobs.js';
+import type { Job, JobMatches, ListedArtefact } from '../../admin/api/answers/jobs.js';
 import { type JobState, NO_SERVICE_RECORD } from '../../domain/job-state.js';
 import { isConflict } from '../../domain/next-steps.js';
 import { reasonInWords } from '../../domain/reasons.js';
@@ -19,6 +19,18 @@ export function formatJobPage(
     ...(job === null ? [] : knownOf(job, location)),
     ...(steps.length === 0 ? [] : ['', 'What to do next']),
     ...steps.flatMap(({ words, command }) => [`  ${words}`, `    ${command}`]),
+  ];
+}
+
+/** The jobs that a text fits which is no id. */
+export function formatJobMatches(text: string, { jobs, searchedBackTo }: JobMatches): string[] {
+  return [
+    `No job has the id ${text}. It fits these jobs:`,
+    ...jobs.map(({ jobId, context, receivedAt, outcome }) => {
+      const values = Object.entries(context ?? {}).map(([name, value]) => `${name}=${value}`);
+      return `  ${receivedAt}  ${outcome.padEnd(12)}  ${jobId}  ${values.join(' ')}`.trimEnd();
+    }),
+    ...(searchedBackTo === null ? [] : [`The ledger was searched back to ${searchedBackTo}.`]),
   ];
 }
 

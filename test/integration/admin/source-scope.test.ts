@@ -80,6 +80,8 @@ afterAll(async () => {
 const routes = adminRoutes({ sources: new Map(), version: 'test' } as unknown as AdminRouteParts);
 const reads = routes.filter(({ method, path }) => method === 'GET' && path !== '/openapi.json');
 
+const QUERIES: Readonly<Record<string, string>> = { '/quarantine': '?state=all', '/jobs': '?text=court-1' };
+
 /** Paths of a GET route, with every id that could be the other source's. */
 function pathsOf(path: string): string[] {
   if (!path.includes(':id')) return [path];
@@ -92,7 +94,7 @@ function pathsOf(path: string): string[] {
 
 describe('a token for one source', () => {
   it.each(reads.map(({ path }) => path))('sees nothing of another source in GET %s', async (path) => {
-    const query = path === '/quarantine' ? '?state=all' : '';
+    const query = QUERIES[path] ?? '';
     for (const target of pathsOf(path)) {
       const { status, text } = await clinic.get(target + query);
       const own = text.replaceAll('court-', '');

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { ledgerOf, visibleKeys } from '../../support/ledger/ledger-of.js';
-import { sendCallback } from '../../support/processes/admin-api.js';
+import { adminApi, sendCallback } from '../../support/processes/admin-api.js';
 import { runCommand } from '../../support/processes/run-command.js';
 import { type RunningService, startService } from '../../support/processes/running-service.js';
 import { type LostJobs, lostJobs } from '../../support/recovery/lost-jobs.js';
@@ -92,7 +92,43 @@ describe('job', () => {
     expect(unknown).toMatchObject({ code: 1, stderr: '' });
     expect(unknown.stdout).toMatch(/^Job nobody: Unknown\nThis receiver does not know the job/);
     expect(proposed(unknown.stdout)).toEqual(['refetch nobody', 'doctor', 'import nobody <file>']);
-    expect((await cli('job', '../x')).code).toBe(2);
+    expect((await cli('job', '/')).code).toBe(2);
+  });
+});
+
+describe('job, by something else than its id', () => {
+  beforeEach(async () => {
+    for (const [id, customer] of [
+      ['abc123', 'acme'],
+      ['abd456', 'acme'],
+      ['xyz789', 'Globex-7'],
+    ])
+      await sendCallback(service, `id=${id}&status=success&customer=${customer}`, 'Hello', TEXT);
+  });
+
+  it.each([
+    ['a part of the id', 'BC12', 'abc123'],
+    ['a value of the context', 'Globex-7', 'xyz789'],
+    ['a part of a value', 'globex', 'xyz789'],
+  ])('is found by %s', async (_what, text, id) => {
+    expect((await cli('job', text)).stdout).toMatch(new RegExp(`^Job ${id}: Stored`));
+    const { body } = await adminApi(service).get(`/jobs?text=${text}`);
+    expect(body.jobs.map(({ jobId }: { jobId: string }) => jobId)).toEqual([id]);
+  });
+
+  it('is listed with the others that fit', async () => {
+    const { code, stdout } = await cli('job', 'acme');
+    expect(code).toBe(1);
+    expect(stdout).toMatch(
+      /^No job has the id acme. It fits these jobs:\n.* abd456 {2}customer=acme\n.* abc123 /,
+    );
+    const api = adminApi(service);
+    expect((await api.get('/jobs?text=acme')).body).toMatchObject({
+      complete: true,
+      jobs: [{ by: 'context' }, {}],
+    });
+    expect((await api.get('/jobs?text=ab')).status).toBe(400);
+    expect((await api.get('/jobs?text=nothing')).body).toMatchObject({ jobs: [], complete: true });
   });
 });
 

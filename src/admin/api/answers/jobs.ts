@@ -3,7 +3,7 @@ import { FAILURES } from '../../../domain/failure-rules.js';
 import { ITEM_KINDS } from '../../../domain/kinds.js';
 import { CONTENT_KINDS } from '../../../domain/object-kind.js';
 import { RECOVERY_OUTCOMES } from '../../../recovery/recovery-report.js';
-import { ledgerFaults, ledgerLineSchema, storedItemSchema } from './deliveries.js';
+import { ledgerFaults, ledgerLineSchema, searchedBackTo, storedItemSchema } from './deliveries.js';
 import { type Answer, count, instant, ulid } from './values.js';
 
 export const artefactSchema = z
@@ -66,6 +66,24 @@ export const jobSchema = z
   })
   .meta({ id: 'Job' });
 export type Job = Answer<typeof jobSchema>;
+
+export const jobMatchesSchema = z
+  .strictObject({
+    jobs: z.array(
+      z.strictObject({
+        jobId: z.string(),
+        by: z.enum(['id', 'context']).describe('what the text is, or is a part of'),
+        context: z.record(z.string(), z.string()).nullable(),
+        receivedAt: instant.describe('of the newest line that was found'),
+        outcome: z.string().describe('of the same line'),
+      }),
+    ),
+    searchedBackTo,
+    complete: z.boolean().describe('false: older jobs may match as well'),
+    faults: ledgerFaults,
+  })
+  .meta({ id: 'JobMatches' });
+export type JobMatches = Answer<typeof jobMatchesSchema>;
 
 export const ticketSchema = z.strictObject({ ticket: z.string(), expires: instant }).meta({ id: 'Ticket' });
 export type Ticket = Answer<typeof ticketSchema>;

@@ -13,6 +13,7 @@ import type {
   artefactSchema,
   Erased,
   Job,
+  JobMatches,
   Refetched,
   Taken,
   Ticket,
@@ -70,6 +71,7 @@ export interface GetAnswers {
   '/replays': Replays;
   '/subscribers': Subscribers;
   [dead: `/subscribers/${string}/dead`]: DeadEvents;
+  '/jobs': JobMatches;
   [job: `/jobs/${string}`]: Job;
   [body: `/quarantine/${string}`]: QuarantinedBodyView;
   [replay: `/replays/${string}`]: ReplayInFull;
@@ -117,6 +119,7 @@ export type {
   Failures,
   Health,
   Job,
+  JobMatches,
   Names,
   QuarantinedBodyView,
   Refetched,

@@ -12,6 +12,7 @@
 const ROUTES = [
   ['overview', /^\/?$/],
   ['deliveries', /^\/deliveries$/],
+  ['search', /^\/search$/],
   ['job', /^\/jobs\/([^/]+)$/],
   ['failures', /^\/failures$/],
   ['quarantined-body', /^\/quarantine\/([^/]+)$/],
@@ -27,6 +28,7 @@ const ROUTES = [
 const SECTION = new Map(
   Object.entries({
     job: 'deliveries',
+    search: 'deliveries',
     'quarantined-body': 'failures',
     replay: 'replays',
   }),

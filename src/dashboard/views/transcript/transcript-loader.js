@@ -26,7 +26,15 @@ export const TRANSCRIPT_KINDS = Object.keys(READERS);
 const MAX_BYTES = 24 * 1024 * 1024;
 
 /**
- * Fetches each transcript of a job once: artefacts never change. The function it returns gives the transcript, or a note
+ * Tells versions of an artefact apart: an operator may choose another one for the same key.
+ * @param {Artefact} artefact
+ */
+export function versionOf({ key, sha256, storedAt }) {
+  return `${key} ${sha256 ?? storedAt}`;
+}
+
+/**
+ * Fetches each version of a transcript once. The function it returns gives the transcript, or a note
  * while there is none; `redraw` is called when that changes.
  * @param {string} jobId @param {AbortSignal} signal @param {() => void} redraw @returns {ContentOf}
  */
@@ -35,7 +43,8 @@ export function createTranscriptLoader(jobId, signal, redraw) {
   const fetched = new Map();
 
   /** @param {Artefact} artefact @returns {Promise<TranscriptContent>} */
-  async function load({ key, kind, size }) {
+  async function load(artefact) {
+    const { key, kind, size } = artefact;
     if (size > MAX_BYTES)
       return { note: `At ${bytes(size)} it is too large to show here. Download it instead.` };
     try {
@@ -45,19 +54,20 @@ export function createTranscriptLoader(jobId, signal, redraw) {
         ? { note: 'The content is not a transcript of this kind. Download it to inspect it.' }
         : { read };
     } catch (error) {
-      fetched.delete(key);
+      fetched.delete(versionOf(artefact));
       const { message, advice } = describeProblem(error);
       return { note: `${message} ${advice}` };
     }
   }
 
   return (artefact) => {
-    const known = fetched.get(artefact.key);
+    const version = versionOf(artefact);
+    const known = fetched.get(version);
     if (known !== undefined) return known;
     const loading = { note: 'Loading…' };
-    fetched.set(artefact.key, loading);
+    fetched.set(version, loading);
     load(artefact).then((content) => {
-      fetched.set(artefact.key, content);
+      fetched.set(version, content);
       if (!signal.aborted) redraw();
     });
     return loading;

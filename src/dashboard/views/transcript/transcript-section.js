@@ -3,7 +3,7 @@ import { kindInWords } from '../../lib/text/ledger-terms.js';
 import { isTranscript } from '../../vendor/job-state.js';
 import { isConflict } from '../../vendor/next-steps.js';
 import { mediaPlayer } from './media-player.js';
-import { TRANSCRIPT_KINDS } from './transcript-loader.js';
+import { TRANSCRIPT_KINDS, versionOf } from './transcript-loader.js';
 import { transcriptText } from './transcript-text.js';
 
 /** @import { Artefact, ServiceRecord } from '../../lib/api/api-answers.js' */
@@ -84,5 +84,5 @@ function labelOf(artefact) {
 /** @param {Artefact} artefact @param {TranscriptContent} content @param {boolean} hasMedia */
 function body(artefact, { read, note }, hasMedia) {
   if (read === undefined) return h('p', { class: 'quiet', 'data-key': 'note' }, note);
-  return transcriptText(read, artefact.key, hasMedia);
+  return transcriptText(read, versionOf(artefact), hasMedia);
 }

@@ -5,7 +5,7 @@ import { kindInWords } from '../../lib/text/ledger-terms.js';
 import { isConflict } from '../../vendor/next-steps.js';
 import { chooseButtons } from '../job/choose-version.js';
 import { compareTranscripts } from './compare-transcripts.js';
-import { TRANSCRIPT_KINDS } from './transcript-loader.js';
+import { TRANSCRIPT_KINDS, versionOf } from './transcript-loader.js';
 
 /** @import { Artefact, Job } from '../../lib/api/api-answers.js' */
 /** @import { Comparison, Place, TextRun } from './compare-transcripts.js' */
@@ -33,7 +33,7 @@ export function createVersionComparison(contentOf, again) {
     const two = contentOf(other);
     if (one.read === undefined) return one;
     if (two.read === undefined) return two;
-    const name = `${kept.key} ${other.key}`;
+    const name = `${versionOf(kept)} ${versionOf(other)}`;
     const comparison = compared.get(name) ?? compareTranscripts(one.read, two.read);
     compared.set(name, comparison);
     return comparison;

@@ -28,6 +28,7 @@ const RIGHTS: Readonly<Record<string, string | null>> = {
   'GET /quarantine/:id/body': 'read',
   'POST /jobs/:id/refetch': 'repair',
   'POST /jobs/:id/artefacts': 'repair',
+  'GET /jobs': 'view',
   'POST /jobs/:id/acknowledge': 'repair',
   'POST /jobs/:id/choose': 'repair',
   'POST /quarantine/:id/release': 'repair',

@@ -1,0 +1,119 @@
+import { listJobObjects } from '../../archive/artefacts.js';
+import { isContextValue } from '../../domain/context.js';
+import { isAccess, type LedgerLine } from '../../domain/delivery.js';
+import { isJobId } from '../../domain/job.js';
+import { isInScope, type SourceScope } from '../../domain/rights.js';
+import { type FilterNames, namesInScope } from '../../ledger-view/filter-names.js';
+import type { LedgerView } from '../../ledger-view/ledger-view.js';
+import type { ObjectStore } from '../../store/object-store.js';
+import type { JobMatches } from '../api/answers/jobs.js';
+
+export interface FindParts {
+  readonly store: ObjectStore;
+  readonly keyPrefixes: readonly string[];
+  readonly view: Pick<LedgerView, 'deliveries'>;
+  readonly names: FilterNames;
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+}
+
+/** Jobs that are listed. */
+const MAX_JOBS = 20;
+const PAGE = 500;
+/** Milliseconds for which lines are searched for a part of a text. */
+const PATIENCE = 2_000;
+const MONTH = 30 * 86_400_000;
+
+type Found = JobMatches['jobs'][number];
+
+/**
+ * Jobs with this id or this value of their context, else those whose id or context contains the text, newest first. An id is found
+ * at any age while anything of the job is stored; everything else in the ledger, as far back as some seconds reach.
+ */
+export async function findJobs(parts: FindParts, text: string, scope: SourceScope): Promise<JobMatches> {
+  const found = new Map<string, Found>();
+  const faults = new Set<string>();
+  const add = (line: LedgerLine, by: Found['by']) => {
+    if (line.jobId === null || found.has(line.jobId) || found.size >= MAX_JOBS) return;
+    const { jobId, context = null, receivedAt, outcome } = line;
+    found.set(jobId, { jobId, by, context, receivedAt, outcome });
+  };
+  await findById(parts, text, scope, add, found);
+  await findByContext(parts, text, scope, add, faults);
+  if (found.size > 0) return { jobs: [...found.values()], searchedBackTo: null, complete: true, faults: [] };
+  const searched = await findByPart(parts, text, scope, add, () => found.size >= MAX_JOBS);
+  for (const fault of searched.faults) faults.add(fault);
+  return {
+    jobs: [...found.values()],
+    searchedBackTo: searched.searchedBackTo,
+    complete: searched.searchedBackTo === null && faults.size === 0,
+    faults: [...faults],
+  };
+}
+
+type Add = (line: LedgerLine, by: Found['by']) => void;
+
+async function findById(
+  { store, keyPrefixes, view }: FindParts,
+  text: string,
+  scope: SourceScope,
+  add: Add,
+  found: Map<string, Found>,
+): Promise<void> {
+  if (!isJobId(text)) return;
+  const { deliveries } = await view.deliveries({ job: text, limit: 1, without: 'accesses', scope });
+  for (const line of deliveries) add(line, 'id');
+  if (found.size > 0) return;
+  for await (const { key, modifiedAt } of listJobObjects(store, keyPrefixes, text)) {
+    const info = scope === null ? null : await store.head(key);
+    if (scope !== null && !isInScope(scope, info?.metadata.source)) continue;
+    const receivedAt = modifiedAt.toISOString();
+    found.set(text, { jobId: text, by: 'id', context: null, receivedAt, outcome: 'stored' });
+    return;
+  }
+}
+
+async function findByContext(
+  { view, names, clock }: FindParts,
+  text: string,
+  scope: SourceScope,
+  add: Add,
+  faults: Set<string>,
+): Promise<void> {
+  if (!isContextValue(text)) return;
+  const since = new Date(clock() - MONTH).toISOString();
+  const { contexts } = namesInScope(names, scope);
+  const pages = await Promise.all(
+    contexts.map((name) => view.deliveries({ context: `${name}:${text}`, since, limit: PAGE, scope })),
+  );
+  const lines = pages.flatMap(({ deliveries }) => deliveries);
+  for (const page of pages) for (const fault of page.faults) faults.add(fault);
+  for (const line of lines.toSorted((a, b) => (a.receivedAt < b.receivedAt ? 1 : -1))) add(line, 'context');
+}
+
+async function findByPart(
+  { view, clock }: FindParts,
+  text: string,
+  scope: SourceScope,
+  add: Add,
+  isFull: () => boolean,
+): Promise<Pick<JobMatches, 'searchedBackTo' | 'faults'>> {
+  const part = text.toLowerCase();
+  const until = clock() + PATIENCE;
+  const faults = new Set<string>();
+  let cursor: string | undefined;
+  for (;;) {
+    const page = await view.deliveries({ limit: PAGE, since: '1970-01-01', cursor, scope });
+    for (const fault of page.faults) faults.add(fault);
+    for (const line of page.deliveries) {
+      if (isAccess(line)) continue;
+      if (line.jobId?.toLowerCase().includes(part)) add(line, 'id');
+      else if (Object.values(line.context ?? {}).some((value) => value.toLowerCase().includes(part)))
+        add(line, 'context');
+    }
+    if (page.nextCursor === null) return { searchedBackTo: null, faults: [...faults] };
+    cursor = page.nextCursor;
+    const last = page.deliveries.at(-1)?.receivedAt ?? page.searchedBackTo;
+    if (clock() > until || isFull()) return { searchedBackTo: last ?? null, faults: [...faults] };
+  }
+}

@@ -1,0 +1,80 @@
+import { ApiError, get } from '../lib/api/admin-api.js';
+import { h, link } from '../lib/elements/dom.js';
+import {
+  emptyPanel,
+  heading,
+  jobLink,
+  loadingPanel,
+  moment,
+  outcomeBadge,
+  problemPanel,
+  table,
+  unreadLines,
+} from '../lib/elements/panels.js';
+import { toJob } from '../lib/screen/route.js';
+
+/** @import { JobMatches } from '../lib/api/api-answers.js' */
+/** @import { Screen } from '../lib/screen/screen.js' */
+
+/** An id of the service. */
+const JOB_ID = /^[A-Za-z0-9_-]{1,64}$/;
+
+/**
+ * Finds jobs by an id, a value of their context, or a part of either. One that is certain is opened at once.
+ * @param {Screen} screen
+ */
+export function searchView(screen) {
+  const text = (screen.route.query.get('text') ?? '').trim();
+  screen.start(`Search: ${text}`);
+  screen.render(heading(`Search: ${text}`), loadingPanel());
+  // A shorter text is an id or nothing: a part of it would match too much.
+  if (text.length < 3 && JOB_ID.test(text)) return location.replace(toJob(text));
+  screen.keepFresh(30_000, async (signal) => {
+    const found = await get('/jobs', { query: { text }, signal }).catch((error) => {
+      if (!(error instanceof ApiError && error.code === 'request-invalid')) throw error;
+      return error;
+    });
+    if (found instanceof ApiError) return screen.render(heading(`Search: ${text}`), problemPanel(found));
+    const [only, another] = found.jobs;
+    if (only !== undefined && (only.jobId === text || another === undefined))
+      return location.replace(toJob(only.jobId));
+    // The page of the job asks the service, and says what to do.
+    if (only === undefined && JOB_ID.test(text)) return location.replace(toJob(text));
+    screen.render(heading(`Search: ${text}`), list(found));
+  });
+}
+
+/** @param {JobMatches} found */
+function list({ jobs, searchedBackTo, faults }) {
+  return h(
+    'section',
+    { 'aria-label': 'Found jobs', 'data-key': 'found' },
+    jobs.length === 0
+      ? emptyPanel(
+          'No job was found by this id or context, or by a part of either.',
+          h('p', {}, link('#/help/missing', 'A transcript is missing: where it can be')),
+        )
+      : table({
+          caption: 'Jobs, newest first',
+          columns: ['Job', 'Found by', 'Last outcome', 'When'],
+          rows: jobs.map(({ jobId, by, context, outcome, receivedAt }) => ({
+            key: jobId,
+            cells: [
+              jobLink(jobId),
+              by === 'id' ? 'id' : contextInWords(context),
+              outcomeBadge(outcome),
+              moment(receivedAt),
+            ],
+          })),
+        }),
+    searchedBackTo !== null && h('p', { class: 'quiet' }, 'Searched back to ', moment(searchedBackTo), '.'),
+    unreadLines(faults),
+  );
+}
+
+/** @param {JobMatches['jobs'][number]['context']} context */
+function contextInWords(context) {
+  return Object.entries(context ?? {})
+    .map(([name, value]) => `${name}=${value}`)
+    .join(' ');
+}

@@ -1,0 +1,90 @@
+import { describe, expect, it } from '@jest/globals';
+import { useDashboard } from '../support/dashboard/use-dashboard.js';
+import { sendCallback } from '../support/processes/admin-api.js';
+
+const JSON_TYPE = { 'content-type': 'application/json' };
+const PHONE = { viewport: { width: 360, height: 740 } };
+const words = (text: string) => ({
+  format: '2.9',
+  job: { id: 'j' },
+  metadata: {},
+  results: text
+    .split(' ')
+    .map((content, n) => ({ type: 'word', start_time: n, end_time: n + 1, alternatives: [{ content }] })),
+});
+
+const fixture = useDashboard({ sources: { default: { context: ['customer'] } } }, PHONE);
+
+const send = (id: string, text: string, customer = 'acme') =>
+  sendCallback(
+    fixture.service,
+    `id=${id}&status=success&customer=${customer}`,
+    JSON.stringify(words(text)),
+    JSON_TYPE,
+  );
+
+async function find(text: string): Promise<void> {
+  const { page } = fixture.dashboard;
+  const field = page.getByLabel('Find a job by its id or context');
+  await field.fill(text);
+  await field.press('Enter');
+}
+
+describe('the search, on a phone', () => {
+  it('opens the job that an id, a value of a context or a part of either fits, and lists several', async () => {
+    const { page } = fixture.dashboard;
+    await send('abc123', 'one', 'acme');
+    await send('abd456', 'two', 'acme');
+    await send('xyz789', 'three', 'Globex-7');
+    for (const [text, id] of [
+      ['abc123', 'abc123'],
+      ['Globex-7', 'xyz789'],
+      ['d456', 'abd456'],
+    ] as const) {
+      await find(text);
+      await page.getByRole('heading', { name: `Job ${id}` }).waitFor();
+    }
+    await find('acme');
+    await page.getByRole('heading', { name: 'Search: acme' }).waitFor();
+    await page.getByRole('link', { name: 'abd456' }).waitFor();
+    await page.getByRole('link', { name: 'abc123' }).click();
+    await page.getByRole('heading', { name: 'Job abc123' }).waitFor();
+    expect(await page.evaluate('document.documentElement.scrollWidth <= 360')).toBe(true);
+  });
+
+  it('leads to what can be done about a job that is not here', async () => {
+    const { page } = fixture.dashboard;
+    const id = await fixture.lost.lose();
+    await find(id);
+    await page.getByText(`transcript-receiver refetch ${id}`).waitFor();
+    await find('nobody-knows');
+    await page.getByText('This receiver does not know the job.').waitFor();
+    await page.getByRole('link', { name: /A transcript is missing/ }).click();
+    await page.getByRole('heading', { name: 'A transcript is missing' }).waitFor();
+  });
+});
+
+describe('two versions', () => {
+  it('are compared, and one is chosen with a reason that stays on the page', async () => {
+    const { page } = fixture.dashboard;
+    await send('j1', 'the first version');
+    await send('j1', 'the second version');
+    await fixture.dashboard.go('jobs/j1');
+    await page.getByText('The versions differ in 1 place.').waitFor();
+    await page.getByRole('button', { name: /Choose the other version/ }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Reason').fill('the customer says so');
+    await dialog.getByRole('button', { name: 'Choose', exact: true }).click();
+    await page.locator('#notice').getByText('counts now').waitFor();
+    const choice = page.getByRole('region', { name: 'Chosen version' });
+    await choice.getByText('the customer says so').waitFor();
+    expect(await choice.textContent()).toMatch(
+      /by tester.*before: [0-9a-f]{64}, kept as jobs\/j1\/conflicts\//,
+    );
+    await page.locator('.heading').getByText('Chosen').waitFor();
+    const text = page.locator('.transcript .word');
+    await text.first().waitFor();
+    expect(await text.allTextContents()).toEqual(expect.arrayContaining([expect.stringMatching('second')]));
+    expect(await page.evaluate('document.documentElement.scrollWidth <= 360')).toBe(true);
+  });
+});

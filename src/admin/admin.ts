@@ -59,7 +59,7 @@ export interface AdminOptions
   /** Called for each failed sign-in. */
   readonly onSignInFailure: (failure: FailedSignIn) => void;
   readonly records: RecordSource;
-  readonly limits: DownloadLimits & ImportFormOptions['limits'] & { readonly maxParts: number };
+  readonly limits: DownloadLimits & ImportFormOptions['limits'];
   readonly bodyReader: BodyReader;
   readonly archive: Archive;
   readonly ledger: Ledger;
@@ -92,7 +92,6 @@ export function createAdmin(options: AdminOptions): Admin {
   const { store, sources, metrics } = options;
   const repairs = createRepairs({
     ...options,
-    maxParts: options.limits.maxParts,
     onReleased: () => metrics.ledger.quarantine('released'),
     onError: options.onUnexpected,
   });
@@ -145,7 +144,7 @@ export function createAdmin(options: AdminOptions): Admin {
       new Map([...sources].map(([name, { context }]) => [name, context])),
     ),
     keyPrefixes: [...sources.values()].map(({ keyPrefix }) => keyPrefix),
-    trial: createTrialDecoder(sources, options.limits.maxParts),
+    trial: createTrialDecoder(sources),
     outbox,
     subscribers: health.subscribers,
     subscriberNames: (scope: SourceScope) =>

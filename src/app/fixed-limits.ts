@@ -6,13 +6,11 @@ const SECOND = 1_000;
  * Limits of a replica that are no settings: nobody can choose a better value than the one here. Times in milliseconds,
  * sizes in bytes. Tests lower them.
  */
-export const FIXED_LIMITS = {
+const FIXED_LIMITS = {
   /** Ten times what a sender on a bad line needs for a request's headers. */
   headersTimeout: 30 * SECOND,
   /** What Node, nginx and ALB admit at most, within a factor of two: longer heads never arrive here. */
   maxHeaderBytes: 16 * 1024,
-  /** A callback has at most six parts today. */
-  maxParts: 100,
   /** A connection that loses packets recovers within this time; only then is the rate of a body judged. */
   minRateGrace: 30 * SECOND,
   /** How much of a rejected body is read: what is in flight to a sender that stops writing when it sees the response. */

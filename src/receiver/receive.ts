@@ -31,7 +31,7 @@ export interface ReceiverParts {
   readonly quarantine: Quarantine;
   readonly erasures: Erasures;
   readonly ledger: Ledger;
-  readonly limits: { readonly quarantineBytes: number; readonly maxParts: number };
+  readonly limits: { readonly quarantineBytes: number };
   readonly observer: ReceiverObserver;
 }
 
@@ -109,7 +109,7 @@ export function createReceiver(parts: ReceiverParts): Receiver {
     body.onFailure(() => void staged.discard());
     staged.onRefused((problem) => body.fail(problem));
     try {
-      const limit = { maxBytes: sender.source.maxBytes, maxParts: limits.maxParts };
+      const limit = { maxBytes: sender.source.maxBytes };
       const keep = (chunk: Buffer): void => rawCopy.keep(chunk);
       const { parts } = await decodeBody(bodyHeaders(delivery), body, staged, limit, keep);
       delivery.decoded(parts);

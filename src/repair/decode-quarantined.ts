@@ -4,7 +4,7 @@ import type { IncomingItem, ItemDescription, ItemSink } from '../domain/item.js'
 import type { ItemKind } from '../domain/kinds.js';
 import type { ReasonCode } from '../domain/reasons.js';
 import { parseCallbackQuery } from '../receiver/access/callback-query.js';
-import type { BodyHeaders, DecodeLimits } from '../receiver/decode/decode-body.js';
+import type { BodyHeaders } from '../receiver/decode/decode-body.js';
 import { decodeBody } from '../receiver/decode/decode-body.js';
 import { bodyEncodings } from '../receiver/request-headers.js';
 
@@ -45,16 +45,13 @@ export interface DecodingSource {
 }
 
 /** A body whose source is no longer configured cannot be decoded. */
-export function createTrialDecoder(
-  sources: ReadonlyMap<string, DecodingSource>,
-  maxParts: number,
-): TrialDecoder {
+export function createTrialDecoder(sources: ReadonlyMap<string, DecodingSource>): TrialDecoder {
   return async (request, body) => {
     const source = sources.get(request.source);
     if (source === undefined) return sourceGone(request);
     const seen: ItemKind[] = [];
     try {
-      await decodeQuarantined(request, body, discardingSink(seen), source, maxParts);
+      await decodeQuarantined(request, body, discardingSink(seen), source);
       return { ok: true, items: seen };
     } catch (error) {
       return decodeFailure(error);
@@ -81,10 +78,8 @@ export async function decodeQuarantined(
   body: Buffer,
   sink: ItemSink,
   source: DecodingSource,
-  maxParts: number,
 ) {
-  const limits: DecodeLimits = { maxBytes: source.maxBytes, maxParts };
-  return decodeBody(headersOf(request, source), chunksOf(body), sink, limits);
+  return decodeBody(headersOf(request, source), chunksOf(body), sink, { maxBytes: source.maxBytes });
 }
 
 function headersOf({ headers, query }: QuarantinedRequest, source: DecodingSource): BodyHeaders {

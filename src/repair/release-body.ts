@@ -23,7 +23,6 @@ export interface ReleaseParts {
   readonly sources: ReadonlyMap<string, ReleasingSource>;
   readonly archive: Archive;
   readonly ledger: Pick<Ledger, 'append'>;
-  readonly maxParts: number;
   /** Called with the size of every body that was released, for metrics. */
   readonly onReleased?: () => void;
 }
@@ -109,7 +108,7 @@ async function archiveBody(
     keyPrefix: source.keyPrefix,
   });
   try {
-    await decodeQuarantined(request, body, staged, source, parts.maxParts);
+    await decodeQuarantined(request, body, staged, source);
     const items = await staged.commit();
     if (items === null) throw unknownBody();
     return items;

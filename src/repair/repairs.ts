@@ -19,7 +19,6 @@ export interface RepairOptions extends Pick<ReplayItemParts, 'onReplayFailure' |
   readonly ledger: Ledger;
   readonly sources: ReadonlyMap<string, ReleasingSource>;
   readonly recovery: RecoveryParts;
-  readonly maxParts: number;
   /** Bytes of the ledger view. */
   readonly viewMemory: number;
   /** Subscribers and the outbox that sends to them. */
@@ -45,7 +44,7 @@ export interface Repairs {
 }
 
 export function createRepairs(options: RepairOptions): Repairs {
-  const { store, archive, ledger, recovery, sources, maxParts, onReleased } = options;
+  const { store, archive, ledger, recovery, sources, onReleased } = options;
   const view = createLedgerView({
     store,
     retention: recovery.retention,
@@ -54,7 +53,7 @@ export function createRepairs(options: RepairOptions): Repairs {
   });
   const quarantine = createQuarantineStore(store, createBodyCheck(store, sources));
   const release: ReleaseParts = {
-    ...{ store, quarantine, sources, archive, ledger, maxParts },
+    ...{ store, quarantine, sources, archive, ledger },
     ...(onReleased ? { onReleased } : {}),
   };
   const replays = createReplays({

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { ledgerOf } from '../support/ledger/ledger-of.js';
 import { type AdminApi, adminApi, sendCallback, sendForm } from '../support/processes/admin-api.js';
+import { sendMendable } from '../support/processes/mendable-callback.js';
 import { type RunningService, startService } from '../support/processes/running-service.js';
 import { type LostJobs, lostJobs } from '../support/recovery/lost-jobs.js';
 import { until } from '../support/until.js';
@@ -162,12 +163,10 @@ describe('a dismissal', () => {
     const form = new FormData();
     form.append('transcript', new Blob([TRANSCRIPT]), 'transcript.json');
     form.append('jobinfo', new Blob(['{"id":"r1"}']), 'jobinfo.json');
-    const url = `file:${service.folder}`;
-    const strict = await startService({ sources: { default: {} }, store: { url } }, { maxParts: 1 });
-    const { json } = await sendCallback(strict, 'id=r1&status=success', form);
-    await strict.stop();
-    await api.post(`/quarantine/${json.deliveryId}/release`).expect(200);
-    const released = await api.post(`/quarantine/${json.deliveryId}/dismiss`).send({ reason: 'x' });
+    const { deliveryId, mend } = await sendMendable(service, 'id=r1&status=success', form);
+    await mend();
+    await api.post(`/quarantine/${deliveryId}/release`).expect(200);
+    const released = await api.post(`/quarantine/${deliveryId}/dismiss`).send({ reason: 'x' });
     expect(released.body).toMatchObject({ status: 409, code: 'conflict' });
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { useDashboard } from '../support/dashboard/use-dashboard.js';
 import { sendCallback } from '../support/processes/admin-api.js';
-import { startService } from '../support/processes/running-service.js';
+import { sendMendable } from '../support/processes/mendable-callback.js';
 import { until } from '../support/until.js';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
@@ -144,27 +144,25 @@ describe('two versions of a transcript', () => {
 });
 
 describe('a quarantined body', () => {
-  it('is released after the configuration was corrected', async () => {
+  it('is released after the program was mended', async () => {
     const { page } = fixture.dashboard;
     const form = new FormData();
     form.append('transcript', new Blob([TRANSCRIPT]), 'transcript.json');
     form.append('jobinfo', new Blob(['{"id":"r1"}']), 'jobinfo.json');
-    const store = { url: `file:${fixture.service.folder}` };
-    const strict = await startService({ sources: { default: {} }, store }, { maxParts: 1 });
-    await sendCallback(strict, 'id=r1&status=success', form);
-    await strict.stop();
+    const { mend } = await sendMendable(fixture.service, 'id=r1&status=success', form);
+    await mend();
     await fixture.dashboard.go('failures');
-    await page.getByText('The body has more than 100 parts.').waitFor();
+    await page.getByText('The multipart boundary is missing or invalid.').waitFor();
     await page.getByRole('link', { name: 'Inspect' }).click();
     await page.getByText('Can be decoded now').waitFor();
     await page.getByText('Releasing it stores: transcript (json-v2) and job information.').waitFor();
     await page.getByRole('button', { name: 'Release', exact: true }).click();
-    await page.getByRole('dialog').getByLabel('Reason').fill('limit raised');
+    await page.getByRole('dialog').getByLabel('Reason').fill('decoder mended');
     await page.getByRole('dialog').getByRole('button', { name: 'Release' }).click();
     await page.locator('#notice').getByText('Released: 2 items stored.').waitFor();
     await page.getByText('Released by tester').waitFor();
     await page.getByRole('link', { name: 'r1', exact: true }).click();
-    await page.getByText('Released by tester: limit raised', { exact: true }).waitFor();
+    await page.getByText('Released by tester: decoder mended', { exact: true }).waitFor();
     await page.getByText('Welcome').waitFor();
   });
 

@@ -1,4 +1,3 @@
-import { FIXED_LIMITS } from '../../app/fixed-limits.js';
 import { openCommandOutbox } from '../../app/open-outbox.js';
 import type { Outbox } from '../../outbox/outbox.js';
 import { createRepairs, type Repairs } from '../../repair/repairs.js';
@@ -16,7 +15,6 @@ export function openRepairs({ config, parts }: RecoveryWork): Repairs & { readon
     events: { outbox, subscribers },
     recovery: parts,
     sources: new Map(Object.entries(config.sources)),
-    maxParts: FIXED_LIMITS.maxParts,
     viewMemory: config.ledger.viewMemory,
     replica: `${config.replicaName}-${CLI_ACTOR}`,
     busy: () => false,

@@ -30,7 +30,8 @@ export interface DecodedBody {
   readonly parts?: readonly PartShape[];
 }
 
-const DEFAULT_MAX_PARTS = 100;
+/** A callback has at most six parts today. */
+const MAX_PARTS = 100;
 
 /**
  * Decodes a callback's body and streams its items into `sink`, one after the other, byte-exact (docs/answers.md). The next
@@ -115,7 +116,7 @@ async function decodeForm(
   sink: ItemSink,
   limits: DecodeLimits,
 ): Promise<DecodedBody> {
-  const parts = await decodeMultipart(source, formBoundary(type), sink, limits.maxParts ?? DEFAULT_MAX_PARTS);
+  const parts = await decodeMultipart(source, formBoundary(type), sink, limits.maxParts ?? MAX_PARTS);
   return { parts, items: parts.length };
 }
 

@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { createFileStore } from '../../../src/store/file/file-store.js';
 import { ledgerOf, visibleKeys } from '../../support/ledger/ledger-of.js';
 import { type AdminApi, adminApi, sendCallback, sendForm } from '../../support/processes/admin-api.js';
+import { sendMendable } from '../../support/processes/mendable-callback.js';
 import { type RunningService, startService } from '../../support/processes/running-service.js';
 import { type LostJobs, lostJobs } from '../../support/recovery/lost-jobs.js';
 import { until } from '../../support/until.js';
@@ -243,8 +244,8 @@ const TRACEPARENT = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
 
 describe('release', () => {
   const own: RunningService[] = [];
-  const startOwn = async (...options: Parameters<typeof startService>) => {
-    const started = await startService(...options);
+  const startOwn = async (settings: Parameters<typeof startService>[0]) => {
+    const started = await startService(settings);
     own.push(started);
     return started;
   };
@@ -252,28 +253,28 @@ describe('release', () => {
     for (const each of own.splice(0).reverse()) await each.stop();
   });
 
-  it('decodes after the configuration was fixed, marks the body, and repeats its answer', async () => {
-    // A body that needs more parts than today's limit allows.
-    const first = await startOwn({ sources: { default: { context: ['call'] } } }, { maxParts: 1 });
+  it('decodes after the program was mended, marks the body, and repeats its answer', async () => {
+    const first = await startOwn({ sources: { default: { context: ['call'] } } });
     const two = new FormData();
     two.append('transcript', new Blob([TRANSCRIPT]), 'a.json');
     two.append('data', new Blob(['sound']), 'a.wav');
-    const { json: acknowledgement, status } = await sendCallback(
-      first,
-      'id=r1&status=success&secret=1&call=a%26b',
-      two,
-      { traceparent: TRACEPARENT },
-    );
+    const {
+      deliveryId: id,
+      status,
+      mend,
+    } = await sendMendable(first, 'id=r1&status=success&secret=1&call=a%26b', two, {
+      traceparent: TRACEPARENT,
+    });
     expect(status).toBe(202);
-    const id = String(acknowledgement.deliveryId);
     const still = await adminApi(first).post(`/quarantine/${id}/release`);
     expect(still.body).toMatchObject({
       status: 409,
       code: 'conflict',
-      detail: expect.stringMatching(/parts/),
+      detail: expect.stringMatching(/boundary/),
     });
     expect((await adminApi(first).get('/quarantine')).body.quarantine).toHaveLength(1);
 
+    await mend();
     // The name is no longer admitted: the body keeps what it came with.
     const second = await startOwn({ store: { url: `file:${first.folder}` }, sources: { default: {} } });
     const fixed = adminApi(second);
@@ -281,7 +282,7 @@ describe('release', () => {
       ok: true,
       items: ['transcript.json-v2', 'data'],
     });
-    const release = () => fixed.post(`/quarantine/${id}/release`).send({ reason: 'limit raised' });
+    const release = () => fixed.post(`/quarantine/${id}/release`).send({ reason: 'decoder mended' });
     const released = await release();
     expect(released.body).toMatchObject({ jobId: 'r1', status: 'success', outcome: 'stored' });
     expect(await readFile(join(first.folder, 'jobs/r1/transcript.json'), 'utf8')).toBe(TRANSCRIPT);
@@ -292,7 +293,7 @@ describe('release', () => {
     ]);
     const lines = (await ledgerOf(first.folder)).filter(({ outcome }) => outcome === 'released');
     expect(lines).toEqual([
-      expect.objectContaining({ jobId: 'r1', origin: 'replay', actor: 'tester', reason: 'limit raised' }),
+      expect.objectContaining({ jobId: 'r1', origin: 'replay', actor: 'tester', reason: 'decoder mended' }),
     ]);
     expect(lines[0]?.context).toEqual({ call: 'a&b' });
     expect(lines[0]?.traceparent).toBe(TRACEPARENT);

@@ -251,7 +251,7 @@ describe('replays among replicas', () => {
     const view = createLedgerView({ store });
     const { archive } = archiveOver(store);
     const quarantine = createQuarantineStore(store);
-    const release = { store, quarantine, archive, ledger, sources: new Map(), maxParts: 1 };
+    const release = { store, quarantine, archive, ledger, sources: new Map() };
     const recovery = {
       ...{ store, archive, ledger, publicUrl: null, window: HOUR, grace: 0, clock: Date.now },
       retained: NOTHING_ENDS,

@@ -109,7 +109,6 @@ describe('erasing a job whose quarantined body is being released', () => {
         sources: new Map([['default', SOURCE]]),
         archive: archiveOver(releasing).archive,
         ledger: ledger(),
-        maxParts: 10,
       },
       deliveryId,
       ORDER,

@@ -57,7 +57,7 @@ function replica(store: MemoryStore, clock: { ms: number }) {
     quarantine: createQuarantine(store),
     erasures: createErasures(store, erasedJobs),
     ledger,
-    limits: { quarantineBytes: 10_000, maxParts: 10 },
+    limits: { quarantineBytes: 10_000 },
     observer: {
       delivered: () => {},
       refused: () => {},
@@ -68,7 +68,7 @@ function replica(store: MemoryStore, clock: { ms: number }) {
   const source = { contents: ['transcript'], maxBytes: 100_000, keyPrefix: '', context: [] } as const;
   const byName = new Map([['default', source]]);
   const release = {
-    ...{ store, archive, ledger, maxParts: 10, sources: byName },
+    ...{ store, archive, ledger, sources: byName },
     quarantine: createQuarantineStore(store),
   };
   const recoveryParts = { ...recovery.parts, store, archive, ledger };

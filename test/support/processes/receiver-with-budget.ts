@@ -45,7 +45,7 @@ export async function startReceiverWithBudget(options: {
     quarantine: createQuarantine(store),
     erasures: createErasures(store),
     ledger,
-    limits: { quarantineBytes: options.part, maxParts: 100 },
+    limits: { quarantineBytes: options.part },
     observer: {
       delivered: () => {},
       refused: () => {},

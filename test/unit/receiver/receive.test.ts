@@ -55,7 +55,7 @@ function receiverOver(before?: BeforeCall) {
     quarantine: createQuarantine(store),
     erasures: createErasures(store),
     ledger,
-    limits: { quarantineBytes: 10_000, maxParts: 10 },
+    limits: { quarantineBytes: 10_000 },
     observer,
   });
   const lines = () =>

@@ -4,7 +4,7 @@ import type { QuarantinedRequest } from '../../../src/archive/quarantine/quarant
 import { createTrialDecoder } from '../../../src/repair/decode-quarantined.js';
 
 const sources = new Map([['default', { contents: [], maxBytes: 1000 }]]);
-const decode = createTrialDecoder(sources, 10);
+const decode = createTrialDecoder(sources);
 
 function request(headers: Record<string, string>): QuarantinedRequest {
   return {

@@ -23,7 +23,7 @@ export interface PortsOptions {
   readonly refusalLog: Pick<RefusalLog, 'refused'>;
 }
 
-export interface PortAddresses {
+interface PortAddresses {
   readonly publicUrl: string;
   readonly adminUrl: string;
 }

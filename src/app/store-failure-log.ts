@@ -2,7 +2,7 @@ import type { Logger } from '../observe/logger.js';
 import type { StoreCondition } from '../store/store-remedies.js';
 import { remedyOf } from '../store/store-remedies.js';
 
-export interface LoggedFailure {
+interface LoggedFailure {
   readonly reason: string;
   readonly condition: StoreCondition | null;
 }

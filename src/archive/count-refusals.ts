@@ -5,7 +5,7 @@ import { repeat } from '../time/repeat.js';
 import { refusalCountsKey } from './layout.js';
 
 /** An unauthenticated request that was refused. */
-export interface CountedRefusal {
+interface CountedRefusal {
   /** ISO 8601 UTC. */
   readonly at: string;
   /** Null for requests to no configured source. */

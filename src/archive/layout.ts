@@ -78,7 +78,7 @@ export function replayKey(replayId: string): string {
   return `${REPLAYS_FOLDER}${replayId}.json`;
 }
 
-export const OUTBOX_FOLDER = 'outbox/';
+const OUTBOX_FOLDER = 'outbox/';
 
 /** Key of a sender's place in the ledger. */
 export function outboxStateKey(subscriber: string): string {
@@ -126,7 +126,7 @@ export const LAST_ERASURE = `${ERASURE_LOG}last`;
 export const NOTICES_FOLDER = '.notices/';
 
 /** Folder of what ended by its age. Not part of the contract with bucket readers. */
-export const RETENTION_FOLDER = '.retention/';
+const RETENTION_FOLDER = '.retention/';
 export const RETENTION_STATE = `${RETENTION_FOLDER}state.json`;
 /** Folder of the removals that are being carried out. */
 export const REMOVALS_FOLDER = `${RETENTION_FOLDER}removals/`;

@@ -4,7 +4,7 @@ import type { RefusalCount } from './count-refusals.js';
 import { REFUSAL_COUNTS_FOLDER } from './layout.js';
 
 /** Counts of one day in UTC, of all replicas. */
-export interface DailyRefusals extends RefusalCount {
+interface DailyRefusals extends RefusalCount {
   /** `YYYY-MM-DD`. */
   readonly day: string;
 }

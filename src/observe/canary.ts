@@ -5,7 +5,7 @@ import type { StoreCondition } from '../store/store-remedies.js';
 import { withDeadline } from '../time/deadline.js';
 
 /** What the canary needs of a store; every `ObjectStore` fits. */
-export interface CanaryStore {
+interface CanaryStore {
   replace(
     key: string,
     body: Buffer,

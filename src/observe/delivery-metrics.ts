@@ -24,7 +24,7 @@ export interface DeliveryMetrics {
   watchInFlight(read: () => number): void;
 }
 
-export interface DeliveryPhases {
+interface DeliveryPhases {
   /** From the request's head to the last byte of the body. */
   readonly receive: number;
   /** From the last byte until every artefact is durable. */

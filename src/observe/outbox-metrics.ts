@@ -1,7 +1,7 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 
 /** What this process sends to one subscriber. */
-export interface SendingSubscriber {
+interface SendingSubscriber {
   readonly subscriber: string;
   /** Milliseconds since the epoch; null when everything is sent. */
   readonly oldestUnsent: number | null;

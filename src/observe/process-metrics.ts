@@ -8,7 +8,7 @@ export interface ProcessMetrics {
   close(): void;
 }
 
-export interface HealthState {
+interface HealthState {
   readonly ready: boolean;
   readonly draining: boolean;
   /** Milliseconds since the epoch of the canary's last success, or null. */

@@ -3,7 +3,7 @@ import { createBoundedLog } from './bounded-log.js';
 import type { Logger } from './logger.js';
 
 /** A refused request as it is logged. */
-export interface RefusalEntry {
+interface RefusalEntry {
   readonly reason: ReasonCode;
   readonly source: string | null;
   readonly clientIp: string | null;

@@ -1,7 +1,7 @@
 import { Counter, type Registry } from 'prom-client';
 
 /** What can be wrong with a sign-in. */
-export const SIGN_IN_FAILURES = ['missing', 'repeated', 'wrong', 'ticket-wrong', 'ticket-expired'] as const;
+const SIGN_IN_FAILURES = ['missing', 'repeated', 'wrong', 'ticket-wrong', 'ticket-expired'] as const;
 export type SignInFailure = (typeof SIGN_IN_FAILURES)[number];
 
 /** Failed sign-ins to the admin API. */

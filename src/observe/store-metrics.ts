@@ -13,7 +13,7 @@ export interface StoreMetrics {
 
 /** `exists` is a conditional write that found something; `absent` a read that found nothing. */
 
-export interface BudgetState {
+interface BudgetState {
   readonly size: number;
   readonly used: number;
   readonly waiters: number;

@@ -6,7 +6,7 @@ export interface VerifyMetrics {
   watchReports(read: () => Promise<VerifyState | null>): void;
 }
 
-export interface VerifyState {
+interface VerifyState {
   readonly missing: number;
   readonly damaged: number;
   /** Whether the run looked everywhere, and when it ended (ISO 8601). */

@@ -23,7 +23,7 @@ export interface Expectation {
 }
 
 /** What recovery has to know of a source. */
-export interface RecoverySource {
+interface RecoverySource {
   /** Contents of jobs of this source whose own entries do not name any. */
   readonly contents: readonly string[];
   /** Names of the submitter's own parameters that are kept. */

@@ -13,7 +13,7 @@ export const RECOVERY_OUTCOMES = [
 ] as const;
 export type RecoveryOutcome = (typeof RECOVERY_OUTCOMES)[number];
 
-export type RecoveryCounts = Readonly<
+type RecoveryCounts = Readonly<
   Record<Exclude<RecoveryOutcome, 'ended'>, number> & Partial<Record<'ended', number>>
 >;
 

@@ -11,7 +11,7 @@ import type { ItemKind } from '../domain/kinds.js';
 import { Problem } from '../domain/problem.js';
 
 /** A file of the import form, about to be read. */
-export interface FormFile {
+interface FormFile {
   readonly fieldName: string;
   readonly fileName: string;
   readonly contentType: string;

@@ -31,7 +31,7 @@ export function formatNotifyItem({ subscriber, receivedAt, eventId, jobId }: Not
   return `${subscriber} ${receivedAt} ${eventId} ${jobId}`;
 }
 
-export function parseNotifyItem(item: string): NotifyItem {
+function parseNotifyItem(item: string): NotifyItem {
   const [subscriber = '', receivedAt = '', eventId = '', jobId = ''] = item.split(' ');
   return { subscriber, receivedAt, eventId, jobId };
 }

@@ -14,7 +14,7 @@ export interface SelectionParts {
   readonly notify: NotifyParts;
 }
 
-export const MAX_REPLAY_ITEMS = 100_000;
+const MAX_REPLAY_ITEMS = 100_000;
 const READS_AT_ONCE = 16;
 
 /** Throws `request-invalid` for contradicting filters, for a refetch of everything, and for too many items. */

@@ -7,7 +7,7 @@ import { isUlid } from '../text/id-cursor.js';
 import type { ReplayFailure, ReplayState } from './replay-state.js';
 
 /** A replay as the store holds it. */
-export interface StoredReplay {
+interface StoredReplay {
   readonly state: ReplayState;
   readonly cancelled: boolean;
 }

@@ -28,12 +28,12 @@ export interface ReplaysOptions extends ReplayParts {
   readonly lease?: number | undefined;
 }
 
-export interface ReplayPage {
+interface ReplayPage {
   readonly replays: readonly ReplayView[];
   readonly nextCursor: string | null;
 }
 
-export interface ReplayQuery {
+interface ReplayQuery {
   readonly limit: number;
   readonly cursor?: string | undefined;
   /** Only replays that exist for a client with these sources. Default: all. */

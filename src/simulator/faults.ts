@@ -78,7 +78,7 @@ export interface ActiveFaults extends Faults {
   ): ApiFault | null;
 }
 
-export interface AttemptPlace {
+interface AttemptPlace {
   readonly jobId: string;
   readonly region: string;
   readonly entry: number;

@@ -5,7 +5,7 @@ import type { KeyType } from '../speech/wire.js';
 import type { Timing } from './timing.js';
 
 /** Who a request comes from. */
-export type Caller =
+type Caller =
   | { readonly kind: 'api-key' }
   | { readonly kind: 'temporary-key'; readonly type: KeyType; readonly clientRef: string | null };
 

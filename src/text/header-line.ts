@@ -6,7 +6,7 @@ export interface HeaderLine {
 }
 
 /** RFC 9110: a field name is a token. */
-export const FIELD_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+const FIELD_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 
 /** Printable ASCII only: other characters do not survive every hop in one encoding. */
 const FIELD_VALUE = /^[\x20-\x7e]+$/;

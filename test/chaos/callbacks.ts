@@ -5,7 +5,7 @@ import type { Random } from '../support/random.js';
 /** How an attempt is spoiled on the sender's side. */
 export type Spoiling = 'none' | 'abort' | 'truncate' | 'drip' | 'crumbs' | 'chunked' | 'wrong-credential';
 
-export interface SentItem {
+interface SentItem {
   /** File below the job's folder, as the contract names it. */
   readonly file: string;
   readonly sha256: string;

@@ -21,7 +21,7 @@ export function addressText(address: OracleAddress): string {
 }
 
 /** IPv4-mapped IPv6 is its IPv4. */
-export function unmapped(address: OracleAddress): OracleAddress {
+function unmapped(address: OracleAddress): OracleAddress {
   return address.family === 6 && address.value >> 32n === 0xffffn
     ? { family: 4, value: address.value & 0xffffffffn }
     : address;

@@ -10,7 +10,7 @@ import type { Answer } from './answers/values.js';
 type Parameters = Readonly<Record<string, z.ZodType>>;
 
 /** Bytes instead of JSON, under one of these content types; `audio/*` stands for all of audio. */
-export interface DownloadAnswer {
+interface DownloadAnswer {
   readonly contentTypes: readonly string[];
 }
 

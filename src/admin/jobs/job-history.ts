@@ -3,7 +3,7 @@ import { isInScope, type SourceScope } from '../../domain/rights.js';
 import type { LedgerView } from '../../ledger-view/ledger-view.js';
 
 /** What the ledger holds of a job before the lines in memory, as far as it was searched. */
-export interface JobLines {
+interface JobLines {
   /** In no order. */
   readonly lines: readonly LedgerLine[];
   /** ISO 8601: the ledger was searched back to then; null when all of it was. */
@@ -13,7 +13,7 @@ export interface JobLines {
 }
 
 /** What is known of a job besides the ledger. */
-export interface JobTraces {
+interface JobTraces {
   /** Instants (ISO 8601) at which lines are likely: their hours are searched first. */
   readonly receivedAt: readonly string[];
   /** Whether anything is known: then the last 30 days are enough. */

@@ -8,10 +8,10 @@ export const OPEN_AFTER = 60_000;
 /** Milliseconds that an issue must be gone before that is announced, so that a flapping one is announced once. */
 export const CLOSE_AFTER = 10 * 60_000;
 /** Milliseconds after which a notice that could not be sent is given up. */
-export const KEPT_FOR = 24 * 3_600_000;
+const KEPT_FOR = 24 * 3_600_000;
 
 /** A notice on its way to a subscriber. */
-export interface PendingNotice {
+interface PendingNotice {
   readonly id: string;
   /** Milliseconds since the epoch. */
   readonly at: number;

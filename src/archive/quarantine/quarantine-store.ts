@@ -24,7 +24,7 @@ export interface QuarantineEntry {
 }
 
 /** The outcome of a release; stored beside the body, which stays, as `released.json`. */
-export interface ReleaseRecord {
+interface ReleaseRecord {
   readonly v: 1;
   readonly deliveryId: string;
   readonly releasedAt: string;
@@ -35,7 +35,7 @@ export interface ReleaseRecord {
 }
 
 /** Whose content a quarantined body is. */
-export type QuarantineOwner = Pick<QuarantinedRequest, 'jobId' | 'source'>;
+type QuarantineOwner = Pick<QuarantinedRequest, 'jobId' | 'source'>;
 
 /** `checks` of a listing that a page waits for: two requests each, sixteen at once. */
 export const CHECKS_PER_PAGE = 200;

@@ -20,7 +20,7 @@ export interface RetentionReport {
   readonly faults: readonly { readonly key: string | null; readonly reason: string }[];
 }
 
-export interface EndedKind {
+interface EndedKind {
   /** ISO 8601: what was received before has ended. */
   readonly before: string;
   readonly objects: number;

@@ -8,7 +8,7 @@ const DAY = 86_400_000;
  * The receiver's own records are read this far back: what `verify` found shows for 35 days, its default window has 30.
  * In milliseconds.
  */
-export const SHORTEST_RECORDS = 40 * DAY;
+const SHORTEST_RECORDS = 40 * DAY;
 const LONGEST = 36_500 * DAY;
 
 const ended = (what: string, shortest = DAY) =>

@@ -4,14 +4,7 @@ import * as types from '../value-types.js';
 import { NAME, NAME_EXPECTED } from './names.js';
 
 /** What a subscriber can be sent. */
-export const EVENT_NAMES = [
-  'job.stored',
-  'job.failed',
-  'job.erased',
-  'health.opened',
-  'health.closed',
-] as const;
-export type EventName = (typeof EVENT_NAMES)[number];
+const EVENT_NAMES = ['job.stored', 'job.failed', 'job.erased', 'health.opened', 'health.closed'] as const;
 
 const subscriber = z.strictObject({
   url: required(

@@ -114,7 +114,7 @@ function explainLink(refusal) {
  * Where the request is explained; null unless Explain can judge it, by what was kept of it or by headers that the operator adds.
  * @param {Pick<Refusal, 'source' | 'reason' | 'cause' | 'peer' | 'forwardedFor'>} refusal
  */
-export function explainTarget({ source, reason, cause, peer, forwardedFor }) {
+function explainTarget({ source, reason, cause, peer, forwardedFor }) {
   const code = cause ?? reason;
   if (source === null || peer === null || explainFrom(code) === null) return null;
   return to('explain', { source, address: peer, forwardedFor, refused: code });

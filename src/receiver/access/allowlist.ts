@@ -4,7 +4,7 @@ import { compileRanges, memoised, type RangeMatcher } from './range-matcher.js';
 /** Addresses the service sends from, by region: entries are addresses or CIDRs. */
 export type EgressTable = Readonly<Record<string, readonly string[]>>;
 
-export interface AddressDecision {
+interface AddressDecision {
   readonly allowed: boolean;
   /** The entry of `allow` that admitted the address, as configured. */
   readonly rule: string | null;
@@ -36,7 +36,7 @@ export function compileAllowlist(allow: readonly string[], egress: EgressTable):
 }
 
 /** Finds the region of an address; the first one when two regions share the address. */
-export function compileEgress(egress: EgressTable): (address: string) => string | null {
+function compileEgress(egress: EgressTable): (address: string) => string | null {
   const matchers = Object.entries(egress).map(([region, ranges]) => [region, compileRanges(ranges)] as const);
   return (address) => matchers.find(([, matches]) => matches(address) !== null)?.[0] ?? null;
 }

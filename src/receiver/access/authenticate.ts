@@ -13,7 +13,7 @@ export interface Credential {
 
 export type AuthenticationFailure = 'missing' | 'wrong' | 'repeated' | 'not-yet-valid' | 'expired';
 
-export type Authentication =
+type Authentication =
   /** `credential` is null for a source without credentials, which accepts what its allowlist admits. */
   | { readonly ok: true; readonly credential: string | null }
   /** `credential` is set when the secret is right but expired or not valid yet. For operators, never for the sender. */

@@ -2,7 +2,7 @@ import { normaliseAddress } from '../../text/ip-address.js';
 import { compileRanges } from './range-matcher.js';
 
 /** The client's address in canonical form, or why it cannot be read. The reason is safe to show. */
-export type ClientAddress = { readonly address: string } | { readonly unreadable: string };
+type ClientAddress = { readonly address: string } | { readonly unreadable: string };
 
 /** Finds the client behind trusted proxies. `forwardedFor` holds the values of all X-Forwarded-For lines in order. */
 export type ClientAddressReader = (

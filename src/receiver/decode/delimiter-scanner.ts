@@ -8,9 +8,9 @@ export type MultipartToken =
   | { readonly type: 'end' };
 
 /** The limit of busboy and Node. */
-export const MAX_HEAD_BYTES = 16 * 1024;
+const MAX_HEAD_BYTES = 16 * 1024;
 /** Names and types are kept until the form is complete, outside the byte budget. */
-export const MAX_HEADS_BYTES = 128 * 1024;
+const MAX_HEADS_BYTES = 128 * 1024;
 /** Spaces and tabs tolerated between a boundary and its line end. */
 const MAX_PADDING = 1024;
 

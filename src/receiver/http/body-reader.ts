@@ -16,7 +16,7 @@ export interface BodyLimits {
 }
 
 /** Bytes of one body. */
-export interface BodySize {
+interface BodySize {
   /** The most that are accepted on the wire. */
   readonly maxBytes: number;
   /** As declared by the sender; null when it declared none. */

@@ -17,7 +17,7 @@ export async function wavFileSeconds(path: string): Promise<number | null> {
 }
 
 /** The same from a file's first bytes and its size. */
-export function wavSecondsOf(head: Buffer, fileSize: number): number | null {
+function wavSecondsOf(head: Buffer, fileSize: number): number | null {
   const kind = head.toString('latin1', 0, 4);
   if ((kind !== 'RIFF' && kind !== 'RF64') || head.toString('latin1', 8, 12) !== 'WAVE') return null;
   let bytesPerSecond = 0;

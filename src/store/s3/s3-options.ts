@@ -68,8 +68,8 @@ export interface S3Lock {
   readonly folders: readonly string[];
 }
 
-export type S3ChecksumMode = 'sha256' | 'crc32';
+type S3ChecksumMode = 'sha256' | 'crc32';
 
-export type S3Encryption =
+type S3Encryption =
   | { readonly mode: 'AES256' }
   | { readonly mode: 'aws:kms'; readonly keyId?: string | null | undefined };

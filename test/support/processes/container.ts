@@ -6,7 +6,7 @@ import path from 'node:path';
 import { until } from '../until.js';
 
 /** What the image's configuration says about running it, as `docker inspect` names it. */
-export interface ImageConfig {
+interface ImageConfig {
   readonly User: string;
   readonly Env: readonly string[];
   readonly Entrypoint: readonly string[];

@@ -32,7 +32,7 @@ export interface RecoveryFixture {
   close(): Promise<void>;
 }
 
-export interface LostJob {
+interface LostJob {
   readonly region?: string;
   readonly outcome?: string;
   readonly mediaBytes?: number;

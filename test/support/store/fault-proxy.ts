@@ -39,7 +39,7 @@ export type ProxyFault =
   /** The body is forwarded at no more than this rate. */
   | { readonly kind: 'slow'; readonly bytesPerSecond: number };
 
-export interface ProxiedRequest {
+interface ProxiedRequest {
   readonly method: string;
   readonly url: string;
   /** Requests through this proxy so far, this one included. */

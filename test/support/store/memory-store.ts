@@ -9,7 +9,7 @@ import type {
 } from '../../../src/store/object-store.js';
 
 /** The `purge` of a store without versions and uploads, by its own `list` and `delete`. */
-export async function* purgeByDelete(
+async function* purgeByDelete(
   store: Pick<ObjectStore, 'list' | 'delete'>,
   place: string,
 ): AsyncGenerator<PurgedObject> {

@@ -6,13 +6,13 @@ export interface Content {
   readonly size: number;
 }
 
-export interface StandInObject extends Content {
+interface StandInObject extends Content {
   readonly headers: Record<string, string>;
   readonly modifiedAt: Date;
   readonly etag: string;
 }
 
-export interface StandInUpload {
+interface StandInUpload {
   readonly key: string;
   readonly headers: Record<string, string>;
   readonly begun: Date;
@@ -20,7 +20,7 @@ export interface StandInUpload {
 }
 
 /** A version of an object, or a delete marker. */
-export interface StandInVersion {
+interface StandInVersion {
   readonly key: string;
   readonly versionId: string;
   /** Null: a delete marker. */

@@ -131,7 +131,8 @@ describe('.github/workflows/check.yml', () => {
     const lines = [...engines.node.matchAll(/>=(\d+)/g)].map(([, line]) => Number(line));
     expect(parsed.jobs.check.strategy.matrix).toEqual({ node: lines });
     const run = checkSteps.flatMap((step) => step.run ?? []);
-    expect(run.slice(1)).toEqual(['npm run typecheck', 'npm run lint', 'npm test']);
+    const linters = ['npm run lint', 'npm run lint:unused', 'npm run lint:docs'];
+    expect(run.slice(1)).toEqual(['npm run typecheck', ...linters, 'npm test']);
   });
 
   it('pins the same actions as the release', () => {

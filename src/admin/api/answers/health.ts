@@ -5,7 +5,7 @@ import { issueSchema } from './issue.js';
 import { subscriberSchema } from './subscribers.js';
 import { type Answer, amount, count, countsByName, instant } from './values.js';
 
-export const verdictSchema = z
+const verdictSchema = z
   .strictObject({
     level: z
       .enum(['ok', 'warning', 'failing'])

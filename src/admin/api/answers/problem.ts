@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { PROBLEM_CODES } from '../../../domain/problem.js';
-import type { Answer } from './values.js';
 
 export const problemSchema = z
   .strictObject({
@@ -24,4 +23,3 @@ export const problemSchema = z
     ],
   });
 /** What every refused request is answered with. */
-export type ProblemAnswer = Answer<typeof problemSchema>;

@@ -59,7 +59,6 @@ export type ReplayInFull = Answer<typeof replayInFullSchema>;
 export const replayFailuresSchema = z
   .strictObject({ failures: z.array(replayFailureSchema), nextCursor })
   .meta({ id: 'ReplayFailures' });
-export type ReplayFailures = Answer<typeof replayFailuresSchema>;
 
 export const replayPreviewSchema = z
   .strictObject({

@@ -53,9 +53,9 @@ export type FailureLine = Answer<typeof failureLineSchema>;
 export type LedgerLine = Answer<typeof ledgerLineSchema>;
 export type Refusal = Answer<typeof refusalSchema>;
 export type RefusalCounts = Answer<typeof refusalCountsSchema>;
-export type Quarantine = Answer<typeof quarantineSchema>;
+type Quarantine = Answer<typeof quarantineSchema>;
 export type Settlement = Answer<typeof settlementSchema>;
-export type Replays = Answer<typeof replaysSchema>;
+type Replays = Answer<typeof replaysSchema>;
 
 /** Answers of GET by path. */
 export interface GetAnswers {

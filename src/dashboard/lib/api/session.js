@@ -19,7 +19,7 @@ export async function loadSession() {
 }
 
 /** @param {Session} value */
-export function keepSession(value) {
+function keepSession(value) {
   session = value;
 }
 

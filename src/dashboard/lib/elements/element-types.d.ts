@@ -9,7 +9,7 @@ export type Properties<E> = {
   [name in AttributeName]?: string | number | boolean | null | undefined;
 };
 
-export type EventOf<E> = Event & { readonly currentTarget: E };
+type EventOf<E> = Event & { readonly currentTarget: E };
 export type ButtonEvent = EventOf<HTMLButtonElement>;
 export type FormEvent = EventOf<HTMLFormElement>;
 

@@ -30,7 +30,7 @@ export interface SignedPut {
 }
 
 /** A GET whose answer is a stream. */
-export interface SignedGet {
+interface SignedGet {
   /** Whole key, prefix included, not encoded. */
   readonly key: string;
   /** All are signed. */
@@ -43,13 +43,13 @@ export interface SignedGet {
 }
 
 /** A HEAD. */
-export interface SignedHead {
+interface SignedHead {
   /** Whole key, prefix included, not encoded. */
   readonly key: string;
   readonly timeoutMs: number;
 }
 
-export interface OpenAnswer {
+interface OpenAnswer {
   readonly headers: IncomingHttpHeaders;
   /** To be consumed or destroyed. */
   readonly body: Readable;

@@ -14,7 +14,7 @@ export interface SigningKeyHolder {
   readonly sessionToken?: string | undefined;
 }
 
-export interface UnsignedRequest {
+interface UnsignedRequest {
   readonly method: string;
   /** Encoded; begins with `/`. */
   readonly path: string;
